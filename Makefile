@@ -92,7 +92,7 @@ help:
 	@echo 'make interop    against packages of npm, PyPI and Go (node 20, Python 3.11, go); LLAMA=1: llama.cpp, too'
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
 	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
-	@echo 'make mutants M="src/loop/call.c --count 50"   which statements no test would miss (scripts/mutants.py)'
+	@echo 'make mutants M="src/loop/tools.c --count 50"   which statements no test would miss (scripts/mutants.py)'
 	@echo 'make callgrind OLD=rev   instructions of the benchmark programs, at an older revision and now (scripts/callgrind.py)'
 	@echo 'make one T=tests/base/test_arena.c   one test program, whatever else does not compile'
 	@echo 'make bench | fuzz | soak | valgrind | examples | format | clean'

@@ -25,6 +25,8 @@ ROOT = os.path.dirname(os.path.abspath(__file__))
 FRAGMENTS = ["base", "text", "io", "model", "wire", "codecs", "log", "history", "persist", "loop", "features", "agent",
              "formats", "system", "mock", "record", "subagents", "evaluate", "strategy", "config",
              "match", "permissions", "tools", "serve", "mcp", "openapi", "skills", "sections", "trace"]
+# The interface of a room is room_in.h: no other internal header is included outside, but for these.
+OPEN = {"io/os_in.h"}
 TOOLS = FRAGMENTS.index("formats")  # from here on: phi_tools.h
 
 # A header, the header it includes, and its own fragments.
@@ -150,6 +152,8 @@ def includes(path, text, files):
             raise Trouble(f'{path}: #include "{inc}": there is no src/{inc}')
         if FRAGMENTS.index(folder) > FRAGMENTS.index(mine):
             raise Trouble(f'{path}: #include "{inc}": {folder} is below {mine}')
+        if inc.endswith("_in.h") and folder != mine and inc != f"{folder}/{folder}_in.h" and inc not in OPEN:
+            raise Trouble(f'{path}: #include "{inc}": {folder} shows other rooms {folder}_in.h alone')
         if inc.endswith("_in.h") and path.endswith(".h") and not path.endswith("_in.h"):
             raise Trouble(f'{path}: #include "{inc}": a public header includes an internal one')
     return paths

@@ -720,11 +720,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xb45f0535
+#if PHI__IMP_BASE != 0x19f57e5a
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xb45f0535
+#define PHI__IMP_BASE 0x19f57e5a
 
 /* ---- src/base/base_in.h ---- */
 
@@ -844,9 +844,7 @@ PHI__FN size_t phi__words_clean(char *at, size_t len);
 /* The same for one line: newline and tab become '?', too. */
 PHI__FN size_t phi__words_clean_line(char *at, size_t len);
 
-/* ---- src/base/arena_in.h ---- */
-
-/* arena_in.h - for our own modules: typed and copying forms of phi_arena_alloc. */
+/* ======== For our own modules: typed and copying forms of phi_arena_alloc. */
 
 /* As phi_arena_alloc, zeroed. */
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
@@ -894,9 +892,7 @@ static inline void phi__buf_add_str(phi__buf *buf, phi_str s) { phi__buf_add(buf
 
 static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->at, buf->len); }
 
-/* ---- src/base/list_in.h ---- */
-
-/* list_in.h - intrusive lists: the links are members of the listed structs.
+/* ======== Intrusive lists: the links are members of the listed structs.
 
        phi__list_push(&list, &thing->link);
        for (link = list.first; link != NULL; link = link->next) use(PHI__OWNER(link, struct thing,
@@ -948,9 +944,7 @@ static inline void phi__list_take(phi__list *list, phi__link *link) {
     link->next = link->prev = NULL;
 }
 
-/* ---- src/base/map_in.h ---- */
-
-/* map_in.h - a hash table with open addressing that grows.
+/* ======== A hash table with open addressing that grows.
 
        for (probe = 0; (item = phi__map_each(&map, hash, &probe)) != NULL;)
            if (its key is the one) return item;
@@ -1036,10 +1030,6 @@ static inline uint32_t phi__slots_gen_of(uint64_t word) { return (uint32_t)(word
 
 static inline uint32_t phi__slots_state_of(uint64_t word) { return (uint32_t)word; }
 
-static inline uint64_t phi__slots_word_of(uint32_t gen, uint32_t state) {
-    return (uint64_t)gen << 32 | state;
-}
-
 /* Moves a handle's slot from one state to another; false: stale, or in some other state. */
 PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t gen, uint32_t from,
                              uint32_t to);
@@ -1061,9 +1051,7 @@ PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* there may be one
    marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 
-/* ---- src/base/sha256_in.h ---- */
-
-/* sha256_in.h - SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
+/* ======== SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
    2104).
 
        phi__sha256_begin(&sha);
@@ -1106,9 +1094,7 @@ enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
 /* Writes sixteen random bytes as a UUID version 4. */
 PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
 
-/* ---- src/base/utf8_in.h ---- */
-
-/* utf8_in.h - checking, cutting and repairing UTF-8. */
+/* ======== Checking, cutting and repairing UTF-8. */
 
 /* Bytes of the longest valid prefix; s.len when all of it is valid. */
 PHI__FN size_t phi__utf8_valid(phi_str s);
@@ -1136,6 +1122,22 @@ PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
 /* Reads one, with any fraction (cut to milliseconds) and any offset. False: it is none, *ms is
    untouched. */
 PHI__FN bool phi__date_get(phi_str text, int64_t *ms);
+
+/* ---- src/base/map_in.h ---- */
+
+/* map_in.h - a hash table with open addressing that grows.
+
+       for (probe = 0; (item = phi__map_each(&map, hash, &probe)) != NULL;)
+           if (its key is the one) return item;
+
+   The table holds pointers and their hashes; keys, and what two of them have in common, are the
+   user's affair. The hash must be good in its low bits. Room is made first (phi__map_room), so that
+   adding cannot fail.
+   Ownership: the table only, not the entries that it points to. */
+
+static inline uint64_t phi__slots_word_of(uint32_t gen, uint32_t state) {
+    return (uint64_t)gen << 32 | state;
+}
 
 /* ---- src/base/arena.c ---- */
 
@@ -1445,7 +1447,6 @@ PHI__FN void phi__buf_drop(phi__buf *buf, size_t n) {
 /* ---- src/base/base.c ---- */
 
 /* base.c - statuses, budgets, string views. */
-
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -2430,23 +2431,23 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x3e029a2a
+#if PHI__IMP_TEXT != 0x57b03d38
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x3e029a2a
+#define PHI__IMP_TEXT 0x57b03d38
 
-/* ---- src/text/json_in.h ---- */
+/* ---- src/text/text_in.h ---- */
 
-/* json_in.h - JSON for our own modules: the node, writing without a tree, numbers, string pieces.
+/* text_in.h - what text/ offers to other rooms. */
+
+#include <emmintrin.h>
+
+/* ======== JSON for our own modules: the node, writing without a tree, numbers, string pieces.
 
    The children of a container form a ring: the container points at its last child, whose next is
    the first, so appending needs no walk. A node outside of every container has no next. While a
    container is being read, its next is its parent. */
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 enum phi__json_kind {
     PHI__JSON_NULL = 1,
@@ -2490,7 +2491,9 @@ struct phi_json {
 };
 
 static inline uint32_t phi__json_kind_of(const phi_json *node) { return node->meta & 0xfu; }
+
 static inline uint32_t phi__json_form_of(const phi_json *node) { return node->meta >> 4 & 0xfu; }
+
 static inline uint32_t phi__json_key_len(const phi_json *node) { return node->meta >> 8; }
 
 /* Appends without any check: for readers. */
@@ -2504,8 +2507,6 @@ static inline void phi__json_append(phi_json *container, phi_json *child) {
     container->v.last = child;
     container->len++;
 }
-
-/* ---- reading in slices ---- */
 
 /* phi_json_parse in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at
    any time. */
@@ -2534,23 +2535,25 @@ typedef struct phi__json_reader {
    `text` is borrowed until the result, with PHI_JSON_BORROW as long as the tree. */
 PHI__FN void phi__json_read_begin(phi__json_reader *reader, phi_arena *arena, phi_str text,
                                   uint32_t flags, uint32_t max_depth);
+
 /* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
 PHI__FN phi_status phi__json_read_advance(phi__json_reader *reader, size_t units);
+
 /* The last status of advance, with the tree or the error (either may be NULL). */
 PHI__FN phi_status phi__json_read_result(const phi__json_reader *reader, phi_json **out,
                                          phi_parse_error *error);
-
-/* ---- looking at a tree ---- */
 
 /* "null", "boolean", "number", "string", "array" or "object"; "nothing" for NULL. Static. */
 PHI__FN const char *phi__json_get_type_name(const phi_json *node);
 
 /* As phi_json_int. */
 PHI__FN uint64_t phi__json_get_uint(const phi_json *node, uint64_t fallback);
+
 /* phi_json_get, and phi_json_set, with a key of a length. */
 PHI__FN phi_json *phi__json_get_n(const phi_json *object, phi_str key);
 PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_str key,
                                       phi_json *value);
+
 /* Same value: numbers by their value (1 equals 1.0), objects in any order. */
 PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b);
 
@@ -2558,6 +2561,7 @@ PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b);
 PHI__FN phi_json *phi__json_edit_null(phi_arena *arena);
 PHI__FN phi_json *phi__json_edit_uint(phi_arena *arena, uint64_t value);
 PHI__FN phi_json *phi__json_edit_text(phi_arena *arena, const char *value);
+
 /* Removes an item, which is returned and can be put elsewhere. NULL: there is none. */
 PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index);
 
@@ -2576,29 +2580,33 @@ static inline phi_str phi__json_text_of(const phi_json *node) {
 PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, size_t count,
                                 const phi_json **found);
 
-/* ---- writing into a buffer; a failure shows in buf->failed ---- */
-
 /* "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD: the output is always
    valid JSON. */
 PHI__FN void phi__json_write_str(phi__buf *buf, phi_str text);
+
 /* The same without the quotes, to write a string piece by piece; a piece must not end inside of a
    UTF-8 sequence. */
 PHI__FN void phi__json_write_part(phi__buf *buf, phi_str text);
 PHI__FN void phi__json_number_put_u64(phi__buf *buf, uint64_t n);
 PHI__FN void phi__json_number_put_i64(phi__buf *buf, int64_t n);
+
 /* Shortest digits that read back, with ".0" where an integer would come out; null unless finite. */
 PHI__FN void phi__json_number_put_double(phi__buf *buf, double d);
 PHI__FN void phi__json_write_bool(phi__buf *buf, bool b);
+
 /* A comma, unless the buffer is empty or ends in one of "{[:,". */
 PHI__FN void phi__json_write_comma(phi__buf *buf);
+
 /* The comma if needed, then "key": */
 PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key);
+
 /* A tree in one go; flags as phi_json_write. NULL writes null. */
 PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t flags);
 
 /* A tree in slices: begin, advance until it is not PHI_BUSY, end. The tree must not change
    meanwhile. `out` is borrowed until the end, and may be emptied between calls. */
 #define PHI__JSON_STACK 24
+
 typedef struct phi__json_writer {
     phi__buf *out;
     const phi_json *node;   /* to be written next; NULL: the end */
@@ -2610,14 +2618,15 @@ typedef struct phi__json_writer {
     uint32_t flags;
     phi_status status;
 } phi__json_writer;
+
 PHI__FN void phi__json_write_writer_begin(phi__json_writer *writer, phi__buf *out,
                                           const phi_json *node, uint32_t flags);
+
 /* Writes about `units` bytes, at least one. */
 PHI__FN phi_status phi__json_write_writer_advance(phi__json_writer *writer, size_t units);
+
 /* at any time; twice is harmless */
 PHI__FN void phi__json_write_writer_end(phi__json_writer *writer);
-
-/* ---- numbers ---- */
 
 typedef struct phi__json_number {
     uint32_t kind; /* PHI__JSON_INT, PHI__JSON_UINT or PHI__JSON_DOUBLE; 0: see phi__json_number */
@@ -2628,14 +2637,14 @@ typedef struct phi__json_number {
    *bad then is where it went wrong (a value that no double can hold: its start). */
 PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__json_number *out,
                                           const char **bad);
+
 /* Its value where it fits: an integer also of a double without a fraction. */
 PHI__FN bool phi__json_get_number_i64(const phi__json_number *n, int64_t *out);
 PHI__FN bool phi__json_get_number_u64(const phi__json_number *n, uint64_t *out);
 PHI__FN double phi__json_get_number_double(const phi__json_number *n);
+
 /* The shortest text of a finite double; `out` has room for 32 bytes. Returns the length. */
 PHI__FN size_t phi__json_number_double_text(double d, char *out);
-
-/* ---- paths ---- */
 
 typedef struct phi__json_step {
     phi_str key; /* points into the path */
@@ -2646,8 +2655,6 @@ typedef struct phi__json_step {
 /* The next step of "a.b[0].c", *path moving behind it. False: the end (then **path is 0), or the
    path is malformed from there. */
 PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
-
-/* ---- searching without a tree ---- */
 
 /* A value in a text, not yet read. */
 typedef struct phi__json_found {
@@ -2661,6 +2668,7 @@ typedef struct phi__json_found {
    PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the scanned text is broken. Skipped values are only
    checked for brackets and strings that close. */
 PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out);
+
 /* The value found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
    surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
    fits. */
@@ -2669,91 +2677,21 @@ PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found 
 PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
 PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *out);
 
-/* ---- strings ---- */
-
-#if defined(__SSE2__)
-/* A bit for each byte that is not plain; signed, so that bytes from 0x80 are below the space. */
-static inline int phi__json_special(__m128i block) {
-    return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
-                                                       _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'))),
-                                          _mm_cmplt_epi8(block, _mm_set1_epi8(' '))));
-}
-#endif
-
-#define PHI__JSON_ONES UINT64_C(0x0101010101010101)
-
-/* The highest bit of each byte that is zero, and of none before the first of those. */
-static inline uint64_t phi__json_zero_bytes(uint64_t word) {
-    return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
-}
-
-static inline bool phi__json_is_plain(char c) {
-    unsigned char u = (unsigned char)c;
-    return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
-}
-
-/* Whether one of eight bytes is not plain. */
-static inline bool phi__json_special_word(const char *at) {
-    uint64_t word;
-    memcpy(&word, at, 8);
-    return ((word | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
-             phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
-             ((word - PHI__JSON_ONES * ' ') & ~word)) &
-            PHI__JSON_ONES << 7) != 0;
-}
-
 /* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
    control character, a byte from 0x80), or end. */
 PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end);
-/* The same for mostly short texts: checks the first bytes in line. */
-static inline const char *phi__json_plain_short(const char *at, const char *end) {
-#if defined(__SSE2__)
-    if (end - at >= 16) {
-        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
-        int mask = phi__json_special(block);
-        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
-        at += 16;
-    }
-#endif
-    return phi__json_text_plain_end(at, end);
-}
+
 /* The code of so many hexadecimal digits (at most 8); UINT32_MAX: there are fewer. */
 PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digits);
+
 /* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
    says whether there is a backslash; nothing else is checked. */
 PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *escaped);
-/* The same where the way is mostly short. */
-static inline const char *phi__json_quote_short(const char *at, const char *end, bool *escaped) {
-#if defined(__SSE2__)
-    if (end - at >= 16) {
-        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
-        int quote = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
-        int escape = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
-        *escaped = false;
-        /* no escape below the first quote */
-        if (quote != 0 && (escape & (quote - 1) & ~quote) == 0)
-            return at + __builtin_ctz((unsigned)quote);
-        if (escape == 0) at += 16;
-    }
-#endif
-    return phi__json_text_quote(at, end, escaped);
-}
+
 /* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
 PHI__FN size_t phi__json_text_utf8(const char *at, const char *end);
-/* Length of the escape at the backslash `at`, its code point in *code: 2, 6, or 12 for a pair of
-   surrogates. A lone surrogate is 6, and the code is the surrogate's. 0: no escape, or cut. */
-PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code);
-/* Unescapes about `most` bytes of [at, end), at least one byte and no sequence in part, to *to,
-   which moves on. Bad bytes become U+FFFD. Takes at most `most` + PHI__JSON_RUN_MORE bytes and
-   writes at most three times as many; without bad bytes it never writes more than it takes, so it
-   may work in place. Returns where it stopped. */
-#define PHI__JSON_RUN_MORE 12
-PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
-                                                char **to);
 
-/* ---- src/text/json_cursor_in.h ---- */
-
-/* json_cursor_in.h - a pull scan over JSON text without a tree: how stream decoders read deltas.
+/* ======== A pull scan over JSON text without a tree: how stream decoders read deltas.
 
        phi__json_cursor c;
        phi__json_text key, type;
@@ -2807,7 +2745,6 @@ PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out);
 PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out);
 PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out); /* also 3.0 */
 PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out);
-PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out);
 PHI__FN bool phi__json_cursor_take_bool(phi__json_cursor *c, bool *out);
 
 /* All of the text was consumed and none of it was bad. */
@@ -2883,9 +2820,7 @@ PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_mem
 PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
                                     uint32_t *seen);
 
-/* ---- src/text/json_fields_in.h ---- */
-
-/* json_fields_in.h - the values of a JSON text that is still growing, each as soon as it is whole.
+/* ======== The values of a JSON text that is still growing, each as soon as it is whole.
 
        phi__json_fields_init(&fields, memory);
        // whenever `text` has grown at its end:
@@ -2900,13 +2835,6 @@ PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *membe
    text so far.
    Ownership: one growing buffer for the path and a stack of the open brackets, both of bounded
    size, from `memory`. The text is only read, and may move between two calls. */
-
-enum {
-    /* arrays and objects inside of one another; deeper is PHI_TOO_BIG */
-    PHI__JSON_FIELDS_DEPTH = 64,
-    PHI__JSON_FIELDS_PATH = 1024,   /* bytes of a path; a longer one is PHI_TOO_BIG */
-    PHI__JSON_FIELDS_NUMBER = 65536 /* bytes of a number, as for the reader */
-};
 
 /* An array or object that is open. */
 typedef struct phi__json_frame {
@@ -2934,9 +2862,7 @@ PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice
    PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
-/* ---- src/text/json_get_in.h ---- */
-
-/* json_get_in.h - the members of a tree's objects by their names: a change takes the same time
+/* ======== The members of a tree's objects by their names: a change takes the same time
    however many members its object has.
 
        phi__json_index_init(&index, memory, arena);
@@ -2974,9 +2900,7 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed);
 
-/* ---- src/text/marks_in.h ---- */
-
-/* marks_in.h - where the nodes of a tree stand in the text that they were read from.
+/* ======== Where the nodes of a tree stand in the text that they were read from.
 
        phi__marks_init(&marks, &arena);
        phi__json_read_begin(&reader, &arena, text, 0, 0);
@@ -3011,23 +2935,25 @@ typedef struct phi__marks {
 
 /* Takes no memory yet. */
 PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena);
+
 /* The place of a node's value, and that of its key, in any order. */
 PHI__FN void phi__marks_add(phi__marks *marks, const phi_json *node, uint32_t line,
                             uint32_t column);
 PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_t line,
                                 uint32_t column);
+
 /* False: the node has no place, and *line and *column are 0. */
 PHI__FN bool phi__marks_find(const phi__marks *marks, const phi_json *node, uint32_t *line,
                              uint32_t *column);
+
 /* All of it, to read and to change until the next add; NULL: the node has no place. */
 PHI__FN phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json *node);
+
 /* The same of a member's key. */
 PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,
                             uint32_t *column);
 
-/* ---- src/text/records_in.h ---- */
-
-/* records_in.h - plain fields of a struct as members of a JSON object, and back: a table says
+/* ======== Plain fields of a struct as members of a JSON object, and back: a table says
    which.
 
        static const phi__field fields[] = {
@@ -3073,6 +2999,7 @@ typedef struct phi__field {
 /* Appends the members, each with the comma before it that it needs. */
 PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
                               const void *from);
+
 /* Sets every field of the table: a member that is missing or of another type gives empty, false or
    zero. Strings are borrowed from the tree, or copied where there is an arena. False: no memory for
    one. */
@@ -3089,6 +3016,7 @@ PHI__FN void phi__records_double(phi__buf *out, const char *key, double d);
 PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b);
 PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false: nothing */
 PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
+
 /* The key and JSON as it stands: "null", or the bracket that opens a value. */
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
 
@@ -3102,9 +3030,7 @@ PHI__FN bool phi__records_get_bool(const phi_json *node, const char *key);
 PHI__FN phi_str phi__records_get_str(const phi_json *node, const char *key);
 PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 
-/* ---- src/text/schema_in.h ---- */
-
-/* schema_in.h - shared by the checks of values and of schemas: paths, messages, work limit; and a
+/* ======== Shared by the checks of values and of schemas: paths, messages, work limit; and a
    check that may take memory. */
 
 /* As phi_schema_check, but linear in objects of any size: their names are looked up in a table.
@@ -3118,9 +3044,7 @@ PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
    PHI_PARSE: malformed; PHI_TOO_BIG: nested too deeply. */
 PHI__FN phi_status phi__schema_valid(const phi_json *schema, phi_schema_error *error);
 
-/* ---- src/text/sse_in.h ---- */
-
-/* sse_in.h - reads server-sent events out of bytes that arrive in any pieces.
+/* ======== Reads server-sent events out of bytes that arrive in any pieces.
 
        phi__sse_feed(&sse, bytes, len);
        while ((got = phi__sse_next(&sse, &event)) > 0) use(event);
@@ -3142,8 +3066,6 @@ typedef struct phi__sse_event {
     phi_str name; /* of the event: line; empty: none */
     phi_str data;
 } phi__sse_event;
-
-enum { PHI__SSE_ID_MOST = 1024 };
 
 /* Where a broken stream is to be resumed: of the events that were complete. Its owner's; init its
    buffers, free them. */
@@ -3179,16 +3101,182 @@ typedef struct phi__sse {
    memory yet. */
 PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes);
 PHI__FN void phi__sse_free(phi__sse *sse); /* twice is harmless */
+
 /* Before the first byte of a stream that resumes another one: it reads ids into `resume`, where the
    id of an event that was cut counts for nothing. */
 PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume);
+
 /* The next bytes of the stream, borrowed. The bytes fed before must be read: next returned 0. */
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
+
 /* 1: an event; 0: needs more bytes; PHI_TOO_BIG or PHI_NO_MEMORY: dead until reset. */
 PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
+
 /* After the last byte, when next has returned 0: hands out an event that no blank line ended. As
    next; afterwards 0. */
 PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
+
+/* ---- src/text/json_in.h ---- */
+
+/* json_in.h - JSON for our own modules: the node, writing without a tree, numbers, string pieces.
+
+   The children of a container form a ring: the container points at its last child, whose next is
+   the first, so appending needs no walk. A node outside of every container has no next. While a
+   container is being read, its next is its parent. */
+
+#include <emmintrin.h>
+
+/* ---- reading in slices ---- */
+
+/* ---- looking at a tree ---- */
+
+/* ---- writing into a buffer; a failure shows in buf->failed ---- */
+
+/* ---- numbers ---- */
+
+/* ---- paths ---- */
+
+/* ---- searching without a tree ---- */
+
+/* ---- strings ---- */
+#if defined(__SSE2__)
+/* A bit for each byte that is not plain; signed, so that bytes from 0x80 are below the space. */
+static inline int phi__json_special(__m128i block) {
+    return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
+                                                       _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'))),
+                                          _mm_cmplt_epi8(block, _mm_set1_epi8(' '))));
+}
+
+#endif
+#define PHI__JSON_ONES UINT64_C(0x0101010101010101)
+
+/* The highest bit of each byte that is zero, and of none before the first of those. */
+static inline uint64_t phi__json_zero_bytes(uint64_t word) {
+    return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
+}
+
+static inline bool phi__json_is_plain(char c) {
+    unsigned char u = (unsigned char)c;
+    return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
+}
+
+/* Whether one of eight bytes is not plain. */
+static inline bool phi__json_special_word(const char *at) {
+    uint64_t word;
+    memcpy(&word, at, 8);
+    return ((word | phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
+             phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\') |
+             ((word - PHI__JSON_ONES * ' ') & ~word)) &
+            PHI__JSON_ONES << 7) != 0;
+}
+
+/* The same for mostly short texts: checks the first bytes in line. */
+static inline const char *phi__json_plain_short(const char *at, const char *end) {
+#if defined(__SSE2__)
+    if (end - at >= 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int mask = phi__json_special(block);
+        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+        at += 16;
+    }
+#endif
+    return phi__json_text_plain_end(at, end);
+}
+
+/* The same where the way is mostly short. */
+static inline const char *phi__json_quote_short(const char *at, const char *end, bool *escaped) {
+#if defined(__SSE2__)
+    if (end - at >= 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int quote = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
+        int escape = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
+        *escaped = false;
+        /* no escape below the first quote */
+        if (quote != 0 && (escape & (quote - 1) & ~quote) == 0)
+            return at + __builtin_ctz((unsigned)quote);
+        if (escape == 0) at += 16;
+    }
+#endif
+    return phi__json_text_quote(at, end, escaped);
+}
+
+/* Length of the escape at the backslash `at`, its code point in *code: 2, 6, or 12 for a pair of
+   surrogates. A lone surrogate is 6, and the code is the surrogate's. 0: no escape, or cut. */
+PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code);
+
+/* Unescapes about `most` bytes of [at, end), at least one byte and no sequence in part, to *to,
+   which moves on. Bad bytes become U+FFFD. Takes at most `most` + PHI__JSON_RUN_MORE bytes and
+   writes at most three times as many; without bad bytes it never writes more than it takes, so it
+   may work in place. Returns where it stopped. */
+#define PHI__JSON_RUN_MORE 12
+PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
+                                                char **to);
+
+/* ---- src/text/json_cursor_in.h ---- */
+
+/* json_cursor_in.h - a pull scan over JSON text without a tree: how stream decoders read deltas.
+
+       phi__json_cursor c;
+       phi__json_text key, type;
+       phi__json_cursor_init(&c, text);
+       if (phi__json_cursor_enter_object(&c))
+           while (phi__json_cursor_next_key(&c, &key)) {
+               if (phi__json_cursor_text_is(key, PHI__LIT("type"))) phi__json_cursor_take_text(&c,
+               &type); else phi__json_cursor_skip(&c);
+           }
+       if (c.bad) ... // broken text: checked once, at the end
+
+   Every value is consumed by exactly one take, enter or skip. A take or enter of another type than
+   the value has skips the value and returns false: null and surprises need no code. After broken
+   text `bad` is set and every call returns false. Skipped values are checked for closing strings
+   and brackets, not for their grammar. Nothing is allocated and nothing is copied. */
+
+PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out);
+
+/* ---- src/text/json_fields_in.h ---- */
+
+/* json_fields_in.h - the values of a JSON text that is still growing, each as soon as it is whole.
+
+       phi__json_fields_init(&fields, memory);
+       // whenever `text` has grown at its end:
+       while ((got = phi__json_fields_next(&fields, text, &path, &value)) > 0)
+           use(path, value);
+       if (got < 0) ... // from now on: no more values are found phi__json_fields_free(&fields);
+
+   A value is a leaf: a string, a number, true, false, null, an empty array or object. Each is found
+   once, in the text's order. The values of a complete text are the leaves of its tree, duplicate
+   keys included, however the text was cut. A number is complete when a byte follows it: a number
+   that is the whole text is never found. All of JSON's grammar is checked, up to the end of the
+   text so far.
+   Ownership: one growing buffer for the path and a stack of the open brackets, both of bounded
+   size, from `memory`. The text is only read, and may move between two calls. */
+
+enum {
+    /* arrays and objects inside of one another; deeper is PHI_TOO_BIG */
+    PHI__JSON_FIELDS_DEPTH = 64,
+    PHI__JSON_FIELDS_PATH = 1024,   /* bytes of a path; a longer one is PHI_TOO_BIG */
+    PHI__JSON_FIELDS_NUMBER = 65536 /* bytes of a number, as for the reader */
+};
+
+/* ---- src/text/sse_in.h ---- */
+
+/* sse_in.h - reads server-sent events out of bytes that arrive in any pieces.
+
+       phi__sse_feed(&sse, bytes, len);
+       while ((got = phi__sse_next(&sse, &event)) > 0) use(event);
+       if (got < 0) ...                       // a phi_status, from now on
+
+   Lines end in LF, CR or CRLF; a byte order mark, comments and unknown fields are ignored, and so
+   are ids and retries without a place for them (sse.resume). Data lines are joined by LF. An event
+   without data is not handed out (as the standard says), but its name line is forgotten with it.
+   With `strays`, a line that begins with a brace or a bracket is no field, but the start of stray
+   JSON: an error, or a whole answer, that a server wrote without `data:`. It ends the event before
+   it, extends to the next data or event line or to the end of the stream, and is an event of its
+   own.
+   An event handed out is valid until the next call of next, feed, finish or reset, and may point
+   into the bytes fed, which must therefore live until next has returned 0. */
+
+enum { PHI__SSE_ID_MOST = 1024 };
 
 /* ---- src/text/json_cursor.c ---- */
 
@@ -7739,11 +7827,184 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x60c9b0f8
+#if PHI__IMP_FORMATS != 0xeb1c793d
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x60c9b0f8
+#define PHI__IMP_FORMATS 0xeb1c793d
+
+/* ---- src/formats/formats_in.h ---- */
+
+/* formats_in.h - what formats/ offers to other rooms. */
+
+/* ======== The reader of TOML inside: who calls whom, and what they share.
+
+   The reader walks the caller's text once and never changes it. Headers and dotted keys walk down
+   from the root or from the section's table, part by part; a table of names says for each member
+   how it came to be, which decides what may still be added to it. Values join their table or array
+   as soon as they begin, so a container that is open needs no more than a frame.
+   Files, each using those before it alone: text, names, date, number, tree, string, read, write,
+   change, array, edit, set. Every function of the reader leaves its verdict in the status:
+   PHI_BUSY, while there is more to read. */
+
+/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
+   at any time. */
+/* Where the key and the value under way begin. */
+typedef struct phi__toml_places {
+    const char *key_at, *value_at;
+    const char *line_key_at; /* where the key's first part begins */
+    uint32_t key_line, key_column, value_line, value_column;
+} phi__toml_places;
+
+typedef struct phi__toml_reader {
+    phi_arena *arena;
+    const char *text, *at, *end;
+    const char *line_at;            /* where the line begins */
+    struct phi__toml_frame *top;    /* open arrays and inline tables */
+    struct phi__toml_frame *unused; /* for later ones */
+    struct phi__toml_name *names;   /* every key of every table, by hash */
+    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
+    phi_json *root;                 /* the table of the whole text */
+    phi_json *section;              /* the table of the last header */
+    phi_json *table;                /* where the key under way belongs */
+    phi_json *spare, *spare_end;    /* room for nodes */
+    char *room, *room_end;          /* room for text */
+    char *string, *to;              /* a copy under way; NULL: none is needed yet */
+    const char *mark;               /* text not yet copied */
+    phi__toml_places places;
+    phi_str key; /* the last part that was read */
+    size_t name_cap, name_count;
+    uint32_t max_depth, line, section_number;
+    uint32_t first_header;               /* its offset, where section_number is not 0 */
+    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
+    uint8_t state, style, back;          /* back: the state behind a comment */
+    bool in_header, tables_header, is_key, joined;
+    phi_status status;
+    phi_parse_error error;
+} phi__toml_reader;
+
+/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+PHI__FN void phi__toml_read_begin(phi__toml_reader *reader, phi_arena *arena, phi_str text,
+                                  const phi_toml_desc *options);
+
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units);
+
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *reader, phi_json **out,
+                                         phi_parse_error *error);
+
+typedef struct phi__toml_frame {
+    struct phi__toml_frame *up;
+    phi_json *node;
+    uint32_t depth;
+} phi__toml_frame;
+
+typedef struct phi__toml_name {
+    const phi_json *table; /* NULL: a free slot */
+    phi_json *node;        /* of that key */
+    uint32_t hash;
+    uint32_t section : 29; /* DOTTED: the section that may add to it */
+    uint32_t how : 3;
+} phi__toml_name;
+
+/* ======== The reader of YAML inside: who calls whom, and what they share.
+
+   The reader walks the caller's text once and never changes it. A node is read before anyone knows
+   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_tree_value
+   or phi__yaml_tree_key). Open collections are frames; a block collection closes when a line begins
+   further left, a flow collection at its bracket.
+   Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
+   lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
+
+/* The places of an anchor and a tag before their node. */
+typedef struct phi__yaml_props {
+    phi_str anchor;
+    const char *at;        /* the first of them; NULL: there is none */
+    const char *anchor_at; /* NULL: no anchor */
+    uint32_t line, column; /* column: from 0 */
+    uint8_t tag;           /* 0: none */
+} phi__yaml_props;
+
+/* A scalar under way, or a node that may yet become a key. */
+typedef struct phi__yaml_scalar {
+    const char *at, *line_at; /* of the node, properties included */
+    const char *mark, *last;  /* text not yet copied, and where it ends */
+    const char *string;       /* the value, terminated */
+    char *text, *to;          /* the copy: begin, end */
+    phi_json *node;           /* instead of a scalar: a collection or a copied node */
+    size_t len, breaks;
+    uint32_t line;
+    int32_t indent, blanks; /* of a block scalar; -1: not known yet */
+    uint8_t style, chomp;   /* style 0: there is no node */
+    bool more_indented, started, is_alias;
+} phi__yaml_scalar;
+
+/* Texts by hash: keys of open mappings, anchors. */
+typedef struct phi__yaml_names {
+    struct phi__yaml_name *at;
+    uint32_t *table;
+    uint32_t count, cap, table_cap;
+} phi__yaml_names;
+
+/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
+   at any time. */
+typedef struct phi__yaml_reader {
+    phi_arena *arena;
+    const char *text, *at, *end;
+    const char *line_at; /* where the line begins */
+    struct phi__yaml_frame *top, *unused;
+    struct phi__yaml_handle *handles; /* of %TAG */
+    phi__yaml_names keys, anchors;
+    phi__yaml_props outer, inner; /* of earlier lines, of this line */
+    phi__yaml_scalar scalar;
+    phi_json *root;
+    phi_json *spare, *spare_end; /* room for nodes */
+    char *room, *room_end;       /* room for text */
+    phi_yaml_desc options;
+    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
+    size_t alias_bytes;
+    uint32_t line, depth, flow_depth, alias_nodes, handle_count;
+    int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
+    uint8_t state, doc;
+    bool tab;       /* a tab was among the white space before the node */
+    bool may_block; /* a block collection may begin on this line */
+    bool fresh;     /* nothing but white space stood on this line yet */
+    bool has_version;
+    phi_status status;
+    phi_parse_error error;
+} phi__yaml_reader;
+
+/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+PHI__FN void phi__yaml_read_begin(phi__yaml_reader *reader, phi_arena *arena, phi_str text,
+                                  const phi_yaml_desc *options);
+
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *reader, size_t units);
+
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *reader, phi_json **out,
+                                         phi_parse_error *error);
+
+typedef struct phi__yaml_frame {
+    struct phi__yaml_frame *up;
+    phi_json *node;
+    const phi_json *source;        /* PHI__YAML_ALIAS: the next child to copy */
+    phi_str key;                   /* of the value that comes */
+    uint32_t left;                 /* PHI__YAML_ALIAS: children to copy */
+    uint32_t line;                 /* where it begins */
+    uint32_t keys;                 /* names of the mappings around it */
+    uint32_t key_line, key_column; /* of the key; column: from 0 */
+    int32_t indent;                /* its column; of flow collections: that of the block around */
+    uint8_t kind, want;
+} phi__yaml_frame;
+
+typedef struct phi__yaml_name {
+    const char *at;
+    phi_json *node; /* anchors */
+    phi_str source; /* anchors: a scalar's text, which an alias as key becomes */
+    uint32_t len, hash, scope, place;
+} phi__yaml_name;
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -7807,86 +8068,34 @@ enum phi__toml_how {
     PHI__TOML_LIST      /* an array of headers in double brackets */
 };
 
-/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
-   at any time. */
-/* Where the key and the value under way begin. */
-typedef struct phi__toml_places {
-    const char *key_at, *value_at;
-    const char *line_key_at; /* where the key's first part begins */
-    uint32_t key_line, key_column, value_line, value_column;
-} phi__toml_places;
-
-typedef struct phi__toml_reader {
-    phi_arena *arena;
-    const char *text, *at, *end;
-    const char *line_at;            /* where the line begins */
-    struct phi__toml_frame *top;    /* open arrays and inline tables */
-    struct phi__toml_frame *unused; /* for later ones */
-    struct phi__toml_name *names;   /* every key of every table, by hash */
-    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
-    phi_json *root;                 /* the table of the whole text */
-    phi_json *section;              /* the table of the last header */
-    phi_json *table;                /* where the key under way belongs */
-    phi_json *spare, *spare_end;    /* room for nodes */
-    char *room, *room_end;          /* room for text */
-    char *string, *to;              /* a copy under way; NULL: none is needed yet */
-    const char *mark;               /* text not yet copied */
-    phi__toml_places places;
-    phi_str key; /* the last part that was read */
-    size_t name_cap, name_count;
-    uint32_t max_depth, line, section_number;
-    uint32_t first_header;               /* its offset, where section_number is not 0 */
-    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
-    uint8_t state, style, back;          /* back: the state behind a comment */
-    bool in_header, tables_header, is_key, joined;
-    phi_status status;
-    phi_parse_error error;
-} phi__toml_reader;
-
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
-PHI__FN void phi__toml_read_begin(phi__toml_reader *reader, phi_arena *arena, phi_str text,
-                                  const phi_toml_desc *options);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *reader, phi_json **out,
-                                         phi_parse_error *error);
-
-typedef struct phi__toml_frame {
-    struct phi__toml_frame *up;
-    phi_json *node;
-    uint32_t depth;
-} phi__toml_frame;
-
-typedef struct phi__toml_name {
-    const phi_json *table; /* NULL: a free slot */
-    phi_json *node;        /* of that key */
-    uint32_t hash;
-    uint32_t section : 29; /* DOTTED: the section that may add to it */
-    uint32_t how : 3;
-} phi__toml_name;
-
 /* ---- toml_read.c: errors, characters, lines, room ---- */
-
 PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what);
 PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what);
+
 /* At the part of a key that was read last, which stands between the two in the message. */
 PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind);
 PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what);
 PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r);
+
 /* Bytes of the character at `at`, which is before the end. 0: it is none that comments and strings
    may have, and the error is set. Line breaks are none. */
 PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at);
+
 /* Skips spaces and tabs. True: something else, or the end of the text. */
 PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop);
+
 /* Whether a line break is at `at`. */
 PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at);
+
 /* Past the line break at r->at. */
 PHI__FN void phi__toml_text_newline(phi__toml_reader *r);
+
 /* Adds to the copy under way. */
 PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len);
+
 /* Ends the copy of all up to `at`: terminated. */
 PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at);
+
 /* The text ended last is not needed. */
 PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text);
 
@@ -7894,6 +8103,7 @@ static inline bool phi__toml_is_bare(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-';
 }
+
 static inline uint32_t phi__toml_column(const phi__toml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at) + 1;
 }
@@ -7903,6 +8113,7 @@ static inline uint32_t phi__toml_column(const phi__toml_reader *r, const char *a
 /* The member of that table, or NULL. */
 PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
                                              phi_str key);
+
 /* A member that is not in there; its key is in the node. False: no memory. */
 PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how);
@@ -7911,8 +8122,10 @@ PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi
 
 /* Whether a text begins like a date or a time. */
 PHI__FN bool phi__toml_date_begins(phi_str text);
+
 /* Reads all of a text; false: it is no date, or one that does not exist. */
 PHI__FN bool phi__toml_date_read(phi_str text, phi_toml_date *out);
+
 /* Its canonical text, terminated; returns the length. */
 PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]);
 
@@ -7927,25 +8140,35 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
 
 /* The root; false: no memory. */
 PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r);
+
 /* "[" or "[[" was read: parts of the key follow. */
 PHI__FN void phi__toml_tree_header(phi__toml_reader *r);
+
 /* A key of the section, or of the inline table on top, begins. */
 PHI__FN void phi__toml_tree_key(phi__toml_reader *r);
+
 /* A dot is behind the part that was read. */
 PHI__FN void phi__toml_tree_descend(phi__toml_reader *r);
+
 /* The part that was read was the header's last. */
 PHI__FN void phi__toml_tree_section(phi__toml_reader *r);
+
 /* The part that was read was the key's last: its value may come. */
 PHI__FN void phi__toml_tree_assign(phi__toml_reader *r);
+
 /* A value begins here: remembers the place. */
 PHI__FN void phi__toml_tree_value(phi__toml_reader *r);
+
 /* A scalar of that kind and form that ends at `at`: joins its table or array. NULL: an error was
    set. */
 PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at);
+
 /* "[" or "{" of a value. */
 PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table);
+
 /* Its closing bracket at r->at. */
 PHI__FN void phi__toml_tree_close(phi__toml_reader *r);
+
 /* The state behind a value. */
 PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r);
 
@@ -7968,24 +8191,33 @@ typedef struct phi__toml_writer {
 
 PHI__FN void phi__toml_write_init(phi__toml_writer *w, phi__buf *out, uint32_t flags);
 PHI__FN void phi__toml_write_free(phi__toml_writer *w);
+
 /* PHI_OK, what a value was refused for, or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__toml_write_status(const phi__toml_writer *w);
+
 /* Whether flags leave the member out. */
 PHI__FN bool phi__toml_write_skips(const phi__toml_writer *w, const phi_json *node);
+
 /* Whether a member is written under a header, or under several. */
 PHI__FN bool phi__toml_write_has_header(const phi_json *node);
+
 /* In quotes where it must be. */
 PHI__FN void phi__toml_write_key(phi__buf *out, phi_str key);
+
 /* The path one key longer; returns its length before, for pop. */
 PHI__FN size_t phi__toml_write_push(phi__toml_writer *w, phi_str key);
 PHI__FN void phi__toml_write_pop(phi__toml_writer *w, size_t len);
+
 /* A value behind "key = "; `lines`: it may take several. */
 PHI__FN void phi__toml_write_value(phi__toml_writer *w, const phi_json *node, uint32_t depth,
                                    bool lines);
+
 /* A header line with the path. */
 PHI__FN void phi__toml_write_header(phi__toml_writer *w, bool list);
+
 /* A table of an array of tables, with its header; the path is that of the array. */
 PHI__FN void phi__toml_write_item(phi__toml_writer *w, const phi_json *node, uint32_t depth);
+
 /* A member with its header or headers, the path being that of the table around it. */
 PHI__FN void phi__toml_write_member(phi__toml_writer *w, const phi_json *node, uint32_t depth);
 
@@ -8007,23 +8239,31 @@ typedef struct phi__toml_change {
 
 PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text);
 PHI__FN void phi__toml_change_free(phi__toml_change *c);
+
 /* The bytes [from, to) become the bytes of `texts` from `at` on. Where one place gets several
    new texts, they come in the order of these calls. */
 PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, size_t at);
+
 /* The bytes of `texts` from `at` on come before the byte `to`, behind all other new texts. */
 PHI__FN void phi__toml_change_before(phi__toml_change *c, size_t to, size_t at);
+
 /* The whole lines from that of `from` to that of `to`; `blank`: empty lines before them, too. */
 PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank);
+
 /* Where the line of an offset begins, and where the next one does. */
 PHI__FN size_t phi__toml_change_line(const phi__toml_change *c, size_t at);
 PHI__FN size_t phi__toml_change_next(const phi__toml_change *c, size_t at);
+
 /* Begins a text for `at`, behind a line that may have no line break. */
 PHI__FN void phi__toml_change_fresh(phi__toml_change *c, size_t at);
+
 /* The white space that the line of an offset begins with. */
 PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at);
+
 /* The line of an offset, or that of the first of the comments right above it; they begin behind
    `floor`. */
 PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size_t floor);
+
 /* The changed text. False: no memory. */
 PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out);
 
@@ -8033,10 +8273,12 @@ PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out);
 PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,
                                     size_t last_to, const phi_json *first, size_t count,
                                     uint32_t depth);
+
 /* The same before the first item, which begins at `at`; `open`: the array's bracket. */
 PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, size_t open,
                                      size_t at, const phi_json *first, size_t count,
                                      uint32_t depth);
+
 /* The `count` items behind `before` go, each with its comma, and with its lines and the comments
    on them where they hold nothing else. `first`: they are the first ones, and `before` the last. */
 PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
@@ -8119,149 +8361,77 @@ enum phi__yaml_want {
     PHI__YAML_WANT_NEXT          /* behind a value or an item */
 };
 
-/* The places of an anchor and a tag before their node. */
-typedef struct phi__yaml_props {
-    phi_str anchor;
-    const char *at;        /* the first of them; NULL: there is none */
-    const char *anchor_at; /* NULL: no anchor */
-    uint32_t line, column; /* column: from 0 */
-    uint8_t tag;           /* 0: none */
-} phi__yaml_props;
-
-/* A scalar under way, or a node that may yet become a key. */
-typedef struct phi__yaml_scalar {
-    const char *at, *line_at; /* of the node, properties included */
-    const char *mark, *last;  /* text not yet copied, and where it ends */
-    const char *string;       /* the value, terminated */
-    char *text, *to;          /* the copy: begin, end */
-    phi_json *node;           /* instead of a scalar: a collection or a copied node */
-    size_t len, breaks;
-    uint32_t line;
-    int32_t indent, blanks; /* of a block scalar; -1: not known yet */
-    uint8_t style, chomp;   /* style 0: there is no node */
-    bool more_indented, started, is_alias;
-} phi__yaml_scalar;
-
-/* Texts by hash: keys of open mappings, anchors. */
-typedef struct phi__yaml_names {
-    struct phi__yaml_name *at;
-    uint32_t *table;
-    uint32_t count, cap, table_cap;
-} phi__yaml_names;
-
-/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
-   at any time. */
-typedef struct phi__yaml_reader {
-    phi_arena *arena;
-    const char *text, *at, *end;
-    const char *line_at; /* where the line begins */
-    struct phi__yaml_frame *top, *unused;
-    struct phi__yaml_handle *handles; /* of %TAG */
-    phi__yaml_names keys, anchors;
-    phi__yaml_props outer, inner; /* of earlier lines, of this line */
-    phi__yaml_scalar scalar;
-    phi_json *root;
-    phi_json *spare, *spare_end; /* room for nodes */
-    char *room, *room_end;       /* room for text */
-    phi_yaml_desc options;
-    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
-    size_t alias_bytes;
-    uint32_t line, depth, flow_depth, alias_nodes, handle_count;
-    int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
-    uint8_t state, doc;
-    bool tab;       /* a tab was among the white space before the node */
-    bool may_block; /* a block collection may begin on this line */
-    bool fresh;     /* nothing but white space stood on this line yet */
-    bool has_version;
-    phi_status status;
-    phi_parse_error error;
-} phi__yaml_reader;
-
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
-PHI__FN void phi__yaml_read_begin(phi__yaml_reader *reader, phi_arena *arena, phi_str text,
-                                  const phi_yaml_desc *options);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *reader, phi_json **out,
-                                         phi_parse_error *error);
-
-typedef struct phi__yaml_frame {
-    struct phi__yaml_frame *up;
-    phi_json *node;
-    const phi_json *source;        /* PHI__YAML_ALIAS: the next child to copy */
-    phi_str key;                   /* of the value that comes */
-    uint32_t left;                 /* PHI__YAML_ALIAS: children to copy */
-    uint32_t line;                 /* where it begins */
-    uint32_t keys;                 /* names of the mappings around it */
-    uint32_t key_line, key_column; /* of the key; column: from 0 */
-    int32_t indent;                /* its column; of flow collections: that of the block around */
-    uint8_t kind, want;
-} phi__yaml_frame;
-
-typedef struct phi__yaml_name {
-    const char *at;
-    phi_json *node; /* anchors */
-    phi_str source; /* anchors: a scalar's text, which an alias as key becomes */
-    uint32_t len, hash, scope, place;
-} phi__yaml_name;
-
 /* ---- yaml_tree.c: errors, bytes, lines, room ---- */
-
 PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what);
 PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what);
+
 /* At another line than the present one; column from 0. */
 PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
                                      uint32_t column, const char *what);
 PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what);
 PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r);
+
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */
 PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted);
+
 /* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
 PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop);
+
 /* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
 PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop);
+
 /* The line break at r->at. */
 PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r);
+
 /* "---" or "..." at the start of a line. */
 PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at);
+
 /* Room for `more` bytes of the scalar's text and a terminator. */
 PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more);
 PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len);
+
 /* Ends the scalar's text: in scalar.string and scalar.len. */
 PHI__FN void phi__yaml_text_end(phi__yaml_reader *r);
 
 static inline bool phi__yaml_is_break(char c) { return c == '\n' || c == '\r'; }
+
 static inline bool phi__yaml_is_space(char c) { return c == ' ' || c == '\t'; }
+
 static inline bool phi__yaml_is_bracket(char c) {
     return c == ',' || c == '[' || c == ']' || c == '{' || c == '}';
 }
+
 /* White space, a line break or the end. */
 static inline bool phi__yaml_is_blank(const phi__yaml_reader *r, const char *at) {
     return at >= r->end || phi__yaml_is_space(*at) || phi__yaml_is_break(*at);
 }
+
 /* Where an indicator ends: before a blank, and in flow content before a bracket. */
 static inline bool phi__yaml_is_over(const phi__yaml_reader *r, const char *at) {
     return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
 }
+
 /* White space, or nothing, stands before `at` on its line. */
 static inline bool phi__yaml_is_apart(const phi__yaml_reader *r, const char *at) {
     return at == r->line_at || phi__yaml_is_space(at[-1]);
 }
+
 static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at);
 }
 
 /* ---- yaml_tree.c ---- */
-
 PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope);
+
 /* The name in that scope, or NULL. */
 PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
                                              uint32_t scope, uint32_t hash);
+
 /* A name that is not in there; `text` is borrowed. NULL: no memory. */
 PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
                                             uint32_t scope, uint32_t hash);
+
 /* Removes the newest until so many are left. */
 PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count);
 
@@ -8274,23 +8444,30 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
                                         phi__json_value *value);
 
 /* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
-
 PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind);
+
 /* The frame around all. False: no memory. */
 PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r);
+
 /* Opens a collection, which takes the properties that wait for it. */
 PHI__FN void phi__yaml_tree_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
+
 /* A pair in a flow sequence, without properties of its own. */
 PHI__FN void phi__yaml_tree_open_pair(phi__yaml_reader *r, uint8_t want);
+
 /* The collection on top is complete: it becomes the scalar's node. */
 PHI__FN void phi__yaml_tree_close(phi__yaml_reader *r);
+
 /* A scalar without text begins and ends here. */
 PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r);
+
 /* The node read is a value of the frame on top, or its explicit key. */
 PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r);
+
 /* The node read is the key of the frame on top. */
 PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r);
 PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at);
+
 /* Copies about `units` nodes. True: the alias is complete. */
 PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units);
 PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r);
@@ -8299,10 +8476,13 @@ PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r);
 
 /* An anchor or a tag at r->at. */
 PHI__FN void phi__yaml_props_read(phi__yaml_reader *r);
+
 /* Those of this line belong to a node on a later one. */
 PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r);
+
 /* "*name" at r->at. */
 PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r);
+
 /* A directive at r->at; a comment, or nothing, is left of its line. */
 PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r);
 
@@ -8319,7 +8499,6 @@ PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop);
 
 /* ---- yaml_read.c: literal and folded ---- */
-
 PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r);
 PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop);
@@ -8331,7 +8510,6 @@ PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r);
 PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop);
 
 /* ---- yaml_read.c: block content ---- */
-
 PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop);

@@ -3285,11 +3285,184 @@ PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x60c9b0f8
+#if PHI__IMP_FORMATS != 0xeb1c793d
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x60c9b0f8
+#define PHI__IMP_FORMATS 0xeb1c793d
+
+/* ---- src/formats/formats_in.h ---- */
+
+/* formats_in.h - what formats/ offers to other rooms. */
+
+/* ======== The reader of TOML inside: who calls whom, and what they share.
+
+   The reader walks the caller's text once and never changes it. Headers and dotted keys walk down
+   from the root or from the section's table, part by part; a table of names says for each member
+   how it came to be, which decides what may still be added to it. Values join their table or array
+   as soon as they begin, so a container that is open needs no more than a frame.
+   Files, each using those before it alone: text, names, date, number, tree, string, read, write,
+   change, array, edit, set. Every function of the reader leaves its verdict in the status:
+   PHI_BUSY, while there is more to read. */
+
+/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
+   at any time. */
+/* Where the key and the value under way begin. */
+typedef struct phi__toml_places {
+    const char *key_at, *value_at;
+    const char *line_key_at; /* where the key's first part begins */
+    uint32_t key_line, key_column, value_line, value_column;
+} phi__toml_places;
+
+typedef struct phi__toml_reader {
+    phi_arena *arena;
+    const char *text, *at, *end;
+    const char *line_at;            /* where the line begins */
+    struct phi__toml_frame *top;    /* open arrays and inline tables */
+    struct phi__toml_frame *unused; /* for later ones */
+    struct phi__toml_name *names;   /* every key of every table, by hash */
+    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
+    phi_json *root;                 /* the table of the whole text */
+    phi_json *section;              /* the table of the last header */
+    phi_json *table;                /* where the key under way belongs */
+    phi_json *spare, *spare_end;    /* room for nodes */
+    char *room, *room_end;          /* room for text */
+    char *string, *to;              /* a copy under way; NULL: none is needed yet */
+    const char *mark;               /* text not yet copied */
+    phi__toml_places places;
+    phi_str key; /* the last part that was read */
+    size_t name_cap, name_count;
+    uint32_t max_depth, line, section_number;
+    uint32_t first_header;               /* its offset, where section_number is not 0 */
+    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
+    uint8_t state, style, back;          /* back: the state behind a comment */
+    bool in_header, tables_header, is_key, joined;
+    phi_status status;
+    phi_parse_error error;
+} phi__toml_reader;
+
+/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+PHI__FN void phi__toml_read_begin(phi__toml_reader *reader, phi_arena *arena, phi_str text,
+                                  const phi_toml_desc *options);
+
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units);
+
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *reader, phi_json **out,
+                                         phi_parse_error *error);
+
+typedef struct phi__toml_frame {
+    struct phi__toml_frame *up;
+    phi_json *node;
+    uint32_t depth;
+} phi__toml_frame;
+
+typedef struct phi__toml_name {
+    const phi_json *table; /* NULL: a free slot */
+    phi_json *node;        /* of that key */
+    uint32_t hash;
+    uint32_t section : 29; /* DOTTED: the section that may add to it */
+    uint32_t how : 3;
+} phi__toml_name;
+
+/* ======== The reader of YAML inside: who calls whom, and what they share.
+
+   The reader walks the caller's text once and never changes it. A node is read before anyone knows
+   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_tree_value
+   or phi__yaml_tree_key). Open collections are frames; a block collection closes when a line begins
+   further left, a flow collection at its bracket.
+   Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
+   lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
+
+/* The places of an anchor and a tag before their node. */
+typedef struct phi__yaml_props {
+    phi_str anchor;
+    const char *at;        /* the first of them; NULL: there is none */
+    const char *anchor_at; /* NULL: no anchor */
+    uint32_t line, column; /* column: from 0 */
+    uint8_t tag;           /* 0: none */
+} phi__yaml_props;
+
+/* A scalar under way, or a node that may yet become a key. */
+typedef struct phi__yaml_scalar {
+    const char *at, *line_at; /* of the node, properties included */
+    const char *mark, *last;  /* text not yet copied, and where it ends */
+    const char *string;       /* the value, terminated */
+    char *text, *to;          /* the copy: begin, end */
+    phi_json *node;           /* instead of a scalar: a collection or a copied node */
+    size_t len, breaks;
+    uint32_t line;
+    int32_t indent, blanks; /* of a block scalar; -1: not known yet */
+    uint8_t style, chomp;   /* style 0: there is no node */
+    bool more_indented, started, is_alias;
+} phi__yaml_scalar;
+
+/* Texts by hash: keys of open mappings, anchors. */
+typedef struct phi__yaml_names {
+    struct phi__yaml_name *at;
+    uint32_t *table;
+    uint32_t count, cap, table_cap;
+} phi__yaml_names;
+
+/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
+   at any time. */
+typedef struct phi__yaml_reader {
+    phi_arena *arena;
+    const char *text, *at, *end;
+    const char *line_at; /* where the line begins */
+    struct phi__yaml_frame *top, *unused;
+    struct phi__yaml_handle *handles; /* of %TAG */
+    phi__yaml_names keys, anchors;
+    phi__yaml_props outer, inner; /* of earlier lines, of this line */
+    phi__yaml_scalar scalar;
+    phi_json *root;
+    phi_json *spare, *spare_end; /* room for nodes */
+    char *room, *room_end;       /* room for text */
+    phi_yaml_desc options;
+    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
+    size_t alias_bytes;
+    uint32_t line, depth, flow_depth, alias_nodes, handle_count;
+    int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
+    uint8_t state, doc;
+    bool tab;       /* a tab was among the white space before the node */
+    bool may_block; /* a block collection may begin on this line */
+    bool fresh;     /* nothing but white space stood on this line yet */
+    bool has_version;
+    phi_status status;
+    phi_parse_error error;
+} phi__yaml_reader;
+
+/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+PHI__FN void phi__yaml_read_begin(phi__yaml_reader *reader, phi_arena *arena, phi_str text,
+                                  const phi_yaml_desc *options);
+
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *reader, size_t units);
+
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *reader, phi_json **out,
+                                         phi_parse_error *error);
+
+typedef struct phi__yaml_frame {
+    struct phi__yaml_frame *up;
+    phi_json *node;
+    const phi_json *source;        /* PHI__YAML_ALIAS: the next child to copy */
+    phi_str key;                   /* of the value that comes */
+    uint32_t left;                 /* PHI__YAML_ALIAS: children to copy */
+    uint32_t line;                 /* where it begins */
+    uint32_t keys;                 /* names of the mappings around it */
+    uint32_t key_line, key_column; /* of the key; column: from 0 */
+    int32_t indent;                /* its column; of flow collections: that of the block around */
+    uint8_t kind, want;
+} phi__yaml_frame;
+
+typedef struct phi__yaml_name {
+    const char *at;
+    phi_json *node; /* anchors */
+    phi_str source; /* anchors: a scalar's text, which an alias as key becomes */
+    uint32_t len, hash, scope, place;
+} phi__yaml_name;
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -3353,86 +3526,34 @@ enum phi__toml_how {
     PHI__TOML_LIST      /* an array of headers in double brackets */
 };
 
-/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
-   at any time. */
-/* Where the key and the value under way begin. */
-typedef struct phi__toml_places {
-    const char *key_at, *value_at;
-    const char *line_key_at; /* where the key's first part begins */
-    uint32_t key_line, key_column, value_line, value_column;
-} phi__toml_places;
-
-typedef struct phi__toml_reader {
-    phi_arena *arena;
-    const char *text, *at, *end;
-    const char *line_at;            /* where the line begins */
-    struct phi__toml_frame *top;    /* open arrays and inline tables */
-    struct phi__toml_frame *unused; /* for later ones */
-    struct phi__toml_name *names;   /* every key of every table, by hash */
-    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
-    phi_json *root;                 /* the table of the whole text */
-    phi_json *section;              /* the table of the last header */
-    phi_json *table;                /* where the key under way belongs */
-    phi_json *spare, *spare_end;    /* room for nodes */
-    char *room, *room_end;          /* room for text */
-    char *string, *to;              /* a copy under way; NULL: none is needed yet */
-    const char *mark;               /* text not yet copied */
-    phi__toml_places places;
-    phi_str key; /* the last part that was read */
-    size_t name_cap, name_count;
-    uint32_t max_depth, line, section_number;
-    uint32_t first_header;               /* its offset, where section_number is not 0 */
-    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
-    uint8_t state, style, back;          /* back: the state behind a comment */
-    bool in_header, tables_header, is_key, joined;
-    phi_status status;
-    phi_parse_error error;
-} phi__toml_reader;
-
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
-PHI__FN void phi__toml_read_begin(phi__toml_reader *reader, phi_arena *arena, phi_str text,
-                                  const phi_toml_desc *options);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *reader, phi_json **out,
-                                         phi_parse_error *error);
-
-typedef struct phi__toml_frame {
-    struct phi__toml_frame *up;
-    phi_json *node;
-    uint32_t depth;
-} phi__toml_frame;
-
-typedef struct phi__toml_name {
-    const phi_json *table; /* NULL: a free slot */
-    phi_json *node;        /* of that key */
-    uint32_t hash;
-    uint32_t section : 29; /* DOTTED: the section that may add to it */
-    uint32_t how : 3;
-} phi__toml_name;
-
 /* ---- toml_read.c: errors, characters, lines, room ---- */
-
 PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what);
 PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what);
+
 /* At the part of a key that was read last, which stands between the two in the message. */
 PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind);
 PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what);
 PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r);
+
 /* Bytes of the character at `at`, which is before the end. 0: it is none that comments and strings
    may have, and the error is set. Line breaks are none. */
 PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at);
+
 /* Skips spaces and tabs. True: something else, or the end of the text. */
 PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop);
+
 /* Whether a line break is at `at`. */
 PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at);
+
 /* Past the line break at r->at. */
 PHI__FN void phi__toml_text_newline(phi__toml_reader *r);
+
 /* Adds to the copy under way. */
 PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len);
+
 /* Ends the copy of all up to `at`: terminated. */
 PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at);
+
 /* The text ended last is not needed. */
 PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text);
 
@@ -3440,6 +3561,7 @@ static inline bool phi__toml_is_bare(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-';
 }
+
 static inline uint32_t phi__toml_column(const phi__toml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at) + 1;
 }
@@ -3449,6 +3571,7 @@ static inline uint32_t phi__toml_column(const phi__toml_reader *r, const char *a
 /* The member of that table, or NULL. */
 PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
                                              phi_str key);
+
 /* A member that is not in there; its key is in the node. False: no memory. */
 PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how);
@@ -3457,8 +3580,10 @@ PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi
 
 /* Whether a text begins like a date or a time. */
 PHI__FN bool phi__toml_date_begins(phi_str text);
+
 /* Reads all of a text; false: it is no date, or one that does not exist. */
 PHI__FN bool phi__toml_date_read(phi_str text, phi_toml_date *out);
+
 /* Its canonical text, terminated; returns the length. */
 PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]);
 
@@ -3473,25 +3598,35 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
 
 /* The root; false: no memory. */
 PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r);
+
 /* "[" or "[[" was read: parts of the key follow. */
 PHI__FN void phi__toml_tree_header(phi__toml_reader *r);
+
 /* A key of the section, or of the inline table on top, begins. */
 PHI__FN void phi__toml_tree_key(phi__toml_reader *r);
+
 /* A dot is behind the part that was read. */
 PHI__FN void phi__toml_tree_descend(phi__toml_reader *r);
+
 /* The part that was read was the header's last. */
 PHI__FN void phi__toml_tree_section(phi__toml_reader *r);
+
 /* The part that was read was the key's last: its value may come. */
 PHI__FN void phi__toml_tree_assign(phi__toml_reader *r);
+
 /* A value begins here: remembers the place. */
 PHI__FN void phi__toml_tree_value(phi__toml_reader *r);
+
 /* A scalar of that kind and form that ends at `at`: joins its table or array. NULL: an error was
    set. */
 PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at);
+
 /* "[" or "{" of a value. */
 PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table);
+
 /* Its closing bracket at r->at. */
 PHI__FN void phi__toml_tree_close(phi__toml_reader *r);
+
 /* The state behind a value. */
 PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r);
 
@@ -3514,24 +3649,33 @@ typedef struct phi__toml_writer {
 
 PHI__FN void phi__toml_write_init(phi__toml_writer *w, phi__buf *out, uint32_t flags);
 PHI__FN void phi__toml_write_free(phi__toml_writer *w);
+
 /* PHI_OK, what a value was refused for, or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__toml_write_status(const phi__toml_writer *w);
+
 /* Whether flags leave the member out. */
 PHI__FN bool phi__toml_write_skips(const phi__toml_writer *w, const phi_json *node);
+
 /* Whether a member is written under a header, or under several. */
 PHI__FN bool phi__toml_write_has_header(const phi_json *node);
+
 /* In quotes where it must be. */
 PHI__FN void phi__toml_write_key(phi__buf *out, phi_str key);
+
 /* The path one key longer; returns its length before, for pop. */
 PHI__FN size_t phi__toml_write_push(phi__toml_writer *w, phi_str key);
 PHI__FN void phi__toml_write_pop(phi__toml_writer *w, size_t len);
+
 /* A value behind "key = "; `lines`: it may take several. */
 PHI__FN void phi__toml_write_value(phi__toml_writer *w, const phi_json *node, uint32_t depth,
                                    bool lines);
+
 /* A header line with the path. */
 PHI__FN void phi__toml_write_header(phi__toml_writer *w, bool list);
+
 /* A table of an array of tables, with its header; the path is that of the array. */
 PHI__FN void phi__toml_write_item(phi__toml_writer *w, const phi_json *node, uint32_t depth);
+
 /* A member with its header or headers, the path being that of the table around it. */
 PHI__FN void phi__toml_write_member(phi__toml_writer *w, const phi_json *node, uint32_t depth);
 
@@ -3553,23 +3697,31 @@ typedef struct phi__toml_change {
 
 PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text);
 PHI__FN void phi__toml_change_free(phi__toml_change *c);
+
 /* The bytes [from, to) become the bytes of `texts` from `at` on. Where one place gets several
    new texts, they come in the order of these calls. */
 PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, size_t at);
+
 /* The bytes of `texts` from `at` on come before the byte `to`, behind all other new texts. */
 PHI__FN void phi__toml_change_before(phi__toml_change *c, size_t to, size_t at);
+
 /* The whole lines from that of `from` to that of `to`; `blank`: empty lines before them, too. */
 PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank);
+
 /* Where the line of an offset begins, and where the next one does. */
 PHI__FN size_t phi__toml_change_line(const phi__toml_change *c, size_t at);
 PHI__FN size_t phi__toml_change_next(const phi__toml_change *c, size_t at);
+
 /* Begins a text for `at`, behind a line that may have no line break. */
 PHI__FN void phi__toml_change_fresh(phi__toml_change *c, size_t at);
+
 /* The white space that the line of an offset begins with. */
 PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at);
+
 /* The line of an offset, or that of the first of the comments right above it; they begin behind
    `floor`. */
 PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size_t floor);
+
 /* The changed text. False: no memory. */
 PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out);
 
@@ -3579,10 +3731,12 @@ PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out);
 PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,
                                     size_t last_to, const phi_json *first, size_t count,
                                     uint32_t depth);
+
 /* The same before the first item, which begins at `at`; `open`: the array's bracket. */
 PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, size_t open,
                                      size_t at, const phi_json *first, size_t count,
                                      uint32_t depth);
+
 /* The `count` items behind `before` go, each with its comma, and with its lines and the comments
    on them where they hold nothing else. `first`: they are the first ones, and `before` the last. */
 PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
@@ -3665,149 +3819,77 @@ enum phi__yaml_want {
     PHI__YAML_WANT_NEXT          /* behind a value or an item */
 };
 
-/* The places of an anchor and a tag before their node. */
-typedef struct phi__yaml_props {
-    phi_str anchor;
-    const char *at;        /* the first of them; NULL: there is none */
-    const char *anchor_at; /* NULL: no anchor */
-    uint32_t line, column; /* column: from 0 */
-    uint8_t tag;           /* 0: none */
-} phi__yaml_props;
-
-/* A scalar under way, or a node that may yet become a key. */
-typedef struct phi__yaml_scalar {
-    const char *at, *line_at; /* of the node, properties included */
-    const char *mark, *last;  /* text not yet copied, and where it ends */
-    const char *string;       /* the value, terminated */
-    char *text, *to;          /* the copy: begin, end */
-    phi_json *node;           /* instead of a scalar: a collection or a copied node */
-    size_t len, breaks;
-    uint32_t line;
-    int32_t indent, blanks; /* of a block scalar; -1: not known yet */
-    uint8_t style, chomp;   /* style 0: there is no node */
-    bool more_indented, started, is_alias;
-} phi__yaml_scalar;
-
-/* Texts by hash: keys of open mappings, anchors. */
-typedef struct phi__yaml_names {
-    struct phi__yaml_name *at;
-    uint32_t *table;
-    uint32_t count, cap, table_cap;
-} phi__yaml_names;
-
-/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
-   at any time. */
-typedef struct phi__yaml_reader {
-    phi_arena *arena;
-    const char *text, *at, *end;
-    const char *line_at; /* where the line begins */
-    struct phi__yaml_frame *top, *unused;
-    struct phi__yaml_handle *handles; /* of %TAG */
-    phi__yaml_names keys, anchors;
-    phi__yaml_props outer, inner; /* of earlier lines, of this line */
-    phi__yaml_scalar scalar;
-    phi_json *root;
-    phi_json *spare, *spare_end; /* room for nodes */
-    char *room, *room_end;       /* room for text */
-    phi_yaml_desc options;
-    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
-    size_t alias_bytes;
-    uint32_t line, depth, flow_depth, alias_nodes, handle_count;
-    int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
-    uint8_t state, doc;
-    bool tab;       /* a tab was among the white space before the node */
-    bool may_block; /* a block collection may begin on this line */
-    bool fresh;     /* nothing but white space stood on this line yet */
-    bool has_version;
-    phi_status status;
-    phi_parse_error error;
-} phi__yaml_reader;
-
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
-PHI__FN void phi__yaml_read_begin(phi__yaml_reader *reader, phi_arena *arena, phi_str text,
-                                  const phi_yaml_desc *options);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *reader, phi_json **out,
-                                         phi_parse_error *error);
-
-typedef struct phi__yaml_frame {
-    struct phi__yaml_frame *up;
-    phi_json *node;
-    const phi_json *source;        /* PHI__YAML_ALIAS: the next child to copy */
-    phi_str key;                   /* of the value that comes */
-    uint32_t left;                 /* PHI__YAML_ALIAS: children to copy */
-    uint32_t line;                 /* where it begins */
-    uint32_t keys;                 /* names of the mappings around it */
-    uint32_t key_line, key_column; /* of the key; column: from 0 */
-    int32_t indent;                /* its column; of flow collections: that of the block around */
-    uint8_t kind, want;
-} phi__yaml_frame;
-
-typedef struct phi__yaml_name {
-    const char *at;
-    phi_json *node; /* anchors */
-    phi_str source; /* anchors: a scalar's text, which an alias as key becomes */
-    uint32_t len, hash, scope, place;
-} phi__yaml_name;
-
 /* ---- yaml_tree.c: errors, bytes, lines, room ---- */
-
 PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what);
 PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what);
+
 /* At another line than the present one; column from 0. */
 PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
                                      uint32_t column, const char *what);
 PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what);
 PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r);
+
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */
 PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted);
+
 /* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
 PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop);
+
 /* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
 PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop);
+
 /* The line break at r->at. */
 PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r);
+
 /* "---" or "..." at the start of a line. */
 PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at);
+
 /* Room for `more` bytes of the scalar's text and a terminator. */
 PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more);
 PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len);
+
 /* Ends the scalar's text: in scalar.string and scalar.len. */
 PHI__FN void phi__yaml_text_end(phi__yaml_reader *r);
 
 static inline bool phi__yaml_is_break(char c) { return c == '\n' || c == '\r'; }
+
 static inline bool phi__yaml_is_space(char c) { return c == ' ' || c == '\t'; }
+
 static inline bool phi__yaml_is_bracket(char c) {
     return c == ',' || c == '[' || c == ']' || c == '{' || c == '}';
 }
+
 /* White space, a line break or the end. */
 static inline bool phi__yaml_is_blank(const phi__yaml_reader *r, const char *at) {
     return at >= r->end || phi__yaml_is_space(*at) || phi__yaml_is_break(*at);
 }
+
 /* Where an indicator ends: before a blank, and in flow content before a bracket. */
 static inline bool phi__yaml_is_over(const phi__yaml_reader *r, const char *at) {
     return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
 }
+
 /* White space, or nothing, stands before `at` on its line. */
 static inline bool phi__yaml_is_apart(const phi__yaml_reader *r, const char *at) {
     return at == r->line_at || phi__yaml_is_space(at[-1]);
 }
+
 static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at);
 }
 
 /* ---- yaml_tree.c ---- */
-
 PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope);
+
 /* The name in that scope, or NULL. */
 PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
                                              uint32_t scope, uint32_t hash);
+
 /* A name that is not in there; `text` is borrowed. NULL: no memory. */
 PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
                                             uint32_t scope, uint32_t hash);
+
 /* Removes the newest until so many are left. */
 PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count);
 
@@ -3820,23 +3902,30 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
                                         phi__json_value *value);
 
 /* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
-
 PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind);
+
 /* The frame around all. False: no memory. */
 PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r);
+
 /* Opens a collection, which takes the properties that wait for it. */
 PHI__FN void phi__yaml_tree_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
+
 /* A pair in a flow sequence, without properties of its own. */
 PHI__FN void phi__yaml_tree_open_pair(phi__yaml_reader *r, uint8_t want);
+
 /* The collection on top is complete: it becomes the scalar's node. */
 PHI__FN void phi__yaml_tree_close(phi__yaml_reader *r);
+
 /* A scalar without text begins and ends here. */
 PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r);
+
 /* The node read is a value of the frame on top, or its explicit key. */
 PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r);
+
 /* The node read is the key of the frame on top. */
 PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r);
 PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at);
+
 /* Copies about `units` nodes. True: the alias is complete. */
 PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units);
 PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r);
@@ -3845,10 +3934,13 @@ PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r);
 
 /* An anchor or a tag at r->at. */
 PHI__FN void phi__yaml_props_read(phi__yaml_reader *r);
+
 /* Those of this line belong to a node on a later one. */
 PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r);
+
 /* "*name" at r->at. */
 PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r);
+
 /* A directive at r->at; a comment, or nothing, is left of its line. */
 PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r);
 
@@ -3865,7 +3957,6 @@ PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop);
 
 /* ---- yaml_read.c: literal and folded ---- */
-
 PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r);
 PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop);
@@ -3877,7 +3968,6 @@ PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r);
 PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop);
 
 /* ---- yaml_read.c: block content ---- */
-
 PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop);
@@ -9088,15 +9178,18 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0x71d9a954
+#if PHI__IMP_SYSTEM != 0x49eda8d4
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0x71d9a954
+#define PHI__IMP_SYSTEM 0x49eda8d4
 
-/* ---- src/system/channel_in.h ---- */
+/* ---- src/system/system_in.h ---- */
 
-/* channel_in.h - two descriptors of our own process, as a stream of bytes in and one out: what a
+/* system_in.h - what system/ offers to other rooms. */
+
+#ifndef PHI_NO_PROCESS
+/* ======== Two descriptors of our own process, as a stream of bytes in and one out: what a
    program that serves its parent over stdin and stdout talks through.
 
    The descriptors may be shared with other processes (a terminal, a pipe of the shell), so their
@@ -9108,8 +9201,6 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
    queued bytes. Free it before the phi__io.
    Callbacks: on the pumping thread, never inside a function of this file; every function here may
    be called inside them. Threads: the pumping thread. */
-
-#ifndef PHI_NO_PROCESS
 
 typedef struct phi__channel phi__channel;
 
@@ -9132,6 +9223,7 @@ typedef struct phi__channel_desc {
 /* PHI_BAD_ARG: a descriptor is not open, or both are the same; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc, phi__channel **out);
 PHI__FN void phi__channel_resume(phi__channel *channel);
+
 /* Queues bytes, copied. Never waits. PHI_OK: *taken says how many, perhaps fewer than len: `room`
    follows. PHI_STALE: nobody reads out_fd any more (after `ended` only this tells). PHI_NO_MEMORY:
    none was taken. */
@@ -9139,12 +9231,9 @@ PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, 
                                       size_t *taken);
 PHI__FN size_t phi__channel_waiting(const phi__channel *channel); /* bytes that are queued */
 PHI__FN void phi__channel_free(phi__channel *channel);            /* NULL is harmless */
-
 #endif
-
-/* ---- src/system/files_in.h ---- */
-
-/* files_in.h - reads and replaces files in slices: the caller's size bounds the disk time of a
+#ifndef PHI_NO_FILES
+/* ======== Reads and replaces files in slices: the caller's size bounds the disk time of a
    step.
 
    What io/files_in.h says about words, paths and descriptors holds here, too.
@@ -9156,18 +9245,7 @@ PHI__FN void phi__channel_free(phi__channel *channel);            /* NULL is har
    Memory is the budget's, except that of the C library's opendir while a directory is read.
    Threads: one at a time. */
 
-#ifndef PHI_NO_FILES
 typedef struct phi__walk phi__walk;
-
-/* flags: of open; O_CLOEXEC is added. */
-PHI__FN int phi__exact_open(const char *path, int flags, int *out);
-
-/* The directory that holds the last part, to be used for that part alone, and the part: *name, in
-   the path; "." for the root. */
-PHI__FN int phi__exact_parent(const char *path, int *out, const char **name);
-
-/* The walk alone, as where there is no openat2. */
-PHI__FN int phi__exact_walk(const char *path, int flags, int *out);
 
 typedef enum phi__file_kind {
     PHI__FILE_NONE,
@@ -9267,10 +9345,8 @@ PHI__FN int phi__walk_at(const phi__walk *walk);
 PHI__FN void phi__walk_skip(phi__walk *walk); /* do not enter the directory just returned */
 PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
 #endif
-
-/* ---- src/system/process_in.h ---- */
-
-/* process_in.h - child processes as streams: spawned without waiting, read as bytes arrive, killed
+#ifndef PHI_NO_PROCESS
+/* ======== Child processes as streams: spawned without waiting, read as bytes arrive, killed
    as a group, reaped without blocking.
 
    A child leads a process group of its own, starts with default signals and an empty signal mask,
@@ -9292,18 +9368,7 @@ PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
    dead yet, and leaves it to the system then.
    Callbacks: every function here may be called inside `output`, `room` and `exited`. */
 
-#ifndef PHI_NO_PROCESS
 typedef struct phi__process phi__process;
-
-typedef struct phi__spawn {
-    const char *const *argv, *const *env, *const *keep_keys; /* as in phi__process_desc */
-    const char *cwd;
-    bool hide_keys, env_only;
-    int fds[3]; /* become 0, 1 and 2; each is 3 or more; -1: /dev/null */
-} phi__spawn;
-
-/* 0 and *pid, or an errno value. `memory` holds the environment until it returns. */
-PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *pid);
 
 typedef struct phi__process_desc {
     const char *const *argv; /* NULL-ended; copied; argv[0] is looked up in PATH */
@@ -9355,12 +9420,9 @@ PHI__FN int phi__process_id(const phi__process *process); /* the system's number
 /* Kills if alive; no callback after it. NULL is harmless. */
 PHI__FN void phi__process_free(phi__process *process);
 #endif
-
-/* ---- src/system/walk_in.h ---- */
-
-/* walk_in.h - shared by the two walks of directory trees, walk.c and walk.c. */
-
 #ifndef PHI_NO_FILES
+/* ======== Shared by the two walks of directory trees, walk.c and walk.c. */
+
 typedef struct phi__ordered phi__ordered;
 
 /* A resolved path. */
@@ -9395,12 +9457,73 @@ PHI__FN int phi__ordered_at(phi__ordered *tree);
 PHI__FN void phi__ordered_free(phi__ordered *tree); /* NULL is harmless */
 #endif
 
+/* ---- src/system/files_in.h ---- */
+
+/* files_in.h - reads and replaces files in slices: the caller's size bounds the disk time of a
+   step.
+
+   What io/files_in.h says about words, paths and descriptors holds here, too.
+
+   Another process may change a path between a check and its use. So a path that was resolved and
+   compared is opened with PHI__LINKS_REFUSE: what opens lies where the text says, or it is refused
+   (PHI_IO, "It has become a symbolic link since it was checked").
+
+   Memory is the budget's, except that of the C library's opendir while a directory is read.
+   Threads: one at a time. */
+
+#ifndef PHI_NO_FILES
+/* flags: of open; O_CLOEXEC is added. */
+PHI__FN int phi__exact_open(const char *path, int flags, int *out);
+
+/* The directory that holds the last part, to be used for that part alone, and the part: *name, in
+   the path; "." for the root. */
+PHI__FN int phi__exact_parent(const char *path, int *out, const char **name);
+
+/* The walk alone, as where there is no openat2. */
+PHI__FN int phi__exact_walk(const char *path, int flags, int *out);
+#endif
+
+/* ---- src/system/process_in.h ---- */
+
+/* process_in.h - child processes as streams: spawned without waiting, read as bytes arrive, killed
+   as a group, reaped without blocking.
+
+   A child leads a process group of its own, starts with default signals and an empty signal mask,
+   in the host's environment with the desc's additions, and holds no descriptor but its three
+   streams (where the system cannot close the rest: none of phi's). When it has exited, the rest of
+   its group is killed: no background process that it started outlives it, unless that left the
+   group.
+
+   A conversation: with keep_input, stdin stays open and phi__process_write queues bytes for it. To
+   end one, end its input, later terminate it, and later free it: the caller owns these deadlines.
+
+   A host that ignores SIGCHLD, or waits for any child itself, takes the exit status from us: such
+   a child is reported as exited with code -1 and signal 0, and its group is left alone, since its
+   number may belong to others by then.
+
+   Ownership: a phi__process belongs to its caller until phi__process_free, which kills and forgets
+   it; reaping goes on in the pump, and phi__io_pending says whether there is some to do. All must
+   be freed before the phi__io; phi__io_free waits at most 50 ms for each that was killed but is not
+   dead yet, and leaves it to the system then.
+   Callbacks: every function here may be called inside `output`, `room` and `exited`. */
+
+#ifndef PHI_NO_PROCESS
+typedef struct phi__spawn {
+    const char *const *argv, *const *env, *const *keep_keys; /* as in phi__process_desc */
+    const char *cwd;
+    bool hide_keys, env_only;
+    int fds[3]; /* become 0, 1 and 2; each is 3 or more; -1: /dev/null */
+} phi__spawn;
+
+/* 0 and *pid, or an errno value. `memory` holds the environment until it returns. */
+PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *pid);
+#endif
+
 /* ---- src/system/channel.c ---- */
 
 /* channel.c - channel_in.h: reads and writes that a poll has allowed. */
 
 #ifndef PHI_NO_PROCESS
-
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9672,7 +9795,6 @@ static void phi__exact_leave(phi__way *way);
 
 #ifndef PHI_NO_FILES
 
-
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9803,11 +9925,7 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path) {
 
 #ifndef PHI_NO_FILES
 
-
-#include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #if defined(PHI__OS_LINUX)
 #include <sys/syscall.h>
@@ -9975,13 +10093,8 @@ static void phi__exact_leave(phi__way *way) {
 
 #ifndef PHI_NO_FILES
 
-
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { PHI__FILE_TEMP_TRIES = 100, PHI__FILE_TEMP_BYTES = 40 /* ".phi-" two numbers ".tmp" */ };
 
@@ -10377,15 +10490,9 @@ PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *p
 
 #ifndef PHI_NO_PROCESS
 
-
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <sys/types.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* PHI__PROCESS_POLL forces the timer that polls for the exit, for the tests. */
 #if defined(__linux__) && !defined(PHI__PROCESS_POLL)
@@ -10930,7 +11037,6 @@ static int phi__walk_open(int root, phi_str path);
 
 #ifndef PHI_NO_FILES
 
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11156,12 +11262,6 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
    4,095 bytes. */
 
 #ifndef PHI_NO_FILES
-
-
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 enum { PHI__ORDERED_READ = 32 /* names read at once */ };
 
@@ -21539,11 +21639,26 @@ PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count) {
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xa4c8bd1d
+#if PHI__IMP_STRATEGY != 0x99cfb1e7
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xa4c8bd1d
+#define PHI__IMP_STRATEGY 0x99cfb1e7
+
+/* ---- src/strategy/strategy_in.h ---- */
+
+/* strategy_in.h - a strategy at work: its machine, and the model calls under way.
+
+   A job begins and ends with the provider's call of a run. It owns its machine, whose memory is an
+   arena in the agent's budget, and the hidden agents below the agent that make the model calls: one
+   each, for one run. Answers go to the machine in the order in which their calls were made,
+   whichever came first, so that a run does not depend on the network's timing. */
+
+/* strategy.c: the worst case of a prompt of so many tokens, with desc->max_calls; answer_tokens: of
+   one model call. */
+PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
+                                const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
+                                phi_strategy_bill *out);
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -21717,21 +21832,6 @@ typedef struct phi__got {
 
 /* Defaults filled in. */
 PHI__FN phi_got_options phi__got_options_of(const void *options);
-
-/* ---- src/strategy/strategy_in.h ---- */
-
-/* strategy_in.h - a strategy at work: its machine, and the model calls under way.
-
-   A job begins and ends with the provider's call of a run. It owns its machine, whose memory is an
-   arena in the agent's budget, and the hidden agents below the agent that make the model calls: one
-   each, for one run. Answers go to the machine in the order in which their calls were made,
-   whichever came first, so that a run does not depend on the network's timing. */
-
-/* strategy.c: the worst case of a prompt of so many tokens, with desc->max_calls; answer_tokens: of
-   one model call. */
-PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
-                                const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
-                                phi_strategy_bill *out);
 
 /* ---- src/strategy/tot_in.h ---- */
 
@@ -26512,11 +26612,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x6e082f82
+#if PHI__IMP_CONFIG != 0xfa7d2e9a
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x6e082f82
+#define PHI__IMP_CONFIG 0xfa7d2e9a
 
 /* ---- src/config/config_in.h ---- */
 
@@ -26573,6 +26673,7 @@ typedef struct phi__config_texts {
 
 /* A table is a function, so that tables of other files can name it. */
 struct phi__config_table;
+
 typedef const struct phi__config_table *(*phi__config_table_fn)(void);
 
 typedef struct phi__config_field {
@@ -26618,22 +26719,22 @@ typedef struct phi__config_table {
     char text[PHI__CONFIG_TEXT_SIZE];
 } phi__config_table;
 
-/* ---- tables (config_check.c, config_tables.c) ---- */
-
 /* Field i, those of the base first; NULL past the end. */
 PHI__FN const phi__config_field *phi__config_fields_at(const phi__config_table *table, size_t i);
+
 /* The field of that key or alias, and its index; NULL: none. *index may be NULL. */
 PHI__FN const phi__config_field *phi__config_fields_find(const phi__config_table *table,
                                                          phi_str key, size_t *index);
+
 /* Whether that field was in the file: of a struct that phi__config_take filled. */
 PHI__FN bool phi__config_fields_has(const phi__config_table *table, const void *taken,
                                     const char *key);
+
 /* The largest value of the field's size; of seconds: of its milliseconds. */
 PHI__FN double phi__config_fields_most(const phi__config_field *field);
+
 /* All of a file. Sections of further headers are not in it. */
 PHI__FN const phi__config_table *phi__config_tables_top(void);
-
-/* ---- reading (config_take.c) ---- */
 
 /* Sets those fields of *out, of the table's struct, that the node has (NULL: none), and their bits
    of `set`; the rest stays: zero the struct first, then take the base, then the instance over it.
@@ -26641,27 +26742,23 @@ PHI__FN const phi__config_table *phi__config_tables_top(void);
    fit is left out. Strings are the tree's; lists are in the arena. False: no memory. */
 PHI__FN bool phi__config_take(phi_arena *arena, const phi_json *node,
                               const phi__config_table *table, void *out);
+
 /* The bits of a list of texts. */
 PHI__FN uint32_t phi__config_take_bits(const phi__config_texts *texts,
                                        const phi__config_choice *choices);
+
 /* A number of bytes; of more than there can be, all of them. */
 PHI__FN size_t phi__config_take_size(uint64_t bytes);
+
 /* The choice of that name (case, - and _ make no difference); NULL: none. */
 PHI__FN const phi__config_choice *phi__config_take_choice(const phi__config_choice *choices,
                                                           phi_str name);
-
-/* ---- of a config (config_load.c) ---- */
-
 PHI__FN const char *phi__config_load_path(const phi_config *config); /* "": of a text */
 PHI__FN const phi_config_section *const *phi__config_load_sections(const phi_config *config);
-
-/* ---- values of variables (config_load.c) ---- */
 
 /* A message as it may be shown: "${NAME}" in place of values of variables of four bytes or more,
    and of their beginnings where the message is cut. */
 PHI__FN void phi__config_raws_mask(const phi_config *config, phi_str text, phi__buf *out);
-
-/* ---- references (config_refs.c) ---- */
 
 /* {{type.name}} {{name}} {{%..%}} {{#id#}}; anything else is LITERAL. */
 typedef enum phi__config_ref_kind {
@@ -26669,19 +26766,19 @@ typedef enum phi__config_ref_kind {
     PHI__CONFIG_REF_NAME,
     PHI__CONFIG_REF_ID /* {{#id#}} */
 } phi__config_ref_kind;
+
 typedef struct phi__config_ref {
     phi__config_ref_kind kind;
     phi_str space, name; /* space: empty where it is not qualified */
     bool keep;           /* with %: an entity that exists already is used again */
 } phi__config_ref;
+
 PHI__FN phi__config_ref phi__config_refs_parse(phi_str text);
 
 /* The table that a reference means, checked when the config was loaded; NULL: it is a literal, or
    (with errors) there is none. `space`: of the field. */
 PHI__FN const phi_json *phi__config_refs_find(const phi_config *config, const char *space,
                                               const char *text);
-
-/* ---- problems (config_check.c) ---- */
 
 typedef struct phi__config_problem {
     phi_config_problem is;
@@ -26699,44 +26796,47 @@ typedef struct phi__config_problems {
 
 /* Those that the config has from its file. */
 PHI__FN const phi__config_problems *phi__config_load_problems(const phi_config *config);
+
 /* most 0: the default of phi_config_desc.max_problems. */
 PHI__FN void phi__config_problems_init(phi__config_problems *problems, phi_memory *memory,
                                        size_t most);
 PHI__FN void phi__config_problems_free(phi__config_problems *problems);
+
 /* `node`: of the value, for its place and its text as it stands in the file. words: the message
    without its place. Parts that are NULL are left out. */
 PHI__FN void phi__config_problems_add(phi__config_problems *problems, const phi_config *config,
                                       const phi_json *node, bool is_warning, phi_status status,
                                       const char *field, const char *expected, const char *words);
+
 /* The same at the node's key. */
 PHI__FN void phi__config_problems_add_key(phi__config_problems *problems, const phi_config *config,
                                           const phi_json *node, bool is_warning, phi_status status,
                                           const char *field, const char *words);
+
 /* The same at the value, of which only `value` is shown; it is copied. */
 PHI__FN void phi__config_problems_add_part(phi__config_problems *problems, const phi_config *config,
                                            const phi_json *node, bool is_warning, phi_status status,
                                            const char *field, phi_str value, const char *words);
+
 /* An error at a place. */
 PHI__FN void phi__config_problems_add_at(phi__config_problems *problems, const phi_config *config,
                                          uint32_t line, uint32_t column, phi_status status,
                                          const char *words);
+
 /* Into the order of the text; problems without a place come last. */
 PHI__FN void phi__config_problems_sort(phi__config_problems *problems);
+
 /* The first error; NULL: there is none. problems NULL: there was no memory for them. */
 PHI__FN const phi_config_problem *phi__config_problems_error(const phi__config_problems *problems);
 PHI__FN phi_status phi__config_problems_status(const phi__config_problems *problems);
 PHI__FN const phi_config_problem *phi__config_problems_get(const phi__config_problems *problems,
                                                            size_t index);
 
-/* ---- names that are nearly right (config_check.c) ---- */
-
 /* How unlike two names are; 0: but for case, - and _. Above PHI__CONFIG_FAR they are not alike. */
 enum { PHI__CONFIG_FAR = 3 };
 PHI__FN unsigned phi__config_nearest_distance(phi_str a, phi_str b);
 
-/* ---- src/config/config_section_in.h ---- */
-
-/* config_section_in.h - a section of the configuration that a room above brings: its table, and the
+/* ======== A section of the configuration that a room above brings: its table, and the
    functions that give agents what the section says. */
 
 /* What sections see of a phi_agents. */
@@ -26801,34 +26901,32 @@ struct phi_config_section {
     void (*end)(void *state);
 };
 
-/* ---- config_agents.c ---- */
-
 /* Entity `i` that the agent uses: of its own list under `key`, else [agent]'s, else all of the
    section's instances, shared; a sub-agent has only those of its own list. False: no more. */
 PHI__FN bool phi__config_making_used(phi__config_making *making, const char *key, const char *space,
                                      const phi_json *section, size_t i, phi__config_used *out);
+
 /* Adds a tool, unless there is one of that name. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__config_making_tool(phi__config_making *making, const phi_tool *tool);
 PHI__FN phi_status phi__config_making_source(phi__config_making *making,
                                              const phi_tool_source *source);
+
 /* Says that a tool of that name exists; true: the agent's list has it. `name` is borrowed as long
    as the making. */
 PHI__FN bool phi__config_making_offer(phi__config_making *making, const char *name);
+
 /* Takes every name for known: tools that only a document says, which is not read now. */
 PHI__FN void phi__config_making_trust(phi__config_making *making);
-
-/* ---- config_load.c ---- */
 
 /* `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
 PHI__FN const char *phi__config_place_join(phi_arena *arena, const char *directory,
                                            const char *path);
+
 /* Absolute, without links; in the arena. *out NULL: it cannot be resolved, and a problem of the
    node and the field says why. PHI_NO_MEMORY; PHI_UNSUPPORTED: PHI_NO_FILES, without a problem. */
 PHI__FN phi_status phi__config_place_absolute(phi__config_ground *ground, const phi_json *node,
                                               const char *field, const char *path,
                                               const char **out);
-
-/* ---- config_settings.c ---- */
 
 /* A problem with a message of parts, as printf. Longer ones than 500 bytes are cut. */
 PHI__FN void phi__config_words_error(phi__config_ground *ground, const phi_json *node,
@@ -26836,6 +26934,7 @@ PHI__FN void phi__config_words_error(phi__config_ground *ground, const phi_json 
     PHI_PRINTF(5, 6);
 PHI__FN void phi__config_words_warning(phi__config_ground *ground, const phi_json *node,
                                        const char *field, const char *format, ...) PHI_PRINTF(4, 5);
+
 /* The name most like `name`, for "did you mean"; NULL: none is near. */
 PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *names, size_t count);
 
@@ -27403,19 +27502,23 @@ typedef struct phi__config_walk {
 } phi__config_walk;
 
 /* ---- config_check.c ---- */
-
 PHI__FN void phi__config_path_begin(phi__config_walk *walk, phi_config *config);
 PHI__FN void phi__config_path_end(phi__config_walk *walk);
+
 /* Adds a name or an index; the length to go back to. */
 PHI__FN size_t phi__config_path_name(phi__config_walk *walk, phi_str name);
 PHI__FN size_t phi__config_path_index(phi__config_walk *walk, size_t index);
 PHI__FN void phi__config_path_back(phi__config_walk *walk, size_t len);
+
 /* The path, terminated, valid until it changes; "" where there is no memory. */
 PHI__FN const char *phi__config_path_text(phi__config_walk *walk);
+
 /* A fresh buffer for a message. */
 PHI__FN phi__buf *phi__config_path_words(phi__config_walk *walk);
+
 /* Whether no further problem is kept: its words need not be made. */
 PHI__FN bool phi__config_path_full(const phi__config_walk *walk);
+
 /* Adds the message as a problem of the node: at its value, or at its key. */
 PHI__FN void phi__config_path_error(phi__config_walk *walk, const phi_json *node,
                                     const char *expected);
@@ -27431,18 +27534,24 @@ PHI__FN void phi__config_path_part(phi__config_walk *walk, const phi_json *node,
 
 /* The text to show for a node; false: show it as it is. */
 PHI__FN bool phi__config_raws_find(const phi_config *config, const phi_json *node, phi_str *out);
+
 /* False: no memory. The text is kept as long as the config. */
 PHI__FN bool phi__config_raws_add(phi_config *config, const phi_json *node, phi_str text);
 PHI__FN bool phi__config_raws_hide(phi_config *config, const phi_json *node);
+
 /* A node of raws_add lacks a variable. */
 PHI__FN void phi__config_raws_miss(const phi_config *config, const phi_json *node);
 PHI__FN bool phi__config_raws_is_missing(const phi_config *config, const phi_json *node);
+
 /* Remembers a variable's value, which is copied, for phi__config_raws_mask. False: no memory. */
 PHI__FN bool phi__config_raws_keep(phi_config *config, phi_str name, phi_str value);
+
 /* How a number that JSON does not have is written; NULL: it has it. */
 PHI__FN const char *phi__config_raws_odd(const phi_json *node);
+
 /* A name in a message: in a line, cut where it is long. */
 PHI__FN void phi__config_raws_name(phi_str text, phi__buf *out);
+
 /* A scalar as it may be shown, in a line: "gpt-4o" in quotes, 5, true; "a table", "an array". */
 PHI__FN void phi__config_raws_show(const phi_config *config, const phi_json *node, phi__buf *out);
 
@@ -27450,31 +27559,42 @@ PHI__FN void phi__config_raws_show(const phi_config *config, const phi_json *nod
 
 /* config_load.c: replaces ${NAME} in all texts. */
 PHI__FN void phi__config_variables_replace(phi_config *config);
+
 /* config_refs.c: finds all that has an id. */
 PHI__FN void phi__config_entities_collect(phi_config *config);
+
 /* config_refs.c */
 PHI__FN const phi__config_entity *phi__config_names_find(const phi_config *config,
                                                          const char *space, phi_str name);
+
 /* The next entity of that name in any space that references search, *probe being 0 at first. */
 PHI__FN const phi__config_entity *phi__config_names_each(const phi_config *config, phi_str name,
                                                          size_t *probe);
+
 /* listed: cycles and words look at it, too. False: no memory. */
 PHI__FN bool phi__config_names_add(phi_config *config, phi__config_entity *entity, bool listed);
+
 /* config_check.c: every value against its table. */
 PHI__FN void phi__config_check_tree(phi_config *config);
+
 /* The field that a section brings for a key at the top; NULL: none does. */
 PHI__FN const phi__config_field *phi__config_check_section(const phi_config *config, phi_str key);
+
 /* config_check.c: a key that no field has. */
 PHI__FN void phi__config_unknown_field(phi__config_walk *walk, const phi__config_table *table,
                                        phi_str key, const phi_json *node, bool at_top);
+
 /* config_refs.c: a reference in a field; the path is the field's. */
 PHI__FN void phi__config_refs_check(phi__config_walk *walk, const phi__config_field *field,
                                     const phi_json *node);
+
 /* The entity that a text means; NULL: none, or [provider] itself. */
 PHI__FN const phi__config_entity *phi__config_refs_entity(const phi_config *config,
                                                           const char *space, phi_str text);
+
 /* config_refs.c */
 PHI__FN void phi__config_cycles_check(phi_config *config);
+
 /* config_refs.c: what single values do not show. */
 PHI__FN void phi__config_rules_check(phi_config *config);
 
@@ -35708,15 +35828,17 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_MATCH
-#if PHI__IMP_MATCH != 0xeebbd5fb
+#if PHI__IMP_MATCH != 0xae7bab95
 #error "phi: two versions of src/match in one file"
 #endif
 #else
-#define PHI__IMP_MATCH 0xeebbd5fb
+#define PHI__IMP_MATCH 0xae7bab95
 
-/* ---- src/match/glob_in.h ---- */
+/* ---- src/match/match_in.h ---- */
 
-/* glob_in.h - patterns of paths: *, ?, [a-z], [!a-z], [[:alpha:]], {a,b}, **, and a backslash
+/* match_in.h - what match/ offers to other rooms. */
+
+/* ======== Patterns of paths: *, ?, [a-z], [!a-z], [[:alpha:]], {a,b}, **, and a backslash
    before any of them. Bytes are compared; only ** reaches beyond a slash. A match takes at most the
    pattern's length times the path's, for each part between double stars. */
 
@@ -35734,9 +35856,6 @@ PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern);
 /* Whether one of the choices, as phi__glob_expand left them, matches the whole path. Adds the bytes
    of the pattern that were compared to *work. */
 PHI__FN bool phi__glob_any(phi_str choices, phi_str path, size_t *work);
-
-/* The same of one pattern without braces. */
-PHI__FN bool phi__glob_match(phi_str pattern, phi_str path, size_t *work);
 
 /* The last part of a path. */
 PHI__FN phi_str phi__glob_name(phi_str path);
@@ -35771,9 +35890,7 @@ PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const
 PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
                                           size_t *left, size_t *units);
 
-/* ---- src/match/keywords_in.h ---- */
-
-/* keywords_in.h - the keywords of schemas, and how a tool's schema treats each. */
+/* ======== The keywords of schemas, and how a tool's schema treats each. */
 
 typedef enum phi__keyword {
     PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */
@@ -35788,12 +35905,11 @@ typedef enum phi__keyword {
 
 /* The treatment of one member of a schema; of malformed ones: DROP. */
 PHI__FN phi__keyword phi__keywords_of(phi_str key, const phi_json *value);
+
 /* One of JSON Schema's seven types. */
 PHI__FN bool phi__keywords_is_type(phi_str name);
 
-/* ---- src/match/regex_in.h ---- */
-
-/* regex_in.h - regular expressions over text in lines, in time linear in the text.
+/* ======== Regular expressions over text in lines, in time linear in the text.
 
    The syntax is a subset of that of ripgrep, with the same meaning; docs/tools.md has its table. A
    pattern becomes a program of at most PHI__REGEX_CODES instructions, and the program a machine of
@@ -35805,20 +35921,6 @@ PHI__FN bool phi__keywords_is_type(phi_str name);
    contains a newline. Threads: one at a time. */
 
 typedef struct phi__regex phi__regex;
-
-typedef struct phi__range {
-    uint32_t first, last;
-} phi__range;
-
-/* Characters from first to last, every step-th: the representative is `down` below. */
-typedef struct phi__regex_fold {
-    uint32_t first, last, step, down;
-} phi__regex_fold;
-
-PHI__FN const phi__range *phi__regex_tables_word(size_t *count);
-PHI__FN const phi__range *phi__regex_tables_digit(size_t *count);
-PHI__FN const phi__range *phi__regex_tables_space(size_t *count);
-PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count);
 
 typedef struct phi__regex_error {
     size_t column;     /* in bytes, from 1 */
@@ -35849,9 +35951,7 @@ PHI__FN phi__regex_found phi__regex_scan(phi__regex *regex, phi_str text, bool l
 /* At the end of a line that has no newline: whether it matches. */
 PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex);
 
-/* ---- src/match/tool_name_in.h ---- */
-
-/* tool_name_in.h - names of tools within the rules of every provider: a-z A-Z 0-9 _ - and at most
+/* ======== Names of tools within the rules of every provider: a-z A-Z 0-9 _ - and at most
    64 bytes, the first of them a letter or "_".
 
    All tools of a set are counted first, then each claims its name. Characters that are not allowed
@@ -35883,12 +35983,50 @@ typedef struct phi__tool_names {
 PHI__FN void phi__tool_name_init(phi__tool_names *names, phi_memory *memory);
 PHI__FN void phi__tool_name_free(phi__tool_names *names); /* twice is harmless */
 PHI__FN bool phi__tool_name_reserve(phi__tool_names *names, size_t count);
+
 /* False: no memory. */
 PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *name);
+
 /* Changes the name to the one it gets, once all were counted. hash: of what sets the tool apart.
    PHI_FULL: all that it could have are taken; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *name,
                                         const unsigned char hash[32]);
+
+/* ---- src/match/glob_in.h ---- */
+
+/* glob_in.h - patterns of paths: *, ?, [a-z], [!a-z], [[:alpha:]], {a,b}, **, and a backslash
+   before any of them. Bytes are compared; only ** reaches beyond a slash. A match takes at most the
+   pattern's length times the path's, for each part between double stars. */
+
+/* The same of one pattern without braces. */
+PHI__FN bool phi__glob_match(phi_str pattern, phi_str path, size_t *work);
+
+/* ---- src/match/regex_in.h ---- */
+
+/* regex_in.h - regular expressions over text in lines, in time linear in the text.
+
+   The syntax is a subset of that of ripgrep, with the same meaning; docs/tools.md has its table. A
+   pattern becomes a program of at most PHI__REGEX_CODES instructions, and the program a machine of
+   states that are computed when the text first needs them. They are kept in a bounded cache, which
+   is emptied when it is full: so a byte of text costs at most one pass over the program, whatever
+   the pattern. The only question is whether a line contains a match.
+
+   Text is UTF-8. A byte that belongs to no valid character matches nothing, not even '.'. No match
+   contains a newline. Threads: one at a time. */
+
+typedef struct phi__range {
+    uint32_t first, last;
+} phi__range;
+
+/* Characters from first to last, every step-th: the representative is `down` below. */
+typedef struct phi__regex_fold {
+    uint32_t first, last, step, down;
+} phi__regex_fold;
+
+PHI__FN const phi__range *phi__regex_tables_word(size_t *count);
+PHI__FN const phi__range *phi__regex_tables_digit(size_t *count);
+PHI__FN const phi__range *phi__regex_tables_space(size_t *count);
+PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count);
 
 /* ---- src/match/glob.c ---- */
 
@@ -36158,7 +36296,6 @@ PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const
         if (slashes % 2 == 1) break;
         line.len--;
     }
-    line = line;
     rule.in = line.len > 0 && line.at[0] == '!';
     if (rule.in) line = phi__str(line.at + 1, line.len - 1);
     rule.name_alone = true;
@@ -38294,11 +38431,33 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x829cab92
+#if PHI__IMP_PERMISSIONS != 0x809b8c8c
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x829cab92
+#define PHI__IMP_PERMISSIONS 0x809b8c8c
+
+/* ---- src/permissions/permissions_in.h ---- */
+
+/* permissions_in.h - the permissions of a host, and the verdict on one call. */
+
+enum { PHI__CHECK_GUARDS = 4 };
+
+struct phi_permissions {
+    phi_memory memory;
+    phi_arena arena;       /* of the texts below */
+    phi_arena rules_arena; /* of the rules */
+    phi_permission_rules rules;
+    phi_permission_rule guards[PHI__CHECK_GUARDS]; /* of protected paths: after all rules */
+    size_t guard_count;
+    const char *workspace, *home, *shell_tools;
+    phi_hook_fn ask_fn, hook_fn;
+    void *user_data;
+    phi__buf why;
+    phi__buf question; /* hook->text: `why` changes when ask_fn checks other calls */
+    bool busy;         /* in a function of the host's */
+    bool freed;        /* in it: to be freed behind it */
+};
 
 /* ---- src/permissions/wildcard_in.h ---- */
 
@@ -38443,6 +38602,7 @@ typedef struct phi__shell_here {
 } phi__shell_here;
 
 typedef struct phi__shell_parser phi__shell_parser;
+
 struct phi__shell_parser {
     phi_arena *arena;
     phi__buf buf; /* words being read, the innermost last */
@@ -38471,72 +38631,101 @@ struct phi__shell_parser {
 PHI__FN bool phi__shell_word_sees(const phi__shell_parser *p, const char *text);
 PHI__FN bool phi__shell_word_alone(const phi__shell_parser *p, const char *word);
 PHI__FN bool phi__shell_word_take(phi__shell_parser *p, const char *word);
+
 /* Behind "[[": up to "]]". */
 PHI__FN void phi__shell_test_read(phi__shell_parser *p);
+
 /* Ends the parsing of a line that holds something uncertain. */
 PHI__FN void phi__shell_word_stop(phi__shell_parser *p, const char *why);
+
 /* Notes that it holds something uncertain. */
 PHI__FN void phi__shell_word_doubt(phi__shell_parser *p, const char *why);
+
 /* What bash knows and other shells take for something else. */
 PHI__FN void phi__shell_word_dialect(phi__shell_parser *p);
+
 /* Blanks, continued lines, comments. */
 PHI__FN void phi__shell_word_blanks(phi__shell_parser *p);
+
 /* A word at p->at. False: there is none. */
 PHI__FN bool phi__shell_word_read(phi__shell_parser *p, phi__shell_word *out);
+
 /* Finds the commands of an unquoted here-document, and takes its backslashes off. */
 PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi__shell_word *body);
+
 /* Behind "((": up to "))". */
 PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p);
+
 /* ( ... ) of an array or a pattern, from behind the parenthesis. */
 PHI__FN void phi__shell_word_parens(phi__shell_parser *p);
+
 /* The same: it is no command line; memory ran out. */
 PHI__FN void phi__shell_word_invalid(phi__shell_parser *p);
 PHI__FN void phi__shell_word_lost(phi__shell_parser *p);
+
 /* Room for one more behind `count`: arrays double. NULL: no memory. */
 PHI__FN void *phi__shell_word_room(phi_arena *arena, void *old, size_t count, size_t size);
 PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, size_t *count,
                                  const phi__shell_word *word);
+
 /* Blanks and line ends, with the here-documents behind them. */
 PHI__FN void phi__shell_redirect_lines(phi__shell_parser *p);
+
 /* A redirection at p->at. False: there is none. */
 PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command);
+
 /* Adds the commands of a line to `out`. around: the command that runs it; NULL: none. */
 PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
                                          const phi__shell_command *around, phi__shell *out);
+
 /* Heeds a cd: where the commands after it run. */
 PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *command);
+
 /* Those of both; NULL is the workspace. */
 PHI__FN const phi__shell_dirs *phi__dirs_both(phi_arena *arena, phi__shell *out,
                                               const phi__shell_dirs *one,
                                               const phi__shell_dirs *other);
+
 /* The one directory `to` from each of `from`. NULL: no memory. */
 PHI__FN const phi__shell_dirs *phi__dirs_go(phi_arena *arena, phi__shell *out,
                                             const phi__shell_dirs *from, const phi__shell_word *to);
+
 /* Adds what else may be run: a command with braces as it is after their expansion, texts in its
    words and its input. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t index);
 PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out);
+
 /* Finds what a command reads besides its words. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command);
+
 /* Adds a pattern of files of a program whose star matches slashes and dots as well, without the
    backslashes that quote its characters. */
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
+
 /* True if a program runs nothing that it is given, and heeds no file of its directory. */
 PHI__FN bool phi__names_plain(phi_str name);
+
 /* True if it runs what it reads, or its words. */
 PHI__FN bool phi__names_runner(phi_str name);
+
 /* The part of a path after its last slash. */
 PHI__FN phi_str phi__names_last(phi_str path);
+
 /* True if its first word names an action: "docker rm". */
 PHI__FN bool phi__names_tool(phi_str name);
+
 /* True if it also reads no file that its words name. */
 PHI__FN bool phi__names_prints(phi_str name);
+
 /* False if a pattern of files leaves most of them: "!*.c". */
 PHI__FN bool phi__reads_narrows(phi_str glob);
+
 /* Whether a search for this pattern shows most lines, or looks for keys. */
 PHI__FN bool phi__reads_dumps(phi_str pattern);
+
 /* Whether a directory is a hidden one, or outside, or not known. */
 PHI__FN bool phi__reads_hidden(const phi__shell_word *dir);
+
 /* Whether the name of a variable is most likely one of a secret. */
 PHI__FN bool phi__names_secret(phi_str name);
 PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
@@ -38605,28 +38794,6 @@ PHI__FN bool phi__paths_command(phi__rules_subject *subject, const phi_permissio
 
 /* The host of a URL in lower case, in `out`. False: it is no URL, or has no plain host. */
 PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out);
-
-/* ---- src/permissions/permissions_in.h ---- */
-
-/* permissions_in.h - the permissions of a host, and the verdict on one call. */
-
-enum { PHI__CHECK_GUARDS = 4 };
-
-struct phi_permissions {
-    phi_memory memory;
-    phi_arena arena;       /* of the texts below */
-    phi_arena rules_arena; /* of the rules */
-    phi_permission_rules rules;
-    phi_permission_rule guards[PHI__CHECK_GUARDS]; /* of protected paths: after all rules */
-    size_t guard_count;
-    const char *workspace, *home, *shell_tools;
-    phi_hook_fn ask_fn, hook_fn;
-    void *user_data;
-    phi__buf why;
-    phi__buf question; /* hook->text: `why` changes when ask_fn checks other calls */
-    bool busy;         /* in a function of the host's */
-    bool freed;        /* in it: to be freed behind it */
-};
 
 /* ---- src/permissions/paths.c ---- */
 
@@ -44143,97 +44310,19 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xf19390fd
+#if PHI__IMP_TOOLS != 0x93c41a67
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xf19390fd
+#define PHI__IMP_TOOLS 0x93c41a67
 
-/* ---- src/tools/edit_file_in.h ---- */
+/* ---- src/tools/tools_in.h ---- */
 
-/* edit_file_in.h - finds a text in a longer one, a slice at a time, in linear time (Knuth, Morris,
-   Pratt). */
+/* tools_in.h - tools by name: what the section [tools] of a configuration chooses from. */
 
-typedef struct phi__finder {
-    phi_memory *memory;
-    phi_str needle, text; /* borrowed */
-    uint32_t *back;       /* how much of the needle's start is at the end of each of its starts */
-    size_t built;         /* of back */
-    size_t at, matched;   /* in text; of the needle */
-    size_t found, first;  /* matches that do not overlap; where the first one begins */
-    size_t most;          /* matches after which it may stop */
-} phi__finder;
+typedef struct phi__registry phi__registry;
 
-/* False: no memory, or a needle of 0 or of 4 GiB bytes. Zero it before. */
-PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str needle,
-                               phi_str text, size_t most);
-
-/* Searches about so many bytes; true: done. */
-PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units);
-PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice: harmless */
-
-/* ---- src/tools/ignored_in.h ---- */
-
-/* ignored_in.h - which entries of a directory walk the ignore files leave out, as ripgrep reads
-   them.
-
-   Each directory may have a .rgignore, an .ignore and a .gitignore; nearer files count before
-   farther ones, and the kinds in that order. A .gitignore counts inside a repository alone, up to
-   its top, and so does the .git/info/exclude of that. The directories above the walk count, too.
-   Of a file the first PHI__IGNORED_BYTES count, up to the last whole line. */
-
-#ifndef PHI_NO_FILES
-
-enum {
-    PHI__IGNORED_KINDS = 4,
-    PHI__IGNORED_BYTES = 262144,
-    PHI__IGNORED_BYTE = 8 /* units for a byte read: rules are made of it */
-};
-
-typedef struct phi__ignored_level {
-    phi__ignore *files[PHI__IGNORED_KINDS]; /* NULL: there is none */
-    size_t from; /* where paths begin that are relative to it, in `path` */
-    bool git;    /* it is the top of a repository */
-} phi__ignored_level;
-
-/* How far the question about an entry is answered. */
-typedef struct phi__ignored_asked {
-    bool open;
-    size_t level, kind, left; /* above the level being looked at; its kind; rules left of that */
-    phi__ignore_said said[PHI__IGNORED_KINDS];
-    bool in_git, past_git;
-} phi__ignored_asked;
-
-typedef struct phi__ignored {
-    phi_memory *memory;
-    phi__ignored_level *levels; /* from the farthest directory above to the deepest */
-    size_t count, cap;
-    size_t above;  /* of them above the walk's root */
-    size_t rules;  /* of all levels */
-    phi__buf path; /* the walk's root, a slash, and the path of an entry */
-    size_t root;   /* bytes of it up to that */
-    phi__ignored_asked asked;
-    size_t spent; /* units for the files read, for the caller to count and to reset */
-} phi__ignored;
-
-PHI__FN void phi__ignored_init(phi__ignored *ignored, phi_memory *memory);
-PHI__FN void phi__ignored_free(phi__ignored *ignored); /* twice is harmless */
-
-/* place: the walk's root, resolved. Reads the files of the directories above, one directory in a
-   call: PHI_BUSY until all are read. Begin with an initialised one. */
-PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place);
-/* The walk is in the directory `path` now, which is open; depth: 0 for the root. */
-PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir, phi_str path);
-/* What the files say of an entry; depth: 1 in the root itself. PHI_BUSY: the units of
-   phi__ignore_says are used up, ask the same again; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
-                                     bool directory, size_t *units, phi__ignore_said *out);
-
-#endif
-
-/* ---- src/tools/job_in.h ---- */
-
-/* job_in.h - shared by the built-in tools: a job is a call under way, with its arguments and
+/* ======== Shared by the built-in tools: a job is a call under way, with its arguments and
    result.
 
    A job is the first member of a tool's own struct, which is the call's memory. It ends once, by
@@ -44276,23 +44365,157 @@ PHI__FN void phi__job_cancel(void *user_data, phi_call call);   /* a phi_tool's 
 /* The result; all return PHI_DONE. done: `text` is UTF-8; fail: any bytes. details: JSON text, or
    NULL. */
 PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details);
-PHI__FN phi_flow phi__job_content(phi__job *job, const phi_content *content, const char *details);
 PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) PHI_PRINTF(2, 3);
 PHI__FN phi_flow phi__job_no_memory(phi__job *job);
+PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const char **out);
+PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback, uint64_t *out);
+#ifndef PHI_NO_PROCESS
+/* ======== Scripts from within: the words of a command, the input, the answer. */
+
+/* Splits a command into a NULL-ended list in the arena, with the interpreter that its first word
+   needs. PHI_PARSE: *fault (static) names the fault; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__script_words_split(phi_arena *arena, const char *command,
+                                           const char *const **out, const char **fault);
+#endif
+
+/* An empty registry. allocator: copied; NULL: the C library's. NULL: no memory. */
+PHI__FN phi__registry *phi__registry_new(const phi_allocator *allocator);
+
+/* A registry with the built-in tools. It owns them, and must outlive the agents that use them. desc
+   as in phi_tools_init. It also knows prun, prun_with_memo and revert_to_state
+   (tools/context_tools.h), but only by name: they are not counted, nor found by
+   phi__registry_at. */
+PHI__FN phi__registry *phi__registry_with_defaults(const phi_allocator *allocator,
+                                                   const phi_tools_desc *desc);
+PHI__FN void phi__registry_free(phi__registry *registry); /* NULL is harmless */
+
+/* Adds a tool, or replaces the tool of that name. The struct is copied; its pointers are borrowed
+   until the registry, and the agents that got the tool from it, are freed. PHI_BAD_ARG: no name, or
+   no start. */
+PHI__FN phi_status phi__registry_add(phi__registry *registry, const phi_tool *tool);
+
+/* The tool of that name; NULL: there is none. */
+PHI__FN const phi_tool *phi__registry_named(const phi__registry *registry, const char *name);
+PHI__FN size_t phi__registry_count(const phi__registry *registry);
+
+/* In the order they were added; NULL past the last. Owned by the registry, valid until the next
+   add. */
+PHI__FN const phi_tool *phi__registry_at(const phi__registry *registry, size_t index);
+
+/* Copies the tools of those names into `out`, in that order, each once; unknown names are skipped
+   and, where `unknown` is given, put into unknown[0..count). The name prun brings prun_with_memo
+   with it, so `out` has room for count + 1. Returns how many tools; *unknown_count (may be NULL):
+   how many names were unknown. */
+PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *const *names,
+                                     size_t count, phi_tool *out, const char **unknown,
+                                     size_t *unknown_count);
+
+/* ---- src/tools/edit_file_in.h ---- */
+
+/* edit_file_in.h - finds a text in a longer one, a slice at a time, in linear time (Knuth, Morris,
+   Pratt). */
+
+typedef struct phi__finder {
+    phi_memory *memory;
+    phi_str needle, text; /* borrowed */
+    uint32_t *back;       /* how much of the needle's start is at the end of each of its starts */
+    size_t built;         /* of back */
+    size_t at, matched;   /* in text; of the needle */
+    size_t found, first;  /* matches that do not overlap; where the first one begins */
+    size_t most;          /* matches after which it may stop */
+} phi__finder;
+
+/* False: no memory, or a needle of 0 or of 4 GiB bytes. Zero it before. */
+PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str needle,
+                               phi_str text, size_t most);
+
+/* Searches about so many bytes; true: done. */
+PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units);
+PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice: harmless */
+
+/* ---- src/tools/ignored_in.h ---- */
+
+/* ignored_in.h - which entries of a directory walk the ignore files leave out, as ripgrep reads
+   them.
+
+   Each directory may have a .rgignore, an .ignore and a .gitignore; nearer files count before
+   farther ones, and the kinds in that order. A .gitignore counts inside a repository alone, up to
+   its top, and so does the .git/info/exclude of that. The directories above the walk count, too.
+   Of a file the first PHI__IGNORED_BYTES count, up to the last whole line. */
+
+#ifndef PHI_NO_FILES
+enum {
+    PHI__IGNORED_KINDS = 4,
+    PHI__IGNORED_BYTES = 262144,
+    PHI__IGNORED_BYTE = 8 /* units for a byte read: rules are made of it */
+};
+
+typedef struct phi__ignored_level {
+    phi__ignore *files[PHI__IGNORED_KINDS]; /* NULL: there is none */
+    size_t from; /* where paths begin that are relative to it, in `path` */
+    bool git;    /* it is the top of a repository */
+} phi__ignored_level;
+
+/* How far the question about an entry is answered. */
+typedef struct phi__ignored_asked {
+    bool open;
+    size_t level, kind, left; /* above the level being looked at; its kind; rules left of that */
+    phi__ignore_said said[PHI__IGNORED_KINDS];
+    bool in_git, past_git;
+} phi__ignored_asked;
+
+typedef struct phi__ignored {
+    phi_memory *memory;
+    phi__ignored_level *levels; /* from the farthest directory above to the deepest */
+    size_t count, cap;
+    size_t above;  /* of them above the walk's root */
+    size_t rules;  /* of all levels */
+    phi__buf path; /* the walk's root, a slash, and the path of an entry */
+    size_t root;   /* bytes of it up to that */
+    phi__ignored_asked asked;
+    size_t spent; /* units for the files read, for the caller to count and to reset */
+} phi__ignored;
+
+PHI__FN void phi__ignored_init(phi__ignored *ignored, phi_memory *memory);
+PHI__FN void phi__ignored_free(phi__ignored *ignored); /* twice is harmless */
+
+/* place: the walk's root, resolved. Reads the files of the directories above, one directory in a
+   call: PHI_BUSY until all are read. Begin with an initialised one. */
+PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place);
+
+/* The walk is in the directory `path` now, which is open; depth: 0 for the root. */
+PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir, phi_str path);
+
+/* What the files say of an entry; depth: 1 in the root itself. PHI_BUSY: the units of
+   phi__ignore_says are used up, ask the same again; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
+                                     bool directory, size_t *units, phi__ignore_said *out);
+#endif
+
+/* ---- src/tools/job_in.h ---- */
+
+/* job_in.h - shared by the built-in tools: a job is a call under way, with its arguments and
+   result.
+
+   A job is the first member of a tool's own struct, which is the call's memory. It ends once, by
+   phi__job_done or phi__job_fail; `drop` then releases the tool's resources, as it does when the
+   call is cancelled. After that the job must not be touched. The `go` of a job drives tools with a
+   `step`; the io drives the others. */
+
+PHI__FN phi_flow phi__job_content(phi__job *job, const phi_content *content, const char *details);
 
 /* Arguments. False: the job has failed with the words for it. null counts as not there; a text that
    is not there and not required is NULL. */
 PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out); /* required */
-PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const char **out);
-PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback, uint64_t *out);
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out);
-
 #ifndef PHI_NO_FILES
 /* False: files anywhere may be used. */
 PHI__FN bool phi__job_confined(const phi_tools_desc *desc);
+
 /* Resolves `path`, which stays, in the workspace, and checks that it may be used: job->place, in
    the job's arena. Then `placed`. */
 PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*placed)(phi__job *));
+
 /* The same for jobs without a step: begin, and more until it is not PHI_BUSY. PHI_REFUSED: the job
    has failed. */
 PHI__FN phi_status phi__job_place_begin(phi__job *job, const char *path);
@@ -44342,11 +44565,6 @@ struct phi_scripts {
 
 /* ---- scripts.c ---- */
 
-/* Splits a command into a NULL-ended list in the arena, with the interpreter that its first word
-   needs. PHI_PARSE: *fault (static) names the fault; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__script_words_split(phi_arena *arena, const char *command,
-                                           const char *const **out, const char **fault);
-
 /* ---- scripts.c ---- */
 
 typedef enum phi__script_says {
@@ -44363,44 +44581,6 @@ typedef enum phi__script_says {
 PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_point point,
                                                  phi_str output, phi__buf *reply);
 #endif
-
-/* ---- src/tools/tools_in.h ---- */
-
-/* tools_in.h - tools by name: what the section [tools] of a configuration chooses from. */
-
-typedef struct phi__registry phi__registry;
-
-/* An empty registry. allocator: copied; NULL: the C library's. NULL: no memory. */
-PHI__FN phi__registry *phi__registry_new(const phi_allocator *allocator);
-
-/* A registry with the built-in tools. It owns them, and must outlive the agents that use them. desc
-   as in phi_tools_init. It also knows prun, prun_with_memo and revert_to_state
-   (tools/context_tools.h), but only by name: they are not counted, nor found by
-   phi__registry_at. */
-PHI__FN phi__registry *phi__registry_with_defaults(const phi_allocator *allocator,
-                                                   const phi_tools_desc *desc);
-PHI__FN void phi__registry_free(phi__registry *registry); /* NULL is harmless */
-
-/* Adds a tool, or replaces the tool of that name. The struct is copied; its pointers are borrowed
-   until the registry, and the agents that got the tool from it, are freed. PHI_BAD_ARG: no name, or
-   no start. */
-PHI__FN phi_status phi__registry_add(phi__registry *registry, const phi_tool *tool);
-
-/* The tool of that name; NULL: there is none. */
-PHI__FN const phi_tool *phi__registry_named(const phi__registry *registry, const char *name);
-PHI__FN size_t phi__registry_count(const phi__registry *registry);
-
-/* In the order they were added; NULL past the last. Owned by the registry, valid until the next
-   add. */
-PHI__FN const phi_tool *phi__registry_at(const phi__registry *registry, size_t index);
-
-/* Copies the tools of those names into `out`, in that order, each once; unknown names are skipped
-   and, where `unknown` is given, put into unknown[0..count). The name prun brings prun_with_memo
-   with it, so `out` has room for count + 1. Returns how many tools; *unknown_count (may be NULL):
-   how many names were unknown. */
-PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *const *names,
-                                     size_t count, phi_tool *out, const char **unknown,
-                                     size_t *unknown_count);
 
 /* ---- src/tools/bash.c ---- */
 
@@ -44532,7 +44712,6 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
 /* ======== The tool that runs a command: streamed while it runs, killed with all it started. */
 
 #ifndef PHI_NO_PROCESS
-
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45049,7 +45228,6 @@ PHI__FN void phi__finder_end(phi__finder *finder) {
 
 #ifndef PHI_NO_FILES
 
-
 #include <stdio.h>
 
 enum {
@@ -45371,7 +45549,6 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 /* ignored.c - the ignore files of the directories from the file system's root to a walk's place. */
 
 #ifndef PHI_NO_FILES
-
 
 typedef enum phi__ignored_kind {
     PHI__IGNORED_RG,
@@ -45858,7 +46035,6 @@ PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*plac
 
 #ifndef PHI_NO_FILES
 
-
 #include <stdio.h>
 
 enum {
@@ -46174,7 +46350,6 @@ PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str a
    only known at the end. */
 
 #ifndef PHI_NO_FILES
-
 
 #include <stdio.h>
 
@@ -46557,7 +46732,6 @@ PHI__FN phi_status phi__script_words_split(phi_arena *arena, const char *command
 
 #ifndef PHI_NO_PROCESS
 
-
 /* ---- the input ---- */
 
 /* "before_loop"...; NULL: no script can be called there. Static. */
@@ -46784,7 +46958,6 @@ PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_po
    ends it: after that it must not be touched. */
 
 #ifndef PHI_NO_PROCESS
-
 
 #include <stdio.h>
 
@@ -47274,7 +47447,6 @@ PHI_API phi_status phi_scripts_use(phi_scripts *set, phi_agent_desc *desc) {
 #ifndef PHI_NO_PROCESS
 
 #include <stdarg.h>
-#include <stdio.h>
 
 enum { PHI__SCRIPTS_MS = 30000, PHI__SCRIPTS_OUTPUT_BYTES = 65536, PHI__SCRIPTS_RUNNING = 8 };
 
@@ -47457,7 +47629,6 @@ static inline void phi__search_again(phi__search *search, uint64_t delay_us) {
 
 #ifndef PHI_NO_FILES
 
-
 #include <stdio.h>
 
 static phi_flow phi__search_lines_end(phi__search *search) {
@@ -47503,9 +47674,6 @@ static bool phi__search_lines_add(phi__search *search) {
    takes its room of the 64 KiB. */
 
 #ifndef PHI_NO_FILES
-
-
-#include <stdio.h>
 
 enum {
     PHI__SEARCH_OWN_PIECE = 65536,
@@ -47960,9 +48128,6 @@ static void phi__search_own_begin(phi__search *search) {
    Lines are read as they come; after the last line to show, the program is killed. */
 
 #ifndef PHI_NO_FILES
-
-
-#include <stdio.h>
 
 enum {
     PHI__SEARCH_WORDS_BYTES = 2000, /* kept of stderr */
@@ -48499,15 +48664,37 @@ PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0x964f735f
+#if PHI__IMP_SERVE != 0x21f90a64
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0x964f735f
+#define PHI__IMP_SERVE 0x21f90a64
 
-/* ---- src/serve/http_head_in.h ---- */
+/* ---- src/serve/serve_in.h ---- */
 
-/* http_head_in.h - reads one HTTP/1.1 request out of bytes: its head, and where its body ends.
+/* serve_in.h - an HTTP/1.1 server in the pump: bounded connections that answer one request after
+   another.
+
+   `request` is called when a head has come, with an exchange. The callee answers it there or
+   later: whole (phi__serve_reply), refused in words (phi__serve_refuse), or as a stream
+   (phi__serve_begin, phi__serve_write, phi__serve_end). An exchange lives until its answer is
+   complete, phi__serve_drop, or `gone`: do not use it after any of these. A peer that closes its
+   sending side counts as gone.
+
+   Every wait has a deadline, and every buffer a bound: a slow or silent peer loses its connection.
+   When all connections are in use, the idle ones are closed in favour of new ones.
+
+   Ownership: the server is the caller's until phi__serve_free; free it before the phi__io.
+   Callbacks: on the pumping thread, never inside a function of this file but phi__serve_free, which
+   calls `gone`. Inside them every function here is allowed, for any exchange, phi__serve_free too.
+   Threads: the pumping thread. */
+
+#ifndef PHI_NO_LISTEN
+typedef struct phi__serve phi__serve;
+
+typedef struct phi__serve_exchange phi__serve_exchange;
+
+/* ======== Reads one HTTP/1.1 request out of bytes: its head, and where its body ends.
 
    Pure: no descriptor, no clock. Bytes may come in any pieces; what follows the request stays with
    the caller. Where RFC 9112 leaves a choice that two readers of the same bytes could make
@@ -48515,8 +48702,6 @@ PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *
    twice, a folded header line, a CR or LF alone, a space before the colon, a NUL.
 
    A refusal is an HTTP status and a message; the connection cannot be read on after it. */
-
-#ifndef PHI_NO_LISTEN
 
 typedef struct phi__http_head_limits {
     uint32_t max_line_bytes; /* of the request line and each header line (default 8 KiB) */
@@ -48551,17 +48736,6 @@ typedef struct phi__http_head {
     bool complete;
 } phi__http_head;
 
-/* limits: zeros are defaults; copied. */
-PHI__FN void phi__http_head_init(phi__http_head *head, phi_memory *memory,
-                                 const phi__http_head_limits *limits);
-PHI__FN void phi__http_head_clear(phi__http_head *head); /* for the next request */
-PHI__FN void phi__http_head_free(phi__http_head *head);  /* twice is harmless */
-
-/* Takes bytes up to the end of the head; *used says how many. PHI_OK: the head is complete;
-   PHI_BUSY: more is needed; PHI_PARSE: refused; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__http_head_read(phi__http_head *head, const char *bytes, size_t len,
-                                       size_t *used);
-PHI__FN bool phi__http_head_begun(const phi__http_head *head); /* bytes of a request have come */
 /* The first header of that name, or an empty string with at == NULL. ASCII case does not matter. */
 PHI__FN phi_str phi__http_head_get(const phi__http_head *head, const char *name);
 
@@ -48575,18 +48749,7 @@ typedef struct phi__http_head_body {
     const char *message;
 } phi__http_head_body;
 
-PHI__FN void phi__http_head_body_init(phi__http_head_body *body, const phi__http_head *head);
-/* Takes bytes; *used says how many; `piece` is the part of them that belongs to the body, perhaps
-   empty. PHI_OK: the body is complete; PHI_BUSY: call again, with more when all was used;
-   PHI_PARSE: refused. */
-PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const char *bytes,
-                                            size_t len, size_t *used, phi_str *piece);
-
-#endif
-
-/* ---- src/serve/listen_in.h ---- */
-
-/* listen_in.h - a TCP port that takes connections in the pump.
+/* ======== A TCP port that takes connections in the pump.
 
    It listens on the loopback alone, unless the caller asks for another address in so many words.
    When all connections are in use it accepts none: they wait in the system's queue. When the system
@@ -48596,56 +48759,7 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
    before the phi__io.
    Callbacks: on the pumping thread; every function here may be called inside `accepted`. */
 
-#ifndef PHI_NO_LISTEN
-
 typedef struct phi__listen phi__listen;
-
-typedef struct phi__listen_desc {
-    const char *address;      /* an IPv4 or IPv6 literal (default "127.0.0.1") */
-    bool any_address;         /* allows an address other than 127.0.0.0/8 and ::1 */
-    uint16_t port;            /* 0: the system chooses one */
-    uint32_t max_connections; /* accepted, and not yet reported closed (default 64) */
-    /* A connection: fd does not block, is close-on-exec, and belongs to the callee now, who calls
-       phi__listen_closed when it has closed it. */
-    void (*accepted)(void *ctx, int fd);
-    void *ctx;
-} phi__listen_desc;
-
-/* PHI_BAD_ARG: not a literal, or not a loopback's without any_address; PHI_REFUSED: the port is in
-   use or not ours to take; PHI_IO; PHI_NO_MEMORY. The message says why, terminated; may be NULL
-   with size 0. */
-PHI__FN phi_status phi__listen_new(phi__io *io, const phi__listen_desc *desc, phi__listen **out,
-                                   char *message, size_t message_size);
-PHI__FN uint16_t phi__listen_port(const phi__listen *listen);
-PHI__FN bool phi__listen_full(const phi__listen *listen); /* all connections are in use */
-PHI__FN void phi__listen_closed(phi__listen *listen);     /* a connection was closed */
-PHI__FN void phi__listen_free(phi__listen *listen);       /* NULL is harmless */
-
-#endif
-
-/* ---- src/serve/serve_in.h ---- */
-
-/* serve_in.h - an HTTP/1.1 server in the pump: bounded connections that answer one request after
-   another.
-
-   `request` is called when a head has come, with an exchange. The callee answers it there or
-   later: whole (phi__serve_reply), refused in words (phi__serve_refuse), or as a stream
-   (phi__serve_begin, phi__serve_write, phi__serve_end). An exchange lives until its answer is
-   complete, phi__serve_drop, or `gone`: do not use it after any of these. A peer that closes its
-   sending side counts as gone.
-
-   Every wait has a deadline, and every buffer a bound: a slow or silent peer loses its connection.
-   When all connections are in use, the idle ones are closed in favour of new ones.
-
-   Ownership: the server is the caller's until phi__serve_free; free it before the phi__io.
-   Callbacks: on the pumping thread, never inside a function of this file but phi__serve_free, which
-   calls `gone`. Inside them every function here is allowed, for any exchange, phi__serve_free too.
-   Threads: the pumping thread. */
-
-#ifndef PHI_NO_LISTEN
-typedef struct phi__serve phi__serve;
-
-typedef struct phi__serve_exchange phi__serve_exchange;
 
 typedef enum phi__connection_in {
     PHI__CONNECTION_HEAD,
@@ -48763,6 +48877,73 @@ PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_stat
 PHI__FN phi_status phi__serve_write(phi__serve_exchange *exchange, phi_str bytes);
 PHI__FN void phi__serve_end(phi__serve_exchange *exchange);  /* the answer is complete */
 PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the connection at once */
+#endif
+
+/* ---- src/serve/http_head_in.h ---- */
+
+/* http_head_in.h - reads one HTTP/1.1 request out of bytes: its head, and where its body ends.
+
+   Pure: no descriptor, no clock. Bytes may come in any pieces; what follows the request stays with
+   the caller. Where RFC 9112 leaves a choice that two readers of the same bytes could make
+   differently, the request is refused: both of Content-Length and Transfer-Encoding, either of them
+   twice, a folded header line, a CR or LF alone, a space before the colon, a NUL.
+
+   A refusal is an HTTP status and a message; the connection cannot be read on after it. */
+
+#ifndef PHI_NO_LISTEN
+/* limits: zeros are defaults; copied. */
+PHI__FN void phi__http_head_init(phi__http_head *head, phi_memory *memory,
+                                 const phi__http_head_limits *limits);
+PHI__FN void phi__http_head_clear(phi__http_head *head); /* for the next request */
+PHI__FN void phi__http_head_free(phi__http_head *head);  /* twice is harmless */
+
+/* Takes bytes up to the end of the head; *used says how many. PHI_OK: the head is complete;
+   PHI_BUSY: more is needed; PHI_PARSE: refused; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__http_head_read(phi__http_head *head, const char *bytes, size_t len,
+                                       size_t *used);
+PHI__FN bool phi__http_head_begun(const phi__http_head *head); /* bytes of a request have come */
+PHI__FN void phi__http_head_body_init(phi__http_head_body *body, const phi__http_head *head);
+
+/* Takes bytes; *used says how many; `piece` is the part of them that belongs to the body, perhaps
+   empty. PHI_OK: the body is complete; PHI_BUSY: call again, with more when all was used;
+   PHI_PARSE: refused. */
+PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const char *bytes,
+                                            size_t len, size_t *used, phi_str *piece);
+#endif
+
+/* ---- src/serve/listen_in.h ---- */
+
+/* listen_in.h - a TCP port that takes connections in the pump.
+
+   It listens on the loopback alone, unless the caller asks for another address in so many words.
+   When all connections are in use it accepts none: they wait in the system's queue. When the system
+   is out of descriptors it tries again after 100 ms.
+
+   Ownership: the caller's until phi__listen_free, which closes the port, but no connection. Free it
+   before the phi__io.
+   Callbacks: on the pumping thread; every function here may be called inside `accepted`. */
+
+#ifndef PHI_NO_LISTEN
+typedef struct phi__listen_desc {
+    const char *address;      /* an IPv4 or IPv6 literal (default "127.0.0.1") */
+    bool any_address;         /* allows an address other than 127.0.0.0/8 and ::1 */
+    uint16_t port;            /* 0: the system chooses one */
+    uint32_t max_connections; /* accepted, and not yet reported closed (default 64) */
+    /* A connection: fd does not block, is close-on-exec, and belongs to the callee now, who calls
+       phi__listen_closed when it has closed it. */
+    void (*accepted)(void *ctx, int fd);
+    void *ctx;
+} phi__listen_desc;
+
+/* PHI_BAD_ARG: not a literal, or not a loopback's without any_address; PHI_REFUSED: the port is in
+   use or not ours to take; PHI_IO; PHI_NO_MEMORY. The message says why, terminated; may be NULL
+   with size 0. */
+PHI__FN phi_status phi__listen_new(phi__io *io, const phi__listen_desc *desc, phi__listen **out,
+                                   char *message, size_t message_size);
+PHI__FN uint16_t phi__listen_port(const phi__listen *listen);
+PHI__FN bool phi__listen_full(const phi__listen *listen); /* all connections are in use */
+PHI__FN void phi__listen_closed(phi__listen *listen);     /* a connection was closed */
+PHI__FN void phi__listen_free(phi__listen *listen);       /* NULL is harmless */
 #endif
 
 /* ---- src/serve/http_head.c ---- */
@@ -49243,7 +49424,6 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
 
 #ifndef PHI_NO_LISTEN
 
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -49486,7 +49666,6 @@ typedef struct phi__serve_words_head {
 
 #ifndef PHI_NO_LISTEN
 
-
 /* "Not Found" of 404; "Unknown" where there is no name. Static. */
 static const char *phi__serve_words_reason(int http_status) {
     static const struct {
@@ -49613,7 +49792,6 @@ static inline size_t phi__connection_unread(const phi__serve_exchange *c) {
 #endif
 
 #ifndef PHI_NO_LISTEN
-
 
 #include <errno.h>
 #include <unistd.h>
@@ -49804,7 +49982,6 @@ static void phi__connection_fill(phi__serve_exchange *c) {
 
 #include <stdio.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 enum {
     PHI__SERVE_DROP_BYTES = 65536, /* of a body that are read though nobody wants them */
@@ -50243,15 +50420,23 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x94cd437e
+#if PHI__IMP_MCP != 0x7f3d4ab6
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x94cd437e
+#define PHI__IMP_MCP 0x7f3d4ab6
 
-/* ---- src/mcp/mcp_link_in.h ---- */
+/* ---- src/mcp/mcp_in.h ---- */
 
-/* mcp_link_in.h - how messages reach a server: one interface, with a link for child processes
+/* mcp_in.h - a connection to a server, for the files of this room.
+
+   mcp_session.c owns the state and the requests; the link moves messages; parts (tools, resources,
+   asks) take part at the points of a table, so that the session names none of them; mcp.c puts all
+   together. */
+
+typedef struct phi__mcp_request phi__mcp_request;
+
+/* ======== How messages reach a server: one interface, with a link for child processes
    (mcp_stdio.c) and one for HTTP (mcp_http.c).
 
    The session (mcp_session.c) calls the link by its table; the link calls phi__mcp_session_up and
@@ -50299,51 +50484,6 @@ struct phi__mcp_link {
     const phi__mcp_link_table *table;
     phi_mcp *mcp;
 };
-
-/* ---- the session's side ---- */
-
-PHI__FN void phi__mcp_session_up(phi_mcp *mcp);
-PHI__FN void phi__mcp_session_drained(phi_mcp *mcp);
-/* A message of the server's: a JSON text, borrowed until it returns. from: the request on whose
-   answer it came, or NULL. The session may free itself with the link inside of it: false; then the
-   link touches nothing of its own. */
-PHI__FN bool phi__mcp_session_message(phi_mcp *mcp, phi_str json, phi__mcp_out *from);
-/* PHI_MCP_EV_WARNING, one a second at most. False as above. */
-PHI__FN bool phi__mcp_session_warn(phi_mcp *mcp, const char *message);
-/* A message that is longer than max_message_bytes and left out: its beginning, in which the id of
-   the request is looked for that it answers. False as above. */
-PHI__FN bool phi__mcp_session_cut(phi_mcp *mcp, phi_str beginning);
-/* This request gets no answer over the link: HTTP refused it, or its stream ended without one.
-   body: of an HTTP answer, may be empty. As _message: false when the session is gone. */
-PHI__FN bool phi__mcp_session_lost(phi_mcp *mcp, phi__mcp_out *out, phi_status status,
-                                   int http_status, phi_str body, const char *message);
-/* PHI_OK: after close. Else the connection is lost, and every request under way with it: the
-   session may open it again. fatal: it will not work when it is opened again. False as above. */
-PHI__FN bool phi__mcp_session_down(phi_mcp *mcp, phi_status status, bool fatal,
-                                   const char *message);
-/* The server has forgotten the session (HTTP 404): all is to be agreed upon again (`agreed` with
-   NULL, then initialize). out: the request that was refused for it, to be sent again afterwards, or
-   NULL; the link forgets it. Other requests that were sent are lost. False as above. */
-PHI__FN bool phi__mcp_session_expired(phi_mcp *mcp, phi__mcp_out *out);
-/* A person is waited for (an authorization): deadlines stand still until it is false again. */
-PHI__FN void phi__mcp_session_wait(phi_mcp *mcp, bool waits);
-
-/* ---- the makers ---- */
-
-#ifndef PHI_NO_PROCESS
-PHI__FN phi_status phi__mcp_stdio_new(phi_mcp *mcp, phi__mcp_link **out);
-#endif
-PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
-
-/* ---- src/mcp/mcp_in.h ---- */
-
-/* mcp_in.h - a connection to a server, for the files of this room.
-
-   mcp_session.c owns the state and the requests; the link moves messages; parts (tools, resources,
-   asks) take part at the points of a table, so that the session names none of them; mcp.c puts all
-   together. */
-
-typedef struct phi__mcp_request phi__mcp_request;
 
 /* Makes the link of a new connection; mcp->desc is there. */
 typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
@@ -50439,6 +50579,12 @@ PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi
 PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
                                      const char *message);
 
+/* ======== What servers say about an authorization: the challenge in a header, and
+   the two metadata documents. Pure functions of text; results are in the arena, or borrowed from
+   the text. */
+
+PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text); /* all but A-Za-z0-9-._~ */
+
 /* ---- src/mcp/mcp_asks_in.h ---- */
 
 /* mcp_asks_in.h - the part of a connection that answers what its server asks. */
@@ -50455,10 +50601,12 @@ PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
 
 /* One block; strings point into the block's tree or the arena. False: no memory. */
 PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out);
+
 /* An array of blocks, or one block. *out is in the arena; NULL or no container: none. False: no
    memory. */
 PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
                                    size_t *count);
+
 /* Models take no media of an assistant: each becomes a text, "[image]", "[document]", "[audio]". */
 PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count);
 
@@ -50485,6 +50633,56 @@ PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *a
    below), else "=?base64?...?=". Terminated, in the arena. False: no memory. */
 PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *out);
 
+/* ---- src/mcp/mcp_link_in.h ---- */
+
+/* mcp_link_in.h - how messages reach a server: one interface, with a link for child processes
+   (mcp_stdio.c) and one for HTTP (mcp_http.c).
+
+   The session (mcp_session.c) calls the link by its table; the link calls phi__mcp_session_up and
+   its like. No function of the table calls the session before it returns: a result known at once
+   is reported in the next phi_step (a timer at now).
+   A link keeps its own state behind `link`. Lifetime: from the table's `free` on it is gone. */
+
+/* ---- the session's side ---- */
+PHI__FN void phi__mcp_session_up(phi_mcp *mcp);
+PHI__FN void phi__mcp_session_drained(phi_mcp *mcp);
+
+/* A message of the server's: a JSON text, borrowed until it returns. from: the request on whose
+   answer it came, or NULL. The session may free itself with the link inside of it: false; then the
+   link touches nothing of its own. */
+PHI__FN bool phi__mcp_session_message(phi_mcp *mcp, phi_str json, phi__mcp_out *from);
+
+/* PHI_MCP_EV_WARNING, one a second at most. False as above. */
+PHI__FN bool phi__mcp_session_warn(phi_mcp *mcp, const char *message);
+
+/* A message that is longer than max_message_bytes and left out: its beginning, in which the id of
+   the request is looked for that it answers. False as above. */
+PHI__FN bool phi__mcp_session_cut(phi_mcp *mcp, phi_str beginning);
+
+/* This request gets no answer over the link: HTTP refused it, or its stream ended without one.
+   body: of an HTTP answer, may be empty. As _message: false when the session is gone. */
+PHI__FN bool phi__mcp_session_lost(phi_mcp *mcp, phi__mcp_out *out, phi_status status,
+                                   int http_status, phi_str body, const char *message);
+
+/* PHI_OK: after close. Else the connection is lost, and every request under way with it: the
+   session may open it again. fatal: it will not work when it is opened again. False as above. */
+PHI__FN bool phi__mcp_session_down(phi_mcp *mcp, phi_status status, bool fatal,
+                                   const char *message);
+
+/* The server has forgotten the session (HTTP 404): all is to be agreed upon again (`agreed` with
+   NULL, then initialize). out: the request that was refused for it, to be sent again afterwards, or
+   NULL; the link forgets it. Other requests that were sent are lost. False as above. */
+PHI__FN bool phi__mcp_session_expired(phi_mcp *mcp, phi__mcp_out *out);
+
+/* A person is waited for (an authorization): deadlines stand still until it is false again. */
+PHI__FN void phi__mcp_session_wait(phi_mcp *mcp, bool waits);
+
+/* ---- the makers ---- */
+#ifndef PHI_NO_PROCESS
+PHI__FN phi_status phi__mcp_stdio_new(phi_mcp *mcp, phi__mcp_link **out);
+#endif
+PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
+
 /* ---- src/mcp/mcp_oauth_in.h ---- */
 
 /* mcp_oauth_in.h - the authorization of one MCP server, for the link over HTTP.
@@ -50496,9 +50694,8 @@ PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *o
        // PHI_OK: send again, there is another token. PHI_BUSY: wait for changed, send again then.
        // else: refused, phi_last_error has the message.
 
-   mcp_oauth.c has the states; the rest is data: mcp_oauth_words.c (addresses), mcp_oauth_words.c
-   (headers and documents of servers), mcp_oauth_client.c (requests to them), mcp_oauth_client.c (the
-   store), mcp_oauth_client.c (what the host's keys sign).
+   mcp_oauth.c has the states; the rest is data: mcp_oauth_words.c (addresses, headers and documents
+   of servers), mcp_oauth_client.c (requests to them, the store, texts that the host's keys sign).
    Ownership: memory of the budget given, wiped before it is freed where it held a secret. The desc
    is borrowed. Threads: the pumping thread. */
 
@@ -50794,7 +50991,6 @@ PHI__FN size_t phi__mcp_oauth_url_servers(phi_arena *arena, const phi__mcp_oauth
 
 /* Appends "&name=value", encoded; the "&" unless it is the first of a form or a query. */
 PHI__FN void phi__mcp_oauth_url_put(phi__buf *out, const char *name, phi_str value);
-PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text); /* all but A-Za-z0-9-._~ */
 
 /* The value of a name in a query or form, decoded into the arena. PHI_NOT_FOUND; PHI_PARSE: it is
    there twice, or is broken; PHI_NO_MEMORY. */
@@ -51409,7 +51605,7 @@ PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all);
 
 /* ---- src/mcp/mcp_serve_http_in.h ---- */
 
-/* mcp_serve_http_in.h - the events of a stream that a client may take up again: the last of them are
+/* mcp_serve_http_in.h - the events of a stream that a client may take up again: the last are
    kept, up to 256 KiB.
 
    Ownership: in its owner. Threads: the pumping thread. */
@@ -51689,25 +51885,32 @@ PHI__FN void phi__mcp_serve_client_secret(const phi_mcp_server *server, void *ou
    resource. Audio is a text where the era has none. */
 PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block,
                                        const phi__mcp_era *era);
+
 /* A result: its members are written between the two; a buffer that failed becomes an error. */
 PHI__FN void phi__mcp_serve_send_open(phi_mcp_server *server, const phi__mcp_origin *origin,
                                       phi__buf *out);
 PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *origin,
                                        phi__buf *out);
+
 /* The members that each result of 2026-07-28 has. */
 PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
                                           const phi__mcp_origin *origin, phi__buf *out);
+
 /* How long a client may keep it, where the era's results say so. */
 PHI__FN void phi__mcp_serve_send_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
                                        phi__buf *out);
+
 /* {} */
 PHI__FN void phi__mcp_serve_send_empty(phi_mcp_server *server, phi__mcp_origin *origin);
+
 /* data: JSON text, or NULL. */
 PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *origin, int code,
                                        int http_status, phi_str message, const char *data);
+
 /* There is nothing to answer. */
 PHI__FN void phi__mcp_serve_send_nothing(phi_mcp_server *server, phi__mcp_origin *origin,
                                          int http_status);
+
 /* A message that is no answer, with its method; params are written between the two. */
 PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, const char *method);
 PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out);
@@ -51715,11 +51918,12 @@ PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__
                                              const phi__mcp_era *era);
 
 /* ---- mcp_serve.c ---- */
-
 PHI__FN phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
                                                    const phi__mcp_origin *origin);
+
 /* Room for one more: the oldest session ends that has neither a stream nor a request. */
 PHI__FN bool phi__mcp_serve_client_room(phi_mcp_server *server);
+
 /* It was heard of: its idle time begins anew. */
 PHI__FN void phi__mcp_serve_client_renew(phi__mcp_client *client);
 
@@ -51730,6 +51934,7 @@ PHI__FN phi_status phi__mcp_serve_long_begin(phi_mcp_server *server, const phi__
                                              phi_str json);
 PHI__FN void phi__mcp_serve_long_end(phi__mcp_long *one); /* frees it; the next one begins */
 PHI__FN void phi__mcp_serve_long_end_all(phi_mcp_server *server);
+
 /* The session ends: its messages that are being read have none. */
 PHI__FN void phi__mcp_serve_long_without(phi_mcp_server *server, const phi__mcp_client *client);
 
@@ -51743,25 +51948,33 @@ PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
                                                      const phi_json *params);
 PHI__FN phi__mcp_serving *phi__mcp_serve_request_find(phi_mcp_incoming incoming); /* NULL: stale */
 PHI__FN phi_mcp_incoming phi__mcp_serve_request_handle(const phi__mcp_serving *serving);
+
 /* Puts its answer's way. */
 PHI__FN void phi__mcp_serve_request_attach(phi__mcp_serving *serving,
                                            const phi__mcp_origin *origin);
 PHI__FN void phi__mcp_serve_request_detach(phi__mcp_serving *serving);
+
 /* Reads what a request, or the repetition of one, says about itself. */
 PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params);
+
 /* What the client can do, by the _meta of a request of 2026-07-28. */
 PHI__FN uint32_t phi__mcp_serve_request_can(const phi_mcp_server *server, const phi_json *params);
+
 /* Refuses a request for capabilities that its client has not declared. */
 PHI__FN void phi__mcp_serve_request_needs(phi_mcp_server *server, phi__mcp_origin *origin,
                                           uint32_t missing);
+
 /* It was answered, or nobody waits for it: frees it. */
 PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving);
 PHI__FN void phi__mcp_serve_request_free_question(phi__mcp_question *question);
 PHI__FN void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving);
+
 /* The work on a task has ended: other tasks may have to go for it. */
 PHI__FN void phi__mcp_serve_request_keep(phi__mcp_serving *serving);
+
 /* Ends the work on it and frees it. answered: its way hears nothing more. */
 PHI__FN void phi__mcp_serve_request_drop(phi__mcp_serving *serving, bool answered);
+
 /* Its stream, or that of its session; NULL: none. */
 PHI__FN phi__mcp_way *phi__mcp_serve_request_stream(const phi__mcp_serving *serving);
 PHI__FN void phi__mcp_serve_request_progress(phi__mcp_serving *serving, double progress,
@@ -51775,32 +51988,41 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 /* An answer of a session to one of our requests, or a malformed one (`message` says why). */
 PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
                                          const phi__mcp_rpc *answer);
+
 /* "index.gen.round." of a request and a keyed hash: a name that its client alone knows. */
 PHI__FN void phi__mcp_serve_ask_state(const phi__mcp_serving *serving, char out[PHI__MCP_STATE]);
+
 /* The request of such a name; NULL: there is none. */
 PHI__FN phi__mcp_serving *phi__mcp_serve_ask_named(phi_mcp_server *server, phi_str state);
+
 /* The deadline of a question of a task. */
 PHI__FN phi_status phi__mcp_serve_ask_wait(phi__mcp_question *ask);
+
 /* The open questions: an object. */
 PHI__FN void phi__mcp_serve_ask_write(const phi__mcp_serving *serving, phi__buf *out);
+
 /* Gives open questions their answers, which may end the request. */
 PHI__FN void phi__mcp_serve_ask_take(phi__mcp_serving *serving, const phi_json *inputs);
+
 /* Whether the answers that came with a request are well formed; false: refused, and answered so. */
 PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *origin,
                                        const phi_json *params);
+
 /* Keeps these answers, and what makes the request the same one. False: no memory. */
 PHI__FN bool phi__mcp_serve_ask_keep(phi__mcp_serving *serving, phi_str method,
                                      const phi_json *params);
+
 /* A request with requestState goes on where it was parked, or is refused. False: it has none. */
 PHI__FN bool phi__mcp_serve_ask_repeated(phi_mcp_server *server, phi__mcp_origin *origin,
                                          phi_str method, const phi_json *params);
+
 /* Around callbacks of the host's, which may free the server. */
 PHI__FN void phi__mcp_serve_ask_enter(phi_mcp_server *server);
 PHI__FN bool phi__mcp_serve_ask_leave(phi_mcp_server *server); /* false: it is retired */
 
 /* ---- mcp_serve_call.c ---- */
-
 PHI__FN phi_status phi__mcp_serve_task_begin(phi__mcp_serving *serving);
+
 /* Its work has ended: it is kept for its client. outcome: the text of a JSON object, taken over;
    NULL: none. key: "result", "error", or NULL. */
 PHI__FN void phi__mcp_serve_task_end(phi__mcp_serving *serving, const char *status, const char *key,
@@ -51813,7 +52035,6 @@ PHI__FN void phi__mcp_serve_task_cancel(phi_mcp_server *server, phi__mcp_origin 
                                         phi__mcp_client *client, const phi_json *params);
 
 /* ---- mcp_serve_call.c, mcp_serve_call.c, mcp_serve_call.c ---- */
-
 PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *origin,
                                        phi__mcp_client *client, const phi_json *params);
 PHI__FN void phi__mcp_serve_data_read(phi_mcp_server *server, phi__mcp_origin *origin,
@@ -51825,6 +52046,7 @@ PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origi
 PHI__FN void phi__mcp_serve_data_unknown(phi_mcp_server *server, phi__mcp_origin *origin,
                                          phi_str uri);
 PHI__FN bool phi__mcp_serve_data_known(const phi_mcp_server *server, phi_str uri);
+
 /* A uri by a template: true, and an object of its values is written into out, where given. */
 PHI__FN bool phi__mcp_serve_uri_match(const char *pattern, phi_str uri, phi__buf *out);
 
@@ -51835,8 +52057,8 @@ PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi
                                                phi_str method, const phi_json *params);
 
 /* ---- mcp_serve.c ---- */
-
 PHI__FN void phi__mcp_serve_list_initialized(phi_mcp_server *server, phi__mcp_origin *origin);
+
 /* The versions that are spoken, newest first: an array. */
 PHI__FN void phi__mcp_serve_list_versions(const phi_mcp_server *server, phi__buf *out);
 PHI__FN void phi__mcp_serve_list_discover(phi_mcp_server *server, phi__mcp_origin *origin,
@@ -51902,6 +52124,7 @@ PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp);
    cancelled at the server. */
 
 PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp);
+
 /* The result of `r` is a task. False: none that can be understood; nothing was done. */
 PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task);
 
@@ -55206,9 +55429,6 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
 
 #ifndef PHI_NO_LISTEN
 
-
-#include <stdio.h>
-
 enum { PHI__MCP_REDIRECT_CONNECTIONS = 8 };
 
 struct phi__mcp_redirect {
@@ -55802,8 +56022,6 @@ PHI__FN phi_status phi__mcp_oauth_machine_asserted(phi__mcp_oauth *o, phi_str to
 
 #ifndef PHI_NO_LISTEN
 
-#include <stdio.h>
-
 static const char phi__mcp_oauth_person_path[] = "/callback";
 #endif
 
@@ -56001,9 +56219,8 @@ PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o) {
        // PHI_OK: send again, there is another token. PHI_BUSY: wait for changed, send again then.
        // else: refused, phi_last_error has the message.
 
-   mcp_oauth.c has the states; the rest is data: mcp_oauth_words.c (addresses), mcp_oauth_words.c
-   (headers and documents of servers), mcp_oauth_client.c (requests to them), mcp_oauth_client.c (the
-   store), mcp_oauth_client.c (what the host's keys sign).
+   mcp_oauth.c has the states; the rest is data: mcp_oauth_words.c (addresses, headers and documents
+   of servers), mcp_oauth_client.c (requests to them, the store, texts that the host's keys sign).
    Ownership: memory of the budget given, wiped before it is freed where it held a secret. The desc
    is borrowed. Threads: the pumping thread. */
 
@@ -62490,7 +62707,6 @@ static bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number)
 
 #ifndef PHI_NO_LISTEN
 
-
 #include <stdio.h>
 
 enum {
@@ -63944,7 +64160,6 @@ PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc
 /* mcp_serve_stdio.c - our server over stdin and stdout of this process: a line a message. */
 
 #ifndef PHI_NO_PROCESS
-
 
 struct phi__mcp_serve_stdio {
     phi__mcp_way way;
@@ -65861,7 +66076,6 @@ PHI__FN void phi__mcp_session_wait(phi_mcp *mcp, bool waits) { phi__mcp_life_wai
 /* mcp_stdio.c - the link to a child process: a message a line, over its stdin and stdout. */
 
 #ifndef PHI_NO_PROCESS
-
 
 #include <stdio.h>
 
@@ -73840,11 +74054,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0x214a8a54
+#if PHI__IMP_SKILLS != 0xa12fede4
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0x214a8a54
+#define PHI__IMP_SKILLS 0xa12fede4
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -73854,8 +74068,6 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
    list, not a failure of the load; only a lack of memory ends it. */
 
 #ifndef PHI_NO_FILES
-
-
 enum {
     PHI__SKILLS_FRONT_BYTES = 65536, /* of front matter at most, its two lines "---" included */
     PHI__SKILLS_PROBLEMS = 1000
@@ -73879,23 +74091,20 @@ struct phi_skills {
     uint32_t unlabelled; /* loads so far without a label */
 };
 
-/* ---- skills.c ---- */
-
 /* Puts a skill of the arena into its place, over one of the same name. */
 PHI__FN phi_status phi__skills_list_put(phi_skills *skills, phi_skill *skill);
+
 /* Where a name stands, or would stand. */
 PHI__FN size_t phi__skills_list_place(const phi_skills *skills, phi_str name, bool *found);
+
 /* NULL: there is no such skill. */
 PHI__FN const phi_skill *phi__skills_list_find(const phi_skills *skills, phi_str name);
+
 /* Notes a problem; false: no memory. All strings are copied, and made fit to be shown. */
 PHI__FN bool phi__skills_list_problem(phi_skills *skills, const phi_skill_problem *problem);
 
-/* ---- skills.c ---- */
-
 /* The skill of this directory. */
 PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label);
-
-/* ---- skills.c: the text of a SKILL.md ---- */
 
 /* Where the parts of a SKILL.md are; offsets into its text. */
 typedef struct phi__front_matter {
@@ -73907,15 +74116,16 @@ typedef struct phi__front_matter {
 
 /* PHI_NOT_FOUND: the text does not begin with "---"; PHI_PARSE: no line "---" ends it. */
 PHI__FN phi_status phi__front_matter_split(phi_str text, phi__front_matter *out);
+
 /* The line, from 1 within the YAML, at which a top-level key stands; 0: not found. */
 PHI__FN uint32_t phi__front_matter_line(phi_str yaml, const char *key);
+
 /* What the standard's validator refuses in YAML, where it stands first: a flow collection, an
    anchor, an alias, a tag. NULL: nothing. *line as above. Static. */
 PHI__FN const char *phi__front_matter_fancy(phi_str yaml, uint32_t *line);
+
 /* Without a YAML reader: the value behind "key:" of a line, quotes removed; empty: none. */
 PHI__FN phi_str phi__front_matter_value(phi_str yaml, const char *key);
-
-/* ---- skills.c: what the standard asks of a SKILL.md ---- */
 
 typedef struct phi__skill_rules {
     const phi_json *root; /* the front matter, an object */
@@ -73924,14 +74134,12 @@ typedef struct phi__skill_rules {
     void (*fault)(void *ctx, const char *key, const char *message, bool fatal);
     void *ctx;
 } phi__skill_rules;
-PHI__FN void phi__skill_rules_check(const phi__skill_rules *rules);
 
-/* ---- skills.c: one directory with a SKILL.md ---- */
+PHI__FN void phi__skill_rules_check(const phi__skill_rules *rules);
 
 /* Loads the skill of a directory, which may be a link. PHI_NOT_FOUND: there is none; PHI_PARSE: it
    has a problem, and was not loaded; PHI_NO_MEMORY, PHI_TOO_BIG: the whole load ends. */
 PHI__FN phi_status phi__skill_file_load(phi_skills *skills, const char *dir, phi_str label);
-
 #endif
 
 /* ---- src/skills/read_skill.c ---- */
@@ -73944,7 +74152,6 @@ PHI__FN phi_status phi__skill_file_load(phi_skills *skills, const char *dir, phi
    read whole first, for its front matter is left out and {baseDir} replaced. */
 
 #ifndef PHI_NO_FILES
-
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74333,7 +74540,6 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out) {
 /* ======== The lists of a set of skills: by name, and of problems. */
 
 #ifndef PHI_NO_FILES
-
 
 enum { PHI__SKILLS_MOST = 1000, PHI__SKILLS_FILE_BYTES = 1048576, PHI__SKILLS_READ_BYTES = 262144 };
 
@@ -74753,9 +74959,6 @@ PHI__FN const char *phi__front_matter_fancy(phi_str yaml, uint32_t *line) {
 
 #ifndef PHI_NO_FILES
 
-
-#include <stdio.h>
-
 enum { PHI__SKILL_FILE_SLICE = 8192 };
 
 /* A skill while it is loaded. */
@@ -75068,8 +75271,6 @@ PHI__FN phi_status phi__skill_file_load(phi_skills *skills, const char *dir, phi
 
 #ifndef PHI_NO_FILES
 
-#include <stdio.h>
-
 #define PHI__SKILLS_FILE "/SKILL.md"
 
 /* ---- loading ---- */
@@ -75268,11 +75469,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x5c40ded9
+#if PHI__IMP_SECTIONS != 0xe4170f48
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x5c40ded9
+#define PHI__IMP_SECTIONS 0xe4170f48
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -76647,7 +76848,6 @@ PHI__FN void phi__section_permissions_end(void *state) {
 
 #ifndef PHI_NO_PROCESS
 
-
 enum { PHI__SECTION_SCRIPTS_MOST = 32, PHI__SECTION_SCRIPTS_TASK = 0 };
 
 /* A key, and its point; 0: no script is run there. */
@@ -76917,7 +77117,6 @@ PHI__FN void phi__section_scripts_end(void *state) {
 /* section_skills.c - skills of directories: their index in the prompt, and the tool read_skill. */
 
 #ifndef PHI_NO_FILES
-
 
 typedef struct phi__section_skills_taken {
     uint64_t set;
@@ -77373,11 +77572,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x479bf6e8
+#if PHI__IMP_TRACE != 0xbe07b676
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x479bf6e8
+#define PHI__IMP_TRACE 0xbe07b676
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -77486,8 +77685,6 @@ struct phi_trace {
     phi__trace_spans spans;
 };
 
-/* ---- trace_spans.c ---- */
-
 /* The walk has come to this entry. */
 PHI__FN void phi__trace_prompt_note(phi_trace *t, const phi__entry *entry);
 
@@ -77495,8 +77692,6 @@ PHI__FN void phi__trace_prompt_note(phi_trace *t, const phi__entry *entry);
    the run before. The entry + 1; 0: it is not known, as of runs out of another log. */
 PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry);
 PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* at 0: empty */
-
-/* ---- trace_out.c ---- */
 
 /* "key": and a text, its secrets hidden, cut at the limit: then "key of" has its length. */
 PHI__FN void phi__trace_out_str(phi_trace *t, const char *key, phi_str text);
@@ -77523,13 +77718,9 @@ PHI__FN phi_status phi__trace_out_move(phi_trace *t, bool all);
 /* Text as it is. */
 PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text);
 
-/* ---- trace_page.c, which scripts/trace_page.py writes ---- */
-
 /* Part i of the page before and behind its data; NULL past the end. Static. */
 PHI__FN const char *phi__trace_page_head(size_t i);
 PHI__FN const char *phi__trace_page_tail(size_t i);
-
-/* ---- trace_view.c ---- */
 
 /* The walk is about to write this entry: whether it has the request of a turn. */
 PHI__FN bool phi__trace_view_has_request(phi_trace *t, const phi__entry *entry);
@@ -77547,8 +77738,6 @@ PHI__FN void phi__trace_spans_entry(phi_trace *t, const phi__entry *entry);
 PHI__FN void phi__trace_spans_thread_end(phi_trace *t); /* runs that never ended */
 PHI__FN void phi__trace_spans_free(phi_trace *t);
 
-/* ---- trace_spans.c ---- */
-
 /* NULL: the run stands for itself. */
 PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id);
 
@@ -77559,8 +77748,6 @@ PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_
 
 /* How many runs with these ids this walk has counted before; it counts one more. */
 PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loop);
-
-/* ---- trace_spans.c: a span as JSON ---- */
 
 /* Valid while the run's first entry stays in place. */
 PHI__FN phi__trace_name phi__trace_span_run(const phi_trace *t, const phi__trace_run *run);

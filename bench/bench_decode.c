@@ -16,12 +16,12 @@
    shown beside it, and what a byte of the wire costs over one of JSON.
 
    Times are thread CPU, the median of the rounds. Prints `name value unit` lines. */
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 #include "model/model.h"
 #include "text/json.h"
 #include "text/sse_in.h"
 #include "wire/codec_in.h"
-#include "wire/reader_in.h"
+#include "wire/wire_in.h"
 #include "support/codec_of.h"
 
 #include <stdio.h>

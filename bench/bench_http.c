@@ -6,7 +6,7 @@
    Three readers take turns: ours, curl_multi_perform with curl_multi_poll (what most programs do),
    and curl_multi_socket_action over epoll (the least libcurl allows). Each copies the bytes into a
    ring of 64 KiB and does no more. Prints `name value unit` lines; times are thread CPU time. */
-#include "io/http_in.h"
+#include "io/io_in.h"
 
 #include <curl/curl.h>
 #include <malloc.h>

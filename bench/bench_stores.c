@@ -10,10 +10,12 @@
    kept, too. Either is done with memory that comes from the system, as for a program that has just begun, and once
    more with memory that the C library has kept: which of the two it is would else be left to chance. */
 #include "agent/one_shot_run.h"
-#include "base/arena_in.h"
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 #include "persist/file_store.h"
 #include "text/json.h"
+#include "history/history_in.h"
+#include "loop/loop_in.h"
+#include "text/text_in.h"
 
 #include <malloc.h>
 #include <stdio.h>

@@ -614,7 +614,6 @@ def jobs():
     yield "headers are fresh", "trace page", job_script, ("trace_page.py", "--check")
     yield "layers", "layers", job_script, ("check_layers.py",)
     yield "dead code", "dead", job_script, ("check_dead.py",)
-    yield "state", "state", job_script, ("check_state.py",)
     yield "circles", "circles", job_circles, ()
     yield "lengths", "functions", job_script, ("check_functions.py",)
     yield "idioms", "idioms", job_idioms, ()

@@ -2,7 +2,7 @@
 """Mutants: one statement of a source file is removed or negated at a time, and the tests of its room should
 notice. Prints the survivors; exit code 1 when there are any.
 
-    mutants.py src/loop/call.c src/history    files, folders, or FILE:LINE, FILE:FIRST-LAST for some lines
+    mutants.py src/loop/tools.c src/history    files, folders, or FILE:LINE, FILE:FIRST-LAST for some lines
       --count N     so many of the mutants there are, chosen by --seed (default: all)
       --seconds S   begins no mutant after that long; they come in an order by chance, so that those tried are a sample
       --tests GLOB  these test programs (default: those of the room and what ROOMS adds)

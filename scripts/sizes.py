@@ -15,13 +15,13 @@ import amalgamate  # noqa: E402  pylint: disable=wrong-import-position
 
 # The first row that fits a file has it.
 SUBJECTS = (
-    ("failures and retry", r"wire/(classify|headers)|loop/attempt_end|base/date"),
-    ("limits", r"loop/(limits|reserve)"),
-    ("tools with their schema check", r"loop/(call|tools|tool_|toolset|results|cap|arguments|fetch|spill)|text/schema|wire/(repair|strict)"),
-    ("hooks", r"loop/(hooks|pending)"),
-    ("queues", r"loop/(input|enqueue|posts)"),
-    ("cache marks", r"wire/(prefix|delta_cache)|features/caching"),
-    ("compaction without a model", r"features/compact|history/(compact|truncate|rewrite|plan|prune)"),
+    ("failures and retry", r"wire/classify|base/utf8"),
+    ("limits", r"loop/limits"),
+    ("tools with their schema check", r"loop/(tools|toolset|cap|update)|text/schema|wire/(repair|strict)"),
+    ("hooks", r"loop/hooks"),
+    ("queues", r"loop/input"),
+    ("cache marks", r"wire/encoder|features/caching"),
+    ("compaction without a model", r"features/compact|history/(compact|prune|rewrite)"),
     ("forgetting at a memory limit", r"loop/forget|history/rebase"),
     ("Anthropic's protocol", r"codecs/"),
     ("what protocols share", r"wire/"),
@@ -48,7 +48,7 @@ def files_of_names():
 
 
 def features():
-    with open(os.path.join(ROOT, "src/agent/all_features.c"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "src/agent/runtime.c"), encoding="utf-8") as file:
         return re.findall(r"\b(phi_feature_\w+),", file.read().split("all[] =")[1])
 
 

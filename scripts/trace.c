@@ -5,7 +5,12 @@
    The notes go to the file argv[1], eight bytes each: twice the function's address, and 1 more
    where it was entered, not left. */
 #include "agent/agent.h"
+#include "agent/agent_history.h"
 #include "agent/runtime.h"
+#include "codecs/presets.h"
+#include "io/transport.h"
+#include "log/thread.h"
+#include "loop/events.h"
 
 #include <stdio.h>
 #include <stdlib.h>

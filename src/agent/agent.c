@@ -3,14 +3,12 @@
 
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
-#include "base/sha256_in.h"
-#include "features/compaction_in.h"
-#include "features/deferred_in.h"
-#include "features/failover_in.h"
-#include "loop/deferral_in.h"
-#include "persist/journal_in.h"
-#include "text/json_in.h"
-#include "wire/render_in.h"
+#include "base/base_in.h"
+#include "features/features_in.h"
+#include "loop/loop_in.h"
+#include "persist/persist_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
 
 /* ======== The tree of agents, and freeing them.
 

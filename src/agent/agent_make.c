@@ -2,19 +2,14 @@
    its model. agent_make.c checks a desc, agent_make.c copies it. */
 #include "agent/agent_in.h"
 #include "agent/profile.h"
-#include "base/sha256_in.h"
-#include "features/ask_model_in.h"
+#include "base/base_in.h"
+#include "features/features_in.h"
 #include "features/failover.h"
-#include "features/failover_in.h"
-#include "features/order_in.h"
-#include "history/compact_in.h"
-#include "io/secret_in.h"
-#include "loop/feature_in.h"
-#include "loop/provider_in.h"
-#include "model/texts_in.h"
-#include "wire/encode_in.h"
-#include "wire/extra_in.h"
-#include "wire/strict_in.h"
+#include "history/history_in.h"
+#include "io/io_in.h"
+#include "loop/loop_in.h"
+#include "model/model_in.h"
+#include "wire/wire_in.h"
 
 #include <stdio.h>
 

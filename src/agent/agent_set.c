@@ -5,9 +5,8 @@
    which is put back when a later copy fails, then the tools, last. After that nothing can fail, and
    the new desc takes the place of the agent's. */
 #include "agent/agent_in.h"
-#include "features/compaction_in.h"
-#include "features/failover_in.h"
-#include "loop/provider_in.h"
+#include "features/features_in.h"
+#include "loop/loop_in.h"
 
 enum {
     PHI__AGENT_SET_ALL = (PHI_SET_TEXTS << 1) - 1,

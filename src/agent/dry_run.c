@@ -2,18 +2,10 @@
 #include "agent/agent_history.h"
 #include "agent/agent_in.h"
 #include "agent/dry_run.h"
-#include "base/utf8_in.h"
-#include "loop/deferral_in.h"
-#include "loop/head_in.h"
-#include "loop/toolset_in.h"
-#include "model/message_in.h"
-#include "wire/codec_in.h"
-#include "wire/encode_in.h"
-#include "wire/encoder_in.h"
-#include "wire/extra_in.h"
-#include "wire/format_in.h"
-#include "wire/render_in.h"
-#include "wire/strict_in.h"
+#include "base/base_in.h"
+#include "loop/loop_in.h"
+#include "model/model_in.h"
+#include "wire/wire_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "agent/one_shot_run.h"
 
 #include "agent/agent_in.h"
-#include "history/thread_in.h"
-#include "persist/views_in.h"
+#include "history/history_in.h"
+#include "persist/persist_in.h"
 
 /* A thread of a host's, and what an agent's own does not need. */
 struct phi__lent {

@@ -1,9 +1,8 @@
 /* profile.c - makes system prompts of blocks. */
-#include "agent/profile_in.h"
+#include "agent/agent_in.h"
 
-#include "base/arena_in.h"
-#include "base/utf8_in.h"
-#include "text/json_in.h"
+#include "base/base_in.h"
+#include "text/text_in.h"
 
 static const char phi__profile_gap[] = "\n\n";
 

@@ -5,16 +5,11 @@
 #include "agent/query.h"
 
 #include "agent/agent_in.h"
-#include "base/sha256_in.h"
 #include "base/base_in.h"
-#include "codecs/queries_in.h"
-#include "io/secret_in.h"
-#include "loop/head_in.h"
-#include "loop/deferral_in.h"
-#include "loop/provider_in.h"
-#include "loop/toolset_in.h"
-#include "wire/format_in.h"
-#include "wire/strict_in.h"
+#include "codecs/codecs_in.h"
+#include "io/io_in.h"
+#include "loop/loop_in.h"
+#include "wire/wire_in.h"
 
 enum {
     PHI__QUERY_TOTAL_MS = 60000,

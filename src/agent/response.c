@@ -3,8 +3,7 @@
 #include "agent/response.h"
 
 #include "agent/agent_in.h"
-#include "features/ask_model_in.h"
-#include "features/failover_in.h"
+#include "features/features_in.h"
 #include "agent/agent_history.h"
 
 #include <limits.h>

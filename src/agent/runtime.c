@@ -3,9 +3,7 @@
 #include "agent/agent_in.h"
 #include "agent/runtime.h"
 #include "agent/summary.h"
-#include "features/ask_model_in.h"
-#include "features/attached_in.h"
-#include "features/compaction_in.h"
+#include "features/features_in.h"
 #include "features/features.h"
 
 #include <errno.h>

@@ -2,17 +2,13 @@
 #include "agent/agent_in.h"
 #include "agent/snapshot.h"
 #include "features/facts.h"
-#include "features/order_in.h"
+#include "features/features_in.h"
 #include "history/tool_state.h"
-#include "loop/deferral_in.h"
-#include "loop/head_in.h"
-#include "loop/run_save_in.h"
-#include "model/message_in.h"
-#include "persist/entry_in.h"
-#include "persist/journal_in.h"
+#include "loop/loop_in.h"
+#include "model/model_in.h"
+#include "persist/persist_in.h"
 #include "persist/store.h"
-#include "persist/views_in.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

@@ -4,14 +4,13 @@
    far is in the prompt. When a run is over the next one begins by itself. The writer owns all that
    a summary holds. */
 #include "agent/summary.h"
-#include "features/order_in.h"
-#include "loop/feature_in.h"
+#include "features/features_in.h"
+#include "loop/loop_in.h"
 
 #include "agent/agent_in.h"
-#include "base/utf8_in.h"
-#include "features/deferred_in.h"
-#include "history/compact_in.h"
-#include "model/texts_in.h"
+#include "base/base_in.h"
+#include "history/history_in.h"
+#include "model/model_in.h"
 
 enum {
     PHI__SUMMARY_TOKENS = 2000,

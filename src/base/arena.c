@@ -1,5 +1,5 @@
 /* arena.c - chained blocks, newest first. */
-#include "base/arena_in.h"
+#include "base/base_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>

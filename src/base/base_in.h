@@ -5,6 +5,7 @@
 #ifndef PHI_BASE_BASE_IN_H
 #define PHI_BASE_BASE_IN_H
 
+#include "base/arena.h"
 #include "base/base.h"
 
 #include <assert.h>
@@ -117,5 +118,284 @@ PHI__FN size_t phi__words_clean(char *at, size_t len);
 
 /* The same for one line: newline and tab become '?', too. */
 PHI__FN size_t phi__words_clean_line(char *at, size_t len);
+
+/* ======== For our own modules: typed and copying forms of phi_arena_alloc. */
+
+/* As phi_arena_alloc, zeroed. */
+PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
+
+/* As phi_arena_alloc, but of any alignment: for bytes. */
+PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
+
+/* Frees all memory handed out and keeps the blocks for later use; blocks that were kept before and
+   not needed since are freed. For work that begins anew and is about as large as before: a turn
+   after a turn. */
+PHI__FN void phi__arena_rewind(phi_arena *arena);
+
+/* Bytes of all its blocks. */
+PHI__FN size_t phi__arena_taken(const phi_arena *arena);
+
+/* Copies `s`, with a terminator that is not counted. False: no memory, *out untouched. */
+PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
+
+typedef struct phi__buf {
+    phi_memory *memory; /* borrowed */
+    char *at;
+    size_t len, cap;
+    bool failed; /* an append found no memory */
+} phi__buf;
+
+PHI__FN void phi__buf_init(phi__buf *buf, phi_memory *memory);
+PHI__FN void phi__buf_free(phi__buf *buf);  /* as after init; twice is harmless */
+PHI__FN void phi__buf_clear(phi__buf *buf); /* keeps its memory, forgets a failure */
+
+/* Room for `more` bytes behind the end, or NULL and failed. The bytes count once phi__buf_add_len
+   says how many were written. */
+PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more);
+
+static inline void phi__buf_add_len(phi__buf *buf, size_t len) { buf->len += len; }
+PHI__FN void phi__buf_add(phi__buf *buf, const char *at, size_t len);
+PHI__FN void phi__buf_text(phi__buf *buf, const char *text);
+PHI__FN void phi__buf_char(phi__buf *buf, char c);
+PHI__FN void phi__buf_u64(phi__buf *buf, uint64_t n);
+PHI__FN void phi__buf_printf(phi__buf *buf, const char *format, ...) PHI_PRINTF(2, 3);
+
+/* Forgets the first n bytes. */
+PHI__FN void phi__buf_drop(phi__buf *buf, size_t n);
+
+static inline void phi__buf_add_str(phi__buf *buf, phi_str s) { phi__buf_add(buf, s.at, s.len); }
+
+static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->at, buf->len); }
+
+/* ======== Intrusive lists: the links are members of the listed structs.
+
+       phi__list_push(&list, &thing->link);
+       for (link = list.first; link != NULL; link = link->next) use(PHI__OWNER(link, struct thing,
+       link));
+
+   A link is in one list at a time; a list that is zeroed is empty. Removing a link costs the same
+   wherever it stands. A loop that removes links reads `next` first. A list must not be copied while
+   it is in use. */
+
+typedef struct phi__link {
+    struct phi__link *next, *prev;
+} phi__link;
+
+typedef struct phi__list {
+    phi__link *first, *last;
+} phi__list;
+
+/* At the end. */
+static inline void phi__list_push(phi__list *list, phi__link *link) {
+    link->next = NULL;
+    link->prev = list->last;
+    if (list->last != NULL)
+        list->last->next = link;
+    else
+        list->first = link;
+    list->last = link;
+}
+
+static inline void phi__list_push_first(phi__list *list, phi__link *link) {
+    link->prev = NULL;
+    link->next = list->first;
+    if (list->first != NULL)
+        list->first->prev = link;
+    else
+        list->last = link;
+    list->first = link;
+}
+
+/* A link that is in this list. */
+static inline void phi__list_take(phi__list *list, phi__link *link) {
+    if (link->prev != NULL)
+        link->prev->next = link->next;
+    else
+        list->first = link->next;
+    if (link->next != NULL)
+        link->next->prev = link->prev;
+    else
+        list->last = link->prev;
+    link->next = link->prev = NULL;
+}
+
+/* ======== A hash table with open addressing that grows.
+
+       for (probe = 0; (item = phi__map_each(&map, hash, &probe)) != NULL;)
+           if (its key is the one) return item;
+
+   The table holds pointers and their hashes; keys, and what two of them have in common, are the
+   user's affair. The hash must be good in its low bits. Room is made first (phi__map_room), so that
+   adding cannot fail.
+   Ownership: the table only, not the entries that it points to. */
+
+typedef struct phi__map_slot {
+    uint64_t hash;
+    void *item; /* NULL: free */
+} phi__map_slot;
+
+typedef struct phi__map {
+    phi_memory *memory;
+    phi__map_slot *slots;
+    size_t cap, count; /* cap: a power of two, or 0 */
+} phi__map;
+
+/* A hash of a text, good in its low and its high bits. A seed that differs from run to run (an
+   address) keeps anyone from making texts in advance that collide. */
+PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text);
+
+/* Takes no memory yet. */
+PHI__FN void phi__map_init(phi__map *map, phi_memory *memory);
+PHI__FN void phi__map_free(phi__map *map); /* as after init; twice is harmless */
+
+/* Room for one more, or for so many in all. False: no memory, and nothing changed. */
+PHI__FN bool phi__map_room(phi__map *map);
+PHI__FN bool phi__map_reserve(phi__map *map, size_t count);
+PHI__FN void phi__map_clear(phi__map *map); /* keeps its memory */
+
+/* An item that is not in there, after phi__map_room. */
+PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item);
+
+/* An entry that is in the map under this hash. */
+PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item);
+
+/* The next item under a hash, *probe being 0 at first; NULL: that were all. */
+PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
+
+/* 32-bit ABIs align 64 bits to 4: that is slow, and of clang a call into libatomic. */
+#if defined(__GNUC__)
+typedef PHI__ATOMIC(uint64_t) phi__slot_word __attribute__((aligned(8)));
+#else
+typedef PHI__ATOMIC(uint64_t) phi__slot_word;
+#endif
+
+typedef struct phi__slot {
+    phi__slot_word word;
+    void *object;
+    uint32_t index, next_free; /* next_free: index + 1 of the next free slot, 0: none */
+} phi__slot;
+
+enum { PHI__SLOT_PAGES = 22, PHI__SLOT_FIRST_PAGE = 64 };
+
+typedef struct phi__slots {
+    phi_memory *memory;
+    phi__slot *pages[PHI__SLOT_PAGES];
+    PHI__ATOMIC(uint32_t) count; /* slots that exist */
+    uint32_t first_free;         /* index + 1 */
+    uint32_t in_use;
+    PHI__ATOMIC(uint32_t) marks; /* set so far */
+    uint32_t marks_seen;         /* of those */
+    uint32_t mark_at;            /* the group of 64 slots where the next look begins */
+} phi__slots;
+
+PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory);
+PHI__FN void phi__slots_free(phi__slots *slots);
+
+/* A free slot, now in `state` (not 0) with a new generation; NULL: no memory. */
+PHI__FN phi__slot *phi__slots_take(phi__slots *slots, uint32_t state, void *object);
+PHI__FN void phi__slots_release(phi__slots *slots, phi__slot *slot);
+
+/* The slot at an index, or NULL where none was ever made. */
+PHI__FN phi__slot *phi__slots_at(const phi__slots *slots, uint32_t index);
+
+/* The live slot of a handle, or NULL. Pumping thread. */
+PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint32_t gen);
+
+static inline uint32_t phi__slots_gen_of(uint64_t word) { return (uint32_t)(word >> 32); }
+
+static inline uint32_t phi__slots_state_of(uint64_t word) { return (uint32_t)word; }
+
+/* Moves a handle's slot from one state to another; false: stale, or in some other state. */
+PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t gen, uint32_t from,
+                             uint32_t to);
+
+/* The state of a handle's slot, 0 when stale. */
+PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint32_t gen);
+
+/* Clears and sets bits of a handle's state, which must not become 0. The state before; 0: stale,
+   and nothing was changed. */
+PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
+                                   uint32_t clear, uint32_t set);
+
+/* Marks the slot at an index, for phi__slots_marked. Make the change first. */
+PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index);
+PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* there may be one */
+
+/* Takes the marks of up to `most` slots (PHI__SLOTS_MARKED_LEAST or more) and gives their indexes;
+   every marked slot gets its turn. A slot may have been released, and taken again, since it was
+   marked. */
+PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
+
+/* ======== SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
+   2104).
+
+       phi__sha256_begin(&sha);
+       phi__sha256_add(&sha, bytes, len);   // any number of times
+       phi__sha256_end(&sha, out);          // once; begin again before the next use
+
+   Takes no memory. Nothing here runs in constant time on purpose: it hashes requests, not
+   secrets. */
+
+/* `before`: the check of the bytes before these; 0 for none. */
+PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
+
+enum { PHI__SHA256_BYTES = 32, PHI__SHA256_HEX = 64 };
+
+typedef struct phi__sha256 {
+    uint32_t state[8];
+    uint64_t bytes; /* added so far */
+    unsigned char block[64];
+} phi__sha256;
+
+PHI__FN void phi__sha256_begin(phi__sha256 *sha);
+PHI__FN void phi__sha256_add(phi__sha256 *sha, const void *bytes, size_t len);
+PHI__FN void phi__sha256_end(phi__sha256 *sha, unsigned char out[32]);
+PHI__FN void phi__sha256_of(phi_str text, unsigned char out[32]);
+
+/* `out` may be where the key is. */
+PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]);
+
+/* In lower case; 64 characters, not terminated. */
+PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
+
+/* Appends the encoding of n bytes. In slices: every n but the last a multiple of 3. */
+PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n);
+
+/* Appends what `text` encodes; false (and out as it was) when it is not strict base64. */
+PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text);
+
+enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
+
+/* Writes sixteen random bytes as a UUID version 4. */
+PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
+
+/* ======== Checking, cutting and repairing UTF-8. */
+
+/* Bytes of the longest valid prefix; s.len when all of it is valid. */
+PHI__FN size_t phi__utf8_valid(phi_str s);
+
+/* The greatest length up to `most` that does not end inside a sequence of valid text. */
+PHI__FN size_t phi__utf8_cut(phi_str s, size_t most);
+
+/* Where no valid sequence begins at `at` (before end): how many bytes become one U+FFFD. It is the
+   maximal subpart of a sequence, as of the WHATWG's decoder: the longest beginning of one, else a
+   single byte. */
+PHI__FN size_t phi__utf8_bad(const char *at, const char *end);
+
+/* Appends s, each maximal subpart that is not valid UTF-8 as U+FFFD. */
+PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s);
+
+/* Writes a code point (a surrogate or one past U+10FFFF becomes U+FFFD); 1 to 4 bytes. */
+PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
+
+enum { PHI__DATE_BYTES = 25 }; /* the longest text, and its terminator */
+
+/* Writes Unix time in milliseconds, terminated, in UTC, with three digits of fraction where there
+   is one. Times outside of the years 0 to 9999 become the nearest inside. Returns the length. */
+PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
+
+/* Reads one, with any fraction (cut to milliseconds) and any offset. False: it is none, *ms is
+   untouched. */
+PHI__FN bool phi__date_get(phi_str text, int64_t *ms);
 
 #endif

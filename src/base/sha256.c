@@ -1,5 +1,5 @@
 /* sha256.c - SHA-256 block by block; a block that is whole in the caller's bytes is not copied. */
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 
 /* ======== CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen
    lookups, of which half do not wait for the bytes before, out of a table of a KiB. */

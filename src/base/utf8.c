@@ -1,5 +1,5 @@
 /* utf8.c - RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 
 /* Length of the valid sequence at p, or 0. */
 static size_t phi__utf8_sequence(const unsigned char *p, size_t left) {

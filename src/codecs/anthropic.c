@@ -4,18 +4,11 @@
    closed by glue around it, so that tool results and the user's words after them share one message.
    The cache mark moves from turn to turn: it is put inside of the last brace of the last user
    block, which is why no rendering holds one. wire.md parts 2 and 9. */
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
-#include "text/json_cursor_in.h"
-#include "wire/assembly_in.h"
-#include "wire/classify_in.h"
-#include "wire/codec_in.h"
-#include "wire/encode_in.h"
-#include "wire/encoder_in.h"
-#include "wire/reader_in.h"
-#include "wire/render_in.h"
-#include "wire/strict_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {

@@ -7,16 +7,8 @@
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
 #include "codecs/sigv4_in.h"
-#include "text/json_cursor_in.h"
-#include "wire/assembly_in.h"
-#include "wire/classify_in.h"
-#include "wire/codec_in.h"
-#include "wire/encode_in.h"
-#include "wire/encoder_in.h"
-#include "wire/frames_in.h"
-#include "wire/hash_in.h"
-#include "wire/render_in.h"
-#include "wire/strict_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {

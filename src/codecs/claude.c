@@ -2,9 +2,7 @@
    part 2, as of November 2026. */
 #include "codecs/claude_in.h"
 
-#include "wire/encoder_in.h"
-#include "wire/render_in.h"
-#include "wire/encode_in.h"
+#include "wire/wire_in.h"
 
 #define PHI__CLAUDE_LEAST_ANSWER 1024u /* tokens left beside a thinking budget; wire.md part 2 */
 

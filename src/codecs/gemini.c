@@ -8,12 +8,8 @@
 
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
-#include "text/json_cursor_in.h"
-#include "text/json_in.h"
-#include "wire/classify_in.h"
-#include "wire/encode_in.h"
-#include "wire/render_in.h"
-#include "wire/strict_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {

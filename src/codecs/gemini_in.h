@@ -3,8 +3,8 @@
 #ifndef PHI_CODECS_GEMINI_IN_H
 #define PHI_CODECS_GEMINI_IN_H
 
-#include "wire/codec_in.h"
-#include "wire/reader_in.h"
+#include "codecs/codecs_in.h"
+#include "wire/wire_in.h"
 
 #define PHI__GEMINI_SHARED 1
 

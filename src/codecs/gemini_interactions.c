@@ -7,13 +7,8 @@
 #include "codecs/gemini_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
-#include "text/json_cursor_in.h"
-#include "wire/classify_in.h"
-#include "wire/codec_in.h"
-#include "wire/encode_in.h"
-#include "wire/reader_in.h"
-#include "wire/render_in.h"
-#include "wire/strict_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__interactions_state {

@@ -1,10 +1,9 @@
 /* gemini_shared.c - the parts that Google's protocols share, generateContent and Interactions:
    model versions, tool names, results, schemas and headers. */
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "codecs/gemini_in.h"
-#include "text/json_in.h"
-#include "wire/render_in.h"
-#include "wire/strict_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
 
 #include <stdio.h>
 

@@ -7,8 +7,9 @@
 #ifndef PHI_CODECS_NAMES_IN_H
 #define PHI_CODECS_NAMES_IN_H
 
+#include "codecs/codecs_in.h"
 #include "codecs/presets.h"
-#include "wire/codec_in.h"
+#include "wire/wire_in.h"
 
 /* The names of ours: first that of configuration files, then those of behaviours A. */
 #define PHI__NAMES_ANTHROPIC                                                                       \

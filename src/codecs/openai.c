@@ -1,10 +1,8 @@
 /* openai.c - shared by Chat Completions and Responses. */
 #include "codecs/openai_in.h"
 
-#include "base/utf8_in.h"
-#include "wire/hash_in.h"
-#include "wire/render_in.h"
-#include "wire/strict_in.h"
+#include "base/base_in.h"
+#include "wire/wire_in.h"
 
 #define PHI__OPENAI_KEY_MOST 64      /* bytes of prompt_cache_key; wire.md part 3 */
 #define PHI__OPENAI_DESCRIPTION 1024 /* bytes of a tool's description; OpenAI, November 2026 */

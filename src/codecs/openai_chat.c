@@ -7,11 +7,7 @@
 
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
-#include "wire/classify_in.h"
-#include "wire/encode_in.h"
-#include "wire/format_in.h"
-#include "wire/render_in.h"
-#include "wire/strict_in.h"
+#include "wire/wire_in.h"
 
 static inline bool phi__openai_chat_splits(const phi__assembly *a) {
     return (a->quirks & (PHI_QUIRK_THINK_TAGS | PHI_QUIRK_TEXT_CALLS)) != 0;

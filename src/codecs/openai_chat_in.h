@@ -2,9 +2,9 @@
 #ifndef PHI_CODECS_OPENAI_CHAT_IN_H
 #define PHI_CODECS_OPENAI_CHAT_IN_H
 
-#include "text/json_cursor_in.h"
-#include "wire/codec_in.h"
-#include "wire/reader_in.h"
+#include "codecs/codecs_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
 
 /* How far an item of reasoning_details is written: fragments of one item are joined. */
 typedef enum phi__openai_chat_detail {

@@ -5,12 +5,10 @@
    {"content":[...]}. In a stream a member comes in pieces: the first one is kept as it came, later
    ones wait in the draft's bytes and are merged at the end. Members have no place among the text,
    so text after them continues the same block. */
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/openai_chat_in.h"
-#include "wire/encode_in.h"
-#include "wire/hash_in.h"
-#include "wire/render_in.h"
+#include "wire/wire_in.h"
 
 enum {
     PHI__OPENAI_CHAT_MERGE_DEPTH = 64, /* of the merged tree; below it the later value counts */

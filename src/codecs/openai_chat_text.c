@@ -5,7 +5,7 @@
    or a call; the rest goes into blocks at once. Each byte is read at most three times, whatever the
    model writes. docs/local_models.md has the rules. */
 #include "codecs/openai_chat_in.h"
-#include "wire/repair_in.h"
+#include "wire/wire_in.h"
 
 /* ======== Tool calls that a model wrote as text, read.
 

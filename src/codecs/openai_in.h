@@ -2,8 +2,8 @@
 #ifndef PHI_CODECS_OPENAI_IN_H
 #define PHI_CODECS_OPENAI_IN_H
 
-#include "wire/assembly_in.h"
-#include "wire/codec_in.h"
+#include "codecs/codecs_in.h"
+#include "wire/wire_in.h"
 
 /* A text that is sent: not blank. */
 PHI__FN bool phi__openai_is_text(const phi_content *c);

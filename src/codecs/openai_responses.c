@@ -6,11 +6,7 @@
 
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
-#include "wire/classify_in.h"
-#include "wire/encode_in.h"
-#include "wire/hash_in.h"
-#include "wire/render_in.h"
-#include "wire/strict_in.h"
+#include "wire/wire_in.h"
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 #define PHI__OPENAI_RESPONSES_FORM 0xa0000000u

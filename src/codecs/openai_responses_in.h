@@ -2,8 +2,9 @@
 #ifndef PHI_CODECS_OPENAI_RESPONSES_IN_H
 #define PHI_CODECS_OPENAI_RESPONSES_IN_H
 
-#include "text/json_cursor_in.h"
-#include "wire/codec_in.h"
+#include "codecs/codecs_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
 
 /* Items of messages, into the scratch buffer. same: minted by the same model; kin: on this wire. */
 PHI__FN void phi__openai_responses_items_user(phi__encoder *e, const phi_message *m);

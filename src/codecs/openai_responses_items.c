@@ -7,7 +7,7 @@
 #include "codecs/openai_responses_in.h"
 
 #include "codecs/openai_in.h"
-#include "wire/render_in.h"
+#include "wire/wire_in.h"
 
 enum { PHI__OPENAI_RESPONSES_ID_MOST = 64 }; /* bytes of an item's id */
 

@@ -1,10 +1,9 @@
 /* queries.c - the lists of models and the counts of tokens, by protocol; as of November 2026
    (docs/providers.md). */
-#include "codecs/queries_in.h"
+#include "codecs/codecs_in.h"
 
 #include "codecs/names_in.h"
-#include "text/json_cursor_in.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 /* ---- the table ---- */
 

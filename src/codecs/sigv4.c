@@ -2,7 +2,7 @@
    kept. */
 #include "codecs/sigv4_in.h"
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 
 #define PHI__SIGV4_SERVICE "bedrock"
 #define PHI__SIGV4_NAMES "content-type;host;x-amz-content-sha256;x-amz-date"

@@ -7,8 +7,8 @@
 #ifndef PHI_CODECS_SIGV4_IN_H
 #define PHI_CODECS_SIGV4_IN_H
 
-#include "base/arena_in.h"
-#include "base/sha256_in.h"
+#include "codecs/codecs_in.h"
+#include "base/base_in.h"
 
 /* Borrowed for the call. */
 typedef struct phi__sigv4 {

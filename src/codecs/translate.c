@@ -2,7 +2,7 @@
    target's protocol. */
 #include "codecs/translate.h"
 
-#include "wire/translate_in.h"
+#include "wire/wire_in.h"
 
 /* ---- public ---- */
 

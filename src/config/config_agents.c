@@ -9,6 +9,7 @@
 #include "loop/tool_source.h"
 #include "model/model_in.h"
 #include "persist/file_store.h"
+#include "config/config_own_in.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #ifndef PHI_CONFIG_CONFIG_AGENTS_IN_H
 #define PHI_CONFIG_CONFIG_AGENTS_IN_H
 
-#include "config/config_section_in.h"
+#include "config/config_in.h"
 #include "config/config_tables_in.h"
 #include "loop/provider.h"
 #include "persist/store.h"

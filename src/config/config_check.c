@@ -3,7 +3,6 @@
 #include "base/base_in.h"
 #include "config/config_in.h"
 #include "config/config_own_in.h"
-#include "config/config_section_in.h"
 #include "config/config_tables_in.h"
 
 #include <stdio.h>

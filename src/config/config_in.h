@@ -8,9 +8,12 @@
 #ifndef PHI_CONFIG_CONFIG_IN_H
 #define PHI_CONFIG_CONFIG_IN_H
 
-#include "base/arena_in.h"
+#include "agent/profile.h"
+#include "base/base_in.h"
 #include "config/config.h"
-#include "text/json_in.h"
+#include "config/config_agents.h"
+#include "loop/tool_source.h"
+#include "text/text_in.h"
 
 typedef enum phi__config_kind {
     PHI__CONFIG_TEXT = 0,   /* const char *: terminated; NULL: not set */
@@ -57,6 +60,7 @@ typedef struct phi__config_texts {
 
 /* A table is a function, so that tables of other files can name it. */
 struct phi__config_table;
+
 typedef const struct phi__config_table *(*phi__config_table_fn)(void);
 
 typedef struct phi__config_field {
@@ -102,22 +106,22 @@ typedef struct phi__config_table {
     char text[PHI__CONFIG_TEXT_SIZE];
 } phi__config_table;
 
-/* ---- tables (config_check.c, config_tables.c) ---- */
-
 /* Field i, those of the base first; NULL past the end. */
 PHI__FN const phi__config_field *phi__config_fields_at(const phi__config_table *table, size_t i);
+
 /* The field of that key or alias, and its index; NULL: none. *index may be NULL. */
 PHI__FN const phi__config_field *phi__config_fields_find(const phi__config_table *table,
                                                          phi_str key, size_t *index);
+
 /* Whether that field was in the file: of a struct that phi__config_take filled. */
 PHI__FN bool phi__config_fields_has(const phi__config_table *table, const void *taken,
                                     const char *key);
+
 /* The largest value of the field's size; of seconds: of its milliseconds. */
 PHI__FN double phi__config_fields_most(const phi__config_field *field);
+
 /* All of a file. Sections of further headers are not in it. */
 PHI__FN const phi__config_table *phi__config_tables_top(void);
-
-/* ---- reading (config_take.c) ---- */
 
 /* Sets those fields of *out, of the table's struct, that the node has (NULL: none), and their bits
    of `set`; the rest stays: zero the struct first, then take the base, then the instance over it.
@@ -125,27 +129,23 @@ PHI__FN const phi__config_table *phi__config_tables_top(void);
    fit is left out. Strings are the tree's; lists are in the arena. False: no memory. */
 PHI__FN bool phi__config_take(phi_arena *arena, const phi_json *node,
                               const phi__config_table *table, void *out);
+
 /* The bits of a list of texts. */
 PHI__FN uint32_t phi__config_take_bits(const phi__config_texts *texts,
                                        const phi__config_choice *choices);
+
 /* A number of bytes; of more than there can be, all of them. */
 PHI__FN size_t phi__config_take_size(uint64_t bytes);
+
 /* The choice of that name (case, - and _ make no difference); NULL: none. */
 PHI__FN const phi__config_choice *phi__config_take_choice(const phi__config_choice *choices,
                                                           phi_str name);
-
-/* ---- of a config (config_load.c) ---- */
-
 PHI__FN const char *phi__config_load_path(const phi_config *config); /* "": of a text */
 PHI__FN const phi_config_section *const *phi__config_load_sections(const phi_config *config);
-
-/* ---- values of variables (config_load.c) ---- */
 
 /* A message as it may be shown: "${NAME}" in place of values of variables of four bytes or more,
    and of their beginnings where the message is cut. */
 PHI__FN void phi__config_raws_mask(const phi_config *config, phi_str text, phi__buf *out);
-
-/* ---- references (config_refs.c) ---- */
 
 /* {{type.name}} {{name}} {{%..%}} {{#id#}}; anything else is LITERAL. */
 typedef enum phi__config_ref_kind {
@@ -153,19 +153,19 @@ typedef enum phi__config_ref_kind {
     PHI__CONFIG_REF_NAME,
     PHI__CONFIG_REF_ID /* {{#id#}} */
 } phi__config_ref_kind;
+
 typedef struct phi__config_ref {
     phi__config_ref_kind kind;
     phi_str space, name; /* space: empty where it is not qualified */
     bool keep;           /* with %: an entity that exists already is used again */
 } phi__config_ref;
+
 PHI__FN phi__config_ref phi__config_refs_parse(phi_str text);
 
 /* The table that a reference means, checked when the config was loaded; NULL: it is a literal, or
    (with errors) there is none. `space`: of the field. */
 PHI__FN const phi_json *phi__config_refs_find(const phi_config *config, const char *space,
                                               const char *text);
-
-/* ---- problems (config_check.c) ---- */
 
 typedef struct phi__config_problem {
     phi_config_problem is;
@@ -183,39 +183,146 @@ typedef struct phi__config_problems {
 
 /* Those that the config has from its file. */
 PHI__FN const phi__config_problems *phi__config_load_problems(const phi_config *config);
+
 /* most 0: the default of phi_config_desc.max_problems. */
 PHI__FN void phi__config_problems_init(phi__config_problems *problems, phi_memory *memory,
                                        size_t most);
 PHI__FN void phi__config_problems_free(phi__config_problems *problems);
+
 /* `node`: of the value, for its place and its text as it stands in the file. words: the message
    without its place. Parts that are NULL are left out. */
 PHI__FN void phi__config_problems_add(phi__config_problems *problems, const phi_config *config,
                                       const phi_json *node, bool is_warning, phi_status status,
                                       const char *field, const char *expected, const char *words);
+
 /* The same at the node's key. */
 PHI__FN void phi__config_problems_add_key(phi__config_problems *problems, const phi_config *config,
                                           const phi_json *node, bool is_warning, phi_status status,
                                           const char *field, const char *words);
+
 /* The same at the value, of which only `value` is shown; it is copied. */
 PHI__FN void phi__config_problems_add_part(phi__config_problems *problems, const phi_config *config,
                                            const phi_json *node, bool is_warning, phi_status status,
                                            const char *field, phi_str value, const char *words);
+
 /* An error at a place. */
 PHI__FN void phi__config_problems_add_at(phi__config_problems *problems, const phi_config *config,
                                          uint32_t line, uint32_t column, phi_status status,
                                          const char *words);
+
 /* Into the order of the text; problems without a place come last. */
 PHI__FN void phi__config_problems_sort(phi__config_problems *problems);
+
 /* The first error; NULL: there is none. problems NULL: there was no memory for them. */
 PHI__FN const phi_config_problem *phi__config_problems_error(const phi__config_problems *problems);
 PHI__FN phi_status phi__config_problems_status(const phi__config_problems *problems);
 PHI__FN const phi_config_problem *phi__config_problems_get(const phi__config_problems *problems,
                                                            size_t index);
 
-/* ---- names that are nearly right (config_check.c) ---- */
-
 /* How unlike two names are; 0: but for case, - and _. Above PHI__CONFIG_FAR they are not alike. */
 enum { PHI__CONFIG_FAR = 3 };
 PHI__FN unsigned phi__config_nearest_distance(phi_str a, phi_str b);
+
+/* ======== A section of the configuration that a room above brings: its table, and the
+   functions that give agents what the section says. */
+
+/* What sections see of a phi_agents. */
+typedef struct phi__config_ground {
+    phi_runtime *rt;
+    const phi_config *config;
+    phi_agents_desc desc; /* zero where the host gave none */
+    phi_memory *memory;
+    phi_arena *arena; /* freed after the agents and all states */
+    phi__config_problems *problems;
+    const char *directory; /* of the file, terminated; "." where it has none */
+    bool check_only;
+} phi__config_ground;
+
+/* An agent, or the settings of a sub-agent, under construction. */
+typedef struct phi__config_making {
+    phi__config_ground *ground;
+    const char *name;
+    const phi_json *node; /* its table; NULL: the default agent */
+    const phi_json *base; /* [agent]; NULL: none, or a sub-agent */
+    bool is_child;
+    bool has_own_key; /* a sub-agent whose key is not that of the agent it works for */
+    phi_agent_desc *desc;
+    const phi_agent_desc *top; /* of the agent that a sub-agent works for; its own: an agent */
+    phi_profile profile;       /* desc->profile points to it */
+    const char *workspace;     /* as it goes into the desc */
+    const phi_json *place;     /* that names the workspace; NULL: the host's, or none */
+    const phi_json *names;     /* the list of tools; NULL: none */
+    bool *known;               /* of each of them: somebody has it */
+    const char **offered;      /* names of tools that there are, for messages */
+    size_t offered_count, offered_cap;
+    phi_tool *tools;
+    size_t tool_count, tool_cap;
+    const phi_tool_source **sources;
+    size_t source_count, source_cap;
+    size_t at;            /* of a section that said PHI_BUSY: the entity it works on */
+    void *work;           /* the same; NULL at first */
+    const phi_json *list; /* of config_agents.c: that phi__config_making_used walks, or NULL */
+    phi_json_iter items;
+    size_t list_at; /* items before the next */
+} phi__config_making;
+
+/* An entity that an agent uses. */
+typedef struct phi__config_used {
+    const phi_json *node; /* its table */
+    const phi_json *from; /* the reference, for messages; or the table itself */
+    bool keep;            /* shared with other agents that keep it */
+} phi__config_used;
+
+struct phi_config_section {
+    const char *name;               /* "mcp": its key at the top of a file */
+    const phi__config_field *field; /* of the top: TABLE or TABLES */
+    const char *space;              /* namespace of its instances; NULL: none */
+    /* Checks, and begins what agents share. node NULL: the file does not have the section. *state
+       is handed to the others; problems are added to the ground's. Anything but PHI_OK ends all.
+       NULL: the section has no functions. */
+    phi_status (*begin)(phi__config_ground *ground, const phi_json *node, void **state);
+    /* Gives one agent its part. PHI_BUSY: again after phi_step, with the same making. Of
+       check_only nothing is opened. */
+    phi_status (*use)(void *state, phi__config_making *making);
+    /* The agents are freed already. */
+    void (*end)(void *state);
+};
+
+/* Entity `i` that the agent uses: of its own list under `key`, else [agent]'s, else all of the
+   section's instances, shared; a sub-agent has only those of its own list. False: no more. */
+PHI__FN bool phi__config_making_used(phi__config_making *making, const char *key, const char *space,
+                                     const phi_json *section, size_t i, phi__config_used *out);
+
+/* Adds a tool, unless there is one of that name. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__config_making_tool(phi__config_making *making, const phi_tool *tool);
+PHI__FN phi_status phi__config_making_source(phi__config_making *making,
+                                             const phi_tool_source *source);
+
+/* Says that a tool of that name exists; true: the agent's list has it. `name` is borrowed as long
+   as the making. */
+PHI__FN bool phi__config_making_offer(phi__config_making *making, const char *name);
+
+/* Takes every name for known: tools that only a document says, which is not read now. */
+PHI__FN void phi__config_making_trust(phi__config_making *making);
+
+/* `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
+PHI__FN const char *phi__config_place_join(phi_arena *arena, const char *directory,
+                                           const char *path);
+
+/* Absolute, without links; in the arena. *out NULL: it cannot be resolved, and a problem of the
+   node and the field says why. PHI_NO_MEMORY; PHI_UNSUPPORTED: PHI_NO_FILES, without a problem. */
+PHI__FN phi_status phi__config_place_absolute(phi__config_ground *ground, const phi_json *node,
+                                              const char *field, const char *path,
+                                              const char **out);
+
+/* A problem with a message of parts, as printf. Longer ones than 500 bytes are cut. */
+PHI__FN void phi__config_words_error(phi__config_ground *ground, const phi_json *node,
+                                     phi_status status, const char *field, const char *format, ...)
+    PHI_PRINTF(5, 6);
+PHI__FN void phi__config_words_warning(phi__config_ground *ground, const phi_json *node,
+                                       const char *field, const char *format, ...) PHI_PRINTF(4, 5);
+
+/* The name most like `name`, for "did you mean"; NULL: none is near. */
+PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *names, size_t count);
 
 #endif

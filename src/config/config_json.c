@@ -4,8 +4,8 @@
 #include "codecs/presets.h"
 #include "config/config_in.h"
 #include "config/config_tables_in.h"
-#include "model/message_in.h"
-#include "wire/codec_in.h"
+#include "model/model_in.h"
+#include "wire/wire_in.h"
 
 #include <stdio.h>
 

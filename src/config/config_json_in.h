@@ -3,8 +3,9 @@
 #ifndef PHI_CONFIG_CONFIG_JSON_IN_H
 #define PHI_CONFIG_CONFIG_JSON_IN_H
 
+#include "config/config_in.h"
 #include "config/config_json.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 /* ---- the parts: members as phi_settings_to_json says ---- */
 

@@ -2,11 +2,10 @@
    checks. */
 #include "base/base_in.h"
 #include "config/config_own_in.h"
-#include "config/config_section_in.h"
-#include "formats/toml_in.h"
-#include "formats/yaml_in.h"
-#include "system/files_in.h"
-#include "wire/hash_in.h"
+#include "config/config_in.h"
+#include "formats/formats_in.h"
+#include "system/system_in.h"
+#include "wire/wire_in.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #ifndef PHI_CONFIG_CONFIG_OWN_IN_H
 #define PHI_CONFIG_CONFIG_OWN_IN_H
 
-#include "base/map_in.h"
 #include "config/config_in.h"
-#include "text/marks_in.h"
+#include "base/base_in.h"
+#include "text/text_in.h"
 
 /* A value that is not to be shown as it is: it holds variables, or is a secret. */
 typedef struct phi__config_raw {
@@ -61,19 +61,23 @@ typedef struct phi__config_walk {
 } phi__config_walk;
 
 /* ---- config_check.c ---- */
-
 PHI__FN void phi__config_path_begin(phi__config_walk *walk, phi_config *config);
 PHI__FN void phi__config_path_end(phi__config_walk *walk);
+
 /* Adds a name or an index; the length to go back to. */
 PHI__FN size_t phi__config_path_name(phi__config_walk *walk, phi_str name);
 PHI__FN size_t phi__config_path_index(phi__config_walk *walk, size_t index);
 PHI__FN void phi__config_path_back(phi__config_walk *walk, size_t len);
+
 /* The path, terminated, valid until it changes; "" where there is no memory. */
 PHI__FN const char *phi__config_path_text(phi__config_walk *walk);
+
 /* A fresh buffer for a message. */
 PHI__FN phi__buf *phi__config_path_words(phi__config_walk *walk);
+
 /* Whether no further problem is kept: its words need not be made. */
 PHI__FN bool phi__config_path_full(const phi__config_walk *walk);
+
 /* Adds the message as a problem of the node: at its value, or at its key. */
 PHI__FN void phi__config_path_error(phi__config_walk *walk, const phi_json *node,
                                     const char *expected);
@@ -89,18 +93,24 @@ PHI__FN void phi__config_path_part(phi__config_walk *walk, const phi_json *node,
 
 /* The text to show for a node; false: show it as it is. */
 PHI__FN bool phi__config_raws_find(const phi_config *config, const phi_json *node, phi_str *out);
+
 /* False: no memory. The text is kept as long as the config. */
 PHI__FN bool phi__config_raws_add(phi_config *config, const phi_json *node, phi_str text);
 PHI__FN bool phi__config_raws_hide(phi_config *config, const phi_json *node);
+
 /* A node of raws_add lacks a variable. */
 PHI__FN void phi__config_raws_miss(const phi_config *config, const phi_json *node);
 PHI__FN bool phi__config_raws_is_missing(const phi_config *config, const phi_json *node);
+
 /* Remembers a variable's value, which is copied, for phi__config_raws_mask. False: no memory. */
 PHI__FN bool phi__config_raws_keep(phi_config *config, phi_str name, phi_str value);
+
 /* How a number that JSON does not have is written; NULL: it has it. */
 PHI__FN const char *phi__config_raws_odd(const phi_json *node);
+
 /* A name in a message: in a line, cut where it is long. */
 PHI__FN void phi__config_raws_name(phi_str text, phi__buf *out);
+
 /* A scalar as it may be shown, in a line: "gpt-4o" in quotes, 5, true; "a table", "an array". */
 PHI__FN void phi__config_raws_show(const phi_config *config, const phi_json *node, phi__buf *out);
 
@@ -108,31 +118,42 @@ PHI__FN void phi__config_raws_show(const phi_config *config, const phi_json *nod
 
 /* config_load.c: replaces ${NAME} in all texts. */
 PHI__FN void phi__config_variables_replace(phi_config *config);
+
 /* config_refs.c: finds all that has an id. */
 PHI__FN void phi__config_entities_collect(phi_config *config);
+
 /* config_refs.c */
 PHI__FN const phi__config_entity *phi__config_names_find(const phi_config *config,
                                                          const char *space, phi_str name);
+
 /* The next entity of that name in any space that references search, *probe being 0 at first. */
 PHI__FN const phi__config_entity *phi__config_names_each(const phi_config *config, phi_str name,
                                                          size_t *probe);
+
 /* listed: cycles and words look at it, too. False: no memory. */
 PHI__FN bool phi__config_names_add(phi_config *config, phi__config_entity *entity, bool listed);
+
 /* config_check.c: every value against its table. */
 PHI__FN void phi__config_check_tree(phi_config *config);
+
 /* The field that a section brings for a key at the top; NULL: none does. */
 PHI__FN const phi__config_field *phi__config_check_section(const phi_config *config, phi_str key);
+
 /* config_check.c: a key that no field has. */
 PHI__FN void phi__config_unknown_field(phi__config_walk *walk, const phi__config_table *table,
                                        phi_str key, const phi_json *node, bool at_top);
+
 /* config_refs.c: a reference in a field; the path is the field's. */
 PHI__FN void phi__config_refs_check(phi__config_walk *walk, const phi__config_field *field,
                                     const phi_json *node);
+
 /* The entity that a text means; NULL: none, or [provider] itself. */
 PHI__FN const phi__config_entity *phi__config_refs_entity(const phi_config *config,
                                                           const char *space, phi_str text);
+
 /* config_refs.c */
 PHI__FN void phi__config_cycles_check(phi_config *config);
+
 /* config_refs.c: what single values do not show. */
 PHI__FN void phi__config_rules_check(phi_config *config);
 

@@ -1,10 +1,10 @@
 /* config_refs.c - references: reading them, finding what they mean, and the words where they mean
    nothing. */
-#include "agent/profile_in.h"
+#include "agent/agent_in.h"
 #include "config/config_own_in.h"
-#include "config/config_section_in.h"
+#include "config/config_in.h"
 #include "config/config_tables_in.h"
-#include "wire/hash_in.h"
+#include "wire/wire_in.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,6 @@
 /* config_schema.c - a JSON Schema out of the tables. It takes what the reader takes: numbers and
    bools as variables, choices in any case. */
 #include "config/config_in.h"
-#include "config/config_section_in.h"
 
 enum { PHI__CONFIG_TABLES_MOST = 128 };
 

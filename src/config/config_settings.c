@@ -2,16 +2,16 @@
    agent. */
 #include "agent/agent.h"
 #include "agent/profile.h"
-#include "agent/profile_in.h"
+#include "agent/agent_in.h"
 #include "codecs/presets.h"
 #include "config/config_agents_in.h"
-#include "config/config_section_in.h"
+#include "config/config_in.h"
 #include "features/failover.h"
 #include "loop/provider.h"
 #include "model/model_in.h"
 #include "strategy/strategy.h"
-#include "system/files_in.h"
-#include "wire/extra_in.h"
+#include "system/system_in.h"
+#include "wire/wire_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #ifndef PHI_CONFIG_CONFIG_TABLES_IN_H
 #define PHI_CONFIG_CONFIG_TABLES_IN_H
 
-#include "agent/agent.h"
 #include "config/config_in.h"
+#include "agent/agent.h"
 #include "history/policy.h"
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"

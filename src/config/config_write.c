@@ -4,8 +4,8 @@
 #include "config/config_agents_in.h"
 #include "formats/toml.h"
 #include "formats/yaml.h"
-#include "io/secret_in.h"
-#include "system/files_in.h"
+#include "io/io_in.h"
+#include "system/system_in.h"
 
 /* ======== A struct of a table, as the values of a file: the way back of config_take.c. */
 

@@ -6,16 +6,15 @@
 
 #include "agent/profile.h"
 #include "agent/snapshot.h"
-#include "base/arena_in.h"
+#include "base/base_in.h"
 #include "evaluate/judge_in.h"
-#include "history/rebase_in.h"
-#include "history/tool_state_in.h"
-#include "loop/head_in.h"
+#include "history/history_in.h"
+#include "loop/loop_in.h"
 #include "model/event_parts.h"
-#include "model/message_in.h"
+#include "model/model_in.h"
 #include "model/tokens.h"
-#include "persist/journal_in.h"
-#include "text/records_in.h"
+#include "persist/persist_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

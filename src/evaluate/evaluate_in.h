@@ -5,7 +5,7 @@
 #include "agent/agent_in.h"
 #include "base/base_in.h"
 #include "evaluate/evaluate.h"
-#include "features/attached_in.h"
+#include "features/features_in.h"
 
 /* The branch that wins by `by`, which is neither JUDGE nor CUSTOM; and the first that may. */
 PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, size_t count);

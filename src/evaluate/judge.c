@@ -6,7 +6,7 @@
    that the tier before it has left, so that a text never grows again. */
 #include "evaluate/judge_in.h"
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 
 enum {
     PHI__JUDGE_LINES = 80, /* behaviours C 63, and the next two */

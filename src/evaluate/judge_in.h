@@ -3,9 +3,10 @@
 #ifndef PHI_EVALUATE_JUDGE_IN_H
 #define PHI_EVALUATE_JUDGE_IN_H
 
-#include "base/arena_in.h"
+#include "evaluate/evaluate_in.h"
+#include "base/base_in.h"
 #include "model/message.h"
-#include "model/texts_in.h"
+#include "model/model_in.h"
 #include "model/tokens.h"
 
 /* What the judge compares. Fitting shortens the texts; the branches keep theirs. */

@@ -1,10 +1,8 @@
 /* ask_model.c - see ask_model_in.h. The model of the run is the agent's while the run lasts: no
    other part of the loop knows two. */
-#include "features/ask_model_in.h"
+#include "features/features_in.h"
 
-#include "features/failover_in.h"
 #include "loop/loop_in.h"
-#include "loop/provider_in.h"
 
 /* The agent's own model, while a run has another one. */
 struct phi__ask_model {

@@ -1,8 +1,8 @@
 /* attached.c - the objects that rooms above keep with an agent, and their part of a snapshot. */
-#include "features/attached_in.h"
+#include "features/features_in.h"
 
 #include "loop/loop_in.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 /* An object's JSON out of a snapshot; name and text stand behind it. */
 typedef struct phi__attached_json {

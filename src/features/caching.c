@@ -3,10 +3,10 @@
 
    Two requests are compared by hashes of their parts, and the history by the addresses of its
    messages, which never move. No text is kept. */
-#include "features/caching_in.h"
+#include "features/features_in.h"
 
 #include "loop/loop_in.h"
-#include "wire/hash_in.h"
+#include "wire/wire_in.h"
 
 /* The parts of a request, as hashes. */
 typedef struct phi__cached {

@@ -1,10 +1,10 @@
 /* capture.c - writes the request of a turn as JSON: PHI_EV_TURN_REQUEST, once a turn, before the
    first attempt. Each message has its origin: "provenance", behaviours D. */
-#include "features/capture_in.h"
+#include "features/features_in.h"
 
 #include "loop/loop_in.h"
-#include "model/message_in.h"
-#include "text/json_in.h"
+#include "model/model_in.h"
+#include "text/text_in.h"
 
 /* A message of the run's input, and its kind. */
 typedef struct phi__heard {

@@ -4,13 +4,12 @@
    A view that nears the window is compacted as planned (history/compact.h), before the request is
    made. So is a view that a provider has refused; where that saves too little, the oldest part is
    cut off as well. The rewrites are the run's own: they are appended during the run. */
-#include "features/compaction_in.h"
+#include "features/features_in.h"
 
-#include "history/compact_in.h"
+#include "history/history_in.h"
 #include "loop/loop_in.h"
-#include "loop/projection_in.h"
 #include "model/event_parts.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 typedef struct phi__compactor_job phi__compactor_job;
 

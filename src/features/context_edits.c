@@ -2,13 +2,12 @@
 
    Edits of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of
    the run's own. A revert comes first, so that a prune does not count messages that it removes. */
-#include "features/context_edits_in.h"
+#include "features/features_in.h"
 #include "loop/tool.h"
 
 #include "loop/loop_in.h"
-#include "text/json_in.h"
-#include "history/prune_in.h"
-#include "history/step_in.h"
+#include "text/text_in.h"
+#include "history/history_in.h"
 #include "model/event_parts.h"
 #include "features/context_edits.h"
 

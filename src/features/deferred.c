@@ -2,12 +2,11 @@
 
    One slot: a newer rewrite replaces the deferred one. The outcome of each is emitted. The deferred
    rewrite is noted in the log (deferred.c). */
-#include "features/deferred_in.h"
+#include "features/features_in.h"
 
 #include "loop/loop_in.h"
-#include "loop/projection_in.h"
-#include "persist/entry_in.h"
-#include "text/json_in.h"
+#include "persist/persist_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

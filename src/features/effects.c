@@ -4,12 +4,12 @@
    round asks for it, or before it changes: that copy is what all calls of the round see. A hidden
    agent works for the nearest agent above it that is not: it reads and changes that one's state,
    under both policies. */
-#include "features/effects_in.h"
+#include "features/features_in.h"
 
-#include "base/utf8_in.h"
-#include "history/tool_state_in.h"
+#include "base/base_in.h"
+#include "history/history_in.h"
 #include "loop/loop_in.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

@@ -1,13 +1,12 @@
 /* facts.c - world facts: the facts that an agent knows, the updates that tell them to its model,
    and the facts in its snapshot. */
-#include "features/facts_in.h"
+#include "features/features_in.h"
 
-#include "base/utf8_in.h"
-#include "loop/head_in.h"
+#include "base/base_in.h"
 #include "loop/loop_in.h"
-#include "model/texts_in.h"
-#include "text/records_in.h"
-#include "wire/hash_in.h"
+#include "model/model_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
 
 /* ======== The facts of one scope: sorted by key, bounded in number and bytes. */
 

@@ -4,15 +4,12 @@
    where it sits, so that the rest of phi knows one model only. Where an attempt fails for good, the
    run is held, and the attempt abandoned; then the agent takes the next seat, and the turn
    continues as if it had just begun. */
-#include "features/failover_in.h"
-#include "loop/provider_in.h"
-#include "loop/toolset_in.h"
-#include "wire/codec_in.h"
-
-#include "base/utf8_in.h"
+#include "features/features_in.h"
 #include "loop/loop_in.h"
-#include "text/json_in.h"
-#include "text/records_in.h"
+#include "wire/wire_in.h"
+
+#include "base/base_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

@@ -4,10 +4,10 @@
    Each block of an answer that calls a tool with on_field has a scanner, and a mark that fields
    were reported: then the tool gets `dropped`, or `start` follows. Fields are reported between two
    slices of the answer, never from inside a decoder. */
-#include "features/fields_in.h"
+#include "features/features_in.h"
 
 #include "loop/loop_in.h"
-#include "text/json_fields_in.h"
+#include "text/text_in.h"
 
 /* The scanner of a block, and which of its fields were reported. */
 typedef struct phi__emitted {

@@ -1,13 +1,8 @@
 /* formats.c - answers as JSON: phi_feature_formats, and what an agent's format must fit. */
 #include "features/features.h"
-#include "features/order_in.h"
-#include "loop/deferral_in.h"
-#include "loop/events_in.h"
-#include "loop/feature_in.h"
-#include "loop/state_in.h"
-#include "loop/toolset_in.h"
-#include "wire/codec_in.h"
-#include "wire/format_in.h"
+#include "features/features_in.h"
+#include "loop/loop_in.h"
+#include "wire/wire_in.h"
 #include "wire/structured.h"
 
 /* The schema of answers: the provider interprets it, so phi checks only its form. */

@@ -1,5 +1,5 @@
 /* reader.c - one reader in slices for all formats, and that of JSON. */
-#include "text/json_in.h"
+#include "text/text_in.h"
 #include "formats/reader_in.h"
 
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #ifndef PHI_FORMATS_READER_IN_H
 #define PHI_FORMATS_READER_IN_H
 
+#include "formats/formats_in.h"
 #include "formats/reader.h"
 
 struct phi_reader {

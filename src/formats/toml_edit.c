@@ -2,7 +2,7 @@
 
    The old tree is walked with the new one beside it. Changes deep inside come first, so that of
    two new texts at one place that of the inner table precedes the header of another one. */
-#include "base/map_in.h"
+#include "base/base_in.h"
 #include "formats/toml_in.h"
 
 /* ======== A text with pieces of it replaced; and its lines. */

@@ -10,10 +10,10 @@
 #ifndef PHI_FORMATS_TOML_IN_H
 #define PHI_FORMATS_TOML_IN_H
 
-#include "text/json_in.h"
-#include "text/marks_in.h"
+#include "formats/formats_in.h"
 #include "formats/reader_in.h"
 #include "formats/toml.h"
+#include "text/text_in.h"
 
 enum {
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
@@ -56,86 +56,34 @@ enum phi__toml_how {
     PHI__TOML_LIST      /* an array of headers in double brackets */
 };
 
-/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
-   at any time. */
-/* Where the key and the value under way begin. */
-typedef struct phi__toml_places {
-    const char *key_at, *value_at;
-    const char *line_key_at; /* where the key's first part begins */
-    uint32_t key_line, key_column, value_line, value_column;
-} phi__toml_places;
-
-typedef struct phi__toml_reader {
-    phi_arena *arena;
-    const char *text, *at, *end;
-    const char *line_at;            /* where the line begins */
-    struct phi__toml_frame *top;    /* open arrays and inline tables */
-    struct phi__toml_frame *unused; /* for later ones */
-    struct phi__toml_name *names;   /* every key of every table, by hash */
-    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
-    phi_json *root;                 /* the table of the whole text */
-    phi_json *section;              /* the table of the last header */
-    phi_json *table;                /* where the key under way belongs */
-    phi_json *spare, *spare_end;    /* room for nodes */
-    char *room, *room_end;          /* room for text */
-    char *string, *to;              /* a copy under way; NULL: none is needed yet */
-    const char *mark;               /* text not yet copied */
-    phi__toml_places places;
-    phi_str key; /* the last part that was read */
-    size_t name_cap, name_count;
-    uint32_t max_depth, line, section_number;
-    uint32_t first_header;               /* its offset, where section_number is not 0 */
-    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
-    uint8_t state, style, back;          /* back: the state behind a comment */
-    bool in_header, tables_header, is_key, joined;
-    phi_status status;
-    phi_parse_error error;
-} phi__toml_reader;
-
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
-PHI__FN void phi__toml_read_begin(phi__toml_reader *reader, phi_arena *arena, phi_str text,
-                                  const phi_toml_desc *options);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *reader, phi_json **out,
-                                         phi_parse_error *error);
-
-typedef struct phi__toml_frame {
-    struct phi__toml_frame *up;
-    phi_json *node;
-    uint32_t depth;
-} phi__toml_frame;
-
-typedef struct phi__toml_name {
-    const phi_json *table; /* NULL: a free slot */
-    phi_json *node;        /* of that key */
-    uint32_t hash;
-    uint32_t section : 29; /* DOTTED: the section that may add to it */
-    uint32_t how : 3;
-} phi__toml_name;
-
 /* ---- toml_read.c: errors, characters, lines, room ---- */
-
 PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what);
 PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what);
+
 /* At the part of a key that was read last, which stands between the two in the message. */
 PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind);
 PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what);
 PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r);
+
 /* Bytes of the character at `at`, which is before the end. 0: it is none that comments and strings
    may have, and the error is set. Line breaks are none. */
 PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at);
+
 /* Skips spaces and tabs. True: something else, or the end of the text. */
 PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop);
+
 /* Whether a line break is at `at`. */
 PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at);
+
 /* Past the line break at r->at. */
 PHI__FN void phi__toml_text_newline(phi__toml_reader *r);
+
 /* Adds to the copy under way. */
 PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len);
+
 /* Ends the copy of all up to `at`: terminated. */
 PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at);
+
 /* The text ended last is not needed. */
 PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text);
 
@@ -143,6 +91,7 @@ static inline bool phi__toml_is_bare(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-';
 }
+
 static inline uint32_t phi__toml_column(const phi__toml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at) + 1;
 }
@@ -152,6 +101,7 @@ static inline uint32_t phi__toml_column(const phi__toml_reader *r, const char *a
 /* The member of that table, or NULL. */
 PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
                                              phi_str key);
+
 /* A member that is not in there; its key is in the node. False: no memory. */
 PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how);
@@ -160,8 +110,10 @@ PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi
 
 /* Whether a text begins like a date or a time. */
 PHI__FN bool phi__toml_date_begins(phi_str text);
+
 /* Reads all of a text; false: it is no date, or one that does not exist. */
 PHI__FN bool phi__toml_date_read(phi_str text, phi_toml_date *out);
+
 /* Its canonical text, terminated; returns the length. */
 PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]);
 
@@ -176,25 +128,35 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
 
 /* The root; false: no memory. */
 PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r);
+
 /* "[" or "[[" was read: parts of the key follow. */
 PHI__FN void phi__toml_tree_header(phi__toml_reader *r);
+
 /* A key of the section, or of the inline table on top, begins. */
 PHI__FN void phi__toml_tree_key(phi__toml_reader *r);
+
 /* A dot is behind the part that was read. */
 PHI__FN void phi__toml_tree_descend(phi__toml_reader *r);
+
 /* The part that was read was the header's last. */
 PHI__FN void phi__toml_tree_section(phi__toml_reader *r);
+
 /* The part that was read was the key's last: its value may come. */
 PHI__FN void phi__toml_tree_assign(phi__toml_reader *r);
+
 /* A value begins here: remembers the place. */
 PHI__FN void phi__toml_tree_value(phi__toml_reader *r);
+
 /* A scalar of that kind and form that ends at `at`: joins its table or array. NULL: an error was
    set. */
 PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at);
+
 /* "[" or "{" of a value. */
 PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table);
+
 /* Its closing bracket at r->at. */
 PHI__FN void phi__toml_tree_close(phi__toml_reader *r);
+
 /* The state behind a value. */
 PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r);
 
@@ -217,24 +179,33 @@ typedef struct phi__toml_writer {
 
 PHI__FN void phi__toml_write_init(phi__toml_writer *w, phi__buf *out, uint32_t flags);
 PHI__FN void phi__toml_write_free(phi__toml_writer *w);
+
 /* PHI_OK, what a value was refused for, or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__toml_write_status(const phi__toml_writer *w);
+
 /* Whether flags leave the member out. */
 PHI__FN bool phi__toml_write_skips(const phi__toml_writer *w, const phi_json *node);
+
 /* Whether a member is written under a header, or under several. */
 PHI__FN bool phi__toml_write_has_header(const phi_json *node);
+
 /* In quotes where it must be. */
 PHI__FN void phi__toml_write_key(phi__buf *out, phi_str key);
+
 /* The path one key longer; returns its length before, for pop. */
 PHI__FN size_t phi__toml_write_push(phi__toml_writer *w, phi_str key);
 PHI__FN void phi__toml_write_pop(phi__toml_writer *w, size_t len);
+
 /* A value behind "key = "; `lines`: it may take several. */
 PHI__FN void phi__toml_write_value(phi__toml_writer *w, const phi_json *node, uint32_t depth,
                                    bool lines);
+
 /* A header line with the path. */
 PHI__FN void phi__toml_write_header(phi__toml_writer *w, bool list);
+
 /* A table of an array of tables, with its header; the path is that of the array. */
 PHI__FN void phi__toml_write_item(phi__toml_writer *w, const phi_json *node, uint32_t depth);
+
 /* A member with its header or headers, the path being that of the table around it. */
 PHI__FN void phi__toml_write_member(phi__toml_writer *w, const phi_json *node, uint32_t depth);
 
@@ -256,23 +227,31 @@ typedef struct phi__toml_change {
 
 PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text);
 PHI__FN void phi__toml_change_free(phi__toml_change *c);
+
 /* The bytes [from, to) become the bytes of `texts` from `at` on. Where one place gets several
    new texts, they come in the order of these calls. */
 PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, size_t at);
+
 /* The bytes of `texts` from `at` on come before the byte `to`, behind all other new texts. */
 PHI__FN void phi__toml_change_before(phi__toml_change *c, size_t to, size_t at);
+
 /* The whole lines from that of `from` to that of `to`; `blank`: empty lines before them, too. */
 PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank);
+
 /* Where the line of an offset begins, and where the next one does. */
 PHI__FN size_t phi__toml_change_line(const phi__toml_change *c, size_t at);
 PHI__FN size_t phi__toml_change_next(const phi__toml_change *c, size_t at);
+
 /* Begins a text for `at`, behind a line that may have no line break. */
 PHI__FN void phi__toml_change_fresh(phi__toml_change *c, size_t at);
+
 /* The white space that the line of an offset begins with. */
 PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at);
+
 /* The line of an offset, or that of the first of the comments right above it; they begin behind
    `floor`. */
 PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size_t floor);
+
 /* The changed text. False: no memory. */
 PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out);
 
@@ -282,10 +261,12 @@ PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out);
 PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,
                                     size_t last_to, const phi_json *first, size_t count,
                                     uint32_t depth);
+
 /* The same before the first item, which begins at `at`; `open`: the array's bracket. */
 PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, size_t open,
                                      size_t at, const phi_json *first, size_t count,
                                      uint32_t depth);
+
 /* The `count` items behind `before` go, each with its comma, and with its lines and the comments
    on them where they hold nothing else. `first`: they are the first ones, and `before` the last. */
 PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,

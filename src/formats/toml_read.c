@@ -1,6 +1,5 @@
 /* toml_read.c - the reader: its states in turn. */
-#include "base/map_in.h"
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "formats/toml_in.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* toml_write.c - a tree as TOML: first the values of a table, then the tables in it. */
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "formats/toml_in.h"
 
 enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */

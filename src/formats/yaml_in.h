@@ -9,9 +9,10 @@
 #ifndef PHI_FORMATS_YAML_IN_H
 #define PHI_FORMATS_YAML_IN_H
 
-#include "text/json_in.h"
+#include "formats/formats_in.h"
 #include "formats/reader_in.h"
 #include "formats/yaml.h"
+#include "text/text_in.h"
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
@@ -79,149 +80,77 @@ enum phi__yaml_want {
     PHI__YAML_WANT_NEXT          /* behind a value or an item */
 };
 
-/* The places of an anchor and a tag before their node. */
-typedef struct phi__yaml_props {
-    phi_str anchor;
-    const char *at;        /* the first of them; NULL: there is none */
-    const char *anchor_at; /* NULL: no anchor */
-    uint32_t line, column; /* column: from 0 */
-    uint8_t tag;           /* 0: none */
-} phi__yaml_props;
-
-/* A scalar under way, or a node that may yet become a key. */
-typedef struct phi__yaml_scalar {
-    const char *at, *line_at; /* of the node, properties included */
-    const char *mark, *last;  /* text not yet copied, and where it ends */
-    const char *string;       /* the value, terminated */
-    char *text, *to;          /* the copy: begin, end */
-    phi_json *node;           /* instead of a scalar: a collection or a copied node */
-    size_t len, breaks;
-    uint32_t line;
-    int32_t indent, blanks; /* of a block scalar; -1: not known yet */
-    uint8_t style, chomp;   /* style 0: there is no node */
-    bool more_indented, started, is_alias;
-} phi__yaml_scalar;
-
-/* Texts by hash: keys of open mappings, anchors. */
-typedef struct phi__yaml_names {
-    struct phi__yaml_name *at;
-    uint32_t *table;
-    uint32_t count, cap, table_cap;
-} phi__yaml_names;
-
-/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
-   at any time. */
-typedef struct phi__yaml_reader {
-    phi_arena *arena;
-    const char *text, *at, *end;
-    const char *line_at; /* where the line begins */
-    struct phi__yaml_frame *top, *unused;
-    struct phi__yaml_handle *handles; /* of %TAG */
-    phi__yaml_names keys, anchors;
-    phi__yaml_props outer, inner; /* of earlier lines, of this line */
-    phi__yaml_scalar scalar;
-    phi_json *root;
-    phi_json *spare, *spare_end; /* room for nodes */
-    char *room, *room_end;       /* room for text */
-    phi_yaml_desc options;
-    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
-    size_t alias_bytes;
-    uint32_t line, depth, flow_depth, alias_nodes, handle_count;
-    int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
-    uint8_t state, doc;
-    bool tab;       /* a tab was among the white space before the node */
-    bool may_block; /* a block collection may begin on this line */
-    bool fresh;     /* nothing but white space stood on this line yet */
-    bool has_version;
-    phi_status status;
-    phi_parse_error error;
-} phi__yaml_reader;
-
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
-PHI__FN void phi__yaml_read_begin(phi__yaml_reader *reader, phi_arena *arena, phi_str text,
-                                  const phi_yaml_desc *options);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *reader, phi_json **out,
-                                         phi_parse_error *error);
-
-typedef struct phi__yaml_frame {
-    struct phi__yaml_frame *up;
-    phi_json *node;
-    const phi_json *source;        /* PHI__YAML_ALIAS: the next child to copy */
-    phi_str key;                   /* of the value that comes */
-    uint32_t left;                 /* PHI__YAML_ALIAS: children to copy */
-    uint32_t line;                 /* where it begins */
-    uint32_t keys;                 /* names of the mappings around it */
-    uint32_t key_line, key_column; /* of the key; column: from 0 */
-    int32_t indent;                /* its column; of flow collections: that of the block around */
-    uint8_t kind, want;
-} phi__yaml_frame;
-
-typedef struct phi__yaml_name {
-    const char *at;
-    phi_json *node; /* anchors */
-    phi_str source; /* anchors: a scalar's text, which an alias as key becomes */
-    uint32_t len, hash, scope, place;
-} phi__yaml_name;
-
 /* ---- yaml_tree.c: errors, bytes, lines, room ---- */
-
 PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what);
 PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what);
+
 /* At another line than the present one; column from 0. */
 PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
                                      uint32_t column, const char *what);
 PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what);
 PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r);
+
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */
 PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted);
+
 /* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
 PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop);
+
 /* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
 PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop);
+
 /* The line break at r->at. */
 PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r);
+
 /* "---" or "..." at the start of a line. */
 PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at);
+
 /* Room for `more` bytes of the scalar's text and a terminator. */
 PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more);
 PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len);
+
 /* Ends the scalar's text: in scalar.string and scalar.len. */
 PHI__FN void phi__yaml_text_end(phi__yaml_reader *r);
 
 static inline bool phi__yaml_is_break(char c) { return c == '\n' || c == '\r'; }
+
 static inline bool phi__yaml_is_space(char c) { return c == ' ' || c == '\t'; }
+
 static inline bool phi__yaml_is_bracket(char c) {
     return c == ',' || c == '[' || c == ']' || c == '{' || c == '}';
 }
+
 /* White space, a line break or the end. */
 static inline bool phi__yaml_is_blank(const phi__yaml_reader *r, const char *at) {
     return at >= r->end || phi__yaml_is_space(*at) || phi__yaml_is_break(*at);
 }
+
 /* Where an indicator ends: before a blank, and in flow content before a bracket. */
 static inline bool phi__yaml_is_over(const phi__yaml_reader *r, const char *at) {
     return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
 }
+
 /* White space, or nothing, stands before `at` on its line. */
 static inline bool phi__yaml_is_apart(const phi__yaml_reader *r, const char *at) {
     return at == r->line_at || phi__yaml_is_space(at[-1]);
 }
+
 static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at);
 }
 
 /* ---- yaml_tree.c ---- */
-
 PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope);
+
 /* The name in that scope, or NULL. */
 PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
                                              uint32_t scope, uint32_t hash);
+
 /* A name that is not in there; `text` is borrowed. NULL: no memory. */
 PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
                                             uint32_t scope, uint32_t hash);
+
 /* Removes the newest until so many are left. */
 PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count);
 
@@ -234,23 +163,30 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
                                         phi__json_value *value);
 
 /* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
-
 PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind);
+
 /* The frame around all. False: no memory. */
 PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r);
+
 /* Opens a collection, which takes the properties that wait for it. */
 PHI__FN void phi__yaml_tree_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
+
 /* A pair in a flow sequence, without properties of its own. */
 PHI__FN void phi__yaml_tree_open_pair(phi__yaml_reader *r, uint8_t want);
+
 /* The collection on top is complete: it becomes the scalar's node. */
 PHI__FN void phi__yaml_tree_close(phi__yaml_reader *r);
+
 /* A scalar without text begins and ends here. */
 PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r);
+
 /* The node read is a value of the frame on top, or its explicit key. */
 PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r);
+
 /* The node read is the key of the frame on top. */
 PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r);
 PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at);
+
 /* Copies about `units` nodes. True: the alias is complete. */
 PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units);
 PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r);
@@ -259,10 +195,13 @@ PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r);
 
 /* An anchor or a tag at r->at. */
 PHI__FN void phi__yaml_props_read(phi__yaml_reader *r);
+
 /* Those of this line belong to a node on a later one. */
 PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r);
+
 /* "*name" at r->at. */
 PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r);
+
 /* A directive at r->at; a comment, or nothing, is left of its line. */
 PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r);
 
@@ -279,7 +218,6 @@ PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop);
 
 /* ---- yaml_read.c: literal and folded ---- */
-
 PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r);
 PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop);
@@ -291,7 +229,6 @@ PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r);
 PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop);
 
 /* ---- yaml_read.c: block content ---- */
-
 PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop);

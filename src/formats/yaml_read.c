@@ -1,5 +1,5 @@
 /* yaml_read.c - the reader: its states in turn. */
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "formats/yaml_in.h"
 
 /* ======== Plain and quoted scalars, line by line.

@@ -1,7 +1,7 @@
 /* yaml_tree.c - frames and nodes: open collections, their values and keys, anchors, aliases. */
-#include "base/map_in.h"
+#include "base/base_in.h"
 #include "formats/yaml_in.h"
-#include "text/marks_in.h"
+#include "text/text_in.h"
 
 #include <math.h>
 #include <stdio.h>

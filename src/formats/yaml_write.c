@@ -2,7 +2,7 @@
 
    Readers of YAML 1.1 get the same tree: their booleans, dates and numbers in other forms are
    quoted, and so is any text that does not begin like a word. */
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "formats/yaml_in.h"
 
 #define PHI__YAML_SIMPLE_KEY 1000u /* bytes; YAML ends keys without "? " at 1024 characters */

@@ -3,9 +3,8 @@
 #include "history/lane_in.h"
 #include "history/thread_in.h"
 #include "model/event_parts.h"
-#include "model/message_in.h"
-#include "model/texts_in.h"
-#include "wire/hash_in.h"
+#include "model/model_in.h"
+#include "wire/wire_in.h"
 
 /* ======== Finds the answer whose call a result belongs to, in a lane's view: the two stay or go
    together. */

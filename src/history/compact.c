@@ -8,9 +8,10 @@
    for example a model's, stays as it is, between two sections. */
 #include "history/compact_in.h"
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "history/history_in.h"
-#include "model/texts_in.h"
+#include "model/model_in.h"
+#include "history/fold_in.h"
 
 enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; behaviours C 36 */
 

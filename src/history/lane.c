@@ -5,7 +5,7 @@
 #include "history/lane_in.h"
 
 #include "history/thread_in.h"
-#include "wire/hash_in.h"
+#include "wire/wire_in.h"
 
 /* ======== The runs of a log, by id: where each began; and the state of the active one. */
 

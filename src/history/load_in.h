@@ -5,21 +5,11 @@
 #ifndef PHI_HISTORY_LOAD_IN_H
 #define PHI_HISTORY_LOAD_IN_H
 
+#include "history/history_in.h"
 #include "history/fold_in.h"
 
-PHI__FN phi_status phi__load_begin(phi_thread *thread);
-
-PHI__FN phi_status phi__load_end(phi_thread *thread);
-PHI__FN void phi__load_drop(phi_thread *thread); /* not being read: harmless */
 PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold **out);
 
-/* As phi__append_reserve and phi__append_attach, of one entry. */
-PHI__FN bool phi__load_reserve(phi_thread *thread, bool message);
-PHI__FN void phi__load_attach(phi_thread *thread, phi__entry *entry);
-/* As phi__runs_may_end. */
-PHI__FN phi_status phi__load_may_end(phi_thread *thread, const phi__entry *end);
-/* As phi__lane_switch. */
-PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane);
 /* False: no memory; after true, entering a lane that there is cannot fail. */
 PHI__FN bool phi__load_may_enter(phi_thread *thread);
 PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane);
@@ -27,8 +17,10 @@ PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane);
 /* Whether a rewrite is known to cut nothing and to part no group; false: it needs the full
    check. */
 PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite);
+
 /* Whether no later rewrite is known to touch one; false: look more closely. */
 PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op);
+
 /* A rewrite comes into its lane's view, which is known; and goes again. After an error the thread
    is to be freed. */
 PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op);

@@ -6,11 +6,10 @@
    does not fit ends the walk. So a larger budget never sends less. */
 #include "history/project_in.h"
 
-#include "base/arena_in.h"
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "history/projecting_in.h"
-#include "model/texts_in.h"
-#include "wire/hash_in.h"
+#include "model/model_in.h"
+#include "wire/wire_in.h"
 
 /* ======== The presets, and every default in one place. */
 

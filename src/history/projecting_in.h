@@ -2,6 +2,7 @@
 #ifndef PHI_HISTORY_PROJECTING_IN_H
 #define PHI_HISTORY_PROJECTING_IN_H
 
+#include "history/history_in.h"
 #include "history/project_in.h"
 
 enum { PHI__PROJECT_BUCKETS = 64 };
@@ -40,7 +41,6 @@ static inline uint64_t phi__projecting_sum(uint64_t a, uint64_t b) {
 }
 
 /* ---- project.c ---- */
-
 PHI__FN const phi_message *phi__project_items_message(const phi__project_order *o, size_t at);
 PHI__FN uint32_t phi__project_items_flags(const phi__project_order *o, size_t at);
 PHI__FN uint64_t phi__project_items_from(const phi__project_order *o, size_t at);
@@ -55,7 +55,6 @@ PHI__FN size_t phi__project_items_summary_before(const phi__project_order *o, si
 PHI__FN bool phi__project_items_opens(const phi__project_order *o, size_t at);
 
 /* ---- project.c ---- */
-
 PHI__FN void phi__project_results_find(phi__projecting *p, size_t at);
 PHI__FN void phi__project_results(phi__projecting *p, phi__group *g, size_t calls);
 

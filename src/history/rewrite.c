@@ -3,9 +3,9 @@
 
 #include "history/load_in.h"
 #include "history/thread_in.h"
-#include "model/message_in.h"
+#include "model/model_in.h"
 #include "text/json.h"
-#include "wire/hash_in.h"
+#include "wire/wire_in.h"
 
 #include <float.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include "history/thread_in.h"
 
 #include "history/load_in.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 static void phi__messages_free(phi_memory *memory, phi__messages *messages);
 

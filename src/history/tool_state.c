@@ -5,8 +5,7 @@
 #include "history/tool_state_in.h"
 
 #include "history/thread_in.h"
-#include "text/json_in.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,7 @@
 /* files.c - makes and writes files, and makes directories. */
-#include "io/files_in.h"
+#include "io/io_in.h"
 
 #ifndef PHI_NO_FILES
-
-#include "io/posix_in.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -137,8 +135,6 @@ PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *wor
    Threads: one at a time for each file. */
 
 #if !defined(PHI_NO_FILES)
-
-#include "io/posix_in.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,17 +5,16 @@
    that takes time or calls out is done by the pump, outside of curl's callbacks: starting, ending,
    removing. Work that does not fit is left for the next step, and a timer keeps the host from
    sleeping meanwhile. */
-#include "io/http_in.h"
+#include "io/io_in.h"
 
 #include "io/http_curl_in.h"
+#include "base/base_in.h"
 
 /* ======== Turns libcurl's results into statuses and messages.
 
    Words name the host or the URL, never a header, a query or a user, for those may hold keys. */
 
 #if !defined(PHI_NO_CURL)
-
-#include "base/utf8_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -358,8 +357,6 @@ PHI__FN bool phi__http_drive_init(phi__http *http) {
    callback must make curl stop. */
 
 #if !defined(PHI_NO_CURL)
-
-#include <stdio.h>
 
 /* libcurl's read buffer, held while streaming: with 8192 it takes 8 KB less, and a delta costs a
    tenth more CPU when many come at once (bench/bench_http.c). */
@@ -833,8 +830,6 @@ PHI__FN void phi__http_transfer_resume(phi__http_transfer *t) {
 
 #if !defined(PHI_NO_CURL)
 
-#include <stdio.h>
-
 #define PHI__HTTP_WARM_TURNS 8 /* of curl's state machine; three are enough with 7.88 */
 
 /* curl connects, and then says hello. */
@@ -886,8 +881,6 @@ PHI__FN void phi__http_warm_load_ca(phi__http *http) {
    there open, resume and cancel are allowed. end comes from the pump alone, or a timer of it. */
 
 #if !defined(PHI_NO_CURL)
-
-#include <stdio.h>
 
 #define PHI__HTTP_CURL_FLOOR 0x074400u /* 7.68 */
 #define PHI__HTTP_CONNECTIONS 64       /* the default; DESIGN part 4 */

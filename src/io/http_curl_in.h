@@ -10,9 +10,8 @@
 #ifndef PHI_IO_HTTP_CURL_IN_H
 #define PHI_IO_HTTP_CURL_IN_H
 
-#include "base/arena_in.h"
-#include "base/list_in.h"
-#include "io/http_in.h"
+#include "base/base_in.h"
+#include "io/io_in.h"
 
 #if !defined(PHI_NO_CURL)
 

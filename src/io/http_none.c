@@ -1,5 +1,5 @@
 /* http_none.c - a build without libcurl: there is no transport, and the message says so. */
-#include "io/http_in.h"
+#include "io/io_in.h"
 
 #if defined(PHI_NO_CURL)
 

@@ -1,6 +1,6 @@
 /* inbox.c - records are 8-byte aligned and never wrap: when a record does not fit before the end of
    the ring, a record of kind 0 fills the rest. */
-#include "io/inbox_in.h"
+#include "io/io_in.h"
 
 /* First word: the record's bytes, 0 while it is not published. */
 typedef struct phi__inbox_record {

@@ -5,7 +5,6 @@
    leaves over are first next time, and forgetting a watch takes it out of the queue. */
 #include "io/io_in.h"
 
-#include "io/clock_in.h"
 #include "io/poller_in.h"
 #include "io/wake_in.h"
 

@@ -7,8 +7,123 @@
 #define PHI_IO_IO_IN_H
 
 #include "base/base_in.h"
+#include "io/transport.h"
 
 typedef struct phi__io phi__io;
+
+/* ======== The system's clocks and random source. */
+
+PHI__FN uint64_t phi__clock_us(void);     /* monotonic, from any start */
+PHI__FN int64_t phi__clock_wall_ms(void); /* Unix time */
+
+/* Fills `out` from the kernel. Where no kernel source can be reached (no file descriptor left on a
+   system without a call for it), from clocks and addresses: unique enough for ids, not secret. */
+PHI__FN void phi__clock_random(void *out, size_t len);
+#ifndef PHI_NO_FILES
+/* ======== Makes and writes files, and makes directories.
+
+   Words for a failure are the system's own ("No such file or directory"), copied into the caller's
+   buffer; `words` may be NULL. Paths are terminated strings in the system's encoding (UTF-8), at
+   most 4,095 bytes. PHI_NOT_FOUND is ENOENT, PHI_IO every other refusal. No descriptor is inherited
+   by a child, no signal is raised (SIGXFSZ at a file size limit), and nothing here calls fsync.
+   Threads: one at a time. */
+
+enum { PHI__PATH_BYTES = 4096 }; /* with the terminator */
+
+typedef struct phi__words {
+    char text[160]; /* terminated */
+} phi__words;
+
+/* An error that errno does not have: a part of a checked path has become a link. */
+enum { PHI__EXACT_LINK = -1 };
+
+typedef struct phi__file {
+    phi_memory *memory;
+    int fd;
+    bool failed;       /* a write did: not to be committed */
+    bool has_temp;     /* to be renamed or removed */
+    int dir;           /* of a replacement, which holds both names; -1: none */
+    char *path, *temp; /* of a replacement; two texts in one block */
+    size_t bytes;      /* of that block */
+} phi__file;
+
+/* The status, and the words, of an errno value or PHI__EXACT_LINK. */
+PHI__FN phi_status phi__files_refused(int error, phi__words *words);
+
+/* openat, tried again after a signal, for a descriptor that no child inherits; -1: errno says
+   why. */
+PHI__FN int phi__files_open(int dir, const char *path, int flags, unsigned mode);
+
+/* Without a descriptor; NULL: no memory. */
+PHI__FN phi__file *phi__files_new(phi_memory *memory);
+
+/* Makes a file for its owner alone (0600); uncommitted, it is removed. PHI_BUSY: the name is taken,
+   be it by a link. */
+PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi__file **out,
+                                       phi__words *words);
+
+/* All n, or an error that stays. */
+PHI__FN phi_status phi__files_write(phi__file *file, const char *bytes, size_t n,
+                                    phi__words *words);
+PHI__FN phi_status phi__files_commit(phi__file *file,
+                                     phi__words *words); /* a replacement is renamed */
+
+/* Removes a file that was not committed. NULL is harmless. */
+PHI__FN void phi__files_close(phi__file *file);
+
+/* As mkdir -p. */
+PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *words);
+#endif
+#if !defined(PHI_NO_FILES)
+typedef enum phi__disk_how {
+    PHI__DISK_READ,
+    PHI__DISK_UPDATE, /* to read and write an existing file */
+    PHI__DISK_CREATE, /* the same; made, for its owner alone, where it is not there */
+    PHI__DISK_FRESH   /* made anew, or emptied */
+} phi__disk_how;
+
+typedef struct phi__disk_info {
+    uint64_t bytes;
+    uint64_t device, file; /* the same two: the same file, whatever its name */
+    int64_t changed_ns;    /* Unix time */
+    bool regular;
+} phi__disk_info;
+
+typedef struct phi__disk {
+    void *user_data; /* given to every function */
+    /* A regular file, or refused; a symbolic link, too. */
+    phi_status (*open)(void *user_data, const char *path, phi__disk_how how, intptr_t *out,
+                       phi__words *words);
+    /* Some file systems report a full disk only here; the file is closed all the same. */
+    phi_status (*close)(void *user_data, intptr_t file, phi__words *words);
+    phi_status (*info)(void *user_data, intptr_t file, phi__disk_info *out, phi__words *words);
+    phi_status (*info_of)(void *user_data, const char *path, phi__disk_info *out,
+                          phi__words *words);
+    /* Up to n bytes; *got 0 at the end. */
+    phi_status (*read)(void *user_data, intptr_t file, uint64_t at, char *out, size_t n,
+                       size_t *got, phi__words *words);
+    /* One write of up to n bytes; *wrote says how many it took, also beside a failure. */
+    phi_status (*write)(void *user_data, intptr_t file, uint64_t at, const char *bytes, size_t n,
+                        size_t *wrote, phi__words *words);
+    phi_status (*cut)(void *user_data, intptr_t file, uint64_t bytes, phi__words *words);
+    phi_status (*sync)(void *user_data, intptr_t file, phi__words *words); /* data and size */
+    /* An advisory lock on the open file: gone when it is closed, or its process ends however it
+       ends. Two opens of one file shut each other out in one process as well. */
+    phi_status (*lock)(void *user_data, intptr_t file, phi__words *words);
+    phi_status (*rename)(void *user_data, const char *from, const char *to, phi__words *words);
+    phi_status (*remove)(void *user_data, const char *path, phi__words *words);
+    phi_status (*make_directories)(void *user_data, const char *path, phi__words *words);
+    /* Names in it survive a loss of power. */
+    phi_status (*sync_directory)(void *user_data, const char *path, phi__words *words);
+    /* Every name in a directory, in any order, until `each` says anything but PHI_OK. */
+    phi_status (*list)(void *user_data, const char *path,
+                       phi_status (*each)(void *ctx, const char *name), void *ctx,
+                       phi__words *words);
+} phi__disk;
+
+/* The system's; static. */
+PHI__FN const phi__disk *phi__disk_system(void);
+#endif
 
 /* Replaceable sources; a NULL function means the system's (monotonic clock, kernel random). */
 typedef struct phi__io_desc {
@@ -130,5 +245,204 @@ PHI__FN bool phi__slice_spent(const phi__slice *slice);
 
 /* The part of the time that is for descriptors is over: the rest is for the runs. */
 PHI__FN bool phi__slice_io_spent(const phi__slice *slice);
+
+/* ======== A request as a list of pieces: pointers to immutable bytes, and the bytes between
+   them.
+
+   The body is never joined: it is read from any offset by a binary search over the pieces. All
+   memory belongs to its maker and outlives the transfer. */
+
+typedef struct phi__piece {
+    const char *at;
+    size_t len;
+    uint64_t start; /* offset in the body; filled by phi__request_seal */
+} phi__piece;
+
+typedef phi_request_header phi__header;
+
+struct phi_request {
+    phi_str method, url; /* terminated behind their length */
+    phi__header *headers;
+    size_t header_count;
+    phi__piece *pieces;
+    size_t piece_count;
+    uint64_t length;
+};
+
+/* Fills starts and length. */
+PHI__FN void phi__request_seal(phi_request *request);
+
+/* ======== Finds the keys, tokens and passwords of requests in answers and messages, and hides
+   them.
+
+   A set is filled from requests before they leave: secret headers, user info and queries of URLs,
+   keys. In texts asterisks of the same length then replace each secret, whether it stands there as
+   it is, escaped (percent-encoding, JSON) or in base64, alone or inside of something longer.
+   Secrets of less than 8 bytes are not searched for: they would be found everywhere.
+   Ownership: the set copies into its arena. It cannot hide a secret that it had no memory for:
+   check `failed`. */
+
+typedef struct phi__secret {
+    phi_str text;
+    bool passing; /* a signature: of one request */
+} phi__secret;
+
+typedef struct phi__secrets {
+    phi_arena *arena; /* borrowed */
+    phi__secret *list;
+    size_t count, cap;
+    size_t longest;
+    size_t next_passing;     /* place of a passing secret, which the next one replaces */
+    unsigned char first[32]; /* bits: bytes with which a secret may begin in a text */
+    bool failed;             /* no memory: a secret is missing */
+} phi__secrets;
+
+/* Empty. After a reset of the arena, too. */
+PHI__FN void phi__secret_init(phi__secrets *set, phi_arena *arena);
+PHI__FN void phi__secret_add(phi__secrets *set, phi_str secret);
+
+/* A key, and its parts where it is "ACCESS:SECRET:TOKEN". */
+PHI__FN void phi__secret_add_key(phi__secrets *set, phi_str key);
+
+/* User info, and the values of the query. */
+PHI__FN void phi__secret_add_url(phi__secrets *set, phi_str url);
+
+/* A header's value, where it is a secret by its name or by how it looks. False: it is none. */
+PHI__FN bool phi__secret_add_header(phi__secrets *set, phi_str name, phi_str value);
+
+/* All that a request carries in its URL and its headers. */
+PHI__FN void phi__secret_add_request(phi__secrets *set, const phi_request *request);
+
+/* Appends a URL with "[redacted]" in place of user info, of the query's values except versions, and
+   of the fragment behind a "#". */
+PHI__FN void phi__secret_put_url(phi__buf *out, phi_str url);
+
+typedef enum phi__secret_text {
+    PHI__SECRET_BYTES, /* a part of a stream */
+    /* words that may have been cut: the beginning of a secret at their end is hidden, too */
+    PHI__SECRET_WORDS,
+    PHI__SECRET_JSON /* JSON text: it stays valid */
+} phi__secret_text;
+
+/* Replaces secrets by asterisks. False: there were none. */
+PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len, phi__secret_text kind);
+
+/* How many bytes at the end of a part of a stream may be the beginning of a secret. */
+PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
+
+/* ======== The transport over libcurl, pumped by phi__io.
+
+   curl's callbacks only copy: the write callback pushes into the transfer's bounded buffer and
+   pauses the transfer when that is full. Removal is deferred, so that no lookup is waited for.
+   Callbacks: stage, head and push may come inside a call of curl's, and a push inside resume; from
+   there open, resume and cancel are allowed. end comes from the pump alone, or a timer of it. */
+
+typedef struct phi__http phi__http;
+
+/* Where a transport's findings go; the runtime fills it with the phi_transfer_ functions'
+   bodies. */
+typedef struct phi__transfer_port {
+    phi_status (*stage)(phi_transfer transfer, phi_transfer_stage stage);
+    phi_status (*head)(phi_transfer transfer, int http_status, const char *headers, size_t len);
+    phi_status (*push)(phi_transfer transfer, const char *bytes, size_t len);
+    phi_status (*end)(phi_transfer transfer, phi_status status, const char *words);
+} phi__transfer_port;
+
+typedef struct phi__http_desc {
+    uint32_t max_connections;   /* more wait their turn */
+    bool enable_http2;          /* at most 10 streams a connection */
+    bool use_environment;       /* proxy variables */
+    const char *proxy;          /* copied; NULL: none */
+    const char *ca_file;        /* copied; NULL: the system's */
+    const char *const *resolve; /* "HOST:PORT:ADDRESS" entries, copied; NULL-ended; NULL: none */
+} phi__http_desc;
+
+/* Fails with PHI_UNSUPPORTED and words when libcurl is too old or lacks SSL. One-time
+   curl_global_init happens here. */
+PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
+                                 const phi__transfer_port *port, phi__http **out,
+                                 const char **words);
+
+/* Its transport; valid until free. A transfer's index must be small: it is an index into a table. A
+   host name without AsynchDNS to look it up ends with PHI_UNSUPPORTED. When no descriptor is free
+   while other transfers are under way, a transfer goes back to the queue: STARTED may then be
+   reported twice. */
+PHI__FN const phi_transport *phi__http_transport(phi__http *http);
+
+/* Loads the CA store (20 ms and more, in this call; a libcurl before 7.87 cannot keep it) and
+   starts a connection to url's host that later steps finish: a HEAD of / without any key, after
+   which the connection is kept for the first request. PHI_BUSY: max_connections are in use. */
+PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url);
+
+/* Adds the user and password of the proxy, also of those that libcurl takes from the environment.
+   http may be NULL. */
+PHI__FN void phi__http_words_proxy(const phi__http *http, phi__secrets *secrets);
+
+/* How many transfers and removals are still under way. At zero, free costs nothing. */
+PHI__FN size_t phi__http_pending(const phi__http *http);
+
+/* Cancels the remaining transfers. May wait for a resolver thread where libcurl cannot quit one
+   (pending says so beforehand). NULL is harmless. */
+PHI__FN void phi__http_free(phi__http *http);
+
+/* ======== Messages of other threads to the pumping thread: a lock-free ring of fixed size.
+
+   Producers reserve room with a compare-and-swap and publish a record by its first word; the one
+   consumer reads published records in order and zeroes the room behind them. A producer that was
+   stopped between the two holds up the records behind its own, never the producers.
+   Ownership: the memory is taken at start; a posted text is copied into it.
+   Threads: phi__inbox_prepare and phi__inbox_publish from any; the rest on the pumping thread.
+   Posters must have stopped before phi__inbox_free. */
+
+typedef struct phi__inbox {
+    phi_memory *memory;
+    char *ring;
+    uint32_t size;                    /* bytes, a power of two */
+    PHI__ATOMIC(uint32_t) head, tail; /* running counts of bytes */
+} phi__inbox;
+
+/* One message: what, about whom, and up to a bounded text. */
+typedef struct phi__post {
+    uint32_t kind;       /* the owner's numbering, not 0 */
+    uint32_t index, gen; /* a handle */
+    uint32_t flag;
+    phi_str text;
+} phi__post;
+
+PHI__FN phi_status phi__inbox_init(phi__inbox *inbox, phi_memory *memory, size_t bytes);
+PHI__FN void phi__inbox_free(phi__inbox *inbox); /* zeroed or freed before is harmless */
+
+/* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, so that it may never fit. Reserves
+   room first, for a caller that must change its own state only when the message is sure to be sent:
+   after PHI_OK, phi__inbox_publish must follow soon; later messages are not seen before it. `keep`
+   false: the message is as if never posted. */
+struct phi__inbox_record;
+PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
+                                      struct phi__inbox_record **out);
+
+/* Another text stands before post->text in the message. */
+PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *post, phi_str before,
+                                          struct phi__inbox_record **out);
+
+/* The room for the text of a prepared message, when post->text.at was NULL: the caller fills it. */
+PHI__FN char *phi__inbox_text(struct phi__inbox_record *record);
+PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
+
+/* The oldest message; false: none. `out->text` is valid until phi__inbox_drop, which must
+   follow. */
+PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out);
+PHI__FN void phi__inbox_drop(phi__inbox *inbox);
+#if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES) || !defined(PHI_NO_LISTEN)
+/* ======== Shared by files and processes: the system's error messages, and a write that cannot
+   kill the host by a signal. */
+
+/* The system's words for an errno value, terminated; safe with other threads about. */
+PHI__FN void phi__posix_words(int error, char *out, size_t size);
+
+/* Writes what fits at once, up to n bytes, with SIGPIPE and SIGXFSZ held back on this thread and
+   taken out of its queue if the write caused one; no disposition is touched. Returns 0 or an errno
+   value (EAGAIN: no room now). */
+PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote);
+#endif
 
 #endif

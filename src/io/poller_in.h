@@ -6,7 +6,8 @@
 #ifndef PHI_IO_POLLER_IN_H
 #define PHI_IO_POLLER_IN_H
 
-#include "base/map_in.h"
+#include "io/io_in.h"
+#include "base/base_in.h"
 
 typedef struct phi__poller phi__poller;
 
@@ -26,7 +27,6 @@ PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was,
 /* Waits up to timeout_ms (<0: without end) and reports up to `cap` descriptors; a signal ends the
    wait with 0. One descriptor may be reported twice, for reading and for writing. */
 PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out, int cap);
-
 PHI__FN intptr_t phi__poller_fd(const phi__poller *poller); /* readable when one is ready, or -1 */
 
 /* With a host's loop: from descriptor to key, which is not 0. */

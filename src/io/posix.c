@@ -3,9 +3,8 @@
    A write to a pipe without a reader raises SIGPIPE, one past RLIMIT_FSIZE raises SIGXFSZ, and
    either ends a host without a handler. Both are sent to the writing thread, so that blocking them
    there and taking a new one out of the queue leaves no trace. */
-#include "io/posix_in.h"
+#include "io/io_in.h"
 
-#include "io/clock_in.h"
 #include "io/os_in.h"
 #include "io/wake_in.h"
 
@@ -162,10 +161,6 @@ PHI__FN void phi__clock_random(void *out, size_t len) {
 /* ======== The wake-up as an eventfd on Linux, a pipe elsewhere. */
 
 #if defined(PHI__OS_POSIX)
-
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #if defined(PHI__OS_LINUX)
 #include <sys/eventfd.h>

@@ -1,5 +1,5 @@
 /* request.c - reads a body of pieces from any offset. */
-#include "io/request_in.h"
+#include "io/io_in.h"
 
 PHI__FN void phi__request_seal(phi_request *request) {
     uint64_t at = 0;

@@ -5,6 +5,7 @@
 #ifndef PHI_IO_WAKE_IN_H
 #define PHI_IO_WAKE_IN_H
 
+#include "io/io_in.h"
 #include "base/base_in.h"
 
 typedef struct phi__wake {

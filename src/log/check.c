@@ -1,7 +1,7 @@
 /* permissions.c - checks whether a message may stand in a thread. */
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "log/log_in.h"
-#include "text/json_cursor_in.h"
+#include "text/text_in.h"
 
 /* ======== The names of an entry's enumerators. */
 

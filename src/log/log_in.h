@@ -8,11 +8,10 @@
 #define PHI_LOG_LOG_IN_H
 
 #include "base/base_in.h"
-#include "base/list_in.h"
 #include "io/io_in.h"
 #include "log/thread.h"
 #include "model/event_parts.h"
-#include "wire/codec_in.h"
+#include "wire/wire_in.h"
 
 /* Why a step must handle a log. */
 typedef enum phi__dirty_why {

@@ -3,10 +3,9 @@
    document or audio that is too large. */
 #include "loop/cap_in.h"
 
-#include "base/sha256_in.h"
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "loop/loop_in.h"
-#include "model/message_in.h"
+#include "model/model_in.h"
 
 #include <stdio.h>
 

@@ -6,26 +6,13 @@
 #ifndef PHI_LOOP_CAP_IN_H
 #define PHI_LOOP_CAP_IN_H
 
+#include "loop/loop_in.h"
 #include "base/base_in.h"
-#include "io/files_in.h"
+#include "io/io_in.h"
 #include "loop/tool.h"
-#include "loop/types_in.h"
-
-typedef struct phi__cap phi__cap;
-
-/* A copy: its run is the message's loop_id, its effects are the extension_data. NULL: no memory. */
-PHI__FN phi_message *phi__results_keep(phi_arena *arena, const phi_tool_result *result);
-
-/* And back; it points into the message. */
-PHI__FN phi_tool_result phi__results_given(const phi_message *message);
 
 /* Gives a claimed call its result; NULL: memory ran out. */
 typedef phi_status (*phi__cap_give_fn)(phi__toolcall *call, const phi_tool_result *result);
-
-/* For names that a call makes. With a tape a hash of the call: the runtime's random source would
-   give other ids and delays to what comes behind where the tape is played, for then no tool
-   runs. */
-PHI__FN void phi__cap_random(const phi__toolcall *call, unsigned char out[16]);
 
 /* The bytes that the texts of its result may have: the agent's or the tool's limit, the smaller. */
 PHI__FN uint32_t phi__cap_most(const phi__toolcall *call);

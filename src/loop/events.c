@@ -5,10 +5,10 @@
    a length into the answer, which may move, until the event is popped. */
 #include "loop/events_in.h"
 
-#include "history/prune_in.h"
+#include "history/history_in.h"
 #include "loop/loop_in.h"
 #include "loop/state_in.h"
-#include "persist/journal_in.h"
+#include "persist/persist_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -9,8 +9,11 @@
    copy find memory even after a run that took all it could get. After a run that ends without
    memory the next begins with half the log, and so on. */
 #include "loop/loop_in.h"
-#include "history/thread_in.h"
+#include "history/history_in.h"
 #include "model/event_parts.h"
+#include "loop/find_in.h"
+#include "loop/run_in.h"
+#include "loop/schedule_in.h"
 
 #include <stdio.h>
 

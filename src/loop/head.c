@@ -2,9 +2,9 @@
 #include "loop/head_in.h"
 
 #include "loop/loop_in.h"
-#include "text/records_in.h"
-#include "wire/hash_in.h"
-#include "wire/strict_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
+#include "loop/events_in.h"
 
 /* head.c: raw tools, and deferred ones that the model has not known as its own. They are sent
    as they are, after those of the head. */

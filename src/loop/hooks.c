@@ -7,6 +7,10 @@
 
 #include "base/base_in.h"
 #include "loop/loop_in.h"
+#include "loop/input_in.h"
+#include "loop/limits_in.h"
+#include "loop/state_in.h"
+#include "loop/tools_in.h"
 
 #include <stdio.h>
 

@@ -7,9 +7,11 @@
    the filter are kept. */
 #include "loop/input_in.h"
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "loop/loop_in.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
+#include "loop/events_in.h"
+#include "loop/state_in.h"
 
 static void phi__input_free(phi__agent *agent, phi__input *input) {
     phi_arena_free(&input->arena);

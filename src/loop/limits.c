@@ -7,8 +7,10 @@
 #include "loop/limits_in.h"
 
 #include "loop/loop_in.h"
-#include "model/message_in.h"
+#include "model/model_in.h"
 #include "model/tokens.h"
+#include "loop/input_in.h"
+#include "loop/projection_in.h"
 
 #include <stdio.h>
 

@@ -6,15 +6,15 @@
    thread's own projection is used as it is, with its kept renderings. */
 #include "loop/model_call_in.h"
 
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 #include "loop/deferral_in.h"
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
-#include "wire/encoder_in.h"
-#include "wire/extra_in.h"
-#include "wire/format_in.h"
-#include "wire/hash_in.h"
-#include "wire/strict_in.h"
+#include "wire/wire_in.h"
+#include "loop/feature_in.h"
+#include "loop/head_in.h"
+#include "loop/projection_in.h"
+#include "loop/turn_in.h"
 
 #include <stdio.h>
 

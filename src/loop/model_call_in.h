@@ -3,18 +3,10 @@
 #ifndef PHI_LOOP_MODEL_CALL_IN_H
 #define PHI_LOOP_MODEL_CALL_IN_H
 
-#include "loop/types_in.h"
+#include "loop/loop_in.h"
 #include "model/failure.h"
 #include "model/message.h"
-#include "wire/codec_in.h"
-
-/* An agent's figures of the last request. */
-typedef struct phi__thinking {
-    size_t dropped;    /* answers whose thinking it left out */
-    uint64_t first;    /* the entry of the first of them */
-    const char *cause; /* static; NULL: none */
-    uint64_t barred;   /* thinking of entries before this one was refused: it never goes back */
-} phi__thinking;
+#include "wire/wire_in.h"
 
 /* True if a server refused the request for its thinking, although phi's record of the prefix
    matches: something on the way changed it. The words are from the documents. */
@@ -25,19 +17,11 @@ PHI__FN void phi__thinking_bar(phi__run *run);
 
 /* Gives an answer on its way into the log the numbers of the request that it answers. */
 PHI__FN void phi__thinking_mark(const phi__run *run, phi_message *answer);
-
-/* The list that TRANSFORM_CONTEXT and CONVERT_TO_LLM look at. */
-typedef struct phi__listed {
-    const phi_message **messages; /* NULL: no hook was called */
-    size_t count;
-} phi__listed;
-
 PHI__FN phi__state phi__model_call_transform(phi__run *run, bool *wait);
 PHI__FN phi__state phi__model_call_convert(phi__run *run, bool *wait);
 
 /* Pins the segments of log messages in the host's list. False: no memory for that. */
 PHI__FN bool phi__model_call_list_pin(phi__run *run);
-PHI__FN void phi__model_call_list_clear(phi__run *run); /* they must be called anew */
 
 /* The states REQUEST, CREDENTIAL and SIGN. */
 PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait);

@@ -10,6 +10,7 @@
 #include "loop/loop_in.h"
 #include "model/event_parts.h"
 #include "model/tokens.h"
+#include "loop/turn_in.h"
 
 #include <stdio.h>
 

@@ -5,10 +5,9 @@
    process there is no transfer: the run is woken in each step and polls. */
 #include "loop/provider_in.h"
 
-#include "model/message_in.h"
-#include "wire/classify_in.h"
-#include "wire/encode_in.h"
-#include "wire/translate_in.h"
+#include "model/model_in.h"
+#include "wire/wire_in.h"
+#include "loop/events_in.h"
 
 static const phi__codec *phi__provider_codec(void);
 

@@ -8,16 +8,19 @@
 #include "loop/tools_in.h"
 
 #include "base/base_in.h"
-#include "base/utf8_in.h"
-#include "history/tool_state_in.h"
+#include "history/history_in.h"
 #include "loop/cap_in.h"
 #include "loop/deferral_in.h"
 #include "loop/loop_in.h"
 #include "text/json.h"
-#include "text/json_in.h"
-#include "text/schema_in.h"
-#include "wire/hash_in.h"
-#include "wire/strict_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
+#include "loop/events_in.h"
+#include "loop/feature_in.h"
+#include "loop/hooks_in.h"
+#include "loop/input_in.h"
+#include "loop/state_in.h"
+#include "loop/turn_in.h"
 
 #include <stdio.h>
 

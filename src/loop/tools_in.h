@@ -3,31 +3,11 @@
 #ifndef PHI_LOOP_TOOLS_IN_H
 #define PHI_LOOP_TOOLS_IN_H
 
-#include "loop/types_in.h"
-
-enum { PHI__REPEAT_GUARD_WINDOW = 32 }; /* calls of a run that are remembered */
-
-typedef struct phi__repeat_guard {
-    uint64_t seen[PHI__REPEAT_GUARD_WINDOW]; /* hashes of name and arguments; a ring */
-    uint32_t count;
-} phi__repeat_guard;
-
-typedef struct phi__round {
-    phi__toolcall *calls; /* in the turn's arena */
-    size_t count, next, emitted, running;
-    size_t polled; /* calls after which steering was looked for */
-    bool skipping; /* steering was found: calls that have not begun are skipped */
-    bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
-    bool repeated; /* a call repeated itself too often */
-    phi__repeat_guard *repeat_guard; /* of the run; NULL: no tool has been called yet */
-} phi__round;
+#include "loop/loop_in.h"
 
 PHI__FN void phi__tools_round_clear(phi__run *run);  /* a turn begins */
 PHI__FN void phi__tools_round_forget(phi__run *run); /* there was none */
 PHI__FN void phi__tools_round_free(phi__run *run);   /* the run goes */
-
-/* Results that are being written to files get there now. */
-PHI__FN void phi__tools_round_settle(phi__run *run);
 
 /* Calls that have begun and whose results are not in the log yet. */
 PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count);

@@ -1,15 +1,14 @@
 /* toolset.c - a list of tools: an agent's, or those of one request. */
 #include "loop/toolset_in.h"
 
-#include "base/map_in.h"
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "loop/deferral_in.h"
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
-#include "text/schema_in.h"
-#include "wire/hash_in.h"
-#include "wire/strict_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
 #include "wire/structured.h"
+#include "loop/feature_in.h"
 
 #include <stdio.h>
 

@@ -9,10 +9,10 @@
    still. */
 #include "loop/transfer_in.h"
 
-#include "base/arena_in.h"
-#include "base/utf8_in.h"
-#include "io/secret_in.h"
+#include "base/base_in.h"
+#include "io/io_in.h"
 #include "loop/loop_in.h"
+#include "loop/state_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>

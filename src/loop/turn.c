@@ -11,12 +11,16 @@
 #include "loop/turn_in.h"
 
 #include "base/base_in.h"
-#include "base/utf8_in.h"
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
-#include "wire/classify_in.h"
-#include "wire/hash_in.h"
-#include "wire/repair_in.h"
+#include "wire/wire_in.h"
+#include "loop/feature_in.h"
+#include "loop/input_in.h"
+#include "loop/limits_in.h"
+#include "loop/model_call_in.h"
+#include "loop/run_in.h"
+#include "loop/schedule_in.h"
+#include "loop/tools_in.h"
 
 #include <stdio.h>
 

@@ -3,6 +3,8 @@
 
    Nothing of a report reaches the model. A part passes the two hooks; a tape records it. */
 #include "loop/loop_in.h"
+#include "loop/events_in.h"
+#include "loop/state_in.h"
 
 #include <errno.h>
 #include <stdarg.h>

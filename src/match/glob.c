@@ -265,7 +265,6 @@ PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const
         if (slashes % 2 == 1) break;
         line.len--;
     }
-    line = line;
     rule.in = line.len > 0 && line.at[0] == '!';
     if (rule.in) line = phi__str(line.at + 1, line.len - 1);
     rule.name_alone = true;

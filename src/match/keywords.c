@@ -1,5 +1,5 @@
 /* keywords.c - which keywords of a schema go on. */
-#include "match/keywords_in.h"
+#include "match/match_in.h"
 
 typedef enum phi__keywords_shape {
     PHI__SHAPE_ANY,

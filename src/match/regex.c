@@ -4,7 +4,7 @@
    are decided by the symbol that comes next, so a match is noticed one symbol late at most. */
 #include "match/regex_in.h"
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 
 #include <stdio.h>
 

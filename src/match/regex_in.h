@@ -11,9 +11,8 @@
 #ifndef PHI_MATCH_REGEX_IN_H
 #define PHI_MATCH_REGEX_IN_H
 
+#include "match/match_in.h"
 #include "base/base_in.h"
-
-typedef struct phi__regex phi__regex;
 
 typedef struct phi__range {
     uint32_t first, last;
@@ -28,34 +27,5 @@ PHI__FN const phi__range *phi__regex_tables_word(size_t *count);
 PHI__FN const phi__range *phi__regex_tables_digit(size_t *count);
 PHI__FN const phi__range *phi__regex_tables_space(size_t *count);
 PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count);
-
-typedef struct phi__regex_error {
-    size_t column;     /* in bytes, from 1 */
-    char message[120]; /* terminated */
-} phi__regex_error;
-
-/* `pattern` is read before return. PHI_BAD_ARG: the error says where and why; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__regex_new(phi_memory *memory, phi_str pattern, bool ignore_case,
-                                  phi__regex **out, phi__regex_error *error);
-PHI__FN void phi__regex_free(phi__regex *regex); /* NULL is harmless */
-
-/* Begins a line: its bytes come next. */
-PHI__FN void phi__regex_begin(phi__regex *regex);
-
-typedef enum phi__regex_found {
-    PHI__REGEX_NONE,     /* no line so far matches; the rest is the beginning of a character */
-    PHI__REGEX_MATCH,    /* the line in which *at stands matches; its newline may be at *at */
-    PHI__REGEX_BUSY,     /* the units are used up */
-    PHI__REGEX_NO_MEMORY /* begin again */
-} phi__regex_found;
-
-/* Reads text from *at on and moves *at along. A byte takes about one of *units, and one that needs
-   a new state as many as the program has instructions. `last`: the text ends here. After a match
-   the rest of the line must be skipped, and phi__regex_begin called. */
-PHI__FN phi__regex_found phi__regex_scan(phi__regex *regex, phi_str text, bool last, size_t *at,
-                                         size_t *units);
-
-/* At the end of a line that has no newline: whether it matches. */
-PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex);
 
 #endif

@@ -1,8 +1,8 @@
 /* tool_name.c - names of tools within the rules of every provider. */
-#include "match/tool_name_in.h"
+#include "match/match_in.h"
 
-#include "base/sha256_in.h"
-#include "wire/hash_in.h"
+#include "base/base_in.h"
+#include "wire/wire_in.h"
 
 enum { PHI__TOOL_NAME_TAIL = 8 }; /* hex digits behind a name that was cut or taken */
 

@@ -1,9 +1,7 @@
 /* mcp.c - the public face of a connection. */
 #include "mcp/mcp_in.h"
 
-#include "loop/events_in.h"
-#include "loop/state_in.h"
-#include "loop/transfer_in.h"
+#include "loop/loop_in.h"
 #include "mcp/mcp_session_in.h"
 #include "mcp/mcp_asks_in.h"
 #include "mcp/mcp_requests_in.h"
@@ -13,7 +11,8 @@
 #include "mcp/mcp_rpc_in.h"
 #include "mcp/mcp_tasks_in.h"
 #include "mcp/mcp_tools_in.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
+#include "mcp/mcp_oauth_client_in.h"
 
 /* ======== The settings of a connection: checked, copied, with defaults. */
 

@@ -2,9 +2,9 @@
 #ifndef PHI_MCP_MCP_ASKS_IN_H
 #define PHI_MCP_MCP_ASKS_IN_H
 
-#include "base/arena_in.h"
-#include "loop/state_in.h"
 #include "mcp/mcp_in.h"
+#include "base/base_in.h"
+#include "loop/loop_in.h"
 #include "text/json.h"
 #include "text/schema.h"
 

@@ -6,16 +6,19 @@
 #ifndef PHI_MCP_MCP_CONTENT_IN_H
 #define PHI_MCP_MCP_CONTENT_IN_H
 
-#include "base/arena_in.h"
+#include "mcp/mcp_in.h"
+#include "base/base_in.h"
 #include "model/message.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 /* One block; strings point into the block's tree or the arena. False: no memory. */
 PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out);
+
 /* An array of blocks, or one block. *out is in the arena; NULL or no container: none. False: no
    memory. */
 PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
                                    size_t *count);
+
 /* Models take no media of an assistant: each becomes a text, "[image]", "[document]", "[audio]". */
 PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count);
 

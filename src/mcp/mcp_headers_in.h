@@ -7,7 +7,8 @@
 #ifndef PHI_MCP_MCP_HEADERS_IN_H
 #define PHI_MCP_MCP_HEADERS_IN_H
 
-#include "base/arena_in.h"
+#include "mcp/mcp_in.h"
+#include "base/base_in.h"
 #include "mcp/mcp.h"
 #include "text/json.h"
 

@@ -5,8 +5,10 @@
 #include "mcp/mcp_headers_in.h"
 #include "mcp/mcp_in.h"
 #include "text/json.h"
-#include "text/json_in.h"
-#include "wire/classify_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
+#include "mcp/mcp_oauth_client_in.h"
+#include "mcp/mcp_requests_in.h"
 
 #include <stdio.h>
 

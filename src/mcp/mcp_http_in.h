@@ -6,14 +6,14 @@
 #ifndef PHI_MCP_MCP_HTTP_IN_H
 #define PHI_MCP_MCP_HTTP_IN_H
 
-#include "base/arena_in.h"
+#include "mcp/mcp_in.h"
+#include "base/base_in.h"
 #include "io/io_in.h"
-#include "io/secret_in.h"
-#include "loop/transfer_in.h"
+#include "loop/loop_in.h"
 #include "mcp/mcp_link_in.h"
 #include "mcp/mcp_oauth_in.h"
 #include "mcp/mcp_rpc_in.h"
-#include "text/sse_in.h"
+#include "text/text_in.h"
 
 /* Puts the address that `to` means, seen from `from` (http or https), into `out`, which is cleared;
    a fragment is cut off. False: it leads to another origin, or is no address of HTTP; or no memory

@@ -6,14 +6,62 @@
 #ifndef PHI_MCP_MCP_IN_H
 #define PHI_MCP_MCP_IN_H
 
-#include "base/arena_in.h"
+#include "base/base_in.h"
 #include "io/io_in.h"
 #include "loop/run.h"
 #include "mcp/mcp.h"
-#include "mcp/mcp_link_in.h"
 #include "text/json.h"
 
 typedef struct phi__mcp_request phi__mcp_request;
+
+/* ======== How messages reach a server: one interface, with a link for child processes
+   (mcp_stdio.c) and one for HTTP (mcp_http.c).
+
+   The session (mcp_session.c) calls the link by its table; the link calls phi__mcp_session_up and
+   its like. No function of the table calls the session before it returns: a result known at once
+   is reported in the next phi_step (a timer at now).
+   A link keeps its own state behind `link`. Lifetime: from the table's `free` on it is gone. */
+
+typedef struct phi__mcp_link phi__mcp_link;
+
+/* A message on its way. The session's; lives until `lost` or its answer was reported, or until
+   after `forget`. A notification or an answer of ours: until `send` has returned. */
+typedef struct phi__mcp_out {
+    phi_str json;                /* one line, without a line break */
+    phi_str method;              /* empty: an answer of ours */
+    phi_str name;                /* for the header Mcp-Name; empty: none */
+    const phi_mcp_pair *headers; /* Mcp-Param-..., encoded; borrowed as long as json */
+    size_t header_count;
+    bool request;  /* it expects an answer */
+    bool stream;   /* subscriptions/listen: no deadline of silence, its stream stays open */
+    void *of_link; /* the link's, NULL at first */
+} phi__mcp_out;
+
+typedef struct phi__mcp_link_table {
+    /* Begins to connect: phi__mcp_session_up or _down follows. Also again after a down. */
+    phi_status (*open)(phi__mcp_link *link);
+    /* Copies what it must keep. PHI_FULL: too much waits to be sent: phi__mcp_session_drained
+       follows. Other failures: the message is lost. */
+    phi_status (*send)(phi__mcp_link *link, phi__mcp_out *out);
+    /* The answer is not wanted any more, or was reported; the session may free `out` when it
+       returns. Called only while out->of_link is not NULL. */
+    void (*forget)(phi__mcp_link *link, phi__mcp_out *out);
+    /* The era, and the version to put into headers; NULL: unknown again (a new connection). */
+    void (*agreed)(phi__mcp_link *link, const char *version, bool modern);
+    /* Legacy eras, once initialized was sent: opens the stream for messages of the server's own,
+       where the transport has one. */
+    void (*listen)(phi__mcp_link *link);
+    /* Ends the connection politely: phi__mcp_session_down(PHI_OK) follows. */
+    void (*close)(phi__mcp_link *link);
+    void (*free)(phi__mcp_link *link);                          /* at once, from any state */
+    void (*info)(const phi__mcp_link *link, phi_mcp_info *out); /* NULL: nothing to add */
+    phi_str (*errors)(const phi__mcp_link *link);               /* of stderr; NULL: none */
+} phi__mcp_link_table;
+
+struct phi__mcp_link {
+    const phi__mcp_link_table *table;
+    phi_mcp *mcp;
+};
 
 /* Makes the link of a new connection; mcp->desc is there. */
 typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
@@ -108,5 +156,11 @@ PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi
    an error. */
 PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
                                      const char *message);
+
+/* ======== What servers say about an authorization: the challenge in a header, and
+   the two metadata documents. Pure functions of text; results are in the arena, or borrowed from
+   the text. */
+
+PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text); /* all but A-Za-z0-9-._~ */
 
 #endif

@@ -8,81 +8,45 @@
 #ifndef PHI_MCP_MCP_LINK_IN_H
 #define PHI_MCP_MCP_LINK_IN_H
 
-#include "base/arena_in.h"
-#include "base/list_in.h"
+#include "mcp/mcp_in.h"
+#include "base/base_in.h"
 #include "mcp/mcp.h"
 
-typedef struct phi__mcp_link phi__mcp_link;
-
-/* A message on its way. The session's; lives until `lost` or its answer was reported, or until
-   after `forget`. A notification or an answer of ours: until `send` has returned. */
-typedef struct phi__mcp_out {
-    phi_str json;                /* one line, without a line break */
-    phi_str method;              /* empty: an answer of ours */
-    phi_str name;                /* for the header Mcp-Name; empty: none */
-    const phi_mcp_pair *headers; /* Mcp-Param-..., encoded; borrowed as long as json */
-    size_t header_count;
-    bool request;  /* it expects an answer */
-    bool stream;   /* subscriptions/listen: no deadline of silence, its stream stays open */
-    void *of_link; /* the link's, NULL at first */
-} phi__mcp_out;
-
-typedef struct phi__mcp_link_table {
-    /* Begins to connect: phi__mcp_session_up or _down follows. Also again after a down. */
-    phi_status (*open)(phi__mcp_link *link);
-    /* Copies what it must keep. PHI_FULL: too much waits to be sent: phi__mcp_session_drained
-       follows. Other failures: the message is lost. */
-    phi_status (*send)(phi__mcp_link *link, phi__mcp_out *out);
-    /* The answer is not wanted any more, or was reported; the session may free `out` when it
-       returns. Called only while out->of_link is not NULL. */
-    void (*forget)(phi__mcp_link *link, phi__mcp_out *out);
-    /* The era, and the version to put into headers; NULL: unknown again (a new connection). */
-    void (*agreed)(phi__mcp_link *link, const char *version, bool modern);
-    /* Legacy eras, once initialized was sent: opens the stream for messages of the server's own,
-       where the transport has one. */
-    void (*listen)(phi__mcp_link *link);
-    /* Ends the connection politely: phi__mcp_session_down(PHI_OK) follows. */
-    void (*close)(phi__mcp_link *link);
-    void (*free)(phi__mcp_link *link);                          /* at once, from any state */
-    void (*info)(const phi__mcp_link *link, phi_mcp_info *out); /* NULL: nothing to add */
-    phi_str (*errors)(const phi__mcp_link *link);               /* of stderr; NULL: none */
-} phi__mcp_link_table;
-
-struct phi__mcp_link {
-    const phi__mcp_link_table *table;
-    phi_mcp *mcp;
-};
-
 /* ---- the session's side ---- */
-
 PHI__FN void phi__mcp_session_up(phi_mcp *mcp);
 PHI__FN void phi__mcp_session_drained(phi_mcp *mcp);
+
 /* A message of the server's: a JSON text, borrowed until it returns. from: the request on whose
    answer it came, or NULL. The session may free itself with the link inside of it: false; then the
    link touches nothing of its own. */
 PHI__FN bool phi__mcp_session_message(phi_mcp *mcp, phi_str json, phi__mcp_out *from);
+
 /* PHI_MCP_EV_WARNING, one a second at most. False as above. */
 PHI__FN bool phi__mcp_session_warn(phi_mcp *mcp, const char *message);
+
 /* A message that is longer than max_message_bytes and left out: its beginning, in which the id of
    the request is looked for that it answers. False as above. */
 PHI__FN bool phi__mcp_session_cut(phi_mcp *mcp, phi_str beginning);
+
 /* This request gets no answer over the link: HTTP refused it, or its stream ended without one.
    body: of an HTTP answer, may be empty. As _message: false when the session is gone. */
 PHI__FN bool phi__mcp_session_lost(phi_mcp *mcp, phi__mcp_out *out, phi_status status,
                                    int http_status, phi_str body, const char *message);
+
 /* PHI_OK: after close. Else the connection is lost, and every request under way with it: the
    session may open it again. fatal: it will not work when it is opened again. False as above. */
 PHI__FN bool phi__mcp_session_down(phi_mcp *mcp, phi_status status, bool fatal,
                                    const char *message);
+
 /* The server has forgotten the session (HTTP 404): all is to be agreed upon again (`agreed` with
    NULL, then initialize). out: the request that was refused for it, to be sent again afterwards, or
    NULL; the link forgets it. Other requests that were sent are lost. False as above. */
 PHI__FN bool phi__mcp_session_expired(phi_mcp *mcp, phi__mcp_out *out);
+
 /* A person is waited for (an authorization): deadlines stand still until it is false again. */
 PHI__FN void phi__mcp_session_wait(phi_mcp *mcp, bool waits);
 
 /* ---- the makers ---- */
-
 #ifndef PHI_NO_PROCESS
 PHI__FN phi_status phi__mcp_stdio_new(phi_mcp *mcp, phi__mcp_link **out);
 #endif

@@ -2,6 +2,7 @@
 #include "mcp/mcp_oauth_in.h"
 
 #include "mcp/mcp_oauth_client_in.h"
+#include "serve/serve_in.h"
 
 #include <stdio.h>
 
@@ -11,10 +12,6 @@
    Threads: the pumping thread. */
 
 #ifndef PHI_NO_LISTEN
-
-#include "serve/serve_in.h"
-
-#include <stdio.h>
 
 enum { PHI__MCP_REDIRECT_CONNECTIONS = 8 };
 
@@ -609,8 +606,6 @@ PHI__FN phi_status phi__mcp_oauth_machine_asserted(phi__mcp_oauth *o, phi_str to
 
 #ifndef PHI_NO_LISTEN
 
-#include <stdio.h>
-
 static const char phi__mcp_oauth_person_path[] = "/callback";
 #endif
 
@@ -808,9 +803,8 @@ PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o) {
        // PHI_OK: send again, there is another token. PHI_BUSY: wait for changed, send again then.
        // else: refused, phi_last_error has the message.
 
-   mcp_oauth.c has the states; the rest is data: mcp_oauth_words.c (addresses), mcp_oauth_words.c
-   (headers and documents of servers), mcp_oauth_client.c (requests to them), mcp_oauth_client.c (the
-   store), mcp_oauth_client.c (what the host's keys sign).
+   mcp_oauth.c has the states; the rest is data: mcp_oauth_words.c (addresses, headers and documents
+   of servers), mcp_oauth_client.c (requests to them, the store, texts that the host's keys sign).
    Ownership: memory of the budget given, wiped before it is freed where it held a secret. The desc
    is borrowed. Threads: the pumping thread. */
 

@@ -3,12 +3,9 @@
 #include "mcp/mcp_oauth_client_in.h"
 
 #include "base/base_in.h"
-#include "base/sha256_in.h"
-#include "io/clock_in.h"
-#include "io/secret_in.h"
-#include "text/json_in.h"
-#include "text/records_in.h"
-#include "wire/classify_in.h"
+#include "io/io_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>

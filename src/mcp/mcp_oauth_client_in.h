@@ -6,9 +6,9 @@
 #ifndef PHI_MCP_MCP_OAUTH_CLIENT_IN_H
 #define PHI_MCP_MCP_OAUTH_CLIENT_IN_H
 
+#include "mcp/mcp_in.h"
 #include "io/io_in.h"
 #include "loop/loop_in.h"
-#include "loop/transfer_in.h"
 #include "mcp/mcp_oauth.h"
 #include "mcp/mcp_oauth_in.h"
 #include "mcp/mcp_oauth_words_in.h"

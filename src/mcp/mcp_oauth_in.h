@@ -7,15 +7,15 @@
        // PHI_OK: send again, there is another token. PHI_BUSY: wait for changed, send again then.
        // else: refused, phi_last_error has the message.
 
-   mcp_oauth.c has the states; the rest is data: mcp_oauth_words.c (addresses), mcp_oauth_words.c
-   (headers and documents of servers), mcp_oauth_client.c (requests to them), mcp_oauth_client.c (the
-   store), mcp_oauth_client.c (what the host's keys sign).
+   mcp_oauth.c has the states; the rest is data: mcp_oauth_words.c (addresses, headers and documents
+   of servers), mcp_oauth_client.c (requests to them, the store, texts that the host's keys sign).
    Ownership: memory of the budget given, wiped before it is freed where it held a secret. The desc
    is borrowed. Threads: the pumping thread. */
 #ifndef PHI_MCP_MCP_OAUTH_IN_H
 #define PHI_MCP_MCP_OAUTH_IN_H
 
-#include "base/arena_in.h"
+#include "mcp/mcp_in.h"
+#include "base/base_in.h"
 #include "io/io_in.h"
 #include "mcp/mcp_oauth.h"
 

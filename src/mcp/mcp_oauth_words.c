@@ -1,7 +1,7 @@
 /* mcp_oauth_words.c - challenges and metadata documents. */
 #include "mcp/mcp_oauth_words_in.h"
 
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 /* ======== Addresses of an authorization: their parts, where they lead, and the forms
    in requests and redirects. Pure functions of text. */

@@ -4,7 +4,8 @@
 #ifndef PHI_MCP_MCP_OAUTH_WORDS_IN_H
 #define PHI_MCP_MCP_OAUTH_WORDS_IN_H
 
-#include "base/arena_in.h"
+#include "mcp/mcp_in.h"
+#include "base/base_in.h"
 
 enum { PHI__MCP_OAUTH_URL = 2048 }; /* bytes of an address */
 
@@ -51,7 +52,6 @@ PHI__FN size_t phi__mcp_oauth_url_servers(phi_arena *arena, const phi__mcp_oauth
 
 /* Appends "&name=value", encoded; the "&" unless it is the first of a form or a query. */
 PHI__FN void phi__mcp_oauth_url_put(phi__buf *out, const char *name, phi_str value);
-PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text); /* all but A-Za-z0-9-._~ */
 
 /* The value of a name in a query or form, decoded into the arena. PHI_NOT_FOUND; PHI_PARSE: it is
    there twice, or is broken; PHI_NO_MEMORY. */

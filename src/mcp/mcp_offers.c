@@ -2,7 +2,6 @@
    reports of them. */
 #include "mcp/mcp_offers_in.h"
 
-#include "loop/events_in.h"
 #include "loop/loop_in.h"
 #include "mcp/mcp_content_in.h"
 #include "mcp/mcp_requests_in.h"

@@ -3,12 +3,11 @@
 #ifndef PHI_MCP_MCP_OFFERS_IN_H
 #define PHI_MCP_MCP_OFFERS_IN_H
 
-#include "base/arena_in.h"
+#include "mcp/mcp_in.h"
 #include "base/base_in.h"
 #include "mcp/mcp_get.h"
-#include "mcp/mcp_in.h"
 #include "mcp/mcp_pages_in.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 PHI__FN phi_status phi__mcp_offers_join(phi_mcp *mcp);
 

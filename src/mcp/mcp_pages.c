@@ -1,7 +1,7 @@
 /* mcp_pages.c - a list that a server gives page by page. */
 #include "mcp/mcp_pages_in.h"
 
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 enum {
     PHI__MCP_PAGES_MOST = 1000,

@@ -3,8 +3,7 @@
 
 #include "base/base_in.h"
 #include "loop/loop_in.h"
-#include "loop/state_in.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>

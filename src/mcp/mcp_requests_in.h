@@ -2,8 +2,8 @@
 #ifndef PHI_MCP_MCP_REQUESTS_IN_H
 #define PHI_MCP_MCP_REQUESTS_IN_H
 
-#include "base/map_in.h"
 #include "mcp/mcp_in.h"
+#include "base/base_in.h"
 #include "mcp/mcp_rpc_in.h"
 
 typedef enum phi__mcp_phase {

@@ -1,7 +1,7 @@
 /* mcp_rpc.c - JSON-RPC messages. */
 #include "mcp/mcp_rpc_in.h"
 
-#include "loop/state_in.h"
+#include "loop/loop_in.h"
 
 #include <string.h>
 

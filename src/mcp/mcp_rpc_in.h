@@ -10,10 +10,10 @@
 #ifndef PHI_MCP_MCP_RPC_IN_H
 #define PHI_MCP_MCP_RPC_IN_H
 
-#include "base/arena_in.h"
+#include "mcp/mcp_in.h"
 #include "base/base_in.h"
 #include "loop/loop_in.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 /* In memory of the caller's, which zeroes it and sets `sliced`. */
 typedef struct phi__mcp_slices phi__mcp_slices;

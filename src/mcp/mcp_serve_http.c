@@ -14,6 +14,7 @@
 #include "mcp/mcp_serve_http_in.h"
 
 #include "mcp/mcp_serve_state_in.h"
+#include "serve/serve_in.h"
 
 /* ======== Who may speak to our server over HTTP: a page of some other site, whose name
    resolves to this machine (DNS rebinding), may not. Pure. */
@@ -205,8 +206,6 @@ static bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number)
    A way is freed by its own timer, never inside a function that the server calls. */
 
 #ifndef PHI_NO_LISTEN
-
-#include "serve/serve_in.h"
 
 #include <stdio.h>
 

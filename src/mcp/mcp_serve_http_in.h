@@ -1,13 +1,14 @@
-/* mcp_serve_http_in.h - the events of a stream that a client may take up again: the last of them are
+/* mcp_serve_http_in.h - the events of a stream that a client may take up again: the last are
    kept, up to 256 KiB.
 
    Ownership: in its owner. Threads: the pumping thread. */
 #ifndef PHI_MCP_MCP_SERVE_HTTP_IN_H
 #define PHI_MCP_MCP_SERVE_HTTP_IN_H
 
-#include "base/arena_in.h"
+#include "mcp/mcp_in.h"
+#include "base/base_in.h"
 #include "mcp/mcp_serve.h"
-#include "serve/http_head_in.h"
+#include "serve/serve_in.h"
 
 #ifndef PHI_NO_LISTEN
 /* host: the request's authority. A name of the loopback, the address that the server listens on, or

@@ -9,10 +9,10 @@
 #ifndef PHI_MCP_MCP_SERVE_IN_H
 #define PHI_MCP_MCP_SERVE_IN_H
 
-#include "base/arena_in.h"
-#include "base/list_in.h"
+#include "mcp/mcp_in.h"
+#include "base/base_in.h"
 #include "mcp/mcp_serve.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 typedef struct phi__mcp_way phi__mcp_way;
 

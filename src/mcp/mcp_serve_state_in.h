@@ -9,9 +9,8 @@
 #ifndef PHI_MCP_MCP_SERVE_STATE_IN_H
 #define PHI_MCP_MCP_SERVE_STATE_IN_H
 
-#include "base/arena_in.h"
-#include "base/sha256_in.h"
-#include "base/map_in.h"
+#include "mcp/mcp_in.h"
+#include "base/base_in.h"
 #include "loop/loop_in.h"
 #include "mcp/mcp_rpc_in.h"
 #include "mcp/mcp_serve_in.h"
@@ -175,25 +174,32 @@ PHI__FN void phi__mcp_serve_client_secret(const phi_mcp_server *server, void *ou
    resource. Audio is a text where the era has none. */
 PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block,
                                        const phi__mcp_era *era);
+
 /* A result: its members are written between the two; a buffer that failed becomes an error. */
 PHI__FN void phi__mcp_serve_send_open(phi_mcp_server *server, const phi__mcp_origin *origin,
                                       phi__buf *out);
 PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *origin,
                                        phi__buf *out);
+
 /* The members that each result of 2026-07-28 has. */
 PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
                                           const phi__mcp_origin *origin, phi__buf *out);
+
 /* How long a client may keep it, where the era's results say so. */
 PHI__FN void phi__mcp_serve_send_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
                                        phi__buf *out);
+
 /* {} */
 PHI__FN void phi__mcp_serve_send_empty(phi_mcp_server *server, phi__mcp_origin *origin);
+
 /* data: JSON text, or NULL. */
 PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *origin, int code,
                                        int http_status, phi_str message, const char *data);
+
 /* There is nothing to answer. */
 PHI__FN void phi__mcp_serve_send_nothing(phi_mcp_server *server, phi__mcp_origin *origin,
                                          int http_status);
+
 /* A message that is no answer, with its method; params are written between the two. */
 PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, const char *method);
 PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out);
@@ -201,11 +207,12 @@ PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__
                                              const phi__mcp_era *era);
 
 /* ---- mcp_serve.c ---- */
-
 PHI__FN phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
                                                    const phi__mcp_origin *origin);
+
 /* Room for one more: the oldest session ends that has neither a stream nor a request. */
 PHI__FN bool phi__mcp_serve_client_room(phi_mcp_server *server);
+
 /* It was heard of: its idle time begins anew. */
 PHI__FN void phi__mcp_serve_client_renew(phi__mcp_client *client);
 
@@ -216,6 +223,7 @@ PHI__FN phi_status phi__mcp_serve_long_begin(phi_mcp_server *server, const phi__
                                              phi_str json);
 PHI__FN void phi__mcp_serve_long_end(phi__mcp_long *one); /* frees it; the next one begins */
 PHI__FN void phi__mcp_serve_long_end_all(phi_mcp_server *server);
+
 /* The session ends: its messages that are being read have none. */
 PHI__FN void phi__mcp_serve_long_without(phi_mcp_server *server, const phi__mcp_client *client);
 
@@ -229,25 +237,33 @@ PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
                                                      const phi_json *params);
 PHI__FN phi__mcp_serving *phi__mcp_serve_request_find(phi_mcp_incoming incoming); /* NULL: stale */
 PHI__FN phi_mcp_incoming phi__mcp_serve_request_handle(const phi__mcp_serving *serving);
+
 /* Puts its answer's way. */
 PHI__FN void phi__mcp_serve_request_attach(phi__mcp_serving *serving,
                                            const phi__mcp_origin *origin);
 PHI__FN void phi__mcp_serve_request_detach(phi__mcp_serving *serving);
+
 /* Reads what a request, or the repetition of one, says about itself. */
 PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params);
+
 /* What the client can do, by the _meta of a request of 2026-07-28. */
 PHI__FN uint32_t phi__mcp_serve_request_can(const phi_mcp_server *server, const phi_json *params);
+
 /* Refuses a request for capabilities that its client has not declared. */
 PHI__FN void phi__mcp_serve_request_needs(phi_mcp_server *server, phi__mcp_origin *origin,
                                           uint32_t missing);
+
 /* It was answered, or nobody waits for it: frees it. */
 PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving);
 PHI__FN void phi__mcp_serve_request_free_question(phi__mcp_question *question);
 PHI__FN void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving);
+
 /* The work on a task has ended: other tasks may have to go for it. */
 PHI__FN void phi__mcp_serve_request_keep(phi__mcp_serving *serving);
+
 /* Ends the work on it and frees it. answered: its way hears nothing more. */
 PHI__FN void phi__mcp_serve_request_drop(phi__mcp_serving *serving, bool answered);
+
 /* Its stream, or that of its session; NULL: none. */
 PHI__FN phi__mcp_way *phi__mcp_serve_request_stream(const phi__mcp_serving *serving);
 PHI__FN void phi__mcp_serve_request_progress(phi__mcp_serving *serving, double progress,
@@ -261,32 +277,41 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 /* An answer of a session to one of our requests, or a malformed one (`message` says why). */
 PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
                                          const phi__mcp_rpc *answer);
+
 /* "index.gen.round." of a request and a keyed hash: a name that its client alone knows. */
 PHI__FN void phi__mcp_serve_ask_state(const phi__mcp_serving *serving, char out[PHI__MCP_STATE]);
+
 /* The request of such a name; NULL: there is none. */
 PHI__FN phi__mcp_serving *phi__mcp_serve_ask_named(phi_mcp_server *server, phi_str state);
+
 /* The deadline of a question of a task. */
 PHI__FN phi_status phi__mcp_serve_ask_wait(phi__mcp_question *ask);
+
 /* The open questions: an object. */
 PHI__FN void phi__mcp_serve_ask_write(const phi__mcp_serving *serving, phi__buf *out);
+
 /* Gives open questions their answers, which may end the request. */
 PHI__FN void phi__mcp_serve_ask_take(phi__mcp_serving *serving, const phi_json *inputs);
+
 /* Whether the answers that came with a request are well formed; false: refused, and answered so. */
 PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *origin,
                                        const phi_json *params);
+
 /* Keeps these answers, and what makes the request the same one. False: no memory. */
 PHI__FN bool phi__mcp_serve_ask_keep(phi__mcp_serving *serving, phi_str method,
                                      const phi_json *params);
+
 /* A request with requestState goes on where it was parked, or is refused. False: it has none. */
 PHI__FN bool phi__mcp_serve_ask_repeated(phi_mcp_server *server, phi__mcp_origin *origin,
                                          phi_str method, const phi_json *params);
+
 /* Around callbacks of the host's, which may free the server. */
 PHI__FN void phi__mcp_serve_ask_enter(phi_mcp_server *server);
 PHI__FN bool phi__mcp_serve_ask_leave(phi_mcp_server *server); /* false: it is retired */
 
 /* ---- mcp_serve_call.c ---- */
-
 PHI__FN phi_status phi__mcp_serve_task_begin(phi__mcp_serving *serving);
+
 /* Its work has ended: it is kept for its client. outcome: the text of a JSON object, taken over;
    NULL: none. key: "result", "error", or NULL. */
 PHI__FN void phi__mcp_serve_task_end(phi__mcp_serving *serving, const char *status, const char *key,
@@ -299,7 +324,6 @@ PHI__FN void phi__mcp_serve_task_cancel(phi_mcp_server *server, phi__mcp_origin 
                                         phi__mcp_client *client, const phi_json *params);
 
 /* ---- mcp_serve_call.c, mcp_serve_call.c, mcp_serve_call.c ---- */
-
 PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *origin,
                                        phi__mcp_client *client, const phi_json *params);
 PHI__FN void phi__mcp_serve_data_read(phi_mcp_server *server, phi__mcp_origin *origin,
@@ -311,6 +335,7 @@ PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origi
 PHI__FN void phi__mcp_serve_data_unknown(phi_mcp_server *server, phi__mcp_origin *origin,
                                          phi_str uri);
 PHI__FN bool phi__mcp_serve_data_known(const phi_mcp_server *server, phi_str uri);
+
 /* A uri by a template: true, and an object of its values is written into out, where given. */
 PHI__FN bool phi__mcp_serve_uri_match(const char *pattern, phi_str uri, phi__buf *out);
 
@@ -321,8 +346,8 @@ PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi
                                                phi_str method, const phi_json *params);
 
 /* ---- mcp_serve.c ---- */
-
 PHI__FN void phi__mcp_serve_list_initialized(phi_mcp_server *server, phi__mcp_origin *origin);
+
 /* The versions that are spoken, newest first: an array. */
 PHI__FN void phi__mcp_serve_list_versions(const phi_mcp_server *server, phi__buf *out);
 PHI__FN void phi__mcp_serve_list_discover(phi_mcp_server *server, phi__mcp_origin *origin,

@@ -1,9 +1,8 @@
 /* mcp_serve_stdio.c - our server over stdin and stdout of this process: a line a message. */
 #include "mcp/mcp_serve_state_in.h"
+#include "system/system_in.h"
 
 #ifndef PHI_NO_PROCESS
-
-#include "system/channel_in.h"
 
 struct phi__mcp_serve_stdio {
     phi__mcp_way way;

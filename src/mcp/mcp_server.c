@@ -1,7 +1,7 @@
 /* mcp_server.c - our server as the host has it: made, changed, freed. */
 #include "mcp/mcp_serve_state_in.h"
 
-#include "loop/toolset_in.h"
+#include "loop/loop_in.h"
 
 #include <stdio.h>
 

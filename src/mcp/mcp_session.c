@@ -2,10 +2,10 @@
 #include "mcp/mcp_session_in.h"
 
 #include "base/base_in.h"
-#include "loop/state_in.h"
+#include "loop/loop_in.h"
 #include "mcp/mcp_tasks_in.h"
-#include "text/json_fields_in.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
+#include "mcp/mcp_link_in.h"
 
 #include <stdio.h>
 

@@ -2,6 +2,7 @@
 #ifndef PHI_MCP_MCP_SESSION_IN_H
 #define PHI_MCP_MCP_SESSION_IN_H
 
+#include "mcp/mcp_in.h"
 #include "mcp/mcp_requests_in.h"
 #include "mcp/mcp_rpc_in.h"
 

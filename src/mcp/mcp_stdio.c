@@ -1,11 +1,10 @@
 /* mcp_stdio.c - the link to a child process: a message a line, over its stdin and stdout. */
 #include "mcp/mcp_link_in.h"
+#include "system/system_in.h"
+#include "loop/loop_in.h"
+#include "mcp/mcp_requests_in.h"
 
 #ifndef PHI_NO_PROCESS
-
-#include "system/process_in.h"
-#include "loop/state_in.h"
-#include "mcp/mcp_requests_in.h"
 
 #include <stdio.h>
 

@@ -6,9 +6,11 @@
 #ifndef PHI_MCP_MCP_TASKS_IN_H
 #define PHI_MCP_MCP_TASKS_IN_H
 
+#include "mcp/mcp_in.h"
 #include "mcp/mcp_requests_in.h"
 
 PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp);
+
 /* The result of `r` is a task. False: none that can be understood; nothing was done. */
 PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task);
 

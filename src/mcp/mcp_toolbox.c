@@ -1,14 +1,13 @@
 /* mcp_toolbox.c - one list of a server's tools. */
 #include "mcp/mcp_toolbox_in.h"
 
-#include "base/sha256_in.h"
-#include "base/utf8_in.h"
-#include "match/keywords_in.h"
-#include "match/tool_name_in.h"
+#include "base/base_in.h"
+#include "match/match_in.h"
 #include "mcp/mcp_headers_in.h"
 #include "mcp/mcp_rpc_in.h"
-#include "text/schema_in.h"
-#include "wire/strict_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
+#include "mcp/mcp_requests_in.h"
 
 #include <stdio.h>
 

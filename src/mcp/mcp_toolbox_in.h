@@ -5,11 +5,10 @@
 #ifndef PHI_MCP_MCP_TOOLBOX_IN_H
 #define PHI_MCP_MCP_TOOLBOX_IN_H
 
-#include "base/arena_in.h"
-#include "base/list_in.h"
 #include "mcp/mcp_in.h"
+#include "base/base_in.h"
 #include "mcp/mcp_tools.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 /* A tool; user_data of its phi_tool. */
 typedef struct phi__mcp_tool {

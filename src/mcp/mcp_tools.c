@@ -4,16 +4,14 @@
    The host's event function is called last of all: it may free the connection. */
 #include "mcp/mcp_tools_in.h"
 
-#include "base/sha256_in.h"
-#include "loop/events_in.h"
+#include "base/base_in.h"
 #include "loop/loop_in.h"
 #include "mcp/mcp_content_in.h"
 #include "mcp/mcp_headers_in.h"
 #include "mcp/mcp_pages_in.h"
-#include "text/json_in.h"
-#include "text/schema_in.h"
-#include "wire/hash_in.h"
-#include "wire/strict_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
+#include "mcp/mcp_requests_in.h"
 
 #include <stdio.h>
 

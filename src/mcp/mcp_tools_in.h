@@ -3,9 +3,8 @@
 #ifndef PHI_MCP_MCP_TOOLS_IN_H
 #define PHI_MCP_MCP_TOOLS_IN_H
 
-#include "base/list_in.h"
-#include "base/map_in.h"
 #include "mcp/mcp_in.h"
+#include "base/base_in.h"
 #include "mcp/mcp_toolbox_in.h"
 
 PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);

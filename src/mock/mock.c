@@ -2,10 +2,9 @@
 #include "agent/runtime.h"
 #include "mock/mock.h"
 
-#include "base/arena_in.h"
-#include "base/utf8_in.h"
-#include "loop/provider_in.h"
-#include "wire/encode_in.h"
+#include "base/base_in.h"
+#include "loop/loop_in.h"
+#include "wire/wire_in.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* event.c - the names of events, as session files and logs write them. */
-#include "model/event_in.h"
+#include "model/model_in.h"
 
 #include "model/event.h"
 #include "model/event_parts.h"

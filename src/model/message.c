@@ -1,9 +1,9 @@
 /* message.c - messages as data: copying, joining text, writing the interchange JSON. Reading it is
    in message.c. */
-#include "model/message_in.h"
+#include "model/model_in.h"
 
 #include "model/citations.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 /* ======== Reads the providers' shapes of citations. */
 

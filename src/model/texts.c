@@ -1,8 +1,7 @@
 /* texts.c - see texts_in.h. */
-#include "model/texts_in.h"
+#include "model/model_in.h"
 
-#include "base/arena_in.h"
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef PHI_OPENAPI_API_IN_H
 #define PHI_OPENAPI_API_IN_H
 
-#include "loop/state_in.h"
+#include "loop/loop_in.h"
 #include "openapi/reading_in.h"
 #include "openapi/operation_in.h"
 

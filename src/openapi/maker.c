@@ -1,7 +1,7 @@
 /* maker.c - one operation, and its tool. */
 #include "openapi/maker_in.h"
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "openapi/openapi_call_in.h"
 
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* openapi.c - the object of a document: made, read, looked at and freed. */
-#include "base/arena_in.h"
-#include "loop/transfer_in.h"
+#include "base/base_in.h"
+#include "loop/loop_in.h"
 #include "openapi/api_in.h"
 #include "openapi/maker_in.h"
 #include "openapi/openapi.h"
 #include "openapi/openapi_call_in.h"
-#include "wire/classify_in.h"
+#include "wire/wire_in.h"
 
 #include <stdio.h>
 

@@ -2,10 +2,8 @@
 #include "openapi/openapi_auth_in.h"
 
 #include "base/base_in.h"
-#include "base/sha256_in.h"
-#include "loop/events_in.h"
 #include "loop/loop_in.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

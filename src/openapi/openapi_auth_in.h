@@ -6,8 +6,8 @@
 #ifndef PHI_OPENAPI_OPENAPI_AUTH_IN_H
 #define PHI_OPENAPI_OPENAPI_AUTH_IN_H
 
-#include "base/list_in.h"
-#include "io/secret_in.h"
+#include "base/base_in.h"
+#include "io/io_in.h"
 #include "openapi/api_in.h"
 #include "openapi/openapi_request_in.h"
 

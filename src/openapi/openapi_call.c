@@ -6,14 +6,12 @@
 #include "openapi/openapi_call_in.h"
 
 #include "agent/agent.h"
-#include "base/sha256_in.h"
-#include "base/utf8_in.h"
-#include "loop/cap_in.h"
+#include "base/base_in.h"
 #include "loop/loop_in.h"
 #include "openapi/openapi_auth_in.h"
 #include "openapi/openapi_request_in.h"
-#include "text/json_in.h"
-#include "wire/classify_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,11 +2,11 @@
 #ifndef PHI_OPENAPI_OPENAPI_CALL_IN_H
 #define PHI_OPENAPI_OPENAPI_CALL_IN_H
 
-#include "base/arena_in.h"
-#include "io/secret_in.h"
+#include "base/base_in.h"
+#include "io/io_in.h"
 #include "openapi/api_in.h"
 #include "openapi/operation_in.h"
-#include "system/files_in.h"
+#include "system/system_in.h"
 
 /* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__openapi_call_fill(phi_tool *tool);

@@ -1,10 +1,8 @@
 /* openapi_request.c - from arguments to a URL and headers. */
 #include "openapi/openapi_request_in.h"
 
-#include "base/sha256_in.h"
-#include "loop/cap_in.h"
+#include "base/base_in.h"
 #include "loop/loop_in.h"
-#include "loop/transfer_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>

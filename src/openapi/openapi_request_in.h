@@ -7,12 +7,12 @@
 #ifndef PHI_OPENAPI_OPENAPI_REQUEST_IN_H
 #define PHI_OPENAPI_OPENAPI_REQUEST_IN_H
 
-#include "base/arena_in.h"
-#include "io/request_in.h"
+#include "base/base_in.h"
+#include "io/io_in.h"
 #include "loop/tool.h"
 #include "openapi/api_in.h"
 #include "openapi/operation_in.h"
-#include "system/files_in.h"
+#include "system/system_in.h"
 
 typedef enum phi__styles_escape {
     PHI__ESCAPE_ALL,      /* all but the unreserved */

@@ -6,9 +6,9 @@
 #ifndef PHI_OPENAPI_OPERATION_IN_H
 #define PHI_OPENAPI_OPERATION_IN_H
 
-#include "base/arena_in.h"
+#include "base/base_in.h"
 #include "openapi/openapi.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 typedef enum phi__operation_place {
     PHI__OPERATION_PATH,

@@ -1,10 +1,9 @@
 /* reading.c - from bytes to parts and operations. */
 #include "openapi/reading_in.h"
 
-#include "base/sha256_in.h"
-#include "base/utf8_in.h"
-#include "formats/yaml_in.h"
-#include "wire/hash_in.h"
+#include "base/base_in.h"
+#include "formats/formats_in.h"
+#include "wire/wire_in.h"
 
 #include <stdio.h>
 

@@ -5,12 +5,11 @@
 #ifndef PHI_OPENAPI_READING_IN_H
 #define PHI_OPENAPI_READING_IN_H
 
-#include "base/arena_in.h"
-#include "base/map_in.h"
-#include "match/tool_name_in.h"
+#include "base/base_in.h"
+#include "match/match_in.h"
 #include "openapi/openapi.h"
-#include "system/files_in.h"
-#include "text/json_in.h"
+#include "system/system_in.h"
+#include "text/text_in.h"
 
 /* The sections of a document that parts come from. */
 typedef enum phi__document_section {

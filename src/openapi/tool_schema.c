@@ -1,8 +1,8 @@
 /* tool_schema.c - schemas of a document as the JSON Schema of a tool. */
 #include "openapi/tool_schema_in.h"
 
-#include "base/utf8_in.h"
-#include "match/keywords_in.h"
+#include "base/base_in.h"
+#include "match/match_in.h"
 
 #include <stdio.h>
 

@@ -4,6 +4,8 @@
 #include "base/base_in.h"
 #include "permissions/permissions.h"
 #include "permissions/wildcard_in.h"
+#include "permissions/rules_in.h"
+#include "permissions/shell_in.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,8 @@
 #ifndef PHI_PERMISSIONS_PERMISSIONS_IN_H
 #define PHI_PERMISSIONS_PERMISSIONS_IN_H
 
-#include "permissions/rules_in.h"
+#include "base/base_in.h"
+#include "permissions/permissions.h"
 
 enum { PHI__CHECK_GUARDS = 4 };
 

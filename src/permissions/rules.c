@@ -1,10 +1,10 @@
 /* rules.c - matching rules of permissions. */
 #include "permissions/rules_in.h"
 
-#include "base/arena_in.h"
-#include "match/glob_in.h"
+#include "base/base_in.h"
+#include "match/match_in.h"
 #include "permissions/wildcard_in.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

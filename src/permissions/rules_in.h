@@ -2,6 +2,7 @@
 #ifndef PHI_PERMISSIONS_RULES_IN_H
 #define PHI_PERMISSIONS_RULES_IN_H
 
+#include "permissions/permissions_in.h"
 #include "permissions/permissions.h"
 #include "permissions/shell_in.h"
 

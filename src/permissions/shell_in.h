@@ -17,7 +17,8 @@
 #ifndef PHI_PERMISSIONS_SHELL_IN_H
 #define PHI_PERMISSIONS_SHELL_IN_H
 
-#include "base/arena_in.h"
+#include "permissions/permissions_in.h"
+#include "base/base_in.h"
 #include "permissions/wildcard_in.h"
 
 enum {
@@ -110,6 +111,7 @@ typedef struct phi__shell_here {
 } phi__shell_here;
 
 typedef struct phi__shell_parser phi__shell_parser;
+
 struct phi__shell_parser {
     phi_arena *arena;
     phi__buf buf; /* words being read, the innermost last */
@@ -138,72 +140,101 @@ struct phi__shell_parser {
 PHI__FN bool phi__shell_word_sees(const phi__shell_parser *p, const char *text);
 PHI__FN bool phi__shell_word_alone(const phi__shell_parser *p, const char *word);
 PHI__FN bool phi__shell_word_take(phi__shell_parser *p, const char *word);
+
 /* Behind "[[": up to "]]". */
 PHI__FN void phi__shell_test_read(phi__shell_parser *p);
+
 /* Ends the parsing of a line that holds something uncertain. */
 PHI__FN void phi__shell_word_stop(phi__shell_parser *p, const char *why);
+
 /* Notes that it holds something uncertain. */
 PHI__FN void phi__shell_word_doubt(phi__shell_parser *p, const char *why);
+
 /* What bash knows and other shells take for something else. */
 PHI__FN void phi__shell_word_dialect(phi__shell_parser *p);
+
 /* Blanks, continued lines, comments. */
 PHI__FN void phi__shell_word_blanks(phi__shell_parser *p);
+
 /* A word at p->at. False: there is none. */
 PHI__FN bool phi__shell_word_read(phi__shell_parser *p, phi__shell_word *out);
+
 /* Finds the commands of an unquoted here-document, and takes its backslashes off. */
 PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi__shell_word *body);
+
 /* Behind "((": up to "))". */
 PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p);
+
 /* ( ... ) of an array or a pattern, from behind the parenthesis. */
 PHI__FN void phi__shell_word_parens(phi__shell_parser *p);
+
 /* The same: it is no command line; memory ran out. */
 PHI__FN void phi__shell_word_invalid(phi__shell_parser *p);
 PHI__FN void phi__shell_word_lost(phi__shell_parser *p);
+
 /* Room for one more behind `count`: arrays double. NULL: no memory. */
 PHI__FN void *phi__shell_word_room(phi_arena *arena, void *old, size_t count, size_t size);
 PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, size_t *count,
                                  const phi__shell_word *word);
+
 /* Blanks and line ends, with the here-documents behind them. */
 PHI__FN void phi__shell_redirect_lines(phi__shell_parser *p);
+
 /* A redirection at p->at. False: there is none. */
 PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command);
+
 /* Adds the commands of a line to `out`. around: the command that runs it; NULL: none. */
 PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
                                          const phi__shell_command *around, phi__shell *out);
+
 /* Heeds a cd: where the commands after it run. */
 PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *command);
+
 /* Those of both; NULL is the workspace. */
 PHI__FN const phi__shell_dirs *phi__dirs_both(phi_arena *arena, phi__shell *out,
                                               const phi__shell_dirs *one,
                                               const phi__shell_dirs *other);
+
 /* The one directory `to` from each of `from`. NULL: no memory. */
 PHI__FN const phi__shell_dirs *phi__dirs_go(phi_arena *arena, phi__shell *out,
                                             const phi__shell_dirs *from, const phi__shell_word *to);
+
 /* Adds what else may be run: a command with braces as it is after their expansion, texts in its
    words and its input. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t index);
 PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out);
+
 /* Finds what a command reads besides its words. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command);
+
 /* Adds a pattern of files of a program whose star matches slashes and dots as well, without the
    backslashes that quote its characters. */
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
+
 /* True if a program runs nothing that it is given, and heeds no file of its directory. */
 PHI__FN bool phi__names_plain(phi_str name);
+
 /* True if it runs what it reads, or its words. */
 PHI__FN bool phi__names_runner(phi_str name);
+
 /* The part of a path after its last slash. */
 PHI__FN phi_str phi__names_last(phi_str path);
+
 /* True if its first word names an action: "docker rm". */
 PHI__FN bool phi__names_tool(phi_str name);
+
 /* True if it also reads no file that its words name. */
 PHI__FN bool phi__names_prints(phi_str name);
+
 /* False if a pattern of files leaves most of them: "!*.c". */
 PHI__FN bool phi__reads_narrows(phi_str glob);
+
 /* Whether a search for this pattern shows most lines, or looks for keys. */
 PHI__FN bool phi__reads_dumps(phi_str pattern);
+
 /* Whether a directory is a hidden one, or outside, or not known. */
 PHI__FN bool phi__reads_hidden(const phi__shell_word *dir);
+
 /* Whether the name of a variable is most likely one of a secret. */
 PHI__FN bool phi__names_secret(phi_str name);
 PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,

@@ -3,7 +3,8 @@
 #ifndef PHI_PERMISSIONS_WILDCARD_IN_H
 #define PHI_PERMISSIONS_WILDCARD_IN_H
 
-#include "base/arena_in.h"
+#include "permissions/permissions_in.h"
+#include "base/base_in.h"
 
 /* What ** of a glob does about hidden files. */
 typedef enum phi__wildcard_hidden {

@@ -1,5 +1,7 @@
 /* file_store.c - opens and closes the file store, and keeps the list of its locked threads. */
 #include "persist/file_store_in.h"
+#include "base/base_in.h"
+#include "text/text_in.h"
 
 #ifndef PHI_NO_FILES
 enum {
@@ -234,8 +236,6 @@ static phi_status phi__file_store_write(phi__file_store *fs, intptr_t file, uint
 
 #ifndef PHI_NO_FILES
 
-#include "base/sha256_in.h"
-
 enum { PHI__FILE_LINES_CRC = 18 }; /* bytes of {"crc":"xxxxxxxx", */
 
 /* The eight digits of the check of a line. */
@@ -331,10 +331,6 @@ static bool phi__file_lines_read(phi_str line, phi__file_line *out) {
    killed process leaves is overwritten by the next save, and removed with the document. */
 
 #ifndef PHI_NO_FILES
-
-#include "text/json_cursor_in.h"
-
-#include <stdio.h>
 
 #define PHI__FILE_STORE_AGENT_HEAD "{\"phi_agent_id\":"
 
@@ -708,8 +704,6 @@ static phi_status phi__file_documents_list_threads(void *user_data, phi_arena *a
    behind it was not torn but damaged. */
 
 #ifndef PHI_NO_FILES
-
-#include <stdio.h>
 
 enum {
     PHI__FILE_THREADS_PIECE = 256 * 1024,      /* read at once */

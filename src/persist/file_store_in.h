@@ -3,8 +3,9 @@
 #ifndef PHI_PERSIST_FILE_STORE_IN_H
 #define PHI_PERSIST_FILE_STORE_IN_H
 
-#include "base/arena_in.h"
-#include "io/files_in.h"
+#include "persist/persist_in.h"
+#include "base/base_in.h"
+#include "io/io_in.h"
 #include "persist/file_store.h"
 
 #ifndef PHI_NO_FILES

@@ -1,7 +1,7 @@
 /* journal.c - keeps a store up to date with a thread, and fills a thread from a store. */
 #include "persist/journal_in.h"
 
-#include "history/thread_in.h"
+#include "history/history_in.h"
 #include "persist/entry_in.h"
 
 #include <stdio.h>

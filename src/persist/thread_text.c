@@ -3,7 +3,7 @@
 #include "persist/views_in.h"
 #include "persist/journal_in.h"
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "text/json.h"
 
 #include <stdio.h>

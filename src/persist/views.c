@@ -1,16 +1,13 @@
 /* views.c - entries, views and forks of a thread for the host. */
 #include "persist/views_in.h"
 
-#include "base/sha256_in.h"
-#include "history/compact_in.h"
-#include "history/prune_in.h"
-#include "history/rewrite_in.h"
-#include "history/thread_in.h"
+#include "base/base_in.h"
+#include "history/history_in.h"
 #include "model/event_parts.h"
 #include "model/tokens.h"
 #include "persist/journal_in.h"
 #include "persist/plan.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

@@ -2,12 +2,10 @@
 #ifndef PHI_PERSIST_VIEWS_IN_H
 #define PHI_PERSIST_VIEWS_IN_H
 
-#include "base/arena_in.h"
+#include "persist/persist_in.h"
+#include "base/base_in.h"
 #include "log/thread.h"
 #include "text/json.h"
-
-/* The thread's id, in a store or not; made where it has none. Empty: no memory. */
-PHI__FN phi_str phi__info_id(phi_thread *thread);
 
 /* Of a text's first line: what stands there, taken into the thread and written. Reading:
    PHI_NO_MEMORY. */

@@ -2,7 +2,7 @@
 #ifndef PHI_RECORD_EVENT_IN_H
 #define PHI_RECORD_EVENT_IN_H
 
-#include "base/arena_in.h"
+#include "base/base_in.h"
 #include "loop/hook.h"
 #include "text/json.h"
 

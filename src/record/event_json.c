@@ -5,18 +5,17 @@
    failure's kind and HTTP status, decisions, pauses) stand in types that only phi has. */
 #include "agent/agent.h"
 #include "agent/agent_in.h"
-#include "base/arena_in.h"
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "history/compact.h"
-#include "history/step_in.h"
-#include "io/secret_in.h"
+#include "history/history_in.h"
+#include "io/io_in.h"
 #include "loop/tool.h"
 #include "model/event_parts.h"
 #include "model/failure.h"
-#include "model/message_in.h"
+#include "model/model_in.h"
 #include "record/event_in.h"
 #include "record/event_json.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

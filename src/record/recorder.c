@@ -7,11 +7,11 @@
 #include "record/recorder_in.h"
 
 #include "agent/agent.h"
-#include "base/arena_in.h"
+#include "base/base_in.h"
 #include "model/event_parts.h"
 #include "record/event_json.h"
-#include "text/json_in.h"
-#include "wire/hash_in.h"
+#include "text/text_in.h"
+#include "wire/wire_in.h"
 
 /* ======== Finds a recorder's sessions, open and completed, and its running or pending
    loops, by id. */

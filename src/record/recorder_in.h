@@ -5,8 +5,7 @@
 #ifndef PHI_RECORD_RECORDER_IN_H
 #define PHI_RECORD_RECORDER_IN_H
 
-#include "base/list_in.h"
-#include "base/map_in.h"
+#include "base/base_in.h"
 #include "record/recorder.h"
 #include "record/session_in.h"
 

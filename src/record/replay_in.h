@@ -16,8 +16,8 @@
 #ifndef PHI_RECORD_REPLAY_IN_H
 #define PHI_RECORD_REPLAY_IN_H
 
-#include "base/sha256_in.h"
-#include "io/secret_in.h"
+#include "base/base_in.h"
+#include "io/io_in.h"
 #include "loop/loop_in.h"
 #include "record/replay.h"
 

@@ -1,8 +1,8 @@
 /* session.c - sessions in memory: their making, and questions about the tree of their loops. */
 #include "record/session_in.h"
 
-#include "model/message_in.h"
-#include "text/json_in.h"
+#include "model/model_in.h"
+#include "text/text_in.h"
 
 /* ---- making ---- */
 

@@ -5,13 +5,11 @@
 #include "record/session_context_in.h"
 
 #include "agent/agent.h"
-#include "history/compact_in.h"
-#include "history/fold_in.h"
-#include "history/prune_in.h"
+#include "history/history_in.h"
 #include "model/event_parts.h"
 #include "persist/persist_in.h"
 #include "record/event_json.h"
-#include "wire/hash_in.h"
+#include "wire/wire_in.h"
 
 #include <stdio.h>
 

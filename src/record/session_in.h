@@ -5,8 +5,7 @@
 #ifndef PHI_RECORD_SESSION_IN_H
 #define PHI_RECORD_SESSION_IN_H
 
-#include "base/arena_in.h"
-#include "base/list_in.h"
+#include "base/base_in.h"
 #include "record/session.h"
 #include "text/json.h"
 

@@ -4,14 +4,13 @@
    The text is made in one line and then indented: events and messages come as text from
    elsewhere. */
 #include "agent/agent.h"
-#include "base/arena_in.h"
-#include "base/utf8_in.h"
-#include "io/secret_in.h"
-#include "model/message_in.h"
+#include "base/base_in.h"
+#include "io/io_in.h"
+#include "model/model_in.h"
 #include "record/event_in.h"
 #include "record/event_json.h"
 #include "record/session_in.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

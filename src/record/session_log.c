@@ -1,10 +1,10 @@
 /* session_log.c - makes a session of a thread's log: loops, turns, usage, spawned runs. */
 #include "model/event_parts.h"
-#include "model/message_in.h"
+#include "model/model_in.h"
 #include "record/session_context.h"
 #include "record/session_context_in.h"
 #include "record/session_in.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 /* ======== Groups of parallel runs, out of the notes of a thread's log. */
 

@@ -1,10 +1,10 @@
 /* tape.c - makes and frees tapes, and reports divergences. */
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 #include "model/event_parts.h"
 #include "model/failure.h"
 #include "record/replay.h"
 #include "record/replay_in.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

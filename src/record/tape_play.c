@@ -4,11 +4,11 @@
    The lines of a step are its inputs, in order, and then the run's outputs: requests, and results
    given at once. Outputs are looked up within the step in any order: with another budget, runs
    beside each other take other turns. The next step begins when all of them were used. */
-#include "base/utf8_in.h"
-#include "io/clock_in.h"
-#include "loop/cap_in.h"
+#include "base/base_in.h"
+#include "io/io_in.h"
+#include "loop/loop_in.h"
 #include "record/replay_in.h"
-#include "text/json_in.h"
+#include "text/text_in.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* tape_read.c - checks and indexes a tape's lines, and reads a line when its turn comes. */
-#include "base/sha256_in.h"
-#include "loop/cap_in.h"
-#include "model/message_in.h"
+#include "base/base_in.h"
+#include "loop/loop_in.h"
+#include "model/model_in.h"
 #include "record/replay_in.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

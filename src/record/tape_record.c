@@ -3,12 +3,11 @@
 
    A step first lets input in (tape->letting). Events of a transport at any other time are held back
    until the next step: a head and an end are kept, bytes are refused as if the buffer were full. */
-#include "base/sha256_in.h"
-#include "base/utf8_in.h"
-#include "io/clock_in.h"
-#include "loop/cap_in.h"
+#include "base/base_in.h"
+#include "io/io_in.h"
+#include "loop/loop_in.h"
 #include "record/replay_in.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

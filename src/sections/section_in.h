@@ -3,7 +3,7 @@
 #ifndef PHI_SECTIONS_SECTION_IN_H
 #define PHI_SECTIONS_SECTION_IN_H
 
-#include "config/config_section_in.h"
+#include "config/config_in.h"
 #include "mcp/mcp_oauth.h"
 
 /* ---- section.c ---- */

@@ -1,10 +1,10 @@
 /* section_mcp.c - MCP servers: a connection that agents share, or one for each reference. */
 #include "mcp/mcp.h"
 #include "mcp/mcp_oauth.h"
-#include "mcp/mcp_oauth_words_in.h"
+#include "mcp/mcp_in.h"
 #include "mcp/mcp_tools.h"
 #include "sections/section_in.h"
-#include "tools/scripts_in.h"
+#include "tools/tools_in.h"
 
 /* ======== The fields of [[mcp.instances]]. */
 

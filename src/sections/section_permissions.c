@@ -1,10 +1,10 @@
 /* section_permissions.c - rules of permissions, in front of the host's hook. */
-#include "base/arena_in.h"
+#include "base/base_in.h"
 #include "config/config_in.h"
 #include "permissions/permissions.h"
 #include "sections/section_in.h"
 #include "sections/sections.h"
-#include "system/files_in.h"
+#include "system/system_in.h"
 
 /* ======== The files that a configuration runs or heeds. */
 

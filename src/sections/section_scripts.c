@@ -1,14 +1,13 @@
 /* section_scripts.c - programs that are run at points of a run: [callbacks] and [hooks]. */
 #include "sections/section_in.h"
-
-#ifndef PHI_NO_PROCESS
-
 #include "tools/scripts.h"
 #include "agent/agent.h"
 #include "log/thread.h"
 #include "loop/hook.h"
 #include "loop/run.h"
 #include "model/event.h"
+
+#ifndef PHI_NO_PROCESS
 
 enum { PHI__SECTION_SCRIPTS_MOST = 32, PHI__SECTION_SCRIPTS_TASK = 0 };
 

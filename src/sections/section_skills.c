@@ -1,10 +1,9 @@
 /* section_skills.c - skills of directories: their index in the prompt, and the tool read_skill. */
 #include "sections/section_in.h"
-
-#ifndef PHI_NO_FILES
-
 #include "skills/skills_in.h"
 #include "agent/profile.h"
+
+#ifndef PHI_NO_FILES
 
 typedef struct phi__section_skills_taken {
     uint64_t set;

@@ -1,9 +1,8 @@
 /* listen.c - listen_in.h over the sockets of POSIX. */
 #include "serve/listen_in.h"
+#include "io/io_in.h"
 
 #ifndef PHI_NO_LISTEN
-
-#include "io/posix_in.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

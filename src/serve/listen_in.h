@@ -10,12 +10,10 @@
 #ifndef PHI_SERVE_LISTEN_IN_H
 #define PHI_SERVE_LISTEN_IN_H
 
+#include "serve/serve_in.h"
 #include "io/io_in.h"
 
 #ifndef PHI_NO_LISTEN
-
-typedef struct phi__listen phi__listen;
-
 typedef struct phi__listen_desc {
     const char *address;      /* an IPv4 or IPv6 literal (default "127.0.0.1") */
     bool any_address;         /* allows an address other than 127.0.0.0/8 and ::1 */
@@ -36,6 +34,6 @@ PHI__FN uint16_t phi__listen_port(const phi__listen *listen);
 PHI__FN bool phi__listen_full(const phi__listen *listen); /* all connections are in use */
 PHI__FN void phi__listen_closed(phi__listen *listen);     /* a connection was closed */
 PHI__FN void phi__listen_free(phi__listen *listen);       /* NULL is harmless */
-
 #endif
+
 #endif

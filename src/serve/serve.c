@@ -1,5 +1,9 @@
 /* serve.c - serve_in.h: requests come in, answers go out, over the connections of serve.c. */
 #include "serve/serve_in.h"
+#include "base/base_in.h"
+#include "io/io_in.h"
+#include "serve/http_head_in.h"
+#include "serve/listen_in.h"
 
 #ifndef PHI_NO_LISTEN
 typedef enum phi__serve_words_body {
@@ -24,8 +28,6 @@ typedef struct phi__serve_words_head {
 /* ======== The head of an answer as text. Pure. */
 
 #ifndef PHI_NO_LISTEN
-
-#include "base/utf8_in.h"
 
 /* "Not Found" of 404; "Unknown" where there is no name. Static. */
 static const char *phi__serve_words_reason(int http_status) {
@@ -153,8 +155,6 @@ static inline size_t phi__connection_unread(const phi__serve_exchange *c) {
 #endif
 
 #ifndef PHI_NO_LISTEN
-
-#include "io/posix_in.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -345,7 +345,6 @@ static void phi__connection_fill(phi__serve_exchange *c) {
 
 #include <stdio.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 enum {
     PHI__SERVE_DROP_BYTES = 65536, /* of a body that are read though nobody wants them */

@@ -5,11 +5,10 @@
    runs. Lines pass through a filter that keeps those wanted, up to a limit of bytes. SKILL.md is
    read whole first, for its front matter is left out and {baseDir} replaced. */
 #include "skills/skills_in.h"
+#include "base/base_in.h"
+#include "tools/tools_in.h"
 
 #ifndef PHI_NO_FILES
-
-#include "base/utf8_in.h"
-#include "tools/job_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,11 @@
 /* skills.c - the index of skills, as a system prompt holds it. */
 #include "skills/skills_in.h"
+#include "base/base_in.h"
+#include "formats/yaml.h"
 
 /* ======== The lists of a set of skills: by name, and of problems. */
 
 #ifndef PHI_NO_FILES
-
-#include "base/utf8_in.h"
-#include "base/base_in.h"
 
 enum { PHI__SKILLS_MOST = 1000, PHI__SKILLS_FILE_BYTES = 1048576, PHI__SKILLS_READ_BYTES = 262144 };
 
@@ -426,11 +425,6 @@ PHI__FN const char *phi__front_matter_fancy(phi_str yaml, uint32_t *line) {
 
 #ifndef PHI_NO_FILES
 
-#include "base/utf8_in.h"
-#include "formats/yaml.h"
-
-#include <stdio.h>
-
 enum { PHI__SKILL_FILE_SLICE = 8192 };
 
 /* A skill while it is loaded. */
@@ -742,8 +736,6 @@ PHI__FN phi_status phi__skill_file_load(phi_skills *skills, const char *dir, phi
 /* ======== Loads whole directories of skills, at once or in slices, and single skills. */
 
 #ifndef PHI_NO_FILES
-
-#include <stdio.h>
 
 #define PHI__SKILLS_FILE "/SKILL.md"
 

@@ -2,7 +2,7 @@
 #include "strategy/adaptive_in.h"
 
 #include "strategy/parse_in.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 /* ======== How Adaptive chooses a strategy for a prompt. */
 

@@ -2,7 +2,7 @@
 #include "strategy/aot_in.h"
 
 #include "strategy/parse_in.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 enum {
     PHI__AOT_MAX_TOKENS = 2048,

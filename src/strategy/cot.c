@@ -2,7 +2,7 @@
 #include "strategy/cot_in.h"
 
 #include "strategy/parse_in.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 /* ---- the answer ---- */
 

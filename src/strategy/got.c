@@ -1,10 +1,10 @@
 /* got.c - Graph-of-Thoughts: the machine. */
 #include "strategy/got_in.h"
 
-#include "model/message_in.h"
+#include "model/model_in.h"
 #include "strategy/parse_in.h"
 #include "strategy/tot_in.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 enum {
     PHI__GOT_IDLE,

@@ -6,6 +6,7 @@
 #ifndef PHI_STRATEGY_GOT_IN_H
 #define PHI_STRATEGY_GOT_IN_H
 
+#include "strategy/strategy_in.h"
 #include "strategy/got.h"
 #include "strategy/parse_in.h"
 

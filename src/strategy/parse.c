@@ -2,8 +2,7 @@
 #include "strategy/parse_in.h"
 
 #include "strategy/tot_in.h"
-#include "text/json_in.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 /* ======== For phi's own machines: texts and JSON into an arena. */
 

@@ -4,7 +4,7 @@
 #ifndef PHI_STRATEGY_PARSE_IN_H
 #define PHI_STRATEGY_PARSE_IN_H
 
-#include "base/arena_in.h"
+#include "strategy/strategy_in.h"
 #include "base/base_in.h"
 #include "strategy/machine.h"
 #include "text/json.h"

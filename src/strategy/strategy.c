@@ -2,12 +2,12 @@
    machine with the answers of the calls that it made, and does what the machine commands. */
 #include "strategy/strategy_in.h"
 
-#include "history/compact_in.h"
-#include "history/rebase_in.h"
-#include "model/event_in.h"
+#include "history/history_in.h"
+#include "model/model_in.h"
 #include "model/event_parts.h"
-#include "persist/journal_in.h"
-#include "text/records_in.h"
+#include "persist/persist_in.h"
+#include "text/text_in.h"
+#include "strategy/parse_in.h"
 
 #include <stdio.h>
 

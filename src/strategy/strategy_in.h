@@ -8,9 +8,11 @@
 #define PHI_STRATEGY_STRATEGY_IN_H
 
 #include "agent/agent_in.h"
-#include "features/attached_in.h"
-#include "strategy/parse_in.h"
+#include "base/base_in.h"
+#include "features/features_in.h"
+#include "strategy/machine.h"
 #include "strategy/strategy.h"
+#include "text/json.h"
 
 /* strategy.c: the worst case of a prompt of so many tokens, with desc->max_calls; answer_tokens: of
    one model call. */

@@ -1,8 +1,8 @@
 /* tot.c - Tree-of-Thoughts: the prompts and the machine. */
 #include "strategy/tot_in.h"
 
-#include "model/message_in.h"
-#include "text/records_in.h"
+#include "model/model_in.h"
+#include "text/text_in.h"
 
 enum { PHI__TOT_IDLE, PHI__TOT_GENERATING, PHI__TOT_EVALUATING, PHI__TOT_OVER };
 

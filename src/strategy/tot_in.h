@@ -5,6 +5,7 @@
 #ifndef PHI_STRATEGY_TOT_IN_H
 #define PHI_STRATEGY_TOT_IN_H
 
+#include "strategy/strategy_in.h"
 #include "strategy/parse_in.h"
 #include "strategy/tot.h"
 

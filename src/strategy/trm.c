@@ -3,8 +3,8 @@
 
 #include "strategy/cot_in.h"
 #include "strategy/parse_in.h"
-#include "text/records_in.h"
-#include "model/message_in.h"
+#include "text/text_in.h"
+#include "model/model_in.h"
 
 enum {
     PHI__TRM_SUPERVISIONS = 5,       /* the strategy documents, part E */

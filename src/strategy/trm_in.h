@@ -2,6 +2,7 @@
 #ifndef PHI_STRATEGY_TRM_IN_H
 #define PHI_STRATEGY_TRM_IN_H
 
+#include "strategy/strategy_in.h"
 #include "base/base_in.h"
 #include "strategy/trm.h"
 

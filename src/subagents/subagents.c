@@ -1,10 +1,8 @@
 /* subagents.c - the tool that delegates, and the host's own way to it. */
 #include "agent/agent_in.h"
-#include "features/attached_in.h"
-#include "features/failover_in.h"
+#include "features/features_in.h"
 #include "subagents/subagents.h"
-#include "text/json_in.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,9 @@
 /* channel.c - channel_in.h: reads and writes that a poll has allowed. */
-#include "system/channel_in.h"
+#include "system/system_in.h"
+#include "base/base_in.h"
+#include "io/io_in.h"
 
 #ifndef PHI_NO_PROCESS
-
-#include "base/arena_in.h"
-#include "io/posix_in.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,7 @@
 /* files.c - reads and replaces files. */
 #include "system/files_in.h"
+#include "io/io_in.h"
+#include "io/os_in.h"
 
 #ifndef PHI_NO_FILES
 static void phi__exact_leave(phi__way *way);
@@ -11,8 +13,6 @@ static void phi__exact_leave(phi__way *way);
    a check of the text alone is fooled by links. */
 
 #ifndef PHI_NO_FILES
-
-#include "io/posix_in.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -144,12 +144,7 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path) {
 
 #ifndef PHI_NO_FILES
 
-#include "io/os_in.h"
-
-#include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #if defined(PHI__OS_LINUX)
 #include <sys/syscall.h>
@@ -317,14 +312,8 @@ static void phi__exact_leave(phi__way *way) {
 
 #ifndef PHI_NO_FILES
 
-#include "io/posix_in.h"
-
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { PHI__FILE_TEMP_TRIES = 100, PHI__FILE_TEMP_BYTES = 40 /* ".phi-" two numbers ".tmp" */ };
 

@@ -5,6 +5,8 @@
    its pipes is read. A process freed while it runs lives on, without streams and callbacks, until
    it is reaped: an orphan. */
 #include "system/process_in.h"
+#include "base/base_in.h"
+#include "io/io_in.h"
 
 /* ======== Starts a program with three given descriptors, by posix_spawn only: fork
    would copy the page tables of the host, which takes tens of milliseconds when it is large. */
@@ -207,17 +209,9 @@ PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *p
 
 #ifndef PHI_NO_PROCESS
 
-#include "base/arena_in.h"
-#include "io/posix_in.h"
-
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <sys/types.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* PHI__PROCESS_POLL forces the timer that polls for the exit, for the tests. */
 #if defined(__linux__) && !defined(PHI__PROCESS_POLL)

@@ -4,7 +4,10 @@
    directories wait until their level is read to its end, or their bytes are many. So time is linear
    in the tree, and memory does not grow with it. A directory is opened from the root, part by part,
    and never through a link. */
-#include "system/walk_in.h"
+#include "system/system_in.h"
+#include "base/base_in.h"
+#include "io/io_in.h"
+#include "system/files_in.h"
 
 #ifndef PHI_NO_FILES
 struct dirent;
@@ -16,8 +19,6 @@ static int phi__walk_open(int root, phi_str path);
 #endif
 
 #ifndef PHI_NO_FILES
-
-#include "base/arena_in.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -244,14 +245,6 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
    4,095 bytes. */
 
 #ifndef PHI_NO_FILES
-
-#include "base/arena_in.h"
-#include "io/posix_in.h"
-
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 enum { PHI__ORDERED_READ = 32 /* names read at once */ };
 

@@ -1,7 +1,7 @@
 /* json_cursor.c - the pull scan, and the public search by path on top of it. */
 #include "text/json_cursor_in.h"
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 
 static inline bool phi__json_cursor_white(char c) {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';

@@ -16,6 +16,7 @@
 #ifndef PHI_TEXT_JSON_FIELDS_IN_H
 #define PHI_TEXT_JSON_FIELDS_IN_H
 
+#include "text/text_in.h"
 #include "text/json_in.h"
 
 enum {
@@ -24,31 +25,5 @@ enum {
     PHI__JSON_FIELDS_PATH = 1024,   /* bytes of a path; a longer one is PHI_TOO_BIG */
     PHI__JSON_FIELDS_NUMBER = 65536 /* bytes of a number, as for the reader */
 };
-
-/* An array or object that is open. */
-typedef struct phi__json_frame {
-    uint32_t path_len; /* of its own path */
-    uint32_t count;    /* of an array: items that have begun */
-    bool object;
-} phi__json_frame;
-
-typedef struct phi__json_fields {
-    phi__buf path;
-    phi__json_frame *open;
-    size_t depth, cap;
-    size_t at;    /* of the text: read so far */
-    size_t token; /* where the string, number or word under way begins */
-    uint8_t state;
-    phi_status status; /* PHI_BUSY until something is wrong */
-} phi__json_fields;
-
-PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory);
-PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice is harmless */
-
-/* `text`: all of it so far. 1: a value; *path is its JSON Pointer (RFC 6901), valid until the next
-   call, and *value its text (a string with its quotes, as it stands there). 0: the text must grow
-   first.
-   PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
-PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
 #endif

@@ -1,5 +1,5 @@
 /* json_get.c - looking at a tree: types, values, members, paths, equality. */
-#include "text/json_get_in.h"
+#include "text/text_in.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
    that copy: strings are unescaped where they lie, and their closing quotes become terminators.
    No stack is needed: a container that is open holds its parent in `next`, and joins the parent's
    ring when it closes. */
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "text/json_in.h"
-#include "text/marks_in.h"
+#include "text/text_in.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* json_write.c - tree to text in slices, and writing without a tree. */
 #include "text/json_in.h"
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 
 /* ---- strings ---- */
 

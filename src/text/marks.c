@@ -1,5 +1,5 @@
 /* marks.c - open addressing by a node's address; at most three quarters are in use. */
-#include "text/marks_in.h"
+#include "text/text_in.h"
 
 enum { PHI__MARKS_FIRST = 64 }; /* slots of the first table */
 

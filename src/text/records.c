@@ -1,7 +1,7 @@
 /* records.c - fields of a struct as members of a JSON object, by a table. */
-#include "text/records_in.h"
+#include "text/text_in.h"
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 
 /* ---- one member ---- */
 

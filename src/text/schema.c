@@ -1,7 +1,7 @@
 /* schema.c - JSON Schema, as far as tool arguments need it. */
-#include "text/schema_in.h"
+#include "text/text_in.h"
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 
 #define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
 #define PHI__SCHEMA_WORK 16000000u /* members looked at; docs/limits.md names it */

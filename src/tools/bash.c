@@ -1,7 +1,7 @@
 /* bash.c - the tool that runs a command: streamed while it runs, killed with all it started. */
-#include "base/arena_in.h"
 #include "base/base_in.h"
 #include "tools/job_in.h"
+#include "system/system_in.h"
 
 /* ======== Whether a shell command contains a pattern, however its words are spelled.
 
@@ -129,9 +129,6 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
 /* ======== The tool that runs a command: streamed while it runs, killed with all it started. */
 
 #ifndef PHI_NO_PROCESS
-
-#include "base/utf8_in.h"
-#include "system/process_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

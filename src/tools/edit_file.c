@@ -5,6 +5,7 @@
 #include "tools/edit_file_in.h"
 
 #include "tools/job_in.h"
+#include "base/base_in.h"
 
 /* ======== Finds a text in a longer one, a slice at a time, in linear time (Knuth, Morris,
    Pratt). */
@@ -80,8 +81,6 @@ PHI__FN void phi__finder_end(phi__finder *finder) {
    Bytes are compared, so that a file in another encoding keeps all that is not replaced. */
 
 #ifndef PHI_NO_FILES
-
-#include "base/utf8_in.h"
 
 #include <stdio.h>
 

@@ -3,6 +3,7 @@
 #ifndef PHI_TOOLS_EDIT_FILE_IN_H
 #define PHI_TOOLS_EDIT_FILE_IN_H
 
+#include "tools/tools_in.h"
 #include "base/base_in.h"
 
 typedef struct phi__finder {

@@ -1,9 +1,8 @@
 /* ignored.c - the ignore files of the directories from the file system's root to a walk's place. */
 #include "tools/ignored_in.h"
+#include "system/system_in.h"
 
 #ifndef PHI_NO_FILES
-
-#include "system/walk_in.h"
 
 typedef enum phi__ignored_kind {
     PHI__IGNORED_RG,

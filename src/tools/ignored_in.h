@@ -8,10 +8,10 @@
 #ifndef PHI_TOOLS_IGNORED_IN_H
 #define PHI_TOOLS_IGNORED_IN_H
 
-#include "match/glob_in.h"
+#include "tools/tools_in.h"
+#include "match/match_in.h"
 
 #ifndef PHI_NO_FILES
-
 enum {
     PHI__IGNORED_KINDS = 4,
     PHI__IGNORED_BYTES = 262144,
@@ -50,12 +50,14 @@ PHI__FN void phi__ignored_free(phi__ignored *ignored); /* twice is harmless */
 /* place: the walk's root, resolved. Reads the files of the directories above, one directory in a
    call: PHI_BUSY until all are read. Begin with an initialised one. */
 PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place);
+
 /* The walk is in the directory `path` now, which is open; depth: 0 for the root. */
 PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir, phi_str path);
+
 /* What the files say of an entry; depth: 1 in the root itself. PHI_BUSY: the units of
    phi__ignore_says are used up, ask the same again; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
                                      bool directory, size_t *units, phi__ignore_said *out);
-
 #endif
+
 #endif

@@ -1,7 +1,6 @@
 /* job.c - reads arguments, gives results, and checks that paths are allowed. */
 #include "tools/job_in.h"
 
-#include "base/utf8_in.h"
 #include "base/base_in.h"
 
 #include <stdarg.h>

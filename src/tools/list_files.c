@@ -3,13 +3,11 @@
    The first names in order are kept in a heap whose top is the last of them, while all are counted:
    so memory is bounded by the names listed, and time is linear in the entries. */
 #include "tools/job_in.h"
+#include "base/base_in.h"
+#include "match/match_in.h"
+#include "tools/ignored_in.h"
 
 #ifndef PHI_NO_FILES
-
-#include "base/utf8_in.h"
-#include "base/base_in.h"
-#include "match/glob_in.h"
-#include "tools/ignored_in.h"
 
 #include <stdio.h>
 

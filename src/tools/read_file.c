@@ -5,11 +5,9 @@
    only known at the end. */
 #include "agent/agent.h"
 #include "tools/job_in.h"
+#include "base/base_in.h"
 
 #ifndef PHI_NO_FILES
-
-#include "base/sha256_in.h"
-#include "base/utf8_in.h"
 
 #include <stdio.h>
 

@@ -5,6 +5,13 @@
    of a job outlives the run or call that waits for it. A job decides by phi__hooks_settle, which
    ends it: after that it must not be touched. */
 #include "tools/scripts_in.h"
+#include "text/text_in.h"
+#include "model/event_parts.h"
+#include "agent/agent.h"
+#include "base/base_in.h"
+#include "system/system_in.h"
+#include "model/model_in.h"
+#include "agent/agent_info.h"
 
 /* ======== Splits a command into words, as a shell would, without being one. */
 
@@ -69,9 +76,6 @@ PHI__FN phi_status phi__script_words_split(phi_arena *arena, const char *command
 /* ======== The JSON that a script reads, and the answer that it writes. */
 
 #ifndef PHI_NO_PROCESS
-
-#include "text/json_in.h"
-#include "model/event_parts.h"
 
 /* ---- the input ---- */
 
@@ -299,13 +303,6 @@ PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_po
    ends it: after that it must not be touched. */
 
 #ifndef PHI_NO_PROCESS
-
-#include "agent/agent.h"
-#include "base/utf8_in.h"
-#include "base/base_in.h"
-#include "system/process_in.h"
-#include "model/model_in.h"
-#include "agent/agent_info.h"
 
 #include <stdio.h>
 
@@ -795,7 +792,6 @@ PHI_API phi_status phi_scripts_use(phi_scripts *set, phi_agent_desc *desc) {
 #ifndef PHI_NO_PROCESS
 
 #include <stdarg.h>
-#include <stdio.h>
 
 enum { PHI__SCRIPTS_MS = 30000, PHI__SCRIPTS_OUTPUT_BYTES = 65536, PHI__SCRIPTS_RUNNING = 8 };
 

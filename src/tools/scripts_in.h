@@ -2,8 +2,8 @@
 #ifndef PHI_TOOLS_SCRIPTS_IN_H
 #define PHI_TOOLS_SCRIPTS_IN_H
 
-#include "base/arena_in.h"
-#include "base/list_in.h"
+#include "tools/tools_in.h"
+#include "base/base_in.h"
 #include "loop/loop_in.h"
 #include "tools/scripts.h"
 
@@ -33,11 +33,6 @@ struct phi_scripts {
 };
 
 /* ---- scripts.c ---- */
-
-/* Splits a command into a NULL-ended list in the arena, with the interpreter that its first word
-   needs. PHI_PARSE: *fault (static) names the fault; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__script_words_split(phi_arena *arena, const char *command,
-                                           const char *const **out, const char **fault);
 
 /* ---- scripts.c ---- */
 

@@ -2,11 +2,11 @@
    host wants it.
 
    Lines are read as they come; after the last line to show, the program is killed. */
-#include "match/regex_in.h"
-#include "system/process_in.h"
-#include "system/walk_in.h"
+#include "match/match_in.h"
+#include "system/system_in.h"
 #include "tools/ignored_in.h"
 #include "tools/job_in.h"
+#include "base/base_in.h"
 
 #ifndef PHI_NO_FILES
 enum { PHI__SEARCH_LINE_BYTES = 2000 /* bytes listed of one line */ };
@@ -42,9 +42,6 @@ static inline void phi__search_again(phi__search *search, uint64_t delay_us) {
 /* ======== The lines that a search lists, and its result. */
 
 #ifndef PHI_NO_FILES
-
-#include "base/utf8_in.h"
-#include "base/base_in.h"
 
 #include <stdio.h>
 
@@ -91,11 +88,6 @@ static bool phi__search_lines_add(phi__search *search) {
    takes its room of the 64 KiB. */
 
 #ifndef PHI_NO_FILES
-
-#include "base/utf8_in.h"
-#include "base/base_in.h"
-
-#include <stdio.h>
 
 enum {
     PHI__SEARCH_OWN_PIECE = 65536,
@@ -550,11 +542,6 @@ static void phi__search_own_begin(phi__search *search) {
    Lines are read as they come; after the last line to show, the program is killed. */
 
 #ifndef PHI_NO_FILES
-
-#include "base/utf8_in.h"
-#include "base/base_in.h"
-
-#include <stdio.h>
 
 enum {
     PHI__SEARCH_WORDS_BYTES = 2000, /* kept of stderr */

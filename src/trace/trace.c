@@ -3,15 +3,13 @@
 
 #include "agent/agent_history.h"
 #include "features/failover.h"
-#include "history/thread_in.h"
-#include "loop/find_in.h"
-#include "loop/projection_in.h"
+#include "history/history_in.h"
+#include "loop/loop_in.h"
 #include "model/event_parts.h"
-#include "model/message_in.h"
+#include "model/model_in.h"
 #include "record/session.h"
-#include "system/files_in.h"
-#include "text/json_in.h"
-#include "text/records_in.h"
+#include "system/system_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

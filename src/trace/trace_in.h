@@ -6,10 +6,9 @@
 #ifndef PHI_TRACE_TRACE_IN_H
 #define PHI_TRACE_TRACE_IN_H
 
-#include "base/arena_in.h"
-#include "base/map_in.h"
-#include "history/project_in.h"
-#include "io/secret_in.h"
+#include "base/base_in.h"
+#include "history/history_in.h"
+#include "io/io_in.h"
 #include "persist/persist_in.h"
 #include "trace/trace.h"
 
@@ -112,8 +111,6 @@ struct phi_trace {
     phi__trace_spans spans;
 };
 
-/* ---- trace_spans.c ---- */
-
 /* The walk has come to this entry. */
 PHI__FN void phi__trace_prompt_note(phi_trace *t, const phi__entry *entry);
 
@@ -121,8 +118,6 @@ PHI__FN void phi__trace_prompt_note(phi_trace *t, const phi__entry *entry);
    the run before. The entry + 1; 0: it is not known, as of runs out of another log. */
 PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry);
 PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* at 0: empty */
-
-/* ---- trace_out.c ---- */
 
 /* "key": and a text, its secrets hidden, cut at the limit: then "key of" has its length. */
 PHI__FN void phi__trace_out_str(phi_trace *t, const char *key, phi_str text);
@@ -149,13 +144,9 @@ PHI__FN phi_status phi__trace_out_move(phi_trace *t, bool all);
 /* Text as it is. */
 PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text);
 
-/* ---- trace_page.c, which scripts/trace_page.py writes ---- */
-
 /* Part i of the page before and behind its data; NULL past the end. Static. */
 PHI__FN const char *phi__trace_page_head(size_t i);
 PHI__FN const char *phi__trace_page_tail(size_t i);
-
-/* ---- trace_view.c ---- */
 
 /* The walk is about to write this entry: whether it has the request of a turn. */
 PHI__FN bool phi__trace_view_has_request(phi_trace *t, const phi__entry *entry);
@@ -173,8 +164,6 @@ PHI__FN void phi__trace_spans_entry(phi_trace *t, const phi__entry *entry);
 PHI__FN void phi__trace_spans_thread_end(phi_trace *t); /* runs that never ended */
 PHI__FN void phi__trace_spans_free(phi_trace *t);
 
-/* ---- trace_spans.c ---- */
-
 /* NULL: the run stands for itself. */
 PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id);
 
@@ -185,8 +174,6 @@ PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_
 
 /* How many runs with these ids this walk has counted before; it counts one more. */
 PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loop);
-
-/* ---- trace_spans.c: a span as JSON ---- */
 
 /* Valid while the run's first entry stays in place. */
 PHI__FN phi__trace_name phi__trace_span_run(const phi_trace *t, const phi__trace_run *run);

@@ -1,7 +1,6 @@
 /* trace_out.c - text on its way to the sink: secrets hidden, long texts cut, escaped for a page. */
-#include "base/utf8_in.h"
-#include "text/json_in.h"
-#include "text/records_in.h"
+#include "base/base_in.h"
+#include "text/text_in.h"
 #include "trace/trace_in.h"
 
 #include <stdio.h>

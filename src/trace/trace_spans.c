@@ -4,13 +4,12 @@
    There are two walks. The first looks for the runs that were begun by a tool call, or stand inside
    of another run, so that a span of any thread knows the one above it. A span is written when its
    end is reached; runs that are under way are a list. */
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 #include "model/event_parts.h"
-#include "model/message_in.h"
-#include "text/json_in.h"
-#include "text/records_in.h"
+#include "model/model_in.h"
+#include "text/text_in.h"
 #include "trace/trace_in.h"
-#include "wire/hash_in.h"
+#include "wire/wire_in.h"
 
 #include <stdio.h>
 

@@ -5,8 +5,7 @@
    [n, m, [items]]: the first n items of that view stay, m more go, these come in their place, and
    the rest stays. An item is [from, to, flags], or the entry's number, of a message of the log's
    own. */
-#include "text/json_in.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 #include "trace/trace_in.h"
 
 PHI__FN void phi__trace_view_drop(phi_trace *t) {

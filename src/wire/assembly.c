@@ -1,10 +1,8 @@
 /* assembly.c - blocks that grow, and the checks at their end. */
-#include "wire/assembly_in.h"
+#include "wire/wire_in.h"
 
 #include "base/base_in.h"
-#include "base/utf8_in.h"
 #include "model/model.h"
-#include "wire/hash_in.h"
 
 /* ======== The JSON text of blocks that phi does not interpret: parts are put into it, and
    every other byte stays as the wire gave it. Pure functions over text. */

@@ -2,11 +2,10 @@
 
    The status decides before any text does, because texts collide: "too many tokens" is a full
    context for some and throttling for others. */
-#include "wire/classify_in.h"
+#include "wire/wire_in.h"
 
-#include "base/utf8_in.h"
-#include "text/json_in.h"
-#include "text/sse_in.h"
+#include "base/base_in.h"
+#include "text/text_in.h"
 #include "wire/codec_in.h"
 #include "wire/overflow.h"
 

@@ -1,7 +1,7 @@
 /* codec.c - looks up protocols, and which model wrote a message. */
 #include "wire/codec_in.h"
 
-#include "wire/hash_in.h"
+#include "wire/wire_in.h"
 
 enum { PHI__CODEC_NAME_MOST = 64 }; /* bytes of a protocol's name; a longer one is none of ours */
 

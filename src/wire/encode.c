@@ -1,8 +1,8 @@
 /* encode.c - the parts of a request for codecs: pieces, kept renderings, the address and its
    headers. */
-#include "wire/encode_in.h"
+#include "wire/wire_in.h"
 
-#include "text/json_in.h"
+#include "text/text_in.h"
 #include "wire/render_in.h"
 
 #include <stdio.h>

@@ -3,11 +3,9 @@
    Faults that a provider would refuse are repaired here, in the request and not in the log: a
    result without its call, or a second one, is left out; a call without a result gets one before
    the next message. */
-#include "wire/encoder_in.h"
+#include "wire/wire_in.h"
 
-#include "wire/encode_in.h"
 #include "wire/extra_in.h"
-#include "wire/hash_in.h"
 #include "wire/render_in.h"
 
 /* Bits of phi__prefix.thinks, by item. */

@@ -1,9 +1,8 @@
 /* extra.c - checks extras, merges them, and puts one into a request's head. */
 #include "wire/extra_in.h"
 
-#include "base/utf8_in.h"
-#include "text/json_cursor_in.h"
-#include "text/json_in.h"
+#include "base/base_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

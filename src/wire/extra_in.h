@@ -8,21 +8,13 @@
 #ifndef PHI_WIRE_EXTRA_IN_H
 #define PHI_WIRE_EXTRA_IN_H
 
+#include "wire/wire_in.h"
 #include "wire/codec_in.h"
 
 enum {
     PHI__EXTRA_DEEP = 32,     /* objects inside of objects */
     PHI__EXTRA_MEMBERS = 1024 /* of an object */
 };
-
-/* Checks a text: PHI_OK; PHI_BAD_ARG with words, which begin with a colon or a place: it is no JSON
-   object, has a member twice, nests too deeply, or has a path that the codec always writes (codec
-   NULL: none); PHI_NO_MEMORY. Uses `scratch` memory, and frees it. */
-PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch, phi_str text,
-                                    char *words, size_t words_size);
-
-/* Both in one, in the arena; either may be empty. Both were checked. False: no memory. */
-PHI__FN bool phi__extra_join(phi_arena *arena, phi_str wide, phi_str narrow, phi_str *out);
 
 /* Merges e->spec->extra into the pieces so far, which are the head of the body. Sets e->refused
    where the head has one of its members. */

@@ -1,10 +1,10 @@
 /* format.c - decides how a target gives structured output. One place for all protocols: a codec
    only states its abilities (phi__codec_rules) and writes its field. Where the target cannot, or
    does not accept the schema, a tool stands in. wire.md parts 2 to 8. */
-#include "wire/format_in.h"
+#include "wire/wire_in.h"
 
-#include "base/arena_in.h"
-#include "text/schema_in.h"
+#include "base/base_in.h"
+#include "text/text_in.h"
 #include "wire/render_in.h"
 #include "wire/strict_in.h"
 #include "wire/structured.h"

@@ -7,7 +7,7 @@
    first, as its bytes come, so that a false length takes no memory. */
 #include "wire/frames_in.h"
 
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 
 enum {
     PHI__FRAMES_HEAD = 12,

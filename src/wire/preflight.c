@@ -3,7 +3,7 @@
    faults in the request, so a complaint here is for the transcript's maker. */
 #include "wire/codec_in.h"
 
-#include "text/json_cursor_in.h"
+#include "text/text_in.h"
 #include "wire/render_in.h"
 
 #include <stdarg.h>

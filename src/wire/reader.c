@@ -1,8 +1,7 @@
 /* reader.c - feeds a body's bytes to the codec's stream half. */
-#include "wire/reader_in.h"
+#include "wire/wire_in.h"
 
-#include "text/json_in.h"
-#include "wire/classify_in.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

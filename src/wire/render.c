@@ -1,7 +1,7 @@
 /* render.c - makes ids, names and text fit for a target. */
 #include "wire/render_in.h"
 
-#include "wire/hash_in.h"
+#include "wire/wire_in.h"
 
 static bool phi__render_alnum(char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');

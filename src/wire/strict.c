@@ -4,7 +4,7 @@
    Anthropic as of November 2026. */
 #include "wire/strict_in.h"
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "wire/render_in.h"
 
 #include <stdio.h>

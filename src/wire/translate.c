@@ -3,7 +3,7 @@
    Encoders apply the same rules block by block as they render, and keep the renderings: this
    function's output renders to the same bytes as its input. It is for hosts that inspect or change
    requests, and for models of their own. */
-#include "wire/translate_in.h"
+#include "wire/wire_in.h"
 
 #include "wire/render_in.h"
 

@@ -13,6 +13,7 @@
 #include "log/thread.h"
 #include "loop/input.h"
 #include "support/set.h"
+#include "text/text_in.h"
 
 TEST(a_prompt_says_what_is_wrong_with_it) {
     rig *r = rig_new();

@@ -6,6 +6,7 @@
 #include "loop/events.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "loop/loop_in.h"
 
 #include <poll.h>
 

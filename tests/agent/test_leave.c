@@ -9,6 +9,7 @@
 #include "model/event.h"
 #include "model/model.h"
 #include "wire/writer.h"
+#include "loop/loop_in.h"
 
 #include <poll.h>
 #include <setjmp.h>

@@ -9,7 +9,7 @@
 #include "tools/context_tools.h"
 #include "agent/agent_history.h"
 #include "history/policy.h"
-#include "history/prune_in.h"
+#include "history/history_in.h"
 
 /* An agent that a conversation, facts and a deferred rewrite belong to. */
 typedef struct outs {

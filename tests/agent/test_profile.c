@@ -5,7 +5,6 @@
 #include "agent/profile.h"
 #include "base/arena.h"
 #include "agent/agent_in.h"
-#include "agent/profile_in.h"
 
 static phi_memory memory;
 

@@ -10,6 +10,7 @@
 #include "loop/provider.h"
 #include "model/event.h"
 #include "model/model.h"
+#include "loop/loop_in.h"
 
 #define KEY "sk-test-0123456789"
 #define BEDROCK_ID "anthropic.claude-sonnet-4-5-20250929-v1:0"

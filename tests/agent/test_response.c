@@ -8,6 +8,7 @@
 #include "loop/provider.h"
 #include "loop/run.h"
 #include "model/model.h"
+#include "loop/loop_in.h"
 
 static const char *last_words(rig *r) {
     const char *words = NULL;

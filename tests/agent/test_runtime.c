@@ -8,6 +8,7 @@
 #include "io/transport.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "loop/loop_in.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>

@@ -5,6 +5,7 @@
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 #include "log/thread.h"
+#include "loop/loop_in.h"
 
 enum { VILLAGERS = 4 };
 

@@ -12,6 +12,7 @@
 #include "loop/input.h"
 #include "model/event.h"
 #include "log/log_in.h"
+#include "history/history_in.h"
 
 enum { STEPS_MOST = 200, TOOLS = 5 };
 

@@ -17,7 +17,7 @@
 #include "agent/agent_info.h"
 #include "history/policy.h"
 #include "loop/input.h"
-#include "history/prune_in.h"
+#include "history/history_in.h"
 
 enum { SEEDS = 40, ACTIONS = 45, TWINS = 3, TOOLS = 5, LANES = 6, PATIENCE = 3000 };
 

@@ -1,7 +1,7 @@
 /* test_usage.c - what was used and what it cost: of an answer, a run, an agent. */
 #include "support/ask.h"
 #include "support/heard.h"
-#include "model/message_in.h"
+#include "model/model_in.h"
 #include "codecs/presets.h"
 #include "model/model.h"
 #include "agent/agent_info.h"

@@ -1,7 +1,7 @@
 /* The arena: what it hands out, what it takes back, and what it does when there is no more. */
 #include "support/test.h"
 
-#include "base/arena_in.h"
+#include "base/base_in.h"
 
 static phi_memory memory;
 static phi_arena arena;

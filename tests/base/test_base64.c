@@ -1,7 +1,7 @@
 /* Base64, by the examples of RFC 4648 and by round trips. */
 #include "support/test.h"
 
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 
 static phi_memory memory;
 static phi__buf out;

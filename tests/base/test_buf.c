@@ -1,7 +1,7 @@
 /* The growing buffer, and the failure that sticks. */
 #include "support/test.h"
 
-#include "base/arena_in.h"
+#include "base/base_in.h"
 
 static phi_memory memory;
 static phi__buf buf;

@@ -1,7 +1,7 @@
 /* CRC-32: the check value of its catalogue, and any pieces. */
 #include "support/test.h"
 
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 
 TEST(the_check_value_of_the_catalogue_holds) {
     CHECK_EQ_INT(phi__crc32(0, "123456789", 9), 0xcbf43926u);

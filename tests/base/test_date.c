@@ -1,5 +1,5 @@
 /* test_date.c - times as RFC 3339, both ways. */
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "support/test.h"
 
 static void check_both(int64_t ms, const char *want) {

@@ -1,7 +1,7 @@
 /* UUIDs from given random bytes. */
 #include "support/test.h"
 
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 
 TEST(sixteen_bytes_are_written_as_a_uuid_of_version_4) {
     unsigned char random[16];

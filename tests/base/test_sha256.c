@@ -1,7 +1,7 @@
 /* SHA-256 and HMAC, by the examples of FIPS 180-4 and RFC 4231, in any pieces. */
 #include "support/test.h"
 
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 
 static const char *hex_of(const unsigned char hash[32]) {
     static char out[65];

@@ -1,7 +1,7 @@
 /* UTF-8: what is valid, where it may be cut, how it is repaired. */
 #include "support/test.h"
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 
 static phi_memory memory;
 

@@ -1,7 +1,6 @@
 /* test_words.c - words that a terminal may be given. */
 #include "support/test.h"
 
-#include "base/utf8_in.h"
 #include "base/base_in.h"
 
 /* Bytes that are cleaned; the result may hold no NUL. */

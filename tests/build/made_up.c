@@ -1,11 +1,12 @@
 /* made_up.c - a protocol that nobody speaks, for test_protocols.py: it is copied to src/codecs of a copy of the sources,
-   gets its line in wildcard_in.h, and no other file knows of it.
+   gets its line in names_in.h, and no other file knows of it.
 
    A request is words: "user: ...\n", "assistant: ...\n". An answer is a stream of events whose data are its words; an
    event "end" ends it. */
+#include "codecs/codecs_in.h"
 #include "codecs/names_in.h"
 
-#include "wire/classify_in.h"
+#include "wire/wire_in.h"
 
 enum { PHI__MADE_UP_FORM = 15 << 27 };
 

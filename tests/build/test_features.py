@@ -336,7 +336,7 @@ class Features(unittest.TestCase):
         self.assertEqual(said[0], "end 0")
         self.assertEqual(said[2], "good")
         seen = {int(bit) for bit in said[1].split()}
-        with open(self.path("src/loop/feature_in.h"), encoding="utf-8") as file:
+        with open(self.path("src/loop/state_in.h"), encoding="utf-8") as file:
             points = dict(re.findall(r"PHI__POINT_(\w+) = 1 << (\d+)", file.read()))
         never = {name for name, bit in points.items() if int(bit) not in seen}
         self.assertEqual(never, {"SAID", "ERRAND", "DROPPED", "FAILED", "HELD_AS", "RUN_SAVE", "RUN_LOAD",

@@ -6,7 +6,7 @@
 #include "codecs/openai_responses_in.h"
 
 #include "codecs/openai_in.h"
-#include "wire/hash_in.h"
+#include "wire/wire_in.h"
 
 static size_t read_bytes, compared;
 

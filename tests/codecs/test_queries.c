@@ -1,6 +1,6 @@
 /* test_queries.c - addresses, bodies and answers of the endpoints beside model calls, as text in and
    text out. */
-#include "codecs/queries_in.h"
+#include "codecs/codecs_in.h"
 #include "wire/wire_support.h"
 #include "support/codec_of.h"
 

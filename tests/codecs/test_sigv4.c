@@ -1,5 +1,5 @@
 /* test_sigv4.c - signatures by the vectors of tests/fixtures, and what becomes of odd values. */
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "codecs/sigv4_in.h"
 #include "wire/wire_support.h"
 

@@ -9,6 +9,7 @@
 #include "compat/compat.h"
 #include "support/wires.h"
 #include "loop/events.h"
+#include "loop/loop_in.h"
 
 enum { COMPAT_SCRIPT = 24 };
 

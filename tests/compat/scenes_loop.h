@@ -12,6 +12,7 @@
 #include "features/failover.h"
 #include "loop/hook.h"
 #include "loop/input.h"
+#include "history/history_in.h"
 
 #define SCENE_FREE "{\"type\":\"object\"}"
 

@@ -6,6 +6,7 @@
 #include "support/problems.h"
 #include "config/config_agents.h"
 #include "sections/sections.h"
+#include "loop/loop_in.h"
 
 #include <stdio.h>
 #include <string.h>

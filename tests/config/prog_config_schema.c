@@ -1,5 +1,6 @@
 /* prog_config_schema.c - prints the JSON Schema of a configuration with all sections, for make schema. */
 #include "sections/sections.h"
+#include "text/text_in.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #ifndef PHI_TESTS_CONFIG_REFERENCE_H
 #define PHI_TESTS_CONFIG_REFERENCE_H
 
-#include "config/config_section_in.h"
+#include "config/config_in.h"
 #include "config/config_tables_in.h"
 #include "sections/sections.h"
 

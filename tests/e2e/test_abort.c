@@ -1,7 +1,7 @@
 /* test_abort.c - phi_abort in every phase of a run: what has arrived is kept, the connection is let
    go at once, nothing of the run is left, and the same agent answers the next prompt. */
 #include "e2e/e2e.h"
-#include "io/http_in.h"
+#include "io/io_in.h"
 #include "loop/loop_in.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"

@@ -5,7 +5,7 @@
    is the expectation. Around each trouble stands a conversation: a prompt that works before it, and
    one that works after it, with all that was said in the request. */
 #include "e2e/e2e.h"
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "e2e/errors_page.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
@@ -13,6 +13,7 @@
 #include "model/failure.h"
 #include "model/model.h"
 #include "support/set.h"
+#include "loop/loop_in.h"
 
 #include <fcntl.h>
 #include <glob.h>

@@ -5,6 +5,7 @@
 #include "agent/agent_history.h"
 #include "log/thread.h"
 #include "model/message.h"
+#include "text/text_in.h"
 
 #define SCHEMA                                                                                     \
     "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\",\"minimum\":1},"             \

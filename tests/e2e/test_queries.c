@@ -5,6 +5,7 @@
 #include "codecs/presets.h"
 #include "agent/agent_history.h"
 #include "log/thread.h"
+#include "loop/loop_in.h"
 
 #define SIGNED "AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY:SESSION/TOKEN+EXAMPLE=="
 

@@ -3,7 +3,7 @@
 
    The mock's `times=N,TAG` makes the first N requests of an address fail; the TAG keeps tests apart. */
 #include "e2e/e2e.h"
-#include "io/http_in.h"
+#include "io/io_in.h"
 #include "loop/loop_in.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"

@@ -2,11 +2,12 @@
    in a session file or on a tape, in whatever form it came back. */
 #include "e2e/e2e.h"
 #include "agent/snapshot.h"
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 #include "record/recorder.h"
 #include "record/replay.h"
 #include "support/store_mem.h"
 #include "record/event_json.h"
+#include "record/recorder_in.h"
 
 #define KEY "sk-e2e/0123456789+abcdef=="
 #define AWS_KEY "AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY:SESSION/TOKEN+EXAMPLE=="

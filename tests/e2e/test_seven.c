@@ -2,7 +2,7 @@
    is tried again, a stream that breaks, an abort. A protocol that the library does not speak is
    reported as skipped, and the others go on. */
 #include "e2e/e2e.h"
-#include "io/http_in.h"
+#include "io/io_in.h"
 #include "loop/loop_in.h"
 #include "support/request.h"
 #include "agent/agent_history.h"

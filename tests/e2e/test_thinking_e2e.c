@@ -2,7 +2,7 @@
    Bedrock, against the mock's check (tests/mock/binding.py): whatever is changed on the way, no
    request is refused, and none has thinking that would be dropped without a word. Each story says
    how many thinking blocks went, beside those of a client by hand that only ever appends. */
-#include "history/prune_in.h"
+#include "history/history_in.h"
 #include "support/preflight.h"
 #include "agent/snapshot.h"
 #include "e2e/e2e.h"

@@ -11,6 +11,7 @@
 #include "loop/events.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
+#include "history/history_in.h"
 
 /* ---- selections ---- */
 

@@ -12,6 +12,7 @@
 #include "loop/hook.h"
 #include "loop/input.h"
 #include "loop/run.h"
+#include "history/history_in.h"
 
 /* ---- stores ---- */
 

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "log/thread.h"
 #include "loop/run.h"
+#include "history/history_in.h"
 
 /* ---- memory ---- */
 

@@ -1,6 +1,6 @@
 /* test_attached.c - objects that rooms keep with an agent: found, saved, claimed and freed; and an
    agent that a room holds. */
-#include "features/attached_in.h"
+#include "features/features_in.h"
 
 #include "agent/snapshot.h"
 #include "loop/find_in.h"

@@ -9,6 +9,7 @@
 #include "model/model.h"
 #include "agent/agent_history.h"
 #include "log/thread.h"
+#include "loop/loop_in.h"
 
 #define HEAD "[What you know now]"
 

@@ -15,6 +15,7 @@
 #include "agent/agent_info.h"
 #include "loop/hook.h"
 #include "loop/run.h"
+#include "history/history_in.h"
 
 #define SSE "Content-Type: text/event-stream\r\n"
 #define HALF                                                                                       \

@@ -3,6 +3,7 @@
 #include "text/json_in.h"
 #include "formats/toml.h"
 #include "formats/yaml.h"
+#include "formats/reader_in.h"
 
 static phi_memory memory;
 static phi_arena arena;

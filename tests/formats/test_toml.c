@@ -3,7 +3,7 @@
 #include "support/toml_suite.h"
 #include "text/json_in.h"
 #include "formats/toml_in.h"
-#include "text/marks_in.h"
+#include "text/text_in.h"
 
 #include <math.h>
 

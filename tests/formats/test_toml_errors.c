@@ -2,6 +2,7 @@
 #include "support/test.h"
 #include "text/json_in.h"
 #include "formats/toml.h"
+#include "formats/reader_in.h"
 
 static phi_memory memory;
 static phi_arena arena;

@@ -5,6 +5,7 @@
 #include "support/toml_suite.h"
 #include "text/json_in.h"
 #include "formats/toml.h"
+#include "formats/reader_in.h"
 
 #include <math.h>
 

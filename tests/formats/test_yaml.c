@@ -2,6 +2,7 @@
 #include "support/test.h"
 #include "text/json_in.h"
 #include "formats/yaml.h"
+#include "formats/reader_in.h"
 
 #include <math.h>
 

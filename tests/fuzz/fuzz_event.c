@@ -1,7 +1,7 @@
 /* fuzz_event.c - an event's JSON out of any bytes: what is read is written again, and that text gives the
    same text for ever; never a crash, never a byte left. */
 #include "agent/agent.h"
-#include "base/arena_in.h"
+#include "base/base_in.h"
 #include "record/event_json.h"
 
 #include <stdlib.h>

@@ -2,8 +2,7 @@
 
    The first byte says how many bytes a read gives, and whether each line gets a check value that fits: else nothing
    would ever be looked at behind it. */
-#include "base/arena_in.h"
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 #include "persist/file_store_in.h"
 
 #include <stdio.h>

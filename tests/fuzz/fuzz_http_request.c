@@ -4,6 +4,7 @@
    connection: every answer is one of HTTP's, memory stays within bounds, and nothing is left when
    the client has gone. The first byte chooses the pieces. */
 #include "serve/serve_in.h"
+#include "serve/http_head_in.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

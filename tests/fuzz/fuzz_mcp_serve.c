@@ -5,6 +5,8 @@
 #include "../mcp/answers.h"
 #include "agent/agent.h"
 #include "mcp/mcp_serve_in.h"
+#include "loop/loop_in.h"
+#include "mcp/mcp_serve_state_in.h"
 
 #include <stdlib.h>
 #include <unistd.h>

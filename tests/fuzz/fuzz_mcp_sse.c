@@ -4,6 +4,9 @@
 #include "agent/runtime.h"
 #include "mcp/mcp.h"
 #include "io/transport.h"
+#include "io/io_in.h"
+#include "loop/loop_in.h"
+#include "mcp/mcp_requests_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

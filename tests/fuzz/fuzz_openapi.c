@@ -3,10 +3,12 @@
    in UTF-8; names unique and within the rules. The first byte chooses the settings. */
 #include "openapi/opened.h"
 #include "support/preflight.h"
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "openapi/openapi.h"
-#include "text/schema_in.h"
+#include "text/text_in.h"
 #include "codecs/presets.h"
+#include "loop/loop_in.h"
+#include "openapi/api_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "permissions/permissions.h"
 
 #include "base/base_in.h"
+#include "permissions/permissions_in.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* fuzz_schema.c - a schema and a value, both out of any bytes: never a crash, never unbounded work, and
    words that are terminated UTF-8. The first zero byte parts the two. */
-#include "base/utf8_in.h"
-#include "text/schema_in.h"
+#include "base/base_in.h"
+#include "text/text_in.h"
 
 #include <stdlib.h>
 

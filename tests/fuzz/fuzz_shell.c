@@ -4,7 +4,7 @@
    is left allocated. */
 #include "permissions/permit.h"
 #include "permissions/permissions_in.h"
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "text/json_in.h"
 
 #include <stdlib.h>

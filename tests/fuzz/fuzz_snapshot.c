@@ -1,10 +1,11 @@
 /* fuzz_snapshot.c - an agent out of any bytes: it is refused, or it is one that can be stepped, saved again, loaded
    again from that, and freed; never a crash, never a byte left. */
 #include "agent/snapshot.h"
-#include "base/arena_in.h"
+#include "base/base_in.h"
 #include "codecs/presets.h"
 #include "loop/events.h"
 #include "loop/provider.h"
+#include "loop/loop_in.h"
 
 #include <stdlib.h>
 

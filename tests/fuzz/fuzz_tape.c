@@ -2,12 +2,12 @@
 
    Sums are put right first, or nothing would ever be looked at: each line of the input is an object without its end. */
 #include "agent/agent.h"
-#include "base/arena_in.h"
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 #include "record/replay.h"
 #include "agent/agent_history.h"
 #include "codecs/presets.h"
 #include "loop/events.h"
+#include "loop/loop_in.h"
 
 #include <stdlib.h>
 

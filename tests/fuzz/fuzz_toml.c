@@ -5,7 +5,7 @@
    the text behind the first zero byte, and one with random changes) reads as that tree; nothing is
    left allocated. */
 #include "text/json_in.h"
-#include "text/marks_in.h"
+#include "text/text_in.h"
 #include "formats/toml_in.h"
 
 #include <math.h>

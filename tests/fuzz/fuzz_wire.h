@@ -4,9 +4,9 @@
 #ifndef PHI_TESTS_FUZZ_WIRE_H
 #define PHI_TESTS_FUZZ_WIRE_H
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "model/model.h"
-#include "wire/reader_in.h"
+#include "wire/wire_in.h"
 #include "wire/repair_in.h"
 #include "support/codec_of.h"
 

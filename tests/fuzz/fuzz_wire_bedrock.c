@@ -2,7 +2,7 @@
    'F') as the payloads of frames whose checks are right, one a line, its type told by the first byte. */
 #include "fuzz/fuzz_wire.h"
 
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 
 typedef struct fuzz_frames {
     uint8_t at[1 << 16];

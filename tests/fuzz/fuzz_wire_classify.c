@@ -1,7 +1,7 @@
 /* fuzz_wire_classify.c - any bytes as the headers and body of an error: status, headers and body
    are apart by a NUL. */
 #include "codecs/presets.h"
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "wire/codec_in.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* fuzz_wire_strict.c - a schema out of any bytes in every form that a provider takes: never a crash, never
    unbounded work; what comes out is JSON that is adapted to itself, or words. Behind a first zero byte stands
    a value, from which nulls are taken. */
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "codecs/gemini_in.h"
 #include "wire/strict_in.h"
 

@@ -5,6 +5,7 @@
    allocated, and the copies of aliases stay within their limits. */
 #include "text/json_in.h"
 #include "formats/yaml.h"
+#include "formats/reader_in.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 static size_t looked;
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "history/history_in.h"
 #define PHI_ROLE_TOOL_RESULT (looked++, PHI_ROLE_TOOL_RESULT)
 #include "history/compact.c"

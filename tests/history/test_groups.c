@@ -20,7 +20,7 @@ static bool count_equal(phi_str a, phi_str b) {
 #include "history/append.c"
 #include "history/lane.c"
 #include "model/event_parts.h"
-#include "history/prune_in.h"
+#include "history/history_in.h"
 #undef phi_str_equal
 
 enum { CALLS = 2000 };

@@ -5,7 +5,7 @@
 #include "persist/persist_in.h"
 #include "model/event_parts.h"
 #include "support/append.h"
-#include "history/prune_in.h"
+#include "history/history_in.h"
 
 static phi_memory memory;
 static phi_thread log_;

@@ -6,7 +6,7 @@
 #include "persist/persist_in.h"
 #include "support/append.h"
 #include "support/thread_text.h"
-#include "history/prune_in.h"
+#include "history/history_in.h"
 
 static phi_memory memory;
 static phi_thread thread;

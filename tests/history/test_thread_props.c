@@ -7,7 +7,7 @@
 #include "model/tokens.h"
 #include "persist/store.h"
 #include "persist/persist_in.h"
-#include "wire/hash_in.h"
+#include "wire/wire_in.h"
 #include "codecs/translate.h"
 #include "codecs/presets.h"
 #include "model/model.h"

@@ -7,7 +7,6 @@
 
 static size_t looked;
 
-#include "history/prune_in.h"
 #include "history/projecting_in.h"
 #define PHI_REWRITE_COMPACTION (looked++, PHI_REWRITE_COMPACTION)
 #include "history/prune.c"

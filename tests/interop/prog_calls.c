@@ -9,7 +9,6 @@
    header. */
 #include "agent/agent.h"
 #include "base/base_in.h"
-#include "base/arena_in.h"
 #include "openapi/openapi.h"
 #include "text/json_in.h"
 #include "loop/events.h"
@@ -17,6 +16,8 @@
 #include "model/model.h"
 #include "loop/provider.h"
 #include "wire/writer.h"
+#include "loop/loop_in.h"
+#include "openapi/api_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* prog_config_check.c - a configuration in JSON a line; its messages a line, parted by tabs. */
 #include "sections/sections.h"
+#include "config/config_own_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,9 +8,11 @@
    99 of 100 operations become tools, or where a tool is refused. */
 #include "agent/dry_run.h"
 #include "openapi/openapi.h"
-#include "text/schema_in.h"
+#include "text/text_in.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "loop/loop_in.h"
+#include "openapi/api_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
    One JSON file a request: protocol, method, url, headers, and the body as one string. Where the protocol
    signs, it is signed with keys and a time that check.mjs knows. */
 #include "support/header.h"
-#include "base/sha256_in.h"
-#include "wire/format_in.h"
+#include "base/base_in.h"
+#include "wire/wire_in.h"
 #include "wire/wire_support.h"
 #include "support/codec_of.h"
 

@@ -8,14 +8,14 @@
    "open" is an error. A run that has not ended after a minute ends the program with exit code 3. */
 #include "agent/agent.h"
 #include "base/base_in.h"
-#include "base/arena_in.h"
-#include "io/clock_in.h"
+#include "io/io_in.h"
 #include "text/json_in.h"
 #include "loop/events.h"
 #include "codecs/presets.h"
 #include "model/model.h"
 #include "model/event.h"
 #include "model/failure.h"
+#include "loop/loop_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

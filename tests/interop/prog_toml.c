@@ -6,6 +6,7 @@
        prog_toml edit < paths     the same of each file, changed until it reads as the one before */
 #include "text/json_in.h"
 #include "formats/toml.h"
+#include "formats/reader_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

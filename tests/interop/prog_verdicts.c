@@ -5,8 +5,9 @@
 #include "../permissions/permit.h"
 #include "permissions/permissions.h"
 
-#include "base/arena_in.h"
+#include "base/base_in.h"
 #include "text/json_in.h"
+#include "permissions/permissions_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
        prog_yaml time < paths           a line a file: bytes, milliseconds, peak bytes */
 #include "text/json_in.h"
 #include "formats/yaml.h"
+#include "formats/reader_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

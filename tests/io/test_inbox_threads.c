@@ -1,5 +1,5 @@
 /* test_inbox_threads.c - the ring that other threads post into: order, bounds, wrap-around, races. */
-#include "io/inbox_in.h"
+#include "io/io_in.h"
 #include "support/test.h"
 
 #include <pthread.h>

@@ -1,7 +1,6 @@
 /* The pump's hands: timers, watches, the ready queue, the wake-up, starts, clocks. */
 #include "support/test.h"
 
-#include "io/clock_in.h"
 #include "io/io_in.h"
 #include "io/os_in.h"
 #include "io/poller_in.h"

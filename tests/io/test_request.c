@@ -2,7 +2,7 @@
 #include "support/header.h"
 #include "support/test.h"
 
-#include "io/request_in.h"
+#include "io/io_in.h"
 
 static phi_request make(phi__piece *pieces, size_t count) {
     phi_request rq;

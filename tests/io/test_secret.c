@@ -1,8 +1,8 @@
 /* test_secret.c - secrets are found in every form, at every place, and nothing else is. */
 #include "support/test.h"
 
-#include "base/sha256_in.h"
-#include "io/request_in.h"
+#include "base/base_in.h"
+#include "io/io_in.h"
 #include "io/secret_in.h"
 
 static phi_memory memory;

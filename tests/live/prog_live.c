@@ -8,6 +8,7 @@
 #include "loop/events.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "loop/loop_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

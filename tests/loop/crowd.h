@@ -13,6 +13,8 @@
 #include "model/model.h"
 #include "agent/agent_history.h"
 #include "loop/hook.h"
+#include "io/io_in.h"
+#include "loop/loop_in.h"
 
 enum { CROWD_MOST = 1000, CROWD_CALLS = 10, CROWD_TEXT = 32 };
 

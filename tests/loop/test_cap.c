@@ -1,7 +1,7 @@
 /* test_cap.c - results that are larger than their agent allows: what stays, the file with the whole,
    and what may happen while it is written. */
 #include "agent/snapshot.h"
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "loop/wait_tool.h"
 #include "record/replay.h"
 #include "support/rig.h"

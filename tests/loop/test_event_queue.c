@@ -4,6 +4,7 @@
 #include "loop/events.h"
 #include "agent/agent_history.h"
 #include "log/thread.h"
+#include "loop/loop_in.h"
 
 TEST(events_nobody_pops_stop_the_reading_and_nothing_is_lost) {
     rig *r = rig_new();

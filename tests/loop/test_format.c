@@ -9,6 +9,7 @@
 #include "support/request.h"
 #include "agent/agent_history.h"
 #include "loop/input.h"
+#include "text/text_in.h"
 
 #define SCHEMA                                                                                     \
     "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}},\"required\":[\"n\"]}"

@@ -3,7 +3,7 @@
 #include "support/update.h"
 #include "support/heard.h"
 #include "agent/agent_history.h"
-#include "model/message_in.h"
+#include "model/model_in.h"
 #include "agent/agent_info.h"
 #include "log/thread.h"
 #include "loop/hook.h"

@@ -12,6 +12,7 @@
 #include "loop/run.h"
 #include "model/event.h"
 #include "support/set.h"
+#include "loop/loop_in.h"
 
 /* What the hook does when it is asked at `at`. */
 typedef enum deed {

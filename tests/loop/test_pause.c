@@ -2,7 +2,7 @@
    know, in a run. */
 #include "agent/agent.h"
 #include "agent/snapshot.h"
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "features/facts.h"
 #include "support/rig.h"
 #include "support/set.h"

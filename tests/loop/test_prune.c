@@ -9,6 +9,7 @@
 #include "features/context_edits.h"
 #include "agent/agent_history.h"
 #include "loop/hook.h"
+#include "history/history_in.h"
 
 typedef struct world {
     rig *r;

@@ -9,7 +9,7 @@
 #include "history/revert.h"
 #include "agent/agent_history.h"
 #include "loop/hook.h"
-#include "history/prune_in.h"
+#include "history/history_in.h"
 
 typedef struct world {
     rig *r;

@@ -6,6 +6,7 @@
 #include "record/event_json.h"
 #include "loop/hook.h"
 #include "loop/input.h"
+#include "loop/loop_in.h"
 
 enum { STEPS = 600, CASTS = 3, TELLERS = 3 };
 

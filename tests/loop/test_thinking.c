@@ -7,12 +7,13 @@
 #include "support/binding.h"
 #include "support/heard.h"
 #include "support/set.h"
-#include "wire/hash_in.h"
+#include "wire/wire_in.h"
 #include "agent/agent_history.h"
 #include "agent/runtime.h"
 #include "history/policy.h"
 #include "log/thread.h"
 #include "model/message.h"
+#include "history/history_in.h"
 
 /* ---- answers that think ---- */
 

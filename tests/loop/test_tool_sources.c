@@ -4,7 +4,7 @@
 #include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
-#include "base/arena_in.h"
+#include "base/base_in.h"
 #include "evaluate/evaluate.h"
 #include "record/replay.h"
 #include "subagents/subagents.h"

@@ -5,6 +5,7 @@
 #include "log/thread.h"
 #include "model/message.h"
 #include "agent/agent_info.h"
+#include "loop/loop_in.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -5,6 +5,8 @@
 #include "io/transport.h"
 #include "loop/events.h"
 #include "agent/agent_history.h"
+#include "io/io_in.h"
+#include "loop/loop_in.h"
 
 #define HEAD "Content-Type: text/event-stream\r\n"
 

@@ -3,6 +3,7 @@
 #define PHI_TESTS_MCP_ANSWERS_H
 
 #include "mcp/mcp_serve.h"
+#include "mcp/mcp_serve_state_in.h"
 
 static inline phi_status answer_text(phi_mcp_incoming incoming, phi_str text) {
     phi_mcp_answer_desc answer = PHI_ZERO;

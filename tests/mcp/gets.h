@@ -4,6 +4,7 @@
 
 #include "mcp/mcp_get.h"
 #include "mcp/mcp_tools.h"
+#include "mcp/mcp_requests_in.h"
 
 typedef void (*gets_fn)(void *user_data, const phi_mcp_got *got);
 

@@ -6,6 +6,7 @@
 #include "mcp/mcp_tools.h"
 #include "support/mcp_mock.h"
 #include "support/rig.h"
+#include "mcp/mcp_requests_in.h"
 
 #include <unistd.h>
 

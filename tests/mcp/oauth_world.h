@@ -7,6 +7,7 @@
 #include "mcp/mcp_oauth_in.h"
 #include "support/store_mem.h"
 #include "support/wires.h"
+#include "mcp/mcp_oauth_client_in.h"
 
 /* An answer to "METHOD URL", `uses` times (0: always); the first that fits is taken. */
 typedef struct world_page {

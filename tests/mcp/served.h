@@ -4,6 +4,7 @@
 
 #include "mcp/mcp_serve.h"
 #include "support/rig.h"
+#include "mcp/mcp_serve_state_in.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -9,6 +9,8 @@
 #include "mcp/mcp_tools.h"
 #include "support/mcp_mock.h"
 #include "loop/events.h"
+#include "loop/loop_in.h"
+#include "mcp/mcp_requests_in.h"
 
 #include <signal.h>
 #include <time.h>

@@ -1,6 +1,7 @@
 /* test_mcp_headers.c - parameters that are mirrored into headers of HTTP. */
 #include "mcp/mcp_headers_in.h"
 #include "support/test.h"
+#include "text/text_in.h"
 
 static phi_memory memory;
 static phi_arena arena;

@@ -4,6 +4,9 @@
 #include "support/test.h"
 #include "history/revert.h"
 #include "io/transport.h"
+#include "io/io_in.h"
+#include "loop/loop_in.h"
+#include "mcp/mcp_requests_in.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -1,6 +1,7 @@
 /* test_mcp_oauth_enemy.c - servers and hosts that strain an authorization: connections freed in the
    midst of it, floods, tokens that end at once, connections that share a store. */
 #include "mcp/oauth_world.h"
+#include "mcp/mcp_requests_in.h"
 
 /* ---- whole connections ---- */
 

@@ -8,6 +8,7 @@
 #include "mcp/mcp_oauth.h"
 #include "persist/file_store.h"
 #include "support/mock_server.h"
+#include "mcp/mcp_requests_in.h"
 
 #include <dirent.h>
 #include <stdio.h>

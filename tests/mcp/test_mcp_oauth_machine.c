@@ -1,6 +1,6 @@
 /* test_mcp_oauth_machine.c - authorizations without a person, and keys of the host's that sign: who
    the client is, and whose token it is. */
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 #include "mcp/oauth_world.h"
 
 #include <stdio.h>

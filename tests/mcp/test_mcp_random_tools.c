@@ -3,7 +3,7 @@
    which end every call. PHI_SEEDS says how many, PHI_SEED picks one. */
 #include "support/preflight.h"
 #include "mcp/tools.h"
-#include "text/schema_in.h"
+#include "text/text_in.h"
 #include "codecs/presets.h"
 #include "model/model.h"
 

@@ -3,6 +3,7 @@
 #include "agent/agent.h"
 #include "mcp/mcp.h"
 #include "mcp/served.h"
+#include "mcp/mcp_requests_in.h"
 
 #include <time.h>
 

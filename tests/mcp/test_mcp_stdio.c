@@ -3,6 +3,8 @@
 #include "mcp/mcp.h"
 #include "support/mcp_mock.h"
 #include "support/test.h"
+#include "loop/loop_in.h"
+#include "mcp/mcp_requests_in.h"
 
 #include <errno.h>
 #include <signal.h>

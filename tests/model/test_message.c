@@ -4,7 +4,7 @@
 #include "model/message.h"
 #include "support/test.h"
 #include "text/json.h"
-#include "model/message_in.h"
+#include "model/model_in.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* test_texts.c - texts with their holes filled, how they are read again, and what is refused. */
 #include "support/text_name.h"
-#include "model/texts_in.h"
-#include "base/arena_in.h"
+#include "model/model_in.h"
+#include "base/base_in.h"
 #include "support/test.h"
 
 static phi_memory memory;

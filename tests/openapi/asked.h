@@ -8,6 +8,8 @@
 #include "support/rig.h"
 #include "support/wires.h"
 #include "loop/events.h"
+#include "loop/loop_in.h"
+#include "openapi/api_in.h"
 
 enum { ASKED_CALLS = 8 };
 

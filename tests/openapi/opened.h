@@ -3,6 +3,8 @@
 #define PHI_TESTS_OPENAPI_OPENED_H
 
 #include "openapi/openapi.h"
+#include "loop/loop_in.h"
+#include "openapi/api_in.h"
 
 static inline phi_openapi *open_text(phi_runtime *rt, const phi_openapi_desc *desc, phi_str text) {
     phi_openapi_desc of = PHI_ZERO;

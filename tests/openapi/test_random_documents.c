@@ -4,7 +4,7 @@
 #include "openapi/opened.h"
 #include "support/preflight.h"
 #include "spec.h"
-#include "text/schema_in.h"
+#include "text/text_in.h"
 #include "codecs/presets.h"
 #include "model/model.h"
 

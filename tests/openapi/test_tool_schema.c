@@ -1,7 +1,7 @@
 /* test_tool_schema.c - schemas, parameters, bodies and names, one rule a test. */
 #include "support/preflight.h"
 #include "openapi/spec.h"
-#include "text/schema_in.h"
+#include "text/text_in.h"
 #include "codecs/presets.h"
 #include "model/model.h"
 

@@ -3,6 +3,7 @@
 #define PHI_TESTS_PERMISSIONS_PERMIT_H
 
 #include "permissions/permissions.h"
+#include "permissions/permissions_in.h"
 
 static inline phi_permission_call permit_call(phi_str source, phi_str tool, phi_str arguments) {
     phi_permission_call call = PHI_ZERO;

@@ -2,7 +2,7 @@
 #include "permissions/permit.h"
 #include "permissions/permissions.h"
 
-#include "base/arena_in.h"
+#include "base/base_in.h"
 #include "support/rig.h"
 
 static const char *const names[] = {"ask", "allow", "deny"};

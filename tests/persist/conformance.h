@@ -8,7 +8,7 @@
 #ifndef PHI_TESTS_STORES_CONFORMANCE_H
 #define PHI_TESTS_STORES_CONFORMANCE_H
 
-#include "base/arena_in.h"
+#include "base/base_in.h"
 #include "support/test.h"
 #include "persist/store.h"
 

@@ -9,6 +9,7 @@
 #include "agent/agent_history.h"
 #include "loop/provider.h"
 #include "wire/writer.h"
+#include "loop/loop_in.h"
 
 typedef struct text {
     char *at;

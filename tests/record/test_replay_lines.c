@@ -1,11 +1,12 @@
 /* test_replay_lines.c - a tape whose lines are missing, doubled, swapped or cut; tapes of version 1; and results that are
    given before their call has started. */
 #include "support/update.h"
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 #include "record/replay.h"
 #include "support/rig.h"
 #include "agent/agent_history.h"
 #include "loop/hook.h"
+#include "loop/loop_in.h"
 
 enum { LINES = 100, STEPS = 100000, SUM_BYTES = 18 };
 

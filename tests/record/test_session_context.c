@@ -11,7 +11,7 @@
 #include "loop/events.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
-#include "history/prune_in.h"
+#include "history/history_in.h"
 
 static run_log l;
 

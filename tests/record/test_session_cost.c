@@ -2,7 +2,7 @@
 #include "support/test.h"
 #include "support/recorded.h"
 
-#include "model/message_in.h"
+#include "model/model_in.h"
 #include "record/session_in.h"
 
 static size_t compared;

@@ -6,6 +6,7 @@
 #include "support/mcp_mock.h"
 #include "support/wires.h"
 #include "agent/agent_info.h"
+#include "loop/loop_in.h"
 
 /* A runtime with a clock and processes of this machine. */
 static phi_runtime *real(void) {

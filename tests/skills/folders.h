@@ -4,6 +4,7 @@
 
 #include "skills/skills.h"
 #include "support/test.h"
+#include "skills/skills_in.h"
 
 #include <errno.h>
 #include <sys/stat.h>

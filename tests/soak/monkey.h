@@ -27,6 +27,9 @@
 #include "tools/context_tools.h"
 #include "loop/tool_source.h"
 #include "loop/hook.h"
+#include "config/config_own_in.h"
+#include "history/history_in.h"
+#include "loop/loop_in.h"
 
 enum {
     SEATS = 5,

@@ -5,7 +5,7 @@
 #ifndef PHI_TESTS_STRATEGY_MACHINE_SUPPORT_H
 #define PHI_TESTS_STRATEGY_MACHINE_SUPPORT_H
 
-#include "base/arena_in.h"
+#include "base/base_in.h"
 #include "strategy/machine.h"
 #include "support/test.h"
 #include "text/json_in.h"

@@ -2,6 +2,7 @@
    again, and the log is the same. */
 #include "record/replay.h"
 #include "subagents/family.h"
+#include "loop/loop_in.h"
 
 typedef struct text {
     char at[60000];

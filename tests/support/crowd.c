@@ -6,6 +6,7 @@
 #include "log/thread.h"
 #include "model/failure.h"
 #include "model/message.h"
+#include "loop/loop_in.h"
 
 #include <time.h>
 

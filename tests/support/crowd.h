@@ -9,6 +9,7 @@
 #include "agent/agent.h"
 #include "support/test.h"
 #include "model/failure.h"
+#include "loop/loop_in.h"
 
 enum { CROWD_MOST = 128, CROWD_CALLS = 32, CROWD_RETRIES = 8 };
 

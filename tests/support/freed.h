@@ -5,6 +5,7 @@
 #include "agent/one_shot_run.h"
 #include "history/thread_in.h"
 #include "support/test.h"
+#include "loop/loop_in.h"
 
 /* PHI_OK, or the status that the runtime has of the refusal. */
 static inline phi_status thread_freed(phi_thread *thread) {

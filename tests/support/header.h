@@ -3,6 +3,7 @@
 #define PHI_TESTS_SUPPORT_HEADER_H
 
 #include "io/transport.h"
+#include "io/io_in.h"
 
 static inline bool header_at(const phi_request *request, size_t i, phi_str *name, phi_str *value) {
     phi_request_info info = phi_request_get_info(request);

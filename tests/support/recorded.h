@@ -4,8 +4,9 @@
 
 #include "record/event_json.h"
 #include "record/recorder_in.h"
-#include "model/message_in.h"
+#include "model/model_in.h"
 #include "record/session_context.h"
+#include "history/history_in.h"
 
 /* An event out of its JSON. */
 static inline phi_status add_json(phi_recorder *to, phi_str json) {

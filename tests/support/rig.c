@@ -10,7 +10,8 @@
 #include "loop/hook.h"
 #include "loop/run.h"
 #include "model/event.h"
-#include "model/message_in.h"
+#include "model/model_in.h"
+#include "loop/loop_in.h"
 
 #include <stdarg.h>
 

@@ -13,6 +13,7 @@
 #include "agent/agent_history.h"
 #include "loop/hook.h"
 #include "loop/run.h"
+#include "loop/loop_in.h"
 
 typedef struct rig rig;
 

@@ -3,6 +3,7 @@
 #define PHI_TESTS_SUPPORT_TOML_SUITE_H
 
 #include "formats/toml.h"
+#include "text/text_in.h"
 
 typedef struct toml_case {
     const char *name;

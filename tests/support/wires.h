@@ -10,6 +10,7 @@
 #include "codecs/presets.h"
 #include "history/revert.h"
 #include "io/transport.h"
+#include "loop/loop_in.h"
 
 enum { WIRES_MOST = 80 };
 

@@ -1,5 +1,5 @@
 /* test_channel.c - two descriptors as a conversation: pipes, files, devices, and peers that leave. */
-#include "system/channel_in.h"
+#include "system/system_in.h"
 #include "support/test.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* test_marks.c - the place of each value and key of a tree in its text. */
 #include "support/test.h"
 #include "text/json_in.h"
-#include "text/marks_in.h"
+#include "text/text_in.h"
 #include "formats/yaml_in.h"
 
 static phi_memory memory;

@@ -1,6 +1,6 @@
 /* test_records.c - fields of a struct as members of JSON, by a table. */
 #include "support/test.h"
-#include "text/records_in.h"
+#include "text/text_in.h"
 
 typedef enum color { COLOR_RED, COLOR_GREEN, COLOR_BLUE } color;
 

@@ -1,6 +1,6 @@
 /* test_schema.c - tool arguments against a JSON Schema, and what is said when they do not fit. */
 #include "support/test.h"
-#include "text/schema_in.h"
+#include "text/text_in.h"
 
 static phi_memory memory;
 static phi_arena arena;

@@ -5,6 +5,7 @@
 #include "support/rig.h"
 #include "tools/scripts_in.h"
 #include "agent/agent_history.h"
+#include "permissions/permissions_in.h"
 
 #include <errno.h>
 #include <signal.h>

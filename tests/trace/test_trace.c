@@ -2,7 +2,7 @@
 #include "trace/trace_hostile.h"
 #include "trace/trace_read.h"
 
-#include "base/utf8_in.h"
+#include "base/base_in.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "support/talk.h"
@@ -10,6 +10,7 @@
 #include "model/model.h"
 #include "agent/agent_history.h"
 #include "history/policy.h"
+#include "trace/trace_in.h"
 
 /* ---- what a request held ---- */
 

@@ -10,6 +10,7 @@
 #include "model/model.h"
 #include "agent/agent_history.h"
 #include "features/failover.h"
+#include "trace/trace_in.h"
 
 #include <unistd.h>
 

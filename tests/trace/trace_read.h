@@ -2,10 +2,13 @@
 #ifndef PHI_TESTS_TRACE_TRACE_READ_H
 #define PHI_TESTS_TRACE_TRACE_READ_H
 
-#include "base/arena_in.h"
+#include "base/base_in.h"
 #include "support/test.h"
 #include "text/json.h"
 #include "trace/trace.h"
+#include "history/history_in.h"
+#include "text/text_in.h"
+#include "trace/trace_in.h"
 
 /* Made of a thread; memory of its own. */
 typedef struct traced {

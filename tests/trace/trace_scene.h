@@ -5,7 +5,7 @@
 
 #include "persist/persist_in.h"
 #include "support/test.h"
-#include "model/message_in.h"
+#include "model/model_in.h"
 #include "trace/trace.h"
 #include "model/event_parts.h"
 

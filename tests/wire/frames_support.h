@@ -2,7 +2,7 @@
 #ifndef PHI_TESTS_FRAMES_SUPPORT_H
 #define PHI_TESTS_FRAMES_SUPPORT_H
 
-#include "base/sha256_in.h"
+#include "base/base_in.h"
 #include "wire/wire_support.h"
 
 typedef struct frame_bytes {

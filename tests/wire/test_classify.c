@@ -1,6 +1,6 @@
 /* test_classify.c - kinds, delays and words of errors, beside the cases of the fixtures. What an
    overflow says: test_overflow_words.c. */
-#include "wire/classify_in.h"
+#include "wire/wire_in.h"
 #include "wire/wire_support.h"
 
 static phi_memory memory;

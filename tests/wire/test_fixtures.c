@@ -1,7 +1,7 @@
 /* test_fixtures.c - the sample streams, requests and errors of tests/fixtures. */
 #include "wire/wire_support.h"
 #include "support/codec_of.h"
-#include "model/message_in.h"
+#include "model/model_in.h"
 
 /* One line that says all there is to know of an answer, to compare one split with another. */
 static char *answer_text(stream *s) {

@@ -1,6 +1,6 @@
 /* test_format.c - structured output in the bytes of every protocol: its own way where it has one, the tool
    where it has none; and what becomes of the tool's call when it comes back. */
-#include "wire/format_in.h"
+#include "wire/wire_in.h"
 #include "wire/structured.h"
 #include "wire_support.h"
 #include "support/codec_of.h"

@@ -1,9 +1,9 @@
 /* test_strict.c - schemas in the strict forms, what is refused with which words, nulls that stand for what was
    left out, and what the codecs send. */
-#include "base/utf8_in.h"
-#include "text/schema_in.h"
+#include "base/base_in.h"
+#include "text/text_in.h"
 #include "codecs/gemini_in.h"
-#include "wire/format_in.h"
+#include "wire/wire_in.h"
 #include "wire/strict_in.h"
 #include "wire/wire_support.h"
 #include "support/codec_of.h"

@@ -1,6 +1,6 @@
 /* test_takes.c - the settings that not every target takes, and raw tools: what each protocol
    writes for them, what it leaves out, and the words of that. */
-#include "wire/encode_in.h"
+#include "wire/wire_in.h"
 #include "wire/wire_support.h"
 #include "support/codec_of.h"
 

@@ -7,8 +7,7 @@
 #include "model/model.h"
 #include "support/test.h"
 #include "text/json_in.h"
-#include "wire/classify_in.h"
-#include "wire/reader_in.h"
+#include "wire/wire_in.h"
 #include "support/codec_of.h"
 
 /* ---- streams ---- */

@@ -14,6 +14,9 @@
 #include "mcp/mcp_tools.h"
 #include "loop/events.h"
 #include "loop/hook.h"
+#include "loop/loop_in.h"
+#include "mcp/mcp_requests_in.h"
+#include "text/text_in.h"
 
 #include <curl/curl.h>
 #include <pthread.h>

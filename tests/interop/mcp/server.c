@@ -9,6 +9,8 @@
 #include "mcp/mcp_serve.h"
 #include "agent/agent.h"
 #include "text/json_in.h"
+#include "loop/loop_in.h"
+#include "mcp/mcp_serve_state_in.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,14 +1,16 @@
-/* queries_in.h - a protocol's endpoints for the list of models and for the count of a request's
+/* codecs_in.h - what codecs/ offers to other rooms. */
+#ifndef PHI_CODECS_CODECS_IN_H
+#define PHI_CODECS_CODECS_IN_H
+
+#include "codecs/queries.h"
+#include "wire/wire_in.h"
+
+/* ======== A protocol's endpoints for the list of models and for the count of a request's
    tokens.
 
    A table has a row for each protocol that has such endpoints. An address is derived from that of a
    model call, which the codec has written, and the body of a count is a model call's without the
    members that the endpoint refuses. Pure: text in, text out. */
-#ifndef PHI_CODECS_QUERIES_IN_H
-#define PHI_CODECS_QUERIES_IN_H
-
-#include "codecs/queries.h"
-#include "wire/codec_in.h"
 
 typedef struct phi__queries {
     const char *names[PHI__CODEC_NAMES]; /* of the protocol */
@@ -34,6 +36,7 @@ PHI__FN bool phi__queries_count_url(const phi__queries *q, phi_str url, phi__buf
 /* The members of a model call's body that a count takes: moved to the beginning of `body`, which
    changes. *out is their text, without the braces. False: the body is no object. */
 PHI__FN bool phi__queries_members(const phi__queries *q, char *body, size_t len, phi_str *out);
+
 /* Appends the bytes before the members. */
 PHI__FN void phi__queries_before(const phi__queries *q, const phi_model *model, bool any,
                                  phi__buf *out);
