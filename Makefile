@@ -21,10 +21,13 @@ FLAGS_normal = -O2 -g1
 FLAGS_asan = -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all \
              -DPHI__SEGMENT_BYTES=512
 FLAGS_tsan = -O0 -g1 -fno-omit-frame-pointer -fsanitize=thread
+FLAGS_cov = -O0 -g1 --coverage
 FLAGS_fuzz = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
              -fno-sanitize-recover=all
+# A warning fails the build, so that `make check` need not compile the same files again (make WERROR= lets it pass).
+WERROR = -Werror
 # Tests call functions of phi's own, out of a shared library.
-CFLAGS = -std=c99 -D_GNU_SOURCE -fPIC -DPHI__FN= $(WARN) $(FLAGS_$(V))
+CFLAGS = -std=c99 -D_GNU_SOURCE -fPIC -DPHI__FN= $(WARN) $(WERROR) $(FLAGS_$(V))
 
 # Of the shipped header in one piece. For this one warning gcc looks up line after line of its two megabytes, which
 # doubles the time; the files of src/ are compiled with it. Under the sanitizers they are optimised, too.
@@ -74,7 +77,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo live openapi schema interop test check mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
+.PHONY: all help demo live openapi schema interop test check coverage mutants bench callgrind fuzz soak valgrind examples install uninstall deps deps-bench clean \
         format \
         objects programs example-programs one always
 .DELETE_ON_ERROR:
@@ -97,6 +100,7 @@ help:
 	@echo 'make one T=tests/base/test_arena.c   one test program, whatever else does not compile'
 	@echo 'make bench | fuzz | soak | valgrind | examples | format | clean'
 	@echo 'make install PREFIX=/usr/local   the headers and the command phi, with its manual page (make uninstall)'
+	@echo 'make coverage   which lines and branches the C tests run, per room (gcovr); pages in $(BUILD)/coverage'
 	@echo 'make deps       installs what demo, test and check need; each does so itself'
 
 # ---- per-file development build ----
@@ -177,8 +181,8 @@ $(B)/examples/%: examples/%.c $(B)/libphi_all.a $(B)/declared/.stamp
 	@mkdir -p $(@D)
 	@echo '  CC    $<'
 	@! grep -q '^#define PHI_IMPLEMENTATION' $< || \
-	    $(CC) -std=c99 $(WARN_HEADER) -D_GNU_SOURCE -I$(BUILD)/include -fsyntax-only $<
-	@$(CC) -std=c99 $(WARN_HEADER) $(FLAGS_HEADER) -D_GNU_SOURCE -I$(B)/declared $< $(B)/libphi_all.a \
+	    $(CC) -std=c99 $(WARN_HEADER) $(WERROR) -D_GNU_SOURCE -I$(BUILD)/include -fsyntax-only $<
+	@$(CC) -std=c99 $(WARN_HEADER) $(WERROR) $(FLAGS_HEADER) -D_GNU_SOURCE -I$(B)/declared $< $(B)/libphi_all.a \
 	    $(FAST_LINK) $(LIBS) -lm -o $@
 
 $(B)/examples/%: examples/%.cpp $(wildcard extras/*.hpp) $(B)/libphi_all.a $(B)/declared/.stamp
@@ -232,7 +236,6 @@ test:
 	    || { cat $(BUILD)/log_normal; exit 1; }
 	@$(if $(TSAN_TESTS),$(MAKE) --no-print-directory V=tsan $(TSAN_TESTS:%.c=$(BUILD)/tsan/%) > $(BUILD)/log_tsan 2>&1 \
 	    || { cat $(BUILD)/log_tsan; exit 1; })
-	@grep -h -A6 'warning:' $(BUILD)/log_asan $(BUILD)/log_normal || true
 	@$(RUN) --build $(BUILD)/asan --valgrind $(BUILD)/normal $(TEST_PY) $(DOC_TEST) $(TEST_SRC:%.c=$(BUILD)/asan/%) \
 	    $(VALGRIND_TESTS:%.c=$(BUILD)/normal/%) $(TSAN_TESTS:%.c=$(BUILD)/tsan/%)
 
@@ -249,6 +252,13 @@ DOC_TEST = $(if $(wildcard src/agent/agent.h src/head_phi.h.txt),scripts/check_d
 check:
 	@scripts/deps.sh check
 	@$(PYTHON) scripts/check.py
+
+# gcc alone: its gcov is what gcovr reads.
+coverage:
+	@scripts/deps.sh test coverage
+	@$(MAKE) --no-print-directory V=cov $(TEST_SRC:%.c=$(BUILD)/cov/%) $(PROG_SRC:%.c=$(BUILD)/cov/%) > $(BUILD)/log_cov 2>&1 \
+	    || { cat $(BUILD)/log_cov; exit 1; }
+	@$(PYTHON) scripts/coverage.py $(TEST_SRC:%.c=$(BUILD)/cov/%)
 
 demo:
 	@scripts/deps.sh demo

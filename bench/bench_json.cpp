@@ -11,8 +11,6 @@
 // as their users would do; simdjson keeps its parser and gets padded text; the others know only
 // malloc.
 #define PHI_IMPLEMENTATION
-#include "base/base_in.h"
-#include "text/text_in.h"
 #include "phi_json.h"
 
 #include <dlfcn.h>

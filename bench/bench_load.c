@@ -12,9 +12,6 @@
    the time of 4 MB over that of 1 MB. Times are thread CPU, the best of several, taken in turn. Each begins with memory
    that the system has not given yet, as a program does that loads what it saved: else it is chance, and the allocator's
    thresholds, which of two that are compared pays for its pages. Prints `name value unit` lines. */
-#include "history/history_in.h"
-#include "loop/loop_in.h"
-#include "text/text_in.h"
 #include "phi_tools.h"
 #include "kit.h"
 

@@ -4,8 +4,6 @@
    Measured are the bytes of a connection (phi's memory), those of a call in flight, a phi_step in
    which nothing happens while all are in flight, the worst phi_step of the flood of answers, and the
    CPU of a call from sending to its answer. CPU time of the thread. Lines: name value unit. */
-#include "loop/loop_in.h"
-#include "mcp/mcp_requests_in.h"
 #include "phi_tools.h"
 
 #include <stdio.h>

@@ -17,7 +17,6 @@
 #include "history/project_in.h"
 #include "persist/persist_in.h"
 #include "wire/writer.h"
-#include "loop/loop_in.h"
 
 #include <malloc.h>
 #include <stdio.h>

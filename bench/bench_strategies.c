@@ -7,7 +7,6 @@
    Beside each strategy stands plain prompting at equal calls, in two ways. `plain_vote`: as many plain answers as the
    strategy makes calls, on average over its puzzles, and the answer that comes most often, the first of equals; nobody
    checks. `plain_any`: at least one of them is right; somebody who can check takes it. */
-#include "loop/loop_in.h"
 #include "../examples/game24_model.h"
 #include "phi_tools.h"
 #include "kit.h"

@@ -6,7 +6,6 @@
    whose model says a word, or of a tool that gives its result at once. CPU of a sub-agent's start and end: that of a
    run with sub-agents, less that of a run with the tool, for each call; its one model call and its history are in it.
    Bytes of one at work: counted while all models wait. The median of 101 runs each; bytes are exact. */
-#include "loop/loop_in.h"
 #include "phi_tools.h"
 #include "kit.h"
 

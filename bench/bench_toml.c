@@ -6,8 +6,6 @@
    The text is made here: tables of a lock file, with strings, integers, dates and arrays. Memory is
    an arena's that is freed each time. CPU time, the best of the turns. Lines: name value unit. */
 #define PHI_IMPLEMENTATION
-#include "formats/reader_in.h"
-#include "text/text_in.h"
 #include "phi_json.h"
 
 #include <stdio.h>

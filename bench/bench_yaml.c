@@ -7,7 +7,6 @@
    memory from an arena that is freed each time, libyaml from malloc. CPU time, the best of the turns.
    Lines: name value unit. */
 #define PHI_IMPLEMENTATION
-#include "text/text_in.h"
 #include "phi_json.h"
 
 #include <stdio.h>

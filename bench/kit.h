@@ -5,7 +5,6 @@
 #ifndef BENCH_KIT_H
 #define BENCH_KIT_H
 
-#include "loop/loop_in.h"
 #include "phi.h"
 
 #include <stdio.h>

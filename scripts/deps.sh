@@ -1,5 +1,5 @@
 #!/bin/sh
-# Looks for what the named groups need (demo test check bench fuzz), by looking at the tools and headers
+# Looks for what the named groups need (demo test check coverage bench fuzz), by looking at the tools and headers
 # themselves. All there: silent, and no package manager is called. Else one line says what is missing and
 # what installs it: apt-get or brew; pip, into build/venv, for Python modules where that is not apt-get.
 set -eu
@@ -98,6 +98,7 @@ needs_check() {
     need libsqlite3-dev sqlite header sqlite3.h
     need gcc-mingw-w64-x86-64-posix mingw-w64 have x86_64-w64-mingw32-gcc-posix
 }
+needs_coverage() { need gcovr gcovr have gcovr; }
 needs_fuzz() {
     needs_common
     need clang llvm have clang
