@@ -220,7 +220,7 @@ live:
 	@$(BUILD)/normal/tests/live/prog_live
 
 interop:
-	@MAKE="$(MAKE)" CC="$(CC)" LLAMA="$(LLAMA)" scripts/interop.sh
+	@MAKE="$(MAKE)" CC="$(CC)" LLAMA="$(LLAMA)" $(PYTHON) scripts/interop.py $(PARTS)
 
 # ---- tests ----
 

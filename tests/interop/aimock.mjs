@@ -1,5 +1,5 @@
 // aimock.mjs - whole conversations of phi with @copilotkit/aimock, a mock model server that is not ours, in each of
-// its dialects that phi speaks, and with its faults: node aimock.mjs PROG_TALK, by scripts/interop.sh. All traffic is
+// its dialects that phi speaks, and with its faults: node aimock.mjs PROG_TALK, by scripts/interop.py npm. All traffic is
 // on 127.0.0.1. One line a check; exit code 1 where one failed.
 //
 // Where aimock 1.43.0 is not as the real APIs are, and what is done about it:

@@ -1,4 +1,4 @@
-// check.mjs - what phi sends and reads, held against the providers' own packages. Run by scripts/interop.sh in
+// check.mjs - what phi sends and reads, held against the providers' own packages. Run by scripts/interop.py npm in
 // the directory where they are installed: node check.mjs REQUESTS PROG_FRAMES. One line a check; exit code 1
 // where one failed.
 import { spawnSync } from 'node:child_process';

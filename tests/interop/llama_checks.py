@@ -120,7 +120,7 @@ def start(work, program, name, more):
 
 
 def run(user, work, built):
-    """`built`: where scripts/interop_llama.sh put the program and its package's version."""
+    """`built`: where scripts/interop.py llama put the program and its package's version."""
     program = os.path.join(built, "llama-server")
     with open(os.path.join(built, "installed"), encoding="utf-8") as file:
         package = file.read().strip()

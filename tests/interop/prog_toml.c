@@ -1,4 +1,4 @@
-/* prog_toml.c - TOML for the checks of scripts/interop_toml.sh.
+/* prog_toml.c - TOML for the checks of scripts/interop.py toml.
 
        prog_toml read < paths     a line of JSON a file: its tree, each scalar as toml-test tags it
                                   ({"type": "integer", "value": "1"}), or {"refused": where and why}

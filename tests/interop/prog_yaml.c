@@ -1,4 +1,4 @@
-/* prog_yaml.c - YAML for the checks of scripts/interop_yaml.sh.
+/* prog_yaml.c - YAML for the checks of scripts/interop.py yaml.
 
        prog_yaml read | any < paths     a line of JSON a file: its tree, or {"refused": where and why}
        prog_yaml write < paths          reads JSON, writes PATH.yaml

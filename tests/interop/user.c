@@ -1,5 +1,5 @@
 /* user.c - a program as a user of phi writes it, from phi.h alone: it talks to a server on this
-   machine and prints each event as a line of JSON. scripts/interop_servers.sh compiles it;
+   machine and prints each event as a line of JSON. scripts/interop.py servers compiles it;
    servers.py decides what the events must be.
 
        user DIALECT BASE_URL MODEL KEY [SETTING=VALUE]... -- PROMPT...

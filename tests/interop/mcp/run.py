@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What scripts/interop_mcp.sh runs when all is installed: run.py BUILD MODULES VENV1 VENV2 [RUST] [-- PART...]
+"""What scripts/interop.py mcp runs when all is installed: run.py BUILD MODULES VENV1 VENV2 [RUST] [-- PART...]
 
 Each part prints "NAME: N passed, M failed"; exit code 1 where something failed. BUILD is the folder
 of our programs (build/asan)."""
