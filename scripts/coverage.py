@@ -35,7 +35,7 @@ def main():
     for file in files:
         for room in (file["file"].split("/")[1], "all"):
             sums = rooms[room]
-            for line in file["lines"]:
+            for line in [n for n in file["lines"] if not n.get("gcovr/noncode")]:
                 branches = [b for b in line["branches"] if not b.get("gcovr/noncode")]
                 sums[0] += 1
                 sums[1] += line["count"] > 0
