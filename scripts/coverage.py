@@ -22,7 +22,8 @@ def main():
     said = subprocess.run([sys.executable, os.path.join(ROOT, "scripts/run_tests.py"), "--build",
                            os.path.join(ROOT, "build/cov")] + sys.argv[1:], cwd=ROOT, text=True,
                           stdout=subprocess.PIPE, check=False)
-    print(said.stdout.rstrip().split("\n")[-1])
+    print("\n".join([line for line in said.stdout.split("\n") if line.startswith("FAIL")] +
+                    said.stdout.rstrip().split("\n")[-1:]))
     data = os.path.join(OUT, "coverage.json")
     common = ["gcovr", "--root", ROOT, "--filter", os.path.join(ROOT, "src/"), "--object-directory",
               os.path.join(ROOT, "build/cov/src"), "--exclude-branches-by-pattern", r".*PHI_ASSERT\(.*",

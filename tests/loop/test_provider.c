@@ -423,6 +423,8 @@ static void lines_event(void *user_data, void *decoder, phi_str name, phi_str da
     if (phi_str_equal(name, phi_str_of("say"))) phi_answer_text(answer, data);
     if (phi_str_equal(name, phi_str_of("think")))
         phi_answer_thinking(answer, data, phi_str_of(NULL));
+    if (phi_str_equal(name, phi_str_of("sign")))
+        phi_answer_thinking(answer, phi_str_of(NULL), data);
     if (phi_str_equal(name, phi_str_of("end"))) phi_answer_stop(answer, PHI_STOP_REASON_LENGTH);
     if (name.len == 0) phi_answer_text(answer, phi_str_of("<bare>"));
 }
@@ -453,6 +455,27 @@ static phi_agent_desc lines_desc(const phi_provider *provider) {
 }
 
 #define SSE "content-type: text/event-stream\r\n"
+
+TEST(a_signature_ends_its_block_of_thinking) {
+    rig *r = rig_new();
+    phi_provider provider = lines_provider(NULL);
+    phi_agent_desc desc = lines_desc(&provider);
+    phi_agent agent = rig_agent(r, &desc);
+    rig_replies(r, 200, SSE,
+                "event: think\ndata: one\n\nevent: sign\ndata: A\n\n"
+                "event: think\ndata: two\n\nevent: sign\ndata: B\n\n"
+                "event: say\ndata: done\n\nevent: end\ndata: x\n\n");
+    CHECK_EQ_INT(phi_prompt(agent, "Think twice"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 200), 0);
+    const phi_message *answer = phi_thread_message_at(phi_agent_thread(agent), 1);
+    CHECK_EQ_INT(answer->content_count, 3);
+    CHECK_STR(answer->content[0].text, "one");
+    CHECK_STR(answer->content[0].signature, "A");
+    CHECK_STR(answer->content[1].text, "two");
+    CHECK_STR(answer->content[1].signature, "B");
+    CHECK_STR(answer->content[2].text, "done");
+    rig_free(r);
+}
 
 TEST(a_protocol_of_the_hosts_own_is_spoken_over_http) {
     rig *r = rig_new();
@@ -663,6 +686,7 @@ TEST(every_allocation_may_fail_and_calls_are_closed) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_model_in_the_process_is_polled_once_a_step_and_streams),
+          TEST_ENTRY(a_signature_ends_its_block_of_thinking),
           TEST_ENTRY(its_protocol_is_not_written_where_the_original_would_refuse_it),
           TEST_ENTRY(its_tool_calls_are_run_and_their_results_come_back),
           TEST_ENTRY(ids_that_differ_in_no_utf_8_are_two_ids_in_the_log_and_in_its_file),
@@ -673,6 +697,7 @@ TEST_MAIN(TEST_ENTRY(a_model_in_the_process_is_polled_once_a_step_and_streams),
           TEST_ENTRY(a_model_that_refuses_ends_the_run),
           TEST_ENTRY(a_host_that_does_not_read_its_events_is_not_written_to),
           TEST_ENTRY(a_key_that_the_host_gives_reaches_the_model),
+          TEST_ENTRY(a_signature_ends_its_block_of_thinking),
           TEST_ENTRY(a_protocol_of_the_hosts_own_is_spoken_over_http),
           TEST_ENTRY(a_stream_that_breaks_off_is_asked_for_again),
           TEST_ENTRY(an_answer_that_is_no_stream_is_one_event),

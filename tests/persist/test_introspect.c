@@ -754,6 +754,23 @@ static bool counts(const char *lane, uint64_t upto) {
            CHECK_EQ_INT(f.user + f.answers + f.results + f.extensions, count);
 }
 
+TEST(a_thread_at_its_memory_limit_is_described_in_the_memory_of_the_callers_arena) {
+    phi_allocator a = test_allocator();
+    phi_memory ours = PHI_ZERO;
+    phi_arena room;
+    phi_str text = PHI_ZERO;
+    conversation();
+    phi_memory_init(&ours, &a, 0);
+    phi_arena_init(&room, &ours, 0);
+    memory.limit_bytes = memory.used_bytes;
+    CHECK_EQ_INT(phi_thread_describe(log_of(), NULL, &room, &text, NULL), PHI_OK);
+    CHECK(text.len > 100);
+    CHECK_EQ_INT(memory.refusals, 0);
+    memory.limit_bytes = 0;
+    phi_arena_free(&room);
+    done();
+}
+
 TEST(any_log_is_described_with_a_line_for_each_entry) {
     uint32_t seed;
     for (seed = 1; seed <= 40; seed++) {
@@ -829,5 +846,6 @@ TEST_MAIN(TEST_ENTRY(an_empty_thread_shows_nothing_and_says_so),
           TEST_ENTRY(other_entries_are_a_line_each),
           TEST_ENTRY(a_run_is_looked_at_while_its_tool_is_pending),
           TEST_ENTRY(entries_that_left_memory_are_read_back_when_they_are_described),
+          TEST_ENTRY(a_thread_at_its_memory_limit_is_described_in_the_memory_of_the_callers_arena),
           TEST_ENTRY(any_log_is_described_with_a_line_for_each_entry),
           TEST_ENTRY(without_memory_looking_says_so_and_gives_all_back))

@@ -5,6 +5,8 @@
 #include "base/arena.h"
 #include "log/thread.h"
 
+#include <pthread.h>
+
 typedef struct stage {
     rig *r;
     family f;
@@ -98,6 +100,40 @@ TEST(a_snapshot_in_the_midst_of_children_resumes_all_at_every_step) {
         }
     }
     CHECK(!"it never ended");
+}
+
+static void *pump(void *ctx) {
+    stage *s = (stage *)ctx;
+    while (s->f.answers < 4 && rig_run(s->r, 1) > 0) {} /* those of the lead and its 3 leads */
+    return NULL;
+}
+
+/* The pump moves to another thread: its snapshot knows whose call a child works for. */
+TEST(a_snapshot_of_another_thread_than_the_last_steps_keeps_the_calls_of_children) {
+    stage s;
+    pthread_t thread;
+    char expected[4000];
+    int answers;
+    stage_begin(&s, rig_new(), "lead 3", 2);
+    s.lead = rig_agent(s.r, &s.lead_desc);
+    CHECK_EQ_INT(phi_prompt(s.lead, "part"), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 300), 0);
+    (void)snprintf(expected, sizeof expected, "%s", tell(&s));
+    answers = s.f.answers;
+    rig_free(s.r);
+
+    stage_begin(&s, rig_new(), "lead 3", 2);
+    s.lead = rig_agent(s.r, &s.lead_desc);
+    CHECK_EQ_INT(phi_prompt(s.lead, "part"), PHI_OK);
+    CHECK_EQ_INT(pthread_create(&thread, NULL, pump, &s), 0);
+    CHECK_EQ_INT(pthread_join(thread, NULL), 0);
+    CHECK_EQ_INT(s.tool_ends, 0);
+    save_and_load(&s, PHI_RESTORE_RESUME);
+    CHECK_EQ_INT(rig_run(s.r, 300), 0);
+    CHECK_EQ_INT(s.errors, 0);
+    CHECK_EQ_STR(tell(&s), expected);
+    CHECK_EQ_INT(s.f.answers, answers); /* no child began again */
+    rig_free(s.r);
 }
 
 TEST(a_run_that_is_interrupted_ends_its_children) {
@@ -219,6 +255,7 @@ TEST(a_snapshot_survives_every_failed_allocation) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_snapshot_in_the_midst_of_children_resumes_all_at_every_step),
+          TEST_ENTRY(a_snapshot_of_another_thread_than_the_last_steps_keeps_the_calls_of_children),
           TEST_ENTRY(a_run_that_is_interrupted_ends_its_children),
           TEST_ENTRY(a_child_that_is_kept_is_saved_and_spawned_ones_go_on),
           TEST_ENTRY(a_call_survives_every_failed_allocation),
