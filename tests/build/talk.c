@@ -5,8 +5,6 @@
        talk PROTOCOL - -        the same, of a tool that never checks its arguments
    ALL: it names all protocols; MADE_UP: those of which the test knows, and one of its own. */
 #define PHI_IMPLEMENTATION
-#include "io/io_in.h"
-#include "loop/loop_in.h"
 #include "phi.h"
 
 #include <stdio.h>

@@ -1,6 +1,4 @@
 /* phi_hpp.cpp - what extras/phi.hpp promises, against a scripted model; test_phi_hpp.py compiles and runs it. */
-#include "history/history_in.h"
-#include "loop/loop_in.h"
 #include "phi_tools.h"
 #include "phi.hpp"
 

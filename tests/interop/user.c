@@ -13,7 +13,6 @@
    Two tools: "double" returns twice its n, "open" is an error. Exit code 3: a run has not ended
    after a minute. */
 #define PHI_IMPLEMENTATION
-#include "loop/loop_in.h"
 #include "phi_tools.h"
 
 #include <stdio.h>

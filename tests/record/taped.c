@@ -9,8 +9,6 @@
        TOOLS    run: they are run again when a tape is played
        KEYS     "start:y TextDelta:no,thanks :^C": what is typed, at the start or in answer to the next event of that name;
                 without a name: at once after what was typed before. A comma is a space; ^C is the signal */
-#include "history/history_in.h"
-#include "loop/loop_in.h"
 #include "phi_tools.h"
 
 #include <signal.h>
