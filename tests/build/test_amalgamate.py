@@ -102,6 +102,11 @@ class Amalgamate(unittest.TestCase):
         self.put("src/text/a.h", '#include "base/base_in.h"\n')
         self.refused("a public header includes an internal one")
 
+    def test_a_room_shows_other_rooms_one_internal_header(self):
+        self.put("src/base/b_in.h", "int b;\n")
+        self.put("src/text/a.c", '#include "base/b_in.h"\n')
+        self.refused('src/text/a.c: #include "base/b_in.h": base shows other rooms base_in.h alone')
+
     def test_headers_that_include_each_other_are_an_error(self):
         self.put("src/text/a.h", '#include "text/b.h"\n')
         self.put("src/text/b.h", '#include "text/a.h"\n')
