@@ -37,11 +37,9 @@ typedef struct phi__anthropic_state {
 /* ---- blocks ---- */
 
 /* Blocks of messages, into the scratch buffer. form: PHI__ANTHROPIC_ bits. */
-static void phi__anthropic_blocks_text(phi__encoder *e, phi_str text) {
-    phi__render_text_part(e, text);
-}
+static void phi__anthropic_text(phi__encoder *e, phi_str text) { phi__render_text_part(e, text); }
 
-static void phi__anthropic_blocks_document(phi__encoder *e, const phi_content *c) {
+static void phi__anthropic_document(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
     phi__json_write_comma(out);
     phi__buf_text(out, "{\"type\":\"document\",\"source\":{\"type\":");
@@ -63,7 +61,7 @@ static void phi__anthropic_blocks_document(phi__encoder *e, const phi_content *c
     phi__buf_char(out, '}');
 }
 
-static void phi__anthropic_blocks_media_block(phi__encoder *e, const phi_content *c) {
+static void phi__anthropic_media_block(phi__encoder *e, const phi_content *c) {
     if (c->kind == PHI_CONTENT_IMAGE) {
         phi__buf *out = &e->scratch;
         phi__json_write_comma(out);
@@ -73,20 +71,20 @@ static void phi__anthropic_blocks_media_block(phi__encoder *e, const phi_content
         phi__render_base64(e, c->data);
         phi__buf_text(out, "\"}}");
     } else
-        phi__anthropic_blocks_document(e, c);
+        phi__anthropic_document(e, c);
 }
 
-static void phi__anthropic_blocks_opaque(phi__encoder *e, const phi_content *c) {
+static void phi__anthropic_opaque(phi__encoder *e, const phi_content *c) {
     if (phi__render_is_opaque(e->codec, c)) phi__render_opaque(e, c);
 }
 
 /* The text of a user or a result; media: with the images, documents and opaque blocks. */
-static void phi__anthropic_blocks_parts(phi__encoder *e, const phi_message *m, bool media) {
-    phi__render_parts(e, m, media, phi__render_said_part, phi__anthropic_blocks_media_block,
-                      phi__anthropic_blocks_opaque);
+static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool media) {
+    phi__render_parts(e, m, media, phi__render_said_part, phi__anthropic_media_block,
+                      phi__anthropic_opaque);
 }
 
-static void phi__anthropic_blocks_thinking(phi__encoder *e, const phi_content *c) {
+static void phi__anthropic_thinking(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
     if (c->signature.len == 0) return; /* of a turn that was cut: the API would refuse it */
     phi__json_write_comma(out);
@@ -101,10 +99,10 @@ static void phi__anthropic_blocks_thinking(phi__encoder *e, const phi_content *c
     phi__buf_char(out, '}');
 }
 
-static void phi__anthropic_blocks_cited(phi__encoder *e, phi_str text, phi_str citations) {
+static void phi__anthropic_cited(phi__encoder *e, phi_str text, phi_str citations) {
     phi__buf *out = &e->scratch;
     if (citations.len == 0 || citations.at[0] != '[' || !phi__render_goes(e, citations)) {
-        phi__anthropic_blocks_text(e, text);
+        phi__anthropic_text(e, text);
         return;
     }
     phi__json_write_comma(out);
@@ -117,68 +115,65 @@ static void phi__anthropic_blocks_cited(phi__encoder *e, phi_str text, phi_str c
 
 /* Types of opaque blocks: calls of the server's own tools, and their results. */
 /* "server_tool_use", "mcp_tool_use". */
-static bool phi__anthropic_blocks_is_server_call(phi_str name) {
+static bool phi__anthropic_is_server_call(phi_str name) {
     return name.len > 9 && memcmp(name.at + name.len - 9, "_tool_use", 9) == 0;
 }
 
 /* "web_search_tool_result", "mcp_tool_result". */
-static bool phi__anthropic_blocks_is_server_result(phi_str name) {
+static bool phi__anthropic_is_server_result(phi_str name) {
     return name.len > 12 && memcmp(name.at + name.len - 12, "_tool_result", 12) == 0;
 }
 
 /* True if the call of a result is an earlier block of the message. */
-static bool phi__anthropic_blocks_has_call(const phi_message *m, size_t block) {
+static bool phi__anthropic_has_call(const phi_message *m, size_t block) {
     phi__json_found result, call;
     if (phi__json_cursor_find(m->content[block].replay, "tool_use_id", &result) != PHI_OK)
         return true;
     for (size_t i = 0; i < block; i++)
         if (m->content[i].kind == PHI_CONTENT_OPAQUE && !m->content[i].incomplete &&
-            phi__anthropic_blocks_is_server_call(m->content[i].name) &&
+            phi__anthropic_is_server_call(m->content[i].name) &&
             phi__json_cursor_find(m->content[i].replay, "id", &call) == PHI_OK &&
             phi_str_equal(call.raw, result.raw))
             return true;
     return false;
 }
 
-static bool phi__anthropic_blocks_sends(const phi__encoder *e, const phi_message *m, size_t block,
-                                        uint32_t form) {
+static bool phi__anthropic_sends(const phi__encoder *e, const phi_message *m, size_t block,
+                                 uint32_t form) {
     static const char *const refs[] = {"tool_use_id", NULL};
     const phi_content *c = &m->content[block];
     if (!phi__render_is_opaque(e->codec, c)) return false;
-    if ((form & PHI__ANTHROPIC_ORPHANS) != 0 && phi__anthropic_blocks_is_server_result(c->name) &&
-        !phi__anthropic_blocks_has_call(m, block))
+    if ((form & PHI__ANTHROPIC_ORPHANS) != 0 && phi__anthropic_is_server_result(c->name) &&
+        !phi__anthropic_has_call(m, block))
         return false;
-    return (form & PHI__ANTHROPIC_ABANDONED) == 0 ||
-           !phi__anthropic_blocks_is_server_call(c->name) ||
+    return (form & PHI__ANTHROPIC_ABANDONED) == 0 || !phi__anthropic_is_server_call(c->name) ||
            phi__render_is_answered(m, block, "id", refs);
 }
 
 /* The last block that is sent; SIZE_MAX: none. */
-static size_t phi__anthropic_blocks_last(const phi__encoder *e, const phi_message *m,
-                                         uint32_t form) {
+static size_t phi__anthropic_last(const phi__encoder *e, const phi_message *m, uint32_t form) {
     phi_message part = *m;
     size_t last = phi__claude_last_sent(e->codec, &part);
     while (last != SIZE_MAX && m->content[last].kind == PHI_CONTENT_OPAQUE &&
-           !phi__anthropic_blocks_sends(e, m, last, form)) {
+           !phi__anthropic_sends(e, m, last, form)) {
         part.content_count = last;
         last = phi__claude_last_sent(e->codec, &part);
     }
     return last;
 }
 
-static void phi__anthropic_blocks_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
+static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
     bool whole = (form & PHI__ANTHROPIC_PROTOCOL) != 0;
     bool paused = (form & PHI__ANTHROPIC_PAUSED) != 0;
-    size_t last = paused && m->content_count > 0 ? m->content_count - 1
-                                                 : phi__anthropic_blocks_last(e, m, form);
+    size_t last =
+        paused && m->content_count > 0 ? m->content_count - 1 : phi__anthropic_last(e, m, form);
     for (size_t i = 0; last != SIZE_MAX && i <= last; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__anthropic_blocks_cited(
-                e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
-                whole ? c->citations : phi__str(NULL, 0));
+            phi__anthropic_cited(e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
+                                 whole ? c->citations : phi__str(NULL, 0));
         else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0)
-            phi__anthropic_blocks_thinking(e, c);
+            phi__anthropic_thinking(e, c);
         else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
             phi__buf *out = &e->scratch;
             phi__json_write_comma(out);
@@ -190,14 +185,14 @@ static void phi__anthropic_blocks_assistant(phi__encoder *e, const phi_message *
             phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
             if (whole) phi__render_rest(e, c->replay);
             phi__buf_char(out, '}');
-        } else if (phi__anthropic_blocks_sends(e, m, i, form))
+        } else if (phi__anthropic_sends(e, m, i, form))
             phi__render_opaque(e, c);
     }
 }
 
 /* One text as a string, anything else as blocks. A result that is an error holds text only, and at
    least some. */
-static void phi__anthropic_blocks_result(phi__encoder *e, const phi_message *m) {
+static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool media = !m->is_error && phi__render_sends_media(e, m);
     size_t texts = 0;
@@ -213,7 +208,7 @@ static void phi__anthropic_blocks_result(phi__encoder *e, const phi_message *m) 
     bool opaque = !m->is_error && phi__render_any_opaque(e, m);
     if (media || opaque || texts > 1 || phi__render_omits_any(e, m)) {
         phi__buf_text(out, ",\"content\":[");
-        phi__anthropic_blocks_parts(e, m, media || opaque);
+        phi__anthropic_parts(e, m, media || opaque);
         phi__buf_char(out, ']');
     } else if (texts == 1) {
         phi__buf_text(out, ",\"content\":\"");
@@ -272,7 +267,7 @@ static const phi__json_member phi__anthropic_event_list[] = {
 static const phi__json_members phi__anthropic_event_members = {
     phi__anthropic_event_list, PHI__COUNT(phi__anthropic_event_list)};
 
-static bool phi__anthropic_stream_read(phi__anthropic_event *ev, phi_str data) {
+static bool phi__anthropic_read(phi__anthropic_event *ev, phi_str data) {
     memset(ev, 0, sizeof *ev);
     return phi__json_members_read(data, &phi__anthropic_event_members, ev, NULL);
 }
@@ -294,11 +289,11 @@ static const phi__json_member phi__anthropic_usage_list[] = {
 static const phi__json_members phi__anthropic_usage_members = {
     phi__anthropic_usage_list, PHI__COUNT(phi__anthropic_usage_list)};
 
-static void phi__anthropic_stream_usage(phi__assembly *a, phi_str raw) {
+static void phi__anthropic_usage(phi__assembly *a, phi_str raw) {
     (void)phi__json_members_read(raw, &phi__anthropic_usage_members, &a->usage, NULL);
 }
 
-static phi_stop_reason phi__anthropic_stream_stop_of(phi_str word) {
+static phi_stop_reason phi__anthropic_stop_of(phi_str word) {
     if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
         return PHI_STOP_REASON_STOP;
     if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
@@ -311,14 +306,14 @@ static phi_stop_reason phi__anthropic_stream_stop_of(phi_str word) {
     return PHI_STOP_REASON_NONE;
 }
 
-static void phi__anthropic_stream_stop(phi__anthropic_state *st, phi__assembly *a,
-                                       phi__json_text reason, phi_str details) {
+static void phi__anthropic_stop(phi__anthropic_state *st, phi__assembly *a, phi__json_text reason,
+                                phi_str details) {
     if (reason.at == NULL) return;
     phi__assembly_put(a, &a->raw_stop_reason, reason);
     phi_str word = phi__buf_str(&a->raw_stop_reason);
     st->got_stop = true;
     if (a->failure.kind != PHI_FAILURE_NONE) return;
-    a->stop_reason = phi__anthropic_stream_stop_of(word);
+    a->stop_reason = phi__anthropic_stop_of(word);
     if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL) {
         /* A refusal with the provider's own explanation, where it gives one. */
         phi__json_found found;
@@ -354,14 +349,14 @@ static const phi__json_member phi__anthropic_block_list[] = {
 static const phi__json_members phi__anthropic_block_members = {
     phi__anthropic_block_list, PHI__COUNT(phi__anthropic_block_list)};
 
-static void phi__anthropic_stream_read_block(phi__anthropic_block *b, phi_str raw) {
+static void phi__anthropic_read_block(phi__anthropic_block *b, phi_str raw) {
     memset(b, 0, sizeof *b);
     b->raw = raw;
     (void)phi__json_members_read(raw, &phi__anthropic_block_members, b, NULL);
 }
 
 /* The members of a call that phi does not know ("caller") go back with it. */
-static void phi__anthropic_stream_keep_rest(phi__assembly *a, phi__draft *d, phi_str raw) {
+static void phi__anthropic_keep_rest(phi__assembly *a, phi__draft *d, phi_str raw) {
     static const char *const known[] = {"type", "id", "name", "input", NULL};
     phi__opaque_rest(&d->citations, raw, known);
     if (d->citations.failed) a->no_memory = true;
@@ -369,8 +364,7 @@ static void phi__anthropic_stream_keep_rest(phi__assembly *a, phi__draft *d, phi
 }
 
 /* SIZE_MAX: a block without a type, or no memory. */
-static size_t phi__anthropic_stream_open(phi__assembly *a, const phi__anthropic_block *b,
-                                         int64_t index) {
+static size_t phi__anthropic_open(phi__assembly *a, const phi__anthropic_block *b, int64_t index) {
     phi_content_kind kind;
     if (PHI__ANTHROPIC_IS(b->type, "text"))
         kind = PHI_CONTENT_TEXT;
@@ -397,7 +391,7 @@ static size_t phi__anthropic_stream_open(phi__assembly *a, const phi__anthropic_
     if (kind == PHI_CONTENT_TOOL_CALL) {
         phi__assembly_put(a, &d->id, b->id);
         phi__assembly_put(a, &d->name, b->name);
-        phi__anthropic_stream_keep_rest(a, d, b->raw);
+        phi__anthropic_keep_rest(a, d, b->raw);
     }
     if (kind == PHI_CONTENT_THINKING) {
         d->redacted = PHI__ANTHROPIC_IS(b->type, "redacted_thinking");
@@ -409,18 +403,18 @@ static size_t phi__anthropic_stream_open(phi__assembly *a, const phi__anthropic_
 
 /* Arguments may come whole with the start of the block; deltas, if any follow, take their place.
    They wait where a call keeps nothing else. */
-static void phi__anthropic_stream_block_start(phi__assembly *a, const phi__anthropic_event *ev) {
+static void phi__anthropic_block_start(phi__assembly *a, const phi__anthropic_event *ev) {
     phi__anthropic_block b;
     if (ev->block.len == 0) return;
-    phi__anthropic_stream_read_block(&b, ev->block);
-    size_t block = phi__anthropic_stream_open(a, &b, ev->index);
+    phi__anthropic_read_block(&b, ev->block);
+    size_t block = phi__anthropic_open(a, &b, ev->index);
     if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) return;
     if (b.input.len <= 2 || b.input.at[0] != '{') return;
     phi__assembly_wait(a, block, b.input);
 }
 
 /* arguments: the call's, if no delta brought any. */
-static void phi__anthropic_stream_close_call(phi__assembly *a, size_t block, phi_str arguments) {
+static void phi__anthropic_close_call(phi__assembly *a, size_t block, phi_str arguments) {
     phi__assembly_close_call(a, block, arguments);
     phi__draft *d = &a->drafts[block];
     phi__assembly_set(a, &d->replay, phi__buf_str(&d->citations));
@@ -428,7 +422,7 @@ static void phi__anthropic_stream_close_call(phi__assembly *a, size_t block, phi
 }
 
 /* A hosted call needs its input when it goes back, also an empty one. */
-static void phi__anthropic_stream_close_opaque(phi__assembly *a, size_t block) {
+static void phi__anthropic_close_opaque(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     phi_str name = phi__buf_str(&d->name), none = {NULL, 0}, value;
     if (d->bytes.len == 0 && name.len > 9 && memcmp(name.at + name.len - 9, "_tool_use", 9) == 0 &&
@@ -441,26 +435,25 @@ static void phi__anthropic_stream_close_opaque(phi__assembly *a, size_t block) {
         phi__assembly_close(a, block);
 }
 
-static void phi__anthropic_stream_block_stop(phi__assembly *a, size_t block) {
+static void phi__anthropic_block_stop(phi__assembly *a, size_t block) {
     if (block == SIZE_MAX || !a->drafts[block].open) return;
     phi__draft *d = &a->drafts[block];
     if (d->kind == PHI_CONTENT_TOOL_CALL)
-        phi__anthropic_stream_close_call(
-            a, block, d->replay_open ? phi__buf_str(&d->replay) : phi__str(NULL, 0));
+        phi__anthropic_close_call(a, block,
+                                  d->replay_open ? phi__buf_str(&d->replay) : phi__str(NULL, 0));
     else if (d->kind == PHI_CONTENT_OPAQUE)
-        phi__anthropic_stream_close_opaque(a, block);
+        phi__anthropic_close_opaque(a, block);
     else
         phi__assembly_close(a, block);
 }
 
 /* A block that some gateways forget to start. */
-static size_t phi__anthropic_stream_find_or_open(phi__assembly *a, int64_t index,
-                                                 phi_content_kind kind) {
+static size_t phi__anthropic_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
     size_t block = phi__assembly_find(a, index);
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
 }
 
-static void phi__anthropic_stream_sign(phi__assembly *a, const phi__anthropic_event *ev) {
+static void phi__anthropic_sign(phi__assembly *a, const phi__anthropic_event *ev) {
     size_t block = phi__assembly_find(a, ev->index);
     if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_THINKING) return;
     phi__assembly_sign(a, block, ev->signature);
@@ -468,7 +461,7 @@ static void phi__anthropic_stream_sign(phi__assembly *a, const phi__anthropic_ev
 
 /* The member of an opaque block whose value the bytes of deltas are; its name is in draft->id. The
    start may hold some of a text. SIZE_MAX: earlier deltas went into another member. */
-static size_t phi__anthropic_stream_member(phi__assembly *a, size_t block, const char *member) {
+static size_t phi__anthropic_member(phi__assembly *a, size_t block, const char *member) {
     phi__draft *d = &a->drafts[block];
     phi__json_found found;
     if (!d->open) return SIZE_MAX;
@@ -481,25 +474,24 @@ static size_t phi__anthropic_stream_member(phi__assembly *a, size_t block, const
     return block;
 }
 
-static void phi__anthropic_stream_put(phi__assembly *a, size_t block, const char *member,
-                                      phi_str value) {
+static void phi__anthropic_put(phi__assembly *a, size_t block, const char *member, phi_str value) {
     if (value.len > 0)
         phi__assembly_opaque_set(a, block, phi__str(NULL, 0), phi_str_of(member), value);
 }
 
 /* Deltas that are a member's value, or an item of one. Those of unknown types change nothing: the
    block stays as its start has it. */
-static void phi__anthropic_stream_opaque_delta(phi__assembly *a, size_t block,
-                                               const phi__anthropic_event *ev) {
+static void phi__anthropic_opaque_delta(phi__assembly *a, size_t block,
+                                        const phi__anthropic_event *ev) {
     phi_str array;
     phi__buf now;
     if (!a->drafts[block].open || a->drafts[block].incomplete) return;
     if (PHI__ANTHROPIC_IS(ev->delta_type, "compaction_delta")) {
-        phi__anthropic_stream_put(a, block, "content", ev->content);
-        phi__anthropic_stream_put(a, block, "encrypted_content", ev->encrypted_content);
+        phi__anthropic_put(a, block, "content", ev->content);
+        phi__anthropic_put(a, block, "encrypted_content", ev->encrypted_content);
     } else if (PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta") && ev->signature.at != NULL)
-        phi__anthropic_stream_put(a, block, "signature",
-                                  phi__str(ev->signature.at - 1, ev->signature.len + 2));
+        phi__anthropic_put(a, block, "signature",
+                           phi__str(ev->signature.at - 1, ev->signature.len + 2));
     else if (PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta") && ev->citation.len > 0) {
         phi__buf_init(&now, a->memory);
         if (phi__opaque_find(phi__buf_str(&a->drafts[block].replay), PHI__LIT("citations"),
@@ -508,33 +500,33 @@ static void phi__anthropic_stream_opaque_delta(phi__assembly *a, size_t block,
             phi__buf_add_str(&now, array);
         phi__opaque_push(&now, ev->citation);
         if (now.failed) a->no_memory = true;
-        phi__anthropic_stream_put(a, block, "citations", phi__buf_str(&now));
+        phi__anthropic_put(a, block, "citations", phi__buf_str(&now));
         phi__buf_free(&now);
     }
 }
 
 /* Deltas that are no text of their block. */
-static void phi__anthropic_stream_other_delta(phi__assembly *a, const phi__anthropic_event *ev) {
+static void phi__anthropic_other_delta(phi__assembly *a, const phi__anthropic_event *ev) {
     size_t block = phi__assembly_find(a, ev->index);
     if (block == SIZE_MAX) return;
     if (a->drafts[block].kind == PHI_CONTENT_OPAQUE)
-        phi__anthropic_stream_opaque_delta(a, block, ev);
+        phi__anthropic_opaque_delta(a, block, ev);
     else if (a->drafts[block].kind == PHI_CONTENT_TEXT &&
              PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta"))
         phi__assembly_cite(a, block, ev->citation);
     else if (PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta"))
-        phi__anthropic_stream_sign(a, ev);
+        phi__anthropic_sign(a, ev);
 }
 
-static void phi__anthropic_stream_delta(phi__anthropic_state *st, phi__assembly *a,
-                                        const phi__anthropic_event *ev, phi_str data) {
+static void phi__anthropic_delta(phi__anthropic_state *st, phi__assembly *a,
+                                 const phi__anthropic_event *ev, phi_str data) {
     const char *member;
     size_t block;
     phi__json_text text;
     if (PHI__ANTHROPIC_IS(ev->delta_type, "text_delta")) {
         text = ev->text;
         member = "text";
-        block = phi__anthropic_stream_find_or_open(a, ev->index, PHI_CONTENT_TEXT);
+        block = phi__anthropic_find_or_open(a, ev->index, PHI_CONTENT_TEXT);
     } else if (PHI__ANTHROPIC_IS(ev->delta_type, "input_json_delta")) {
         text = ev->partial_json;
         member = "input";
@@ -542,13 +534,13 @@ static void phi__anthropic_stream_delta(phi__anthropic_state *st, phi__assembly 
     } else if (PHI__ANTHROPIC_IS(ev->delta_type, "thinking_delta")) {
         text = ev->thinking;
         member = "thinking";
-        block = phi__anthropic_stream_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
+        block = phi__anthropic_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
     } else {
-        phi__anthropic_stream_other_delta(a, ev);
+        phi__anthropic_other_delta(a, ev);
         return;
     }
     if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_OPAQUE)
-        block = phi__anthropic_stream_member(a, block, member);
+        block = phi__anthropic_member(a, block, member);
     phi__assembly_add_text(a, block, text);
     phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
@@ -560,7 +552,7 @@ typedef struct phi__anthropic_message {
     phi_str usage, details, content, diagnostics; /* raw JSON */
 } phi__anthropic_message;
 
-static const phi__json_member phi__anthropic_message_list[] = {
+static const phi__json_member phi__anthropic_list[] = {
     PHI__MEMBER(phi__anthropic_message, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_message, content, "content", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_message, diagnostics, "diagnostics", PHI__MEMBER_RAW),
@@ -568,10 +560,10 @@ static const phi__json_member phi__anthropic_message_list[] = {
     PHI__MEMBER(phi__anthropic_message, stop, "stop_reason", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_message, details, "stop_details", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_message, usage, "usage", PHI__MEMBER_RAW)};
-static const phi__json_members phi__anthropic_message_members = {
-    phi__anthropic_message_list, PHI__COUNT(phi__anthropic_message_list)};
+static const phi__json_members phi__anthropic_members = {phi__anthropic_list,
+                                                         PHI__COUNT(phi__anthropic_list)};
 
-static void phi__anthropic_stream_content(phi__assembly *a, phi_str content) {
+static void phi__anthropic_content(phi__assembly *a, phi_str content) {
     phi__json_cursor c;
     phi__anthropic_block b;
     phi_str raw;
@@ -579,23 +571,23 @@ static void phi__anthropic_stream_content(phi__assembly *a, phi_str content) {
     if (!phi__json_cursor_enter_array(&c)) return;
     while (phi__json_cursor_next_item(&c)) {
         if (!phi__json_cursor_take_raw(&c, &raw)) continue;
-        phi__anthropic_stream_read_block(&b, raw);
-        size_t block = phi__anthropic_stream_open(a, &b, (int64_t)a->count);
+        phi__anthropic_read_block(&b, raw);
+        size_t block = phi__anthropic_open(a, &b, (int64_t)a->count);
         if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
-            phi__anthropic_stream_close_call(a, block, b.input);
+            phi__anthropic_close_call(a, block, b.input);
         else
             phi__assembly_close(a, block);
     }
 }
 
 /* The message of message_start, or a whole answer; `whole` reads its blocks and its end too. */
-static void phi__anthropic_stream_message_of(phi__anthropic_state *st, phi__assembly *a,
-                                             phi_str raw, bool whole) {
+static void phi__anthropic_message_of(phi__anthropic_state *st, phi__assembly *a, phi_str raw,
+                                      bool whole) {
     phi__json_cursor c;
     phi__json_cursor_init(&c, raw);
     if (raw.len == 0 || phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return;
     phi__anthropic_message m = PHI_ZERO;
-    (void)phi__json_members_take(&c, &phi__anthropic_message_members, &m);
+    (void)phi__json_members_take(&c, &phi__anthropic_members, &m);
     if (m.id.at != NULL) phi__assembly_put(a, &a->response_id, m.id);
     if (m.model.at != NULL) phi__assembly_put(a, &a->model, m.model);
     if (m.diagnostics.len > 0) {
@@ -612,25 +604,25 @@ static void phi__anthropic_stream_message_of(phi__anthropic_state *st, phi__asse
         if (out->failed) a->no_memory = true;
     }
     phi__assembly_start(a);
-    phi__anthropic_stream_usage(a, m.usage);
+    phi__anthropic_usage(a, m.usage);
     if (!whole) return;
-    phi__anthropic_stream_content(a, m.content);
-    phi__anthropic_stream_stop(st, a, m.stop, m.details);
+    phi__anthropic_content(a, m.content);
+    phi__anthropic_stop(st, a, m.stop, m.details);
 }
 
-static void phi__anthropic_stream_take(phi__anthropic_state *st, phi__assembly *a,
-                                       const phi__anthropic_event *ev, phi_str data) {
+static void phi__anthropic_take(phi__anthropic_state *st, phi__assembly *a,
+                                const phi__anthropic_event *ev, phi_str data) {
     if (PHI__ANTHROPIC_IS(ev->type, "content_block_delta"))
-        phi__anthropic_stream_delta(st, a, ev, data);
+        phi__anthropic_delta(st, a, ev, data);
     else if (PHI__ANTHROPIC_IS(ev->type, "content_block_start"))
-        phi__anthropic_stream_block_start(a, ev);
+        phi__anthropic_block_start(a, ev);
     else if (PHI__ANTHROPIC_IS(ev->type, "content_block_stop"))
-        phi__anthropic_stream_block_stop(a, phi__assembly_find(a, ev->index));
+        phi__anthropic_block_stop(a, phi__assembly_find(a, ev->index));
     else if (PHI__ANTHROPIC_IS(ev->type, "message_start"))
-        phi__anthropic_stream_message_of(st, a, ev->message, false);
+        phi__anthropic_message_of(st, a, ev->message, false);
     else if (PHI__ANTHROPIC_IS(ev->type, "message_delta")) {
-        phi__anthropic_stream_usage(a, ev->usage);
-        phi__anthropic_stream_stop(st, a, ev->stop_reason, ev->stop_details);
+        phi__anthropic_usage(a, ev->usage);
+        phi__anthropic_stop(st, a, ev->stop_reason, ev->stop_details);
     } else if (PHI__ANTHROPIC_IS(ev->type, "message_stop"))
         a->terminal = a->last = true;
     else if (PHI__ANTHROPIC_IS(ev->type, "error") || (ev->type.len == 0 && ev->has_error))
@@ -656,16 +648,16 @@ static void phi__anthropic_stream_event(void *state, phi__assembly *a, phi_str n
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
     phi__delta_cache_forget(&st->repeat);
-    if (!phi__anthropic_stream_read(&ev, data)) {
+    if (!phi__anthropic_read(&ev, data)) {
         st->broken = true;
         return;
     }
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    phi__anthropic_stream_take(st, a, &ev, data);
+    phi__anthropic_take(st, a, &ev, data);
     phi_arena_reset(&a->scratch, mark);
 }
 
-static void phi__anthropic_stream_end(void *state, phi__assembly *a) {
+static void phi__anthropic_end(void *state, phi__assembly *a) {
     phi__anthropic_state *st = (phi__anthropic_state *)state;
     bool open = false;
     if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
@@ -676,14 +668,13 @@ static void phi__anthropic_stream_end(void *state, phi__assembly *a) {
         phi__classify_truncated(a, st->heard);
 }
 
-static void phi__anthropic_stream_whole(void *state, phi__assembly *a, phi_str body) {
+static void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
     phi__anthropic_state *st = (phi__anthropic_state *)state;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__anthropic_event ev;
-    if (phi__anthropic_stream_read(&ev, body) && PHI__ANTHROPIC_IS(ev.type, "message") &&
-        !ev.has_error) {
+    if (phi__anthropic_read(&ev, body) && PHI__ANTHROPIC_IS(ev.type, "message") && !ev.has_error) {
         st->heard = true;
-        phi__anthropic_stream_message_of(st, a, body, true);
+        phi__anthropic_message_of(st, a, body, true);
         if (st->got_stop)
             a->terminal = true;
         else
@@ -783,7 +774,7 @@ static bool phi__anthropic_begins(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     size_t i = 0;
     while (i < m->content_count && !(m->content[i].kind == PHI_CONTENT_OPAQUE &&
-                                     phi__anthropic_blocks_is_server_result(m->content[i].name)))
+                                     phi__anthropic_is_server_result(m->content[i].name)))
         i++;
     if (i == m->content_count) return false;
     for (i = at; i > 0; i--) {
@@ -798,9 +789,9 @@ static bool phi__anthropic_begins(const phi__encoder *e, size_t at) {
 static bool phi__anthropic_abandons(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     size_t i = 0;
-    if (phi__render_abandons(e, at, phi__anthropic_blocks_is_server_call)) return true;
+    if (phi__render_abandons(e, at, phi__anthropic_is_server_call)) return true;
     while (i < m->content_count && !(phi__render_is_opaque(e->codec, &m->content[i]) &&
-                                     phi__anthropic_blocks_is_server_call(m->content[i].name)))
+                                     phi__anthropic_is_server_call(m->content[i].name)))
         i++;
     if (i == m->content_count || (e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
     for (i = at + 1; i < e->spec->item_count; i++) {
@@ -845,16 +836,16 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
             for (size_t i = 0; i < m->content_count; i++) {
                 const phi_content *c = &m->content[i];
                 if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-                    phi__anthropic_blocks_text(e, c->text);
+                    phi__anthropic_text(e, c->text);
                 if ((form & PHI__ANTHROPIC_SYSTEM) != 0 && phi__render_is_opaque(e->codec, c))
                     phi__render_opaque(e, c);
             }
         } else if (m->role == PHI_ROLE_USER)
-            phi__anthropic_blocks_parts(e, m, true);
+            phi__anthropic_parts(e, m, true);
         else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__anthropic_blocks_result(e, m);
+            phi__anthropic_result(e, m);
         else
-            phi__anthropic_blocks_assistant(e, m, form);
+            phi__anthropic_assistant(e, m, form);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
     phi__anthropic_append(e, phi__anthropic_role(e, at), blocks);
@@ -888,7 +879,7 @@ static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
             for (size_t j = 0; j < m->content_count; j++)
                 if (phi__render_way_to(e, &m->content[j]) == PHI__RENDER_BLOCK)
-                    phi__anthropic_blocks_media_block(e, &m->content[j]);
+                    phi__anthropic_media_block(e, &m->content[j]);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
         }
         phi__anthropic_append(e, PHI_ROLE_USER, blocks);
@@ -931,7 +922,7 @@ static void phi__anthropic_put_tools(phi__encoder *e) {
             continue;
         }
         phi__buf_char(out, '{');
-        if (phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"input_schema\":"))
+        if (phi__strict_put_tool(e, &e->spec->tools[i], ",\"input_schema\":"))
             phi__buf_text(out, ",\"strict\":true");
         if (e->spec->tools[i].deferred) phi__buf_text(out, ",\"defer_loading\":true");
         if (i + 1 == last && phi__codec_marks(e->spec, PHI__MARK_TOOLS))
@@ -1100,8 +1091,8 @@ PHI__FN const phi__codec *phi__anthropic_codec(void) {
                                      phi__anthropic_missing,
                                      phi__anthropic_after_results,
                                      phi__anthropic_stream_event,
-                                     phi__anthropic_stream_end,
-                                     phi__anthropic_stream_whole,
+                                     phi__anthropic_end,
+                                     phi__anthropic_whole,
                                      NULL,
                                      NULL};
     return &codec;

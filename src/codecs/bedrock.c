@@ -110,7 +110,7 @@ static void phi__bedrock_document_put(phi__encoder *e, const phi_content *c, siz
 /* ======== Messages as blocks of Converse. */
 
 /* Mistral's models take their own ids only. */
-static phi__id_rule phi__bedrock_blocks_id_rule(const phi_model *model) {
+static phi__id_rule phi__bedrock_id_rule(const phi_model *model) {
     if ((model->quirks & PHI_QUIRK_ID_9) != 0 ||
         phi__str_find_nocase(phi_str_of(model->id), 0, "mistral") != SIZE_MAX)
         return PHI__ID_9;
@@ -119,14 +119,14 @@ static phi__id_rule phi__bedrock_blocks_id_rule(const phi_model *model) {
 
 /* ---- blocks ---- */
 
-static void phi__bedrock_blocks_text(phi__encoder *e, phi_str text) {
+static void phi__bedrock_text(phi__encoder *e, phi_str text) {
     phi__json_write_comma(&e->scratch);
     phi__buf_char(&e->scratch, '{');
     phi__render_text_member(e, "text", text);
     phi__buf_char(&e->scratch, '}');
 }
 
-static void phi__bedrock_blocks_image(phi__encoder *e, const phi_content *c) {
+static void phi__bedrock_image(phi__encoder *e, const phi_content *c) {
     size_t slash = phi__str_find(c->mime_type, 0, "/") + 1; /* of "image/png" */
     phi__buf *out = &e->scratch;
     phi__json_write_comma(out);
@@ -137,7 +137,7 @@ static void phi__bedrock_blocks_image(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "\"}}}");
 }
 
-static void phi__bedrock_blocks_audio(phi__encoder *e, const phi_content *c) {
+static void phi__bedrock_audio(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
     phi__json_write_comma(out);
     phi__buf_text(out, "{\"audio\":{");
@@ -149,13 +149,13 @@ static void phi__bedrock_blocks_audio(phi__encoder *e, const phi_content *c) {
 
 /* True if the message may hold the block. */
 /* A result holds no audio, and an error result holds text only: the rest follows all results. */
-static bool phi__bedrock_blocks_fits(const phi_message *m, const phi_content *c) {
+static bool phi__bedrock_fits(const phi_message *m, const phi_content *c) {
     return m->role == PHI_ROLE_USER || (!m->is_error && c->kind != PHI_CONTENT_AUDIO);
 }
 
 /* Blocks of messages, into the scratch buffer; at: the item. form: PHI__BEDROCK_ bits. */
 /* A message with documents needs a text: if it has none, one is added. */
-static void phi__bedrock_blocks_parts(phi__encoder *e, size_t at, phi__bedrock_choice choice) {
+static void phi__bedrock_parts(phi__encoder *e, size_t at, phi__bedrock_choice choice) {
     const phi_message *m = e->spec->items[at].message;
     size_t documents = 0, sent = 0, texts = 0;
     for (size_t i = 0; i < m->content_count; i++) {
@@ -165,11 +165,11 @@ static void phi__bedrock_blocks_parts(phi__encoder *e, size_t at, phi__bedrock_c
         if (way == PHI__RENDER_BLOCK) {
             size_t ordinal = documents;
             if (c->kind == PHI_CONTENT_DOCUMENT) documents++;
-            if (phi__bedrock_blocks_fits(m, c) != (choice == PHI__BEDROCK_INSIDE)) continue;
+            if (phi__bedrock_fits(m, c) != (choice == PHI__BEDROCK_INSIDE)) continue;
             if (c->kind == PHI_CONTENT_IMAGE)
-                phi__bedrock_blocks_image(e, c);
+                phi__bedrock_image(e, c);
             else if (c->kind == PHI_CONTENT_AUDIO)
-                phi__bedrock_blocks_audio(e, c);
+                phi__bedrock_audio(e, c);
             else {
                 phi__bedrock_document_put(e, c, at, ordinal);
                 sent++;
@@ -188,12 +188,11 @@ static void phi__bedrock_blocks_parts(phi__encoder *e, size_t at, phi__bedrock_c
                    phi__render_is_opaque(e->codec, c))
             phi__render_opaque(e, c);
     }
-    if (sent > 0 && texts == 0)
-        phi__bedrock_blocks_text(e, PHI__LIT("(see the attached document)"));
+    if (sent > 0 && texts == 0) phi__bedrock_text(e, PHI__LIT("(see the attached document)"));
 }
 
 /* Claude wants its signature, others refuse one. */
-static void phi__bedrock_blocks_thinking(phi__encoder *e, const phi_content *c, bool is_signed) {
+static void phi__bedrock_thinking(phi__encoder *e, const phi_content *c, bool is_signed) {
     phi__buf *out = &e->scratch;
     if (is_signed || c->redacted ? c->signature.len == 0 : phi__render_blank(c->text)) return;
     phi__json_write_comma(out);
@@ -209,10 +208,10 @@ static void phi__bedrock_blocks_thinking(phi__encoder *e, const phi_content *c, 
     phi__buf_text(out, "}}");
 }
 
-static void phi__bedrock_blocks_cited(phi__encoder *e, phi_str text, phi_str citations) {
+static void phi__bedrock_cited(phi__encoder *e, phi_str text, phi_str citations) {
     phi__buf *out = &e->scratch;
     if (citations.len == 0 || citations.at[0] != '[' || !phi__render_goes(e, citations)) {
-        phi__bedrock_blocks_text(e, text);
+        phi__bedrock_text(e, text);
         return;
     }
     phi__json_write_comma(out);
@@ -224,46 +223,44 @@ static void phi__bedrock_blocks_cited(phi__encoder *e, phi_str text, phi_str cit
 }
 
 /* The type of an opaque block that is a call of the server's own tools. */
-static bool phi__bedrock_blocks_is_server_call(phi_str name) {
-    return phi__str_is(name, "toolUse");
-}
+static bool phi__bedrock_is_server_call(phi_str name) { return phi__str_is(name, "toolUse"); }
 
-static bool phi__bedrock_blocks_sends(const phi__encoder *e, const phi_message *m, size_t block,
-                                      uint32_t form) {
+static bool phi__bedrock_sends(const phi__encoder *e, const phi_message *m, size_t block,
+                               uint32_t form) {
     static const char *const refs[] = {"toolResult.toolUseId", NULL};
     const phi_content *c = &m->content[block];
     if (!phi__render_is_opaque(e->codec, c)) return false;
-    return (form & PHI__BEDROCK_ABANDONED) == 0 || !phi__bedrock_blocks_is_server_call(c->name) ||
+    return (form & PHI__BEDROCK_ABANDONED) == 0 || !phi__bedrock_is_server_call(c->name) ||
            phi__render_is_answered(m, block, "toolUse.toolUseId", refs);
 }
 
-static bool phi__bedrock_blocks_says(const phi__encoder *e, const phi_message *m, size_t block,
-                                     uint32_t form) {
+static bool phi__bedrock_says(const phi__encoder *e, const phi_message *m, size_t block,
+                              uint32_t form) {
     const phi_content *c = &m->content[block];
     return (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) ||
            (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) ||
-           phi__bedrock_blocks_sends(e, m, block, form);
+           phi__bedrock_sends(e, m, block, form);
 }
 
 /* Up to the last block that says something: reasoning may not end a message. */
-static void phi__bedrock_blocks_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
+static void phi__bedrock_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
     bool whole = (form & PHI__BEDROCK_PROTOCOL) != 0;
     size_t end = m->content_count;
-    while (end > 0 && !phi__bedrock_blocks_says(e, m, end - 1, form)) end--;
+    while (end > 0 && !phi__bedrock_says(e, m, end - 1, form)) end--;
     for (size_t i = 0; i < end; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
-            phi__bedrock_blocks_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
-        else if (!phi__bedrock_blocks_says(e, m, i, form))
+            phi__bedrock_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
+        else if (!phi__bedrock_says(e, m, i, form))
             continue;
         else if (c->kind == PHI_CONTENT_TEXT)
-            phi__bedrock_blocks_cited(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text,
-                                      whole ? c->citations : phi__str(NULL, 0));
+            phi__bedrock_cited(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text,
+                               whole ? c->citations : phi__str(NULL, 0));
         else if (c->kind == PHI_CONTENT_TOOL_CALL) {
             phi__buf *out = &e->scratch;
             phi__json_write_comma(out);
             phi__buf_text(out, "{\"toolUse\":{\"toolUseId\":");
-            phi__render_id(out, c->id, phi__bedrock_blocks_id_rule(e->spec->model));
+            phi__render_id(out, c->id, phi__bedrock_id_rule(e->spec->model));
             phi__buf_text(out, ",\"name\":");
             phi__render_name(out, c->name, 64);
             phi__buf_text(out, ",\"input\":");
@@ -276,21 +273,21 @@ static void phi__bedrock_blocks_assistant(phi__encoder *e, const phi_message *m,
     }
 }
 
-static void phi__bedrock_blocks_result_open(phi__encoder *e, phi_str id, bool is_error) {
+static void phi__bedrock_result_open(phi__encoder *e, phi_str id, bool is_error) {
     phi__buf *out = &e->scratch;
     phi__buf_text(out, "{\"toolResult\":{\"toolUseId\":");
-    phi__render_id(out, id, phi__bedrock_blocks_id_rule(e->spec->model));
+    phi__render_id(out, id, phi__bedrock_id_rule(e->spec->model));
     phi__buf_text(out, is_error ? ",\"status\":\"error\"" : ",\"status\":\"success\"");
     phi__buf_text(out, ",\"content\":[");
 }
 
 /* A result that is an error holds text only; none is empty. */
-static void phi__bedrock_blocks_result(phi__encoder *e, size_t at) {
+static void phi__bedrock_result(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
-    phi__bedrock_blocks_result_open(e, m->tool_call_id, m->is_error);
+    phi__bedrock_result_open(e, m->tool_call_id, m->is_error);
     size_t empty = e->scratch.len;
-    phi__bedrock_blocks_parts(e, at, PHI__BEDROCK_INSIDE);
-    if (e->scratch.len == empty) phi__bedrock_blocks_text(e, PHI__LIT("(no output)"));
+    phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);
+    if (e->scratch.len == empty) phi__bedrock_text(e, PHI__LIT("(no output)"));
     phi__buf_text(&e->scratch, "]}}");
 }
 
@@ -335,7 +332,7 @@ static const phi__json_members phi__bedrock_reasoning_members = {
     phi__bedrock_reasoning_list, PHI__COUNT(phi__bedrock_reasoning_list)};
 
 /* The arguments are a string in a delta, and an object in a whole answer. */
-static void phi__bedrock_stream_take_input(phi__json_cursor *c, void *event) {
+static void phi__bedrock_take_input(phi__json_cursor *c, void *event) {
     phi__bedrock_event *ev = (phi__bedrock_event *)event;
     if (phi__json_cursor_peek(c) == PHI_JSON_OBJECT)
         (void)phi__json_cursor_take_raw(c, &ev->object);
@@ -347,11 +344,11 @@ static const phi__json_member phi__bedrock_tool_list[] = {
     PHI__MEMBER(phi__bedrock_event, id, "toolUseId", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__bedrock_event, name, "name", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__bedrock_event, tool_type, "type", PHI__MEMBER_TEXT),
-    PHI__MEMBER_TAKE_ALL("input", phi__bedrock_stream_take_input)};
+    PHI__MEMBER_TAKE_ALL("input", phi__bedrock_take_input)};
 static const phi__json_members phi__bedrock_tool_members = {phi__bedrock_tool_list,
                                                             PHI__COUNT(phi__bedrock_tool_list)};
 
-static void phi__bedrock_stream_take_tool(phi__json_cursor *c, void *event) {
+static void phi__bedrock_take_tool(phi__json_cursor *c, void *event) {
     phi__bedrock_event *ev = (phi__bedrock_event *)event;
     ev->starts_tool = ev->starts_tool || phi__json_cursor_peek(c) == PHI_JSON_OBJECT;
     (void)phi__json_members_take(c, &phi__bedrock_tool_members, ev);
@@ -360,7 +357,7 @@ static void phi__bedrock_stream_take_tool(phi__json_cursor *c, void *event) {
 /* A delta, the start of a block, or a block of a whole answer: they look alike. */
 static const phi__json_member phi__bedrock_block_list[] = {
     PHI__MEMBER(phi__bedrock_event, text, "text", PHI__MEMBER_TEXT),
-    PHI__MEMBER_TAKE_ALL("toolUse", phi__bedrock_stream_take_tool),
+    PHI__MEMBER_TAKE_ALL("toolUse", phi__bedrock_take_tool),
     PHI__MEMBER_INSIDE("reasoningContent", &phi__bedrock_reasoning_members),
     PHI__MEMBER(phi__bedrock_event, citation, "citation", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__bedrock_event, result, "toolResult", PHI__MEMBER_SOME),
@@ -369,7 +366,7 @@ static const phi__json_member phi__bedrock_block_list[] = {
 static const phi__json_members phi__bedrock_block_members = {phi__bedrock_block_list,
                                                              PHI__COUNT(phi__bedrock_block_list)};
 
-static void phi__bedrock_stream_take_start(phi__json_cursor *c, void *event) {
+static void phi__bedrock_take_start(phi__json_cursor *c, void *event) {
     phi__bedrock_event *ev = (phi__bedrock_event *)event;
     if (phi__json_cursor_take_raw(c, &ev->start))
         (void)phi__json_members_read(ev->start, &phi__bedrock_block_members, ev, NULL);
@@ -378,13 +375,13 @@ static void phi__bedrock_stream_take_start(phi__json_cursor *c, void *event) {
 static const phi__json_member phi__bedrock_event_list[] = {
     PHI__MEMBER(phi__bedrock_event, index, "contentBlockIndex", PHI__MEMBER_I64),
     PHI__MEMBER_INSIDE("delta", &phi__bedrock_block_members),
-    PHI__MEMBER_TAKE_ALL("start", phi__bedrock_stream_take_start),
+    PHI__MEMBER_TAKE_ALL("start", phi__bedrock_take_start),
     PHI__MEMBER(phi__bedrock_event, stop_reason, "stopReason", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__bedrock_event, usage, "usage", PHI__MEMBER_RAW)};
 static const phi__json_members phi__bedrock_event_members = {phi__bedrock_event_list,
                                                              PHI__COUNT(phi__bedrock_event_list)};
 
-static bool phi__bedrock_stream_read(phi__bedrock_event *ev, phi_str data) {
+static bool phi__bedrock_read(phi__bedrock_event *ev, phi_str data) {
     memset(ev, 0, sizeof *ev);
     ev->data = data;
     return phi__json_members_read(data, &phi__bedrock_event_members, ev, NULL);
@@ -400,11 +397,11 @@ static const phi__json_member phi__bedrock_usage_list[] = {
 static const phi__json_members phi__bedrock_usage_members = {phi__bedrock_usage_list,
                                                              PHI__COUNT(phi__bedrock_usage_list)};
 
-static void phi__bedrock_stream_usage(phi__assembly *a, phi_str raw) {
+static void phi__bedrock_usage(phi__assembly *a, phi_str raw) {
     (void)phi__json_members_read(raw, &phi__bedrock_usage_members, &a->usage, NULL);
 }
 
-static phi_stop_reason phi__bedrock_stream_stop_of(phi_str word) {
+static phi_stop_reason phi__bedrock_stop_of(phi_str word) {
     if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
         return PHI_STOP_REASON_STOP;
     if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
@@ -416,7 +413,7 @@ static phi_stop_reason phi__bedrock_stream_stop_of(phi_str word) {
     return phi__str_starts(word, "malformed_") ? PHI_STOP_REASON_ERROR : PHI_STOP_REASON_NONE;
 }
 
-static bool phi__bedrock_stream_calls_open(const phi__assembly *a) {
+static bool phi__bedrock_calls_open(const phi__assembly *a) {
     for (size_t i = 0; i < a->count; i++)
         if (a->drafts[i].open && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL) return true;
     return false;
@@ -424,7 +421,7 @@ static bool phi__bedrock_stream_calls_open(const phi__assembly *a) {
 
 /* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a
    failure is not read, and the usage comes behind the reason. */
-static void phi__bedrock_stream_settle(phi__bedrock_state *st, phi__assembly *a) {
+static void phi__bedrock_settle(phi__bedrock_state *st, phi__assembly *a) {
     phi_str word = phi__buf_str(&a->raw_stop_reason);
     st->settled = a->terminal = a->last = true;
     if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
@@ -435,8 +432,7 @@ static void phi__bedrock_stream_settle(phi__bedrock_state *st, phi__assembly *a)
 
 /* ---- blocks ---- */
 
-static size_t phi__bedrock_stream_find_or_open(phi__assembly *a, int64_t index,
-                                               phi_content_kind kind) {
+static size_t phi__bedrock_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
     size_t block = phi__assembly_find(a, index);
     if (block != SIZE_MAX && a->drafts[block].kind == kind) return block;
     return phi__assembly_open(a, kind, index);
@@ -452,7 +448,7 @@ static void phi__bedrock_stream_sign(phi__assembly *a, size_t block, phi__json_t
 /* ---- opaque blocks ---- */
 
 /* The name of a union's one member; empty: it has none. */
-static phi_str phi__bedrock_stream_member(phi_str object) {
+static phi_str phi__bedrock_member(phi_str object) {
     phi__json_cursor c;
     phi__json_text key;
     phi__json_cursor_init(&c, object);
@@ -462,8 +458,8 @@ static phi_str phi__bedrock_stream_member(phi_str object) {
 }
 
 /* Each member of the delta becomes one of the block. */
-static void phi__bedrock_stream_put_members(phi__assembly *a, size_t block, phi_str outer,
-                                            phi_str object) {
+static void phi__bedrock_put_members(phi__assembly *a, size_t block, phi_str outer,
+                                     phi_str object) {
     phi__json_cursor c;
     phi__json_text key;
     phi_str value;
@@ -475,8 +471,8 @@ static void phi__bedrock_stream_put_members(phi__assembly *a, size_t block, phi_
 }
 
 /* A delta of an opaque block. What the block has no place for leaves it as its start has it. */
-static void phi__bedrock_stream_opaque_delta(phi__assembly *a, size_t block,
-                                             const phi__bedrock_event *ev) {
+static void phi__bedrock_opaque_delta(phi__assembly *a, size_t block,
+                                      const phi__bedrock_event *ev) {
     phi__draft *d = &a->drafts[block];
     phi_str name = phi__buf_str(&d->name);
     if (!d->open) return;
@@ -498,10 +494,10 @@ static void phi__bedrock_stream_opaque_delta(phi__assembly *a, size_t block,
                 if (phi__json_cursor_take_raw(&c, &item)) phi__opaque_push(bytes, item);
         if (bytes->failed) a->no_memory = true;
     } else if (phi__str_is(name, "image") && ev->image.len > 0)
-        phi__bedrock_stream_put_members(a, block, PHI__LIT("image"), ev->image);
+        phi__bedrock_put_members(a, block, PHI__LIT("image"), ev->image);
 }
 
-static void phi__bedrock_stream_close(phi__assembly *a, size_t block) {
+static void phi__bedrock_close(phi__assembly *a, size_t block) {
     phi_str empty = {NULL, 0}, value;
     const char *member = NULL;
     if (block == SIZE_MAX || !a->drafts[block].open) return;
@@ -529,11 +525,11 @@ static void phi__bedrock_stream_close(phi__assembly *a, size_t block) {
 }
 
 /* A delta of an unknown kind for a block without a start opens an opaque block. */
-static void phi__bedrock_stream_unknown_delta(phi__assembly *a, const phi__bedrock_event *ev) {
+static void phi__bedrock_unknown_delta(phi__assembly *a, const phi__bedrock_event *ev) {
     phi__json_found delta;
     if (phi__json_cursor_find(ev->data, "delta", &delta) != PHI_OK || delta.type != PHI_JSON_OBJECT)
         return;
-    phi_str name = phi__bedrock_stream_member(delta.raw);
+    phi_str name = phi__bedrock_member(delta.raw);
     if (name.len == 0 || phi__assembly_find(a, ev->index) != SIZE_MAX) return;
     size_t block = phi__assembly_opaque(a, name, delta.raw, ev->index, true);
     if (block != SIZE_MAX) phi__assembly_set(a, &a->drafts[block].id, PHI__LIT("delta"));
@@ -541,15 +537,15 @@ static void phi__bedrock_stream_unknown_delta(phi__assembly *a, const phi__bedro
 
 /* ---- starts and deltas ---- */
 
-static void phi__bedrock_stream_delta(phi__assembly *a, const phi__bedrock_event *ev) {
+static void phi__bedrock_delta(phi__assembly *a, const phi__bedrock_event *ev) {
     if (ev->text.at != NULL) {
-        phi__assembly_add_text(a, phi__bedrock_stream_find_or_open(a, ev->index, PHI_CONTENT_TEXT),
+        phi__assembly_add_text(a, phi__bedrock_find_or_open(a, ev->index, PHI_CONTENT_TEXT),
                                ev->text);
         return;
     }
     size_t block = phi__assembly_find(a, ev->index);
     if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
-        phi__bedrock_stream_opaque_delta(a, block, ev);
+        phi__bedrock_opaque_delta(a, block, ev);
         return;
     }
     if (ev->input.len > 0) { /* of a call that has started */
@@ -557,22 +553,22 @@ static void phi__bedrock_stream_delta(phi__assembly *a, const phi__bedrock_event
             phi__assembly_add_text(a, block, ev->input);
     }
     if (ev->citation.len > 0) {
-        phi__assembly_cite(a, phi__bedrock_stream_find_or_open(a, ev->index, PHI_CONTENT_TEXT),
+        phi__assembly_cite(a, phi__bedrock_find_or_open(a, ev->index, PHI_CONTENT_TEXT),
                            ev->citation);
         return;
     }
     if (ev->reasoning.at == NULL && ev->signature.at == NULL && ev->redacted.at == NULL) {
-        if (!ev->starts_tool) phi__bedrock_stream_unknown_delta(a, ev);
+        if (!ev->starts_tool) phi__bedrock_unknown_delta(a, ev);
         return;
     }
-    block = phi__bedrock_stream_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
+    block = phi__bedrock_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
     phi__assembly_add_text(a, block, ev->reasoning);
     phi__bedrock_stream_sign(a, block, ev->signature, false);
     phi__bedrock_stream_sign(a, block, ev->redacted, true);
 }
 
 /* A call of the program's tools; members that phi does not know go back with it. */
-static size_t phi__bedrock_stream_start_call(phi__assembly *a, const phi__bedrock_event *ev) {
+static size_t phi__bedrock_start_call(phi__assembly *a, const phi__bedrock_event *ev) {
     static const char *const known[] = {"toolUseId", "name", "input", NULL};
     phi_str inner;
     size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
@@ -588,10 +584,10 @@ static size_t phi__bedrock_stream_start_call(phi__assembly *a, const phi__bedroc
 }
 
 /* Opens the block that an event starts. SIZE_MAX: the event starts none, or memory ended. */
-static size_t phi__bedrock_stream_start(phi__assembly *a, const phi__bedrock_event *ev) {
-    phi_str name = phi__bedrock_stream_member(ev->start);
+static size_t phi__bedrock_start(phi__assembly *a, const phi__bedrock_event *ev) {
+    phi_str name = phi__bedrock_member(ev->start);
     if (ev->starts_tool && !phi__json_cursor_text_is(ev->tool_type, PHI__LIT("server_tool_use")))
-        return phi__bedrock_stream_start_call(a, ev);
+        return phi__bedrock_start_call(a, ev);
     if (name.len == 0 || phi__str_is(name, "text") || phi__str_is(name, "reasoningContent") ||
         phi__str_is(name, "citationsContent"))
         return SIZE_MAX;
@@ -601,22 +597,21 @@ static size_t phi__bedrock_stream_start(phi__assembly *a, const phi__bedrock_eve
 /* ---- the end ---- */
 
 /* With a call that is still open it is no end: that one was cut. */
-static void phi__bedrock_stream_stop(phi__bedrock_state *st, phi__assembly *a,
-                                     phi__json_text reason) {
+static void phi__bedrock_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_text reason) {
     if (reason.at == NULL) return;
     phi__assembly_put(a, &a->raw_stop_reason, reason);
     st->got_stop = true;
     /* Opaque blocks whose end the stream did not say. */
     for (size_t i = 0; i < a->count; i++)
-        if (a->drafts[i].kind == PHI_CONTENT_OPAQUE) phi__bedrock_stream_close(a, i);
-    a->terminal = !phi__bedrock_stream_calls_open(a);
-    a->stop_reason = phi__bedrock_stream_stop_of(phi__buf_str(&a->raw_stop_reason));
+        if (a->drafts[i].kind == PHI_CONTENT_OPAQUE) phi__bedrock_close(a, i);
+    a->terminal = !phi__bedrock_calls_open(a);
+    a->stop_reason = phi__bedrock_stop_of(phi__buf_str(&a->raw_stop_reason));
     if (a->stop_reason == PHI_STOP_REASON_NONE) phi__assembly_unknown_stop(a);
 }
 
 /* ---- trouble ---- */
 
-static int phi__bedrock_stream_status(phi_str type) {
+static int phi__bedrock_status(phi_str type) {
     static const struct phi__bedrock_statuses {
         const char *type;
         int status;
@@ -642,7 +637,7 @@ static int phi__bedrock_stream_status(phi_str type) {
 }
 
 /* An exception's JSON, or an error's plain text, classified as an HTTP error of its type. */
-static void phi__bedrock_stream_trouble(phi__assembly *a, phi_str type, phi_str data) {
+static void phi__bedrock_trouble(phi__assembly *a, phi_str type, phi_str data) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__buf header, body;
     phi_failure failure;
@@ -660,8 +655,8 @@ static void phi__bedrock_stream_trouble(phi__assembly *a, phi_str type, phi_str 
     if (header.failed || body.failed)
         a->no_memory = true;
     else {
-        phi__classify(NULL, phi__bedrock_stream_status(type), phi__buf_str(&header),
-                      phi__buf_str(&body), &a->scratch, &failure);
+        phi__classify(NULL, phi__bedrock_status(type), phi__buf_str(&header), phi__buf_str(&body),
+                      &a->scratch, &failure);
         failure.http_status = 0; /* it came inside of an answer */
         phi__assembly_fail_with(a, &failure);
     }
@@ -682,7 +677,7 @@ typedef enum phi__bedrock_kind {
     PHI__BEDROCK_METADATA
 } phi__bedrock_kind;
 
-static phi__bedrock_kind phi__bedrock_stream_kind_of(phi_str name) {
+static phi__bedrock_kind phi__bedrock_kind_of(phi_str name) {
     static const struct phi__bedrock_names {
         const char *name;
         phi__bedrock_kind kind;
@@ -697,29 +692,27 @@ static phi__bedrock_kind phi__bedrock_stream_kind_of(phi_str name) {
     return PHI__BEDROCK_UNKNOWN;
 }
 
-static void phi__bedrock_stream_apply(phi__bedrock_state *st, phi__assembly *a,
-                                      phi__bedrock_kind kind, const phi__bedrock_event *ev) {
+static void phi__bedrock_apply(phi__bedrock_state *st, phi__assembly *a, phi__bedrock_kind kind,
+                               const phi__bedrock_event *ev) {
     switch (kind) {
-    case PHI__BEDROCK_BLOCK_DELTA: phi__bedrock_stream_delta(a, ev); break;
-    case PHI__BEDROCK_BLOCK_START: (void)phi__bedrock_stream_start(a, ev); break;
-    case PHI__BEDROCK_BLOCK_STOP:
-        phi__bedrock_stream_close(a, phi__assembly_find(a, ev->index));
-        break;
-    case PHI__BEDROCK_MESSAGE_STOP: phi__bedrock_stream_stop(st, a, ev->stop_reason); break;
+    case PHI__BEDROCK_BLOCK_DELTA: phi__bedrock_delta(a, ev); break;
+    case PHI__BEDROCK_BLOCK_START: (void)phi__bedrock_start(a, ev); break;
+    case PHI__BEDROCK_BLOCK_STOP: phi__bedrock_close(a, phi__assembly_find(a, ev->index)); break;
+    case PHI__BEDROCK_MESSAGE_STOP: phi__bedrock_stop(st, a, ev->stop_reason); break;
     case PHI__BEDROCK_METADATA:
-        phi__bedrock_stream_usage(a, ev->usage);
+        phi__bedrock_usage(a, ev->usage);
         st->got_usage = true;
         break;
     case PHI__BEDROCK_MESSAGE_START:
     case PHI__BEDROCK_UNKNOWN: break;
     }
-    if (st->got_stop && st->got_usage) phi__bedrock_stream_settle(st, a);
+    if (st->got_stop && st->got_usage) phi__bedrock_settle(st, a);
 }
 
 /* The payload of an unknown event, and of messageStart, is ignored: it may be empty, or no JSON. */
-static void phi__bedrock_stream_take(phi__bedrock_state *st, phi__assembly *a, phi_str name,
-                                     phi_str data) {
-    phi__bedrock_kind kind = phi__bedrock_stream_kind_of(name);
+static void phi__bedrock_take(phi__bedrock_state *st, phi__assembly *a, phi_str name,
+                              phi_str data) {
+    phi__bedrock_kind kind = phi__bedrock_kind_of(name);
     bool late = st->got_stop; /* behind the reason to stop usage alone counts */
     phi__bedrock_event ev;
     if (kind == PHI__BEDROCK_UNKNOWN) return;
@@ -727,19 +720,19 @@ static void phi__bedrock_stream_take(phi__bedrock_state *st, phi__assembly *a, p
     if (late && kind != PHI__BEDROCK_METADATA) return;
     if (kind == PHI__BEDROCK_MESSAGE_START)
         phi__assembly_start(a);
-    else if (phi__bedrock_stream_read(&ev, data))
-        phi__bedrock_stream_apply(st, a, kind, &ev);
+    else if (phi__bedrock_read(&ev, data))
+        phi__bedrock_apply(st, a, kind, &ev);
     else if (!late)
         phi__classify_bad_event(a);
 }
 
-static bool phi__bedrock_stream_ends(phi_str s, const char *end) {
+static bool phi__bedrock_ends(phi_str s, const char *end) {
     size_t n = strlen(end);
     return s.len >= n && memcmp(s.at + s.len - n, end, n) == 0;
 }
 
 /* A line: {"contentBlockDelta":{...}}, {"throttlingException":{...}}, or an error of a gateway. */
-static void phi__bedrock_stream_line(phi__bedrock_state *st, phi__assembly *a, phi_str data) {
+static void phi__bedrock_line(phi__bedrock_state *st, phi__assembly *a, phi_str data) {
     phi__json_cursor c;
     phi__json_text key;
     phi_str name, inner;
@@ -756,10 +749,10 @@ static void phi__bedrock_stream_line(phi__bedrock_state *st, phi__assembly *a, p
             if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT ||
                 !phi__json_cursor_take_raw(&c, &inner))
                 phi__json_cursor_skip(&c);
-            else if (phi__bedrock_stream_ends(name, "Exception")) {
-                if (!late) phi__bedrock_stream_trouble(a, name, inner);
+            else if (phi__bedrock_ends(name, "Exception")) {
+                if (!late) phi__bedrock_trouble(a, name, inner);
             } else
-                phi__bedrock_stream_take(st, a, name, inner);
+                phi__bedrock_take(st, a, name, inner);
         }
     if (!late && !phi__json_cursor_done(&c)) phi__classify_bad_event(a);
 }
@@ -785,42 +778,41 @@ static void phi__bedrock_stream_cited(phi__assembly *a, const phi__bedrock_event
     }
 }
 
-static void phi__bedrock_stream_content(phi__assembly *a, phi__json_cursor *c) {
+static void phi__bedrock_content(phi__assembly *a, phi__json_cursor *c) {
     phi__bedrock_event ev;
     if (!phi__json_cursor_enter_array(c)) return;
     while (phi__json_cursor_next_item(c)) {
         memset(&ev, 0, sizeof ev);
         ev.index = (int64_t)a->count;
-        phi__bedrock_stream_take_start(c, &ev);
-        size_t block = phi__bedrock_stream_start(a, &ev);
+        phi__bedrock_take_start(c, &ev);
+        size_t block = phi__bedrock_start(a, &ev);
         if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
             phi__assembly_add(a, block, ev.object);
         else if (block == SIZE_MAX && ev.cited.len > 0)
             phi__bedrock_stream_cited(a, &ev);
         else if (block == SIZE_MAX)
-            phi__bedrock_stream_delta(a, &ev);
-        phi__bedrock_stream_close(a, phi__assembly_find(a, ev.index));
+            phi__bedrock_delta(a, &ev);
+        phi__bedrock_close(a, phi__assembly_find(a, ev.index));
     }
 }
 
 /* What Converse answers where nothing is streamed; false: it is something else. */
-static bool phi__bedrock_stream_answer(phi__bedrock_state *st, phi__assembly *a, phi_str body) {
+static bool phi__bedrock_answer(phi__bedrock_state *st, phi__assembly *a, phi_str body) {
     phi__json_found content, found;
     phi__json_cursor c;
     phi__json_text stop = {NULL, 0, false};
     if (phi__json_cursor_find(body, "output.message.content", &content) != PHI_OK) return false;
     phi__assembly_start(a);
     phi__json_cursor_init(&c, content.raw);
-    phi__bedrock_stream_content(a, &c);
-    if (phi__json_cursor_find(body, "usage", &found) == PHI_OK)
-        phi__bedrock_stream_usage(a, found.raw);
+    phi__bedrock_content(a, &c);
+    if (phi__json_cursor_find(body, "usage", &found) == PHI_OK) phi__bedrock_usage(a, found.raw);
     if (phi__json_cursor_find(body, "stopReason", &found) == PHI_OK &&
         found.type == PHI_JSON_STRING) {
         stop.at = found.raw.at;
         stop.len = found.raw.len;
         stop.escaped = found.escaped;
     }
-    phi__bedrock_stream_stop(st, a, stop);
+    phi__bedrock_stop(st, a, stop);
     st->heard = true;
     return true;
 }
@@ -832,31 +824,30 @@ static void phi__bedrock_stream_event(void *state, phi__assembly *a, phi_str nam
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
     if (name.len > 0 && name.at[0] == '!') {
-        if (!st->got_stop)
-            phi__bedrock_stream_trouble(a, phi__str(name.at + 1, name.len - 1), data);
+        if (!st->got_stop) phi__bedrock_trouble(a, phi__str(name.at + 1, name.len - 1), data);
     } else if (name.len == 0)
-        phi__bedrock_stream_line(st, a, data);
+        phi__bedrock_line(st, a, data);
     else
-        phi__bedrock_stream_take(st, a, name, data);
+        phi__bedrock_take(st, a, name, data);
 }
 
-static void phi__bedrock_stream_end(void *state, phi__assembly *a) {
+static void phi__bedrock_end(void *state, phi__assembly *a) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
     /* only the usage is missing */
-    if (st->got_stop && !phi__bedrock_stream_calls_open(a))
-        phi__bedrock_stream_settle(st, a);
+    if (st->got_stop && !phi__bedrock_calls_open(a))
+        phi__bedrock_settle(st, a);
     else
         phi__classify_truncated(a, st->heard);
 }
 
 /* One JSON answer, or lines that came under the name of one. */
-static void phi__bedrock_stream_whole(void *state, phi__assembly *a, phi_str body) {
+static void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     phi__frames lines;
     phi__frame line;
     body = phi__str_trim(body);
-    if (!phi__bedrock_stream_answer(st, a, body)) {
+    if (!phi__bedrock_answer(st, a, body)) {
         phi__frames_init(&lines, a->memory, 0);
         phi__frames_feed(&lines, body.at, body.len);
         while (body.len > 0 && body.at[0] == '{' && phi__frames_next(&lines, &line) > 0)
@@ -864,7 +855,7 @@ static void phi__bedrock_stream_whole(void *state, phi__assembly *a, phi_str bod
         phi__frames_free(&lines);
     }
     if (st->heard)
-        phi__bedrock_stream_end(state, a);
+        phi__bedrock_end(state, a);
     else if (a->failure.kind == PHI_FAILURE_NONE)
         phi__classify_body(a, body);
 }
@@ -938,7 +929,7 @@ static void phi__bedrock_append(phi__encoder *e, phi_role role, phi_str blocks) 
 static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__BEDROCK_FORM;
-    if (phi__bedrock_blocks_id_rule(e->spec->model) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
+    if (phi__bedrock_id_rule(e->spec->model) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
     if (m->role != PHI_ROLE_ASSISTANT) {
         form |= e->media << PHI__BEDROCK_MEDIA_SHIFT;
         if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
@@ -949,8 +940,7 @@ static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
         if (phi__bedrock_is_claude(e)) form |= PHI__BEDROCK_SIGNED;
     }
     if (phi__render_same_protocol(e, at)) form |= PHI__BEDROCK_PROTOCOL;
-    if (phi__render_abandons(e, at, phi__bedrock_blocks_is_server_call))
-        form |= PHI__BEDROCK_ABANDONED;
+    if (phi__render_abandons(e, at, phi__bedrock_is_server_call)) form |= PHI__BEDROCK_ABANDONED;
     return form;
 }
 
@@ -965,11 +955,11 @@ static void phi__bedrock_item(phi__encoder *e, size_t at) {
                         phi__str_is(m->content[i].name, "toolResult"));
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
         if (m->role == PHI_ROLE_USER)
-            phi__bedrock_blocks_parts(e, at, PHI__BEDROCK_INSIDE);
+            phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);
         else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__bedrock_blocks_result(e, at);
+            phi__bedrock_result(e, at);
         else
-            phi__bedrock_blocks_assistant(e, m, form);
+            phi__bedrock_assistant(e, m, form);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
     phi__bedrock_append(e,
@@ -983,7 +973,7 @@ static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
     const phi_content *call = &e->spec->items[item].message->content[block];
     phi_str json;
     phi__buf_clear(&e->scratch);
-    phi__bedrock_blocks_result_open(e, call->id, true);
+    phi__bedrock_result_open(e, call->id, true);
     phi__buf_text(&e->scratch, "{\"text\":\"");
     phi__render_missing(e);
     phi__buf_text(&e->scratch, "\"}]}}");
@@ -997,7 +987,7 @@ static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
 static bool phi__bedrock_has_behind(const phi__encoder *e, const phi_message *m) {
     for (size_t i = 0; m->role == PHI_ROLE_TOOL_RESULT && i < m->content_count; i++)
         if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK &&
-            !phi__bedrock_blocks_fits(m, &m->content[i]))
+            !phi__bedrock_fits(m, &m->content[i]))
             return true;
     return false;
 }
@@ -1008,7 +998,7 @@ static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) 
         phi_str blocks;
         if (!phi__bedrock_has_behind(e, e->spec->items[i].message)) continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
-            phi__bedrock_blocks_parts(e, i, PHI__BEDROCK_BEHIND);
+            phi__bedrock_parts(e, i, PHI__BEDROCK_BEHIND);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
         }
         phi__bedrock_append(e, PHI_ROLE_USER, blocks);
@@ -1141,7 +1131,7 @@ static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
         return;
     }
     phi__buf_text(out, "{\"toolSpec\":{");
-    bool strict = phi__strict_tools_put_tool(e, tool, ",\"inputSchema\":{\"json\":");
+    bool strict = phi__strict_put_tool(e, tool, ",\"inputSchema\":{\"json\":");
     phi__buf_text(out, strict ? "},\"strict\":true}}" : "}}}");
 }
 
@@ -1342,7 +1332,7 @@ static const char *const phi__bedrock_lists[] = {"additionalModelRequestFields.a
 static const phi__codec_settings phi__bedrock_settings = {phi__bedrock_takes, phi__bedrock_level,
                                                           phi__bedrock_owned, phi__bedrock_lists};
 
-static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_blocks_id_rule,
+static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_id_rule,
                                                     phi__claude_strict_form,
                                                     NULL,
                                                     phi__bedrock_format_way,
@@ -1362,10 +1352,10 @@ static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_blocks_id_rule,
 
 PHI__FN const phi__codec *phi__bedrock_codec(void) {
     static const phi__codec codec = {
-        PHI__NAMES_BEDROCK,        &phi__bedrock_rules,     sizeof(phi__bedrock_state),
-        phi__bedrock_head,         phi__bedrock_item,       phi__bedrock_tail,
-        phi__bedrock_address,      phi__bedrock_missing,    phi__bedrock_after_results,
-        phi__bedrock_stream_event, phi__bedrock_stream_end, phi__bedrock_stream_whole,
+        PHI__NAMES_BEDROCK,        &phi__bedrock_rules,  sizeof(phi__bedrock_state),
+        phi__bedrock_head,         phi__bedrock_item,    phi__bedrock_tail,
+        phi__bedrock_address,      phi__bedrock_missing, phi__bedrock_after_results,
+        phi__bedrock_stream_event, phi__bedrock_end,     phi__bedrock_whole,
         phi__frames_framing,       phi__bedrock_sign};
     return &codec;
 }

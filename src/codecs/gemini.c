@@ -332,7 +332,7 @@ typedef struct phi__gemini_part {
 } phi__gemini_part;
 
 /* An empty text leaves the earlier one. */
-static void phi__gemini_stream_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+static void phi__gemini_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
     if (text.len > 0) phi__assembly_put(a, buf, text);
 }
 
@@ -370,7 +370,7 @@ static const phi__json_member phi__gemini_chunk_list[] = {
 static const phi__json_members phi__gemini_chunk_members = {phi__gemini_chunk_list,
                                                             PHI__COUNT(phi__gemini_chunk_list)};
 
-static bool phi__gemini_stream_read(phi__gemini_chunk *k, phi_str data) {
+static bool phi__gemini_read(phi__gemini_chunk *k, phi_str data) {
     uint32_t seen = 0;
     memset(k, 0, sizeof *k);
     bool good = phi__json_members_read(data, &phi__gemini_chunk_members, k, &seen);
@@ -389,7 +389,7 @@ static const phi__json_member phi__gemini_call_list[] = {
 static const phi__json_members phi__gemini_call_members = {phi__gemini_call_list,
                                                            PHI__COUNT(phi__gemini_call_list)};
 
-static void phi__gemini_stream_take_call(phi__json_cursor *c, void *part) {
+static void phi__gemini_take_call(phi__json_cursor *c, void *part) {
     phi__gemini_part *p = (phi__gemini_part *)part;
     p->is_call = phi__json_cursor_peek(c) == PHI_JSON_OBJECT;
     (void)phi__json_members_take(c, &phi__gemini_call_members, p);
@@ -399,14 +399,14 @@ static const phi__json_member phi__gemini_part_list[] = {
     PHI__MEMBER(phi__gemini_part, text, "text", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__gemini_part, thought, "thought", PHI__MEMBER_BOOL),
     PHI__MEMBER(phi__gemini_part, signature, "thoughtSignature", PHI__MEMBER_TEXT),
-    PHI__MEMBER_TAKE_ALL("functionCall", phi__gemini_stream_take_call)};
+    PHI__MEMBER_TAKE_ALL("functionCall", phi__gemini_take_call)};
 static const phi__json_members phi__gemini_part_members = {phi__gemini_part_list,
                                                            PHI__COUNT(phi__gemini_part_list)};
 
 /* ---- text and thinking ---- */
 
 /* The block a part belongs to: the last one, where that is of its kind and not signed otherwise. */
-static size_t phi__gemini_stream_block(phi__assembly *a, const phi__gemini_part *p) {
+static size_t phi__gemini_block(phi__assembly *a, const phi__gemini_part *p) {
     phi_content_kind kind = p->thought ? PHI_CONTENT_THINKING : PHI_CONTENT_TEXT;
     if (a->count == 0) return phi__assembly_open(a, kind, -1);
     const phi__draft *last = &a->drafts[a->count - 1];
@@ -416,19 +416,19 @@ static size_t phi__gemini_stream_block(phi__assembly *a, const phi__gemini_part 
 }
 
 /* Returns the block of a part that is text and nothing else; SIZE_MAX: it is more, or nothing. */
-static size_t phi__gemini_stream_text(phi__assembly *a, const phi__gemini_part *p) {
+static size_t phi__gemini_text(phi__assembly *a, const phi__gemini_part *p) {
     if (p->text.len == 0 && p->signature.len == 0) return SIZE_MAX;
-    size_t block = phi__gemini_stream_block(a, p);
+    size_t block = phi__gemini_block(a, p);
     phi__assembly_add_text(a, block, p->text);
     if (block == SIZE_MAX || p->signature.len == 0) return block;
-    phi__gemini_stream_put(a, &a->drafts[block].signature, p->signature);
+    phi__gemini_put(a, &a->drafts[block].signature, p->signature);
     return SIZE_MAX;
 }
 
 /* ---- calls ---- */
 
 /* The pieces wait in a field that a call does not use: `[` and the text between the brackets. */
-static void phi__gemini_stream_keep_pieces(phi__assembly *a, size_t block, phi_str pieces) {
+static void phi__gemini_keep_pieces(phi__assembly *a, size_t block, phi_str pieces) {
     if (pieces.len <= 2) return;
     phi_str inner = phi__str_trim(phi__str(pieces.at + 1, pieces.len - 2));
     if (inner.len == 0) return;
@@ -436,7 +436,7 @@ static void phi__gemini_stream_keep_pieces(phi__assembly *a, size_t block, phi_s
     phi__assembly_wait(a, block, inner);
 }
 
-static void phi__gemini_stream_close_call(phi__assembly *a, size_t block) {
+static void phi__gemini_close_call(phi__assembly *a, size_t block) {
     const phi__draft *d = &a->drafts[block];
     phi_str arguments;
     if (d->replay_open) {
@@ -453,8 +453,7 @@ static void phi__gemini_stream_close_call(phi__assembly *a, size_t block) {
         phi__assembly_close(a, block);
 }
 
-static void phi__gemini_stream_call(phi__gemini_state *st, phi__assembly *a,
-                                    const phi__gemini_part *p) {
+static void phi__gemini_call(phi__gemini_state *st, phi__assembly *a, const phi__gemini_part *p) {
     size_t block;
     if (st->in_call && p->name.len == 0)
         block = a->count - 1;
@@ -466,22 +465,22 @@ static void phi__gemini_stream_call(phi__gemini_state *st, phi__assembly *a,
     st->in_call = false;
     if (block == SIZE_MAX) return;
     phi__draft *d = &a->drafts[block];
-    phi__gemini_stream_put(a, &d->id, p->id);
-    phi__gemini_stream_put(a, &d->name, p->name);
-    phi__gemini_stream_put(a, &d->signature, p->signature);
-    phi__gemini_stream_keep_pieces(a, block, p->pieces);
+    phi__gemini_put(a, &d->id, p->id);
+    phi__gemini_put(a, &d->name, p->name);
+    phi__gemini_put(a, &d->signature, p->signature);
+    phi__gemini_keep_pieces(a, block, p->pieces);
     if (p->args.len > 2) phi__assembly_add(a, block, p->args);
     if (p->goes_on)
         st->in_call = true;
     else
-        phi__gemini_stream_close_call(a, block);
+        phi__gemini_close_call(a, block);
 }
 
 /* ---- parts of other kinds ---- */
 
 /* The name of the member that makes it a part of another kind; length 0: it is none. Members that
    describe the part's data do not count. */
-static phi__json_text phi__gemini_stream_other(phi_str raw) {
+static phi__json_text phi__gemini_other(phi_str raw) {
     static const char *const beside[] = {
         "text",          "thought",         "thoughtSignature",    "functionCall",
         "partMetadata",  "videoMetadata",   "mediaResolution",     "documentMetadata",
@@ -501,8 +500,8 @@ static phi__json_text phi__gemini_stream_other(phi_str raw) {
 }
 
 /* A part comes whole. Broken JSON is left out. */
-static void phi__gemini_stream_opaque(phi__gemini_state *st, phi__assembly *a, phi_str raw,
-                                      phi__json_text kind) {
+static void phi__gemini_opaque(phi__gemini_state *st, phi__assembly *a, phi_str raw,
+                               phi__json_text kind) {
     phi_str name;
     if (!phi__kept_is_object(&a->scratch, raw, &a->no_memory)) return;
     if (!phi__json_cursor_unescape_arena(&a->scratch, kind, &name)) {
@@ -518,7 +517,7 @@ static void phi__gemini_stream_opaque(phi__gemini_state *st, phi__assembly *a, p
 /* ---- citations ---- */
 
 /* Removes the objects that begin with `start` from the array. */
-static void phi__gemini_stream_uncite(phi__assembly *a, phi__buf *list, const char *start) {
+static void phi__gemini_uncite(phi__assembly *a, phi__buf *list, const char *start) {
     phi__json_cursor c;
     phi__buf rest;
     phi_str one;
@@ -539,8 +538,8 @@ static void phi__gemini_stream_uncite(phi__assembly *a, phi__buf *list, const ch
 
 /* Sources grow from chunk to chunk, so the last ones count; citations are those of the chunk's own
    text. */
-static void phi__gemini_stream_cite_as(phi__assembly *a, size_t block, const char *start,
-                                       phi_str raw, bool replaces) {
+static void phi__gemini_cite_as(phi__assembly *a, size_t block, const char *start, phi_str raw,
+                                bool replaces) {
     phi__buf *list = &a->drafts[block].citations;
     phi__buf json;
     if (raw.len <= 2) return;
@@ -548,7 +547,7 @@ static void phi__gemini_stream_cite_as(phi__assembly *a, size_t block, const cha
     phi__buf_text(&json, start);
     phi__buf_add_str(&json, raw);
     phi__buf_char(&json, '}');
-    if (replaces) phi__gemini_stream_uncite(a, list, start);
+    if (replaces) phi__gemini_uncite(a, list, start);
     if (json.failed) a->no_memory = true;
     if (replaces || list->len < PHI__GEMINI_CITED_MOST)
         phi__assembly_cite(a, block, phi__buf_str(&json));
@@ -556,7 +555,7 @@ static void phi__gemini_stream_cite_as(phi__assembly *a, size_t block, const cha
 }
 
 /* All citations are those of the last text. */
-static void phi__gemini_stream_cite(phi__assembly *a, const phi__gemini_chunk *k) {
+static void phi__gemini_cite(phi__assembly *a, const phi__gemini_chunk *k) {
     if (k->grounding.len <= 2 && k->cited.len <= 2 && k->fetched.len <= 2) return;
     size_t block = phi__kept_text(a);
     if (block == SIZE_MAX) return;
@@ -566,16 +565,16 @@ static void phi__gemini_stream_cite(phi__assembly *a, const phi__gemini_chunk *k
         a->drafts[i].citations = a->drafts[block].citations;
         a->drafts[block].citations = old;
     }
-    phi__gemini_stream_cite_as(a, block, "{\"groundingMetadata\":", k->grounding, true);
-    phi__gemini_stream_cite_as(a, block, "{\"citationMetadata\":", k->cited, false);
-    phi__gemini_stream_cite_as(a, block, "{\"urlContextMetadata\":", k->fetched, true);
+    phi__gemini_cite_as(a, block, "{\"groundingMetadata\":", k->grounding, true);
+    phi__gemini_cite_as(a, block, "{\"citationMetadata\":", k->cited, false);
+    phi__gemini_cite_as(a, block, "{\"urlContextMetadata\":", k->fetched, true);
 }
 
 /* ---- a chunk ---- */
 
 /* The block and the text of a chunk that is a single piece of text; SIZE_MAX: it is more. */
-static size_t phi__gemini_stream_parts(phi__gemini_state *st, phi__assembly *a, phi_str raw,
-                                       phi__json_text *text) {
+static size_t phi__gemini_parts(phi__gemini_state *st, phi__assembly *a, phi_str raw,
+                                phi__json_text *text) {
     phi__json_cursor c;
     phi__gemini_part p;
     size_t count = 0, block = SIZE_MAX;
@@ -589,14 +588,14 @@ static size_t phi__gemini_stream_parts(phi__gemini_state *st, phi__assembly *a, 
         (void)phi__json_members_take(&c, &phi__gemini_part_members, &p);
         phi_str one = phi__str_trim(phi__str(from, (size_t)(c.at - from)));
         block = SIZE_MAX;
-        if (!p.is_call && p.text.len == 0) other = phi__gemini_stream_other(one);
+        if (!p.is_call && p.text.len == 0) other = phi__gemini_other(one);
         if (p.is_call)
-            phi__gemini_stream_call(st, a, &p);
+            phi__gemini_call(st, a, &p);
         else if (other.len > 0)
-            phi__gemini_stream_opaque(st, a, one, other);
+            phi__gemini_opaque(st, a, one, other);
         else {
             if (p.text.len > 0) st->in_call = false; /* a call without an end now never gets one */
-            block = phi__gemini_stream_text(a, &p);
+            block = phi__gemini_text(a, &p);
         }
         *text = p.text;
         count++;
@@ -614,7 +613,7 @@ static const phi__json_member phi__gemini_usage_list[] = {
 static const phi__json_members phi__gemini_usage_members = {phi__gemini_usage_list,
                                                             PHI__COUNT(phi__gemini_usage_list)};
 
-static void phi__gemini_stream_usage(phi__gemini_state *st, phi__assembly *a, phi_str raw) {
+static void phi__gemini_usage(phi__gemini_state *st, phi__assembly *a, phi_str raw) {
     if (raw.len == 0) return;
     (void)phi__json_members_read(raw, &phi__gemini_usage_members, st, NULL);
     uint64_t prompt = st->prompt + st->tools;
@@ -624,7 +623,7 @@ static void phi__gemini_stream_usage(phi__gemini_state *st, phi__assembly *a, ph
     a->usage.reasoning = st->thoughts;
 }
 
-static bool phi__gemini_stream_guards(phi_str word) {
+static bool phi__gemini_guards(phi_str word) {
     static const char *const words[] = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
                                         "SPII",   "MODEL_ARMOR"};
     for (size_t i = 0; i < PHI__COUNT(words); i++)
@@ -633,8 +632,8 @@ static bool phi__gemini_stream_guards(phi_str word) {
 }
 
 /* In the provider's own words, where it has some. */
-static void phi__gemini_stream_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
-                                    phi__json_text said) {
+static void phi__gemini_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
+                             phi__json_text said) {
     phi_str word = phi__buf_str(&a->raw_stop_reason), words = {NULL, 0};
     if (said.len > 0 && !phi__json_cursor_unescape_arena(&a->scratch, said, &words))
         a->no_memory = true;
@@ -646,7 +645,7 @@ static void phi__gemini_stream_fail(phi__assembly *a, phi_failure_kind kind, boo
 
 /* Words for a turn that failed; `again`: the model may avoid its mistake the next time.
    google-genai 3.6.1, FinishReason, November 2026. */
-static bool phi__gemini_stream_fails(phi_str word, bool *again) {
+static bool phi__gemini_fails(phi_str word, bool *again) {
     static const char *const words[] = {"MALFORMED_FUNCTION_CALL",
                                         "UNEXPECTED_TOOL_CALL",
                                         "OTHER",
@@ -665,63 +664,63 @@ static bool phi__gemini_stream_fails(phi_str word, bool *again) {
     return false;
 }
 
-static void phi__gemini_stream_stop(phi__assembly *a, const phi__gemini_chunk *k) {
+static void phi__gemini_stop(phi__assembly *a, const phi__gemini_chunk *k) {
     bool blocked = k->finish.len == 0, again = false;
     if (blocked && k->block.len == 0) return;
-    phi__gemini_stream_put(a, &a->raw_stop_reason, blocked ? k->block : k->finish);
+    phi__gemini_put(a, &a->raw_stop_reason, blocked ? k->block : k->finish);
     phi_str word = phi__buf_str(&a->raw_stop_reason);
     a->terminal = true;
     if (a->failure.kind != PHI_FAILURE_NONE) return;
     if (blocked)
-        phi__gemini_stream_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->block_words);
-    else if (phi__gemini_stream_guards(word))
-        phi__gemini_stream_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->finish_words);
+        phi__gemini_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->block_words);
+    else if (phi__gemini_guards(word))
+        phi__gemini_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->finish_words);
     else if (phi__str_is(word, "STOP"))
         a->stop_reason = PHI_STOP_REASON_STOP;
     else if (phi__str_is(word, "MAX_TOKENS") || phi__str_is(word, "CONTINUATION"))
         a->stop_reason = PHI_STOP_REASON_LENGTH; /* CONTINUATION: of one request's output */
-    else if (phi__gemini_stream_fails(word, &again))
-        phi__gemini_stream_fail(a, PHI_FAILURE_SERVER, again, k->finish_words);
+    else if (phi__gemini_fails(word, &again))
+        phi__gemini_fail(a, PHI_FAILURE_SERVER, again, k->finish_words);
     else
         phi__assembly_unknown_stop(a);
 }
 
-static void phi__gemini_stream_take(phi__gemini_state *st, phi__assembly *a,
-                                    const phi__gemini_chunk *k, phi_str data) {
+static void phi__gemini_take(phi__gemini_state *st, phi__assembly *a, const phi__gemini_chunk *k,
+                             phi_str data) {
     phi__json_text text = {NULL, 0, false};
     if (k->has_error) {
         phi__classify_event(a, data);
         return;
     }
     if (!k->ours) return;
-    phi__gemini_stream_put(a, &a->response_id, k->id);
-    phi__gemini_stream_put(a, &a->model, k->model);
+    phi__gemini_put(a, &a->response_id, k->id);
+    phi__gemini_put(a, &a->model, k->model);
     phi__assembly_start(a);
-    size_t block = phi__gemini_stream_parts(st, a, k->parts, &text);
-    phi__gemini_stream_cite(a, k);
-    phi__gemini_stream_usage(st, a, k->usage);
-    phi__gemini_stream_stop(a, k);
+    size_t block = phi__gemini_parts(st, a, k->parts, &text);
+    phi__gemini_cite(a, k);
+    phi__gemini_usage(st, a, k->usage);
+    phi__gemini_stop(a, k);
     if (block != SIZE_MAX && !a->terminal && k->cited.len <= 2)
         phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
 
 /* An array of chunks: the API's answer without `alt=sse`. */
-static void phi__gemini_stream_array(phi__gemini_state *st, phi__assembly *a, phi_str data) {
+static void phi__gemini_array(phi__gemini_state *st, phi__assembly *a, phi_str data) {
     phi__json_cursor c;
     phi__gemini_chunk k;
     phi_str raw;
     phi__json_cursor_init(&c, data);
     if (!phi__json_cursor_enter_array(&c)) return;
     while (phi__json_cursor_next_item(&c)) {
-        if (!phi__json_cursor_take_raw(&c, &raw) || !phi__gemini_stream_read(&k, raw)) break;
-        phi__gemini_stream_take(st, a, &k, raw);
+        if (!phi__json_cursor_take_raw(&c, &raw) || !phi__gemini_read(&k, raw)) break;
+        phi__gemini_take(st, a, &k, raw);
     }
     st->broken = !phi__json_cursor_done(&c);
 }
 
 /* ---- for the codec ---- */
 
-static void phi__gemini_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+static void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__gemini_state *st = (phi__gemini_state *)state;
     phi__gemini_chunk k;
     if (data.len == 0 || a->no_memory) return;
@@ -739,29 +738,29 @@ static void phi__gemini_stream_event(void *state, phi__assembly *a, phi_str name
     phi__delta_cache_forget(&st->repeat);
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     if (data.at[0] == '[')
-        phi__gemini_stream_array(st, a, data);
-    else if (phi__gemini_stream_read(&k, data))
-        phi__gemini_stream_take(st, a, &k, data);
+        phi__gemini_array(st, a, data);
+    else if (phi__gemini_read(&k, data))
+        phi__gemini_take(st, a, &k, data);
     else
         st->broken = true;
     phi_arena_reset(&a->scratch, mark);
 }
 
-static void phi__gemini_stream_end(void *state, phi__assembly *a) {
+static void phi__gemini_end(void *state, phi__assembly *a) {
     phi__gemini_state *st = (phi__gemini_state *)state;
     if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
     phi__classify_truncated(a, st->heard);
 }
 
-static void phi__gemini_stream_whole(void *state, phi__assembly *a, phi_str body) {
+static void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
     phi__gemini_state *st = (phi__gemini_state *)state;
     phi_str json = phi__str_trim(body);
     phi__gemini_chunk k;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     if (json.len > 0 && json.at[0] == '[')
-        phi__gemini_stream_array(st, a, json);
-    else if (phi__gemini_stream_read(&k, json) && !k.has_error)
-        phi__gemini_stream_take(st, a, &k, json);
+        phi__gemini_array(st, a, json);
+    else if (phi__gemini_read(&k, json) && !k.has_error)
+        phi__gemini_take(st, a, &k, json);
     if (!a->terminal && a->failure.kind == PHI_FAILURE_NONE) {
         if (a->started)
             phi__classify_truncated(a, true);
@@ -990,7 +989,7 @@ static void phi__gemini_put_tools(phi__encoder *e) {
         if (e->spec->tools[i].is_raw) continue;
         phi__json_write_comma(out);
         phi__buf_char(out, '{');
-        (void)phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"parametersJsonSchema\":");
+        (void)phi__strict_put_tool(e, &e->spec->tools[i], ",\"parametersJsonSchema\":");
         phi__buf_char(out, '}');
     }
     if (functions > 0) phi__buf_text(out, "]}");
@@ -1124,9 +1123,9 @@ PHI__FN const phi__codec *phi__gemini_codec(void) {
                                      phi__gemini_address,
                                      phi__gemini_missing,
                                      phi__gemini_after_results,
-                                     phi__gemini_stream_event,
-                                     phi__gemini_stream_end,
-                                     phi__gemini_stream_whole,
+                                     phi__gemini_event,
+                                     phi__gemini_end,
+                                     phi__gemini_whole,
                                      NULL,
                                      NULL};
     return &codec;
@@ -1149,9 +1148,9 @@ PHI__FN const phi__codec *phi__gemini_codec_vertex(void) {
                                      phi__gemini_vertex_address,
                                      phi__gemini_missing,
                                      phi__gemini_after_results,
-                                     phi__gemini_stream_event,
-                                     phi__gemini_stream_end,
-                                     phi__gemini_stream_whole,
+                                     phi__gemini_event,
+                                     phi__gemini_end,
+                                     phi__gemini_whole,
                                      NULL,
                                      NULL};
     return &codec;

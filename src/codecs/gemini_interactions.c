@@ -199,7 +199,7 @@ static const phi__json_member phi__interactions_summary_list[] = {
 static const phi__json_members phi__interactions_summary_members = {
     phi__interactions_summary_list, PHI__COUNT(phi__interactions_summary_list)};
 
-static void phi__interactions_stream_take_content(phi__json_cursor *c, void *step) {
+static void phi__interactions_take_content(phi__json_cursor *c, void *step) {
     phi__interactions_step *s = (phi__interactions_step *)step;
     if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
         (void)phi__json_cursor_take_raw(c, &s->content);
@@ -214,7 +214,7 @@ static const phi__json_member phi__interactions_step_list[] = {
     PHI__MEMBER(phi__interactions_step, name, "name", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_step, signature, "signature", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_step, arguments, "arguments", PHI__MEMBER_SOME),
-    PHI__MEMBER_TAKE_ALL("content", phi__interactions_stream_take_content),
+    PHI__MEMBER_TAKE_ALL("content", phi__interactions_take_content),
     PHI__MEMBER(phi__interactions_step, summaries, "summary", PHI__MEMBER_ARRAY),
     PHI__MEMBER(phi__interactions_step, annotations, "annotations", PHI__MEMBER_ARRAY),
     PHI__MEMBER(phi__interactions_step, error, "error", PHI__MEMBER_OBJECT)};
@@ -232,7 +232,7 @@ static const phi__json_member phi__interactions_answer_list[] = {
 static const phi__json_members phi__interactions_answer_members = {
     phi__interactions_answer_list, PHI__COUNT(phi__interactions_answer_list)};
 
-static void phi__interactions_stream_read(phi__interactions_step *s, phi_str raw) {
+static void phi__interactions_read(phi__interactions_step *s, phi_str raw) {
     memset(s, 0, sizeof *s);
     (void)phi__json_members_read(raw, &phi__interactions_step_members, s, NULL);
 }
@@ -248,8 +248,7 @@ static const phi__json_members phi__interactions_usage_members = {
     phi__interactions_usage_list, PHI__COUNT(phi__interactions_usage_list)};
 
 /* The wire's input includes the tokens read from the cache; its output excludes thoughts. */
-static void phi__interactions_stream_usage(phi__interactions_state *st, phi__assembly *a,
-                                           phi_str raw) {
+static void phi__interactions_usage(phi__interactions_state *st, phi__assembly *a, phi_str raw) {
     if (raw.len == 0) return;
     (void)phi__json_members_read(raw, &phi__interactions_usage_members, st, NULL);
     uint64_t input = st->input + st->tools;
@@ -262,8 +261,7 @@ static void phi__interactions_stream_usage(phi__interactions_state *st, phi__ass
 /* ---- blocks ---- */
 
 /* The latest open block of a kind that a step has; SIZE_MAX: none. */
-static size_t phi__interactions_stream_find(const phi__assembly *a, phi_content_kind kind,
-                                            int64_t index) {
+static size_t phi__interactions_find(const phi__assembly *a, phi_content_kind kind, int64_t index) {
     for (size_t i = a->count; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
         if (d->key == index && d->kind == kind && d->open) return i - 1;
@@ -273,11 +271,11 @@ static size_t phi__interactions_stream_find(const phi__assembly *a, phi_content_
 
 static size_t phi__interactions_stream_block(phi__assembly *a, phi_content_kind kind,
                                              int64_t index) {
-    size_t block = phi__interactions_stream_find(a, kind, index);
+    size_t block = phi__interactions_find(a, kind, index);
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
 }
 
-static void phi__interactions_stream_annotate(phi__assembly *a, size_t block, phi_str array) {
+static void phi__interactions_annotate(phi__assembly *a, size_t block, phi_str array) {
     phi__json_cursor c;
     phi_str one;
     phi__json_cursor_init(&c, array);
@@ -291,7 +289,7 @@ static void phi__interactions_stream_media(phi__assembly *a, phi__json_text type
                                            int64_t index) {
     phi__buf step, name;
     if (!phi__kept_is_object(&a->scratch, raw, &a->no_memory)) return;
-    phi__assembly_close(a, phi__interactions_stream_find(a, PHI_CONTENT_TEXT, index));
+    phi__assembly_close(a, phi__interactions_find(a, PHI_CONTENT_TEXT, index));
     phi__buf_init(&step, a->memory);
     phi__buf_init(&name, a->memory);
     phi__buf_text(&step, "{\"type\":\"model_output\",\"content\":[");
@@ -307,8 +305,7 @@ static void phi__interactions_stream_media(phi__assembly *a, phi__json_text type
 }
 
 /* The items of an output: each text is a block, as annotations count from its start. */
-static void phi__interactions_stream_content(phi__assembly *a, phi_str items, int64_t index,
-                                             size_t *n) {
+static void phi__interactions_content(phi__assembly *a, phi_str items, int64_t index, size_t *n) {
     phi__interactions_step item;
     phi__json_cursor c;
     phi_str raw;
@@ -317,21 +314,21 @@ static void phi__interactions_stream_content(phi__assembly *a, phi_str items, in
     if (!phi__json_cursor_enter_array(&c)) return;
     while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, n)) {
         if (!phi__json_cursor_take_raw(&c, &raw)) return;
-        phi__interactions_stream_read(&item, raw);
+        phi__interactions_read(&item, raw);
         if (PHI__INTERACTIONS_IS(item.type, "text")) {
-            phi__assembly_close(a, phi__interactions_stream_find(a, PHI_CONTENT_TEXT, index));
+            phi__assembly_close(a, phi__interactions_find(a, PHI_CONTENT_TEXT, index));
             if (item.text.len == 0) continue;
             size_t block = phi__assembly_open(a, PHI_CONTENT_TEXT, index);
             phi__assembly_add_text(a, block, item.text);
-            phi__interactions_stream_annotate(a, block, item.annotations);
+            phi__interactions_annotate(a, block, item.annotations);
         } else if (item.type.len > 0)
             phi__interactions_stream_media(a, item.type, raw, index);
     }
 }
 
 /* A whole thought, or the start of one. */
-static void phi__interactions_stream_thought(phi__assembly *a, const phi__interactions_step *s,
-                                             int64_t index) {
+static void phi__interactions_thought(phi__assembly *a, const phi__interactions_step *s,
+                                      int64_t index) {
     phi__interactions_step item;
     phi__json_cursor c;
     phi_str raw;
@@ -342,7 +339,7 @@ static void phi__interactions_stream_thought(phi__assembly *a, const phi__intera
     phi__json_cursor_init(&c, s->summaries);
     if (s->summaries.len > 2 && phi__json_cursor_enter_array(&c))
         while (phi__json_cursor_next_item(&c) && phi__json_cursor_take_raw(&c, &raw)) {
-            phi__interactions_stream_read(&item, raw);
+            phi__interactions_read(&item, raw);
             if (item.text.len == 0) continue;
             if (any) phi__assembly_add(a, block, PHI__LIT("\n\n"));
             phi__assembly_add_text(a, block, item.text);
@@ -353,8 +350,8 @@ static void phi__interactions_stream_thought(phi__assembly *a, const phi__intera
 
 /* ---- calls ---- */
 
-static void phi__interactions_stream_call(phi__assembly *a, const phi__interactions_step *s,
-                                          int64_t index) {
+static void phi__interactions_call(phi__assembly *a, const phi__interactions_step *s,
+                                   int64_t index) {
     size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, index);
     if (block == SIZE_MAX) return;
     phi__draft *d = &a->drafts[block];
@@ -366,7 +363,7 @@ static void phi__interactions_stream_call(phi__assembly *a, const phi__interacti
 }
 
 /* The end of a block of any kind. */
-static void phi__interactions_stream_close(phi__assembly *a, size_t block) {
+static void phi__interactions_close(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     if (!d->open) return;
     if (d->kind == PHI_CONTENT_TOOL_CALL && d->replay_open) {
@@ -386,25 +383,25 @@ static void phi__interactions_stream_step(phi__assembly *a, phi_str raw, int64_t
     phi__interactions_step s;
     size_t before = a->count;
     phi_str type;
-    phi__interactions_stream_read(&s, raw);
+    phi__interactions_read(&s, raw);
     if (s.type.len == 0 || PHI__INTERACTIONS_IS(s.type, "user_input")) return;
     if (PHI__INTERACTIONS_IS(s.type, "model_output")) {
-        phi__interactions_stream_content(a, s.content, index, n);
+        phi__interactions_content(a, s.content, index, n);
         if (s.error.len > 2) phi__classify_event(a, s.error);
     } else if (PHI__INTERACTIONS_IS(s.type, "thought"))
-        phi__interactions_stream_thought(a, &s, index);
+        phi__interactions_thought(a, &s, index);
     else if (PHI__INTERACTIONS_IS(s.type, "function_call"))
-        phi__interactions_stream_call(a, &s, index);
+        phi__interactions_call(a, &s, index);
     else if (!phi__json_cursor_unescape_arena(&a->scratch, s.type, &type))
         a->no_memory = true;
     else if (phi__kept_is_object(&a->scratch, raw, &a->no_memory)) {
         size_t block = phi__assembly_opaque(a, type, raw, index, !whole);
         if (block != SIZE_MAX) a->drafts[block].replay_open = !whole;
     }
-    for (size_t i = before; whole && i < a->count; i++) phi__interactions_stream_close(a, i);
+    for (size_t i = before; whole && i < a->count; i++) phi__interactions_close(a, i);
 }
 
-static void phi__interactions_stream_steps(phi__assembly *a, phi_str steps) {
+static void phi__interactions_steps(phi__assembly *a, phi_str steps) {
     phi__json_cursor c;
     phi_str raw;
     size_t n = 0, items = 0;
@@ -418,16 +415,16 @@ static void phi__interactions_stream_steps(phi__assembly *a, phi_str steps) {
 }
 
 /* Returns the block of a delta that is a piece of text and nothing else, else SIZE_MAX. */
-static size_t phi__interactions_stream_delta(phi__assembly *a, phi_str raw, int64_t index,
-                                             phi__json_text *text) {
-    size_t block = phi__interactions_stream_find(a, PHI_CONTENT_OPAQUE, index);
+static size_t phi__interactions_delta(phi__assembly *a, phi_str raw, int64_t index,
+                                      phi__json_text *text) {
+    size_t block = phi__interactions_find(a, PHI_CONTENT_OPAQUE, index);
     phi__interactions_step s;
     phi__json_text piece;
     if (block != SIZE_MAX) {
         if (phi__kept_is_object(&a->scratch, raw, &a->no_memory)) phi__assembly_wait(a, block, raw);
         return SIZE_MAX;
     }
-    phi__interactions_stream_read(&s, raw);
+    phi__interactions_read(&s, raw);
     *text = s.text;
     if (PHI__INTERACTIONS_IS(s.type, "text")) {
         if (s.text.len == 0) return SIZE_MAX;
@@ -440,15 +437,15 @@ static size_t phi__interactions_stream_delta(phi__assembly *a, phi_str raw, int6
             phi__assembly_add_text(
                 a, phi__interactions_stream_block(a, PHI_CONTENT_THINKING, index), s.summary);
     } else if (PHI__INTERACTIONS_IS(s.type, "arguments_delta")) {
-        block = phi__interactions_stream_find(a, PHI_CONTENT_TOOL_CALL, index);
+        block = phi__interactions_find(a, PHI_CONTENT_TOOL_CALL, index);
         if (phi__interactions_merge_piece(s.arguments, &piece))
             phi__assembly_add_text(a, block, piece);
     } else if (PHI__INTERACTIONS_IS(s.type, "thought_signature"))
-        phi__interactions_stream_thought(a, &s, index);
+        phi__interactions_thought(a, &s, index);
     else if (PHI__INTERACTIONS_IS(s.type, "text_annotation_delta") ||
              PHI__INTERACTIONS_IS(s.type, "text_annotation")) {
         if (s.annotations.len > 2)
-            phi__interactions_stream_annotate(
+            phi__interactions_annotate(
                 a, phi__interactions_stream_block(a, PHI_CONTENT_TEXT, index), s.annotations);
     } else if (PHI__INTERACTIONS_IS(s.type, "image") || PHI__INTERACTIONS_IS(s.type, "audio") ||
                PHI__INTERACTIONS_IS(s.type, "video") || PHI__INTERACTIONS_IS(s.type, "document"))
@@ -463,20 +460,20 @@ static bool phi__interactions_stream_answer(phi__interactions_answer *r, phi_str
     return phi__json_members_read(raw, &phi__interactions_answer_members, r, NULL);
 }
 
-static void phi__interactions_stream_begin(phi__assembly *a, const phi__interactions_answer *r) {
+static void phi__interactions_begin(phi__assembly *a, const phi__interactions_answer *r) {
     if (a->response_id.len == 0 && r->id.len > 0) phi__assembly_put(a, &a->response_id, r->id);
     if (a->model.len == 0 && r->model.len > 0) phi__assembly_put(a, &a->model, r->model);
     phi__assembly_start(a);
 }
 
-static bool phi__interactions_stream_goes_on(phi_str status) {
+static bool phi__interactions_goes_on(phi_str status) {
     return phi__str_is(status, "in_progress") || phi__str_is(status, "queued");
 }
 
 /* By the status in a->raw_stop_reason. An answer that was cut keeps its calls open: they are
    incomplete. */
-static void phi__interactions_stream_finish(phi__interactions_state *st, phi__assembly *a,
-                                            phi_str errors) {
+static void phi__interactions_finish(phi__interactions_state *st, phi__assembly *a,
+                                     phi_str errors) {
     phi_str status = phi__buf_str(&a->raw_stop_reason);
     bool cut = phi__str_is(status, "incomplete") || phi__str_is(status, "budget_exceeded") ||
                phi__str_is(status, "requires_continuation");
@@ -484,7 +481,7 @@ static void phi__interactions_stream_finish(phi__interactions_state *st, phi__as
     st->finished = a->terminal = a->last = true;
     for (size_t i = 0; i < a->count; i++)
         if (!((cut || failed) && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL))
-            phi__interactions_stream_close(a, i);
+            phi__interactions_close(a, i);
     if (a->failure.kind != PHI_FAILURE_NONE) return;
     if (failed && errors.len > 2)
         phi__classify_event(a, errors);
@@ -500,44 +497,43 @@ static void phi__interactions_stream_finish(phi__interactions_state *st, phi__as
 }
 
 /* The terminal event, and a whole answer. */
-static void phi__interactions_stream_completed(phi__interactions_state *st, phi__assembly *a,
-                                               const phi__interactions_answer *r) {
-    phi__interactions_stream_begin(a, r);
-    if (a->count == 0) phi__interactions_stream_steps(a, r->steps);
-    phi__interactions_stream_usage(st, a, r->usage);
+static void phi__interactions_completed(phi__interactions_state *st, phi__assembly *a,
+                                        const phi__interactions_answer *r) {
+    phi__interactions_begin(a, r);
+    if (a->count == 0) phi__interactions_steps(a, r->steps);
+    phi__interactions_usage(st, a, r->usage);
     phi__assembly_put(a, &a->raw_stop_reason, r->status);
-    phi__interactions_stream_finish(st, a, r->errors);
+    phi__interactions_finish(st, a, r->errors);
 }
 
 /* ---- events ---- */
 
 /* Events of the interaction itself: its start, its end, and its status in between. */
-static void phi__interactions_stream_whole_event(phi__interactions_state *st, phi__assembly *a,
-                                                 const phi__interactions_event *ev,
-                                                 phi__json_text type) {
+static void phi__interactions_whole_event(phi__interactions_state *st, phi__assembly *a,
+                                          const phi__interactions_event *ev, phi__json_text type) {
     phi__interactions_answer r;
     (void)phi__interactions_stream_answer(&r, ev->interaction.len > 0 ? ev->interaction
                                                                       : PHI__LIT("{}"));
     if (PHI__INTERACTIONS_IS(type, "interaction.completed")) {
-        phi__interactions_stream_completed(st, a, &r);
+        phi__interactions_completed(st, a, &r);
         return;
     }
-    phi__interactions_stream_begin(a, &r);
+    phi__interactions_begin(a, &r);
     /* A status that ends an answer counts where the stream then ends without its last event. */
     phi__json_text status = ev->status.len > 0 ? ev->status : r.status;
     phi_str word;
     if (status.len == 0) return;
     if (!phi__json_cursor_unescape_arena(&a->scratch, status, &word))
         a->no_memory = true;
-    else if (phi__interactions_stream_goes_on(word))
+    else if (phi__interactions_goes_on(word))
         phi__buf_clear(&a->raw_stop_reason);
     else
         phi__assembly_set(a, &a->raw_stop_reason, word);
 }
 
-static void phi__interactions_stream_take(phi__interactions_state *st, phi__assembly *a,
-                                          const phi__interactions_event *ev, phi__json_text type,
-                                          phi_str data) {
+static void phi__interactions_take(phi__interactions_state *st, phi__assembly *a,
+                                   const phi__interactions_event *ev, phi__json_text type,
+                                   phi_str data) {
     phi__json_text text = {NULL, 0, false};
     size_t block = SIZE_MAX, n = 0;
     int64_t index = ev->index >= 0 ? ev->index : st->index;
@@ -545,13 +541,13 @@ static void phi__interactions_stream_take(phi__interactions_state *st, phi__asse
         st->index = index;
         phi__interactions_stream_step(a, ev->step, index, false, &n);
     } else if (PHI__INTERACTIONS_IS(type, "step.delta"))
-        block = phi__interactions_stream_delta(a, ev->delta, index, &text);
+        block = phi__interactions_delta(a, ev->delta, index, &text);
     else if (PHI__INTERACTIONS_IS(type, "step.stop")) {
         for (size_t i = 0; i < a->count; i++)
-            if (a->drafts[i].key == index) phi__interactions_stream_close(a, i);
+            if (a->drafts[i].key == index) phi__interactions_close(a, i);
     } else if (type.len > 12 && memcmp(type.at, "interaction.", 12) == 0)
-        phi__interactions_stream_whole_event(st, a, ev, type);
-    phi__interactions_stream_usage(st, a, ev->usage);
+        phi__interactions_whole_event(st, a, ev, type);
+    phi__interactions_usage(st, a, ev->usage);
     if (block != SIZE_MAX && ev->type.len > 0 && ev->usage.len == 0)
         phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
@@ -585,22 +581,22 @@ static void phi__interactions_stream_event(void *state, phi__assembly *a, phi_st
     if (PHI__INTERACTIONS_IS(type, "error") || (type.len == 0 && ev.has_error))
         phi__classify_event(a, data);
     else
-        phi__interactions_stream_take(st, a, &ev, type, data);
+        phi__interactions_take(st, a, &ev, type, data);
     phi_arena_reset(&a->scratch, mark);
 }
 
-static void phi__interactions_stream_end(void *state, phi__assembly *a) {
+static void phi__interactions_end(void *state, phi__assembly *a) {
     phi__interactions_state *st = (phi__interactions_state *)state;
     bool open = false;
     if (st->finished || a->failure.kind != PHI_FAILURE_NONE) return;
     for (size_t i = 0; i < a->count; i++) open = open || a->drafts[i].open;
     if (a->raw_stop_reason.len > 0 && !open)
-        phi__interactions_stream_finish(st, a, PHI__LIT(""));
+        phi__interactions_finish(st, a, PHI__LIT(""));
     else
         phi__classify_truncated(a, st->heard);
 }
 
-static void phi__interactions_stream_whole(void *state, phi__assembly *a, phi_str body) {
+static void phi__interactions_whole(void *state, phi__assembly *a, phi_str body) {
     phi__interactions_state *st = (phi__interactions_state *)state;
     phi__interactions_answer r;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
@@ -613,7 +609,7 @@ static void phi__interactions_stream_whole(void *state, phi__assembly *a, phi_st
              PHI__INTERACTIONS_IS(r.status, "queued"))
         phi__classify_truncated(a, true);
     else
-        phi__interactions_stream_completed(st, a, &r);
+        phi__interactions_completed(st, a, &r);
     phi_arena_reset(&a->scratch, mark);
 }
 
@@ -923,7 +919,7 @@ static void phi__interactions_put_tools(phi__encoder *e) {
             continue;
         }
         phi__buf_text(out, "{\"type\":\"function\",");
-        (void)phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"parameters\":");
+        (void)phi__strict_put_tool(e, &e->spec->tools[i], ",\"parameters\":");
         phi__buf_char(out, '}');
     }
     phi__buf_char(out, ']');
@@ -1011,8 +1007,8 @@ PHI__FN const phi__codec *phi__interactions_codec(void) {
                                      phi__interactions_missing,
                                      phi__interactions_after_results,
                                      phi__interactions_stream_event,
-                                     phi__interactions_stream_end,
-                                     phi__interactions_stream_whole,
+                                     phi__interactions_end,
+                                     phi__interactions_whole,
                                      NULL,
                                      NULL};
     return &codec;

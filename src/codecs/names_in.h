@@ -31,9 +31,9 @@
 
 /* The code of each protocol: a preset points to one of them, all.c to all. */
 PHI__FN const phi__codec *phi__anthropic_codec(void);
-PHI__FN const phi__codec *phi__openai_chat_codec(void);
-PHI__FN const phi__codec *phi__openai_responses_codec(void);
-PHI__FN const phi__codec *phi__openai_responses_codec_azure(void);
+PHI__FN const phi__codec *phi__chat_codec(void);
+PHI__FN const phi__codec *phi__responses_codec(void);
+PHI__FN const phi__codec *phi__responses_codec_azure(void);
 PHI__FN const phi__codec *phi__gemini_codec(void);
 PHI__FN const phi__codec *phi__gemini_codec_vertex(void);
 PHI__FN const phi__codec *phi__interactions_codec(void);

@@ -132,7 +132,7 @@ PHI__FN bool phi__openai_put_tool(phi__encoder *e, const phi__tool_view *tool) {
         memcpy(words + n, "...", 3);
         sent.description = phi__str(words, n + 3);
     }
-    return phi__strict_tools_put_tool(e, &sent, ",\"parameters\":");
+    return phi__strict_put_tool(e, &sent, ",\"parameters\":");
 }
 
 /* Models tuned at OpenAI ("ft:...") have no keywords that narrow. */

@@ -31,7 +31,7 @@ PHI__FN void phi__openai_put_cache_key(phi__encoder *e);
 /* The name, strictness and schema of the answer's format, as members of an object that is open. */
 PHI__FN void phi__openai_put_schema(phi__encoder *e);
 
-/* As phi__strict_tools_put_tool, with the schema as "parameters" and a description that OpenAI
+/* As phi__strict_put_tool, with the schema as "parameters" and a description that OpenAI
    takes: a longer one is cut at a character and ends in "...". */
 PHI__FN bool phi__openai_put_tool(phi__encoder *e, const phi__tool_view *tool);
 

@@ -85,7 +85,7 @@ static phi_status phi__format_by_tool(const phi__codec *codec, phi__request_spec
 /* In the form that the target wants. */
 static phi_status phi__format_schema(const phi__codec *codec, phi__request_spec *spec,
                                      phi_arena *arena, char *words, size_t words_size) {
-    phi__strict_form form = phi__strict_tools_form_of(codec, spec->model);
+    phi__strict_form form = phi__strict_form_of(codec, spec->model);
     phi__format_schema_rule rule = codec->rules->format_schema;
     if (spec->format.kind != PHI_FORMAT_JSON_SCHEMA || rule == PHI__SCHEMA_AS_IS) return PHI_OK;
     if (rule == PHI__SCHEMA_IF_STRICT && !spec->format.strict) return PHI_OK;

@@ -934,26 +934,24 @@ PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
 
 enum { PHI__STRICT_WORDS = 400 }; /* bytes of a refusal */
 
-PHI__FN phi__strict_form phi__strict_tools_form_of(const phi__codec *codec,
-                                                   const phi_model *model) {
+PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model) {
     return codec->rules->strict_form != NULL ? codec->rules->strict_form(model) : PHI__STRICT_NONE;
 }
 
-static bool phi__strict_tools_wanted(const phi__tool_view *tool, phi__strict_form form) {
+static bool phi__strict_wanted(const phi__tool_view *tool, phi__strict_form form) {
     if (tool->is_raw) return false;
     return form != PHI__STRICT_NONE && (tool->strict != NULL || form == PHI__STRICT_BY_CODEC);
 }
 
-static bool phi__strict_tools_is_made(const phi__tool_view *tool, const phi__codec *codec,
-                                      phi__strict_form form) {
+static bool phi__strict_is_made(const phi__tool_view *tool, const phi__codec *codec,
+                                phi__strict_form form) {
     return tool->adapted != NULL && tool->adapted[form].done &&
            (form != PHI__STRICT_BY_CODEC || tool->adapted[form].by == codec->rules->adapt);
 }
 
 /* Makes one form of one schema into `arena`. False: no memory. */
-static bool phi__strict_tools_make(const phi__tool_view *tool, const phi__codec *codec,
-                                   phi__strict_form form, phi_arena *arena,
-                                   struct phi__adapted *out) {
+static bool phi__strict_make(const phi__tool_view *tool, const phi__codec *codec,
+                             phi__strict_form form, phi_arena *arena, struct phi__adapted *out) {
     const phi__formats *by = tool->strict;
     phi_str schema = tool->schema;
     char words[PHI__STRICT_WORDS];
@@ -982,16 +980,16 @@ static bool phi__strict_tools_make(const phi__tool_view *tool, const phi__codec 
 
 PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
                                      const phi_model *model, phi_arena *arena) {
-    phi__strict_form form = phi__strict_tools_form_of(codec, model);
+    phi__strict_form form = phi__strict_form_of(codec, model);
     for (size_t i = 0; i < count; i++) {
         phi__tool_view *tool = &tools[i];
-        if (!phi__strict_tools_wanted(tool, form)) continue;
+        if (!phi__strict_wanted(tool, form)) continue;
         if (tool->adapted == NULL)
             tool->adapted = (struct phi__adapted *)phi__arena_zero(
                 arena, PHI__STRICT_FORMS * sizeof *tool->adapted);
         if (tool->adapted == NULL) return false;
-        if (!phi__strict_tools_is_made(tool, codec, form) &&
-            !phi__strict_tools_make(tool, codec, form, arena, &tool->adapted[form]))
+        if (!phi__strict_is_made(tool, codec, form) &&
+            !phi__strict_make(tool, codec, form, arena, &tool->adapted[form]))
             return false;
     }
     return true;
@@ -999,17 +997,17 @@ PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const 
 
 PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi__request_spec *spec,
                                              phi_memory *scratch, char *words, size_t words_size) {
-    phi__strict_form form = phi__strict_tools_form_of(codec, spec->model);
+    phi__strict_form form = phi__strict_form_of(codec, spec->model);
     phi_status status = PHI_OK;
     for (size_t i = 0; i < spec->tool_count && status == PHI_OK; i++) {
         const phi__tool_view *tool = &spec->tools[i];
         struct phi__adapted made;
         phi_arena arena;
-        if (!phi__strict_tools_wanted(tool, form)) continue;
+        if (!phi__strict_wanted(tool, form)) continue;
         phi_arena_init(&arena, scratch, 0);
-        if (phi__strict_tools_is_made(tool, codec, form))
+        if (phi__strict_is_made(tool, codec, form))
             made = tool->adapted[form];
-        else if (!phi__strict_tools_make(tool, codec, form, &arena, &made))
+        else if (!phi__strict_make(tool, codec, form, &arena, &made))
             status = PHI_NO_MEMORY;
         if (status == PHI_OK && made.refused.len > 0) {
             (void)snprintf(words, words_size, "tools[%llu]: schema of \"%.*s\" %.*s",
@@ -1024,13 +1022,13 @@ PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi_
 }
 
 static phi_str phi__strict_tools_put(phi__encoder *e, const phi__tool_view *tool, bool *strict) {
-    phi__strict_form form = phi__strict_tools_form_of(e->codec, e->spec->model);
+    phi__strict_form form = phi__strict_form_of(e->codec, e->spec->model);
     struct phi__adapted made;
     *strict = false;
-    if (phi__strict_tools_wanted(tool, form)) {
-        if (phi__strict_tools_is_made(tool, e->codec, form))
+    if (phi__strict_wanted(tool, form)) {
+        if (phi__strict_is_made(tool, e->codec, form))
             made = tool->adapted[form];
-        else if (!phi__strict_tools_make(tool, e->codec, form, e->arena, &made))
+        else if (!phi__strict_make(tool, e->codec, form, e->arena, &made))
             e->failed = true;
         *strict = made.schema.len > 0 && form != PHI__STRICT_BY_CODEC;
         if (made.schema.len > 0) return made.schema; /* the loop does not send refused tools */
@@ -1039,8 +1037,7 @@ static phi_str phi__strict_tools_put(phi__encoder *e, const phi__tool_view *tool
                                            : tool->schema;
 }
 
-PHI__FN bool phi__strict_tools_put_tool(phi__encoder *e, const phi__tool_view *tool,
-                                        const char *schema) {
+PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, const char *schema) {
     phi__buf *out = &e->scratch;
     bool strict;
     phi__buf_text(out, "\"name\":");

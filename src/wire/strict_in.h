@@ -20,6 +20,6 @@ PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form 
                                 size_t words_size);
 
 /* The form in which a model takes strict tools. */
-PHI__FN phi__strict_form phi__strict_tools_form_of(const phi__codec *codec, const phi_model *model);
+PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model);
 
 #endif

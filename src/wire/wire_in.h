@@ -1137,8 +1137,7 @@ PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi_
 /* For codecs: a tool's name, its description and its schema as members of an object that the codec
    opens and closes; `schema`: the schema's key, with its comma and colon. Returns whether the
    schema is a strict one. */
-PHI__FN bool phi__strict_tools_put_tool(phi__encoder *e, const phi__tool_view *tool,
-                                        const char *schema);
+PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, const char *schema);
 
 /* Takes the members out of `value` that are null and that the schema neither requires nor allows to
    be null. Returns how many. Bounded work: what would take more is left as it is. */
