@@ -257,6 +257,23 @@ PHI__FN void phi__buf_text(phi__buf *buf, const char *text) {
     phi__buf_add(buf, text, strlen(text));
 }
 
+PHI__FN void phi__buf_percent(phi__buf *buf, phi_str text, const char *plain) {
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.at[i];
+        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+            (c != '\0' && strchr(plain, c) != NULL))
+            phi__buf_char(buf, c);
+        else
+            phi__buf_printf(buf, "%%%02X", (unsigned)(unsigned char)c);
+    }
+}
+
+PHI__FN void phi__buf_wrap(phi__buf *buf, const char *before, phi_str inside, const char *after) {
+    phi__buf_text(buf, before);
+    phi__buf_add_str(buf, inside);
+    phi__buf_text(buf, after);
+}
+
 PHI__FN void phi__buf_char(phi__buf *buf, char c) {
     char *to = buf->len < buf->cap && !buf->failed ? buf->at + buf->len : phi__buf_reserve(buf, 1);
     if (to == NULL) return;

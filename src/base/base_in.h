@@ -160,8 +160,14 @@ PHI__FN void phi__buf_char(phi__buf *buf, char c);
 PHI__FN void phi__buf_u64(phi__buf *buf, uint64_t n);
 PHI__FN void phi__buf_printf(phi__buf *buf, const char *format, ...) PHI_PRINTF(2, 3);
 
+/* Letters, digits and the bytes in `plain` as they are, all others as %XX. */
+PHI__FN void phi__buf_percent(phi__buf *buf, phi_str text, const char *plain);
+
 /* Forgets the first n bytes. */
 PHI__FN void phi__buf_drop(phi__buf *buf, size_t n);
+
+/* A text between two others. */
+PHI__FN void phi__buf_wrap(phi__buf *buf, const char *before, phi_str inside, const char *after);
 
 static inline void phi__buf_add_str(phi__buf *buf, phi_str s) { phi__buf_add(buf, s.at, s.len); }
 

@@ -32,46 +32,27 @@ typedef struct phi__anthropic_state {
     phi__delta_cache repeat;
 } phi__anthropic_state;
 
-/* ======== Messages of users, the model and tools as blocks. */
+/* ---- messages as blocks, into the scratch buffer ---- */
 
-/* ---- blocks ---- */
-
-/* Blocks of messages, into the scratch buffer. form: PHI__ANTHROPIC_ bits. */
-static void phi__anthropic_text(phi__encoder *e, phi_str text) { phi__render_text_part(e, text); }
-
-static void phi__anthropic_document(phi__encoder *e, const phi_content *c) {
+static void phi__anthropic_media_block(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"document\",\"source\":{\"type\":");
-    if (c->url.len > 0) {
+    bool image = c->kind == PHI_CONTENT_IMAGE;
+    phi__json_write_item(out, image ? "{\"type\":\"image\",\"source\":{\"type\":"
+                                    : "{\"type\":\"document\",\"source\":{\"type\":");
+    if (!image && c->url.len > 0) {
         phi__buf_text(out, "\"url\"");
         phi__render_member(out, "url", c->url);
-    } else if (c->data.len > 0) {
+    } else if (image || c->data.len > 0) {
         phi__buf_text(out, "\"base64\"");
         phi__render_member(out, "media_type", c->mime_type);
-        phi__buf_text(out, ",\"data\":\"");
-        phi__render_base64(e, c->data);
-        phi__buf_char(out, '"');
+        phi__render_base64(e, ",\"data\":\"", c->data, "\"");
     } else {
         phi__buf_text(out, "\"text\",\"media_type\":\"text/plain\"");
         phi__render_text_member(e, "data", c->text);
     }
     phi__buf_char(out, '}');
-    if (c->name.len > 0) phi__render_member(out, "title", c->name);
+    if (!image && c->name.len > 0) phi__render_member(out, "title", c->name);
     phi__buf_char(out, '}');
-}
-
-static void phi__anthropic_media_block(phi__encoder *e, const phi_content *c) {
-    if (c->kind == PHI_CONTENT_IMAGE) {
-        phi__buf *out = &e->scratch;
-        phi__json_write_comma(out);
-        phi__buf_text(out, "{\"type\":\"image\",\"source\":{\"type\":\"base64\"");
-        phi__render_member(out, "media_type", c->mime_type);
-        phi__buf_text(out, ",\"data\":\"");
-        phi__render_base64(e, c->data);
-        phi__buf_text(out, "\"}}");
-    } else
-        phi__anthropic_document(e, c);
 }
 
 static void phi__anthropic_opaque(phi__encoder *e, const phi_content *c) {
@@ -84,42 +65,23 @@ static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool med
                       phi__anthropic_opaque);
 }
 
-static void phi__anthropic_thinking(phi__encoder *e, const phi_content *c) {
-    phi__buf *out = &e->scratch;
-    if (c->signature.len == 0) return; /* of a turn that was cut: the API would refuse it */
-    phi__json_write_comma(out);
-    if (c->redacted) {
-        phi__buf_text(out, "{\"type\":\"redacted_thinking\"");
-        phi__render_member(out, "data", c->signature);
-    } else {
-        phi__buf_text(out, "{\"type\":\"thinking\"");
-        phi__render_text_member(e, "thinking", c->text);
-        phi__render_member(out, "signature", c->signature);
-    }
-    phi__buf_char(out, '}');
-}
-
 static void phi__anthropic_cited(phi__encoder *e, phi_str text, phi_str citations) {
     phi__buf *out = &e->scratch;
     if (citations.len == 0 || citations.at[0] != '[' || !phi__render_goes(e, citations)) {
-        phi__anthropic_text(e, text);
+        phi__render_text_part(e, text);
         return;
     }
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"text\"");
+    phi__json_write_item(out, "{\"type\":\"text\"");
     phi__render_text_member(e, "text", text);
-    phi__buf_text(out, ",\"citations\":");
-    phi__buf_add_str(out, citations);
-    phi__buf_char(out, '}');
+    phi__buf_wrap(out, ",\"citations\":", citations, "}");
 }
 
-/* Types of opaque blocks: calls of the server's own tools, and their results. */
-/* "server_tool_use", "mcp_tool_use". */
+/* A type of opaque blocks that are calls of the server's own tools: "server_tool_use". */
 static bool phi__anthropic_is_server_call(phi_str name) {
     return name.len > 9 && memcmp(name.at + name.len - 9, "_tool_use", 9) == 0;
 }
 
-/* "web_search_tool_result", "mcp_tool_result". */
+/* ... and of their results: "web_search_tool_result". */
 static bool phi__anthropic_is_server_result(phi_str name) {
     return name.len > 12 && memcmp(name.at + name.len - 12, "_tool_result", 12) == 0;
 }
@@ -172,17 +134,26 @@ static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, uint
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
             phi__anthropic_cited(e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
                                  whole ? c->citations : phi__str(NULL, 0));
-        else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0)
-            phi__anthropic_thinking(e, c);
-        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+        else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0) {
+            phi__buf *out = &e->scratch;
+            if (c->signature.len != 0) { /* without one the turn was cut: the API would refuse it */
+                phi__json_write_comma(out);
+                if (c->redacted) {
+                    phi__buf_text(out, "{\"type\":\"redacted_thinking\"");
+                    phi__render_member(out, "data", c->signature);
+                } else {
+                    phi__buf_text(out, "{\"type\":\"thinking\"");
+                    phi__render_text_member(e, "thinking", c->text);
+                    phi__render_member(out, "signature", c->signature);
+                }
+                phi__buf_char(out, '}');
+            }
+        } else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
             phi__buf *out = &e->scratch;
             phi__json_write_comma(out);
-            phi__buf_text(out, "{\"type\":\"tool_use\",\"id\":");
-            phi__render_id(out, c->id, PHI__ID_ANTHROPIC);
-            phi__buf_text(out, ",\"name\":");
-            phi__render_name(out, c->name, 128);
-            phi__buf_text(out, ",\"input\":");
-            phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
+            phi__render_id(out, "{\"type\":\"tool_use\",\"id\":", c->id, PHI__ID_ANTHROPIC);
+            phi__render_name(out, ",\"name\":", c->name, 128);
+            phi__buf_wrap(out, ",\"input\":", phi__render_arguments(e, c->arguments), "");
             if (whole) phi__render_rest(e, c->replay);
             phi__buf_char(out, '}');
         } else if (phi__anthropic_sends(e, m, i, form))
@@ -197,8 +168,8 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
     bool media = !m->is_error && phi__render_sends_media(e, m);
     size_t texts = 0;
     const phi_content *text = NULL;
-    phi__buf_text(out, "{\"type\":\"tool_result\",\"tool_use_id\":");
-    phi__render_id(out, m->tool_call_id, PHI__ID_ANTHROPIC);
+    phi__render_id(out, "{\"type\":\"tool_result\",\"tool_use_id\":", m->tool_call_id,
+                   PHI__ID_ANTHROPIC);
     if (m->is_error) phi__buf_text(out, ",\"is_error\":true");
     for (size_t i = 0; i < m->content_count; i++)
         if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_WORDS) {
@@ -219,7 +190,7 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
     phi__buf_char(out, '}');
 }
 
-/* ======== Answers of the Anthropic Messages API: events to a message.
+/* ---- answers: events to a message ----
 
    Every event is read in one pass without a tree; nearly all of them are deltas. Blocks are found
    by the index the wire gives them. Blocks of other types than text, thinking and tool use are
@@ -242,7 +213,7 @@ typedef struct phi__anthropic_event {
 
 /* ---- reading an event ---- */
 
-static const phi__json_member phi__anthropic_delta_list[] = {
+static const phi__json_member phi__anthropic_delta_members[] = {
     PHI__MEMBER(phi__anthropic_event, delta_type, "type", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_event, text, "text", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_event, partial_json, "partial_json", PHI__MEMBER_TEXT),
@@ -252,45 +223,40 @@ static const phi__json_member phi__anthropic_delta_list[] = {
     PHI__MEMBER(phi__anthropic_event, content, "content", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_event, encrypted_content, "encrypted_content", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_event, stop_reason, "stop_reason", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__anthropic_event, stop_details, "stop_details", PHI__MEMBER_RAW)};
-static const phi__json_members phi__anthropic_delta_members = {
-    phi__anthropic_delta_list, PHI__COUNT(phi__anthropic_delta_list)};
+    PHI__MEMBER(phi__anthropic_event, stop_details, "stop_details", PHI__MEMBER_RAW),
+    PHI__MEMBERS_END};
 
-static const phi__json_member phi__anthropic_event_list[] = {
+static const phi__json_member phi__anthropic_event_members[] = {
     PHI__MEMBER(phi__anthropic_event, type, "type", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_event, index, "index", PHI__MEMBER_I64),
-    PHI__MEMBER_INSIDE("delta", &phi__anthropic_delta_members),
+    PHI__MEMBER_INSIDE("delta", phi__anthropic_delta_members),
     PHI__MEMBER(phi__anthropic_event, block, "content_block", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_event, message, "message", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_event, usage, "usage", PHI__MEMBER_RAW),
-    PHI__MEMBER_TAKE(phi__anthropic_event, has_error, "error", phi__classify_take_flag)};
-static const phi__json_members phi__anthropic_event_members = {
-    phi__anthropic_event_list, PHI__COUNT(phi__anthropic_event_list)};
+    PHI__MEMBER_TAKE(phi__anthropic_event, has_error, "error", phi__classify_take_flag),
+    PHI__MEMBERS_END};
 
 static bool phi__anthropic_read(phi__anthropic_event *ev, phi_str data) {
     memset(ev, 0, sizeof *ev);
-    return phi__json_members_read(data, &phi__anthropic_event_members, ev, NULL);
+    return phi__json_members_read(data, phi__anthropic_event_members, ev, NULL);
 }
 
 /* ---- parts ---- */
 
-static const phi__json_member phi__anthropic_details_list[] = {
-    PHI__MEMBER(phi_usage, reasoning, "thinking_tokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__anthropic_details_members = {
-    phi__anthropic_details_list, PHI__COUNT(phi__anthropic_details_list)};
+static const phi__json_member phi__anthropic_details_members[] = {
+    PHI__MEMBER(phi_usage, reasoning, "thinking_tokens", PHI__MEMBER_U64), PHI__MEMBERS_END};
 
 /* Counts are cumulative; null or absent counts leave earlier ones. */
-static const phi__json_member phi__anthropic_usage_list[] = {
+static const phi__json_member phi__anthropic_usage_members[] = {
     PHI__MEMBER(phi_usage, input, "input_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, output, "output_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, cache_read, "cache_read_input_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, cache_write, "cache_creation_input_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER_INSIDE("output_tokens_details", &phi__anthropic_details_members)};
-static const phi__json_members phi__anthropic_usage_members = {
-    phi__anthropic_usage_list, PHI__COUNT(phi__anthropic_usage_list)};
+    PHI__MEMBER_INSIDE("output_tokens_details", phi__anthropic_details_members),
+    PHI__MEMBERS_END};
 
 static void phi__anthropic_usage(phi__assembly *a, phi_str raw) {
-    (void)phi__json_members_read(raw, &phi__anthropic_usage_members, &a->usage, NULL);
+    (void)phi__json_members_read(raw, phi__anthropic_usage_members, &a->usage, NULL);
 }
 
 static phi_stop_reason phi__anthropic_stop_of(phi_str word) {
@@ -336,7 +302,7 @@ typedef struct phi__anthropic_block {
     phi_str raw;              /* all of it */
 } phi__anthropic_block;
 
-static const phi__json_member phi__anthropic_block_list[] = {
+static const phi__json_member phi__anthropic_block_members[] = {
     PHI__MEMBER(phi__anthropic_block, type, "type", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_block, text, "text", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_block, thinking, "thinking", PHI__MEMBER_TEXT),
@@ -345,22 +311,13 @@ static const phi__json_member phi__anthropic_block_list[] = {
     PHI__MEMBER(phi__anthropic_block, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_block, name, "name", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_block, input, "input", PHI__MEMBER_RAW),
-    PHI__MEMBER(phi__anthropic_block, citations, "citations", PHI__MEMBER_ARRAY)};
-static const phi__json_members phi__anthropic_block_members = {
-    phi__anthropic_block_list, PHI__COUNT(phi__anthropic_block_list)};
+    PHI__MEMBER(phi__anthropic_block, citations, "citations", PHI__MEMBER_ARRAY),
+    PHI__MEMBERS_END};
 
 static void phi__anthropic_read_block(phi__anthropic_block *b, phi_str raw) {
     memset(b, 0, sizeof *b);
     b->raw = raw;
-    (void)phi__json_members_read(raw, &phi__anthropic_block_members, b, NULL);
-}
-
-/* The members of a call that phi does not know ("caller") go back with it. */
-static void phi__anthropic_keep_rest(phi__assembly *a, phi__draft *d, phi_str raw) {
-    static const char *const known[] = {"type", "id", "name", "input", NULL};
-    phi__opaque_rest(&d->citations, raw, known);
-    if (d->citations.failed) a->no_memory = true;
-    if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
+    (void)phi__json_members_read(raw, phi__anthropic_block_members, b, NULL);
 }
 
 /* SIZE_MAX: a block without a type, or no memory. */
@@ -391,7 +348,11 @@ static size_t phi__anthropic_open(phi__assembly *a, const phi__anthropic_block *
     if (kind == PHI_CONTENT_TOOL_CALL) {
         phi__assembly_put(a, &d->id, b->id);
         phi__assembly_put(a, &d->name, b->name);
-        phi__anthropic_keep_rest(a, d, b->raw);
+        /* The members of a call that phi does not know ("caller") go back with it. */
+        static const char *const known[] = {"type", "id", "name", "input", NULL};
+        phi__opaque_rest(&d->citations, b->raw, known);
+        if (d->citations.failed) a->no_memory = true;
+        if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
     }
     if (kind == PHI_CONTENT_THINKING) {
         d->redacted = PHI__ANTHROPIC_IS(b->type, "redacted_thinking");
@@ -435,28 +396,10 @@ static void phi__anthropic_close_opaque(phi__assembly *a, size_t block) {
         phi__assembly_close(a, block);
 }
 
-static void phi__anthropic_block_stop(phi__assembly *a, size_t block) {
-    if (block == SIZE_MAX || !a->drafts[block].open) return;
-    phi__draft *d = &a->drafts[block];
-    if (d->kind == PHI_CONTENT_TOOL_CALL)
-        phi__anthropic_close_call(a, block,
-                                  d->replay_open ? phi__buf_str(&d->replay) : phi__str(NULL, 0));
-    else if (d->kind == PHI_CONTENT_OPAQUE)
-        phi__anthropic_close_opaque(a, block);
-    else
-        phi__assembly_close(a, block);
-}
-
 /* A block that some gateways forget to start. */
 static size_t phi__anthropic_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
     size_t block = phi__assembly_find(a, index);
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
-}
-
-static void phi__anthropic_sign(phi__assembly *a, const phi__anthropic_event *ev) {
-    size_t block = phi__assembly_find(a, ev->index);
-    if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_THINKING) return;
-    phi__assembly_sign(a, block, ev->signature);
 }
 
 /* The member of an opaque block whose value the bytes of deltas are; its name is in draft->id. The
@@ -479,43 +422,41 @@ static void phi__anthropic_put(phi__assembly *a, size_t block, const char *membe
         phi__assembly_opaque_set(a, block, phi__str(NULL, 0), phi_str_of(member), value);
 }
 
-/* Deltas that are a member's value, or an item of one. Those of unknown types change nothing: the
-   block stays as its start has it. */
-static void phi__anthropic_opaque_delta(phi__assembly *a, size_t block,
-                                        const phi__anthropic_event *ev) {
-    phi_str array;
-    phi__buf now;
-    if (!a->drafts[block].open || a->drafts[block].incomplete) return;
-    if (PHI__ANTHROPIC_IS(ev->delta_type, "compaction_delta")) {
-        phi__anthropic_put(a, block, "content", ev->content);
-        phi__anthropic_put(a, block, "encrypted_content", ev->encrypted_content);
-    } else if (PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta") && ev->signature.at != NULL)
-        phi__anthropic_put(a, block, "signature",
-                           phi__str(ev->signature.at - 1, ev->signature.len + 2));
-    else if (PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta") && ev->citation.len > 0) {
-        phi__buf_init(&now, a->memory);
-        if (phi__opaque_find(phi__buf_str(&a->drafts[block].replay), PHI__LIT("citations"),
-                             &array) &&
-            array.at[0] == '[')
-            phi__buf_add_str(&now, array);
-        phi__opaque_push(&now, ev->citation);
-        if (now.failed) a->no_memory = true;
-        phi__anthropic_put(a, block, "citations", phi__buf_str(&now));
-        phi__buf_free(&now);
-    }
-}
-
 /* Deltas that are no text of their block. */
 static void phi__anthropic_other_delta(phi__assembly *a, const phi__anthropic_event *ev) {
     size_t block = phi__assembly_find(a, ev->index);
     if (block == SIZE_MAX) return;
-    if (a->drafts[block].kind == PHI_CONTENT_OPAQUE)
-        phi__anthropic_opaque_delta(a, block, ev);
-    else if (a->drafts[block].kind == PHI_CONTENT_TEXT &&
-             PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta"))
+    if (a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
+        /* Deltas that are a member's value, or an item of one. Those of unknown types
+           change nothing: the block stays as its start has it. */
+        phi_str array;
+        phi__buf now;
+        if (a->drafts[block].open && !a->drafts[block].incomplete) {
+            if (PHI__ANTHROPIC_IS(ev->delta_type, "compaction_delta")) {
+                phi__anthropic_put(a, block, "content", ev->content);
+                phi__anthropic_put(a, block, "encrypted_content", ev->encrypted_content);
+            } else if (PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta") &&
+                       ev->signature.at != NULL)
+                phi__anthropic_put(a, block, "signature",
+                                   phi__str(ev->signature.at - 1, ev->signature.len + 2));
+            else if (PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta") && ev->citation.len > 0) {
+                phi__buf_init(&now, a->memory);
+                if (phi__opaque_find(phi__buf_str(&a->drafts[block].replay), PHI__LIT("citations"),
+                                     &array) &&
+                    array.at[0] == '[')
+                    phi__buf_add_str(&now, array);
+                phi__opaque_push(&now, ev->citation);
+                if (now.failed) a->no_memory = true;
+                phi__anthropic_put(a, block, "citations", phi__buf_str(&now));
+                phi__buf_free(&now);
+            }
+        }
+    } else if (a->drafts[block].kind == PHI_CONTENT_TEXT &&
+               PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta"))
         phi__assembly_cite(a, block, ev->citation);
-    else if (PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta"))
-        phi__anthropic_sign(a, ev);
+    else if (a->drafts[block].kind == PHI_CONTENT_THINKING &&
+             PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta"))
+        phi__assembly_sign(a, block, ev->signature);
 }
 
 static void phi__anthropic_delta(phi__anthropic_state *st, phi__assembly *a,
@@ -552,25 +493,22 @@ typedef struct phi__anthropic_message {
     phi_str usage, details, content, diagnostics; /* raw JSON */
 } phi__anthropic_message;
 
-static const phi__json_member phi__anthropic_list[] = {
+static const phi__json_member phi__anthropic_members[] = {
     PHI__MEMBER(phi__anthropic_message, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_message, content, "content", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_message, diagnostics, "diagnostics", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_message, model, "model", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_message, stop, "stop_reason", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_message, details, "stop_details", PHI__MEMBER_RAW),
-    PHI__MEMBER(phi__anthropic_message, usage, "usage", PHI__MEMBER_RAW)};
-static const phi__json_members phi__anthropic_members = {phi__anthropic_list,
-                                                         PHI__COUNT(phi__anthropic_list)};
+    PHI__MEMBER(phi__anthropic_message, usage, "usage", PHI__MEMBER_RAW),
+    PHI__MEMBERS_END};
 
 static void phi__anthropic_content(phi__assembly *a, phi_str content) {
     phi__json_cursor c;
     phi__anthropic_block b;
     phi_str raw;
-    phi__json_cursor_init(&c, content.len > 0 ? content : PHI__LIT("[]"));
-    if (!phi__json_cursor_enter_array(&c)) return;
-    while (phi__json_cursor_next_item(&c)) {
-        if (!phi__json_cursor_take_raw(&c, &raw)) continue;
+    if (!phi__json_cursor_in_array(&c, content.len > 0 ? content : PHI__LIT("[]"))) return;
+    while (phi__json_cursor_next_raw(&c, &raw)) {
         phi__anthropic_read_block(&b, raw);
         size_t block = phi__anthropic_open(a, &b, (int64_t)a->count);
         if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
@@ -587,7 +525,7 @@ static void phi__anthropic_message_of(phi__anthropic_state *st, phi__assembly *a
     phi__json_cursor_init(&c, raw);
     if (raw.len == 0 || phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return;
     phi__anthropic_message m = PHI_ZERO;
-    (void)phi__json_members_take(&c, &phi__anthropic_members, &m);
+    (void)phi__json_members_take(&c, phi__anthropic_members, &m);
     if (m.id.at != NULL) phi__assembly_put(a, &a->response_id, m.id);
     if (m.model.at != NULL) phi__assembly_put(a, &a->model, m.model);
     if (m.diagnostics.len > 0) {
@@ -616,9 +554,19 @@ static void phi__anthropic_take(phi__anthropic_state *st, phi__assembly *a,
         phi__anthropic_delta(st, a, ev, data);
     else if (PHI__ANTHROPIC_IS(ev->type, "content_block_start"))
         phi__anthropic_block_start(a, ev);
-    else if (PHI__ANTHROPIC_IS(ev->type, "content_block_stop"))
-        phi__anthropic_block_stop(a, phi__assembly_find(a, ev->index));
-    else if (PHI__ANTHROPIC_IS(ev->type, "message_start"))
+    else if (PHI__ANTHROPIC_IS(ev->type, "content_block_stop")) {
+        size_t block = phi__assembly_find(a, ev->index);
+        if (block != SIZE_MAX && a->drafts[block].open) {
+            phi__draft *d = &a->drafts[block];
+            if (d->kind == PHI_CONTENT_TOOL_CALL)
+                phi__anthropic_close_call(
+                    a, block, d->replay_open ? phi__buf_str(&d->replay) : phi__str(NULL, 0));
+            else if (d->kind == PHI_CONTENT_OPAQUE)
+                phi__anthropic_close_opaque(a, block);
+            else
+                phi__assembly_close(a, block);
+        }
+    } else if (PHI__ANTHROPIC_IS(ev->type, "message_start"))
         phi__anthropic_message_of(st, a, ev->message, false);
     else if (PHI__ANTHROPIC_IS(ev->type, "message_delta")) {
         phi__anthropic_usage(a, ev->usage);
@@ -684,12 +632,7 @@ static void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
     phi_arena_reset(&a->scratch, mark);
 }
 
-/* ======== Requests of the Anthropic Messages API.
-
-   A message's content is rendered whole, blocks joined by commas, and kept; roles are opened and
-   closed by glue around it, so that tool results and the user's words after them share one message.
-   The cache mark moves from turn to turn: it is put inside of the last brace of the last user
-   block, which is why no rendering holds one. wire.md parts 2 and 9. */
+/* ---- requests ---- */
 
 #define PHI__ANTHROPIC_TOOLS_BETA "inline-tools-2026-09-15"
 #define PHI__ANTHROPIC_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
@@ -717,35 +660,25 @@ static uint32_t phi__anthropic_form(const phi__encoder *e) {
 
 /* ---- roles ---- */
 
-static void phi__anthropic_close_role(phi__encoder *e) {
-    if (e->open_role == (phi_role)0) return;
-    phi__encode_glue(e, "]}");
-    e->last_role = e->open_role;
-    e->open_role = (phi_role)0;
-}
-
-/* Ends the message before, where one is open, and begins one of a role. */
-static void phi__anthropic_open_role(phi__encoder *e, phi_role role) {
-    static const char *const user[] = {"{\"role\":\"user\",\"content\":[",
-                                       ",{\"role\":\"user\",\"content\":[",
-                                       "]},{\"role\":\"user\",\"content\":["};
-    static const char *const assistant[] = {"{\"role\":\"assistant\",\"content\":[",
-                                            ",{\"role\":\"assistant\",\"content\":[",
-                                            "]},{\"role\":\"assistant\",\"content\":["};
-    size_t before = e->open_role != (phi_role)0 ? 2 : e->last_role != (phi_role)0 ? 1 : 0;
-    phi__encode_glue(e, role == PHI__ROLE_SYSTEM ? "]},{\"role\":\"system\",\"content\":["
-                        : role == PHI_ROLE_USER  ? user[before]
-                                                 : assistant[before]);
-    if (before == 2) e->last_role = e->open_role;
-    e->open_role = role;
-}
-
 static void phi__anthropic_append(phi__encoder *e, phi_role role, phi_str blocks) {
     if (blocks.len == 0) return;
     if (e->open_role == role)
         phi__encode_glue(e, ",");
-    else
-        phi__anthropic_open_role(e, role);
+    else {
+        /* Ends the message before, where one is open, and begins one of a role. */
+        static const char *const user[] = {"{\"role\":\"user\",\"content\":[",
+                                           ",{\"role\":\"user\",\"content\":[",
+                                           "]},{\"role\":\"user\",\"content\":["};
+        static const char *const assistant[] = {"{\"role\":\"assistant\",\"content\":[",
+                                                ",{\"role\":\"assistant\",\"content\":[",
+                                                "]},{\"role\":\"assistant\",\"content\":["};
+        size_t before = e->open_role != (phi_role)0 ? 2 : e->last_role != (phi_role)0 ? 1 : 0;
+        phi__encode_glue(e, role == PHI__ROLE_SYSTEM ? "]},{\"role\":\"system\",\"content\":["
+                            : role == PHI_ROLE_USER  ? user[before]
+                                                     : assistant[before]);
+        if (before == 2) e->last_role = e->open_role;
+        e->open_role = role;
+    }
     phi__encode_piece(e, blocks);
     if (role != PHI_ROLE_ASSISTANT && e->count > 0) e->mark_piece = e->count - 1;
 }
@@ -836,7 +769,7 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
             for (size_t i = 0; i < m->content_count; i++) {
                 const phi_content *c = &m->content[i];
                 if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-                    phi__anthropic_text(e, c->text);
+                    phi__render_text_part(e, c->text);
                 if ((form & PHI__ANTHROPIC_SYSTEM) != 0 && phi__render_is_opaque(e->codec, c))
                     phi__render_opaque(e, c);
             }
@@ -856,16 +789,12 @@ static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {
     const phi_content *call = &e->spec->items[item].message->content[block];
     phi_str json;
     phi__buf_clear(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"tool_result\",\"tool_use_id\":");
-    phi__render_id(&e->scratch, call->id, PHI__ID_ANTHROPIC);
+    phi__render_id(&e->scratch, "{\"type\":\"tool_result\",\"tool_use_id\":", call->id,
+                   PHI__ID_ANTHROPIC);
     phi__buf_text(&e->scratch, ",\"is_error\":true,\"content\":\"");
     phi__render_missing(e);
     phi__buf_text(&e->scratch, "\"}");
-    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
-        e->failed = true;
-    else
-        phi__anthropic_append(e, PHI_ROLE_USER, json);
-    phi__buf_clear(&e->scratch);
+    if (phi__encode_copy(e, &json)) phi__anthropic_append(e, PHI_ROLE_USER, json);
 }
 
 /* Images and documents of results that are errors: the API takes them only behind all results. */
@@ -888,24 +817,6 @@ static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to
 
 /* ---- around the messages ---- */
 
-static void phi__anthropic_put_choice(phi__encoder *e, const phi__claude_plan *p) {
-    phi_tool_choice choice = e->spec->tool_choice;
-    if (choice == PHI_TOOL_CHOICE_REQUIRED && (p->thinks || p->claude.no_forced_tool))
-        choice = PHI_TOOL_CHOICE_AUTO; /* the API refuses to force a call then */
-    if (e->spec->respond_only) {
-        phi__buf_text(&e->scratch,
-                      ",\"tool_choice\":{\"type\":\"tool\",\"name\":\"" PHI_RESPOND_TOOL "\"");
-    } else {
-        phi__buf_text(&e->scratch, ",\"tool_choice\":{\"type\":\"");
-        phi__buf_text(&e->scratch, choice == PHI_TOOL_CHOICE_NONE       ? "none\""
-                                   : choice == PHI_TOOL_CHOICE_REQUIRED ? "any\""
-                                                                        : "auto\"");
-    }
-    if (phi__takes_serial(e->spec, PHI__TAKES_ALL))
-        phi__buf_text(&e->scratch, ",\"disable_parallel_tool_use\":true");
-    phi__buf_char(&e->scratch, '}');
-}
-
 static void phi__anthropic_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     size_t last = e->spec->tool_count; /* the mark follows the last tool with a schema */
@@ -916,11 +827,7 @@ static void phi__anthropic_put_tools(phi__encoder *e) {
         phi__buf_text(out, "{\"type\":\"tool_search_tool_bm25_20251119\","
                            "\"name\":\"tool_search_tool_bm25\"},");
     for (size_t i = 0; i < e->spec->tool_count; i++) {
-        if (i > 0) phi__buf_char(out, ',');
-        if (e->spec->tools[i].is_raw) {
-            phi__takes_put_raw(e, &e->spec->tools[i]);
-            continue;
-        }
+        if (phi__takes_raw(e, i)) continue;
         phi__buf_char(out, '{');
         if (phi__strict_put_tool(e, &e->spec->tools[i], ",\"input_schema\":"))
             phi__buf_text(out, ",\"strict\":true");
@@ -941,8 +848,7 @@ static void phi__anthropic_head(phi__encoder *e) {
     phi__buf_clear(out);
     phi__buf_char(out, '{');
     phi__render_member(out, "model", phi_str_of(spec->model->id));
-    phi__buf_text(out, ",\"max_tokens\":");
-    phi__buf_u64(out, plan.max_tokens);
+    phi__records_u64(out, "max_tokens", plan.max_tokens);
     phi__buf_text(out, ",\"stream\":true");
     if (!phi__render_blank(spec->system_prompt)) {
         phi__buf_text(out, ",\"system\":[{\"type\":\"text\"");
@@ -954,7 +860,21 @@ static void phi__anthropic_head(phi__encoder *e) {
     phi__claude_put_config(e, &plan, true);
     phi__takes_put(e, &keys, phi__claude_takes_of(&plan, phi__anthropic_version(spec->model)));
     if (spec->tool_count > 0) {
-        phi__anthropic_put_choice(e, &plan);
+        phi_tool_choice choice = e->spec->tool_choice;
+        if (choice == PHI_TOOL_CHOICE_REQUIRED && (plan.thinks || plan.claude.no_forced_tool))
+            choice = PHI_TOOL_CHOICE_AUTO; /* the API refuses to force a call then */
+        if (e->spec->respond_only) {
+            phi__buf_text(&e->scratch,
+                          ",\"tool_choice\":{\"type\":\"tool\",\"name\":\"" PHI_RESPOND_TOOL "\"");
+        } else {
+            phi__buf_text(&e->scratch, ",\"tool_choice\":{\"type\":\"");
+            phi__buf_text(&e->scratch, choice == PHI_TOOL_CHOICE_NONE       ? "none\""
+                                       : choice == PHI_TOOL_CHOICE_REQUIRED ? "any\""
+                                                                            : "auto\"");
+        }
+        if (phi__takes_serial(e->spec, PHI__TAKES_ALL))
+            phi__buf_text(&e->scratch, ",\"disable_parallel_tool_use\":true");
+        phi__buf_char(&e->scratch, '}');
         phi__anthropic_put_tools(e);
     }
     phi__buf_text(out, ",\"messages\":[");
@@ -962,7 +882,11 @@ static void phi__anthropic_head(phi__encoder *e) {
 }
 
 static void phi__anthropic_tail(phi__encoder *e) {
-    phi__anthropic_close_role(e);
+    if (e->open_role != (phi_role)0) {
+        phi__encode_glue(e, "]}");
+        e->last_role = e->open_role;
+        e->open_role = (phi_role)0;
+    }
     phi__encode_glue(e, "]}");
     if (phi__codec_marks(e->spec, PHI__MARK_MESSAGES))
         phi__encode_mark(e, 1, phi__anthropic_mark(e->spec));
@@ -983,18 +907,11 @@ static void phi__anthropic_address(phi__encoder *e) {
     phi_str key = phi__str_trim(phi_str_of(model->api_key));
     phi_str version = phi__anthropic_version(model);
     phi__encode_url(e, "/v1", false, "/messages");
-    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
-    phi__encode_header(e, "accept", PHI__LIT("text/event-stream, application/json"));
+    phi__encode_accept(e, "text/event-stream, application/json");
     phi__encode_header(e, "anthropic-version", version);
-    if (key.len > 0 && (phi__claude_late_version(version) ||
-                        phi__str_find(key, 0, "sk-ant-oat") != SIZE_MAX)) { /* an OAuth token */
-        phi__buf_clear(&e->scratch);
-        phi__buf_text(&e->scratch, "Bearer ");
-        phi__buf_add_str(&e->scratch, key);
-        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
-    } else if (key.len > 0)
-        phi__encode_header(e, "x-api-key", key);
-    phi__encode_model_headers(e);
+    bool bearer = phi__claude_late_version(version) ||
+                  phi__str_find(key, 0, "sk-ant-oat") != SIZE_MAX; /* an OAuth token */
+    phi__encode_key(e, bearer ? NULL : "x-api-key");
     /* Beside the host's own. */
     phi__buf *out = &e->scratch;
     if (!phi__anthropic_changes_tools(e)) return;
@@ -1037,9 +954,7 @@ static void phi__anthropic_put_change(phi__buf *out, const phi__tool_view *tool,
                        "\"definition\":{");
     phi__render_member(out, "name", tool->name);
     if (tool->description.len > 0) phi__render_member(out, "description", tool->description);
-    phi__buf_text(out, ",\"input_schema\":");
-    phi__buf_add_str(out, tool->schema);
-    phi__buf_text(out, "}}}");
+    phi__buf_wrap(out, ",\"input_schema\":", tool->schema, "}}}");
 }
 
 /* ---- the codec ---- */
@@ -1055,45 +970,26 @@ static uint32_t phi__anthropic_takes(const phi__request_spec *spec) {
     return phi__claude_takes_of(&plan, phi__anthropic_version(spec->model));
 }
 
+/* clang-format off */
 static const char *const phi__anthropic_owned[] = {
-    "model",       "max_tokens",           "stream", "system", "messages", "tools",
-    "tool_choice", "output_config.format", NULL};
+    "model", "max_tokens", "stream", "system", "messages", "tools", "tool_choice",
+    "output_config.format", NULL};
 
 static const phi__codec_settings phi__anthropic_settings = {phi__anthropic_takes, phi__claude_level,
                                                             phi__anthropic_owned, NULL};
 
-static const phi__codec_rules phi__anthropic_rules = {NULL,
-                                                      phi__claude_strict_form,
-                                                      NULL,
-                                                      phi__claude_format_way,
-                                                      PHI__SCHEMA_STRICT,
-                                                      NULL,
-                                                      phi__claude_unforced,
-                                                      phi__claude_user_last,
-                                                      PHI__RULE_USER_FIRST,
-                                                      phi__anthropic_media,
-                                                      NULL,
-                                                      phi__claude_binding,
-                                                      phi__claude_takes_updates,
-                                                      phi__anthropic_takes_tools,
-                                                      phi__anthropic_put_change,
-                                                      &phi__anthropic_settings,
-                                                      phi__anthropic_defers};
+static const phi__codec_rules phi__anthropic_rules = {
+    NULL, phi__claude_strict_form, NULL, phi__claude_format_way, PHI__SCHEMA_STRICT, NULL,
+    phi__claude_unforced, phi__claude_user_last, PHI__RULE_USER_FIRST, phi__anthropic_media, NULL,
+    phi__claude_binding, phi__claude_takes_updates, phi__anthropic_takes_tools,
+    phi__anthropic_put_change, &phi__anthropic_settings, phi__anthropic_defers};
 
 PHI__FN const phi__codec *phi__anthropic_codec(void) {
-    static const phi__codec codec = {PHI__NAMES_ANTHROPIC,
-                                     &phi__anthropic_rules,
-                                     sizeof(phi__anthropic_state),
-                                     phi__anthropic_head,
-                                     phi__anthropic_item,
-                                     phi__anthropic_tail,
-                                     phi__anthropic_address,
-                                     phi__anthropic_missing,
-                                     phi__anthropic_after_results,
-                                     phi__anthropic_stream_event,
-                                     phi__anthropic_end,
-                                     phi__anthropic_whole,
-                                     NULL,
-                                     NULL};
+    static const phi__codec codec = {
+        PHI__NAMES_ANTHROPIC, &phi__anthropic_rules, sizeof(phi__anthropic_state),
+        phi__anthropic_head, phi__anthropic_item, phi__anthropic_tail, phi__anthropic_address,
+        phi__anthropic_missing, phi__anthropic_after_results, phi__anthropic_stream_event,
+        phi__anthropic_end, phi__anthropic_whole, NULL, NULL};
     return &codec;
 }
+/* clang-format on */

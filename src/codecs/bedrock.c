@@ -36,32 +36,24 @@ typedef struct phi__bedrock_state {
     bool settled; /* both, or the end: later frames are ignored */
 } phi__bedrock_state;
 
-/* ======== Documents of Amazon Bedrock's ConverseStream, and their names.
+/* ---- documents and their names ----
 
    The API takes few characters in a name, and no name twice in a request. A rendering is kept with
    its message, so the name depends on nothing that a later request changes. */
 
 enum {
-    PHI__BEDROCK_DOCUMENT_TITLE_MOST = 60, /* bytes of a document's title in its name */
-    PHI__BEDROCK_DOCUMENT_HASHED_MOST =
-        1024 /* bytes of a document that its name depends on, at each end */
+    PHI__BEDROCK_TITLE_MOST = 60,   /* bytes of a document's title in its name */
+    PHI__BEDROCK_HASHED_MOST = 1024 /* bytes at each end of a document that its name depends on */
 };
 
-/* A distinct number for each document of a request, from its content, its place in the thread and
-   its place among the documents of its message. */
-static uint64_t phi__bedrock_document_hash(const phi__encoder *e, const phi_content *c, size_t at,
-                                           size_t ordinal) {
+/* Letters, digits, hyphens, brackets and single blanks only, without an ending such as ".pdf"; then
+   a hash of the document's content, its place in the thread and among those of its message. */
+static void phi__bedrock_document_name(phi__encoder *e, const phi_content *c, size_t at,
+                                       size_t ordinal) {
     phi_str bytes = c->data.len > 0 ? c->data : c->text;
-    size_t n = phi__min(bytes.len, (size_t)PHI__BEDROCK_DOCUMENT_HASHED_MOST);
+    size_t len = c->name.len, n = 0, ends = phi__min(bytes.len, (size_t)PHI__BEDROCK_HASHED_MOST);
     uint64_t hash = phi__hash(c->name, e->spec->items[at].from * 64 + ordinal);
-    hash = phi__hash(phi__str(bytes.at, n), hash ^ bytes.len);
-    return phi__hash(phi__str(bytes.at + bytes.len - n, n), hash);
-}
-
-/* Letters, digits, hyphens, brackets and single blanks only; an ending such as ".pdf" is left
-   out. */
-static void phi__bedrock_document_name(phi__buf *out, const phi_content *c, uint64_t hash) {
-    size_t len = c->name.len, n = 0;
+    phi__buf *out = &e->scratch;
     char digits[17];
     bool blank = true;
     for (size_t i = len; i > 1 && len - i < 5; i--)
@@ -69,11 +61,10 @@ static void phi__bedrock_document_name(phi__buf *out, const phi_content *c, uint
             len = i - 1;
             break;
         }
-    for (size_t i = 0; i < len && n < PHI__BEDROCK_DOCUMENT_TITLE_MOST; i++) {
+    for (size_t i = 0; i < len && n < PHI__BEDROCK_TITLE_MOST; i++) {
         char ch = c->name.at[i];
         bool fits = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-                    (ch >= '0' && ch <= '9') || ch == '-' || ch == '(' || ch == ')' || ch == '[' ||
-                    ch == ']';
+                    (ch >= '0' && ch <= '9') || (ch != '\0' && strchr("-()[]", ch) != NULL);
         if (!fits && blank) continue;
         phi__buf_char(out, fits ? ch : ' ');
         blank = !fits;
@@ -81,33 +72,39 @@ static void phi__bedrock_document_name(phi__buf *out, const phi_content *c, uint
     }
     if (n == 0) phi__buf_text(out, "document");
     if (n == 0 || !blank) phi__buf_char(out, ' ');
-    phi__hash_hex(hash, digits);
+    hash = phi__hash(phi__str(bytes.at, ends), hash ^ bytes.len);
+    phi__hash_hex(phi__hash(phi__str(bytes.at + bytes.len - ends, ends), hash), digits);
     phi__buf_add(out, digits, 8);
 }
 
-/* A document as a block, into the scratch buffer. at: its item; ordinal: its place among the
-   documents of its message that are sent. */
-static void phi__bedrock_document_put(phi__encoder *e, const phi_content *c, size_t at,
-                                      size_t ordinal) {
-    const char *format = c->data.len > 0 ? phi__render_ending(c->mime_type) : "txt";
+/* An image, audio or a document. at: its item; ordinal: its place among the documents of its message
+   that are sent. */
+static void phi__bedrock_block(phi__encoder *e, const phi_content *c, size_t at, size_t ordinal) {
+    bool image = c->kind == PHI_CONTENT_IMAGE, document = c->kind == PHI_CONTENT_DOCUMENT;
+    bool text = document && c->data.len == 0;
+    size_t slash = phi__str_find(c->mime_type, 0, "/") + 1; /* of "image/png" */
     phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"document\":{");
-    phi__render_member(out, "format", phi_str_of(format));
-    phi__buf_text(out, ",\"name\":\"");
-    phi__bedrock_document_name(out, c, phi__bedrock_document_hash(e, c, at, ordinal));
-    phi__buf_text(out, "\",\"source\":{");
-    if (c->data.len > 0) {
-        phi__buf_text(out, "\"bytes\":\"");
-        phi__render_base64(e, c->data);
-        phi__buf_text(out, "\"}}}");
-    } else {
+    phi__json_write_item(out, image      ? "{\"image\":{"
+                              : document ? "{\"document\":{"
+                                         : "{\"audio\":{");
+    phi__render_member(out, "format",
+                       image  ? phi__str(c->mime_type.at + slash, c->mime_type.len - slash)
+                       : text ? PHI__LIT("txt")
+                              : phi_str_of(phi__render_ending(c->mime_type)));
+    if (document) {
+        phi__buf_text(out, ",\"name\":\"");
+        phi__bedrock_document_name(e, c, at, ordinal);
+        phi__buf_char(out, '"');
+    }
+    if (text) {
+        phi__buf_text(out, ",\"source\":{");
         phi__render_text_member(e, "text", c->text);
         phi__buf_text(out, "}}}");
-    }
+    } else
+        phi__render_base64(e, ",\"source\":{\"bytes\":\"", c->data, "\"}}}");
 }
 
-/* ======== Messages as blocks of Converse. */
+/* ---- messages as blocks ---- */
 
 /* Mistral's models take their own ids only. */
 static phi__id_rule phi__bedrock_id_rule(const phi_model *model) {
@@ -117,44 +114,19 @@ static phi__id_rule phi__bedrock_id_rule(const phi_model *model) {
     return PHI__ID_ANTHROPIC;
 }
 
-/* ---- blocks ---- */
-
 static void phi__bedrock_text(phi__encoder *e, phi_str text) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_char(&e->scratch, '{');
+    phi__json_write_item(&e->scratch, "{");
     phi__render_text_member(e, "text", text);
     phi__buf_char(&e->scratch, '}');
 }
 
-static void phi__bedrock_image(phi__encoder *e, const phi_content *c) {
-    size_t slash = phi__str_find(c->mime_type, 0, "/") + 1; /* of "image/png" */
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"image\":{");
-    phi__render_member(out, "format", phi__str(c->mime_type.at + slash, c->mime_type.len - slash));
-    phi__buf_text(out, ",\"source\":{\"bytes\":\"");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}}}");
-}
-
-static void phi__bedrock_audio(phi__encoder *e, const phi_content *c) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"audio\":{");
-    phi__render_member(out, "format", phi_str_of(phi__render_ending(c->mime_type)));
-    phi__buf_text(out, ",\"source\":{\"bytes\":\"");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}}}");
-}
-
-/* True if the message may hold the block. */
-/* A result holds no audio, and an error result holds text only: the rest follows all results. */
+/* True if the message may hold the block. A result holds no audio, and an error result holds text
+   only: the rest follows all results. */
 static bool phi__bedrock_fits(const phi_message *m, const phi_content *c) {
     return m->role == PHI_ROLE_USER || (!m->is_error && c->kind != PHI_CONTENT_AUDIO);
 }
 
-/* Blocks of messages, into the scratch buffer; at: the item. form: PHI__BEDROCK_ bits. */
-/* A message with documents needs a text: if it has none, one is added. */
+/* Blocks of an item. A message with documents needs a text: if it has none, one is added. */
 static void phi__bedrock_parts(phi__encoder *e, size_t at, phi__bedrock_choice choice) {
     const phi_message *m = e->spec->items[at].message;
     size_t documents = 0, sent = 0, texts = 0;
@@ -166,17 +138,10 @@ static void phi__bedrock_parts(phi__encoder *e, size_t at, phi__bedrock_choice c
             size_t ordinal = documents;
             if (c->kind == PHI_CONTENT_DOCUMENT) documents++;
             if (phi__bedrock_fits(m, c) != (choice == PHI__BEDROCK_INSIDE)) continue;
-            if (c->kind == PHI_CONTENT_IMAGE)
-                phi__bedrock_image(e, c);
-            else if (c->kind == PHI_CONTENT_AUDIO)
-                phi__bedrock_audio(e, c);
-            else {
-                phi__bedrock_document_put(e, c, at, ordinal);
-                sent++;
-            }
+            phi__bedrock_block(e, c, at, ordinal);
+            if (c->kind == PHI_CONTENT_DOCUMENT) sent++;
         } else if (choice == PHI__BEDROCK_INSIDE && (way == PHI__RENDER_WORDS || line.len > 0)) {
-            phi__json_write_comma(&e->scratch);
-            phi__buf_text(&e->scratch, "{\"text\":\"");
+            phi__json_write_item(&e->scratch, "{\"text\":\"");
             if (line.len > 0)
                 phi__render_text(e, line);
             else
@@ -195,8 +160,7 @@ static void phi__bedrock_parts(phi__encoder *e, size_t at, phi__bedrock_choice c
 static void phi__bedrock_thinking(phi__encoder *e, const phi_content *c, bool is_signed) {
     phi__buf *out = &e->scratch;
     if (is_signed || c->redacted ? c->signature.len == 0 : phi__render_blank(c->text)) return;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"reasoningContent\":{");
+    phi__json_write_item(out, "{\"reasoningContent\":{");
     if (c->redacted)
         phi__render_member(out, "redactedContent", c->signature);
     else {
@@ -214,12 +178,9 @@ static void phi__bedrock_cited(phi__encoder *e, phi_str text, phi_str citations)
         phi__bedrock_text(e, text);
         return;
     }
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"citationsContent\":{\"content\":[{");
+    phi__json_write_item(out, "{\"citationsContent\":{\"content\":[{");
     phi__render_text_member(e, "text", text);
-    phi__buf_text(out, "}],\"citations\":");
-    phi__buf_add_str(out, citations);
-    phi__buf_text(out, "}}");
+    phi__buf_wrap(out, "}],\"citations\":", citations, "}}");
 }
 
 /* The type of an opaque block that is a call of the server's own tools. */
@@ -242,57 +203,15 @@ static bool phi__bedrock_says(const phi__encoder *e, const phi_message *m, size_
            phi__bedrock_sends(e, m, block, form);
 }
 
-/* Up to the last block that says something: reasoning may not end a message. */
-static void phi__bedrock_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
-    bool whole = (form & PHI__BEDROCK_PROTOCOL) != 0;
-    size_t end = m->content_count;
-    while (end > 0 && !phi__bedrock_says(e, m, end - 1, form)) end--;
-    for (size_t i = 0; i < end; i++) {
-        const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
-            phi__bedrock_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
-        else if (!phi__bedrock_says(e, m, i, form))
-            continue;
-        else if (c->kind == PHI_CONTENT_TEXT)
-            phi__bedrock_cited(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text,
-                               whole ? c->citations : phi__str(NULL, 0));
-        else if (c->kind == PHI_CONTENT_TOOL_CALL) {
-            phi__buf *out = &e->scratch;
-            phi__json_write_comma(out);
-            phi__buf_text(out, "{\"toolUse\":{\"toolUseId\":");
-            phi__render_id(out, c->id, phi__bedrock_id_rule(e->spec->model));
-            phi__buf_text(out, ",\"name\":");
-            phi__render_name(out, c->name, 64);
-            phi__buf_text(out, ",\"input\":");
-            phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-            if (whole) phi__render_rest(e, c->replay);
-            phi__buf_char(out, '}');
-            phi__buf_char(out, '}');
-        } else if (c->kind == PHI_CONTENT_OPAQUE)
-            phi__render_opaque(e, c);
-    }
-}
-
 static void phi__bedrock_result_open(phi__encoder *e, phi_str id, bool is_error) {
     phi__buf *out = &e->scratch;
-    phi__buf_text(out, "{\"toolResult\":{\"toolUseId\":");
-    phi__render_id(out, id, phi__bedrock_id_rule(e->spec->model));
+    phi__render_id(out, "{\"toolResult\":{\"toolUseId\":", id,
+                   phi__bedrock_id_rule(e->spec->model));
     phi__buf_text(out, is_error ? ",\"status\":\"error\"" : ",\"status\":\"success\"");
     phi__buf_text(out, ",\"content\":[");
 }
 
-/* A result that is an error holds text only; none is empty. */
-static void phi__bedrock_result(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    phi__bedrock_result_open(e, m->tool_call_id, m->is_error);
-    size_t empty = e->scratch.len;
-    phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);
-    if (e->scratch.len == empty) phi__bedrock_text(e, PHI__LIT("(no output)"));
-    phi__buf_text(&e->scratch, "]}}");
-}
-
-/* ======== Answers of Bedrock's ConverseStream: events out of frames, or out of lines of
-   JSON, to a message.
+/* ---- answers: events from frames, or from lines of JSON, to a message ----
 
    Text and reasoning blocks are not started, they begin with their first delta. The usage follows
    the end of the message: the answer is whole when both have come. Blocks of other kinds than text,
@@ -316,20 +235,17 @@ typedef struct phi__bedrock_event {
 /* ---- reading an event ---- */
 
 /* In a whole answer text and signature are one level deeper. */
-static const phi__json_member phi__bedrock_deep_list[] = {
-    PHI__MEMBER(phi__bedrock_event, reasoning, "text", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__bedrock_event, signature, "signature", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__bedrock_event, redacted, "redactedContent", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__bedrock_deep_members = {phi__bedrock_deep_list,
-                                                            PHI__COUNT(phi__bedrock_deep_list)};
-
-static const phi__json_member phi__bedrock_reasoning_list[] = {
+static const phi__json_member phi__bedrock_deep_members[] = {
     PHI__MEMBER(phi__bedrock_event, reasoning, "text", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__bedrock_event, signature, "signature", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__bedrock_event, redacted, "redactedContent", PHI__MEMBER_TEXT),
-    PHI__MEMBER_INSIDE("reasoningText", &phi__bedrock_deep_members)};
-static const phi__json_members phi__bedrock_reasoning_members = {
-    phi__bedrock_reasoning_list, PHI__COUNT(phi__bedrock_reasoning_list)};
+    PHI__MEMBERS_END};
+
+static const phi__json_member phi__bedrock_reasoning_members[] = {
+    PHI__MEMBER(phi__bedrock_event, reasoning, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bedrock_event, signature, "signature", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bedrock_event, redacted, "redactedContent", PHI__MEMBER_TEXT),
+    PHI__MEMBER_INSIDE("reasoningText", phi__bedrock_deep_members), PHI__MEMBERS_END};
 
 /* The arguments are a string in a delta, and an object in a whole answer. */
 static void phi__bedrock_take_input(phi__json_cursor *c, void *event) {
@@ -340,65 +256,60 @@ static void phi__bedrock_take_input(phi__json_cursor *c, void *event) {
         (void)phi__json_cursor_take_text(c, &ev->input);
 }
 
-static const phi__json_member phi__bedrock_tool_list[] = {
+static const phi__json_member phi__bedrock_tool_members[] = {
     PHI__MEMBER(phi__bedrock_event, id, "toolUseId", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__bedrock_event, name, "name", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__bedrock_event, tool_type, "type", PHI__MEMBER_TEXT),
-    PHI__MEMBER_TAKE_ALL("input", phi__bedrock_take_input)};
-static const phi__json_members phi__bedrock_tool_members = {phi__bedrock_tool_list,
-                                                            PHI__COUNT(phi__bedrock_tool_list)};
+    PHI__MEMBER_TAKE_ALL("input", phi__bedrock_take_input), PHI__MEMBERS_END};
 
 static void phi__bedrock_take_tool(phi__json_cursor *c, void *event) {
     phi__bedrock_event *ev = (phi__bedrock_event *)event;
     ev->starts_tool = ev->starts_tool || phi__json_cursor_peek(c) == PHI_JSON_OBJECT;
-    (void)phi__json_members_take(c, &phi__bedrock_tool_members, ev);
+    (void)phi__json_members_take(c, phi__bedrock_tool_members, ev);
 }
 
 /* A delta, the start of a block, or a block of a whole answer: they look alike. */
-static const phi__json_member phi__bedrock_block_list[] = {
+static const phi__json_member phi__bedrock_block_members[] = {
     PHI__MEMBER(phi__bedrock_event, text, "text", PHI__MEMBER_TEXT),
     PHI__MEMBER_TAKE_ALL("toolUse", phi__bedrock_take_tool),
-    PHI__MEMBER_INSIDE("reasoningContent", &phi__bedrock_reasoning_members),
+    PHI__MEMBER_INSIDE("reasoningContent", phi__bedrock_reasoning_members),
     PHI__MEMBER(phi__bedrock_event, citation, "citation", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__bedrock_event, result, "toolResult", PHI__MEMBER_SOME),
     PHI__MEMBER(phi__bedrock_event, image, "image", PHI__MEMBER_OBJECT),
-    PHI__MEMBER(phi__bedrock_event, cited, "citationsContent", PHI__MEMBER_OBJECT)};
-static const phi__json_members phi__bedrock_block_members = {phi__bedrock_block_list,
-                                                             PHI__COUNT(phi__bedrock_block_list)};
+    PHI__MEMBER(phi__bedrock_event, cited, "citationsContent", PHI__MEMBER_OBJECT),
+    PHI__MEMBERS_END};
 
 static void phi__bedrock_take_start(phi__json_cursor *c, void *event) {
     phi__bedrock_event *ev = (phi__bedrock_event *)event;
     if (phi__json_cursor_take_raw(c, &ev->start))
-        (void)phi__json_members_read(ev->start, &phi__bedrock_block_members, ev, NULL);
+        (void)phi__json_members_read(ev->start, phi__bedrock_block_members, ev, NULL);
 }
 
-static const phi__json_member phi__bedrock_event_list[] = {
+static const phi__json_member phi__bedrock_event_members[] = {
     PHI__MEMBER(phi__bedrock_event, index, "contentBlockIndex", PHI__MEMBER_I64),
-    PHI__MEMBER_INSIDE("delta", &phi__bedrock_block_members),
+    PHI__MEMBER_INSIDE("delta", phi__bedrock_block_members),
     PHI__MEMBER_TAKE_ALL("start", phi__bedrock_take_start),
     PHI__MEMBER(phi__bedrock_event, stop_reason, "stopReason", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__bedrock_event, usage, "usage", PHI__MEMBER_RAW)};
-static const phi__json_members phi__bedrock_event_members = {phi__bedrock_event_list,
-                                                             PHI__COUNT(phi__bedrock_event_list)};
+    PHI__MEMBER(phi__bedrock_event, usage, "usage", PHI__MEMBER_RAW),
+    PHI__MEMBERS_END};
 
 static bool phi__bedrock_read(phi__bedrock_event *ev, phi_str data) {
     memset(ev, 0, sizeof *ev);
     ev->data = data;
-    return phi__json_members_read(data, &phi__bedrock_event_members, ev, NULL);
+    return phi__json_members_read(data, phi__bedrock_event_members, ev, NULL);
 }
 
 /* ---- parts ---- */
 
-static const phi__json_member phi__bedrock_usage_list[] = {
+static const phi__json_member phi__bedrock_usage_members[] = {
     PHI__MEMBER(phi_usage, input, "inputTokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, output, "outputTokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, cache_read, "cacheReadInputTokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi_usage, cache_write, "cacheWriteInputTokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__bedrock_usage_members = {phi__bedrock_usage_list,
-                                                             PHI__COUNT(phi__bedrock_usage_list)};
+    PHI__MEMBER(phi_usage, cache_write, "cacheWriteInputTokens", PHI__MEMBER_U64),
+    PHI__MEMBERS_END};
 
 static void phi__bedrock_usage(phi__assembly *a, phi_str raw) {
-    (void)phi__json_members_read(raw, &phi__bedrock_usage_members, &a->usage, NULL);
+    (void)phi__json_members_read(raw, phi__bedrock_usage_members, &a->usage, NULL);
 }
 
 static phi_stop_reason phi__bedrock_stop_of(phi_str word) {
@@ -463,38 +374,10 @@ static void phi__bedrock_put_members(phi__assembly *a, size_t block, phi_str out
     phi__json_cursor c;
     phi__json_text key;
     phi_str value;
-    phi__json_cursor_init(&c, object);
-    if (!phi__json_cursor_enter_object(&c)) return;
+    if (!phi__json_cursor_in_object(&c, object)) return;
     while (phi__json_cursor_next_key(&c, &key))
         if (phi__json_cursor_take_raw(&c, &value))
             phi__assembly_opaque_set(a, block, outer, phi__str(key.at, key.len), value);
-}
-
-/* A delta of an opaque block. What the block has no place for leaves it as its start has it. */
-static void phi__bedrock_opaque_delta(phi__assembly *a, size_t block,
-                                      const phi__bedrock_event *ev) {
-    phi__draft *d = &a->drafts[block];
-    phi_str name = phi__buf_str(&d->name);
-    if (!d->open) return;
-    if (d->id.len > 0)
-        d->incomplete = true; /* a block without a start: its deltas cannot be joined */
-    else if (phi__str_is(name, "toolUse"))
-        phi__assembly_add_text(a, block, ev->input);
-    else if (phi__str_is(name, "toolResult") && ev->result.len > 0) {
-        /* The items of a result come in lists. */
-        phi_str list = ev->result;
-        phi__buf *bytes = &a->drafts[block].bytes;
-        phi__json_cursor c;
-        phi_str item;
-        phi__json_cursor_init(&c, list);
-        if (list.at[0] == '{')
-            phi__opaque_push(bytes, list);
-        else if (phi__json_cursor_enter_array(&c))
-            while (phi__json_cursor_next_item(&c))
-                if (phi__json_cursor_take_raw(&c, &item)) phi__opaque_push(bytes, item);
-        if (bytes->failed) a->no_memory = true;
-    } else if (phi__str_is(name, "image") && ev->image.len > 0)
-        phi__bedrock_put_members(a, block, PHI__LIT("image"), ev->image);
 }
 
 static void phi__bedrock_close(phi__assembly *a, size_t block) {
@@ -545,7 +428,29 @@ static void phi__bedrock_delta(phi__assembly *a, const phi__bedrock_event *ev) {
     }
     size_t block = phi__assembly_find(a, ev->index);
     if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
-        phi__bedrock_opaque_delta(a, block, ev);
+        /* A delta of an opaque block. What the block has no place for leaves it as its
+           start has it. */
+        phi__draft *d = &a->drafts[block];
+        phi_str name = phi__buf_str(&d->name);
+        if (!d->open) return;
+        if (d->id.len > 0)
+            d->incomplete = true; /* a block without a start: its deltas cannot be joined */
+        else if (phi__str_is(name, "toolUse"))
+            phi__assembly_add_text(a, block, ev->input);
+        else if (phi__str_is(name, "toolResult") && ev->result.len > 0) {
+            /* The items of a result come in lists. */
+            phi_str list = ev->result;
+            phi__buf *bytes = &a->drafts[block].bytes;
+            phi__json_cursor c;
+            phi_str item;
+            phi__json_cursor_init(&c, list);
+            if (list.at[0] == '{')
+                phi__opaque_push(bytes, list);
+            else if (phi__json_cursor_enter_array(&c))
+                while (phi__json_cursor_next_raw(&c, &item)) phi__opaque_push(bytes, item);
+            if (bytes->failed) a->no_memory = true;
+        } else if (phi__str_is(name, "image") && ev->image.len > 0)
+            phi__bedrock_put_members(a, block, PHI__LIT("image"), ev->image);
         return;
     }
     if (ev->input.len > 0) { /* of a call that has started */
@@ -567,27 +472,24 @@ static void phi__bedrock_delta(phi__assembly *a, const phi__bedrock_event *ev) {
     phi__bedrock_stream_sign(a, block, ev->redacted, true);
 }
 
-/* A call of the program's tools; members that phi does not know go back with it. */
-static size_t phi__bedrock_start_call(phi__assembly *a, const phi__bedrock_event *ev) {
-    static const char *const known[] = {"toolUseId", "name", "input", NULL};
-    phi_str inner;
-    size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
-    if (block == SIZE_MAX) return block;
-    phi__draft *d = &a->drafts[block];
-    phi__assembly_put(a, &d->id, ev->id);
-    phi__assembly_put(a, &d->name, ev->name);
-    if (!phi__opaque_find(ev->start, PHI__LIT("toolUse"), &inner)) return block;
-    phi__opaque_rest(&d->citations, inner, known);
-    if (d->citations.failed) a->no_memory = true;
-    if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
-    return block;
-}
-
 /* Opens the block that an event starts. SIZE_MAX: the event starts none, or memory ended. */
 static size_t phi__bedrock_start(phi__assembly *a, const phi__bedrock_event *ev) {
     phi_str name = phi__bedrock_member(ev->start);
-    if (ev->starts_tool && !phi__json_cursor_text_is(ev->tool_type, PHI__LIT("server_tool_use")))
-        return phi__bedrock_start_call(a, ev);
+    if (ev->starts_tool && !phi__json_cursor_text_is(ev->tool_type, PHI__LIT("server_tool_use"))) {
+        /* A call of the program's tools; members that phi does not know go back with it. */
+        static const char *const known[] = {"toolUseId", "name", "input", NULL};
+        phi_str inner;
+        size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
+        if (block == SIZE_MAX) return block;
+        phi__draft *d = &a->drafts[block];
+        phi__assembly_put(a, &d->id, ev->id);
+        phi__assembly_put(a, &d->name, ev->name);
+        if (!phi__opaque_find(ev->start, PHI__LIT("toolUse"), &inner)) return block;
+        phi__opaque_rest(&d->citations, inner, known);
+        if (d->citations.failed) a->no_memory = true;
+        if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
+        return block;
+    }
     if (name.len == 0 || phi__str_is(name, "text") || phi__str_is(name, "reasoningContent") ||
         phi__str_is(name, "citationsContent"))
         return SIZE_MAX;
@@ -643,8 +545,7 @@ static void phi__bedrock_trouble(phi__assembly *a, phi_str type, phi_str data) {
     phi_failure failure;
     phi__buf_init(&header, a->memory);
     phi__buf_init(&body, a->memory);
-    phi__buf_text(&header, "x-amzn-errortype: ");
-    phi__buf_add_str(&header, type);
+    phi__buf_wrap(&header, "x-amzn-errortype: ", type, "");
     if (data.len > 0 && data.at[0] == '{')
         phi__buf_add_str(&body, data);
     else if (data.len > 0) {
@@ -737,8 +638,7 @@ static void phi__bedrock_line(phi__bedrock_state *st, phi__assembly *a, phi_str 
     phi__json_text key;
     phi_str name, inner;
     bool late = st->got_stop;
-    phi__json_cursor_init(&c, data);
-    if (phi__json_cursor_enter_object(&c))
+    if (phi__json_cursor_in_object(&c, data))
         while (phi__json_cursor_next_key(&c, &key)) {
             name = phi__str(key.at, key.len);
             if (phi__str_is(name, "error") && !phi__classify_take_error(&c, &inner)) continue;
@@ -769,30 +669,11 @@ static void phi__bedrock_stream_cited(phi__assembly *a, const phi__bedrock_event
         found.type == PHI_JSON_ARRAY)
         phi__assembly_set(a, &a->drafts[block].citations, found.raw);
     if (phi__json_cursor_find(ev->cited, "content", &found) != PHI_OK) return;
-    phi__json_cursor_init(&c, found.raw);
-    if (!phi__json_cursor_enter_array(&c)) return;
+    if (!phi__json_cursor_in_array(&c, found.raw)) return;
     while (phi__json_cursor_next_item(&c)) {
         phi__bedrock_event part = PHI_ZERO;
-        (void)phi__json_members_take(&c, &phi__bedrock_block_members, &part);
+        (void)phi__json_members_take(&c, phi__bedrock_block_members, &part);
         phi__assembly_add_text(a, block, part.text);
-    }
-}
-
-static void phi__bedrock_content(phi__assembly *a, phi__json_cursor *c) {
-    phi__bedrock_event ev;
-    if (!phi__json_cursor_enter_array(c)) return;
-    while (phi__json_cursor_next_item(c)) {
-        memset(&ev, 0, sizeof ev);
-        ev.index = (int64_t)a->count;
-        phi__bedrock_take_start(c, &ev);
-        size_t block = phi__bedrock_start(a, &ev);
-        if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
-            phi__assembly_add(a, block, ev.object);
-        else if (block == SIZE_MAX && ev.cited.len > 0)
-            phi__bedrock_stream_cited(a, &ev);
-        else if (block == SIZE_MAX)
-            phi__bedrock_delta(a, &ev);
-        phi__bedrock_close(a, phi__assembly_find(a, ev.index));
     }
 }
 
@@ -804,7 +685,22 @@ static bool phi__bedrock_answer(phi__bedrock_state *st, phi__assembly *a, phi_st
     if (phi__json_cursor_find(body, "output.message.content", &content) != PHI_OK) return false;
     phi__assembly_start(a);
     phi__json_cursor_init(&c, content.raw);
-    phi__bedrock_content(a, &c);
+    phi__bedrock_event ev;
+    if (phi__json_cursor_enter_array(&c)) {
+        while (phi__json_cursor_next_item(&c)) {
+            memset(&ev, 0, sizeof ev);
+            ev.index = (int64_t)a->count;
+            phi__bedrock_take_start(&c, &ev);
+            size_t block = phi__bedrock_start(a, &ev);
+            if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
+                phi__assembly_add(a, block, ev.object);
+            else if (block == SIZE_MAX && ev.cited.len > 0)
+                phi__bedrock_stream_cited(a, &ev);
+            else if (block == SIZE_MAX)
+                phi__bedrock_delta(a, &ev);
+            phi__bedrock_close(a, phi__assembly_find(a, ev.index));
+        }
+    }
     if (phi__json_cursor_find(body, "usage", &found) == PHI_OK) phi__bedrock_usage(a, found.raw);
     if (phi__json_cursor_find(body, "stopReason", &found) == PHI_OK &&
         found.type == PHI_JSON_STRING) {
@@ -860,12 +756,7 @@ static void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
         phi__classify_body(a, body);
 }
 
-/* ======== Requests of Amazon Bedrock's ConverseStream.
-
-   As in anthropic.c a message is rendered whole and kept, roles are glue around it, and the cache
-   mark (here a block of its own) is put behind the last user block at the end. Tools come behind
-   the messages, because only then is it known whether the history holds calls, which the API takes
-   only beside tools. wire.md parts 8 and 9. */
+/* ---- requests ---- */
 
 #define PHI__BEDROCK_MARK ",{\"cachePoint\":{\"type\":\"default\"}}"
 #define PHI__BEDROCK_MARK_INSIDE "},{\"cachePoint\":{\"type\":\"default\"}"
@@ -956,10 +847,40 @@ static void phi__bedrock_item(phi__encoder *e, size_t at) {
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
         if (m->role == PHI_ROLE_USER)
             phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);
-        else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__bedrock_result(e, at);
-        else
-            phi__bedrock_assistant(e, m, form);
+        else if (m->role == PHI_ROLE_TOOL_RESULT) {
+            /* A result that is an error holds text only; none is empty. */
+            phi__bedrock_result_open(e, m->tool_call_id, m->is_error);
+            size_t empty = e->scratch.len;
+            phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);
+            if (e->scratch.len == empty) phi__bedrock_text(e, PHI__LIT("(no output)"));
+            phi__buf_text(&e->scratch, "]}}");
+        } else {
+            /* Up to the last block that says something: reasoning may not end a message. */
+            bool whole = (form & PHI__BEDROCK_PROTOCOL) != 0;
+            size_t end = m->content_count;
+            while (end > 0 && !phi__bedrock_says(e, m, end - 1, form)) end--;
+            for (size_t i = 0; i < end; i++) {
+                const phi_content *c = &m->content[i];
+                if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
+                    phi__bedrock_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
+                else if (!phi__bedrock_says(e, m, i, form))
+                    continue;
+                else if (c->kind == PHI_CONTENT_TEXT)
+                    phi__bedrock_cited(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text,
+                                       whole ? c->citations : phi__str(NULL, 0));
+                else if (c->kind == PHI_CONTENT_TOOL_CALL) {
+                    phi__buf *out = &e->scratch;
+                    phi__json_write_comma(out);
+                    phi__render_id(out, "{\"toolUse\":{\"toolUseId\":", c->id,
+                                   phi__bedrock_id_rule(e->spec->model));
+                    phi__render_name(out, ",\"name\":", c->name, 64);
+                    phi__buf_wrap(out, ",\"input\":", phi__render_arguments(e, c->arguments), "");
+                    if (whole) phi__render_rest(e, c->replay);
+                    phi__buf_text(out, "}}");
+                } else if (c->kind == PHI_CONTENT_OPAQUE)
+                    phi__render_opaque(e, c);
+            }
+        }
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
     phi__bedrock_append(e,
@@ -977,11 +898,7 @@ static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
     phi__buf_text(&e->scratch, "{\"text\":\"");
     phi__render_missing(e);
     phi__buf_text(&e->scratch, "\"}]}}");
-    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
-        e->failed = true;
-    else
-        phi__bedrock_append(e, PHI_ROLE_USER, json);
-    phi__buf_clear(&e->scratch);
+    if (phi__encode_copy(e, &json)) phi__bedrock_append(e, PHI_ROLE_USER, json);
 }
 
 static bool phi__bedrock_has_behind(const phi__encoder *e, const phi_message *m) {
@@ -1027,18 +944,6 @@ static bool phi__bedrock_serial(const phi__request_spec *spec) {
     return phi__bedrock_claude(spec->model) && phi__takes_serial(spec, PHI__TAKES_ALL);
 }
 
-static void phi__bedrock_put_serial(phi__encoder *e, const phi__claude_plan *plan) {
-    bool forced = e->spec->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan->thinks &&
-                  !plan->claude.no_forced_tool;
-    if (!phi__bedrock_serial(e->spec)) return;
-    phi__buf_text(&e->scratch, ",\"tool_choice\":{\"type\":");
-    phi__buf_text(&e->scratch, !forced                 ? "\"auto\""
-                               : e->spec->respond_only ? "\"tool\",\"name\":\"" PHI_RESPOND_TOOL
-                                                         "\""
-                                                       : "\"any\"");
-    phi__buf_text(&e->scratch, ",\"disable_parallel_tool_use\":true}");
-}
-
 /* Fields that the API passes on to the model: thinking of Claude, effort of gpt-oss. */
 static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *plan) {
     phi__buf *out = &e->scratch;
@@ -1053,10 +958,18 @@ static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *pla
             phi__buf_text(out, ",\"anthropic_beta\":[\"interleaved-thinking-2025-05-14\"]");
         if (spec->options.top_k > 0 &&
             (phi__claude_takes_of(plan, PHI__LIT("")) & PHI__TAKES_TOP_K) != 0) {
-            phi__buf_text(out, ",\"top_k\":");
-            phi__buf_u64(out, spec->options.top_k);
+            phi__records_u64(out, "top_k", spec->options.top_k);
         }
-        phi__bedrock_put_serial(e, plan);
+        bool forced = e->spec->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan->thinks &&
+                      !plan->claude.no_forced_tool;
+        if (phi__bedrock_serial(e->spec)) {
+            phi__buf_text(&e->scratch, ",\"tool_choice\":{\"type\":");
+            phi__buf_text(&e->scratch, !forced ? "\"auto\""
+                                       : e->spec->respond_only
+                                           ? "\"tool\",\"name\":\"" PHI_RESPOND_TOOL "\""
+                                           : "\"any\"");
+            phi__buf_text(&e->scratch, ",\"disable_parallel_tool_use\":true}");
+        }
     } else if (phi__bedrock_id_has(e, "gpt-oss") && spec->model->reasoning &&
                spec->thinking != PHI_THINKING_OFF)
         phi__buf_text(out, spec->thinking >= PHI_THINKING_HIGH ? ",\"reasoning_effort\":\"high\""
@@ -1079,18 +992,6 @@ static phi__claude_plan phi__bedrock_plan(const phi__encoder *e) {
     plan.max_tokens = e->spec->max_tokens != 0 ? e->spec->max_tokens : e->spec->model->max_tokens;
     if (plan.max_tokens == 0) plan.max_tokens = 8192;
     return plan;
-}
-
-/* The schema is a text in the text. */
-static void phi__bedrock_put_format(phi__encoder *e) {
-    const phi_format *format = &e->spec->format;
-    phi__buf *out = &e->scratch;
-    if (format->kind != PHI_FORMAT_JSON_SCHEMA) return;
-    phi__buf_text(out, ",\"outputConfig\":{\"textFormat\":{\"type\":\"json_schema\","
-                       "\"structure\":{\"jsonSchema\":{");
-    phi__render_member(out, "schema", phi_str_of(format->schema));
-    phi__render_member(out, "name", phi_str_of(format->name));
-    phi__buf_text(out, "}}}}");
 }
 
 static void phi__bedrock_head(phi__encoder *e) {
@@ -1118,60 +1019,56 @@ static void phi__bedrock_head(phi__encoder *e) {
         phi__render_member(out, "type", phi_str_of(spec->options.service_tier));
         phi__buf_char(out, '}');
     }
-    phi__bedrock_put_format(e);
+    /* The schema is a text in the text. */
+    const phi_format *format = &e->spec->format;
+    if (format->kind == PHI_FORMAT_JSON_SCHEMA) {
+        phi__buf_text(out, ",\"outputConfig\":{\"textFormat\":{\"type\":\"json_schema\","
+                           "\"structure\":{\"jsonSchema\":{");
+        phi__render_member(out, "schema", phi_str_of(format->schema));
+        phi__render_member(out, "name", phi_str_of(format->name));
+        phi__buf_text(out, "}}}}");
+    }
     phi__bedrock_put_fields(e, &plan);
     phi__buf_text(out, ",\"messages\":[");
     phi__encode_scratch(e);
 }
 
 static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
-    phi__buf *out = &e->scratch;
-    if (tool->is_raw) {
-        phi__takes_put_raw(e, tool);
-        return;
-    }
-    phi__buf_text(out, "{\"toolSpec\":{");
+    phi__buf_text(&e->scratch, "{\"toolSpec\":{");
     bool strict = phi__strict_put_tool(e, tool, ",\"inputSchema\":{\"json\":");
-    phi__buf_text(out, strict ? "},\"strict\":true}}" : "}}}");
-}
-
-/* There is no choice "none". "auto" is the default, and only some models know the field. */
-static void phi__bedrock_put_choice(phi__encoder *e) {
-    phi__claude_plan plan = phi__bedrock_plan(e);
-    if (phi__bedrock_serial(e->spec)) return;
-    if (e->spec->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan.thinks &&
-        !plan.claude.no_forced_tool)
-        phi__buf_text(&e->scratch, e->spec->respond_only
-                                       ? ",\"toolChoice\":{\"tool\":{\"name\":\"" PHI_RESPOND_TOOL
-                                         "\"}}"
-                                       : ",\"toolChoice\":{\"any\":{}}");
-    else if (phi__bedrock_is_claude(e))
-        phi__buf_text(&e->scratch, ",\"toolChoice\":{\"auto\":{}}");
+    phi__buf_text(&e->scratch, strict ? "},\"strict\":true}}" : "}}}");
 }
 
 /* A history with calls is refused without tools: where there are none any more, one stands for
-   them. */
+   them. There is no choice "none". "auto" is the default, and only some models know the field. */
 static void phi__bedrock_put_tools(phi__encoder *e) {
-    static const char name[] = "no_tool", words[] = "A placeholder: there are no tools now.";
     const phi__request_spec *spec = e->spec;
-    phi__tool_view none;
+    phi__claude_plan plan = phi__bedrock_plan(e);
+    phi__buf *out = &e->scratch;
     if (!e->had_calls && (spec->tool_count == 0 || spec->tool_choice == PHI_TOOL_CHOICE_NONE))
         return;
-    phi__buf_text(&e->scratch, ",\"toolConfig\":{\"tools\":[");
-    for (size_t i = 0; i < spec->tool_count; i++) {
-        if (i > 0) phi__buf_char(&e->scratch, ',');
-        phi__bedrock_put_tool(e, &spec->tools[i]);
-    }
+    phi__buf_text(out, ",\"toolConfig\":{\"tools\":[");
+    for (size_t i = 0; i < spec->tool_count; i++)
+        if (!phi__takes_raw(e, i)) phi__bedrock_put_tool(e, &spec->tools[i]);
     if (spec->tool_count == 0) {
-        memset(&none, 0, sizeof none);
-        none.name = PHI__LIT(name);
-        none.description = PHI__LIT(words);
+        phi__tool_view none = PHI_ZERO;
+        none.name = PHI__LIT("no_tool");
+        none.description = PHI__LIT("A placeholder: there are no tools now.");
         phi__bedrock_put_tool(e, &none);
     }
-    if (phi__bedrock_marks(e, PHI__MARK_TOOLS)) phi__buf_text(&e->scratch, phi__bedrock_mark(e));
-    phi__buf_char(&e->scratch, ']');
-    if (spec->tool_count > 0) phi__bedrock_put_choice(e);
-    phi__buf_char(&e->scratch, '}');
+    if (phi__bedrock_marks(e, PHI__MARK_TOOLS)) phi__buf_text(out, phi__bedrock_mark(e));
+    phi__buf_char(out, ']');
+    if (spec->tool_count > 0 && !phi__bedrock_serial(spec)) {
+        if (spec->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan.thinks &&
+            !plan.claude.no_forced_tool)
+            phi__buf_text(out, spec->respond_only
+                                   ? ",\"toolChoice\":{\"tool\":{\"name\":\"" PHI_RESPOND_TOOL
+                                     "\"}}"
+                                   : ",\"toolChoice\":{\"any\":{}}");
+        else if (phi__bedrock_is_claude(e))
+            phi__buf_text(out, ",\"toolChoice\":{\"auto\":{}}");
+    }
+    phi__buf_char(out, '}');
 }
 
 static void phi__bedrock_tail(phi__encoder *e) {
@@ -1201,35 +1098,19 @@ static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
 }
 
 static void phi__bedrock_address(phi__encoder *e) {
-    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key)), path;
     phi__sigv4 keys = PHI_ZERO;
+    phi_str path;
     phi__buf_clear(&e->scratch);
     phi__buf_text(&e->scratch, "/model/");
-    phi__buf *out = &e->scratch;
-    phi_str id = phi_str_of(e->spec->model->id);
-    for (size_t i = 0; i < id.len; i++) {
-        char c = id.at[i];
-        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-            c == '-' || c == '_' || c == '.' || c == '~')
-            phi__buf_char(out, c);
-        else
-            phi__buf_printf(out, "%%%02X", (unsigned)(unsigned char)c);
-    }
+    phi__buf_percent(&e->scratch, phi_str_of(e->spec->model->id), "-_.~");
     phi__buf_text(&e->scratch, "/converse-stream");
-    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &path)) {
-        e->failed = true;
-        return;
-    }
+    if (!phi__encode_copy(e, &path)) return;
     phi__encode_url(e, "", false, path.at);
-    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
-    phi__encode_header(e, "accept", PHI__LIT("application/vnd.amazon.eventstream"));
-    if (key.len > 0 && !phi__bedrock_keys(e, &keys)) {
-        phi__buf_text(&e->scratch, "Bearer ");
-        phi__buf_add_str(&e->scratch, key);
-        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
-        phi__buf_clear(&e->scratch);
-    }
-    phi__encode_model_headers(e);
+    phi__encode_accept(e, "application/vnd.amazon.eventstream");
+    if (phi__bedrock_keys(e, &keys))
+        phi__encode_model_headers(e);
+    else
+        phi__encode_key(e, NULL);
 }
 
 /* The text between `from` and the next `end`; false: none. */
@@ -1323,39 +1204,29 @@ static phi_thinking phi__bedrock_level(const phi_model *model, phi_thinking want
     return (unsigned)wanted > (unsigned)PHI_THINKING_HIGH ? PHI_THINKING_HIGH : wanted;
 }
 
+/* clang-format off */
 static const char *const phi__bedrock_owned[] = {
     "messages", "system", "toolConfig", "inferenceConfig.maxTokens", "outputConfig.textFormat",
     NULL};
-static const char *const phi__bedrock_lists[] = {"additionalModelRequestFields.anthropic_beta",
-                                                 NULL};
+
+static const char *const phi__bedrock_lists[] = {
+    "additionalModelRequestFields.anthropic_beta", NULL};
 
 static const phi__codec_settings phi__bedrock_settings = {phi__bedrock_takes, phi__bedrock_level,
                                                           phi__bedrock_owned, phi__bedrock_lists};
 
-static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_id_rule,
-                                                    phi__claude_strict_form,
-                                                    NULL,
-                                                    phi__bedrock_format_way,
-                                                    PHI__SCHEMA_STRICT,
-                                                    NULL,
-                                                    phi__claude_unforced,
-                                                    phi__claude_user_last,
-                                                    PHI__RULE_USER_FIRST,
-                                                    phi__bedrock_media,
-                                                    NULL,
-                                                    phi__claude_binding,
-                                                    phi__claude_takes_updates,
-                                                    NULL,
-                                                    NULL,
-                                                    &phi__bedrock_settings,
-                                                    NULL};
+static const phi__codec_rules phi__bedrock_rules = {
+    phi__bedrock_id_rule, phi__claude_strict_form, NULL, phi__bedrock_format_way,
+    PHI__SCHEMA_STRICT, NULL, phi__claude_unforced, phi__claude_user_last, PHI__RULE_USER_FIRST,
+    phi__bedrock_media, NULL, phi__claude_binding, phi__claude_takes_updates, NULL, NULL,
+    &phi__bedrock_settings, NULL};
 
 PHI__FN const phi__codec *phi__bedrock_codec(void) {
     static const phi__codec codec = {
-        PHI__NAMES_BEDROCK,        &phi__bedrock_rules,  sizeof(phi__bedrock_state),
-        phi__bedrock_head,         phi__bedrock_item,    phi__bedrock_tail,
-        phi__bedrock_address,      phi__bedrock_missing, phi__bedrock_after_results,
-        phi__bedrock_stream_event, phi__bedrock_end,     phi__bedrock_whole,
-        phi__frames_framing,       phi__bedrock_sign};
+        PHI__NAMES_BEDROCK, &phi__bedrock_rules, sizeof(phi__bedrock_state), phi__bedrock_head,
+        phi__bedrock_item, phi__bedrock_tail, phi__bedrock_address, phi__bedrock_missing,
+        phi__bedrock_after_results, phi__bedrock_stream_event, phi__bedrock_end, phi__bedrock_whole,
+        phi__frames_framing, phi__bedrock_sign};
     return &codec;
 }
+/* clang-format on */

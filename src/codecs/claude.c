@@ -128,7 +128,8 @@ static const char *phi__claude_effort(const phi__request_spec *spec) {
 
 PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_version) {
     uint32_t takes = PHI__TAKES_ALL & ~(uint32_t)PHI__TAKES_SEED;
-    if (!phi__claude_takes_sampling(p, api_version)) takes &= ~(uint32_t)PHI__TAKES_SAMPLING;
+    if (p->thinks || p->claude.no_temperature || phi__claude_late_version(api_version))
+        takes &= ~(uint32_t)PHI__TAKES_SAMPLING;
     return takes;
 }
 
@@ -194,10 +195,6 @@ PHI__FN bool phi__claude_late_version(phi_str api_version) {
     size_t n = sizeof late - 1;
     int order = memcmp(api_version.at, late, phi__min(api_version.len, n));
     return order > 0 || (order == 0 && api_version.len >= n);
-}
-
-PHI__FN bool phi__claude_takes_sampling(const phi__claude_plan *p, phi_str api_version) {
-    return !p->thinks && !p->claude.no_temperature && !phi__claude_late_version(api_version);
 }
 
 /* Bedrock's GovCloud refuses the field; wire.md part 8. */

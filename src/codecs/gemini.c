@@ -33,7 +33,7 @@ typedef struct phi__gemini_state {
     phi__delta_cache repeat;
 } phi__gemini_state;
 
-/* ======== Messages as parts of generateContent. */
+/* ---- messages as parts ---- */
 
 #define PHI__GEMINI_UNSIGNED "skip_thought_signature_validator"
 
@@ -41,8 +41,6 @@ typedef struct phi__gemini_state {
 static bool phi__gemini_parts_three(const phi__encoder *e) {
     return phi__gemini_version(e->spec->model) >= 30;
 }
-
-/* ---- parts ---- */
 
 /* An id that phi__assembly_finish invented, because the model gave none. */
 static bool phi__gemini_parts_invented(phi_str id) {
@@ -55,8 +53,7 @@ static bool phi__gemini_parts_invented(phi_str id) {
 
 static void phi__gemini_parts_id(phi__encoder *e, phi__buf *out, phi_str id) {
     if (!phi__gemini_parts_three(e) || phi__gemini_parts_invented(id)) return;
-    phi__buf_text(out, "\"id\":");
-    phi__render_id(out, id, PHI__ID_ANTHROPIC);
+    phi__render_id(out, "\"id\":", id, PHI__ID_ANTHROPIC);
     phi__buf_char(out, ',');
 }
 
@@ -65,8 +62,7 @@ static void phi__gemini_parts_sign(phi__encoder *e, phi_str signature) {
 }
 
 static void phi__gemini_parts_text(phi__encoder *e, phi_str text, bool thought, phi_str signature) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, thought ? "{\"thought\":true" : "{");
+    phi__json_write_item(&e->scratch, thought ? "{\"thought\":true" : "{");
     phi__render_text_member(e, "text", text);
     phi__gemini_parts_sign(e, signature);
     phi__buf_char(&e->scratch, '}');
@@ -81,8 +77,7 @@ static bool phi__gemini_parts_titles(const phi__encoder *e) {
 static void phi__gemini_parts_block(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
     phi_str type = c->mime_type.len > 0 ? c->mime_type : PHI__LIT("application/pdf");
-    phi__json_write_comma(out);
-    phi__buf_text(out, c->url.len > 0 ? "{\"fileData\":{" : "{\"inlineData\":{");
+    phi__json_write_item(out, c->url.len > 0 ? "{\"fileData\":{" : "{\"inlineData\":{");
     phi__render_member(out, "mimeType", type);
     if (c->kind == PHI_CONTENT_DOCUMENT && c->name.len > 0 && phi__gemini_parts_titles(e))
         phi__render_member(out, "displayName", c->name);
@@ -91,9 +86,7 @@ static void phi__gemini_parts_block(phi__encoder *e, const phi_content *c) {
         phi__buf_text(out, "}}");
         return;
     }
-    phi__buf_text(out, ",\"data\":\"");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}}");
+    phi__render_base64(e, ",\"data\":\"", c->data, "\"}}");
 }
 
 /* Models from 3 on take images and documents inside of a result; audio, and all media of older
@@ -134,8 +127,6 @@ static void phi__gemini_parts_opaque_user(phi__encoder *e, const phi_content *c)
 
 /* Writes the blocks that go inside of a result, or those that follow it, and counts them. write
    false: only counts. */
-/* Writes the blocks that go inside of a result, or those that follow it, and counts them. write
-   false: only counts. */
 static size_t phi__gemini_parts_blocks(phi__encoder *e, const phi_message *m, bool inside,
                                        bool write) {
     size_t n = 0;
@@ -151,8 +142,7 @@ static size_t phi__gemini_parts_blocks(phi__encoder *e, const phi_message *m, bo
 }
 
 static void phi__gemini_parts_said(phi__encoder *e, const phi_content *c) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"text\":\"");
+    phi__json_write_item(&e->scratch, "{\"text\":\"");
     phi__render_said(e, c);
     phi__buf_text(&e->scratch, "\"}");
 }
@@ -174,14 +164,10 @@ static void phi__gemini_parts_model(phi__encoder *e, const phi_message *m, bool 
             if (first && signature.len == 0 && phi__gemini_parts_three(e))
                 signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
             phi__buf *out = &e->scratch;
-            phi__json_write_comma(out);
-            phi__buf_text(out, "{\"functionCall\":{");
+            phi__json_write_item(out, "{\"functionCall\":{");
             phi__gemini_parts_id(e, out, c->id);
-            phi__buf_text(out, "\"name\":");
-            phi__gemini_name(out, c->name);
-            phi__buf_text(out, ",\"args\":");
-            phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-            phi__buf_char(out, '}');
+            phi__gemini_name(out, "\"name\":", c->name);
+            phi__buf_wrap(out, ",\"args\":", phi__render_arguments(e, c->arguments), "}");
             phi__gemini_parts_sign(e, signature);
             phi__buf_char(out, '}');
             first = false;
@@ -195,13 +181,14 @@ static void phi__gemini_parts_result_open(phi__encoder *e, phi_str id, phi_str n
     phi__buf *out = &e->scratch;
     phi__buf_text(out, "{\"functionResponse\":{");
     phi__gemini_parts_id(e, out, id);
-    phi__buf_text(out, "\"name\":");
-    phi__gemini_name(out, name);
+    phi__gemini_name(out, "\"name\":", name);
     phi__buf_text(out, is_error ? ",\"response\":{\"error\":\"" : ",\"response\":{\"output\":\"");
 }
 
-/* ======== Arguments that Vertex AI sent in pieces: each a path and a value, strings of
-   one path joined. Vertex does so only on request, which a host's own proxy may make. */
+/* ---- arguments that Vertex AI sent in pieces ----
+
+   Each is a path and a value, and strings of one path are joined. Vertex does so only on request,
+   which a host's own proxy may make. */
 
 typedef struct phi__gemini_pieces {
     phi_arena *arena;
@@ -252,15 +239,6 @@ static phi_status phi__gemini_pieces_join_text(phi__gemini_pieces *p, phi_json *
     return PHI_OK;
 }
 
-/* The value of a piece, taken out of it; NULL: none that is known. */
-static phi_json *phi__gemini_pieces_value(phi_json *piece) {
-    static const char *const names[] = {"stringValue", "numberValue", "boolValue", "nullValue"};
-    phi_json *value = NULL;
-    for (size_t i = 0; i < PHI__COUNT(names) && value == NULL; i++)
-        value = phi_json_remove(piece, names[i]);
-    return value;
-}
-
 static phi_status phi__gemini_pieces_add(phi__gemini_pieces *p, phi_json *piece) {
     const char *path = phi_json_str(phi_json_get(piece, "jsonPath"), "").at;
     bool is_null = phi_json_get(piece, "nullValue") != NULL;
@@ -279,7 +257,11 @@ static phi_status phi__gemini_pieces_add(phi__gemini_pieces *p, phi_json *piece)
         node = below;
         step = next;
     }
-    phi_json *value = phi__gemini_pieces_value(piece);
+    /* The value of a piece, taken out of it; NULL: none that is known. */
+    static const char *const names[] = {"stringValue", "numberValue", "boolValue", "nullValue"};
+    phi_json *value = NULL;
+    for (size_t i = 0; i < PHI__COUNT(names) && value == NULL; i++)
+        value = phi_json_remove(piece, names[i]);
     if (*path != '\0' || value == NULL) return PHI_PARSE;
     below = phi__gemini_pieces_get(node, &step);
     if (below != NULL && phi_json_is(below, PHI_JSON_STRING) &&
@@ -308,7 +290,7 @@ static phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi_
     return status == PHI_OK ? phi_json_write(arena, p.root, 0, out) : status;
 }
 
-/* ======== Answers of Google's Gemini API and of Vertex AI: chunks to a message.
+/* ---- answers: chunks to a message ----
 
    A chunk is read in one pass without a tree into views of what matters, and then applied. Parts
    have no index: a part of the last part's kind continues it, unless both are signed. Calls come
@@ -338,70 +320,62 @@ static void phi__gemini_put(phi__assembly *a, phi__buf *buf, phi__json_text text
 
 /* ---- reading a chunk ---- */
 
-static const phi__json_member phi__gemini_content_list[] = {
-    PHI__MEMBER(phi__gemini_chunk, parts, "parts", PHI__MEMBER_ARRAY)};
-static const phi__json_members phi__gemini_content_members = {phi__gemini_content_list,
-                                                              PHI__COUNT(phi__gemini_content_list)};
+static const phi__json_member phi__gemini_content_members[] = {
+    PHI__MEMBER(phi__gemini_chunk, parts, "parts", PHI__MEMBER_ARRAY), PHI__MEMBERS_END};
 
-static const phi__json_member phi__gemini_candidate_list[] = {
-    PHI__MEMBER_INSIDE("content", &phi__gemini_content_members),
+static const phi__json_member phi__gemini_candidate_members[] = {
+    PHI__MEMBER_INSIDE("content", phi__gemini_content_members),
     PHI__MEMBER(phi__gemini_chunk, finish, "finishReason", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__gemini_chunk, finish_words, "finishMessage", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__gemini_chunk, grounding, "groundingMetadata", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__gemini_chunk, cited, "citationMetadata", PHI__MEMBER_OBJECT),
-    PHI__MEMBER(phi__gemini_chunk, fetched, "urlContextMetadata", PHI__MEMBER_OBJECT)};
-static const phi__json_members phi__gemini_candidate_members = {
-    phi__gemini_candidate_list, PHI__COUNT(phi__gemini_candidate_list)};
+    PHI__MEMBER(phi__gemini_chunk, fetched, "urlContextMetadata", PHI__MEMBER_OBJECT),
+    PHI__MEMBERS_END};
 
-static const phi__json_member phi__gemini_feedback_list[] = {
+static const phi__json_member phi__gemini_feedback_members[] = {
     PHI__MEMBER(phi__gemini_chunk, block, "blockReason", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__gemini_chunk, block_words, "blockReasonMessage", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__gemini_feedback_members = {
-    phi__gemini_feedback_list, PHI__COUNT(phi__gemini_feedback_list)};
+    PHI__MEMBER(phi__gemini_chunk, block_words, "blockReasonMessage", PHI__MEMBER_TEXT),
+    PHI__MEMBERS_END};
 
 /* Only the first candidate: more are never asked for. The error stands first: all else is ours. */
-static const phi__json_member phi__gemini_chunk_list[] = {
+static const phi__json_member phi__gemini_chunk_members[] = {
     PHI__MEMBER_TAKE(phi__gemini_chunk, has_error, "error", phi__classify_take_flag),
-    PHI__MEMBER_INSIDE_FIRST("candidates", &phi__gemini_candidate_members),
-    PHI__MEMBER_INSIDE("promptFeedback", &phi__gemini_feedback_members),
+    PHI__MEMBER_INSIDE_FIRST("candidates", phi__gemini_candidate_members),
+    PHI__MEMBER_INSIDE("promptFeedback", phi__gemini_feedback_members),
     PHI__MEMBER(phi__gemini_chunk, usage, "usageMetadata", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__gemini_chunk, model, "modelVersion", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__gemini_chunk, id, "responseId", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__gemini_chunk_members = {phi__gemini_chunk_list,
-                                                            PHI__COUNT(phi__gemini_chunk_list)};
+    PHI__MEMBER(phi__gemini_chunk, id, "responseId", PHI__MEMBER_TEXT),
+    PHI__MEMBERS_END};
 
 static bool phi__gemini_read(phi__gemini_chunk *k, phi_str data) {
     uint32_t seen = 0;
     memset(k, 0, sizeof *k);
-    bool good = phi__json_members_read(data, &phi__gemini_chunk_members, k, &seen);
+    bool good = phi__json_members_read(data, phi__gemini_chunk_members, k, &seen);
     k->ours = seen > 1;
     return good;
 }
 
 /* ---- reading a part ---- */
 
-static const phi__json_member phi__gemini_call_list[] = {
+static const phi__json_member phi__gemini_call_members[] = {
     PHI__MEMBER(phi__gemini_part, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__gemini_part, name, "name", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__gemini_part, args, "args", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__gemini_part, pieces, "partialArgs", PHI__MEMBER_ARRAY),
-    PHI__MEMBER(phi__gemini_part, goes_on, "willContinue", PHI__MEMBER_BOOL)};
-static const phi__json_members phi__gemini_call_members = {phi__gemini_call_list,
-                                                           PHI__COUNT(phi__gemini_call_list)};
+    PHI__MEMBER(phi__gemini_part, goes_on, "willContinue", PHI__MEMBER_BOOL),
+    PHI__MEMBERS_END};
 
 static void phi__gemini_take_call(phi__json_cursor *c, void *part) {
     phi__gemini_part *p = (phi__gemini_part *)part;
     p->is_call = phi__json_cursor_peek(c) == PHI_JSON_OBJECT;
-    (void)phi__json_members_take(c, &phi__gemini_call_members, p);
+    (void)phi__json_members_take(c, phi__gemini_call_members, p);
 }
 
-static const phi__json_member phi__gemini_part_list[] = {
+static const phi__json_member phi__gemini_part_members[] = {
     PHI__MEMBER(phi__gemini_part, text, "text", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__gemini_part, thought, "thought", PHI__MEMBER_BOOL),
     PHI__MEMBER(phi__gemini_part, signature, "thoughtSignature", PHI__MEMBER_TEXT),
-    PHI__MEMBER_TAKE_ALL("functionCall", phi__gemini_take_call)};
-static const phi__json_members phi__gemini_part_members = {phi__gemini_part_list,
-                                                           PHI__COUNT(phi__gemini_part_list)};
+    PHI__MEMBER_TAKE_ALL("functionCall", phi__gemini_take_call), PHI__MEMBERS_END};
 
 /* ---- text and thinking ---- */
 
@@ -487,8 +461,7 @@ static phi__json_text phi__gemini_other(phi_str raw) {
         "audioMetadata", "mediaProcessing", "spreadsheetMetadata", "speechMetadata"};
     phi__json_cursor c;
     phi__json_text key, none = {NULL, 0, false};
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_cursor_enter_object(&c)) return none;
+    if (!phi__json_cursor_in_object(&c, raw)) return none;
     while (phi__json_cursor_next_key(&c, &key)) {
         bool known = phi__json_cursor_peek(&c) == PHI_JSON_NULL;
         for (size_t i = 0; i < PHI__COUNT(beside) && !known; i++)
@@ -516,26 +489,6 @@ static void phi__gemini_opaque(phi__gemini_state *st, phi__assembly *a, phi_str 
 
 /* ---- citations ---- */
 
-/* Removes the objects that begin with `start` from the array. */
-static void phi__gemini_uncite(phi__assembly *a, phi__buf *list, const char *start) {
-    phi__json_cursor c;
-    phi__buf rest;
-    phi_str one;
-    if (list->len == 0 || phi__str_find(phi__buf_str(list), 0, start) == SIZE_MAX) return;
-    phi__buf_init(&rest, a->memory);
-    phi__json_cursor_init(&c, phi__buf_str(list));
-    (void)phi__json_cursor_enter_array(&c);
-    while (phi__json_cursor_next_item(&c)) {
-        if (!phi__json_cursor_take_raw(&c, &one) || phi__str_starts(one, start)) continue;
-        phi__buf_char(&rest, rest.len == 0 ? '[' : ',');
-        phi__buf_add_str(&rest, one);
-    }
-    if (rest.len > 0) phi__buf_char(&rest, ']');
-    if (rest.failed) a->no_memory = true;
-    phi__buf_free(list);
-    *list = rest;
-}
-
 /* Sources grow from chunk to chunk, so the last ones count; citations are those of the chunk's own
    text. */
 static void phi__gemini_cite_as(phi__assembly *a, size_t block, const char *start, phi_str raw,
@@ -547,7 +500,26 @@ static void phi__gemini_cite_as(phi__assembly *a, size_t block, const char *star
     phi__buf_text(&json, start);
     phi__buf_add_str(&json, raw);
     phi__buf_char(&json, '}');
-    if (replaces) phi__gemini_uncite(a, list, start);
+    if (replaces) {
+        /* Removes the objects that begin with `start` from the array. */
+        phi__json_cursor c;
+        phi__buf rest;
+        phi_str one;
+        if (list->len != 0 && phi__str_find(phi__buf_str(list), 0, start) != SIZE_MAX) {
+            phi__buf_init(&rest, a->memory);
+            phi__json_cursor_init(&c, phi__buf_str(list));
+            (void)phi__json_cursor_enter_array(&c);
+            while (phi__json_cursor_next_item(&c)) {
+                if (!phi__json_cursor_take_raw(&c, &one) || phi__str_starts(one, start)) continue;
+                phi__buf_char(&rest, rest.len == 0 ? '[' : ',');
+                phi__buf_add_str(&rest, one);
+            }
+            if (rest.len > 0) phi__buf_char(&rest, ']');
+            if (rest.failed) a->no_memory = true;
+            phi__buf_free(list);
+            *list = rest;
+        }
+    }
     if (json.failed) a->no_memory = true;
     if (replaces || list->len < PHI__GEMINI_CITED_MOST)
         phi__assembly_cite(a, block, phi__buf_str(&json));
@@ -578,14 +550,12 @@ static size_t phi__gemini_parts(phi__gemini_state *st, phi__assembly *a, phi_str
     phi__json_cursor c;
     phi__gemini_part p;
     size_t count = 0, block = SIZE_MAX;
-    if (raw.len == 0) return SIZE_MAX;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_cursor_enter_array(&c)) return SIZE_MAX;
+    if (!phi__json_cursor_in_array(&c, raw)) return SIZE_MAX;
     while (phi__json_cursor_next_item(&c)) {
         phi__json_text other = {NULL, 0, false};
         const char *from = c.at;
         memset(&p, 0, sizeof p);
-        (void)phi__json_members_take(&c, &phi__gemini_part_members, &p);
+        (void)phi__json_members_take(&c, phi__gemini_part_members, &p);
         phi_str one = phi__str_trim(phi__str(from, (size_t)(c.at - from)));
         block = SIZE_MAX;
         if (!p.is_call && p.text.len == 0) other = phi__gemini_other(one);
@@ -604,24 +574,13 @@ static size_t phi__gemini_parts(phi__gemini_state *st, phi__assembly *a, phi_str
 }
 
 /* Counts are cumulative; absent counts leave earlier ones. */
-static const phi__json_member phi__gemini_usage_list[] = {
+static const phi__json_member phi__gemini_usage_members[] = {
     PHI__MEMBER(phi__gemini_state, prompt, "promptTokenCount", PHI__MEMBER_U64),
     PHI__MEMBER(phi__gemini_state, candidates, "candidatesTokenCount", PHI__MEMBER_U64),
     PHI__MEMBER(phi__gemini_state, cached, "cachedContentTokenCount", PHI__MEMBER_U64),
     PHI__MEMBER(phi__gemini_state, tools, "toolUsePromptTokenCount", PHI__MEMBER_U64),
-    PHI__MEMBER(phi__gemini_state, thoughts, "thoughtsTokenCount", PHI__MEMBER_U64)};
-static const phi__json_members phi__gemini_usage_members = {phi__gemini_usage_list,
-                                                            PHI__COUNT(phi__gemini_usage_list)};
-
-static void phi__gemini_usage(phi__gemini_state *st, phi__assembly *a, phi_str raw) {
-    if (raw.len == 0) return;
-    (void)phi__json_members_read(raw, &phi__gemini_usage_members, st, NULL);
-    uint64_t prompt = st->prompt + st->tools;
-    a->usage.input = st->cached < prompt ? prompt - st->cached : 0;
-    a->usage.cache_read = st->cached;
-    a->usage.output = st->candidates + st->thoughts;
-    a->usage.reasoning = st->thoughts;
-}
+    PHI__MEMBER(phi__gemini_state, thoughts, "thoughtsTokenCount", PHI__MEMBER_U64),
+    PHI__MEMBERS_END};
 
 static bool phi__gemini_guards(phi_str word) {
     static const char *const words[] = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
@@ -698,7 +657,14 @@ static void phi__gemini_take(phi__gemini_state *st, phi__assembly *a, const phi_
     phi__assembly_start(a);
     size_t block = phi__gemini_parts(st, a, k->parts, &text);
     phi__gemini_cite(a, k);
-    phi__gemini_usage(st, a, k->usage);
+    if (k->usage.len != 0) {
+        (void)phi__json_members_read(k->usage, phi__gemini_usage_members, st, NULL);
+        uint64_t prompt = st->prompt + st->tools;
+        a->usage.input = st->cached < prompt ? prompt - st->cached : 0;
+        a->usage.cache_read = st->cached;
+        a->usage.output = st->candidates + st->thoughts;
+        a->usage.reasoning = st->thoughts;
+    }
     phi__gemini_stop(a, k);
     if (block != SIZE_MAX && !a->terminal && k->cited.len <= 2)
         phi__delta_cache_learn(&st->repeat, a, data, text, block);
@@ -709,8 +675,7 @@ static void phi__gemini_array(phi__gemini_state *st, phi__assembly *a, phi_str d
     phi__json_cursor c;
     phi__gemini_chunk k;
     phi_str raw;
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_cursor_enter_array(&c)) return;
+    if (!phi__json_cursor_in_array(&c, data)) return;
     while (phi__json_cursor_next_item(&c)) {
         if (!phi__json_cursor_take_raw(&c, &raw) || !phi__gemini_read(&k, raw)) break;
         phi__gemini_take(st, a, &k, raw);
@@ -770,12 +735,7 @@ static void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
     phi_arena_reset(&a->scratch, mark);
 }
 
-/* ======== Requests of Google's Gemini API and of Vertex AI.
-
-   A message's parts are rendered whole, joined by commas, and kept; contents are opened and closed
-   by glue around them. All results of a turn share one content, which the user's words after them
-   do not join. What differs from one generation of models to the next is decided by the number in
-   the model's name; one without a number is new. wire.md parts 6, 7 and 9. */
+/* ---- requests ---- */
 
 #define PHI__GEMINI_MOST_OUTPUT 65536u /* tokens: what 2.5 takes, thinking included */
 
@@ -850,11 +810,7 @@ static void phi__gemini_missing(phi__encoder *e, size_t item, size_t block) {
     phi__gemini_parts_result_open(e, call->id, call->name, true);
     phi__render_missing(e);
     phi__buf_text(&e->scratch, "\"}}}");
-    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
-        e->failed = true;
-    else
-        phi__gemini_append(e, PHI_ROLE_TOOL_RESULT, json);
-    phi__buf_clear(&e->scratch);
+    if (phi__encode_copy(e, &json)) phi__gemini_append(e, PHI_ROLE_TOOL_RESULT, json);
 }
 
 static void phi__gemini_after_results(phi__encoder *e, size_t from, size_t to) {
@@ -924,12 +880,56 @@ static void phi__gemini_put_format(phi__encoder *e) {
     phi__encode_piece(e, phi__gemini_schema(e, phi_str_of(format->schema)));
 }
 
-static void phi__gemini_put_config(phi__encoder *e) {
+/* Functions are one element of the list; each raw tool is another. The API refuses a choice without
+   functions. */
+static void phi__gemini_put_tools(phi__encoder *e) {
+    phi__buf *out = &e->scratch;
+    size_t functions = 0, raws = 0;
+    if (e->spec->tool_count == 0) return;
+    for (size_t i = 0; i < e->spec->tool_count; i++)
+        if (!e->spec->tools[i].is_raw) functions++;
+    if (functions > 0) {
+        phi_tool_choice choice = e->spec->tool_choice;
+        phi__buf_text(out, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
+        phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? "NONE"
+                           : choice == PHI_TOOL_CHOICE_REQUIRED ? "ANY"
+                                                                : "AUTO");
+        if (e->spec->respond_only)
+            phi__buf_text(out, "\",\"allowedFunctionNames\":[\"" PHI_RESPOND_TOOL "\"]");
+        else
+            phi__buf_char(out, '"');
+        phi__buf_text(out, "}}");
+    }
+    phi__buf_text(out, functions > 0 ? ",\"tools\":[{\"functionDeclarations\":[" : ",\"tools\":[");
+    for (size_t i = 0; i < e->spec->tool_count; i++) {
+        if (e->spec->tools[i].is_raw) continue;
+        phi__json_write_item(out, "{");
+        (void)phi__strict_put_tool(e, &e->spec->tools[i], ",\"parametersJsonSchema\":");
+        phi__buf_char(out, '}');
+    }
+    if (functions > 0) phi__buf_text(out, "]}");
+    for (size_t i = 0; i < e->spec->tool_count; i++) {
+        if (!e->spec->tools[i].is_raw) continue;
+        if (functions + raws++ > 0) phi__buf_char(out, ',');
+        phi__encode_scratch(e);
+        phi__encode_piece(e, e->spec->tools[i].raw);
+    }
+    phi__buf_char(out, ']');
+}
+
+static void phi__gemini_head(phi__encoder *e) {
+    phi__buf *out = &e->scratch;
+    phi__buf_clear(out);
+    phi__buf_char(out, '{');
+    if (!phi__render_blank(e->spec->system_prompt)) {
+        phi__buf_text(out, "\"systemInstruction\":{\"parts\":[{");
+        phi__render_member(out, "text", e->spec->system_prompt);
+        phi__buf_text(out, "}]},");
+    }
     static const phi__takes_keys keys = {"temperature",   "topP", "topK",
                                          "stopSequences", "seed", NULL};
     const phi__request_spec *spec = e->spec;
     const phi_model *model = spec->model;
-    phi__buf *out = &e->scratch;
     int version = phi__gemini_version(model);
     bool thinks = model->reasoning && spec->thinking != PHI_THINKING_OFF;
     uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : model->max_tokens;
@@ -959,58 +959,6 @@ static void phi__gemini_put_config(phi__encoder *e) {
         }
     }
     phi__buf_char(out, '}');
-}
-
-static void phi__gemini_put_choice(phi__encoder *e) {
-    phi_tool_choice choice = e->spec->tool_choice;
-    phi__buf *out = &e->scratch;
-    phi__buf_text(out, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
-    phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? "NONE"
-                       : choice == PHI_TOOL_CHOICE_REQUIRED ? "ANY"
-                                                            : "AUTO");
-    if (e->spec->respond_only)
-        phi__buf_text(out, "\",\"allowedFunctionNames\":[\"" PHI_RESPOND_TOOL "\"]");
-    else
-        phi__buf_char(out, '"');
-    phi__buf_text(out, "}}");
-}
-
-/* Functions are one element of the list; each raw tool is another. The API refuses a choice without
-   functions. */
-static void phi__gemini_put_tools(phi__encoder *e) {
-    phi__buf *out = &e->scratch;
-    size_t functions = 0, raws = 0;
-    if (e->spec->tool_count == 0) return;
-    for (size_t i = 0; i < e->spec->tool_count; i++)
-        if (!e->spec->tools[i].is_raw) functions++;
-    if (functions > 0) phi__gemini_put_choice(e);
-    phi__buf_text(out, functions > 0 ? ",\"tools\":[{\"functionDeclarations\":[" : ",\"tools\":[");
-    for (size_t i = 0; i < e->spec->tool_count; i++) {
-        if (e->spec->tools[i].is_raw) continue;
-        phi__json_write_comma(out);
-        phi__buf_char(out, '{');
-        (void)phi__strict_put_tool(e, &e->spec->tools[i], ",\"parametersJsonSchema\":");
-        phi__buf_char(out, '}');
-    }
-    if (functions > 0) phi__buf_text(out, "]}");
-    for (size_t i = 0; i < e->spec->tool_count; i++) {
-        if (!e->spec->tools[i].is_raw) continue;
-        if (functions + raws++ > 0) phi__buf_char(out, ',');
-        phi__takes_put_raw(e, &e->spec->tools[i]);
-    }
-    phi__buf_char(out, ']');
-}
-
-static void phi__gemini_head(phi__encoder *e) {
-    phi__buf *out = &e->scratch;
-    phi__buf_clear(out);
-    phi__buf_char(out, '{');
-    if (!phi__render_blank(e->spec->system_prompt)) {
-        phi__buf_text(out, "\"systemInstruction\":{\"parts\":[{");
-        phi__render_member(out, "text", e->spec->system_prompt);
-        phi__buf_text(out, "}]},");
-    }
-    phi__gemini_put_config(e);
     if (e->spec->options.service_tier != NULL)
         phi__render_member(out, "serviceTier", phi_str_of(e->spec->options.service_tier));
     phi__gemini_put_tools(e);
@@ -1024,45 +972,23 @@ static void phi__gemini_tail(phi__encoder *e) {
 
 /* ---- the address ---- */
 
-/* "{before}{id}:streamGenerateContent", terminated; NULL: no memory. */
-static const char *phi__gemini_path(phi__encoder *e, const char *before) {
-    static const char digits[] = "0123456789ABCDEF";
+/* The base, "{before}{id}:streamGenerateContent", and the form of the stream. */
+static void phi__gemini_url(phi__encoder *e, const char *version, const char *before) {
     phi_str id = phi__str_trim(phi_str_of(e->spec->model->id)), path;
     phi__buf *out = &e->scratch;
     if (id.len > 7 && memcmp(id.at, "models/", 7) == 0) id = phi__str(id.at + 7, id.len - 7);
     phi__buf_clear(out);
     phi__buf_text(out, before);
-    for (size_t i = 0; i < id.len; i++) {
-        unsigned char c = (unsigned char)id.at[i];
-        if (c > 0x20 && c < 0x7f && strchr("?#%/\\\"", (int)c) == NULL)
-            phi__buf_char(out, (char)c);
-        else {
-            phi__buf_char(out, '%');
-            phi__buf_char(out, digits[c >> 4]);
-            phi__buf_char(out, digits[c & 15]);
-        }
-    }
+    phi__buf_percent(out, id, "!$&'()*+,-.:;<=>@[]^_`{|}~");
     phi__buf_text(out, ":streamGenerateContent");
-    if (out->failed || !phi__arena_str(e->arena, phi__buf_str(out), &path)) {
-        e->failed = true;
-        return NULL;
-    }
-    return path.at;
-}
-
-static void phi__gemini_url(phi__encoder *e, const char *version, const char *before) {
-    const char *path = phi__gemini_path(e, before);
-    phi__buf *out = &e->scratch;
-    if (path == NULL) return;
-    phi__encode_url(e, version, true, path);
+    if (!phi__encode_copy(e, &path)) return;
+    phi__encode_url(e, version, true, path.at);
     if (e->failed) return;
     phi_str url = e->request.url;
     phi__buf_add_str(out, url);
     if (phi__str_find(url, 0, "alt=sse") == SIZE_MAX)
         phi__buf_text(out, phi__str_find(url, 0, "?") == SIZE_MAX ? "?alt=sse" : "&alt=sse");
-    if (out->failed || !phi__arena_str(e->arena, phi__buf_str(out), &e->request.url))
-        e->failed = true;
-    phi__buf_clear(out);
+    (void)phi__encode_copy(e, &e->request.url);
 }
 
 /* ---- the codecs ---- */
@@ -1074,62 +1000,42 @@ static uint32_t phi__gemini_media(const phi_model *model) {
            PHI__MEDIA_MORE_SOUND;
 }
 
-static const char *const phi__gemini_owned[] = {"systemInstruction",
-                                                "contents",
-                                                "tools",
-                                                "toolConfig.functionCallingConfig",
-                                                "generationConfig.maxOutputTokens",
-                                                "generationConfig.responseMimeType",
-                                                "generationConfig.responseJsonSchema",
-                                                NULL};
+/* clang-format off */
+static const char *const phi__gemini_owned[] = {
+    "systemInstruction", "contents", "tools", "toolConfig.functionCallingConfig",
+    "generationConfig.maxOutputTokens", "generationConfig.responseMimeType",
+    "generationConfig.responseJsonSchema", NULL};
 
 static const phi__codec_settings phi__gemini_settings = {phi__gemini_takes, phi__gemini_takes_level,
                                                          phi__gemini_owned, NULL};
+/* clang-format on */
 
 /* Images as its guide to them says, November 2026. */
 static const char *const phi__gemini_kin[] = {PHI_PROTOCOL_GOOGLE, PHI_PROTOCOL_VERTEX, NULL};
 
-static const phi__codec_rules phi__gemini_rules = {NULL,
-                                                   phi__gemini_strict_form,
-                                                   phi__gemini_schema_adapt,
-                                                   phi__gemini_format_way,
-                                                   PHI__SCHEMA_AS_IS,
-                                                   NULL,
-                                                   NULL,
-                                                   NULL,
-                                                   PHI__RULE_HEIF | PHI__RULE_LETTER_FIRST |
-                                                       PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST,
-                                                   phi__gemini_media,
-                                                   phi__gemini_kin,
-                                                   NULL,
-                                                   NULL,
-                                                   NULL,
-                                                   NULL,
-                                                   &phi__gemini_settings,
-                                                   NULL};
+/* clang-format off */
+static const phi__codec_rules phi__gemini_rules = {
+    NULL, phi__gemini_strict_form, phi__gemini_schema_adapt, phi__gemini_format_way,
+    PHI__SCHEMA_AS_IS, NULL, NULL, NULL,
+    PHI__RULE_HEIF | PHI__RULE_LETTER_FIRST | PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST,
+    phi__gemini_media, phi__gemini_kin, NULL, NULL, NULL, NULL, &phi__gemini_settings, NULL};
+/* clang-format on */
 
 static void phi__gemini_address(phi__encoder *e) {
     phi__gemini_url(e, "/v1beta", "/models/");
     phi__gemini_headers(e, false);
 }
 
+/* clang-format off */
 PHI__FN const phi__codec *phi__gemini_codec(void) {
-    static const phi__codec codec = {PHI__NAMES_GEMINI,
-                                     &phi__gemini_rules,
-                                     sizeof(phi__gemini_state),
-                                     phi__gemini_head,
-                                     phi__gemini_item,
-                                     phi__gemini_tail,
-                                     phi__gemini_address,
-                                     phi__gemini_missing,
-                                     phi__gemini_after_results,
-                                     phi__gemini_event,
-                                     phi__gemini_end,
-                                     phi__gemini_whole,
-                                     NULL,
-                                     NULL};
+    static const phi__codec codec = {
+        PHI__NAMES_GEMINI, &phi__gemini_rules, sizeof(phi__gemini_state), phi__gemini_head,
+        phi__gemini_item, phi__gemini_tail, phi__gemini_address, phi__gemini_missing,
+        phi__gemini_after_results, phi__gemini_event, phi__gemini_end, phi__gemini_whole, NULL,
+        NULL};
     return &codec;
 }
+/* clang-format on */
 
 /* An address without a project is that of express mode, which has a key and no token. */
 static void phi__gemini_vertex_address(phi__encoder *e) {
@@ -1138,20 +1044,13 @@ static void phi__gemini_vertex_address(phi__encoder *e) {
     phi__gemini_headers(e, phi__str_find(base, 0, "/projects/") != SIZE_MAX);
 }
 
+/* clang-format off */
 PHI__FN const phi__codec *phi__gemini_codec_vertex(void) {
-    static const phi__codec codec = {PHI__NAMES_VERTEX,
-                                     &phi__gemini_rules,
-                                     sizeof(phi__gemini_state),
-                                     phi__gemini_head,
-                                     phi__gemini_item,
-                                     phi__gemini_tail,
-                                     phi__gemini_vertex_address,
-                                     phi__gemini_missing,
-                                     phi__gemini_after_results,
-                                     phi__gemini_event,
-                                     phi__gemini_end,
-                                     phi__gemini_whole,
-                                     NULL,
-                                     NULL};
+    static const phi__codec codec = {
+        PHI__NAMES_VERTEX, &phi__gemini_rules, sizeof(phi__gemini_state), phi__gemini_head,
+        phi__gemini_item, phi__gemini_tail, phi__gemini_vertex_address, phi__gemini_missing,
+        phi__gemini_after_results, phi__gemini_event, phi__gemini_end, phi__gemini_whole, NULL,
+        NULL};
     return &codec;
 }
+/* clang-format on */

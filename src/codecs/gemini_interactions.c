@@ -22,9 +22,10 @@ typedef struct phi__interactions_state {
 
 #define PHI__INTERACTIONS_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
-/* ======== Steps of hosted tools, which a stream sends in parts: a start, and
-   deltas whose members replace those of the start. They become one object, as a whole answer has
-   them. */
+/* ---- steps of hosted tools ----
+
+   A stream sends them in parts: a start, and deltas whose members replace those of the start. They
+   become one object, as a whole answer has them. */
 
 enum { PHI__INTERACTIONS_MEMBERS_MOST = 64 }; /* of a step that comes in parts */
 
@@ -65,8 +66,7 @@ static void phi__interactions_merge_part(phi__interactions_merging *m, phi_str p
     phi__json_cursor c;
     phi__json_text key, piece;
     phi_str value;
-    phi__json_cursor_init(&c, part);
-    if (!phi__json_cursor_enter_object(&c)) return;
+    if (!phi__json_cursor_in_object(&c, part)) return;
     while (phi__json_cursor_next_key(&c, &key)) {
         if (!phi__json_cursor_take_raw(&c, &value)) return;
         if (!start && PHI__INTERACTIONS_IS(key, "type")) continue;
@@ -93,14 +93,11 @@ static void phi__interactions_merge_join(phi__buf *out, const phi__interactions_
         if (phi__str_is(m->list[i].key, "signature") && phi__str_is(m->list[i].value, "\"\""))
             continue;
         phi__json_write_comma(out);
-        phi__buf_char(out, '"');
-        phi__buf_add_str(out, m->list[i].key);
-        phi__buf_text(out, "\":");
+        phi__buf_wrap(out, "\"", m->list[i].key, "\":");
         phi__buf_add_str(out, m->list[i].value);
     }
     if (search && !phi__interactions_merge_has(m, "search_type")) {
-        phi__json_write_comma(out);
-        phi__buf_text(out, "\"search_type\":\"web_search\"");
+        phi__json_write_item(out, "\"search_type\":\"web_search\"");
     }
     phi__buf_char(out, '}');
 }
@@ -145,7 +142,7 @@ static void phi__interactions_merge(phi__assembly *a, size_t block) {
     phi__buf_free(&out);
 }
 
-/* ======== Answers of Google's Interactions API: events to a message.
+/* ---- answers: events to a message ----
 
    The answer is a list of steps: a thought becomes thinking, a function call a tool call, and each
    text of the model's output a text. Any other step is kept as it came. A step of a hosted tool
@@ -175,12 +172,11 @@ typedef struct phi__interactions_answer {
 
 /* ---- reading ---- */
 
-static const phi__json_member phi__interactions_metadata_list[] = {
-    PHI__MEMBER(phi__interactions_event, usage, "total_usage", PHI__MEMBER_OBJECT)};
-static const phi__json_members phi__interactions_metadata_members = {
-    phi__interactions_metadata_list, PHI__COUNT(phi__interactions_metadata_list)};
+static const phi__json_member phi__interactions_metadata_members[] = {
+    PHI__MEMBER(phi__interactions_event, usage, "total_usage", PHI__MEMBER_OBJECT),
+    PHI__MEMBERS_END};
 
-static const phi__json_member phi__interactions_event_list[] = {
+static const phi__json_member phi__interactions_event_members[] = {
     PHI__MEMBER(phi__interactions_event, index, "index", PHI__MEMBER_I64),
     PHI__MEMBER(phi__interactions_event, delta, "delta", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__interactions_event, type, "event_type", PHI__MEMBER_TEXT),
@@ -188,26 +184,23 @@ static const phi__json_member phi__interactions_event_list[] = {
     PHI__MEMBER(phi__interactions_event, interaction, "interaction", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__interactions_event, status, "status", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_event, usage, "usage", PHI__MEMBER_OBJECT),
-    PHI__MEMBER_INSIDE("metadata", &phi__interactions_metadata_members),
-    PHI__MEMBER_TAKE(phi__interactions_event, has_error, "error", phi__classify_take_flag)};
-static const phi__json_members phi__interactions_event_members = {
-    phi__interactions_event_list, PHI__COUNT(phi__interactions_event_list)};
+    PHI__MEMBER_INSIDE("metadata", phi__interactions_metadata_members),
+    PHI__MEMBER_TAKE(phi__interactions_event, has_error, "error", phi__classify_take_flag),
+    PHI__MEMBERS_END};
 
 /* Content is an array in a step, and an object in the delta of a summary. */
-static const phi__json_member phi__interactions_summary_list[] = {
-    PHI__MEMBER(phi__interactions_step, summary, "text", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__interactions_summary_members = {
-    phi__interactions_summary_list, PHI__COUNT(phi__interactions_summary_list)};
+static const phi__json_member phi__interactions_summary_members[] = {
+    PHI__MEMBER(phi__interactions_step, summary, "text", PHI__MEMBER_TEXT), PHI__MEMBERS_END};
 
 static void phi__interactions_take_content(phi__json_cursor *c, void *step) {
     phi__interactions_step *s = (phi__interactions_step *)step;
     if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
         (void)phi__json_cursor_take_raw(c, &s->content);
     else
-        (void)phi__json_members_take(c, &phi__interactions_summary_members, s);
+        (void)phi__json_members_take(c, phi__interactions_summary_members, s);
 }
 
-static const phi__json_member phi__interactions_step_list[] = {
+static const phi__json_member phi__interactions_step_members[] = {
     PHI__MEMBER(phi__interactions_step, type, "type", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_step, text, "text", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_step, id, "id", PHI__MEMBER_TEXT),
@@ -217,40 +210,37 @@ static const phi__json_member phi__interactions_step_list[] = {
     PHI__MEMBER_TAKE_ALL("content", phi__interactions_take_content),
     PHI__MEMBER(phi__interactions_step, summaries, "summary", PHI__MEMBER_ARRAY),
     PHI__MEMBER(phi__interactions_step, annotations, "annotations", PHI__MEMBER_ARRAY),
-    PHI__MEMBER(phi__interactions_step, error, "error", PHI__MEMBER_OBJECT)};
-static const phi__json_members phi__interactions_step_members = {
-    phi__interactions_step_list, PHI__COUNT(phi__interactions_step_list)};
+    PHI__MEMBER(phi__interactions_step, error, "error", PHI__MEMBER_OBJECT),
+    PHI__MEMBERS_END};
 
-static const phi__json_member phi__interactions_answer_list[] = {
+static const phi__json_member phi__interactions_answer_members[] = {
     PHI__MEMBER(phi__interactions_answer, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_answer, status, "status", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_answer, model, "model", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_answer, steps, "steps", PHI__MEMBER_ARRAY),
     PHI__MEMBER(phi__interactions_answer, usage, "usage", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__interactions_answer, errors, "errors", PHI__MEMBER_ARRAY),
-    PHI__MEMBER_TAKE(phi__interactions_answer, has_error, "error", phi__classify_take_flag)};
-static const phi__json_members phi__interactions_answer_members = {
-    phi__interactions_answer_list, PHI__COUNT(phi__interactions_answer_list)};
+    PHI__MEMBER_TAKE(phi__interactions_answer, has_error, "error", phi__classify_take_flag),
+    PHI__MEMBERS_END};
 
 static void phi__interactions_read(phi__interactions_step *s, phi_str raw) {
     memset(s, 0, sizeof *s);
-    (void)phi__json_members_read(raw, &phi__interactions_step_members, s, NULL);
+    (void)phi__json_members_read(raw, phi__interactions_step_members, s, NULL);
 }
 
 /* Counts are cumulative; absent counts leave earlier ones. */
-static const phi__json_member phi__interactions_usage_list[] = {
+static const phi__json_member phi__interactions_usage_members[] = {
     PHI__MEMBER(phi__interactions_state, input, "total_input_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi__interactions_state, output, "total_output_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi__interactions_state, cached, "total_cached_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi__interactions_state, tools, "total_tool_use_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi__interactions_state, thoughts, "total_thought_tokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__interactions_usage_members = {
-    phi__interactions_usage_list, PHI__COUNT(phi__interactions_usage_list)};
+    PHI__MEMBER(phi__interactions_state, thoughts, "total_thought_tokens", PHI__MEMBER_U64),
+    PHI__MEMBERS_END};
 
 /* The wire's input includes the tokens read from the cache; its output excludes thoughts. */
 static void phi__interactions_usage(phi__interactions_state *st, phi__assembly *a, phi_str raw) {
     if (raw.len == 0) return;
-    (void)phi__json_members_read(raw, &phi__interactions_usage_members, st, NULL);
+    (void)phi__json_members_read(raw, phi__interactions_usage_members, st, NULL);
     uint64_t input = st->input + st->tools;
     a->usage.input = st->cached < input ? input - st->cached : 0;
     a->usage.cache_read = st->cached;
@@ -280,8 +270,7 @@ static void phi__interactions_annotate(phi__assembly *a, size_t block, phi_str a
     phi_str one;
     phi__json_cursor_init(&c, array);
     if (block == SIZE_MAX || array.len <= 2 || !phi__json_cursor_enter_array(&c)) return;
-    while (phi__json_cursor_next_item(&c) && phi__json_cursor_take_raw(&c, &one))
-        phi__assembly_cite(a, block, one);
+    while (phi__json_cursor_next_raw(&c, &one)) phi__assembly_cite(a, block, one);
 }
 
 /* Keeps an item of the model's output that is no text as an opaque step. */
@@ -292,9 +281,7 @@ static void phi__interactions_stream_media(phi__assembly *a, phi__json_text type
     phi__assembly_close(a, phi__interactions_find(a, PHI_CONTENT_TEXT, index));
     phi__buf_init(&step, a->memory);
     phi__buf_init(&name, a->memory);
-    phi__buf_text(&step, "{\"type\":\"model_output\",\"content\":[");
-    phi__buf_add_str(&step, raw);
-    phi__buf_text(&step, "]}");
+    phi__buf_wrap(&step, "{\"type\":\"model_output\",\"content\":[", raw, "]}");
     phi__json_cursor_unescape(&name, type);
     if (step.failed || name.failed)
         a->no_memory = true;
@@ -309,9 +296,7 @@ static void phi__interactions_content(phi__assembly *a, phi_str items, int64_t i
     phi__interactions_step item;
     phi__json_cursor c;
     phi_str raw;
-    if (items.len == 0) return;
-    phi__json_cursor_init(&c, items);
-    if (!phi__json_cursor_enter_array(&c)) return;
+    if (!phi__json_cursor_in_array(&c, items)) return;
     while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, n)) {
         if (!phi__json_cursor_take_raw(&c, &raw)) return;
         phi__interactions_read(&item, raw);
@@ -338,7 +323,7 @@ static void phi__interactions_thought(phi__assembly *a, const phi__interactions_
     if (block == SIZE_MAX) return;
     phi__json_cursor_init(&c, s->summaries);
     if (s->summaries.len > 2 && phi__json_cursor_enter_array(&c))
-        while (phi__json_cursor_next_item(&c) && phi__json_cursor_take_raw(&c, &raw)) {
+        while (phi__json_cursor_next_raw(&c, &raw)) {
             phi__interactions_read(&item, raw);
             if (item.text.len == 0) continue;
             if (any) phi__assembly_add(a, block, PHI__LIT("\n\n"));
@@ -405,9 +390,7 @@ static void phi__interactions_steps(phi__assembly *a, phi_str steps) {
     phi__json_cursor c;
     phi_str raw;
     size_t n = 0, items = 0;
-    if (steps.len == 0) return;
-    phi__json_cursor_init(&c, steps);
-    if (!phi__json_cursor_enter_array(&c)) return;
+    if (!phi__json_cursor_in_array(&c, steps)) return;
     for (int64_t index = 0; phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n);
          index++)
         if (phi__json_cursor_take_raw(&c, &raw))
@@ -457,7 +440,7 @@ static size_t phi__interactions_delta(phi__assembly *a, phi_str raw, int64_t ind
 
 static bool phi__interactions_stream_answer(phi__interactions_answer *r, phi_str raw) {
     memset(r, 0, sizeof *r);
-    return phi__json_members_read(raw, &phi__interactions_answer_members, r, NULL);
+    return phi__json_members_read(raw, phi__interactions_answer_members, r, NULL);
 }
 
 static void phi__interactions_begin(phi__assembly *a, const phi__interactions_answer *r) {
@@ -568,7 +551,7 @@ static void phi__interactions_stream_event(void *state, phi__assembly *a, phi_st
     phi__delta_cache_forget(&st->repeat);
     phi__interactions_event ev = PHI_ZERO;
     ev.index = -1;
-    if (!phi__json_members_read(data, &phi__interactions_event_members, &ev, NULL)) {
+    if (!phi__json_members_read(data, phi__interactions_event_members, &ev, NULL)) {
         st->broken = true;
         return;
     }
@@ -613,12 +596,7 @@ static void phi__interactions_whole(void *state, phi__assembly *a, phi_str body)
     phi_arena_reset(&a->scratch, mark);
 }
 
-/* ======== Requests of Google's Interactions API, also at Vertex AI.
-
-   Nothing is stored at the server: a request has the whole history, as a list of steps. A message
-   is rendered whole, as the steps that it becomes, and kept. The model's own steps go back in their
-   places: a call is refused unless a signed thought comes before it, and steps of hosted tools
-   unless they are whole. Google's documentation and SDKs, November 2026. */
+/* ---- requests ---- */
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 #define PHI__INTERACTIONS_FORM 0xb0000000u
@@ -644,19 +622,16 @@ static bool phi__interactions_three(const phi__encoder *e) {
 static void phi__interactions_block(phi__encoder *e, const phi_content *c) {
     phi_str type = c->mime_type.len > 0 ? c->mime_type : PHI__LIT("application/pdf");
     phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, c->kind == PHI_CONTENT_IMAGE      ? "{\"type\":\"image\""
-                       : c->kind == PHI_CONTENT_DOCUMENT ? "{\"type\":\"document\""
-                                                         : "{\"type\":\"audio\"");
+    phi__json_write_item(out, c->kind == PHI_CONTENT_IMAGE      ? "{\"type\":\"image\""
+                              : c->kind == PHI_CONTENT_DOCUMENT ? "{\"type\":\"document\""
+                                                                : "{\"type\":\"audio\"");
     phi__render_member(out, "mime_type", type);
     if (c->url.len > 0) {
         phi__render_member(out, "uri", c->url);
         phi__buf_char(out, '}');
         return;
     }
-    phi__buf_text(out, ",\"data\":\"");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}");
+    phi__render_base64(e, ",\"data\":\"", c->data, "\"}");
 }
 
 static void phi__interactions_blocks(phi__encoder *e, const phi_message *m) {
@@ -688,10 +663,8 @@ static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
 }
 
 static void phi__interactions_result_open(phi__buf *out, phi_str id, phi_str name, bool is_error) {
-    phi__buf_text(out, "{\"type\":\"function_result\",\"call_id\":");
-    phi__render_id(out, id, PHI__ID_ANTHROPIC);
-    phi__buf_text(out, ",\"name\":");
-    phi__gemini_name(out, name);
+    phi__render_id(out, "{\"type\":\"function_result\",\"call_id\":", id, PHI__ID_ANTHROPIC);
+    phi__gemini_name(out, ",\"name\":", name);
     phi__buf_text(out, is_error ? ",\"is_error\":true,\"result\":" : ",\"result\":");
 }
 
@@ -711,8 +684,7 @@ static void phi__interactions_model(phi__encoder *e, const phi_message *m, bool 
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_THINKING && same && c->signature.len > 0 && !c->redacted) {
             phi__buf *out = &e->scratch;
-            phi__json_write_comma(out);
-            phi__buf_text(out, "{\"type\":\"thought\"");
+            phi__json_write_item(out, "{\"type\":\"thought\"");
             phi__render_member(out, "signature", c->signature);
             if (c->text.len > 0) {
                 phi__buf_text(out, ",\"summary\":[{\"type\":\"text\"");
@@ -723,29 +695,23 @@ static void phi__interactions_model(phi__encoder *e, const phi_message *m, bool 
             is_signed = true;
         } else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) {
             phi__buf *out = &e->scratch;
-            phi__json_write_comma(out);
-            phi__buf_text(out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
+            phi__json_write_item(out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
             phi__render_text_member(e, "text", c->text);
             if (same && c->citations.len > 2 && phi__render_goes(e, c->citations)) {
-                phi__buf_text(out, ",\"annotations\":");
-                phi__buf_add_str(out, c->citations);
+                phi__buf_wrap(out, ",\"annotations\":", c->citations, "");
             }
             phi__buf_text(out, "}]}");
         } else if (c->kind == PHI_CONTENT_OPAQUE && phi__interactions_ended(m))
             phi__interactions_opaque(e, c);
         else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
             if (!is_signed && !(same && c->signature.len > 0)) {
-                phi__json_write_comma(&e->scratch);
-                phi__buf_text(&e->scratch, PHI__INTERACTIONS_UNSIGNED);
+                phi__json_write_item(&e->scratch, PHI__INTERACTIONS_UNSIGNED);
             }
             phi__buf *out = &e->scratch;
             phi__json_write_comma(out);
-            phi__buf_text(out, "{\"type\":\"function_call\",\"id\":");
-            phi__render_id(out, c->id, PHI__ID_ANTHROPIC);
-            phi__buf_text(out, ",\"name\":");
-            phi__gemini_name(out, c->name);
-            phi__buf_text(out, ",\"arguments\":");
-            phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
+            phi__render_id(out, "{\"type\":\"function_call\",\"id\":", c->id, PHI__ID_ANTHROPIC);
+            phi__gemini_name(out, ",\"name\":", c->name);
+            phi__buf_wrap(out, ",\"arguments\":", phi__render_arguments(e, c->arguments), "");
             if (same && c->signature.len > 0) phi__render_member(out, "signature", c->signature);
             phi__buf_char(out, '}');
             is_signed = true;
@@ -861,63 +827,12 @@ static const char *phi__interactions_level(const phi_model *model, phi_thinking 
     return level == PHI_THINKING_MEDIUM && !(pro && version == 30) ? "medium" : "high";
 }
 
-static void phi__interactions_put_choice(phi__encoder *e) {
-    phi_tool_choice choice = e->spec->tool_choice;
-    phi__buf *out = &e->scratch;
-    if (e->spec->tool_count == 0) return;
-    if (e->spec->respond_only)
-        phi__buf_text(out, ",\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":"
-                           "[\"" PHI_RESPOND_TOOL "\"]}}");
-    else
-        phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? ",\"tool_choice\":\"none\""
-                           : choice == PHI_TOOL_CHOICE_REQUIRED ? ",\"tool_choice\":\"any\""
-                                                                : ",\"tool_choice\":\"auto\"");
-}
-
-static void phi__interactions_put_config(phi__encoder *e) {
-    static const phi__takes_keys keys = {"temperature",    "top_p", NULL,
-                                         "stop_sequences", "seed",  NULL};
-    const phi__request_spec *spec = e->spec;
-    const phi_model *model = spec->model;
-    phi__buf *out = &e->scratch;
-    bool thinks = model->reasoning && spec->thinking != PHI_THINKING_OFF;
-    uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : model->max_tokens;
-    phi__buf_text(out, ",\"generation_config\":{\"max_output_tokens\":");
-    phi__buf_u64(out, most != 0 ? most : 8192);
-    phi__takes_put(e, &keys, phi__interactions_takes(spec));
-    if (model->reasoning) {
-        phi__buf_text(out, ",\"thinking_level\":\"");
-        phi__buf_text(out, phi__interactions_level(model, spec->thinking));
-        phi__buf_text(out, thinks ? "\",\"thinking_summaries\":\"auto\"" : "\"");
-    }
-    phi__interactions_put_choice(e);
-    phi__buf_char(out, '}');
-}
-
-static void phi__interactions_put_format(phi__encoder *e) {
-    const phi_format *format = &e->spec->format;
-    phi__buf *out = &e->scratch;
-    if (format->kind == PHI_FORMAT_TEXT) return;
-    phi__buf_text(out,
-                  ",\"response_format\":{\"type\":\"text\",\"mime_type\":\"application/json\"");
-    if (format->kind == PHI_FORMAT_JSON_SCHEMA) {
-        phi__buf_text(out, ",\"schema\":");
-        phi__encode_scratch(e);
-        phi__encode_piece(e, phi__gemini_schema(e, phi_str_of(format->schema)));
-    }
-    phi__buf_char(out, '}');
-}
-
 static void phi__interactions_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     if (e->spec->tool_count == 0) return;
     phi__buf_text(out, ",\"tools\":[");
     for (size_t i = 0; i < e->spec->tool_count; i++) {
-        if (i > 0) phi__buf_char(out, ',');
-        if (e->spec->tools[i].is_raw) {
-            phi__takes_put_raw(e, &e->spec->tools[i]);
-            continue;
-        }
+        if (phi__takes_raw(e, i)) continue;
         phi__buf_text(out, "{\"type\":\"function\",");
         (void)phi__strict_put_tool(e, &e->spec->tools[i], ",\"parameters\":");
         phi__buf_char(out, '}');
@@ -933,10 +848,44 @@ static void phi__interactions_head(phi__encoder *e) {
     phi__buf_char(out, '{');
     phi__render_member(out, "model", id);
     phi__buf_text(out, ",\"stream\":true,\"store\":false");
-    phi__interactions_put_config(e);
+    static const phi__takes_keys keys = {"temperature",    "top_p", NULL,
+                                         "stop_sequences", "seed",  NULL};
+    const phi__request_spec *spec = e->spec;
+    const phi_model *model = spec->model;
+    bool thinks = model->reasoning && spec->thinking != PHI_THINKING_OFF;
+    uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : model->max_tokens;
+    phi__buf_text(out, ",\"generation_config\":{\"max_output_tokens\":");
+    phi__buf_u64(out, most != 0 ? most : 8192);
+    phi__takes_put(e, &keys, phi__interactions_takes(spec));
+    if (model->reasoning) {
+        phi__buf_text(out, ",\"thinking_level\":\"");
+        phi__buf_text(out, phi__interactions_level(model, spec->thinking));
+        phi__buf_text(out, thinks ? "\",\"thinking_summaries\":\"auto\"" : "\"");
+    }
+    phi_tool_choice choice = e->spec->tool_choice;
+    if (e->spec->tool_count != 0) {
+        if (e->spec->respond_only)
+            phi__buf_text(out, ",\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":"
+                               "[\"" PHI_RESPOND_TOOL "\"]}}");
+        else
+            phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? ",\"tool_choice\":\"none\""
+                               : choice == PHI_TOOL_CHOICE_REQUIRED ? ",\"tool_choice\":\"any\""
+                                                                    : ",\"tool_choice\":\"auto\"");
+    }
+    phi__buf_char(out, '}');
     if (e->spec->options.service_tier != NULL)
         phi__render_member(out, "service_tier", phi_str_of(e->spec->options.service_tier));
-    phi__interactions_put_format(e);
+    const phi_format *format = &e->spec->format;
+    if (format->kind != PHI_FORMAT_TEXT) {
+        phi__buf_text(out,
+                      ",\"response_format\":{\"type\":\"text\",\"mime_type\":\"application/json\"");
+        if (format->kind == PHI_FORMAT_JSON_SCHEMA) {
+            phi__buf_text(out, ",\"schema\":");
+            phi__encode_scratch(e);
+            phi__encode_piece(e, phi__gemini_schema(e, phi_str_of(format->schema)));
+        }
+        phi__buf_char(out, '}');
+    }
     phi__interactions_put_tools(e);
     if (!phi__render_blank(e->spec->system_prompt))
         phi__render_member(out, "system_instruction", e->spec->system_prompt);
@@ -964,52 +913,26 @@ static uint32_t phi__interactions_media(const phi_model *model) {
            PHI__MEDIA_MORE_SOUND;
 }
 
-static const char *const phi__interactions_owned[] = {"model",
-                                                      "stream",
-                                                      "store",
-                                                      "input",
-                                                      "system_instruction",
-                                                      "tools",
-                                                      "response_format",
-                                                      "generation_config.max_output_tokens",
-                                                      "generation_config.tool_choice",
-                                                      NULL};
+/* clang-format off */
+static const char *const phi__interactions_owned[] = {
+    "model", "stream", "store", "input", "system_instruction", "tools", "response_format",
+    "generation_config.max_output_tokens", "generation_config.tool_choice", NULL};
 
 static const phi__codec_settings phi__interactions_settings = {
     phi__interactions_takes, phi__interactions_takes_level, phi__interactions_owned, NULL};
 
 PHI__FN const phi__codec *phi__interactions_codec(void) {
-    static const phi__codec_rules rules = {NULL,
-                                           phi__gemini_strict_form,
-                                           phi__gemini_schema_adapt,
-                                           phi__gemini_format_way,
-                                           PHI__SCHEMA_AS_IS,
-                                           NULL,
-                                           NULL,
-                                           NULL,
-                                           PHI__RULE_HEIF | PHI__RULE_GIF | PHI__RULE_LETTER_FIRST |
-                                               PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST,
-                                           phi__interactions_media,
-                                           NULL,
-                                           NULL,
-                                           NULL,
-                                           NULL,
-                                           NULL,
-                                           &phi__interactions_settings,
-                                           NULL};
-    static const phi__codec codec = {PHI__NAMES_INTERACTIONS,
-                                     &rules,
-                                     sizeof(phi__interactions_state),
-                                     phi__interactions_head,
-                                     phi__interactions_item,
-                                     phi__interactions_tail,
-                                     phi__interactions_address,
-                                     phi__interactions_missing,
-                                     phi__interactions_after_results,
-                                     phi__interactions_stream_event,
-                                     phi__interactions_end,
-                                     phi__interactions_whole,
-                                     NULL,
-                                     NULL};
+    static const phi__codec_rules rules = {
+        NULL, phi__gemini_strict_form, phi__gemini_schema_adapt, phi__gemini_format_way,
+        PHI__SCHEMA_AS_IS, NULL, NULL, NULL,
+        PHI__RULE_HEIF | PHI__RULE_GIF | PHI__RULE_LETTER_FIRST | PHI__RULE_USER_FIRST |
+            PHI__RULE_USER_LAST,
+        phi__interactions_media, NULL, NULL, NULL, NULL, NULL, &phi__interactions_settings, NULL};
+    static const phi__codec codec = {
+        PHI__NAMES_INTERACTIONS, &rules, sizeof(phi__interactions_state), phi__interactions_head,
+        phi__interactions_item, phi__interactions_tail, phi__interactions_address,
+        phi__interactions_missing, phi__interactions_after_results, phi__interactions_stream_event,
+        phi__interactions_end, phi__interactions_whole, NULL, NULL};
     return &codec;
 }
+/* clang-format on */

@@ -14,16 +14,19 @@ PHI__FN bool phi__openai_is_text(const phi_content *c) {
 }
 
 /* What the model does not take is a line as well. */
-PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m) {
+PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m, bool blank) {
     bool any = false;
     for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
         phi_str line = phi__render_stand_in(e, m, i);
-        if (phi__render_way_to(e, &m->content[i]) != PHI__RENDER_WORDS && line.len == 0) continue;
+        bool says = phi__render_way_to(e, c) == PHI__RENDER_WORDS ||
+                    (blank && c->kind == PHI_CONTENT_TEXT && c->text.len > 0);
+        if (!says && line.len == 0) continue;
         if (any) phi__buf_text(&e->scratch, "\\n");
         if (line.len > 0)
             phi__render_text(e, line);
         else
-            phi__render_said(e, &m->content[i]);
+            phi__render_said(e, c);
         any = true;
     }
     return any;
@@ -38,9 +41,7 @@ PHI__FN bool phi__openai_says(const phi__encoder *e, const phi_message *m) {
 PHI__FN void phi__openai_data_url(phi__encoder *e, const phi_content *c) {
     phi__buf_text(&e->scratch, "\"data:");
     phi__json_write_part(&e->scratch, c->mime_type);
-    phi__buf_text(&e->scratch, ";base64,");
-    phi__render_base64(e, c->data);
-    phi__buf_char(&e->scratch, '"');
+    phi__render_base64(e, ";base64,", c->data, "\"");
 }
 
 /* ---- thinking ---- */

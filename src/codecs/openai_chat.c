@@ -13,7 +13,7 @@ static inline bool phi__chat_splits(const phi__assembly *a) {
     return (a->quirks & (PHI_QUIRK_THINK_TAGS | PHI_QUIRK_TEXT_CALLS)) != 0;
 }
 
-/* ======== Messages of users, the model and tools, as Chat Completions takes them.
+/* ---- messages ----
 
    Opaque members go back where a server documents that it takes them: calls of custom tools to all,
    parts of the content to Mistral, annotations of files to OpenRouter. */
@@ -21,8 +21,6 @@ static inline bool phi__chat_splits(const phi__assembly *a) {
 static phi__id_rule phi__chat_id_rule(const phi_model *model) {
     return (model->quirks & PHI_QUIRK_ID_9) != 0 ? PHI__ID_9 : PHI__ID_40;
 }
-
-/* ---- opaque members ---- */
 
 /* The items of a list that is all an opaque block has: `start` is its JSON up to them. Empty: it is
    another block, or broken. Uses and resets e->arena. */
@@ -51,8 +49,7 @@ static void phi__chat_put_annotations(phi__encoder *e, const phi_message *m) {
         phi_str list = m->content[i].citations, one;
         phi__json_cursor c;
         if (phi__str_find(list, 0, "\"file\"") == SIZE_MAX || !phi__render_goes(e, list)) continue;
-        phi__json_cursor_init(&c, list);
-        if (!phi__json_cursor_enter_array(&c)) continue;
+        if (!phi__json_cursor_in_array(&c, list)) continue;
         while (phi__json_cursor_next_item(&c)) {
             phi__json_found found;
             if (!phi__json_cursor_take_raw(&c, &one)) break;
@@ -84,9 +81,8 @@ static void phi__chat_block(phi__encoder *e, const phi_content *c) {
             phi__openai_data_url(e, c);
         break;
     case PHI_CONTENT_AUDIO:
-        phi__buf_text(out, "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"");
-        phi__render_base64(e, c->data);
-        phi__buf_char(out, '"');
+        phi__render_base64(e, "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"", c->data,
+                           "\"");
         phi__render_member(out, "format", phi_str_of(phi__render_ending(c->mime_type)));
         break;
     default:
@@ -126,32 +122,6 @@ static void phi__chat_opaque_part(phi__encoder *e, const phi_content *c) {
     phi__buf_add_str(&e->scratch, c->replay);
 }
 
-/* Messages, into the scratch buffer. same: minted by the same model. */
-/* Writes nothing if no block may be sent. */
-static void phi__chat_user(phi__encoder *e, const phi_message *m) {
-    bool parts = phi__render_sends_media(e, m) || phi__chat_has_block(e, m, PHI__CHAT_PART);
-    for (size_t i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        if (phi__chat_user_block(e, c) != PHI__CHAT_MESSAGE) continue;
-        phi__json_write_comma(&e->scratch);
-        phi__buf_add_str(&e->scratch, c->replay);
-    }
-    if (!parts && !phi__openai_says(e, m)) return;
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
-    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || parts) {
-        phi__buf_char(&e->scratch, '[');
-        phi__render_parts(e, m, true, phi__render_said_part, phi__chat_block,
-                          phi__chat_opaque_part);
-        phi__buf_char(&e->scratch, ']');
-    } else {
-        phi__buf_char(&e->scratch, '"');
-        (void)phi__openai_join_text(e, m);
-        phi__buf_char(&e->scratch, '"');
-    }
-    phi__buf_char(&e->scratch, '}');
-}
-
 /* ---- the assistant ---- */
 
 static bool phi__chat_is_call(const phi_content *c) {
@@ -174,8 +144,7 @@ static bool phi__chat_thinking_parts(phi__encoder *e, const phi_message *m) {
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (phi__chat_is_thinking(c)) {
-            phi__json_write_comma(out);
-            phi__buf_text(out, "{\"type\":\"thinking\",\"thinking\":[");
+            phi__json_write_item(out, "{\"type\":\"thinking\",\"thinking\":[");
             phi__render_text_part(e, c->text);
             phi__buf_text(out, "]}");
         } else if (phi__openai_is_text(c))
@@ -188,27 +157,6 @@ static bool phi__chat_thinking_parts(phi__encoder *e, const phi_message *m) {
     }
     phi__buf_char(out, ']');
     return true;
-}
-
-static void phi__chat_calls(phi__encoder *e, const phi_message *m) {
-    phi__buf *out = &e->scratch;
-    bool open = false;
-    for (size_t i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        phi_str custom = phi__chat_opaque(e, c, PHI__CHAT_CALLS);
-        if (!phi__chat_is_call(c) && custom.len == 0) continue;
-        phi__buf_text(out, open ? "," : ",\"tool_calls\":[");
-        open = true;
-        phi__buf_add_str(out, custom);
-        if (custom.len > 0) continue;
-        phi__buf_text(out, "{\"id\":");
-        phi__render_id(out, c->id, phi__chat_id_rule(e->spec->model));
-        phi__buf_text(out, ",\"type\":\"function\",\"function\":{\"name\":");
-        phi__render_name(out, c->name, 64);
-        phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
-        phi__buf_text(out, "}}");
-    }
-    if (open) phi__buf_char(out, ']');
 }
 
 /* What came in reasoning_details, or in thinking_blocks, goes back verbatim in place of the text.
@@ -276,13 +224,27 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
         /* written */
     } else if (text) {
         phi__buf_char(out, '"');
-        (void)phi__openai_join_text(e, m);
+        (void)phi__openai_join_text(e, m, false);
         phi__buf_char(out, '"');
     } else
         phi__buf_text(out, phi__chat_quirk(e, PHI_QUIRK_EMPTY_CONTENT) ? "\"\"" : "null");
     phi__chat_put_annotations(e, m);
     phi__chat_put_reasoning(e, m, same);
-    phi__chat_calls(e, m);
+    bool open = false;
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        phi_str custom = phi__chat_opaque(e, c, PHI__CHAT_CALLS);
+        if (!phi__chat_is_call(c) && custom.len == 0) continue;
+        phi__buf_text(out, open ? "," : ",\"tool_calls\":[");
+        open = true;
+        phi__buf_add_str(out, custom);
+        if (custom.len > 0) continue;
+        phi__render_id(out, "{\"id\":", c->id, phi__chat_id_rule(e->spec->model));
+        phi__render_name(out, ",\"type\":\"function\",\"function\":{\"name\":", c->name, 64);
+        phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
+        phi__buf_text(out, "}}");
+    }
+    if (open) phi__buf_char(out, ']');
     phi__buf_char(out, '}');
 }
 
@@ -290,15 +252,14 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
 
 static void phi__chat_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
-    phi__buf_text(out, "{\"role\":\"tool\",\"tool_call_id\":");
-    phi__render_id(out, m->tool_call_id, phi__chat_id_rule(e->spec->model));
+    phi__render_id(out, "{\"role\":\"tool\",\"tool_call_id\":", m->tool_call_id,
+                   phi__chat_id_rule(e->spec->model));
     if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT)) {
-        phi__buf_text(out, ",\"name\":");
-        phi__render_name(out, m->tool_name, 64);
+        phi__render_name(out, ",\"name\":", m->tool_name, 64);
     }
     phi__buf_text(out, ",\"content\":\"");
     if (m->is_error) phi__buf_text(out, "Error: ");
-    if (phi__openai_join_text(e, m)) {
+    if (phi__openai_join_text(e, m, false)) {
         /* written */
     } else if (phi__render_sends_media(e, m)) {
         phi__buf_text(out, "(see the ");
@@ -309,7 +270,6 @@ static void phi__chat_result(phi__encoder *e, const phi_message *m) {
     phi__buf_text(out, "\"}");
 }
 
-/* "Image returned by tool x:", and what it returned. */
 /* "Image returned by tool x:", and what it returned. */
 static void phi__chat_result_media(phi__encoder *e, const phi_message *m) {
     const char *word = phi__render_media_word(e, m);
@@ -325,7 +285,7 @@ static void phi__chat_result_media(phi__encoder *e, const phi_message *m) {
             phi__chat_block(e, &m->content[i]);
 }
 
-/* ======== Answers of the OpenAI Chat Completions API: chunks to a message.
+/* ---- answers: chunks to a message ----
 
    A chunk is read in one pass without a tree into views of what matters, and then applied:
    reasoning before text, text before calls. Servers differ wherever the standard leaves room, so a
@@ -355,11 +315,9 @@ static void phi__chat_take_error(phi__json_cursor *c, void *error) {
     (void)phi__classify_take_error(c, (phi_str *)error);
 }
 
-static const phi__json_member phi__chat_groq_list[] = {
+static const phi__json_member phi__chat_groq_members[] = {
     PHI__MEMBER(phi__chat_chunk, usage, "usage", PHI__MEMBER_SOME),
-    PHI__MEMBER_TAKE(phi__chat_chunk, error, "error", phi__chat_take_error)};
-static const phi__json_members phi__chat_groq_members = {phi__chat_groq_list,
-                                                         PHI__COUNT(phi__chat_groq_list)};
+    PHI__MEMBER_TAKE(phi__chat_chunk, error, "error", phi__chat_take_error), PHI__MEMBERS_END};
 
 /* Raw JSON, unless it is null. */
 static void phi__chat_raw(phi__json_cursor *c, phi_str *out) {
@@ -411,30 +369,28 @@ static void phi__chat_delta(phi__json_cursor *c, phi__chat_chunk *k) {
     if (k->others.len > 0) k->others = phi__str(from, (size_t)(c->at - from));
 }
 
-/* A choice of a chunk, or of a whole answer, which has `message` instead of `delta`. */
-static void phi__chat_stream_choice(phi__json_cursor *c, phi__chat_chunk *k) {
-    phi__json_text key;
-    if (!phi__json_cursor_enter_object(c)) return;
-    while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "delta") || PHI__CHAT_IS(key, "message"))
-            phi__chat_delta(c, k);
-        else if (PHI__CHAT_IS(key, "finish_reason"))
-            (void)phi__json_cursor_take_text(c, &k->finish);
-        else if (PHI__CHAT_IS(key, "usage"))
-            phi__chat_raw(c, &k->usage);
-        else
-            (void)phi__json_cursor_skip(c);
-    }
-}
-
 /* Only the first choice: requests never ask for more. */
 static void phi__chat_choices(phi__json_cursor *c, phi__chat_chunk *k) {
     bool first = true;
     if (!phi__json_cursor_enter_array(c)) return;
     while (phi__json_cursor_next_item(c)) {
-        if (first)
-            phi__chat_stream_choice(c, k);
-        else
+        if (first) {
+            /* A choice of a chunk, or of a whole answer, which has `message` instead of
+               `delta`. */
+            phi__json_text key;
+            if (phi__json_cursor_enter_object(c)) {
+                while (phi__json_cursor_next_key(c, &key)) {
+                    if (PHI__CHAT_IS(key, "delta") || PHI__CHAT_IS(key, "message"))
+                        phi__chat_delta(c, k);
+                    else if (PHI__CHAT_IS(key, "finish_reason"))
+                        (void)phi__json_cursor_take_text(c, &k->finish);
+                    else if (PHI__CHAT_IS(key, "usage"))
+                        phi__chat_raw(c, &k->usage);
+                    else
+                        (void)phi__json_cursor_skip(c);
+                }
+            }
+        } else
             (void)phi__json_cursor_skip(c);
         first = false;
     }
@@ -444,8 +400,7 @@ static bool phi__chat_stream_read(phi__chat_chunk *k, phi_str data) {
     phi__json_cursor c;
     phi__json_text key;
     memset(k, 0, sizeof *k);
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_cursor_enter_object(&c)) return false;
+    if (!phi__json_cursor_in_object(&c, data)) return false;
     while (phi__json_cursor_next_key(&c, &key)) {
         if (PHI__CHAT_IS(key, "choices"))
             phi__chat_choices(&c, k);
@@ -458,7 +413,7 @@ static bool phi__chat_stream_read(phi__chat_chunk *k, phi_str data) {
         else if (PHI__CHAT_IS(key, "error"))
             (void)phi__classify_take_error(&c, &k->error);
         else if (PHI__CHAT_IS(key, "x_groq"))
-            (void)phi__json_members_take(&c, &phi__chat_groq_members, k);
+            (void)phi__json_members_take(&c, phi__chat_groq_members, k);
         else if (PHI__CHAT_IS(key, "search_results")) /* Perplexity */
             phi__chat_list(&c, &k->sources);
         else if (PHI__CHAT_IS(key, "citations")) /* Perplexity, xAI: only addresses */
@@ -476,27 +431,24 @@ typedef struct phi__chat_counts {
     uint64_t read, hit, top; /* from a cache: servers put it into one of three places */
 } phi__chat_counts;
 
-static const phi__json_member phi__chat_prompt_list[] = {
+static const phi__json_member phi__chat_prompt_members[] = {
     PHI__MEMBER(phi__chat_counts, read, "cached_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi__chat_counts, written, "cache_write_tokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__chat_prompt_members = {phi__chat_prompt_list,
-                                                           PHI__COUNT(phi__chat_prompt_list)};
+    PHI__MEMBER(phi__chat_counts, written, "cache_write_tokens", PHI__MEMBER_U64),
+    PHI__MEMBERS_END};
 
-static const phi__json_member phi__chat_output_list[] = {
-    PHI__MEMBER(phi__chat_counts, reasoning, "reasoning_tokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__chat_output_members = {phi__chat_output_list,
-                                                           PHI__COUNT(phi__chat_output_list)};
+static const phi__json_member phi__chat_output_members[] = {
+    PHI__MEMBER(phi__chat_counts, reasoning, "reasoning_tokens", PHI__MEMBER_U64),
+    PHI__MEMBERS_END};
 
-static const phi__json_member phi__chat_usage_list[] = {
+static const phi__json_member phi__chat_usage_members[] = {
     PHI__MEMBER(phi__chat_counts, prompt, "prompt_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi__chat_counts, output, "completion_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER_INSIDE("prompt_tokens_details", &phi__chat_prompt_members),
-    PHI__MEMBER_INSIDE("completion_tokens_details", &phi__chat_output_members),
+    PHI__MEMBER_INSIDE("prompt_tokens_details", phi__chat_prompt_members),
+    PHI__MEMBER_INSIDE("completion_tokens_details", phi__chat_output_members),
     /* DeepSeek */
     PHI__MEMBER(phi__chat_counts, hit, "prompt_cache_hit_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi__chat_counts, top, "cached_tokens", PHI__MEMBER_U64)}; /* Moonshot */
-static const phi__json_members phi__chat_usage_members = {phi__chat_usage_list,
-                                                          PHI__COUNT(phi__chat_usage_list)};
+    PHI__MEMBER(phi__chat_counts, top, "cached_tokens", PHI__MEMBER_U64), /* Moonshot */
+    PHI__MEMBERS_END};
 
 /* The last usage counts. */
 static void phi__chat_usage(phi__assembly *a, phi_str raw) {
@@ -504,7 +456,7 @@ static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor_init(&c, raw);
     if (raw.len == 0 || phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return;
     phi__chat_counts n = PHI_ZERO;
-    (void)phi__json_members_take(&c, &phi__chat_usage_members, &n);
+    (void)phi__json_members_take(&c, phi__chat_usage_members, &n);
     if (n.read == 0) n.read = n.hit != 0 ? n.hit : n.top;
     a->usage.cache_read = n.read;
     a->usage.cache_write = n.written;
@@ -554,9 +506,7 @@ static bool phi__chat_part(phi__chat_state *st, phi__assembly *a, phi__json_curs
 static void phi__chat_parts_of(phi__chat_state *st, phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     size_t n = 0;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_cursor_enter_array(&c)) return;
+    if (!phi__json_cursor_in_array(&c, raw)) return;
     while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n)) {
         phi__json_text type = {NULL, 0, false};
         const char *from = c.at;
@@ -657,30 +607,6 @@ static void phi__chat_call_delta(phi__assembly *a, const phi__chat_call *call) {
         phi__assembly_add_text(a, block, call->arguments);
 }
 
-static void phi__chat_stream_calls_of(phi__chat_state *st, phi__assembly *a, phi_str raw) {
-    phi__json_cursor c;
-    phi__chat_call call;
-    size_t n = 0;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_cursor_enter_array(&c)) return;
-    while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n)) {
-        const char *from = c.at;
-        if (!st->text.structured && phi__chat_splits(a))
-            phi__chat_text_end(&st->text, a, PHI__CHAT_CALLED);
-        st->text.structured = true;
-        if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) {
-            phi__json_cursor_skip(&c);
-            continue;
-        }
-        phi__chat_read_call(&c, &call);
-        if (call.custom)
-            phi__chat_kept_call(a, phi__str_trim(phi__str(from, (size_t)(c.at - from))),
-                                call.has_index, call.index, call.id.len > 0);
-        else
-            phi__chat_call_delta(a, &call);
-    }
-}
-
 /* ---- the end ---- */
 
 static void phi__chat_stop_word(phi__assembly *a, phi_str word) {
@@ -769,7 +695,29 @@ static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__ch
     if (k->parts.len > 0) phi__chat_parts_of(st, a, k->parts);
     if (k->content.len > 0) phi__chat_say(st, a, k->content);
     if (k->refusal.len > 0) phi__chat_say(st, a, k->refusal);
-    if (k->calls.len > 0) phi__chat_stream_calls_of(st, a, k->calls);
+    if (k->calls.len > 0) {
+        phi__json_cursor c;
+        phi__chat_call call;
+        size_t n = 0;
+        if (phi__json_cursor_in_array(&c, k->calls)) {
+            while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n)) {
+                const char *from = c.at;
+                if (!st->text.structured && phi__chat_splits(a))
+                    phi__chat_text_end(&st->text, a, PHI__CHAT_CALLED);
+                st->text.structured = true;
+                if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) {
+                    phi__json_cursor_skip(&c);
+                    continue;
+                }
+                phi__chat_read_call(&c, &call);
+                if (call.custom)
+                    phi__chat_kept_call(a, phi__str_trim(phi__str(from, (size_t)(c.at - from))),
+                                        call.has_index, call.index, call.id.len > 0);
+                else
+                    phi__chat_call_delta(a, &call);
+            }
+        }
+    }
     if (k->others.len > 0) phi__chat_kept_members(a, k->others);
     if (k->annotations.len + k->sources.len + k->citations.len > 0) phi__chat_cite(st, a, k);
     if (k->usage.len > 0) phi__chat_usage(a, k->usage);
@@ -878,11 +826,7 @@ static void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
     phi__chat_end(state, a);
 }
 
-/* ======== Requests of the OpenAI Chat Completions API, for all servers that speak it.
-
-   Each message is rendered whole and kept; what servers do differently are bits of the model's
-   quirks, and those bits that change a message are part of the form it is kept under. wire.md parts
-   3 and 9. */
+/* ---- requests ---- */
 
 /* The settings that a rendering depends on: bits of phi__rendered.form, above the quirks. The
    PHI__MEDIA_ bits are its lowest, which no quirk of the form has. */
@@ -955,9 +899,31 @@ static void phi__chat_item(phi__encoder *e, size_t at) {
     if (m->role == PHI_ROLE_ASSISTANT && phi__chat_thinking_on(e)) form |= PHI__CHAT_THINKING;
     if (!phi__chat_media_ready(e, at)) return;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
-        if (m->role == PHI_ROLE_USER)
-            phi__chat_user(e, m);
-        else if (m->role == PHI_ROLE_TOOL_RESULT)
+        if (m->role == PHI_ROLE_USER) {
+            /* Messages, into the scratch buffer. same: minted by the same model. */ /*
+               Writes nothing if no block may be sent. */
+            bool parts = phi__render_sends_media(e, m) || phi__chat_has_block(e, m, PHI__CHAT_PART);
+            for (size_t i = 0; i < m->content_count; i++) {
+                const phi_content *c = &m->content[i];
+                if (phi__chat_user_block(e, c) != PHI__CHAT_MESSAGE) continue;
+                phi__json_write_comma(&e->scratch);
+                phi__buf_add_str(&e->scratch, c->replay);
+            }
+            if (parts || phi__openai_says(e, m)) {
+                phi__json_write_item(&e->scratch, "{\"role\":\"user\",\"content\":");
+                if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || parts) {
+                    phi__buf_char(&e->scratch, '[');
+                    phi__render_parts(e, m, true, phi__render_said_part, phi__chat_block,
+                                      phi__chat_opaque_part);
+                    phi__buf_char(&e->scratch, ']');
+                } else {
+                    phi__buf_char(&e->scratch, '"');
+                    (void)phi__openai_join_text(e, m, false);
+                    phi__buf_char(&e->scratch, '"');
+                }
+                phi__buf_char(&e->scratch, '}');
+            }
+        } else if (m->role == PHI_ROLE_TOOL_RESULT)
             phi__chat_result(e, m);
         else
             phi__chat_assistant(e, m, same);
@@ -977,11 +943,10 @@ static void phi__chat_missing(phi__encoder *e, size_t item, size_t block) {
     phi__buf *out = &e->scratch;
     phi__chat_before(e, PHI_ROLE_TOOL_RESULT);
     phi__buf_clear(out);
-    phi__buf_text(out, "{\"role\":\"tool\",\"tool_call_id\":");
-    phi__render_id(out, call->id, phi__chat_id_rule(e->spec->model));
+    phi__render_id(out, "{\"role\":\"tool\",\"tool_call_id\":", call->id,
+                   phi__chat_id_rule(e->spec->model));
     if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT)) {
-        phi__buf_text(out, ",\"name\":");
-        phi__render_name(out, call->name, 64);
+        phi__render_name(out, ",\"name\":", call->name, 64);
     }
     phi__buf_text(out, ",\"content\":\"Error: ");
     phi__render_missing(e);
@@ -1025,29 +990,6 @@ static const char *phi__chat_choice(const phi__encoder *e) {
     if (e->spec->respond_only && phi__str_is(phi_str_of(e->spec->model->provider), "qwen"))
         return "{\"type\":\"function\",\"function\":{\"name\":\"" PHI_RESPOND_TOOL "\"}}";
     return phi__chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY) ? "\"any\"" : "\"required\"";
-}
-
-/* Serial calls: OpenAI's oldest reasoning models refuse the member. */
-static void phi__chat_put_tools(phi__encoder *e, uint32_t takes) {
-    phi__buf *out = &e->scratch;
-    bool strict;
-    if (e->spec->tool_count == 0) return;
-    phi__buf_text(out, ",\"tool_choice\":");
-    phi__buf_text(out, phi__chat_choice(e));
-    if (phi__chat_quirk(e, PHI_QUIRK_TOOL_STREAM)) phi__buf_text(out, ",\"tool_stream\":true");
-    if (phi__takes_serial(e->spec, takes)) phi__buf_text(out, ",\"parallel_tool_calls\":false");
-    phi__buf_text(out, ",\"tools\":[");
-    for (size_t i = 0; i < e->spec->tool_count; i++) {
-        phi__buf_text(out, i > 0 ? "," : "");
-        if (e->spec->tools[i].is_raw) {
-            phi__takes_put_raw(e, &e->spec->tools[i]);
-            continue;
-        }
-        phi__buf_text(out, "{\"type\":\"function\",\"function\":{");
-        strict = phi__openai_put_tool(e, &e->spec->tools[i]);
-        phi__buf_text(out, strict ? ",\"strict\":true}}" : "}}");
-    }
-    phi__buf_char(out, ']');
 }
 
 static void phi__chat_put_format(phi__encoder *e) {
@@ -1135,7 +1077,22 @@ static void phi__chat_head(phi__encoder *e) {
     phi__chat_thinking_put(e);
     if (phi__chat_quirk(e, PHI_QUIRK_CACHE_KEY)) phi__openai_put_cache_key(e);
     phi__chat_put_format(e);
-    phi__chat_put_tools(e, takes);
+    /* Serial calls: OpenAI's oldest reasoning models refuse the member. */
+    bool strict;
+    if (e->spec->tool_count != 0) {
+        phi__buf_text(out, ",\"tool_choice\":");
+        phi__buf_text(out, phi__chat_choice(e));
+        if (phi__chat_quirk(e, PHI_QUIRK_TOOL_STREAM)) phi__buf_text(out, ",\"tool_stream\":true");
+        if (phi__takes_serial(e->spec, takes)) phi__buf_text(out, ",\"parallel_tool_calls\":false");
+        phi__buf_text(out, ",\"tools\":[");
+        for (size_t i = 0; i < e->spec->tool_count; i++) {
+            if (phi__takes_raw(e, i)) continue;
+            phi__buf_text(out, "{\"type\":\"function\",\"function\":{");
+            strict = phi__openai_put_tool(e, &e->spec->tools[i]);
+            phi__buf_text(out, strict ? ",\"strict\":true}}" : "}}");
+        }
+        phi__buf_char(out, ']');
+    }
     phi__buf_text(out, ",\"messages\":[");
     phi__chat_put_system(e);
     phi__encode_scratch(e);
@@ -1152,17 +1109,9 @@ static void phi__chat_tail(phi__encoder *e) {
 }
 
 static void phi__chat_address(phi__encoder *e) {
-    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
     phi__encode_url(e, "/v1", true, "/chat/completions");
-    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
-    phi__encode_header(e, "accept", PHI__LIT("text/event-stream"));
-    if (key.len > 0) {
-        phi__buf_clear(&e->scratch);
-        phi__buf_text(&e->scratch, "Bearer ");
-        phi__buf_add_str(&e->scratch, key);
-        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
-    }
-    phi__encode_model_headers(e);
+    phi__encode_accept(e, "text/event-stream");
+    phi__encode_key(e, NULL);
 }
 
 /* ---- abilities ---- */
@@ -1230,45 +1179,24 @@ static phi_thinking phi__chat_level(const phi_model *model, phi_thinking wanted)
     return phi__openai_level(model, wanted, phi__str_is(phi_str_of(model->provider), "openai"));
 }
 
+/* clang-format off */
 static const char *const phi__chat_owned[] = {
-    "model", "stream",      "max_tokens",      "max_completion_tokens",        "messages",
-    "tools", "tool_choice", "response_format", "stream_options.include_usage", NULL};
+    "model", "stream", "max_tokens", "max_completion_tokens", "messages", "tools", "tool_choice",
+    "response_format", "stream_options.include_usage", NULL};
 
 static const phi__codec_settings phi__chat_settings = {phi__chat_takes, phi__chat_level,
                                                        phi__chat_owned, NULL};
 
-static const phi__codec_rules phi__chat_rules = {phi__chat_id_rule,
-                                                 phi__chat_strict_form,
-                                                 NULL,
-                                                 phi__chat_format_way,
-                                                 PHI__SCHEMA_IF_STRICT,
-                                                 phi__chat_format_fit,
-                                                 phi__chat_unforced,
-                                                 NULL,
-                                                 0,
-                                                 phi__chat_media,
-                                                 NULL,
-                                                 NULL,
-                                                 NULL,
-                                                 NULL,
-                                                 NULL,
-                                                 &phi__chat_settings,
-                                                 NULL};
+static const phi__codec_rules phi__chat_rules = {
+    phi__chat_id_rule, phi__chat_strict_form, NULL, phi__chat_format_way, PHI__SCHEMA_IF_STRICT,
+    phi__chat_format_fit, phi__chat_unforced, NULL, 0, phi__chat_media, NULL, NULL, NULL, NULL,
+    NULL, &phi__chat_settings, NULL};
 
 PHI__FN const phi__codec *phi__chat_codec(void) {
-    static const phi__codec codec = {PHI__NAMES_OPENAI_CHAT,
-                                     &phi__chat_rules,
-                                     sizeof(phi__chat_state),
-                                     phi__chat_head,
-                                     phi__chat_item,
-                                     phi__chat_tail,
-                                     phi__chat_address,
-                                     phi__chat_missing,
-                                     phi__chat_after_results,
-                                     phi__chat_event,
-                                     phi__chat_end,
-                                     phi__chat_whole,
-                                     NULL,
-                                     NULL};
+    static const phi__codec codec = {
+        PHI__NAMES_OPENAI_CHAT, &phi__chat_rules, sizeof(phi__chat_state), phi__chat_head,
+        phi__chat_item, phi__chat_tail, phi__chat_address, phi__chat_missing,
+        phi__chat_after_results, phi__chat_event, phi__chat_end, phi__chat_whole, NULL, NULL};
     return &codec;
 }
+/* clang-format on */

@@ -16,7 +16,10 @@ enum {
     PHI__CHAT_MERGE_TEXTS = 8   /* strings that grow at the same time */
 };
 
-static bool phi__chat_kept_reads(phi__json_text key) {
+PHI__FN bool phi__chat_kept_wants(phi__json_cursor *c, phi__json_text key, phi_str *raw) {
+    phi_json_type type = phi__json_cursor_peek(c);
+    bool says = type == PHI_JSON_STRING || type == PHI_JSON_ARRAY || type == PHI_JSON_OBJECT;
+    if (!phi__json_cursor_take_raw(c, raw) || !says || raw->len <= 2) return false;
     static const char *const names[] = {"content",
                                         "tool_calls",
                                         "reasoning_content",
@@ -32,15 +35,7 @@ static bool phi__chat_kept_reads(phi__json_text key) {
                                         "function_call", /* the old form of tool_calls */
                                         "channel"};      /* Groq: which kind of text this is */
     for (size_t i = 0; i < PHI__COUNT(names); i++)
-        if (phi__json_cursor_text_is(key, phi_str_of(names[i]))) return true;
-    return false;
-}
-
-PHI__FN bool phi__chat_kept_wants(phi__json_cursor *c, phi__json_text key, phi_str *raw) {
-    phi_json_type type = phi__json_cursor_peek(c);
-    bool says = type == PHI_JSON_STRING || type == PHI_JSON_ARRAY || type == PHI_JSON_OBJECT;
-    if (!phi__json_cursor_take_raw(c, raw) || !says || raw->len <= 2) return false;
-    if (phi__chat_kept_reads(key)) return false;
+        if (phi__json_cursor_text_is(key, phi_str_of(names[i]))) return false;
     /* LiteLLM says thinking_blocks once more in here */
     return !PHI__CHAT_IS(key, "provider_specific_fields") ||
            phi__str_find(*raw, 0, "\"thinking_blocks\"") == SIZE_MAX;
@@ -211,24 +206,6 @@ static bool phi__chat_kept_is_label(const phi_json *value, const phi_json *piece
     return true;
 }
 
-/* Merges the pieces that wait into the block's JSON: `root` has the one member. */
-static void phi__chat_kept_pieces(phi__chat_merge *p, phi_json *root, const phi_json *pieces,
-                                  bool call) {
-    phi_json_iter member = phi_json_each(root), it = phi_json_each(pieces);
-    phi_json *value = phi_json_next(&member);
-    phi_str key = member.key;
-    const phi_json *piece;
-    if (call) value = phi_json_at(value, 0);
-    if (phi__chat_kept_is_label(value, pieces)) return;
-    while (!p->no_memory && value != NULL && (piece = phi_json_next(&it)) != NULL) {
-        phi_json *merged = phi__chat_kept_merge(p, value, piece, key, 0);
-        if (merged != value && !call)
-            phi__chat_kept_check(p, phi__json_edit_set(p->arena, root, key, merged));
-        if (!call) value = merged;
-    }
-    if (call) (void)phi_json_remove(value, "index"); /* only streams have it */
-}
-
 PHI__FN void phi__chat_kept_close(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     phi_arena_mark mark = phi_arena_save(&a->scratch);
@@ -241,7 +218,25 @@ PHI__FN void phi__chat_kept_close(phi__assembly *a, size_t block) {
         phi_status status =
             d->bytes.failed ? PHI_NO_MEMORY : phi__chat_kept_tree(&a->scratch, &d->replay, &root);
         if (status == PHI_OK) status = phi__chat_kept_tree(&a->scratch, &d->bytes, &pieces);
-        if (status == PHI_OK) phi__chat_kept_pieces(&merge, root, pieces, d->key >= 0);
+        if (status == PHI_OK) {
+            /* Merges the pieces that wait into the block's JSON: `root` has the one member. */
+            bool call = d->key >= 0;
+            phi_json_iter member = phi_json_each(root), it = phi_json_each(pieces);
+            phi_json *value = phi_json_next(&member);
+            phi_str key = member.key;
+            const phi_json *piece;
+            if (call) value = phi_json_at(value, 0);
+            if (!phi__chat_kept_is_label(value, pieces)) {
+                while (!merge.no_memory && value != NULL && (piece = phi_json_next(&it)) != NULL) {
+                    phi_json *merged = phi__chat_kept_merge(&merge, value, piece, key, 0);
+                    if (merged != value && !call)
+                        phi__chat_kept_check(&merge,
+                                             phi__json_edit_set(merge.arena, root, key, merged));
+                    if (!call) value = merged;
+                }
+                if (call) (void)phi_json_remove(value, "index"); /* only streams have it */
+            }
+        }
         if (status == PHI_OK && !merge.no_memory)
             status = phi_json_write(&a->scratch, root, 0, &text);
         if (status == PHI_NO_MEMORY || merge.no_memory)
@@ -327,8 +322,7 @@ PHI__FN void phi__chat_kept_members(phi__assembly *a, phi_str delta) {
     phi__json_text key;
     phi_str raw;
     size_t block = SIZE_MAX, n = 0;
-    phi__json_cursor_init(&c, delta);
-    if (!phi__json_cursor_enter_object(&c)) return;
+    if (!phi__json_cursor_in_object(&c, delta)) return;
     while (phi__json_cursor_next_key(&c, &key)) {
         if (!phi__chat_kept_wants(&c, key, &raw)) continue;
         phi__chat_kept_member(a, key, raw, &block, &n);
@@ -390,8 +384,7 @@ PHI__FN void phi__chat_kept_annotations(phi__assembly *a, phi_str raw) {
         phi_arena_reset(&a->scratch, mark);
         return;
     }
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_cursor_enter_array(&c)) return;
+    if (!phi__json_cursor_in_array(&c, raw)) return;
     while (phi__json_cursor_next_item(&c)) {
         bool object = phi__json_cursor_peek(&c) == PHI_JSON_OBJECT;
         if (phi__json_cursor_take_raw(&c, &one) && object) phi__assembly_cite(a, block, one);
@@ -404,8 +397,7 @@ PHI__FN void phi__chat_kept_sources(phi__assembly *a, phi_str raw) {
     phi__buf url;
     phi_str one;
     if (block == SIZE_MAX) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_cursor_enter_array(&c)) return;
+    if (!phi__json_cursor_in_array(&c, raw)) return;
     phi__buf_clear(&a->drafts[block].citations);
     phi__buf_init(&url, a->memory);
     while (phi__json_cursor_next_item(&c)) {
@@ -414,17 +406,14 @@ PHI__FN void phi__chat_kept_sources(phi__assembly *a, phi_str raw) {
         if (type == PHI_JSON_OBJECT) phi__assembly_cite(a, block, one);
         if (type != PHI_JSON_STRING) continue;
         phi__buf_clear(&url);
-        phi__buf_text(&url, "{\"url\":");
-        phi__buf_add_str(&url, one);
-        phi__buf_char(&url, '}');
+        phi__buf_wrap(&url, "{\"url\":", one, "}");
         if (url.failed) a->no_memory = true;
         phi__assembly_cite(a, block, phi__buf_str(&url));
     }
     phi__buf_free(&url);
 }
 
-/* ======== Thinking in answers of Chat Completions: its text, and the data that
-   must go back as it came. */
+/* ---- thinking: its text, and the data that must go back as it came ---- */
 
 PHI__FN void phi__chat_thinking_add(phi__assembly *a, phi__json_text text, const char *field) {
     if (text.len == 0) return;
@@ -454,8 +443,7 @@ static void phi__chat_thinking_read_fragment_text(phi__chat_fragment *f, phi__js
 static void phi__chat_thinking_read_fragment(phi__chat_fragment *f) {
     phi__json_cursor c;
     phi__json_text key;
-    phi__json_cursor_init(&c, f->raw);
-    if (!phi__json_cursor_enter_object(&c)) return;
+    if (!phi__json_cursor_in_object(&c, f->raw)) return;
     while (phi__json_cursor_next_key(&c, &key)) {
         if (PHI__CHAT_IS(key, "type"))
             phi__json_cursor_take_text(&c, &f->type);
@@ -493,8 +481,7 @@ static void phi__chat_thinking_open_detail(phi__chat_state *st, phi__buf *out,
     phi__json_cursor c;
     phi__json_text key;
     phi_str value = {NULL, 0};
-    phi__json_cursor_init(&c, f->raw);
-    if (!phi__json_cursor_enter_object(&c)) return;
+    if (!phi__json_cursor_in_object(&c, f->raw)) return;
     phi__buf_char(out, '{');
     while (phi__json_cursor_next_key(&c, &key)) {
         bool later =
@@ -505,9 +492,7 @@ static void phi__chat_thinking_open_detail(phi__chat_state *st, phi__buf *out,
         }
         if (!phi__json_cursor_take_raw(&c, &value)) continue;
         phi__chat_thinking_quote(out, "\"", key);
-        phi__buf_text(out, "\":");
-        phi__buf_add_str(out, value);
-        phi__buf_char(out, ',');
+        phi__buf_wrap(out, "\":", value, ",");
     }
     phi__buf_char(out, '"');
     phi__buf_text(out, f->name);
@@ -536,48 +521,43 @@ static size_t phi__chat_thinking_detail_block(phi__chat_state *st, phi__assembly
     return i;
 }
 
-static void phi__chat_thinking_detail_item(phi__chat_state *st, phi__assembly *a, phi_str raw,
-                                           const char *member, bool spoken) {
-    phi__chat_fragment f = PHI_ZERO;
-    f.raw = raw;
-    phi__chat_thinking_read_fragment(&f);
-    bool joins = f.name != NULL;
-    if (joins && !spoken) phi__chat_thinking_add(a, f.text, "");
-    size_t block = phi__chat_thinking_detail_block(st, a, member);
-    if (block == SIZE_MAX) return;
-    phi__buf *out = &a->drafts[block].replay;
-    uint64_t key = phi__hash(f.index, phi__hash(phi__str(f.type.at, f.type.len), 4));
-    if (joins && st->detail == PHI__CHAT_DETAIL_TEXT && key == st->detail_key)
-        phi__chat_thinking_quote(out, "", f.text);
-    else {
-        phi__chat_thinking_close_detail(st, a);
-        phi__json_write_comma(out);
-        if (joins)
-            phi__chat_thinking_open_detail(st, out, &f);
-        else
-            phi__buf_add_str(out, raw);
-        st->detail_key = key;
-    }
-    if (joins && f.signature.len > 0 && st->detail == PHI__CHAT_DETAIL_TEXT) {
-        phi__chat_thinking_quote(out, "\",\"signature\":\"", f.signature);
-        phi__buf_char(out, '"');
-        st->detail = PHI__CHAT_DETAIL_OPEN;
-    }
-    if (out->failed) a->no_memory = true;
-}
-
 PHI__FN void phi__chat_thinking_details(phi__chat_state *st, phi__assembly *a, phi_str raw,
                                         const char *member, bool spoken) {
     phi__json_cursor c;
     phi_str item;
     size_t n = 0;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_cursor_enter_array(&c)) return;
+    if (!phi__json_cursor_in_array(&c, raw)) return;
     while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n)) {
         bool object = phi__json_cursor_peek(&c) == PHI_JSON_OBJECT;
-        if (phi__json_cursor_take_raw(&c, &item) && object)
-            phi__chat_thinking_detail_item(st, a, item, member, spoken);
+        if (phi__json_cursor_take_raw(&c, &item) && object) {
+            phi__chat_fragment f = PHI_ZERO;
+            f.raw = item;
+            phi__chat_thinking_read_fragment(&f);
+            bool joins = f.name != NULL;
+            if (joins && !spoken) phi__chat_thinking_add(a, f.text, "");
+            size_t block = phi__chat_thinking_detail_block(st, a, member);
+            if (block != SIZE_MAX) {
+                phi__buf *out = &a->drafts[block].replay;
+                uint64_t key = phi__hash(f.index, phi__hash(phi__str(f.type.at, f.type.len), 4));
+                if (joins && st->detail == PHI__CHAT_DETAIL_TEXT && key == st->detail_key)
+                    phi__chat_thinking_quote(out, "", f.text);
+                else {
+                    phi__chat_thinking_close_detail(st, a);
+                    phi__json_write_comma(out);
+                    if (joins)
+                        phi__chat_thinking_open_detail(st, out, &f);
+                    else
+                        phi__buf_add_str(out, item);
+                    st->detail_key = key;
+                }
+                if (joins && f.signature.len > 0 && st->detail == PHI__CHAT_DETAIL_TEXT) {
+                    phi__chat_thinking_quote(out, "\",\"signature\":\"", f.signature);
+                    phi__buf_char(out, '"');
+                    st->detail = PHI__CHAT_DETAIL_OPEN;
+                }
+                if (out->failed) a->no_memory = true;
+            }
+        }
     }
 }
 
@@ -651,8 +631,8 @@ PHI__FN void phi__chat_thinking_put(phi__encoder *e) {
     if (phi__chat_quirk(e, PHI_QUIRK_ENABLE_THINKING)) {
         phi__chat_thinking_put_switch(e, ",\"enable_thinking\":", "true", "false", "");
         if (phi__chat_thinking_on(e)) {
-            phi__buf_text(out, ",\"thinking_budget\":");
-            phi__buf_u64(out, phi__render_budget(phi__takes_level(e->codec, e->spec)));
+            phi__records_u64(out, "thinking_budget",
+                             phi__render_budget(phi__takes_level(e->codec, e->spec)));
         }
     }
     if (phi__chat_quirk(e, PHI_QUIRK_TEMPLATE_THINKING))

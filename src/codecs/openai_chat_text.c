@@ -7,7 +7,7 @@
 #include "codecs/openai_chat_in.h"
 #include "wire/wire_in.h"
 
-/* ======== Tool calls that a model wrote as text, read.
+/* ---- tool calls that a model wrote as text ----
 
    Forms: {"name":...,"arguments":{...}}, alone, several, or in an array, also with the names that
    other templates give their members; <function=name><parameter=key>value</parameter></function>;
@@ -117,26 +117,6 @@ static bool phi__chat_calls_value(phi__chat_read *r, const char **at, const char
     return status == PHI_OK;
 }
 
-/* Objects and arrays of them, with blanks, commas and semicolons between. */
-static bool phi__chat_calls_json(phi__chat_read *r, phi_str text) {
-    const char *at = text.at, *end = text.at + text.len;
-    for (;;) {
-        phi_json *node = NULL;
-        const phi_json *item;
-        while (at < end && strchr(" \n\t\r;,", *at) != NULL && *at != '\0') at++;
-        if (at == end) return r->count > 0;
-        if (*at != '{' && *at != '[') return false;
-        if (!phi__chat_calls_value(r, &at, end, &node)) return false;
-        if (phi_json_is(node, PHI_JSON_OBJECT)) {
-            if (!phi__chat_calls_node(r, node)) return false;
-            continue;
-        }
-        phi_json_iter it = phi_json_each(node);
-        while ((item = phi_json_next(&it)) != NULL)
-            if (!phi_json_is(item, PHI_JSON_OBJECT) || !phi__chat_calls_node(r, item)) return false;
-    }
-}
-
 /* ---- functions with parameters ---- */
 
 /* The declared type of a tool's parameter; "": none, or more than one. */
@@ -243,22 +223,6 @@ static size_t phi__chat_calls_last(phi_str text, const char *word) {
     return text.len;
 }
 
-/* <function=name>...</function>, one after the other; the last may lack its end. A value may hold
-   the closing tag as well. */
-static bool phi__chat_calls_functions(phi__chat_read *r, phi_str text) {
-    static const char tag[] = "<function=", close[] = "</function>";
-    for (; text.len > 0; text = phi__str_trim(text)) {
-        size_t from = sizeof tag - 1;
-        if (!phi__str_starts(text, tag)) return false;
-        size_t end = phi__min(phi__str_find(text, from, tag), text.len);
-        end = phi__chat_calls_last(phi__str(text.at, end), close);
-        if (!phi__chat_calls_one(r, phi__str(text.at + from, end - from))) return false;
-        end = phi__min(end + sizeof close - 1, text.len);
-        text = phi__str(text.at + end, text.len - end);
-    }
-    return r->count > 0;
-}
-
 /* ---- name[ARGS]{...} ---- */
 
 static bool phi__chat_calls_is_name(phi_str name) {
@@ -337,18 +301,42 @@ static bool phi__chat_calls_broken(phi__chat_read *r, phi_str text, bool cut) {
 
 static bool phi__chat_calls_read(phi__chat_read *r, phi_str text) {
     if (text.len == 0) return false;
-    if (phi__str_starts(text, "<function=")) return phi__chat_calls_functions(r, text);
-    if (text.at[0] == '{' || text.at[0] == '[') return phi__chat_calls_json(r, text);
+    if (phi__str_starts(text, "<function=")) {
+        /* <function=name>...</function>, one after the other; the last may lack its end. A
+           value may hold the closing tag as well. */
+        static const char tag[] = "<function=", close[] = "</function>";
+        for (; text.len > 0; text = phi__str_trim(text)) {
+            size_t from = sizeof tag - 1;
+            if (!phi__str_starts(text, tag)) return false;
+            size_t end = phi__min(phi__str_find(text, from, tag), text.len);
+            end = phi__chat_calls_last(phi__str(text.at, end), close);
+            if (!phi__chat_calls_one(r, phi__str(text.at + from, end - from))) return false;
+            end = phi__min(end + sizeof close - 1, text.len);
+            text = phi__str(text.at + end, text.len - end);
+        }
+        return r->count > 0;
+    }
+    if (text.at[0] == '{' || text.at[0] == '[') {
+        /* Objects and arrays of them, with blanks, commas and semicolons between. */
+        const char *at = text.at, *end = text.at + text.len;
+        for (;;) {
+            phi_json *node = NULL;
+            const phi_json *item;
+            while (at < end && strchr(" \n\t\r;,", *at) != NULL && *at != '\0') at++;
+            if (at == end) return r->count > 0;
+            if (*at != '{' && *at != '[') return false;
+            if (!phi__chat_calls_value(r, &at, end, &node)) return false;
+            if (phi_json_is(node, PHI_JSON_OBJECT)) {
+                if (!phi__chat_calls_node(r, node)) return false;
+                continue;
+            }
+            phi_json_iter it = phi_json_each(node);
+            while ((item = phi_json_next(&it)) != NULL)
+                if (!phi_json_is(item, PHI_JSON_OBJECT) || !phi__chat_calls_node(r, item))
+                    return false;
+        }
+    }
     return !r->known && phi__chat_calls_mistral(r, text);
-}
-
-static void phi__chat_calls_block(phi__assembly *a, phi_str name, phi_str arguments) {
-    if (a->count > 0) phi__assembly_close(a, a->count - 1);
-    size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, -1);
-    if (block == SIZE_MAX) return;
-    phi__assembly_set(a, &a->drafts[block].name, name);
-    phi__assembly_add(a, block, arguments);
-    phi__assembly_close(a, block);
 }
 
 /* The text without the fence around it and without the end-of-turn token after it. */
@@ -378,18 +366,20 @@ PHI__FN bool phi__chat_calls_of(phi__assembly *a, phi_str text, bool known, bool
     bool read = !cut && phi__chat_calls_read(&r, text);
     if (!read && !r.failed && (!known || cut)) read = phi__chat_calls_broken(&r, text, cut);
     if (r.failed) a->no_memory = true;
-    for (size_t i = 0; read && !a->no_memory && i < r.count; i++)
-        phi__chat_calls_block(a, r.made[i].name, r.made[i].arguments);
+    for (size_t i = 0; read && !a->no_memory && i < r.count; i++) {
+        if (a->count > 0) phi__assembly_close(a, a->count - 1);
+        size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, -1);
+        if (block != SIZE_MAX) {
+            phi__assembly_set(a, &a->drafts[block].name, r.made[i].name);
+            phi__assembly_add(a, block, r.made[i].arguments);
+            phi__assembly_close(a, block);
+        }
+    }
     phi_arena_reset(&a->scratch, mark);
     return read;
 }
 
-/* ======== The text of answers of small models: split into text, thinking and calls.
-
-   Local servers pass on what a model writes when they have no parser for its template: thinking
-   between tags, and calls as text. Bytes wait in assembly->held while they may be a part of a tag
-   or a call; the rest goes into blocks at once. Each byte is read at most three times, whatever the
-   model writes. docs/local_models.md has the rules. */
+/* ---- text, thinking and calls ---- */
 
 enum {
     PHI__CHAT_CALL_MOST = 1 << 20, /* bytes held back for calls between tags */
@@ -780,35 +770,6 @@ static void phi__chat_text_enter(phi__chat_text *t, phi__chat_mode mode) {
     t->quoted = t->escaped = t->opened = t->closed = t->fenced = false;
 }
 
-static void phi__chat_text_take_tag(phi__chat_text *t, phi__assembly *a, phi__chat_tag tag) {
-    size_t behind = t->at + strlen(phi__chat_text_tags[tag]);
-    if (tag == PHI__CHAT_TAG_THINK_END) {
-        /* A closing tag without an opening one: all text before it was thinking, if nothing
-           else came. */
-        phi__chat_text_say(t, a, false);
-        if (!t->thought && !t->behind && a->count == 1 && a->drafts[0].kind == PHI_CONTENT_TEXT) {
-            phi__assembly_turn(a, 0, PHI_CONTENT_THINKING);
-            phi__assembly_close(a, 0);
-        }
-        t->thought = true;
-    } else
-        phi__chat_text_say(t, a, false);
-    switch (tag) {
-    case PHI__CHAT_TAG_THINK:
-        phi__chat_text_restart(t, behind, false);
-        t->mode = PHI__CHAT_THINKS;
-        break;
-    case PHI__CHAT_TAG_CALL: phi__chat_text_enter(t, PHI__CHAT_CALLS); break;
-    case PHI__CHAT_TAG_FUNCTION: phi__chat_text_enter(t, PHI__CHAT_FUNCTION); break;
-    case PHI__CHAT_TAG_PYTHON:
-    case PHI__CHAT_TAG_MISTRAL: phi__chat_text_enter(t, PHI__CHAT_REST); break;
-    case PHI__CHAT_TAG_THINK_END:
-    case PHI__CHAT_TAG_CALL_END:
-    case PHI__CHAT_TAG_NONE:
-    case PHI__CHAT_TAG_SOME: phi__chat_text_restart(t, behind, t->called); break;
-    }
-}
-
 /* True if a line begins here with JSON that may be calls; *some: the text ends too early to know.
    */
 static bool phi__chat_text_at_json(const phi__chat_text *t, const phi__assembly *a, bool *some) {
@@ -827,7 +788,33 @@ static bool phi__chat_text_says(phi__chat_text *t, phi__assembly *a, bool last) 
             phi__chat_tag tag =
                 c == '<' || c == '[' ? phi__chat_text_tag(t, a) : PHI__CHAT_TAG_NONE;
             if (tag >= 0 && (t->ticks == 0 || t->ticks == 4)) {
-                phi__chat_text_take_tag(t, a, tag);
+                size_t behind = t->at + strlen(phi__chat_text_tags[tag]);
+                if (tag == PHI__CHAT_TAG_THINK_END) {
+                    /* A closing tag without an opening one: all text before it was thinking, if
+                       nothing else came. */
+                    phi__chat_text_say(t, a, false);
+                    if (!t->thought && !t->behind && a->count == 1 &&
+                        a->drafts[0].kind == PHI_CONTENT_TEXT) {
+                        phi__assembly_turn(a, 0, PHI_CONTENT_THINKING);
+                        phi__assembly_close(a, 0);
+                    }
+                    t->thought = true;
+                } else
+                    phi__chat_text_say(t, a, false);
+                switch (tag) {
+                case PHI__CHAT_TAG_THINK:
+                    phi__chat_text_restart(t, behind, false);
+                    t->mode = PHI__CHAT_THINKS;
+                    break;
+                case PHI__CHAT_TAG_CALL: phi__chat_text_enter(t, PHI__CHAT_CALLS); break;
+                case PHI__CHAT_TAG_FUNCTION: phi__chat_text_enter(t, PHI__CHAT_FUNCTION); break;
+                case PHI__CHAT_TAG_PYTHON:
+                case PHI__CHAT_TAG_MISTRAL: phi__chat_text_enter(t, PHI__CHAT_REST); break;
+                case PHI__CHAT_TAG_THINK_END:
+                case PHI__CHAT_TAG_CALL_END:
+                case PHI__CHAT_TAG_NONE:
+                case PHI__CHAT_TAG_SOME: phi__chat_text_restart(t, behind, t->called); break;
+                }
                 return true;
             }
             some = tag == PHI__CHAT_TAG_SOME;

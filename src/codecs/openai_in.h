@@ -9,8 +9,8 @@
 PHI__FN bool phi__openai_is_text(const phi_content *c);
 
 /* The texts of a message as the inside of one JSON string in the scratch buffer, joined by line
-   feeds; whether there was any. */
-PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m);
+   feeds; whether there was any. blank: blank texts too. */
+PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m, bool blank);
 
 /* True if any block of a user's message is sent, or a line that replaces it. */
 PHI__FN bool phi__openai_says(const phi__encoder *e, const phi_message *m);

@@ -46,10 +46,9 @@ typedef struct phi__responses_response {
     phi_str output, usage, error; /* raw JSON, or empty */
 } phi__responses_response;
 
-/* ======== Reads events of the Responses API, their items, the response and its
-   usage, into views of their text. */
+/* ---- events, items and the response as views of their text ---- */
 
-static const phi__json_member phi__responses_event_list[] = {
+static const phi__json_member phi__responses_event_members[] = {
     PHI__MEMBER(phi__responses_event, type, "type", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__responses_event, item_id, "item_id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__responses_event, index, "output_index", PHI__MEMBER_I64),
@@ -58,18 +57,16 @@ static const phi__json_member phi__responses_event_list[] = {
     PHI__MEMBER(phi__responses_event, arguments, "arguments", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__responses_event, response, "response", PHI__MEMBER_OBJECT),
     PHI__MEMBER_TAKE(phi__responses_event, has_error, "error", phi__classify_take_flag),
-    PHI__MEMBER(phi__responses_event, annotation, "annotation", PHI__MEMBER_OBJECT)};
-static const phi__json_members phi__responses_event_members = {
-    phi__responses_event_list, PHI__COUNT(phi__responses_event_list)};
+    PHI__MEMBER(phi__responses_event, annotation, "annotation", PHI__MEMBER_OBJECT),
+    PHI__MEMBERS_END};
 
-/* openai_responses.c. False: no JSON object. */
 static bool phi__responses_read_event(phi__responses_event *ev, phi_str data) {
     memset(ev, 0, sizeof *ev);
     ev->index = -1;
-    return phi__json_members_read(data, &phi__responses_event_members, ev, NULL);
+    return phi__json_members_read(data, phi__responses_event_members, ev, NULL);
 }
 
-static const phi__json_member phi__responses_item_list[] = {
+static const phi__json_member phi__responses_item_members[] = {
     PHI__MEMBER(phi__responses_output_item, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__responses_output_item, type, "type", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__responses_output_item, status, "status", PHI__MEMBER_TEXT),
@@ -78,71 +75,45 @@ static const phi__json_member phi__responses_item_list[] = {
     PHI__MEMBER(phi__responses_output_item, name, "name", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__responses_output_item, content, "content", PHI__MEMBER_ARRAY),
     PHI__MEMBER(phi__responses_output_item, phase, "phase", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__responses_output_item, summary, "summary", PHI__MEMBER_ARRAY)};
-static const phi__json_members phi__responses_item_members = {phi__responses_item_list,
-                                                              PHI__COUNT(phi__responses_item_list)};
+    PHI__MEMBER(phi__responses_output_item, summary, "summary", PHI__MEMBER_ARRAY),
+    PHI__MEMBERS_END};
 
 static void phi__responses_read_item(phi__responses_output_item *item, phi_str raw) {
     memset(item, 0, sizeof *item);
     item->raw = raw;
-    (void)phi__json_members_read(raw, &phi__responses_item_members, item, NULL);
+    (void)phi__json_members_read(raw, phi__responses_item_members, item, NULL);
 }
 
-static const phi__json_member phi__responses_reason_list[] = {
-    PHI__MEMBER(phi__responses_response, reason, "reason", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__responses_reason_members = {
-    phi__responses_reason_list, PHI__COUNT(phi__responses_reason_list)};
+static const phi__json_member phi__responses_reason_members[] = {
+    PHI__MEMBER(phi__responses_response, reason, "reason", PHI__MEMBER_TEXT), PHI__MEMBERS_END};
 
-static const phi__json_member phi__responses_response_list[] = {
+static const phi__json_member phi__responses_response_members[] = {
     PHI__MEMBER(phi__responses_response, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__responses_response, status, "status", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__responses_response, error, "error", PHI__MEMBER_OBJECT),
-    PHI__MEMBER_INSIDE("incomplete_details", &phi__responses_reason_members),
+    PHI__MEMBER_INSIDE("incomplete_details", phi__responses_reason_members),
     PHI__MEMBER(phi__responses_response, model, "model", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__responses_response, output, "output", PHI__MEMBER_ARRAY),
-    PHI__MEMBER(phi__responses_response, usage, "usage", PHI__MEMBER_OBJECT)};
-static const phi__json_members phi__responses_response_members = {
-    phi__responses_response_list, PHI__COUNT(phi__responses_response_list)};
+    PHI__MEMBER(phi__responses_response, usage, "usage", PHI__MEMBER_OBJECT),
+    PHI__MEMBERS_END};
 
 static bool phi__responses_read_response(phi__responses_response *r, phi_str raw) {
     memset(r, 0, sizeof *r);
-    return phi__json_members_read(raw, &phi__responses_response_members, r, NULL);
+    return phi__json_members_read(raw, phi__responses_response_members, r, NULL);
 }
 
-static const phi__json_member phi__responses_details_list[] = {
+static const phi__json_member phi__responses_details_members[] = {
     PHI__MEMBER(phi_usage, cache_read, "cached_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, cache_write, "cache_write_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi_usage, reasoning, "reasoning_tokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__responses_details_members = {
-    phi__responses_details_list, PHI__COUNT(phi__responses_details_list)};
+    PHI__MEMBER(phi_usage, reasoning, "reasoning_tokens", PHI__MEMBER_U64), PHI__MEMBERS_END};
 
-static const phi__json_member phi__responses_usage_list[] = {
+static const phi__json_member phi__responses_usage_members[] = {
     PHI__MEMBER(phi_usage, input, "input_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER_INSIDE("input_tokens_details", &phi__responses_details_members),
+    PHI__MEMBER_INSIDE("input_tokens_details", phi__responses_details_members),
     PHI__MEMBER(phi_usage, output, "output_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER_INSIDE("output_tokens_details", &phi__responses_details_members)};
-static const phi__json_members phi__responses_usage_members = {
-    phi__responses_usage_list, PHI__COUNT(phi__responses_usage_list)};
+    PHI__MEMBER_INSIDE("output_tokens_details", phi__responses_details_members), PHI__MEMBERS_END};
 
-/* Nothing, where raw is empty. */
-/* The wire's input includes the tokens read from and written to the cache. */
-static void phi__responses_read_usage(phi__assembly *a, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_cursor_init(&c, raw);
-    if (raw.len == 0 || phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return;
-    phi_usage u = PHI_ZERO;
-    (void)phi__json_members_take(&c, &phi__responses_usage_members, &u);
-    if (u.cache_read > u.input) u.cache_read = u.input;
-    u.input -= u.cache_read;
-    if (u.cache_write > u.input) u.cache_write = u.input;
-    u.input -= u.cache_write;
-    a->usage = u;
-}
-
-/* ======== What items of the Responses API say beyond text and calls: members and
-   content parts that phi does not read, and annotations. */
-
-/* ---- content parts ---- */
+/* ---- what items say beyond text and calls: members and parts that phi does not read ---- */
 
 typedef struct phi__responses_part {
     phi__json_text type;
@@ -190,32 +161,6 @@ static bool phi__responses_kept_is_more(phi_str content) {
     return odd || (cited && count > 1);
 }
 
-/* The annotations of a message's parts, in place of those before. */
-static void phi__responses_kept_citations(phi__assembly *a, size_t block, phi_str content) {
-    phi__responses_part part;
-    phi__json_cursor c, inner;
-    phi_str raw;
-    bool any = false;
-    phi__json_cursor_init(&c, content);
-    if (content.len == 0 || !phi__json_cursor_enter_array(&c)) return;
-    while (phi__json_cursor_next_item(&c)) {
-        if (!phi__json_cursor_enter_object(&c)) continue;
-        phi__responses_kept_part(&c, &part);
-        if (part.annotations.len == 0) continue;
-        phi__json_cursor_init(&inner, part.annotations);
-        if (!phi__json_cursor_enter_array(&inner)) continue;
-        while (phi__json_cursor_next_item(&inner)) {
-            bool object = phi__json_cursor_peek(&inner) == PHI_JSON_OBJECT;
-            if (!phi__json_cursor_take_raw(&inner, &raw) || !object) continue;
-            if (!any) phi__buf_clear(&a->drafts[block].citations);
-            any = true;
-            phi__assembly_cite(a, block, raw);
-        }
-    }
-}
-
-/* ---- the item ---- */
-
 static const char *const phi__responses_said_members[] = {"id",      "type",  "status", "role",
                                                           "content", "phase", NULL};
 static const char *const phi__responses_call_members[] = {"id",   "type",      "status", "call_id",
@@ -241,7 +186,7 @@ static void phi__responses_kept_json(phi__buf *out, const char *key, phi_str jso
     phi__json_write_str(out, json);
 }
 
-/* openai_responses.c: the data of a finished text or call that the next request sends back, in
+/* The data of a finished text or call that the next request sends back, in
    the draft's `replay`: an object with the strings "id", "phase", "more" (the item's other members,
    with commas between) and "parts" (its content, where that is more than texts). The strings hold
    JSON byte for byte. */
@@ -267,7 +212,7 @@ static void phi__responses_kept_item(phi__assembly *a, size_t block,
     phi__buf_free(&more);
 }
 
-/* ======== Answers of the OpenAI Responses API: events to a message.
+/* ---- answers: events to a message ----
 
    The answer is a list of items, each of which becomes one block: a message its text, a reasoning
    item thinking, a function call a tool call, and an item of any other type an opaque block. Items
@@ -369,9 +314,7 @@ static void phi__responses_join(phi__buf *out, phi_str parts, const char *betwee
     phi__json_cursor c;
     phi__json_text key;
     bool any = false;
-    if (parts.len == 0) return;
-    phi__json_cursor_init(&c, parts);
-    if (!phi__json_cursor_enter_array(&c)) return;
+    if (!phi__json_cursor_in_array(&c, parts)) return;
     while (phi__json_cursor_next_item(&c)) {
         if (!phi__json_cursor_enter_object(&c)) continue;
         while (phi__json_cursor_next_key(&c, &key)) {
@@ -429,16 +372,6 @@ static void phi__responses_remember(phi__assembly *a, size_t block) {
         a->drafts[block].kept = phi__hash(phi__buf_str(&a->drafts[block].replay), 5);
 }
 
-/* The part of an opaque item that has come. Broken JSON leaves the earlier text. */
-static void phi__responses_stream_put_opaque(phi__assembly *a, size_t block,
-                                             const phi__responses_output_item *item) {
-    phi__draft *d = &a->drafts[block];
-    if (!phi__kept_is_object(&a->scratch, item->raw, &a->no_memory)) return;
-    phi__assembly_put(a, &d->name, item->type);
-    phi__assembly_set(a, &d->replay, item->raw);
-    phi__responses_remember(a, block);
-}
-
 /* An item that is broken JSON opens no block. */
 static size_t phi__responses_open_opaque(phi__assembly *a, const phi__responses_output_item *item,
                                          phi__responses_key key) {
@@ -489,13 +422,39 @@ static void phi__responses_finish_item(phi__assembly *a, size_t block,
     bool cut = PHI__RESPONSES_IS(item->status, "incomplete") ||
                PHI__RESPONSES_IS(item->status, "in_progress");
     if (a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
-        phi__responses_stream_put_opaque(a, block, item);
+        /* The part of an opaque item that has come. Broken JSON leaves the earlier text. */
+        phi__draft *d = &a->drafts[block];
+        if (phi__kept_is_object(&a->scratch, item->raw, &a->no_memory)) {
+            phi__assembly_put(a, &d->name, item->type);
+            phi__assembly_set(a, &d->replay, item->raw);
+            phi__responses_remember(a, block);
+        }
         phi__assembly_close(a, block);
         return;
     }
     if (a->drafts[block].kind == PHI_CONTENT_TOOL_CALL) phi__responses_name_call(a, block, item);
-    if (a->drafts[block].kind == PHI_CONTENT_TEXT)
-        phi__responses_kept_citations(a, block, item->content);
+    if (a->drafts[block].kind == PHI_CONTENT_TEXT) {
+        /* The annotations of a message's parts, in place of those before. */
+        phi__responses_part part;
+        phi__json_cursor c, inner;
+        phi_str raw;
+        bool any = false;
+        if (phi__json_cursor_in_array(&c, item->content)) {
+            while (phi__json_cursor_next_item(&c)) {
+                if (!phi__json_cursor_enter_object(&c)) continue;
+                phi__responses_kept_part(&c, &part);
+                if (part.annotations.len == 0) continue;
+                if (!phi__json_cursor_in_array(&inner, part.annotations)) continue;
+                while (phi__json_cursor_next_item(&inner)) {
+                    bool object = phi__json_cursor_peek(&inner) == PHI_JSON_OBJECT;
+                    if (!phi__json_cursor_take_raw(&inner, &raw) || !object) continue;
+                    if (!any) phi__buf_clear(&a->drafts[block].citations);
+                    any = true;
+                    phi__assembly_cite(a, block, raw);
+                }
+            }
+        }
+    }
     phi__responses_whole_text(a, block, item);
     if (!cut) {
         /* Keeps the data that the next request sends back: a whole reasoning item; of other
@@ -568,9 +527,7 @@ static void phi__responses_output(phi__assembly *a, phi_str raw) {
     phi_str one;
     bool all = a->count == 0;
     size_t n = 0;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_cursor_enter_array(&c)) return;
+    if (!phi__json_cursor_in_array(&c, raw)) return;
     for (int64_t index = 0; phi__json_cursor_next_item(&c); index++) {
         if (!phi__json_cursor_take_raw(&c, &one)) continue;
         if (!phi__assembly_takes_more(a, &n)) return;
@@ -598,19 +555,6 @@ static void phi__responses_begin(phi__assembly *a, const phi__responses_response
     phi__assembly_start(a);
 }
 
-static void phi__responses_incomplete(phi__assembly *a) {
-    phi_str word = phi__buf_str(&a->raw_stop_reason);
-    if (a->failure.kind != PHI_FAILURE_NONE) return;
-    if (phi__str_is(word, "max_output_tokens"))
-        a->stop_reason = PHI_STOP_REASON_LENGTH;
-    else if (phi__str_is(word, "content_filter"))
-        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
-    else if (phi__str_is(word, "incomplete")) /* without any reason */
-        phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
-    else
-        phi__assembly_unknown_stop(a);
-}
-
 /* A terminal event, by its status word. */
 static void phi__responses_finish(phi__responses_state *st, phi__assembly *a,
                                   const phi__responses_response *r, phi__json_text status) {
@@ -618,14 +562,35 @@ static void phi__responses_finish(phi__responses_state *st, phi__assembly *a,
     st->finished = a->terminal = a->last = true;
     phi__responses_begin(a, r);
     if (!st->failed) phi__responses_output(a, r->output);
-    phi__responses_read_usage(a, r->usage);
+    /* The wire's input includes the tokens read from and written to the cache. */
+    phi__json_cursor c;
+    phi__json_cursor_init(&c, r->usage);
+    if (r->usage.len != 0 && phi__json_cursor_peek(&c) == PHI_JSON_OBJECT) {
+        phi_usage u = PHI_ZERO;
+        (void)phi__json_members_take(&c, phi__responses_usage_members, &u);
+        if (u.cache_read > u.input) u.cache_read = u.input;
+        u.input -= u.cache_read;
+        if (u.cache_write > u.input) u.cache_write = u.input;
+        u.input -= u.cache_write;
+        a->usage = u;
+    }
     phi__assembly_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
     for (size_t i = 0; i < a->count; i++)
         if (a->drafts[i].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, i);
-    if (incomplete)
-        phi__responses_incomplete(a);
-    else if (PHI__RESPONSES_IS(status, "failed") || PHI__RESPONSES_IS(status, "cancelled") ||
-             r->error.len > 2) {
+    if (incomplete) {
+        phi_str word = phi__buf_str(&a->raw_stop_reason);
+        if (a->failure.kind == PHI_FAILURE_NONE) {
+            if (phi__str_is(word, "max_output_tokens"))
+                a->stop_reason = PHI_STOP_REASON_LENGTH;
+            else if (phi__str_is(word, "content_filter"))
+                phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
+            else if (phi__str_is(word, "incomplete")) /* without any reason */
+                phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
+            else
+                phi__assembly_unknown_stop(a);
+        }
+    } else if (PHI__RESPONSES_IS(status, "failed") || PHI__RESPONSES_IS(status, "cancelled") ||
+               r->error.len > 2) {
         if (r->error.len > 2)
             phi__classify_event(a, r->error);
         else
@@ -764,10 +729,7 @@ static void phi__responses_whole(void *state, phi__assembly *a, phi_str body) {
     phi_arena_reset(&a->scratch, mark);
 }
 
-/* ======== Requests of the OpenAI Responses API, at OpenAI and at Azure.
-
-   The transcript goes out as a list of items; each message is rendered whole, as those of its items
-   that may be sent, and kept. Nothing is stored at the server. wire.md parts 4, 5 and 9. */
+/* ---- requests ---- */
 
 #define PHI__RESPONSES_OBJECT                                                                      \
     "{\"role\":\"developer\",\"content\":[{\"type\":\"input_text\",\"text\":"                      \
@@ -811,8 +773,8 @@ static void phi__responses_missing(phi__encoder *e, size_t item, size_t block) {
     const phi_content *call = &e->spec->items[item].message->content[block];
     phi__responses_before(e, PHI_ROLE_TOOL_RESULT);
     phi__buf_clear(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"function_call_output\",\"call_id\":");
-    phi__render_id(&e->scratch, call->id, PHI__ID_RESPONSES);
+    phi__render_id(&e->scratch, "{\"type\":\"function_call_output\",\"call_id\":", call->id,
+                   PHI__ID_RESPONSES);
     phi__buf_text(&e->scratch, ",\"output\":\"Error: ");
     phi__render_missing(e);
     phi__buf_text(&e->scratch, "\"}");
@@ -849,33 +811,6 @@ static void phi__responses_put_thinking(phi__encoder *e) {
     phi__buf_text(out, e->spec->thinking != PHI_THINKING_OFF ? "\",\"summary\":\"auto\"}" : "\"}");
 }
 
-static void phi__responses_put_tools(phi__encoder *e) {
-    phi__buf *out = &e->scratch;
-    phi_tool_choice choice = e->spec->tool_choice;
-    bool strict;
-    if (e->spec->tool_count == 0) return;
-    phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
-                       : choice == PHI_TOOL_CHOICE_AUTO ? ",\"tool_choice\":\"auto\""
-                                                        : ",\"tool_choice\":\"required\"");
-    if (phi__takes_serial(e->spec, PHI__TAKES_ALL))
-        phi__buf_text(out, ",\"parallel_tool_calls\":false");
-    phi__buf_text(out, ",\"tools\":[");
-    if (phi__takes_deferred(e->spec)) phi__buf_text(out, "{\"type\":\"tool_search\"},");
-    for (size_t i = 0; i < e->spec->tool_count; i++) {
-        if (i > 0) phi__buf_char(out, ',');
-        if (e->spec->tools[i].is_raw) {
-            phi__takes_put_raw(e, &e->spec->tools[i]);
-            continue;
-        }
-        phi__buf_text(out, "{\"type\":\"function\",");
-        strict = phi__openai_put_tool(e, &e->spec->tools[i]);
-        /* omitted counts as true */
-        phi__buf_text(out, strict ? ",\"strict\":true" : ",\"strict\":false");
-        phi__buf_text(out, e->spec->tools[i].deferred ? ",\"defer_loading\":true}" : "}");
-    }
-    phi__buf_char(out, ']');
-}
-
 static void phi__responses_put_format(phi__encoder *e) {
     const phi_format *format = &e->spec->format;
     phi__buf *out = &e->scratch;
@@ -906,14 +841,32 @@ static void phi__responses_head(phi__encoder *e) {
     phi__render_member(out, "model", phi_str_of(spec->model->id));
     phi__buf_text(out, ",\"stream\":true,\"store\":false");
     if (most != 0) {
-        phi__buf_text(out, ",\"max_output_tokens\":");
-        phi__buf_u64(out, phi__max(most, PHI__RESPONSES_OUTPUT_LEAST));
+        phi__records_u64(out, "max_output_tokens", phi__max(most, PHI__RESPONSES_OUTPUT_LEAST));
     }
     phi__takes_put(e, &keys, phi__responses_takes(spec));
     phi__responses_put_thinking(e);
     if ((spec->model->quirks & PHI_QUIRK_CACHE_KEY) != 0) phi__openai_put_cache_key(e);
     phi__responses_put_format(e);
-    phi__responses_put_tools(e);
+    phi_tool_choice choice = e->spec->tool_choice;
+    bool strict;
+    if (e->spec->tool_count != 0) {
+        phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
+                           : choice == PHI_TOOL_CHOICE_AUTO ? ",\"tool_choice\":\"auto\""
+                                                            : ",\"tool_choice\":\"required\"");
+        if (phi__takes_serial(e->spec, PHI__TAKES_ALL))
+            phi__buf_text(out, ",\"parallel_tool_calls\":false");
+        phi__buf_text(out, ",\"tools\":[");
+        if (phi__takes_deferred(e->spec)) phi__buf_text(out, "{\"type\":\"tool_search\"},");
+        for (size_t i = 0; i < e->spec->tool_count; i++) {
+            if (phi__takes_raw(e, i)) continue;
+            phi__buf_text(out, "{\"type\":\"function\",");
+            strict = phi__openai_put_tool(e, &e->spec->tools[i]);
+            /* omitted counts as true */
+            phi__buf_text(out, strict ? ",\"strict\":true" : ",\"strict\":false");
+            phi__buf_text(out, e->spec->tools[i].deferred ? ",\"defer_loading\":true}" : "}");
+        }
+        phi__buf_char(out, ']');
+    }
     if (!phi__render_blank(spec->system_prompt))
         phi__render_member(out, "instructions", spec->system_prompt);
     phi__buf_text(out, ",\"input\":[");
@@ -925,21 +878,6 @@ static void phi__responses_head(phi__encoder *e) {
 }
 
 static void phi__responses_tail(phi__encoder *e) { phi__encode_glue(e, "]}"); }
-
-static void phi__responses_headers(phi__encoder *e, bool azure) {
-    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
-    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
-    phi__encode_header(e, "accept", PHI__LIT("text/event-stream"));
-    if (key.len > 0 && azure)
-        phi__encode_header(e, "api-key", key);
-    else if (key.len > 0) {
-        phi__buf_clear(&e->scratch);
-        phi__buf_text(&e->scratch, "Bearer ");
-        phi__buf_add_str(&e->scratch, key);
-        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
-    }
-    phi__encode_model_headers(e);
-}
 
 /* ---- the codecs ---- */
 
@@ -964,13 +902,17 @@ static phi_thinking phi__responses_level(const phi_model *model, phi_thinking wa
     return phi__openai_level(model, wanted, phi__responses_at_openai(model));
 }
 
+/* clang-format off */
 static const char *const phi__responses_owned[] = {
-    "model", "stream", "store",       "max_output_tokens", "instructions",
-    "input", "tools",  "tool_choice", "text.format",       NULL};
-static const char *const phi__responses_lists[] = {"include", NULL};
+    "model", "stream", "store", "max_output_tokens", "instructions", "input", "tools",
+    "tool_choice", "text.format", NULL};
+
+static const char *const phi__responses_lists[] = {
+    "include", NULL};
 
 static const phi__codec_settings phi__responses_settings = {
     phi__responses_takes, phi__responses_level, phi__responses_owned, phi__responses_lists};
+/* clang-format on */
 
 /* A name of one digit, a point, and more: "gpt-5.4-mini". The guide "Tool search", November 2026:
    gpt-5.4 and later. Azure has them too, where the deployment has the model's name. */
@@ -988,46 +930,29 @@ static bool phi__responses_defers(const phi_model *model) {
     return version[0] < 100 && (version[0] > 5 || (version[0] == 5 && version[1] >= 4));
 }
 
-static const phi__codec_rules phi__responses_rules = {phi__responses_id_rule,
-                                                      phi__openai_strict_form,
-                                                      NULL,
-                                                      NULL,
-                                                      PHI__SCHEMA_IF_STRICT,
-                                                      NULL,
-                                                      NULL,
-                                                      NULL,
-                                                      0,
-                                                      phi__responses_media,
-                                                      phi__responses_same_wire,
-                                                      NULL,
-                                                      NULL,
-                                                      NULL,
-                                                      NULL,
-                                                      &phi__responses_settings,
-                                                      phi__responses_defers};
+/* clang-format off */
+static const phi__codec_rules phi__responses_rules = {
+    phi__responses_id_rule, phi__openai_strict_form, NULL, NULL, PHI__SCHEMA_IF_STRICT, NULL, NULL,
+    NULL, 0, phi__responses_media, phi__responses_same_wire, NULL, NULL, NULL, NULL,
+    &phi__responses_settings, phi__responses_defers};
+/* clang-format on */
 
 static void phi__responses_address(phi__encoder *e) {
     phi__encode_url(e, "/v1", true, "/responses");
-    phi__responses_headers(e, false);
+    phi__encode_accept(e, "text/event-stream");
+    phi__encode_key(e, NULL);
 }
 
+/* clang-format off */
 PHI__FN const phi__codec *phi__responses_codec(void) {
-    static const phi__codec codec = {PHI__NAMES_OPENAI_RESPONSES,
-                                     &phi__responses_rules,
-                                     sizeof(phi__responses_state),
-                                     phi__responses_head,
-                                     phi__responses_item,
-                                     phi__responses_tail,
-                                     phi__responses_address,
-                                     phi__responses_missing,
-                                     phi__responses_after_results,
-                                     phi__responses_stream_event,
-                                     phi__responses_end,
-                                     phi__responses_whole,
-                                     NULL,
-                                     NULL};
+    static const phi__codec codec = {
+        PHI__NAMES_OPENAI_RESPONSES, &phi__responses_rules, sizeof(phi__responses_state),
+        phi__responses_head, phi__responses_item, phi__responses_tail, phi__responses_address,
+        phi__responses_missing, phi__responses_after_results, phi__responses_stream_event,
+        phi__responses_end, phi__responses_whole, NULL, NULL};
     return &codec;
 }
+/* clang-format on */
 
 /* The base as given, but for what stands from "/deployments" on: there is nothing below it. */
 static void phi__responses_azure_address(phi__encoder *e) {
@@ -1044,33 +969,24 @@ static void phi__responses_azure_address(phi__encoder *e) {
             phi__buf_add(&e->scratch, base.at + query, base.len - query);
         else
             phi__buf_text(&e->scratch, "/v1"); /* without a version only this path is there */
-        if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &url)) {
-            e->failed = true;
-            return;
-        }
+        if (!phi__encode_copy(e, &url)) return;
         model.base_url = url.at;
         there.model = &model;
     }
     e->spec = &there;
     phi__encode_url(e, "/openai/v1", true, "/responses");
     e->spec = spec;
-    phi__responses_headers(e, true);
+    phi__encode_accept(e, "text/event-stream");
+    phi__encode_key(e, "api-key");
 }
 
+/* clang-format off */
 PHI__FN const phi__codec *phi__responses_codec_azure(void) {
-    static const phi__codec codec = {PHI__NAMES_AZURE,
-                                     &phi__responses_rules,
-                                     sizeof(phi__responses_state),
-                                     phi__responses_head,
-                                     phi__responses_item,
-                                     phi__responses_tail,
-                                     phi__responses_azure_address,
-                                     phi__responses_missing,
-                                     phi__responses_after_results,
-                                     phi__responses_stream_event,
-                                     phi__responses_end,
-                                     phi__responses_whole,
-                                     NULL,
-                                     NULL};
+    static const phi__codec codec = {
+        PHI__NAMES_AZURE, &phi__responses_rules, sizeof(phi__responses_state), phi__responses_head,
+        phi__responses_item, phi__responses_tail, phi__responses_azure_address,
+        phi__responses_missing, phi__responses_after_results, phi__responses_stream_event,
+        phi__responses_end, phi__responses_whole, NULL, NULL};
     return &codec;
 }
+/* clang-format on */

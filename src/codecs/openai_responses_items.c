@@ -76,8 +76,7 @@ static void phi__responses_put_opaque(phi__encoder *e, const phi_content *c, boo
 /* `before` goes first. */
 static void phi__responses_text_part(phi__encoder *e, const char *before, const phi_content *c) {
     phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"input_text\",\"text\":\"");
+    phi__json_write_item(out, "{\"type\":\"input_text\",\"text\":\"");
     phi__buf_text(out, before);
     phi__render_said(e, c);
     phi__buf_text(out, "\"}");
@@ -137,8 +136,7 @@ static void phi__responses_say(phi__encoder *e, const phi_message *m, size_t fro
         says = phi__render_way_to(e, &m->content[i]) != PHI__RENDER_SKIP ||
                phi__responses_is_part(e, &m->content[i]);
     if (!says) return;
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
+    phi__json_write_item(&e->scratch, "{\"role\":\"user\",\"content\":");
     phi__responses_parts(e, m, from, to, "");
     phi__buf_char(&e->scratch, '}');
 }
@@ -164,15 +162,15 @@ PHI__FN void phi__responses_result(phi__encoder *e, const phi_message *m) {
     bool parts = phi__render_sends_media(e, m);
     for (size_t i = 0; i < m->content_count && !parts; i++)
         parts = phi__responses_is_part(e, &m->content[i]);
-    phi__buf_text(out, "{\"type\":\"function_call_output\",\"call_id\":");
-    phi__render_id(out, m->tool_call_id, PHI__ID_RESPONSES);
+    phi__render_id(out, "{\"type\":\"function_call_output\",\"call_id\":", m->tool_call_id,
+                   PHI__ID_RESPONSES);
     phi__buf_text(out, ",\"output\":");
     if (parts)
         phi__responses_parts(e, m, 0, m->content_count, before);
     else {
         phi__buf_char(out, '"');
         phi__buf_text(out, before);
-        if (!phi__openai_join_text(e, m)) phi__buf_text(out, "(no output)");
+        if (!phi__openai_join_text(e, m, false)) phi__buf_text(out, "(no output)");
         phi__buf_char(out, '"');
     }
     phi__buf_char(out, '}');
@@ -239,16 +237,6 @@ static bool phi__responses_member(phi__encoder *e, const phi_content *c, const c
     return fits;
 }
 
-/* The reasoning items in [from, to), which produced the item that is written next. */
-static void phi__responses_reasoning(phi__encoder *e, const phi_message *m, size_t from,
-                                     size_t to) {
-    for (; from < to; from++) {
-        if (m->content[from].kind != PHI_CONTENT_THINKING) continue;
-        if (e->scratch.len > 0) phi__buf_char(&e->scratch, ',');
-        phi__buf_add_str(&e->scratch, m->content[from].signature);
-    }
-}
-
 /* JSON that the block's replay has as the text of a member; empty: none. In the arena. `object`:
    it is the inside of one, else an array. */
 static phi_str phi__responses_kept(phi__encoder *e, const phi_content *c, const char *key,
@@ -263,9 +251,7 @@ static phi_str phi__responses_kept(phi__encoder *e, const phi_content *c, const 
     if (text.len == 0) return none;
     if (!object) return text.at[0] == '[' && phi__render_goes(e, text) ? text : none;
     phi__buf_init(&braces, e->arena->memory);
-    phi__buf_char(&braces, '{');
-    phi__buf_add_str(&braces, text);
-    phi__buf_char(&braces, '}');
+    phi__buf_wrap(&braces, "{", text, "}");
     phi_str whole = phi__buf_str(&braces);
     if (braces.failed) e->failed = true;
     bool good = !braces.failed && phi__render_goes(e, whole);
@@ -305,9 +291,7 @@ static void phi__responses_content(phi__encoder *e, const phi_content *c, bool k
                      phi__render_goes(e, c->citations);
         phi__buf_text(out, "[{\"type\":\"output_text\"");
         phi__render_text_member(e, "text", c->text);
-        phi__buf_text(out, ",\"annotations\":");
-        phi__buf_add_str(out, cites ? c->citations : PHI__LIT("[]"));
-        phi__buf_text(out, "}]");
+        phi__buf_wrap(out, ",\"annotations\":", cites ? c->citations : PHI__LIT("[]"), "}]");
     }
     phi_arena_reset(e->arena, mark);
 }
@@ -318,8 +302,7 @@ static void phi__responses_more(phi__encoder *e, const phi_content *c, bool kin)
     phi_str more = {NULL, 0};
     if (kin) more = phi__responses_kept(e, c, "more", true);
     if (more.len > 0) {
-        phi__buf_char(&e->scratch, ',');
-        phi__buf_add_str(&e->scratch, more);
+        phi__buf_wrap(&e->scratch, ",", more, "");
     }
     phi_arena_reset(e->arena, mark);
 }
@@ -358,16 +341,22 @@ PHI__FN void phi__responses_assistant(phi__encoder *e, const phi_message *m, boo
             if (c->kind == PHI_CONTENT_TOOL_CALL || c->kind == PHI_CONTENT_OPAQUE) from = i + 1;
             continue;
         }
-        if (same) phi__responses_reasoning(e, m, from, i);
+        if (same) {
+            /* The reasoning items in [from, to), which produced the item that is written next.
+               */
+            for (; from < i; from++) {
+                if (m->content[from].kind != PHI_CONTENT_THINKING) continue;
+                phi__json_write_comma(&e->scratch);
+                phi__buf_add_str(&e->scratch, m->content[from].signature);
+            }
+        }
         phi__json_write_comma(&e->scratch);
         if (c->kind == PHI_CONTENT_TOOL_CALL) {
             phi__buf *out = &e->scratch;
             phi__buf_text(out, "{\"type\":\"function_call\"");
             if (same) (void)phi__responses_member(e, c, "id", "fc_");
-            phi__buf_text(out, ",\"call_id\":");
-            phi__render_id(out, c->id, PHI__ID_RESPONSES);
-            phi__buf_text(out, ",\"name\":");
-            phi__render_name(out, c->name, 64);
+            phi__render_id(out, ",\"call_id\":", c->id, PHI__ID_RESPONSES);
+            phi__render_name(out, ",\"name\":", c->name, 64);
             phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
             phi__responses_more(e, c, kin);
             phi__buf_char(out, '}');

@@ -82,14 +82,7 @@ static void phi__queries_put_parameter(phi__buf *out, size_t from, const char *n
     phi__buf_char(out, any ? '&' : '?');
     phi__buf_text(out, name);
     if (value.len > 0) phi__buf_char(out, '=');
-    for (size_t i = 0; i < value.len; i++) {
-        char c = value.at[i];
-        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-            (c != '\0' && strchr("-_.~", c) != NULL))
-            phi__buf_char(out, c);
-        else
-            phi__buf_printf(out, "%%%02X", (unsigned)(unsigned char)c);
-    }
+    phi__buf_percent(out, value, "-_.~");
 }
 
 /* Bedrock's lists are at "bedrock." where its answers are at "bedrock-runtime.". */
@@ -143,8 +136,7 @@ PHI__FN bool phi__queries_members(const phi__queries *q, char *body, size_t len,
     phi__json_text key;
     phi_str value;
     size_t n = 0;
-    phi__json_cursor_init(&c, phi__str(body, len));
-    if (!phi__json_cursor_enter_object(&c)) return false;
+    if (!phi__json_cursor_in_object(&c, phi__str(body, len))) return false;
     while (phi__json_cursor_next_key(&c, &key)) {
         if (!phi__json_cursor_take_raw(&c, &value)) break;
         if (!phi__queries_keeps(q, key)) continue;
@@ -289,8 +281,7 @@ PHI__FN bool phi__queries_tokens(const phi__queries *q, phi_str body, uint64_t *
     phi__json_cursor c;
     phi__json_text key;
     bool found = false;
-    phi__json_cursor_init(&c, body);
-    if (!phi__json_cursor_enter_object(&c)) return false;
+    if (!phi__json_cursor_in_object(&c, body)) return false;
     while (phi__json_cursor_next_key(&c, &key))
         if (phi__json_cursor_text_is(key, phi_str_of(q->tokens)))
             found = phi__json_cursor_take_u64(&c, out) || found;

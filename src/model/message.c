@@ -225,21 +225,6 @@ static inline bool phi__message_copy_str(phi_arena *arena, phi_str from, phi_str
     return from.len == 0 || phi__arena_str(arena, from, to);
 }
 
-static bool phi__message_copy_content(const phi_content *from, phi_content *to, phi_arena *arena) {
-    *to = *from;
-    return phi__message_copy_str(arena, from->text, &to->text) &&
-           phi__message_copy_str(arena, from->data, &to->data) &&
-           phi__message_copy_str(arena, from->mime_type, &to->mime_type) &&
-           phi__message_copy_str(arena, from->id, &to->id) &&
-           phi__message_copy_str(arena, from->name, &to->name) &&
-           phi__message_copy_str(arena, from->arguments, &to->arguments) &&
-           phi__message_copy_str(arena, from->signature, &to->signature) &&
-           phi__message_copy_str(arena, from->replay, &to->replay) &&
-           phi__message_copy_str(arena, from->url, &to->url) &&
-           phi__message_copy_str(arena, from->protocol, &to->protocol) &&
-           phi__message_copy_str(arena, from->citations, &to->citations);
-}
-
 PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi_message *out) {
     phi_content *content = NULL;
     *out = *message;
@@ -249,8 +234,22 @@ PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi
         if (content == NULL) return false;
     }
     out->content = content;
-    for (size_t i = 0; i < message->content_count; i++)
-        if (!phi__message_copy_content(&message->content[i], &content[i], arena)) return false;
+    for (size_t i = 0; i < message->content_count; i++) {
+        phi_content *to = &content[i];
+        *to = message->content[i];
+        if (!phi__message_copy_str(arena, message->content[i].text, &to->text) ||
+            !phi__message_copy_str(arena, message->content[i].data, &to->data) ||
+            !phi__message_copy_str(arena, message->content[i].mime_type, &to->mime_type) ||
+            !phi__message_copy_str(arena, message->content[i].id, &to->id) ||
+            !phi__message_copy_str(arena, message->content[i].name, &to->name) ||
+            !phi__message_copy_str(arena, message->content[i].arguments, &to->arguments) ||
+            !phi__message_copy_str(arena, message->content[i].signature, &to->signature) ||
+            !phi__message_copy_str(arena, message->content[i].replay, &to->replay) ||
+            !phi__message_copy_str(arena, message->content[i].url, &to->url) ||
+            !phi__message_copy_str(arena, message->content[i].protocol, &to->protocol) ||
+            !phi__message_copy_str(arena, message->content[i].citations, &to->citations))
+            return false;
+    }
     if (message->extra != NULL) {
         const phi_message_extra *from = message->extra;
         phi_message_extra *to = (phi_message_extra *)phi_arena_alloc(arena, sizeof *to);
@@ -438,26 +437,6 @@ PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message,
     phi__buf_char(out, ']');
 }
 
-static void phi__message_put_assistant(phi__buf *out, const phi_message *message) {
-    phi_stop_reason reason = message->stop_reason;
-    if (reason == PHI_STOP_REASON_NONE) reason = PHI_STOP_REASON_STOP;
-    phi__message_put_member(out, "stopReason", phi_str_of(phi__message_stop_text(reason)));
-    phi__message_put_member(out, "model", message->model);
-    phi__message_put_member(out, "provider", message->provider);
-    phi__message_put_optional(out, "api", message->protocol);
-    phi__message_put_usage(out, &message->usage);
-    phi__message_put_optional(out, "error_message", message->error_message);
-    /* Two numbers of 64 bits, as hexadecimal digits: JSON numbers of other readers have 53. */
-    char digits[33];
-    uint64_t n = message->prefix;
-    int i;
-    if (message->prefix == 0) return;
-    for (i = 15; i >= 0; i--, n >>= 4) digits[i] = "0123456789abcdef"[n & 15];
-    for (i = 31, n = message->prefix_parts; i >= 16; i--, n >>= 4)
-        digits[i] = "0123456789abcdef"[n & 15];
-    phi__message_put_member(out, "prefix", phi__str(digits, 32));
-}
-
 static void phi__message_put_extra(phi__buf *out, const phi_message_extra *extra,
                                    phi_arena *scratch) {
     if (extra == NULL) return;
@@ -488,7 +467,26 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
     }
     phi__message_put_blocks(out, message, scratch);
     if (message->is_update) phi__buf_text(out, ",\"update\":true");
-    if (message->role == PHI_ROLE_ASSISTANT) phi__message_put_assistant(out, message);
+    if (message->role == PHI_ROLE_ASSISTANT) {
+        phi_stop_reason reason = message->stop_reason;
+        if (reason == PHI_STOP_REASON_NONE) reason = PHI_STOP_REASON_STOP;
+        phi__message_put_member(out, "stopReason", phi_str_of(phi__message_stop_text(reason)));
+        phi__message_put_member(out, "model", message->model);
+        phi__message_put_member(out, "provider", message->provider);
+        phi__message_put_optional(out, "api", message->protocol);
+        phi__message_put_usage(out, &message->usage);
+        phi__message_put_optional(out, "error_message", message->error_message);
+        /* Two numbers of 64 bits, as hexadecimal digits: JSON numbers of other readers have 53. */
+        char digits[33];
+        uint64_t n = message->prefix;
+        int i;
+        if (message->prefix != 0) {
+            for (i = 15; i >= 0; i--, n >>= 4) digits[i] = "0123456789abcdef"[n & 15];
+            for (i = 31, n = message->prefix_parts; i >= 16; i--, n >>= 4)
+                digits[i] = "0123456789abcdef"[n & 15];
+            phi__message_put_member(out, "prefix", phi__str(digits, 32));
+        }
+    }
     if (message->role == PHI_ROLE_TOOL_RESULT) {
         phi__json_write_key(out, PHI__LIT("isError"));
         phi__json_write_bool(out, message->is_error);
@@ -812,13 +810,6 @@ enum { PHI__MESSAGE_LIST(PHI_X) PHI__MESSAGE_IN_COUNT };
 static const phi_str phi__message_names[] = {PHI__MESSAGE_LIST(PHI_X)};
 #undef PHI_X
 
-static void phi__message_read_turn(const phi_json *turn, phi_message *out) {
-    const phi_json *loop_id = phi_json_get(turn, "loopId");
-    if (!phi_json_is(loop_id, PHI_JSON_STRING)) return;
-    out->loop_id = phi__message_read_str(loop_id);
-    out->turn_index = (uint32_t)phi__json_get_uint(phi_json_get(turn, "turnIndex"), 0);
-}
-
 static bool phi__message_read_is_id(const phi_json *node) {
     return phi__json_get_uint(node, 0) == phi__json_get_uint(node, 1);
 }
@@ -872,13 +863,6 @@ static uint64_t phi__message_read_hash(phi_str digits) {
     return n;
 }
 
-static void phi__message_read_prefix(const phi_json *node, phi_message *out) {
-    phi_str digits = phi__message_read_str(node);
-    if (digits.len != 32) return;
-    out->prefix = phi__message_read_hash(phi__str(digits.at, 16));
-    out->prefix_parts = phi__message_read_hash(phi__str(digits.at + 16, 16));
-}
-
 static phi_status phi__message_read(phi__message_reader *r, const phi_json *root,
                                     phi_message *out) {
     const phi_json *in[PHI__MESSAGE_IN_COUNT];
@@ -892,7 +876,12 @@ static phi_status phi__message_read(phi__message_reader *r, const phi_json *root
     out->role =
         phi__message_read_is_extension(in) ? PHI_ROLE_EXTENSION : phi__message_read_get_role(role);
     out->timestamp_ms = phi_json_int(in[PHI__MESSAGE_IN_TIMESTAMP], 0);
-    phi__message_read_turn(in[PHI__MESSAGE_IN_TURN], out);
+    const phi_json *loop_id = phi_json_get(in[PHI__MESSAGE_IN_TURN], "loopId");
+    if (phi_json_is(loop_id, PHI_JSON_STRING)) {
+        out->loop_id = phi__message_read_str(loop_id);
+        out->turn_index =
+            (uint32_t)phi__json_get_uint(phi_json_get(in[PHI__MESSAGE_IN_TURN], "turnIndex"), 0);
+    }
     if (out->role != PHI_ROLE_EXTENSION || phi__str_is(role, "extension")) role.len = 0;
     phi_status status = phi__message_read_extra(r, in, role, out);
     if (status != PHI_OK) return status;
@@ -918,7 +907,11 @@ static phi_status phi__message_read(phi__message_reader *r, const phi_json *root
             phi__message_read_str(in[PHI__MESSAGE_IN_PROVIDER]), out->protocol);
         out->usage = phi__message_read_get_usage(in[PHI__MESSAGE_IN_USAGE]);
         out->error_message = phi__message_read_str(in[PHI__MESSAGE_IN_ERROR]);
-        phi__message_read_prefix(in[PHI__MESSAGE_IN_PREFIX], out);
+        phi_str digits = phi__message_read_str(in[PHI__MESSAGE_IN_PREFIX]);
+        if (digits.len == 32) {
+            out->prefix = phi__message_read_hash(phi__str(digits.at, 16));
+            out->prefix_parts = phi__message_read_hash(phi__str(digits.at + 16, 16));
+        }
     }
     if (out->role == PHI_ROLE_USER)
         out->is_update = phi_json_bool(in[PHI__MESSAGE_IN_UPDATE], false);

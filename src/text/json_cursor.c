@@ -117,18 +117,29 @@ static bool phi__json_cursor_other(phi__json_cursor *c) {
 
 /* ---- pulling ---- */
 
-PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c) {
-    if (phi__json_cursor_next(c) != '{') return phi__json_cursor_other(c);
+static inline bool phi__json_cursor_enter(phi__json_cursor *c, char bracket) {
+    if (phi__json_cursor_next(c) != bracket) return phi__json_cursor_other(c);
     c->at++;
     c->first = true;
     return true;
 }
 
+PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c) {
+    return phi__json_cursor_enter(c, '{');
+}
+
 PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c) {
-    if (phi__json_cursor_next(c) != '[') return phi__json_cursor_other(c);
-    c->at++;
-    c->first = true;
-    return true;
+    return phi__json_cursor_enter(c, '[');
+}
+
+PHI__FN bool phi__json_cursor_in_object(phi__json_cursor *c, phi_str text) {
+    phi__json_cursor_init(c, text);
+    return text.len > 0 && phi__json_cursor_enter(c, '{');
+}
+
+PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text) {
+    phi__json_cursor_init(c, text);
+    return text.len > 0 && phi__json_cursor_enter(c, '[');
 }
 
 /* At the start of the next member or item; false: at the end of the container, or bad. */
@@ -193,6 +204,10 @@ PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out
     c->at = quote + 1;
     c->first = false;
     return true;
+}
+
+PHI__FN bool phi__json_cursor_next_raw(phi__json_cursor *c, phi_str *out) {
+    return phi__json_cursor_next_item(c) && phi__json_cursor_take_raw(c, out);
 }
 
 static bool phi__json_cursor_take_number(phi__json_cursor *c, phi__json_number *out) {
@@ -366,16 +381,16 @@ PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *ou
     return phi__json_cursor_take_num(&c, out) && phi__json_cursor_done(&c);
 }
 
-/* ======== The members of an object that a pull scan keeps: a table says which, and
-   where in a struct they go.
+/* ---- the members of an object that a pull scan keeps ----
 
-   static const phi__json_member list[] = {
+   A table says which, and where in a struct they go:
+
+       static const phi__json_member members[] = {
            PHI__MEMBER(struct event, type, "type", PHI__MEMBER_TEXT),
-           PHI__MEMBER_INSIDE("delta", &delta_members)};
-       static const phi__json_members members = {list, PHI__COUNT(list)};
+           PHI__MEMBER_INSIDE("delta", delta_members), PHI__MEMBERS_END};
 
-   memset(&event, 0, sizeof event);
-       good = phi__json_members_read(data, &members, &event, NULL);
+       struct event event = PHI_ZERO;
+       good = phi__json_members_read(data, members, &event, NULL);
 
    A member that is missing, null or of another type leaves its place as it was, but for RAW and BY;
    of equal names the last one counts. All other members are skipped. A function (BY) reads members
@@ -388,21 +403,8 @@ static void phi__json_members_raw(phi__json_cursor *c, bool wanted, phi_str *out
         out->len = 0;
 }
 
-static void phi__json_members_first(phi__json_cursor *c, const phi__json_members *members,
-                                    void *to) {
-    bool first = true;
-    if (!phi__json_cursor_enter_array(c)) return;
-    while (phi__json_cursor_next_item(c)) {
-        if (first)
-            (void)phi__json_members_take(c, members, to);
-        else
-            (void)phi__json_cursor_skip(c);
-        first = false;
-    }
-}
-
-static void phi__json_members_value(phi__json_cursor *c, const phi__json_member *m, void *to) {
-    void *at = (char *)to + m->offset;
+static void phi__json_members_value(phi__json_cursor *c, const phi__json_member *m, void *at) {
+    phi_json_type type;
     switch (m->kind) {
     case PHI__MEMBER_TEXT: (void)phi__json_cursor_take_text(c, (phi__json_text *)at); break;
     case PHI__MEMBER_I64: (void)phi__json_cursor_take_i64(c, (int64_t *)at); break;
@@ -410,23 +412,31 @@ static void phi__json_members_value(phi__json_cursor *c, const phi__json_member 
     case PHI__MEMBER_BOOL: (void)phi__json_cursor_take_bool(c, (bool *)at); break;
     case PHI__MEMBER_RAW: phi__json_members_raw(c, true, (phi_str *)at); break;
     case PHI__MEMBER_SOME:
-        phi__json_members_raw(c, phi__json_cursor_peek(c) != PHI_JSON_NULL, (phi_str *)at);
-        break;
     case PHI__MEMBER_OBJECT:
-        phi__json_members_raw(c, phi__json_cursor_peek(c) == PHI_JSON_OBJECT, (phi_str *)at);
-        break;
     case PHI__MEMBER_ARRAY:
-        phi__json_members_raw(c, phi__json_cursor_peek(c) == PHI_JSON_ARRAY, (phi_str *)at);
+        type = phi__json_cursor_peek(c);
+        phi__json_members_raw(c,
+                              m->kind == PHI__MEMBER_SOME     ? type != PHI_JSON_NULL
+                              : m->kind == PHI__MEMBER_OBJECT ? type == PHI_JSON_OBJECT
+                                                              : type == PHI_JSON_ARRAY,
+                              (phi_str *)at);
         break;
     case PHI__MEMBER_IN: (void)phi__json_members_take(c, m->inner, at); break;
-    case PHI__MEMBER_FIRST: phi__json_members_first(c, m->inner, at); break;
+    case PHI__MEMBER_FIRST:
+        if (!phi__json_cursor_enter_array(c)) break;
+        if (phi__json_cursor_next_item(c)) (void)phi__json_members_take(c, m->inner, at);
+        while (phi__json_cursor_next_item(c)) (void)phi__json_cursor_skip(c);
+        break;
     default: m->take(c, at); break;
     }
 }
 
 /* Names are short: a few loads, where memcmp would be a call. */
-static inline bool phi__json_members_same(const char *a, const char *b, size_t n) {
+static inline bool phi__json_members_is(const phi__json_member *m, const phi__json_text *key) {
+    const char *a = m->name, *b = key->at;
+    size_t n = m->len;
     uint32_t x[2], y[2];
+    if (n != key->len) return false;
     if (n > 8) return memcmp(a, b, n) == 0;
     if (n < 4) {
         while (n > 0 && a[n - 1] == b[n - 1]) n--;
@@ -439,48 +449,41 @@ static inline bool phi__json_members_same(const char *a, const char *b, size_t n
     return x[0] == y[0] && x[1] == y[1];
 }
 
-static inline bool phi__json_members_is(const phi__json_member *m, const phi__json_text *key) {
-    return m->len == key->len && phi__json_members_same(m->name, key->at, m->len);
-}
-
-/* The member of that name in [at, end); `end`: there is none. */
+/* The member of that name from `at` on and before `end`, or before the table's end; NULL: none. */
 static const phi__json_member *phi__json_members_look(const phi__json_member *at,
                                                       const phi__json_member *end,
                                                       const phi__json_text *key) {
-    if (key->escaped)
-        while (at < end && !phi__json_cursor_text_same(*key, phi__str(at->name, at->len))) at++;
-    else
-        while (at < end && !phi__json_members_is(at, key)) at++;
-    return at;
+    for (; at != end && at->name != NULL; at++)
+        if (key->escaped ? phi__json_cursor_text_same(*key, phi__str(at->name, at->len))
+                         : phi__json_members_is(at, key))
+            return at;
+    return NULL;
 }
 
-PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
+PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_member *members,
                                         void *to) {
-    const phi__json_member *first = members->at, *end = first + members->count;
-    const phi__json_member *next = first; /* mostly they come in the table's order */
+    const phi__json_member *next = members; /* mostly they come in the table's order */
     phi__json_text key;
     uint32_t seen = 0;
     if (!phi__json_cursor_enter_object(c)) return 0;
     while (phi__json_cursor_next_key(c, &key)) {
         const phi__json_member *m = next;
-        if (m == end || key.escaped || !phi__json_members_is(m, &key)) {
-            m = phi__json_members_look(next, end, &key);
-            if (m == end) {
-                m = phi__json_members_look(first, next, &key);
-                if (m == next) {
-                    (void)phi__json_cursor_skip(c);
-                    continue;
-                }
+        if (m->name == NULL || key.escaped || !phi__json_members_is(m, &key)) {
+            m = phi__json_members_look(next, NULL, &key);
+            if (m == NULL) m = phi__json_members_look(members, next, &key);
+            if (m == NULL) {
+                (void)phi__json_cursor_skip(c);
+                continue;
             }
         }
         next = m + 1;
-        seen |= (uint32_t)1 << (m - first);
-        phi__json_members_value(c, m, to);
+        seen |= (uint32_t)1 << (m - members);
+        phi__json_members_value(c, m, (char *)to + m->offset);
     }
     return seen;
 }
 
-PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
+PHI__FN bool phi__json_members_read(phi_str text, const phi__json_member *members, void *to,
                                     uint32_t *seen) {
     phi__json_cursor c;
     if (text.len == 0) return false;

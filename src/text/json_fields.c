@@ -47,24 +47,6 @@ static phi__json_field_got phi__json_fields_path(phi__json_fields *f) {
     return PHI__JSON_FIELD_MORE;
 }
 
-/* "~" becomes "~0" and "/" becomes "~1", from the path's byte `from` on, in place. */
-static void phi__json_fields_escape(phi__buf *path, size_t from) {
-    size_t more = 0, i;
-    for (i = from; i < path->len; i++) more += path->at[i] == '~' || path->at[i] == '/';
-    if (more == 0 || phi__buf_reserve(path, more) == NULL) return;
-    i = path->len;
-    size_t to = i + more;
-    phi__buf_add_len(path, more);
-    while (to > i) {
-        char c = path->at[--i];
-        if (c == '~' || c == '/') {
-            path->at[--to] = c == '~' ? '0' : '1';
-            c = '~';
-        }
-        path->at[--to] = c;
-    }
-}
-
 /* A key is whole; `raw` is what its quotes hold. */
 static phi__json_field_got phi__json_fields_key(phi__json_fields *f, phi_str raw) {
     phi__json_text text;
@@ -77,7 +59,22 @@ static phi__json_field_got phi__json_fields_key(phi__json_fields *f, phi_str raw
     text.len = raw.len;
     text.escaped = raw.len > 0 && memchr(raw.at, '\\', raw.len) != NULL;
     phi__json_cursor_unescape(&f->path, text);
-    phi__json_fields_escape(&f->path, from);
+    /* "~" becomes "~0" and "/" becomes "~1", from the path's byte `from` on, in place. */
+    size_t more = 0, i;
+    for (i = from; i < f->path.len; i++) more += f->path.at[i] == '~' || f->path.at[i] == '/';
+    if (more != 0 && phi__buf_reserve(&f->path, more) != NULL) {
+        i = f->path.len;
+        size_t to = i + more;
+        phi__buf_add_len(&f->path, more);
+        while (to > i) {
+            char c = f->path.at[--i];
+            if (c == '~' || c == '/') {
+                f->path.at[--to] = c == '~' ? '0' : '1';
+                c = '~';
+            }
+            f->path.at[--to] = c;
+        }
+    }
     f->state = PHI__JSON_FIELD_COLON;
     return phi__json_fields_path(f);
 }
@@ -217,31 +214,6 @@ static phi__json_field_got phi__json_fields_after(phi__json_fields *f, char c, p
 
 /* ---- the machine ---- */
 
-/* The next byte that is no blank, between two tokens. */
-static phi__json_field_got phi__json_fields_between(phi__json_fields *f, char c, phi_str *value) {
-    switch (f->state) {
-    case PHI__JSON_FIELD_FIRST_ITEM:
-        return c == ']' ? phi__json_fields_close(f, value) : phi__json_fields_begin(f, c);
-    case PHI__JSON_FIELD_VALUE: return phi__json_fields_begin(f, c);
-    case PHI__JSON_FIELD_AFTER: return phi__json_fields_after(f, c, value);
-    case PHI__JSON_FIELD_FIRST_KEY:
-        if (c == '}') return phi__json_fields_close(f, value);
-        break;
-    case PHI__JSON_FIELD_COLON:
-        if (c != ':') return phi__json_fields_fail(f, PHI_PARSE);
-        f->at++;
-        f->state = PHI__JSON_FIELD_VALUE;
-        return PHI__JSON_FIELD_MORE;
-    case PHI__JSON_FIELD_KEY: break;
-    /* the text is whole, and something follows */
-    default: return phi__json_fields_fail(f, PHI_PARSE);
-    }
-    if (c != '"') return phi__json_fields_fail(f, PHI_PARSE);
-    f->token = f->at++;
-    f->state = PHI__JSON_FIELD_IN_KEY;
-    return PHI__JSON_FIELD_MORE;
-}
-
 static phi__json_field_got phi__json_fields_look(phi__json_fields *f, phi_str text,
                                                  phi_str *value) {
     switch (f->state) {
@@ -253,8 +225,30 @@ static phi__json_field_got phi__json_fields_look(phi__json_fields *f, phi_str te
     }
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
     char c = text.at[f->at];
-    if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
-        return phi__json_fields_between(f, c, value);
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
+        /* The next byte that is no blank, between two tokens. */
+        switch (f->state) {
+        case PHI__JSON_FIELD_FIRST_ITEM:
+            return c == ']' ? phi__json_fields_close(f, value) : phi__json_fields_begin(f, c);
+        case PHI__JSON_FIELD_VALUE: return phi__json_fields_begin(f, c);
+        case PHI__JSON_FIELD_AFTER: return phi__json_fields_after(f, c, value);
+        case PHI__JSON_FIELD_FIRST_KEY:
+            if (c == '}') return phi__json_fields_close(f, value);
+            break;
+        case PHI__JSON_FIELD_COLON:
+            if (c != ':') return phi__json_fields_fail(f, PHI_PARSE);
+            f->at++;
+            f->state = PHI__JSON_FIELD_VALUE;
+            return PHI__JSON_FIELD_MORE;
+        case PHI__JSON_FIELD_KEY: break;
+        /* the text is whole, and something follows */
+        default: return phi__json_fields_fail(f, PHI_PARSE);
+        }
+        if (c != '"') return phi__json_fields_fail(f, PHI_PARSE);
+        f->token = f->at++;
+        f->state = PHI__JSON_FIELD_IN_KEY;
+        return PHI__JSON_FIELD_MORE;
+    }
     f->at++;
     return PHI__JSON_FIELD_MORE;
 }

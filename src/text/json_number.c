@@ -226,8 +226,15 @@ static int phi__json_number_against_middle(const phi__json_decimal *d, uint64_t 
     return 0;
 }
 
-/* The double below the value is found by cutting; then the exact comparison rounds. */
-static uint64_t phi__json_number_slow(const phi__json_decimal *d) {
+/* The bits of the nearest double; those of an infinity when there is none. */
+static uint64_t phi__json_number_nearest(const phi__json_decimal *d) {
+    uint64_t bits, above;
+    if (d->w == 0 || d->k < PHI__JSON_POW_LEAST) return 0;
+    if (d->k > 308) return UINT64_C(0x7ff) << 52;
+    if (phi__json_number_fast(d->w, d->k, &bits) &&
+        (!d->cut || (phi__json_number_fast(d->w + 1, d->k, &above) && above == bits)))
+        return bits;
+    /* The double below the value is found by cutting; then the exact comparison rounds. */
     int shift = phi__json_number_leading_zeros(d->w);
     uint64_t low,
         high = phi__json_number_mul(d->w << shift, phi__json_number_pow10(d->k).high, &low);
@@ -248,17 +255,6 @@ static uint64_t phi__json_number_slow(const phi__json_decimal *d) {
     if (m >> 52 == 0) return m;
     if (exponent > 971) return UINT64_C(0x7ff) << 52;
     return (uint64_t)(exponent + 1075) << 52 | (m & ((UINT64_C(1) << 52) - 1));
-}
-
-/* The bits of the nearest double; those of an infinity when there is none. */
-static uint64_t phi__json_number_nearest(const phi__json_decimal *d) {
-    uint64_t bits, above;
-    if (d->w == 0 || d->k < PHI__JSON_POW_LEAST) return 0;
-    if (d->k > 308) return UINT64_C(0x7ff) << 52;
-    if (phi__json_number_fast(d->w, d->k, &bits) &&
-        (!d->cut || (phi__json_number_fast(d->w + 1, d->k, &above) && above == bits)))
-        return bits;
-    return phi__json_number_slow(d);
 }
 
 static inline bool phi__json_number_digit(const char *at, const char *end) {

@@ -259,14 +259,6 @@ static bool phi__json_read_slab(phi__json_reader *r, const char *at) {
     return true;
 }
 
-/* A value begins at `at`, or at the quote before the text under way. */
-static void phi__json_read_mark(phi__json_reader *r, const phi_json *node, const char *at,
-                                uint32_t kind) {
-    if (kind == PHI__JSON_STRING) at = r->mark - 1;
-    phi__marks_add(r->marks, node, r->line, (uint32_t)(at - r->line_at) + 1);
-    if (node->key != NULL) phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
-}
-
 static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at, uint32_t kind) {
     if (r->spare == r->spare_end && !phi__json_read_slab(r, at)) return NULL;
     phi_json *node = r->spare++;
@@ -275,7 +267,12 @@ static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at,
     node->v.u = 0;
     node->len = 0;
     node->meta = r->key_len << 8 | kind;
-    if (PHI__MARKED(r)) phi__json_read_mark(r, node, at, kind);
+    if (PHI__MARKED(r)) {
+        /* A value begins at `at`, or at the quote before the text under way. */
+        if (kind == PHI__JSON_STRING) at = r->mark - 1;
+        phi__marks_add(r->marks, node, r->line, (uint32_t)(at - r->line_at) + 1);
+        if (node->key != NULL) phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
+    }
     return node;
 }
 

@@ -162,6 +162,9 @@ PHI__FN void phi__json_write_bool(phi__buf *buf, bool b);
 /* A comma, unless the buffer is empty or ends in one of "{[:,". */
 PHI__FN void phi__json_write_comma(phi__buf *buf);
 
+/* The comma if needed, then JSON, or its beginning. */
+PHI__FN void phi__json_write_item(phi__buf *buf, const char *json);
+
 /* The comma if needed, then "key": */
 PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key);
 
@@ -296,11 +299,18 @@ PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c);
 PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c);
 PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c);
 
+/* The same from the beginning of a text. */
+PHI__FN bool phi__json_cursor_in_object(phi__json_cursor *c, phi_str text);
+PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text);
+
 /* The next key, its value to be consumed next; false: the object ended (and is consumed) or bad. */
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key);
 
 /* True: an item is to be consumed next. */
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
+
+/* The next item, all of it as it stands there. */
+PHI__FN bool phi__json_cursor_next_raw(phi__json_cursor *c, phi_str *out);
 PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c);
 
 /* Skips the value and returns all of it, as it stands there. */
@@ -346,17 +356,15 @@ typedef enum phi__json_member_kind {
 
 typedef struct phi__json_member {
     const char *name;
-    const struct phi__json_members *inner; /* IN, FIRST */
+    const struct phi__json_member *inner; /* IN, FIRST */
     void (*take)(phi__json_cursor *c, void *at);
     uint16_t offset;
     uint8_t len, kind;
 } phi__json_member;
 
-/* At most 32. */
-typedef struct phi__json_members {
-    const phi__json_member *at;
-    size_t count;
-} phi__json_members;
+/* The end of a table, which has at most 32 rows. */
+#define PHI__MEMBERS_END                                                                           \
+    { NULL, NULL, NULL, 0, 0, 0 }
 
 #define PHI__MEMBER(type, field, name, kind)                                                       \
     { (name), NULL, NULL, (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1), (kind) }
@@ -378,11 +386,11 @@ typedef struct phi__json_members {
 
 /* Consumes a value, and keeps of an object what the table has. Returns a bit for each member of the
    table that was there, of whatever type. */
-PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
+PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_member *members,
                                         void *to);
 
 /* The same of a text that must be one whole object: false, where it is not. `seen` may be NULL. */
-PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
+PHI__FN bool phi__json_members_read(phi_str text, const phi__json_member *members, void *to,
                                     uint32_t *seen);
 
 /* ======== The values of a JSON text that is still growing, each as soon as it is whole.

@@ -11,8 +11,7 @@ PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value) {
     phi__json_cursor c;
     phi__json_text name;
     bool found = false;
-    phi__json_cursor_init(&c, object);
-    if (!phi__json_cursor_enter_object(&c)) return false;
+    if (!phi__json_cursor_in_object(&c, object)) return false;
     while (phi__json_cursor_next_key(&c, &name)) {
         if (phi__json_cursor_text_is(name, key))
             found = phi__json_cursor_take_raw(&c, value);
@@ -38,9 +37,7 @@ static bool phi__opaque_set(phi__buf *out, phi_str object, phi_str key, phi_str 
     phi_str inside = phi__str_trim(phi__str(object.at + 1, object.len - 2));
     phi__buf_add(out, object.at, object.len - 1);
     if (inside.len > 0) phi__buf_char(out, ',');
-    phi__buf_char(out, '"');
-    phi__buf_add_str(out, key);
-    phi__buf_text(out, "\":");
+    phi__buf_wrap(out, "\"", key, "\":");
     phi__buf_add_str(out, value);
     phi__buf_char(out, '}');
     return true;
@@ -70,8 +67,7 @@ PHI__FN void phi__opaque_members(phi__buf *out, phi_str object, const char *cons
     phi__json_text key;
     phi_str value;
     size_t from = out->len;
-    phi__json_cursor_init(&c, object);
-    if (!phi__json_cursor_enter_object(&c)) return;
+    if (!phi__json_cursor_in_object(&c, object)) return;
     while (phi__json_cursor_next_key(&c, &key)) {
         if (phi__opaque_knows(known, key) || phi__json_cursor_peek(&c) == PHI_JSON_NULL) {
             (void)phi__json_cursor_skip(&c);

@@ -201,16 +201,12 @@ static bool phi__classify_at(phi_str s, size_t at, const char *pattern) {
     return true;
 }
 
-static bool phi__classify_says(phi_str s, const char *pattern) {
-    for (size_t i = 0; i < s.len; i++)
-        if (phi__classify_at(s, i, pattern)) return true;
-    return false;
-}
-
 /* Each pattern ends with a NUL, and one more NUL ends the list. */
 static bool phi__classify_says_any(phi_str s, const char *patterns) {
-    for (; *patterns != '\0'; patterns += strlen(patterns) + 1)
-        if (phi__classify_says(s, patterns)) return true;
+    for (; *patterns != '\0'; patterns += strlen(patterns) + 1) {
+        for (size_t i = 0; i < s.len; i++)
+            if (phi__classify_at(s, i, patterns)) return true;
+    }
     return false;
 }
 
@@ -334,17 +330,6 @@ static phi_str phi__classify_detail(const phi_json *node) {
     return phi__classify_text(node);
 }
 
-static void phi__classify_google(phi__fault *f, const phi_json *error) {
-    phi_json_iter it = phi_json_each(phi_json_get(error, "details"));
-    const phi_json *entry;
-    if (!phi_json_is(phi_json_get(error, "details"), PHI_JSON_ARRAY)) return;
-    while ((entry = phi_json_next(&it)) != NULL) {
-        if (f->delay.len == 0) f->delay = phi__classify_text(phi_json_get(entry, "retryDelay"));
-        if (phi__str_is(phi__classify_text(phi_json_get(entry, "reason")), "API_KEY_INVALID"))
-            f->bad_key = true;
-    }
-}
-
 /* Statuses that words stand for, where an error came without one. */
 static int phi__classify_status_of(phi_str word) {
     static const struct phi__fault_status {
@@ -449,7 +434,15 @@ static void phi__classify_read_json(phi__fault *f, phi_arena *arena, const phi_j
         (void)phi_json_write(arena, code, 0, &f->code);
     else if (code == NULL)
         f->code = f->type;
-    phi__classify_google(f, error);
+    phi_json_iter it = phi_json_each(phi_json_get(error, "details"));
+    const phi_json *entry;
+    if (phi_json_is(phi_json_get(error, "details"), PHI_JSON_ARRAY)) {
+        while ((entry = phi_json_next(&it)) != NULL) {
+            if (f->delay.len == 0) f->delay = phi__classify_text(phi_json_get(entry, "retryDelay"));
+            if (phi__str_is(phi__classify_text(phi_json_get(entry, "reason")), "API_KEY_INVALID"))
+                f->bad_key = true;
+        }
+    }
     if (f->status == 0) f->status = phi__classify_number_of(phi_json_get(root, "status_code"));
     if (f->status == 0) f->status = phi__classify_number_of(phi_json_get(error, "status_code"));
     if (f->status == 0) f->status = phi__classify_number_of(phi_json_get(error, "code"));

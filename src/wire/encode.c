@@ -40,13 +40,16 @@ PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal) {
     phi__encode_piece(e, phi_str_of(literal));
 }
 
+PHI__FN bool phi__encode_copy(phi__encoder *e, phi_str *out) {
+    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), out))
+        e->failed = true;
+    phi__buf_clear(&e->scratch);
+    return !e->failed;
+}
+
 PHI__FN void phi__encode_scratch(phi__encoder *e) {
     phi_str copy;
-    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &copy))
-        e->failed = true;
-    else
-        phi__encode_piece(e, copy);
-    phi__buf_clear(&e->scratch);
+    if (phi__encode_copy(e, &copy)) phi__encode_piece(e, copy);
 }
 
 PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
@@ -202,6 +205,22 @@ PHI__FN void phi__encode_model_headers(phi__encoder *e) {
             phi__encode_header(e, model->headers[i].name, phi_str_of(model->headers[i].value));
 }
 
+PHI__FN void phi__encode_accept(phi__encoder *e, const char *accept) {
+    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
+    phi__encode_header(e, "accept", phi_str_of(accept));
+}
+
+PHI__FN void phi__encode_key(phi__encoder *e, const char *header) {
+    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
+    phi__buf_clear(&e->scratch);
+    phi__buf_wrap(&e->scratch, header == NULL ? "Bearer " : "", key, "");
+    if (e->scratch.failed) e->failed = true;
+    if (key.len > 0)
+        phi__encode_header(e, header == NULL ? "authorization" : header, phi__buf_str(&e->scratch));
+    phi__buf_clear(&e->scratch);
+    phi__encode_model_headers(e);
+}
+
 PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,
                              const char *path) {
     phi_str base = phi__str_trim(phi_str_of(e->spec->model->base_url)), query = {NULL, 0};
@@ -248,17 +267,6 @@ static void phi__takes_number(phi__encoder *e, const char *key, double value) {
     phi__json_number_put_double(&e->scratch, value);
 }
 
-static void phi__takes_stop(phi__encoder *e, const char *key) {
-    const phi_request_options *options = &e->spec->options;
-    phi__json_write_key(&e->scratch, phi_str_of(key));
-    phi__buf_char(&e->scratch, '[');
-    for (size_t i = 0; i < options->stop_count; i++) {
-        phi__json_write_comma(&e->scratch);
-        phi__json_write_str(&e->scratch, phi_str_of(options->stop[i]));
-    }
-    phi__buf_char(&e->scratch, ']');
-}
-
 PHI__FN void phi__takes_put(phi__encoder *e, const phi__takes_keys *keys, uint32_t takes) {
     const phi_request_options *options = &e->spec->options;
     phi__buf *out = &e->scratch;
@@ -271,8 +279,15 @@ PHI__FN void phi__takes_put(phi__encoder *e, const phi__takes_keys *keys, uint32
         phi__json_write_key(out, phi_str_of(keys->top_k));
         phi__buf_u64(out, options->top_k);
     }
-    if (keys->stop != NULL && options->stop_count > 0 && (takes & PHI__TAKES_STOP) != 0)
-        phi__takes_stop(e, keys->stop);
+    if (keys->stop != NULL && options->stop_count > 0 && (takes & PHI__TAKES_STOP) != 0) {
+        phi__json_write_key(&e->scratch, phi_str_of(keys->stop));
+        phi__buf_char(&e->scratch, '[');
+        for (size_t i = 0; i < options->stop_count; i++) {
+            phi__json_write_comma(&e->scratch);
+            phi__json_write_str(&e->scratch, phi_str_of(options->stop[i]));
+        }
+        phi__buf_char(&e->scratch, ']');
+    }
     if (keys->seed != NULL && options->has_seed && (takes & PHI__TAKES_SEED) != 0) {
         phi__json_write_key(out, phi_str_of(keys->seed));
         phi__json_number_put_i64(out, options->seed);
@@ -286,9 +301,12 @@ PHI__FN bool phi__takes_serial(const phi__request_spec *spec, uint32_t takes) {
            spec->tool_choice != PHI_TOOL_CHOICE_NONE;
 }
 
-PHI__FN void phi__takes_put_raw(phi__encoder *e, const phi__tool_view *tool) {
+PHI__FN bool phi__takes_raw(phi__encoder *e, size_t tool) {
+    if (tool > 0) phi__buf_char(&e->scratch, ',');
+    if (!e->spec->tools[tool].is_raw) return false;
     phi__encode_scratch(e);
-    phi__encode_piece(e, tool->raw);
+    phi__encode_piece(e, e->spec->tools[tool].raw);
+    return true;
 }
 
 PHI__FN bool phi__takes_deferred(const phi__request_spec *spec) {

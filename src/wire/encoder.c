@@ -224,31 +224,6 @@ static phi__prefix_cause phi__prefix_cause_of(const phi__encoder *e, const phi__
     return PHI__PREFIX_MESSAGES;
 }
 
-/* Backwards from the newest valid thinking: each block wants the one that was sent before it. */
-static void phi__prefix_decide(const phi__encoder *e, phi__prefix *p) {
-    uint64_t want = 0;
-    bool any = true, broken = false, previous = false;
-    for (size_t i = e->spec->item_count; i > 0; i--) {
-        const phi_message *m = e->spec->items[i - 1].message;
-        uint32_t id = p->thinking[i - 1];
-        if (id == 0) continue;
-        if ((p->thinks[i - 1] & PHI__PREFIX_VALID) != 0 &&
-            (p->only_counts || (!broken && (any || previous || id == want)))) {
-            p->thinks[i - 1] |= PHI__PREFIX_SENT;
-            if (any) p->last = id;
-            any = false;
-            previous = m->prefix == 0;
-            want = m->prefix_parts & UINT32_MAX;
-            if (!previous && want == 0) broken = true; /* it was the first */
-            continue;
-        }
-        if (!any && (previous || id == want)) broken = true;
-        p->dropped++;
-        p->first = i - 1;
-    }
-    if (p->first != SIZE_MAX) p->cause = phi__prefix_cause_of(e, p);
-}
-
 PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units) {
     while (p->at < e->spec->item_count && !e->failed) {
         size_t cost = 0;
@@ -267,7 +242,31 @@ PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units)
         if (p->at % 32 == 0) cost++; /* of those whose hash is kept many go into a unit */
         *units -= phi__min(*units, cost);
     }
-    if (!e->failed) phi__prefix_decide(e, p);
+    if (!e->failed) {
+        /* Backwards from the newest valid thinking: each block wants the one that was sent
+           before it. */
+        uint64_t want = 0;
+        bool any = true, broken = false, previous = false;
+        for (size_t i = e->spec->item_count; i > 0; i--) {
+            const phi_message *m = e->spec->items[i - 1].message;
+            uint32_t id = p->thinking[i - 1];
+            if (id == 0) continue;
+            if ((p->thinks[i - 1] & PHI__PREFIX_VALID) != 0 &&
+                (p->only_counts || (!broken && (any || previous || id == want)))) {
+                p->thinks[i - 1] |= PHI__PREFIX_SENT;
+                if (any) p->last = id;
+                any = false;
+                previous = m->prefix == 0;
+                want = m->prefix_parts & UINT32_MAX;
+                if (!previous && want == 0) broken = true; /* it was the first */
+                continue;
+            }
+            if (!any && (previous || id == want)) broken = true;
+            p->dropped++;
+            p->first = i - 1;
+        }
+        if (p->first != SIZE_MAX) p->cause = phi__prefix_cause_of(e, p);
+    }
     return true;
 }
 

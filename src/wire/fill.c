@@ -64,13 +64,6 @@ static bool phi__fill_slice(phi__encoder *e) {
     return !e->failed;
 }
 
-/* Past the end of a hole: the next one. */
-static void phi__fill_next(phi__fill *f) {
-    if (f->done < f->holes[f->hole].source.len) return;
-    f->hole++;
-    f->done = 0;
-}
-
 /* The memory for all of it, now that its length is known. */
 static bool phi__fill_take(phi__encoder *e) {
     phi__fill *f = &e->fill;
@@ -85,14 +78,6 @@ static bool phi__fill_take(phi__encoder *e) {
 static void phi__fill_write(phi__fill *f, const char *at, size_t len) {
     if (len > 0) memcpy(f->out + f->len, at, len);
     f->len += len;
-}
-
-/* The codec's bytes between the last hole and this one. */
-static void phi__fill_write_scratch(phi__encoder *e) {
-    phi__fill *f = &e->fill;
-    size_t from = f->hole > 0 ? f->holes[f->hole - 1].offset : 0;
-    size_t to = f->hole < f->count ? f->holes[f->hole].offset : e->scratch.len;
-    phi__fill_write(f, e->scratch.at + from, to - from);
 }
 
 static phi_str phi__fill_end(phi__encoder *e) {
@@ -111,7 +96,12 @@ PHI__FN bool phi__fill_advance(phi__encoder *e, size_t *units, phi_str *json) {
     *json = phi__str(NULL, 0);
     while (!e->failed) {
         if (f->hole == f->count && !f->measured && !phi__fill_take(e)) break;
-        if (f->measured && f->done == 0) phi__fill_write_scratch(e);
+        if (f->measured && f->done == 0) {
+            /* The codec's bytes between the last hole and this one. */
+            size_t from = f->hole > 0 ? f->holes[f->hole - 1].offset : 0;
+            size_t to = f->hole < f->count ? f->holes[f->hole].offset : e->scratch.len;
+            phi__fill_write(f, e->scratch.at + from, to - from);
+        }
         if (f->hole == f->count) {
             *json = phi__fill_end(e);
             break;
@@ -121,7 +111,11 @@ PHI__FN bool phi__fill_advance(phi__encoder *e, size_t *units, phi_str *json) {
             phi__fill_write(f, f->slice.at, f->slice.len);
         else
             f->total = phi__add(f->total, f->slice.len);
-        phi__fill_next(f);
+        /* Past the end of a hole: the next one. */
+        if (f->done >= f->holes[f->hole].source.len) {
+            f->hole++;
+            f->done = 0;
+        }
         *units -= phi__min(*units, PHI__FILL_SLICE / 1024);
         if (*units == 0) return false;
     }

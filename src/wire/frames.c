@@ -79,8 +79,7 @@ static bool phi__frames_headers(phi__frames_words *words, const char *at, size_t
 
 static int phi__frames_trouble(phi__frames *f, phi__frame *out, phi_str type, phi_str payload) {
     phi__buf_clear(&f->name);
-    phi__buf_char(&f->name, '!');
-    phi__buf_add_str(&f->name, type);
+    phi__buf_wrap(&f->name, "!", type, "");
     if (f->name.failed) return phi__frames_fail(f, PHI_NO_MEMORY);
     out->name = phi__buf_str(&f->name);
     out->payload = payload;

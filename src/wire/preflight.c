@@ -176,35 +176,6 @@ static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
     return PHI_OK;
 }
 
-/* A result belongs to a call of the last assistant message, with only results between, and is the
-   only one. */
-static phi_status phi__preflight_pair(phi__preflight_check *p, size_t at) {
-    const phi_message *m = p->spec->items[at].message;
-    phi_str id = m->tool_call_id;
-    size_t j;
-    for (size_t i = at; i > 0; i--) {
-        const phi_message *before = p->spec->items[i - 1].message;
-        if (before->role == PHI_ROLE_EXTENSION) continue;
-        if (before->role == PHI_ROLE_USER) break;
-        if (before->role == PHI_ROLE_TOOL_RESULT) {
-            if (phi_str_equal(before->tool_call_id, id))
-                return phi__preflight_no(p, "messages[%zu]: a second result of tool call \"%.*s\"",
-                                         at, phi__preflight_len(id), id.at);
-            continue;
-        }
-        for (j = 0; j < before->content_count; j++)
-            if (before->content[j].kind ==
-                    PHI_CONTENT_TOOL_CALL && /* a call that was cut is left out with its result */
-                phi_str_equal(before->content[j].id, id))
-                return PHI_OK;
-        break;
-    }
-    return phi__preflight_no(p,
-                             "messages[%zu]: a result of tool call \"%.*s\", which the message "
-                             "before it did not make",
-                             at, phi__preflight_len(id), id.at);
-}
-
 static bool phi__preflight_says(const phi__codec *codec, const phi_message *m) {
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
@@ -228,7 +199,34 @@ static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
         status = phi__preflight_media(p, at, i);
         if (status != PHI_OK) return status;
     }
-    if (m->role == PHI_ROLE_TOOL_RESULT) return phi__preflight_pair(p, at);
+    if (m->role == PHI_ROLE_TOOL_RESULT) {
+        /* A result belongs to a call of the last assistant message, with only results between,
+           and is the only one. */
+        phi_str id = m->tool_call_id;
+        size_t j;
+        for (size_t i = at; i > 0; i--) {
+            const phi_message *before = p->spec->items[i - 1].message;
+            if (before->role == PHI_ROLE_EXTENSION) continue;
+            if (before->role == PHI_ROLE_USER) break;
+            if (before->role == PHI_ROLE_TOOL_RESULT) {
+                if (phi_str_equal(before->tool_call_id, id))
+                    return phi__preflight_no(p,
+                                             "messages[%zu]: a second result of tool call \"%.*s\"",
+                                             at, phi__preflight_len(id), id.at);
+                continue;
+            }
+            for (j = 0; j < before->content_count; j++)
+                if (before->content[j].kind ==
+                        PHI_CONTENT_TOOL_CALL && /* a call that was cut is left out with its result */
+                    phi_str_equal(before->content[j].id, id))
+                    return PHI_OK;
+            break;
+        }
+        return phi__preflight_no(p,
+                                 "messages[%zu]: a result of tool call \"%.*s\", which the message "
+                                 "before it did not make",
+                                 at, phi__preflight_len(id), id.at);
+    }
     if (m->role == PHI_ROLE_USER && !phi__preflight_says(p->codec, m))
         return phi__preflight_no(p, "messages[%zu]: a user message with nothing in it", at);
     return m->role == PHI_ROLE_ASSISTANT ? phi__preflight_calls(p, at) : PHI_OK;

@@ -40,14 +40,15 @@ PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI_
     return phi__str(room, 37);
 }
 
-PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule) {
+PHI__FN void phi__render_id(phi__buf *out, const char *before, phi_str id, phi__id_rule rule) {
     char room[PHI__ID_ROOM];
+    phi__buf_text(out, before);
     phi__json_write_str(out, phi__render_map_id(id, rule, room));
 }
 
-PHI__FN void phi__render_name(phi__buf *out, phi_str name, size_t most) {
+PHI__FN void phi__render_name(phi__buf *out, const char *before, phi_str name, size_t most) {
     size_t n = phi__min(name.len, most);
-    phi__buf_char(out, '"');
+    phi__buf_wrap(out, before, PHI__LIT("\""), "");
     char *to = phi__buf_reserve(out, n);
     for (size_t i = 0; to != NULL && i < n; i++)
         to[i] = phi__render_word(name.at[i]) ? name.at[i] : '_';
@@ -147,8 +148,7 @@ PHI__FN void phi__render_rest(phi__encoder *e, phi_str object) {
     phi_str inside = phi__str_trim(object);
     inside = phi__str_trim(phi__str(inside.at + 1, inside.len - 2));
     if (inside.len == 0) return;
-    phi__buf_char(&e->scratch, ',');
-    phi__buf_add_str(&e->scratch, inside);
+    phi__buf_wrap(&e->scratch, ",", inside, "");
 }
 
 PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item) {
@@ -357,21 +357,22 @@ PHI__FN void phi__render_said(phi__encoder *e, const phi_content *c) {
 }
 
 PHI__FN void phi__render_said_part(phi__encoder *e, const phi_content *c) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"text\",\"text\":\"");
+    phi__json_write_item(&e->scratch, "{\"type\":\"text\",\"text\":\"");
     phi__render_said(e, c);
     phi__buf_text(&e->scratch, "\"}");
 }
 
 PHI__FN void phi__render_text_part(phi__encoder *e, phi_str text) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"text\"");
+    phi__json_write_item(&e->scratch, "{\"type\":\"text\"");
     phi__render_text_member(e, "text", text);
     phi__buf_char(&e->scratch, '}');
 }
 
-PHI__FN void phi__render_base64(phi__encoder *e, phi_str data) {
+PHI__FN void phi__render_base64(phi__encoder *e, const char *before, phi_str data,
+                                const char *after) {
+    phi__buf_text(&e->scratch, before);
     if (!phi__fill_hole(e, data, true)) phi__fill_base64(&e->scratch, data);
+    phi__buf_text(&e->scratch, after);
 }
 
 /* wire.md part 2: never below 1024 */

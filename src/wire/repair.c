@@ -212,9 +212,7 @@ static bool phi__repair_key(phi__repairing *r) {
     phi_str word = phi__repair_word(r);
     if (word.len == 0) return false;
     r->faults |= PHI__REPAIR_KEYS;
-    phi__buf_char(r->out, '"');
-    phi__buf_add_str(r->out, word);
-    phi__buf_char(r->out, '"');
+    phi__buf_wrap(r->out, "\"", word, "\"");
     return true;
 }
 
@@ -292,28 +290,6 @@ PHI__FN bool phi__repair_value(phi__buf *out, const char **at, const char *end, 
 
 static bool phi__repair_text(phi__buf *out, phi_str text, uint32_t *faults, uint32_t strings);
 
-/* The text of a JSON string is the object. */
-static bool phi__repair_inside(phi__buf *out, phi_str text, uint32_t *faults, uint32_t strings) {
-    const char *at = text.at;
-    phi__buf json, inside;
-    phi__json_text string;
-    bool read = false;
-    phi__buf_init(&json, out->memory);
-    phi__buf_init(&inside, out->memory);
-    if (phi__repair_value(&json, &at, text.at + text.len, faults) && at == text.at + text.len) {
-        string.at = json.at + 1;
-        string.len = json.len - 2;
-        string.escaped = true;
-        phi__json_cursor_unescape(&inside, string);
-        *faults |= PHI__REPAIR_STRING;
-        read = phi__repair_text(out, phi__buf_str(&inside), faults, strings + 1);
-    }
-    if (json.failed || inside.failed) out->failed = true;
-    phi__buf_free(&json);
-    phi__buf_free(&inside);
-    return read;
-}
-
 /* The text without the fence around it. */
 static phi_str phi__repair_unfence(phi_str text, uint32_t *faults) {
     if (!phi__str_starts(text, "```")) return text;
@@ -325,30 +301,28 @@ static phi_str phi__repair_unfence(phi_str text, uint32_t *faults) {
     return phi__str_trim(text);
 }
 
-/* Reads a second object after the first, which begins at `from` in `out`. */
-static bool phi__repair_second(phi__buf *out, size_t from, phi_str rest, uint32_t *faults) {
-    const char *at = rest.at;
-    size_t second = out->len, first = second - from;
-    if (!phi__repair_value(out, &at, rest.at + rest.len, faults)) return false;
-    if (phi__str_trim(phi__str(at, (size_t)(rest.at + rest.len - at))).len > 0) return false;
-    *faults |= PHI__REPAIR_TWICE;
-    if (first == 2) { /* "{}" */
-        memmove(out->at + from, out->at + second, out->len - second);
-        out->len -= first;
-        return true;
-    }
-    if (out->len - second != first || memcmp(out->at + from, out->at + second, first) != 0)
-        return false;
-    out->len = second;
-    return true;
-}
-
 /* Reads the text after an object. */
 static bool phi__repair_rest(phi__buf *out, size_t from, phi_str rest, uint32_t *faults) {
     size_t i;
     rest = phi__str_trim(rest);
     if (rest.len == 0) return true;
-    if (rest.at[0] == '{') return phi__repair_second(out, from, rest, faults);
+    if (rest.at[0] == '{') {
+        /* Reads a second object after the first, which begins at `from` in `out`. */
+        const char *at = rest.at;
+        size_t second = out->len, first = second - from;
+        if (!phi__repair_value(out, &at, rest.at + rest.len, faults)) return false;
+        if (phi__str_trim(phi__str(at, (size_t)(rest.at + rest.len - at))).len > 0) return false;
+        *faults |= PHI__REPAIR_TWICE;
+        if (first == 2) { /* "{}" */
+            memmove(out->at + from, out->at + second, out->len - second);
+            out->len -= first;
+            return true;
+        }
+        if (out->len - second != first || memcmp(out->at + from, out->at + second, first) != 0)
+            return false;
+        out->len = second;
+        return true;
+    }
     if (rest.at[0] == '}' || rest.at[0] == ']') {
         for (i = 0; i < rest.len; i++)
             if (rest.at[i] != '}' && rest.at[i] != ']') return false;
@@ -372,8 +346,27 @@ static bool phi__repair_text(phi__buf *out, phi_str text, uint32_t *faults, uint
         return !out->failed;
     }
     if (text.len == 0) return false;
-    if (text.at[0] == '"' || text.at[0] == '\'')
-        return phi__repair_inside(out, text, faults, strings);
+    if (text.at[0] == '"' || text.at[0] == '\'') {
+        /* The text of a JSON string is the object. */
+        const char *at = text.at;
+        phi__buf json, inside;
+        phi__json_text string;
+        bool read = false;
+        phi__buf_init(&json, out->memory);
+        phi__buf_init(&inside, out->memory);
+        if (phi__repair_value(&json, &at, text.at + text.len, faults) && at == text.at + text.len) {
+            string.at = json.at + 1;
+            string.len = json.len - 2;
+            string.escaped = true;
+            phi__json_cursor_unescape(&inside, string);
+            *faults |= PHI__REPAIR_STRING;
+            read = phi__repair_text(out, phi__buf_str(&inside), faults, strings + 1);
+        }
+        if (json.failed || inside.failed) out->failed = true;
+        phi__buf_free(&json);
+        phi__buf_free(&inside);
+        return read;
+    }
     if (text.at[0] != '{') return false;
     const char *at = text.at;
     const char *end = text.at + text.len;
@@ -391,15 +384,6 @@ PHI__FN bool phi__repair_object(phi__buf *out, phi_str text, uint32_t *faults) {
 static void phi__repair_note(phi__draft *d, const char *words) {
     if (d->note.len > 0) phi__buf_text(&d->note, ", ");
     phi__buf_text(&d->note, words);
-}
-
-static void phi__repair_name(phi__assembly *a, phi__draft *d) {
-    phi_str name = phi__buf_str(&d->name);
-    size_t tool = phi__repair_tool(a->tools, a->tool_count, name);
-    if (tool == SIZE_MAX || phi_str_equal(a->tools[tool].name, name)) return;
-    phi__repair_note(d, "the name was ");
-    phi__json_write_str(&d->note, phi__str(name.at, phi__min(name.len, PHI__REPAIR_NAME)));
-    phi__assembly_set(a, &d->name, a->tools[tool].name);
 }
 
 static void phi__repair_arguments(phi__assembly *a, phi__draft *d) {
@@ -503,7 +487,13 @@ PHI__FN void phi__repair_calls(phi__assembly *a) {
     for (size_t i = 0; i < a->count && !a->no_memory; i++) {
         phi__draft *d = &a->drafts[i];
         if (d->kind != PHI_CONTENT_TOOL_CALL || d->incomplete) continue;
-        phi__repair_name(a, d);
+        phi_str name = phi__buf_str(&d->name);
+        size_t tool = phi__repair_tool(a->tools, a->tool_count, name);
+        if (tool != SIZE_MAX && !phi_str_equal(a->tools[tool].name, name)) {
+            phi__repair_note(d, "the name was ");
+            phi__json_write_str(&d->note, phi__str(name.at, phi__min(name.len, PHI__REPAIR_NAME)));
+            phi__assembly_set(a, &d->name, a->tools[tool].name);
+        }
         phi__repair_arguments(a, d);
         phi__repair_members(a, d);
         if (d->note.failed) a->no_memory = true;

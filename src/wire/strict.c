@@ -127,21 +127,19 @@ static phi__strict_kind phi__strict_words_kind(phi_str key) {
     return word != NULL ? word->kind : PHI__STRICT_OTHER;
 }
 
-static bool phi__strict_words_format(phi__strict_form form, phi_str format) {
-    static const char *const names[] = {"date-time", "time", "date", "duration", "email",
-                                        "hostname",  "ipv4", "ipv6", "uuid"};
-    for (size_t i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is(format, names[i])) return true;
-    return form == PHI__STRICT_ANTHROPIC && phi__str_is(format, "uri");
-}
-
 /* Whether a form has a keyword that narrows, with such a value. */
 /* Whether the form has this keyword with this value. */
 static bool phi__strict_words_keep(phi__strict_form form, phi_str key, const phi_json *value) {
     const phi__strict_word *word = phi__strict_words_of(key);
     if (word == NULL || (word->forms >> form & 1u) == 0) return false;
-    if (phi__str_is(key, "format"))
-        return phi__strict_words_format(form, phi_json_str(value, NULL));
+    if (phi__str_is(key, "format")) {
+        phi_str format = phi_json_str(value, NULL);
+        static const char *const names[] = {"date-time", "time", "date", "duration", "email",
+                                            "hostname",  "ipv4", "ipv6", "uuid"};
+        for (size_t i = 0; i < PHI__COUNT(names); i++)
+            if (phi__str_is(format, names[i])) return true;
+        return form == PHI__STRICT_ANTHROPIC && phi__str_is(format, "uri");
+    }
     if (phi__str_is(key, "pattern")) return phi_json_is(value, PHI_JSON_STRING);
     if (phi__str_is(key, "minItems") && form == PHI__STRICT_ANTHROPIC)
         return phi_json_int(value, 2) <= 1;
@@ -487,44 +485,6 @@ static void phi__strict_put_array(phi__strict *s, const phi_json *schema) {
     s->place_len = was;
 }
 
-static void phi__strict_put_plain(phi__strict *s, const phi_json *schema, bool nullable) {
-    unsigned types = phi__strict_types_of(s, schema);
-    if (s->depth == 1 && !s->refused && types != PHI__STRICT_OBJECT)
-        (void)phi__strict_no(s, phi__str("", 0), "the type must be \"object\"");
-    if (s->refused) return;
-    if (nullable) types |= PHI__STRICT_NULL;
-    /* DeepSeek takes no list of types with one of these in it. */
-    bool apart = s->form == PHI__STRICT_PLAIN && (types & PHI__STRICT_NULL) != 0 &&
-                 (types & (PHI__STRICT_OBJECT | PHI__STRICT_ARRAY)) != 0;
-    if (apart) {
-        phi__buf_text(s->out, "\"anyOf\":[{");
-        types &= ~(unsigned)PHI__STRICT_NULL;
-    }
-    bool many = (types & (types - 1)) != 0, first = true;
-    phi__buf_text(s->out, many ? "\"type\":[" : "\"type\":");
-    for (size_t i = 0; i < PHI__COUNT(phi__strict_types); i++) {
-        if ((types >> i & 1u) == 0) continue;
-        if (!first) phi__buf_char(s->out, ',');
-        first = false;
-        phi__json_write_str(s->out, phi_str_of(phi__strict_types[i]));
-    }
-    if (many) phi__buf_char(s->out, ']');
-    phi__strict_put_description(s, schema);
-    phi__strict_put_enum(s, schema, nullable);
-    if ((types & PHI__STRICT_OBJECT) != 0) phi__strict_put_object(s, schema);
-    if ((types & PHI__STRICT_ARRAY) != 0) phi__strict_put_array(s, schema);
-    /* The keywords that narrow and that the form has. */
-    const char *name;
-    size_t at = 0;
-    while ((name = phi__strict_words_next(s->form, &at)) != NULL) {
-        const phi_json *value = phi_json_get(schema, name);
-        if (value == NULL || !phi__strict_words_keep(s->form, phi_str_of(name), value)) continue;
-        phi__json_write_key(s->out, phi_str_of(name));
-        phi__strict_put_value(s, value);
-    }
-    if (apart) phi__buf_text(s->out, "},{\"type\":\"null\"}]");
-}
-
 /* ---- references ---- */
 
 /* What "#", "#/$defs/x" or "#/definitions/x" names, and a number for it from 1 (0: the root); NULL:
@@ -626,8 +586,45 @@ static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullabl
     phi__buf_char(s->out, '{');
     if (choice != NULL)
         phi__strict_put_choice(s, schema, word, choice, nullable);
-    else
-        phi__strict_put_plain(s, schema, nullable);
+    else {
+        unsigned types = phi__strict_types_of(s, schema);
+        if (s->depth == 1 && !s->refused && types != PHI__STRICT_OBJECT)
+            (void)phi__strict_no(s, phi__str("", 0), "the type must be \"object\"");
+        if (!s->refused) {
+            if (nullable) types |= PHI__STRICT_NULL;
+            /* DeepSeek takes no list of types with one of these in it. */
+            bool apart = s->form == PHI__STRICT_PLAIN && (types & PHI__STRICT_NULL) != 0 &&
+                         (types & (PHI__STRICT_OBJECT | PHI__STRICT_ARRAY)) != 0;
+            if (apart) {
+                phi__buf_text(s->out, "\"anyOf\":[{");
+                types &= ~(unsigned)PHI__STRICT_NULL;
+            }
+            bool many = (types & (types - 1)) != 0, first = true;
+            phi__buf_text(s->out, many ? "\"type\":[" : "\"type\":");
+            for (size_t i = 0; i < PHI__COUNT(phi__strict_types); i++) {
+                if ((types >> i & 1u) == 0) continue;
+                if (!first) phi__buf_char(s->out, ',');
+                first = false;
+                phi__json_write_str(s->out, phi_str_of(phi__strict_types[i]));
+            }
+            if (many) phi__buf_char(s->out, ']');
+            phi__strict_put_description(s, schema);
+            phi__strict_put_enum(s, schema, nullable);
+            if ((types & PHI__STRICT_OBJECT) != 0) phi__strict_put_object(s, schema);
+            if ((types & PHI__STRICT_ARRAY) != 0) phi__strict_put_array(s, schema);
+            /* The keywords that narrow and that the form has. */
+            const char *name;
+            size_t at = 0;
+            while ((name = phi__strict_words_next(s->form, &at)) != NULL) {
+                const phi_json *value = phi_json_get(schema, name);
+                if (value == NULL || !phi__strict_words_keep(s->form, phi_str_of(name), value))
+                    continue;
+                phi__json_write_key(s->out, phi_str_of(name));
+                phi__strict_put_value(s, value);
+            }
+            if (apart) phi__buf_text(s->out, "},{\"type\":\"null\"}]");
+        }
+    }
     if (s->depth == 1 && !s->refused) {
         phi__strict_put_defs(s, "$defs");
         phi__strict_put_defs(s, "definitions");

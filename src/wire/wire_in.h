@@ -613,6 +613,9 @@ PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json);       /* borrowed
 PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal); /* static text, borrowed */
 PHI__FN void phi__encode_scratch(phi__encoder *e); /* e->scratch as a piece; clears it */
 
+/* A copy of e->scratch in the arena; clears it. False: the encoder failed. */
+PHI__FN bool phi__encode_copy(phi__encoder *e, phi_str *out);
+
 /* The kept rendering for a form. False: the codec renders into e->scratch, which was cleared, and
    calls phi__encode_keep, which keeps and returns it. Neither appends a piece.
    False from phi__encode_keep: memory ended, or a long text has still to be filled in; the codec
@@ -628,6 +631,12 @@ PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal)
 /* Copied, without control characters. A later header of the same name replaces an earlier one. */
 PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value);
 PHI__FN void phi__encode_model_headers(phi__encoder *e);
+
+/* The content type, JSON, and what is accepted. */
+PHI__FN void phi__encode_accept(phi__encoder *e, const char *accept);
+
+/* The model's key in a header (NULL: as a bearer's token), then the model's headers. */
+PHI__FN void phi__encode_key(phi__encoder *e, const char *header);
 
 /* All of a request that was rendered elsewhere; its headers are there. `body` is borrowed. */
 PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, phi_str body);
@@ -676,8 +685,8 @@ PHI__FN void phi__takes_put(phi__encoder *e, const phi__takes_keys *keys, uint32
 /* True when the request asks for one call at a time, has tools to call, and the target can. */
 PHI__FN bool phi__takes_serial(const phi__request_spec *spec, uint32_t takes);
 
-/* Adds the scratch buffer as a piece, then the raw tool as it is. */
-PHI__FN void phi__takes_put_raw(phi__encoder *e, const phi__tool_view *tool);
+/* The comma before a tool by its index. True: it is a raw one, which is a piece now, as it is. */
+PHI__FN bool phi__takes_raw(phi__encoder *e, size_t tool);
 
 /* A tool of the request is deferred, or was: the target's tool search has to be among them. */
 PHI__FN bool phi__takes_deferred(const phi__request_spec *spec);
@@ -940,10 +949,11 @@ PHI__FN bool phi__delta_cache_add(const phi__delta_cache *r, phi__assembly *a, p
 
 /* ======== Shared by the request formats: makes text, ids and names fit for a target. */
 
-PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule); /* with its quotes */
+/* A call's id with its quotes; `before`: text that goes first. */
+PHI__FN void phi__render_id(phi__buf *out, const char *before, phi_str id, phi__id_rule rule);
 
-/* A tool's name out of history, which another provider may have allowed: [a-zA-Z0-9_-], cut. */
-PHI__FN void phi__render_name(phi__buf *out, phi_str name, size_t most);
+/* A tool's name from history, which another provider may have allowed: [a-zA-Z0-9_-], cut. */
+PHI__FN void phi__render_name(phi__buf *out, const char *before, phi_str name, size_t most);
 PHI__FN bool phi__render_blank(phi_str text); /* nothing but white space */
 PHI__FN phi_str phi__render_trim_end(phi_str text);
 
@@ -1041,7 +1051,8 @@ PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool
                                void (*said)(phi__encoder *e, const phi_content *c),
                                void (*block)(phi__encoder *e, const phi_content *c),
                                void (*opaque)(phi__encoder *e, const phi_content *c));
-PHI__FN void phi__render_base64(phi__encoder *e, phi_str data);
+PHI__FN void phi__render_base64(phi__encoder *e, const char *before, phi_str data,
+                                const char *after);
 
 /* The usual ending of a type's files: "pdf", "csv", "wav"; NULL: not a type of PHI__MEDIA_. */
 PHI__FN const char *phi__render_ending(phi_str mime_type);
