@@ -82,19 +82,6 @@ static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
     return (bytes + step - 1) / step * step;
 }
 
-static bool phi__arena_more(phi_arena *arena) {
-    struct phi__block *block =
-        phi__arena_take(arena, arena->next_block_bytes - sizeof(struct phi__block));
-    if (block == NULL) return false;
-    block->older = arena->shared;
-    arena->shared = block;
-    arena->at = (char *)(block + 1);
-    arena->end = (char *)block + block->bytes;
-    PHI__POISON(arena->at, (size_t)(arena->end - arena->at));
-    arena->next_block_bytes = phi__min(arena->next_block_bytes * 2, arena->most_block_bytes);
-    return true;
-}
-
 static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t align) {
     size_t pad = (size_t)(0u - (uintptr_t)arena->at) & (align - 1);
     if ((size_t)(arena->end - arena->at) < pad || /* also when there is no block yet: 0 < 0 is no */
@@ -106,7 +93,15 @@ static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t alig
             arena->own = block;
             return block + 1;
         }
-        if (!phi__arena_more(arena)) return NULL;
+        struct phi__block *block =
+            phi__arena_take(arena, arena->next_block_bytes - sizeof(struct phi__block));
+        if (block == NULL) return NULL;
+        block->older = arena->shared;
+        arena->shared = block;
+        arena->at = (char *)(block + 1);
+        arena->end = (char *)block + block->bytes;
+        PHI__POISON(arena->at, (size_t)(arena->end - arena->at));
+        arena->next_block_bytes = phi__min(arena->next_block_bytes * 2, arena->most_block_bytes);
         pad = 0;
     }
     char *out = arena->at + pad;
@@ -210,7 +205,7 @@ PHI_API void phi_arena_free(phi_arena *arena) {
     arena->next_block_bytes = arena->first_block_bytes;
 }
 
-/* ======== A growing buffer of bytes; after a failed allocation it stays failed.
+/* ---- A growing buffer of bytes; after a failed allocation it stays failed.
 
    Appending to a failed buffer does nothing, so a writer checks `failed` once, at its end.
    What phi__buf_str returns is valid until the next append, take or free. */

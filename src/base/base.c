@@ -168,7 +168,7 @@ PHI_API bool phi_str_is(phi_str s, const char *text) {
     return phi__str_is(s, text != NULL ? text : "");
 }
 
-/* ======== Puts '?' in place of characters that a terminal would act on, as ls does. */
+/* ---- puts '?' in place of characters that a terminal would act on, as ls does ---- */
 
 /* Length of the valid sequence at `at`, or 0. */
 static size_t phi__words_sequence(const char *at, size_t left) {

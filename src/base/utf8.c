@@ -99,7 +99,7 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
     return 4;
 }
 
-/* ======== Times as RFC 3339, by the Gregorian calendar's rule of 400 years; counted from March, so
+/* ---- Times as RFC 3339, by the Gregorian calendar's rule of 400 years; counted from March, so
    that a leap day is a year's last. */
 
 /* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z */

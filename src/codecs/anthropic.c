@@ -41,17 +41,17 @@ static void phi__anthropic_media_block(phi__encoder *e, const phi_content *c) {
                                     : "{\"type\":\"document\",\"source\":{\"type\":");
     if (!image && c->url.len > 0) {
         phi__buf_text(out, "\"url\"");
-        phi__render_member(out, "url", c->url);
+        phi__records_str(out, "url", c->url);
     } else if (image || c->data.len > 0) {
         phi__buf_text(out, "\"base64\"");
-        phi__render_member(out, "media_type", c->mime_type);
+        phi__records_str(out, "media_type", c->mime_type);
         phi__render_base64(e, ",\"data\":\"", c->data, "\"");
     } else {
         phi__buf_text(out, "\"text\",\"media_type\":\"text/plain\"");
         phi__render_text_member(e, "data", c->text);
     }
     phi__buf_char(out, '}');
-    if (!image && c->name.len > 0) phi__render_member(out, "title", c->name);
+    if (!image && c->name.len > 0) phi__records_str(out, "title", c->name);
     phi__buf_char(out, '}');
 }
 
@@ -122,43 +122,6 @@ static size_t phi__anthropic_last(const phi__encoder *e, const phi_message *m, u
         last = phi__claude_last_sent(e->codec, &part);
     }
     return last;
-}
-
-static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
-    bool whole = (form & PHI__ANTHROPIC_PROTOCOL) != 0;
-    bool paused = (form & PHI__ANTHROPIC_PAUSED) != 0;
-    size_t last =
-        paused && m->content_count > 0 ? m->content_count - 1 : phi__anthropic_last(e, m, form);
-    for (size_t i = 0; last != SIZE_MAX && i <= last; i++) {
-        const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__anthropic_cited(e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
-                                 whole ? c->citations : phi__str(NULL, 0));
-        else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0) {
-            phi__buf *out = &e->scratch;
-            if (c->signature.len != 0) { /* without one the turn was cut: the API would refuse it */
-                phi__json_write_comma(out);
-                if (c->redacted) {
-                    phi__buf_text(out, "{\"type\":\"redacted_thinking\"");
-                    phi__render_member(out, "data", c->signature);
-                } else {
-                    phi__buf_text(out, "{\"type\":\"thinking\"");
-                    phi__render_text_member(e, "thinking", c->text);
-                    phi__render_member(out, "signature", c->signature);
-                }
-                phi__buf_char(out, '}');
-            }
-        } else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
-            phi__buf *out = &e->scratch;
-            phi__json_write_comma(out);
-            phi__render_id(out, "{\"type\":\"tool_use\",\"id\":", c->id, PHI__ID_ANTHROPIC);
-            phi__render_name(out, ",\"name\":", c->name, 128);
-            phi__buf_wrap(out, ",\"input\":", phi__render_arguments(e, c->arguments), "");
-            if (whole) phi__render_rest(e, c->replay);
-            phi__buf_char(out, '}');
-        } else if (phi__anthropic_sends(e, m, i, form))
-            phi__render_opaque(e, c);
-    }
 }
 
 /* One text as a string, anything else as blocks. A result that is an error holds text only, and at
@@ -777,8 +740,44 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
             phi__anthropic_parts(e, m, true);
         else if (m->role == PHI_ROLE_TOOL_RESULT)
             phi__anthropic_result(e, m);
-        else
-            phi__anthropic_assistant(e, m, form);
+        else {
+            bool whole = (form & PHI__ANTHROPIC_PROTOCOL) != 0;
+            bool paused = (form & PHI__ANTHROPIC_PAUSED) != 0;
+            size_t last = paused && m->content_count > 0 ? m->content_count - 1
+                                                         : phi__anthropic_last(e, m, form);
+            for (size_t i = 0; last != SIZE_MAX && i <= last; i++) {
+                const phi_content *c = &m->content[i];
+                if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+                    phi__anthropic_cited(
+                        e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
+                        whole ? c->citations : phi__str(NULL, 0));
+                else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0) {
+                    phi__buf *out = &e->scratch;
+                    if (c->signature.len !=
+                        0) { /* without one the turn was cut: the API would refuse it */
+                        phi__json_write_comma(out);
+                        if (c->redacted) {
+                            phi__buf_text(out, "{\"type\":\"redacted_thinking\"");
+                            phi__records_str(out, "data", c->signature);
+                        } else {
+                            phi__buf_text(out, "{\"type\":\"thinking\"");
+                            phi__render_text_member(e, "thinking", c->text);
+                            phi__records_str(out, "signature", c->signature);
+                        }
+                        phi__buf_char(out, '}');
+                    }
+                } else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+                    phi__buf *out = &e->scratch;
+                    phi__json_write_comma(out);
+                    phi__render_id(out, "{\"type\":\"tool_use\",\"id\":", c->id, PHI__ID_ANTHROPIC);
+                    phi__render_name(out, ",\"name\":", c->name, 128);
+                    phi__buf_wrap(out, ",\"input\":", phi__render_arguments(e, c->arguments), "");
+                    if (whole) phi__render_rest(e, c->replay);
+                    phi__buf_char(out, '}');
+                } else if (phi__anthropic_sends(e, m, i, form))
+                    phi__render_opaque(e, c);
+            }
+        }
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
     phi__anthropic_append(e, phi__anthropic_role(e, at), blocks);
@@ -817,28 +816,6 @@ static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to
 
 /* ---- around the messages ---- */
 
-static void phi__anthropic_put_tools(phi__encoder *e) {
-    phi__buf *out = &e->scratch;
-    size_t last = e->spec->tool_count; /* the mark follows the last tool with a schema */
-    while (last > 0 && (e->spec->tools[last - 1].is_raw || e->spec->tools[last - 1].deferred))
-        last--; /* a deferred tool takes none */
-    phi__buf_text(out, ",\"tools\":[");
-    if (phi__takes_deferred(e->spec))
-        phi__buf_text(out, "{\"type\":\"tool_search_tool_bm25_20251119\","
-                           "\"name\":\"tool_search_tool_bm25\"},");
-    for (size_t i = 0; i < e->spec->tool_count; i++) {
-        if (phi__takes_raw(e, i)) continue;
-        phi__buf_char(out, '{');
-        if (phi__strict_put_tool(e, &e->spec->tools[i], ",\"input_schema\":"))
-            phi__buf_text(out, ",\"strict\":true");
-        if (e->spec->tools[i].deferred) phi__buf_text(out, ",\"defer_loading\":true");
-        if (i + 1 == last && phi__codec_marks(e->spec, PHI__MARK_TOOLS))
-            phi__buf_text(out, phi__anthropic_mark(e->spec));
-        phi__buf_char(out, '}');
-    }
-    phi__buf_char(out, ']');
-}
-
 static void phi__anthropic_head(phi__encoder *e) {
     static const phi__takes_keys keys = {"temperature",    "top_p", "top_k",
                                          "stop_sequences", NULL,    "service_tier"};
@@ -847,12 +824,12 @@ static void phi__anthropic_head(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     phi__buf_clear(out);
     phi__buf_char(out, '{');
-    phi__render_member(out, "model", phi_str_of(spec->model->id));
+    phi__records_str(out, "model", phi_str_of(spec->model->id));
     phi__records_u64(out, "max_tokens", plan.max_tokens);
     phi__buf_text(out, ",\"stream\":true");
     if (!phi__render_blank(spec->system_prompt)) {
         phi__buf_text(out, ",\"system\":[{\"type\":\"text\"");
-        phi__render_member(out, "text", spec->system_prompt);
+        phi__records_str(out, "text", spec->system_prompt);
         if (phi__codec_marks(spec, PHI__MARK_SYSTEM)) phi__buf_text(out, phi__anthropic_mark(spec));
         phi__buf_text(out, "}]");
     }
@@ -875,7 +852,24 @@ static void phi__anthropic_head(phi__encoder *e) {
         if (phi__takes_serial(e->spec, PHI__TAKES_ALL))
             phi__buf_text(&e->scratch, ",\"disable_parallel_tool_use\":true");
         phi__buf_char(&e->scratch, '}');
-        phi__anthropic_put_tools(e);
+        size_t last = e->spec->tool_count; /* the mark follows the last tool with a schema */
+        while (last > 0 && (e->spec->tools[last - 1].is_raw || e->spec->tools[last - 1].deferred))
+            last--; /* a deferred tool takes none */
+        phi__buf_text(out, ",\"tools\":[");
+        if (phi__takes_deferred(e->spec))
+            phi__buf_text(out, "{\"type\":\"tool_search_tool_bm25_20251119\","
+                               "\"name\":\"tool_search_tool_bm25\"},");
+        for (size_t i = 0; i < e->spec->tool_count; i++) {
+            if (phi__takes_raw(e, i)) continue;
+            phi__buf_char(out, '{');
+            if (phi__strict_put_tool(e, &e->spec->tools[i], ",\"input_schema\":"))
+                phi__buf_text(out, ",\"strict\":true");
+            if (e->spec->tools[i].deferred) phi__buf_text(out, ",\"defer_loading\":true");
+            if (i + 1 == last && phi__codec_marks(e->spec, PHI__MARK_TOOLS))
+                phi__buf_text(out, phi__anthropic_mark(e->spec));
+            phi__buf_char(out, '}');
+        }
+        phi__buf_char(out, ']');
     }
     phi__buf_text(out, ",\"messages\":[");
     phi__encode_scratch(e);
@@ -946,14 +940,14 @@ static bool phi__anthropic_defers(const phi_model *model) {
 static void phi__anthropic_put_change(phi__buf *out, const phi__tool_view *tool, bool removed) {
     if (removed) {
         phi__buf_text(out, "{\"type\":\"tool_removal\",\"tool\":{\"type\":\"tool_reference\"");
-        phi__render_member(out, "name", tool->name);
+        phi__records_str(out, "name", tool->name);
         phi__buf_text(out, "}}");
         return;
     }
     phi__buf_text(out, "{\"type\":\"tool_addition\",\"tool\":{\"type\":\"tool_definition\","
                        "\"definition\":{");
-    phi__render_member(out, "name", tool->name);
-    if (tool->description.len > 0) phi__render_member(out, "description", tool->description);
+    phi__records_str(out, "name", tool->name);
+    if (tool->description.len > 0) phi__records_str(out, "description", tool->description);
     phi__buf_wrap(out, ",\"input_schema\":", tool->schema, "}}}");
 }
 

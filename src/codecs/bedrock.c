@@ -46,37 +46,6 @@ enum {
     PHI__BEDROCK_HASHED_MOST = 1024 /* bytes at each end of a document that its name depends on */
 };
 
-/* Letters, digits, hyphens, brackets and single blanks only, without an ending such as ".pdf"; then
-   a hash of the document's content, its place in the thread and among those of its message. */
-static void phi__bedrock_document_name(phi__encoder *e, const phi_content *c, size_t at,
-                                       size_t ordinal) {
-    phi_str bytes = c->data.len > 0 ? c->data : c->text;
-    size_t len = c->name.len, n = 0, ends = phi__min(bytes.len, (size_t)PHI__BEDROCK_HASHED_MOST);
-    uint64_t hash = phi__hash(c->name, e->spec->items[at].from * 64 + ordinal);
-    phi__buf *out = &e->scratch;
-    char digits[17];
-    bool blank = true;
-    for (size_t i = len; i > 1 && len - i < 5; i--)
-        if (c->name.at[i - 1] == '.') {
-            len = i - 1;
-            break;
-        }
-    for (size_t i = 0; i < len && n < PHI__BEDROCK_TITLE_MOST; i++) {
-        char ch = c->name.at[i];
-        bool fits = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-                    (ch >= '0' && ch <= '9') || (ch != '\0' && strchr("-()[]", ch) != NULL);
-        if (!fits && blank) continue;
-        phi__buf_char(out, fits ? ch : ' ');
-        blank = !fits;
-        n++;
-    }
-    if (n == 0) phi__buf_text(out, "document");
-    if (n == 0 || !blank) phi__buf_char(out, ' ');
-    hash = phi__hash(phi__str(bytes.at, ends), hash ^ bytes.len);
-    phi__hash_hex(phi__hash(phi__str(bytes.at + bytes.len - ends, ends), hash), digits);
-    phi__buf_add(out, digits, 8);
-}
-
 /* An image, audio or a document. at: its item; ordinal: its place among the documents of its message
    that are sent. */
 static void phi__bedrock_block(phi__encoder *e, const phi_content *c, size_t at, size_t ordinal) {
@@ -87,13 +56,40 @@ static void phi__bedrock_block(phi__encoder *e, const phi_content *c, size_t at,
     phi__json_write_item(out, image      ? "{\"image\":{"
                               : document ? "{\"document\":{"
                                          : "{\"audio\":{");
-    phi__render_member(out, "format",
-                       image  ? phi__str(c->mime_type.at + slash, c->mime_type.len - slash)
-                       : text ? PHI__LIT("txt")
-                              : phi_str_of(phi__render_ending(c->mime_type)));
+    phi__records_str(out, "format",
+                     image  ? phi__str(c->mime_type.at + slash, c->mime_type.len - slash)
+                     : text ? PHI__LIT("txt")
+                            : phi_str_of(phi__render_ending(c->mime_type)));
     if (document) {
         phi__buf_text(out, ",\"name\":\"");
-        phi__bedrock_document_name(e, c, at, ordinal);
+        /* Letters, digits, hyphens, brackets and single blanks only, without an ending such
+           as ".pdf"; then a hash of the document's content, its place in the thread and
+           among those of its message. */
+        phi_str bytes = c->data.len > 0 ? c->data : c->text;
+        size_t len = c->name.len, n = 0,
+               ends = phi__min(bytes.len, (size_t)PHI__BEDROCK_HASHED_MOST);
+        uint64_t hash = phi__hash(c->name, e->spec->items[at].from * 64 + ordinal);
+        char digits[17];
+        bool blank = true;
+        for (size_t i = len; i > 1 && len - i < 5; i--)
+            if (c->name.at[i - 1] == '.') {
+                len = i - 1;
+                break;
+            }
+        for (size_t i = 0; i < len && n < PHI__BEDROCK_TITLE_MOST; i++) {
+            char ch = c->name.at[i];
+            bool fits = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+                        (ch >= '0' && ch <= '9') || (ch != '\0' && strchr("-()[]", ch) != NULL);
+            if (!fits && blank) continue;
+            phi__buf_char(out, fits ? ch : ' ');
+            blank = !fits;
+            n++;
+        }
+        if (n == 0) phi__buf_text(out, "document");
+        if (n == 0 || !blank) phi__buf_char(out, ' ');
+        hash = phi__hash(phi__str(bytes.at, ends), hash ^ bytes.len);
+        phi__hash_hex(phi__hash(phi__str(bytes.at + bytes.len - ends, ends), hash), digits);
+        phi__buf_add(out, digits, 8);
         phi__buf_char(out, '"');
     }
     if (text) {
@@ -162,11 +158,11 @@ static void phi__bedrock_thinking(phi__encoder *e, const phi_content *c, bool is
     if (is_signed || c->redacted ? c->signature.len == 0 : phi__render_blank(c->text)) return;
     phi__json_write_item(out, "{\"reasoningContent\":{");
     if (c->redacted)
-        phi__render_member(out, "redactedContent", c->signature);
+        phi__records_str(out, "redactedContent", c->signature);
     else {
         phi__buf_text(out, "\"reasoningText\":{");
         phi__render_text_member(e, "text", c->text);
-        if (is_signed) phi__render_member(out, "signature", c->signature);
+        if (is_signed) phi__records_str(out, "signature", c->signature);
         phi__buf_char(out, '}');
     }
     phi__buf_text(out, "}}");
@@ -368,18 +364,6 @@ static phi_str phi__bedrock_member(phi_str object) {
     return phi__str(key.at, key.len);
 }
 
-/* Each member of the delta becomes one of the block. */
-static void phi__bedrock_put_members(phi__assembly *a, size_t block, phi_str outer,
-                                     phi_str object) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_str value;
-    if (!phi__json_cursor_in_object(&c, object)) return;
-    while (phi__json_cursor_next_key(&c, &key))
-        if (phi__json_cursor_take_raw(&c, &value))
-            phi__assembly_opaque_set(a, block, outer, phi__str(key.at, key.len), value);
-}
-
 static void phi__bedrock_close(phi__assembly *a, size_t block) {
     phi_str empty = {NULL, 0}, value;
     const char *member = NULL;
@@ -449,8 +433,17 @@ static void phi__bedrock_delta(phi__assembly *a, const phi__bedrock_event *ev) {
             else if (phi__json_cursor_enter_array(&c))
                 while (phi__json_cursor_next_raw(&c, &item)) phi__opaque_push(bytes, item);
             if (bytes->failed) a->no_memory = true;
-        } else if (phi__str_is(name, "image") && ev->image.len > 0)
-            phi__bedrock_put_members(a, block, PHI__LIT("image"), ev->image);
+        } else if (phi__str_is(name, "image") && ev->image.len > 0) {
+            /* Each member of the delta becomes one of the block. */
+            phi__json_cursor c;
+            phi__json_text key;
+            phi_str value;
+            if (!phi__json_cursor_in_object(&c, ev->image)) return;
+            while (phi__json_cursor_next_key(&c, &key))
+                if (phi__json_cursor_take_raw(&c, &value))
+                    phi__assembly_opaque_set(a, block, PHI__LIT("image"), phi__str(key.at, key.len),
+                                             value);
+        }
         return;
     }
     if (ev->input.len > 0) { /* of a call that has started */
@@ -515,26 +508,21 @@ static void phi__bedrock_stop(phi__bedrock_state *st, phi__assembly *a, phi__jso
 
 static int phi__bedrock_status(phi_str type) {
     static const struct phi__bedrock_statuses {
-        const char *type;
         int status;
-    } table[] = {{"throttlingException", 429},
-                 {"modelNotReadyException", 429},
-                 {"serviceQuotaExceededException", 429},
-                 {"internalServerException", 500},
-                 {"internalFailure", 500},
-                 {"serviceUnavailableException", 503},
-                 {"serviceUnavailable", 503},
-                 {"modelStreamErrorException", 424},
-                 {"modelErrorException", 424},
-                 {"modelTimeoutException", 408},
-                 {"validationException", 400},
-                 {"conflictException", 409},
-                 {"resourceNotFoundException", 404},
-                 {"accessDeniedException", 403},
-                 {"expiredTokenException", 403},
-                 {"unrecognizedClientException", 403}};
+        const char *types[4];
+    } table[] = {
+        {429, {"throttlingException", "modelNotReadyException", "serviceQuotaExceededException"}},
+        {500, {"internalServerException", "internalFailure"}},
+        {503, {"serviceUnavailableException", "serviceUnavailable"}},
+        {424, {"modelStreamErrorException", "modelErrorException"}},
+        {408, {"modelTimeoutException"}},
+        {400, {"validationException"}},
+        {409, {"conflictException"}},
+        {404, {"resourceNotFoundException"}},
+        {403, {"accessDeniedException", "expiredTokenException", "unrecognizedClientException"}}};
     for (size_t i = 0; i < PHI__COUNT(table); i++)
-        if (phi__str_is_nocase(type, table[i].type)) return table[i].status;
+        for (size_t k = 0; table[i].types[k] != NULL; k++)
+            if (phi__str_is_nocase(type, table[i].types[k])) return table[i].status;
     return 0;
 }
 
@@ -958,7 +946,10 @@ static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *pla
             phi__buf_text(out, ",\"anthropic_beta\":[\"interleaved-thinking-2025-05-14\"]");
         if (spec->options.top_k > 0 &&
             (phi__claude_takes_of(plan, PHI__LIT("")) & PHI__TAKES_TOP_K) != 0) {
-            phi__records_u64(out, "top_k", spec->options.top_k);
+            {
+                phi__buf_text(out, ",\"top_k\":");
+                phi__buf_u64(out, spec->options.top_k);
+            }
         }
         bool forced = e->spec->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan->thinks &&
                       !plan->claude.no_forced_tool;
@@ -1003,7 +994,7 @@ static void phi__bedrock_head(phi__encoder *e) {
     phi__buf_char(out, '{');
     if (!phi__render_blank(spec->system_prompt)) {
         phi__buf_text(out, "\"system\":[{");
-        phi__render_member(out, "text", spec->system_prompt);
+        phi__records_str(out, "text", spec->system_prompt);
         phi__buf_char(out, '}');
         if (phi__bedrock_marks(e, PHI__MARK_SYSTEM)) phi__buf_text(out, phi__bedrock_mark(e));
         phi__buf_text(out, "],");
@@ -1016,7 +1007,7 @@ static void phi__bedrock_head(phi__encoder *e) {
     phi__buf_char(out, '}');
     if (spec->options.service_tier != NULL) {
         phi__buf_text(out, ",\"serviceTier\":{");
-        phi__render_member(out, "type", phi_str_of(spec->options.service_tier));
+        phi__records_str(out, "type", phi_str_of(spec->options.service_tier));
         phi__buf_char(out, '}');
     }
     /* The schema is a text in the text. */
@@ -1024,8 +1015,8 @@ static void phi__bedrock_head(phi__encoder *e) {
     if (format->kind == PHI_FORMAT_JSON_SCHEMA) {
         phi__buf_text(out, ",\"outputConfig\":{\"textFormat\":{\"type\":\"json_schema\","
                            "\"structure\":{\"jsonSchema\":{");
-        phi__render_member(out, "schema", phi_str_of(format->schema));
-        phi__render_member(out, "name", phi_str_of(format->name));
+        phi__records_str(out, "schema", phi_str_of(format->schema));
+        phi__records_str(out, "name", phi_str_of(format->name));
         phi__buf_text(out, "}}}}");
     }
     phi__bedrock_put_fields(e, &plan);

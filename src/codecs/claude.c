@@ -233,7 +233,7 @@ PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, 
     with_format = with_format && format->kind == PHI_FORMAT_JSON_SCHEMA;
     if (!effort && !with_format) return;
     phi__buf_text(out, ",\"output_config\":{");
-    if (effort) phi__render_member(out, "effort", phi_str_of(phi__claude_effort(e->spec)));
+    if (effort) phi__records_str(out, "effort", phi_str_of(phi__claude_effort(e->spec)));
     if (with_format) {
         phi__json_write_key(out, PHI__LIT("format"));
         phi__buf_text(out, "{\"type\":\"json_schema\",\"schema\":");

@@ -58,7 +58,7 @@ static void phi__gemini_parts_id(phi__encoder *e, phi__buf *out, phi_str id) {
 }
 
 static void phi__gemini_parts_sign(phi__encoder *e, phi_str signature) {
-    if (signature.len > 0) phi__render_member(&e->scratch, "thoughtSignature", signature);
+    if (signature.len > 0) phi__records_str(&e->scratch, "thoughtSignature", signature);
 }
 
 static void phi__gemini_parts_text(phi__encoder *e, phi_str text, bool thought, phi_str signature) {
@@ -78,11 +78,11 @@ static void phi__gemini_parts_block(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
     phi_str type = c->mime_type.len > 0 ? c->mime_type : PHI__LIT("application/pdf");
     phi__json_write_item(out, c->url.len > 0 ? "{\"fileData\":{" : "{\"inlineData\":{");
-    phi__render_member(out, "mimeType", type);
+    phi__records_str(out, "mimeType", type);
     if (c->kind == PHI_CONTENT_DOCUMENT && c->name.len > 0 && phi__gemini_parts_titles(e))
-        phi__render_member(out, "displayName", c->name);
+        phi__records_str(out, "displayName", c->name);
     if (c->url.len > 0) {
-        phi__render_member(out, "fileUri", c->url);
+        phi__records_str(out, "fileUri", c->url);
         phi__buf_text(out, "}}");
         return;
     }
@@ -145,35 +145,6 @@ static void phi__gemini_parts_said(phi__encoder *e, const phi_content *c) {
     phi__json_write_item(&e->scratch, "{\"text\":\"");
     phi__render_said(e, c);
     phi__buf_text(&e->scratch, "\"}");
-}
-
-/* Every part keeps its own signature; thinking without one does not help the model. The first of
-   parallel calls has a signature, and models since 3 require it: a call of another model gets the
-   documented signature for such calls. */
-static void phi__gemini_parts_model(phi__encoder *e, const phi_message *m, bool same, bool own) {
-    const phi_str none = {NULL, 0};
-    bool first = true;
-    for (size_t i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        phi_str signature = same ? c->signature : none;
-        if (c->kind == PHI_CONTENT_THINKING && signature.len > 0 && !c->redacted)
-            phi__gemini_parts_text(e, c->text, true, signature);
-        else if (c->kind == PHI_CONTENT_TEXT && (!phi__render_blank(c->text) || signature.len > 0))
-            phi__gemini_parts_text(e, c->text, false, signature);
-        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
-            if (first && signature.len == 0 && phi__gemini_parts_three(e))
-                signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
-            phi__buf *out = &e->scratch;
-            phi__json_write_item(out, "{\"functionCall\":{");
-            phi__gemini_parts_id(e, out, c->id);
-            phi__gemini_name(out, "\"name\":", c->name);
-            phi__buf_wrap(out, ",\"args\":", phi__render_arguments(e, c->arguments), "}");
-            phi__gemini_parts_sign(e, signature);
-            phi__buf_char(out, '}');
-            first = false;
-        } else
-            phi__gemini_parts_opaque(e, c, own);
-    }
 }
 
 static void phi__gemini_parts_result_open(phi__encoder *e, phi_str id, phi_str name,
@@ -796,8 +767,36 @@ static void phi__gemini_item(phi__encoder *e, size_t at) {
                 phi__buf_char(&e->scratch, ']');
             }
             phi__buf_text(&e->scratch, "}}");
-        } else
-            phi__gemini_parts_model(e, m, same, own);
+        } else {
+            /* Every part keeps its own signature; thinking without one does not help the
+               model. The first of parallel calls has a signature, and models since 3
+               require it: a call of another model gets the documented signature for such
+               calls. */
+            const phi_str none = {NULL, 0};
+            bool first = true;
+            for (size_t i = 0; i < m->content_count; i++) {
+                const phi_content *c = &m->content[i];
+                phi_str signature = same ? c->signature : none;
+                if (c->kind == PHI_CONTENT_THINKING && signature.len > 0 && !c->redacted)
+                    phi__gemini_parts_text(e, c->text, true, signature);
+                else if (c->kind == PHI_CONTENT_TEXT &&
+                         (!phi__render_blank(c->text) || signature.len > 0))
+                    phi__gemini_parts_text(e, c->text, false, signature);
+                else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+                    if (first && signature.len == 0 && phi__gemini_parts_three(e))
+                        signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
+                    phi__buf *out = &e->scratch;
+                    phi__json_write_item(out, "{\"functionCall\":{");
+                    phi__gemini_parts_id(e, out, c->id);
+                    phi__gemini_name(out, "\"name\":", c->name);
+                    phi__buf_wrap(out, ",\"args\":", phi__render_arguments(e, c->arguments), "}");
+                    phi__gemini_parts_sign(e, signature);
+                    phi__buf_char(out, '}');
+                    first = false;
+                } else
+                    phi__gemini_parts_opaque(e, c, own);
+            }
+        }
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &parts)) return;
     }
     phi__gemini_append(e, m->role, parts);
@@ -923,7 +922,7 @@ static void phi__gemini_head(phi__encoder *e) {
     phi__buf_char(out, '{');
     if (!phi__render_blank(e->spec->system_prompt)) {
         phi__buf_text(out, "\"systemInstruction\":{\"parts\":[{");
-        phi__render_member(out, "text", e->spec->system_prompt);
+        phi__records_str(out, "text", e->spec->system_prompt);
         phi__buf_text(out, "}]},");
     }
     static const phi__takes_keys keys = {"temperature",   "topP", "topK",
@@ -960,7 +959,7 @@ static void phi__gemini_head(phi__encoder *e) {
     }
     phi__buf_char(out, '}');
     if (e->spec->options.service_tier != NULL)
-        phi__render_member(out, "serviceTier", phi_str_of(e->spec->options.service_tier));
+        phi__records_str(out, "serviceTier", phi_str_of(e->spec->options.service_tier));
     phi__gemini_put_tools(e);
     phi__buf_text(out, ",\"contents\":[");
     phi__encode_scratch(e);

@@ -96,9 +96,8 @@ static void phi__interactions_merge_join(phi__buf *out, const phi__interactions_
         phi__buf_wrap(out, "\"", m->list[i].key, "\":");
         phi__buf_add_str(out, m->list[i].value);
     }
-    if (search && !phi__interactions_merge_has(m, "search_type")) {
+    if (search && !phi__interactions_merge_has(m, "search_type"))
         phi__json_write_item(out, "\"search_type\":\"web_search\"");
-    }
     phi__buf_char(out, '}');
 }
 
@@ -386,17 +385,6 @@ static void phi__interactions_stream_step(phi__assembly *a, phi_str raw, int64_t
     for (size_t i = before; whole && i < a->count; i++) phi__interactions_close(a, i);
 }
 
-static void phi__interactions_steps(phi__assembly *a, phi_str steps) {
-    phi__json_cursor c;
-    phi_str raw;
-    size_t n = 0, items = 0;
-    if (!phi__json_cursor_in_array(&c, steps)) return;
-    for (int64_t index = 0; phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n);
-         index++)
-        if (phi__json_cursor_take_raw(&c, &raw))
-            phi__interactions_stream_step(a, raw, index, true, &items);
-}
-
 /* Returns the block of a delta that is a piece of text and nothing else, else SIZE_MAX. */
 static size_t phi__interactions_delta(phi__assembly *a, phi_str raw, int64_t index,
                                       phi__json_text *text) {
@@ -483,7 +471,17 @@ static void phi__interactions_finish(phi__interactions_state *st, phi__assembly 
 static void phi__interactions_completed(phi__interactions_state *st, phi__assembly *a,
                                         const phi__interactions_answer *r) {
     phi__interactions_begin(a, r);
-    if (a->count == 0) phi__interactions_steps(a, r->steps);
+    if (a->count == 0) {
+        phi__json_cursor c;
+        phi_str raw;
+        size_t n = 0, items = 0;
+        if (phi__json_cursor_in_array(&c, r->steps)) {
+            for (int64_t index = 0;
+                 phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n); index++)
+                if (phi__json_cursor_take_raw(&c, &raw))
+                    phi__interactions_stream_step(a, raw, index, true, &items);
+        }
+    }
     phi__interactions_usage(st, a, r->usage);
     phi__assembly_put(a, &a->raw_stop_reason, r->status);
     phi__interactions_finish(st, a, r->errors);
@@ -625,9 +623,9 @@ static void phi__interactions_block(phi__encoder *e, const phi_content *c) {
     phi__json_write_item(out, c->kind == PHI_CONTENT_IMAGE      ? "{\"type\":\"image\""
                               : c->kind == PHI_CONTENT_DOCUMENT ? "{\"type\":\"document\""
                                                                 : "{\"type\":\"audio\"");
-    phi__render_member(out, "mime_type", type);
+    phi__records_str(out, "mime_type", type);
     if (c->url.len > 0) {
-        phi__render_member(out, "uri", c->url);
+        phi__records_str(out, "uri", c->url);
         phi__buf_char(out, '}');
         return;
     }
@@ -676,49 +674,6 @@ static bool phi__interactions_ended(const phi_message *m) {
     return m->stop_reason != PHI_STOP_REASON_ERROR && m->stop_reason != PHI_STOP_REASON_ABORTED;
 }
 
-/* One signed thought is enough for all calls of an answer. Thinking without a signature is of no
-   use to the model. */
-static void phi__interactions_model(phi__encoder *e, const phi_message *m, bool same) {
-    bool is_signed = !phi__interactions_three(e);
-    for (size_t i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_THINKING && same && c->signature.len > 0 && !c->redacted) {
-            phi__buf *out = &e->scratch;
-            phi__json_write_item(out, "{\"type\":\"thought\"");
-            phi__render_member(out, "signature", c->signature);
-            if (c->text.len > 0) {
-                phi__buf_text(out, ",\"summary\":[{\"type\":\"text\"");
-                phi__render_text_member(e, "text", c->text);
-                phi__buf_text(out, "}]");
-            }
-            phi__buf_char(out, '}');
-            is_signed = true;
-        } else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) {
-            phi__buf *out = &e->scratch;
-            phi__json_write_item(out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
-            phi__render_text_member(e, "text", c->text);
-            if (same && c->citations.len > 2 && phi__render_goes(e, c->citations)) {
-                phi__buf_wrap(out, ",\"annotations\":", c->citations, "");
-            }
-            phi__buf_text(out, "}]}");
-        } else if (c->kind == PHI_CONTENT_OPAQUE && phi__interactions_ended(m))
-            phi__interactions_opaque(e, c);
-        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
-            if (!is_signed && !(same && c->signature.len > 0)) {
-                phi__json_write_item(&e->scratch, PHI__INTERACTIONS_UNSIGNED);
-            }
-            phi__buf *out = &e->scratch;
-            phi__json_write_comma(out);
-            phi__render_id(out, "{\"type\":\"function_call\",\"id\":", c->id, PHI__ID_ANTHROPIC);
-            phi__gemini_name(out, ",\"name\":", c->name);
-            phi__buf_wrap(out, ",\"arguments\":", phi__render_arguments(e, c->arguments), "");
-            if (same && c->signature.len > 0) phi__render_member(out, "signature", c->signature);
-            phi__buf_char(out, '}');
-            is_signed = true;
-        }
-    }
-}
-
 /* ---- steps ---- */
 
 static void phi__interactions_append(phi__encoder *e, phi_role role, phi_str steps) {
@@ -759,8 +714,51 @@ static void phi__interactions_item(phi__encoder *e, size_t at) {
                 phi__buf_char(out, ']');
             }
             phi__buf_char(out, '}');
-        } else
-            phi__interactions_model(e, m, same);
+        } else {
+            /* One signed thought is enough for all calls of an answer. Thinking without a
+               signature is of no use to the model. */
+            bool is_signed = !phi__interactions_three(e);
+            for (size_t i = 0; i < m->content_count; i++) {
+                const phi_content *c = &m->content[i];
+                if (c->kind == PHI_CONTENT_THINKING && same && c->signature.len > 0 &&
+                    !c->redacted) {
+                    phi__buf *out = &e->scratch;
+                    phi__json_write_item(out, "{\"type\":\"thought\"");
+                    phi__records_str(out, "signature", c->signature);
+                    if (c->text.len > 0) {
+                        phi__buf_text(out, ",\"summary\":[{\"type\":\"text\"");
+                        phi__render_text_member(e, "text", c->text);
+                        phi__buf_text(out, "}]");
+                    }
+                    phi__buf_char(out, '}');
+                    is_signed = true;
+                } else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) {
+                    phi__buf *out = &e->scratch;
+                    phi__json_write_item(
+                        out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
+                    phi__render_text_member(e, "text", c->text);
+                    if (same && c->citations.len > 2 && phi__render_goes(e, c->citations))
+                        phi__buf_wrap(out, ",\"annotations\":", c->citations, "");
+                    phi__buf_text(out, "}]}");
+                } else if (c->kind == PHI_CONTENT_OPAQUE && phi__interactions_ended(m))
+                    phi__interactions_opaque(e, c);
+                else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+                    if (!is_signed && !(same && c->signature.len > 0))
+                        phi__json_write_item(&e->scratch, PHI__INTERACTIONS_UNSIGNED);
+                    phi__buf *out = &e->scratch;
+                    phi__json_write_comma(out);
+                    phi__render_id(out, "{\"type\":\"function_call\",\"id\":", c->id,
+                                   PHI__ID_ANTHROPIC);
+                    phi__gemini_name(out, ",\"name\":", c->name);
+                    phi__buf_wrap(out, ",\"arguments\":", phi__render_arguments(e, c->arguments),
+                                  "");
+                    if (same && c->signature.len > 0)
+                        phi__records_str(out, "signature", c->signature);
+                    phi__buf_char(out, '}');
+                    is_signed = true;
+                }
+            }
+        }
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &steps)) return;
     }
     phi__interactions_append(e, m->role, steps);
@@ -827,26 +825,13 @@ static const char *phi__interactions_level(const phi_model *model, phi_thinking 
     return level == PHI_THINKING_MEDIUM && !(pro && version == 30) ? "medium" : "high";
 }
 
-static void phi__interactions_put_tools(phi__encoder *e) {
-    phi__buf *out = &e->scratch;
-    if (e->spec->tool_count == 0) return;
-    phi__buf_text(out, ",\"tools\":[");
-    for (size_t i = 0; i < e->spec->tool_count; i++) {
-        if (phi__takes_raw(e, i)) continue;
-        phi__buf_text(out, "{\"type\":\"function\",");
-        (void)phi__strict_put_tool(e, &e->spec->tools[i], ",\"parameters\":");
-        phi__buf_char(out, '}');
-    }
-    phi__buf_char(out, ']');
-}
-
 static void phi__interactions_head(phi__encoder *e) {
     phi_str id = phi__str_trim(phi_str_of(e->spec->model->id));
     phi__buf *out = &e->scratch;
     if (phi__str_starts(id, "models/")) id = phi__str(id.at + 7, id.len - 7);
     phi__buf_clear(out);
     phi__buf_char(out, '{');
-    phi__render_member(out, "model", id);
+    phi__records_str(out, "model", id);
     phi__buf_text(out, ",\"stream\":true,\"store\":false");
     static const phi__takes_keys keys = {"temperature",    "top_p", NULL,
                                          "stop_sequences", "seed",  NULL};
@@ -874,7 +859,7 @@ static void phi__interactions_head(phi__encoder *e) {
     }
     phi__buf_char(out, '}');
     if (e->spec->options.service_tier != NULL)
-        phi__render_member(out, "service_tier", phi_str_of(e->spec->options.service_tier));
+        phi__records_str(out, "service_tier", phi_str_of(e->spec->options.service_tier));
     const phi_format *format = &e->spec->format;
     if (format->kind != PHI_FORMAT_TEXT) {
         phi__buf_text(out,
@@ -886,9 +871,18 @@ static void phi__interactions_head(phi__encoder *e) {
         }
         phi__buf_char(out, '}');
     }
-    phi__interactions_put_tools(e);
+    if (e->spec->tool_count != 0) {
+        phi__buf_text(out, ",\"tools\":[");
+        for (size_t i = 0; i < e->spec->tool_count; i++) {
+            if (phi__takes_raw(e, i)) continue;
+            phi__buf_text(out, "{\"type\":\"function\",");
+            (void)phi__strict_put_tool(e, &e->spec->tools[i], ",\"parameters\":");
+            phi__buf_char(out, '}');
+        }
+        phi__buf_char(out, ']');
+    }
     if (!phi__render_blank(e->spec->system_prompt))
-        phi__render_member(out, "system_instruction", e->spec->system_prompt);
+        phi__records_str(out, "system_instruction", e->spec->system_prompt);
     phi__buf_text(out, ",\"input\":[");
     phi__encode_scratch(e);
 }

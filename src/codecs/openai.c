@@ -112,12 +112,12 @@ PHI__FN void phi__openai_put_cache_key(phi__encoder *e) {
         phi__hash_hex(phi__hash(id, 3), hash);
         id = phi__str(hash, 16);
     }
-    phi__render_member(&e->scratch, "prompt_cache_key", id);
+    phi__records_str(&e->scratch, "prompt_cache_key", id);
 }
 
 PHI__FN void phi__openai_put_schema(phi__encoder *e) {
     const phi_format *format = &e->spec->format;
-    phi__render_member(&e->scratch, "name", phi_str_of(format->name));
+    phi__records_str(&e->scratch, "name", phi_str_of(format->name));
     phi__buf_text(&e->scratch, format->strict ? ",\"strict\":true,\"schema\":"
                                               : ",\"strict\":false,\"schema\":");
     phi__encode_scratch(e);
@@ -144,7 +144,7 @@ PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model) {
     return phi__str_starts(phi_str_of(model->id), "ft:") ? PHI__STRICT_PLAIN : PHI__STRICT_OPENAI;
 }
 
-/* ======== What a decoder keeps of an answer without reading it, and an encoder sends back.
+/* ---- What a decoder keeps of an answer without reading it, and an encoder sends back.
 
    Kept JSON is the bytes of the wire. A skim over a stream does not check JSON's grammar, and a
    transcript may come from a file, so both sides check it: a single broken value in a request would

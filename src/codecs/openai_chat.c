@@ -50,9 +50,8 @@ static void phi__chat_put_annotations(phi__encoder *e, const phi_message *m) {
         phi__json_cursor c;
         if (phi__str_find(list, 0, "\"file\"") == SIZE_MAX || !phi__render_goes(e, list)) continue;
         if (!phi__json_cursor_in_array(&c, list)) continue;
-        while (phi__json_cursor_next_item(&c)) {
+        while (phi__json_cursor_next_raw(&c, &one)) {
             phi__json_found found;
-            if (!phi__json_cursor_take_raw(&c, &one)) break;
             if (phi__json_cursor_find(one, "type", &found) != PHI_OK ||
                 !phi__str_is(found.raw, "file"))
                 continue;
@@ -83,7 +82,7 @@ static void phi__chat_block(phi__encoder *e, const phi_content *c) {
     case PHI_CONTENT_AUDIO:
         phi__render_base64(e, "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"", c->data,
                            "\"");
-        phi__render_member(out, "format", phi_str_of(phi__render_ending(c->mime_type)));
+        phi__records_str(out, "format", phi_str_of(phi__render_ending(c->mime_type)));
         break;
     default:
         phi__buf_text(out, "{\"type\":\"image_url\",\"image_url\":{\"url\":");
@@ -249,26 +248,6 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
 }
 
 /* ---- tool results ---- */
-
-static void phi__chat_result(phi__encoder *e, const phi_message *m) {
-    phi__buf *out = &e->scratch;
-    phi__render_id(out, "{\"role\":\"tool\",\"tool_call_id\":", m->tool_call_id,
-                   phi__chat_id_rule(e->spec->model));
-    if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT)) {
-        phi__render_name(out, ",\"name\":", m->tool_name, 64);
-    }
-    phi__buf_text(out, ",\"content\":\"");
-    if (m->is_error) phi__buf_text(out, "Error: ");
-    if (phi__openai_join_text(e, m, false)) {
-        /* written */
-    } else if (phi__render_sends_media(e, m)) {
-        phi__buf_text(out, "(see the ");
-        phi__buf_text(out, phi__render_media_word(e, m));
-        phi__buf_text(out, " below)");
-    } else
-        phi__buf_text(out, "(no output)");
-    phi__buf_text(out, "\"}");
-}
 
 /* "Image returned by tool x:", and what it returned. */
 static void phi__chat_result_media(phi__encoder *e, const phi_message *m) {
@@ -502,20 +481,6 @@ static bool phi__chat_part(phi__chat_state *st, phi__assembly *a, phi__json_curs
     return known;
 }
 
-/* Content as parts, as Mistral's models send it. */
-static void phi__chat_parts_of(phi__chat_state *st, phi__assembly *a, phi_str raw) {
-    phi__json_cursor c;
-    size_t n = 0;
-    if (!phi__json_cursor_in_array(&c, raw)) return;
-    while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n)) {
-        phi__json_text type = {NULL, 0, false};
-        const char *from = c.at;
-        if (!phi__json_cursor_enter_object(&c)) continue;
-        if (!phi__chat_part(st, a, &c, &type, &n) && type.len > 0)
-            phi__chat_kept_part(a, type, phi__str_trim(phi__str(from, (size_t)(c.at - from))));
-    }
-}
-
 /* ---- calls ---- */
 
 typedef struct phi__chat_call {
@@ -692,7 +657,21 @@ static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__ch
         phi__chat_thinking_details(st, a, k->details, "reasoning_details", spoken);
     else if (k->blocks.len > 0)
         phi__chat_thinking_details(st, a, k->blocks, "thinking_blocks", spoken);
-    if (k->parts.len > 0) phi__chat_parts_of(st, a, k->parts);
+    if (k->parts.len > 0) {
+        /* Content as parts, as Mistral's models send it. */
+        phi__json_cursor c;
+        size_t n = 0;
+        if (phi__json_cursor_in_array(&c, k->parts)) {
+            while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n)) {
+                phi__json_text type = {NULL, 0, false};
+                const char *from = c.at;
+                if (!phi__json_cursor_enter_object(&c)) continue;
+                if (!phi__chat_part(st, a, &c, &type, &n) && type.len > 0)
+                    phi__chat_kept_part(a, type,
+                                        phi__str_trim(phi__str(from, (size_t)(c.at - from))));
+            }
+        }
+    }
     if (k->content.len > 0) phi__chat_say(st, a, k->content);
     if (k->refusal.len > 0) phi__chat_say(st, a, k->refusal);
     if (k->calls.len > 0) {
@@ -923,9 +902,24 @@ static void phi__chat_item(phi__encoder *e, size_t at) {
                 }
                 phi__buf_char(&e->scratch, '}');
             }
-        } else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__chat_result(e, m);
-        else
+        } else if (m->role == PHI_ROLE_TOOL_RESULT) {
+            phi__buf *out = &e->scratch;
+            phi__render_id(out, "{\"role\":\"tool\",\"tool_call_id\":", m->tool_call_id,
+                           phi__chat_id_rule(e->spec->model));
+            if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT))
+                phi__render_name(out, ",\"name\":", m->tool_name, 64);
+            phi__buf_text(out, ",\"content\":\"");
+            if (m->is_error) phi__buf_text(out, "Error: ");
+            if (phi__openai_join_text(e, m, false)) {
+                /* written */
+            } else if (phi__render_sends_media(e, m)) {
+                phi__buf_text(out, "(see the ");
+                phi__buf_text(out, phi__render_media_word(e, m));
+                phi__buf_text(out, " below)");
+            } else
+                phi__buf_text(out, "(no output)");
+            phi__buf_text(out, "\"}");
+        } else
             phi__chat_assistant(e, m, same);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &json)) return;
     }
@@ -945,9 +939,8 @@ static void phi__chat_missing(phi__encoder *e, size_t item, size_t block) {
     phi__buf_clear(out);
     phi__render_id(out, "{\"role\":\"tool\",\"tool_call_id\":", call->id,
                    phi__chat_id_rule(e->spec->model));
-    if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT)) {
+    if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT))
         phi__render_name(out, ",\"name\":", call->name, 64);
-    }
     phi__buf_text(out, ",\"content\":\"Error: ");
     phi__render_missing(e);
     phi__buf_text(out, "\"}");
@@ -1005,25 +998,6 @@ static void phi__chat_put_format(phi__encoder *e) {
     phi__buf_text(out, "}}");
 }
 
-static void phi__chat_put_system(phi__encoder *e) {
-    phi__buf *out = &e->scratch;
-    if (phi__render_blank(e->spec->system_prompt)) return;
-    phi__buf_text(out, phi__chat_quirk(e, PHI_QUIRK_DEVELOPER_ROLE) && e->spec->model->reasoning
-                           ? "{\"role\":\"developer\",\"content\":"
-                           : "{\"role\":\"system\",\"content\":");
-    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) &&
-        phi__codec_marks(e->spec, PHI__MARK_SYSTEM)) {
-        phi__buf_text(out, "[{\"type\":\"text\"");
-        phi__render_member(out, "text", e->spec->system_prompt);
-        phi__buf_text(out, phi__chat_mark(e));
-        phi__buf_text(out, "}]}");
-    } else {
-        phi__json_write_str(out, e->spec->system_prompt);
-        phi__buf_char(out, '}');
-    }
-    e->last_role = PHI_ROLE_ASSISTANT; /* any: a comma comes next */
-}
-
 /* top_k is no member of OpenAI's API: it goes to the servers that document it. */
 static bool phi__chat_has_top_k(const phi_model *model) {
     static const char *const knows[] = {"openrouter", "together", "fireworks", "qwen",    "ollama",
@@ -1061,7 +1035,7 @@ static void phi__chat_head(phi__encoder *e) {
     uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens;
     phi__buf_clear(out);
     phi__buf_char(out, '{');
-    phi__render_member(out, "model", phi_str_of(spec->model->id));
+    phi__records_str(out, "model", phi_str_of(spec->model->id));
     phi__buf_text(out, ",\"stream\":true");
     if (!phi__chat_quirk(e, PHI_QUIRK_NO_STREAM_USAGE))
         phi__buf_text(out, ",\"stream_options\":{\"include_usage\":true}");
@@ -1094,7 +1068,22 @@ static void phi__chat_head(phi__encoder *e) {
         phi__buf_char(out, ']');
     }
     phi__buf_text(out, ",\"messages\":[");
-    phi__chat_put_system(e);
+    if (!phi__render_blank(e->spec->system_prompt)) {
+        phi__buf_text(out, phi__chat_quirk(e, PHI_QUIRK_DEVELOPER_ROLE) && e->spec->model->reasoning
+                               ? "{\"role\":\"developer\",\"content\":"
+                               : "{\"role\":\"system\",\"content\":");
+        if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) &&
+            phi__codec_marks(e->spec, PHI__MARK_SYSTEM)) {
+            phi__buf_text(out, "[{\"type\":\"text\"");
+            phi__records_str(out, "text", e->spec->system_prompt);
+            phi__buf_text(out, phi__chat_mark(e));
+            phi__buf_text(out, "}]}");
+        } else {
+            phi__json_write_str(out, e->spec->system_prompt);
+            phi__buf_char(out, '}');
+        }
+        e->last_role = PHI_ROLE_ASSISTANT; /* any: a comma comes next */
+    }
     phi__encode_scratch(e);
 }
 

@@ -616,7 +616,7 @@ PHI__FN void phi__chat_thinking_put(phi__encoder *e) {
     if (phi__chat_quirk(e, PHI_QUIRK_REASONING_FORMAT))
         effort = phi__chat_thinking_on(e) ? "default" : "none";
     if (effort != NULL && phi__chat_quirk(e, PHI_QUIRK_REASONING_EFFORT))
-        phi__render_member(out, "reasoning_effort", phi_str_of(effort));
+        phi__records_str(out, "reasoning_effort", phi_str_of(effort));
     if (phi__chat_thinking_on(e) && phi__chat_quirk(e, PHI_QUIRK_REASONING_OBJECT)) {
         phi__buf_text(out, ",\"reasoning\":{\"effort\":\"");
         phi__buf_text(out, effort);
@@ -630,10 +630,9 @@ PHI__FN void phi__chat_thinking_put(phi__encoder *e) {
             phi__chat_quirk(e, PHI_QUIRK_KEEP_THINKING) ? "\",\"clear_thinking\":false}" : "\"}");
     if (phi__chat_quirk(e, PHI_QUIRK_ENABLE_THINKING)) {
         phi__chat_thinking_put_switch(e, ",\"enable_thinking\":", "true", "false", "");
-        if (phi__chat_thinking_on(e)) {
+        if (phi__chat_thinking_on(e))
             phi__records_u64(out, "thinking_budget",
                              phi__render_budget(phi__takes_level(e->codec, e->spec)));
-        }
     }
     if (phi__chat_quirk(e, PHI_QUIRK_TEMPLATE_THINKING))
         phi__chat_thinking_put_switch(e, ",\"chat_template_kwargs\":{\"enable_thinking\":", "true",

@@ -838,11 +838,10 @@ static void phi__responses_head(phi__encoder *e) {
     uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens;
     phi__buf_clear(out);
     phi__buf_char(out, '{');
-    phi__render_member(out, "model", phi_str_of(spec->model->id));
+    phi__records_str(out, "model", phi_str_of(spec->model->id));
     phi__buf_text(out, ",\"stream\":true,\"store\":false");
-    if (most != 0) {
+    if (most != 0)
         phi__records_u64(out, "max_output_tokens", phi__max(most, PHI__RESPONSES_OUTPUT_LEAST));
-    }
     phi__takes_put(e, &keys, phi__responses_takes(spec));
     phi__responses_put_thinking(e);
     if ((spec->model->quirks & PHI_QUIRK_CACHE_KEY) != 0) phi__openai_put_cache_key(e);
@@ -868,7 +867,7 @@ static void phi__responses_head(phi__encoder *e) {
         phi__buf_char(out, ']');
     }
     if (!phi__render_blank(spec->system_prompt))
-        phi__render_member(out, "instructions", spec->system_prompt);
+        phi__records_str(out, "instructions", spec->system_prompt);
     phi__buf_text(out, ",\"input\":[");
     if (spec->format.kind == PHI_FORMAT_JSON_OBJECT) { /* the word must stand in the input itself */
         phi__buf_text(out, PHI__RESPONSES_OBJECT);

@@ -82,25 +82,6 @@ static void phi__responses_text_part(phi__encoder *e, const char *before, const 
     phi__buf_text(out, "\"}");
 }
 
-/* An image or a document. */
-static void phi__responses_block(phi__encoder *e, const phi_content *c) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    if (c->kind == PHI_CONTENT_IMAGE) {
-        phi__buf_text(out, "{\"type\":\"input_image\",\"detail\":\"auto\",\"image_url\":");
-        phi__openai_data_url(e, c);
-    } else if (c->url.len > 0) {
-        phi__buf_text(out, "{\"type\":\"input_file\"");
-        phi__render_member(out, "file_url", c->url);
-    } else {
-        phi__buf_text(out, "{\"type\":\"input_file\",\"filename\":");
-        phi__render_file_name(out, c);
-        phi__buf_text(out, ",\"file_data\":");
-        phi__openai_data_url(e, c);
-    }
-    phi__buf_char(out, '}');
-}
-
 static bool phi__responses_is_part(phi__encoder *e, const phi_content *c) {
     phi__responses_opaque look = phi__responses_look(e, c);
     return look.goes && look.part;
@@ -119,9 +100,24 @@ static void phi__responses_parts(phi__encoder *e, const phi_message *m, size_t f
         if (way == PHI__RENDER_WORDS || line.text.len > 0) {
             phi__responses_text_part(e, before, line.text.len > 0 ? &line : c);
             before = "";
-        } else if (way == PHI__RENDER_BLOCK)
-            phi__responses_block(e, c);
-        else if (phi__responses_is_part(e, c))
+        } else if (way == PHI__RENDER_BLOCK) {
+            /* An image or a document. */
+            phi__buf *out = &e->scratch;
+            phi__json_write_comma(out);
+            if (c->kind == PHI_CONTENT_IMAGE) {
+                phi__buf_text(out, "{\"type\":\"input_image\",\"detail\":\"auto\",\"image_url\":");
+                phi__openai_data_url(e, c);
+            } else if (c->url.len > 0) {
+                phi__buf_text(out, "{\"type\":\"input_file\"");
+                phi__records_str(out, "file_url", c->url);
+            } else {
+                phi__buf_text(out, "{\"type\":\"input_file\",\"filename\":");
+                phi__render_file_name(out, c);
+                phi__buf_text(out, ",\"file_data\":");
+                phi__openai_data_url(e, c);
+            }
+            phi__buf_char(out, '}');
+        } else if (phi__responses_is_part(e, c))
             phi__responses_put_opaque(e, c, false);
     }
     line.text = PHI__LIT("(no output)");
@@ -232,7 +228,7 @@ static bool phi__responses_member(phi__encoder *e, const phi_content *c, const c
         e->failed = true;
     phi_str text = phi_json_str(phi_json_get(root, key), "");
     bool fits = text.len > 0 && text.len <= PHI__RESPONSES_ID_MOST && phi__str_starts(text, prefix);
-    if (fits) phi__render_member(&e->scratch, key, text);
+    if (fits) phi__records_str(&e->scratch, key, text);
     phi_arena_reset(e->arena, mark);
     return fits;
 }
@@ -301,9 +297,7 @@ static void phi__responses_more(phi__encoder *e, const phi_content *c, bool kin)
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_str more = {NULL, 0};
     if (kin) more = phi__responses_kept(e, c, "more", true);
-    if (more.len > 0) {
-        phi__buf_wrap(&e->scratch, ",", more, "");
-    }
+    if (more.len > 0) phi__buf_wrap(&e->scratch, ",", more, "");
     phi_arena_reset(e->arena, mark);
 }
 

@@ -5,7 +5,7 @@
 #include "model/citations.h"
 #include "text/text_in.h"
 
-/* ======== Reads the providers' shapes of citations. */
+/* ---- reads the providers' shapes of citations ---- */
 
 typedef struct phi__citations {
     phi_arena *arena;
@@ -207,7 +207,7 @@ PHI_API phi_status phi_citations(const phi_content *content, phi_arena *arena,
     return PHI_OK;
 }
 
-/* ======== For our own writers and readers of JSON: messages and their parts.
+/* ---- For our own writers and readers of JSON: messages and their parts.
 
    `scratch` is for checking text that should be JSON; its memory is given back. */
 
@@ -219,61 +219,59 @@ static const char *phi__message_role_word(size_t role) {
 
 /* ---- copying ---- */
 
-/* Most are empty. */
-static inline bool phi__message_copy_str(phi_arena *arena, phi_str from, phi_str *to) {
-    *to = PHI__LIT("");
-    return from.len == 0 || phi__arena_str(arena, from, to);
+/* Copies the strings at these places of a struct, most of which are empty. */
+static bool phi__message_copy_at(phi_arena *arena, void *to, const uint16_t *places, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        phi_str *text = (phi_str *)(void *)((char *)to + places[i]);
+        if (text->len == 0)
+            *text = PHI__LIT("");
+        else if (!phi__arena_str(arena, *text, text))
+            return false;
+    }
+    return true;
 }
 
 PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi_message *out) {
+#define PHI__AT(type, field) (uint16_t) offsetof(type, field)
+    static const uint16_t of_block[] = {
+        PHI__AT(phi_content, text),      PHI__AT(phi_content, data),
+        PHI__AT(phi_content, mime_type), PHI__AT(phi_content, id),
+        PHI__AT(phi_content, name),      PHI__AT(phi_content, arguments),
+        PHI__AT(phi_content, signature), PHI__AT(phi_content, replay),
+        PHI__AT(phi_content, url),       PHI__AT(phi_content, protocol),
+        PHI__AT(phi_content, citations)};
+    static const uint16_t of_extra[] = {
+        PHI__AT(phi_message_extra, node_id), PHI__AT(phi_message_extra, parent_id),
+        PHI__AT(phi_message_extra, tags), PHI__AT(phi_message_extra, provenance_hint),
+        PHI__AT(phi_message_extra, role)};
+    static const uint16_t of_message[] = {
+        PHI__AT(phi_message, loop_id),       PHI__AT(phi_message, raw_stop_reason),
+        PHI__AT(phi_message, model),         PHI__AT(phi_message, provider),
+        PHI__AT(phi_message, protocol),      PHI__AT(phi_message, error_message),
+        PHI__AT(phi_message, tool_call_id),  PHI__AT(phi_message, tool_name),
+        PHI__AT(phi_message, details),       PHI__AT(phi_message, extension_kind),
+        PHI__AT(phi_message, extension_data)};
+#undef PHI__AT
+    size_t n = message->content_count;
     phi_content *content = NULL;
     *out = *message;
-    if (message->content_count > 0) {
-        content = (phi_content *)phi_arena_alloc(arena,
-                                                 phi__mul(message->content_count, sizeof *content));
+    if (n > 0) {
+        content = (phi_content *)phi_arena_alloc(arena, phi__mul(n, sizeof *content));
         if (content == NULL) return false;
     }
     out->content = content;
-    for (size_t i = 0; i < message->content_count; i++) {
-        phi_content *to = &content[i];
-        *to = message->content[i];
-        if (!phi__message_copy_str(arena, message->content[i].text, &to->text) ||
-            !phi__message_copy_str(arena, message->content[i].data, &to->data) ||
-            !phi__message_copy_str(arena, message->content[i].mime_type, &to->mime_type) ||
-            !phi__message_copy_str(arena, message->content[i].id, &to->id) ||
-            !phi__message_copy_str(arena, message->content[i].name, &to->name) ||
-            !phi__message_copy_str(arena, message->content[i].arguments, &to->arguments) ||
-            !phi__message_copy_str(arena, message->content[i].signature, &to->signature) ||
-            !phi__message_copy_str(arena, message->content[i].replay, &to->replay) ||
-            !phi__message_copy_str(arena, message->content[i].url, &to->url) ||
-            !phi__message_copy_str(arena, message->content[i].protocol, &to->protocol) ||
-            !phi__message_copy_str(arena, message->content[i].citations, &to->citations))
-            return false;
+    for (size_t i = 0; i < n; i++) {
+        content[i] = message->content[i];
+        if (!phi__message_copy_at(arena, &content[i], of_block, PHI__COUNT(of_block))) return false;
     }
     if (message->extra != NULL) {
-        const phi_message_extra *from = message->extra;
-        phi_message_extra *to = (phi_message_extra *)phi_arena_alloc(arena, sizeof *to);
-        out->extra =
-            to != NULL && phi__message_copy_str(arena, from->node_id, &to->node_id) &&
-                    phi__message_copy_str(arena, from->parent_id, &to->parent_id) &&
-                    phi__message_copy_str(arena, from->tags, &to->tags) &&
-                    phi__message_copy_str(arena, from->provenance_hint, &to->provenance_hint) &&
-                    phi__message_copy_str(arena, from->role, &to->role)
-                ? to
-                : NULL;
-        if (out->extra == NULL) return false;
+        phi_message_extra *extra = (phi_message_extra *)phi_arena_alloc(arena, sizeof *extra);
+        if (extra == NULL) return false;
+        *extra = *message->extra;
+        if (!phi__message_copy_at(arena, extra, of_extra, PHI__COUNT(of_extra))) return false;
+        out->extra = extra;
     }
-    return phi__message_copy_str(arena, message->loop_id, &out->loop_id) &&
-           phi__message_copy_str(arena, message->raw_stop_reason, &out->raw_stop_reason) &&
-           phi__message_copy_str(arena, message->model, &out->model) &&
-           phi__message_copy_str(arena, message->provider, &out->provider) &&
-           phi__message_copy_str(arena, message->protocol, &out->protocol) &&
-           phi__message_copy_str(arena, message->error_message, &out->error_message) &&
-           phi__message_copy_str(arena, message->tool_call_id, &out->tool_call_id) &&
-           phi__message_copy_str(arena, message->tool_name, &out->tool_name) &&
-           phi__message_copy_str(arena, message->details, &out->details) &&
-           phi__message_copy_str(arena, message->extension_kind, &out->extension_kind) &&
-           phi__message_copy_str(arena, message->extension_data, &out->extension_data);
+    return phi__message_copy_at(arena, out, of_message, PHI__COUNT(of_message));
 }
 
 /* ---- writing ---- */
@@ -282,19 +280,25 @@ PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi
    default. */
 enum { PHI__MESSAGE_DEPTH = 448 };
 
+static phi_status phi__message_tree(phi_arena *scratch, phi_str text, phi_json **root) {
+    phi__json_reader reader;
+    phi_status status = PHI_BUSY;
+    *root = NULL;
+    phi__json_read_begin(&reader, scratch, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                         PHI__MESSAGE_DEPTH);
+    while (status == PHI_BUSY) status = phi__json_read_advance(&reader, SIZE_MAX);
+    (void)phi__json_read_result(&reader, root, NULL);
+    return status;
+}
+
 /* A JSON text as a value, with its key where one is given: read and written anew, so that it is one
    line of UTF-8, and the same each time. False, and nothing written: it is no JSON (or a string,
    where those do not count). When memory runs out before that is known, the writer fails. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
-    phi__json_reader reader;
-    phi_json *root = NULL;
-    phi_status status = PHI_BUSY;
-    phi__json_read_begin(&reader, scratch, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
-                         PHI__MESSAGE_DEPTH);
-    while (status == PHI_BUSY) status = phi__json_read_advance(&reader, SIZE_MAX);
-    (void)phi__json_read_result(&reader, &root, NULL);
+    phi_json *root;
+    phi_status status = phi__message_tree(scratch, text, &root);
     bool is = status == PHI_OK && (strings_too || !phi_json_is(root, PHI_JSON_STRING));
     if (is && key != NULL) phi__json_write_key(out, phi_str_of(key));
     if (is) status = phi__json_write(out, root, 0);
@@ -309,13 +313,8 @@ static bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_
     phi_arena_mark mark = phi_arena_save(scratch);
     bool is = text.len == 0, more = !is;
     while (more) {
-        phi__json_reader reader;
-        phi_json *root = NULL;
-        phi_status status = PHI_BUSY;
-        phi__json_read_begin(&reader, scratch, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
-                             PHI__MESSAGE_DEPTH);
-        while (status == PHI_BUSY) status = phi__json_read_advance(&reader, SIZE_MAX);
-        (void)phi__json_read_result(&reader, &root, NULL);
+        phi_json *root;
+        phi_status status = phi__message_tree(scratch, text, &root);
         if (status == PHI_NO_MEMORY) *no_memory = true;
         more = status == PHI_OK && phi_json_is(root, PHI_JSON_STRING);
         if (more) text = phi_json_str(root, "");
@@ -341,75 +340,61 @@ PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scra
     if (no_memory) out->failed = true;
 }
 
-static void phi__message_put_member(phi__buf *out, const char *key, phi_str value) {
-    phi__json_write_key(out, phi_str_of(key));
-    phi__json_write_str(out, value);
-}
-
-static void phi__message_put_optional(phi__buf *out, const char *key, phi_str value) {
-    if (value.len > 0) phi__message_put_member(out, key, value);
-}
-
 static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_arena *scratch) {
     phi__json_write_comma(out);
     switch (c->kind) {
     case PHI_CONTENT_TEXT:
         phi__buf_text(out, "{\"type\":\"text\"");
-        phi__message_put_member(out, "text", c->text);
-        phi__message_put_optional(out, "name", c->name);
-        phi__message_put_optional(out, "signature", c->signature);
+        phi__records_str(out, "text", c->text);
+        phi__records_some(out, "name", c->name);
+        phi__records_some(out, "signature", c->signature);
         (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
-        phi__message_put_optional(out, "citations", c->citations);
+        phi__records_some(out, "citations", c->citations);
         break;
     case PHI_CONTENT_IMAGE:
         phi__buf_text(out, "{\"type\":\"image\"");
-        phi__message_put_member(out, "data", c->data);
-        phi__message_put_member(out, "mimeType", c->mime_type);
+        phi__records_str(out, "data", c->data);
+        phi__records_str(out, "mimeType", c->mime_type);
         break;
     case PHI_CONTENT_THINKING:
         phi__buf_text(out, "{\"type\":\"thinking\"");
-        phi__message_put_member(out, "thinking", c->text);
-        phi__message_put_optional(out, "signature", c->signature);
+        phi__records_str(out, "thinking", c->text);
+        phi__records_some(out, "signature", c->signature);
         if (c->redacted) phi__buf_text(out, ",\"redacted\":true");
         (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
         break;
     case PHI_CONTENT_TOOL_CALL:
         phi__buf_text(out, "{\"type\":\"toolCall\"");
-        phi__message_put_member(out, "id", c->id);
-        phi__message_put_member(out, "name", c->name);
+        phi__records_str(out, "id", c->id);
+        phi__records_str(out, "name", c->name);
         phi__json_write_key(out, PHI__LIT("arguments"));
         phi__message_put_value(out, c->arguments, scratch);
-        phi__message_put_optional(out, "signature", c->signature);
+        phi__records_some(out, "signature", c->signature);
         if (c->incomplete) phi__buf_text(out, ",\"incomplete\":true");
         (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
         break;
     case PHI_CONTENT_OPAQUE:
         phi__buf_text(out, "{\"type\":\"opaque\"");
-        phi__message_put_member(out, "name", c->name);
-        phi__message_put_member(out, "protocol", c->protocol);
-        phi__message_put_member(out, "json", c->replay);
+        phi__records_str(out, "name", c->name);
+        phi__records_str(out, "protocol", c->protocol);
+        phi__records_str(out, "json", c->replay);
         if (c->incomplete) phi__buf_text(out, ",\"incomplete\":true");
         break;
     case PHI_CONTENT_DOCUMENT:
         phi__buf_text(out, "{\"type\":\"document\"");
-        phi__message_put_optional(out, "name", c->name);
-        phi__message_put_optional(out, "text", c->text);
-        phi__message_put_optional(out, "data", c->data);
-        phi__message_put_optional(out, "url", c->url);
-        phi__message_put_optional(out, "mimeType", c->mime_type);
+        phi__records_some(out, "name", c->name);
+        phi__records_some(out, "text", c->text);
+        phi__records_some(out, "data", c->data);
+        phi__records_some(out, "url", c->url);
+        phi__records_some(out, "mimeType", c->mime_type);
         break;
     case PHI_CONTENT_AUDIO:
         phi__buf_text(out, "{\"type\":\"audio\"");
-        phi__message_put_member(out, "data", c->data);
-        phi__message_put_member(out, "mimeType", c->mime_type);
+        phi__records_str(out, "data", c->data);
+        phi__records_str(out, "mimeType", c->mime_type);
         break;
     }
     phi__buf_char(out, '}');
-}
-
-static void phi__message_put_count(phi__buf *out, const char *key, uint64_t n) {
-    phi__json_write_key(out, phi_str_of(key));
-    phi__json_number_put_u64(out, n);
 }
 
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
@@ -419,12 +404,12 @@ PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
 
 PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage) {
     phi__buf_char(out, '{');
-    phi__message_put_count(out, "input", usage->input);
-    phi__message_put_count(out, "output", usage->output);
-    phi__message_put_count(out, "reasoning", usage->reasoning);
-    phi__message_put_count(out, "cache_read", usage->cache_read);
-    phi__message_put_count(out, "cache_write", usage->cache_write);
-    phi__message_put_count(out, "total_tokens", usage->total_tokens);
+    phi__records_u64(out, "input", usage->input);
+    phi__records_u64(out, "output", usage->output);
+    phi__records_u64(out, "reasoning", usage->reasoning);
+    phi__records_u64(out, "cache_read", usage->cache_read);
+    phi__records_u64(out, "cache_write", usage->cache_write);
+    phi__records_u64(out, "total_tokens", usage->total_tokens);
     phi__buf_char(out, '}');
 }
 
@@ -451,8 +436,8 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
     if (message->role == PHI_ROLE_EXTENSION) {
         phi_str role = phi_str_of(phi__message_role_word(PHI_ROLE_EXTENSION));
         if (message->extra != NULL && message->extra->role.len > 0) role = message->extra->role;
-        phi__message_put_member(out, "role", role);
-        phi__message_put_member(out, "kind", message->extension_kind);
+        phi__records_str(out, "role", role);
+        phi__records_str(out, "kind", message->extension_kind);
         phi__json_write_key(out, PHI__LIT("data"));
         if (!phi__message_put_json(out, NULL, message->extension_data, true, scratch))
             phi__buf_text(out, "null");
@@ -460,22 +445,22 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
         phi__buf_char(out, '}');
         return;
     }
-    phi__message_put_member(out, "role", phi_str_of(phi__message_role_word((size_t)message->role)));
+    phi__records_str(out, "role", phi_str_of(phi__message_role_word((size_t)message->role)));
     if (message->role == PHI_ROLE_TOOL_RESULT) {
-        phi__message_put_member(out, "toolCallId", message->tool_call_id);
-        phi__message_put_member(out, "toolName", message->tool_name);
+        phi__records_str(out, "toolCallId", message->tool_call_id);
+        phi__records_str(out, "toolName", message->tool_name);
     }
     phi__message_put_blocks(out, message, scratch);
     if (message->is_update) phi__buf_text(out, ",\"update\":true");
     if (message->role == PHI_ROLE_ASSISTANT) {
         phi_stop_reason reason = message->stop_reason;
         if (reason == PHI_STOP_REASON_NONE) reason = PHI_STOP_REASON_STOP;
-        phi__message_put_member(out, "stopReason", phi_str_of(phi__message_stop_text(reason)));
-        phi__message_put_member(out, "model", message->model);
-        phi__message_put_member(out, "provider", message->provider);
-        phi__message_put_optional(out, "api", message->protocol);
+        phi__records_str(out, "stopReason", phi_str_of(phi__message_stop_text(reason)));
+        phi__records_str(out, "model", message->model);
+        phi__records_str(out, "provider", message->provider);
+        phi__records_some(out, "api", message->protocol);
         phi__message_put_usage(out, &message->usage);
-        phi__message_put_optional(out, "error_message", message->error_message);
+        phi__records_some(out, "error_message", message->error_message);
         /* Two numbers of 64 bits, as hexadecimal digits: JSON numbers of other readers have 53. */
         char digits[33];
         uint64_t n = message->prefix;
@@ -484,20 +469,16 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
             for (i = 15; i >= 0; i--, n >>= 4) digits[i] = "0123456789abcdef"[n & 15];
             for (i = 31, n = message->prefix_parts; i >= 16; i--, n >>= 4)
                 digits[i] = "0123456789abcdef"[n & 15];
-            phi__message_put_member(out, "prefix", phi__str(digits, 32));
+            phi__records_str(out, "prefix", phi__str(digits, 32));
         }
     }
-    if (message->role == PHI_ROLE_TOOL_RESULT) {
-        phi__json_write_key(out, PHI__LIT("isError"));
-        phi__json_write_bool(out, message->is_error);
-    }
-    phi__json_write_key(out, PHI__LIT("timestamp"));
-    phi__json_number_put_i64(out, message->timestamp_ms);
+    if (message->role == PHI_ROLE_TOOL_RESULT) phi__records_bool(out, "isError", message->is_error);
+    phi__records_i64(out, "timestamp", message->timestamp_ms);
     if (message->loop_id.len > 0) {
         phi__json_write_key(out, PHI__LIT("turnId"));
         phi__buf_char(out, '{');
-        phi__message_put_member(out, "loopId", message->loop_id);
-        phi__message_put_count(out, "turnIndex", message->turn_index);
+        phi__records_str(out, "loopId", message->loop_id);
+        phi__records_u64(out, "turnIndex", message->turn_index);
         phi__buf_char(out, '}');
     }
     phi__message_put_extra(out, message->extra, scratch);
@@ -582,7 +563,7 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
     return status;
 }
 
-/* ======== Reads messages out of the interchange JSON. */
+/* ---- reads messages out of the interchange JSON ---- */
 
 PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol) {
     bool azure = protocol.len == 0 || phi__str_is(protocol, "azure_openai_responses") ||
@@ -625,9 +606,6 @@ static phi_status phi__message_read_bad(phi__message_reader *r, const char *word
     return PHI_PARSE;
 }
 
-/* The tree's strings live as long as the arena: nothing to copy. */
-static phi_str phi__message_read_str(const phi_json *node) { return phi__json_text_of(node); }
-
 PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena, phi_str *out) {
     bool no_memory = false;
     if (node == NULL) return true;
@@ -646,23 +624,14 @@ static phi_str phi__message_read_protocol(phi_str api) {
 }
 
 /* The members of a block that are read, about in the order in which they are written. */
+/* clang-format off */
 #define PHI__MESSAGE_BLOCK_LIST(X)                                                                 \
-    X(TYPE, "type")                                                                                \
-    X(TEXT, "text")                                                                                \
-    X(THINKING, "thinking")                                                                        \
-    X(DATA, "data")                                                                                \
-    X(MIME_TYPE, "mimeType")                                                                       \
-    X(ID, "id")                                                                                    \
-    X(NAME, "name")                                                                                \
-    X(ARGUMENTS, "arguments")                                                                      \
-    X(SIGNATURE, "signature")                                                                      \
-    X(REDACTED, "redacted")                                                                        \
-    X(INCOMPLETE, "incomplete")                                                                    \
-    X(REPLAY, "replay")                                                                            \
-    X(CITATIONS, "citations")                                                                      \
-    X(PROTOCOL, "protocol")                                                                        \
-    X(JSON, "json")                                                                                \
+    X(TYPE, "type") X(TEXT, "text") X(THINKING, "thinking") X(DATA, "data")                        \
+    X(MIME_TYPE, "mimeType") X(ID, "id") X(NAME, "name") X(ARGUMENTS, "arguments")                 \
+    X(SIGNATURE, "signature") X(REDACTED, "redacted") X(INCOMPLETE, "incomplete")                  \
+    X(REPLAY, "replay") X(CITATIONS, "citations") X(PROTOCOL, "protocol") X(JSON, "json")          \
     X(URL, "url")
+/* clang-format on */
 
 #define PHI_X(name, text) PHI__MESSAGE_BLOCK_##name,
 enum { PHI__MESSAGE_BLOCK_LIST(PHI_X) PHI__MESSAGE_BLOCK_COUNT };
@@ -675,24 +644,24 @@ static bool phi__message_read_get_content(phi__message_reader *r, const phi_json
                                           phi_content *out) {
     const phi_json *in[PHI__MESSAGE_BLOCK_COUNT];
     phi__json_get_pick(node, phi__message_block_names, PHI__MESSAGE_BLOCK_COUNT, in);
-    phi_str type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_TYPE]);
+    phi_str type = phi__json_text_of(in[PHI__MESSAGE_BLOCK_TYPE]);
     memset(out, 0, sizeof *out);
     if (phi__str_is(type, "text")) {
         out->kind = PHI_CONTENT_TEXT;
-        out->text = phi__message_read_str(in[PHI__MESSAGE_BLOCK_TEXT]);
-        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
+        out->text = phi__json_text_of(in[PHI__MESSAGE_BLOCK_TEXT]);
+        out->name = phi__json_text_of(in[PHI__MESSAGE_BLOCK_NAME]);
     } else if (phi__str_is(type, "image")) {
         out->kind = PHI_CONTENT_IMAGE;
-        out->data = phi__message_read_str(in[PHI__MESSAGE_BLOCK_DATA]);
-        out->mime_type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
+        out->data = phi__json_text_of(in[PHI__MESSAGE_BLOCK_DATA]);
+        out->mime_type = phi__json_text_of(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
     } else if (phi__str_is(type, "thinking")) {
         out->kind = PHI_CONTENT_THINKING;
-        out->text = phi__message_read_str(in[PHI__MESSAGE_BLOCK_THINKING]);
+        out->text = phi__json_text_of(in[PHI__MESSAGE_BLOCK_THINKING]);
         out->redacted = phi_json_bool(in[PHI__MESSAGE_BLOCK_REDACTED], false);
     } else if (phi__str_is(type, "toolCall")) {
         out->kind = PHI_CONTENT_TOOL_CALL;
-        out->id = phi__message_read_str(in[PHI__MESSAGE_BLOCK_ID]);
-        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
+        out->id = phi__json_text_of(in[PHI__MESSAGE_BLOCK_ID]);
+        out->name = phi__json_text_of(in[PHI__MESSAGE_BLOCK_NAME]);
         out->arguments = PHI__LIT("{}");
         if (!phi__message_read_get_value(in[PHI__MESSAGE_BLOCK_ARGUMENTS], r->arena,
                                          &out->arguments))
@@ -700,29 +669,29 @@ static bool phi__message_read_get_content(phi__message_reader *r, const phi_json
         out->incomplete = phi_json_bool(in[PHI__MESSAGE_BLOCK_INCOMPLETE], false);
     } else if (phi__str_is(type, "opaque")) {
         out->kind = PHI_CONTENT_OPAQUE;
-        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
-        out->protocol = phi__message_read_str(in[PHI__MESSAGE_BLOCK_PROTOCOL]);
-        out->replay = phi__message_read_str(in[PHI__MESSAGE_BLOCK_JSON]);
+        out->name = phi__json_text_of(in[PHI__MESSAGE_BLOCK_NAME]);
+        out->protocol = phi__json_text_of(in[PHI__MESSAGE_BLOCK_PROTOCOL]);
+        out->replay = phi__json_text_of(in[PHI__MESSAGE_BLOCK_JSON]);
         out->incomplete = phi_json_bool(in[PHI__MESSAGE_BLOCK_INCOMPLETE], false);
         return true;
     } else if (phi__str_is(type, "document")) {
         out->kind = PHI_CONTENT_DOCUMENT;
-        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
-        out->text = phi__message_read_str(in[PHI__MESSAGE_BLOCK_TEXT]);
-        out->data = phi__message_read_str(in[PHI__MESSAGE_BLOCK_DATA]);
-        out->url = phi__message_read_str(in[PHI__MESSAGE_BLOCK_URL]);
-        out->mime_type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
+        out->name = phi__json_text_of(in[PHI__MESSAGE_BLOCK_NAME]);
+        out->text = phi__json_text_of(in[PHI__MESSAGE_BLOCK_TEXT]);
+        out->data = phi__json_text_of(in[PHI__MESSAGE_BLOCK_DATA]);
+        out->url = phi__json_text_of(in[PHI__MESSAGE_BLOCK_URL]);
+        out->mime_type = phi__json_text_of(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
         return true;
     } else if (phi__str_is(type, "audio")) {
         out->kind = PHI_CONTENT_AUDIO;
-        out->data = phi__message_read_str(in[PHI__MESSAGE_BLOCK_DATA]);
-        out->mime_type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
+        out->data = phi__json_text_of(in[PHI__MESSAGE_BLOCK_DATA]);
+        out->mime_type = phi__json_text_of(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
         return true;
     } else
         return false;
     if (out->kind == PHI_CONTENT_TEXT)
-        out->citations = phi__message_read_str(in[PHI__MESSAGE_BLOCK_CITATIONS]);
-    out->signature = phi__message_read_str(in[PHI__MESSAGE_BLOCK_SIGNATURE]);
+        out->citations = phi__json_text_of(in[PHI__MESSAGE_BLOCK_CITATIONS]);
+    out->signature = phi__json_text_of(in[PHI__MESSAGE_BLOCK_SIGNATURE]);
     if (in[PHI__MESSAGE_BLOCK_REPLAY] != NULL &&
         phi_json_write(r->arena, in[PHI__MESSAGE_BLOCK_REPLAY], 0, &out->replay) == PHI_NO_MEMORY)
         r->no_memory = true;
@@ -780,28 +749,15 @@ static phi_role phi__message_read_get_role(phi_str text) {
 }
 
 /* The members of a message that are read, in the order in which they are written. */
+/* clang-format off */
 #define PHI__MESSAGE_LIST(X)                                                                       \
-    X(ROLE, "role")                                                                                \
-    X(KIND, "kind")                                                                                \
-    X(DATA, "data")                                                                                \
-    X(CALL_ID, "toolCallId")                                                                       \
-    X(TOOL_NAME, "toolName")                                                                       \
-    X(CONTENT, "content")                                                                          \
-    X(STOP_REASON, "stopReason")                                                                   \
-    X(MODEL, "model")                                                                              \
-    X(PROVIDER, "provider")                                                                        \
-    X(API, "api")                                                                                  \
-    X(USAGE, "usage")                                                                              \
-    X(ERROR, "error_message")                                                                      \
-    X(IS_ERROR, "isError")                                                                         \
-    X(TIMESTAMP, "timestamp")                                                                      \
-    X(TURN, "turnId")                                                                              \
-    X(NODE_ID, "nodeId")                                                                           \
-    X(PARENT_ID, "parentId")                                                                       \
-    X(TAGS, "tags")                                                                                \
-    X(HINT, "provenanceHint")                                                                      \
-    X(UPDATE, "update")                                                                            \
+    X(ROLE, "role") X(KIND, "kind") X(DATA, "data") X(CALL_ID, "toolCallId")                       \
+    X(TOOL_NAME, "toolName") X(CONTENT, "content") X(STOP_REASON, "stopReason") X(MODEL, "model")  \
+    X(PROVIDER, "provider") X(API, "api") X(USAGE, "usage") X(ERROR, "error_message")              \
+    X(IS_ERROR, "isError") X(TIMESTAMP, "timestamp") X(TURN, "turnId") X(NODE_ID, "nodeId")        \
+    X(PARENT_ID, "parentId") X(TAGS, "tags") X(HINT, "provenanceHint") X(UPDATE, "update")         \
     X(PREFIX, "prefix")
+/* clang-format on */
 
 #define PHI_X(name, text) PHI__MESSAGE_IN_##name,
 enum { PHI__MESSAGE_LIST(PHI_X) PHI__MESSAGE_IN_COUNT };
@@ -872,13 +828,13 @@ static phi_status phi__message_read(phi__message_reader *r, const phi_json *root
     phi__json_get_pick(root, phi__message_names, PHI__MESSAGE_IN_COUNT, in);
     if (!phi_json_is(in[PHI__MESSAGE_IN_ROLE], PHI_JSON_STRING))
         return phi__message_read_bad(r, "role: expected a string, such as \"user\"");
-    phi_str role = phi__message_read_str(in[PHI__MESSAGE_IN_ROLE]);
+    phi_str role = phi__json_text_of(in[PHI__MESSAGE_IN_ROLE]);
     out->role =
         phi__message_read_is_extension(in) ? PHI_ROLE_EXTENSION : phi__message_read_get_role(role);
     out->timestamp_ms = phi_json_int(in[PHI__MESSAGE_IN_TIMESTAMP], 0);
     const phi_json *loop_id = phi_json_get(in[PHI__MESSAGE_IN_TURN], "loopId");
     if (phi_json_is(loop_id, PHI_JSON_STRING)) {
-        out->loop_id = phi__message_read_str(loop_id);
+        out->loop_id = phi__json_text_of(loop_id);
         out->turn_index =
             (uint32_t)phi__json_get_uint(phi_json_get(in[PHI__MESSAGE_IN_TURN], "turnIndex"), 0);
     }
@@ -891,7 +847,7 @@ static phi_status phi__message_read(phi__message_reader *r, const phi_json *root
             return phi__message_read_bad(
                 r, "role: expected user, assistant, toolResult, or a kind and "
                    "data of an extension");
-        out->extension_kind = phi__message_read_str(in[PHI__MESSAGE_IN_KIND]);
+        out->extension_kind = phi__json_text_of(in[PHI__MESSAGE_IN_KIND]);
         return phi_json_write(r->arena, data, 0, &out->extension_data) == PHI_NO_MEMORY
                    ? PHI_NO_MEMORY
                    : PHI_OK;
@@ -900,14 +856,14 @@ static phi_status phi__message_read(phi__message_reader *r, const phi_json *root
     if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_ASSISTANT) {
         out->stop_reason =
-            phi__message_read_get_stop(phi__message_read_str(in[PHI__MESSAGE_IN_STOP_REASON]));
-        out->model = phi__message_read_str(in[PHI__MESSAGE_IN_MODEL]);
-        out->protocol = phi__message_read_protocol(phi__message_read_str(in[PHI__MESSAGE_IN_API]));
-        out->provider = phi__message_read_provider(
-            phi__message_read_str(in[PHI__MESSAGE_IN_PROVIDER]), out->protocol);
+            phi__message_read_get_stop(phi__json_text_of(in[PHI__MESSAGE_IN_STOP_REASON]));
+        out->model = phi__json_text_of(in[PHI__MESSAGE_IN_MODEL]);
+        out->protocol = phi__message_read_protocol(phi__json_text_of(in[PHI__MESSAGE_IN_API]));
+        out->provider = phi__message_read_provider(phi__json_text_of(in[PHI__MESSAGE_IN_PROVIDER]),
+                                                   out->protocol);
         out->usage = phi__message_read_get_usage(in[PHI__MESSAGE_IN_USAGE]);
-        out->error_message = phi__message_read_str(in[PHI__MESSAGE_IN_ERROR]);
-        phi_str digits = phi__message_read_str(in[PHI__MESSAGE_IN_PREFIX]);
+        out->error_message = phi__json_text_of(in[PHI__MESSAGE_IN_ERROR]);
+        phi_str digits = phi__json_text_of(in[PHI__MESSAGE_IN_PREFIX]);
         if (digits.len == 32) {
             out->prefix = phi__message_read_hash(phi__str(digits.at, 16));
             out->prefix_parts = phi__message_read_hash(phi__str(digits.at + 16, 16));
@@ -916,8 +872,8 @@ static phi_status phi__message_read(phi__message_reader *r, const phi_json *root
     if (out->role == PHI_ROLE_USER)
         out->is_update = phi_json_bool(in[PHI__MESSAGE_IN_UPDATE], false);
     if (out->role == PHI_ROLE_TOOL_RESULT) {
-        out->tool_call_id = phi__message_read_str(in[PHI__MESSAGE_IN_CALL_ID]);
-        out->tool_name = phi__message_read_str(in[PHI__MESSAGE_IN_TOOL_NAME]);
+        out->tool_call_id = phi__json_text_of(in[PHI__MESSAGE_IN_CALL_ID]);
+        out->tool_name = phi__json_text_of(in[PHI__MESSAGE_IN_TOOL_NAME]);
         out->is_error = phi_json_bool(in[PHI__MESSAGE_IN_IS_ERROR], false);
     }
     return PHI_OK;

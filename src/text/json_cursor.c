@@ -1,5 +1,5 @@
 /* json_cursor.c - the pull scan, and the public search by path on top of it. */
-#include "text/json_cursor_in.h"
+#include "text/json_in.h"
 
 #include "base/base_in.h"
 
@@ -403,34 +403,6 @@ static void phi__json_members_raw(phi__json_cursor *c, bool wanted, phi_str *out
         out->len = 0;
 }
 
-static void phi__json_members_value(phi__json_cursor *c, const phi__json_member *m, void *at) {
-    phi_json_type type;
-    switch (m->kind) {
-    case PHI__MEMBER_TEXT: (void)phi__json_cursor_take_text(c, (phi__json_text *)at); break;
-    case PHI__MEMBER_I64: (void)phi__json_cursor_take_i64(c, (int64_t *)at); break;
-    case PHI__MEMBER_U64: (void)phi__json_cursor_take_u64(c, (uint64_t *)at); break;
-    case PHI__MEMBER_BOOL: (void)phi__json_cursor_take_bool(c, (bool *)at); break;
-    case PHI__MEMBER_RAW: phi__json_members_raw(c, true, (phi_str *)at); break;
-    case PHI__MEMBER_SOME:
-    case PHI__MEMBER_OBJECT:
-    case PHI__MEMBER_ARRAY:
-        type = phi__json_cursor_peek(c);
-        phi__json_members_raw(c,
-                              m->kind == PHI__MEMBER_SOME     ? type != PHI_JSON_NULL
-                              : m->kind == PHI__MEMBER_OBJECT ? type == PHI_JSON_OBJECT
-                                                              : type == PHI_JSON_ARRAY,
-                              (phi_str *)at);
-        break;
-    case PHI__MEMBER_IN: (void)phi__json_members_take(c, m->inner, at); break;
-    case PHI__MEMBER_FIRST:
-        if (!phi__json_cursor_enter_array(c)) break;
-        if (phi__json_cursor_next_item(c)) (void)phi__json_members_take(c, m->inner, at);
-        while (phi__json_cursor_next_item(c)) (void)phi__json_cursor_skip(c);
-        break;
-    default: m->take(c, at); break;
-    }
-}
-
 /* Names are short: a few loads, where memcmp would be a call. */
 static inline bool phi__json_members_is(const phi__json_member *m, const phi__json_text *key) {
     const char *a = m->name, *b = key->at;
@@ -478,7 +450,32 @@ PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_mem
         }
         next = m + 1;
         seen |= (uint32_t)1 << (m - members);
-        phi__json_members_value(c, m, (char *)to + m->offset);
+        void *at = (char *)to + m->offset;
+        phi_json_type type;
+        switch (m->kind) {
+        case PHI__MEMBER_TEXT: (void)phi__json_cursor_take_text(c, (phi__json_text *)at); break;
+        case PHI__MEMBER_I64: (void)phi__json_cursor_take_i64(c, (int64_t *)at); break;
+        case PHI__MEMBER_U64: (void)phi__json_cursor_take_u64(c, (uint64_t *)at); break;
+        case PHI__MEMBER_BOOL: (void)phi__json_cursor_take_bool(c, (bool *)at); break;
+        case PHI__MEMBER_RAW: phi__json_members_raw(c, true, (phi_str *)at); break;
+        case PHI__MEMBER_SOME:
+        case PHI__MEMBER_OBJECT:
+        case PHI__MEMBER_ARRAY:
+            type = phi__json_cursor_peek(c);
+            phi__json_members_raw(c,
+                                  m->kind == PHI__MEMBER_SOME     ? type != PHI_JSON_NULL
+                                  : m->kind == PHI__MEMBER_OBJECT ? type == PHI_JSON_OBJECT
+                                                                  : type == PHI_JSON_ARRAY,
+                                  (phi_str *)at);
+            break;
+        case PHI__MEMBER_IN: (void)phi__json_members_take(c, m->inner, at); break;
+        case PHI__MEMBER_FIRST:
+            if (!phi__json_cursor_enter_array(c)) break;
+            if (phi__json_cursor_next_item(c)) (void)phi__json_members_take(c, m->inner, at);
+            while (phi__json_cursor_next_item(c)) (void)phi__json_cursor_skip(c);
+            break;
+        default: m->take(c, at); break;
+        }
     }
     return seen;
 }

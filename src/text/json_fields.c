@@ -2,9 +2,7 @@
    last one stopped.
 
    No byte is read twice, except those of a cut number or escape, and of keys. */
-#include "text/json_fields_in.h"
-
-#include "text/json_cursor_in.h"
+#include "text/json_in.h"
 
 enum phi__json_field_state {
     PHI__JSON_FIELD_VALUE,

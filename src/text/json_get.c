@@ -175,15 +175,18 @@ PHI_API size_t phi_json_count(const phi_json *node) {
     return phi_json_is(node, PHI_JSON_ARRAY) || phi_json_is(node, PHI_JSON_OBJECT) ? node->len : 0;
 }
 
+static bool phi__json_get_named(const phi_json *child, phi_str key) {
+    return phi__json_key_len(child) == key.len &&
+           (key.len == 0 || memcmp(child->key, key.at, key.len) == 0);
+}
+
 PHI__FN phi_json *phi__json_get_n(const phi_json *object, phi_str key) {
     phi_json *found = NULL;
     if (!phi_json_is(object, PHI_JSON_OBJECT) || object->len == 0) return NULL;
     phi_json *child = object->v.last;
     for (uint32_t left = object->len; left > 0; left--) {
         child = child->next;
-        if (phi__json_key_len(child) == key.len &&
-            (key.len == 0 || memcmp(child->key, key.at, key.len) == 0))
-            found = child;
+        if (phi__json_get_named(child, key)) found = child;
     }
     return found;
 }
@@ -308,7 +311,7 @@ PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b) {
     return phi__json_get_same(a, b, PHI_JSON_MAX_DEPTH + 1);
 }
 
-/* ======== Building and changing a tree. */
+/* ---- building and changing a tree ---- */
 
 static phi_json *phi__json_edit_make(phi_arena *arena, uint32_t kind) {
     phi_json *node = arena != NULL ? (phi_json *)phi_arena_alloc(arena, sizeof *node) : NULL;
@@ -337,18 +340,13 @@ static void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_jso
     child->next = NULL;
 }
 
-static bool phi__json_edit_named(const phi_json *child, phi_str key) {
-    return phi__json_key_len(child) == key.len &&
-           (key.len == 0 || memcmp(child->key, key.at, key.len) == 0);
-}
-
 /* Unlinks all members of that name but `keep`; returns the last of them, `keep` included. */
 static phi_json *phi__json_edit_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
     phi_json *before = object->v.last, *found = NULL;
     uint32_t left = object->len;
     for (; left > 0; left--) {
         phi_json *child = before->next;
-        if (phi__json_edit_named(child, key)) {
+        if (phi__json_get_named(child, key)) {
             found = child;
             if (child != keep) {
                 phi__json_edit_unlink(object, before, child);
@@ -512,7 +510,7 @@ PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index) {
     return child;
 }
 
-/* ======== A whole JSON text into an arena, or into a document that owns its memory. */
+/* ---- a whole JSON text into an arena, or into a document that owns its memory ---- */
 
 typedef struct phi__json_load_document {
     phi_memory own;     /* where the caller gave none */
@@ -656,19 +654,7 @@ PHI_API phi_arena *phi_json_arena(phi_json *root) {
     return phi__json_load_is(root) ? &phi__json_load_of(root)->arena : NULL;
 }
 
-/* ======== The members of a tree's objects by their names: a change takes the same time
-   however many members its object has.
-
-   phi__json_index_init(&index, memory, arena);
-       if (phi__json_index_get(&index, object, key, &member)) ...
-       if (phi__json_index_set(&index, object, key, value)) ...
-       phi__json_index_free(&index);
-
-   The first use of an object walks its members once. From then on until the end, only this index
-   may add, replace and remove members of that object; other objects are free. A name that an object
-   has twice is then there once, with its last value.
-   Ownership: the table from `memory`, its entries and the names of new members from the arena of
-   the tree. */
+/* ---- the members of a tree's objects by their names ---- */
 
 typedef struct phi__json_index_entry {
     phi_json *object, *before, *node;
@@ -684,11 +670,6 @@ static phi_str phi__json_index_key(const phi_json *member) {
     return phi__str(member->key, phi__json_key_len(member));
 }
 
-static bool phi__json_index_named(const phi_json *member, phi_str key) {
-    return phi__json_key_len(member) == key.len &&
-           (key.len == 0 || memcmp(member->key, key.at, key.len) == 0);
-}
-
 static phi__json_index_entry *phi__json_index_look(phi__json_index *index, const phi_json *object,
                                                    phi_str key, uint64_t hash) {
     phi__json_index_entry *entry;
@@ -696,7 +677,7 @@ static phi__json_index_entry *phi__json_index_look(phi__json_index *index, const
     while ((entry = (phi__json_index_entry *)phi__map_each(&index->map, hash, &probe)) != NULL) {
         index->walked++;
         if (entry->object == object && entry->node != object &&
-            phi__json_index_named(entry->node, key))
+            phi__json_get_named(entry->node, key))
             break;
     }
     return entry;
@@ -764,7 +745,7 @@ static bool phi__json_index_know(phi__json_index *index, phi_json *object) {
 }
 
 static bool phi__json_index_name(phi__json_index *index, phi_json *value, phi_str key) {
-    if (value->key != NULL && phi__json_index_named(value, key)) return true;
+    if (value->key != NULL && phi__json_get_named(value, key)) return true;
     if (!phi__arena_str(index->arena, key, &key)) return false;
     value->key = key.at;
     value->meta = (uint32_t)key.len << 8 | (value->meta & 0xffu);

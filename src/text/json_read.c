@@ -11,7 +11,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-/* ======== What readers of JSON strings share: finding the end, UTF-8, escapes. */
+/* ---- what readers of JSON strings share: finding the end, UTF-8, escapes ---- */
 
 PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end) {
 #if defined(__SSE2__)
@@ -170,7 +170,7 @@ PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end,
     return at;
 }
 
-/* ======== Text to tree, in slices.
+/* ---- Text to tree, in slices.
 
    Unless strings are borrowed, the text is copied into the arena first and the tree points into
    that copy: strings are unescaped where they lie, and their closing quotes become terminators.

@@ -34,7 +34,7 @@ typedef struct phi__schema {
     phi__schema_ref refs[PHI__SCHEMA_REFS];
 } phi__schema;
 
-/* ======== A schema check's messages, paths, work limit and references. */
+/* ---- a schema check's messages, paths, work limit and references ---- */
 
 /* ---- words ---- */
 
@@ -215,8 +215,7 @@ static const phi_json *phi__schema_words_member(phi__schema *c, const phi_json *
 
 /* ---- references ---- */
 
-/* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
-static bool phi__schema_words_same_step(phi_str key, phi_str step) {
+PHI__FN bool phi__schema_same_step(phi_str key, phi_str step) {
     size_t k = 0, s = 0;
     while (k < key.len && s < step.len) {
         char want = step.at[s++];
@@ -235,7 +234,7 @@ static const phi_json *phi__schema_words_step(phi__schema *c, const phi_json *fr
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
                                                                 : NULL;
     while (phi_json_next(&it) != NULL)
-        if (phi__schema_words_same_step(it.key, step)) found = it.at;
+        if (phi__schema_same_step(it.key, step)) found = it.at;
     return found;
 }
 
@@ -264,7 +263,7 @@ static const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
     return known->target;
 }
 
-/* ======== Shared by the checks of values and of schemas: paths, messages, work limit; and a
+/* ---- Shared by the checks of values and of schemas: paths, messages, work limit; and a
    check that may take memory. */
 
 /* ---- the check ---- */
@@ -319,15 +318,6 @@ static bool phi__schema_enum(phi__schema *c, const phi_json *schema, const phi_j
     return false;
 }
 
-static bool phi__schema_bound(phi__schema *c, const phi_json *limit, const phi_json *value,
-                              bool held, const char *words) {
-    if (held || !phi__schema_words_say(c, words)) return held;
-    phi__schema_words_number(c, limit);
-    phi__schema_words_text(c, ", got ");
-    phi__schema_words_number(c, value);
-    return false;
-}
-
 /* Negative, 0 or positive as a is less than, equal to or greater than b. */
 static int phi__schema_order(const phi_json *a, const phi_json *b) {
     double x = phi_json_num(a, 0), y = phi_json_num(b, 0);
@@ -339,27 +329,27 @@ static int phi__schema_order(const phi_json *a, const phi_json *b) {
 }
 
 static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_json *value) {
-    const phi_json *least = phi_json_get(schema, "minimum"),
-                   *most = phi_json_get(schema, "maximum");
-    const phi_json *above = phi_json_get(schema, "exclusiveMinimum");
-    const phi_json *below = phi_json_get(schema, "exclusiveMaximum");
-    if (phi_json_bool(above, false)) above = least; /* as in draft 4 */
-    if (phi_json_bool(below, false)) below = most;
-    if (phi_json_is(above, PHI_JSON_NUMBER) &&
-        !phi__schema_bound(c, above, value, phi__schema_order(value, above) > 0,
-                           "expected a number above "))
+    static const char *const words[] = {"expected a number above ", "expected a number below ",
+                                        "expected at least ", "expected at most "};
+    const phi_json *limits[4];
+    limits[0] = phi_json_get(schema, "exclusiveMinimum");
+    limits[1] = phi_json_get(schema, "exclusiveMaximum");
+    limits[2] = phi_json_get(schema, "minimum");
+    limits[3] = phi_json_get(schema, "maximum");
+    for (size_t i = 0; i < 4; i++) {
+        const phi_json *limit = limits[i];
+        if (i < 2 && phi_json_bool(limit, false)) limit = limits[i + 2]; /* as in draft 4 */
+        if (!phi_json_is(limit, PHI_JSON_NUMBER)) continue;
+        int order = phi__schema_order(value, limit);
+        if (i % 2 == 1) order = -order;
+        if (order > 0 || (order == 0 && i >= 2)) continue;
+        if (!phi__schema_words_say(c, words[i])) return false;
+        phi__schema_words_number(c, limit);
+        phi__schema_words_text(c, ", got ");
+        phi__schema_words_number(c, value);
         return false;
-    if (phi_json_is(below, PHI_JSON_NUMBER) &&
-        !phi__schema_bound(c, below, value, phi__schema_order(value, below) < 0,
-                           "expected a number below "))
-        return false;
-    if (phi_json_is(least, PHI_JSON_NUMBER) &&
-        !phi__schema_bound(c, least, value, phi__schema_order(value, least) >= 0,
-                           "expected at least "))
-        return false;
-    return !phi_json_is(most, PHI_JSON_NUMBER) ||
-           phi__schema_bound(c, most, value, phi__schema_order(value, most) <= 0,
-                             "expected at most ");
+    }
+    return true;
 }
 
 /* `count` against the limits named so; `noun` names the counted things. */
@@ -570,52 +560,27 @@ enum phi__schema_shape {
 };
 
 static const struct {
-    char name[23];
-    uint8_t shape;
-} phi__schema_words[] = {
-    {"type", PHI__SCHEMA_TYPE},
-    {"const", PHI__SCHEMA_ANY},
-    {"enum", PHI__SCHEMA_LIST},
-    {"required", PHI__SCHEMA_NAMES},
-    {"items", PHI__SCHEMA_SUB},
-    {"additionalProperties", PHI__SCHEMA_SUB},
-    {"properties", PHI__SCHEMA_SUBS},
-    {"$defs", PHI__SCHEMA_SUBS},
-    {"definitions", PHI__SCHEMA_SUBS},
-    {"anyOf", PHI__SCHEMA_CHOICES},
-    {"oneOf", PHI__SCHEMA_CHOICES},
-    {"allOf", PHI__SCHEMA_CHOICES},
-    {"minimum", PHI__SCHEMA_NUMBER},
-    {"maximum", PHI__SCHEMA_NUMBER},
-    {"exclusiveMinimum", PHI__SCHEMA_BOUND},
-    {"exclusiveMaximum", PHI__SCHEMA_BOUND},
-    {"minLength", PHI__SCHEMA_COUNT},
-    {"maxLength", PHI__SCHEMA_COUNT},
-    {"minItems", PHI__SCHEMA_COUNT},
-    {"maxItems", PHI__SCHEMA_COUNT},
-    {"nullable", PHI__SCHEMA_BOOL},
-    {"$ref", PHI__SCHEMA_REF},
-    {"pattern", PHI__SCHEMA_REFUSED},
-    {"patternProperties", PHI__SCHEMA_REFUSED},
-    {"propertyNames", PHI__SCHEMA_REFUSED},
-    {"minProperties", PHI__SCHEMA_REFUSED},
-    {"maxProperties", PHI__SCHEMA_REFUSED},
-    {"dependencies", PHI__SCHEMA_REFUSED},
-    {"dependentRequired", PHI__SCHEMA_REFUSED},
-    {"dependentSchemas", PHI__SCHEMA_REFUSED},
-    {"unevaluatedProperties", PHI__SCHEMA_REFUSED},
-    {"unevaluatedItems", PHI__SCHEMA_REFUSED},
-    {"additionalItems", PHI__SCHEMA_REFUSED},
-    {"prefixItems", PHI__SCHEMA_REFUSED},
-    {"contains", PHI__SCHEMA_REFUSED},
-    {"minContains", PHI__SCHEMA_REFUSED},
-    {"maxContains", PHI__SCHEMA_REFUSED},
-    {"uniqueItems", PHI__SCHEMA_REFUSED},
-    {"multipleOf", PHI__SCHEMA_REFUSED},
-    {"not", PHI__SCHEMA_REFUSED},
-    {"if", PHI__SCHEMA_REFUSED},
-    {"$dynamicRef", PHI__SCHEMA_REFUSED},
-    {"$recursiveRef", PHI__SCHEMA_REFUSED},
+    enum phi__schema_shape shape;
+    const char *names[4];
+} phi__schema_rows[] = {
+    {PHI__SCHEMA_TYPE, {"type"}},
+    {PHI__SCHEMA_ANY, {"const"}},
+    {PHI__SCHEMA_LIST, {"enum"}},
+    {PHI__SCHEMA_NAMES, {"required"}},
+    {PHI__SCHEMA_SUB, {"items", "additionalProperties"}},
+    {PHI__SCHEMA_SUBS, {"properties", "$defs", "definitions"}},
+    {PHI__SCHEMA_CHOICES, {"anyOf", "oneOf", "allOf"}},
+    {PHI__SCHEMA_NUMBER, {"minimum", "maximum"}},
+    {PHI__SCHEMA_BOUND, {"exclusiveMinimum", "exclusiveMaximum"}},
+    {PHI__SCHEMA_COUNT, {"minLength", "maxLength", "minItems", "maxItems"}},
+    {PHI__SCHEMA_BOOL, {"nullable"}},
+    {PHI__SCHEMA_REF, {"$ref"}},
+    {PHI__SCHEMA_REFUSED, {"pattern", "patternProperties", "propertyNames", "minProperties"}},
+    {PHI__SCHEMA_REFUSED, {"maxProperties", "dependencies", "dependentRequired", "not"}},
+    {PHI__SCHEMA_REFUSED, {"dependentSchemas", "unevaluatedProperties", "unevaluatedItems"}},
+    {PHI__SCHEMA_REFUSED, {"additionalItems", "prefixItems", "contains", "minContains"}},
+    {PHI__SCHEMA_REFUSED, {"maxContains", "uniqueItems", "multipleOf", "if"}},
+    {PHI__SCHEMA_REFUSED, {"$dynamicRef", "$recursiveRef"}},
 };
 
 static bool phi__schema_sound(phi__schema *c, const phi_json *schema);
@@ -654,50 +619,43 @@ static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs)
     return sound;
 }
 
-static bool phi__schema_known_type(const phi_json *type) {
+static bool phi__schema_sound_type(const phi_json *type) {
     static const char *const names[] = {"string", "number", "integer", "boolean",
                                         "object", "array",  "null"};
+    phi_json_iter it = phi_json_each(type);
+    if (phi_json_is(type, PHI_JSON_ARRAY)) { /* of names alone: none is a list itself */
+        bool sound = it.left > 0;
+        while (sound && phi_json_next(&it) != NULL)
+            sound = phi_json_is(it.at, PHI_JSON_STRING) && phi__schema_sound_type(it.at);
+        return sound;
+    }
     for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(phi_json_str(type, NULL), names[i])) return true;
     return false;
 }
 
-static bool phi__schema_sound_type(const phi_json *type) {
-    phi_json_iter it = phi_json_each(type);
-    if (!phi_json_is(type, PHI_JSON_ARRAY) || it.left == 0) return phi__schema_known_type(type);
-    while (phi_json_next(&it) != NULL)
-        if (!phi__schema_known_type(it.at)) return false;
-    return true;
-}
-
-static bool phi__schema_sound_names(const phi_json *names) {
-    phi_json_iter it = phi_json_each(names);
-    if (!phi_json_is(names, PHI_JSON_ARRAY)) return false;
-    while (phi_json_next(&it) != NULL)
-        if (!phi_json_is(it.at, PHI_JSON_STRING)) return false;
-    return true;
-}
-
 /* The expected type of a keyword, if `node` is of another; NULL: it fits. */
 static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
-    bool list = phi_json_is(node, PHI_JSON_ARRAY) && phi_json_count(node) > 0;
+    bool array = phi_json_is(node, PHI_JSON_ARRAY), number = phi_json_is(node, PHI_JSON_NUMBER);
+    phi_json_iter it = phi_json_each(node);
+    bool fits = true;
     switch (shape) {
     case PHI__SCHEMA_TYPE:
         return phi__schema_sound_type(node) ? NULL : " must name a type, or several";
     case PHI__SCHEMA_LIST:
-    case PHI__SCHEMA_CHOICES: return list ? NULL : " must be an array that is not empty";
+    case PHI__SCHEMA_CHOICES:
+        return array && it.left > 0 ? NULL : " must be an array that is not empty";
     case PHI__SCHEMA_NAMES:
-        return phi__schema_sound_names(node) ? NULL : " must be an array of strings";
+        while (array && fits && phi_json_next(&it) != NULL)
+            fits = phi_json_is(it.at, PHI_JSON_STRING);
+        return array && fits ? NULL : " must be an array of strings";
     case PHI__SCHEMA_SUBS: return phi_json_is(node, PHI_JSON_OBJECT) ? NULL : " must be an object";
-    case PHI__SCHEMA_NUMBER: return phi_json_is(node, PHI_JSON_NUMBER) ? NULL : " must be a number";
+    case PHI__SCHEMA_NUMBER: return number ? NULL : " must be a number";
     case PHI__SCHEMA_BOUND:
-        return phi_json_is(node, PHI_JSON_NUMBER) || phi_json_is(node, PHI_JSON_BOOL)
-                   ? NULL
-                   : " must be a number";
+        return number || phi_json_is(node, PHI_JSON_BOOL) ? NULL : " must be a number";
     case PHI__SCHEMA_COUNT:
-        return phi_json_is(node, PHI_JSON_INTEGER) && phi_json_num(node, -1) >= 0
-                   ? NULL
-                   : " must be an integer that is not negative";
+        fits = phi_json_is(node, PHI_JSON_INTEGER) && phi_json_num(node, -1) >= 0;
+        return fits ? NULL : " must be an integer that is not negative";
     case PHI__SCHEMA_BOOL:
         return phi_json_is(node, PHI_JSON_BOOL) ? NULL : " must be true or false";
     case PHI__SCHEMA_REF: return phi_json_is(node, PHI_JSON_STRING) ? NULL : " must be a string";
@@ -739,9 +697,11 @@ static bool phi__schema_sound(phi__schema *c, const phi_json *schema) {
     }
     if (!phi__schema_words_enter(c, schema)) return false;
     while (sound && phi_json_next(&it) != NULL)
-        for (i = 0; sound && i < PHI__COUNT(phi__schema_words); i++)
-            if (phi__str_is(it.key, phi__schema_words[i].name))
-                sound = phi__schema_word(c, phi__schema_words[i].shape, it.key, it.at);
+        for (i = 0; sound && i < PHI__COUNT(phi__schema_rows) * 4; i++) {
+            const char *name = phi__schema_rows[i / 4].names[i % 4];
+            if (name != NULL && phi__str_is(it.key, name))
+                sound = phi__schema_word(c, phi__schema_rows[i / 4].shape, it.key, it.at);
+        }
     c->depth--;
     return sound;
 }

@@ -1,5 +1,5 @@
 /* sse.c - server-sent events, incrementally. */
-#include "text/sse_in.h"
+#include "text/json_in.h"
 
 #define PHI__SSE_KEEP 4096u /* bytes of a buffer that are kept between events */
 

@@ -8,7 +8,7 @@
 
 #include <emmintrin.h>
 
-/* ======== JSON for our own modules: the node, writing without a tree, numbers, string pieces.
+/* ---- JSON for our own modules: the node, writing without a tree, numbers, string pieces.
 
    The children of a container form a ring: the container points at its last child, whose next is
    the first, so appending needs no walk. A node outside of every container has no next. While a
@@ -259,7 +259,7 @@ PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *
 /* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
 PHI__FN size_t phi__json_text_utf8(const char *at, const char *end);
 
-/* ======== A pull scan over JSON text without a tree: how stream decoders read deltas.
+/* ---- A pull scan over JSON text without a tree: how stream decoders read deltas.
 
        phi__json_cursor c;
        phi__json_text key, type;
@@ -393,7 +393,7 @@ PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_mem
 PHI__FN bool phi__json_members_read(phi_str text, const phi__json_member *members, void *to,
                                     uint32_t *seen);
 
-/* ======== The values of a JSON text that is still growing, each as soon as it is whole.
+/* ---- The values of a JSON text that is still growing, each as soon as it is whole.
 
        phi__json_fields_init(&fields, memory);
        // whenever `text` has grown at its end:
@@ -435,7 +435,7 @@ PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice
    PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
-/* ======== The members of a tree's objects by their names: a change takes the same time
+/* ---- The members of a tree's objects by their names: a change takes the same time
    however many members its object has.
 
        phi__json_index_init(&index, memory, arena);
@@ -473,7 +473,7 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed);
 
-/* ======== Where the nodes of a tree stand in the text that they were read from.
+/* ---- Where the nodes of a tree stand in the text that they were read from.
 
        phi__marks_init(&marks, &arena);
        phi__json_read_begin(&reader, &arena, text, 0, 0);
@@ -526,7 +526,7 @@ PHI__FN phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json 
 PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,
                             uint32_t *column);
 
-/* ======== Plain fields of a struct as members of a JSON object, and back: a table says
+/* ---- Plain fields of a struct as members of a JSON object, and back: a table says
    which.
 
        static const phi__field fields[] = {
@@ -603,7 +603,7 @@ PHI__FN bool phi__records_get_bool(const phi_json *node, const char *key);
 PHI__FN phi_str phi__records_get_str(const phi_json *node, const char *key);
 PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 
-/* ======== Shared by the checks of values and of schemas: paths, messages, work limit; and a
+/* ---- Shared by the checks of values and of schemas: paths, messages, work limit; and a
    check that may take memory. */
 
 /* As phi_schema_check, but linear in objects of any size: their names are looked up in a table.
@@ -617,7 +617,10 @@ PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
    PHI_PARSE: malformed; PHI_TOO_BIG: nested too deeply. */
 PHI__FN phi_status phi__schema_valid(const phi_json *schema, phi_schema_error *error);
 
-/* ======== Reads server-sent events out of bytes that arrive in any pieces.
+/* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
+PHI__FN bool phi__schema_same_step(phi_str key, phi_str step);
+
+/* ---- Reads server-sent events out of bytes that arrive in any pieces.
 
        phi__sse_feed(&sse, bytes, len);
        while ((got = phi__sse_next(&sse, &event)) > 0) use(event);

@@ -4,7 +4,7 @@
 #include "base/base_in.h"
 #include "model/model.h"
 
-/* ======== The JSON text of blocks that phi does not interpret: parts are put into it, and
+/* ---- The JSON text of blocks that phi does not interpret: parts are put into it, and
    every other byte stays as the wire gave it. Pure functions over text. */
 
 PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value) {
@@ -91,14 +91,7 @@ PHI__FN void phi__opaque_rest(phi__buf *out, phi_str object, const char *const *
         out->len = from;
 }
 
-/* ======== The assembly: builds a message while it arrives; every decoder writes into it.
-
-   Text and argument bytes land in one growing buffer per block, unescaped on the way; the sink gets
-   the new bytes. The sink and the view get valid UTF-8 always: garbage becomes U+FFFD, and half a
-   surrogate pair or UTF-8 sequence at the end of a delta waits for the next one. Nothing here knows
-   a protocol or does I/O.
-   Ownership: buffers come from `memory` and are freed with phi__assembly_free. Pointers of the
-   views are valid until the next call that appends. */
+/* ---- the assembly ---- */
 
 #define PHI__ASSEMBLY_NORMAL_STOP(reason)                                                          \
     ((reason) == PHI_STOP_REASON_STOP || (reason) == PHI_STOP_REASON_TOOL_USE)
@@ -638,7 +631,7 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
     if (a->failure.kind != PHI_FAILURE_NONE) out->error_message = a->failure.message;
 }
 
-/* ======== Blocks that phi does not interpret: their JSON and changes of its members. */
+/* ---- blocks that phi does not interpret: their JSON and changes of its members ---- */
 
 PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json, int64_t key,
                                     bool open) {

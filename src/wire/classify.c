@@ -9,7 +9,7 @@
 #include "wire/codec_in.h"
 #include "wire/overflow.h"
 
-/* ======== Reads the header lines of an answer, "Name: value\r\n", and the delay that they
+/* ---- Reads the header lines of an answer, "Name: value\r\n", and the delay that they
    ask for. */
 
 #define PHI__HEADERS_NUMBER_MOST UINT64_C(1000000000000) /* thousandths: thirty years of seconds */
@@ -158,10 +158,7 @@ static bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, 
            phi__headers_text_delay(detail, ms);
 }
 
-/* ======== Classifies an error, whatever its shape: wire.md 1.4, 1.6 and 10.
-
-   The status decides before any text does, because texts collide: "too many tokens" is a full
-   context for some and throttling for others. */
+/* ---- classifying ---- */
 
 #define PHI__FAULT_BODY_MOST 65536u  /* bytes of a body that are read; wire.md 1.10 */
 #define PHI__FAULT_WORDS_MOST 4096u  /* bytes of a message that are kept */
@@ -178,10 +175,6 @@ typedef struct phi__fault {
 
 /* ---- phrases ---- */
 
-static char phi__classify_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
-
-static bool phi__classify_is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /* Whether `pattern` (lower case) stands at `at`: '#' is a number, '*' up to 80 bytes of any. */
 static bool phi__classify_at(phi_str s, size_t at, const char *pattern) {
     for (; *pattern != '\0'; pattern++) {
@@ -193,9 +186,9 @@ static bool phi__classify_at(phi_str s, size_t at, const char *pattern) {
         }
         if (at >= s.len) return false;
         if (*pattern == '#') {
-            if (!phi__classify_is_digit(s.at[at])) return false;
-            while (at < s.len && (phi__classify_is_digit(s.at[at]) || s.at[at] == ',')) at++;
-        } else if (phi__classify_lower(s.at[at++]) != *pattern)
+            if (!phi__headers_is_digit(s.at[at])) return false;
+            while (at < s.len && (phi__headers_is_digit(s.at[at]) || s.at[at] == ',')) at++;
+        } else if (phi__headers_lower(s.at[at++]) != *pattern)
             return false;
     }
     return true;
@@ -242,66 +235,39 @@ static const char phi__fault_overflows[] =
 /* C 42 has the two ends alone, but a number of tools, an image or max_tokens may exceed a maximum
    or a limit, too, and a shorter history is no help there. So the sentence must begin with the
    counted thing, and name nothing else. */
-static const char phi__fault_excesses[] = "token*exceeds the maximum\0"
-                                          "token*exceeds the limit of\0"
-                                          "prompt *exceeds the maximum\0"
-                                          "prompt *exceeds the limit of\0"
-                                          "context*exceeds the maximum\0"
-                                          "context*exceeds the limit of\0"
-                                          "input length*exceeds the\0"
-                                          "input size*exceeds the\0";
-static const char phi__fault_other_excesses[] = "max_*tokens\0"
-                                                "maxoutputtokens\0"
-                                                "max output\0"
-                                                "maximum output\0"
-                                                "budget\0"
-                                                "output token\0"
-                                                "token output\0"
-                                                "completion token\0"
-                                                "image\0"
-                                                "per min\0"
-                                                "per day\0"
-                                                "per hour\0";
+static const char phi__fault_excesses[] =
+    "token*exceeds the maximum\0token*exceeds the limit of\0prompt *exceeds the maximum\0"
+    "prompt *exceeds the limit of\0context*exceeds the maximum\0context*exceeds the limit of\0"
+    "input length*exceeds the\0input size*exceeds the\0";
+static const char phi__fault_other_excesses[] =
+    "max_*tokens\0maxoutputtokens\0max output\0maximum output\0budget\0output token\0"
+    "token output\0completion token\0image\0per min\0per day\0per hour\0";
 
-/* Of a status 400, or of a text alone: other statuses count something else. */
-static const char phi__fault_counts[] = "too many tokens\0"
-                                        "token limit exceeded\0";
+/* For a status 400, or a text alone: other statuses count something else. */
+static const char phi__fault_counts[] = "too many tokens\0token limit exceeded\0";
 
-/* Waiting helps. */
-static const char phi__fault_paces[] =
-    "throttl\0"
-    "too many tokens, please wait\0" /* Bedrock, whose type may be lost on the way */
-    ;
-/* The same in a text of which nothing else is known. */
-static const char phi__fault_text_paces[] = "rate limit\0"
-                                            "rate_limit\0"
-                                            "too many requests\0"
-                                            "per min\0"
-                                            "please wait\0";
+/* Waiting helps. Bedrock's type may be lost on the way. */
+static const char phi__fault_paces[] = "throttl\0too many tokens, please wait\0";
 
-/* Money, not pace: waiting does not help. wire.md 1.4 */
-static const char phi__fault_quotas[] = "insufficient_quota\0"
-                                        "quota_exceeded\0" /* of a day, at Google's Interactions */
-                                        "insufficient quota\0"
-                                        "insufficient balance\0"
-                                        "insufficient credits\0"
-                                        "insufficient funds\0"
-                                        "credit balance is too low\0"
-                                        "enforced_spend_limit_reached\0"
-                                        "contract_spend_limit_reached\0"
-                                        "billing_hard_limit_reached\0"
-                                        "billing_not_active\0"
-                                        "account is not active, please check your billing\0";
+/* The same in a text about which nothing else is known. */
+static const char phi__fault_text_paces[] =
+    "rate limit\0rate_limit\0too many requests\0per min\0please wait\0";
 
-static const char phi__fault_filters[] = "content_filter\0"
-                                         "content_policy_violation\0"
-                                         "content management policy\0"
-                                         "responsibleaipolicyviolation\0";
+/* Money, not pace: waiting does not help. wire.md 1.4. quota_exceeded: a day's, at Google. */
+static const char phi__fault_quotas[] =
+    "insufficient_quota\0quota_exceeded\0insufficient quota\0insufficient balance\0"
+    "insufficient credits\0insufficient funds\0credit balance is too low\0"
+    "enforced_spend_limit_reached\0contract_spend_limit_reached\0billing_hard_limit_reached\0"
+    "billing_not_active\0account is not active, please check your billing\0";
+
+static const char phi__fault_filters[] =
+    "content_filter\0content_policy_violation\0content management policy\0"
+    "responsibleaipolicyviolation\0";
 
 /* Requests that this model will never accept, though the server reports a fault of its own
    (llama.cpp: 500). */
-static const char phi__fault_unfits[] = "image input is not supported\0"
-                                        "audio input is not supported\0";
+static const char phi__fault_unfits[] =
+    "image input is not supported\0audio input is not supported\0";
 
 static bool phi__classify_any(const phi__fault *f, const char *patterns) {
     return phi__classify_says_any(f->code, patterns) || phi__classify_says_any(f->type, patterns) ||
@@ -333,49 +299,29 @@ static phi_str phi__classify_detail(const phi_json *node) {
 /* Statuses that words stand for, where an error came without one. */
 static int phi__classify_status_of(phi_str word) {
     static const struct phi__fault_status {
-        char word[30];
-        int16_t status;
-    } table[] = {{"overloaded_error", 529},
-                 {"rate_limit_error", 429},
-                 {"rate_limit_exceeded", 429},
-                 {"insufficient_quota", 429},
-                 {"api_error", 500},
-                 {"server_error", 500},
-                 {"internal_server_error", 500},
-                 {"InternalServerError", 500},
-                 {"internal_error", 500},
-                 {"server_is_overloaded", 503},
-                 {"slow_down", 503},
-                 {"overloaded", 503},
-                 {"service_unavailable", 503},
-                 {"timeout_error", 504},
-                 {"invalid_request_error", 400},
-                 {"invalid_prompt", 400},
-                 {"invalid_image", 400},
-                 {"BadRequestError", 400},
-                 {"context_length_exceeded", 400},
-                 {"exceed_context_size_error", 400},
-                 {"authentication_error", 401},
-                 {"billing_error", 402},
-                 {"permission_error", 403},
-                 {"not_found_error", 404},
-                 {"conflict_error", 409},
-                 {"request_too_large", 413},
-                 /* Google's Interactions */
-                 {"invalid_request", 400},
-                 {"failed_precondition", 400},
-                 {"parameter_unknown", 400},
-                 {"authentication", 401},
-                 {"payment_required", 402},
-                 {"permission_denied", 403},
-                 {"not_found", 404},
-                 {"model_not_found", 404},
-                 {"quota_exceeded", 429},
-                 {"gateway_timeout", 504}};
+        int status;
+        const char *words; /* each ends with a NUL, and one more NUL ends the list */
+    } table[] = {
+        {529, "overloaded_error\0"},
+        {429, "rate_limit_error\0rate_limit_exceeded\0insufficient_quota\0quota_exceeded\0"},
+        {500, "api_error\0server_error\0internal_server_error\0InternalServerError\0"},
+        {500, "internal_error\0"},
+        {503, "server_is_overloaded\0slow_down\0overloaded\0service_unavailable\0"},
+        {504, "timeout_error\0gateway_timeout\0"},
+        {400, "invalid_request_error\0invalid_prompt\0invalid_image\0BadRequestError\0"},
+        {400, "context_length_exceeded\0exceed_context_size_error\0invalid_request\0"},
+        {400, "failed_precondition\0parameter_unknown\0"},
+        {401, "authentication_error\0authentication\0"},
+        {402, "billing_error\0payment_required\0"},
+        {403, "permission_error\0permission_denied\0"},
+        {404, "not_found_error\0not_found\0model_not_found\0"},
+        {409, "conflict_error\0"},
+        {413, "request_too_large\0"}};
     uint64_t n;
     if (phi__str_to_u64(word, &n) && n >= 400 && n < 600) return (int)n;
     for (size_t i = 0; i < PHI__COUNT(table); i++)
-        if (phi__str_is(word, table[i].word)) return table[i].status;
+        for (const char *at = table[i].words; *at != '\0'; at += strlen(at) + 1)
+            if (phi__str_is(word, at)) return table[i].status;
     return 0;
 }
 
@@ -385,7 +331,7 @@ static bool phi__classify_names(phi_str s, const char *status) {
     while ((at = phi__str_find(s, at, status)) != SIZE_MAX) {
         char before = at > 0 ? s.at[at - 1] : ' ';
         char after = at + len < s.len ? s.at[at + len] : ' ';
-        if (!phi__classify_is_digit(before) && !phi__classify_is_digit(after) &&
+        if (!phi__headers_is_digit(before) && !phi__headers_is_digit(after) &&
             strchr(",.-", before) == NULL && !phi__classify_at(s, at + len, ",#") &&
             !phi__classify_at(s, at + len, ".#") && !phi__classify_at(s, at + len, " token"))
             return true;

@@ -3,7 +3,7 @@
 #include "wire/wire_in.h"
 
 #include "text/text_in.h"
-#include "wire/render_in.h"
+#include "wire/codec_in.h"
 
 #include <stdio.h>
 
@@ -259,7 +259,7 @@ PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, p
     if (!e->failed) phi__encode_seal(e, method);
 }
 
-/* ======== The settings of a request that not every target takes: which ones, and how the
+/* ---- The settings of a request that not every target takes: which ones, and how the
    codecs write them. */
 
 static void phi__takes_number(phi__encoder *e, const char *key, double value) {
@@ -293,7 +293,7 @@ PHI__FN void phi__takes_put(phi__encoder *e, const phi__takes_keys *keys, uint32
         phi__json_number_put_i64(out, options->seed);
     }
     if (keys->tier != NULL && options->service_tier != NULL && (takes & PHI__TAKES_TIER) != 0)
-        phi__render_member(out, keys->tier, phi_str_of(options->service_tier));
+        phi__records_str(out, keys->tier, phi_str_of(options->service_tier));
 }
 
 PHI__FN bool phi__takes_serial(const phi__request_spec *spec, uint32_t takes) {

@@ -1,5 +1,5 @@
 /* extra.c - checks extras, merges them, and puts one into a request's head. */
-#include "wire/extra_in.h"
+#include "wire/codec_in.h"
 
 #include "base/base_in.h"
 #include "text/text_in.h"

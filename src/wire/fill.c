@@ -1,9 +1,8 @@
 /* fill.c - computes the length of the holes' contents first, then writes the bytes. */
-#include "wire/fill_in.h"
+#include "wire/codec_in.h"
 
 #include "base/base_in.h"
 #include "text/text_in.h"
-#include "wire/codec_in.h"
 
 /* ---- base64 ---- */
 

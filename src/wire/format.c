@@ -5,8 +5,7 @@
 
 #include "base/base_in.h"
 #include "text/text_in.h"
-#include "wire/render_in.h"
-#include "wire/strict_in.h"
+#include "wire/codec_in.h"
 #include "wire/structured.h"
 
 #include <stdio.h>
@@ -119,7 +118,7 @@ PHI__FN const phi__formats *phi__format_ops(void) {
     return &all;
 }
 
-/* ======== Reads an answer's text as JSON and checks it against a schema. */
+/* ---- reads an answer's text as JSON and checks it against a schema ---- */
 
 static phi_status phi__structured_no(char *words, size_t size, phi_status status,
                                      const char *text) {

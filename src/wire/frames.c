@@ -5,7 +5,7 @@
        before
    A frame that lies whole in the bytes fed is read where it is; a frame in pieces is put together
    first, as its bytes come, so that a false length takes no memory. */
-#include "wire/frames_in.h"
+#include "wire/codec_in.h"
 
 #include "base/base_in.h"
 

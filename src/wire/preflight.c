@@ -4,7 +4,6 @@
 #include "wire/codec_in.h"
 
 #include "text/text_in.h"
-#include "wire/render_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>

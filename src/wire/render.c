@@ -1,5 +1,5 @@
 /* render.c - makes ids, names and text fit for a target. */
-#include "wire/render_in.h"
+#include "wire/codec_in.h"
 
 #include "wire/wire_in.h"
 
@@ -63,11 +63,6 @@ PHI__FN phi_str phi__render_trim_end(phi_str text) {
     phi_str trimmed = phi__str_trim(text);
     return trimmed.len == 0 ? trimmed
                             : phi__str(text.at, (size_t)(trimmed.at + trimmed.len - text.at));
-}
-
-PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text) {
-    phi__json_write_key(out, phi_str_of(key));
-    phi__json_write_str(out, text);
 }
 
 PHI__FN void phi__render_text(phi__encoder *e, phi_str text) {

@@ -1,6 +1,6 @@
 /* repair.c - a reader of JSON that is nearly right, and of names. It writes JSON while it reads, in
    one pass, to a bounded depth. */
-#include "wire/repair_in.h"
+#include "wire/codec_in.h"
 
 enum {
     PHI__REPAIR_DEPTH = 64,  /* of arrays and objects */

@@ -2,25 +2,13 @@
    written in one fixed order, so that equal schemas give equal bytes. For the keywords of each
    provider see wire.md parts 2 to 4, and the lists of "supported schemas" of OpenAI, Azure and
    Anthropic as of November 2026. */
-#include "wire/strict_in.h"
+#include "wire/codec_in.h"
 
 #include "base/base_in.h"
-#include "wire/render_in.h"
 
 #include <stdio.h>
 
-/* ======== Resolves a "$ref" of a JSON Schema inside of that schema. */
-
-/* Whether a step of such a text names `key`. */
-static bool phi__schema_ref_same_step(phi_str key, phi_str step) {
-    size_t k = 0, i = 0;
-    while (k < key.len && i < step.len) {
-        char want = step.at[i++];
-        if (want == '~' && i < step.len) want = step.at[i++] == '1' ? '/' : '~';
-        if (key.at[k++] != want) return false;
-    }
-    return k == key.len && i == step.len;
-}
+/* ---- resolves a "$ref" of a JSON Schema inside of that schema ---- */
 
 PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, size_t *looked) {
     const phi_json *at = root;
@@ -34,7 +22,7 @@ PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, 
         if (end == SIZE_MAX) end = ref.len;
         *looked = phi__add(*looked, 1 + it.left);
         while (phi_json_next(&it) != NULL)
-            if (phi__schema_ref_same_step(it.key, phi__str(ref.at + from + 1, end - from - 1)))
+            if (phi__schema_same_step(it.key, phi__str(ref.at + from + 1, end - from - 1)))
                 found = it.at;
         at = found;
         from = end;
@@ -42,7 +30,7 @@ PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, 
     return at;
 }
 
-/* ======== The keywords of JSON Schema, and their treatment in each strict form. */
+/* ---- the keywords of JSON Schema, and their treatment in each strict form ---- */
 
 typedef enum phi__strict_kind {
     PHI__STRICT_OTHER = 0, /* describes, or is not known: left out */
@@ -59,78 +47,48 @@ enum {
     PHI__STRICT_BY_ANTHROPIC = 1 << PHI__STRICT_ANTHROPIC
 };
 
-typedef struct phi__strict_word {
-    const char *name;
-    phi__strict_kind kind;
-    unsigned forms; /* that have it */
-} phi__strict_word;
+enum { PHI__STRICT_ROW = 8 };
 
-static const phi__strict_word phi__strict_words_all[] = {
-    {"type", PHI__STRICT_OWN, 0},
-    {"description", PHI__STRICT_KEEP, 0},
-    {"title", PHI__STRICT_KEEP, 0},
-    {"nullable", PHI__STRICT_KEEP, 0},
-    {"$defs", PHI__STRICT_KEEP, 0},
-    {"definitions", PHI__STRICT_KEEP, 0},
-    {"properties", PHI__STRICT_OWN, 0},
-    {"required", PHI__STRICT_OWN, 0},
-    {"additionalProperties", PHI__STRICT_OWN, 0},
-    {"unevaluatedProperties", PHI__STRICT_OWN, 0},
-    {"items", PHI__STRICT_OWN, 0},
-    {"enum", PHI__STRICT_OWN, 0},
-    {"const", PHI__STRICT_OWN, 0},
-    {"anyOf", PHI__STRICT_CHOICE, 0},
-    {"oneOf", PHI__STRICT_CHOICE, 0},
-    {"allOf", PHI__STRICT_CHOICE, 0},
-    {"$ref", PHI__STRICT_CHOICE, 0},
-    {"default", PHI__STRICT_NOTE, 0},
-    {"examples", PHI__STRICT_NOTE, 0},
-    {"minimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"maximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"exclusiveMinimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"exclusiveMaximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"multipleOf", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"pattern", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"format", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
-    {"minItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
-    {"maxItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"minLength", PHI__STRICT_NARROWS, 0},
-    {"maxLength", PHI__STRICT_NARROWS, 0},
-    {"uniqueItems", PHI__STRICT_NARROWS, 0},
-    {"minProperties", PHI__STRICT_NARROWS, 0},
-    {"maxProperties", PHI__STRICT_NARROWS, 0},
-    {"not", PHI__STRICT_REFUSED, 0},
-    {"if", PHI__STRICT_REFUSED, 0},
-    {"then", PHI__STRICT_REFUSED, 0},
-    {"else", PHI__STRICT_REFUSED, 0},
-    {"patternProperties", PHI__STRICT_REFUSED, 0},
-    {"propertyNames", PHI__STRICT_REFUSED, 0},
-    {"dependentRequired", PHI__STRICT_REFUSED, 0},
-    {"dependentSchemas", PHI__STRICT_REFUSED, 0},
-    {"dependencies", PHI__STRICT_REFUSED, 0},
-    {"prefixItems", PHI__STRICT_REFUSED, 0},
-    {"additionalItems", PHI__STRICT_REFUSED, 0},
-    {"unevaluatedItems", PHI__STRICT_REFUSED, 0},
-    {"contains", PHI__STRICT_REFUSED, 0},
-    {"$dynamicRef", PHI__STRICT_REFUSED, 0},
-    {"$recursiveRef", PHI__STRICT_REFUSED, 0},
+/* Those that narrow are written in this order. */
+static const struct phi__strict_row {
+    phi__strict_kind kind;
+    unsigned forms; /* that have them */
+    const char *names[PHI__STRICT_ROW];
+} phi__strict_rows[] = {
+    {PHI__STRICT_KEEP, 0, {"description", "title", "nullable", "$defs", "definitions"}},
+    {PHI__STRICT_OWN, 0, {"type", "properties", "required", "items", "enum", "const"}},
+    {PHI__STRICT_OWN, 0, {"additionalProperties", "unevaluatedProperties"}},
+    {PHI__STRICT_CHOICE, 0, {"anyOf", "oneOf", "allOf", "$ref"}},
+    {PHI__STRICT_NOTE, 0, {"default", "examples"}},
+    {PHI__STRICT_NARROWS,
+     PHI__STRICT_BY_OPENAI,
+     {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern"}},
+    {PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC, {"format", "minItems"}},
+    {PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI, {"maxItems"}},
+    {PHI__STRICT_NARROWS,
+     0,
+     {"minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties"}},
+    {PHI__STRICT_REFUSED, 0, {"not", "if", "then", "else", "contains", "propertyNames"}},
+    {PHI__STRICT_REFUSED, 0, {"patternProperties", "dependentRequired", "dependentSchemas"}},
+    {PHI__STRICT_REFUSED, 0, {"dependencies", "prefixItems", "additionalItems"}},
+    {PHI__STRICT_REFUSED, 0, {"unevaluatedItems", "$dynamicRef", "$recursiveRef"}},
 };
 
-static const phi__strict_word *phi__strict_words_of(phi_str key) {
-    for (size_t i = 0; i < PHI__COUNT(phi__strict_words_all); i++)
-        if (phi__str_is(key, phi__strict_words_all[i].name)) return &phi__strict_words_all[i];
+static const struct phi__strict_row *phi__strict_words_of(phi_str key) {
+    for (size_t i = 0; i < PHI__COUNT(phi__strict_rows); i++)
+        for (size_t k = 0; k < PHI__STRICT_ROW && phi__strict_rows[i].names[k] != NULL; k++)
+            if (phi__str_is(key, phi__strict_rows[i].names[k])) return &phi__strict_rows[i];
     return NULL;
 }
 
 static phi__strict_kind phi__strict_words_kind(phi_str key) {
-    const phi__strict_word *word = phi__strict_words_of(key);
+    const struct phi__strict_row *word = phi__strict_words_of(key);
     return word != NULL ? word->kind : PHI__STRICT_OTHER;
 }
 
-/* Whether a form has a keyword that narrows, with such a value. */
-/* Whether the form has this keyword with this value. */
+/* True if the form has this keyword with this value. */
 static bool phi__strict_words_keep(phi__strict_form form, phi_str key, const phi_json *value) {
-    const phi__strict_word *word = phi__strict_words_of(key);
+    const struct phi__strict_row *word = phi__strict_words_of(key);
     if (word == NULL || (word->forms >> form & 1u) == 0) return false;
     if (phi__str_is(key, "format")) {
         phi_str format = phi_json_str(value, NULL);
@@ -149,21 +107,15 @@ static bool phi__strict_words_keep(phi__strict_form form, phi_str key, const phi
 /* The next keyword that narrows and that a form has, in the order in which they are written; NULL:
    no more. *at is 0 at first. */
 static const char *phi__strict_words_next(phi__strict_form form, size_t *at) {
-    while (*at < PHI__COUNT(phi__strict_words_all)) {
-        const phi__strict_word *word = &phi__strict_words_all[(*at)++];
-        if ((word->forms >> form & 1u) != 0) return word->name;
+    while (*at < PHI__COUNT(phi__strict_rows) * PHI__STRICT_ROW) {
+        const struct phi__strict_row *row = &phi__strict_rows[*at / PHI__STRICT_ROW];
+        const char *name = row->names[(*at)++ % PHI__STRICT_ROW];
+        if (name != NULL && (row->forms >> form & 1u) != 0) return name;
     }
     return NULL;
 }
 
-/* ======== A JSON Schema in the strict form that a provider can enforce, and the way back.
-
-   In OpenAI's form every object is closed and every property required: an optional property may be
-   null instead, and phi__strict_nulls takes those nulls out of the arguments again. Anthropic's
-   form leaves optional properties optional. Keywords that only narrow a value (minLength, pattern,
-   ...) and that a form does not have move into the description: arguments are checked against the
-   original schema in any case. Keywords that cannot be left out without a change of meaning (oneOf,
-   patternProperties, ...) are refused. */
+/* ---- the strict form ---- */
 
 enum {
     PHI__STRICT_DEPTH = 100,    /* schemas within schemas; providers end at 10 or less */
@@ -504,8 +456,7 @@ static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *n
         if (!phi__strict_spend(s, 1 + it.left)) return NULL;
         while (phi_json_is(room, PHI_JSON_OBJECT) && phi_json_next(&it) != NULL) {
             at++;
-            if (!here ||
-                !phi__schema_ref_same_step(it.key, phi__str(ref.at + skip, ref.len - skip)))
+            if (!here || !phi__schema_same_step(it.key, phi__str(ref.at + skip, ref.len - skip)))
                 continue;
             found = it.at;
             *number = at;
@@ -726,7 +677,7 @@ PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form 
     return !s.refused && !out->failed;
 }
 
-/* ======== Turns the arguments of a strict tool into those of its own schema: takes out
+/* ---- Turns the arguments of a strict tool into those of its own schema: takes out
    nulls that stand for "left out". Where a schema leaves a choice, the first alternative counts
    whose shape (types, names, values of an enum) fits. */
 
@@ -926,7 +877,7 @@ PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
     return n.removed;
 }
 
-/* ======== Chooses the strict form for a model, and makes the forms of an agent's tools,
+/* ---- Chooses the strict form for a model, and makes the forms of an agent's tools,
    each once, kept with the tools. */
 
 enum { PHI__STRICT_WORDS = 400 }; /* bytes of a refusal */
@@ -1040,7 +991,7 @@ PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, c
     phi__buf_text(out, "\"name\":");
     phi__json_write_str(out, tool->name);
     if (!phi__render_blank(tool->description))
-        phi__render_member(out, "description", tool->description);
+        phi__records_str(out, "description", tool->description);
     phi__buf_text(out, schema);
     phi__encode_scratch(e);
     phi__encode_piece(e, phi__strict_tools_put(e, tool, &strict));

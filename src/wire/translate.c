@@ -5,7 +5,7 @@
    requests, and for models of their own. */
 #include "wire/wire_in.h"
 
-#include "wire/render_in.h"
+#include "wire/codec_in.h"
 
 typedef struct phi__translation {
     const phi__codec *codec; /* NULL: a host's own protocol */

@@ -1,6 +1,6 @@
 /* test_json_members.c - members of an object into a struct, by a table. */
 #include "support/test.h"
-#include "text/json_cursor_in.h"
+#include "text/json_in.h"
 
 typedef struct thing {
     phi__json_text name, inner, deep;
