@@ -255,8 +255,7 @@ PHI__FN void phi__buf_text(phi__buf *buf, const char *text) {
 PHI__FN void phi__buf_percent(phi__buf *buf, phi_str text, const char *plain) {
     for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i];
-        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-            (c != '\0' && strchr(plain, c) != NULL))
+        if (phi__is_alnum(c) || (c != '\0' && strchr(plain, c) != NULL))
             phi__buf_char(buf, c);
         else
             phi__buf_printf(buf, "%%%02X", (unsigned)(unsigned char)c);

@@ -72,6 +72,16 @@ static inline bool phi__str_is(phi_str s, const char *text) {
     return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
 }
 
+/* All but the first n bytes, of which there are so many. */
+static inline phi_str phi__str_skip(phi_str s, size_t n) { return phi__str(s.at + n, s.len - n); }
+
+/* ASCII only. */
+static inline bool phi__is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static inline bool phi__is_alnum(char c) {
+    return phi__is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
 static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
 
 static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
@@ -94,6 +104,7 @@ PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need,
 PHI__FN size_t phi__add(size_t a, size_t b);
 PHI__FN size_t phi__mul(size_t a, size_t b);
 PHI__FN bool phi__str_starts(phi_str s, const char *prefix);
+PHI__FN bool phi__str_ends(phi_str s, const char *suffix);
 
 /* ASCII only, as header names and error phrases are. */
 PHI__FN bool phi__str_is_nocase(phi_str s, const char *text);

@@ -4,11 +4,8 @@
    closed by glue around it, so that tool results and the user's words after them share one message.
    The cache mark moves from turn to turn: it is put inside of the last brace of the last user
    block, which is why no rendering holds one. wire.md parts 2 and 9. */
-#include "base/base_in.h"
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
@@ -78,12 +75,12 @@ static void phi__anthropic_cited(phi__encoder *e, phi_str text, phi_str citation
 
 /* A type of opaque blocks that are calls of the server's own tools: "server_tool_use". */
 static bool phi__anthropic_is_server_call(phi_str name) {
-    return name.len > 9 && memcmp(name.at + name.len - 9, "_tool_use", 9) == 0;
+    return name.len > 9 && phi__str_ends(name, "_tool_use");
 }
 
 /* ... and of their results: "web_search_tool_result". */
 static bool phi__anthropic_is_server_result(phi_str name) {
-    return name.len > 12 && memcmp(name.at + name.len - 12, "_tool_result", 12) == 0;
+    return name.len > 12 && phi__str_ends(name, "_tool_result");
 }
 
 /* True if the call of a result is an earlier block of the message. */
@@ -349,7 +346,7 @@ static void phi__anthropic_close_call(phi__assembly *a, size_t block, phi_str ar
 static void phi__anthropic_close_opaque(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     phi_str name = phi__buf_str(&d->name), none = {NULL, 0}, value;
-    if (d->bytes.len == 0 && name.len > 9 && memcmp(name.at + name.len - 9, "_tool_use", 9) == 0 &&
+    if (d->bytes.len == 0 && phi__anthropic_is_server_call(name) &&
         !phi__opaque_find(phi__buf_str(&d->replay), PHI__LIT("input"), &value))
         phi__assembly_opaque_set(a, block, none, PHI__LIT("input"), PHI__LIT("{}"));
     if (d->id.len > 0)

@@ -7,8 +7,6 @@
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
 #include "codecs/sigv4_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
@@ -46,8 +44,8 @@ enum {
     PHI__BEDROCK_HASHED_MOST = 1024 /* bytes at each end of a document that its name depends on */
 };
 
-/* An image, audio or a document. at: its item; ordinal: its place among the documents of its message
-   that are sent. */
+/* An image, audio or a document. at: its item; ordinal: its place among the documents of its
+   message that are sent. */
 static void phi__bedrock_block(phi__encoder *e, const phi_content *c, size_t at, size_t ordinal) {
     bool image = c->kind == PHI_CONTENT_IMAGE, document = c->kind == PHI_CONTENT_DOCUMENT;
     bool text = document && c->data.len == 0;
@@ -57,7 +55,7 @@ static void phi__bedrock_block(phi__encoder *e, const phi_content *c, size_t at,
                               : document ? "{\"document\":{"
                                          : "{\"audio\":{");
     phi__records_str(out, "format",
-                     image  ? phi__str(c->mime_type.at + slash, c->mime_type.len - slash)
+                     image  ? phi__str_skip(c->mime_type, slash)
                      : text ? PHI__LIT("txt")
                             : phi_str_of(phi__render_ending(c->mime_type)));
     if (document) {
@@ -78,8 +76,7 @@ static void phi__bedrock_block(phi__encoder *e, const phi_content *c, size_t at,
             }
         for (size_t i = 0; i < len && n < PHI__BEDROCK_TITLE_MOST; i++) {
             char ch = c->name.at[i];
-            bool fits = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-                        (ch >= '0' && ch <= '9') || (ch != '\0' && strchr("-()[]", ch) != NULL);
+            bool fits = phi__is_alnum(ch) || (ch != '\0' && strchr("-()[]", ch) != NULL);
             if (!fits && blank) continue;
             phi__buf_char(out, fits ? ch : ' ');
             blank = !fits;
@@ -345,8 +342,8 @@ static size_t phi__bedrock_find_or_open(phi__assembly *a, int64_t index, phi_con
     return phi__assembly_open(a, kind, index);
 }
 
-static void phi__bedrock_stream_sign(phi__assembly *a, size_t block, phi__json_text text,
-                                     bool redacted) {
+static void phi__bedrock_add_signature(phi__assembly *a, size_t block, phi__json_text text,
+                                       bool redacted) {
     if (text.at == NULL || block == SIZE_MAX) return;
     if (redacted) a->drafts[block].redacted = true;
     phi__assembly_sign(a, block, text);
@@ -461,8 +458,8 @@ static void phi__bedrock_delta(phi__assembly *a, const phi__bedrock_event *ev) {
     }
     block = phi__bedrock_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
     phi__assembly_add_text(a, block, ev->reasoning);
-    phi__bedrock_stream_sign(a, block, ev->signature, false);
-    phi__bedrock_stream_sign(a, block, ev->redacted, true);
+    phi__bedrock_add_signature(a, block, ev->signature, false);
+    phi__bedrock_add_signature(a, block, ev->redacted, true);
 }
 
 /* Opens the block that an event starts. SIZE_MAX: the event starts none, or memory ended. */
@@ -615,11 +612,6 @@ static void phi__bedrock_take(phi__bedrock_state *st, phi__assembly *a, phi_str 
         phi__classify_bad_event(a);
 }
 
-static bool phi__bedrock_ends(phi_str s, const char *end) {
-    size_t n = strlen(end);
-    return s.len >= n && memcmp(s.at + s.len - n, end, n) == 0;
-}
-
 /* A line: {"contentBlockDelta":{...}}, {"throttlingException":{...}}, or an error of a gateway. */
 static void phi__bedrock_line(phi__bedrock_state *st, phi__assembly *a, phi_str data) {
     phi__json_cursor c;
@@ -637,7 +629,7 @@ static void phi__bedrock_line(phi__bedrock_state *st, phi__assembly *a, phi_str 
             if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT ||
                 !phi__json_cursor_take_raw(&c, &inner))
                 phi__json_cursor_skip(&c);
-            else if (phi__bedrock_ends(name, "Exception")) {
+            else if (phi__str_ends(name, "Exception")) {
                 if (!late) phi__bedrock_trouble(a, name, inner);
             } else
                 phi__bedrock_take(st, a, name, inner);
@@ -648,7 +640,7 @@ static void phi__bedrock_line(phi__bedrock_state *st, phi__assembly *a, phi_str 
 /* ---- a whole answer ---- */
 
 /* Text with its citations: the parts of the text are one. */
-static void phi__bedrock_stream_cited(phi__assembly *a, const phi__bedrock_event *ev) {
+static void phi__bedrock_whole_cited(phi__assembly *a, const phi__bedrock_event *ev) {
     size_t block = phi__assembly_open(a, PHI_CONTENT_TEXT, ev->index);
     phi__json_found found;
     phi__json_cursor c;
@@ -683,7 +675,7 @@ static bool phi__bedrock_answer(phi__bedrock_state *st, phi__assembly *a, phi_st
             if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
                 phi__assembly_add(a, block, ev.object);
             else if (block == SIZE_MAX && ev.cited.len > 0)
-                phi__bedrock_stream_cited(a, &ev);
+                phi__bedrock_whole_cited(a, &ev);
             else if (block == SIZE_MAX)
                 phi__bedrock_delta(a, &ev);
             phi__bedrock_close(a, phi__assembly_find(a, ev.index));
@@ -708,7 +700,7 @@ static void phi__bedrock_stream_event(void *state, phi__assembly *a, phi_str nam
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
     if (name.len > 0 && name.at[0] == '!') {
-        if (!st->got_stop) phi__bedrock_trouble(a, phi__str(name.at + 1, name.len - 1), data);
+        if (!st->got_stop) phi__bedrock_trouble(a, phi__str_skip(name, 1), data);
     } else if (name.len == 0)
         phi__bedrock_line(st, a, data);
     else
@@ -753,7 +745,7 @@ static void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
 
 /* ---- models ---- */
 
-/* Whether a Claude is behind the id: by the name; behind an ARN that hides it, by the quirks that
+/* True if a Claude is behind the id: by the name; behind an ARN that hides it, by the quirks that
    only Claude has. */
 static bool phi__bedrock_claude(const phi_model *model) {
     return phi__str_find_nocase(phi_str_of(model->id), 0, "claude") != SIZE_MAX ||
@@ -1084,7 +1076,7 @@ static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
     size_t second = phi__str_find(key, first + 1, ":");
     s->access_key = phi__str(key.at, first);
     s->secret = phi__str(key.at + first + 1, (second == SIZE_MAX ? key.len : second) - first - 1);
-    if (second != SIZE_MAX) s->token = phi__str(key.at + second + 1, key.len - second - 1);
+    if (second != SIZE_MAX) s->token = phi__str_skip(key, second + 1);
     return true;
 }
 
@@ -1144,12 +1136,12 @@ static void phi__bedrock_sign(phi__encoder *e, const phi__signing *signing) {
     from = from == SIZE_MAX ? 0 : from + 3;
     size_t slash = phi__str_find(url, from, "/");
     if (slash == SIZE_MAX) slash = url.len;
-    s.path = phi__str(url.at + slash, url.len - slash);
+    s.path = phi__str_skip(url, slash);
     size_t at = phi__str_find(s.path, 0, "?");
     if (at != SIZE_MAX) s.path.len = at;
     s.host = phi__str(url.at + from, slash - from);
     at = phi__str_find(s.host, 0, "@");
-    if (at != SIZE_MAX) s.host = phi__str(s.host.at + at + 1, s.host.len - at - 1);
+    if (at != SIZE_MAX) s.host = phi__str_skip(s.host, at + 1);
     at = phi__str_find(s.host, 0, port);
     if (at != SIZE_MAX && at + strlen(port) == s.host.len) s.host.len = at;
     s.region = phi__bedrock_region(s.host, phi_str_of(e->spec->model->id));

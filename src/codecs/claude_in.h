@@ -4,7 +4,6 @@
 #define PHI_CODECS_CLAUDE_IN_H
 
 #include "codecs/codecs_in.h"
-#include "wire/wire_in.h"
 
 /* How a request switches thinking off. */
 typedef enum phi__claude_off {
@@ -50,8 +49,8 @@ PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 
-/* PHI__TAKES_ bits: no seed; no sampling if the request thinks or the version has none. api_version:
-   that of Anthropic's protocol; empty for Bedrock, which has none. */
+/* PHI__TAKES_ bits: no seed; no sampling if the request thinks or the version has none.
+   api_version: that of Anthropic's protocol; empty for Bedrock, which has none. */
 PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_version);
 
 /* For phi__codec_settings. */

@@ -5,11 +5,8 @@
    do not join. What differs from one generation of models to the next is decided by the number in
    the model's name; one without a number is new. wire.md parts 6, 7 and 9. */
 #include "codecs/gemini_in.h"
-
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
@@ -38,12 +35,12 @@ typedef struct phi__gemini_state {
 #define PHI__GEMINI_UNSIGNED "skip_thought_signature_validator"
 
 /* A model since 3: signatures are checked, results may hold images. */
-static bool phi__gemini_parts_three(const phi__encoder *e) {
+static bool phi__gemini_three(const phi__encoder *e) {
     return phi__gemini_version(e->spec->model) >= 30;
 }
 
 /* An id that phi__assembly_finish invented, because the model gave none. */
-static bool phi__gemini_parts_invented(phi_str id) {
+static bool phi__gemini_invented(phi_str id) {
     if (id.len != 21 || memcmp(id.at, "call_", 5) != 0) return false;
     for (size_t i = 5; i < id.len; i++)
         if (!((id.at[i] >= '0' && id.at[i] <= '9') || (id.at[i] >= 'a' && id.at[i] <= 'f')))
@@ -51,25 +48,25 @@ static bool phi__gemini_parts_invented(phi_str id) {
     return true;
 }
 
-static void phi__gemini_parts_id(phi__encoder *e, phi__buf *out, phi_str id) {
-    if (!phi__gemini_parts_three(e) || phi__gemini_parts_invented(id)) return;
+static void phi__gemini_id(phi__encoder *e, phi__buf *out, phi_str id) {
+    if (!phi__gemini_three(e) || phi__gemini_invented(id)) return;
     phi__render_id(out, "\"id\":", id, PHI__ID_ANTHROPIC);
     phi__buf_char(out, ',');
 }
 
-static void phi__gemini_parts_sign(phi__encoder *e, phi_str signature) {
+static void phi__gemini_sign(phi__encoder *e, phi_str signature) {
     if (signature.len > 0) phi__records_str(&e->scratch, "thoughtSignature", signature);
 }
 
 static void phi__gemini_parts_text(phi__encoder *e, phi_str text, bool thought, phi_str signature) {
     phi__json_write_item(&e->scratch, thought ? "{\"thought\":true" : "{");
     phi__render_text_member(e, "text", text);
-    phi__gemini_parts_sign(e, signature);
+    phi__gemini_sign(e, signature);
     phi__buf_char(&e->scratch, '}');
 }
 
 /* Documents have titles. */
-static bool phi__gemini_parts_titles(const phi__encoder *e) {
+static bool phi__gemini_titles(const phi__encoder *e) {
     return phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX));
 }
 
@@ -79,7 +76,7 @@ static void phi__gemini_parts_block(phi__encoder *e, const phi_content *c) {
     phi_str type = c->mime_type.len > 0 ? c->mime_type : PHI__LIT("application/pdf");
     phi__json_write_item(out, c->url.len > 0 ? "{\"fileData\":{" : "{\"inlineData\":{");
     phi__records_str(out, "mimeType", type);
-    if (c->kind == PHI_CONTENT_DOCUMENT && c->name.len > 0 && phi__gemini_parts_titles(e))
+    if (c->kind == PHI_CONTENT_DOCUMENT && c->name.len > 0 && phi__gemini_titles(e))
         phi__records_str(out, "displayName", c->name);
     if (c->url.len > 0) {
         phi__records_str(out, "fileUri", c->url);
@@ -91,8 +88,8 @@ static void phi__gemini_parts_block(phi__encoder *e, const phi_content *c) {
 
 /* Models from 3 on take images and documents inside of a result; audio, and all media of older
    ones, follows all results. */
-static bool phi__gemini_parts_inside(const phi__encoder *e, const phi_content *c) {
-    return phi__gemini_parts_three(e) && c->kind != PHI_CONTENT_AUDIO;
+static bool phi__gemini_inside(const phi__encoder *e, const phi_content *c) {
+    return phi__gemini_three(e) && c->kind != PHI_CONTENT_AUDIO;
 }
 
 /* A part of a kind that phi does not read, byte for byte: Google's API and Vertex AI are two
@@ -117,23 +114,21 @@ static void phi__gemini_parts_opaque(phi__encoder *e, const phi_content *c, bool
     }
     phi__buf_char(out, '{');
     phi__opaque_members(out, c->replay, signature);
-    if (phi__gemini_parts_three(e)) phi__gemini_parts_sign(e, PHI__LIT(PHI__GEMINI_UNSIGNED));
+    if (phi__gemini_three(e)) phi__gemini_sign(e, PHI__LIT(PHI__GEMINI_UNSIGNED));
     phi__buf_char(out, '}');
 }
 
-static void phi__gemini_parts_opaque_user(phi__encoder *e, const phi_content *c) {
+static void phi__gemini_opaque_user(phi__encoder *e, const phi_content *c) {
     phi__gemini_parts_opaque(e, c, true);
 }
 
 /* Writes the blocks that go inside of a result, or those that follow it, and counts them. write
    false: only counts. */
-static size_t phi__gemini_parts_blocks(phi__encoder *e, const phi_message *m, bool inside,
-                                       bool write) {
+static size_t phi__gemini_blocks(phi__encoder *e, const phi_message *m, bool inside, bool write) {
     size_t n = 0;
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        if (phi__render_way_to(e, c) != PHI__RENDER_BLOCK ||
-            phi__gemini_parts_inside(e, c) != inside)
+        if (phi__render_way_to(e, c) != PHI__RENDER_BLOCK || phi__gemini_inside(e, c) != inside)
             continue;
         if (write) phi__gemini_parts_block(e, c);
         n++;
@@ -141,17 +136,16 @@ static size_t phi__gemini_parts_blocks(phi__encoder *e, const phi_message *m, bo
     return n;
 }
 
-static void phi__gemini_parts_said(phi__encoder *e, const phi_content *c) {
+static void phi__gemini_said(phi__encoder *e, const phi_content *c) {
     phi__json_write_item(&e->scratch, "{\"text\":\"");
     phi__render_said(e, c);
     phi__buf_text(&e->scratch, "\"}");
 }
 
-static void phi__gemini_parts_result_open(phi__encoder *e, phi_str id, phi_str name,
-                                          bool is_error) {
+static void phi__gemini_result_open(phi__encoder *e, phi_str id, phi_str name, bool is_error) {
     phi__buf *out = &e->scratch;
     phi__buf_text(out, "{\"functionResponse\":{");
-    phi__gemini_parts_id(e, out, id);
+    phi__gemini_id(e, out, id);
     phi__gemini_name(out, "\"name\":", name);
     phi__buf_text(out, is_error ? ",\"response\":{\"error\":\"" : ",\"response\":{\"output\":\"");
 }
@@ -164,9 +158,7 @@ static void phi__gemini_parts_result_open(phi__encoder *e, phi_str id, phi_str n
 typedef struct phi__gemini_pieces {
     phi_arena *arena;
     phi_json *root;
-    phi_json *growing; /* the string that was joined last, with room for more */
-    char *text;
-    size_t cap;
+    phi__kept_grown grown; /* the string that was joined last */
 } phi__gemini_pieces;
 
 static phi_json *phi__gemini_pieces_get(phi_json *node, const phi__json_step *step) {
@@ -186,28 +178,6 @@ static phi_status phi__gemini_pieces_put(phi__gemini_pieces *p, phi_json *node,
                    : PHI_PARSE;
     if (!phi_json_is(node, PHI_JSON_ARRAY) || step->index != phi_json_count(node)) return PHI_PARSE;
     return phi_json_add(node, value);
-}
-
-/* A string that goes on; in place, as an item of an array has no name to set it by. */
-static phi_status phi__gemini_pieces_join_text(phi__gemini_pieces *p, phi_json *old,
-                                               const phi_json *more) {
-    phi_str a = phi_json_str(old, ""), b = phi_json_str(more, "");
-    size_t len = phi__add(a.len, b.len);
-    if (len >= UINT32_MAX / 2) return PHI_PARSE;
-    if (p->growing != old || len >= p->cap) {
-        size_t cap = len * 2 + 64;
-        char *text = phi__arena_bytes(p->arena, cap);
-        if (text == NULL) return PHI_NO_MEMORY;
-        if (a.len > 0) memcpy(text, a.at, a.len);
-        p->growing = old;
-        p->text = text;
-        p->cap = cap;
-    }
-    if (b.len > 0) memcpy(p->text + a.len, b.at, b.len);
-    p->text[len] = '\0';
-    old->v.str = p->text;
-    old->len = (uint32_t)len;
-    return PHI_OK;
 }
 
 static phi_status phi__gemini_pieces_add(phi__gemini_pieces *p, phi_json *piece) {
@@ -237,7 +207,7 @@ static phi_status phi__gemini_pieces_add(phi__gemini_pieces *p, phi_json *piece)
     below = phi__gemini_pieces_get(node, &step);
     if (below != NULL && phi_json_is(below, PHI_JSON_STRING) &&
         phi_json_is(value, PHI_JSON_STRING) && !is_null)
-        return phi__gemini_pieces_join_text(p, below, value);
+        return phi__kept_append(p->arena, &p->grown, below, value);
     return phi__gemini_pieces_put(p, node, &step, is_null ? phi__json_edit_null(p->arena) : value);
 }
 
@@ -731,9 +701,9 @@ static void phi__gemini_append(phi__encoder *e, phi_role role, phi_str parts) {
 /* The form of a user's message or a result. */
 static uint32_t phi__gemini_form(const phi__encoder *e, phi_role role) {
     uint32_t form = PHI__GEMINI_FORM | e->media << PHI__GEMINI_MEDIA_SHIFT;
-    if (role == PHI_ROLE_TOOL_RESULT && phi__gemini_parts_three(e)) form |= PHI__GEMINI_THREE;
+    if (role == PHI_ROLE_TOOL_RESULT && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
     if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__GEMINI_NO_IMAGES;
-    if (phi__gemini_parts_titles(e)) form |= PHI__GEMINI_TITLES;
+    if (phi__gemini_titles(e)) form |= PHI__GEMINI_TITLES;
     return form;
 }
 
@@ -747,23 +717,20 @@ static void phi__gemini_item(phi__encoder *e, size_t at) {
     if (own) form |= PHI__GEMINI_OWN;
     if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX))) form |= PHI__GEMINI_VERTEX;
     if (same) form |= PHI__GEMINI_ORIGIN;
-    if (m->role == PHI_ROLE_ASSISTANT && phi__gemini_parts_three(e)) form |= PHI__GEMINI_THREE;
+    if (m->role == PHI_ROLE_ASSISTANT && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
     if (m->role != PHI_ROLE_ASSISTANT)
         form = phi__gemini_form(e, m->role) | (form & (uint32_t)PHI__GEMINI_VERTEX);
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &parts)) {
         if (m->role == PHI_ROLE_USER) {
-            /* Parts of messages, into the scratch buffer. `same`: the same model minted it;
-               `own`: a model of this name. */
-            phi__render_parts(e, m, true, phi__gemini_parts_said, phi__gemini_parts_block,
-                              phi__gemini_parts_opaque_user);
+            phi__render_parts(e, m, true, phi__gemini_said, phi__gemini_parts_block,
+                              phi__gemini_opaque_user);
         } else if (m->role == PHI_ROLE_TOOL_RESULT) {
-            phi__gemini_parts_result_open(e, m->tool_call_id, phi__gemini_result_name(e, m),
-                                          m->is_error);
+            phi__gemini_result_open(e, m->tool_call_id, phi__gemini_result_name(e, m), m->is_error);
             phi__gemini_result_text(e, m);
             phi__buf_text(&e->scratch, "\"}");
-            if (phi__gemini_parts_blocks(e, m, true, false) > 0) {
+            if (phi__gemini_blocks(e, m, true, false) > 0) {
                 phi__buf_text(&e->scratch, ",\"parts\":[");
-                (void)phi__gemini_parts_blocks(e, m, true, true);
+                (void)phi__gemini_blocks(e, m, true, true);
                 phi__buf_char(&e->scratch, ']');
             }
             phi__buf_text(&e->scratch, "}}");
@@ -783,14 +750,14 @@ static void phi__gemini_item(phi__encoder *e, size_t at) {
                          (!phi__render_blank(c->text) || signature.len > 0))
                     phi__gemini_parts_text(e, c->text, false, signature);
                 else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
-                    if (first && signature.len == 0 && phi__gemini_parts_three(e))
+                    if (first && signature.len == 0 && phi__gemini_three(e))
                         signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
                     phi__buf *out = &e->scratch;
                     phi__json_write_item(out, "{\"functionCall\":{");
-                    phi__gemini_parts_id(e, out, c->id);
+                    phi__gemini_id(e, out, c->id);
                     phi__gemini_name(out, "\"name\":", c->name);
                     phi__buf_wrap(out, ",\"args\":", phi__render_arguments(e, c->arguments), "}");
-                    phi__gemini_parts_sign(e, signature);
+                    phi__gemini_sign(e, signature);
                     phi__buf_char(out, '}');
                     first = false;
                 } else
@@ -806,7 +773,7 @@ static void phi__gemini_missing(phi__encoder *e, size_t item, size_t block) {
     const phi_content *call = &e->spec->items[item].message->content[block];
     phi_str json;
     phi__buf_clear(&e->scratch);
-    phi__gemini_parts_result_open(e, call->id, call->name, true);
+    phi__gemini_result_open(e, call->id, call->name, true);
     phi__render_missing(e);
     phi__buf_text(&e->scratch, "\"}}}");
     if (phi__encode_copy(e, &json)) phi__gemini_append(e, PHI_ROLE_TOOL_RESULT, json);
@@ -817,10 +784,10 @@ static void phi__gemini_after_results(phi__encoder *e, size_t from, size_t to) {
         const phi_message *m = e->spec->items[i].message;
         uint32_t form = phi__gemini_form(e, m->role) | PHI__GEMINI_MEDIA;
         phi_str parts;
-        if (m->role != PHI_ROLE_TOOL_RESULT || phi__gemini_parts_blocks(e, m, false, false) == 0)
+        if (m->role != PHI_ROLE_TOOL_RESULT || phi__gemini_blocks(e, m, false, false) == 0)
             continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
-            (void)phi__gemini_parts_blocks(e, m, false, true);
+            (void)phi__gemini_blocks(e, m, false, true);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &parts)) return;
         }
         phi__gemini_append(e, PHI_ROLE_USER, parts);
@@ -975,7 +942,7 @@ static void phi__gemini_tail(phi__encoder *e) {
 static void phi__gemini_url(phi__encoder *e, const char *version, const char *before) {
     phi_str id = phi__str_trim(phi_str_of(e->spec->model->id)), path;
     phi__buf *out = &e->scratch;
-    if (id.len > 7 && memcmp(id.at, "models/", 7) == 0) id = phi__str(id.at + 7, id.len - 7);
+    if (id.len > 7 && memcmp(id.at, "models/", 7) == 0) id = phi__str_skip(id, 7);
     phi__buf_clear(out);
     phi__buf_text(out, before);
     phi__buf_percent(out, id, "!$&'()*+,-.:;<=>@[]^_`{|}~");

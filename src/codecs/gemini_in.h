@@ -4,7 +4,6 @@
 #define PHI_CODECS_GEMINI_IN_H
 
 #include "codecs/codecs_in.h"
-#include "wire/wire_in.h"
 
 #define PHI__GEMINI_SHARED 1
 

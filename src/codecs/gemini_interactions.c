@@ -7,8 +7,6 @@
 #include "codecs/gemini_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__interactions_state {
@@ -258,8 +256,7 @@ static size_t phi__interactions_find(const phi__assembly *a, phi_content_kind ki
     return SIZE_MAX;
 }
 
-static size_t phi__interactions_stream_block(phi__assembly *a, phi_content_kind kind,
-                                             int64_t index) {
+static size_t phi__interactions_open(phi__assembly *a, phi_content_kind kind, int64_t index) {
     size_t block = phi__interactions_find(a, kind, index);
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
 }
@@ -273,8 +270,8 @@ static void phi__interactions_annotate(phi__assembly *a, size_t block, phi_str a
 }
 
 /* Keeps an item of the model's output that is no text as an opaque step. */
-static void phi__interactions_stream_media(phi__assembly *a, phi__json_text type, phi_str raw,
-                                           int64_t index) {
+static void phi__interactions_media_step(phi__assembly *a, phi__json_text type, phi_str raw,
+                                         int64_t index) {
     phi__buf step, name;
     if (!phi__kept_is_object(&a->scratch, raw, &a->no_memory)) return;
     phi__assembly_close(a, phi__interactions_find(a, PHI_CONTENT_TEXT, index));
@@ -306,7 +303,7 @@ static void phi__interactions_content(phi__assembly *a, phi_str items, int64_t i
             phi__assembly_add_text(a, block, item.text);
             phi__interactions_annotate(a, block, item.annotations);
         } else if (item.type.len > 0)
-            phi__interactions_stream_media(a, item.type, raw, index);
+            phi__interactions_media_step(a, item.type, raw, index);
     }
 }
 
@@ -318,7 +315,7 @@ static void phi__interactions_thought(phi__assembly *a, const phi__interactions_
     phi_str raw;
     bool any = false;
     if (s->summaries.len <= 2 && s->signature.len == 0) return; /* its deltas will open it */
-    size_t block = phi__interactions_stream_block(a, PHI_CONTENT_THINKING, index);
+    size_t block = phi__interactions_open(a, PHI_CONTENT_THINKING, index);
     if (block == SIZE_MAX) return;
     phi__json_cursor_init(&c, s->summaries);
     if (s->summaries.len > 2 && phi__json_cursor_enter_array(&c))
@@ -362,8 +359,8 @@ static void phi__interactions_close(phi__assembly *a, size_t block) {
 
 /* A step: all of it, or its start. That of the user is the request's own. *n counts the items of
    all outputs of an event. */
-static void phi__interactions_stream_step(phi__assembly *a, phi_str raw, int64_t index, bool whole,
-                                          size_t *n) {
+static void phi__interactions_take_step(phi__assembly *a, phi_str raw, int64_t index, bool whole,
+                                        size_t *n) {
     phi__interactions_step s;
     size_t before = a->count;
     phi_str type;
@@ -399,14 +396,14 @@ static size_t phi__interactions_delta(phi__assembly *a, phi_str raw, int64_t ind
     *text = s.text;
     if (PHI__INTERACTIONS_IS(s.type, "text")) {
         if (s.text.len == 0) return SIZE_MAX;
-        block = phi__interactions_stream_block(a, PHI_CONTENT_TEXT, index);
+        block = phi__interactions_open(a, PHI_CONTENT_TEXT, index);
         phi__assembly_add_text(a, block, s.text);
         return block;
     }
     if (PHI__INTERACTIONS_IS(s.type, "thought_summary")) {
         if (s.summary.len > 0)
-            phi__assembly_add_text(
-                a, phi__interactions_stream_block(a, PHI_CONTENT_THINKING, index), s.summary);
+            phi__assembly_add_text(a, phi__interactions_open(a, PHI_CONTENT_THINKING, index),
+                                   s.summary);
     } else if (PHI__INTERACTIONS_IS(s.type, "arguments_delta")) {
         block = phi__interactions_find(a, PHI_CONTENT_TOOL_CALL, index);
         if (phi__interactions_merge_piece(s.arguments, &piece))
@@ -416,17 +413,17 @@ static size_t phi__interactions_delta(phi__assembly *a, phi_str raw, int64_t ind
     else if (PHI__INTERACTIONS_IS(s.type, "text_annotation_delta") ||
              PHI__INTERACTIONS_IS(s.type, "text_annotation")) {
         if (s.annotations.len > 2)
-            phi__interactions_annotate(
-                a, phi__interactions_stream_block(a, PHI_CONTENT_TEXT, index), s.annotations);
+            phi__interactions_annotate(a, phi__interactions_open(a, PHI_CONTENT_TEXT, index),
+                                       s.annotations);
     } else if (PHI__INTERACTIONS_IS(s.type, "image") || PHI__INTERACTIONS_IS(s.type, "audio") ||
                PHI__INTERACTIONS_IS(s.type, "video") || PHI__INTERACTIONS_IS(s.type, "document"))
-        phi__interactions_stream_media(a, s.type, raw, index);
+        phi__interactions_media_step(a, s.type, raw, index);
     return SIZE_MAX;
 }
 
 /* ---- the end ---- */
 
-static bool phi__interactions_stream_answer(phi__interactions_answer *r, phi_str raw) {
+static bool phi__interactions_read_answer(phi__interactions_answer *r, phi_str raw) {
     memset(r, 0, sizeof *r);
     return phi__json_members_read(raw, phi__interactions_answer_members, r, NULL);
 }
@@ -479,7 +476,7 @@ static void phi__interactions_completed(phi__interactions_state *st, phi__assemb
             for (int64_t index = 0;
                  phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n); index++)
                 if (phi__json_cursor_take_raw(&c, &raw))
-                    phi__interactions_stream_step(a, raw, index, true, &items);
+                    phi__interactions_take_step(a, raw, index, true, &items);
         }
     }
     phi__interactions_usage(st, a, r->usage);
@@ -493,8 +490,8 @@ static void phi__interactions_completed(phi__interactions_state *st, phi__assemb
 static void phi__interactions_whole_event(phi__interactions_state *st, phi__assembly *a,
                                           const phi__interactions_event *ev, phi__json_text type) {
     phi__interactions_answer r;
-    (void)phi__interactions_stream_answer(&r, ev->interaction.len > 0 ? ev->interaction
-                                                                      : PHI__LIT("{}"));
+    (void)phi__interactions_read_answer(&r,
+                                        ev->interaction.len > 0 ? ev->interaction : PHI__LIT("{}"));
     if (PHI__INTERACTIONS_IS(type, "interaction.completed")) {
         phi__interactions_completed(st, a, &r);
         return;
@@ -520,7 +517,7 @@ static void phi__interactions_take(phi__interactions_state *st, phi__assembly *a
     int64_t index = ev->index >= 0 ? ev->index : st->index;
     if (PHI__INTERACTIONS_IS(type, "step.start")) {
         st->index = index;
-        phi__interactions_stream_step(a, ev->step, index, false, &n);
+        phi__interactions_take_step(a, ev->step, index, false, &n);
     } else if (PHI__INTERACTIONS_IS(type, "step.delta"))
         block = phi__interactions_delta(a, ev->delta, index, &text);
     else if (PHI__INTERACTIONS_IS(type, "step.stop")) {
@@ -581,7 +578,7 @@ static void phi__interactions_whole(void *state, phi__assembly *a, phi_str body)
     phi__interactions_state *st = (phi__interactions_state *)state;
     phi__interactions_answer r;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    bool good = phi__interactions_stream_answer(&r, phi__str_trim(body)) && !r.has_error &&
+    bool good = phi__interactions_read_answer(&r, phi__str_trim(body)) && !r.has_error &&
                 (r.status.len > 0 || r.steps.len > 0);
     st->heard = good;
     if (!good)
@@ -828,7 +825,7 @@ static const char *phi__interactions_level(const phi_model *model, phi_thinking 
 static void phi__interactions_head(phi__encoder *e) {
     phi_str id = phi__str_trim(phi_str_of(e->spec->model->id));
     phi__buf *out = &e->scratch;
-    if (phi__str_starts(id, "models/")) id = phi__str(id.at + 7, id.len - 7);
+    if (phi__str_starts(id, "models/")) id = phi__str_skip(id, 7);
     phi__buf_clear(out);
     phi__buf_char(out, '{');
     phi__records_str(out, "model", id);

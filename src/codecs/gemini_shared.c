@@ -1,10 +1,7 @@
 /* gemini_shared.c - the parts that Google's protocols share, generateContent and Interactions:
    model versions, tool names, results, schemas and headers. */
-#include "base/base_in.h"
 #include "codecs/gemini_in.h"
 #include "codecs/openai_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 
 #include <stdio.h>
 

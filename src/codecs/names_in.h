@@ -9,7 +9,6 @@
 
 #include "codecs/codecs_in.h"
 #include "codecs/presets.h"
-#include "wire/wire_in.h"
 
 /* The names of ours: first that of configuration files, then those of behaviours A. */
 #define PHI__NAMES_ANTHROPIC                                                                       \

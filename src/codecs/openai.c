@@ -1,9 +1,6 @@
 /* openai.c - shared by Chat Completions and Responses. */
 #include "codecs/openai_in.h"
 
-#include "base/base_in.h"
-#include "wire/wire_in.h"
-
 #define PHI__OPENAI_KEY_MOST 64      /* bytes of prompt_cache_key; wire.md part 3 */
 #define PHI__OPENAI_DESCRIPTION 1024 /* bytes of a tool's description; OpenAI, November 2026 */
 
@@ -174,6 +171,27 @@ PHI__FN phi_json *phi__kept_tree(phi__encoder *e, phi_str text) {
     phi_status status = phi_json_parse(e->arena, text, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) e->failed = true;
     return status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT) ? root : NULL;
+}
+
+PHI__FN phi_status phi__kept_append(phi_arena *arena, phi__kept_grown *grown, phi_json *old,
+                                    const phi_json *more) {
+    phi_str a = phi_json_str(old, ""), b = phi_json_str(more, "");
+    size_t len = phi__add(a.len, b.len);
+    if (len >= UINT32_MAX / 2) return PHI_PARSE;
+    if (grown->node != old || len >= grown->cap) {
+        size_t cap = len * 2 + 64;
+        char *at = phi__arena_bytes(arena, cap);
+        if (at == NULL) return PHI_NO_MEMORY;
+        if (a.len > 0) memcpy(at, a.at, a.len);
+        grown->node = old;
+        grown->at = at;
+        grown->cap = cap;
+    }
+    if (b.len > 0) memcpy(grown->at + a.len, b.at, b.len);
+    grown->at[len] = '\0';
+    old->v.str = grown->at;
+    old->len = (uint32_t)len;
+    return PHI_OK;
 }
 
 PHI__FN size_t phi__kept_text(const phi__assembly *a) {

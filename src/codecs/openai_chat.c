@@ -4,10 +4,8 @@
    quirks, and those bits that change a message are part of the form it is kept under. wire.md parts
    3 and 9. */
 #include "codecs/openai_chat_in.h"
-
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
-#include "wire/wire_in.h"
 
 static inline bool phi__chat_splits(const phi__assembly *a) {
     return (a->quirks & (PHI_QUIRK_THINK_TAGS | PHI_QUIRK_TEXT_CALLS)) != 0;
@@ -198,8 +196,7 @@ static void phi__chat_put_reasoning(phi__encoder *e, const phi_message *m, bool 
             else {
                 for (field = PHI__COUNT(fields) - 1; field > 0; field--)
                     if (phi__str_is(c->signature, fields[field])) break;
-                phi__json_write_key(out, phi_str_of(fields[field]));
-                phi__buf_char(out, '"');
+                phi__records_raw(out, fields[field], "\"");
             }
             phi__render_text(e, c->text);
             any = true;
@@ -470,7 +467,7 @@ static bool phi__chat_part(phi__chat_state *st, phi__assembly *a, phi__json_curs
             (void)phi__json_cursor_take_text(c, type);
         else if (PHI__CHAT_IS(key, "thinking")) {
             known = true;
-            phi__openai_chat_thinking_parts(a, c, n);
+            phi__chat_thinking_list(a, c, n);
         } else if (!PHI__CHAT_IS(key, "text"))
             phi__json_cursor_skip(c);
         else if (phi__json_cursor_take_text(c, &text)) {
@@ -610,7 +607,7 @@ static void phi__chat_close_all(phi__assembly *a) {
     for (size_t i = 0; i < a->count; i++) phi__chat_kept_close(a, i);
 }
 
-static phi__chat_ending phi__chat_stream_ending(const phi__assembly *a) {
+static phi__chat_ending phi__chat_ending_of(const phi__assembly *a) {
     if (a->failure.kind != PHI_FAILURE_NONE) return PHI__CHAT_BROKEN;
     return a->stop_reason == PHI_STOP_REASON_LENGTH ? PHI__CHAT_CUT : PHI__CHAT_ENDED;
 }
@@ -627,7 +624,7 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
     phi__assembly_put(a, &a->raw_stop_reason, finish);
     phi__chat_stop_word(a, phi__buf_str(&a->raw_stop_reason));
     a->last = has_usage && phi__chat_counted(a);
-    if (phi__chat_splits(a)) phi__chat_text_end(&st->text, a, phi__chat_stream_ending(a));
+    if (phi__chat_splits(a)) phi__chat_text_end(&st->text, a, phi__chat_ending_of(a));
     if (a->failure.kind == PHI_FAILURE_NONE)
         phi__chat_close_all(a);
     else
@@ -879,8 +876,7 @@ static void phi__chat_item(phi__encoder *e, size_t at) {
     if (!phi__chat_media_ready(e, at)) return;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
         if (m->role == PHI_ROLE_USER) {
-            /* Messages, into the scratch buffer. same: minted by the same model. */ /*
-               Writes nothing if no block may be sent. */
+            /* Writes nothing if no block may be sent. */
             bool parts = phi__render_sends_media(e, m) || phi__chat_has_block(e, m, PHI__CHAT_PART);
             for (size_t i = 0; i < m->content_count; i++) {
                 const phi_content *c = &m->content[i];

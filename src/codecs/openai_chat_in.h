@@ -3,8 +3,6 @@
 #define PHI_CODECS_OPENAI_CHAT_IN_H
 
 #include "codecs/codecs_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 
 /* How far an item of reasoning_details is written: fragments of one item are joined. */
 typedef enum phi__chat_detail {
@@ -87,7 +85,7 @@ PHI__FN void phi__chat_thinking_put(phi__encoder *e);
 PHI__FN void phi__chat_thinking_add(phi__assembly *a, phi__json_text text, const char *field);
 
 /* Thinking as a list of text parts, or as a text. *n counts the parts of an event. */
-PHI__FN void phi__openai_chat_thinking_parts(phi__assembly *a, phi__json_cursor *c, size_t *n);
+PHI__FN void phi__chat_thinking_list(phi__assembly *a, phi__json_cursor *c, size_t *n);
 
 /* reasoning_details, or thinking_blocks: `member`. Their text is thinking, unless another member
    had it already: `spoken`. */

@@ -5,10 +5,8 @@
    {"content":[...]}. In a stream a member comes in pieces: the first one is kept as it came, later
    ones wait in the draft's bytes and are merged at the end. Members have no place among the text,
    so text after them continues the same block. */
-#include "base/base_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/openai_chat_in.h"
-#include "wire/wire_in.h"
 
 enum {
     PHI__CHAT_MERGE_DEPTH = 64, /* of the merged tree; below it the later value counts */
@@ -61,15 +59,9 @@ PHI__FN size_t phi__chat_kept_current(phi__assembly *a, phi_content_kind kind) {
 
 /* ---- merging ---- */
 
-typedef struct phi__chat_kept_text {
-    phi_json *node; /* the string with room for more; NULL: none */
-    char *at;
-    size_t cap;
-} phi__chat_kept_text;
-
 typedef struct phi__chat_merge {
     phi_arena *arena;
-    phi__chat_kept_text texts[PHI__CHAT_MERGE_TEXTS];
+    phi__kept_grown texts[PHI__CHAT_MERGE_TEXTS];
     size_t next; /* the text whose room is given up next */
     bool no_memory;
 } phi__chat_merge;
@@ -83,39 +75,12 @@ static bool phi__chat_kept_names(phi_str key) {
     return false;
 }
 
-static phi__chat_kept_text *phi__chat_kept_room(phi__chat_merge *p, phi_json *node) {
-    for (size_t i = 0; i < PHI__CHAT_MERGE_TEXTS; i++)
-        if (p->texts[i].node == node) return &p->texts[i];
-    phi__chat_kept_text *t = &p->texts[p->next++ % PHI__CHAT_MERGE_TEXTS];
-    t->node = node;
-    t->at = NULL;
-    t->cap = 0;
-    return t;
-}
-
 static void phi__chat_kept_join(phi__chat_merge *p, phi_json *old, const phi_json *more) {
-    phi_str a = phi_json_str(old, ""), b = phi_json_str(more, "");
-    phi__chat_kept_text *t = phi__chat_kept_room(p, old);
-    size_t len = phi__add(a.len, b.len);
-    if (len >= UINT32_MAX / 2) {
-        p->no_memory = true;
-        return;
-    }
-    if (len >= t->cap) {
-        size_t cap = len * 2 + 64;
-        char *at = phi__arena_bytes(p->arena, cap);
-        if (at == NULL) {
-            p->no_memory = true;
-            return;
-        }
-        if (a.len > 0) memcpy(at, a.at, a.len);
-        t->at = at;
-        t->cap = cap;
-    }
-    if (b.len > 0) memcpy(t->at + a.len, b.at, b.len);
-    t->at[len] = '\0';
-    old->v.str = t->at;
-    old->len = (uint32_t)len;
+    phi__kept_grown *t = NULL;
+    for (size_t i = 0; i < PHI__CHAT_MERGE_TEXTS; i++)
+        if (p->texts[i].node == old) t = &p->texts[i];
+    if (t == NULL) t = &p->texts[p->next++ % PHI__CHAT_MERGE_TEXTS];
+    if (phi__kept_append(p->arena, t, old, more) != PHI_OK) p->no_memory = true;
 }
 
 static phi_json *phi__chat_kept_merge(phi__chat_merge *p, phi_json *into, const phi_json *more,
@@ -435,12 +400,11 @@ typedef struct phi__chat_fragment {
     phi_str raw, index;
 } phi__chat_fragment;
 
-static void phi__chat_thinking_read_fragment_text(phi__chat_fragment *f, phi__json_cursor *c,
-                                                  const char *name) {
+static void phi__chat_fragment_text(phi__chat_fragment *f, phi__json_cursor *c, const char *name) {
     if (phi__json_cursor_take_text(c, &f->text)) f->name = name;
 }
 
-static void phi__chat_thinking_read_fragment(phi__chat_fragment *f) {
+static void phi__chat_fragment_read(phi__chat_fragment *f) {
     phi__json_cursor c;
     phi__json_text key;
     if (!phi__json_cursor_in_object(&c, f->raw)) return;
@@ -448,11 +412,11 @@ static void phi__chat_thinking_read_fragment(phi__chat_fragment *f) {
         if (PHI__CHAT_IS(key, "type"))
             phi__json_cursor_take_text(&c, &f->type);
         else if (PHI__CHAT_IS(key, "text"))
-            phi__chat_thinking_read_fragment_text(f, &c, "text");
+            phi__chat_fragment_text(f, &c, "text");
         else if (PHI__CHAT_IS(key, "summary") && f->name == NULL)
-            phi__chat_thinking_read_fragment_text(f, &c, "summary");
+            phi__chat_fragment_text(f, &c, "summary");
         else if (PHI__CHAT_IS(key, "thinking") && f->name == NULL)
-            phi__chat_thinking_read_fragment_text(f, &c, "thinking");
+            phi__chat_fragment_text(f, &c, "thinking");
         else if (PHI__CHAT_IS(key, "signature"))
             phi__json_cursor_take_text(&c, &f->signature);
         else if (PHI__CHAT_IS(key, "index"))
@@ -532,7 +496,7 @@ PHI__FN void phi__chat_thinking_details(phi__chat_state *st, phi__assembly *a, p
         if (phi__json_cursor_take_raw(&c, &item) && object) {
             phi__chat_fragment f = PHI_ZERO;
             f.raw = item;
-            phi__chat_thinking_read_fragment(&f);
+            phi__chat_fragment_read(&f);
             bool joins = f.name != NULL;
             if (joins && !spoken) phi__chat_thinking_add(a, f.text, "");
             size_t block = phi__chat_thinking_detail_block(st, a, member);
@@ -572,7 +536,7 @@ PHI__FN void phi__chat_thinking_end_details(phi__chat_state *st, phi__assembly *
     }
 }
 
-PHI__FN void phi__openai_chat_thinking_parts(phi__assembly *a, phi__json_cursor *c, size_t *n) {
+PHI__FN void phi__chat_thinking_list(phi__assembly *a, phi__json_cursor *c, size_t *n) {
     phi__json_text key, text = {NULL, 0, false};
     if (phi__json_cursor_peek(c) == PHI_JSON_STRING) {
         if (phi__json_cursor_take_text(c, &text)) phi__chat_thinking_add(a, text, "content");

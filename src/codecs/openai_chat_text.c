@@ -5,7 +5,6 @@
    or a call; the rest goes into blocks at once. Each byte is read at most three times, whatever the
    model writes. docs/local_models.md has the rules. */
 #include "codecs/openai_chat_in.h"
-#include "wire/wire_in.h"
 
 /* ---- tool calls that a model wrote as text ----
 
@@ -139,7 +138,7 @@ static void phi__chat_calls_put(phi__chat_read *r, phi__buf *out, phi_str value,
     phi_str type = phi__chat_calls_type(schema, key, &declared);
     size_t from = out->len;
     uint32_t faults = 0;
-    if (value.len > 0 && value.at[0] == '\n') value = phi__str(value.at + 1, value.len - 1);
+    if (value.len > 0 && value.at[0] == '\n') value = phi__str_skip(value, 1);
     if (value.len > 0 && value.at[value.len - 1] == '\n') value.len--;
     phi_str trimmed = phi__str_trim(value);
     const char *at = trimmed.at;
@@ -167,7 +166,7 @@ static bool phi__chat_calls_parameters(phi__chat_read *r, phi__buf *out, phi_str
     phi__buf_char(out, '{');
     text = phi__str_trim(text);
     while (at < text.len) {
-        phi_str rest = phi__str(text.at + at, text.len - at);
+        phi_str rest = phi__str_skip(text, at);
         size_t name = phi__str_find(rest, 0, ">");
         if (!phi__str_starts(rest, tag) || name == SIZE_MAX) return false;
         phi_str key = phi__str_trim(phi__str(rest.at + sizeof tag - 1, name - (sizeof tag - 1)));
@@ -180,7 +179,7 @@ static bool phi__chat_calls_parameters(phi__chat_read *r, phi__buf *out, phi_str
         phi__buf_char(out, ':');
         phi__chat_calls_put(r, out, phi__str(text.at + name, stop - name), schema, key);
         at = stop == end ? stop + sizeof close - 1 : stop; /* else the closing tag is missing */
-        at = (size_t)(phi__str_trim(phi__str(text.at + at, text.len - at)).at - text.at);
+        at = (size_t)(phi__str_trim(phi__str_skip(text, at)).at - text.at);
     }
     phi__buf_char(out, '}');
     return true;
@@ -194,7 +193,7 @@ static bool phi__chat_calls_one(phi__chat_read *r, phi_str text) {
     phi__buf out;
     if (name == SIZE_MAX) return false;
     phi_str called = phi__str_trim(phi__str(text.at, name));
-    text = phi__str_trim(phi__str(text.at + name + 1, text.len - name - 1));
+    text = phi__str_trim(phi__str_skip(text, name + 1));
     if (text.len > 0 && text.at[0] == '{') /* Llama, Functionary */
         return phi__chat_calls_keep(r, called, text);
     phi_arena_mark mark = phi_arena_save(r->arena);
@@ -228,9 +227,7 @@ static size_t phi__chat_calls_last(phi_str text, const char *word) {
 static bool phi__chat_calls_is_name(phi_str name) {
     for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) &&
-            (c == '\0' || strchr("_-.:/", c) == NULL))
-            return false;
+        if (!(phi__is_alnum(c)) && (c == '\0' || strchr("_-.:/", c) == NULL)) return false;
     }
     return name.len > 0;
 }
@@ -245,10 +242,10 @@ static bool phi__chat_calls_mistral(phi__chat_read *r, phi_str text) {
         phi_str called = phi__str_trim(phi__str(one.at, name));
         while (name < one.len && one.at[name] != '{') name++;
         if (name == one.len || !phi__chat_calls_is_name(called) ||
-            !phi__chat_calls_keep(r, called, phi__str(one.at + name, one.len - name)))
+            !phi__chat_calls_keep(r, called, phi__str_skip(one, name)))
             return false;
         end = phi__min(end + sizeof again - 1, text.len);
-        text = phi__str(text.at + end, text.len - end);
+        text = phi__str_skip(text, end);
     }
     return r->count > 0;
 }
@@ -288,8 +285,7 @@ static bool phi__chat_calls_broken(phi__chat_read *r, phi_str text, bool cut) {
         at = phi__str_find(text, 0, keys[i]);
         if (at == SIZE_MAX) continue;
         for (at += strlen(keys[i]); at < text.len && text.at[at] != ':'; at++) {}
-        if (at + 1 < text.len)
-            arguments = phi__str_trim(phi__str(text.at + at + 1, text.len - at - 1));
+        if (at + 1 < text.len) arguments = phi__str_trim(phi__str_skip(text, at + 1));
         break;
     }
     if (arguments.len == 0) arguments = phi_str_of("{");
@@ -312,7 +308,7 @@ static bool phi__chat_calls_read(phi__chat_read *r, phi_str text) {
             end = phi__chat_calls_last(phi__str(text.at, end), close);
             if (!phi__chat_calls_one(r, phi__str(text.at + from, end - from))) return false;
             end = phi__min(end + sizeof close - 1, text.len);
-            text = phi__str(text.at + end, text.len - end);
+            text = phi__str_skip(text, end);
         }
         return r->count > 0;
     }
@@ -352,7 +348,7 @@ static phi_str phi__chat_calls_bare(phi_str text) {
     }
     if (!phi__str_starts(text, "```")) return text;
     for (i = 3; i < text.len && strchr(" \n\r\t{[", text.at[i]) == NULL; i++) {}
-    return phi__str_trim(phi__str(text.at + i, text.len - i));
+    return phi__str_trim(phi__str_skip(text, i));
 }
 
 PHI__FN bool phi__chat_calls_of(phi__assembly *a, phi_str text, bool known, bool cut) {
@@ -405,12 +401,10 @@ static const char *const phi__chat_text_tags[] = {"<think>",      "</think>",   
                                                   "</tool_call>", "<function=", "<|python_tag|>",
                                                   "[TOOL_CALLS]"};
 
-static bool phi__chat_text_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
 /* How many blanks a text begins with. */
 static size_t phi__chat_text_blanks(phi_str text) {
     size_t n = 0;
-    while (n < text.len && phi__chat_text_blank(text.at[n])) n++;
+    while (n < text.len && phi__json_white(text.at[n])) n++;
     return n;
 }
 
@@ -457,7 +451,7 @@ static void phi__chat_text_say(phi__chat_text *t, phi__assembly *a, bool last) {
             if (t->behind) t->from = t->at;
             return;
         }
-        if (t->behind) text = phi__str(text.at + blanks, text.len - blanks);
+        if (t->behind) text = phi__str_skip(text, blanks);
     }
     t->from = t->at;
     if (text.len == 0) return;
@@ -496,7 +490,7 @@ static void phi__chat_text_think(phi__chat_text *t, phi__assembly *a, size_t to)
     phi_str text = phi__chat_text_held(a, t->from, to);
     size_t blanks = t->said ? 0 : phi__chat_text_blanks(text);
     t->from = to;
-    text = phi__str(text.at + blanks, text.len - blanks);
+    text = phi__str_skip(text, blanks);
     if (text.len == 0) return;
     t->said = true;
     phi__assembly_add(a, phi__chat_kept_current(a, PHI_CONTENT_THINKING), text);
@@ -582,7 +576,7 @@ static size_t phi__chat_text_close(phi__chat_text *t, const phi__assembly *a, co
 
 static bool phi__chat_text_is_json(const phi__chat_text *t, const phi__assembly *a, size_t at) {
     size_t len = phi__min(a->held.bytes.len, at + PHI__CHAT_HEAD_MOST);
-    while (at < len && phi__chat_text_blank(a->held.bytes.at[at])) at++;
+    while (at < len && phi__json_white(a->held.bytes.at[at])) at++;
     return !t->plain && at < len && (a->held.bytes.at[at] == '{' || a->held.bytes.at[at] == '[');
 }
 
@@ -627,7 +621,7 @@ static bool phi__chat_text_calls(phi__chat_text *t, phi__assembly *a, bool last,
 /* True if the text after <|python_tag|> or [TOOL_CALLS] may be calls, as far as it came. */
 static bool phi__chat_text_may_be_rest(phi_str text, bool mistral) {
     size_t i = 0;
-    while (i < text.len && phi__chat_text_blank(text.at[i])) i++;
+    while (i < text.len && phi__json_white(text.at[i])) i++;
     if (i == text.len || text.at[i] == '{' || text.at[i] == '[') return true;
     if (!mistral) return false;
     for (size_t from = i; i < text.len && i - from < 128; i++) {
@@ -675,12 +669,12 @@ static bool phi__chat_text_json_opens(phi__chat_text *t, phi_str text, size_t *a
     size_t i = 0, from;
     t->fenced = text.at[0] == '`';
     if (t->fenced) {
-        for (i = 3; i < text.len && !phi__chat_text_blank(text.at[i]); i++)
+        for (i = 3; i < text.len && !phi__json_white(text.at[i]); i++)
             if (i > 3 + PHI__CHAT_KEY_MOST || text.at[i] == '`') return false;
     }
     *at = i;
     for (size_t k = 0; k < 2; k++) { /* [ and {, or { */
-        while (i < text.len && phi__chat_text_blank(text.at[i])) i++;
+        while (i < text.len && phi__json_white(text.at[i])) i++;
         if (i == text.len) return true;
         if (k == 0 && text.at[i] == '[') {
             i++;
@@ -690,7 +684,7 @@ static bool phi__chat_text_json_opens(phi__chat_text *t, phi_str text, size_t *a
         i++;
         break;
     }
-    while (i < text.len && phi__chat_text_blank(text.at[i])) i++;
+    while (i < text.len && phi__json_white(text.at[i])) i++;
     if (i == text.len) return true;
     if (text.at[i] != '"' && text.at[i] != '\'') return false;
     for (from = ++i; i < text.len && text.at[i] != '"' && text.at[i] != '\''; i++)
@@ -705,7 +699,7 @@ static bool phi__chat_text_json_opens(phi__chat_text *t, phi_str text, size_t *a
 /* True if a byte may follow the last bracket: a blank, a semicolon, the end of a fence, or the
    start of another object. */
 static bool phi__chat_text_json_behind(const phi__chat_text *t, char c) {
-    return phi__chat_text_blank(c) || c == ';' || c == ',' || c == '{' || c == '[' ||
+    return phi__json_white(c) || c == ';' || c == ',' || c == '{' || c == '[' ||
            (c == '`' && t->fenced);
 }
 
@@ -742,7 +736,7 @@ static bool phi__chat_text_json(phi__chat_text *t, phi__assembly *a, bool last,
 /* Takes note of a byte of text: lines and code. A fence begins a line; between backticks is code up
    to the line's end. */
 static void phi__chat_text_note(phi__chat_text *t, char c) {
-    t->worded = t->worded || !phi__chat_text_blank(c);
+    t->worded = t->worded || !phi__json_white(c);
     if (c == '`') {
         if (t->ticks < 3) t->ticks++;
         if (t->ticks == 3 && !t->inside_line) {
@@ -883,7 +877,7 @@ static void phi__chat_text_thought_call(const phi__chat_text *t, phi__assembly *
         text.len -= sizeof close - 1;
     for (size_t from = text.len; from >= sizeof open - 1; from--)
         if (memcmp(text.at + from - (sizeof open - 1), open, sizeof open - 1) == 0) {
-            (void)phi__chat_calls_of(a, phi__str(text.at + from, text.len - from), true, false);
+            (void)phi__chat_calls_of(a, phi__str_skip(text, from), true, false);
             return;
         }
 }

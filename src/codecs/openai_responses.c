@@ -3,10 +3,8 @@
    The transcript goes out as a list of items; each message is rendered whole, as those of its items
    that may be sent, and kept. Nothing is stored at the server. wire.md parts 4, 5 and 9. */
 #include "codecs/openai_responses_in.h"
-
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
-#include "wire/wire_in.h"
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 #define PHI__RESPONSES_FORM 0xa0000000u
@@ -173,8 +171,7 @@ static void phi__responses_kept_text(phi__assembly *a, phi__buf *out, const char
     phi__buf_init(&plain, a->memory);
     phi__json_cursor_unescape(&plain, text);
     if (out->len == 0) phi__buf_char(out, '{');
-    phi__json_write_key(out, phi_str_of(key));
-    phi__json_write_str(out, phi__buf_str(&plain));
+    phi__records_str(out, key, phi__buf_str(&plain));
     if (plain.failed) a->no_memory = true;
     phi__buf_free(&plain);
 }
@@ -182,8 +179,7 @@ static void phi__responses_kept_text(phi__assembly *a, phi__buf *out, const char
 static void phi__responses_kept_json(phi__buf *out, const char *key, phi_str json) {
     if (json.len == 0) return;
     if (out->len == 0) phi__buf_char(out, '{');
-    phi__json_write_key(out, phi_str_of(key));
-    phi__json_write_str(out, json);
+    phi__records_str(out, key, json);
 }
 
 /* The data of a finished text or call that the next request sends back, in
@@ -273,14 +269,14 @@ static size_t phi__responses_find(const phi__assembly *a, phi__responses_key key
     return found;
 }
 
-/* Whether a block of any kind has the id or the index. */
+/* True if a block of any kind has the id or the index. */
 static bool phi__responses_known(const phi__assembly *a, phi__responses_key key) {
     for (size_t i = 0; i < a->count; i++)
         if (phi__responses_fits(&a->drafts[i], key) > 1) return true;
     return false;
 }
 
-/* Of an item that begins: whether the block that fits it is another's. */
+/* True if the block that fits an item that begins is another item's. */
 static bool phi__responses_is_other(const phi__draft *d, phi__responses_key key) {
     if (phi__responses_fits(d, key) == 1) return true;
     if (d->item != 0 && key.id != 0 && d->item != key.id) return true;
@@ -305,7 +301,7 @@ static void phi__responses_overwrite(phi__assembly *a, size_t block, phi_str tex
         d->rewrites++;
         return;
     }
-    phi__assembly_add(a, block, phi__str(text.at + d->bytes.len, text.len - d->bytes.len));
+    phi__assembly_add(a, block, phi__str_skip(text, d->bytes.len));
 }
 
 /* The texts of an array of parts in one: of a message without anything between them, of a summary
@@ -921,7 +917,7 @@ static bool phi__responses_defers(const phi_model *model) {
     uint32_t version[2] = {0, 0}, part = 0;
     if (!phi__responses_at_openai(model) || !phi__str_starts(id, "gpt-")) return false;
     for (; i < id.len && i < 12; i++) {
-        if (id.at[i] >= '0' && id.at[i] <= '9')
+        if (phi__is_digit(id.at[i]))
             version[part] = version[part] * 10 + (uint32_t)(id.at[i] - '0');
         else if (id.at[i] != '.' || part++ > 0)
             break;

@@ -5,9 +5,7 @@
    its reasoning. Opaque items go back byte for byte; OpenAI and Azure are two addresses of one
    wire, so each takes the other's, but for encrypted content, which only its maker reads. */
 #include "codecs/openai_responses_in.h"
-
 #include "codecs/openai_in.h"
-#include "wire/wire_in.h"
 
 enum { PHI__RESPONSES_ID_MOST = 64 }; /* bytes of an item's id */
 
@@ -336,8 +334,7 @@ PHI__FN void phi__responses_assistant(phi__encoder *e, const phi_message *m, boo
             continue;
         }
         if (same) {
-            /* The reasoning items in [from, to), which produced the item that is written next.
-               */
+            /* the reasoning items that produced the item that is written next */
             for (; from < i; from++) {
                 if (m->content[from].kind != PHI_CONTENT_THINKING) continue;
                 phi__json_write_comma(&e->scratch);

@@ -4,8 +4,6 @@
 
    Each protocol has its own tables, so that a preset links its own codec and no other. */
 #include "codecs/presets.h"
-
-#include "base/base_in.h"
 #include "codecs/names_in.h"
 
 #include <string.h>

@@ -12,8 +12,7 @@ static void phi__sigv4_add(phi__sha256 *sha, phi_str text) {
 }
 
 static bool phi__sigv4_stays(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
-           c == '_' || c == '.' || c == '~' || c == '/';
+    return phi__is_alnum(c) || c == '-' || c == '_' || c == '.' || c == '~' || c == '/';
 }
 
 /* "name:value\n", the value without blanks at its ends and with single ones inside. */
@@ -86,7 +85,7 @@ PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__
     char hex[64];
     size_t from = out->len;
     phi_str day = phi__str(words->date, 8);
-    /* "20261120T123456Z" out of "2026-11-20T12:34:56Z" */
+    /* "20261120T123456Z" from "2026-11-20T12:34:56Z" */
     char text[PHI__DATE_BYTES];
     size_t n = 0;
     (void)phi__date_put(s->wall_ms, text);

@@ -291,8 +291,8 @@ static phi_status phi__message_tree(phi_arena *scratch, phi_str text, phi_json *
     return status;
 }
 
-/* A JSON text as a value, with its key where one is given: read and written anew, so that it is one
-   line of UTF-8, and the same each time. False, and nothing written: it is no JSON (or a string,
+/* A JSON text as a value, with its key where one is given: read and written once more, so that it
+   is one line of UTF-8, and the same each time. False, and nothing written: it is no JSON (or a string,
    where those do not count). When memory runs out before that is known, the writer fails. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch) {
@@ -307,7 +307,7 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
     return is;
 }
 
-/* Whether a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside
+/* True if a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside
    of a string could be taken for the value itself, so it keeps its quotes both ways. */
 static bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_memory) {
     phi_arena_mark mark = phi_arena_save(scratch);
@@ -415,8 +415,7 @@ PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage)
 
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message,
                                      phi_arena *scratch) {
-    phi__json_write_key(out, PHI__LIT("content"));
-    phi__buf_char(out, '[');
+    phi__records_raw(out, "content", "[");
     for (size_t i = 0; i < message->content_count; i++)
         phi__message_put_content(out, &message->content[i], scratch);
     phi__buf_char(out, ']');
@@ -475,8 +474,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
     if (message->role == PHI_ROLE_TOOL_RESULT) phi__records_bool(out, "isError", message->is_error);
     phi__records_i64(out, "timestamp", message->timestamp_ms);
     if (message->loop_id.len > 0) {
-        phi__json_write_key(out, PHI__LIT("turnId"));
-        phi__buf_char(out, '{');
+        phi__records_raw(out, "turnId", "{");
         phi__records_str(out, "loopId", message->loop_id);
         phi__records_u64(out, "turnIndex", message->turn_index);
         phi__buf_char(out, '}');
@@ -485,7 +483,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
     phi__buf_char(out, '}');
 }
 
-/* A server may say any number: a sum that began anew would lift the limits. */
+/* A server may say any number: a sum that began at 0 again would lift the limits. */
 static void phi__message_count(uint64_t *to, uint64_t more) {
     *to = more > UINT64_MAX - *to ? UINT64_MAX : *to + more;
 }
@@ -597,7 +595,7 @@ typedef struct phi__message_reader {
     bool no_memory;
 } phi__message_reader;
 
-static phi_status phi__message_read_bad(phi__message_reader *r, const char *words) {
+static phi_status phi__message_bad(phi__message_reader *r, const char *words) {
     if (r->error != NULL) {
         memset(r->error, 0, sizeof *r->error);
         memcpy(r->error->message, words, phi__min(strlen(words), sizeof r->error->message - 1));
@@ -617,7 +615,7 @@ PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena,
     return phi_json_write(arena, node, 0, out) != PHI_NO_MEMORY;
 }
 
-static phi_str phi__message_read_protocol(phi_str api) {
+static phi_str phi__message_protocol(phi_str api) {
     for (size_t i = 0; i < PHI__COUNT(phi__message_apis); i++)
         if (phi__str_is(api, phi__message_apis[i][0])) return phi_str_of(phi__message_apis[i][1]);
     return api;
@@ -640,8 +638,8 @@ enum { PHI__MESSAGE_BLOCK_LIST(PHI_X) PHI__MESSAGE_BLOCK_COUNT };
 static const phi_str phi__message_block_names[] = {PHI__MESSAGE_BLOCK_LIST(PHI_X)};
 #undef PHI_X
 
-static bool phi__message_read_get_content(phi__message_reader *r, const phi_json *node,
-                                          phi_content *out) {
+static bool phi__message_get_content(phi__message_reader *r, const phi_json *node,
+                                     phi_content *out) {
     const phi_json *in[PHI__MESSAGE_BLOCK_COUNT];
     phi__json_get_pick(node, phi__message_block_names, PHI__MESSAGE_BLOCK_COUNT, in);
     phi_str type = phi__json_text_of(in[PHI__MESSAGE_BLOCK_TYPE]);
@@ -698,23 +696,22 @@ static bool phi__message_read_get_content(phi__message_reader *r, const phi_json
     return true;
 }
 
-static phi_status phi__message_read_blocks(phi__message_reader *r, const phi_json *array,
-                                           phi_message *out) {
+static phi_status phi__message_blocks(phi__message_reader *r, const phi_json *array,
+                                      phi_message *out) {
     size_t n = phi_json_count(array);
     phi_content *content;
     phi_json_iter it = phi_json_each(array);
     phi_json *node;
     if (!phi_json_is(array, PHI_JSON_ARRAY))
-        return phi__message_read_bad(r, "content: expected an array of blocks");
+        return phi__message_bad(r, "content: expected an array of blocks");
     if (n == 0) return PHI_OK;
     content = (phi_content *)phi_arena_alloc(r->arena, phi__mul(n, sizeof *content));
     if (content == NULL) return PHI_NO_MEMORY;
     out->content = content;
     while ((node = phi_json_next(&it)) != NULL)
-        if (!phi__message_read_get_content(r, node, &content[out->content_count++]))
-            return phi__message_read_bad(
-                r, "content: expected blocks of type text, image, thinking or "
-                   "toolCall");
+        if (!phi__message_get_content(r, node, &content[out->content_count++]))
+            return phi__message_bad(r, "content: expected blocks of type text, image, thinking or "
+                                       "toolCall");
     return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
 }
 
@@ -734,7 +731,7 @@ PHI__FN phi_usage phi__message_read_get_usage(const phi_json *node) {
     return usage;
 }
 
-static phi_stop_reason phi__message_read_get_stop(phi_str text) {
+static phi_stop_reason phi__message_get_stop(phi_str text) {
 #define PHI_X(name, value, words)                                                                  \
     if (phi__str_is(text, words)) return PHI_STOP_REASON_##name;
     PHI_STOP_REASON_LIST(PHI_X)
@@ -742,7 +739,7 @@ static phi_stop_reason phi__message_read_get_stop(phi_str text) {
     return PHI_STOP_REASON_STOP;
 }
 
-static phi_role phi__message_read_get_role(phi_str text) {
+static phi_role phi__message_get_role(phi_str text) {
     for (size_t i = 1; i < PHI_ROLE_EXTENSION; i++)
         if (phi__str_is(text, phi__message_role_word(i))) return (phi_role)i;
     return PHI_ROLE_EXTENSION;
@@ -766,50 +763,50 @@ enum { PHI__MESSAGE_LIST(PHI_X) PHI__MESSAGE_IN_COUNT };
 static const phi_str phi__message_names[] = {PHI__MESSAGE_LIST(PHI_X)};
 #undef PHI_X
 
-static bool phi__message_read_is_id(const phi_json *node) {
+static bool phi__message_is_id(const phi_json *node) {
     return phi__json_get_uint(node, 0) == phi__json_get_uint(node, 1);
 }
 
-static phi_str phi__message_read_json(phi__message_reader *r, const phi_json *node, bool is) {
+static phi_str phi__message_json(phi__message_reader *r, const phi_json *node, bool is) {
     phi_str out = {NULL, 0};
     if (is && phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
     return out;
 }
 
 /* A malformed field counts as absent. role: of an extension, where that is not "extension". */
-static phi_status phi__message_read_extra(phi__message_reader *r, const phi_json *const *in,
-                                          phi_str role, phi_message *out) {
+static phi_status phi__message_extra(phi__message_reader *r, const phi_json *const *in,
+                                     phi_str role, phi_message *out) {
     const phi_json *node = in[PHI__MESSAGE_IN_NODE_ID], *parent = in[PHI__MESSAGE_IN_PARENT_ID];
     const phi_json *tags = in[PHI__MESSAGE_IN_TAGS], *hint = in[PHI__MESSAGE_IN_HINT];
-    bool has_node = phi__message_read_is_id(node), has_parent = phi__message_read_is_id(parent);
+    bool has_node = phi__message_is_id(node), has_parent = phi__message_is_id(parent);
     bool has_tags = phi_json_is(tags, PHI_JSON_ARRAY) && phi_json_count(tags) > 0;
     bool has_hint = hint != NULL && !phi_json_is(hint, PHI_JSON_NULL);
     phi_message_extra *extra;
     if (!has_node && !has_parent && !has_tags && !has_hint && role.len == 0) return PHI_OK;
     extra = (phi_message_extra *)phi__arena_zero(r->arena, sizeof *extra);
     if (extra == NULL) return PHI_NO_MEMORY;
-    extra->node_id = phi__message_read_json(r, node, has_node);
-    extra->parent_id = phi__message_read_json(r, parent, has_parent);
-    extra->tags = phi__message_read_json(r, tags, has_tags);
-    extra->provenance_hint = phi__message_read_json(r, hint, has_hint);
+    extra->node_id = phi__message_json(r, node, has_node);
+    extra->parent_id = phi__message_json(r, parent, has_parent);
+    extra->tags = phi__message_json(r, tags, has_tags);
+    extra->provenance_hint = phi__message_json(r, hint, has_hint);
     extra->role = role;
     out->extra = extra;
     return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
 }
 
-/* Whether it is an extension by its shape: the original takes it for one under any role. */
-static bool phi__message_read_is_extension(const phi_json *const *in) {
+/* True if it is an extension by its shape: the original takes it for one under any role. */
+static bool phi__message_is_extension(const phi_json *const *in) {
     return !phi_json_is(in[PHI__MESSAGE_IN_CONTENT], PHI_JSON_ARRAY) &&
            phi_json_is(in[PHI__MESSAGE_IN_KIND], PHI_JSON_STRING) &&
            in[PHI__MESSAGE_IN_DATA] != NULL;
 }
 
 /* Sixteen hexadecimal digits; anything else is 0. */
-static uint64_t phi__message_read_hash(phi_str digits) {
+static uint64_t phi__message_hash(phi_str digits) {
     uint64_t n = 0;
     for (size_t i = 0; i < digits.len; i++) {
         char c = digits.at[i];
-        if (c >= '0' && c <= '9')
+        if (phi__is_digit(c))
             n = n << 4 | (uint64_t)(c - '0');
         else if (c >= 'a' && c <= 'f')
             n = n << 4 | (uint64_t)(c - 'a' + 10);
@@ -824,13 +821,12 @@ static phi_status phi__message_read(phi__message_reader *r, const phi_json *root
     const phi_json *in[PHI__MESSAGE_IN_COUNT];
     memset(out, 0, sizeof *out);
     if (!phi_json_is(root, PHI_JSON_OBJECT))
-        return phi__message_read_bad(r, "expected an object: a message");
+        return phi__message_bad(r, "expected an object: a message");
     phi__json_get_pick(root, phi__message_names, PHI__MESSAGE_IN_COUNT, in);
     if (!phi_json_is(in[PHI__MESSAGE_IN_ROLE], PHI_JSON_STRING))
-        return phi__message_read_bad(r, "role: expected a string, such as \"user\"");
+        return phi__message_bad(r, "role: expected a string, such as \"user\"");
     phi_str role = phi__json_text_of(in[PHI__MESSAGE_IN_ROLE]);
-    out->role =
-        phi__message_read_is_extension(in) ? PHI_ROLE_EXTENSION : phi__message_read_get_role(role);
+    out->role = phi__message_is_extension(in) ? PHI_ROLE_EXTENSION : phi__message_get_role(role);
     out->timestamp_ms = phi_json_int(in[PHI__MESSAGE_IN_TIMESTAMP], 0);
     const phi_json *loop_id = phi_json_get(in[PHI__MESSAGE_IN_TURN], "loopId");
     if (phi_json_is(loop_id, PHI_JSON_STRING)) {
@@ -839,34 +835,33 @@ static phi_status phi__message_read(phi__message_reader *r, const phi_json *root
             (uint32_t)phi__json_get_uint(phi_json_get(in[PHI__MESSAGE_IN_TURN], "turnIndex"), 0);
     }
     if (out->role != PHI_ROLE_EXTENSION || phi__str_is(role, "extension")) role.len = 0;
-    phi_status status = phi__message_read_extra(r, in, role, out);
+    phi_status status = phi__message_extra(r, in, role, out);
     if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_EXTENSION) {
         const phi_json *data = in[PHI__MESSAGE_IN_DATA];
         if (!phi_json_is(in[PHI__MESSAGE_IN_KIND], PHI_JSON_STRING) || data == NULL)
-            return phi__message_read_bad(
-                r, "role: expected user, assistant, toolResult, or a kind and "
-                   "data of an extension");
+            return phi__message_bad(r, "role: expected user, assistant, toolResult, or a kind and "
+                                       "data of an extension");
         out->extension_kind = phi__json_text_of(in[PHI__MESSAGE_IN_KIND]);
         return phi_json_write(r->arena, data, 0, &out->extension_data) == PHI_NO_MEMORY
                    ? PHI_NO_MEMORY
                    : PHI_OK;
     }
-    status = phi__message_read_blocks(r, in[PHI__MESSAGE_IN_CONTENT], out);
+    status = phi__message_blocks(r, in[PHI__MESSAGE_IN_CONTENT], out);
     if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_ASSISTANT) {
         out->stop_reason =
-            phi__message_read_get_stop(phi__json_text_of(in[PHI__MESSAGE_IN_STOP_REASON]));
+            phi__message_get_stop(phi__json_text_of(in[PHI__MESSAGE_IN_STOP_REASON]));
         out->model = phi__json_text_of(in[PHI__MESSAGE_IN_MODEL]);
-        out->protocol = phi__message_read_protocol(phi__json_text_of(in[PHI__MESSAGE_IN_API]));
+        out->protocol = phi__message_protocol(phi__json_text_of(in[PHI__MESSAGE_IN_API]));
         out->provider = phi__message_read_provider(phi__json_text_of(in[PHI__MESSAGE_IN_PROVIDER]),
                                                    out->protocol);
         out->usage = phi__message_read_get_usage(in[PHI__MESSAGE_IN_USAGE]);
         out->error_message = phi__json_text_of(in[PHI__MESSAGE_IN_ERROR]);
         phi_str digits = phi__json_text_of(in[PHI__MESSAGE_IN_PREFIX]);
         if (digits.len == 32) {
-            out->prefix = phi__message_read_hash(phi__str(digits.at, 16));
-            out->prefix_parts = phi__message_read_hash(phi__str(digits.at + 16, 16));
+            out->prefix = phi__message_hash(phi__str(digits.at, 16));
+            out->prefix_parts = phi__message_hash(phi__str(digits.at + 16, 16));
         }
     }
     if (out->role == PHI_ROLE_USER)
@@ -879,7 +874,7 @@ static phi_status phi__message_read(phi__message_reader *r, const phi_json *root
     return PHI_OK;
 }
 
-static phi__message_reader phi__message_read_reader_of(phi_arena *arena, phi_parse_error *error) {
+static phi__message_reader phi__message_reader_of(phi_arena *arena, phi_parse_error *error) {
     phi__message_reader r;
     r.arena = arena;
     r.error = error;
@@ -889,14 +884,14 @@ static phi__message_reader phi__message_read_reader_of(phi_arena *arena, phi_par
 
 PHI__FN phi_status phi__message_read_get(const phi_json *root, phi_arena *arena, phi_message *out,
                                          phi_parse_error *error) {
-    phi__message_reader r = phi__message_read_reader_of(arena, error);
+    phi__message_reader r = phi__message_reader_of(arena, error);
     return phi__message_read(&r, root, out);
 }
 
 PHI__FN phi_status phi__message_read_get_blocks(const phi_json *array, phi_arena *arena,
                                                 phi_message *out, phi_parse_error *error) {
-    phi__message_reader r = phi__message_read_reader_of(arena, error);
-    return phi__message_read_blocks(&r, array, out);
+    phi__message_reader r = phi__message_reader_of(arena, error);
+    return phi__message_blocks(&r, array, out);
 }
 
 /* ---- public ---- */

@@ -3,8 +3,6 @@
 #define PHI_TEXT_JSON_IN_H
 
 #include "text/text_in.h"
-#include "base/base_in.h"
-#include "text/json.h"
 
 #include <emmintrin.h>
 
@@ -40,7 +38,7 @@ static inline bool phi__json_is_plain(char c) {
     return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
 }
 
-/* Whether one of eight bytes is not plain. */
+/* True if one of eight bytes is not plain. */
 static inline bool phi__json_special_word(const char *at) {
     uint64_t word;
     memcpy(&word, at, 8);

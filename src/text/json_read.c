@@ -4,9 +4,7 @@
    that copy: strings are unescaped where they lie, and their closing quotes become terminators.
    No stack is needed: a container that is open holds its parent in `next`, and joins the parent's
    ring when it closes. */
-#include "base/base_in.h"
 #include "text/json_in.h"
-#include "text/text_in.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -78,7 +76,7 @@ PHI__FN size_t phi__json_text_utf8(const char *at, const char *end) {
 }
 
 static uint32_t phi__json_text_hex_digit(char c) {
-    if (c >= '0' && c <= '9') return (uint32_t)(c - '0');
+    if (phi__is_digit(c)) return (uint32_t)(c - '0');
     if (c >= 'a' && c <= 'f') return (uint32_t)(c - 'a') + 10;
     if (c >= 'A' && c <= 'F') return (uint32_t)(c - 'A') + 10;
     return UINT32_MAX;
@@ -346,7 +344,7 @@ static const char *phi__json_read_literal(phi__json_reader *r, const char *at) {
 
 /* Past all bytes that numbers are made of. */
 static const char *phi__json_read_digits(const char *at, const char *limit) {
-    while (at < limit && ((*at >= '0' && *at <= '9') || *at == '.' || *at == 'e' || *at == 'E' ||
+    while (at < limit && (phi__is_digit(*at) || *at == '.' || *at == 'e' || *at == 'E' ||
                           *at == '+' || *at == '-'))
         at++;
     return at;

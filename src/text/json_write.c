@@ -1,8 +1,6 @@
 /* json_write.c - tree to text in slices, and writing without a tree. */
 #include "text/json_in.h"
 
-#include "base/base_in.h"
-
 /* ---- strings ---- */
 
 /* The character behind the backslash: a letter, or u; 0: nothing is escaped. */

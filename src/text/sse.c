@@ -68,7 +68,7 @@ static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
 
 static bool phi__sse_is_bare(phi_str line) { return line.at[0] == '{' || line.at[0] == '['; }
 
-/* Whether a line ends the event under way, as a blank one does: stray JSON behind data lines, or a
+/* True if a line ends the event under way, as a blank one does: stray JSON behind data lines, or a
    field behind stray JSON. */
 static bool phi__sse_breaks(const phi__sse *sse, phi_str line) {
     if (!sse->strays || !sse->has_data) return false;

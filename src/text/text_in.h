@@ -245,6 +245,10 @@ PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found 
 PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
 PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *out);
 
+static inline bool phi__json_white(char c) {
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
 /* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
    control character, a byte from 0x80), or end. */
 PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end);
@@ -252,7 +256,7 @@ PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end);
 /* The code of so many hexadecimal digits (at most 8); UINT32_MAX: there are fewer. */
 PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digits);
 
-/* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
+/* The closing quote of a string whose opening quote is before `at`, or NULL. *escaped
    says whether there is a backslash; nothing else is checked. */
 PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *escaped);
 
@@ -503,7 +507,7 @@ typedef struct phi__marks {
     bool failed;       /* a place found no memory */
 } phi__marks;
 
-/* Whether a reader keeps places. Where no part of phi asks for them, none does. */
+/* True if a reader keeps places, because a part of phi asks for them. */
 #define PHI__MARKED(reader) ((reader)->marks != NULL)
 
 /* Takes no memory yet. */

@@ -1,9 +1,6 @@
 /* assembly.c - blocks that grow, and the checks at their end. */
 #include "wire/wire_in.h"
 
-#include "base/base_in.h"
-#include "model/model.h"
-
 /* ---- The JSON text of blocks that phi does not interpret: parts are put into it, and
    every other byte stays as the wire gave it. Pure functions over text. */
 
@@ -214,7 +211,7 @@ static bool phi__assembly_responds(const phi__draft *d) {
            phi__str_is(phi__buf_str(&d->name), PHI_RESPOND_TOOL);
 }
 
-/* Of several, the first one counts. */
+/* If there are several, the first one counts. */
 static bool phi__assembly_is_answer(const phi__assembly *a, size_t block) {
     if (!a->respond || !phi__assembly_responds(&a->drafts[block])) return false;
     for (size_t i = 0; i < block; i++)
@@ -273,7 +270,7 @@ static void phi__assembly_finish_call(phi__assembly *a, size_t block) {
     d->open = false;
 }
 
-/* Of a call that is the answer: drops its signature and replay data, which are a call's. */
+/* A call that is the answer: its signature and replay data are a call's, so they are dropped. */
 static phi_content phi__assembly_view_answer(const phi__draft *d) {
     phi_content c = PHI_ZERO;
     c.kind = PHI_CONTENT_TEXT;
@@ -416,7 +413,7 @@ PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes) {
     if (d->high != 0) phi__assembly_flush(d);
     if (d->held_len != 0) {
         size_t taken = phi__assembly_join(d, bytes);
-        bytes = phi__str(bytes.at + taken, bytes.len - taken);
+        bytes = phi__str_skip(bytes, taken);
     }
     if (d->held_len == 0) phi__assembly_hold(d, &bytes);
     phi__utf8_repair(&d->bytes, bytes);
@@ -428,7 +425,7 @@ static inline void phi__assembly_unescape(phi__draft *d, phi_str raw, bool has_e
     if (d->high != 0) phi__assembly_pair(d, &raw);
     if (d->held_len != 0) {
         size_t taken = phi__assembly_join(d, raw);
-        raw = phi__str(raw.at + taken, raw.len - taken);
+        raw = phi__str_skip(raw, taken);
     }
     if (has_escapes) phi__assembly_hold_high(d, &raw);
     if (d->high == 0 && d->held_len == 0) phi__assembly_hold(d, &raw);

@@ -3,15 +3,10 @@
 #define PHI_WIRE_CODEC_IN_H
 
 #include "wire/wire_in.h"
-#include "base/base_in.h"
-#include "io/io_in.h"
-#include "model/model.h"
-#include "model/model_in.h"
-#include "text/text_in.h"
 
 /* ---- the codec and its encoder ---- */
 
-/* Of a model's names, by each name of its protocol; zeros where one is missing. */
+/* A number for a model's names, by each name of its protocol; zeros where one is missing. */
 PHI__FN void phi__codec_origins_of(const phi__codec *codec, phi_str model, phi_str provider,
                                    uint64_t out[PHI__CODEC_NAMES]);
 PHI__FN bool phi__codec_origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_t origin);

@@ -1,8 +1,6 @@
 /* encode.c - the parts of a request for codecs: pieces, kept renderings, the address and its
    headers. */
-#include "wire/wire_in.h"
 
-#include "text/text_in.h"
 #include "wire/codec_in.h"
 
 #include <stdio.h>
@@ -166,12 +164,7 @@ static bool phi__encode_clean(phi__encoder *e, phi_str from, phi_str *out) {
     return true;
 }
 
-static bool phi__encode_ends(phi_str s, const char *end) {
-    size_t n = strlen(end);
-    return s.len >= n && memcmp(s.at + s.len - n, end, n) == 0;
-}
-
-/* Whether a url is scheme and host only. */
+/* True if a url is scheme and host only. */
 static bool phi__encode_bare(phi_str url) {
     size_t at = phi__str_find(url, 0, "://");
     return phi__str_find(url, at == SIZE_MAX ? 0 : at + 3, "/") == SIZE_MAX;
@@ -227,14 +220,14 @@ PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bar
     size_t at = phi__str_find(base, 0, "?");
     phi__buf *out = &e->scratch;
     if (at != SIZE_MAX) {
-        query = phi__str(base.at + at, base.len - at);
+        query = phi__str_skip(base, at);
         base.len = at;
     }
     while (base.len > 0 && base.at[base.len - 1] == '/') base.len--;
     phi__buf_clear(out);
     phi__buf_add_str(out, base);
-    if (!phi__encode_ends(base, path)) {
-        if (only_bare ? phi__encode_bare(base) : !phi__encode_ends(base, version))
+    if (!phi__str_ends(base, path)) {
+        if (only_bare ? phi__encode_bare(base) : !phi__str_ends(base, version))
             phi__buf_text(out, version);
         phi__buf_text(out, path);
     }
@@ -262,36 +255,26 @@ PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, p
 /* ---- The settings of a request that not every target takes: which ones, and how the
    codecs write them. */
 
-static void phi__takes_number(phi__encoder *e, const char *key, double value) {
-    phi__json_write_key(&e->scratch, phi_str_of(key));
-    phi__json_number_put_double(&e->scratch, value);
-}
-
 PHI__FN void phi__takes_put(phi__encoder *e, const phi__takes_keys *keys, uint32_t takes) {
     const phi_request_options *options = &e->spec->options;
     phi__buf *out = &e->scratch;
     if (keys->temperature != NULL && e->spec->temperature >= 0 &&
         (takes & PHI__TAKES_TEMPERATURE) != 0)
-        phi__takes_number(e, keys->temperature, e->spec->temperature);
+        phi__records_double(out, keys->temperature, e->spec->temperature);
     if (keys->top_p != NULL && options->top_p > 0 && (takes & PHI__TAKES_TOP_P) != 0)
-        phi__takes_number(e, keys->top_p, options->top_p);
-    if (keys->top_k != NULL && options->top_k > 0 && (takes & PHI__TAKES_TOP_K) != 0) {
-        phi__json_write_key(out, phi_str_of(keys->top_k));
-        phi__buf_u64(out, options->top_k);
-    }
+        phi__records_double(out, keys->top_p, options->top_p);
+    if (keys->top_k != NULL && options->top_k > 0 && (takes & PHI__TAKES_TOP_K) != 0)
+        phi__records_u64(out, keys->top_k, options->top_k);
     if (keys->stop != NULL && options->stop_count > 0 && (takes & PHI__TAKES_STOP) != 0) {
-        phi__json_write_key(&e->scratch, phi_str_of(keys->stop));
-        phi__buf_char(&e->scratch, '[');
+        phi__records_raw(&e->scratch, keys->stop, "[");
         for (size_t i = 0; i < options->stop_count; i++) {
             phi__json_write_comma(&e->scratch);
             phi__json_write_str(&e->scratch, phi_str_of(options->stop[i]));
         }
         phi__buf_char(&e->scratch, ']');
     }
-    if (keys->seed != NULL && options->has_seed && (takes & PHI__TAKES_SEED) != 0) {
-        phi__json_write_key(out, phi_str_of(keys->seed));
-        phi__json_number_put_i64(out, options->seed);
-    }
+    if (keys->seed != NULL && options->has_seed && (takes & PHI__TAKES_SEED) != 0)
+        phi__records_i64(out, keys->seed, options->seed);
     if (keys->tier != NULL && options->service_tier != NULL && (takes & PHI__TAKES_TIER) != 0)
         phi__records_str(out, keys->tier, phi_str_of(options->service_tier));
 }

@@ -3,7 +3,6 @@
    Faults that a provider would refuse are repaired here, in the request and not in the log: a
    result without its call, or a second one, is left out; a call without a result gets one before
    the next message. */
-#include "wire/wire_in.h"
 
 #include "wire/codec_in.h"
 
@@ -268,11 +267,7 @@ PHI__FN const char *phi__prefix_words(phi__prefix_cause cause) {
     return "nothing has changed";
 }
 
-/* ---- Drives a codec over a transcript, a message a unit, and keeps what it rendered.
-
-   Faults that a provider would refuse are repaired here, in the request and not in the log: a
-   result without its call, or a second one, is left out; a call without a result gets one before
-   the next message. */
+/* ---- the encoder ---- */
 
 enum {
     PHI__ENCODER_PREFIX,

@@ -1,9 +1,6 @@
 /* extra.c - checks extras, merges them, and puts one into a request's head. */
 #include "wire/codec_in.h"
 
-#include "base/base_in.h"
-#include "text/text_in.h"
-
 #include <stdio.h>
 
 enum { PHI__EXTRA_PATH = 160, PHI__EXTRA_WORDS = 240 }; /* bytes */

@@ -1,14 +1,10 @@
 /* fill.c - computes the length of the holes' contents first, then writes the bytes. */
 #include "wire/codec_in.h"
 
-#include "base/base_in.h"
-#include "text/text_in.h"
-
 /* ---- base64 ---- */
 
 static bool phi__fill_is_base64(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '+' ||
-           c == '/' || c == '=' || c == '-' || c == '_';
+    return phi__is_alnum(c) || c == '+' || c == '/' || c == '=' || c == '-' || c == '_';
 }
 
 PHI__FN void phi__fill_base64(phi__buf *out, phi_str data) {
@@ -50,7 +46,7 @@ PHI__FN void phi__fill_begin(phi__encoder *e, size_t item, uint32_t block, uint3
 static bool phi__fill_slice(phi__encoder *e) {
     phi__fill *f = &e->fill;
     const phi__hole *hole = &f->holes[f->hole];
-    phi_str rest = phi__str(hole->source.at + f->done, hole->source.len - f->done);
+    phi_str rest = phi__str_skip(hole->source, f->done);
     size_t n =
         hole->base64 ? phi__min(rest.len, PHI__FILL_SLICE) : phi__utf8_cut(rest, PHI__FILL_SLICE);
     phi__buf_clear(&f->slice);

@@ -1,10 +1,7 @@
 /* format.c - decides how a target gives structured output. One place for all protocols: a codec
    only states its abilities (phi__codec_rules) and writes its field. Where the target cannot, or
    does not accept the schema, a tool stands in. wire.md parts 2 to 8. */
-#include "wire/wire_in.h"
 
-#include "base/base_in.h"
-#include "text/text_in.h"
 #include "wire/codec_in.h"
 #include "wire/structured.h"
 
@@ -18,8 +15,6 @@
     ", once and as the last thing you do; the arguments are the answer."
 
 enum { PHI__FORMAT_WHY = 300 }; /* bytes of the message about a schema's fault */
-
-/* ---- the schema ---- */
 
 /* ---- the tool in its place ---- */
 

@@ -7,8 +7,6 @@
    first, as its bytes come, so that a false length takes no memory. */
 #include "wire/codec_in.h"
 
-#include "base/base_in.h"
-
 enum {
     PHI__FRAMES_HEAD = 12,
     PHI__FRAMES_LEAST = 16,             /* a frame of nothing */
@@ -172,12 +170,10 @@ static bool phi__frames_object_end(phi__frames *f) {
     return false;
 }
 
-static bool phi__frames_is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
 /* An object ends with its brace, not with its line: the last line may lack its end. */
 static int phi__frames_object(phi__frames *f, phi__frame *out) {
     if (f->depth == 0) {
-        while (f->at < f->end && phi__frames_is_space(*f->at)) f->at++;
+        while (f->at < f->end && phi__json_white(*f->at)) f->at++;
         if (f->at == f->end) return 0;
         if (*f->at != '{') return phi__frames_fail(f, PHI_PARSE);
     }

@@ -3,8 +3,6 @@
    faults in the request, so a complaint here is for the transcript's maker. */
 #include "wire/codec_in.h"
 
-#include "text/text_in.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -14,12 +12,11 @@ PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
     bool plain = name.len > 0 && name.len <= PHI__PREFLIGHT_NAME_MOST;
     for (size_t i = 0; plain && i < name.len; i++) {
         char c = name.at[i];
-        plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                c == '_' || c == '-';
+        plain = phi__is_alnum(c) || c == '_' || c == '-';
     }
     if (!plain) return "expected 1 to 64 of a-z A-Z 0-9 _ -";
     if (codec != NULL && (codec->rules->bits & PHI__RULE_LETTER_FIRST) != 0 &&
-        (name.at[0] == '-' || (name.at[0] >= '0' && name.at[0] <= '9')))
+        (name.at[0] == '-' || phi__is_digit(name.at[0])))
         return "expected a letter or _ at first";
     return NULL;
 }
@@ -47,7 +44,7 @@ static int phi__preflight_len(phi_str s) { return s.len > 80 ? 80 : (int)s.len; 
 
 /* ---- tools ---- */
 
-/* Whether a schema says type:object, and nothing at its root that providers refuse there. */
+/* True if a schema says type:object, and nothing at its root that providers refuse there. */
 static bool phi__preflight_schema(phi_str schema, const char **why) {
     static const char *const roots[] = {"anyOf", "oneOf", "allOf"};
     phi__json_found found;
@@ -138,7 +135,7 @@ static size_t phi__preflight_result(const phi__request_spec *spec, size_t from, 
     return SIZE_MAX;
 }
 
-/* Whether an earlier message has a call of this id. */
+/* The earlier message that has a call of this id; SIZE_MAX: none. */
 static size_t phi__preflight_id_taken(const phi__request_spec *spec, size_t before, phi_str id) {
     size_t j;
     for (size_t i = 0; i < before; i++) {
@@ -215,8 +212,8 @@ static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
                 continue;
             }
             for (j = 0; j < before->content_count; j++)
-                if (before->content[j].kind ==
-                        PHI_CONTENT_TOOL_CALL && /* a call that was cut is left out with its result */
+                /* a call that was cut is left out with its result */
+                if (before->content[j].kind == PHI_CONTENT_TOOL_CALL &&
                     phi_str_equal(before->content[j].id, id))
                     return PHI_OK;
             break;

@@ -1,8 +1,6 @@
 /* reader.c - feeds a body's bytes to the codec's stream half. */
 #include "wire/wire_in.h"
 
-#include "text/text_in.h"
-
 #include <stdio.h>
 
 static void phi__reader_take(phi__reader *r, phi_str name, phi_str data) {

@@ -1,13 +1,7 @@
 /* render.c - makes ids, names and text fit for a target. */
 #include "wire/codec_in.h"
 
-#include "wire/wire_in.h"
-
-static bool phi__render_alnum(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-static bool phi__render_word(char c) { return phi__render_alnum(c) || c == '_' || c == '-'; }
+static bool phi__render_word(char c) { return phi__is_alnum(c) || c == '_' || c == '-'; }
 
 static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
     if (rule == PHI__ID_ANY) return true;
@@ -16,7 +10,7 @@ static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
     if (rule == PHI__ID_9 ? id.len != 9 : id.len > 64) return false;
     if (rule == PHI__ID_RESPONSES && id.at[id.len - 1] == '_') return false;
     for (size_t i = 0; i < id.len; i++)
-        if (!(rule == PHI__ID_9 ? phi__render_alnum(id.at[i]) : phi__render_word(id.at[i])))
+        if (!(rule == PHI__ID_9 ? phi__is_alnum(id.at[i]) : phi__render_word(id.at[i])))
             return false;
     return true;
 }
@@ -70,8 +64,7 @@ PHI__FN void phi__render_text(phi__encoder *e, phi_str text) {
 }
 
 PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text) {
-    phi__json_write_key(&e->scratch, phi_str_of(key));
-    phi__buf_char(&e->scratch, '"');
+    phi__records_raw(&e->scratch, key, "\"");
     phi__render_text(e, text);
     phi__buf_char(&e->scratch, '"');
 }

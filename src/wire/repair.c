@@ -59,7 +59,7 @@ static phi_str phi__repair_stem(phi_str name) {
     if (digits > 1 && digits < name.len && name.at[digits - 1] == ':') name.len = digits - 1;
     for (size_t i = name.len; i > 0; i--) {
         char c = name.at[i - 1];
-        if (c == '.' || c == '/' || c == ':') return phi__str(name.at + i, name.len - i);
+        if (c == '.' || c == '/' || c == ':') return phi__str_skip(name, i);
     }
     return name;
 }
@@ -84,8 +84,7 @@ typedef struct phi__repairing {
 static bool phi__repair_any(phi__repairing *r);
 
 static void phi__repair_blanks(phi__repairing *r) {
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r'))
-        r->at++;
+    while (r->at < r->end && phi__json_white(*r->at)) r->at++;
 }
 
 /* Reads the escape after a backslash. */
@@ -181,8 +180,7 @@ static bool phi__repair_number(phi__repairing *r) {
 }
 
 static bool phi__repair_in_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '$';
+    return phi__is_alnum(c) || c == '_' || c == '-' || c == '$';
 }
 
 static phi_str phi__repair_word(phi__repairing *r) {
@@ -208,7 +206,7 @@ static bool phi__repair_literal(phi__repairing *r) {
 
 static bool phi__repair_key(phi__repairing *r) {
     if (*r->at == '"' || *r->at == '\'') return phi__repair_string(r);
-    if (*r->at >= '0' && *r->at <= '9') return false;
+    if (phi__is_digit(*r->at)) return false;
     phi_str word = phi__repair_word(r);
     if (word.len == 0) return false;
     r->faults |= PHI__REPAIR_KEYS;
@@ -269,8 +267,8 @@ static bool phi__repair_any(phi__repairing *r) {
     case '"':
     case '\'': return phi__repair_string(r);
     default:
-        return *r->at == '-' || (*r->at >= '0' && *r->at <= '9') ? phi__repair_number(r)
-                                                                 : phi__repair_literal(r);
+        return *r->at == '-' || phi__is_digit(*r->at) ? phi__repair_number(r)
+                                                      : phi__repair_literal(r);
     }
 }
 
@@ -294,9 +292,8 @@ static bool phi__repair_text(phi__buf *out, phi_str text, uint32_t *faults, uint
 static phi_str phi__repair_unfence(phi_str text, uint32_t *faults) {
     if (!phi__str_starts(text, "```")) return text;
     *faults |= PHI__REPAIR_FENCE;
-    text = phi__str(text.at + 3, text.len - 3);
-    while (text.len > 0 && phi__repair_in_word(text.at[0]))
-        text = phi__str(text.at + 1, text.len - 1);
+    text = phi__str_skip(text, 3);
+    while (text.len > 0 && phi__repair_in_word(text.at[0])) text = phi__str_skip(text, 1);
     if (text.len >= 3 && memcmp(text.at + text.len - 3, "```", 3) == 0) text.len -= 3;
     return phi__str_trim(text);
 }

@@ -4,8 +4,6 @@
    Anthropic as of November 2026. */
 #include "wire/codec_in.h"
 
-#include "base/base_in.h"
-
 #include <stdio.h>
 
 /* ---- resolves a "$ref" of a JSON Schema inside of that schema ---- */
@@ -74,7 +72,7 @@ static const struct phi__strict_row {
     {PHI__STRICT_REFUSED, 0, {"unevaluatedItems", "$dynamicRef", "$recursiveRef"}},
 };
 
-static const struct phi__strict_row *phi__strict_words_of(phi_str key) {
+static const struct phi__strict_row *phi__strict_of(phi_str key) {
     for (size_t i = 0; i < PHI__COUNT(phi__strict_rows); i++)
         for (size_t k = 0; k < PHI__STRICT_ROW && phi__strict_rows[i].names[k] != NULL; k++)
             if (phi__str_is(key, phi__strict_rows[i].names[k])) return &phi__strict_rows[i];
@@ -82,13 +80,13 @@ static const struct phi__strict_row *phi__strict_words_of(phi_str key) {
 }
 
 static phi__strict_kind phi__strict_words_kind(phi_str key) {
-    const struct phi__strict_row *word = phi__strict_words_of(key);
+    const struct phi__strict_row *word = phi__strict_of(key);
     return word != NULL ? word->kind : PHI__STRICT_OTHER;
 }
 
 /* True if the form has this keyword with this value. */
-static bool phi__strict_words_keep(phi__strict_form form, phi_str key, const phi_json *value) {
-    const struct phi__strict_row *word = phi__strict_words_of(key);
+static bool phi__strict_keep(phi__strict_form form, phi_str key, const phi_json *value) {
+    const struct phi__strict_row *word = phi__strict_of(key);
     if (word == NULL || (word->forms >> form & 1u) == 0) return false;
     if (phi__str_is(key, "format")) {
         phi_str format = phi_json_str(value, NULL);
@@ -106,7 +104,7 @@ static bool phi__strict_words_keep(phi__strict_form form, phi_str key, const phi
 
 /* The next keyword that narrows and that a form has, in the order in which they are written; NULL:
    no more. *at is 0 at first. */
-static const char *phi__strict_words_next(phi__strict_form form, size_t *at) {
+static const char *phi__strict_next(phi__strict_form form, size_t *at) {
     while (*at < PHI__COUNT(phi__strict_rows) * PHI__STRICT_ROW) {
         const struct phi__strict_row *row = &phi__strict_rows[*at / PHI__STRICT_ROW];
         const char *name = row->names[(*at)++ % PHI__STRICT_ROW];
@@ -289,23 +287,18 @@ static void phi__strict_put_description(phi__strict *s, const phi_json *schema) 
     phi_str words = phi_json_str(phi_json_get(schema, "description"), NULL);
     phi_json_iter it = phi_json_each(schema);
     bool open = false, hints = false;
-    if (title.len > 0) {
-        phi__json_write_key(s->out, PHI__LIT("title"));
-        phi__json_write_str(s->out, title);
-    }
+    if (title.len > 0) phi__records_str(s->out, "title", title);
     if (words.len > 0) {
-        phi__json_write_key(s->out, PHI__LIT("description"));
-        phi__buf_char(s->out, '"');
+        phi__records_raw(s->out, "description", "\"");
         phi__json_write_part(s->out, words);
         open = true;
     }
     while (phi_json_next(&it) != NULL) {
         phi__strict_kind kind = phi__strict_words_kind(it.key);
         if (kind != PHI__STRICT_NOTE && kind != PHI__STRICT_NARROWS) continue;
-        if (phi__strict_words_keep(s->form, it.key, it.at)) continue;
+        if (phi__strict_keep(s->form, it.key, it.at)) continue;
         if (!open) {
-            phi__json_write_key(s->out, PHI__LIT("description"));
-            phi__buf_char(s->out, '"');
+            phi__records_raw(s->out, "description", "\"");
         } else if (!hints)
             phi__buf_char(s->out, ' ');
         /* A keyword that the form does not have, at the end of the description: (minLength: 3,
@@ -337,8 +330,7 @@ static void phi__strict_put_enum(phi__strict *s, const phi_json *schema, bool nu
                                            : "must be an array that is not empty");
         return;
     }
-    phi__json_write_key(s->out, PHI__LIT("enum"));
-    phi__buf_char(s->out, '[');
+    phi__records_raw(s->out, "enum", "[");
     if (value != NULL) phi__strict_put_value(s, value);
     while (phi_json_next(&it) != NULL) {
         if (phi_json_is(it.at, PHI_JSON_OBJECT) || phi_json_is(it.at, PHI_JSON_ARRAY))
@@ -378,8 +370,7 @@ static void phi__strict_put_required(phi__strict *s, const phi_json *required,
                                      const phi_json *properties) {
     phi_json_iter it = phi_json_each(properties);
     bool all = s->form != PHI__STRICT_ANTHROPIC;
-    phi__json_write_key(s->out, PHI__LIT("required"));
-    phi__buf_char(s->out, '[');
+    phi__records_raw(s->out, "required", "[");
     while (phi_json_next(&it) != NULL) {
         if (!all && !phi__strict_listed(s, required, it.key)) continue;
         phi__json_write_comma(s->out);
@@ -409,8 +400,7 @@ static void phi__strict_put_object(phi__strict *s, const phi_json *schema) {
         return;
     }
     phi__strict_check_required(s, required, properties);
-    phi__json_write_key(s->out, PHI__LIT("properties"));
-    phi__buf_char(s->out, '{');
+    phi__records_raw(s->out, "properties", "{");
     size_t was = phi__strict_into_text(s, "properties");
     while (!s->refused && phi_json_is(properties, PHI_JSON_OBJECT) && phi_json_next(&it) != NULL) {
         size_t here = phi__strict_into(s, it.key);
@@ -456,8 +446,7 @@ static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *n
         if (!phi__strict_spend(s, 1 + it.left)) return NULL;
         while (phi_json_is(room, PHI_JSON_OBJECT) && phi_json_next(&it) != NULL) {
             at++;
-            if (!here || !phi__schema_same_step(it.key, phi__str(ref.at + skip, ref.len - skip)))
-                continue;
+            if (!here || !phi__schema_same_step(it.key, phi__str_skip(ref, skip))) continue;
             found = it.at;
             *number = at;
         }
@@ -485,8 +474,7 @@ static void phi__strict_put_choice(phi__strict *s, const phi_json *schema, phi_s
         phi__strict_put_ref(s, choice);
         return;
     }
-    phi__json_write_key(s->out, PHI__LIT("anyOf"));
-    phi__buf_char(s->out, '[');
+    phi__records_raw(s->out, "anyOf", "[");
     if (ref) {
         phi__buf_char(s->out, '{');
         phi__strict_put_ref(s, choice);
@@ -513,8 +501,7 @@ static void phi__strict_put_defs(phi__strict *s, const char *room) {
     phi_json_iter it = phi_json_each(defs);
     size_t was = phi__strict_into_text(s, room);
     if (phi_json_is(defs, PHI_JSON_OBJECT) && it.left > 0) {
-        phi__json_write_key(s->out, phi_str_of(room));
-        phi__buf_char(s->out, '{');
+        phi__records_raw(s->out, room, "{");
         while (!s->refused && phi_json_next(&it) != NULL) {
             size_t here = phi__strict_into(s, it.key);
             phi__json_write_key(s->out, it.key);
@@ -566,10 +553,9 @@ static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullabl
             /* The keywords that narrow and that the form has. */
             const char *name;
             size_t at = 0;
-            while ((name = phi__strict_words_next(s->form, &at)) != NULL) {
+            while ((name = phi__strict_next(s->form, &at)) != NULL) {
                 const phi_json *value = phi_json_get(schema, name);
-                if (value == NULL || !phi__strict_words_keep(s->form, phi_str_of(name), value))
-                    continue;
+                if (value == NULL || !phi__strict_keep(s->form, phi_str_of(name), value)) continue;
                 phi__json_write_key(s->out, phi_str_of(name));
                 phi__strict_put_value(s, value);
             }
@@ -682,39 +668,38 @@ PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form 
    whose shape (types, names, values of an enum) fits. */
 
 enum {
-    PHI__STRICT_NULLS_DEPTH = 200,
-    PHI__STRICT_NULLS_WORK = 1000000 /* members visited; some hundredths of a second */
+    PHI__NULLS_DEPTH = 200,
+    PHI__NULLS_WORK = 1000000 /* members visited; some hundredths of a second */
 };
 
-typedef struct phi__strict_nulls_walk {
+typedef struct phi__nulls_walk {
     const phi_json *root;
     uint32_t depth, work;
     bool spent;
     size_t removed;
-} phi__strict_nulls_walk;
+} phi__nulls_walk;
 
-static bool phi__strict_nulls_spend(phi__strict_nulls_walk *n, size_t work) {
-    if (work > PHI__STRICT_NULLS_WORK || n->work > PHI__STRICT_NULLS_WORK - work) n->spent = true;
+static bool phi__nulls_spend(phi__nulls_walk *n, size_t work) {
+    if (work > PHI__NULLS_WORK || n->work > PHI__NULLS_WORK - work) n->spent = true;
     if (n->spent) return false;
     n->work += (uint32_t)work;
     return true;
 }
 
-static bool phi__strict_nulls_enter(phi__strict_nulls_walk *n, const phi_json *schema) {
-    if (n->depth >= PHI__STRICT_NULLS_DEPTH ||
-        !phi__strict_nulls_spend(n, 1 + phi_json_count(schema)))
+static bool phi__nulls_enter(phi__nulls_walk *n, const phi_json *schema) {
+    if (n->depth >= PHI__NULLS_DEPTH || !phi__nulls_spend(n, 1 + phi_json_count(schema)))
         return false;
     n->depth++;
     return true;
 }
 
-static const phi_json *phi__strict_nulls_target(phi__strict_nulls_walk *n, const phi_json *ref) {
+static const phi_json *phi__nulls_target(phi__nulls_walk *n, const phi_json *ref) {
     size_t looked = 0;
     const phi_json *target = phi__schema_ref_find(n->root, phi_json_str(ref, NULL), &looked);
-    return phi__strict_nulls_spend(n, looked) ? target : NULL;
+    return phi__nulls_spend(n, looked) ? target : NULL;
 }
 
-static const phi_json *phi__strict_nulls_choice(const phi_json *schema) {
+static const phi_json *phi__nulls_choice(const phi_json *schema) {
     const phi_json *list = phi_json_get(schema, "anyOf");
     if (list == NULL) list = phi_json_get(schema, "oneOf");
     if (list == NULL) list = phi_json_get(schema, "allOf");
@@ -723,108 +708,98 @@ static const phi_json *phi__strict_nulls_choice(const phi_json *schema) {
 
 /* ---- does it fit, by its shape? ---- */
 
-static bool phi__strict_nulls_fits(phi__strict_nulls_walk *n, const phi_json *schema,
-                                   const phi_json *value);
+static bool phi__nulls_fits(phi__nulls_walk *n, const phi_json *schema, const phi_json *value);
 
-static bool phi__strict_nulls_is(const phi_json *value, phi_str type) {
+static bool phi__nulls_is(const phi_json *value, phi_str type) {
     if (phi__str_is(type, "integer")) return phi_json_is(value, PHI_JSON_INTEGER);
     return phi__str_is(type, phi__json_get_type_name(value));
 }
 
-static bool phi__strict_nulls_type_fits(const phi_json *schema, const phi_json *value) {
+static bool phi__nulls_type_fits(const phi_json *schema, const phi_json *value) {
     const phi_json *type = phi_json_get(schema, "type");
     phi_json_iter it = phi_json_each(type);
     if (type == NULL) return true;
     if (phi_json_is(value, PHI_JSON_NULL) && phi_json_bool(phi_json_get(schema, "nullable"), false))
         return true;
-    if (phi_json_is(type, PHI_JSON_STRING))
-        return phi__strict_nulls_is(value, phi_json_str(type, NULL));
+    if (phi_json_is(type, PHI_JSON_STRING)) return phi__nulls_is(value, phi_json_str(type, NULL));
     while (phi_json_next(&it) != NULL)
-        if (phi__strict_nulls_is(value, phi_json_str(it.at, NULL))) return true;
+        if (phi__nulls_is(value, phi_json_str(it.at, NULL))) return true;
     return false;
 }
 
-static bool phi__strict_nulls_value_fits(phi__strict_nulls_walk *n, const phi_json *schema,
-                                         const phi_json *value) {
+static bool phi__nulls_value_fits(phi__nulls_walk *n, const phi_json *schema,
+                                  const phi_json *value) {
     const phi_json *list = phi_json_get(schema, "enum"), *one = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(list);
     if (one != NULL && !phi__json_get_equal(one, value)) return false;
     if (list == NULL) return true;
-    while (phi__strict_nulls_spend(n, 1) && phi_json_next(&it) != NULL)
+    while (phi__nulls_spend(n, 1) && phi_json_next(&it) != NULL)
         if (phi__json_get_equal(it.at, value)) return true;
     return false;
 }
 
-static bool phi__strict_nulls_required(phi__strict_nulls_walk *n, const phi_json *schema,
-                                       phi_str name) {
+static bool phi__nulls_required(phi__nulls_walk *n, const phi_json *schema, phi_str name) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
-    if (!phi__strict_nulls_spend(n, 1 + it.left)) return true;
+    if (!phi__nulls_spend(n, 1 + it.left)) return true;
     while (phi_json_next(&it) != NULL)
         if (phi_str_equal(phi_json_str(it.at, NULL), name)) return true;
     return false;
 }
 
-static bool phi__strict_nulls_object_fits(phi__strict_nulls_walk *n, const phi_json *schema,
-                                          const phi_json *value) {
+static bool phi__nulls_object_fits(phi__nulls_walk *n, const phi_json *schema,
+                                   const phi_json *value) {
     const phi_json *properties = phi_json_get(schema, "properties");
     const phi_json *required = phi_json_get(schema, "required");
     phi_json_iter it = phi_json_each(required);
     if (!phi_json_is(properties, PHI_JSON_OBJECT)) return true;
     while (phi_json_next(&it) != NULL) {
-        if (!phi__strict_nulls_spend(n, 1 + phi_json_count(value))) return false;
+        if (!phi__nulls_spend(n, 1 + phi_json_count(value))) return false;
         if (phi__json_get_n(value, phi_json_str(it.at, NULL)) == NULL) return false;
     }
     it = phi_json_each(value);
     while (phi_json_next(&it) != NULL) {
         const phi_json *property = phi__json_get_n(properties, it.key);
-        if (!phi__strict_nulls_spend(n, 1 + phi_json_count(properties)) || property == NULL)
-            return false;
-        if (phi_json_is(it.at, PHI_JSON_NULL) && !phi__strict_nulls_required(n, schema, it.key))
-            continue;
-        if (!phi__strict_nulls_fits(n, property, it.at)) return false;
+        if (!phi__nulls_spend(n, 1 + phi_json_count(properties)) || property == NULL) return false;
+        if (phi_json_is(it.at, PHI_JSON_NULL) && !phi__nulls_required(n, schema, it.key)) continue;
+        if (!phi__nulls_fits(n, property, it.at)) return false;
     }
     return true;
 }
 
-static bool phi__strict_nulls_parts_fit(phi__strict_nulls_walk *n, const phi_json *schema,
-                                        const phi_json *value) {
-    const phi_json *items = phi_json_get(schema, "items"), *list = phi__strict_nulls_choice(schema);
+static bool phi__nulls_parts_fit(phi__nulls_walk *n, const phi_json *schema,
+                                 const phi_json *value) {
+    const phi_json *items = phi_json_get(schema, "items"), *list = phi__nulls_choice(schema);
     bool fits = true;
-    if (phi_json_is(value, PHI_JSON_OBJECT) && !phi__strict_nulls_object_fits(n, schema, value))
+    if (phi_json_is(value, PHI_JSON_OBJECT) && !phi__nulls_object_fits(n, schema, value))
         return false;
     phi_json_iter it = phi_json_each(value);
     while (fits && items != NULL && phi_json_is(value, PHI_JSON_ARRAY) &&
            phi_json_next(&it) != NULL)
-        fits = phi__strict_nulls_fits(n, items, it.at);
+        fits = phi__nulls_fits(n, items, it.at);
     if (!fits || list == NULL) return fits;
     it = phi_json_each(list);
     while (phi_json_next(&it) != NULL)
-        if (phi__strict_nulls_fits(n, it.at, value)) return true;
+        if (phi__nulls_fits(n, it.at, value)) return true;
     return false;
 }
 
-static bool phi__strict_nulls_fits(phi__strict_nulls_walk *n, const phi_json *schema,
-                                   const phi_json *value) {
+static bool phi__nulls_fits(phi__nulls_walk *n, const phi_json *schema, const phi_json *value) {
     const phi_json *ref = phi_json_get(schema, "$ref");
     if (!phi_json_is(schema, PHI_JSON_OBJECT)) return phi_json_bool(schema, false);
-    if (!phi__strict_nulls_enter(n, schema)) return false;
-    bool fits = phi__strict_nulls_type_fits(schema, value) &&
-                phi__strict_nulls_value_fits(n, schema, value) &&
-                phi__strict_nulls_parts_fit(n, schema, value);
-    if (fits && ref != NULL)
-        fits = phi__strict_nulls_fits(n, phi__strict_nulls_target(n, ref), value);
+    if (!phi__nulls_enter(n, schema)) return false;
+    bool fits = phi__nulls_type_fits(schema, value) && phi__nulls_value_fits(n, schema, value) &&
+                phi__nulls_parts_fit(n, schema, value);
+    if (fits && ref != NULL) fits = phi__nulls_fits(n, phi__nulls_target(n, ref), value);
     n->depth--;
     return fits && !n->spent;
 }
 
 /* ---- taking them out ---- */
 
-static void phi__strict_nulls_strip(phi__strict_nulls_walk *n, const phi_json *schema,
-                                    phi_json *value);
+static void phi__nulls_strip(phi__nulls_walk *n, const phi_json *schema, phi_json *value);
 
 /* An array's or object's members, again with their schemas. */
-static void phi__strict_nulls_strip_object(phi__strict_nulls_walk *n, const phi_json *schema,
-                                           phi_json *value) {
+static void phi__nulls_strip_object(phi__nulls_walk *n, const phi_json *schema, phi_json *value) {
     const phi_json *properties = phi_json_get(schema, "properties");
     phi_json *before = value->v.last, *child;
     uint32_t left = value->len;
@@ -833,10 +808,10 @@ static void phi__strict_nulls_strip_object(phi__strict_nulls_walk *n, const phi_
         child = before->next;
         phi_str name = phi__str(child->key, phi__json_key_len(child));
         const phi_json *property = phi__json_get_n(properties, name);
-        if (!phi__strict_nulls_spend(n, 1 + phi_json_count(properties))) return;
+        if (!phi__nulls_spend(n, 1 + phi_json_count(properties))) return;
         if (phi_json_is(child, PHI_JSON_NULL) && property != NULL &&
-            !phi__strict_nulls_required(n, schema, name) &&
-            !phi__strict_nulls_fits(n, property, child) && !n->spent) {
+            !phi__nulls_required(n, schema, name) && !phi__nulls_fits(n, property, child) &&
+            !n->spent) {
             before->next = child->next;
             if (value->v.last == child) value->v.last = value->len == 1 ? NULL : before;
             value->len--;
@@ -844,36 +819,35 @@ static void phi__strict_nulls_strip_object(phi__strict_nulls_walk *n, const phi_
             n->removed++;
             continue;
         }
-        if (property != NULL) phi__strict_nulls_strip(n, property, child);
+        if (property != NULL) phi__nulls_strip(n, property, child);
         before = child;
     }
 }
 
-static void phi__strict_nulls_strip(phi__strict_nulls_walk *n, const phi_json *schema,
-                                    phi_json *value) {
+static void phi__nulls_strip(phi__nulls_walk *n, const phi_json *schema, phi_json *value) {
     const phi_json *ref = phi_json_get(schema, "$ref"), *items = phi_json_get(schema, "items");
     phi_json *item;
     if (!phi_json_is(value, PHI_JSON_OBJECT) && !phi_json_is(value, PHI_JSON_ARRAY)) return;
-    if (!phi_json_is(schema, PHI_JSON_OBJECT) || !phi__strict_nulls_enter(n, schema)) return;
-    if (phi_json_is(value, PHI_JSON_OBJECT)) phi__strict_nulls_strip_object(n, schema, value);
+    if (!phi_json_is(schema, PHI_JSON_OBJECT) || !phi__nulls_enter(n, schema)) return;
+    if (phi_json_is(value, PHI_JSON_OBJECT)) phi__nulls_strip_object(n, schema, value);
     phi_json_iter it = phi_json_each(value);
     while (items != NULL && phi_json_is(value, PHI_JSON_ARRAY) &&
            (item = phi_json_next(&it)) != NULL)
-        phi__strict_nulls_strip(n, items, item);
-    it = phi_json_each(phi__strict_nulls_choice(schema));
+        phi__nulls_strip(n, items, item);
+    it = phi_json_each(phi__nulls_choice(schema));
     while (phi_json_next(&it) != NULL)
-        if (phi__strict_nulls_fits(n, it.at, value)) {
-            phi__strict_nulls_strip(n, it.at, value);
+        if (phi__nulls_fits(n, it.at, value)) {
+            phi__nulls_strip(n, it.at, value);
             break;
         }
-    if (ref != NULL) phi__strict_nulls_strip(n, phi__strict_nulls_target(n, ref), value);
+    if (ref != NULL) phi__nulls_strip(n, phi__nulls_target(n, ref), value);
     n->depth--;
 }
 
 PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
-    phi__strict_nulls_walk n = PHI_ZERO;
+    phi__nulls_walk n = PHI_ZERO;
     n.root = schema;
-    if (schema != NULL && value != NULL) phi__strict_nulls_strip(&n, schema, value);
+    if (schema != NULL && value != NULL) phi__nulls_strip(&n, schema, value);
     return n.removed;
 }
 

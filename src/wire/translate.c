@@ -3,7 +3,6 @@
    Encoders apply the same rules block by block as they render, and keep the renderings: this
    function's output renders to the same bytes as its input. It is for hosts that inspect or change
    requests, and for models of their own. */
-#include "wire/wire_in.h"
 
 #include "wire/codec_in.h"
 
@@ -164,7 +163,7 @@ static bool phi__translate_is_own(const phi__translation *t, const phi_message *
            phi__str_is(m->protocol, t->target->protocol);
 }
 
-/* Whether a block's signature, replay and citations are of another wire. At another address of the
+/* True if a block's signature, replay and citations are of another wire. At another address of the
    same one, or of another model, the codec decides. */
 static bool phi__translate_strange(const phi__translation *t, const phi_message *m,
                                    const phi_content *c) {

@@ -12,14 +12,10 @@
 #include "wire/writer.h"
 
 struct phi__encoder;
-
 struct phi__adapted;
-
 struct phi__prefix;
-
-typedef struct phi__codec phi__codec;
-
 struct phi__framing;
+typedef struct phi__codec phi__codec;
 
 /* ---- The assembly: builds a message while it arrives; every decoder writes into it.
 
@@ -575,10 +571,10 @@ struct phi__codec {
     void (*sign)(phi__encoder *e, const phi__signing *signing);
 };
 
-/* Whether a protocol has such a name, in whatever case. */
+/* True if a protocol has such a name, in any case. */
 PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol);
 
-/* The code of a protocol by any of its names, out of a list that NULL ends, or NULL. */
+/* The code of a protocol by any of its names, from a list that NULL ends, or NULL. */
 PHI__FN phi_codec_fn phi__codec_named(const phi_codec_fn *list, phi_str protocol);
 
 /* The codec that a model carries, or that of its protocol in the list, or NULL. */
@@ -597,7 +593,7 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec,
    why. */
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units);
 
-/* Writes url and headers of the sealed request anew, for e->ask->model as it is now. False: no
+/* Writes url and headers of the sealed request again, for e->spec->model as it is now. False: no
    memory. */
 PHI__FN bool phi__encoder_address(phi__encoder *e);
 PHI__FN void phi__encoder_free(phi__encoder *e); /* scratch; the request lives in the arena */
@@ -957,15 +953,15 @@ PHI__FN void phi__render_name(phi__buf *out, const char *before, phi_str name, s
 PHI__FN bool phi__render_blank(phi_str text); /* nothing but white space */
 PHI__FN phi_str phi__render_trim_end(phi_str text);
 
-/* As phi__records_str into the scratch buffer, and the inside of a string alone: for texts of a message, which
-   may be long and are then filled in later. */
+/* As phi__records_str into the scratch buffer, and the inside of a string alone: for texts of a
+   message, which may be long and are then filled in later. */
 PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text);
 PHI__FN void phi__render_text(phi__encoder *e, phi_str text);
 
 /* Arguments as the JSON text of an object: anything else becomes {}. Uses and resets e->arena. */
 PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 
-/* Whether this target minted the message, so that its signatures may go back. */
+/* True if this target minted the message, so that its signatures may go back. */
 PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item);
 
 /* True if any model of this target's protocol made the message. */
@@ -1003,7 +999,7 @@ PHI__FN bool phi__render_is_answered(const phi_message *message, size_t block, c
                                      const char *const *refs);
 PHI__FN bool phi__render_is_image(const phi_content *c);
 
-/* Whether a target takes images of a type, "image/png". */
+/* True if a target takes images of a type, "image/png". */
 PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, phi_str type);
 
 /* How a block of a user's message or of a result goes to a target. */
