@@ -31,8 +31,8 @@
 /* The code of each protocol: a preset points to one of them, all.c to all. */
 PHI__FN const phi__codec *phi__anthropic_codec(void);
 PHI__FN const phi__codec *phi__chat_codec(void);
-PHI__FN const phi__codec *phi__responses_codec(void);
-PHI__FN const phi__codec *phi__responses_codec_azure(void);
+PHI__FN const phi__codec *phi__resp_codec(void);
+PHI__FN const phi__codec *phi__resp_codec_azure(void);
 PHI__FN const phi__codec *phi__gemini_codec(void);
 PHI__FN const phi__codec *phi__gemini_codec_vertex(void);
 PHI__FN const phi__codec *phi__interactions_codec(void);

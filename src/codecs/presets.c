@@ -230,15 +230,14 @@ PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key
     static const phi__preset preset = {
         "openai_responses", "https://api.openai.com/v1", PHI_QUIRK_CACHE_KEY, 128000, 8192, true,
         phi__preset_gpts};
-    return phi__presets_make(PHI_PROTOCOL_OPENAI_RESPONSES, phi__responses_codec, &preset, id,
-                             api_key);
+    return phi__presets_make(PHI_PROTOCOL_OPENAI_RESPONSES, phi__resp_codec, &preset, id, api_key);
 }
 
 PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
                                   const char *api_key) {
     static const phi__preset preset = {"azure_openai", NULL, PHI_QUIRK_CACHE_KEY, 128000,
                                        8192,           true, phi__preset_azures};
-    phi_model model = phi__presets_make(PHI_PROTOCOL_AZURE_RESPONSES, phi__responses_codec_azure,
+    phi_model model = phi__presets_make(PHI_PROTOCOL_AZURE_RESPONSES, phi__resp_codec_azure,
                                         &preset, deployment, api_key);
     model.base_url = base_url;
     return model;
