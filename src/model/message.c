@@ -293,7 +293,7 @@ static phi_status phi__message_tree(phi_arena *scratch, phi_str text, phi_json *
 
 /* A JSON text as a value, with its key where one is given: read and written once more, so that it
    is one line of UTF-8, and the same each time. False, and nothing written: it is no JSON (or a
-   string, where those do not count). When memory runs out before that is known, the writer fails. */
+   string, where those do not count). If memory ends before that is known, the writer fails. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
