@@ -19,7 +19,7 @@
 #include "base/base_in.h"
 #include "model/model.h"
 #include "text/json.h"
-#include "text/sse_in.h"
+#include "text/json_in.h"
 #include "wire/codec_in.h"
 #include "wire/wire_in.h"
 #include "support/codec_of.h"

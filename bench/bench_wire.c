@@ -7,8 +7,7 @@
    Prints `name value unit` lines; times are thread CPU time, the least of several rounds. */
 #include "model/model.h"
 #include "text/json.h"
-#include "text/json_cursor_in.h"
-#include "text/sse_in.h"
+#include "text/json_in.h"
 #include "wire/codec_in.h"
 #include "support/codec_of.h"
 

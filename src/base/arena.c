@@ -82,19 +82,6 @@ static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
     return (bytes + step - 1) / step * step;
 }
 
-static bool phi__arena_more(phi_arena *arena) {
-    struct phi__block *block =
-        phi__arena_take(arena, arena->next_block_bytes - sizeof(struct phi__block));
-    if (block == NULL) return false;
-    block->older = arena->shared;
-    arena->shared = block;
-    arena->at = (char *)(block + 1);
-    arena->end = (char *)block + block->bytes;
-    PHI__POISON(arena->at, (size_t)(arena->end - arena->at));
-    arena->next_block_bytes = phi__min(arena->next_block_bytes * 2, arena->most_block_bytes);
-    return true;
-}
-
 static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t align) {
     size_t pad = (size_t)(0u - (uintptr_t)arena->at) & (align - 1);
     if ((size_t)(arena->end - arena->at) < pad || /* also when there is no block yet: 0 < 0 is no */
@@ -106,7 +93,15 @@ static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t alig
             arena->own = block;
             return block + 1;
         }
-        if (!phi__arena_more(arena)) return NULL;
+        struct phi__block *block =
+            phi__arena_take(arena, arena->next_block_bytes - sizeof(struct phi__block));
+        if (block == NULL) return NULL;
+        block->older = arena->shared;
+        arena->shared = block;
+        arena->at = (char *)(block + 1);
+        arena->end = (char *)block + block->bytes;
+        PHI__POISON(arena->at, (size_t)(arena->end - arena->at));
+        arena->next_block_bytes = phi__min(arena->next_block_bytes * 2, arena->most_block_bytes);
         pad = 0;
     }
     char *out = arena->at + pad;
@@ -210,7 +205,7 @@ PHI_API void phi_arena_free(phi_arena *arena) {
     arena->next_block_bytes = arena->first_block_bytes;
 }
 
-/* ======== A growing buffer of bytes; after a failed allocation it stays failed.
+/* ---- A growing buffer of bytes; after a failed allocation it stays failed.
 
    Appending to a failed buffer does nothing, so a writer checks `failed` once, at its end.
    What phi__buf_str returns is valid until the next append, take or free. */
@@ -255,6 +250,22 @@ PHI__FN void phi__buf_add(phi__buf *buf, const char *at, size_t len) {
 
 PHI__FN void phi__buf_text(phi__buf *buf, const char *text) {
     phi__buf_add(buf, text, strlen(text));
+}
+
+PHI__FN void phi__buf_percent(phi__buf *buf, phi_str text, const char *plain) {
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.at[i];
+        if (phi__is_alnum(c) || (c != '\0' && strchr(plain, c) != NULL))
+            phi__buf_char(buf, c);
+        else
+            phi__buf_printf(buf, "%%%02X", (unsigned)(unsigned char)c);
+    }
+}
+
+PHI__FN void phi__buf_wrap(phi__buf *buf, const char *before, phi_str inside, const char *after) {
+    phi__buf_text(buf, before);
+    phi__buf_add_str(buf, inside);
+    phi__buf_text(buf, after);
 }
 
 PHI__FN void phi__buf_char(phi__buf *buf, char c) {

@@ -74,6 +74,11 @@ PHI__FN bool phi__str_starts(phi_str s, const char *prefix) {
     return s.len >= n && (n == 0 || memcmp(s.at, prefix, n) == 0);
 }
 
+PHI__FN bool phi__str_ends(phi_str s, const char *suffix) {
+    size_t n = strlen(suffix);
+    return s.len >= n && memcmp(s.at + s.len - n, suffix, n) == 0;
+}
+
 static char phi__base_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 static bool phi__base_same_nocase(const char *a, const char *b, size_t n) {
@@ -114,7 +119,7 @@ PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle) 
 static bool phi__base_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 PHI__FN phi_str phi__str_trim(phi_str s) {
-    while (s.len > 0 && phi__base_space(s.at[0])) s = phi__str(s.at + 1, s.len - 1);
+    while (s.len > 0 && phi__base_space(s.at[0])) s = phi__str_skip(s, 1);
     while (s.len > 0 && phi__base_space(s.at[s.len - 1])) s.len--;
     return s;
 }
@@ -168,7 +173,7 @@ PHI_API bool phi_str_is(phi_str s, const char *text) {
     return phi__str_is(s, text != NULL ? text : "");
 }
 
-/* ======== Puts '?' in place of characters that a terminal would act on, as ls does. */
+/* ---- puts '?' in place of characters that a terminal would act on, as ls does ---- */
 
 /* Length of the valid sequence at `at`, or 0. */
 static size_t phi__words_sequence(const char *at, size_t left) {

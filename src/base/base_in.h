@@ -72,6 +72,16 @@ static inline bool phi__str_is(phi_str s, const char *text) {
     return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
 }
 
+/* All but the first n bytes, of which there are so many. */
+static inline phi_str phi__str_skip(phi_str s, size_t n) { return phi__str(s.at + n, s.len - n); }
+
+/* ASCII only. */
+static inline bool phi__is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static inline bool phi__is_alnum(char c) {
+    return phi__is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
 static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
 
 static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
@@ -94,6 +104,7 @@ PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need,
 PHI__FN size_t phi__add(size_t a, size_t b);
 PHI__FN size_t phi__mul(size_t a, size_t b);
 PHI__FN bool phi__str_starts(phi_str s, const char *prefix);
+PHI__FN bool phi__str_ends(phi_str s, const char *suffix);
 
 /* ASCII only, as header names and error phrases are. */
 PHI__FN bool phi__str_is_nocase(phi_str s, const char *text);
@@ -119,7 +130,7 @@ PHI__FN size_t phi__words_clean(char *at, size_t len);
 /* The same for one line: newline and tab become '?', too. */
 PHI__FN size_t phi__words_clean_line(char *at, size_t len);
 
-/* ======== For our own modules: typed and copying forms of phi_arena_alloc. */
+/* ---- for our own modules: typed and copying forms of phi_arena_alloc ---- */
 
 /* As phi_arena_alloc, zeroed. */
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
@@ -160,14 +171,20 @@ PHI__FN void phi__buf_char(phi__buf *buf, char c);
 PHI__FN void phi__buf_u64(phi__buf *buf, uint64_t n);
 PHI__FN void phi__buf_printf(phi__buf *buf, const char *format, ...) PHI_PRINTF(2, 3);
 
+/* Letters, digits and the bytes in `plain` as they are, all others as %XX. */
+PHI__FN void phi__buf_percent(phi__buf *buf, phi_str text, const char *plain);
+
 /* Forgets the first n bytes. */
 PHI__FN void phi__buf_drop(phi__buf *buf, size_t n);
+
+/* A text between two others. */
+PHI__FN void phi__buf_wrap(phi__buf *buf, const char *before, phi_str inside, const char *after);
 
 static inline void phi__buf_add_str(phi__buf *buf, phi_str s) { phi__buf_add(buf, s.at, s.len); }
 
 static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->at, buf->len); }
 
-/* ======== Intrusive lists: the links are members of the listed structs.
+/* ---- Intrusive lists: the links are members of the listed structs.
 
        phi__list_push(&list, &thing->link);
        for (link = list.first; link != NULL; link = link->next) use(PHI__OWNER(link, struct thing,
@@ -219,7 +236,7 @@ static inline void phi__list_take(phi__list *list, phi__link *link) {
     link->next = link->prev = NULL;
 }
 
-/* ======== A hash table with open addressing that grows.
+/* ---- A hash table with open addressing that grows.
 
        for (probe = 0; (item = phi__map_each(&map, hash, &probe)) != NULL;)
            if (its key is the one) return item;
@@ -301,6 +318,10 @@ PHI__FN phi__slot *phi__slots_at(const phi__slots *slots, uint32_t index);
 /* The live slot of a handle, or NULL. Pumping thread. */
 PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint32_t gen);
 
+static inline uint64_t phi__slots_word_of(uint32_t gen, uint32_t state) {
+    return (uint64_t)gen << 32 | state;
+}
+
 static inline uint32_t phi__slots_gen_of(uint64_t word) { return (uint32_t)(word >> 32); }
 
 static inline uint32_t phi__slots_state_of(uint64_t word) { return (uint32_t)word; }
@@ -326,7 +347,7 @@ PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* there may be one
    marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 
-/* ======== SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
+/* ---- SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
    2104).
 
        phi__sha256_begin(&sha);
@@ -369,7 +390,7 @@ enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
 /* Writes sixteen random bytes as a UUID version 4. */
 PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
 
-/* ======== Checking, cutting and repairing UTF-8. */
+/* ---- checking, cutting and repairing UTF-8 ---- */
 
 /* Bytes of the longest valid prefix; s.len when all of it is valid. */
 PHI__FN size_t phi__utf8_valid(phi_str s);

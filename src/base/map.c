@@ -1,6 +1,6 @@
 /* map.c - open addressing with linear probing; at most three quarters are in use, so that a search
    soon ends. */
-#include "base/map_in.h"
+#include "base/base_in.h"
 
 enum { PHI__MAP_FIRST = 16 }; /* slots of the first table */
 
@@ -91,7 +91,7 @@ PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
     map->count--;
 }
 
-/* ======== Tables behind the value handles: slots never move, and each has one atomic word.
+/* ---- Tables behind the value handles: slots never move, and each has one atomic word.
 
    The word is {generation, state}. A handle is {index, generation}; it is stale when the slot's
    generation differs. State 0 is free; the owner defines the other states. Changing a state is a

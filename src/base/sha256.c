@@ -1,7 +1,7 @@
 /* sha256.c - SHA-256 block by block; a block that is whole in the caller's bytes is not copied. */
 #include "base/base_in.h"
 
-/* ======== CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen
+/* ---- CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen
    lookups, of which half do not wait for the bytes before, out of a table of a KiB. */
 
 /* The effect of a half byte at each of the sixteen places of eight bytes on the check, eight bytes
@@ -81,15 +81,7 @@ PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len) {
     return ~crc;
 }
 
-/* ======== SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
-   2104).
-
-   phi__sha256_begin(&sha);
-       phi__sha256_add(&sha, bytes, len);   // any number of times
-       phi__sha256_end(&sha, out);          // once; begin again before the next use
-
-   Takes no memory. Nothing here runs in constant time on purpose: it hashes requests, not
-   secrets. */
+/* ---- SHA-256 and HMAC ---- */
 
 static const uint32_t phi__sha256_k[64] = {
     0x428a2f98u, 0x71374491u, 0xb5c0fbcfu, 0xe9b5dba5u, 0x3956c25bu, 0x59f111f1u, 0x923f82a4u,
@@ -216,7 +208,7 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]) {
     }
 }
 
-/* ======== The encoder works three bytes at a time, the decoder four letters. */
+/* ---- the encoder works three bytes at a time, the decoder four letters ---- */
 
 static const char phi__base64_letters[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -277,7 +269,7 @@ PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text) {
     return !out->failed;
 }
 
-/* ======== Ids of agents, sessions and messages. */
+/* ---- ids of agents, sessions and messages ---- */
 
 PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]) {
     static const char hex[] = "0123456789abcdef";

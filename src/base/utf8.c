@@ -71,7 +71,7 @@ PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s) {
         if (good == s.len) return;
         phi__buf_add(out, "\xEF\xBF\xBD", 3);
         good += phi__utf8_bad(s.at + good, s.at + s.len);
-        s = phi__str(s.at + good, s.len - good);
+        s = phi__str_skip(s, good);
     }
 }
 
@@ -99,7 +99,7 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
     return 4;
 }
 
-/* ======== Times as RFC 3339, by the Gregorian calendar's rule of 400 years; counted from March, so
+/* ---- Times as RFC 3339, by the Gregorian calendar's rule of 400 years; counted from March, so
    that a leap day is a year's last. */
 
 /* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z */
@@ -110,7 +110,7 @@ typedef struct phi__date {
     int64_t year, month, day;
 } phi__date;
 
-/* Of days since 1970. */
+/* From days since 1970. */
 static phi__date phi__date_of(int64_t days) {
     int64_t z = days + 719468;
     phi__date date;
@@ -193,7 +193,7 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
     int64_t fraction, offset;
     phi__date date;
     if (text.len < 20 || !phi__date_shaped(text.at, "dddd-dd-ddTdd:dd:dd")) return false;
-    if (!phi__date_rest(phi__str(text.at + 19, text.len - 19), &fraction, &offset)) return false;
+    if (!phi__date_rest(phi__str_skip(text, 19), &fraction, &offset)) return false;
     date.year = phi__date_number(text.at, 4);
     date.month = phi__date_number(text.at + 5, 2);
     date.day = phi__date_number(text.at + 8, 2);

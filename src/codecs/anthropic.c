@@ -4,11 +4,8 @@
    closed by glue around it, so that tool results and the user's words after them share one message.
    The cache mark moves from turn to turn: it is put inside of the last brace of the last user
    block, which is why no rendering holds one. wire.md parts 2 and 9. */
-#include "base/base_in.h"
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
@@ -32,178 +29,107 @@ typedef struct phi__anthropic_state {
     phi__delta_cache repeat;
 } phi__anthropic_state;
 
-/* ======== Messages of users, the model and tools as blocks. */
+/* ---- messages as blocks, into the scratch buffer ---- */
 
-/* ---- blocks ---- */
-
-/* Blocks of messages, into the scratch buffer. form: PHI__ANTHROPIC_ bits. */
-static void phi__anthropic_blocks_text(phi__encoder *e, phi_str text) {
-    phi__render_text_part(e, text);
-}
-
-static void phi__anthropic_blocks_document(phi__encoder *e, const phi_content *c) {
+static void phi__anthropic_media_block(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"document\",\"source\":{\"type\":");
-    if (c->url.len > 0) {
+    bool image = c->kind == PHI_CONTENT_IMAGE;
+    phi__json_write_item(out, image ? "{\"type\":\"image\",\"source\":{\"type\":"
+                                    : "{\"type\":\"document\",\"source\":{\"type\":");
+    if (!image && c->url.len > 0) {
         phi__buf_text(out, "\"url\"");
-        phi__render_member(out, "url", c->url);
-    } else if (c->data.len > 0) {
+        phi__records_str(out, "url", c->url);
+    } else if (image || c->data.len > 0) {
         phi__buf_text(out, "\"base64\"");
-        phi__render_member(out, "media_type", c->mime_type);
-        phi__buf_text(out, ",\"data\":\"");
-        phi__render_base64(e, c->data);
-        phi__buf_char(out, '"');
+        phi__records_str(out, "media_type", c->mime_type);
+        phi__render_base64(e, ",\"data\":\"", c->data, "\"");
     } else {
         phi__buf_text(out, "\"text\",\"media_type\":\"text/plain\"");
         phi__render_text_member(e, "data", c->text);
     }
     phi__buf_char(out, '}');
-    if (c->name.len > 0) phi__render_member(out, "title", c->name);
+    if (!image && c->name.len > 0) phi__records_str(out, "title", c->name);
     phi__buf_char(out, '}');
 }
 
-static void phi__anthropic_blocks_media_block(phi__encoder *e, const phi_content *c) {
-    if (c->kind == PHI_CONTENT_IMAGE) {
-        phi__buf *out = &e->scratch;
-        phi__json_write_comma(out);
-        phi__buf_text(out, "{\"type\":\"image\",\"source\":{\"type\":\"base64\"");
-        phi__render_member(out, "media_type", c->mime_type);
-        phi__buf_text(out, ",\"data\":\"");
-        phi__render_base64(e, c->data);
-        phi__buf_text(out, "\"}}");
-    } else
-        phi__anthropic_blocks_document(e, c);
-}
-
-static void phi__anthropic_blocks_opaque(phi__encoder *e, const phi_content *c) {
+static void phi__anthropic_opaque(phi__encoder *e, const phi_content *c) {
     if (phi__render_is_opaque(e->codec, c)) phi__render_opaque(e, c);
 }
 
 /* The text of a user or a result; media: with the images, documents and opaque blocks. */
-static void phi__anthropic_blocks_parts(phi__encoder *e, const phi_message *m, bool media) {
-    phi__render_parts(e, m, media, phi__render_said_part, phi__anthropic_blocks_media_block,
-                      phi__anthropic_blocks_opaque);
+static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool media) {
+    phi__render_parts(e, m, media, phi__render_said_part, phi__anthropic_media_block,
+                      phi__anthropic_opaque);
 }
 
-static void phi__anthropic_blocks_thinking(phi__encoder *e, const phi_content *c) {
-    phi__buf *out = &e->scratch;
-    if (c->signature.len == 0) return; /* of a turn that was cut: the API would refuse it */
-    phi__json_write_comma(out);
-    if (c->redacted) {
-        phi__buf_text(out, "{\"type\":\"redacted_thinking\"");
-        phi__render_member(out, "data", c->signature);
-    } else {
-        phi__buf_text(out, "{\"type\":\"thinking\"");
-        phi__render_text_member(e, "thinking", c->text);
-        phi__render_member(out, "signature", c->signature);
-    }
-    phi__buf_char(out, '}');
-}
-
-static void phi__anthropic_blocks_cited(phi__encoder *e, phi_str text, phi_str citations) {
+static void phi__anthropic_cited(phi__encoder *e, phi_str text, phi_str citations) {
     phi__buf *out = &e->scratch;
     if (citations.len == 0 || citations.at[0] != '[' || !phi__render_goes(e, citations)) {
-        phi__anthropic_blocks_text(e, text);
+        phi__render_text_part(e, text);
         return;
     }
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"text\"");
+    phi__json_write_item(out, "{\"type\":\"text\"");
     phi__render_text_member(e, "text", text);
-    phi__buf_text(out, ",\"citations\":");
-    phi__buf_add_str(out, citations);
-    phi__buf_char(out, '}');
+    phi__buf_wrap(out, ",\"citations\":", citations, "}");
 }
 
-/* Types of opaque blocks: calls of the server's own tools, and their results. */
-/* "server_tool_use", "mcp_tool_use". */
-static bool phi__anthropic_blocks_is_server_call(phi_str name) {
-    return name.len > 9 && memcmp(name.at + name.len - 9, "_tool_use", 9) == 0;
+/* A type of opaque blocks that are calls of the server's own tools: "server_tool_use". */
+static bool phi__anthropic_is_server_call(phi_str name) {
+    return name.len > 9 && phi__str_ends(name, "_tool_use");
 }
 
-/* "web_search_tool_result", "mcp_tool_result". */
-static bool phi__anthropic_blocks_is_server_result(phi_str name) {
-    return name.len > 12 && memcmp(name.at + name.len - 12, "_tool_result", 12) == 0;
+/* ... and of their results: "web_search_tool_result". */
+static bool phi__anthropic_is_server_result(phi_str name) {
+    return name.len > 12 && phi__str_ends(name, "_tool_result");
 }
 
 /* True if the call of a result is an earlier block of the message. */
-static bool phi__anthropic_blocks_has_call(const phi_message *m, size_t block) {
+static bool phi__anthropic_has_call(const phi_message *m, size_t block) {
     phi__json_found result, call;
     if (phi__json_cursor_find(m->content[block].replay, "tool_use_id", &result) != PHI_OK)
         return true;
     for (size_t i = 0; i < block; i++)
         if (m->content[i].kind == PHI_CONTENT_OPAQUE && !m->content[i].incomplete &&
-            phi__anthropic_blocks_is_server_call(m->content[i].name) &&
+            phi__anthropic_is_server_call(m->content[i].name) &&
             phi__json_cursor_find(m->content[i].replay, "id", &call) == PHI_OK &&
             phi_str_equal(call.raw, result.raw))
             return true;
     return false;
 }
 
-static bool phi__anthropic_blocks_sends(const phi__encoder *e, const phi_message *m, size_t block,
-                                        uint32_t form) {
+static bool phi__anthropic_sends(const phi__encoder *e, const phi_message *m, size_t block,
+                                 uint32_t form) {
     static const char *const refs[] = {"tool_use_id", NULL};
     const phi_content *c = &m->content[block];
     if (!phi__render_is_opaque(e->codec, c)) return false;
-    if ((form & PHI__ANTHROPIC_ORPHANS) != 0 && phi__anthropic_blocks_is_server_result(c->name) &&
-        !phi__anthropic_blocks_has_call(m, block))
+    if ((form & PHI__ANTHROPIC_ORPHANS) != 0 && phi__anthropic_is_server_result(c->name) &&
+        !phi__anthropic_has_call(m, block))
         return false;
-    return (form & PHI__ANTHROPIC_ABANDONED) == 0 ||
-           !phi__anthropic_blocks_is_server_call(c->name) ||
+    return (form & PHI__ANTHROPIC_ABANDONED) == 0 || !phi__anthropic_is_server_call(c->name) ||
            phi__render_is_answered(m, block, "id", refs);
 }
 
 /* The last block that is sent; SIZE_MAX: none. */
-static size_t phi__anthropic_blocks_last(const phi__encoder *e, const phi_message *m,
-                                         uint32_t form) {
+static size_t phi__anthropic_last(const phi__encoder *e, const phi_message *m, uint32_t form) {
     phi_message part = *m;
     size_t last = phi__claude_last_sent(e->codec, &part);
     while (last != SIZE_MAX && m->content[last].kind == PHI_CONTENT_OPAQUE &&
-           !phi__anthropic_blocks_sends(e, m, last, form)) {
+           !phi__anthropic_sends(e, m, last, form)) {
         part.content_count = last;
         last = phi__claude_last_sent(e->codec, &part);
     }
     return last;
 }
 
-static void phi__anthropic_blocks_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
-    bool whole = (form & PHI__ANTHROPIC_PROTOCOL) != 0;
-    bool paused = (form & PHI__ANTHROPIC_PAUSED) != 0;
-    size_t last = paused && m->content_count > 0 ? m->content_count - 1
-                                                 : phi__anthropic_blocks_last(e, m, form);
-    for (size_t i = 0; last != SIZE_MAX && i <= last; i++) {
-        const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__anthropic_blocks_cited(
-                e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
-                whole ? c->citations : phi__str(NULL, 0));
-        else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0)
-            phi__anthropic_blocks_thinking(e, c);
-        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
-            phi__buf *out = &e->scratch;
-            phi__json_write_comma(out);
-            phi__buf_text(out, "{\"type\":\"tool_use\",\"id\":");
-            phi__render_id(out, c->id, PHI__ID_ANTHROPIC);
-            phi__buf_text(out, ",\"name\":");
-            phi__render_name(out, c->name, 128);
-            phi__buf_text(out, ",\"input\":");
-            phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-            if (whole) phi__render_rest(e, c->replay);
-            phi__buf_char(out, '}');
-        } else if (phi__anthropic_blocks_sends(e, m, i, form))
-            phi__render_opaque(e, c);
-    }
-}
-
 /* One text as a string, anything else as blocks. A result that is an error holds text only, and at
    least some. */
-static void phi__anthropic_blocks_result(phi__encoder *e, const phi_message *m) {
+static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool media = !m->is_error && phi__render_sends_media(e, m);
     size_t texts = 0;
     const phi_content *text = NULL;
-    phi__buf_text(out, "{\"type\":\"tool_result\",\"tool_use_id\":");
-    phi__render_id(out, m->tool_call_id, PHI__ID_ANTHROPIC);
+    phi__render_id(out, "{\"type\":\"tool_result\",\"tool_use_id\":", m->tool_call_id,
+                   PHI__ID_ANTHROPIC);
     if (m->is_error) phi__buf_text(out, ",\"is_error\":true");
     for (size_t i = 0; i < m->content_count; i++)
         if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_WORDS) {
@@ -213,7 +139,7 @@ static void phi__anthropic_blocks_result(phi__encoder *e, const phi_message *m) 
     bool opaque = !m->is_error && phi__render_any_opaque(e, m);
     if (media || opaque || texts > 1 || phi__render_omits_any(e, m)) {
         phi__buf_text(out, ",\"content\":[");
-        phi__anthropic_blocks_parts(e, m, media || opaque);
+        phi__anthropic_parts(e, m, media || opaque);
         phi__buf_char(out, ']');
     } else if (texts == 1) {
         phi__buf_text(out, ",\"content\":\"");
@@ -224,7 +150,7 @@ static void phi__anthropic_blocks_result(phi__encoder *e, const phi_message *m) 
     phi__buf_char(out, '}');
 }
 
-/* ======== Answers of the Anthropic Messages API: events to a message.
+/* ---- answers: events to a message ----
 
    Every event is read in one pass without a tree; nearly all of them are deltas. Blocks are found
    by the index the wire gives them. Blocks of other types than text, thinking and tool use are
@@ -247,7 +173,7 @@ typedef struct phi__anthropic_event {
 
 /* ---- reading an event ---- */
 
-static const phi__json_member phi__anthropic_delta_list[] = {
+static const phi__json_member phi__anthropic_delta_members[] = {
     PHI__MEMBER(phi__anthropic_event, delta_type, "type", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_event, text, "text", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_event, partial_json, "partial_json", PHI__MEMBER_TEXT),
@@ -257,48 +183,43 @@ static const phi__json_member phi__anthropic_delta_list[] = {
     PHI__MEMBER(phi__anthropic_event, content, "content", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_event, encrypted_content, "encrypted_content", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_event, stop_reason, "stop_reason", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__anthropic_event, stop_details, "stop_details", PHI__MEMBER_RAW)};
-static const phi__json_members phi__anthropic_delta_members = {
-    phi__anthropic_delta_list, PHI__COUNT(phi__anthropic_delta_list)};
+    PHI__MEMBER(phi__anthropic_event, stop_details, "stop_details", PHI__MEMBER_RAW),
+    PHI__MEMBERS_END};
 
-static const phi__json_member phi__anthropic_event_list[] = {
+static const phi__json_member phi__anthropic_event_members[] = {
     PHI__MEMBER(phi__anthropic_event, type, "type", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_event, index, "index", PHI__MEMBER_I64),
-    PHI__MEMBER_INSIDE("delta", &phi__anthropic_delta_members),
+    PHI__MEMBER_INSIDE("delta", phi__anthropic_delta_members),
     PHI__MEMBER(phi__anthropic_event, block, "content_block", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_event, message, "message", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_event, usage, "usage", PHI__MEMBER_RAW),
-    PHI__MEMBER_TAKE(phi__anthropic_event, has_error, "error", phi__classify_take_flag)};
-static const phi__json_members phi__anthropic_event_members = {
-    phi__anthropic_event_list, PHI__COUNT(phi__anthropic_event_list)};
+    PHI__MEMBER_TAKE(phi__anthropic_event, has_error, "error", phi__classify_take_flag),
+    PHI__MEMBERS_END};
 
-static bool phi__anthropic_stream_read(phi__anthropic_event *ev, phi_str data) {
+static bool phi__anthropic_read(phi__anthropic_event *ev, phi_str data) {
     memset(ev, 0, sizeof *ev);
-    return phi__json_members_read(data, &phi__anthropic_event_members, ev, NULL);
+    return phi__json_members_read(data, phi__anthropic_event_members, ev, NULL);
 }
 
 /* ---- parts ---- */
 
-static const phi__json_member phi__anthropic_details_list[] = {
-    PHI__MEMBER(phi_usage, reasoning, "thinking_tokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__anthropic_details_members = {
-    phi__anthropic_details_list, PHI__COUNT(phi__anthropic_details_list)};
+static const phi__json_member phi__anthropic_details_members[] = {
+    PHI__MEMBER(phi_usage, reasoning, "thinking_tokens", PHI__MEMBER_U64), PHI__MEMBERS_END};
 
 /* Counts are cumulative; null or absent counts leave earlier ones. */
-static const phi__json_member phi__anthropic_usage_list[] = {
+static const phi__json_member phi__anthropic_usage_members[] = {
     PHI__MEMBER(phi_usage, input, "input_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, output, "output_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, cache_read, "cache_read_input_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, cache_write, "cache_creation_input_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER_INSIDE("output_tokens_details", &phi__anthropic_details_members)};
-static const phi__json_members phi__anthropic_usage_members = {
-    phi__anthropic_usage_list, PHI__COUNT(phi__anthropic_usage_list)};
+    PHI__MEMBER_INSIDE("output_tokens_details", phi__anthropic_details_members),
+    PHI__MEMBERS_END};
 
-static void phi__anthropic_stream_usage(phi__assembly *a, phi_str raw) {
-    (void)phi__json_members_read(raw, &phi__anthropic_usage_members, &a->usage, NULL);
+static void phi__anthropic_usage(phi__assembly *a, phi_str raw) {
+    (void)phi__json_members_read(raw, phi__anthropic_usage_members, &a->usage, NULL);
 }
 
-static phi_stop_reason phi__anthropic_stream_stop_of(phi_str word) {
+static phi_stop_reason phi__anthropic_stop_of(phi_str word) {
     if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
         return PHI_STOP_REASON_STOP;
     if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
@@ -311,14 +232,14 @@ static phi_stop_reason phi__anthropic_stream_stop_of(phi_str word) {
     return PHI_STOP_REASON_NONE;
 }
 
-static void phi__anthropic_stream_stop(phi__anthropic_state *st, phi__assembly *a,
-                                       phi__json_text reason, phi_str details) {
+static void phi__anthropic_stop(phi__anthropic_state *st, phi__assembly *a, phi__json_text reason,
+                                phi_str details) {
     if (reason.at == NULL) return;
     phi__assembly_put(a, &a->raw_stop_reason, reason);
     phi_str word = phi__buf_str(&a->raw_stop_reason);
     st->got_stop = true;
     if (a->failure.kind != PHI_FAILURE_NONE) return;
-    a->stop_reason = phi__anthropic_stream_stop_of(word);
+    a->stop_reason = phi__anthropic_stop_of(word);
     if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL) {
         /* A refusal with the provider's own explanation, where it gives one. */
         phi__json_found found;
@@ -341,7 +262,7 @@ typedef struct phi__anthropic_block {
     phi_str raw;              /* all of it */
 } phi__anthropic_block;
 
-static const phi__json_member phi__anthropic_block_list[] = {
+static const phi__json_member phi__anthropic_block_members[] = {
     PHI__MEMBER(phi__anthropic_block, type, "type", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_block, text, "text", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_block, thinking, "thinking", PHI__MEMBER_TEXT),
@@ -350,27 +271,17 @@ static const phi__json_member phi__anthropic_block_list[] = {
     PHI__MEMBER(phi__anthropic_block, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_block, name, "name", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_block, input, "input", PHI__MEMBER_RAW),
-    PHI__MEMBER(phi__anthropic_block, citations, "citations", PHI__MEMBER_ARRAY)};
-static const phi__json_members phi__anthropic_block_members = {
-    phi__anthropic_block_list, PHI__COUNT(phi__anthropic_block_list)};
+    PHI__MEMBER(phi__anthropic_block, citations, "citations", PHI__MEMBER_ARRAY),
+    PHI__MEMBERS_END};
 
-static void phi__anthropic_stream_read_block(phi__anthropic_block *b, phi_str raw) {
+static void phi__anthropic_read_block(phi__anthropic_block *b, phi_str raw) {
     memset(b, 0, sizeof *b);
     b->raw = raw;
-    (void)phi__json_members_read(raw, &phi__anthropic_block_members, b, NULL);
-}
-
-/* The members of a call that phi does not know ("caller") go back with it. */
-static void phi__anthropic_stream_keep_rest(phi__assembly *a, phi__draft *d, phi_str raw) {
-    static const char *const known[] = {"type", "id", "name", "input", NULL};
-    phi__opaque_rest(&d->citations, raw, known);
-    if (d->citations.failed) a->no_memory = true;
-    if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
+    (void)phi__json_members_read(raw, phi__anthropic_block_members, b, NULL);
 }
 
 /* SIZE_MAX: a block without a type, or no memory. */
-static size_t phi__anthropic_stream_open(phi__assembly *a, const phi__anthropic_block *b,
-                                         int64_t index) {
+static size_t phi__anthropic_open(phi__assembly *a, const phi__anthropic_block *b, int64_t index) {
     phi_content_kind kind;
     if (PHI__ANTHROPIC_IS(b->type, "text"))
         kind = PHI_CONTENT_TEXT;
@@ -397,7 +308,11 @@ static size_t phi__anthropic_stream_open(phi__assembly *a, const phi__anthropic_
     if (kind == PHI_CONTENT_TOOL_CALL) {
         phi__assembly_put(a, &d->id, b->id);
         phi__assembly_put(a, &d->name, b->name);
-        phi__anthropic_stream_keep_rest(a, d, b->raw);
+        /* The members of a call that phi does not know ("caller") go back with it. */
+        static const char *const known[] = {"type", "id", "name", "input", NULL};
+        phi__opaque_rest(&d->citations, b->raw, known);
+        if (d->citations.failed) a->no_memory = true;
+        if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
     }
     if (kind == PHI_CONTENT_THINKING) {
         d->redacted = PHI__ANTHROPIC_IS(b->type, "redacted_thinking");
@@ -409,18 +324,18 @@ static size_t phi__anthropic_stream_open(phi__assembly *a, const phi__anthropic_
 
 /* Arguments may come whole with the start of the block; deltas, if any follow, take their place.
    They wait where a call keeps nothing else. */
-static void phi__anthropic_stream_block_start(phi__assembly *a, const phi__anthropic_event *ev) {
+static void phi__anthropic_block_start(phi__assembly *a, const phi__anthropic_event *ev) {
     phi__anthropic_block b;
     if (ev->block.len == 0) return;
-    phi__anthropic_stream_read_block(&b, ev->block);
-    size_t block = phi__anthropic_stream_open(a, &b, ev->index);
+    phi__anthropic_read_block(&b, ev->block);
+    size_t block = phi__anthropic_open(a, &b, ev->index);
     if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) return;
     if (b.input.len <= 2 || b.input.at[0] != '{') return;
     phi__assembly_wait(a, block, b.input);
 }
 
 /* arguments: the call's, if no delta brought any. */
-static void phi__anthropic_stream_close_call(phi__assembly *a, size_t block, phi_str arguments) {
+static void phi__anthropic_close_call(phi__assembly *a, size_t block, phi_str arguments) {
     phi__assembly_close_call(a, block, arguments);
     phi__draft *d = &a->drafts[block];
     phi__assembly_set(a, &d->replay, phi__buf_str(&d->citations));
@@ -428,10 +343,10 @@ static void phi__anthropic_stream_close_call(phi__assembly *a, size_t block, phi
 }
 
 /* A hosted call needs its input when it goes back, also an empty one. */
-static void phi__anthropic_stream_close_opaque(phi__assembly *a, size_t block) {
+static void phi__anthropic_close_opaque(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     phi_str name = phi__buf_str(&d->name), none = {NULL, 0}, value;
-    if (d->bytes.len == 0 && name.len > 9 && memcmp(name.at + name.len - 9, "_tool_use", 9) == 0 &&
+    if (d->bytes.len == 0 && phi__anthropic_is_server_call(name) &&
         !phi__opaque_find(phi__buf_str(&d->replay), PHI__LIT("input"), &value))
         phi__assembly_opaque_set(a, block, none, PHI__LIT("input"), PHI__LIT("{}"));
     if (d->id.len > 0)
@@ -441,34 +356,15 @@ static void phi__anthropic_stream_close_opaque(phi__assembly *a, size_t block) {
         phi__assembly_close(a, block);
 }
 
-static void phi__anthropic_stream_block_stop(phi__assembly *a, size_t block) {
-    if (block == SIZE_MAX || !a->drafts[block].open) return;
-    phi__draft *d = &a->drafts[block];
-    if (d->kind == PHI_CONTENT_TOOL_CALL)
-        phi__anthropic_stream_close_call(
-            a, block, d->replay_open ? phi__buf_str(&d->replay) : phi__str(NULL, 0));
-    else if (d->kind == PHI_CONTENT_OPAQUE)
-        phi__anthropic_stream_close_opaque(a, block);
-    else
-        phi__assembly_close(a, block);
-}
-
 /* A block that some gateways forget to start. */
-static size_t phi__anthropic_stream_find_or_open(phi__assembly *a, int64_t index,
-                                                 phi_content_kind kind) {
+static size_t phi__anthropic_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
     size_t block = phi__assembly_find(a, index);
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
 }
 
-static void phi__anthropic_stream_sign(phi__assembly *a, const phi__anthropic_event *ev) {
-    size_t block = phi__assembly_find(a, ev->index);
-    if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_THINKING) return;
-    phi__assembly_sign(a, block, ev->signature);
-}
-
 /* The member of an opaque block whose value the bytes of deltas are; its name is in draft->id. The
    start may hold some of a text. SIZE_MAX: earlier deltas went into another member. */
-static size_t phi__anthropic_stream_member(phi__assembly *a, size_t block, const char *member) {
+static size_t phi__anthropic_member(phi__assembly *a, size_t block, const char *member) {
     phi__draft *d = &a->drafts[block];
     phi__json_found found;
     if (!d->open) return SIZE_MAX;
@@ -481,60 +377,57 @@ static size_t phi__anthropic_stream_member(phi__assembly *a, size_t block, const
     return block;
 }
 
-static void phi__anthropic_stream_put(phi__assembly *a, size_t block, const char *member,
-                                      phi_str value) {
+static void phi__anthropic_put(phi__assembly *a, size_t block, const char *member, phi_str value) {
     if (value.len > 0)
         phi__assembly_opaque_set(a, block, phi__str(NULL, 0), phi_str_of(member), value);
 }
 
-/* Deltas that are a member's value, or an item of one. Those of unknown types change nothing: the
-   block stays as its start has it. */
-static void phi__anthropic_stream_opaque_delta(phi__assembly *a, size_t block,
-                                               const phi__anthropic_event *ev) {
-    phi_str array;
-    phi__buf now;
-    if (!a->drafts[block].open || a->drafts[block].incomplete) return;
-    if (PHI__ANTHROPIC_IS(ev->delta_type, "compaction_delta")) {
-        phi__anthropic_stream_put(a, block, "content", ev->content);
-        phi__anthropic_stream_put(a, block, "encrypted_content", ev->encrypted_content);
-    } else if (PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta") && ev->signature.at != NULL)
-        phi__anthropic_stream_put(a, block, "signature",
-                                  phi__str(ev->signature.at - 1, ev->signature.len + 2));
-    else if (PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta") && ev->citation.len > 0) {
-        phi__buf_init(&now, a->memory);
-        if (phi__opaque_find(phi__buf_str(&a->drafts[block].replay), PHI__LIT("citations"),
-                             &array) &&
-            array.at[0] == '[')
-            phi__buf_add_str(&now, array);
-        phi__opaque_push(&now, ev->citation);
-        if (now.failed) a->no_memory = true;
-        phi__anthropic_stream_put(a, block, "citations", phi__buf_str(&now));
-        phi__buf_free(&now);
-    }
-}
-
 /* Deltas that are no text of their block. */
-static void phi__anthropic_stream_other_delta(phi__assembly *a, const phi__anthropic_event *ev) {
+static void phi__anthropic_other_delta(phi__assembly *a, const phi__anthropic_event *ev) {
     size_t block = phi__assembly_find(a, ev->index);
     if (block == SIZE_MAX) return;
-    if (a->drafts[block].kind == PHI_CONTENT_OPAQUE)
-        phi__anthropic_stream_opaque_delta(a, block, ev);
-    else if (a->drafts[block].kind == PHI_CONTENT_TEXT &&
-             PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta"))
+    if (a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
+        /* Deltas that are a member's value, or an item of one. Those of unknown types
+           change nothing: the block stays as its start has it. */
+        phi_str array;
+        phi__buf now;
+        if (a->drafts[block].open && !a->drafts[block].incomplete) {
+            if (PHI__ANTHROPIC_IS(ev->delta_type, "compaction_delta")) {
+                phi__anthropic_put(a, block, "content", ev->content);
+                phi__anthropic_put(a, block, "encrypted_content", ev->encrypted_content);
+            } else if (PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta") &&
+                       ev->signature.at != NULL)
+                phi__anthropic_put(a, block, "signature",
+                                   phi__str(ev->signature.at - 1, ev->signature.len + 2));
+            else if (PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta") && ev->citation.len > 0) {
+                phi__buf_init(&now, a->memory);
+                if (phi__opaque_find(phi__buf_str(&a->drafts[block].replay), PHI__LIT("citations"),
+                                     &array) &&
+                    array.at[0] == '[')
+                    phi__buf_add_str(&now, array);
+                phi__opaque_push(&now, ev->citation);
+                if (now.failed) a->no_memory = true;
+                phi__anthropic_put(a, block, "citations", phi__buf_str(&now));
+                phi__buf_free(&now);
+            }
+        }
+    } else if (a->drafts[block].kind == PHI_CONTENT_TEXT &&
+               PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta"))
         phi__assembly_cite(a, block, ev->citation);
-    else if (PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta"))
-        phi__anthropic_stream_sign(a, ev);
+    else if (a->drafts[block].kind == PHI_CONTENT_THINKING &&
+             PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta"))
+        phi__assembly_sign(a, block, ev->signature);
 }
 
-static void phi__anthropic_stream_delta(phi__anthropic_state *st, phi__assembly *a,
-                                        const phi__anthropic_event *ev, phi_str data) {
+static void phi__anthropic_delta(phi__anthropic_state *st, phi__assembly *a,
+                                 const phi__anthropic_event *ev, phi_str data) {
     const char *member;
     size_t block;
     phi__json_text text;
     if (PHI__ANTHROPIC_IS(ev->delta_type, "text_delta")) {
         text = ev->text;
         member = "text";
-        block = phi__anthropic_stream_find_or_open(a, ev->index, PHI_CONTENT_TEXT);
+        block = phi__anthropic_find_or_open(a, ev->index, PHI_CONTENT_TEXT);
     } else if (PHI__ANTHROPIC_IS(ev->delta_type, "input_json_delta")) {
         text = ev->partial_json;
         member = "input";
@@ -542,13 +435,13 @@ static void phi__anthropic_stream_delta(phi__anthropic_state *st, phi__assembly 
     } else if (PHI__ANTHROPIC_IS(ev->delta_type, "thinking_delta")) {
         text = ev->thinking;
         member = "thinking";
-        block = phi__anthropic_stream_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
+        block = phi__anthropic_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
     } else {
-        phi__anthropic_stream_other_delta(a, ev);
+        phi__anthropic_other_delta(a, ev);
         return;
     }
     if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_OPAQUE)
-        block = phi__anthropic_stream_member(a, block, member);
+        block = phi__anthropic_member(a, block, member);
     phi__assembly_add_text(a, block, text);
     phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
@@ -560,42 +453,39 @@ typedef struct phi__anthropic_message {
     phi_str usage, details, content, diagnostics; /* raw JSON */
 } phi__anthropic_message;
 
-static const phi__json_member phi__anthropic_message_list[] = {
+static const phi__json_member phi__anthropic_members[] = {
     PHI__MEMBER(phi__anthropic_message, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_message, content, "content", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_message, diagnostics, "diagnostics", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_message, model, "model", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_message, stop, "stop_reason", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_message, details, "stop_details", PHI__MEMBER_RAW),
-    PHI__MEMBER(phi__anthropic_message, usage, "usage", PHI__MEMBER_RAW)};
-static const phi__json_members phi__anthropic_message_members = {
-    phi__anthropic_message_list, PHI__COUNT(phi__anthropic_message_list)};
+    PHI__MEMBER(phi__anthropic_message, usage, "usage", PHI__MEMBER_RAW),
+    PHI__MEMBERS_END};
 
-static void phi__anthropic_stream_content(phi__assembly *a, phi_str content) {
+static void phi__anthropic_content(phi__assembly *a, phi_str content) {
     phi__json_cursor c;
     phi__anthropic_block b;
     phi_str raw;
-    phi__json_cursor_init(&c, content.len > 0 ? content : PHI__LIT("[]"));
-    if (!phi__json_cursor_enter_array(&c)) return;
-    while (phi__json_cursor_next_item(&c)) {
-        if (!phi__json_cursor_take_raw(&c, &raw)) continue;
-        phi__anthropic_stream_read_block(&b, raw);
-        size_t block = phi__anthropic_stream_open(a, &b, (int64_t)a->count);
+    if (!phi__json_cursor_in_array(&c, content.len > 0 ? content : PHI__LIT("[]"))) return;
+    while (phi__json_cursor_next_raw(&c, &raw)) {
+        phi__anthropic_read_block(&b, raw);
+        size_t block = phi__anthropic_open(a, &b, (int64_t)a->count);
         if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
-            phi__anthropic_stream_close_call(a, block, b.input);
+            phi__anthropic_close_call(a, block, b.input);
         else
             phi__assembly_close(a, block);
     }
 }
 
 /* The message of message_start, or a whole answer; `whole` reads its blocks and its end too. */
-static void phi__anthropic_stream_message_of(phi__anthropic_state *st, phi__assembly *a,
-                                             phi_str raw, bool whole) {
+static void phi__anthropic_message_of(phi__anthropic_state *st, phi__assembly *a, phi_str raw,
+                                      bool whole) {
     phi__json_cursor c;
     phi__json_cursor_init(&c, raw);
     if (raw.len == 0 || phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return;
     phi__anthropic_message m = PHI_ZERO;
-    (void)phi__json_members_take(&c, &phi__anthropic_message_members, &m);
+    (void)phi__json_members_take(&c, phi__anthropic_members, &m);
     if (m.id.at != NULL) phi__assembly_put(a, &a->response_id, m.id);
     if (m.model.at != NULL) phi__assembly_put(a, &a->model, m.model);
     if (m.diagnostics.len > 0) {
@@ -612,25 +502,35 @@ static void phi__anthropic_stream_message_of(phi__anthropic_state *st, phi__asse
         if (out->failed) a->no_memory = true;
     }
     phi__assembly_start(a);
-    phi__anthropic_stream_usage(a, m.usage);
+    phi__anthropic_usage(a, m.usage);
     if (!whole) return;
-    phi__anthropic_stream_content(a, m.content);
-    phi__anthropic_stream_stop(st, a, m.stop, m.details);
+    phi__anthropic_content(a, m.content);
+    phi__anthropic_stop(st, a, m.stop, m.details);
 }
 
-static void phi__anthropic_stream_take(phi__anthropic_state *st, phi__assembly *a,
-                                       const phi__anthropic_event *ev, phi_str data) {
+static void phi__anthropic_take(phi__anthropic_state *st, phi__assembly *a,
+                                const phi__anthropic_event *ev, phi_str data) {
     if (PHI__ANTHROPIC_IS(ev->type, "content_block_delta"))
-        phi__anthropic_stream_delta(st, a, ev, data);
+        phi__anthropic_delta(st, a, ev, data);
     else if (PHI__ANTHROPIC_IS(ev->type, "content_block_start"))
-        phi__anthropic_stream_block_start(a, ev);
-    else if (PHI__ANTHROPIC_IS(ev->type, "content_block_stop"))
-        phi__anthropic_stream_block_stop(a, phi__assembly_find(a, ev->index));
-    else if (PHI__ANTHROPIC_IS(ev->type, "message_start"))
-        phi__anthropic_stream_message_of(st, a, ev->message, false);
+        phi__anthropic_block_start(a, ev);
+    else if (PHI__ANTHROPIC_IS(ev->type, "content_block_stop")) {
+        size_t block = phi__assembly_find(a, ev->index);
+        if (block != SIZE_MAX && a->drafts[block].open) {
+            phi__draft *d = &a->drafts[block];
+            if (d->kind == PHI_CONTENT_TOOL_CALL)
+                phi__anthropic_close_call(
+                    a, block, d->replay_open ? phi__buf_str(&d->replay) : phi__str(NULL, 0));
+            else if (d->kind == PHI_CONTENT_OPAQUE)
+                phi__anthropic_close_opaque(a, block);
+            else
+                phi__assembly_close(a, block);
+        }
+    } else if (PHI__ANTHROPIC_IS(ev->type, "message_start"))
+        phi__anthropic_message_of(st, a, ev->message, false);
     else if (PHI__ANTHROPIC_IS(ev->type, "message_delta")) {
-        phi__anthropic_stream_usage(a, ev->usage);
-        phi__anthropic_stream_stop(st, a, ev->stop_reason, ev->stop_details);
+        phi__anthropic_usage(a, ev->usage);
+        phi__anthropic_stop(st, a, ev->stop_reason, ev->stop_details);
     } else if (PHI__ANTHROPIC_IS(ev->type, "message_stop"))
         a->terminal = a->last = true;
     else if (PHI__ANTHROPIC_IS(ev->type, "error") || (ev->type.len == 0 && ev->has_error))
@@ -656,16 +556,16 @@ static void phi__anthropic_stream_event(void *state, phi__assembly *a, phi_str n
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
     phi__delta_cache_forget(&st->repeat);
-    if (!phi__anthropic_stream_read(&ev, data)) {
+    if (!phi__anthropic_read(&ev, data)) {
         st->broken = true;
         return;
     }
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    phi__anthropic_stream_take(st, a, &ev, data);
+    phi__anthropic_take(st, a, &ev, data);
     phi_arena_reset(&a->scratch, mark);
 }
 
-static void phi__anthropic_stream_end(void *state, phi__assembly *a) {
+static void phi__anthropic_end(void *state, phi__assembly *a) {
     phi__anthropic_state *st = (phi__anthropic_state *)state;
     bool open = false;
     if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
@@ -676,14 +576,13 @@ static void phi__anthropic_stream_end(void *state, phi__assembly *a) {
         phi__classify_truncated(a, st->heard);
 }
 
-static void phi__anthropic_stream_whole(void *state, phi__assembly *a, phi_str body) {
+static void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
     phi__anthropic_state *st = (phi__anthropic_state *)state;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__anthropic_event ev;
-    if (phi__anthropic_stream_read(&ev, body) && PHI__ANTHROPIC_IS(ev.type, "message") &&
-        !ev.has_error) {
+    if (phi__anthropic_read(&ev, body) && PHI__ANTHROPIC_IS(ev.type, "message") && !ev.has_error) {
         st->heard = true;
-        phi__anthropic_stream_message_of(st, a, body, true);
+        phi__anthropic_message_of(st, a, body, true);
         if (st->got_stop)
             a->terminal = true;
         else
@@ -693,12 +592,7 @@ static void phi__anthropic_stream_whole(void *state, phi__assembly *a, phi_str b
     phi_arena_reset(&a->scratch, mark);
 }
 
-/* ======== Requests of the Anthropic Messages API.
-
-   A message's content is rendered whole, blocks joined by commas, and kept; roles are opened and
-   closed by glue around it, so that tool results and the user's words after them share one message.
-   The cache mark moves from turn to turn: it is put inside of the last brace of the last user
-   block, which is why no rendering holds one. wire.md parts 2 and 9. */
+/* ---- requests ---- */
 
 #define PHI__ANTHROPIC_TOOLS_BETA "inline-tools-2026-09-15"
 #define PHI__ANTHROPIC_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
@@ -726,35 +620,25 @@ static uint32_t phi__anthropic_form(const phi__encoder *e) {
 
 /* ---- roles ---- */
 
-static void phi__anthropic_close_role(phi__encoder *e) {
-    if (e->open_role == (phi_role)0) return;
-    phi__encode_glue(e, "]}");
-    e->last_role = e->open_role;
-    e->open_role = (phi_role)0;
-}
-
-/* Ends the message before, where one is open, and begins one of a role. */
-static void phi__anthropic_open_role(phi__encoder *e, phi_role role) {
-    static const char *const user[] = {"{\"role\":\"user\",\"content\":[",
-                                       ",{\"role\":\"user\",\"content\":[",
-                                       "]},{\"role\":\"user\",\"content\":["};
-    static const char *const assistant[] = {"{\"role\":\"assistant\",\"content\":[",
-                                            ",{\"role\":\"assistant\",\"content\":[",
-                                            "]},{\"role\":\"assistant\",\"content\":["};
-    size_t before = e->open_role != (phi_role)0 ? 2 : e->last_role != (phi_role)0 ? 1 : 0;
-    phi__encode_glue(e, role == PHI__ROLE_SYSTEM ? "]},{\"role\":\"system\",\"content\":["
-                        : role == PHI_ROLE_USER  ? user[before]
-                                                 : assistant[before]);
-    if (before == 2) e->last_role = e->open_role;
-    e->open_role = role;
-}
-
 static void phi__anthropic_append(phi__encoder *e, phi_role role, phi_str blocks) {
     if (blocks.len == 0) return;
     if (e->open_role == role)
         phi__encode_glue(e, ",");
-    else
-        phi__anthropic_open_role(e, role);
+    else {
+        /* Ends the message before, where one is open, and begins one of a role. */
+        static const char *const user[] = {"{\"role\":\"user\",\"content\":[",
+                                           ",{\"role\":\"user\",\"content\":[",
+                                           "]},{\"role\":\"user\",\"content\":["};
+        static const char *const assistant[] = {"{\"role\":\"assistant\",\"content\":[",
+                                                ",{\"role\":\"assistant\",\"content\":[",
+                                                "]},{\"role\":\"assistant\",\"content\":["};
+        size_t before = e->open_role != (phi_role)0 ? 2 : e->last_role != (phi_role)0 ? 1 : 0;
+        phi__encode_glue(e, role == PHI__ROLE_SYSTEM ? "]},{\"role\":\"system\",\"content\":["
+                            : role == PHI_ROLE_USER  ? user[before]
+                                                     : assistant[before]);
+        if (before == 2) e->last_role = e->open_role;
+        e->open_role = role;
+    }
     phi__encode_piece(e, blocks);
     if (role != PHI_ROLE_ASSISTANT && e->count > 0) e->mark_piece = e->count - 1;
 }
@@ -783,7 +667,7 @@ static bool phi__anthropic_begins(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     size_t i = 0;
     while (i < m->content_count && !(m->content[i].kind == PHI_CONTENT_OPAQUE &&
-                                     phi__anthropic_blocks_is_server_result(m->content[i].name)))
+                                     phi__anthropic_is_server_result(m->content[i].name)))
         i++;
     if (i == m->content_count) return false;
     for (i = at; i > 0; i--) {
@@ -798,9 +682,9 @@ static bool phi__anthropic_begins(const phi__encoder *e, size_t at) {
 static bool phi__anthropic_abandons(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     size_t i = 0;
-    if (phi__render_abandons(e, at, phi__anthropic_blocks_is_server_call)) return true;
+    if (phi__render_abandons(e, at, phi__anthropic_is_server_call)) return true;
     while (i < m->content_count && !(phi__render_is_opaque(e->codec, &m->content[i]) &&
-                                     phi__anthropic_blocks_is_server_call(m->content[i].name)))
+                                     phi__anthropic_is_server_call(m->content[i].name)))
         i++;
     if (i == m->content_count || (e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
     for (i = at + 1; i < e->spec->item_count; i++) {
@@ -845,16 +729,52 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
             for (size_t i = 0; i < m->content_count; i++) {
                 const phi_content *c = &m->content[i];
                 if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-                    phi__anthropic_blocks_text(e, c->text);
+                    phi__render_text_part(e, c->text);
                 if ((form & PHI__ANTHROPIC_SYSTEM) != 0 && phi__render_is_opaque(e->codec, c))
                     phi__render_opaque(e, c);
             }
         } else if (m->role == PHI_ROLE_USER)
-            phi__anthropic_blocks_parts(e, m, true);
+            phi__anthropic_parts(e, m, true);
         else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__anthropic_blocks_result(e, m);
-        else
-            phi__anthropic_blocks_assistant(e, m, form);
+            phi__anthropic_result(e, m);
+        else {
+            bool whole = (form & PHI__ANTHROPIC_PROTOCOL) != 0;
+            bool paused = (form & PHI__ANTHROPIC_PAUSED) != 0;
+            size_t last = paused && m->content_count > 0 ? m->content_count - 1
+                                                         : phi__anthropic_last(e, m, form);
+            for (size_t i = 0; last != SIZE_MAX && i <= last; i++) {
+                const phi_content *c = &m->content[i];
+                if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+                    phi__anthropic_cited(
+                        e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
+                        whole ? c->citations : phi__str(NULL, 0));
+                else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0) {
+                    phi__buf *out = &e->scratch;
+                    if (c->signature.len !=
+                        0) { /* without one the turn was cut: the API would refuse it */
+                        phi__json_write_comma(out);
+                        if (c->redacted) {
+                            phi__buf_text(out, "{\"type\":\"redacted_thinking\"");
+                            phi__records_str(out, "data", c->signature);
+                        } else {
+                            phi__buf_text(out, "{\"type\":\"thinking\"");
+                            phi__render_text_member(e, "thinking", c->text);
+                            phi__records_str(out, "signature", c->signature);
+                        }
+                        phi__buf_char(out, '}');
+                    }
+                } else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+                    phi__buf *out = &e->scratch;
+                    phi__json_write_comma(out);
+                    phi__render_id(out, "{\"type\":\"tool_use\",\"id\":", c->id, PHI__ID_ANTHROPIC);
+                    phi__render_name(out, ",\"name\":", c->name, 128);
+                    phi__buf_wrap(out, ",\"input\":", phi__render_arguments(e, c->arguments), "");
+                    if (whole) phi__render_rest(e, c->replay);
+                    phi__buf_char(out, '}');
+                } else if (phi__anthropic_sends(e, m, i, form))
+                    phi__render_opaque(e, c);
+            }
+        }
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
     phi__anthropic_append(e, phi__anthropic_role(e, at), blocks);
@@ -865,16 +785,12 @@ static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {
     const phi_content *call = &e->spec->items[item].message->content[block];
     phi_str json;
     phi__buf_clear(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"tool_result\",\"tool_use_id\":");
-    phi__render_id(&e->scratch, call->id, PHI__ID_ANTHROPIC);
+    phi__render_id(&e->scratch, "{\"type\":\"tool_result\",\"tool_use_id\":", call->id,
+                   PHI__ID_ANTHROPIC);
     phi__buf_text(&e->scratch, ",\"is_error\":true,\"content\":\"");
     phi__render_missing(e);
     phi__buf_text(&e->scratch, "\"}");
-    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
-        e->failed = true;
-    else
-        phi__anthropic_append(e, PHI_ROLE_USER, json);
-    phi__buf_clear(&e->scratch);
+    if (phi__encode_copy(e, &json)) phi__anthropic_append(e, PHI_ROLE_USER, json);
 }
 
 /* Images and documents of results that are errors: the API takes them only behind all results. */
@@ -888,7 +804,7 @@ static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
             for (size_t j = 0; j < m->content_count; j++)
                 if (phi__render_way_to(e, &m->content[j]) == PHI__RENDER_BLOCK)
-                    phi__anthropic_blocks_media_block(e, &m->content[j]);
+                    phi__anthropic_media_block(e, &m->content[j]);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
         }
         phi__anthropic_append(e, PHI_ROLE_USER, blocks);
@@ -896,50 +812,6 @@ static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to
 }
 
 /* ---- around the messages ---- */
-
-static void phi__anthropic_put_choice(phi__encoder *e, const phi__claude_plan *p) {
-    phi_tool_choice choice = e->spec->tool_choice;
-    if (choice == PHI_TOOL_CHOICE_REQUIRED && (p->thinks || p->claude.no_forced_tool))
-        choice = PHI_TOOL_CHOICE_AUTO; /* the API refuses to force a call then */
-    if (e->spec->respond_only) {
-        phi__buf_text(&e->scratch,
-                      ",\"tool_choice\":{\"type\":\"tool\",\"name\":\"" PHI_RESPOND_TOOL "\"");
-    } else {
-        phi__buf_text(&e->scratch, ",\"tool_choice\":{\"type\":\"");
-        phi__buf_text(&e->scratch, choice == PHI_TOOL_CHOICE_NONE       ? "none\""
-                                   : choice == PHI_TOOL_CHOICE_REQUIRED ? "any\""
-                                                                        : "auto\"");
-    }
-    if (phi__takes_serial(e->spec, PHI__TAKES_ALL))
-        phi__buf_text(&e->scratch, ",\"disable_parallel_tool_use\":true");
-    phi__buf_char(&e->scratch, '}');
-}
-
-static void phi__anthropic_put_tools(phi__encoder *e) {
-    phi__buf *out = &e->scratch;
-    size_t last = e->spec->tool_count; /* the mark follows the last tool with a schema */
-    while (last > 0 && (e->spec->tools[last - 1].is_raw || e->spec->tools[last - 1].deferred))
-        last--; /* a deferred tool takes none */
-    phi__buf_text(out, ",\"tools\":[");
-    if (phi__takes_deferred(e->spec))
-        phi__buf_text(out, "{\"type\":\"tool_search_tool_bm25_20251119\","
-                           "\"name\":\"tool_search_tool_bm25\"},");
-    for (size_t i = 0; i < e->spec->tool_count; i++) {
-        if (i > 0) phi__buf_char(out, ',');
-        if (e->spec->tools[i].is_raw) {
-            phi__takes_put_raw(e, &e->spec->tools[i]);
-            continue;
-        }
-        phi__buf_char(out, '{');
-        if (phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"input_schema\":"))
-            phi__buf_text(out, ",\"strict\":true");
-        if (e->spec->tools[i].deferred) phi__buf_text(out, ",\"defer_loading\":true");
-        if (i + 1 == last && phi__codec_marks(e->spec, PHI__MARK_TOOLS))
-            phi__buf_text(out, phi__anthropic_mark(e->spec));
-        phi__buf_char(out, '}');
-    }
-    phi__buf_char(out, ']');
-}
 
 static void phi__anthropic_head(phi__encoder *e) {
     static const phi__takes_keys keys = {"temperature",    "top_p", "top_k",
@@ -949,13 +821,12 @@ static void phi__anthropic_head(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     phi__buf_clear(out);
     phi__buf_char(out, '{');
-    phi__render_member(out, "model", phi_str_of(spec->model->id));
-    phi__buf_text(out, ",\"max_tokens\":");
-    phi__buf_u64(out, plan.max_tokens);
+    phi__records_str(out, "model", phi_str_of(spec->model->id));
+    phi__records_u64(out, "max_tokens", plan.max_tokens);
     phi__buf_text(out, ",\"stream\":true");
     if (!phi__render_blank(spec->system_prompt)) {
         phi__buf_text(out, ",\"system\":[{\"type\":\"text\"");
-        phi__render_member(out, "text", spec->system_prompt);
+        phi__records_str(out, "text", spec->system_prompt);
         if (phi__codec_marks(spec, PHI__MARK_SYSTEM)) phi__buf_text(out, phi__anthropic_mark(spec));
         phi__buf_text(out, "}]");
     }
@@ -963,15 +834,50 @@ static void phi__anthropic_head(phi__encoder *e) {
     phi__claude_put_config(e, &plan, true);
     phi__takes_put(e, &keys, phi__claude_takes_of(&plan, phi__anthropic_version(spec->model)));
     if (spec->tool_count > 0) {
-        phi__anthropic_put_choice(e, &plan);
-        phi__anthropic_put_tools(e);
+        phi_tool_choice choice = e->spec->tool_choice;
+        if (choice == PHI_TOOL_CHOICE_REQUIRED && (plan.thinks || plan.claude.no_forced_tool))
+            choice = PHI_TOOL_CHOICE_AUTO; /* the API refuses to force a call then */
+        if (e->spec->respond_only) {
+            phi__buf_text(&e->scratch,
+                          ",\"tool_choice\":{\"type\":\"tool\",\"name\":\"" PHI_RESPOND_TOOL "\"");
+        } else {
+            phi__buf_text(&e->scratch, ",\"tool_choice\":{\"type\":\"");
+            phi__buf_text(&e->scratch, choice == PHI_TOOL_CHOICE_NONE       ? "none\""
+                                       : choice == PHI_TOOL_CHOICE_REQUIRED ? "any\""
+                                                                            : "auto\"");
+        }
+        if (phi__takes_serial(e->spec, PHI__TAKES_ALL))
+            phi__buf_text(&e->scratch, ",\"disable_parallel_tool_use\":true");
+        phi__buf_char(&e->scratch, '}');
+        size_t last = e->spec->tool_count; /* the mark follows the last tool with a schema */
+        while (last > 0 && (e->spec->tools[last - 1].is_raw || e->spec->tools[last - 1].deferred))
+            last--; /* a deferred tool takes none */
+        phi__buf_text(out, ",\"tools\":[");
+        if (phi__takes_deferred(e->spec))
+            phi__buf_text(out, "{\"type\":\"tool_search_tool_bm25_20251119\","
+                               "\"name\":\"tool_search_tool_bm25\"},");
+        for (size_t i = 0; i < e->spec->tool_count; i++) {
+            if (phi__takes_raw(e, i)) continue;
+            phi__buf_char(out, '{');
+            if (phi__strict_put_tool(e, &e->spec->tools[i], ",\"input_schema\":"))
+                phi__buf_text(out, ",\"strict\":true");
+            if (e->spec->tools[i].deferred) phi__buf_text(out, ",\"defer_loading\":true");
+            if (i + 1 == last && phi__codec_marks(e->spec, PHI__MARK_TOOLS))
+                phi__buf_text(out, phi__anthropic_mark(e->spec));
+            phi__buf_char(out, '}');
+        }
+        phi__buf_char(out, ']');
     }
     phi__buf_text(out, ",\"messages\":[");
     phi__encode_scratch(e);
 }
 
 static void phi__anthropic_tail(phi__encoder *e) {
-    phi__anthropic_close_role(e);
+    if (e->open_role != (phi_role)0) {
+        phi__encode_glue(e, "]}");
+        e->last_role = e->open_role;
+        e->open_role = (phi_role)0;
+    }
     phi__encode_glue(e, "]}");
     if (phi__codec_marks(e->spec, PHI__MARK_MESSAGES))
         phi__encode_mark(e, 1, phi__anthropic_mark(e->spec));
@@ -992,18 +898,11 @@ static void phi__anthropic_address(phi__encoder *e) {
     phi_str key = phi__str_trim(phi_str_of(model->api_key));
     phi_str version = phi__anthropic_version(model);
     phi__encode_url(e, "/v1", false, "/messages");
-    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
-    phi__encode_header(e, "accept", PHI__LIT("text/event-stream, application/json"));
+    phi__encode_accept(e, "text/event-stream, application/json");
     phi__encode_header(e, "anthropic-version", version);
-    if (key.len > 0 && (phi__claude_late_version(version) ||
-                        phi__str_find(key, 0, "sk-ant-oat") != SIZE_MAX)) { /* an OAuth token */
-        phi__buf_clear(&e->scratch);
-        phi__buf_text(&e->scratch, "Bearer ");
-        phi__buf_add_str(&e->scratch, key);
-        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
-    } else if (key.len > 0)
-        phi__encode_header(e, "x-api-key", key);
-    phi__encode_model_headers(e);
+    bool bearer = phi__claude_late_version(version) ||
+                  phi__str_find(key, 0, "sk-ant-oat") != SIZE_MAX; /* an OAuth token */
+    phi__encode_key(e, bearer ? NULL : "x-api-key");
     /* Beside the host's own. */
     phi__buf *out = &e->scratch;
     if (!phi__anthropic_changes_tools(e)) return;
@@ -1038,17 +937,15 @@ static bool phi__anthropic_defers(const phi_model *model) {
 static void phi__anthropic_put_change(phi__buf *out, const phi__tool_view *tool, bool removed) {
     if (removed) {
         phi__buf_text(out, "{\"type\":\"tool_removal\",\"tool\":{\"type\":\"tool_reference\"");
-        phi__render_member(out, "name", tool->name);
+        phi__records_str(out, "name", tool->name);
         phi__buf_text(out, "}}");
         return;
     }
     phi__buf_text(out, "{\"type\":\"tool_addition\",\"tool\":{\"type\":\"tool_definition\","
                        "\"definition\":{");
-    phi__render_member(out, "name", tool->name);
-    if (tool->description.len > 0) phi__render_member(out, "description", tool->description);
-    phi__buf_text(out, ",\"input_schema\":");
-    phi__buf_add_str(out, tool->schema);
-    phi__buf_text(out, "}}}");
+    phi__records_str(out, "name", tool->name);
+    if (tool->description.len > 0) phi__records_str(out, "description", tool->description);
+    phi__buf_wrap(out, ",\"input_schema\":", tool->schema, "}}}");
 }
 
 /* ---- the codec ---- */
@@ -1064,45 +961,26 @@ static uint32_t phi__anthropic_takes(const phi__request_spec *spec) {
     return phi__claude_takes_of(&plan, phi__anthropic_version(spec->model));
 }
 
+/* clang-format off */
 static const char *const phi__anthropic_owned[] = {
-    "model",       "max_tokens",           "stream", "system", "messages", "tools",
-    "tool_choice", "output_config.format", NULL};
+    "model", "max_tokens", "stream", "system", "messages", "tools", "tool_choice",
+    "output_config.format", NULL};
 
 static const phi__codec_settings phi__anthropic_settings = {phi__anthropic_takes, phi__claude_level,
                                                             phi__anthropic_owned, NULL};
 
-static const phi__codec_rules phi__anthropic_rules = {NULL,
-                                                      phi__claude_strict_form,
-                                                      NULL,
-                                                      phi__claude_format_way,
-                                                      PHI__SCHEMA_STRICT,
-                                                      NULL,
-                                                      phi__claude_unforced,
-                                                      phi__claude_user_last,
-                                                      PHI__RULE_USER_FIRST,
-                                                      phi__anthropic_media,
-                                                      NULL,
-                                                      phi__claude_binding,
-                                                      phi__claude_takes_updates,
-                                                      phi__anthropic_takes_tools,
-                                                      phi__anthropic_put_change,
-                                                      &phi__anthropic_settings,
-                                                      phi__anthropic_defers};
+static const phi__codec_rules phi__anthropic_rules = {
+    NULL, phi__claude_strict_form, NULL, phi__claude_format_way, PHI__SCHEMA_STRICT, NULL,
+    phi__claude_unforced, phi__claude_user_last, PHI__RULE_USER_FIRST, phi__anthropic_media, NULL,
+    phi__claude_binding, phi__claude_takes_updates, phi__anthropic_takes_tools,
+    phi__anthropic_put_change, &phi__anthropic_settings, phi__anthropic_defers};
 
 PHI__FN const phi__codec *phi__anthropic_codec(void) {
-    static const phi__codec codec = {PHI__NAMES_ANTHROPIC,
-                                     &phi__anthropic_rules,
-                                     sizeof(phi__anthropic_state),
-                                     phi__anthropic_head,
-                                     phi__anthropic_item,
-                                     phi__anthropic_tail,
-                                     phi__anthropic_address,
-                                     phi__anthropic_missing,
-                                     phi__anthropic_after_results,
-                                     phi__anthropic_stream_event,
-                                     phi__anthropic_stream_end,
-                                     phi__anthropic_stream_whole,
-                                     NULL,
-                                     NULL};
+    static const phi__codec codec = {
+        PHI__NAMES_ANTHROPIC, &phi__anthropic_rules, sizeof(phi__anthropic_state),
+        phi__anthropic_head, phi__anthropic_item, phi__anthropic_tail, phi__anthropic_address,
+        phi__anthropic_missing, phi__anthropic_after_results, phi__anthropic_stream_event,
+        phi__anthropic_end, phi__anthropic_whole, NULL, NULL};
     return &codec;
 }
+/* clang-format on */

@@ -7,8 +7,6 @@
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
 #include "codecs/sigv4_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
@@ -36,126 +34,93 @@ typedef struct phi__bedrock_state {
     bool settled; /* both, or the end: later frames are ignored */
 } phi__bedrock_state;
 
-/* ======== Documents of Amazon Bedrock's ConverseStream, and their names.
+/* ---- documents and their names ----
 
    The API takes few characters in a name, and no name twice in a request. A rendering is kept with
    its message, so the name depends on nothing that a later request changes. */
 
 enum {
-    PHI__BEDROCK_DOCUMENT_TITLE_MOST = 60, /* bytes of a document's title in its name */
-    PHI__BEDROCK_DOCUMENT_HASHED_MOST =
-        1024 /* bytes of a document that its name depends on, at each end */
+    PHI__BEDROCK_TITLE_MOST = 60,   /* bytes of a document's title in its name */
+    PHI__BEDROCK_HASHED_MOST = 1024 /* bytes at each end of a document that its name depends on */
 };
 
-/* A distinct number for each document of a request, from its content, its place in the thread and
-   its place among the documents of its message. */
-static uint64_t phi__bedrock_document_hash(const phi__encoder *e, const phi_content *c, size_t at,
-                                           size_t ordinal) {
-    phi_str bytes = c->data.len > 0 ? c->data : c->text;
-    size_t n = phi__min(bytes.len, (size_t)PHI__BEDROCK_DOCUMENT_HASHED_MOST);
-    uint64_t hash = phi__hash(c->name, e->spec->items[at].from * 64 + ordinal);
-    hash = phi__hash(phi__str(bytes.at, n), hash ^ bytes.len);
-    return phi__hash(phi__str(bytes.at + bytes.len - n, n), hash);
-}
-
-/* Letters, digits, hyphens, brackets and single blanks only; an ending such as ".pdf" is left
-   out. */
-static void phi__bedrock_document_name(phi__buf *out, const phi_content *c, uint64_t hash) {
-    size_t len = c->name.len, n = 0;
-    char digits[17];
-    bool blank = true;
-    for (size_t i = len; i > 1 && len - i < 5; i--)
-        if (c->name.at[i - 1] == '.') {
-            len = i - 1;
-            break;
-        }
-    for (size_t i = 0; i < len && n < PHI__BEDROCK_DOCUMENT_TITLE_MOST; i++) {
-        char ch = c->name.at[i];
-        bool fits = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-                    (ch >= '0' && ch <= '9') || ch == '-' || ch == '(' || ch == ')' || ch == '[' ||
-                    ch == ']';
-        if (!fits && blank) continue;
-        phi__buf_char(out, fits ? ch : ' ');
-        blank = !fits;
-        n++;
-    }
-    if (n == 0) phi__buf_text(out, "document");
-    if (n == 0 || !blank) phi__buf_char(out, ' ');
-    phi__hash_hex(hash, digits);
-    phi__buf_add(out, digits, 8);
-}
-
-/* A document as a block, into the scratch buffer. at: its item; ordinal: its place among the
-   documents of its message that are sent. */
-static void phi__bedrock_document_put(phi__encoder *e, const phi_content *c, size_t at,
-                                      size_t ordinal) {
-    const char *format = c->data.len > 0 ? phi__render_ending(c->mime_type) : "txt";
+/* An image, audio or a document. at: its item; ordinal: its place among the documents of its
+   message that are sent. */
+static void phi__bedrock_block(phi__encoder *e, const phi_content *c, size_t at, size_t ordinal) {
+    bool image = c->kind == PHI_CONTENT_IMAGE, document = c->kind == PHI_CONTENT_DOCUMENT;
+    bool text = document && c->data.len == 0;
+    size_t slash = phi__str_find(c->mime_type, 0, "/") + 1; /* of "image/png" */
     phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"document\":{");
-    phi__render_member(out, "format", phi_str_of(format));
-    phi__buf_text(out, ",\"name\":\"");
-    phi__bedrock_document_name(out, c, phi__bedrock_document_hash(e, c, at, ordinal));
-    phi__buf_text(out, "\",\"source\":{");
-    if (c->data.len > 0) {
-        phi__buf_text(out, "\"bytes\":\"");
-        phi__render_base64(e, c->data);
-        phi__buf_text(out, "\"}}}");
-    } else {
+    phi__json_write_item(out, image      ? "{\"image\":{"
+                              : document ? "{\"document\":{"
+                                         : "{\"audio\":{");
+    phi__records_str(out, "format",
+                     image  ? phi__str_skip(c->mime_type, slash)
+                     : text ? PHI__LIT("txt")
+                            : phi_str_of(phi__render_ending(c->mime_type)));
+    if (document) {
+        phi__buf_text(out, ",\"name\":\"");
+        /* Letters, digits, hyphens, brackets and single blanks only, without an ending such
+           as ".pdf"; then a hash of the document's content, its place in the thread and
+           among those of its message. */
+        phi_str bytes = c->data.len > 0 ? c->data : c->text;
+        size_t len = c->name.len, n = 0,
+               ends = phi__min(bytes.len, (size_t)PHI__BEDROCK_HASHED_MOST);
+        uint64_t hash = phi__hash(c->name, e->spec->items[at].from * 64 + ordinal);
+        char digits[17];
+        bool blank = true;
+        for (size_t i = len; i > 1 && len - i < 5; i--)
+            if (c->name.at[i - 1] == '.') {
+                len = i - 1;
+                break;
+            }
+        for (size_t i = 0; i < len && n < PHI__BEDROCK_TITLE_MOST; i++) {
+            char ch = c->name.at[i];
+            bool fits = phi__is_alnum(ch) || (ch != '\0' && strchr("-()[]", ch) != NULL);
+            if (!fits && blank) continue;
+            phi__buf_char(out, fits ? ch : ' ');
+            blank = !fits;
+            n++;
+        }
+        if (n == 0) phi__buf_text(out, "document");
+        if (n == 0 || !blank) phi__buf_char(out, ' ');
+        hash = phi__hash(phi__str(bytes.at, ends), hash ^ bytes.len);
+        phi__hash_hex(phi__hash(phi__str(bytes.at + bytes.len - ends, ends), hash), digits);
+        phi__buf_add(out, digits, 8);
+        phi__buf_char(out, '"');
+    }
+    if (text) {
+        phi__buf_text(out, ",\"source\":{");
         phi__render_text_member(e, "text", c->text);
         phi__buf_text(out, "}}}");
-    }
+    } else
+        phi__render_base64(e, ",\"source\":{\"bytes\":\"", c->data, "\"}}}");
 }
 
-/* ======== Messages as blocks of Converse. */
+/* ---- messages as blocks ---- */
 
 /* Mistral's models take their own ids only. */
-static phi__id_rule phi__bedrock_blocks_id_rule(const phi_model *model) {
+static phi__id_rule phi__bedrock_id_rule(const phi_model *model) {
     if ((model->quirks & PHI_QUIRK_ID_9) != 0 ||
         phi__str_find_nocase(phi_str_of(model->id), 0, "mistral") != SIZE_MAX)
         return PHI__ID_9;
     return PHI__ID_ANTHROPIC;
 }
 
-/* ---- blocks ---- */
-
-static void phi__bedrock_blocks_text(phi__encoder *e, phi_str text) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_char(&e->scratch, '{');
+static void phi__bedrock_text(phi__encoder *e, phi_str text) {
+    phi__json_write_item(&e->scratch, "{");
     phi__render_text_member(e, "text", text);
     phi__buf_char(&e->scratch, '}');
 }
 
-static void phi__bedrock_blocks_image(phi__encoder *e, const phi_content *c) {
-    size_t slash = phi__str_find(c->mime_type, 0, "/") + 1; /* of "image/png" */
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"image\":{");
-    phi__render_member(out, "format", phi__str(c->mime_type.at + slash, c->mime_type.len - slash));
-    phi__buf_text(out, ",\"source\":{\"bytes\":\"");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}}}");
-}
-
-static void phi__bedrock_blocks_audio(phi__encoder *e, const phi_content *c) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"audio\":{");
-    phi__render_member(out, "format", phi_str_of(phi__render_ending(c->mime_type)));
-    phi__buf_text(out, ",\"source\":{\"bytes\":\"");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}}}");
-}
-
-/* True if the message may hold the block. */
-/* A result holds no audio, and an error result holds text only: the rest follows all results. */
-static bool phi__bedrock_blocks_fits(const phi_message *m, const phi_content *c) {
+/* True if the message may hold the block. A result holds no audio, and an error result holds text
+   only: the rest follows all results. */
+static bool phi__bedrock_fits(const phi_message *m, const phi_content *c) {
     return m->role == PHI_ROLE_USER || (!m->is_error && c->kind != PHI_CONTENT_AUDIO);
 }
 
-/* Blocks of messages, into the scratch buffer; at: the item. form: PHI__BEDROCK_ bits. */
-/* A message with documents needs a text: if it has none, one is added. */
-static void phi__bedrock_blocks_parts(phi__encoder *e, size_t at, phi__bedrock_choice choice) {
+/* Blocks of an item. A message with documents needs a text: if it has none, one is added. */
+static void phi__bedrock_parts(phi__encoder *e, size_t at, phi__bedrock_choice choice) {
     const phi_message *m = e->spec->items[at].message;
     size_t documents = 0, sent = 0, texts = 0;
     for (size_t i = 0; i < m->content_count; i++) {
@@ -165,18 +130,11 @@ static void phi__bedrock_blocks_parts(phi__encoder *e, size_t at, phi__bedrock_c
         if (way == PHI__RENDER_BLOCK) {
             size_t ordinal = documents;
             if (c->kind == PHI_CONTENT_DOCUMENT) documents++;
-            if (phi__bedrock_blocks_fits(m, c) != (choice == PHI__BEDROCK_INSIDE)) continue;
-            if (c->kind == PHI_CONTENT_IMAGE)
-                phi__bedrock_blocks_image(e, c);
-            else if (c->kind == PHI_CONTENT_AUDIO)
-                phi__bedrock_blocks_audio(e, c);
-            else {
-                phi__bedrock_document_put(e, c, at, ordinal);
-                sent++;
-            }
+            if (phi__bedrock_fits(m, c) != (choice == PHI__BEDROCK_INSIDE)) continue;
+            phi__bedrock_block(e, c, at, ordinal);
+            if (c->kind == PHI_CONTENT_DOCUMENT) sent++;
         } else if (choice == PHI__BEDROCK_INSIDE && (way == PHI__RENDER_WORDS || line.len > 0)) {
-            phi__json_write_comma(&e->scratch);
-            phi__buf_text(&e->scratch, "{\"text\":\"");
+            phi__json_write_item(&e->scratch, "{\"text\":\"");
             if (line.len > 0)
                 phi__render_text(e, line);
             else
@@ -188,114 +146,65 @@ static void phi__bedrock_blocks_parts(phi__encoder *e, size_t at, phi__bedrock_c
                    phi__render_is_opaque(e->codec, c))
             phi__render_opaque(e, c);
     }
-    if (sent > 0 && texts == 0)
-        phi__bedrock_blocks_text(e, PHI__LIT("(see the attached document)"));
+    if (sent > 0 && texts == 0) phi__bedrock_text(e, PHI__LIT("(see the attached document)"));
 }
 
 /* Claude wants its signature, others refuse one. */
-static void phi__bedrock_blocks_thinking(phi__encoder *e, const phi_content *c, bool is_signed) {
+static void phi__bedrock_thinking(phi__encoder *e, const phi_content *c, bool is_signed) {
     phi__buf *out = &e->scratch;
     if (is_signed || c->redacted ? c->signature.len == 0 : phi__render_blank(c->text)) return;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"reasoningContent\":{");
+    phi__json_write_item(out, "{\"reasoningContent\":{");
     if (c->redacted)
-        phi__render_member(out, "redactedContent", c->signature);
+        phi__records_str(out, "redactedContent", c->signature);
     else {
         phi__buf_text(out, "\"reasoningText\":{");
         phi__render_text_member(e, "text", c->text);
-        if (is_signed) phi__render_member(out, "signature", c->signature);
+        if (is_signed) phi__records_str(out, "signature", c->signature);
         phi__buf_char(out, '}');
     }
     phi__buf_text(out, "}}");
 }
 
-static void phi__bedrock_blocks_cited(phi__encoder *e, phi_str text, phi_str citations) {
+static void phi__bedrock_cited(phi__encoder *e, phi_str text, phi_str citations) {
     phi__buf *out = &e->scratch;
     if (citations.len == 0 || citations.at[0] != '[' || !phi__render_goes(e, citations)) {
-        phi__bedrock_blocks_text(e, text);
+        phi__bedrock_text(e, text);
         return;
     }
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"citationsContent\":{\"content\":[{");
+    phi__json_write_item(out, "{\"citationsContent\":{\"content\":[{");
     phi__render_text_member(e, "text", text);
-    phi__buf_text(out, "}],\"citations\":");
-    phi__buf_add_str(out, citations);
-    phi__buf_text(out, "}}");
+    phi__buf_wrap(out, "}],\"citations\":", citations, "}}");
 }
 
 /* The type of an opaque block that is a call of the server's own tools. */
-static bool phi__bedrock_blocks_is_server_call(phi_str name) {
-    return phi__str_is(name, "toolUse");
-}
+static bool phi__bedrock_is_server_call(phi_str name) { return phi__str_is(name, "toolUse"); }
 
-static bool phi__bedrock_blocks_sends(const phi__encoder *e, const phi_message *m, size_t block,
-                                      uint32_t form) {
+static bool phi__bedrock_sends(const phi__encoder *e, const phi_message *m, size_t block,
+                               uint32_t form) {
     static const char *const refs[] = {"toolResult.toolUseId", NULL};
     const phi_content *c = &m->content[block];
     if (!phi__render_is_opaque(e->codec, c)) return false;
-    return (form & PHI__BEDROCK_ABANDONED) == 0 || !phi__bedrock_blocks_is_server_call(c->name) ||
+    return (form & PHI__BEDROCK_ABANDONED) == 0 || !phi__bedrock_is_server_call(c->name) ||
            phi__render_is_answered(m, block, "toolUse.toolUseId", refs);
 }
 
-static bool phi__bedrock_blocks_says(const phi__encoder *e, const phi_message *m, size_t block,
-                                     uint32_t form) {
+static bool phi__bedrock_says(const phi__encoder *e, const phi_message *m, size_t block,
+                              uint32_t form) {
     const phi_content *c = &m->content[block];
     return (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) ||
            (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) ||
-           phi__bedrock_blocks_sends(e, m, block, form);
+           phi__bedrock_sends(e, m, block, form);
 }
 
-/* Up to the last block that says something: reasoning may not end a message. */
-static void phi__bedrock_blocks_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
-    bool whole = (form & PHI__BEDROCK_PROTOCOL) != 0;
-    size_t end = m->content_count;
-    while (end > 0 && !phi__bedrock_blocks_says(e, m, end - 1, form)) end--;
-    for (size_t i = 0; i < end; i++) {
-        const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
-            phi__bedrock_blocks_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
-        else if (!phi__bedrock_blocks_says(e, m, i, form))
-            continue;
-        else if (c->kind == PHI_CONTENT_TEXT)
-            phi__bedrock_blocks_cited(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text,
-                                      whole ? c->citations : phi__str(NULL, 0));
-        else if (c->kind == PHI_CONTENT_TOOL_CALL) {
-            phi__buf *out = &e->scratch;
-            phi__json_write_comma(out);
-            phi__buf_text(out, "{\"toolUse\":{\"toolUseId\":");
-            phi__render_id(out, c->id, phi__bedrock_blocks_id_rule(e->spec->model));
-            phi__buf_text(out, ",\"name\":");
-            phi__render_name(out, c->name, 64);
-            phi__buf_text(out, ",\"input\":");
-            phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-            if (whole) phi__render_rest(e, c->replay);
-            phi__buf_char(out, '}');
-            phi__buf_char(out, '}');
-        } else if (c->kind == PHI_CONTENT_OPAQUE)
-            phi__render_opaque(e, c);
-    }
-}
-
-static void phi__bedrock_blocks_result_open(phi__encoder *e, phi_str id, bool is_error) {
+static void phi__bedrock_result_open(phi__encoder *e, phi_str id, bool is_error) {
     phi__buf *out = &e->scratch;
-    phi__buf_text(out, "{\"toolResult\":{\"toolUseId\":");
-    phi__render_id(out, id, phi__bedrock_blocks_id_rule(e->spec->model));
+    phi__render_id(out, "{\"toolResult\":{\"toolUseId\":", id,
+                   phi__bedrock_id_rule(e->spec->model));
     phi__buf_text(out, is_error ? ",\"status\":\"error\"" : ",\"status\":\"success\"");
     phi__buf_text(out, ",\"content\":[");
 }
 
-/* A result that is an error holds text only; none is empty. */
-static void phi__bedrock_blocks_result(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    phi__bedrock_blocks_result_open(e, m->tool_call_id, m->is_error);
-    size_t empty = e->scratch.len;
-    phi__bedrock_blocks_parts(e, at, PHI__BEDROCK_INSIDE);
-    if (e->scratch.len == empty) phi__bedrock_blocks_text(e, PHI__LIT("(no output)"));
-    phi__buf_text(&e->scratch, "]}}");
-}
-
-/* ======== Answers of Bedrock's ConverseStream: events out of frames, or out of lines of
-   JSON, to a message.
+/* ---- answers: events from frames, or from lines of JSON, to a message ----
 
    Text and reasoning blocks are not started, they begin with their first delta. The usage follows
    the end of the message: the answer is whole when both have come. Blocks of other kinds than text,
@@ -319,23 +228,20 @@ typedef struct phi__bedrock_event {
 /* ---- reading an event ---- */
 
 /* In a whole answer text and signature are one level deeper. */
-static const phi__json_member phi__bedrock_deep_list[] = {
-    PHI__MEMBER(phi__bedrock_event, reasoning, "text", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__bedrock_event, signature, "signature", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__bedrock_event, redacted, "redactedContent", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__bedrock_deep_members = {phi__bedrock_deep_list,
-                                                            PHI__COUNT(phi__bedrock_deep_list)};
-
-static const phi__json_member phi__bedrock_reasoning_list[] = {
+static const phi__json_member phi__bedrock_deep_members[] = {
     PHI__MEMBER(phi__bedrock_event, reasoning, "text", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__bedrock_event, signature, "signature", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__bedrock_event, redacted, "redactedContent", PHI__MEMBER_TEXT),
-    PHI__MEMBER_INSIDE("reasoningText", &phi__bedrock_deep_members)};
-static const phi__json_members phi__bedrock_reasoning_members = {
-    phi__bedrock_reasoning_list, PHI__COUNT(phi__bedrock_reasoning_list)};
+    PHI__MEMBERS_END};
+
+static const phi__json_member phi__bedrock_reasoning_members[] = {
+    PHI__MEMBER(phi__bedrock_event, reasoning, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bedrock_event, signature, "signature", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bedrock_event, redacted, "redactedContent", PHI__MEMBER_TEXT),
+    PHI__MEMBER_INSIDE("reasoningText", phi__bedrock_deep_members), PHI__MEMBERS_END};
 
 /* The arguments are a string in a delta, and an object in a whole answer. */
-static void phi__bedrock_stream_take_input(phi__json_cursor *c, void *event) {
+static void phi__bedrock_take_input(phi__json_cursor *c, void *event) {
     phi__bedrock_event *ev = (phi__bedrock_event *)event;
     if (phi__json_cursor_peek(c) == PHI_JSON_OBJECT)
         (void)phi__json_cursor_take_raw(c, &ev->object);
@@ -343,68 +249,63 @@ static void phi__bedrock_stream_take_input(phi__json_cursor *c, void *event) {
         (void)phi__json_cursor_take_text(c, &ev->input);
 }
 
-static const phi__json_member phi__bedrock_tool_list[] = {
+static const phi__json_member phi__bedrock_tool_members[] = {
     PHI__MEMBER(phi__bedrock_event, id, "toolUseId", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__bedrock_event, name, "name", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__bedrock_event, tool_type, "type", PHI__MEMBER_TEXT),
-    PHI__MEMBER_TAKE_ALL("input", phi__bedrock_stream_take_input)};
-static const phi__json_members phi__bedrock_tool_members = {phi__bedrock_tool_list,
-                                                            PHI__COUNT(phi__bedrock_tool_list)};
+    PHI__MEMBER_TAKE_ALL("input", phi__bedrock_take_input), PHI__MEMBERS_END};
 
-static void phi__bedrock_stream_take_tool(phi__json_cursor *c, void *event) {
+static void phi__bedrock_take_tool(phi__json_cursor *c, void *event) {
     phi__bedrock_event *ev = (phi__bedrock_event *)event;
     ev->starts_tool = ev->starts_tool || phi__json_cursor_peek(c) == PHI_JSON_OBJECT;
-    (void)phi__json_members_take(c, &phi__bedrock_tool_members, ev);
+    (void)phi__json_members_take(c, phi__bedrock_tool_members, ev);
 }
 
 /* A delta, the start of a block, or a block of a whole answer: they look alike. */
-static const phi__json_member phi__bedrock_block_list[] = {
+static const phi__json_member phi__bedrock_block_members[] = {
     PHI__MEMBER(phi__bedrock_event, text, "text", PHI__MEMBER_TEXT),
-    PHI__MEMBER_TAKE_ALL("toolUse", phi__bedrock_stream_take_tool),
-    PHI__MEMBER_INSIDE("reasoningContent", &phi__bedrock_reasoning_members),
+    PHI__MEMBER_TAKE_ALL("toolUse", phi__bedrock_take_tool),
+    PHI__MEMBER_INSIDE("reasoningContent", phi__bedrock_reasoning_members),
     PHI__MEMBER(phi__bedrock_event, citation, "citation", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__bedrock_event, result, "toolResult", PHI__MEMBER_SOME),
     PHI__MEMBER(phi__bedrock_event, image, "image", PHI__MEMBER_OBJECT),
-    PHI__MEMBER(phi__bedrock_event, cited, "citationsContent", PHI__MEMBER_OBJECT)};
-static const phi__json_members phi__bedrock_block_members = {phi__bedrock_block_list,
-                                                             PHI__COUNT(phi__bedrock_block_list)};
+    PHI__MEMBER(phi__bedrock_event, cited, "citationsContent", PHI__MEMBER_OBJECT),
+    PHI__MEMBERS_END};
 
-static void phi__bedrock_stream_take_start(phi__json_cursor *c, void *event) {
+static void phi__bedrock_take_start(phi__json_cursor *c, void *event) {
     phi__bedrock_event *ev = (phi__bedrock_event *)event;
     if (phi__json_cursor_take_raw(c, &ev->start))
-        (void)phi__json_members_read(ev->start, &phi__bedrock_block_members, ev, NULL);
+        (void)phi__json_members_read(ev->start, phi__bedrock_block_members, ev, NULL);
 }
 
-static const phi__json_member phi__bedrock_event_list[] = {
+static const phi__json_member phi__bedrock_event_members[] = {
     PHI__MEMBER(phi__bedrock_event, index, "contentBlockIndex", PHI__MEMBER_I64),
-    PHI__MEMBER_INSIDE("delta", &phi__bedrock_block_members),
-    PHI__MEMBER_TAKE_ALL("start", phi__bedrock_stream_take_start),
+    PHI__MEMBER_INSIDE("delta", phi__bedrock_block_members),
+    PHI__MEMBER_TAKE_ALL("start", phi__bedrock_take_start),
     PHI__MEMBER(phi__bedrock_event, stop_reason, "stopReason", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__bedrock_event, usage, "usage", PHI__MEMBER_RAW)};
-static const phi__json_members phi__bedrock_event_members = {phi__bedrock_event_list,
-                                                             PHI__COUNT(phi__bedrock_event_list)};
+    PHI__MEMBER(phi__bedrock_event, usage, "usage", PHI__MEMBER_RAW),
+    PHI__MEMBERS_END};
 
-static bool phi__bedrock_stream_read(phi__bedrock_event *ev, phi_str data) {
+static bool phi__bedrock_read(phi__bedrock_event *ev, phi_str data) {
     memset(ev, 0, sizeof *ev);
     ev->data = data;
-    return phi__json_members_read(data, &phi__bedrock_event_members, ev, NULL);
+    return phi__json_members_read(data, phi__bedrock_event_members, ev, NULL);
 }
 
 /* ---- parts ---- */
 
-static const phi__json_member phi__bedrock_usage_list[] = {
+static const phi__json_member phi__bedrock_usage_members[] = {
     PHI__MEMBER(phi_usage, input, "inputTokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, output, "outputTokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, cache_read, "cacheReadInputTokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi_usage, cache_write, "cacheWriteInputTokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__bedrock_usage_members = {phi__bedrock_usage_list,
-                                                             PHI__COUNT(phi__bedrock_usage_list)};
+    PHI__MEMBER(phi_usage, cache_write, "cacheWriteInputTokens", PHI__MEMBER_U64),
+    PHI__MEMBERS_END};
 
-static void phi__bedrock_stream_usage(phi__assembly *a, phi_str raw) {
-    (void)phi__json_members_read(raw, &phi__bedrock_usage_members, &a->usage, NULL);
+static void phi__bedrock_usage(phi__assembly *a, phi_str raw) {
+    (void)phi__json_members_read(raw, phi__bedrock_usage_members, &a->usage, NULL);
 }
 
-static phi_stop_reason phi__bedrock_stream_stop_of(phi_str word) {
+static phi_stop_reason phi__bedrock_stop_of(phi_str word) {
     if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
         return PHI_STOP_REASON_STOP;
     if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
@@ -416,7 +317,7 @@ static phi_stop_reason phi__bedrock_stream_stop_of(phi_str word) {
     return phi__str_starts(word, "malformed_") ? PHI_STOP_REASON_ERROR : PHI_STOP_REASON_NONE;
 }
 
-static bool phi__bedrock_stream_calls_open(const phi__assembly *a) {
+static bool phi__bedrock_calls_open(const phi__assembly *a) {
     for (size_t i = 0; i < a->count; i++)
         if (a->drafts[i].open && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL) return true;
     return false;
@@ -424,7 +325,7 @@ static bool phi__bedrock_stream_calls_open(const phi__assembly *a) {
 
 /* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a
    failure is not read, and the usage comes behind the reason. */
-static void phi__bedrock_stream_settle(phi__bedrock_state *st, phi__assembly *a) {
+static void phi__bedrock_settle(phi__bedrock_state *st, phi__assembly *a) {
     phi_str word = phi__buf_str(&a->raw_stop_reason);
     st->settled = a->terminal = a->last = true;
     if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
@@ -435,15 +336,14 @@ static void phi__bedrock_stream_settle(phi__bedrock_state *st, phi__assembly *a)
 
 /* ---- blocks ---- */
 
-static size_t phi__bedrock_stream_find_or_open(phi__assembly *a, int64_t index,
-                                               phi_content_kind kind) {
+static size_t phi__bedrock_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
     size_t block = phi__assembly_find(a, index);
     if (block != SIZE_MAX && a->drafts[block].kind == kind) return block;
     return phi__assembly_open(a, kind, index);
 }
 
-static void phi__bedrock_stream_sign(phi__assembly *a, size_t block, phi__json_text text,
-                                     bool redacted) {
+static void phi__bedrock_add_signature(phi__assembly *a, size_t block, phi__json_text text,
+                                       bool redacted) {
     if (text.at == NULL || block == SIZE_MAX) return;
     if (redacted) a->drafts[block].redacted = true;
     phi__assembly_sign(a, block, text);
@@ -452,7 +352,7 @@ static void phi__bedrock_stream_sign(phi__assembly *a, size_t block, phi__json_t
 /* ---- opaque blocks ---- */
 
 /* The name of a union's one member; empty: it has none. */
-static phi_str phi__bedrock_stream_member(phi_str object) {
+static phi_str phi__bedrock_member(phi_str object) {
     phi__json_cursor c;
     phi__json_text key;
     phi__json_cursor_init(&c, object);
@@ -461,47 +361,7 @@ static phi_str phi__bedrock_stream_member(phi_str object) {
     return phi__str(key.at, key.len);
 }
 
-/* Each member of the delta becomes one of the block. */
-static void phi__bedrock_stream_put_members(phi__assembly *a, size_t block, phi_str outer,
-                                            phi_str object) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_str value;
-    phi__json_cursor_init(&c, object);
-    if (!phi__json_cursor_enter_object(&c)) return;
-    while (phi__json_cursor_next_key(&c, &key))
-        if (phi__json_cursor_take_raw(&c, &value))
-            phi__assembly_opaque_set(a, block, outer, phi__str(key.at, key.len), value);
-}
-
-/* A delta of an opaque block. What the block has no place for leaves it as its start has it. */
-static void phi__bedrock_stream_opaque_delta(phi__assembly *a, size_t block,
-                                             const phi__bedrock_event *ev) {
-    phi__draft *d = &a->drafts[block];
-    phi_str name = phi__buf_str(&d->name);
-    if (!d->open) return;
-    if (d->id.len > 0)
-        d->incomplete = true; /* a block without a start: its deltas cannot be joined */
-    else if (phi__str_is(name, "toolUse"))
-        phi__assembly_add_text(a, block, ev->input);
-    else if (phi__str_is(name, "toolResult") && ev->result.len > 0) {
-        /* The items of a result come in lists. */
-        phi_str list = ev->result;
-        phi__buf *bytes = &a->drafts[block].bytes;
-        phi__json_cursor c;
-        phi_str item;
-        phi__json_cursor_init(&c, list);
-        if (list.at[0] == '{')
-            phi__opaque_push(bytes, list);
-        else if (phi__json_cursor_enter_array(&c))
-            while (phi__json_cursor_next_item(&c))
-                if (phi__json_cursor_take_raw(&c, &item)) phi__opaque_push(bytes, item);
-        if (bytes->failed) a->no_memory = true;
-    } else if (phi__str_is(name, "image") && ev->image.len > 0)
-        phi__bedrock_stream_put_members(a, block, PHI__LIT("image"), ev->image);
-}
-
-static void phi__bedrock_stream_close(phi__assembly *a, size_t block) {
+static void phi__bedrock_close(phi__assembly *a, size_t block) {
     phi_str empty = {NULL, 0}, value;
     const char *member = NULL;
     if (block == SIZE_MAX || !a->drafts[block].open) return;
@@ -529,11 +389,11 @@ static void phi__bedrock_stream_close(phi__assembly *a, size_t block) {
 }
 
 /* A delta of an unknown kind for a block without a start opens an opaque block. */
-static void phi__bedrock_stream_unknown_delta(phi__assembly *a, const phi__bedrock_event *ev) {
+static void phi__bedrock_unknown_delta(phi__assembly *a, const phi__bedrock_event *ev) {
     phi__json_found delta;
     if (phi__json_cursor_find(ev->data, "delta", &delta) != PHI_OK || delta.type != PHI_JSON_OBJECT)
         return;
-    phi_str name = phi__bedrock_stream_member(delta.raw);
+    phi_str name = phi__bedrock_member(delta.raw);
     if (name.len == 0 || phi__assembly_find(a, ev->index) != SIZE_MAX) return;
     size_t block = phi__assembly_opaque(a, name, delta.raw, ev->index, true);
     if (block != SIZE_MAX) phi__assembly_set(a, &a->drafts[block].id, PHI__LIT("delta"));
@@ -541,15 +401,46 @@ static void phi__bedrock_stream_unknown_delta(phi__assembly *a, const phi__bedro
 
 /* ---- starts and deltas ---- */
 
-static void phi__bedrock_stream_delta(phi__assembly *a, const phi__bedrock_event *ev) {
+static void phi__bedrock_delta(phi__assembly *a, const phi__bedrock_event *ev) {
     if (ev->text.at != NULL) {
-        phi__assembly_add_text(a, phi__bedrock_stream_find_or_open(a, ev->index, PHI_CONTENT_TEXT),
+        phi__assembly_add_text(a, phi__bedrock_find_or_open(a, ev->index, PHI_CONTENT_TEXT),
                                ev->text);
         return;
     }
     size_t block = phi__assembly_find(a, ev->index);
     if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
-        phi__bedrock_stream_opaque_delta(a, block, ev);
+        /* A delta of an opaque block. What the block has no place for leaves it as its
+           start has it. */
+        phi__draft *d = &a->drafts[block];
+        phi_str name = phi__buf_str(&d->name);
+        if (!d->open) return;
+        if (d->id.len > 0)
+            d->incomplete = true; /* a block without a start: its deltas cannot be joined */
+        else if (phi__str_is(name, "toolUse"))
+            phi__assembly_add_text(a, block, ev->input);
+        else if (phi__str_is(name, "toolResult") && ev->result.len > 0) {
+            /* The items of a result come in lists. */
+            phi_str list = ev->result;
+            phi__buf *bytes = &a->drafts[block].bytes;
+            phi__json_cursor c;
+            phi_str item;
+            phi__json_cursor_init(&c, list);
+            if (list.at[0] == '{')
+                phi__opaque_push(bytes, list);
+            else if (phi__json_cursor_enter_array(&c))
+                while (phi__json_cursor_next_raw(&c, &item)) phi__opaque_push(bytes, item);
+            if (bytes->failed) a->no_memory = true;
+        } else if (phi__str_is(name, "image") && ev->image.len > 0) {
+            /* Each member of the delta becomes one of the block. */
+            phi__json_cursor c;
+            phi__json_text key;
+            phi_str value;
+            if (!phi__json_cursor_in_object(&c, ev->image)) return;
+            while (phi__json_cursor_next_key(&c, &key))
+                if (phi__json_cursor_take_raw(&c, &value))
+                    phi__assembly_opaque_set(a, block, PHI__LIT("image"), phi__str(key.at, key.len),
+                                             value);
+        }
         return;
     }
     if (ev->input.len > 0) { /* of a call that has started */
@@ -557,41 +448,38 @@ static void phi__bedrock_stream_delta(phi__assembly *a, const phi__bedrock_event
             phi__assembly_add_text(a, block, ev->input);
     }
     if (ev->citation.len > 0) {
-        phi__assembly_cite(a, phi__bedrock_stream_find_or_open(a, ev->index, PHI_CONTENT_TEXT),
+        phi__assembly_cite(a, phi__bedrock_find_or_open(a, ev->index, PHI_CONTENT_TEXT),
                            ev->citation);
         return;
     }
     if (ev->reasoning.at == NULL && ev->signature.at == NULL && ev->redacted.at == NULL) {
-        if (!ev->starts_tool) phi__bedrock_stream_unknown_delta(a, ev);
+        if (!ev->starts_tool) phi__bedrock_unknown_delta(a, ev);
         return;
     }
-    block = phi__bedrock_stream_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
+    block = phi__bedrock_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
     phi__assembly_add_text(a, block, ev->reasoning);
-    phi__bedrock_stream_sign(a, block, ev->signature, false);
-    phi__bedrock_stream_sign(a, block, ev->redacted, true);
-}
-
-/* A call of the program's tools; members that phi does not know go back with it. */
-static size_t phi__bedrock_stream_start_call(phi__assembly *a, const phi__bedrock_event *ev) {
-    static const char *const known[] = {"toolUseId", "name", "input", NULL};
-    phi_str inner;
-    size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
-    if (block == SIZE_MAX) return block;
-    phi__draft *d = &a->drafts[block];
-    phi__assembly_put(a, &d->id, ev->id);
-    phi__assembly_put(a, &d->name, ev->name);
-    if (!phi__opaque_find(ev->start, PHI__LIT("toolUse"), &inner)) return block;
-    phi__opaque_rest(&d->citations, inner, known);
-    if (d->citations.failed) a->no_memory = true;
-    if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
-    return block;
+    phi__bedrock_add_signature(a, block, ev->signature, false);
+    phi__bedrock_add_signature(a, block, ev->redacted, true);
 }
 
 /* Opens the block that an event starts. SIZE_MAX: the event starts none, or memory ended. */
-static size_t phi__bedrock_stream_start(phi__assembly *a, const phi__bedrock_event *ev) {
-    phi_str name = phi__bedrock_stream_member(ev->start);
-    if (ev->starts_tool && !phi__json_cursor_text_is(ev->tool_type, PHI__LIT("server_tool_use")))
-        return phi__bedrock_stream_start_call(a, ev);
+static size_t phi__bedrock_start(phi__assembly *a, const phi__bedrock_event *ev) {
+    phi_str name = phi__bedrock_member(ev->start);
+    if (ev->starts_tool && !phi__json_cursor_text_is(ev->tool_type, PHI__LIT("server_tool_use"))) {
+        /* A call of the program's tools; members that phi does not know go back with it. */
+        static const char *const known[] = {"toolUseId", "name", "input", NULL};
+        phi_str inner;
+        size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
+        if (block == SIZE_MAX) return block;
+        phi__draft *d = &a->drafts[block];
+        phi__assembly_put(a, &d->id, ev->id);
+        phi__assembly_put(a, &d->name, ev->name);
+        if (!phi__opaque_find(ev->start, PHI__LIT("toolUse"), &inner)) return block;
+        phi__opaque_rest(&d->citations, inner, known);
+        if (d->citations.failed) a->no_memory = true;
+        if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
+        return block;
+    }
     if (name.len == 0 || phi__str_is(name, "text") || phi__str_is(name, "reasoningContent") ||
         phi__str_is(name, "citationsContent"))
         return SIZE_MAX;
@@ -601,55 +489,48 @@ static size_t phi__bedrock_stream_start(phi__assembly *a, const phi__bedrock_eve
 /* ---- the end ---- */
 
 /* With a call that is still open it is no end: that one was cut. */
-static void phi__bedrock_stream_stop(phi__bedrock_state *st, phi__assembly *a,
-                                     phi__json_text reason) {
+static void phi__bedrock_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_text reason) {
     if (reason.at == NULL) return;
     phi__assembly_put(a, &a->raw_stop_reason, reason);
     st->got_stop = true;
     /* Opaque blocks whose end the stream did not say. */
     for (size_t i = 0; i < a->count; i++)
-        if (a->drafts[i].kind == PHI_CONTENT_OPAQUE) phi__bedrock_stream_close(a, i);
-    a->terminal = !phi__bedrock_stream_calls_open(a);
-    a->stop_reason = phi__bedrock_stream_stop_of(phi__buf_str(&a->raw_stop_reason));
+        if (a->drafts[i].kind == PHI_CONTENT_OPAQUE) phi__bedrock_close(a, i);
+    a->terminal = !phi__bedrock_calls_open(a);
+    a->stop_reason = phi__bedrock_stop_of(phi__buf_str(&a->raw_stop_reason));
     if (a->stop_reason == PHI_STOP_REASON_NONE) phi__assembly_unknown_stop(a);
 }
 
 /* ---- trouble ---- */
 
-static int phi__bedrock_stream_status(phi_str type) {
+static int phi__bedrock_status(phi_str type) {
     static const struct phi__bedrock_statuses {
-        const char *type;
         int status;
-    } table[] = {{"throttlingException", 429},
-                 {"modelNotReadyException", 429},
-                 {"serviceQuotaExceededException", 429},
-                 {"internalServerException", 500},
-                 {"internalFailure", 500},
-                 {"serviceUnavailableException", 503},
-                 {"serviceUnavailable", 503},
-                 {"modelStreamErrorException", 424},
-                 {"modelErrorException", 424},
-                 {"modelTimeoutException", 408},
-                 {"validationException", 400},
-                 {"conflictException", 409},
-                 {"resourceNotFoundException", 404},
-                 {"accessDeniedException", 403},
-                 {"expiredTokenException", 403},
-                 {"unrecognizedClientException", 403}};
+        const char *types[4];
+    } table[] = {
+        {429, {"throttlingException", "modelNotReadyException", "serviceQuotaExceededException"}},
+        {500, {"internalServerException", "internalFailure"}},
+        {503, {"serviceUnavailableException", "serviceUnavailable"}},
+        {424, {"modelStreamErrorException", "modelErrorException"}},
+        {408, {"modelTimeoutException"}},
+        {400, {"validationException"}},
+        {409, {"conflictException"}},
+        {404, {"resourceNotFoundException"}},
+        {403, {"accessDeniedException", "expiredTokenException", "unrecognizedClientException"}}};
     for (size_t i = 0; i < PHI__COUNT(table); i++)
-        if (phi__str_is_nocase(type, table[i].type)) return table[i].status;
+        for (size_t k = 0; table[i].types[k] != NULL; k++)
+            if (phi__str_is_nocase(type, table[i].types[k])) return table[i].status;
     return 0;
 }
 
 /* An exception's JSON, or an error's plain text, classified as an HTTP error of its type. */
-static void phi__bedrock_stream_trouble(phi__assembly *a, phi_str type, phi_str data) {
+static void phi__bedrock_trouble(phi__assembly *a, phi_str type, phi_str data) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__buf header, body;
     phi_failure failure;
     phi__buf_init(&header, a->memory);
     phi__buf_init(&body, a->memory);
-    phi__buf_text(&header, "x-amzn-errortype: ");
-    phi__buf_add_str(&header, type);
+    phi__buf_wrap(&header, "x-amzn-errortype: ", type, "");
     if (data.len > 0 && data.at[0] == '{')
         phi__buf_add_str(&body, data);
     else if (data.len > 0) {
@@ -660,8 +541,8 @@ static void phi__bedrock_stream_trouble(phi__assembly *a, phi_str type, phi_str 
     if (header.failed || body.failed)
         a->no_memory = true;
     else {
-        phi__classify(NULL, phi__bedrock_stream_status(type), phi__buf_str(&header),
-                      phi__buf_str(&body), &a->scratch, &failure);
+        phi__classify(NULL, phi__bedrock_status(type), phi__buf_str(&header), phi__buf_str(&body),
+                      &a->scratch, &failure);
         failure.http_status = 0; /* it came inside of an answer */
         phi__assembly_fail_with(a, &failure);
     }
@@ -682,7 +563,7 @@ typedef enum phi__bedrock_kind {
     PHI__BEDROCK_METADATA
 } phi__bedrock_kind;
 
-static phi__bedrock_kind phi__bedrock_stream_kind_of(phi_str name) {
+static phi__bedrock_kind phi__bedrock_kind_of(phi_str name) {
     static const struct phi__bedrock_names {
         const char *name;
         phi__bedrock_kind kind;
@@ -697,29 +578,27 @@ static phi__bedrock_kind phi__bedrock_stream_kind_of(phi_str name) {
     return PHI__BEDROCK_UNKNOWN;
 }
 
-static void phi__bedrock_stream_apply(phi__bedrock_state *st, phi__assembly *a,
-                                      phi__bedrock_kind kind, const phi__bedrock_event *ev) {
+static void phi__bedrock_apply(phi__bedrock_state *st, phi__assembly *a, phi__bedrock_kind kind,
+                               const phi__bedrock_event *ev) {
     switch (kind) {
-    case PHI__BEDROCK_BLOCK_DELTA: phi__bedrock_stream_delta(a, ev); break;
-    case PHI__BEDROCK_BLOCK_START: (void)phi__bedrock_stream_start(a, ev); break;
-    case PHI__BEDROCK_BLOCK_STOP:
-        phi__bedrock_stream_close(a, phi__assembly_find(a, ev->index));
-        break;
-    case PHI__BEDROCK_MESSAGE_STOP: phi__bedrock_stream_stop(st, a, ev->stop_reason); break;
+    case PHI__BEDROCK_BLOCK_DELTA: phi__bedrock_delta(a, ev); break;
+    case PHI__BEDROCK_BLOCK_START: (void)phi__bedrock_start(a, ev); break;
+    case PHI__BEDROCK_BLOCK_STOP: phi__bedrock_close(a, phi__assembly_find(a, ev->index)); break;
+    case PHI__BEDROCK_MESSAGE_STOP: phi__bedrock_stop(st, a, ev->stop_reason); break;
     case PHI__BEDROCK_METADATA:
-        phi__bedrock_stream_usage(a, ev->usage);
+        phi__bedrock_usage(a, ev->usage);
         st->got_usage = true;
         break;
     case PHI__BEDROCK_MESSAGE_START:
     case PHI__BEDROCK_UNKNOWN: break;
     }
-    if (st->got_stop && st->got_usage) phi__bedrock_stream_settle(st, a);
+    if (st->got_stop && st->got_usage) phi__bedrock_settle(st, a);
 }
 
 /* The payload of an unknown event, and of messageStart, is ignored: it may be empty, or no JSON. */
-static void phi__bedrock_stream_take(phi__bedrock_state *st, phi__assembly *a, phi_str name,
-                                     phi_str data) {
-    phi__bedrock_kind kind = phi__bedrock_stream_kind_of(name);
+static void phi__bedrock_take(phi__bedrock_state *st, phi__assembly *a, phi_str name,
+                              phi_str data) {
+    phi__bedrock_kind kind = phi__bedrock_kind_of(name);
     bool late = st->got_stop; /* behind the reason to stop usage alone counts */
     phi__bedrock_event ev;
     if (kind == PHI__BEDROCK_UNKNOWN) return;
@@ -727,25 +606,19 @@ static void phi__bedrock_stream_take(phi__bedrock_state *st, phi__assembly *a, p
     if (late && kind != PHI__BEDROCK_METADATA) return;
     if (kind == PHI__BEDROCK_MESSAGE_START)
         phi__assembly_start(a);
-    else if (phi__bedrock_stream_read(&ev, data))
-        phi__bedrock_stream_apply(st, a, kind, &ev);
+    else if (phi__bedrock_read(&ev, data))
+        phi__bedrock_apply(st, a, kind, &ev);
     else if (!late)
         phi__classify_bad_event(a);
 }
 
-static bool phi__bedrock_stream_ends(phi_str s, const char *end) {
-    size_t n = strlen(end);
-    return s.len >= n && memcmp(s.at + s.len - n, end, n) == 0;
-}
-
 /* A line: {"contentBlockDelta":{...}}, {"throttlingException":{...}}, or an error of a gateway. */
-static void phi__bedrock_stream_line(phi__bedrock_state *st, phi__assembly *a, phi_str data) {
+static void phi__bedrock_line(phi__bedrock_state *st, phi__assembly *a, phi_str data) {
     phi__json_cursor c;
     phi__json_text key;
     phi_str name, inner;
     bool late = st->got_stop;
-    phi__json_cursor_init(&c, data);
-    if (phi__json_cursor_enter_object(&c))
+    if (phi__json_cursor_in_object(&c, data))
         while (phi__json_cursor_next_key(&c, &key)) {
             name = phi__str(key.at, key.len);
             if (phi__str_is(name, "error") && !phi__classify_take_error(&c, &inner)) continue;
@@ -756,10 +629,10 @@ static void phi__bedrock_stream_line(phi__bedrock_state *st, phi__assembly *a, p
             if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT ||
                 !phi__json_cursor_take_raw(&c, &inner))
                 phi__json_cursor_skip(&c);
-            else if (phi__bedrock_stream_ends(name, "Exception")) {
-                if (!late) phi__bedrock_stream_trouble(a, name, inner);
+            else if (phi__str_ends(name, "Exception")) {
+                if (!late) phi__bedrock_trouble(a, name, inner);
             } else
-                phi__bedrock_stream_take(st, a, name, inner);
+                phi__bedrock_take(st, a, name, inner);
         }
     if (!late && !phi__json_cursor_done(&c)) phi__classify_bad_event(a);
 }
@@ -767,7 +640,7 @@ static void phi__bedrock_stream_line(phi__bedrock_state *st, phi__assembly *a, p
 /* ---- a whole answer ---- */
 
 /* Text with its citations: the parts of the text are one. */
-static void phi__bedrock_stream_cited(phi__assembly *a, const phi__bedrock_event *ev) {
+static void phi__bedrock_whole_cited(phi__assembly *a, const phi__bedrock_event *ev) {
     size_t block = phi__assembly_open(a, PHI_CONTENT_TEXT, ev->index);
     phi__json_found found;
     phi__json_cursor c;
@@ -776,51 +649,46 @@ static void phi__bedrock_stream_cited(phi__assembly *a, const phi__bedrock_event
         found.type == PHI_JSON_ARRAY)
         phi__assembly_set(a, &a->drafts[block].citations, found.raw);
     if (phi__json_cursor_find(ev->cited, "content", &found) != PHI_OK) return;
-    phi__json_cursor_init(&c, found.raw);
-    if (!phi__json_cursor_enter_array(&c)) return;
+    if (!phi__json_cursor_in_array(&c, found.raw)) return;
     while (phi__json_cursor_next_item(&c)) {
         phi__bedrock_event part = PHI_ZERO;
-        (void)phi__json_members_take(&c, &phi__bedrock_block_members, &part);
+        (void)phi__json_members_take(&c, phi__bedrock_block_members, &part);
         phi__assembly_add_text(a, block, part.text);
     }
 }
 
-static void phi__bedrock_stream_content(phi__assembly *a, phi__json_cursor *c) {
-    phi__bedrock_event ev;
-    if (!phi__json_cursor_enter_array(c)) return;
-    while (phi__json_cursor_next_item(c)) {
-        memset(&ev, 0, sizeof ev);
-        ev.index = (int64_t)a->count;
-        phi__bedrock_stream_take_start(c, &ev);
-        size_t block = phi__bedrock_stream_start(a, &ev);
-        if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
-            phi__assembly_add(a, block, ev.object);
-        else if (block == SIZE_MAX && ev.cited.len > 0)
-            phi__bedrock_stream_cited(a, &ev);
-        else if (block == SIZE_MAX)
-            phi__bedrock_stream_delta(a, &ev);
-        phi__bedrock_stream_close(a, phi__assembly_find(a, ev.index));
-    }
-}
-
 /* What Converse answers where nothing is streamed; false: it is something else. */
-static bool phi__bedrock_stream_answer(phi__bedrock_state *st, phi__assembly *a, phi_str body) {
+static bool phi__bedrock_answer(phi__bedrock_state *st, phi__assembly *a, phi_str body) {
     phi__json_found content, found;
     phi__json_cursor c;
     phi__json_text stop = {NULL, 0, false};
     if (phi__json_cursor_find(body, "output.message.content", &content) != PHI_OK) return false;
     phi__assembly_start(a);
     phi__json_cursor_init(&c, content.raw);
-    phi__bedrock_stream_content(a, &c);
-    if (phi__json_cursor_find(body, "usage", &found) == PHI_OK)
-        phi__bedrock_stream_usage(a, found.raw);
+    phi__bedrock_event ev;
+    if (phi__json_cursor_enter_array(&c)) {
+        while (phi__json_cursor_next_item(&c)) {
+            memset(&ev, 0, sizeof ev);
+            ev.index = (int64_t)a->count;
+            phi__bedrock_take_start(&c, &ev);
+            size_t block = phi__bedrock_start(a, &ev);
+            if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
+                phi__assembly_add(a, block, ev.object);
+            else if (block == SIZE_MAX && ev.cited.len > 0)
+                phi__bedrock_whole_cited(a, &ev);
+            else if (block == SIZE_MAX)
+                phi__bedrock_delta(a, &ev);
+            phi__bedrock_close(a, phi__assembly_find(a, ev.index));
+        }
+    }
+    if (phi__json_cursor_find(body, "usage", &found) == PHI_OK) phi__bedrock_usage(a, found.raw);
     if (phi__json_cursor_find(body, "stopReason", &found) == PHI_OK &&
         found.type == PHI_JSON_STRING) {
         stop.at = found.raw.at;
         stop.len = found.raw.len;
         stop.escaped = found.escaped;
     }
-    phi__bedrock_stream_stop(st, a, stop);
+    phi__bedrock_stop(st, a, stop);
     st->heard = true;
     return true;
 }
@@ -832,31 +700,30 @@ static void phi__bedrock_stream_event(void *state, phi__assembly *a, phi_str nam
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
     if (name.len > 0 && name.at[0] == '!') {
-        if (!st->got_stop)
-            phi__bedrock_stream_trouble(a, phi__str(name.at + 1, name.len - 1), data);
+        if (!st->got_stop) phi__bedrock_trouble(a, phi__str_skip(name, 1), data);
     } else if (name.len == 0)
-        phi__bedrock_stream_line(st, a, data);
+        phi__bedrock_line(st, a, data);
     else
-        phi__bedrock_stream_take(st, a, name, data);
+        phi__bedrock_take(st, a, name, data);
 }
 
-static void phi__bedrock_stream_end(void *state, phi__assembly *a) {
+static void phi__bedrock_end(void *state, phi__assembly *a) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
     /* only the usage is missing */
-    if (st->got_stop && !phi__bedrock_stream_calls_open(a))
-        phi__bedrock_stream_settle(st, a);
+    if (st->got_stop && !phi__bedrock_calls_open(a))
+        phi__bedrock_settle(st, a);
     else
         phi__classify_truncated(a, st->heard);
 }
 
 /* One JSON answer, or lines that came under the name of one. */
-static void phi__bedrock_stream_whole(void *state, phi__assembly *a, phi_str body) {
+static void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     phi__frames lines;
     phi__frame line;
     body = phi__str_trim(body);
-    if (!phi__bedrock_stream_answer(st, a, body)) {
+    if (!phi__bedrock_answer(st, a, body)) {
         phi__frames_init(&lines, a->memory, 0);
         phi__frames_feed(&lines, body.at, body.len);
         while (body.len > 0 && body.at[0] == '{' && phi__frames_next(&lines, &line) > 0)
@@ -864,17 +731,12 @@ static void phi__bedrock_stream_whole(void *state, phi__assembly *a, phi_str bod
         phi__frames_free(&lines);
     }
     if (st->heard)
-        phi__bedrock_stream_end(state, a);
+        phi__bedrock_end(state, a);
     else if (a->failure.kind == PHI_FAILURE_NONE)
         phi__classify_body(a, body);
 }
 
-/* ======== Requests of Amazon Bedrock's ConverseStream.
-
-   As in anthropic.c a message is rendered whole and kept, roles are glue around it, and the cache
-   mark (here a block of its own) is put behind the last user block at the end. Tools come behind
-   the messages, because only then is it known whether the history holds calls, which the API takes
-   only beside tools. wire.md parts 8 and 9. */
+/* ---- requests ---- */
 
 #define PHI__BEDROCK_MARK ",{\"cachePoint\":{\"type\":\"default\"}}"
 #define PHI__BEDROCK_MARK_INSIDE "},{\"cachePoint\":{\"type\":\"default\"}"
@@ -883,7 +745,7 @@ static void phi__bedrock_stream_whole(void *state, phi__assembly *a, phi_str bod
 
 /* ---- models ---- */
 
-/* Whether a Claude is behind the id: by the name; behind an ARN that hides it, by the quirks that
+/* True if a Claude is behind the id: by the name; behind an ARN that hides it, by the quirks that
    only Claude has. */
 static bool phi__bedrock_claude(const phi_model *model) {
     return phi__str_find_nocase(phi_str_of(model->id), 0, "claude") != SIZE_MAX ||
@@ -938,7 +800,7 @@ static void phi__bedrock_append(phi__encoder *e, phi_role role, phi_str blocks) 
 static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__BEDROCK_FORM;
-    if (phi__bedrock_blocks_id_rule(e->spec->model) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
+    if (phi__bedrock_id_rule(e->spec->model) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
     if (m->role != PHI_ROLE_ASSISTANT) {
         form |= e->media << PHI__BEDROCK_MEDIA_SHIFT;
         if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
@@ -949,8 +811,7 @@ static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
         if (phi__bedrock_is_claude(e)) form |= PHI__BEDROCK_SIGNED;
     }
     if (phi__render_same_protocol(e, at)) form |= PHI__BEDROCK_PROTOCOL;
-    if (phi__render_abandons(e, at, phi__bedrock_blocks_is_server_call))
-        form |= PHI__BEDROCK_ABANDONED;
+    if (phi__render_abandons(e, at, phi__bedrock_is_server_call)) form |= PHI__BEDROCK_ABANDONED;
     return form;
 }
 
@@ -965,11 +826,41 @@ static void phi__bedrock_item(phi__encoder *e, size_t at) {
                         phi__str_is(m->content[i].name, "toolResult"));
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
         if (m->role == PHI_ROLE_USER)
-            phi__bedrock_blocks_parts(e, at, PHI__BEDROCK_INSIDE);
-        else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__bedrock_blocks_result(e, at);
-        else
-            phi__bedrock_blocks_assistant(e, m, form);
+            phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);
+        else if (m->role == PHI_ROLE_TOOL_RESULT) {
+            /* A result that is an error holds text only; none is empty. */
+            phi__bedrock_result_open(e, m->tool_call_id, m->is_error);
+            size_t empty = e->scratch.len;
+            phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);
+            if (e->scratch.len == empty) phi__bedrock_text(e, PHI__LIT("(no output)"));
+            phi__buf_text(&e->scratch, "]}}");
+        } else {
+            /* Up to the last block that says something: reasoning may not end a message. */
+            bool whole = (form & PHI__BEDROCK_PROTOCOL) != 0;
+            size_t end = m->content_count;
+            while (end > 0 && !phi__bedrock_says(e, m, end - 1, form)) end--;
+            for (size_t i = 0; i < end; i++) {
+                const phi_content *c = &m->content[i];
+                if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
+                    phi__bedrock_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
+                else if (!phi__bedrock_says(e, m, i, form))
+                    continue;
+                else if (c->kind == PHI_CONTENT_TEXT)
+                    phi__bedrock_cited(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text,
+                                       whole ? c->citations : phi__str(NULL, 0));
+                else if (c->kind == PHI_CONTENT_TOOL_CALL) {
+                    phi__buf *out = &e->scratch;
+                    phi__json_write_comma(out);
+                    phi__render_id(out, "{\"toolUse\":{\"toolUseId\":", c->id,
+                                   phi__bedrock_id_rule(e->spec->model));
+                    phi__render_name(out, ",\"name\":", c->name, 64);
+                    phi__buf_wrap(out, ",\"input\":", phi__render_arguments(e, c->arguments), "");
+                    if (whole) phi__render_rest(e, c->replay);
+                    phi__buf_text(out, "}}");
+                } else if (c->kind == PHI_CONTENT_OPAQUE)
+                    phi__render_opaque(e, c);
+            }
+        }
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
     phi__bedrock_append(e,
@@ -983,21 +874,17 @@ static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
     const phi_content *call = &e->spec->items[item].message->content[block];
     phi_str json;
     phi__buf_clear(&e->scratch);
-    phi__bedrock_blocks_result_open(e, call->id, true);
+    phi__bedrock_result_open(e, call->id, true);
     phi__buf_text(&e->scratch, "{\"text\":\"");
     phi__render_missing(e);
     phi__buf_text(&e->scratch, "\"}]}}");
-    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
-        e->failed = true;
-    else
-        phi__bedrock_append(e, PHI_ROLE_USER, json);
-    phi__buf_clear(&e->scratch);
+    if (phi__encode_copy(e, &json)) phi__bedrock_append(e, PHI_ROLE_USER, json);
 }
 
 static bool phi__bedrock_has_behind(const phi__encoder *e, const phi_message *m) {
     for (size_t i = 0; m->role == PHI_ROLE_TOOL_RESULT && i < m->content_count; i++)
         if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK &&
-            !phi__bedrock_blocks_fits(m, &m->content[i]))
+            !phi__bedrock_fits(m, &m->content[i]))
             return true;
     return false;
 }
@@ -1008,7 +895,7 @@ static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) 
         phi_str blocks;
         if (!phi__bedrock_has_behind(e, e->spec->items[i].message)) continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
-            phi__bedrock_blocks_parts(e, i, PHI__BEDROCK_BEHIND);
+            phi__bedrock_parts(e, i, PHI__BEDROCK_BEHIND);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
         }
         phi__bedrock_append(e, PHI_ROLE_USER, blocks);
@@ -1037,18 +924,6 @@ static bool phi__bedrock_serial(const phi__request_spec *spec) {
     return phi__bedrock_claude(spec->model) && phi__takes_serial(spec, PHI__TAKES_ALL);
 }
 
-static void phi__bedrock_put_serial(phi__encoder *e, const phi__claude_plan *plan) {
-    bool forced = e->spec->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan->thinks &&
-                  !plan->claude.no_forced_tool;
-    if (!phi__bedrock_serial(e->spec)) return;
-    phi__buf_text(&e->scratch, ",\"tool_choice\":{\"type\":");
-    phi__buf_text(&e->scratch, !forced                 ? "\"auto\""
-                               : e->spec->respond_only ? "\"tool\",\"name\":\"" PHI_RESPOND_TOOL
-                                                         "\""
-                                                       : "\"any\"");
-    phi__buf_text(&e->scratch, ",\"disable_parallel_tool_use\":true}");
-}
-
 /* Fields that the API passes on to the model: thinking of Claude, effort of gpt-oss. */
 static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *plan) {
     phi__buf *out = &e->scratch;
@@ -1063,10 +938,21 @@ static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *pla
             phi__buf_text(out, ",\"anthropic_beta\":[\"interleaved-thinking-2025-05-14\"]");
         if (spec->options.top_k > 0 &&
             (phi__claude_takes_of(plan, PHI__LIT("")) & PHI__TAKES_TOP_K) != 0) {
-            phi__buf_text(out, ",\"top_k\":");
-            phi__buf_u64(out, spec->options.top_k);
+            {
+                phi__buf_text(out, ",\"top_k\":");
+                phi__buf_u64(out, spec->options.top_k);
+            }
         }
-        phi__bedrock_put_serial(e, plan);
+        bool forced = e->spec->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan->thinks &&
+                      !plan->claude.no_forced_tool;
+        if (phi__bedrock_serial(e->spec)) {
+            phi__buf_text(&e->scratch, ",\"tool_choice\":{\"type\":");
+            phi__buf_text(&e->scratch, !forced ? "\"auto\""
+                                       : e->spec->respond_only
+                                           ? "\"tool\",\"name\":\"" PHI_RESPOND_TOOL "\""
+                                           : "\"any\"");
+            phi__buf_text(&e->scratch, ",\"disable_parallel_tool_use\":true}");
+        }
     } else if (phi__bedrock_id_has(e, "gpt-oss") && spec->model->reasoning &&
                spec->thinking != PHI_THINKING_OFF)
         phi__buf_text(out, spec->thinking >= PHI_THINKING_HIGH ? ",\"reasoning_effort\":\"high\""
@@ -1091,18 +977,6 @@ static phi__claude_plan phi__bedrock_plan(const phi__encoder *e) {
     return plan;
 }
 
-/* The schema is a text in the text. */
-static void phi__bedrock_put_format(phi__encoder *e) {
-    const phi_format *format = &e->spec->format;
-    phi__buf *out = &e->scratch;
-    if (format->kind != PHI_FORMAT_JSON_SCHEMA) return;
-    phi__buf_text(out, ",\"outputConfig\":{\"textFormat\":{\"type\":\"json_schema\","
-                       "\"structure\":{\"jsonSchema\":{");
-    phi__render_member(out, "schema", phi_str_of(format->schema));
-    phi__render_member(out, "name", phi_str_of(format->name));
-    phi__buf_text(out, "}}}}");
-}
-
 static void phi__bedrock_head(phi__encoder *e) {
     static const phi__takes_keys keys = {"temperature", "topP", NULL, "stopSequences", NULL, NULL};
     const phi__request_spec *spec = e->spec;
@@ -1112,7 +986,7 @@ static void phi__bedrock_head(phi__encoder *e) {
     phi__buf_char(out, '{');
     if (!phi__render_blank(spec->system_prompt)) {
         phi__buf_text(out, "\"system\":[{");
-        phi__render_member(out, "text", spec->system_prompt);
+        phi__records_str(out, "text", spec->system_prompt);
         phi__buf_char(out, '}');
         if (phi__bedrock_marks(e, PHI__MARK_SYSTEM)) phi__buf_text(out, phi__bedrock_mark(e));
         phi__buf_text(out, "],");
@@ -1125,63 +999,59 @@ static void phi__bedrock_head(phi__encoder *e) {
     phi__buf_char(out, '}');
     if (spec->options.service_tier != NULL) {
         phi__buf_text(out, ",\"serviceTier\":{");
-        phi__render_member(out, "type", phi_str_of(spec->options.service_tier));
+        phi__records_str(out, "type", phi_str_of(spec->options.service_tier));
         phi__buf_char(out, '}');
     }
-    phi__bedrock_put_format(e);
+    /* The schema is a text in the text. */
+    const phi_format *format = &e->spec->format;
+    if (format->kind == PHI_FORMAT_JSON_SCHEMA) {
+        phi__buf_text(out, ",\"outputConfig\":{\"textFormat\":{\"type\":\"json_schema\","
+                           "\"structure\":{\"jsonSchema\":{");
+        phi__records_str(out, "schema", phi_str_of(format->schema));
+        phi__records_str(out, "name", phi_str_of(format->name));
+        phi__buf_text(out, "}}}}");
+    }
     phi__bedrock_put_fields(e, &plan);
     phi__buf_text(out, ",\"messages\":[");
     phi__encode_scratch(e);
 }
 
 static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
-    phi__buf *out = &e->scratch;
-    if (tool->is_raw) {
-        phi__takes_put_raw(e, tool);
-        return;
-    }
-    phi__buf_text(out, "{\"toolSpec\":{");
-    bool strict = phi__strict_tools_put_tool(e, tool, ",\"inputSchema\":{\"json\":");
-    phi__buf_text(out, strict ? "},\"strict\":true}}" : "}}}");
-}
-
-/* There is no choice "none". "auto" is the default, and only some models know the field. */
-static void phi__bedrock_put_choice(phi__encoder *e) {
-    phi__claude_plan plan = phi__bedrock_plan(e);
-    if (phi__bedrock_serial(e->spec)) return;
-    if (e->spec->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan.thinks &&
-        !plan.claude.no_forced_tool)
-        phi__buf_text(&e->scratch, e->spec->respond_only
-                                       ? ",\"toolChoice\":{\"tool\":{\"name\":\"" PHI_RESPOND_TOOL
-                                         "\"}}"
-                                       : ",\"toolChoice\":{\"any\":{}}");
-    else if (phi__bedrock_is_claude(e))
-        phi__buf_text(&e->scratch, ",\"toolChoice\":{\"auto\":{}}");
+    phi__buf_text(&e->scratch, "{\"toolSpec\":{");
+    bool strict = phi__strict_put_tool(e, tool, ",\"inputSchema\":{\"json\":");
+    phi__buf_text(&e->scratch, strict ? "},\"strict\":true}}" : "}}}");
 }
 
 /* A history with calls is refused without tools: where there are none any more, one stands for
-   them. */
+   them. There is no choice "none". "auto" is the default, and only some models know the field. */
 static void phi__bedrock_put_tools(phi__encoder *e) {
-    static const char name[] = "no_tool", words[] = "A placeholder: there are no tools now.";
     const phi__request_spec *spec = e->spec;
-    phi__tool_view none;
+    phi__claude_plan plan = phi__bedrock_plan(e);
+    phi__buf *out = &e->scratch;
     if (!e->had_calls && (spec->tool_count == 0 || spec->tool_choice == PHI_TOOL_CHOICE_NONE))
         return;
-    phi__buf_text(&e->scratch, ",\"toolConfig\":{\"tools\":[");
-    for (size_t i = 0; i < spec->tool_count; i++) {
-        if (i > 0) phi__buf_char(&e->scratch, ',');
-        phi__bedrock_put_tool(e, &spec->tools[i]);
-    }
+    phi__buf_text(out, ",\"toolConfig\":{\"tools\":[");
+    for (size_t i = 0; i < spec->tool_count; i++)
+        if (!phi__takes_raw(e, i)) phi__bedrock_put_tool(e, &spec->tools[i]);
     if (spec->tool_count == 0) {
-        memset(&none, 0, sizeof none);
-        none.name = PHI__LIT(name);
-        none.description = PHI__LIT(words);
+        phi__tool_view none = PHI_ZERO;
+        none.name = PHI__LIT("no_tool");
+        none.description = PHI__LIT("A placeholder: there are no tools now.");
         phi__bedrock_put_tool(e, &none);
     }
-    if (phi__bedrock_marks(e, PHI__MARK_TOOLS)) phi__buf_text(&e->scratch, phi__bedrock_mark(e));
-    phi__buf_char(&e->scratch, ']');
-    if (spec->tool_count > 0) phi__bedrock_put_choice(e);
-    phi__buf_char(&e->scratch, '}');
+    if (phi__bedrock_marks(e, PHI__MARK_TOOLS)) phi__buf_text(out, phi__bedrock_mark(e));
+    phi__buf_char(out, ']');
+    if (spec->tool_count > 0 && !phi__bedrock_serial(spec)) {
+        if (spec->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan.thinks &&
+            !plan.claude.no_forced_tool)
+            phi__buf_text(out, spec->respond_only
+                                   ? ",\"toolChoice\":{\"tool\":{\"name\":\"" PHI_RESPOND_TOOL
+                                     "\"}}"
+                                   : ",\"toolChoice\":{\"any\":{}}");
+        else if (phi__bedrock_is_claude(e))
+            phi__buf_text(out, ",\"toolChoice\":{\"auto\":{}}");
+    }
+    phi__buf_char(out, '}');
 }
 
 static void phi__bedrock_tail(phi__encoder *e) {
@@ -1206,40 +1076,24 @@ static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
     size_t second = phi__str_find(key, first + 1, ":");
     s->access_key = phi__str(key.at, first);
     s->secret = phi__str(key.at + first + 1, (second == SIZE_MAX ? key.len : second) - first - 1);
-    if (second != SIZE_MAX) s->token = phi__str(key.at + second + 1, key.len - second - 1);
+    if (second != SIZE_MAX) s->token = phi__str_skip(key, second + 1);
     return true;
 }
 
 static void phi__bedrock_address(phi__encoder *e) {
-    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key)), path;
     phi__sigv4 keys = PHI_ZERO;
+    phi_str path;
     phi__buf_clear(&e->scratch);
     phi__buf_text(&e->scratch, "/model/");
-    phi__buf *out = &e->scratch;
-    phi_str id = phi_str_of(e->spec->model->id);
-    for (size_t i = 0; i < id.len; i++) {
-        char c = id.at[i];
-        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-            c == '-' || c == '_' || c == '.' || c == '~')
-            phi__buf_char(out, c);
-        else
-            phi__buf_printf(out, "%%%02X", (unsigned)(unsigned char)c);
-    }
+    phi__buf_percent(&e->scratch, phi_str_of(e->spec->model->id), "-_.~");
     phi__buf_text(&e->scratch, "/converse-stream");
-    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &path)) {
-        e->failed = true;
-        return;
-    }
+    if (!phi__encode_copy(e, &path)) return;
     phi__encode_url(e, "", false, path.at);
-    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
-    phi__encode_header(e, "accept", PHI__LIT("application/vnd.amazon.eventstream"));
-    if (key.len > 0 && !phi__bedrock_keys(e, &keys)) {
-        phi__buf_text(&e->scratch, "Bearer ");
-        phi__buf_add_str(&e->scratch, key);
-        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
-        phi__buf_clear(&e->scratch);
-    }
-    phi__encode_model_headers(e);
+    phi__encode_accept(e, "application/vnd.amazon.eventstream");
+    if (phi__bedrock_keys(e, &keys))
+        phi__encode_model_headers(e);
+    else
+        phi__encode_key(e, NULL);
 }
 
 /* The text between `from` and the next `end`; false: none. */
@@ -1282,12 +1136,12 @@ static void phi__bedrock_sign(phi__encoder *e, const phi__signing *signing) {
     from = from == SIZE_MAX ? 0 : from + 3;
     size_t slash = phi__str_find(url, from, "/");
     if (slash == SIZE_MAX) slash = url.len;
-    s.path = phi__str(url.at + slash, url.len - slash);
+    s.path = phi__str_skip(url, slash);
     size_t at = phi__str_find(s.path, 0, "?");
     if (at != SIZE_MAX) s.path.len = at;
     s.host = phi__str(url.at + from, slash - from);
     at = phi__str_find(s.host, 0, "@");
-    if (at != SIZE_MAX) s.host = phi__str(s.host.at + at + 1, s.host.len - at - 1);
+    if (at != SIZE_MAX) s.host = phi__str_skip(s.host, at + 1);
     at = phi__str_find(s.host, 0, port);
     if (at != SIZE_MAX && at + strlen(port) == s.host.len) s.host.len = at;
     s.region = phi__bedrock_region(s.host, phi_str_of(e->spec->model->id));
@@ -1333,39 +1187,29 @@ static phi_thinking phi__bedrock_level(const phi_model *model, phi_thinking want
     return (unsigned)wanted > (unsigned)PHI_THINKING_HIGH ? PHI_THINKING_HIGH : wanted;
 }
 
+/* clang-format off */
 static const char *const phi__bedrock_owned[] = {
     "messages", "system", "toolConfig", "inferenceConfig.maxTokens", "outputConfig.textFormat",
     NULL};
-static const char *const phi__bedrock_lists[] = {"additionalModelRequestFields.anthropic_beta",
-                                                 NULL};
+
+static const char *const phi__bedrock_lists[] = {
+    "additionalModelRequestFields.anthropic_beta", NULL};
 
 static const phi__codec_settings phi__bedrock_settings = {phi__bedrock_takes, phi__bedrock_level,
                                                           phi__bedrock_owned, phi__bedrock_lists};
 
-static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_blocks_id_rule,
-                                                    phi__claude_strict_form,
-                                                    NULL,
-                                                    phi__bedrock_format_way,
-                                                    PHI__SCHEMA_STRICT,
-                                                    NULL,
-                                                    phi__claude_unforced,
-                                                    phi__claude_user_last,
-                                                    PHI__RULE_USER_FIRST,
-                                                    phi__bedrock_media,
-                                                    NULL,
-                                                    phi__claude_binding,
-                                                    phi__claude_takes_updates,
-                                                    NULL,
-                                                    NULL,
-                                                    &phi__bedrock_settings,
-                                                    NULL};
+static const phi__codec_rules phi__bedrock_rules = {
+    phi__bedrock_id_rule, phi__claude_strict_form, NULL, phi__bedrock_format_way,
+    PHI__SCHEMA_STRICT, NULL, phi__claude_unforced, phi__claude_user_last, PHI__RULE_USER_FIRST,
+    phi__bedrock_media, NULL, phi__claude_binding, phi__claude_takes_updates, NULL, NULL,
+    &phi__bedrock_settings, NULL};
 
 PHI__FN const phi__codec *phi__bedrock_codec(void) {
     static const phi__codec codec = {
-        PHI__NAMES_BEDROCK,        &phi__bedrock_rules,     sizeof(phi__bedrock_state),
-        phi__bedrock_head,         phi__bedrock_item,       phi__bedrock_tail,
-        phi__bedrock_address,      phi__bedrock_missing,    phi__bedrock_after_results,
-        phi__bedrock_stream_event, phi__bedrock_stream_end, phi__bedrock_stream_whole,
-        phi__frames_framing,       phi__bedrock_sign};
+        PHI__NAMES_BEDROCK, &phi__bedrock_rules, sizeof(phi__bedrock_state), phi__bedrock_head,
+        phi__bedrock_item, phi__bedrock_tail, phi__bedrock_address, phi__bedrock_missing,
+        phi__bedrock_after_results, phi__bedrock_stream_event, phi__bedrock_end, phi__bedrock_whole,
+        phi__frames_framing, phi__bedrock_sign};
     return &codec;
 }
+/* clang-format on */

@@ -2,8 +2,6 @@
    part 2, as of November 2026. */
 #include "codecs/claude_in.h"
 
-#include "wire/wire_in.h"
-
 #define PHI__CLAUDE_LEAST_ANSWER 1024u /* tokens left beside a thinking budget; wire.md part 2 */
 
 enum {
@@ -42,7 +40,7 @@ static const phi__claude_row phi__claude_rows[] = {
 };
 
 static bool phi__claude_digit(phi_str s, size_t at) {
-    return at < s.len && s.at[at] >= '0' && s.at[at] <= '9';
+    return at < s.len && phi__is_digit(s.at[at]);
 }
 
 /* A number of one or two digits at *at, which moves on; a longer one is a date and no version. */
@@ -73,7 +71,7 @@ PHI__FN phi__claude phi__claude_of(phi_str id) {
     uint32_t version;
     phi__claude out = PHI_ZERO;
     if (at == SIZE_MAX) return out;
-    phi_str rest = phi__str(id.at + at + 7, id.len - at - 7);
+    phi_str rest = phi__str_skip(id, at + 7);
     phi_str family = rest;
     if (phi__claude_digit(rest, 0)) { /* the old order: claude-3-7-sonnet */
         version = phi__claude_version(rest);
@@ -82,7 +80,7 @@ PHI__FN phi__claude phi__claude_of(phi_str id) {
         size_t dash = phi__str_find(rest, 0, "-");
         if (dash == SIZE_MAX) return out;
         family.len = dash;
-        version = phi__claude_version(phi__str(rest.at + dash + 1, rest.len - dash - 1));
+        version = phi__claude_version(phi__str_skip(rest, dash + 1));
     }
     for (size_t i = 0; version != 0 && i < PHI__COUNT(phi__claude_rows); i++) {
         const phi__claude_row *row = &phi__claude_rows[i];
@@ -128,7 +126,8 @@ static const char *phi__claude_effort(const phi__request_spec *spec) {
 
 PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_version) {
     uint32_t takes = PHI__TAKES_ALL & ~(uint32_t)PHI__TAKES_SEED;
-    if (!phi__claude_takes_sampling(p, api_version)) takes &= ~(uint32_t)PHI__TAKES_SAMPLING;
+    if (p->thinks || p->claude.no_temperature || phi__claude_late_version(api_version))
+        takes &= ~(uint32_t)PHI__TAKES_SAMPLING;
     return takes;
 }
 
@@ -157,7 +156,7 @@ PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec) {
     return p;
 }
 
-/* Whether the calls that wait for an answer were made without thinking: by another model, or when
+/* True if the calls that wait for an answer were made without thinking: by another model, or when
    it was off. The message that made them has no thinking block to begin with. */
 static bool phi__claude_unthought(const phi__encoder *e) {
     size_t at = e->spec->item_count, last = SIZE_MAX;
@@ -196,10 +195,6 @@ PHI__FN bool phi__claude_late_version(phi_str api_version) {
     return order > 0 || (order == 0 && api_version.len >= n);
 }
 
-PHI__FN bool phi__claude_takes_sampling(const phi__claude_plan *p, phi_str api_version) {
-    return !p->thinks && !p->claude.no_temperature && !phi__claude_late_version(api_version);
-}
-
 /* Bedrock's GovCloud refuses the field; wire.md part 8. */
 static bool phi__claude_displays(const phi__encoder *e) {
     phi_str url = phi_str_of(e->spec->model->base_url);
@@ -236,10 +231,9 @@ PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, 
     with_format = with_format && format->kind == PHI_FORMAT_JSON_SCHEMA;
     if (!effort && !with_format) return;
     phi__buf_text(out, ",\"output_config\":{");
-    if (effort) phi__render_member(out, "effort", phi_str_of(phi__claude_effort(e->spec)));
+    if (effort) phi__records_str(out, "effort", phi_str_of(phi__claude_effort(e->spec)));
     if (with_format) {
-        phi__json_write_key(out, PHI__LIT("format"));
-        phi__buf_text(out, "{\"type\":\"json_schema\",\"schema\":");
+        phi__records_raw(out, "format", "{\"type\":\"json_schema\",\"schema\":");
         phi__encode_scratch(e);
         phi__encode_piece(e, phi_str_of(format->schema));
         phi__buf_char(out, '}');

@@ -4,7 +4,6 @@
 #define PHI_CODECS_CLAUDE_IN_H
 
 #include "codecs/codecs_in.h"
-#include "wire/wire_in.h"
 
 /* How a request switches thinking off. */
 typedef enum phi__claude_off {
@@ -45,16 +44,13 @@ PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec);
    without. */
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
 
-/* True if temperature, top_p and top_k may be sent. api_version: that of Anthropic's protocol;
-   empty for Bedrock, which has none. */
-PHI__FN bool phi__claude_takes_sampling(const phi__claude_plan *p, phi_str api_version);
-
 /* ,"thinking":{...} and ,"output_config":{...} into the scratch buffer, as far as they are needed;
    with_format: the answer's format goes there too. */
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 
-/* PHI__TAKES_ bits: no seed; no sampling if the request thinks or the version has none. */
+/* PHI__TAKES_ bits: no seed; no sampling if the request thinks or the version has none.
+   api_version: that of Anthropic's protocol; empty for Bedrock, which has none. */
 PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_version);
 
 /* For phi__codec_settings. */

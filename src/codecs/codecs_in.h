@@ -5,7 +5,7 @@
 #include "codecs/queries.h"
 #include "wire/wire_in.h"
 
-/* ======== A protocol's endpoints for the list of models and for the count of a request's
+/* ---- A protocol's endpoints for the list of models and for the count of a request's
    tokens.
 
    A table has a row for each protocol that has such endpoints. An address is derived from that of a

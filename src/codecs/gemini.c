@@ -5,11 +5,8 @@
    do not join. What differs from one generation of models to the next is decided by the number in
    the model's name; one without a number is new. wire.md parts 6, 7 and 9. */
 #include "codecs/gemini_in.h"
-
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
@@ -33,19 +30,17 @@ typedef struct phi__gemini_state {
     phi__delta_cache repeat;
 } phi__gemini_state;
 
-/* ======== Messages as parts of generateContent. */
+/* ---- messages as parts ---- */
 
 #define PHI__GEMINI_UNSIGNED "skip_thought_signature_validator"
 
 /* A model since 3: signatures are checked, results may hold images. */
-static bool phi__gemini_parts_three(const phi__encoder *e) {
+static bool phi__gemini_three(const phi__encoder *e) {
     return phi__gemini_version(e->spec->model) >= 30;
 }
 
-/* ---- parts ---- */
-
 /* An id that phi__assembly_finish invented, because the model gave none. */
-static bool phi__gemini_parts_invented(phi_str id) {
+static bool phi__gemini_invented(phi_str id) {
     if (id.len != 21 || memcmp(id.at, "call_", 5) != 0) return false;
     for (size_t i = 5; i < id.len; i++)
         if (!((id.at[i] >= '0' && id.at[i] <= '9') || (id.at[i] >= 'a' && id.at[i] <= 'f')))
@@ -53,27 +48,25 @@ static bool phi__gemini_parts_invented(phi_str id) {
     return true;
 }
 
-static void phi__gemini_parts_id(phi__encoder *e, phi__buf *out, phi_str id) {
-    if (!phi__gemini_parts_three(e) || phi__gemini_parts_invented(id)) return;
-    phi__buf_text(out, "\"id\":");
-    phi__render_id(out, id, PHI__ID_ANTHROPIC);
+static void phi__gemini_id(phi__encoder *e, phi__buf *out, phi_str id) {
+    if (!phi__gemini_three(e) || phi__gemini_invented(id)) return;
+    phi__render_id(out, "\"id\":", id, PHI__ID_ANTHROPIC);
     phi__buf_char(out, ',');
 }
 
-static void phi__gemini_parts_sign(phi__encoder *e, phi_str signature) {
-    if (signature.len > 0) phi__render_member(&e->scratch, "thoughtSignature", signature);
+static void phi__gemini_sign(phi__encoder *e, phi_str signature) {
+    if (signature.len > 0) phi__records_str(&e->scratch, "thoughtSignature", signature);
 }
 
 static void phi__gemini_parts_text(phi__encoder *e, phi_str text, bool thought, phi_str signature) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, thought ? "{\"thought\":true" : "{");
+    phi__json_write_item(&e->scratch, thought ? "{\"thought\":true" : "{");
     phi__render_text_member(e, "text", text);
-    phi__gemini_parts_sign(e, signature);
+    phi__gemini_sign(e, signature);
     phi__buf_char(&e->scratch, '}');
 }
 
 /* Documents have titles. */
-static bool phi__gemini_parts_titles(const phi__encoder *e) {
+static bool phi__gemini_titles(const phi__encoder *e) {
     return phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX));
 }
 
@@ -81,25 +74,22 @@ static bool phi__gemini_parts_titles(const phi__encoder *e) {
 static void phi__gemini_parts_block(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
     phi_str type = c->mime_type.len > 0 ? c->mime_type : PHI__LIT("application/pdf");
-    phi__json_write_comma(out);
-    phi__buf_text(out, c->url.len > 0 ? "{\"fileData\":{" : "{\"inlineData\":{");
-    phi__render_member(out, "mimeType", type);
-    if (c->kind == PHI_CONTENT_DOCUMENT && c->name.len > 0 && phi__gemini_parts_titles(e))
-        phi__render_member(out, "displayName", c->name);
+    phi__json_write_item(out, c->url.len > 0 ? "{\"fileData\":{" : "{\"inlineData\":{");
+    phi__records_str(out, "mimeType", type);
+    if (c->kind == PHI_CONTENT_DOCUMENT && c->name.len > 0 && phi__gemini_titles(e))
+        phi__records_str(out, "displayName", c->name);
     if (c->url.len > 0) {
-        phi__render_member(out, "fileUri", c->url);
+        phi__records_str(out, "fileUri", c->url);
         phi__buf_text(out, "}}");
         return;
     }
-    phi__buf_text(out, ",\"data\":\"");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}}");
+    phi__render_base64(e, ",\"data\":\"", c->data, "\"}}");
 }
 
 /* Models from 3 on take images and documents inside of a result; audio, and all media of older
    ones, follows all results. */
-static bool phi__gemini_parts_inside(const phi__encoder *e, const phi_content *c) {
-    return phi__gemini_parts_three(e) && c->kind != PHI_CONTENT_AUDIO;
+static bool phi__gemini_inside(const phi__encoder *e, const phi_content *c) {
+    return phi__gemini_three(e) && c->kind != PHI_CONTENT_AUDIO;
 }
 
 /* A part of a kind that phi does not read, byte for byte: Google's API and Vertex AI are two
@@ -124,25 +114,21 @@ static void phi__gemini_parts_opaque(phi__encoder *e, const phi_content *c, bool
     }
     phi__buf_char(out, '{');
     phi__opaque_members(out, c->replay, signature);
-    if (phi__gemini_parts_three(e)) phi__gemini_parts_sign(e, PHI__LIT(PHI__GEMINI_UNSIGNED));
+    if (phi__gemini_three(e)) phi__gemini_sign(e, PHI__LIT(PHI__GEMINI_UNSIGNED));
     phi__buf_char(out, '}');
 }
 
-static void phi__gemini_parts_opaque_user(phi__encoder *e, const phi_content *c) {
+static void phi__gemini_opaque_user(phi__encoder *e, const phi_content *c) {
     phi__gemini_parts_opaque(e, c, true);
 }
 
 /* Writes the blocks that go inside of a result, or those that follow it, and counts them. write
    false: only counts. */
-/* Writes the blocks that go inside of a result, or those that follow it, and counts them. write
-   false: only counts. */
-static size_t phi__gemini_parts_blocks(phi__encoder *e, const phi_message *m, bool inside,
-                                       bool write) {
+static size_t phi__gemini_blocks(phi__encoder *e, const phi_message *m, bool inside, bool write) {
     size_t n = 0;
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        if (phi__render_way_to(e, c) != PHI__RENDER_BLOCK ||
-            phi__gemini_parts_inside(e, c) != inside)
+        if (phi__render_way_to(e, c) != PHI__RENDER_BLOCK || phi__gemini_inside(e, c) != inside)
             continue;
         if (write) phi__gemini_parts_block(e, c);
         n++;
@@ -150,65 +136,29 @@ static size_t phi__gemini_parts_blocks(phi__encoder *e, const phi_message *m, bo
     return n;
 }
 
-static void phi__gemini_parts_said(phi__encoder *e, const phi_content *c) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"text\":\"");
+static void phi__gemini_said(phi__encoder *e, const phi_content *c) {
+    phi__json_write_item(&e->scratch, "{\"text\":\"");
     phi__render_said(e, c);
     phi__buf_text(&e->scratch, "\"}");
 }
 
-/* Every part keeps its own signature; thinking without one does not help the model. The first of
-   parallel calls has a signature, and models since 3 require it: a call of another model gets the
-   documented signature for such calls. */
-static void phi__gemini_parts_model(phi__encoder *e, const phi_message *m, bool same, bool own) {
-    const phi_str none = {NULL, 0};
-    bool first = true;
-    for (size_t i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        phi_str signature = same ? c->signature : none;
-        if (c->kind == PHI_CONTENT_THINKING && signature.len > 0 && !c->redacted)
-            phi__gemini_parts_text(e, c->text, true, signature);
-        else if (c->kind == PHI_CONTENT_TEXT && (!phi__render_blank(c->text) || signature.len > 0))
-            phi__gemini_parts_text(e, c->text, false, signature);
-        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
-            if (first && signature.len == 0 && phi__gemini_parts_three(e))
-                signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
-            phi__buf *out = &e->scratch;
-            phi__json_write_comma(out);
-            phi__buf_text(out, "{\"functionCall\":{");
-            phi__gemini_parts_id(e, out, c->id);
-            phi__buf_text(out, "\"name\":");
-            phi__gemini_name(out, c->name);
-            phi__buf_text(out, ",\"args\":");
-            phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-            phi__buf_char(out, '}');
-            phi__gemini_parts_sign(e, signature);
-            phi__buf_char(out, '}');
-            first = false;
-        } else
-            phi__gemini_parts_opaque(e, c, own);
-    }
-}
-
-static void phi__gemini_parts_result_open(phi__encoder *e, phi_str id, phi_str name,
-                                          bool is_error) {
+static void phi__gemini_result_open(phi__encoder *e, phi_str id, phi_str name, bool is_error) {
     phi__buf *out = &e->scratch;
     phi__buf_text(out, "{\"functionResponse\":{");
-    phi__gemini_parts_id(e, out, id);
-    phi__buf_text(out, "\"name\":");
-    phi__gemini_name(out, name);
+    phi__gemini_id(e, out, id);
+    phi__gemini_name(out, "\"name\":", name);
     phi__buf_text(out, is_error ? ",\"response\":{\"error\":\"" : ",\"response\":{\"output\":\"");
 }
 
-/* ======== Arguments that Vertex AI sent in pieces: each a path and a value, strings of
-   one path joined. Vertex does so only on request, which a host's own proxy may make. */
+/* ---- arguments that Vertex AI sent in pieces ----
+
+   Each is a path and a value, and strings of one path are joined. Vertex does so only on request,
+   which a host's own proxy may make. */
 
 typedef struct phi__gemini_pieces {
     phi_arena *arena;
     phi_json *root;
-    phi_json *growing; /* the string that was joined last, with room for more */
-    char *text;
-    size_t cap;
+    phi__kept_grown grown; /* the string that was joined last */
 } phi__gemini_pieces;
 
 static phi_json *phi__gemini_pieces_get(phi_json *node, const phi__json_step *step) {
@@ -230,37 +180,6 @@ static phi_status phi__gemini_pieces_put(phi__gemini_pieces *p, phi_json *node,
     return phi_json_add(node, value);
 }
 
-/* A string that goes on; in place, as an item of an array has no name to set it by. */
-static phi_status phi__gemini_pieces_join_text(phi__gemini_pieces *p, phi_json *old,
-                                               const phi_json *more) {
-    phi_str a = phi_json_str(old, ""), b = phi_json_str(more, "");
-    size_t len = phi__add(a.len, b.len);
-    if (len >= UINT32_MAX / 2) return PHI_PARSE;
-    if (p->growing != old || len >= p->cap) {
-        size_t cap = len * 2 + 64;
-        char *text = phi__arena_bytes(p->arena, cap);
-        if (text == NULL) return PHI_NO_MEMORY;
-        if (a.len > 0) memcpy(text, a.at, a.len);
-        p->growing = old;
-        p->text = text;
-        p->cap = cap;
-    }
-    if (b.len > 0) memcpy(p->text + a.len, b.at, b.len);
-    p->text[len] = '\0';
-    old->v.str = p->text;
-    old->len = (uint32_t)len;
-    return PHI_OK;
-}
-
-/* The value of a piece, taken out of it; NULL: none that is known. */
-static phi_json *phi__gemini_pieces_value(phi_json *piece) {
-    static const char *const names[] = {"stringValue", "numberValue", "boolValue", "nullValue"};
-    phi_json *value = NULL;
-    for (size_t i = 0; i < PHI__COUNT(names) && value == NULL; i++)
-        value = phi_json_remove(piece, names[i]);
-    return value;
-}
-
 static phi_status phi__gemini_pieces_add(phi__gemini_pieces *p, phi_json *piece) {
     const char *path = phi_json_str(phi_json_get(piece, "jsonPath"), "").at;
     bool is_null = phi_json_get(piece, "nullValue") != NULL;
@@ -279,12 +198,16 @@ static phi_status phi__gemini_pieces_add(phi__gemini_pieces *p, phi_json *piece)
         node = below;
         step = next;
     }
-    phi_json *value = phi__gemini_pieces_value(piece);
+    /* The value of a piece, taken out of it; NULL: none that is known. */
+    static const char *const names[] = {"stringValue", "numberValue", "boolValue", "nullValue"};
+    phi_json *value = NULL;
+    for (size_t i = 0; i < PHI__COUNT(names) && value == NULL; i++)
+        value = phi_json_remove(piece, names[i]);
     if (*path != '\0' || value == NULL) return PHI_PARSE;
     below = phi__gemini_pieces_get(node, &step);
     if (below != NULL && phi_json_is(below, PHI_JSON_STRING) &&
         phi_json_is(value, PHI_JSON_STRING) && !is_null)
-        return phi__gemini_pieces_join_text(p, below, value);
+        return phi__kept_append(p->arena, &p->grown, below, value);
     return phi__gemini_pieces_put(p, node, &step, is_null ? phi__json_edit_null(p->arena) : value);
 }
 
@@ -308,7 +231,7 @@ static phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi_
     return status == PHI_OK ? phi_json_write(arena, p.root, 0, out) : status;
 }
 
-/* ======== Answers of Google's Gemini API and of Vertex AI: chunks to a message.
+/* ---- answers: chunks to a message ----
 
    A chunk is read in one pass without a tree into views of what matters, and then applied. Parts
    have no index: a part of the last part's kind continues it, unless both are signed. Calls come
@@ -332,81 +255,73 @@ typedef struct phi__gemini_part {
 } phi__gemini_part;
 
 /* An empty text leaves the earlier one. */
-static void phi__gemini_stream_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+static void phi__gemini_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
     if (text.len > 0) phi__assembly_put(a, buf, text);
 }
 
 /* ---- reading a chunk ---- */
 
-static const phi__json_member phi__gemini_content_list[] = {
-    PHI__MEMBER(phi__gemini_chunk, parts, "parts", PHI__MEMBER_ARRAY)};
-static const phi__json_members phi__gemini_content_members = {phi__gemini_content_list,
-                                                              PHI__COUNT(phi__gemini_content_list)};
+static const phi__json_member phi__gemini_content_members[] = {
+    PHI__MEMBER(phi__gemini_chunk, parts, "parts", PHI__MEMBER_ARRAY), PHI__MEMBERS_END};
 
-static const phi__json_member phi__gemini_candidate_list[] = {
-    PHI__MEMBER_INSIDE("content", &phi__gemini_content_members),
+static const phi__json_member phi__gemini_candidate_members[] = {
+    PHI__MEMBER_INSIDE("content", phi__gemini_content_members),
     PHI__MEMBER(phi__gemini_chunk, finish, "finishReason", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__gemini_chunk, finish_words, "finishMessage", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__gemini_chunk, grounding, "groundingMetadata", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__gemini_chunk, cited, "citationMetadata", PHI__MEMBER_OBJECT),
-    PHI__MEMBER(phi__gemini_chunk, fetched, "urlContextMetadata", PHI__MEMBER_OBJECT)};
-static const phi__json_members phi__gemini_candidate_members = {
-    phi__gemini_candidate_list, PHI__COUNT(phi__gemini_candidate_list)};
+    PHI__MEMBER(phi__gemini_chunk, fetched, "urlContextMetadata", PHI__MEMBER_OBJECT),
+    PHI__MEMBERS_END};
 
-static const phi__json_member phi__gemini_feedback_list[] = {
+static const phi__json_member phi__gemini_feedback_members[] = {
     PHI__MEMBER(phi__gemini_chunk, block, "blockReason", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__gemini_chunk, block_words, "blockReasonMessage", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__gemini_feedback_members = {
-    phi__gemini_feedback_list, PHI__COUNT(phi__gemini_feedback_list)};
+    PHI__MEMBER(phi__gemini_chunk, block_words, "blockReasonMessage", PHI__MEMBER_TEXT),
+    PHI__MEMBERS_END};
 
 /* Only the first candidate: more are never asked for. The error stands first: all else is ours. */
-static const phi__json_member phi__gemini_chunk_list[] = {
+static const phi__json_member phi__gemini_chunk_members[] = {
     PHI__MEMBER_TAKE(phi__gemini_chunk, has_error, "error", phi__classify_take_flag),
-    PHI__MEMBER_INSIDE_FIRST("candidates", &phi__gemini_candidate_members),
-    PHI__MEMBER_INSIDE("promptFeedback", &phi__gemini_feedback_members),
+    PHI__MEMBER_INSIDE_FIRST("candidates", phi__gemini_candidate_members),
+    PHI__MEMBER_INSIDE("promptFeedback", phi__gemini_feedback_members),
     PHI__MEMBER(phi__gemini_chunk, usage, "usageMetadata", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__gemini_chunk, model, "modelVersion", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__gemini_chunk, id, "responseId", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__gemini_chunk_members = {phi__gemini_chunk_list,
-                                                            PHI__COUNT(phi__gemini_chunk_list)};
+    PHI__MEMBER(phi__gemini_chunk, id, "responseId", PHI__MEMBER_TEXT),
+    PHI__MEMBERS_END};
 
-static bool phi__gemini_stream_read(phi__gemini_chunk *k, phi_str data) {
+static bool phi__gemini_read(phi__gemini_chunk *k, phi_str data) {
     uint32_t seen = 0;
     memset(k, 0, sizeof *k);
-    bool good = phi__json_members_read(data, &phi__gemini_chunk_members, k, &seen);
+    bool good = phi__json_members_read(data, phi__gemini_chunk_members, k, &seen);
     k->ours = seen > 1;
     return good;
 }
 
 /* ---- reading a part ---- */
 
-static const phi__json_member phi__gemini_call_list[] = {
+static const phi__json_member phi__gemini_call_members[] = {
     PHI__MEMBER(phi__gemini_part, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__gemini_part, name, "name", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__gemini_part, args, "args", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__gemini_part, pieces, "partialArgs", PHI__MEMBER_ARRAY),
-    PHI__MEMBER(phi__gemini_part, goes_on, "willContinue", PHI__MEMBER_BOOL)};
-static const phi__json_members phi__gemini_call_members = {phi__gemini_call_list,
-                                                           PHI__COUNT(phi__gemini_call_list)};
+    PHI__MEMBER(phi__gemini_part, goes_on, "willContinue", PHI__MEMBER_BOOL),
+    PHI__MEMBERS_END};
 
-static void phi__gemini_stream_take_call(phi__json_cursor *c, void *part) {
+static void phi__gemini_take_call(phi__json_cursor *c, void *part) {
     phi__gemini_part *p = (phi__gemini_part *)part;
     p->is_call = phi__json_cursor_peek(c) == PHI_JSON_OBJECT;
-    (void)phi__json_members_take(c, &phi__gemini_call_members, p);
+    (void)phi__json_members_take(c, phi__gemini_call_members, p);
 }
 
-static const phi__json_member phi__gemini_part_list[] = {
+static const phi__json_member phi__gemini_part_members[] = {
     PHI__MEMBER(phi__gemini_part, text, "text", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__gemini_part, thought, "thought", PHI__MEMBER_BOOL),
     PHI__MEMBER(phi__gemini_part, signature, "thoughtSignature", PHI__MEMBER_TEXT),
-    PHI__MEMBER_TAKE_ALL("functionCall", phi__gemini_stream_take_call)};
-static const phi__json_members phi__gemini_part_members = {phi__gemini_part_list,
-                                                           PHI__COUNT(phi__gemini_part_list)};
+    PHI__MEMBER_TAKE_ALL("functionCall", phi__gemini_take_call), PHI__MEMBERS_END};
 
 /* ---- text and thinking ---- */
 
 /* The block a part belongs to: the last one, where that is of its kind and not signed otherwise. */
-static size_t phi__gemini_stream_block(phi__assembly *a, const phi__gemini_part *p) {
+static size_t phi__gemini_block(phi__assembly *a, const phi__gemini_part *p) {
     phi_content_kind kind = p->thought ? PHI_CONTENT_THINKING : PHI_CONTENT_TEXT;
     if (a->count == 0) return phi__assembly_open(a, kind, -1);
     const phi__draft *last = &a->drafts[a->count - 1];
@@ -416,19 +331,19 @@ static size_t phi__gemini_stream_block(phi__assembly *a, const phi__gemini_part 
 }
 
 /* Returns the block of a part that is text and nothing else; SIZE_MAX: it is more, or nothing. */
-static size_t phi__gemini_stream_text(phi__assembly *a, const phi__gemini_part *p) {
+static size_t phi__gemini_text(phi__assembly *a, const phi__gemini_part *p) {
     if (p->text.len == 0 && p->signature.len == 0) return SIZE_MAX;
-    size_t block = phi__gemini_stream_block(a, p);
+    size_t block = phi__gemini_block(a, p);
     phi__assembly_add_text(a, block, p->text);
     if (block == SIZE_MAX || p->signature.len == 0) return block;
-    phi__gemini_stream_put(a, &a->drafts[block].signature, p->signature);
+    phi__gemini_put(a, &a->drafts[block].signature, p->signature);
     return SIZE_MAX;
 }
 
 /* ---- calls ---- */
 
 /* The pieces wait in a field that a call does not use: `[` and the text between the brackets. */
-static void phi__gemini_stream_keep_pieces(phi__assembly *a, size_t block, phi_str pieces) {
+static void phi__gemini_keep_pieces(phi__assembly *a, size_t block, phi_str pieces) {
     if (pieces.len <= 2) return;
     phi_str inner = phi__str_trim(phi__str(pieces.at + 1, pieces.len - 2));
     if (inner.len == 0) return;
@@ -436,7 +351,7 @@ static void phi__gemini_stream_keep_pieces(phi__assembly *a, size_t block, phi_s
     phi__assembly_wait(a, block, inner);
 }
 
-static void phi__gemini_stream_close_call(phi__assembly *a, size_t block) {
+static void phi__gemini_close_call(phi__assembly *a, size_t block) {
     const phi__draft *d = &a->drafts[block];
     phi_str arguments;
     if (d->replay_open) {
@@ -453,8 +368,7 @@ static void phi__gemini_stream_close_call(phi__assembly *a, size_t block) {
         phi__assembly_close(a, block);
 }
 
-static void phi__gemini_stream_call(phi__gemini_state *st, phi__assembly *a,
-                                    const phi__gemini_part *p) {
+static void phi__gemini_call(phi__gemini_state *st, phi__assembly *a, const phi__gemini_part *p) {
     size_t block;
     if (st->in_call && p->name.len == 0)
         block = a->count - 1;
@@ -466,30 +380,29 @@ static void phi__gemini_stream_call(phi__gemini_state *st, phi__assembly *a,
     st->in_call = false;
     if (block == SIZE_MAX) return;
     phi__draft *d = &a->drafts[block];
-    phi__gemini_stream_put(a, &d->id, p->id);
-    phi__gemini_stream_put(a, &d->name, p->name);
-    phi__gemini_stream_put(a, &d->signature, p->signature);
-    phi__gemini_stream_keep_pieces(a, block, p->pieces);
+    phi__gemini_put(a, &d->id, p->id);
+    phi__gemini_put(a, &d->name, p->name);
+    phi__gemini_put(a, &d->signature, p->signature);
+    phi__gemini_keep_pieces(a, block, p->pieces);
     if (p->args.len > 2) phi__assembly_add(a, block, p->args);
     if (p->goes_on)
         st->in_call = true;
     else
-        phi__gemini_stream_close_call(a, block);
+        phi__gemini_close_call(a, block);
 }
 
 /* ---- parts of other kinds ---- */
 
 /* The name of the member that makes it a part of another kind; length 0: it is none. Members that
    describe the part's data do not count. */
-static phi__json_text phi__gemini_stream_other(phi_str raw) {
+static phi__json_text phi__gemini_other(phi_str raw) {
     static const char *const beside[] = {
         "text",          "thought",         "thoughtSignature",    "functionCall",
         "partMetadata",  "videoMetadata",   "mediaResolution",     "documentMetadata",
         "audioMetadata", "mediaProcessing", "spreadsheetMetadata", "speechMetadata"};
     phi__json_cursor c;
     phi__json_text key, none = {NULL, 0, false};
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_cursor_enter_object(&c)) return none;
+    if (!phi__json_cursor_in_object(&c, raw)) return none;
     while (phi__json_cursor_next_key(&c, &key)) {
         bool known = phi__json_cursor_peek(&c) == PHI_JSON_NULL;
         for (size_t i = 0; i < PHI__COUNT(beside) && !known; i++)
@@ -501,8 +414,8 @@ static phi__json_text phi__gemini_stream_other(phi_str raw) {
 }
 
 /* A part comes whole. Broken JSON is left out. */
-static void phi__gemini_stream_opaque(phi__gemini_state *st, phi__assembly *a, phi_str raw,
-                                      phi__json_text kind) {
+static void phi__gemini_opaque(phi__gemini_state *st, phi__assembly *a, phi_str raw,
+                               phi__json_text kind) {
     phi_str name;
     if (!phi__kept_is_object(&a->scratch, raw, &a->no_memory)) return;
     if (!phi__json_cursor_unescape_arena(&a->scratch, kind, &name)) {
@@ -517,30 +430,10 @@ static void phi__gemini_stream_opaque(phi__gemini_state *st, phi__assembly *a, p
 
 /* ---- citations ---- */
 
-/* Removes the objects that begin with `start` from the array. */
-static void phi__gemini_stream_uncite(phi__assembly *a, phi__buf *list, const char *start) {
-    phi__json_cursor c;
-    phi__buf rest;
-    phi_str one;
-    if (list->len == 0 || phi__str_find(phi__buf_str(list), 0, start) == SIZE_MAX) return;
-    phi__buf_init(&rest, a->memory);
-    phi__json_cursor_init(&c, phi__buf_str(list));
-    (void)phi__json_cursor_enter_array(&c);
-    while (phi__json_cursor_next_item(&c)) {
-        if (!phi__json_cursor_take_raw(&c, &one) || phi__str_starts(one, start)) continue;
-        phi__buf_char(&rest, rest.len == 0 ? '[' : ',');
-        phi__buf_add_str(&rest, one);
-    }
-    if (rest.len > 0) phi__buf_char(&rest, ']');
-    if (rest.failed) a->no_memory = true;
-    phi__buf_free(list);
-    *list = rest;
-}
-
 /* Sources grow from chunk to chunk, so the last ones count; citations are those of the chunk's own
    text. */
-static void phi__gemini_stream_cite_as(phi__assembly *a, size_t block, const char *start,
-                                       phi_str raw, bool replaces) {
+static void phi__gemini_cite_as(phi__assembly *a, size_t block, const char *start, phi_str raw,
+                                bool replaces) {
     phi__buf *list = &a->drafts[block].citations;
     phi__buf json;
     if (raw.len <= 2) return;
@@ -548,7 +441,26 @@ static void phi__gemini_stream_cite_as(phi__assembly *a, size_t block, const cha
     phi__buf_text(&json, start);
     phi__buf_add_str(&json, raw);
     phi__buf_char(&json, '}');
-    if (replaces) phi__gemini_stream_uncite(a, list, start);
+    if (replaces) {
+        /* Removes the objects that begin with `start` from the array. */
+        phi__json_cursor c;
+        phi__buf rest;
+        phi_str one;
+        if (list->len != 0 && phi__str_find(phi__buf_str(list), 0, start) != SIZE_MAX) {
+            phi__buf_init(&rest, a->memory);
+            phi__json_cursor_init(&c, phi__buf_str(list));
+            (void)phi__json_cursor_enter_array(&c);
+            while (phi__json_cursor_next_item(&c)) {
+                if (!phi__json_cursor_take_raw(&c, &one) || phi__str_starts(one, start)) continue;
+                phi__buf_char(&rest, rest.len == 0 ? '[' : ',');
+                phi__buf_add_str(&rest, one);
+            }
+            if (rest.len > 0) phi__buf_char(&rest, ']');
+            if (rest.failed) a->no_memory = true;
+            phi__buf_free(list);
+            *list = rest;
+        }
+    }
     if (json.failed) a->no_memory = true;
     if (replaces || list->len < PHI__GEMINI_CITED_MOST)
         phi__assembly_cite(a, block, phi__buf_str(&json));
@@ -556,7 +468,7 @@ static void phi__gemini_stream_cite_as(phi__assembly *a, size_t block, const cha
 }
 
 /* All citations are those of the last text. */
-static void phi__gemini_stream_cite(phi__assembly *a, const phi__gemini_chunk *k) {
+static void phi__gemini_cite(phi__assembly *a, const phi__gemini_chunk *k) {
     if (k->grounding.len <= 2 && k->cited.len <= 2 && k->fetched.len <= 2) return;
     size_t block = phi__kept_text(a);
     if (block == SIZE_MAX) return;
@@ -566,37 +478,35 @@ static void phi__gemini_stream_cite(phi__assembly *a, const phi__gemini_chunk *k
         a->drafts[i].citations = a->drafts[block].citations;
         a->drafts[block].citations = old;
     }
-    phi__gemini_stream_cite_as(a, block, "{\"groundingMetadata\":", k->grounding, true);
-    phi__gemini_stream_cite_as(a, block, "{\"citationMetadata\":", k->cited, false);
-    phi__gemini_stream_cite_as(a, block, "{\"urlContextMetadata\":", k->fetched, true);
+    phi__gemini_cite_as(a, block, "{\"groundingMetadata\":", k->grounding, true);
+    phi__gemini_cite_as(a, block, "{\"citationMetadata\":", k->cited, false);
+    phi__gemini_cite_as(a, block, "{\"urlContextMetadata\":", k->fetched, true);
 }
 
 /* ---- a chunk ---- */
 
 /* The block and the text of a chunk that is a single piece of text; SIZE_MAX: it is more. */
-static size_t phi__gemini_stream_parts(phi__gemini_state *st, phi__assembly *a, phi_str raw,
-                                       phi__json_text *text) {
+static size_t phi__gemini_parts(phi__gemini_state *st, phi__assembly *a, phi_str raw,
+                                phi__json_text *text) {
     phi__json_cursor c;
     phi__gemini_part p;
     size_t count = 0, block = SIZE_MAX;
-    if (raw.len == 0) return SIZE_MAX;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_cursor_enter_array(&c)) return SIZE_MAX;
+    if (!phi__json_cursor_in_array(&c, raw)) return SIZE_MAX;
     while (phi__json_cursor_next_item(&c)) {
         phi__json_text other = {NULL, 0, false};
         const char *from = c.at;
         memset(&p, 0, sizeof p);
-        (void)phi__json_members_take(&c, &phi__gemini_part_members, &p);
+        (void)phi__json_members_take(&c, phi__gemini_part_members, &p);
         phi_str one = phi__str_trim(phi__str(from, (size_t)(c.at - from)));
         block = SIZE_MAX;
-        if (!p.is_call && p.text.len == 0) other = phi__gemini_stream_other(one);
+        if (!p.is_call && p.text.len == 0) other = phi__gemini_other(one);
         if (p.is_call)
-            phi__gemini_stream_call(st, a, &p);
+            phi__gemini_call(st, a, &p);
         else if (other.len > 0)
-            phi__gemini_stream_opaque(st, a, one, other);
+            phi__gemini_opaque(st, a, one, other);
         else {
             if (p.text.len > 0) st->in_call = false; /* a call without an end now never gets one */
-            block = phi__gemini_stream_text(a, &p);
+            block = phi__gemini_text(a, &p);
         }
         *text = p.text;
         count++;
@@ -605,26 +515,15 @@ static size_t phi__gemini_stream_parts(phi__gemini_state *st, phi__assembly *a, 
 }
 
 /* Counts are cumulative; absent counts leave earlier ones. */
-static const phi__json_member phi__gemini_usage_list[] = {
+static const phi__json_member phi__gemini_usage_members[] = {
     PHI__MEMBER(phi__gemini_state, prompt, "promptTokenCount", PHI__MEMBER_U64),
     PHI__MEMBER(phi__gemini_state, candidates, "candidatesTokenCount", PHI__MEMBER_U64),
     PHI__MEMBER(phi__gemini_state, cached, "cachedContentTokenCount", PHI__MEMBER_U64),
     PHI__MEMBER(phi__gemini_state, tools, "toolUsePromptTokenCount", PHI__MEMBER_U64),
-    PHI__MEMBER(phi__gemini_state, thoughts, "thoughtsTokenCount", PHI__MEMBER_U64)};
-static const phi__json_members phi__gemini_usage_members = {phi__gemini_usage_list,
-                                                            PHI__COUNT(phi__gemini_usage_list)};
+    PHI__MEMBER(phi__gemini_state, thoughts, "thoughtsTokenCount", PHI__MEMBER_U64),
+    PHI__MEMBERS_END};
 
-static void phi__gemini_stream_usage(phi__gemini_state *st, phi__assembly *a, phi_str raw) {
-    if (raw.len == 0) return;
-    (void)phi__json_members_read(raw, &phi__gemini_usage_members, st, NULL);
-    uint64_t prompt = st->prompt + st->tools;
-    a->usage.input = st->cached < prompt ? prompt - st->cached : 0;
-    a->usage.cache_read = st->cached;
-    a->usage.output = st->candidates + st->thoughts;
-    a->usage.reasoning = st->thoughts;
-}
-
-static bool phi__gemini_stream_guards(phi_str word) {
+static bool phi__gemini_guards(phi_str word) {
     static const char *const words[] = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
                                         "SPII",   "MODEL_ARMOR"};
     for (size_t i = 0; i < PHI__COUNT(words); i++)
@@ -633,8 +532,8 @@ static bool phi__gemini_stream_guards(phi_str word) {
 }
 
 /* In the provider's own words, where it has some. */
-static void phi__gemini_stream_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
-                                    phi__json_text said) {
+static void phi__gemini_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
+                             phi__json_text said) {
     phi_str word = phi__buf_str(&a->raw_stop_reason), words = {NULL, 0};
     if (said.len > 0 && !phi__json_cursor_unescape_arena(&a->scratch, said, &words))
         a->no_memory = true;
@@ -646,7 +545,7 @@ static void phi__gemini_stream_fail(phi__assembly *a, phi_failure_kind kind, boo
 
 /* Words for a turn that failed; `again`: the model may avoid its mistake the next time.
    google-genai 3.6.1, FinishReason, November 2026. */
-static bool phi__gemini_stream_fails(phi_str word, bool *again) {
+static bool phi__gemini_fails(phi_str word, bool *again) {
     static const char *const words[] = {"MALFORMED_FUNCTION_CALL",
                                         "UNEXPECTED_TOOL_CALL",
                                         "OTHER",
@@ -665,63 +564,69 @@ static bool phi__gemini_stream_fails(phi_str word, bool *again) {
     return false;
 }
 
-static void phi__gemini_stream_stop(phi__assembly *a, const phi__gemini_chunk *k) {
+static void phi__gemini_stop(phi__assembly *a, const phi__gemini_chunk *k) {
     bool blocked = k->finish.len == 0, again = false;
     if (blocked && k->block.len == 0) return;
-    phi__gemini_stream_put(a, &a->raw_stop_reason, blocked ? k->block : k->finish);
+    phi__gemini_put(a, &a->raw_stop_reason, blocked ? k->block : k->finish);
     phi_str word = phi__buf_str(&a->raw_stop_reason);
     a->terminal = true;
     if (a->failure.kind != PHI_FAILURE_NONE) return;
     if (blocked)
-        phi__gemini_stream_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->block_words);
-    else if (phi__gemini_stream_guards(word))
-        phi__gemini_stream_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->finish_words);
+        phi__gemini_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->block_words);
+    else if (phi__gemini_guards(word))
+        phi__gemini_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->finish_words);
     else if (phi__str_is(word, "STOP"))
         a->stop_reason = PHI_STOP_REASON_STOP;
     else if (phi__str_is(word, "MAX_TOKENS") || phi__str_is(word, "CONTINUATION"))
         a->stop_reason = PHI_STOP_REASON_LENGTH; /* CONTINUATION: of one request's output */
-    else if (phi__gemini_stream_fails(word, &again))
-        phi__gemini_stream_fail(a, PHI_FAILURE_SERVER, again, k->finish_words);
+    else if (phi__gemini_fails(word, &again))
+        phi__gemini_fail(a, PHI_FAILURE_SERVER, again, k->finish_words);
     else
         phi__assembly_unknown_stop(a);
 }
 
-static void phi__gemini_stream_take(phi__gemini_state *st, phi__assembly *a,
-                                    const phi__gemini_chunk *k, phi_str data) {
+static void phi__gemini_take(phi__gemini_state *st, phi__assembly *a, const phi__gemini_chunk *k,
+                             phi_str data) {
     phi__json_text text = {NULL, 0, false};
     if (k->has_error) {
         phi__classify_event(a, data);
         return;
     }
     if (!k->ours) return;
-    phi__gemini_stream_put(a, &a->response_id, k->id);
-    phi__gemini_stream_put(a, &a->model, k->model);
+    phi__gemini_put(a, &a->response_id, k->id);
+    phi__gemini_put(a, &a->model, k->model);
     phi__assembly_start(a);
-    size_t block = phi__gemini_stream_parts(st, a, k->parts, &text);
-    phi__gemini_stream_cite(a, k);
-    phi__gemini_stream_usage(st, a, k->usage);
-    phi__gemini_stream_stop(a, k);
+    size_t block = phi__gemini_parts(st, a, k->parts, &text);
+    phi__gemini_cite(a, k);
+    if (k->usage.len != 0) {
+        (void)phi__json_members_read(k->usage, phi__gemini_usage_members, st, NULL);
+        uint64_t prompt = st->prompt + st->tools;
+        a->usage.input = st->cached < prompt ? prompt - st->cached : 0;
+        a->usage.cache_read = st->cached;
+        a->usage.output = st->candidates + st->thoughts;
+        a->usage.reasoning = st->thoughts;
+    }
+    phi__gemini_stop(a, k);
     if (block != SIZE_MAX && !a->terminal && k->cited.len <= 2)
         phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
 
 /* An array of chunks: the API's answer without `alt=sse`. */
-static void phi__gemini_stream_array(phi__gemini_state *st, phi__assembly *a, phi_str data) {
+static void phi__gemini_array(phi__gemini_state *st, phi__assembly *a, phi_str data) {
     phi__json_cursor c;
     phi__gemini_chunk k;
     phi_str raw;
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_cursor_enter_array(&c)) return;
+    if (!phi__json_cursor_in_array(&c, data)) return;
     while (phi__json_cursor_next_item(&c)) {
-        if (!phi__json_cursor_take_raw(&c, &raw) || !phi__gemini_stream_read(&k, raw)) break;
-        phi__gemini_stream_take(st, a, &k, raw);
+        if (!phi__json_cursor_take_raw(&c, &raw) || !phi__gemini_read(&k, raw)) break;
+        phi__gemini_take(st, a, &k, raw);
     }
     st->broken = !phi__json_cursor_done(&c);
 }
 
 /* ---- for the codec ---- */
 
-static void phi__gemini_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+static void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__gemini_state *st = (phi__gemini_state *)state;
     phi__gemini_chunk k;
     if (data.len == 0 || a->no_memory) return;
@@ -739,29 +644,29 @@ static void phi__gemini_stream_event(void *state, phi__assembly *a, phi_str name
     phi__delta_cache_forget(&st->repeat);
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     if (data.at[0] == '[')
-        phi__gemini_stream_array(st, a, data);
-    else if (phi__gemini_stream_read(&k, data))
-        phi__gemini_stream_take(st, a, &k, data);
+        phi__gemini_array(st, a, data);
+    else if (phi__gemini_read(&k, data))
+        phi__gemini_take(st, a, &k, data);
     else
         st->broken = true;
     phi_arena_reset(&a->scratch, mark);
 }
 
-static void phi__gemini_stream_end(void *state, phi__assembly *a) {
+static void phi__gemini_end(void *state, phi__assembly *a) {
     phi__gemini_state *st = (phi__gemini_state *)state;
     if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
     phi__classify_truncated(a, st->heard);
 }
 
-static void phi__gemini_stream_whole(void *state, phi__assembly *a, phi_str body) {
+static void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
     phi__gemini_state *st = (phi__gemini_state *)state;
     phi_str json = phi__str_trim(body);
     phi__gemini_chunk k;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     if (json.len > 0 && json.at[0] == '[')
-        phi__gemini_stream_array(st, a, json);
-    else if (phi__gemini_stream_read(&k, json) && !k.has_error)
-        phi__gemini_stream_take(st, a, &k, json);
+        phi__gemini_array(st, a, json);
+    else if (phi__gemini_read(&k, json) && !k.has_error)
+        phi__gemini_take(st, a, &k, json);
     if (!a->terminal && a->failure.kind == PHI_FAILURE_NONE) {
         if (a->started)
             phi__classify_truncated(a, true);
@@ -771,12 +676,7 @@ static void phi__gemini_stream_whole(void *state, phi__assembly *a, phi_str body
     phi_arena_reset(&a->scratch, mark);
 }
 
-/* ======== Requests of Google's Gemini API and of Vertex AI.
-
-   A message's parts are rendered whole, joined by commas, and kept; contents are opened and closed
-   by glue around them. All results of a turn share one content, which the user's words after them
-   do not join. What differs from one generation of models to the next is decided by the number in
-   the model's name; one without a number is new. wire.md parts 6, 7 and 9. */
+/* ---- requests ---- */
 
 #define PHI__GEMINI_MOST_OUTPUT 65536u /* tokens: what 2.5 takes, thinking included */
 
@@ -801,9 +701,9 @@ static void phi__gemini_append(phi__encoder *e, phi_role role, phi_str parts) {
 /* The form of a user's message or a result. */
 static uint32_t phi__gemini_form(const phi__encoder *e, phi_role role) {
     uint32_t form = PHI__GEMINI_FORM | e->media << PHI__GEMINI_MEDIA_SHIFT;
-    if (role == PHI_ROLE_TOOL_RESULT && phi__gemini_parts_three(e)) form |= PHI__GEMINI_THREE;
+    if (role == PHI_ROLE_TOOL_RESULT && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
     if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__GEMINI_NO_IMAGES;
-    if (phi__gemini_parts_titles(e)) form |= PHI__GEMINI_TITLES;
+    if (phi__gemini_titles(e)) form |= PHI__GEMINI_TITLES;
     return form;
 }
 
@@ -817,28 +717,53 @@ static void phi__gemini_item(phi__encoder *e, size_t at) {
     if (own) form |= PHI__GEMINI_OWN;
     if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX))) form |= PHI__GEMINI_VERTEX;
     if (same) form |= PHI__GEMINI_ORIGIN;
-    if (m->role == PHI_ROLE_ASSISTANT && phi__gemini_parts_three(e)) form |= PHI__GEMINI_THREE;
+    if (m->role == PHI_ROLE_ASSISTANT && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
     if (m->role != PHI_ROLE_ASSISTANT)
         form = phi__gemini_form(e, m->role) | (form & (uint32_t)PHI__GEMINI_VERTEX);
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &parts)) {
         if (m->role == PHI_ROLE_USER) {
-            /* Parts of messages, into the scratch buffer. `same`: the same model minted it;
-               `own`: a model of this name. */
-            phi__render_parts(e, m, true, phi__gemini_parts_said, phi__gemini_parts_block,
-                              phi__gemini_parts_opaque_user);
+            phi__render_parts(e, m, true, phi__gemini_said, phi__gemini_parts_block,
+                              phi__gemini_opaque_user);
         } else if (m->role == PHI_ROLE_TOOL_RESULT) {
-            phi__gemini_parts_result_open(e, m->tool_call_id, phi__gemini_result_name(e, m),
-                                          m->is_error);
+            phi__gemini_result_open(e, m->tool_call_id, phi__gemini_result_name(e, m), m->is_error);
             phi__gemini_result_text(e, m);
             phi__buf_text(&e->scratch, "\"}");
-            if (phi__gemini_parts_blocks(e, m, true, false) > 0) {
+            if (phi__gemini_blocks(e, m, true, false) > 0) {
                 phi__buf_text(&e->scratch, ",\"parts\":[");
-                (void)phi__gemini_parts_blocks(e, m, true, true);
+                (void)phi__gemini_blocks(e, m, true, true);
                 phi__buf_char(&e->scratch, ']');
             }
             phi__buf_text(&e->scratch, "}}");
-        } else
-            phi__gemini_parts_model(e, m, same, own);
+        } else {
+            /* Every part keeps its own signature; thinking without one does not help the
+               model. The first of parallel calls has a signature, and models since 3
+               require it: a call of another model gets the documented signature for such
+               calls. */
+            const phi_str none = {NULL, 0};
+            bool first = true;
+            for (size_t i = 0; i < m->content_count; i++) {
+                const phi_content *c = &m->content[i];
+                phi_str signature = same ? c->signature : none;
+                if (c->kind == PHI_CONTENT_THINKING && signature.len > 0 && !c->redacted)
+                    phi__gemini_parts_text(e, c->text, true, signature);
+                else if (c->kind == PHI_CONTENT_TEXT &&
+                         (!phi__render_blank(c->text) || signature.len > 0))
+                    phi__gemini_parts_text(e, c->text, false, signature);
+                else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+                    if (first && signature.len == 0 && phi__gemini_three(e))
+                        signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
+                    phi__buf *out = &e->scratch;
+                    phi__json_write_item(out, "{\"functionCall\":{");
+                    phi__gemini_id(e, out, c->id);
+                    phi__gemini_name(out, "\"name\":", c->name);
+                    phi__buf_wrap(out, ",\"args\":", phi__render_arguments(e, c->arguments), "}");
+                    phi__gemini_sign(e, signature);
+                    phi__buf_char(out, '}');
+                    first = false;
+                } else
+                    phi__gemini_parts_opaque(e, c, own);
+            }
+        }
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &parts)) return;
     }
     phi__gemini_append(e, m->role, parts);
@@ -848,14 +773,10 @@ static void phi__gemini_missing(phi__encoder *e, size_t item, size_t block) {
     const phi_content *call = &e->spec->items[item].message->content[block];
     phi_str json;
     phi__buf_clear(&e->scratch);
-    phi__gemini_parts_result_open(e, call->id, call->name, true);
+    phi__gemini_result_open(e, call->id, call->name, true);
     phi__render_missing(e);
     phi__buf_text(&e->scratch, "\"}}}");
-    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
-        e->failed = true;
-    else
-        phi__gemini_append(e, PHI_ROLE_TOOL_RESULT, json);
-    phi__buf_clear(&e->scratch);
+    if (phi__encode_copy(e, &json)) phi__gemini_append(e, PHI_ROLE_TOOL_RESULT, json);
 }
 
 static void phi__gemini_after_results(phi__encoder *e, size_t from, size_t to) {
@@ -863,10 +784,10 @@ static void phi__gemini_after_results(phi__encoder *e, size_t from, size_t to) {
         const phi_message *m = e->spec->items[i].message;
         uint32_t form = phi__gemini_form(e, m->role) | PHI__GEMINI_MEDIA;
         phi_str parts;
-        if (m->role != PHI_ROLE_TOOL_RESULT || phi__gemini_parts_blocks(e, m, false, false) == 0)
+        if (m->role != PHI_ROLE_TOOL_RESULT || phi__gemini_blocks(e, m, false, false) == 0)
             continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
-            (void)phi__gemini_parts_blocks(e, m, false, true);
+            (void)phi__gemini_blocks(e, m, false, true);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &parts)) return;
         }
         phi__gemini_append(e, PHI_ROLE_USER, parts);
@@ -925,12 +846,56 @@ static void phi__gemini_put_format(phi__encoder *e) {
     phi__encode_piece(e, phi__gemini_schema(e, phi_str_of(format->schema)));
 }
 
-static void phi__gemini_put_config(phi__encoder *e) {
+/* Functions are one element of the list; each raw tool is another. The API refuses a choice without
+   functions. */
+static void phi__gemini_put_tools(phi__encoder *e) {
+    phi__buf *out = &e->scratch;
+    size_t functions = 0, raws = 0;
+    if (e->spec->tool_count == 0) return;
+    for (size_t i = 0; i < e->spec->tool_count; i++)
+        if (!e->spec->tools[i].is_raw) functions++;
+    if (functions > 0) {
+        phi_tool_choice choice = e->spec->tool_choice;
+        phi__buf_text(out, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
+        phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? "NONE"
+                           : choice == PHI_TOOL_CHOICE_REQUIRED ? "ANY"
+                                                                : "AUTO");
+        if (e->spec->respond_only)
+            phi__buf_text(out, "\",\"allowedFunctionNames\":[\"" PHI_RESPOND_TOOL "\"]");
+        else
+            phi__buf_char(out, '"');
+        phi__buf_text(out, "}}");
+    }
+    phi__buf_text(out, functions > 0 ? ",\"tools\":[{\"functionDeclarations\":[" : ",\"tools\":[");
+    for (size_t i = 0; i < e->spec->tool_count; i++) {
+        if (e->spec->tools[i].is_raw) continue;
+        phi__json_write_item(out, "{");
+        (void)phi__strict_put_tool(e, &e->spec->tools[i], ",\"parametersJsonSchema\":");
+        phi__buf_char(out, '}');
+    }
+    if (functions > 0) phi__buf_text(out, "]}");
+    for (size_t i = 0; i < e->spec->tool_count; i++) {
+        if (!e->spec->tools[i].is_raw) continue;
+        if (functions + raws++ > 0) phi__buf_char(out, ',');
+        phi__encode_scratch(e);
+        phi__encode_piece(e, e->spec->tools[i].raw);
+    }
+    phi__buf_char(out, ']');
+}
+
+static void phi__gemini_head(phi__encoder *e) {
+    phi__buf *out = &e->scratch;
+    phi__buf_clear(out);
+    phi__buf_char(out, '{');
+    if (!phi__render_blank(e->spec->system_prompt)) {
+        phi__buf_text(out, "\"systemInstruction\":{\"parts\":[{");
+        phi__records_str(out, "text", e->spec->system_prompt);
+        phi__buf_text(out, "}]},");
+    }
     static const phi__takes_keys keys = {"temperature",   "topP", "topK",
                                          "stopSequences", "seed", NULL};
     const phi__request_spec *spec = e->spec;
     const phi_model *model = spec->model;
-    phi__buf *out = &e->scratch;
     int version = phi__gemini_version(model);
     bool thinks = model->reasoning && spec->thinking != PHI_THINKING_OFF;
     uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : model->max_tokens;
@@ -960,60 +925,8 @@ static void phi__gemini_put_config(phi__encoder *e) {
         }
     }
     phi__buf_char(out, '}');
-}
-
-static void phi__gemini_put_choice(phi__encoder *e) {
-    phi_tool_choice choice = e->spec->tool_choice;
-    phi__buf *out = &e->scratch;
-    phi__buf_text(out, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
-    phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? "NONE"
-                       : choice == PHI_TOOL_CHOICE_REQUIRED ? "ANY"
-                                                            : "AUTO");
-    if (e->spec->respond_only)
-        phi__buf_text(out, "\",\"allowedFunctionNames\":[\"" PHI_RESPOND_TOOL "\"]");
-    else
-        phi__buf_char(out, '"');
-    phi__buf_text(out, "}}");
-}
-
-/* Functions are one element of the list; each raw tool is another. The API refuses a choice without
-   functions. */
-static void phi__gemini_put_tools(phi__encoder *e) {
-    phi__buf *out = &e->scratch;
-    size_t functions = 0, raws = 0;
-    if (e->spec->tool_count == 0) return;
-    for (size_t i = 0; i < e->spec->tool_count; i++)
-        if (!e->spec->tools[i].is_raw) functions++;
-    if (functions > 0) phi__gemini_put_choice(e);
-    phi__buf_text(out, functions > 0 ? ",\"tools\":[{\"functionDeclarations\":[" : ",\"tools\":[");
-    for (size_t i = 0; i < e->spec->tool_count; i++) {
-        if (e->spec->tools[i].is_raw) continue;
-        phi__json_write_comma(out);
-        phi__buf_char(out, '{');
-        (void)phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"parametersJsonSchema\":");
-        phi__buf_char(out, '}');
-    }
-    if (functions > 0) phi__buf_text(out, "]}");
-    for (size_t i = 0; i < e->spec->tool_count; i++) {
-        if (!e->spec->tools[i].is_raw) continue;
-        if (functions + raws++ > 0) phi__buf_char(out, ',');
-        phi__takes_put_raw(e, &e->spec->tools[i]);
-    }
-    phi__buf_char(out, ']');
-}
-
-static void phi__gemini_head(phi__encoder *e) {
-    phi__buf *out = &e->scratch;
-    phi__buf_clear(out);
-    phi__buf_char(out, '{');
-    if (!phi__render_blank(e->spec->system_prompt)) {
-        phi__buf_text(out, "\"systemInstruction\":{\"parts\":[{");
-        phi__render_member(out, "text", e->spec->system_prompt);
-        phi__buf_text(out, "}]},");
-    }
-    phi__gemini_put_config(e);
     if (e->spec->options.service_tier != NULL)
-        phi__render_member(out, "serviceTier", phi_str_of(e->spec->options.service_tier));
+        phi__records_str(out, "serviceTier", phi_str_of(e->spec->options.service_tier));
     phi__gemini_put_tools(e);
     phi__buf_text(out, ",\"contents\":[");
     phi__encode_scratch(e);
@@ -1025,45 +938,23 @@ static void phi__gemini_tail(phi__encoder *e) {
 
 /* ---- the address ---- */
 
-/* "{before}{id}:streamGenerateContent", terminated; NULL: no memory. */
-static const char *phi__gemini_path(phi__encoder *e, const char *before) {
-    static const char digits[] = "0123456789ABCDEF";
+/* The base, "{before}{id}:streamGenerateContent", and the form of the stream. */
+static void phi__gemini_url(phi__encoder *e, const char *version, const char *before) {
     phi_str id = phi__str_trim(phi_str_of(e->spec->model->id)), path;
     phi__buf *out = &e->scratch;
-    if (id.len > 7 && memcmp(id.at, "models/", 7) == 0) id = phi__str(id.at + 7, id.len - 7);
+    if (id.len > 7 && memcmp(id.at, "models/", 7) == 0) id = phi__str_skip(id, 7);
     phi__buf_clear(out);
     phi__buf_text(out, before);
-    for (size_t i = 0; i < id.len; i++) {
-        unsigned char c = (unsigned char)id.at[i];
-        if (c > 0x20 && c < 0x7f && strchr("?#%/\\\"", (int)c) == NULL)
-            phi__buf_char(out, (char)c);
-        else {
-            phi__buf_char(out, '%');
-            phi__buf_char(out, digits[c >> 4]);
-            phi__buf_char(out, digits[c & 15]);
-        }
-    }
+    phi__buf_percent(out, id, "!$&'()*+,-.:;<=>@[]^_`{|}~");
     phi__buf_text(out, ":streamGenerateContent");
-    if (out->failed || !phi__arena_str(e->arena, phi__buf_str(out), &path)) {
-        e->failed = true;
-        return NULL;
-    }
-    return path.at;
-}
-
-static void phi__gemini_url(phi__encoder *e, const char *version, const char *before) {
-    const char *path = phi__gemini_path(e, before);
-    phi__buf *out = &e->scratch;
-    if (path == NULL) return;
-    phi__encode_url(e, version, true, path);
+    if (!phi__encode_copy(e, &path)) return;
+    phi__encode_url(e, version, true, path.at);
     if (e->failed) return;
     phi_str url = e->request.url;
     phi__buf_add_str(out, url);
     if (phi__str_find(url, 0, "alt=sse") == SIZE_MAX)
         phi__buf_text(out, phi__str_find(url, 0, "?") == SIZE_MAX ? "?alt=sse" : "&alt=sse");
-    if (out->failed || !phi__arena_str(e->arena, phi__buf_str(out), &e->request.url))
-        e->failed = true;
-    phi__buf_clear(out);
+    (void)phi__encode_copy(e, &e->request.url);
 }
 
 /* ---- the codecs ---- */
@@ -1075,62 +966,42 @@ static uint32_t phi__gemini_media(const phi_model *model) {
            PHI__MEDIA_MORE_SOUND;
 }
 
-static const char *const phi__gemini_owned[] = {"systemInstruction",
-                                                "contents",
-                                                "tools",
-                                                "toolConfig.functionCallingConfig",
-                                                "generationConfig.maxOutputTokens",
-                                                "generationConfig.responseMimeType",
-                                                "generationConfig.responseJsonSchema",
-                                                NULL};
+/* clang-format off */
+static const char *const phi__gemini_owned[] = {
+    "systemInstruction", "contents", "tools", "toolConfig.functionCallingConfig",
+    "generationConfig.maxOutputTokens", "generationConfig.responseMimeType",
+    "generationConfig.responseJsonSchema", NULL};
 
 static const phi__codec_settings phi__gemini_settings = {phi__gemini_takes, phi__gemini_takes_level,
                                                          phi__gemini_owned, NULL};
+/* clang-format on */
 
 /* Images as its guide to them says, November 2026. */
 static const char *const phi__gemini_kin[] = {PHI_PROTOCOL_GOOGLE, PHI_PROTOCOL_VERTEX, NULL};
 
-static const phi__codec_rules phi__gemini_rules = {NULL,
-                                                   phi__gemini_strict_form,
-                                                   phi__gemini_schema_adapt,
-                                                   phi__gemini_format_way,
-                                                   PHI__SCHEMA_AS_IS,
-                                                   NULL,
-                                                   NULL,
-                                                   NULL,
-                                                   PHI__RULE_HEIF | PHI__RULE_LETTER_FIRST |
-                                                       PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST,
-                                                   phi__gemini_media,
-                                                   phi__gemini_kin,
-                                                   NULL,
-                                                   NULL,
-                                                   NULL,
-                                                   NULL,
-                                                   &phi__gemini_settings,
-                                                   NULL};
+/* clang-format off */
+static const phi__codec_rules phi__gemini_rules = {
+    NULL, phi__gemini_strict_form, phi__gemini_schema_adapt, phi__gemini_format_way,
+    PHI__SCHEMA_AS_IS, NULL, NULL, NULL,
+    PHI__RULE_HEIF | PHI__RULE_LETTER_FIRST | PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST,
+    phi__gemini_media, phi__gemini_kin, NULL, NULL, NULL, NULL, &phi__gemini_settings, NULL};
+/* clang-format on */
 
 static void phi__gemini_address(phi__encoder *e) {
     phi__gemini_url(e, "/v1beta", "/models/");
     phi__gemini_headers(e, false);
 }
 
+/* clang-format off */
 PHI__FN const phi__codec *phi__gemini_codec(void) {
-    static const phi__codec codec = {PHI__NAMES_GEMINI,
-                                     &phi__gemini_rules,
-                                     sizeof(phi__gemini_state),
-                                     phi__gemini_head,
-                                     phi__gemini_item,
-                                     phi__gemini_tail,
-                                     phi__gemini_address,
-                                     phi__gemini_missing,
-                                     phi__gemini_after_results,
-                                     phi__gemini_stream_event,
-                                     phi__gemini_stream_end,
-                                     phi__gemini_stream_whole,
-                                     NULL,
-                                     NULL};
+    static const phi__codec codec = {
+        PHI__NAMES_GEMINI, &phi__gemini_rules, sizeof(phi__gemini_state), phi__gemini_head,
+        phi__gemini_item, phi__gemini_tail, phi__gemini_address, phi__gemini_missing,
+        phi__gemini_after_results, phi__gemini_event, phi__gemini_end, phi__gemini_whole, NULL,
+        NULL};
     return &codec;
 }
+/* clang-format on */
 
 /* An address without a project is that of express mode, which has a key and no token. */
 static void phi__gemini_vertex_address(phi__encoder *e) {
@@ -1139,20 +1010,13 @@ static void phi__gemini_vertex_address(phi__encoder *e) {
     phi__gemini_headers(e, phi__str_find(base, 0, "/projects/") != SIZE_MAX);
 }
 
+/* clang-format off */
 PHI__FN const phi__codec *phi__gemini_codec_vertex(void) {
-    static const phi__codec codec = {PHI__NAMES_VERTEX,
-                                     &phi__gemini_rules,
-                                     sizeof(phi__gemini_state),
-                                     phi__gemini_head,
-                                     phi__gemini_item,
-                                     phi__gemini_tail,
-                                     phi__gemini_vertex_address,
-                                     phi__gemini_missing,
-                                     phi__gemini_after_results,
-                                     phi__gemini_stream_event,
-                                     phi__gemini_stream_end,
-                                     phi__gemini_stream_whole,
-                                     NULL,
-                                     NULL};
+    static const phi__codec codec = {
+        PHI__NAMES_VERTEX, &phi__gemini_rules, sizeof(phi__gemini_state), phi__gemini_head,
+        phi__gemini_item, phi__gemini_tail, phi__gemini_vertex_address, phi__gemini_missing,
+        phi__gemini_after_results, phi__gemini_event, phi__gemini_end, phi__gemini_whole, NULL,
+        NULL};
     return &codec;
 }
+/* clang-format on */

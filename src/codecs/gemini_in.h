@@ -4,7 +4,6 @@
 #define PHI_CODECS_GEMINI_IN_H
 
 #include "codecs/codecs_in.h"
-#include "wire/wire_in.h"
 
 #define PHI__GEMINI_SHARED 1
 
@@ -26,7 +25,7 @@ PHI__FN phi__strict_form phi__gemini_strict_form(const phi_model *model);
 PHI__FN phi__format_way phi__gemini_format_way(const phi__request_spec *spec);
 
 /* A tool's name in the history, made fit: another provider may have allowed other characters. */
-PHI__FN void phi__gemini_name(phi__buf *out, phi_str name);
+PHI__FN void phi__gemini_name(phi__buf *out, const char *before, phi_str name);
 
 /* The name of a result's tool, which the API wants with the result. */
 PHI__FN phi_str phi__gemini_result_name(const phi__encoder *e, const phi_message *m);

@@ -7,8 +7,6 @@
 #include "codecs/gemini_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__interactions_state {
@@ -22,9 +20,10 @@ typedef struct phi__interactions_state {
 
 #define PHI__INTERACTIONS_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
-/* ======== Steps of hosted tools, which a stream sends in parts: a start, and
-   deltas whose members replace those of the start. They become one object, as a whole answer has
-   them. */
+/* ---- steps of hosted tools ----
+
+   A stream sends them in parts: a start, and deltas whose members replace those of the start. They
+   become one object, as a whole answer has them. */
 
 enum { PHI__INTERACTIONS_MEMBERS_MOST = 64 }; /* of a step that comes in parts */
 
@@ -65,8 +64,7 @@ static void phi__interactions_merge_part(phi__interactions_merging *m, phi_str p
     phi__json_cursor c;
     phi__json_text key, piece;
     phi_str value;
-    phi__json_cursor_init(&c, part);
-    if (!phi__json_cursor_enter_object(&c)) return;
+    if (!phi__json_cursor_in_object(&c, part)) return;
     while (phi__json_cursor_next_key(&c, &key)) {
         if (!phi__json_cursor_take_raw(&c, &value)) return;
         if (!start && PHI__INTERACTIONS_IS(key, "type")) continue;
@@ -93,15 +91,11 @@ static void phi__interactions_merge_join(phi__buf *out, const phi__interactions_
         if (phi__str_is(m->list[i].key, "signature") && phi__str_is(m->list[i].value, "\"\""))
             continue;
         phi__json_write_comma(out);
-        phi__buf_char(out, '"');
-        phi__buf_add_str(out, m->list[i].key);
-        phi__buf_text(out, "\":");
+        phi__buf_wrap(out, "\"", m->list[i].key, "\":");
         phi__buf_add_str(out, m->list[i].value);
     }
-    if (search && !phi__interactions_merge_has(m, "search_type")) {
-        phi__json_write_comma(out);
-        phi__buf_text(out, "\"search_type\":\"web_search\"");
-    }
+    if (search && !phi__interactions_merge_has(m, "search_type"))
+        phi__json_write_item(out, "\"search_type\":\"web_search\"");
     phi__buf_char(out, '}');
 }
 
@@ -145,7 +139,7 @@ static void phi__interactions_merge(phi__assembly *a, size_t block) {
     phi__buf_free(&out);
 }
 
-/* ======== Answers of Google's Interactions API: events to a message.
+/* ---- answers: events to a message ----
 
    The answer is a list of steps: a thought becomes thinking, a function call a tool call, and each
    text of the model's output a text. Any other step is kept as it came. A step of a hosted tool
@@ -175,12 +169,11 @@ typedef struct phi__interactions_answer {
 
 /* ---- reading ---- */
 
-static const phi__json_member phi__interactions_metadata_list[] = {
-    PHI__MEMBER(phi__interactions_event, usage, "total_usage", PHI__MEMBER_OBJECT)};
-static const phi__json_members phi__interactions_metadata_members = {
-    phi__interactions_metadata_list, PHI__COUNT(phi__interactions_metadata_list)};
+static const phi__json_member phi__interactions_metadata_members[] = {
+    PHI__MEMBER(phi__interactions_event, usage, "total_usage", PHI__MEMBER_OBJECT),
+    PHI__MEMBERS_END};
 
-static const phi__json_member phi__interactions_event_list[] = {
+static const phi__json_member phi__interactions_event_members[] = {
     PHI__MEMBER(phi__interactions_event, index, "index", PHI__MEMBER_I64),
     PHI__MEMBER(phi__interactions_event, delta, "delta", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__interactions_event, type, "event_type", PHI__MEMBER_TEXT),
@@ -188,70 +181,63 @@ static const phi__json_member phi__interactions_event_list[] = {
     PHI__MEMBER(phi__interactions_event, interaction, "interaction", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__interactions_event, status, "status", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_event, usage, "usage", PHI__MEMBER_OBJECT),
-    PHI__MEMBER_INSIDE("metadata", &phi__interactions_metadata_members),
-    PHI__MEMBER_TAKE(phi__interactions_event, has_error, "error", phi__classify_take_flag)};
-static const phi__json_members phi__interactions_event_members = {
-    phi__interactions_event_list, PHI__COUNT(phi__interactions_event_list)};
+    PHI__MEMBER_INSIDE("metadata", phi__interactions_metadata_members),
+    PHI__MEMBER_TAKE(phi__interactions_event, has_error, "error", phi__classify_take_flag),
+    PHI__MEMBERS_END};
 
 /* Content is an array in a step, and an object in the delta of a summary. */
-static const phi__json_member phi__interactions_summary_list[] = {
-    PHI__MEMBER(phi__interactions_step, summary, "text", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__interactions_summary_members = {
-    phi__interactions_summary_list, PHI__COUNT(phi__interactions_summary_list)};
+static const phi__json_member phi__interactions_summary_members[] = {
+    PHI__MEMBER(phi__interactions_step, summary, "text", PHI__MEMBER_TEXT), PHI__MEMBERS_END};
 
-static void phi__interactions_stream_take_content(phi__json_cursor *c, void *step) {
+static void phi__interactions_take_content(phi__json_cursor *c, void *step) {
     phi__interactions_step *s = (phi__interactions_step *)step;
     if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
         (void)phi__json_cursor_take_raw(c, &s->content);
     else
-        (void)phi__json_members_take(c, &phi__interactions_summary_members, s);
+        (void)phi__json_members_take(c, phi__interactions_summary_members, s);
 }
 
-static const phi__json_member phi__interactions_step_list[] = {
+static const phi__json_member phi__interactions_step_members[] = {
     PHI__MEMBER(phi__interactions_step, type, "type", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_step, text, "text", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_step, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_step, name, "name", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_step, signature, "signature", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_step, arguments, "arguments", PHI__MEMBER_SOME),
-    PHI__MEMBER_TAKE_ALL("content", phi__interactions_stream_take_content),
+    PHI__MEMBER_TAKE_ALL("content", phi__interactions_take_content),
     PHI__MEMBER(phi__interactions_step, summaries, "summary", PHI__MEMBER_ARRAY),
     PHI__MEMBER(phi__interactions_step, annotations, "annotations", PHI__MEMBER_ARRAY),
-    PHI__MEMBER(phi__interactions_step, error, "error", PHI__MEMBER_OBJECT)};
-static const phi__json_members phi__interactions_step_members = {
-    phi__interactions_step_list, PHI__COUNT(phi__interactions_step_list)};
+    PHI__MEMBER(phi__interactions_step, error, "error", PHI__MEMBER_OBJECT),
+    PHI__MEMBERS_END};
 
-static const phi__json_member phi__interactions_answer_list[] = {
+static const phi__json_member phi__interactions_answer_members[] = {
     PHI__MEMBER(phi__interactions_answer, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_answer, status, "status", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_answer, model, "model", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__interactions_answer, steps, "steps", PHI__MEMBER_ARRAY),
     PHI__MEMBER(phi__interactions_answer, usage, "usage", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__interactions_answer, errors, "errors", PHI__MEMBER_ARRAY),
-    PHI__MEMBER_TAKE(phi__interactions_answer, has_error, "error", phi__classify_take_flag)};
-static const phi__json_members phi__interactions_answer_members = {
-    phi__interactions_answer_list, PHI__COUNT(phi__interactions_answer_list)};
+    PHI__MEMBER_TAKE(phi__interactions_answer, has_error, "error", phi__classify_take_flag),
+    PHI__MEMBERS_END};
 
-static void phi__interactions_stream_read(phi__interactions_step *s, phi_str raw) {
+static void phi__interactions_read(phi__interactions_step *s, phi_str raw) {
     memset(s, 0, sizeof *s);
-    (void)phi__json_members_read(raw, &phi__interactions_step_members, s, NULL);
+    (void)phi__json_members_read(raw, phi__interactions_step_members, s, NULL);
 }
 
 /* Counts are cumulative; absent counts leave earlier ones. */
-static const phi__json_member phi__interactions_usage_list[] = {
+static const phi__json_member phi__interactions_usage_members[] = {
     PHI__MEMBER(phi__interactions_state, input, "total_input_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi__interactions_state, output, "total_output_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi__interactions_state, cached, "total_cached_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi__interactions_state, tools, "total_tool_use_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi__interactions_state, thoughts, "total_thought_tokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__interactions_usage_members = {
-    phi__interactions_usage_list, PHI__COUNT(phi__interactions_usage_list)};
+    PHI__MEMBER(phi__interactions_state, thoughts, "total_thought_tokens", PHI__MEMBER_U64),
+    PHI__MEMBERS_END};
 
 /* The wire's input includes the tokens read from the cache; its output excludes thoughts. */
-static void phi__interactions_stream_usage(phi__interactions_state *st, phi__assembly *a,
-                                           phi_str raw) {
+static void phi__interactions_usage(phi__interactions_state *st, phi__assembly *a, phi_str raw) {
     if (raw.len == 0) return;
-    (void)phi__json_members_read(raw, &phi__interactions_usage_members, st, NULL);
+    (void)phi__json_members_read(raw, phi__interactions_usage_members, st, NULL);
     uint64_t input = st->input + st->tools;
     a->usage.input = st->cached < input ? input - st->cached : 0;
     a->usage.cache_read = st->cached;
@@ -262,8 +248,7 @@ static void phi__interactions_stream_usage(phi__interactions_state *st, phi__ass
 /* ---- blocks ---- */
 
 /* The latest open block of a kind that a step has; SIZE_MAX: none. */
-static size_t phi__interactions_stream_find(const phi__assembly *a, phi_content_kind kind,
-                                            int64_t index) {
+static size_t phi__interactions_find(const phi__assembly *a, phi_content_kind kind, int64_t index) {
     for (size_t i = a->count; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
         if (d->key == index && d->kind == kind && d->open) return i - 1;
@@ -271,32 +256,28 @@ static size_t phi__interactions_stream_find(const phi__assembly *a, phi_content_
     return SIZE_MAX;
 }
 
-static size_t phi__interactions_stream_block(phi__assembly *a, phi_content_kind kind,
-                                             int64_t index) {
-    size_t block = phi__interactions_stream_find(a, kind, index);
+static size_t phi__interactions_open(phi__assembly *a, phi_content_kind kind, int64_t index) {
+    size_t block = phi__interactions_find(a, kind, index);
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
 }
 
-static void phi__interactions_stream_annotate(phi__assembly *a, size_t block, phi_str array) {
+static void phi__interactions_annotate(phi__assembly *a, size_t block, phi_str array) {
     phi__json_cursor c;
     phi_str one;
     phi__json_cursor_init(&c, array);
     if (block == SIZE_MAX || array.len <= 2 || !phi__json_cursor_enter_array(&c)) return;
-    while (phi__json_cursor_next_item(&c) && phi__json_cursor_take_raw(&c, &one))
-        phi__assembly_cite(a, block, one);
+    while (phi__json_cursor_next_raw(&c, &one)) phi__assembly_cite(a, block, one);
 }
 
 /* Keeps an item of the model's output that is no text as an opaque step. */
-static void phi__interactions_stream_media(phi__assembly *a, phi__json_text type, phi_str raw,
-                                           int64_t index) {
+static void phi__interactions_media_step(phi__assembly *a, phi__json_text type, phi_str raw,
+                                         int64_t index) {
     phi__buf step, name;
     if (!phi__kept_is_object(&a->scratch, raw, &a->no_memory)) return;
-    phi__assembly_close(a, phi__interactions_stream_find(a, PHI_CONTENT_TEXT, index));
+    phi__assembly_close(a, phi__interactions_find(a, PHI_CONTENT_TEXT, index));
     phi__buf_init(&step, a->memory);
     phi__buf_init(&name, a->memory);
-    phi__buf_text(&step, "{\"type\":\"model_output\",\"content\":[");
-    phi__buf_add_str(&step, raw);
-    phi__buf_text(&step, "]}");
+    phi__buf_wrap(&step, "{\"type\":\"model_output\",\"content\":[", raw, "]}");
     phi__json_cursor_unescape(&name, type);
     if (step.failed || name.failed)
         a->no_memory = true;
@@ -307,42 +288,39 @@ static void phi__interactions_stream_media(phi__assembly *a, phi__json_text type
 }
 
 /* The items of an output: each text is a block, as annotations count from its start. */
-static void phi__interactions_stream_content(phi__assembly *a, phi_str items, int64_t index,
-                                             size_t *n) {
+static void phi__interactions_content(phi__assembly *a, phi_str items, int64_t index, size_t *n) {
     phi__interactions_step item;
     phi__json_cursor c;
     phi_str raw;
-    if (items.len == 0) return;
-    phi__json_cursor_init(&c, items);
-    if (!phi__json_cursor_enter_array(&c)) return;
+    if (!phi__json_cursor_in_array(&c, items)) return;
     while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, n)) {
         if (!phi__json_cursor_take_raw(&c, &raw)) return;
-        phi__interactions_stream_read(&item, raw);
+        phi__interactions_read(&item, raw);
         if (PHI__INTERACTIONS_IS(item.type, "text")) {
-            phi__assembly_close(a, phi__interactions_stream_find(a, PHI_CONTENT_TEXT, index));
+            phi__assembly_close(a, phi__interactions_find(a, PHI_CONTENT_TEXT, index));
             if (item.text.len == 0) continue;
             size_t block = phi__assembly_open(a, PHI_CONTENT_TEXT, index);
             phi__assembly_add_text(a, block, item.text);
-            phi__interactions_stream_annotate(a, block, item.annotations);
+            phi__interactions_annotate(a, block, item.annotations);
         } else if (item.type.len > 0)
-            phi__interactions_stream_media(a, item.type, raw, index);
+            phi__interactions_media_step(a, item.type, raw, index);
     }
 }
 
 /* A whole thought, or the start of one. */
-static void phi__interactions_stream_thought(phi__assembly *a, const phi__interactions_step *s,
-                                             int64_t index) {
+static void phi__interactions_thought(phi__assembly *a, const phi__interactions_step *s,
+                                      int64_t index) {
     phi__interactions_step item;
     phi__json_cursor c;
     phi_str raw;
     bool any = false;
     if (s->summaries.len <= 2 && s->signature.len == 0) return; /* its deltas will open it */
-    size_t block = phi__interactions_stream_block(a, PHI_CONTENT_THINKING, index);
+    size_t block = phi__interactions_open(a, PHI_CONTENT_THINKING, index);
     if (block == SIZE_MAX) return;
     phi__json_cursor_init(&c, s->summaries);
     if (s->summaries.len > 2 && phi__json_cursor_enter_array(&c))
-        while (phi__json_cursor_next_item(&c) && phi__json_cursor_take_raw(&c, &raw)) {
-            phi__interactions_stream_read(&item, raw);
+        while (phi__json_cursor_next_raw(&c, &raw)) {
+            phi__interactions_read(&item, raw);
             if (item.text.len == 0) continue;
             if (any) phi__assembly_add(a, block, PHI__LIT("\n\n"));
             phi__assembly_add_text(a, block, item.text);
@@ -353,8 +331,8 @@ static void phi__interactions_stream_thought(phi__assembly *a, const phi__intera
 
 /* ---- calls ---- */
 
-static void phi__interactions_stream_call(phi__assembly *a, const phi__interactions_step *s,
-                                          int64_t index) {
+static void phi__interactions_call(phi__assembly *a, const phi__interactions_step *s,
+                                   int64_t index) {
     size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, index);
     if (block == SIZE_MAX) return;
     phi__draft *d = &a->drafts[block];
@@ -366,7 +344,7 @@ static void phi__interactions_stream_call(phi__assembly *a, const phi__interacti
 }
 
 /* The end of a block of any kind. */
-static void phi__interactions_stream_close(phi__assembly *a, size_t block) {
+static void phi__interactions_close(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     if (!d->open) return;
     if (d->kind == PHI_CONTENT_TOOL_CALL && d->replay_open) {
@@ -381,102 +359,89 @@ static void phi__interactions_stream_close(phi__assembly *a, size_t block) {
 
 /* A step: all of it, or its start. That of the user is the request's own. *n counts the items of
    all outputs of an event. */
-static void phi__interactions_stream_step(phi__assembly *a, phi_str raw, int64_t index, bool whole,
-                                          size_t *n) {
+static void phi__interactions_take_step(phi__assembly *a, phi_str raw, int64_t index, bool whole,
+                                        size_t *n) {
     phi__interactions_step s;
     size_t before = a->count;
     phi_str type;
-    phi__interactions_stream_read(&s, raw);
+    phi__interactions_read(&s, raw);
     if (s.type.len == 0 || PHI__INTERACTIONS_IS(s.type, "user_input")) return;
     if (PHI__INTERACTIONS_IS(s.type, "model_output")) {
-        phi__interactions_stream_content(a, s.content, index, n);
+        phi__interactions_content(a, s.content, index, n);
         if (s.error.len > 2) phi__classify_event(a, s.error);
     } else if (PHI__INTERACTIONS_IS(s.type, "thought"))
-        phi__interactions_stream_thought(a, &s, index);
+        phi__interactions_thought(a, &s, index);
     else if (PHI__INTERACTIONS_IS(s.type, "function_call"))
-        phi__interactions_stream_call(a, &s, index);
+        phi__interactions_call(a, &s, index);
     else if (!phi__json_cursor_unescape_arena(&a->scratch, s.type, &type))
         a->no_memory = true;
     else if (phi__kept_is_object(&a->scratch, raw, &a->no_memory)) {
         size_t block = phi__assembly_opaque(a, type, raw, index, !whole);
         if (block != SIZE_MAX) a->drafts[block].replay_open = !whole;
     }
-    for (size_t i = before; whole && i < a->count; i++) phi__interactions_stream_close(a, i);
-}
-
-static void phi__interactions_stream_steps(phi__assembly *a, phi_str steps) {
-    phi__json_cursor c;
-    phi_str raw;
-    size_t n = 0, items = 0;
-    if (steps.len == 0) return;
-    phi__json_cursor_init(&c, steps);
-    if (!phi__json_cursor_enter_array(&c)) return;
-    for (int64_t index = 0; phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n);
-         index++)
-        if (phi__json_cursor_take_raw(&c, &raw))
-            phi__interactions_stream_step(a, raw, index, true, &items);
+    for (size_t i = before; whole && i < a->count; i++) phi__interactions_close(a, i);
 }
 
 /* Returns the block of a delta that is a piece of text and nothing else, else SIZE_MAX. */
-static size_t phi__interactions_stream_delta(phi__assembly *a, phi_str raw, int64_t index,
-                                             phi__json_text *text) {
-    size_t block = phi__interactions_stream_find(a, PHI_CONTENT_OPAQUE, index);
+static size_t phi__interactions_delta(phi__assembly *a, phi_str raw, int64_t index,
+                                      phi__json_text *text) {
+    size_t block = phi__interactions_find(a, PHI_CONTENT_OPAQUE, index);
     phi__interactions_step s;
     phi__json_text piece;
     if (block != SIZE_MAX) {
         if (phi__kept_is_object(&a->scratch, raw, &a->no_memory)) phi__assembly_wait(a, block, raw);
         return SIZE_MAX;
     }
-    phi__interactions_stream_read(&s, raw);
+    phi__interactions_read(&s, raw);
     *text = s.text;
     if (PHI__INTERACTIONS_IS(s.type, "text")) {
         if (s.text.len == 0) return SIZE_MAX;
-        block = phi__interactions_stream_block(a, PHI_CONTENT_TEXT, index);
+        block = phi__interactions_open(a, PHI_CONTENT_TEXT, index);
         phi__assembly_add_text(a, block, s.text);
         return block;
     }
     if (PHI__INTERACTIONS_IS(s.type, "thought_summary")) {
         if (s.summary.len > 0)
-            phi__assembly_add_text(
-                a, phi__interactions_stream_block(a, PHI_CONTENT_THINKING, index), s.summary);
+            phi__assembly_add_text(a, phi__interactions_open(a, PHI_CONTENT_THINKING, index),
+                                   s.summary);
     } else if (PHI__INTERACTIONS_IS(s.type, "arguments_delta")) {
-        block = phi__interactions_stream_find(a, PHI_CONTENT_TOOL_CALL, index);
+        block = phi__interactions_find(a, PHI_CONTENT_TOOL_CALL, index);
         if (phi__interactions_merge_piece(s.arguments, &piece))
             phi__assembly_add_text(a, block, piece);
     } else if (PHI__INTERACTIONS_IS(s.type, "thought_signature"))
-        phi__interactions_stream_thought(a, &s, index);
+        phi__interactions_thought(a, &s, index);
     else if (PHI__INTERACTIONS_IS(s.type, "text_annotation_delta") ||
              PHI__INTERACTIONS_IS(s.type, "text_annotation")) {
         if (s.annotations.len > 2)
-            phi__interactions_stream_annotate(
-                a, phi__interactions_stream_block(a, PHI_CONTENT_TEXT, index), s.annotations);
+            phi__interactions_annotate(a, phi__interactions_open(a, PHI_CONTENT_TEXT, index),
+                                       s.annotations);
     } else if (PHI__INTERACTIONS_IS(s.type, "image") || PHI__INTERACTIONS_IS(s.type, "audio") ||
                PHI__INTERACTIONS_IS(s.type, "video") || PHI__INTERACTIONS_IS(s.type, "document"))
-        phi__interactions_stream_media(a, s.type, raw, index);
+        phi__interactions_media_step(a, s.type, raw, index);
     return SIZE_MAX;
 }
 
 /* ---- the end ---- */
 
-static bool phi__interactions_stream_answer(phi__interactions_answer *r, phi_str raw) {
+static bool phi__interactions_read_answer(phi__interactions_answer *r, phi_str raw) {
     memset(r, 0, sizeof *r);
-    return phi__json_members_read(raw, &phi__interactions_answer_members, r, NULL);
+    return phi__json_members_read(raw, phi__interactions_answer_members, r, NULL);
 }
 
-static void phi__interactions_stream_begin(phi__assembly *a, const phi__interactions_answer *r) {
+static void phi__interactions_begin(phi__assembly *a, const phi__interactions_answer *r) {
     if (a->response_id.len == 0 && r->id.len > 0) phi__assembly_put(a, &a->response_id, r->id);
     if (a->model.len == 0 && r->model.len > 0) phi__assembly_put(a, &a->model, r->model);
     phi__assembly_start(a);
 }
 
-static bool phi__interactions_stream_goes_on(phi_str status) {
+static bool phi__interactions_goes_on(phi_str status) {
     return phi__str_is(status, "in_progress") || phi__str_is(status, "queued");
 }
 
 /* By the status in a->raw_stop_reason. An answer that was cut keeps its calls open: they are
    incomplete. */
-static void phi__interactions_stream_finish(phi__interactions_state *st, phi__assembly *a,
-                                            phi_str errors) {
+static void phi__interactions_finish(phi__interactions_state *st, phi__assembly *a,
+                                     phi_str errors) {
     phi_str status = phi__buf_str(&a->raw_stop_reason);
     bool cut = phi__str_is(status, "incomplete") || phi__str_is(status, "budget_exceeded") ||
                phi__str_is(status, "requires_continuation");
@@ -484,7 +449,7 @@ static void phi__interactions_stream_finish(phi__interactions_state *st, phi__as
     st->finished = a->terminal = a->last = true;
     for (size_t i = 0; i < a->count; i++)
         if (!((cut || failed) && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL))
-            phi__interactions_stream_close(a, i);
+            phi__interactions_close(a, i);
     if (a->failure.kind != PHI_FAILURE_NONE) return;
     if (failed && errors.len > 2)
         phi__classify_event(a, errors);
@@ -500,58 +465,67 @@ static void phi__interactions_stream_finish(phi__interactions_state *st, phi__as
 }
 
 /* The terminal event, and a whole answer. */
-static void phi__interactions_stream_completed(phi__interactions_state *st, phi__assembly *a,
-                                               const phi__interactions_answer *r) {
-    phi__interactions_stream_begin(a, r);
-    if (a->count == 0) phi__interactions_stream_steps(a, r->steps);
-    phi__interactions_stream_usage(st, a, r->usage);
+static void phi__interactions_completed(phi__interactions_state *st, phi__assembly *a,
+                                        const phi__interactions_answer *r) {
+    phi__interactions_begin(a, r);
+    if (a->count == 0) {
+        phi__json_cursor c;
+        phi_str raw;
+        size_t n = 0, items = 0;
+        if (phi__json_cursor_in_array(&c, r->steps)) {
+            for (int64_t index = 0;
+                 phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n); index++)
+                if (phi__json_cursor_take_raw(&c, &raw))
+                    phi__interactions_take_step(a, raw, index, true, &items);
+        }
+    }
+    phi__interactions_usage(st, a, r->usage);
     phi__assembly_put(a, &a->raw_stop_reason, r->status);
-    phi__interactions_stream_finish(st, a, r->errors);
+    phi__interactions_finish(st, a, r->errors);
 }
 
 /* ---- events ---- */
 
 /* Events of the interaction itself: its start, its end, and its status in between. */
-static void phi__interactions_stream_whole_event(phi__interactions_state *st, phi__assembly *a,
-                                                 const phi__interactions_event *ev,
-                                                 phi__json_text type) {
+static void phi__interactions_whole_event(phi__interactions_state *st, phi__assembly *a,
+                                          const phi__interactions_event *ev, phi__json_text type) {
     phi__interactions_answer r;
-    (void)phi__interactions_stream_answer(&r, ev->interaction.len > 0 ? ev->interaction
-                                                                      : PHI__LIT("{}"));
+    (void)phi__interactions_read_answer(&r,
+                                        ev->interaction.len > 0 ? ev->interaction : PHI__LIT("{}"));
     if (PHI__INTERACTIONS_IS(type, "interaction.completed")) {
-        phi__interactions_stream_completed(st, a, &r);
+        phi__interactions_completed(st, a, &r);
         return;
     }
-    phi__interactions_stream_begin(a, &r);
+    phi__interactions_begin(a, &r);
     /* A status that ends an answer counts where the stream then ends without its last event. */
     phi__json_text status = ev->status.len > 0 ? ev->status : r.status;
     phi_str word;
     if (status.len == 0) return;
     if (!phi__json_cursor_unescape_arena(&a->scratch, status, &word))
         a->no_memory = true;
-    else if (phi__interactions_stream_goes_on(word))
+    else if (phi__interactions_goes_on(word))
         phi__buf_clear(&a->raw_stop_reason);
     else
         phi__assembly_set(a, &a->raw_stop_reason, word);
 }
 
-static void phi__interactions_stream_take(phi__interactions_state *st, phi__assembly *a,
-                                          const phi__interactions_event *ev, phi__json_text type,
-                                          phi_str data) {
+static void phi__interactions_take(phi__interactions_state *st, phi__assembly *a,
+                                   const phi__interactions_event *ev, phi__json_text type,
+                                   phi_str data) {
     phi__json_text text = {NULL, 0, false};
     size_t block = SIZE_MAX, n = 0;
     int64_t index = ev->index >= 0 ? ev->index : st->index;
     if (PHI__INTERACTIONS_IS(type, "step.start")) {
         st->index = index;
-        phi__interactions_stream_step(a, ev->step, index, false, &n);
+        phi__interactions_take_step(a, ev->step, index, false, &n);
     } else if (PHI__INTERACTIONS_IS(type, "step.delta"))
-        block = phi__interactions_stream_delta(a, ev->delta, index, &text);
+        block = phi__interactions_delta(a, ev->delta, index, &text);
     else if (PHI__INTERACTIONS_IS(type, "step.stop")) {
         for (size_t i = 0; i < a->count; i++)
-            if (a->drafts[i].key == index) phi__interactions_stream_close(a, i);
+            if (a->drafts[i].key == index) phi__interactions_close(a, i);
     } else if (type.len > 12 && memcmp(type.at, "interaction.", 12) == 0)
-        phi__interactions_stream_whole_event(st, a, ev, type);
-    phi__interactions_stream_usage(st, a, ev->usage);
+        phi__interactions_whole_event(st, a, ev, type);
+    phi__interactions_usage(st, a, ev->usage);
     if (block != SIZE_MAX && ev->type.len > 0 && ev->usage.len == 0)
         phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
@@ -572,7 +546,7 @@ static void phi__interactions_stream_event(void *state, phi__assembly *a, phi_st
     phi__delta_cache_forget(&st->repeat);
     phi__interactions_event ev = PHI_ZERO;
     ev.index = -1;
-    if (!phi__json_members_read(data, &phi__interactions_event_members, &ev, NULL)) {
+    if (!phi__json_members_read(data, phi__interactions_event_members, &ev, NULL)) {
         st->broken = true;
         return;
     }
@@ -585,26 +559,26 @@ static void phi__interactions_stream_event(void *state, phi__assembly *a, phi_st
     if (PHI__INTERACTIONS_IS(type, "error") || (type.len == 0 && ev.has_error))
         phi__classify_event(a, data);
     else
-        phi__interactions_stream_take(st, a, &ev, type, data);
+        phi__interactions_take(st, a, &ev, type, data);
     phi_arena_reset(&a->scratch, mark);
 }
 
-static void phi__interactions_stream_end(void *state, phi__assembly *a) {
+static void phi__interactions_end(void *state, phi__assembly *a) {
     phi__interactions_state *st = (phi__interactions_state *)state;
     bool open = false;
     if (st->finished || a->failure.kind != PHI_FAILURE_NONE) return;
     for (size_t i = 0; i < a->count; i++) open = open || a->drafts[i].open;
     if (a->raw_stop_reason.len > 0 && !open)
-        phi__interactions_stream_finish(st, a, PHI__LIT(""));
+        phi__interactions_finish(st, a, PHI__LIT(""));
     else
         phi__classify_truncated(a, st->heard);
 }
 
-static void phi__interactions_stream_whole(void *state, phi__assembly *a, phi_str body) {
+static void phi__interactions_whole(void *state, phi__assembly *a, phi_str body) {
     phi__interactions_state *st = (phi__interactions_state *)state;
     phi__interactions_answer r;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    bool good = phi__interactions_stream_answer(&r, phi__str_trim(body)) && !r.has_error &&
+    bool good = phi__interactions_read_answer(&r, phi__str_trim(body)) && !r.has_error &&
                 (r.status.len > 0 || r.steps.len > 0);
     st->heard = good;
     if (!good)
@@ -613,16 +587,11 @@ static void phi__interactions_stream_whole(void *state, phi__assembly *a, phi_st
              PHI__INTERACTIONS_IS(r.status, "queued"))
         phi__classify_truncated(a, true);
     else
-        phi__interactions_stream_completed(st, a, &r);
+        phi__interactions_completed(st, a, &r);
     phi_arena_reset(&a->scratch, mark);
 }
 
-/* ======== Requests of Google's Interactions API, also at Vertex AI.
-
-   Nothing is stored at the server: a request has the whole history, as a list of steps. A message
-   is rendered whole, as the steps that it becomes, and kept. The model's own steps go back in their
-   places: a call is refused unless a signed thought comes before it, and steps of hosted tools
-   unless they are whole. Google's documentation and SDKs, November 2026. */
+/* ---- requests ---- */
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 #define PHI__INTERACTIONS_FORM 0xb0000000u
@@ -648,19 +617,16 @@ static bool phi__interactions_three(const phi__encoder *e) {
 static void phi__interactions_block(phi__encoder *e, const phi_content *c) {
     phi_str type = c->mime_type.len > 0 ? c->mime_type : PHI__LIT("application/pdf");
     phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, c->kind == PHI_CONTENT_IMAGE      ? "{\"type\":\"image\""
-                       : c->kind == PHI_CONTENT_DOCUMENT ? "{\"type\":\"document\""
-                                                         : "{\"type\":\"audio\"");
-    phi__render_member(out, "mime_type", type);
+    phi__json_write_item(out, c->kind == PHI_CONTENT_IMAGE      ? "{\"type\":\"image\""
+                              : c->kind == PHI_CONTENT_DOCUMENT ? "{\"type\":\"document\""
+                                                                : "{\"type\":\"audio\"");
+    phi__records_str(out, "mime_type", type);
     if (c->url.len > 0) {
-        phi__render_member(out, "uri", c->url);
+        phi__records_str(out, "uri", c->url);
         phi__buf_char(out, '}');
         return;
     }
-    phi__buf_text(out, ",\"data\":\"");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}");
+    phi__render_base64(e, ",\"data\":\"", c->data, "\"}");
 }
 
 static void phi__interactions_blocks(phi__encoder *e, const phi_message *m) {
@@ -692,10 +658,8 @@ static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
 }
 
 static void phi__interactions_result_open(phi__buf *out, phi_str id, phi_str name, bool is_error) {
-    phi__buf_text(out, "{\"type\":\"function_result\",\"call_id\":");
-    phi__render_id(out, id, PHI__ID_ANTHROPIC);
-    phi__buf_text(out, ",\"name\":");
-    phi__gemini_name(out, name);
+    phi__render_id(out, "{\"type\":\"function_result\",\"call_id\":", id, PHI__ID_ANTHROPIC);
+    phi__gemini_name(out, ",\"name\":", name);
     phi__buf_text(out, is_error ? ",\"is_error\":true,\"result\":" : ",\"result\":");
 }
 
@@ -705,56 +669,6 @@ static void phi__interactions_result_open(phi__buf *out, phi_str id, phi_str nam
    hosted step goes back. */
 static bool phi__interactions_ended(const phi_message *m) {
     return m->stop_reason != PHI_STOP_REASON_ERROR && m->stop_reason != PHI_STOP_REASON_ABORTED;
-}
-
-/* One signed thought is enough for all calls of an answer. Thinking without a signature is of no
-   use to the model. */
-static void phi__interactions_model(phi__encoder *e, const phi_message *m, bool same) {
-    bool is_signed = !phi__interactions_three(e);
-    for (size_t i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_THINKING && same && c->signature.len > 0 && !c->redacted) {
-            phi__buf *out = &e->scratch;
-            phi__json_write_comma(out);
-            phi__buf_text(out, "{\"type\":\"thought\"");
-            phi__render_member(out, "signature", c->signature);
-            if (c->text.len > 0) {
-                phi__buf_text(out, ",\"summary\":[{\"type\":\"text\"");
-                phi__render_text_member(e, "text", c->text);
-                phi__buf_text(out, "}]");
-            }
-            phi__buf_char(out, '}');
-            is_signed = true;
-        } else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) {
-            phi__buf *out = &e->scratch;
-            phi__json_write_comma(out);
-            phi__buf_text(out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
-            phi__render_text_member(e, "text", c->text);
-            if (same && c->citations.len > 2 && phi__render_goes(e, c->citations)) {
-                phi__buf_text(out, ",\"annotations\":");
-                phi__buf_add_str(out, c->citations);
-            }
-            phi__buf_text(out, "}]}");
-        } else if (c->kind == PHI_CONTENT_OPAQUE && phi__interactions_ended(m))
-            phi__interactions_opaque(e, c);
-        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
-            if (!is_signed && !(same && c->signature.len > 0)) {
-                phi__json_write_comma(&e->scratch);
-                phi__buf_text(&e->scratch, PHI__INTERACTIONS_UNSIGNED);
-            }
-            phi__buf *out = &e->scratch;
-            phi__json_write_comma(out);
-            phi__buf_text(out, "{\"type\":\"function_call\",\"id\":");
-            phi__render_id(out, c->id, PHI__ID_ANTHROPIC);
-            phi__buf_text(out, ",\"name\":");
-            phi__gemini_name(out, c->name);
-            phi__buf_text(out, ",\"arguments\":");
-            phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-            if (same && c->signature.len > 0) phi__render_member(out, "signature", c->signature);
-            phi__buf_char(out, '}');
-            is_signed = true;
-        }
-    }
 }
 
 /* ---- steps ---- */
@@ -797,8 +711,51 @@ static void phi__interactions_item(phi__encoder *e, size_t at) {
                 phi__buf_char(out, ']');
             }
             phi__buf_char(out, '}');
-        } else
-            phi__interactions_model(e, m, same);
+        } else {
+            /* One signed thought is enough for all calls of an answer. Thinking without a
+               signature is of no use to the model. */
+            bool is_signed = !phi__interactions_three(e);
+            for (size_t i = 0; i < m->content_count; i++) {
+                const phi_content *c = &m->content[i];
+                if (c->kind == PHI_CONTENT_THINKING && same && c->signature.len > 0 &&
+                    !c->redacted) {
+                    phi__buf *out = &e->scratch;
+                    phi__json_write_item(out, "{\"type\":\"thought\"");
+                    phi__records_str(out, "signature", c->signature);
+                    if (c->text.len > 0) {
+                        phi__buf_text(out, ",\"summary\":[{\"type\":\"text\"");
+                        phi__render_text_member(e, "text", c->text);
+                        phi__buf_text(out, "}]");
+                    }
+                    phi__buf_char(out, '}');
+                    is_signed = true;
+                } else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) {
+                    phi__buf *out = &e->scratch;
+                    phi__json_write_item(
+                        out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
+                    phi__render_text_member(e, "text", c->text);
+                    if (same && c->citations.len > 2 && phi__render_goes(e, c->citations))
+                        phi__buf_wrap(out, ",\"annotations\":", c->citations, "");
+                    phi__buf_text(out, "}]}");
+                } else if (c->kind == PHI_CONTENT_OPAQUE && phi__interactions_ended(m))
+                    phi__interactions_opaque(e, c);
+                else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+                    if (!is_signed && !(same && c->signature.len > 0))
+                        phi__json_write_item(&e->scratch, PHI__INTERACTIONS_UNSIGNED);
+                    phi__buf *out = &e->scratch;
+                    phi__json_write_comma(out);
+                    phi__render_id(out, "{\"type\":\"function_call\",\"id\":", c->id,
+                                   PHI__ID_ANTHROPIC);
+                    phi__gemini_name(out, ",\"name\":", c->name);
+                    phi__buf_wrap(out, ",\"arguments\":", phi__render_arguments(e, c->arguments),
+                                  "");
+                    if (same && c->signature.len > 0)
+                        phi__records_str(out, "signature", c->signature);
+                    phi__buf_char(out, '}');
+                    is_signed = true;
+                }
+            }
+        }
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &steps)) return;
     }
     phi__interactions_append(e, m->role, steps);
@@ -865,25 +822,18 @@ static const char *phi__interactions_level(const phi_model *model, phi_thinking 
     return level == PHI_THINKING_MEDIUM && !(pro && version == 30) ? "medium" : "high";
 }
 
-static void phi__interactions_put_choice(phi__encoder *e) {
-    phi_tool_choice choice = e->spec->tool_choice;
+static void phi__interactions_head(phi__encoder *e) {
+    phi_str id = phi__str_trim(phi_str_of(e->spec->model->id));
     phi__buf *out = &e->scratch;
-    if (e->spec->tool_count == 0) return;
-    if (e->spec->respond_only)
-        phi__buf_text(out, ",\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":"
-                           "[\"" PHI_RESPOND_TOOL "\"]}}");
-    else
-        phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? ",\"tool_choice\":\"none\""
-                           : choice == PHI_TOOL_CHOICE_REQUIRED ? ",\"tool_choice\":\"any\""
-                                                                : ",\"tool_choice\":\"auto\"");
-}
-
-static void phi__interactions_put_config(phi__encoder *e) {
+    if (phi__str_starts(id, "models/")) id = phi__str_skip(id, 7);
+    phi__buf_clear(out);
+    phi__buf_char(out, '{');
+    phi__records_str(out, "model", id);
+    phi__buf_text(out, ",\"stream\":true,\"store\":false");
     static const phi__takes_keys keys = {"temperature",    "top_p", NULL,
                                          "stop_sequences", "seed",  NULL};
     const phi__request_spec *spec = e->spec;
     const phi_model *model = spec->model;
-    phi__buf *out = &e->scratch;
     bool thinks = model->reasoning && spec->thinking != PHI_THINKING_OFF;
     uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : model->max_tokens;
     phi__buf_text(out, ",\"generation_config\":{\"max_output_tokens\":");
@@ -894,56 +844,42 @@ static void phi__interactions_put_config(phi__encoder *e) {
         phi__buf_text(out, phi__interactions_level(model, spec->thinking));
         phi__buf_text(out, thinks ? "\",\"thinking_summaries\":\"auto\"" : "\"");
     }
-    phi__interactions_put_choice(e);
-    phi__buf_char(out, '}');
-}
-
-static void phi__interactions_put_format(phi__encoder *e) {
-    const phi_format *format = &e->spec->format;
-    phi__buf *out = &e->scratch;
-    if (format->kind == PHI_FORMAT_TEXT) return;
-    phi__buf_text(out,
-                  ",\"response_format\":{\"type\":\"text\",\"mime_type\":\"application/json\"");
-    if (format->kind == PHI_FORMAT_JSON_SCHEMA) {
-        phi__buf_text(out, ",\"schema\":");
-        phi__encode_scratch(e);
-        phi__encode_piece(e, phi__gemini_schema(e, phi_str_of(format->schema)));
+    phi_tool_choice choice = e->spec->tool_choice;
+    if (e->spec->tool_count != 0) {
+        if (e->spec->respond_only)
+            phi__buf_text(out, ",\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":"
+                               "[\"" PHI_RESPOND_TOOL "\"]}}");
+        else
+            phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? ",\"tool_choice\":\"none\""
+                               : choice == PHI_TOOL_CHOICE_REQUIRED ? ",\"tool_choice\":\"any\""
+                                                                    : ",\"tool_choice\":\"auto\"");
     }
     phi__buf_char(out, '}');
-}
-
-static void phi__interactions_put_tools(phi__encoder *e) {
-    phi__buf *out = &e->scratch;
-    if (e->spec->tool_count == 0) return;
-    phi__buf_text(out, ",\"tools\":[");
-    for (size_t i = 0; i < e->spec->tool_count; i++) {
-        if (i > 0) phi__buf_char(out, ',');
-        if (e->spec->tools[i].is_raw) {
-            phi__takes_put_raw(e, &e->spec->tools[i]);
-            continue;
+    if (e->spec->options.service_tier != NULL)
+        phi__records_str(out, "service_tier", phi_str_of(e->spec->options.service_tier));
+    const phi_format *format = &e->spec->format;
+    if (format->kind != PHI_FORMAT_TEXT) {
+        phi__buf_text(out,
+                      ",\"response_format\":{\"type\":\"text\",\"mime_type\":\"application/json\"");
+        if (format->kind == PHI_FORMAT_JSON_SCHEMA) {
+            phi__buf_text(out, ",\"schema\":");
+            phi__encode_scratch(e);
+            phi__encode_piece(e, phi__gemini_schema(e, phi_str_of(format->schema)));
         }
-        phi__buf_text(out, "{\"type\":\"function\",");
-        (void)phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"parameters\":");
         phi__buf_char(out, '}');
     }
-    phi__buf_char(out, ']');
-}
-
-static void phi__interactions_head(phi__encoder *e) {
-    phi_str id = phi__str_trim(phi_str_of(e->spec->model->id));
-    phi__buf *out = &e->scratch;
-    if (phi__str_starts(id, "models/")) id = phi__str(id.at + 7, id.len - 7);
-    phi__buf_clear(out);
-    phi__buf_char(out, '{');
-    phi__render_member(out, "model", id);
-    phi__buf_text(out, ",\"stream\":true,\"store\":false");
-    phi__interactions_put_config(e);
-    if (e->spec->options.service_tier != NULL)
-        phi__render_member(out, "service_tier", phi_str_of(e->spec->options.service_tier));
-    phi__interactions_put_format(e);
-    phi__interactions_put_tools(e);
+    if (e->spec->tool_count != 0) {
+        phi__buf_text(out, ",\"tools\":[");
+        for (size_t i = 0; i < e->spec->tool_count; i++) {
+            if (phi__takes_raw(e, i)) continue;
+            phi__buf_text(out, "{\"type\":\"function\",");
+            (void)phi__strict_put_tool(e, &e->spec->tools[i], ",\"parameters\":");
+            phi__buf_char(out, '}');
+        }
+        phi__buf_char(out, ']');
+    }
     if (!phi__render_blank(e->spec->system_prompt))
-        phi__render_member(out, "system_instruction", e->spec->system_prompt);
+        phi__records_str(out, "system_instruction", e->spec->system_prompt);
     phi__buf_text(out, ",\"input\":[");
     phi__encode_scratch(e);
 }
@@ -968,52 +904,26 @@ static uint32_t phi__interactions_media(const phi_model *model) {
            PHI__MEDIA_MORE_SOUND;
 }
 
-static const char *const phi__interactions_owned[] = {"model",
-                                                      "stream",
-                                                      "store",
-                                                      "input",
-                                                      "system_instruction",
-                                                      "tools",
-                                                      "response_format",
-                                                      "generation_config.max_output_tokens",
-                                                      "generation_config.tool_choice",
-                                                      NULL};
+/* clang-format off */
+static const char *const phi__interactions_owned[] = {
+    "model", "stream", "store", "input", "system_instruction", "tools", "response_format",
+    "generation_config.max_output_tokens", "generation_config.tool_choice", NULL};
 
 static const phi__codec_settings phi__interactions_settings = {
     phi__interactions_takes, phi__interactions_takes_level, phi__interactions_owned, NULL};
 
 PHI__FN const phi__codec *phi__interactions_codec(void) {
-    static const phi__codec_rules rules = {NULL,
-                                           phi__gemini_strict_form,
-                                           phi__gemini_schema_adapt,
-                                           phi__gemini_format_way,
-                                           PHI__SCHEMA_AS_IS,
-                                           NULL,
-                                           NULL,
-                                           NULL,
-                                           PHI__RULE_HEIF | PHI__RULE_GIF | PHI__RULE_LETTER_FIRST |
-                                               PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST,
-                                           phi__interactions_media,
-                                           NULL,
-                                           NULL,
-                                           NULL,
-                                           NULL,
-                                           NULL,
-                                           &phi__interactions_settings,
-                                           NULL};
-    static const phi__codec codec = {PHI__NAMES_INTERACTIONS,
-                                     &rules,
-                                     sizeof(phi__interactions_state),
-                                     phi__interactions_head,
-                                     phi__interactions_item,
-                                     phi__interactions_tail,
-                                     phi__interactions_address,
-                                     phi__interactions_missing,
-                                     phi__interactions_after_results,
-                                     phi__interactions_stream_event,
-                                     phi__interactions_stream_end,
-                                     phi__interactions_stream_whole,
-                                     NULL,
-                                     NULL};
+    static const phi__codec_rules rules = {
+        NULL, phi__gemini_strict_form, phi__gemini_schema_adapt, phi__gemini_format_way,
+        PHI__SCHEMA_AS_IS, NULL, NULL, NULL,
+        PHI__RULE_HEIF | PHI__RULE_GIF | PHI__RULE_LETTER_FIRST | PHI__RULE_USER_FIRST |
+            PHI__RULE_USER_LAST,
+        phi__interactions_media, NULL, NULL, NULL, NULL, NULL, &phi__interactions_settings, NULL};
+    static const phi__codec codec = {
+        PHI__NAMES_INTERACTIONS, &rules, sizeof(phi__interactions_state), phi__interactions_head,
+        phi__interactions_item, phi__interactions_tail, phi__interactions_address,
+        phi__interactions_missing, phi__interactions_after_results, phi__interactions_stream_event,
+        phi__interactions_end, phi__interactions_whole, NULL, NULL};
     return &codec;
 }
+/* clang-format on */

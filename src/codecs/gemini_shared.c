@@ -1,13 +1,13 @@
 /* gemini_shared.c - the parts that Google's protocols share, generateContent and Interactions:
    model versions, tool names, results, schemas and headers. */
-#include "base/base_in.h"
 #include "codecs/gemini_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
+#include "codecs/openai_in.h"
 
 #include <stdio.h>
 
-/* ======== A JSON Schema as Gemini's parametersJsonSchema and responseJsonSchema take it:
+/* ---- schemas ----
+
+   A JSON Schema as Gemini's parametersJsonSchema and responseJsonSchema take it:
    "const" is not known there and becomes an "enum" of one, nothing may be beside a "$ref", and a
    schema may contain itself only inside of a property that is not required. Google's documentation,
    November 2026. */
@@ -173,14 +173,6 @@ static void phi__gemini_schema_set(phi__gemini_schema_walk *g, phi_json *node, c
     if (phi_json_set(g->arena, node, word, value) == PHI_NO_MEMORY) g->no_memory = true;
 }
 
-static void phi__gemini_schema_no_const(phi__gemini_schema_walk *g, phi_json *node) {
-    phi_json *value = phi_json_remove(node, "const");
-    if (value == NULL) return;
-    phi_json *list = phi_json_new_array(g->arena);
-    if (list == NULL || phi_json_add(list, value) != PHI_OK) g->no_memory = true;
-    phi__gemini_schema_set(g, node, "enum", list);
-}
-
 /* {"$ref": r, "description": d} becomes {"description": d, "anyOf": [{"$ref": r}]}. */
 static void phi__gemini_schema_lone_ref(phi__gemini_schema_walk *g, phi_json *node) {
     phi_json_iter it = phi_json_each(node);
@@ -212,7 +204,12 @@ static void phi__gemini_schema_rewrite(phi__gemini_schema_walk *g, phi_json *nod
         return;
     }
     g->depth++;
-    phi__gemini_schema_no_const(g, node);
+    phi_json *value = phi_json_remove(node, "const");
+    if (value != NULL) {
+        phi_json *list = phi_json_new_array(g->arena);
+        if (list == NULL || phi_json_add(list, value) != PHI_OK) g->no_memory = true;
+        phi__gemini_schema_set(g, node, "enum", list);
+    }
     phi__gemini_schema_lone_ref(g, node);
     phi_json_iter it = phi_json_each(node);
     while (!g->refused && !g->no_memory && phi_json_next(&it) != NULL) {
@@ -269,12 +266,7 @@ PHI__FN bool phi__gemini_schema_adapt(phi__buf *out, phi_str schema, char *words
     return !g.refused && !out->failed;
 }
 
-#endif
-
-/* ======== The parts that Google's protocols share, generateContent and Interactions:
-   model versions, tool names, results, schemas and headers. */
-
-#ifdef PHI__GEMINI_SHARED
+/* ---- model versions, tool names, results, schemas and headers ---- */
 
 PHI__FN int phi__gemini_version(const phi_model *model) {
     phi_str id = phi_str_of(model->id);
@@ -292,10 +284,10 @@ PHI__FN bool phi__gemini_has(const phi_model *model, const char *word) {
     return phi__str_find(phi_str_of(model->id), 0, word) != SIZE_MAX;
 }
 
-PHI__FN void phi__gemini_name(phi__buf *out, phi_str name) {
+PHI__FN void phi__gemini_name(phi__buf *out, const char *before, phi_str name) {
     bool starts = name.len > 0 && name.at[0] != '-' && (name.at[0] < '0' || name.at[0] > '9');
-    size_t at = out->len;
-    phi__render_name(out, name, 64);
+    size_t at = out->len + strlen(before);
+    phi__render_name(out, before, name, 64);
     if (!starts && !out->failed && out->at[at + 1] != '_') out->at[at + 1] = '_';
 }
 
@@ -310,25 +302,11 @@ PHI__FN phi_str phi__gemini_result_name(const phi__encoder *e, const phi_message
 }
 
 PHI__FN void phi__gemini_result_text(phi__encoder *e, const phi_message *m) {
-    bool any = false;
-    for (size_t i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        phi_str line = phi__render_stand_in(e, m, i);
-        bool words = phi__render_way_to(e, c) == PHI__RENDER_WORDS ||
-                     (c->kind == PHI_CONTENT_TEXT && c->text.len > 0);
-        if (!words && line.len == 0) continue;
-        if (any) phi__buf_text(&e->scratch, "\\n");
-        if (line.len > 0)
-            phi__render_text(e, line);
-        else
-            phi__render_said(e, c);
-        any = true;
-    }
-    if (!any && phi__render_sends_media(e, m)) {
-        phi__buf_text(&e->scratch, "(see the attached ");
-        phi__buf_text(&e->scratch, phi__render_media_word(e, m));
-        phi__buf_char(&e->scratch, ')');
-    } else if (!any && m->is_error)
+    if (phi__openai_join_text(e, m, true)) return;
+    if (phi__render_sends_media(e, m))
+        phi__buf_wrap(&e->scratch, "(see the attached ", phi_str_of(phi__render_media_word(e, m)),
+                      ")");
+    else if (m->is_error)
         phi__buf_text(&e->scratch, "(no output)");
 }
 
@@ -346,18 +324,8 @@ PHI__FN phi_str phi__gemini_schema(phi__encoder *e, phi_str schema) {
 }
 
 PHI__FN void phi__gemini_headers(phi__encoder *e, bool bearer) {
-    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
-    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
-    phi__encode_header(e, "accept", PHI__LIT("text/event-stream"));
-    if (key.len > 0 && bearer) {
-        phi__buf_clear(&e->scratch);
-        phi__buf_text(&e->scratch, "Bearer ");
-        phi__buf_add_str(&e->scratch, key);
-        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
-        phi__buf_clear(&e->scratch);
-    } else if (key.len > 0)
-        phi__encode_header(e, "x-goog-api-key", key);
-    phi__encode_model_headers(e);
+    phi__encode_accept(e, "text/event-stream");
+    phi__encode_key(e, bearer ? NULL : "x-goog-api-key");
 }
 
 PHI__FN phi__strict_form phi__gemini_strict_form(const phi_model *model) {

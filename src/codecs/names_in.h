@@ -9,7 +9,6 @@
 
 #include "codecs/codecs_in.h"
 #include "codecs/presets.h"
-#include "wire/wire_in.h"
 
 /* The names of ours: first that of configuration files, then those of behaviours A. */
 #define PHI__NAMES_ANTHROPIC                                                                       \
@@ -31,9 +30,9 @@
 
 /* The code of each protocol: a preset points to one of them, all.c to all. */
 PHI__FN const phi__codec *phi__anthropic_codec(void);
-PHI__FN const phi__codec *phi__openai_chat_codec(void);
-PHI__FN const phi__codec *phi__openai_responses_codec(void);
-PHI__FN const phi__codec *phi__openai_responses_codec_azure(void);
+PHI__FN const phi__codec *phi__chat_codec(void);
+PHI__FN const phi__codec *phi__resp_codec(void);
+PHI__FN const phi__codec *phi__resp_codec_azure(void);
 PHI__FN const phi__codec *phi__gemini_codec(void);
 PHI__FN const phi__codec *phi__gemini_codec_vertex(void);
 PHI__FN const phi__codec *phi__interactions_codec(void);

@@ -1,9 +1,6 @@
 /* openai.c - shared by Chat Completions and Responses. */
 #include "codecs/openai_in.h"
 
-#include "base/base_in.h"
-#include "wire/wire_in.h"
-
 #define PHI__OPENAI_KEY_MOST 64      /* bytes of prompt_cache_key; wire.md part 3 */
 #define PHI__OPENAI_DESCRIPTION 1024 /* bytes of a tool's description; OpenAI, November 2026 */
 
@@ -14,16 +11,19 @@ PHI__FN bool phi__openai_is_text(const phi_content *c) {
 }
 
 /* What the model does not take is a line as well. */
-PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m) {
+PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m, bool blank) {
     bool any = false;
     for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
         phi_str line = phi__render_stand_in(e, m, i);
-        if (phi__render_way_to(e, &m->content[i]) != PHI__RENDER_WORDS && line.len == 0) continue;
+        bool says = phi__render_way_to(e, c) == PHI__RENDER_WORDS ||
+                    (blank && c->kind == PHI_CONTENT_TEXT && c->text.len > 0);
+        if (!says && line.len == 0) continue;
         if (any) phi__buf_text(&e->scratch, "\\n");
         if (line.len > 0)
             phi__render_text(e, line);
         else
-            phi__render_said(e, &m->content[i]);
+            phi__render_said(e, c);
         any = true;
     }
     return any;
@@ -38,9 +38,7 @@ PHI__FN bool phi__openai_says(const phi__encoder *e, const phi_message *m) {
 PHI__FN void phi__openai_data_url(phi__encoder *e, const phi_content *c) {
     phi__buf_text(&e->scratch, "\"data:");
     phi__json_write_part(&e->scratch, c->mime_type);
-    phi__buf_text(&e->scratch, ";base64,");
-    phi__render_base64(e, c->data);
-    phi__buf_char(&e->scratch, '"');
+    phi__render_base64(e, ";base64,", c->data, "\"");
 }
 
 /* ---- thinking ---- */
@@ -111,12 +109,12 @@ PHI__FN void phi__openai_put_cache_key(phi__encoder *e) {
         phi__hash_hex(phi__hash(id, 3), hash);
         id = phi__str(hash, 16);
     }
-    phi__render_member(&e->scratch, "prompt_cache_key", id);
+    phi__records_str(&e->scratch, "prompt_cache_key", id);
 }
 
 PHI__FN void phi__openai_put_schema(phi__encoder *e) {
     const phi_format *format = &e->spec->format;
-    phi__render_member(&e->scratch, "name", phi_str_of(format->name));
+    phi__records_str(&e->scratch, "name", phi_str_of(format->name));
     phi__buf_text(&e->scratch, format->strict ? ",\"strict\":true,\"schema\":"
                                               : ",\"strict\":false,\"schema\":");
     phi__encode_scratch(e);
@@ -132,7 +130,7 @@ PHI__FN bool phi__openai_put_tool(phi__encoder *e, const phi__tool_view *tool) {
         memcpy(words + n, "...", 3);
         sent.description = phi__str(words, n + 3);
     }
-    return phi__strict_tools_put_tool(e, &sent, ",\"parameters\":");
+    return phi__strict_put_tool(e, &sent, ",\"parameters\":");
 }
 
 /* Models tuned at OpenAI ("ft:...") have no keywords that narrow. */
@@ -143,7 +141,7 @@ PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model) {
     return phi__str_starts(phi_str_of(model->id), "ft:") ? PHI__STRICT_PLAIN : PHI__STRICT_OPENAI;
 }
 
-/* ======== What a decoder keeps of an answer without reading it, and an encoder sends back.
+/* ---- What a decoder keeps of an answer without reading it, and an encoder sends back.
 
    Kept JSON is the bytes of the wire. A skim over a stream does not check JSON's grammar, and a
    transcript may come from a file, so both sides check it: a single broken value in a request would
@@ -173,6 +171,27 @@ PHI__FN phi_json *phi__kept_tree(phi__encoder *e, phi_str text) {
     phi_status status = phi_json_parse(e->arena, text, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) e->failed = true;
     return status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT) ? root : NULL;
+}
+
+PHI__FN phi_status phi__kept_append(phi_arena *arena, phi__kept_grown *grown, phi_json *old,
+                                    const phi_json *more) {
+    phi_str a = phi_json_str(old, ""), b = phi_json_str(more, "");
+    size_t len = phi__add(a.len, b.len);
+    if (len >= UINT32_MAX / 2) return PHI_PARSE;
+    if (grown->node != old || len >= grown->cap) {
+        size_t cap = len * 2 + 64;
+        char *at = phi__arena_bytes(arena, cap);
+        if (at == NULL) return PHI_NO_MEMORY;
+        if (a.len > 0) memcpy(at, a.at, a.len);
+        grown->node = old;
+        grown->at = at;
+        grown->cap = cap;
+    }
+    if (b.len > 0) memcpy(grown->at + a.len, b.at, b.len);
+    grown->at[len] = '\0';
+    old->v.str = grown->at;
+    old->len = (uint32_t)len;
+    return PHI_OK;
 }
 
 PHI__FN size_t phi__kept_text(const phi__assembly *a) {

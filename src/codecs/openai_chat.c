@@ -4,30 +4,25 @@
    quirks, and those bits that change a message are part of the form it is kept under. wire.md parts
    3 and 9. */
 #include "codecs/openai_chat_in.h"
-
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
-#include "wire/wire_in.h"
 
-static inline bool phi__openai_chat_splits(const phi__assembly *a) {
+static inline bool phi__chat_splits(const phi__assembly *a) {
     return (a->quirks & (PHI_QUIRK_THINK_TAGS | PHI_QUIRK_TEXT_CALLS)) != 0;
 }
 
-/* ======== Messages of users, the model and tools, as Chat Completions takes them.
+/* ---- messages ----
 
    Opaque members go back where a server documents that it takes them: calls of custom tools to all,
    parts of the content to Mistral, annotations of files to OpenRouter. */
 
-static phi__id_rule phi__openai_chat_message_id_rule(const phi_model *model) {
+static phi__id_rule phi__chat_id_rule(const phi_model *model) {
     return (model->quirks & PHI_QUIRK_ID_9) != 0 ? PHI__ID_9 : PHI__ID_40;
 }
 
-/* ---- opaque members ---- */
-
 /* The items of a list that is all an opaque block has: `start` is its JSON up to them. Empty: it is
    another block, or broken. Uses and resets e->arena. */
-static phi_str phi__openai_chat_message_opaque(phi__encoder *e, const phi_content *c,
-                                               const char *start) {
+static phi_str phi__chat_opaque(phi__encoder *e, const phi_content *c, const char *start) {
     const phi_str none = {NULL, 0};
     phi_str json = c->replay;
     size_t n = strlen(start);
@@ -37,12 +32,12 @@ static phi_str phi__openai_chat_message_opaque(phi__encoder *e, const phi_conten
     return phi__str(json.at + n, json.len - n - 2);
 }
 
-#define PHI__OPENAI_CHAT_CALLS "{\"tool_calls\":["
-#define PHI__OPENAI_CHAT_PARTS "{\"content\":["
+#define PHI__CHAT_CALLS "{\"tool_calls\":["
+#define PHI__CHAT_PARTS "{\"content\":["
 
 /* The annotations of files that OpenRouter read: with them it does not read a file again, and says
    to send them back ("PDF Inputs", November 2026). */
-static void phi__openai_chat_message_put_annotations(phi__encoder *e, const phi_message *m) {
+static void phi__chat_put_annotations(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool open = false;
     if (!phi__str_is(phi_str_of(e->spec->model->provider), "openrouter") ||
@@ -52,11 +47,9 @@ static void phi__openai_chat_message_put_annotations(phi__encoder *e, const phi_
         phi_str list = m->content[i].citations, one;
         phi__json_cursor c;
         if (phi__str_find(list, 0, "\"file\"") == SIZE_MAX || !phi__render_goes(e, list)) continue;
-        phi__json_cursor_init(&c, list);
-        if (!phi__json_cursor_enter_array(&c)) continue;
-        while (phi__json_cursor_next_item(&c)) {
+        if (!phi__json_cursor_in_array(&c, list)) continue;
+        while (phi__json_cursor_next_raw(&c, &one)) {
             phi__json_found found;
-            if (!phi__json_cursor_take_raw(&c, &one)) break;
             if (phi__json_cursor_find(one, "type", &found) != PHI_OK ||
                 !phi__str_is(found.raw, "file"))
                 continue;
@@ -71,7 +64,7 @@ static void phi__openai_chat_message_put_annotations(phi__encoder *e, const phi_
 /* ---- content ---- */
 
 /* An image, a document or audio. */
-static void phi__openai_chat_message_block(phi__encoder *e, const phi_content *c) {
+static void phi__chat_block(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
     phi__json_write_comma(out);
     switch (c->kind) {
@@ -85,10 +78,9 @@ static void phi__openai_chat_message_block(phi__encoder *e, const phi_content *c
             phi__openai_data_url(e, c);
         break;
     case PHI_CONTENT_AUDIO:
-        phi__buf_text(out, "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"");
-        phi__render_base64(e, c->data);
-        phi__buf_char(out, '"');
-        phi__render_member(out, "format", phi_str_of(phi__render_ending(c->mime_type)));
+        phi__render_base64(e, "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"", c->data,
+                           "\"");
+        phi__records_str(out, "format", phi_str_of(phi__render_ending(c->mime_type)));
         break;
     default:
         phi__buf_text(out, "{\"type\":\"image_url\",\"image_url\":{\"url\":");
@@ -100,96 +92,62 @@ static void phi__openai_chat_message_block(phi__encoder *e, const phi_content *c
 
 /* A user's opaque block, which a host wrote: a separate message if it has a role (the result of a
    custom tool's call), else a part of the content. Uses and resets e->arena. */
-typedef enum phi__openai_chat_place {
-    PHI__OPENAI_CHAT_NONE,
-    PHI__OPENAI_CHAT_MESSAGE,
-    PHI__OPENAI_CHAT_PART
-} phi__openai_chat_place;
+typedef enum phi__chat_place { PHI__CHAT_NONE, PHI__CHAT_MESSAGE, PHI__CHAT_PART } phi__chat_place;
 
-static phi__openai_chat_place phi__openai_chat_message_user_block(phi__encoder *e,
-                                                                  const phi_content *c) {
-    phi__openai_chat_place out = PHI__OPENAI_CHAT_NONE;
+static phi__chat_place phi__chat_user_block(phi__encoder *e, const phi_content *c) {
+    phi__chat_place out = PHI__CHAT_NONE;
     phi_arena_mark mark = phi_arena_save(e->arena);
     if (!phi__kept_is_of(c, e->codec->names, NULL)) return out;
     const phi_json *root = phi__kept_tree(e, c->replay);
     if (phi_json_is(phi_json_get(root, "role"), PHI_JSON_STRING))
-        out = PHI__OPENAI_CHAT_MESSAGE;
+        out = PHI__CHAT_MESSAGE;
     else if (phi_json_is(phi_json_get(root, "type"), PHI_JSON_STRING))
-        out = PHI__OPENAI_CHAT_PART;
+        out = PHI__CHAT_PART;
     phi_arena_reset(e->arena, mark);
     return out;
 }
 
-static bool phi__openai_chat_message_has_block(phi__encoder *e, const phi_message *m,
-                                               phi__openai_chat_place kind) {
+static bool phi__chat_has_block(phi__encoder *e, const phi_message *m, phi__chat_place kind) {
     for (size_t i = 0; i < m->content_count; i++)
-        if (phi__openai_chat_message_user_block(e, &m->content[i]) == kind) return true;
+        if (phi__chat_user_block(e, &m->content[i]) == kind) return true;
     return false;
 }
 
-static void phi__openai_chat_message_opaque_part(phi__encoder *e, const phi_content *c) {
-    if (phi__openai_chat_message_user_block(e, c) != PHI__OPENAI_CHAT_PART) return;
+static void phi__chat_opaque_part(phi__encoder *e, const phi_content *c) {
+    if (phi__chat_user_block(e, c) != PHI__CHAT_PART) return;
     phi__json_write_comma(&e->scratch);
     phi__buf_add_str(&e->scratch, c->replay);
 }
 
-/* Messages, into the scratch buffer. same: minted by the same model. */
-/* Writes nothing if no block may be sent. */
-static void phi__openai_chat_message_user(phi__encoder *e, const phi_message *m) {
-    bool parts = phi__render_sends_media(e, m) ||
-                 phi__openai_chat_message_has_block(e, m, PHI__OPENAI_CHAT_PART);
-    for (size_t i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        if (phi__openai_chat_message_user_block(e, c) != PHI__OPENAI_CHAT_MESSAGE) continue;
-        phi__json_write_comma(&e->scratch);
-        phi__buf_add_str(&e->scratch, c->replay);
-    }
-    if (!parts && !phi__openai_says(e, m)) return;
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
-    if (phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || parts) {
-        phi__buf_char(&e->scratch, '[');
-        phi__render_parts(e, m, true, phi__render_said_part, phi__openai_chat_message_block,
-                          phi__openai_chat_message_opaque_part);
-        phi__buf_char(&e->scratch, ']');
-    } else {
-        phi__buf_char(&e->scratch, '"');
-        (void)phi__openai_join_text(e, m);
-        phi__buf_char(&e->scratch, '"');
-    }
-    phi__buf_char(&e->scratch, '}');
-}
-
 /* ---- the assistant ---- */
 
-static bool phi__openai_chat_message_is_call(const phi_content *c) {
+static bool phi__chat_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
 }
 
-static bool phi__openai_chat_message_is_thinking(const phi_content *c) {
+static bool phi__chat_is_thinking(const phi_content *c) {
     return c->kind == PHI_CONTENT_THINKING && !c->redacted && !phi__render_blank(c->text);
 }
 
 /* Thinking as a part before the text, as Mistral wants it back. */
-static bool phi__openai_chat_message_thinking_parts(phi__encoder *e, const phi_message *m) {
+static bool phi__chat_thinking_parts(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool any = false;
     for (size_t i = 0; i < m->content_count; i++)
-        any = any || phi__openai_chat_message_is_thinking(&m->content[i]) ||
-              phi__openai_chat_message_opaque(e, &m->content[i], PHI__OPENAI_CHAT_PARTS).len > 0;
+        any = any || phi__chat_is_thinking(&m->content[i]) ||
+              phi__chat_opaque(e, &m->content[i], PHI__CHAT_PARTS).len > 0;
     if (!any) return false;
     phi__buf_char(out, '[');
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        if (phi__openai_chat_message_is_thinking(c)) {
-            phi__json_write_comma(out);
-            phi__buf_text(out, "{\"type\":\"thinking\",\"thinking\":[");
+        if (phi__chat_is_thinking(c)) {
+            phi__json_write_item(out, "{\"type\":\"thinking\",\"thinking\":[");
             phi__render_text_part(e, c->text);
             phi__buf_text(out, "]}");
         } else if (phi__openai_is_text(c))
             phi__render_text_part(e, c->text);
         else {
-            phi_str part = phi__openai_chat_message_opaque(e, c, PHI__OPENAI_CHAT_PARTS);
+            phi_str part = phi__chat_opaque(e, c, PHI__CHAT_PARTS);
             if (part.len > 0) phi__json_write_comma(out);
             phi__buf_add_str(out, part);
         }
@@ -198,31 +156,9 @@ static bool phi__openai_chat_message_thinking_parts(phi__encoder *e, const phi_m
     return true;
 }
 
-static void phi__openai_chat_message_calls(phi__encoder *e, const phi_message *m) {
-    phi__buf *out = &e->scratch;
-    bool open = false;
-    for (size_t i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        phi_str custom = phi__openai_chat_message_opaque(e, c, PHI__OPENAI_CHAT_CALLS);
-        if (!phi__openai_chat_message_is_call(c) && custom.len == 0) continue;
-        phi__buf_text(out, open ? "," : ",\"tool_calls\":[");
-        open = true;
-        phi__buf_add_str(out, custom);
-        if (custom.len > 0) continue;
-        phi__buf_text(out, "{\"id\":");
-        phi__render_id(out, c->id, phi__openai_chat_message_id_rule(e->spec->model));
-        phi__buf_text(out, ",\"type\":\"function\",\"function\":{\"name\":");
-        phi__render_name(out, c->name, 64);
-        phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
-        phi__buf_text(out, "}}");
-    }
-    if (open) phi__buf_char(out, ']');
-}
-
 /* What came in reasoning_details, or in thinking_blocks, goes back verbatim in place of the text.
    start: of the replay, "{" and the member with its bracket. */
-static bool phi__openai_chat_message_put_details(phi__buf *out, const phi_message *m,
-                                                 const char *start) {
+static bool phi__chat_put_details(phi__buf *out, const phi_message *m, const char *start) {
     size_t n = strlen(start);
     bool any = false;
     for (size_t i = 0; i < m->content_count; i++) {
@@ -238,32 +174,29 @@ static bool phi__openai_chat_message_put_details(phi__buf *out, const phi_messag
     return any;
 }
 
-#define PHI__OPENAI_CHAT_DETAILS "{\"reasoning_details\":["
-#define PHI__OPENAI_CHAT_BLOCKS "{\"thinking_blocks\":["
+#define PHI__CHAT_DETAILS "{\"reasoning_details\":["
+#define PHI__CHAT_BLOCKS "{\"thinking_blocks\":["
 
 /* The reasoning text, in the field it came in. The signatures of Claude at LiteLLM always go back:
    without them the second request of a tool loop is refused. */
-static void phi__openai_chat_message_put_reasoning(phi__encoder *e, const phi_message *m,
-                                                   bool same) {
+static void phi__chat_put_reasoning(phi__encoder *e, const phi_message *m, bool same) {
     static const char *const fields[] = {"reasoning_content", "reasoning", "reasoning_text"};
     phi__buf *out = &e->scratch;
-    bool required =
-        phi__openai_chat_quirk(e, PHI_QUIRK_REASONING_REQUIRED) && phi__openai_chat_thinking_on(e);
+    bool required = phi__chat_quirk(e, PHI_QUIRK_REASONING_REQUIRED) && phi__chat_thinking_on(e);
     bool any = false;
     size_t field = 0;
-    if (same && phi__openai_chat_message_put_details(out, m, PHI__OPENAI_CHAT_BLOCKS)) return;
-    if (same && phi__openai_chat_quirk(e, PHI_QUIRK_REPLAY_REASONING)) {
-        if (phi__openai_chat_message_put_details(out, m, PHI__OPENAI_CHAT_DETAILS)) return;
+    if (same && phi__chat_put_details(out, m, PHI__CHAT_BLOCKS)) return;
+    if (same && phi__chat_quirk(e, PHI_QUIRK_REPLAY_REASONING)) {
+        if (phi__chat_put_details(out, m, PHI__CHAT_DETAILS)) return;
         for (size_t i = 0; i < m->content_count; i++) {
             const phi_content *c = &m->content[i];
-            if (!phi__openai_chat_message_is_thinking(c)) continue;
+            if (!phi__chat_is_thinking(c)) continue;
             if (any)
                 phi__buf_text(out, "\\n");
             else {
                 for (field = PHI__COUNT(fields) - 1; field > 0; field--)
                     if (phi__str_is(c->signature, fields[field])) break;
-                phi__json_write_key(out, phi_str_of(fields[field]));
-                phi__buf_char(out, '"');
+                phi__records_raw(out, fields[field], "\"");
             }
             phi__render_text(e, c->text);
             any = true;
@@ -273,57 +206,48 @@ static void phi__openai_chat_message_put_reasoning(phi__encoder *e, const phi_me
     if (required && !any) phi__buf_text(out, ",\"reasoning_content\":\"\"");
 }
 
-static void phi__openai_chat_message_assistant(phi__encoder *e, const phi_message *m, bool same) {
+static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same) {
     phi__buf *out = &e->scratch;
     bool text = false, calls = false;
     for (size_t i = 0; i < m->content_count; i++) {
         text = text || phi__openai_is_text(&m->content[i]);
-        calls = calls || phi__openai_chat_message_is_call(&m->content[i]) ||
-                phi__openai_chat_message_opaque(e, &m->content[i], PHI__OPENAI_CHAT_CALLS).len > 0;
+        calls = calls || phi__chat_is_call(&m->content[i]) ||
+                phi__chat_opaque(e, &m->content[i], PHI__CHAT_CALLS).len > 0;
     }
     if (!text && !calls) return;
     phi__buf_text(out, "{\"role\":\"assistant\",\"content\":");
-    if (same && phi__openai_chat_quirk(e, PHI_QUIRK_THINKING_PARTS) &&
-        phi__openai_chat_message_thinking_parts(e, m)) {
+    if (same && phi__chat_quirk(e, PHI_QUIRK_THINKING_PARTS) && phi__chat_thinking_parts(e, m)) {
         /* written */
     } else if (text) {
         phi__buf_char(out, '"');
-        (void)phi__openai_join_text(e, m);
+        (void)phi__openai_join_text(e, m, false);
         phi__buf_char(out, '"');
     } else
-        phi__buf_text(out, phi__openai_chat_quirk(e, PHI_QUIRK_EMPTY_CONTENT) ? "\"\"" : "null");
-    phi__openai_chat_message_put_annotations(e, m);
-    phi__openai_chat_message_put_reasoning(e, m, same);
-    phi__openai_chat_message_calls(e, m);
+        phi__buf_text(out, phi__chat_quirk(e, PHI_QUIRK_EMPTY_CONTENT) ? "\"\"" : "null");
+    phi__chat_put_annotations(e, m);
+    phi__chat_put_reasoning(e, m, same);
+    bool open = false;
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        phi_str custom = phi__chat_opaque(e, c, PHI__CHAT_CALLS);
+        if (!phi__chat_is_call(c) && custom.len == 0) continue;
+        phi__buf_text(out, open ? "," : ",\"tool_calls\":[");
+        open = true;
+        phi__buf_add_str(out, custom);
+        if (custom.len > 0) continue;
+        phi__render_id(out, "{\"id\":", c->id, phi__chat_id_rule(e->spec->model));
+        phi__render_name(out, ",\"type\":\"function\",\"function\":{\"name\":", c->name, 64);
+        phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
+        phi__buf_text(out, "}}");
+    }
+    if (open) phi__buf_char(out, ']');
     phi__buf_char(out, '}');
 }
 
 /* ---- tool results ---- */
 
-static void phi__openai_chat_message_result(phi__encoder *e, const phi_message *m) {
-    phi__buf *out = &e->scratch;
-    phi__buf_text(out, "{\"role\":\"tool\",\"tool_call_id\":");
-    phi__render_id(out, m->tool_call_id, phi__openai_chat_message_id_rule(e->spec->model));
-    if (phi__openai_chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT)) {
-        phi__buf_text(out, ",\"name\":");
-        phi__render_name(out, m->tool_name, 64);
-    }
-    phi__buf_text(out, ",\"content\":\"");
-    if (m->is_error) phi__buf_text(out, "Error: ");
-    if (phi__openai_join_text(e, m)) {
-        /* written */
-    } else if (phi__render_sends_media(e, m)) {
-        phi__buf_text(out, "(see the ");
-        phi__buf_text(out, phi__render_media_word(e, m));
-        phi__buf_text(out, " below)");
-    } else
-        phi__buf_text(out, "(no output)");
-    phi__buf_text(out, "\"}");
-}
-
 /* "Image returned by tool x:", and what it returned. */
-/* "Image returned by tool x:", and what it returned. */
-static void phi__openai_chat_message_result_media(phi__encoder *e, const phi_message *m) {
+static void phi__chat_result_media(phi__encoder *e, const phi_message *m) {
     const char *word = phi__render_media_word(e, m);
     phi__buf *out = &e->scratch;
     phi__buf_text(out, "{\"type\":\"text\",\"text\":\"");
@@ -334,10 +258,10 @@ static void phi__openai_chat_message_result_media(phi__encoder *e, const phi_mes
     phi__buf_text(out, ":\"}");
     for (size_t i = 0; i < m->content_count; i++)
         if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK)
-            phi__openai_chat_message_block(e, &m->content[i]);
+            phi__chat_block(e, &m->content[i]);
 }
 
-/* ======== Answers of the OpenAI Chat Completions API: chunks to a message.
+/* ---- answers: chunks to a message ----
 
    A chunk is read in one pass without a tree into views of what matters, and then applied:
    reasoning before text, text before calls. Servers differ wherever the standard leaves room, so a
@@ -345,136 +269,131 @@ static void phi__openai_chat_message_result_media(phi__encoder *e, const phi_mes
    wire.md part 3. */
 
 /* The fields in which servers send reasoning, by preference; names as the message keeps them. */
-static const char *const phi__openai_chat_reasoning_fields[] = {"reasoning_content", "reasoning",
-                                                                "reasoning_text"};
+static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "reasoning",
+                                                         "reasoning_text"};
 
 /* The parts of a chunk, as they stand in its text; `at` NULL and length 0: absent, null or odd. */
-typedef struct phi__openai_chat_chunk {
+typedef struct phi__chat_chunk {
     phi__json_text id, model, finish;
     phi__json_text content, refusal, reasoning[3];
     phi_str parts; /* content as an array: raw JSON, as all that follow */
     phi_str details, blocks, calls, usage, error;
     phi_str annotations, sources, citations;
     phi_str others; /* the whole delta, if it has members that are not read */
-} phi__openai_chat_chunk;
+} phi__chat_chunk;
 
 /* ---- reading a chunk ---- */
 
 /* Chunks and calls are read without tables: a chunk comes with each few tokens, and names that are
    compared in place take a third of the instructions (make callgrind, bench_wire). */
 
-static void phi__openai_chat_stream_take_error(phi__json_cursor *c, void *error) {
+static void phi__chat_take_error(phi__json_cursor *c, void *error) {
     (void)phi__classify_take_error(c, (phi_str *)error);
 }
 
-static const phi__json_member phi__openai_chat_groq_list[] = {
-    PHI__MEMBER(phi__openai_chat_chunk, usage, "usage", PHI__MEMBER_SOME),
-    PHI__MEMBER_TAKE(phi__openai_chat_chunk, error, "error", phi__openai_chat_stream_take_error)};
-static const phi__json_members phi__openai_chat_groq_members = {
-    phi__openai_chat_groq_list, PHI__COUNT(phi__openai_chat_groq_list)};
+static const phi__json_member phi__chat_groq_members[] = {
+    PHI__MEMBER(phi__chat_chunk, usage, "usage", PHI__MEMBER_SOME),
+    PHI__MEMBER_TAKE(phi__chat_chunk, error, "error", phi__chat_take_error), PHI__MEMBERS_END};
 
 /* Raw JSON, unless it is null. */
-static void phi__openai_chat_stream_raw(phi__json_cursor *c, phi_str *out) {
+static void phi__chat_raw(phi__json_cursor *c, phi_str *out) {
     if (phi__json_cursor_peek(c) == PHI_JSON_NULL)
         (void)phi__json_cursor_skip(c);
     else
         (void)phi__json_cursor_take_raw(c, out);
 }
 
-static void phi__openai_chat_stream_list(phi__json_cursor *c, phi_str *out) {
+static void phi__chat_list(phi__json_cursor *c, phi_str *out) {
     if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
         (void)phi__json_cursor_take_raw(c, out);
     else
         (void)phi__json_cursor_skip(c);
 }
 
-static void phi__openai_chat_stream_delta(phi__json_cursor *c, phi__openai_chat_chunk *k) {
+static void phi__chat_delta(phi__json_cursor *c, phi__chat_chunk *k) {
     const char *from = c->at;
     phi__json_text key;
     if (!phi__json_cursor_enter_object(c)) return;
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__OPENAI_CHAT_IS(key, "content")) {
+        if (PHI__CHAT_IS(key, "content")) {
             if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
                 (void)phi__json_cursor_take_raw(c, &k->parts);
             else
                 (void)phi__json_cursor_take_text(c, &k->content);
-        } else if (PHI__OPENAI_CHAT_IS(key, "tool_calls"))
-            phi__openai_chat_stream_raw(c, &k->calls);
-        else if (PHI__OPENAI_CHAT_IS(key, "reasoning_content"))
+        } else if (PHI__CHAT_IS(key, "tool_calls"))
+            phi__chat_raw(c, &k->calls);
+        else if (PHI__CHAT_IS(key, "reasoning_content"))
             (void)phi__json_cursor_take_text(c, &k->reasoning[0]);
-        else if (PHI__OPENAI_CHAT_IS(key, "reasoning"))
+        else if (PHI__CHAT_IS(key, "reasoning"))
             (void)phi__json_cursor_take_text(c, &k->reasoning[1]);
-        else if (PHI__OPENAI_CHAT_IS(key, "reasoning_text"))
+        else if (PHI__CHAT_IS(key, "reasoning_text"))
             (void)phi__json_cursor_take_text(c, &k->reasoning[2]);
-        else if (PHI__OPENAI_CHAT_IS(key, "reasoning_details"))
-            phi__openai_chat_stream_raw(c, &k->details);
-        else if (PHI__OPENAI_CHAT_IS(key, "thinking_blocks"))
-            phi__openai_chat_stream_raw(c, &k->blocks);
-        else if (PHI__OPENAI_CHAT_IS(key, "refusal"))
+        else if (PHI__CHAT_IS(key, "reasoning_details"))
+            phi__chat_raw(c, &k->details);
+        else if (PHI__CHAT_IS(key, "thinking_blocks"))
+            phi__chat_raw(c, &k->blocks);
+        else if (PHI__CHAT_IS(key, "refusal"))
             (void)phi__json_cursor_take_text(c, &k->refusal);
-        else if (PHI__OPENAI_CHAT_IS(key, "annotations"))
-            phi__openai_chat_stream_list(c, &k->annotations);
+        else if (PHI__CHAT_IS(key, "annotations"))
+            phi__chat_list(c, &k->annotations);
         else {
             /* A member that is not read. */
             phi_str raw;
-            if (phi__openai_chat_kept_wants(c, key, &raw)) k->others = raw;
+            if (phi__chat_kept_wants(c, key, &raw)) k->others = raw;
         }
     }
     if (k->others.len > 0) k->others = phi__str(from, (size_t)(c->at - from));
 }
 
-/* A choice of a chunk, or of a whole answer, which has `message` instead of `delta`. */
-static void phi__openai_chat_stream_choice(phi__json_cursor *c, phi__openai_chat_chunk *k) {
-    phi__json_text key;
-    if (!phi__json_cursor_enter_object(c)) return;
-    while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__OPENAI_CHAT_IS(key, "delta") || PHI__OPENAI_CHAT_IS(key, "message"))
-            phi__openai_chat_stream_delta(c, k);
-        else if (PHI__OPENAI_CHAT_IS(key, "finish_reason"))
-            (void)phi__json_cursor_take_text(c, &k->finish);
-        else if (PHI__OPENAI_CHAT_IS(key, "usage"))
-            phi__openai_chat_stream_raw(c, &k->usage);
-        else
-            (void)phi__json_cursor_skip(c);
-    }
-}
-
 /* Only the first choice: requests never ask for more. */
-static void phi__openai_chat_stream_choices(phi__json_cursor *c, phi__openai_chat_chunk *k) {
+static void phi__chat_choices(phi__json_cursor *c, phi__chat_chunk *k) {
     bool first = true;
     if (!phi__json_cursor_enter_array(c)) return;
     while (phi__json_cursor_next_item(c)) {
-        if (first)
-            phi__openai_chat_stream_choice(c, k);
-        else
+        if (first) {
+            /* A choice of a chunk, or of a whole answer, which has `message` instead of
+               `delta`. */
+            phi__json_text key;
+            if (phi__json_cursor_enter_object(c)) {
+                while (phi__json_cursor_next_key(c, &key)) {
+                    if (PHI__CHAT_IS(key, "delta") || PHI__CHAT_IS(key, "message"))
+                        phi__chat_delta(c, k);
+                    else if (PHI__CHAT_IS(key, "finish_reason"))
+                        (void)phi__json_cursor_take_text(c, &k->finish);
+                    else if (PHI__CHAT_IS(key, "usage"))
+                        phi__chat_raw(c, &k->usage);
+                    else
+                        (void)phi__json_cursor_skip(c);
+                }
+            }
+        } else
             (void)phi__json_cursor_skip(c);
         first = false;
     }
 }
 
-static bool phi__openai_chat_stream_read(phi__openai_chat_chunk *k, phi_str data) {
+static bool phi__chat_stream_read(phi__chat_chunk *k, phi_str data) {
     phi__json_cursor c;
     phi__json_text key;
     memset(k, 0, sizeof *k);
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_cursor_enter_object(&c)) return false;
+    if (!phi__json_cursor_in_object(&c, data)) return false;
     while (phi__json_cursor_next_key(&c, &key)) {
-        if (PHI__OPENAI_CHAT_IS(key, "choices"))
-            phi__openai_chat_stream_choices(&c, k);
-        else if (PHI__OPENAI_CHAT_IS(key, "id"))
+        if (PHI__CHAT_IS(key, "choices"))
+            phi__chat_choices(&c, k);
+        else if (PHI__CHAT_IS(key, "id"))
             (void)phi__json_cursor_take_text(&c, &k->id);
-        else if (PHI__OPENAI_CHAT_IS(key, "model"))
+        else if (PHI__CHAT_IS(key, "model"))
             (void)phi__json_cursor_take_text(&c, &k->model);
-        else if (PHI__OPENAI_CHAT_IS(key, "usage"))
-            phi__openai_chat_stream_raw(&c, &k->usage);
-        else if (PHI__OPENAI_CHAT_IS(key, "error"))
+        else if (PHI__CHAT_IS(key, "usage"))
+            phi__chat_raw(&c, &k->usage);
+        else if (PHI__CHAT_IS(key, "error"))
             (void)phi__classify_take_error(&c, &k->error);
-        else if (PHI__OPENAI_CHAT_IS(key, "x_groq"))
-            (void)phi__json_members_take(&c, &phi__openai_chat_groq_members, k);
-        else if (PHI__OPENAI_CHAT_IS(key, "search_results")) /* Perplexity */
-            phi__openai_chat_stream_list(&c, &k->sources);
-        else if (PHI__OPENAI_CHAT_IS(key, "citations")) /* Perplexity, xAI: only addresses */
-            phi__openai_chat_stream_list(&c, &k->citations);
+        else if (PHI__CHAT_IS(key, "x_groq"))
+            (void)phi__json_members_take(&c, phi__chat_groq_members, k);
+        else if (PHI__CHAT_IS(key, "search_results")) /* Perplexity */
+            phi__chat_list(&c, &k->sources);
+        else if (PHI__CHAT_IS(key, "citations")) /* Perplexity, xAI: only addresses */
+            phi__chat_list(&c, &k->citations);
         else
             (void)phi__json_cursor_skip(&c);
     }
@@ -483,40 +402,37 @@ static bool phi__openai_chat_stream_read(phi__openai_chat_chunk *k, phi_str data
 
 /* ---- usage ---- */
 
-typedef struct phi__openai_chat_counts {
+typedef struct phi__chat_counts {
     uint64_t prompt, output, written, reasoning;
     uint64_t read, hit, top; /* from a cache: servers put it into one of three places */
-} phi__openai_chat_counts;
+} phi__chat_counts;
 
-static const phi__json_member phi__openai_chat_prompt_list[] = {
-    PHI__MEMBER(phi__openai_chat_counts, read, "cached_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi__openai_chat_counts, written, "cache_write_tokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__openai_chat_prompt_members = {
-    phi__openai_chat_prompt_list, PHI__COUNT(phi__openai_chat_prompt_list)};
+static const phi__json_member phi__chat_prompt_members[] = {
+    PHI__MEMBER(phi__chat_counts, read, "cached_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__chat_counts, written, "cache_write_tokens", PHI__MEMBER_U64),
+    PHI__MEMBERS_END};
 
-static const phi__json_member phi__openai_chat_output_list[] = {
-    PHI__MEMBER(phi__openai_chat_counts, reasoning, "reasoning_tokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__openai_chat_output_members = {
-    phi__openai_chat_output_list, PHI__COUNT(phi__openai_chat_output_list)};
+static const phi__json_member phi__chat_output_members[] = {
+    PHI__MEMBER(phi__chat_counts, reasoning, "reasoning_tokens", PHI__MEMBER_U64),
+    PHI__MEMBERS_END};
 
-static const phi__json_member phi__openai_chat_usage_list[] = {
-    PHI__MEMBER(phi__openai_chat_counts, prompt, "prompt_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi__openai_chat_counts, output, "completion_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER_INSIDE("prompt_tokens_details", &phi__openai_chat_prompt_members),
-    PHI__MEMBER_INSIDE("completion_tokens_details", &phi__openai_chat_output_members),
+static const phi__json_member phi__chat_usage_members[] = {
+    PHI__MEMBER(phi__chat_counts, prompt, "prompt_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__chat_counts, output, "completion_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER_INSIDE("prompt_tokens_details", phi__chat_prompt_members),
+    PHI__MEMBER_INSIDE("completion_tokens_details", phi__chat_output_members),
     /* DeepSeek */
-    PHI__MEMBER(phi__openai_chat_counts, hit, "prompt_cache_hit_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi__openai_chat_counts, top, "cached_tokens", PHI__MEMBER_U64)}; /* Moonshot */
-static const phi__json_members phi__openai_chat_usage_members = {
-    phi__openai_chat_usage_list, PHI__COUNT(phi__openai_chat_usage_list)};
+    PHI__MEMBER(phi__chat_counts, hit, "prompt_cache_hit_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__chat_counts, top, "cached_tokens", PHI__MEMBER_U64), /* Moonshot */
+    PHI__MEMBERS_END};
 
 /* The last usage counts. */
-static void phi__openai_chat_stream_usage(phi__assembly *a, phi_str raw) {
+static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_cursor_init(&c, raw);
     if (raw.len == 0 || phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return;
-    phi__openai_chat_counts n = PHI_ZERO;
-    (void)phi__json_members_take(&c, &phi__openai_chat_usage_members, &n);
+    phi__chat_counts n = PHI_ZERO;
+    (void)phi__json_members_take(&c, phi__chat_usage_members, &n);
     if (n.read == 0) n.read = n.hit != 0 ? n.hit : n.top;
     a->usage.cache_read = n.read;
     a->usage.cache_write = n.written;
@@ -527,76 +443,57 @@ static void phi__openai_chat_stream_usage(phi__assembly *a, phi_str raw) {
 }
 
 /* After the finish reason only usage is awaited. Some servers send zeros until they know it. */
-static bool phi__openai_chat_stream_counted(const phi__assembly *a) {
+static bool phi__chat_counted(const phi__assembly *a) {
     return a->usage.output > 0 || a->usage.input > 0;
 }
 
 /* ---- thinking and text ---- */
 
-static void phi__openai_chat_stream_say(phi__openai_chat_state *st, phi__assembly *a,
-                                        phi__json_text text) {
+static void phi__chat_say(phi__chat_state *st, phi__assembly *a, phi__json_text text) {
     if (text.len == 0) return;
-    if (phi__openai_chat_splits(a))
-        phi__openai_chat_text_add(&st->text, a, text);
+    if (phi__chat_splits(a))
+        phi__chat_text_add(&st->text, a, text);
     else
-        phi__assembly_add_text(a, phi__openai_chat_kept_current(a, PHI_CONTENT_TEXT), text);
+        phi__assembly_add_text(a, phi__chat_kept_current(a, PHI_CONTENT_TEXT), text);
 }
 
 /* A part of the content; false: it is neither text nor thinking. */
-static bool phi__openai_chat_stream_part(phi__openai_chat_state *st, phi__assembly *a,
-                                         phi__json_cursor *c, phi__json_text *type, size_t *n) {
+static bool phi__chat_part(phi__chat_state *st, phi__assembly *a, phi__json_cursor *c,
+                           phi__json_text *type, size_t *n) {
     phi__json_text key, text;
     bool known = false;
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__OPENAI_CHAT_IS(key, "type"))
+        if (PHI__CHAT_IS(key, "type"))
             (void)phi__json_cursor_take_text(c, type);
-        else if (PHI__OPENAI_CHAT_IS(key, "thinking")) {
+        else if (PHI__CHAT_IS(key, "thinking")) {
             known = true;
-            phi__openai_chat_thinking_parts(a, c, n);
-        } else if (!PHI__OPENAI_CHAT_IS(key, "text"))
+            phi__chat_thinking_list(a, c, n);
+        } else if (!PHI__CHAT_IS(key, "text"))
             phi__json_cursor_skip(c);
         else if (phi__json_cursor_take_text(c, &text)) {
             known = true;
-            phi__openai_chat_stream_say(st, a, text);
+            phi__chat_say(st, a, text);
         }
     }
     return known;
 }
 
-/* Content as parts, as Mistral's models send it. */
-static void phi__openai_chat_stream_parts_of(phi__openai_chat_state *st, phi__assembly *a,
-                                             phi_str raw) {
-    phi__json_cursor c;
-    size_t n = 0;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_cursor_enter_array(&c)) return;
-    while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n)) {
-        phi__json_text type = {NULL, 0, false};
-        const char *from = c.at;
-        if (!phi__json_cursor_enter_object(&c)) continue;
-        if (!phi__openai_chat_stream_part(st, a, &c, &type, &n) && type.len > 0)
-            phi__openai_chat_kept_part(a, type,
-                                       phi__str_trim(phi__str(from, (size_t)(c.at - from))));
-    }
-}
-
 /* ---- calls ---- */
 
-typedef struct phi__openai_chat_call {
+typedef struct phi__chat_call {
     phi__json_text id, name, arguments;
     phi_str object; /* arguments that are no text, as some servers send them */
     int64_t index;
     bool has_index, custom; /* custom: a call of a tool without a schema, which phi does not know */
-} phi__openai_chat_call;
+} phi__chat_call;
 
-static void phi__openai_chat_stream_function(phi__json_cursor *c, phi__openai_chat_call *call) {
+static void phi__chat_function(phi__json_cursor *c, phi__chat_call *call) {
     phi__json_text key;
     if (!phi__json_cursor_enter_object(c)) return;
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__OPENAI_CHAT_IS(key, "name"))
+        if (PHI__CHAT_IS(key, "name"))
             (void)phi__json_cursor_take_text(c, &call->name);
-        else if (!PHI__OPENAI_CHAT_IS(key, "arguments"))
+        else if (!PHI__CHAT_IS(key, "arguments"))
             (void)phi__json_cursor_skip(c);
         else if (phi__json_cursor_peek(c) == PHI_JSON_OBJECT)
             (void)phi__json_cursor_take_raw(c, &call->object);
@@ -605,58 +502,56 @@ static void phi__openai_chat_stream_function(phi__json_cursor *c, phi__openai_ch
     }
 }
 
-static void phi__openai_chat_stream_read_call(phi__json_cursor *c, phi__openai_chat_call *call) {
+static void phi__chat_read_call(phi__json_cursor *c, phi__chat_call *call) {
     phi__json_text key;
     memset(call, 0, sizeof *call);
     if (!phi__json_cursor_enter_object(c)) return;
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__OPENAI_CHAT_IS(key, "index"))
+        if (PHI__CHAT_IS(key, "index"))
             call->has_index = phi__json_cursor_take_i64(c, &call->index);
-        else if (PHI__OPENAI_CHAT_IS(key, "id"))
+        else if (PHI__CHAT_IS(key, "id"))
             (void)phi__json_cursor_take_text(c, &call->id);
-        else if (PHI__OPENAI_CHAT_IS(key, "function"))
-            phi__openai_chat_stream_function(c, call);
+        else if (PHI__CHAT_IS(key, "function"))
+            phi__chat_function(c, call);
         else {
-            call->custom = call->custom || PHI__OPENAI_CHAT_IS(key, "custom");
+            call->custom = call->custom || PHI__CHAT_IS(key, "custom");
             (void)phi__json_cursor_skip(c);
         }
     }
-    if (PHI__OPENAI_CHAT_IS(call->id, "null")) call->id.len = 0;
+    if (PHI__CHAT_IS(call->id, "null")) call->id.len = 0;
 }
 
-static bool phi__openai_chat_stream_same_id(const phi__draft *d, phi__json_text id) {
+static bool phi__chat_same_id(const phi__draft *d, phi__json_text id) {
     return d->id.len == 0 || phi__json_cursor_text_is(id, phi__buf_str(&d->id));
 }
 
 /* True if a call without an index is that of the block. A call that was read out of text has no
    hash. */
-static bool phi__openai_chat_stream_has_id(const phi__draft *d, phi__json_text id, uint64_t hash) {
+static bool phi__chat_has_id(const phi__draft *d, phi__json_text id, uint64_t hash) {
     return d->item != 0 ? d->item == hash : phi__json_cursor_text_is(id, phi__buf_str(&d->id));
 }
 
 /* The call a delta belongs to: by its index, else by its id, else the last. Another id at a known
    index is another call. SIZE_MAX: a new one. */
-static size_t phi__openai_chat_stream_find_call(const phi__assembly *a,
-                                                const phi__openai_chat_call *call, uint64_t hash) {
+static size_t phi__chat_find_call(const phi__assembly *a, const phi__chat_call *call,
+                                  uint64_t hash) {
     for (size_t i = a->count; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
         if (d->kind != PHI_CONTENT_TOOL_CALL) continue;
         if (call->has_index) {
             if (d->key != call->index) continue;
-            return call->id.len == 0 || phi__openai_chat_stream_same_id(d, call->id) ? i - 1
-                                                                                     : SIZE_MAX;
+            return call->id.len == 0 || phi__chat_same_id(d, call->id) ? i - 1 : SIZE_MAX;
         }
-        if (call->id.len == 0 || phi__openai_chat_stream_has_id(d, call->id, hash)) return i - 1;
+        if (call->id.len == 0 || phi__chat_has_id(d, call->id, hash)) return i - 1;
     }
     return SIZE_MAX;
 }
 
-static void phi__openai_chat_stream_call_delta(phi__assembly *a,
-                                               const phi__openai_chat_call *call) {
+static void phi__chat_call_delta(phi__assembly *a, const phi__chat_call *call) {
     uint64_t hash = phi__assembly_hash(a, call->id);
-    size_t block = phi__openai_chat_stream_find_call(a, call, hash);
+    size_t block = phi__chat_find_call(a, call, hash);
     if (block == SIZE_MAX) {
-        size_t last = phi__openai_chat_kept_last(a);
+        size_t last = phi__chat_kept_last(a);
         if (last != SIZE_MAX && a->drafts[last].kind != PHI_CONTENT_TOOL_CALL)
             phi__assembly_close(a, last);
         block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, call->has_index ? call->index : -1);
@@ -674,35 +569,10 @@ static void phi__openai_chat_stream_call_delta(phi__assembly *a,
         phi__assembly_add_text(a, block, call->arguments);
 }
 
-static void phi__openai_chat_stream_calls_of(phi__openai_chat_state *st, phi__assembly *a,
-                                             phi_str raw) {
-    phi__json_cursor c;
-    phi__openai_chat_call call;
-    size_t n = 0;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_cursor_enter_array(&c)) return;
-    while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n)) {
-        const char *from = c.at;
-        if (!st->text.structured && phi__openai_chat_splits(a))
-            phi__openai_chat_text_end(&st->text, a, PHI__OPENAI_CHAT_CALLED);
-        st->text.structured = true;
-        if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) {
-            phi__json_cursor_skip(&c);
-            continue;
-        }
-        phi__openai_chat_stream_read_call(&c, &call);
-        if (call.custom)
-            phi__openai_chat_kept_call(a, phi__str_trim(phi__str(from, (size_t)(c.at - from))),
-                                       call.has_index, call.index, call.id.len > 0);
-        else
-            phi__openai_chat_stream_call_delta(a, &call);
-    }
-}
-
 /* ---- the end ---- */
 
-static void phi__openai_chat_stream_stop_word(phi__assembly *a, phi_str word) {
-    static const struct phi__openai_chat_stop {
+static void phi__chat_stop_word(phi__assembly *a, phi_str word) {
+    static const struct phi__chat_stop {
         const char *word;
         phi_stop_reason reason;
     } table[] = {{"stop", PHI_STOP_REASON_STOP},
@@ -733,17 +603,17 @@ static void phi__openai_chat_stream_stop_word(phi__assembly *a, phi_str word) {
         phi__assembly_unknown_stop(a);
 }
 
-static void phi__openai_chat_stream_close_all(phi__assembly *a) {
-    for (size_t i = 0; i < a->count; i++) phi__openai_chat_kept_close(a, i);
+static void phi__chat_close_all(phi__assembly *a) {
+    for (size_t i = 0; i < a->count; i++) phi__chat_kept_close(a, i);
 }
 
-static phi__openai_chat_ending phi__openai_chat_stream_ending(const phi__assembly *a) {
-    if (a->failure.kind != PHI_FAILURE_NONE) return PHI__OPENAI_CHAT_BROKEN;
-    return a->stop_reason == PHI_STOP_REASON_LENGTH ? PHI__OPENAI_CHAT_CUT : PHI__OPENAI_CHAT_ENDED;
+static phi__chat_ending phi__chat_ending_of(const phi__assembly *a) {
+    if (a->failure.kind != PHI_FAILURE_NONE) return PHI__CHAT_BROKEN;
+    return a->stop_reason == PHI_STOP_REASON_LENGTH ? PHI__CHAT_CUT : PHI__CHAT_ENDED;
 }
 
-static void phi__openai_chat_stream_finish(phi__openai_chat_state *st, phi__assembly *a,
-                                           phi__json_text finish, bool has_usage) {
+static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_text finish,
+                             bool has_usage) {
     if (finish.at == NULL || st->finished) return;
     if (finish.len == 0) {
         st->finish_empty = true;
@@ -752,92 +622,122 @@ static void phi__openai_chat_stream_finish(phi__openai_chat_state *st, phi__asse
     st->finished = a->terminal = true;
     phi__delta_cache_forget(&st->repeat);
     phi__assembly_put(a, &a->raw_stop_reason, finish);
-    phi__openai_chat_stream_stop_word(a, phi__buf_str(&a->raw_stop_reason));
-    a->last = has_usage && phi__openai_chat_stream_counted(a);
-    if (phi__openai_chat_splits(a))
-        phi__openai_chat_text_end(&st->text, a, phi__openai_chat_stream_ending(a));
+    phi__chat_stop_word(a, phi__buf_str(&a->raw_stop_reason));
+    a->last = has_usage && phi__chat_counted(a);
+    if (phi__chat_splits(a)) phi__chat_text_end(&st->text, a, phi__chat_ending_of(a));
     if (a->failure.kind == PHI_FAILURE_NONE)
-        phi__openai_chat_stream_close_all(a);
+        phi__chat_close_all(a);
     else
         a->awaits_usage = true; /* and calls were cut */
 }
 
 /* Annotations are new ones each time; a list of sources is the same one in each chunk. */
-static void phi__openai_chat_stream_cite(phi__openai_chat_state *st, phi__assembly *a,
-                                         const phi__openai_chat_chunk *k) {
+static void phi__chat_cite(phi__chat_state *st, phi__assembly *a, const phi__chat_chunk *k) {
     phi_str sources = k->sources.len > 2 ? k->sources : k->citations;
     if (k->annotations.len > 2) {
         st->annotated = true;
-        phi__openai_chat_kept_annotations(a, k->annotations);
+        phi__chat_kept_annotations(a, k->annotations);
     } else if (sources.len > 2 && !st->annotated)
-        phi__openai_chat_kept_sources(a, sources);
+        phi__chat_kept_sources(a, sources);
 }
 
-static void phi__openai_chat_stream_apply(phi__openai_chat_state *st, phi__assembly *a,
-                                          const phi__openai_chat_chunk *k) {
+static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__chat_chunk *k) {
     bool spoken = false;
     if (a->response_id.len == 0 && k->id.len > 0) phi__assembly_put(a, &a->response_id, k->id);
     if (a->model.len == 0 && k->model.len > 0) phi__assembly_put(a, &a->model, k->model);
     if (!a->started) phi__assembly_start(a);
-    for (size_t i = 0; i < PHI__COUNT(phi__openai_chat_reasoning_fields) && !spoken; i++) {
+    for (size_t i = 0; i < PHI__COUNT(phi__chat_reasoning_fields) && !spoken; i++) {
         spoken = k->reasoning[i].len > 0; /* some send the same text in two fields */
-        phi__openai_chat_thinking_add(a, k->reasoning[i], phi__openai_chat_reasoning_fields[i]);
+        phi__chat_thinking_add(a, k->reasoning[i], phi__chat_reasoning_fields[i]);
     }
     if (k->details.len > 0)
-        phi__openai_chat_thinking_details(st, a, k->details, "reasoning_details", spoken);
+        phi__chat_thinking_details(st, a, k->details, "reasoning_details", spoken);
     else if (k->blocks.len > 0)
-        phi__openai_chat_thinking_details(st, a, k->blocks, "thinking_blocks", spoken);
-    if (k->parts.len > 0) phi__openai_chat_stream_parts_of(st, a, k->parts);
-    if (k->content.len > 0) phi__openai_chat_stream_say(st, a, k->content);
-    if (k->refusal.len > 0) phi__openai_chat_stream_say(st, a, k->refusal);
-    if (k->calls.len > 0) phi__openai_chat_stream_calls_of(st, a, k->calls);
-    if (k->others.len > 0) phi__openai_chat_kept_members(a, k->others);
-    if (k->annotations.len + k->sources.len + k->citations.len > 0)
-        phi__openai_chat_stream_cite(st, a, k);
-    if (k->usage.len > 0) phi__openai_chat_stream_usage(a, k->usage);
-    phi__openai_chat_stream_finish(st, a, k->finish, k->usage.len > 0);
+        phi__chat_thinking_details(st, a, k->blocks, "thinking_blocks", spoken);
+    if (k->parts.len > 0) {
+        /* Content as parts, as Mistral's models send it. */
+        phi__json_cursor c;
+        size_t n = 0;
+        if (phi__json_cursor_in_array(&c, k->parts)) {
+            while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n)) {
+                phi__json_text type = {NULL, 0, false};
+                const char *from = c.at;
+                if (!phi__json_cursor_enter_object(&c)) continue;
+                if (!phi__chat_part(st, a, &c, &type, &n) && type.len > 0)
+                    phi__chat_kept_part(a, type,
+                                        phi__str_trim(phi__str(from, (size_t)(c.at - from))));
+            }
+        }
+    }
+    if (k->content.len > 0) phi__chat_say(st, a, k->content);
+    if (k->refusal.len > 0) phi__chat_say(st, a, k->refusal);
+    if (k->calls.len > 0) {
+        phi__json_cursor c;
+        phi__chat_call call;
+        size_t n = 0;
+        if (phi__json_cursor_in_array(&c, k->calls)) {
+            while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n)) {
+                const char *from = c.at;
+                if (!st->text.structured && phi__chat_splits(a))
+                    phi__chat_text_end(&st->text, a, PHI__CHAT_CALLED);
+                st->text.structured = true;
+                if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) {
+                    phi__json_cursor_skip(&c);
+                    continue;
+                }
+                phi__chat_read_call(&c, &call);
+                if (call.custom)
+                    phi__chat_kept_call(a, phi__str_trim(phi__str(from, (size_t)(c.at - from))),
+                                        call.has_index, call.index, call.id.len > 0);
+                else
+                    phi__chat_call_delta(a, &call);
+            }
+        }
+    }
+    if (k->others.len > 0) phi__chat_kept_members(a, k->others);
+    if (k->annotations.len + k->sources.len + k->citations.len > 0) phi__chat_cite(st, a, k);
+    if (k->usage.len > 0) phi__chat_usage(a, k->usage);
+    phi__chat_finish(st, a, k->finish, k->usage.len > 0);
 }
 
 /* Remembers a chunk that was text and nothing else. */
-static void phi__openai_chat_stream_learn(phi__openai_chat_state *st, const phi__assembly *a,
-                                          const phi__openai_chat_chunk *k, phi_str data) {
+static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const phi__chat_chunk *k,
+                            phi_str data) {
     const phi__json_text *said = &k->content;
     size_t spoken = 0;
-    for (size_t i = 0; i < PHI__COUNT(phi__openai_chat_reasoning_fields); i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__chat_reasoning_fields); i++)
         if (k->reasoning[i].len > 0) {
             spoken++;
             said = &k->reasoning[i];
         }
     phi__delta_cache_forget(&st->repeat);
-    if (k->content.len > 0 && phi__openai_chat_splits(a)) return;
+    if (k->content.len > 0 && phi__chat_splits(a)) return;
     if (spoken + (k->content.len > 0 ? 1u : 0u) != 1 || k->details.len > 0 || k->blocks.len > 0 ||
         k->parts.len > 0 || k->refusal.len > 0 || k->calls.len > 0 || k->usage.len > 0 ||
         k->finish.at != NULL || k->error.len > 0 || k->annotations.len > 2 || k->others.len > 0 ||
         a->count == 0)
         return;
-    phi__delta_cache_learn(&st->repeat, a, data, *said, phi__openai_chat_kept_last(a));
+    phi__delta_cache_learn(&st->repeat, a, data, *said, phi__chat_kept_last(a));
 }
 
 /* ---- for the codec ---- */
 
 /* Behind the reason to stop usage and citations count, and no trouble discards the answer. */
-static void phi__openai_chat_stream_late(phi__openai_chat_state *st, phi__assembly *a,
-                                         phi_str data) {
-    phi__openai_chat_chunk k;
-    if (data.at[0] != '{' || !phi__openai_chat_stream_read(&k, data)) return;
-    if (phi__kept_text(a) != SIZE_MAX) phi__openai_chat_stream_cite(st, a, &k);
+static void phi__chat_late(phi__chat_state *st, phi__assembly *a, phi_str data) {
+    phi__chat_chunk k;
+    if (data.at[0] != '{' || !phi__chat_stream_read(&k, data)) return;
+    if (phi__kept_text(a) != SIZE_MAX) phi__chat_cite(st, a, &k);
     if (k.usage.len == 0) return;
-    phi__openai_chat_stream_usage(a, k.usage);
-    a->last = phi__openai_chat_stream_counted(a);
+    phi__chat_usage(a, k.usage);
+    a->last = phi__chat_counted(a);
 }
 
-static void phi__openai_chat_stream_event(void *state, phi__assembly *a, phi_str name,
-                                          phi_str data) {
-    phi__openai_chat_state *st = (phi__openai_chat_state *)state;
-    phi__openai_chat_chunk k;
+static void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+    phi__chat_state *st = (phi__chat_state *)state;
+    phi__chat_chunk k;
     if (data.len == 0 || a->no_memory || st->done) return;
     if (st->finished && !phi__str_is(data, "[DONE]")) {
-        phi__openai_chat_stream_late(st, a, data);
+        phi__chat_late(st, a, data);
         return;
     }
     if (phi__str_is(name, "error")) {
@@ -855,7 +755,7 @@ static void phi__openai_chat_stream_event(void *state, phi__assembly *a, phi_str
     if (phi__delta_cache_add(&st->repeat, a, data)) return;
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
-    if (!phi__openai_chat_stream_read(&k, data)) {
+    if (!phi__chat_stream_read(&k, data)) {
         st->broken = true;
         return;
     }
@@ -867,77 +767,71 @@ static void phi__openai_chat_stream_event(void *state, phi__assembly *a, phi_str
         else
             phi__classify_event(a, k.error);
     }
-    phi__openai_chat_stream_apply(st, a, &k);
-    phi__openai_chat_stream_learn(st, a, &k, data);
+    phi__chat_apply(st, a, &k);
+    phi__chat_learn(st, a, &k, data);
 }
 
-static void phi__openai_chat_stream_end(void *state, phi__assembly *a) {
-    phi__openai_chat_state *st = (phi__openai_chat_state *)state;
-    phi__openai_chat_thinking_end_details(st, a);
+static void phi__chat_end(void *state, phi__assembly *a) {
+    phi__chat_state *st = (phi__chat_state *)state;
+    phi__chat_thinking_end_details(st, a);
     if (st->finished || a->failure.kind != PHI_FAILURE_NONE) return;
     if (st->finish_empty && st->done && !st->broken) {
         a->terminal = true;
         a->stop_reason = PHI_STOP_REASON_STOP;
-        if (phi__openai_chat_splits(a))
-            phi__openai_chat_text_end(&st->text, a, PHI__OPENAI_CHAT_ENDED);
-        phi__openai_chat_stream_close_all(a);
+        if (phi__chat_splits(a)) phi__chat_text_end(&st->text, a, PHI__CHAT_ENDED);
+        phi__chat_close_all(a);
     } else {
         phi__classify_truncated(a, st->heard);
-        if (phi__openai_chat_splits(a))
-            phi__openai_chat_text_end(&st->text, a, PHI__OPENAI_CHAT_BROKEN);
+        if (phi__chat_splits(a)) phi__chat_text_end(&st->text, a, PHI__CHAT_BROKEN);
     }
 }
 
-static void phi__openai_chat_stream_whole(void *state, phi__assembly *a, phi_str body) {
-    phi__openai_chat_state *st = (phi__openai_chat_state *)state;
-    phi__openai_chat_chunk k;
+static void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
+    phi__chat_state *st = (phi__chat_state *)state;
+    phi__chat_chunk k;
     phi__json_found choices;
     body = phi__str_trim(body);
-    if (!phi__openai_chat_stream_read(&k, body) || k.error.len > 0 ||
+    if (!phi__chat_stream_read(&k, body) || k.error.len > 0 ||
         phi__json_cursor_find(body, "choices[0]", &choices) != PHI_OK) {
         phi__classify_body(a, body);
         return;
     }
     st->heard = true;
-    phi__openai_chat_stream_apply(st, a, &k);
+    phi__chat_apply(st, a, &k);
     if (k.finish.at != NULL && k.finish.len == 0) st->done = true;
-    phi__openai_chat_stream_end(state, a);
+    phi__chat_end(state, a);
 }
 
-/* ======== Requests of the OpenAI Chat Completions API, for all servers that speak it.
-
-   Each message is rendered whole and kept; what servers do differently are bits of the model's
-   quirks, and those bits that change a message are part of the form it is kept under. wire.md parts
-   3 and 9. */
+/* ---- requests ---- */
 
 /* The settings that a rendering depends on: bits of phi__rendered.form, above the quirks. The
    PHI__MEDIA_ bits are its lowest, which no quirk of the form has. */
 enum {
-    PHI__OPENAI_CHAT_FORM = 1 << 30,
-    PHI__OPENAI_CHAT_ORIGIN = 1 << 29,   /* minted by the same model: reasoning goes back */
-    PHI__OPENAI_CHAT_THINKING = 1 << 28, /* this request thinks */
-    PHI__OPENAI_CHAT_MEDIA = 1 << 27,    /* images, documents and audio of a tool result */
-    PHI__OPENAI_CHAT_NO_GIF = 1 << 26    /* words in place of GIFs (Ollama) */
+    PHI__CHAT_FORM = 1 << 30,
+    PHI__CHAT_ORIGIN = 1 << 29,   /* minted by the same model: reasoning goes back */
+    PHI__CHAT_THINKING = 1 << 28, /* this request thinks */
+    PHI__CHAT_MEDIA = 1 << 27,    /* images, documents and audio of a tool result */
+    PHI__CHAT_NO_GIF = 1 << 26    /* words in place of GIFs (Ollama) */
 };
 
 /* The quirks that change how a message is rendered. */
-#define PHI__OPENAI_CHAT_FORM_QUIRKS                                                               \
+#define PHI__CHAT_FORM_QUIRKS                                                                      \
     (PHI_QUIRK_TOOL_NAME_IN_RESULT | PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED |   \
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_ID_9 | PHI_QUIRK_THINKING_PARTS |                         \
      PHI_QUIRK_CACHE_CONTROL | PHI_QUIRK_NO_IMAGES)
 
-#define PHI__OPENAI_CHAT_OBJECT_LINE "Answer with one JSON object and nothing else."
-#define PHI__OPENAI_CHAT_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
-#define PHI__OPENAI_CHAT_MARK_HOUR ",\"cache_control\":{\"type\":\"ephemeral\",\"ttl\":\"1h\"}"
+#define PHI__CHAT_OBJECT_LINE "Answer with one JSON object and nothing else."
+#define PHI__CHAT_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
+#define PHI__CHAT_MARK_HOUR ",\"cache_control\":{\"type\":\"ephemeral\",\"ttl\":\"1h\"}"
 
-static const char *phi__openai_chat_mark(const phi__encoder *e) {
-    return e->spec->cache.one_hour ? PHI__OPENAI_CHAT_MARK_HOUR : PHI__OPENAI_CHAT_MARK;
+static const char *phi__chat_mark(const phi__encoder *e) {
+    return e->spec->cache.one_hour ? PHI__CHAT_MARK_HOUR : PHI__CHAT_MARK;
 }
 
 /* Claude behind LiteLLM, which hands on what Anthropic then refuses beside thinking: a temperature,
    and a forced call. */
-static bool phi__openai_chat_claude_thinks(const phi__request_spec *spec) {
-    return phi__openai_chat_thinking_wanted(spec) &&
+static bool phi__chat_claude_thinks(const phi__request_spec *spec) {
+    return phi__chat_thinking_wanted(spec) &&
            (spec->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0 &&
            phi__str_is(phi_str_of(spec->model->provider), "litellm");
 }
@@ -945,54 +839,88 @@ static bool phi__openai_chat_claude_thinks(const phi__request_spec *spec) {
 /* ---- messages ---- */
 
 /* Before a message: the comma, and what some servers want between a tool and a user. */
-static void phi__openai_chat_before(phi__encoder *e, phi_role role) {
+static void phi__chat_before(phi__encoder *e, phi_role role) {
     if (role == PHI_ROLE_USER && e->last_role == PHI_ROLE_TOOL_RESULT &&
-        phi__openai_chat_quirk(e, PHI_QUIRK_ASSISTANT_AFTER_TOOL))
+        phi__chat_quirk(e, PHI_QUIRK_ASSISTANT_AFTER_TOOL))
         phi__encode_glue(e, ",{\"role\":\"assistant\",\"content\":\"I have the results.\"}");
     if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
     e->last_role = role;
 }
 
-static uint32_t phi__openai_chat_form(const phi__encoder *e) {
+static uint32_t phi__chat_form(const phi__encoder *e) {
     bool gif = phi__render_takes(e->codec, e->spec->model, PHI__LIT("image/gif"));
-    uint32_t form = PHI__OPENAI_CHAT_FORM | e->media;
-    return gif ? form : form | (uint32_t)PHI__OPENAI_CHAT_NO_GIF;
+    uint32_t form = PHI__CHAT_FORM | e->media;
+    return gif ? form : form | (uint32_t)PHI__CHAT_NO_GIF;
 }
 
 /* The media of a result follow all results, and rendering cannot be delayed there: they are
    rendered with their result. False: not yet. */
-static bool phi__openai_chat_media_ready(phi__encoder *e, size_t at) {
+static bool phi__chat_media_ready(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
-    uint32_t form = phi__openai_chat_form(e) | PHI__OPENAI_CHAT_MEDIA;
+    uint32_t form = phi__chat_form(e) | PHI__CHAT_MEDIA;
     phi_str parts;
     if (m->role != PHI_ROLE_TOOL_RESULT || e->spec->items[at].rendered == NULL ||
         !phi__render_sends_media(e, m) || phi__encode_kept(e, at, UINT32_MAX, form, &parts))
         return true;
-    phi__openai_chat_message_result_media(e, m);
+    phi__chat_result_media(e, m);
     return phi__encode_keep(e, at, UINT32_MAX, form, &parts);
 }
 
-static void phi__openai_chat_item(phi__encoder *e, size_t at) {
+static void phi__chat_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
-    uint32_t form = phi__openai_chat_form(e) |
-                    (uint32_t)(e->spec->model->quirks & PHI__OPENAI_CHAT_FORM_QUIRKS);
+    uint32_t form = phi__chat_form(e) | (uint32_t)(e->spec->model->quirks & PHI__CHAT_FORM_QUIRKS);
     phi_str json;
-    if (same) form |= PHI__OPENAI_CHAT_ORIGIN;
-    if (m->role == PHI_ROLE_ASSISTANT && phi__openai_chat_thinking_on(e))
-        form |= PHI__OPENAI_CHAT_THINKING;
-    if (!phi__openai_chat_media_ready(e, at)) return;
+    if (same) form |= PHI__CHAT_ORIGIN;
+    if (m->role == PHI_ROLE_ASSISTANT && phi__chat_thinking_on(e)) form |= PHI__CHAT_THINKING;
+    if (!phi__chat_media_ready(e, at)) return;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
-        if (m->role == PHI_ROLE_USER)
-            phi__openai_chat_message_user(e, m);
-        else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__openai_chat_message_result(e, m);
-        else
-            phi__openai_chat_message_assistant(e, m, same);
+        if (m->role == PHI_ROLE_USER) {
+            /* Writes nothing if no block may be sent. */
+            bool parts = phi__render_sends_media(e, m) || phi__chat_has_block(e, m, PHI__CHAT_PART);
+            for (size_t i = 0; i < m->content_count; i++) {
+                const phi_content *c = &m->content[i];
+                if (phi__chat_user_block(e, c) != PHI__CHAT_MESSAGE) continue;
+                phi__json_write_comma(&e->scratch);
+                phi__buf_add_str(&e->scratch, c->replay);
+            }
+            if (parts || phi__openai_says(e, m)) {
+                phi__json_write_item(&e->scratch, "{\"role\":\"user\",\"content\":");
+                if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || parts) {
+                    phi__buf_char(&e->scratch, '[');
+                    phi__render_parts(e, m, true, phi__render_said_part, phi__chat_block,
+                                      phi__chat_opaque_part);
+                    phi__buf_char(&e->scratch, ']');
+                } else {
+                    phi__buf_char(&e->scratch, '"');
+                    (void)phi__openai_join_text(e, m, false);
+                    phi__buf_char(&e->scratch, '"');
+                }
+                phi__buf_char(&e->scratch, '}');
+            }
+        } else if (m->role == PHI_ROLE_TOOL_RESULT) {
+            phi__buf *out = &e->scratch;
+            phi__render_id(out, "{\"role\":\"tool\",\"tool_call_id\":", m->tool_call_id,
+                           phi__chat_id_rule(e->spec->model));
+            if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT))
+                phi__render_name(out, ",\"name\":", m->tool_name, 64);
+            phi__buf_text(out, ",\"content\":\"");
+            if (m->is_error) phi__buf_text(out, "Error: ");
+            if (phi__openai_join_text(e, m, false)) {
+                /* written */
+            } else if (phi__render_sends_media(e, m)) {
+                phi__buf_text(out, "(see the ");
+                phi__buf_text(out, phi__render_media_word(e, m));
+                phi__buf_text(out, " below)");
+            } else
+                phi__buf_text(out, "(no output)");
+            phi__buf_text(out, "\"}");
+        } else
+            phi__chat_assistant(e, m, same);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &json)) return;
     }
     if (json.len == 0) return;
-    phi__openai_chat_before(e, m->role);
+    phi__chat_before(e, m->role);
     phi__encode_piece(e, json);
     /* a mark goes into the last part, which a message that a host wrote may not have */
     if (m->role == PHI_ROLE_USER && e->count > 0 && json.len > 3 &&
@@ -1000,17 +928,15 @@ static void phi__openai_chat_item(phi__encoder *e, size_t at) {
         e->mark_piece = e->count - 1;
 }
 
-static void phi__openai_chat_missing(phi__encoder *e, size_t item, size_t block) {
+static void phi__chat_missing(phi__encoder *e, size_t item, size_t block) {
     const phi_content *call = &e->spec->items[item].message->content[block];
     phi__buf *out = &e->scratch;
-    phi__openai_chat_before(e, PHI_ROLE_TOOL_RESULT);
+    phi__chat_before(e, PHI_ROLE_TOOL_RESULT);
     phi__buf_clear(out);
-    phi__buf_text(out, "{\"role\":\"tool\",\"tool_call_id\":");
-    phi__render_id(out, call->id, phi__openai_chat_message_id_rule(e->spec->model));
-    if (phi__openai_chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT)) {
-        phi__buf_text(out, ",\"name\":");
-        phi__render_name(out, call->name, 64);
-    }
+    phi__render_id(out, "{\"role\":\"tool\",\"tool_call_id\":", call->id,
+                   phi__chat_id_rule(e->spec->model));
+    if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT))
+        phi__render_name(out, ",\"name\":", call->name, 64);
     phi__buf_text(out, ",\"content\":\"Error: ");
     phi__render_missing(e);
     phi__buf_text(out, "\"}");
@@ -1019,21 +945,21 @@ static void phi__openai_chat_missing(phi__encoder *e, size_t item, size_t block)
 
 /* Tool messages hold text alone: images, documents and audio of all results follow in one user
    message. */
-static void phi__openai_chat_after_results(phi__encoder *e, size_t from, size_t to) {
+static void phi__chat_after_results(phi__encoder *e, size_t from, size_t to) {
     bool open = false;
     for (size_t i = from; i < to; i++) {
         const phi_message *m = e->spec->items[i].message;
-        uint32_t form = phi__openai_chat_form(e) | PHI__OPENAI_CHAT_MEDIA;
+        uint32_t form = phi__chat_form(e) | PHI__CHAT_MEDIA;
         phi_str parts;
         if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_media(e, m)) continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
-            phi__openai_chat_message_result_media(e, m);
+            phi__chat_result_media(e, m);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &parts)) return;
         }
         if (open)
             phi__encode_glue(e, ",");
         else {
-            phi__openai_chat_before(e, PHI_ROLE_USER);
+            phi__chat_before(e, PHI_ROLE_USER);
             phi__encode_glue(e, "{\"role\":\"user\",\"content\":[");
         }
         open = true;
@@ -1046,40 +972,16 @@ static void phi__openai_chat_after_results(phi__encoder *e, size_t from, size_t 
 
 /* Where one tool alone is offered, "required" means that one: llama.cpp ignores a name, and LM
    Studio answers it with 400. Qwen knows names, and no "required". */
-static const char *phi__openai_chat_choice(const phi__encoder *e) {
+static const char *phi__chat_choice(const phi__encoder *e) {
     if (e->spec->tool_choice == PHI_TOOL_CHOICE_NONE) return "\"none\"";
-    if (e->spec->tool_choice == PHI_TOOL_CHOICE_AUTO || phi__openai_chat_claude_thinks(e->spec))
+    if (e->spec->tool_choice == PHI_TOOL_CHOICE_AUTO || phi__chat_claude_thinks(e->spec))
         return "\"auto\"";
     if (e->spec->respond_only && phi__str_is(phi_str_of(e->spec->model->provider), "qwen"))
         return "{\"type\":\"function\",\"function\":{\"name\":\"" PHI_RESPOND_TOOL "\"}}";
-    return phi__openai_chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY) ? "\"any\"" : "\"required\"";
+    return phi__chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY) ? "\"any\"" : "\"required\"";
 }
 
-/* Serial calls: OpenAI's oldest reasoning models refuse the member. */
-static void phi__openai_chat_put_tools(phi__encoder *e, uint32_t takes) {
-    phi__buf *out = &e->scratch;
-    bool strict;
-    if (e->spec->tool_count == 0) return;
-    phi__buf_text(out, ",\"tool_choice\":");
-    phi__buf_text(out, phi__openai_chat_choice(e));
-    if (phi__openai_chat_quirk(e, PHI_QUIRK_TOOL_STREAM))
-        phi__buf_text(out, ",\"tool_stream\":true");
-    if (phi__takes_serial(e->spec, takes)) phi__buf_text(out, ",\"parallel_tool_calls\":false");
-    phi__buf_text(out, ",\"tools\":[");
-    for (size_t i = 0; i < e->spec->tool_count; i++) {
-        phi__buf_text(out, i > 0 ? "," : "");
-        if (e->spec->tools[i].is_raw) {
-            phi__takes_put_raw(e, &e->spec->tools[i]);
-            continue;
-        }
-        phi__buf_text(out, "{\"type\":\"function\",\"function\":{");
-        strict = phi__openai_put_tool(e, &e->spec->tools[i]);
-        phi__buf_text(out, strict ? ",\"strict\":true}}" : "}}");
-    }
-    phi__buf_char(out, ']');
-}
-
-static void phi__openai_chat_put_format(phi__encoder *e) {
+static void phi__chat_put_format(phi__encoder *e) {
     const phi_format *format = &e->spec->format;
     phi__buf *out = &e->scratch;
     if (format->kind == PHI_FORMAT_TEXT) return;
@@ -1092,28 +994,8 @@ static void phi__openai_chat_put_format(phi__encoder *e) {
     phi__buf_text(out, "}}");
 }
 
-static void phi__openai_chat_put_system(phi__encoder *e) {
-    phi__buf *out = &e->scratch;
-    if (phi__render_blank(e->spec->system_prompt)) return;
-    phi__buf_text(out,
-                  phi__openai_chat_quirk(e, PHI_QUIRK_DEVELOPER_ROLE) && e->spec->model->reasoning
-                      ? "{\"role\":\"developer\",\"content\":"
-                      : "{\"role\":\"system\",\"content\":");
-    if (phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) &&
-        phi__codec_marks(e->spec, PHI__MARK_SYSTEM)) {
-        phi__buf_text(out, "[{\"type\":\"text\"");
-        phi__render_member(out, "text", e->spec->system_prompt);
-        phi__buf_text(out, phi__openai_chat_mark(e));
-        phi__buf_text(out, "}]}");
-    } else {
-        phi__json_write_str(out, e->spec->system_prompt);
-        phi__buf_char(out, '}');
-    }
-    e->last_role = PHI_ROLE_ASSISTANT; /* any: a comma comes next */
-}
-
 /* top_k is no member of OpenAI's API: it goes to the servers that document it. */
-static bool phi__openai_chat_has_top_k(const phi_model *model) {
+static bool phi__chat_has_top_k(const phi_model *model) {
     static const char *const knows[] = {"openrouter", "together", "fireworks", "qwen",    "ollama",
                                         "llama_cpp",  "vllm",     "lm_studio", "litellm", "local"};
     for (size_t i = 0; i < PHI__COUNT(knows); i++)
@@ -1122,15 +1004,15 @@ static bool phi__openai_chat_has_top_k(const phi_model *model) {
 }
 
 /* OpenAI's reasoning models refuse sampling and stop texts; others that take an effort do not. */
-static uint32_t phi__openai_chat_takes(const phi__request_spec *spec) {
+static uint32_t phi__chat_takes(const phi__request_spec *spec) {
     static const char *const parallel[] = {"o1", "o3", "o4"}; /* no parallel_tool_calls */
     const phi_model *model = spec->model;
     const uint32_t reasons = PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_DEVELOPER_ROLE;
     uint32_t takes = PHI__TAKES_ALL;
-    if (phi__openai_chat_claude_thinks(spec)) takes &= ~(uint32_t)PHI__TAKES_SAMPLING;
+    if (phi__chat_claude_thinks(spec)) takes &= ~(uint32_t)PHI__TAKES_SAMPLING;
     if (model->reasoning && (model->quirks & reasons) == reasons)
         takes &= ~(uint32_t)PHI__TAKES_SAMPLING & ~(uint32_t)PHI__TAKES_STOP;
-    if (!phi__openai_chat_has_top_k(model)) takes &= ~(uint32_t)PHI__TAKES_TOP_K;
+    if (!phi__chat_has_top_k(model)) takes &= ~(uint32_t)PHI__TAKES_TOP_K;
     for (size_t i = 0; i < PHI__COUNT(parallel); i++)
         if (phi__str_is(phi_str_of(model->provider), "openai") &&
             phi__str_starts(phi_str_of(model->id), parallel[i]))
@@ -1138,93 +1020,114 @@ static uint32_t phi__openai_chat_takes(const phi__request_spec *spec) {
     return takes;
 }
 
-static void phi__openai_chat_head(phi__encoder *e) {
+static void phi__chat_head(phi__encoder *e) {
     static const phi__takes_keys keys = {"temperature", "top_p", "top_k",
                                          "stop",        "seed",  "service_tier"};
     static const phi__takes_keys mistral = {"temperature", "top_p",       "top_k",
                                             "stop",        "random_seed", "service_tier"};
     const phi__request_spec *spec = e->spec;
-    uint32_t takes = phi__openai_chat_takes(spec);
+    uint32_t takes = phi__chat_takes(spec);
     phi__buf *out = &e->scratch;
     uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens;
     phi__buf_clear(out);
     phi__buf_char(out, '{');
-    phi__render_member(out, "model", phi_str_of(spec->model->id));
+    phi__records_str(out, "model", phi_str_of(spec->model->id));
     phi__buf_text(out, ",\"stream\":true");
-    if (!phi__openai_chat_quirk(e, PHI_QUIRK_NO_STREAM_USAGE))
+    if (!phi__chat_quirk(e, PHI_QUIRK_NO_STREAM_USAGE))
         phi__buf_text(out, ",\"stream_options\":{\"include_usage\":true}");
-    if (phi__openai_chat_quirk(e, PHI_QUIRK_STORE_FALSE)) phi__buf_text(out, ",\"store\":false");
+    if (phi__chat_quirk(e, PHI_QUIRK_STORE_FALSE)) phi__buf_text(out, ",\"store\":false");
     if (most != 0) {
-        phi__buf_text(out, phi__openai_chat_quirk(e, PHI_QUIRK_MAX_COMPLETION_TOKENS)
+        phi__buf_text(out, phi__chat_quirk(e, PHI_QUIRK_MAX_COMPLETION_TOKENS)
                                ? ",\"max_completion_tokens\":"
                                : ",\"max_tokens\":");
         phi__buf_u64(out, most);
     }
     phi__takes_put(e, phi__str_is(phi_str_of(spec->model->provider), "mistral") ? &mistral : &keys,
                    takes);
-    phi__openai_chat_thinking_put(e);
-    if (phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_KEY)) phi__openai_put_cache_key(e);
-    phi__openai_chat_put_format(e);
-    phi__openai_chat_put_tools(e, takes);
+    phi__chat_thinking_put(e);
+    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_KEY)) phi__openai_put_cache_key(e);
+    phi__chat_put_format(e);
+    /* Serial calls: OpenAI's oldest reasoning models refuse the member. */
+    bool strict;
+    if (e->spec->tool_count != 0) {
+        phi__buf_text(out, ",\"tool_choice\":");
+        phi__buf_text(out, phi__chat_choice(e));
+        if (phi__chat_quirk(e, PHI_QUIRK_TOOL_STREAM)) phi__buf_text(out, ",\"tool_stream\":true");
+        if (phi__takes_serial(e->spec, takes)) phi__buf_text(out, ",\"parallel_tool_calls\":false");
+        phi__buf_text(out, ",\"tools\":[");
+        for (size_t i = 0; i < e->spec->tool_count; i++) {
+            if (phi__takes_raw(e, i)) continue;
+            phi__buf_text(out, "{\"type\":\"function\",\"function\":{");
+            strict = phi__openai_put_tool(e, &e->spec->tools[i]);
+            phi__buf_text(out, strict ? ",\"strict\":true}}" : "}}");
+        }
+        phi__buf_char(out, ']');
+    }
     phi__buf_text(out, ",\"messages\":[");
-    phi__openai_chat_put_system(e);
+    if (!phi__render_blank(e->spec->system_prompt)) {
+        phi__buf_text(out, phi__chat_quirk(e, PHI_QUIRK_DEVELOPER_ROLE) && e->spec->model->reasoning
+                               ? "{\"role\":\"developer\",\"content\":"
+                               : "{\"role\":\"system\",\"content\":");
+        if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) &&
+            phi__codec_marks(e->spec, PHI__MARK_SYSTEM)) {
+            phi__buf_text(out, "[{\"type\":\"text\"");
+            phi__records_str(out, "text", e->spec->system_prompt);
+            phi__buf_text(out, phi__chat_mark(e));
+            phi__buf_text(out, "}]}");
+        } else {
+            phi__json_write_str(out, e->spec->system_prompt);
+            phi__buf_char(out, '}');
+        }
+        e->last_role = PHI_ROLE_ASSISTANT; /* any: a comma comes next */
+    }
     phi__encode_scratch(e);
 }
 
-static void phi__openai_chat_tail(phi__encoder *e) {
-    if (phi__openai_chat_quirk(e, PHI_QUIRK_EMPTY_TOOLS) && e->spec->tool_count == 0 &&
-        e->had_calls)
+static void phi__chat_tail(phi__encoder *e) {
+    if (phi__chat_quirk(e, PHI_QUIRK_EMPTY_TOOLS) && e->spec->tool_count == 0 && e->had_calls)
         phi__encode_glue(e, "],\"tools\":[]}");
     else
         phi__encode_glue(e, "]}");
-    if (phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) &&
+    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) &&
         phi__codec_marks(e->spec, PHI__MARK_MESSAGES))
-        phi__encode_mark(e, 3, phi__openai_chat_mark(e)); /* inside of the "}]}" of its last part */
+        phi__encode_mark(e, 3, phi__chat_mark(e)); /* inside of the "}]}" of its last part */
 }
 
-static void phi__openai_chat_address(phi__encoder *e) {
-    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
+static void phi__chat_address(phi__encoder *e) {
     phi__encode_url(e, "/v1", true, "/chat/completions");
-    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
-    phi__encode_header(e, "accept", PHI__LIT("text/event-stream"));
-    if (key.len > 0) {
-        phi__buf_clear(&e->scratch);
-        phi__buf_text(&e->scratch, "Bearer ");
-        phi__buf_add_str(&e->scratch, key);
-        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
-    }
-    phi__encode_model_headers(e);
+    phi__encode_accept(e, "text/event-stream");
+    phi__encode_key(e, NULL);
 }
 
 /* ---- abilities ---- */
 
-static phi__strict_form phi__openai_chat_strict_form(const phi_model *model) {
+static phi__strict_form phi__chat_strict_form(const phi_model *model) {
     return (model->quirks & PHI_QUIRK_STRICT_TOOLS) != 0 ? phi__openai_strict_form(model)
                                                          : PHI__STRICT_NONE;
 }
 
-static phi__format_way phi__openai_chat_format_way(const phi__request_spec *spec) {
+static phi__format_way phi__chat_format_way(const phi__request_spec *spec) {
     uint64_t quirks = spec->model->quirks;
     if (spec->format.kind == PHI_FORMAT_JSON_SCHEMA && (quirks & PHI_QUIRK_NO_JSON_SCHEMA) != 0)
         return PHI__FORMAT_BY_TOOL;
     if (spec->tool_count > 0 && spec->tool_choice != PHI_TOOL_CHOICE_NONE &&
         (quirks & PHI_QUIRK_FORMAT_ALONE) != 0)
         return PHI__FORMAT_BY_TOOL;
-    if ((quirks & PHI_QUIRK_ENABLE_THINKING) != 0 && phi__openai_chat_thinking_wanted(spec))
+    if ((quirks & PHI_QUIRK_ENABLE_THINKING) != 0 && phi__chat_thinking_wanted(spec))
         return PHI__FORMAT_BY_TOOL; /* Qwen refuses both at once */
     return PHI__FORMAT_NATIVE;
 }
 
-static bool phi__openai_chat_unforced(const phi__request_spec *spec) {
+static bool phi__chat_unforced(const phi__request_spec *spec) {
     static const char *const auto_only[] = {"moonshot", "zai"}; /* know no choice but "auto" */
     for (size_t i = 0; i < PHI__COUNT(auto_only); i++)
         if (phi__str_is(phi_str_of(spec->model->provider), auto_only[i])) return true;
-    return phi__openai_chat_thinking_wanted(spec);
+    return phi__chat_thinking_wanted(spec);
 }
 
 /* Chat wants the word in a message. LM Studio knows only schemas. Tools that may not be called are
    in the way of a format that must stand alone. */
-static phi_status phi__openai_chat_format_fit(phi__request_spec *spec, phi_arena *arena) {
+static phi_status phi__chat_format_fit(phi__request_spec *spec, phi_arena *arena) {
     if (spec->tool_choice == PHI_TOOL_CHOICE_NONE &&
         (spec->model->quirks & PHI_QUIRK_FORMAT_ALONE) != 0)
         spec->tool_count = 0;
@@ -1233,7 +1136,7 @@ static phi_status phi__openai_chat_format_fit(phi__request_spec *spec, phi_arena
         spec->format.kind = PHI_FORMAT_JSON_SCHEMA;
         spec->format.schema = "{\"type\":\"object\"}";
     }
-    return phi__format_say(spec, arena, PHI__OPENAI_CHAT_OBJECT_LINE) ? PHI_OK : PHI_NO_MEMORY;
+    return phi__format_say(spec, arena, PHI__CHAT_OBJECT_LINE) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* ---- the codec ---- */
@@ -1242,7 +1145,7 @@ static phi_status phi__openai_chat_format_fit(phi__request_spec *spec, phi_arena
    to OpenAI, and to the two that pass them on, by their address to OpenRouter alone (its
    announcement "Audio Inputs and PDF URLs for Apps"); audio to models that are named for it, but
    Mistral's, whose part has another form. */
-static uint32_t phi__openai_chat_media(const phi_model *model) {
+static uint32_t phi__chat_media(const phi_model *model) {
     static const char *const hears[] = {"audio", "omni", "voxtral", "ultravox"};
     phi_str provider = phi_str_of(model->provider), id = phi_str_of(model->id);
     bool passes = phi__str_is(provider, "openrouter") || phi__str_is(provider, "litellm");
@@ -1255,51 +1158,30 @@ static uint32_t phi__openai_chat_media(const phi_model *model) {
     return media;
 }
 
-static phi_thinking phi__openai_chat_level(const phi_model *model, phi_thinking wanted) {
+static phi_thinking phi__chat_level(const phi_model *model, phi_thinking wanted) {
     bool budget = (model->quirks & PHI_QUIRK_ENABLE_THINKING) != 0; /* Qwen's: tokens */
     if (budget) return wanted == PHI_THINKING_MAX ? PHI_THINKING_XHIGH : wanted;
     return phi__openai_level(model, wanted, phi__str_is(phi_str_of(model->provider), "openai"));
 }
 
-static const char *const phi__openai_chat_owned[] = {
-    "model", "stream",      "max_tokens",      "max_completion_tokens",        "messages",
-    "tools", "tool_choice", "response_format", "stream_options.include_usage", NULL};
+/* clang-format off */
+static const char *const phi__chat_owned[] = {
+    "model", "stream", "max_tokens", "max_completion_tokens", "messages", "tools", "tool_choice",
+    "response_format", "stream_options.include_usage", NULL};
 
-static const phi__codec_settings phi__openai_chat_settings = {
-    phi__openai_chat_takes, phi__openai_chat_level, phi__openai_chat_owned, NULL};
+static const phi__codec_settings phi__chat_settings = {phi__chat_takes, phi__chat_level,
+                                                       phi__chat_owned, NULL};
 
-static const phi__codec_rules phi__openai_chat_rules = {phi__openai_chat_message_id_rule,
-                                                        phi__openai_chat_strict_form,
-                                                        NULL,
-                                                        phi__openai_chat_format_way,
-                                                        PHI__SCHEMA_IF_STRICT,
-                                                        phi__openai_chat_format_fit,
-                                                        phi__openai_chat_unforced,
-                                                        NULL,
-                                                        0,
-                                                        phi__openai_chat_media,
-                                                        NULL,
-                                                        NULL,
-                                                        NULL,
-                                                        NULL,
-                                                        NULL,
-                                                        &phi__openai_chat_settings,
-                                                        NULL};
+static const phi__codec_rules phi__chat_rules = {
+    phi__chat_id_rule, phi__chat_strict_form, NULL, phi__chat_format_way, PHI__SCHEMA_IF_STRICT,
+    phi__chat_format_fit, phi__chat_unforced, NULL, 0, phi__chat_media, NULL, NULL, NULL, NULL,
+    NULL, &phi__chat_settings, NULL};
 
-PHI__FN const phi__codec *phi__openai_chat_codec(void) {
-    static const phi__codec codec = {PHI__NAMES_OPENAI_CHAT,
-                                     &phi__openai_chat_rules,
-                                     sizeof(phi__openai_chat_state),
-                                     phi__openai_chat_head,
-                                     phi__openai_chat_item,
-                                     phi__openai_chat_tail,
-                                     phi__openai_chat_address,
-                                     phi__openai_chat_missing,
-                                     phi__openai_chat_after_results,
-                                     phi__openai_chat_stream_event,
-                                     phi__openai_chat_stream_end,
-                                     phi__openai_chat_stream_whole,
-                                     NULL,
-                                     NULL};
+PHI__FN const phi__codec *phi__chat_codec(void) {
+    static const phi__codec codec = {
+        PHI__NAMES_OPENAI_CHAT, &phi__chat_rules, sizeof(phi__chat_state), phi__chat_head,
+        phi__chat_item, phi__chat_tail, phi__chat_address, phi__chat_missing,
+        phi__chat_after_results, phi__chat_event, phi__chat_end, phi__chat_whole, NULL, NULL};
     return &codec;
 }
+/* clang-format on */

@@ -5,44 +5,43 @@
    or a call; the rest goes into blocks at once. Each byte is read at most three times, whatever the
    model writes. docs/local_models.md has the rules. */
 #include "codecs/openai_chat_in.h"
-#include "wire/wire_in.h"
 
-/* ======== Tool calls that a model wrote as text, read.
+/* ---- tool calls that a model wrote as text ----
 
    Forms: {"name":...,"arguments":{...}}, alone, several, or in an array, also with the names that
    other templates give their members; <function=name><parameter=key>value</parameter></function>;
    name[ARGS]{...}. Either all of a text is calls or none of it. docs/local_models.md. */
 
-typedef struct phi__openai_chat_made {
+typedef struct phi__chat_made {
     phi_str name, arguments;
-} phi__openai_chat_made;
+} phi__chat_made;
 
 /* Calls of one text before they become blocks. */
-typedef struct phi__openai_chat_read {
+typedef struct phi__chat_read {
     phi__assembly *a;
     phi_arena *arena; /* the assembly's scratch */
     bool repairs;     /* PHI_QUIRK_REPAIR_CALLS */
     bool known;       /* names must be tools' */
     bool failed;      /* no memory */
     size_t count, cap;
-    phi__openai_chat_made *made; /* in the arena */
-} phi__openai_chat_read;
+    phi__chat_made *made; /* in the arena */
+} phi__chat_read;
 
-static size_t phi__openai_chat_calls_tool(const phi__openai_chat_read *r, phi_str name) {
+static size_t phi__chat_calls_tool(const phi__chat_read *r, phi_str name) {
     return r->repairs ? phi__repair_tool(r->a->tools, r->a->tool_count, name)
                       : phi__repair_tool_of(r->a->tools, r->a->tool_count, name);
 }
 
 /* Keeps a call. False: it is none of a known tool, there are too many, or no memory. */
-static bool phi__openai_chat_calls_keep(phi__openai_chat_read *r, phi_str name, phi_str arguments) {
-    phi__openai_chat_made *made = r->made;
+static bool phi__chat_calls_keep(phi__chat_read *r, phi_str name, phi_str arguments) {
+    phi__chat_made *made = r->made;
     name = phi__str_trim(name);
-    if (name.len == 0 || (r->known && phi__openai_chat_calls_tool(r, name) == SIZE_MAX) ||
+    if (name.len == 0 || (r->known && phi__chat_calls_tool(r, name) == SIZE_MAX) ||
         r->count == PHI__ASSEMBLY_BLOCKS_MOST)
         return false;
     if (r->count == r->cap) {
         r->cap = r->cap * 2 + 4;
-        made = (phi__openai_chat_made *)phi_arena_alloc(r->arena, r->cap * sizeof *made);
+        made = (phi__chat_made *)phi_arena_alloc(r->arena, r->cap * sizeof *made);
         if (made == NULL) {
             r->failed = true;
             return false;
@@ -56,7 +55,7 @@ static bool phi__openai_chat_calls_keep(phi__openai_chat_read *r, phi_str name, 
 }
 
 /* The text of a buffer, in the arena; the buffer is freed. */
-static bool phi__openai_chat_calls_text(phi__openai_chat_read *r, phi__buf *buf, phi_str *out) {
+static bool phi__chat_calls_text(phi__chat_read *r, phi__buf *buf, phi_str *out) {
     bool kept = !buf->failed && phi__arena_str(r->arena, phi__buf_str(buf), out);
     if (!kept) r->failed = true;
     phi__buf_free(buf);
@@ -65,8 +64,8 @@ static bool phi__openai_chat_calls_text(phi__openai_chat_read *r, phi__buf *buf,
 
 /* ---- objects ---- */
 
-static const phi_json *phi__openai_chat_calls_member(const phi_json *node, const char *const *names,
-                                                     size_t count) {
+static const phi_json *phi__chat_calls_member(const phi_json *node, const char *const *names,
+                                              size_t count) {
     for (size_t i = 0; i < count; i++) {
         const phi_json *member = phi_json_get(node, names[i]);
         if (member != NULL && !phi_json_is(member, PHI_JSON_NULL)) return member;
@@ -74,10 +73,10 @@ static const phi_json *phi__openai_chat_calls_member(const phi_json *node, const
     return NULL;
 }
 
-static bool phi__openai_chat_calls_node(phi__openai_chat_read *r, const phi_json *node) {
+static bool phi__chat_calls_node(phi__chat_read *r, const phi_json *node) {
     static const char *const names[] = {"name", "tool_name", "tool", "function"};
     static const char *const values[] = {"arguments", "parameters", "args", "input", "tool_input"};
-    const phi_json *name = phi__openai_chat_calls_member(node, names, PHI__COUNT(names));
+    const phi_json *name = phi__chat_calls_member(node, names, PHI__COUNT(names));
     phi_str arguments = PHI_ZERO;
     phi__buf buf;
     if (phi_json_is(name, PHI_JSON_OBJECT)) { /* {"type":"function","function":{...}} */
@@ -85,21 +84,21 @@ static bool phi__openai_chat_calls_node(phi__openai_chat_read *r, const phi_json
         name = phi_json_get(node, "name");
     }
     if (!phi_json_is(name, PHI_JSON_STRING)) return false;
-    const phi_json *value = phi__openai_chat_calls_member(node, values, PHI__COUNT(values));
+    const phi_json *value = phi__chat_calls_member(node, values, PHI__COUNT(values));
     if (value == NULL && r->known) return false; /* data with a member `name` */
     if (phi_json_is(value, PHI_JSON_STRING))
         arguments = phi_json_str(value, "");
     else if (value != NULL) {
         phi__buf_init(&buf, r->a->memory);
         if (phi__json_write(&buf, value, 0) == PHI_NO_MEMORY) r->failed = true;
-        if (!phi__openai_chat_calls_text(r, &buf, &arguments)) return false;
+        if (!phi__chat_calls_text(r, &buf, &arguments)) return false;
     }
-    return phi__openai_chat_calls_keep(r, phi_json_str(name, ""), arguments);
+    return phi__chat_calls_keep(r, phi_json_str(name, ""), arguments);
 }
 
 /* One value of the text as a tree. False: it is broken. */
-static bool phi__openai_chat_calls_value(phi__openai_chat_read *r, const char **at, const char *end,
-                                         phi_json **out) {
+static bool phi__chat_calls_value(phi__chat_read *r, const char **at, const char *end,
+                                  phi_json **out) {
     const char *from = *at;
     uint32_t faults = 0;
     phi__buf buf;
@@ -111,37 +110,16 @@ static bool phi__openai_chat_calls_value(phi__openai_chat_read *r, const char **
         return false;
     }
     phi_str text = phi__str(from, (size_t)(*at - from));
-    if (!phi__openai_chat_calls_text(r, &buf, &text)) return false;
+    if (!phi__chat_calls_text(r, &buf, &text)) return false;
     phi_status status = phi_json_parse(r->arena, text, PHI_JSON_REPLACE_BAD_UTF8, out, NULL);
     if (status == PHI_NO_MEMORY) r->failed = true;
     return status == PHI_OK;
 }
 
-/* Objects and arrays of them, with blanks, commas and semicolons between. */
-static bool phi__openai_chat_calls_json(phi__openai_chat_read *r, phi_str text) {
-    const char *at = text.at, *end = text.at + text.len;
-    for (;;) {
-        phi_json *node = NULL;
-        const phi_json *item;
-        while (at < end && strchr(" \n\t\r;,", *at) != NULL && *at != '\0') at++;
-        if (at == end) return r->count > 0;
-        if (*at != '{' && *at != '[') return false;
-        if (!phi__openai_chat_calls_value(r, &at, end, &node)) return false;
-        if (phi_json_is(node, PHI_JSON_OBJECT)) {
-            if (!phi__openai_chat_calls_node(r, node)) return false;
-            continue;
-        }
-        phi_json_iter it = phi_json_each(node);
-        while ((item = phi_json_next(&it)) != NULL)
-            if (!phi_json_is(item, PHI_JSON_OBJECT) || !phi__openai_chat_calls_node(r, item))
-                return false;
-    }
-}
-
 /* ---- functions with parameters ---- */
 
 /* The declared type of a tool's parameter; "": none, or more than one. */
-static phi_str phi__openai_chat_calls_type(const phi_json *schema, phi_str key, bool *declared) {
+static phi_str phi__chat_calls_type(const phi_json *schema, phi_str key, bool *declared) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "properties"));
     const phi_json *property;
     while ((property = phi_json_next(&it)) != NULL) {
@@ -154,13 +132,13 @@ static phi_str phi__openai_chat_calls_type(const phi_json *schema, phi_str key, 
 
 /* Appends the text between the tags, without the line feeds next to them: as JSON if the schema
    declares another type than a string and the text is JSON, else as a string. */
-static void phi__openai_chat_calls_put(phi__openai_chat_read *r, phi__buf *out, phi_str value,
-                                       const phi_json *schema, phi_str key) {
+static void phi__chat_calls_put(phi__chat_read *r, phi__buf *out, phi_str value,
+                                const phi_json *schema, phi_str key) {
     bool declared = false;
-    phi_str type = phi__openai_chat_calls_type(schema, key, &declared);
+    phi_str type = phi__chat_calls_type(schema, key, &declared);
     size_t from = out->len;
     uint32_t faults = 0;
-    if (value.len > 0 && value.at[0] == '\n') value = phi__str(value.at + 1, value.len - 1);
+    if (value.len > 0 && value.at[0] == '\n') value = phi__str_skip(value, 1);
     if (value.len > 0 && value.at[value.len - 1] == '\n') value.len--;
     phi_str trimmed = phi__str_trim(value);
     const char *at = trimmed.at;
@@ -175,106 +153,86 @@ static void phi__openai_chat_calls_put(phi__openai_chat_read *r, phi__buf *out, 
 
 /* The place of a word in a text, from a place on. Later looks for it begin at the place found, so
    all looks together read the text once. */
-static size_t phi__openai_chat_calls_next(phi_str text, size_t from, const char *word,
-                                          size_t *found) {
+static size_t phi__chat_calls_next(phi_str text, size_t from, const char *word, size_t *found) {
     if (*found != SIZE_MAX && *found < from) *found = phi__str_find(text, from, word);
     return *found;
 }
 
 /* The members of an object, from <parameter=...> on. False: it is no such text. */
-static bool phi__openai_chat_calls_parameters(phi__openai_chat_read *r, phi__buf *out, phi_str text,
-                                              const phi_json *schema) {
+static bool phi__chat_calls_parameters(phi__chat_read *r, phi__buf *out, phi_str text,
+                                       const phi_json *schema) {
     static const char tag[] = "<parameter=", close[] = "</parameter>";
     size_t at = 0, next = 0, end = 0;
     phi__buf_char(out, '{');
     text = phi__str_trim(text);
     while (at < text.len) {
-        phi_str rest = phi__str(text.at + at, text.len - at);
+        phi_str rest = phi__str_skip(text, at);
         size_t name = phi__str_find(rest, 0, ">");
         if (!phi__str_starts(rest, tag) || name == SIZE_MAX) return false;
         phi_str key = phi__str_trim(phi__str(rest.at + sizeof tag - 1, name - (sizeof tag - 1)));
         name += at + 1;
-        size_t stop = phi__openai_chat_calls_next(text, name, "\n<parameter=", &next);
-        if (phi__openai_chat_calls_next(text, name, close, &end) < stop) stop = end;
+        size_t stop = phi__chat_calls_next(text, name, "\n<parameter=", &next);
+        if (phi__chat_calls_next(text, name, close, &end) < stop) stop = end;
         stop = phi__min(stop, text.len);
         phi__json_write_comma(out);
         phi__json_write_str(out, key);
         phi__buf_char(out, ':');
-        phi__openai_chat_calls_put(r, out, phi__str(text.at + name, stop - name), schema, key);
+        phi__chat_calls_put(r, out, phi__str(text.at + name, stop - name), schema, key);
         at = stop == end ? stop + sizeof close - 1 : stop; /* else the closing tag is missing */
-        at = (size_t)(phi__str_trim(phi__str(text.at + at, text.len - at)).at - text.at);
+        at = (size_t)(phi__str_trim(phi__str_skip(text, at)).at - text.at);
     }
     phi__buf_char(out, '}');
     return true;
 }
 
 /* One function, whose name begins the text. */
-static bool phi__openai_chat_calls_one(phi__openai_chat_read *r, phi_str text) {
+static bool phi__chat_calls_one(phi__chat_read *r, phi_str text) {
     size_t name = phi__str_find(text, 0, ">");
     phi_json *schema = NULL;
     phi_str arguments = PHI_ZERO;
     phi__buf out;
     if (name == SIZE_MAX) return false;
     phi_str called = phi__str_trim(phi__str(text.at, name));
-    text = phi__str_trim(phi__str(text.at + name + 1, text.len - name - 1));
+    text = phi__str_trim(phi__str_skip(text, name + 1));
     if (text.len > 0 && text.at[0] == '{') /* Llama, Functionary */
-        return phi__openai_chat_calls_keep(r, called, text);
+        return phi__chat_calls_keep(r, called, text);
     phi_arena_mark mark = phi_arena_save(r->arena);
-    size_t tool = phi__openai_chat_calls_tool(r, called);
+    size_t tool = phi__chat_calls_tool(r, called);
     if (tool != SIZE_MAX && r->a->tools[tool].schema.len > 0 &&
         phi_json_parse(r->arena, r->a->tools[tool].schema, 0, &schema, NULL) == PHI_NO_MEMORY) {
         r->failed = true;
         return false;
     }
     phi__buf_init(&out, r->a->memory);
-    bool read = phi__openai_chat_calls_parameters(r, &out, text, schema);
+    bool read = phi__chat_calls_parameters(r, &out, text, schema);
     phi_arena_reset(r->arena, mark); /* a text may have a thousand calls, each with a schema */
     if (!read) {
         if (out.failed) r->failed = true;
         phi__buf_free(&out);
         return false;
     }
-    return phi__openai_chat_calls_text(r, &out, &arguments) &&
-           phi__openai_chat_calls_keep(r, called, arguments);
+    return phi__chat_calls_text(r, &out, &arguments) && phi__chat_calls_keep(r, called, arguments);
 }
 
 /* Where the last `word` of a text begins, or its end. */
-static size_t phi__openai_chat_calls_last(phi_str text, const char *word) {
+static size_t phi__chat_calls_last(phi_str text, const char *word) {
     size_t n = strlen(word);
     for (size_t i = text.len; i >= n; i--)
         if (memcmp(text.at + i - n, word, n) == 0) return i - n;
     return text.len;
 }
 
-/* <function=name>...</function>, one after the other; the last may lack its end. A value may hold
-   the closing tag as well. */
-static bool phi__openai_chat_calls_functions(phi__openai_chat_read *r, phi_str text) {
-    static const char tag[] = "<function=", close[] = "</function>";
-    for (; text.len > 0; text = phi__str_trim(text)) {
-        size_t from = sizeof tag - 1;
-        if (!phi__str_starts(text, tag)) return false;
-        size_t end = phi__min(phi__str_find(text, from, tag), text.len);
-        end = phi__openai_chat_calls_last(phi__str(text.at, end), close);
-        if (!phi__openai_chat_calls_one(r, phi__str(text.at + from, end - from))) return false;
-        end = phi__min(end + sizeof close - 1, text.len);
-        text = phi__str(text.at + end, text.len - end);
-    }
-    return r->count > 0;
-}
-
 /* ---- name[ARGS]{...} ---- */
 
-static bool phi__openai_chat_calls_is_name(phi_str name) {
+static bool phi__chat_calls_is_name(phi_str name) {
     for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) &&
-            (c == '\0' || strchr("_-.:/", c) == NULL))
-            return false;
+        if (!(phi__is_alnum(c)) && (c == '\0' || strchr("_-.:/", c) == NULL)) return false;
     }
     return name.len > 0;
 }
 
-static bool phi__openai_chat_calls_mistral(phi__openai_chat_read *r, phi_str text) {
+static bool phi__chat_calls_mistral(phi__chat_read *r, phi_str text) {
     static const char again[] = "[TOOL_CALLS]";
     while (text.len > 0) {
         size_t name = 0;
@@ -283,11 +241,11 @@ static bool phi__openai_chat_calls_mistral(phi__openai_chat_read *r, phi_str tex
         while (name < one.len && one.at[name] != '{' && one.at[name] != '[') name++;
         phi_str called = phi__str_trim(phi__str(one.at, name));
         while (name < one.len && one.at[name] != '{') name++;
-        if (name == one.len || !phi__openai_chat_calls_is_name(called) ||
-            !phi__openai_chat_calls_keep(r, called, phi__str(one.at + name, one.len - name)))
+        if (name == one.len || !phi__chat_calls_is_name(called) ||
+            !phi__chat_calls_keep(r, called, phi__str_skip(one, name)))
             return false;
         end = phi__min(end + sizeof again - 1, text.len);
-        text = phi__str(text.at + end, text.len - end);
+        text = phi__str_skip(text, end);
     }
     return r->count > 0;
 }
@@ -295,7 +253,7 @@ static bool phi__openai_chat_calls_mistral(phi__openai_chat_read *r, phi_str tex
 /* ---- calls that are broken ---- */
 
 /* The string after the first "name" of a text, at any depth. */
-static bool phi__openai_chat_calls_named(phi_str text, phi_str *name) {
+static bool phi__chat_calls_named(phi_str text, phi_str *name) {
     size_t at = phi__str_find(text, 0, "\"name\"");
     if (at == SIZE_MAX) return false;
     for (at += 6; at < text.len && strchr(" \n\t:", text.at[at]) != NULL; at++)
@@ -309,7 +267,7 @@ static bool phi__openai_chat_calls_named(phi_str text, phi_str *name) {
 
 /* A call whose text was cut, or cannot be read: its name, and its arguments as they came. The model
    then gets an error that names the fault. */
-static bool phi__openai_chat_calls_broken(phi__openai_chat_read *r, phi_str text, bool cut) {
+static bool phi__chat_calls_broken(phi__chat_read *r, phi_str text, bool cut) {
     static const char *const keys[] = {"\"arguments\"", "\"parameters\""};
     static const char tag[] = "<function=";
     phi_str name = PHI_ZERO, arguments = phi_str_of("{");
@@ -319,44 +277,66 @@ static bool phi__openai_chat_calls_broken(phi__openai_chat_read *r, phi_str text
         size_t end = phi__str_find(text, 0, ">");
         if (end == SIZE_MAX) return false;
         at = sizeof tag - 1;
-        return cut && phi__openai_chat_calls_keep(r, phi__str(text.at + at, end - at), arguments);
+        return cut && phi__chat_calls_keep(r, phi__str(text.at + at, end - at), arguments);
     }
-    if (!phi__openai_chat_calls_named(text, &name) ||
-        phi__openai_chat_calls_tool(r, name) == SIZE_MAX)
+    if (!phi__chat_calls_named(text, &name) || phi__chat_calls_tool(r, name) == SIZE_MAX)
         return false;
     for (size_t i = 0; i < PHI__COUNT(keys); i++) {
         at = phi__str_find(text, 0, keys[i]);
         if (at == SIZE_MAX) continue;
         for (at += strlen(keys[i]); at < text.len && text.at[at] != ':'; at++) {}
-        if (at + 1 < text.len)
-            arguments = phi__str_trim(phi__str(text.at + at + 1, text.len - at - 1));
+        if (at + 1 < text.len) arguments = phi__str_trim(phi__str_skip(text, at + 1));
         break;
     }
     if (arguments.len == 0) arguments = phi_str_of("{");
     if (!cut && arguments.len > 1 && arguments.at[arguments.len - 1] == '}') arguments.len--;
-    return phi__openai_chat_calls_keep(r, name, arguments);
+    return phi__chat_calls_keep(r, name, arguments);
 }
 
 /* ---- for the text ---- */
 
-static bool phi__openai_chat_calls_read(phi__openai_chat_read *r, phi_str text) {
+static bool phi__chat_calls_read(phi__chat_read *r, phi_str text) {
     if (text.len == 0) return false;
-    if (phi__str_starts(text, "<function=")) return phi__openai_chat_calls_functions(r, text);
-    if (text.at[0] == '{' || text.at[0] == '[') return phi__openai_chat_calls_json(r, text);
-    return !r->known && phi__openai_chat_calls_mistral(r, text);
-}
-
-static void phi__openai_chat_calls_block(phi__assembly *a, phi_str name, phi_str arguments) {
-    if (a->count > 0) phi__assembly_close(a, a->count - 1);
-    size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, -1);
-    if (block == SIZE_MAX) return;
-    phi__assembly_set(a, &a->drafts[block].name, name);
-    phi__assembly_add(a, block, arguments);
-    phi__assembly_close(a, block);
+    if (phi__str_starts(text, "<function=")) {
+        /* <function=name>...</function>, one after the other; the last may lack its end. A
+           value may hold the closing tag as well. */
+        static const char tag[] = "<function=", close[] = "</function>";
+        for (; text.len > 0; text = phi__str_trim(text)) {
+            size_t from = sizeof tag - 1;
+            if (!phi__str_starts(text, tag)) return false;
+            size_t end = phi__min(phi__str_find(text, from, tag), text.len);
+            end = phi__chat_calls_last(phi__str(text.at, end), close);
+            if (!phi__chat_calls_one(r, phi__str(text.at + from, end - from))) return false;
+            end = phi__min(end + sizeof close - 1, text.len);
+            text = phi__str_skip(text, end);
+        }
+        return r->count > 0;
+    }
+    if (text.at[0] == '{' || text.at[0] == '[') {
+        /* Objects and arrays of them, with blanks, commas and semicolons between. */
+        const char *at = text.at, *end = text.at + text.len;
+        for (;;) {
+            phi_json *node = NULL;
+            const phi_json *item;
+            while (at < end && strchr(" \n\t\r;,", *at) != NULL && *at != '\0') at++;
+            if (at == end) return r->count > 0;
+            if (*at != '{' && *at != '[') return false;
+            if (!phi__chat_calls_value(r, &at, end, &node)) return false;
+            if (phi_json_is(node, PHI_JSON_OBJECT)) {
+                if (!phi__chat_calls_node(r, node)) return false;
+                continue;
+            }
+            phi_json_iter it = phi_json_each(node);
+            while ((item = phi_json_next(&it)) != NULL)
+                if (!phi_json_is(item, PHI_JSON_OBJECT) || !phi__chat_calls_node(r, item))
+                    return false;
+        }
+    }
+    return !r->known && phi__chat_calls_mistral(r, text);
 }
 
 /* The text without the fence around it and without the end-of-turn token after it. */
-static phi_str phi__openai_chat_calls_bare(phi_str text) {
+static phi_str phi__chat_calls_bare(phi_str text) {
     static const char *const ends[] = {"<|eom_id|>", "<|eot_id|>", "```"};
     size_t i, n;
     text = phi__str_trim(text);
@@ -368,74 +348,72 @@ static phi_str phi__openai_chat_calls_bare(phi_str text) {
     }
     if (!phi__str_starts(text, "```")) return text;
     for (i = 3; i < text.len && strchr(" \n\r\t{[", text.at[i]) == NULL; i++) {}
-    return phi__str_trim(phi__str(text.at + i, text.len - i));
+    return phi__str_trim(phi__str_skip(text, i));
 }
 
-PHI__FN bool phi__openai_chat_calls_of(phi__assembly *a, phi_str text, bool known, bool cut) {
-    phi__openai_chat_read r = PHI_ZERO;
+PHI__FN bool phi__chat_calls_of(phi__assembly *a, phi_str text, bool known, bool cut) {
+    phi__chat_read r = PHI_ZERO;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     r.a = a;
     r.arena = &a->scratch;
     r.repairs = (a->quirks & PHI_QUIRK_REPAIR_CALLS) != 0;
     r.known = known;
-    text = phi__openai_chat_calls_bare(text);
-    bool read = !cut && phi__openai_chat_calls_read(&r, text);
-    if (!read && !r.failed && (!known || cut)) read = phi__openai_chat_calls_broken(&r, text, cut);
+    text = phi__chat_calls_bare(text);
+    bool read = !cut && phi__chat_calls_read(&r, text);
+    if (!read && !r.failed && (!known || cut)) read = phi__chat_calls_broken(&r, text, cut);
     if (r.failed) a->no_memory = true;
-    for (size_t i = 0; read && !a->no_memory && i < r.count; i++)
-        phi__openai_chat_calls_block(a, r.made[i].name, r.made[i].arguments);
+    for (size_t i = 0; read && !a->no_memory && i < r.count; i++) {
+        if (a->count > 0) phi__assembly_close(a, a->count - 1);
+        size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, -1);
+        if (block != SIZE_MAX) {
+            phi__assembly_set(a, &a->drafts[block].name, r.made[i].name);
+            phi__assembly_add(a, block, r.made[i].arguments);
+            phi__assembly_close(a, block);
+        }
+    }
     phi_arena_reset(&a->scratch, mark);
     return read;
 }
 
-/* ======== The text of answers of small models: split into text, thinking and calls.
-
-   Local servers pass on what a model writes when they have no parser for its template: thinking
-   between tags, and calls as text. Bytes wait in assembly->held while they may be a part of a tag
-   or a call; the rest goes into blocks at once. Each byte is read at most three times, whatever the
-   model writes. docs/local_models.md has the rules. */
+/* ---- text, thinking and calls ---- */
 
 enum {
-    PHI__OPENAI_CHAT_CALL_MOST = 1 << 20, /* bytes held back for calls between tags */
-    PHI__OPENAI_CHAT_JSON_MOST = 1 << 16, /* ... and for JSON without tags */
-    PHI__OPENAI_CHAT_BLANKS_MOST = 256,   /* ... and of blanks before anything else */
-    PHI__OPENAI_CHAT_HEAD_MOST = 256,     /* bytes of JSON up to its first key */
-    PHI__OPENAI_CHAT_KEY_MOST = 16        /* bytes of a first key that may be a call's */
+    PHI__CHAT_CALL_MOST = 1 << 20, /* bytes held back for calls between tags */
+    PHI__CHAT_JSON_MOST = 1 << 16, /* ... and for JSON without tags */
+    PHI__CHAT_BLANKS_MOST = 256,   /* ... and of blanks before anything else */
+    PHI__CHAT_HEAD_MOST = 256,     /* bytes of JSON up to its first key */
+    PHI__CHAT_KEY_MOST = 16        /* bytes of a first key that may be a call's */
 };
 
-typedef enum phi__openai_chat_tag {
-    PHI__OPENAI_CHAT_TAG_NONE = -1,
-    PHI__OPENAI_CHAT_TAG_SOME = -2, /* the text ends inside of a possible tag */
-    PHI__OPENAI_CHAT_TAG_THINK = 0,
-    PHI__OPENAI_CHAT_TAG_THINK_END,
-    PHI__OPENAI_CHAT_TAG_CALL,
-    PHI__OPENAI_CHAT_TAG_CALL_END,
-    PHI__OPENAI_CHAT_TAG_FUNCTION,
-    PHI__OPENAI_CHAT_TAG_PYTHON,
-    PHI__OPENAI_CHAT_TAG_MISTRAL
-} phi__openai_chat_tag;
+typedef enum phi__chat_tag {
+    PHI__CHAT_TAG_NONE = -1,
+    PHI__CHAT_TAG_SOME = -2, /* the text ends inside of a possible tag */
+    PHI__CHAT_TAG_THINK = 0,
+    PHI__CHAT_TAG_THINK_END,
+    PHI__CHAT_TAG_CALL,
+    PHI__CHAT_TAG_CALL_END,
+    PHI__CHAT_TAG_FUNCTION,
+    PHI__CHAT_TAG_PYTHON,
+    PHI__CHAT_TAG_MISTRAL
+} phi__chat_tag;
 
-static const char *const phi__openai_chat_text_tags[] = {
-    "<think>",    "</think>",       "<tool_call>", "</tool_call>",
-    "<function=", "<|python_tag|>", "[TOOL_CALLS]"};
-
-static bool phi__openai_chat_text_blank(char c) {
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
+static const char *const phi__chat_text_tags[] = {"<think>",      "</think>",   "<tool_call>",
+                                                  "</tool_call>", "<function=", "<|python_tag|>",
+                                                  "[TOOL_CALLS]"};
 
 /* How many blanks a text begins with. */
-static size_t phi__openai_chat_text_blanks(phi_str text) {
+static size_t phi__chat_text_blanks(phi_str text) {
     size_t n = 0;
-    while (n < text.len && phi__openai_chat_text_blank(text.at[n])) n++;
+    while (n < text.len && phi__json_white(text.at[n])) n++;
     return n;
 }
 
-static phi_str phi__openai_chat_text_held(const phi__assembly *a, size_t from, size_t to) {
+static phi_str phi__chat_text_held(const phi__assembly *a, size_t from, size_t to) {
     return phi__str(a->held.bytes.at + from, to - from);
 }
 
 /* True if a text begins with a word. *some: the text is only the beginning of it. */
-static bool phi__openai_chat_text_begins(phi_str text, const char *word, bool *some) {
+static bool phi__chat_text_begins(phi_str text, const char *word, bool *some) {
     size_t n = strlen(word), most = phi__min(n, text.len);
     if (memcmp(text.at, word, most) != 0) return false;
     if (most == n) return true;
@@ -443,51 +421,47 @@ static bool phi__openai_chat_text_begins(phi_str text, const char *word, bool *s
     return false;
 }
 
-static bool phi__openai_chat_text_wants_calls(const phi__openai_chat_text *t,
-                                              const phi__assembly *a) {
+static bool phi__chat_text_wants_calls(const phi__chat_text *t, const phi__assembly *a) {
     return (a->quirks & PHI_QUIRK_TEXT_CALLS) != 0 && a->tool_count > 0 && !t->structured;
 }
 
-static phi__openai_chat_tag phi__openai_chat_text_tag(const phi__openai_chat_text *t,
-                                                      const phi__assembly *a) {
-    phi_str text = phi__openai_chat_text_held(a, t->at, a->held.bytes.len);
+static phi__chat_tag phi__chat_text_tag(const phi__chat_text *t, const phi__assembly *a) {
+    phi_str text = phi__chat_text_held(a, t->at, a->held.bytes.len);
     bool thinks = (a->quirks & PHI_QUIRK_THINK_TAGS) != 0, some = false;
-    bool calls = phi__openai_chat_text_wants_calls(t, a);
-    for (int i = 0; i < (int)PHI__COUNT(phi__openai_chat_text_tags); i++) {
-        if (!(i < (int)PHI__OPENAI_CHAT_TAG_CALL ? thinks : calls)) continue;
-        if (i == (int)PHI__OPENAI_CHAT_TAG_CALL_END && (t->worded || t->said || !t->called))
-            continue;
-        if (i >= (int)PHI__OPENAI_CHAT_TAG_PYTHON && t->spent) continue;
-        if (phi__openai_chat_text_begins(text, phi__openai_chat_text_tags[i], &some))
-            return (phi__openai_chat_tag)i;
+    bool calls = phi__chat_text_wants_calls(t, a);
+    for (int i = 0; i < (int)PHI__COUNT(phi__chat_text_tags); i++) {
+        if (!(i < (int)PHI__CHAT_TAG_CALL ? thinks : calls)) continue;
+        if (i == (int)PHI__CHAT_TAG_CALL_END && (t->worded || t->said || !t->called)) continue;
+        if (i >= (int)PHI__CHAT_TAG_PYTHON && t->spent) continue;
+        if (phi__chat_text_begins(text, phi__chat_text_tags[i], &some)) return (phi__chat_tag)i;
     }
-    return some ? PHI__OPENAI_CHAT_TAG_SOME : PHI__OPENAI_CHAT_TAG_NONE;
+    return some ? PHI__CHAT_TAG_SOME : PHI__CHAT_TAG_NONE;
 }
 
 /* ---- into blocks ---- */
 
 /* The bytes up to t->at become text. Blanks at the start wait: they are dropped before and after
    thinking and calls. */
-static void phi__openai_chat_text_say(phi__openai_chat_text *t, phi__assembly *a, bool last) {
-    phi_str text = phi__openai_chat_text_held(a, t->from, t->at);
+static void phi__chat_text_say(phi__chat_text *t, phi__assembly *a, bool last) {
+    phi_str text = phi__chat_text_held(a, t->from, t->at);
     size_t blanks = 0;
     if (!t->said) {
-        blanks = phi__openai_chat_text_blanks(text);
-        if (blanks == text.len && !last && (t->behind || blanks < PHI__OPENAI_CHAT_BLANKS_MOST)) {
+        blanks = phi__chat_text_blanks(text);
+        if (blanks == text.len && !last && (t->behind || blanks < PHI__CHAT_BLANKS_MOST)) {
             if (t->behind) t->from = t->at;
             return;
         }
-        if (t->behind) text = phi__str(text.at + blanks, text.len - blanks);
+        if (t->behind) text = phi__str_skip(text, blanks);
     }
     t->from = t->at;
     if (text.len == 0) return;
     t->said = true;
-    phi__assembly_add(a, phi__openai_chat_kept_current(a, PHI_CONTENT_TEXT), text);
+    phi__assembly_add(a, phi__chat_kept_current(a, PHI_CONTENT_TEXT), text);
 }
 
 /* Starts a new text after thinking, or after a call. */
-static void phi__openai_chat_text_restart(phi__openai_chat_text *t, size_t at, bool called) {
-    t->mode = PHI__OPENAI_CHAT_SAYS;
+static void phi__chat_text_restart(phi__chat_text *t, size_t at, bool called) {
+    t->mode = PHI__CHAT_SAYS;
     t->from = t->at = at;
     t->behind = true;
     t->called = called;
@@ -496,34 +470,34 @@ static void phi__openai_chat_text_restart(phi__openai_chat_text *t, size_t at, b
 }
 
 /* Makes the text that was held back plain text. It is not searched for JSON calls again. */
-static void phi__openai_chat_text_release(phi__openai_chat_text *t, phi__assembly *a, size_t to) {
-    if (t->mode == PHI__OPENAI_CHAT_JSON) {
+static void phi__chat_text_release(phi__chat_text *t, phi__assembly *a, size_t to) {
+    if (t->mode == PHI__CHAT_JSON) {
         t->no_json = phi__max(to, t->from + 1);
         t->at = t->from;
-        t->mode = PHI__OPENAI_CHAT_SAYS;
+        t->mode = PHI__CHAT_SAYS;
         return;
     }
-    t->mode = PHI__OPENAI_CHAT_SAYS;
+    t->mode = PHI__CHAT_SAYS;
     t->at = to;
     t->inside_line = true;
     t->ticks = 0;
-    phi__openai_chat_text_say(t, a, true);
+    phi__chat_text_say(t, a, true);
 }
 
 /* ---- thinking ---- */
 
-static void phi__openai_chat_text_think(phi__openai_chat_text *t, phi__assembly *a, size_t to) {
-    phi_str text = phi__openai_chat_text_held(a, t->from, to);
-    size_t blanks = t->said ? 0 : phi__openai_chat_text_blanks(text);
+static void phi__chat_text_think(phi__chat_text *t, phi__assembly *a, size_t to) {
+    phi_str text = phi__chat_text_held(a, t->from, to);
+    size_t blanks = t->said ? 0 : phi__chat_text_blanks(text);
     t->from = to;
-    text = phi__str(text.at + blanks, text.len - blanks);
+    text = phi__str_skip(text, blanks);
     if (text.len == 0) return;
     t->said = true;
-    phi__assembly_add(a, phi__openai_chat_kept_current(a, PHI_CONTENT_THINKING), text);
+    phi__assembly_add(a, phi__chat_kept_current(a, PHI_CONTENT_THINKING), text);
 }
 
 /* False: more text is needed. */
-static bool phi__openai_chat_text_thinks(phi__openai_chat_text *t, phi__assembly *a, bool last) {
+static bool phi__chat_text_thinks(phi__chat_text *t, phi__assembly *a, bool last) {
     size_t len = a->held.bytes.len;
     while (t->at < len) {
         const char *from = a->held.bytes.at + t->at;
@@ -534,18 +508,18 @@ static bool phi__openai_chat_text_thinks(phi__openai_chat_text *t, phi__assembly
             break;
         }
         t->at += (size_t)(tag - from);
-        if (phi__openai_chat_text_begins(phi__str(tag, len - t->at), "</think>", &some)) {
-            phi__openai_chat_text_think(t, a, t->at);
+        if (phi__chat_text_begins(phi__str(tag, len - t->at), "</think>", &some)) {
+            phi__chat_text_think(t, a, t->at);
             t->thought = true;
             t->assumed = false;
-            phi__openai_chat_text_restart(t, t->at + strlen("</think>"), false);
+            phi__chat_text_restart(t, t->at + strlen("</think>"), false);
             return true;
         }
         /* an opening tag although the template opened it already */
         if (!some && t->assumed && !t->said && !t->worded) {
-            phi_str before = phi__openai_chat_text_held(a, t->from, t->at);
-            t->worded = phi__openai_chat_text_blanks(before) < before.len ||
-                        !phi__openai_chat_text_begins(phi__str(tag, len - t->at), "<think>", &some);
+            phi_str before = phi__chat_text_held(a, t->from, t->at);
+            t->worded = phi__chat_text_blanks(before) < before.len ||
+                        !phi__chat_text_begins(phi__str(tag, len - t->at), "<think>", &some);
             if (!t->worded) {
                 t->assumed = false;
                 t->from = t->at = t->at + strlen("<think>");
@@ -556,18 +530,18 @@ static bool phi__openai_chat_text_thinks(phi__openai_chat_text *t, phi__assembly
         if (some && !last) break;
         t->at++;
     }
-    phi__openai_chat_text_think(t, a, t->at);
+    phi__chat_text_think(t, a, t->at);
     return false;
 }
 
 /* ---- calls between tags ---- */
 
-static bool phi__openai_chat_text_may_call(phi__openai_chat_ending ending) {
-    return ending == PHI__OPENAI_CHAT_ENDED || ending == PHI__OPENAI_CHAT_CUT;
+static bool phi__chat_text_may_call(phi__chat_ending ending) {
+    return ending == PHI__CHAT_ENDED || ending == PHI__CHAT_CUT;
 }
 
 /* Reads a byte of JSON: strings and brackets. */
-static void phi__openai_chat_text_byte(phi__openai_chat_text *t, char c) {
+static void phi__chat_text_byte(phi__chat_text *t, char c) {
     if (t->escaped)
         t->escaped = false;
     else if (t->quoted) {
@@ -583,41 +557,40 @@ static void phi__openai_chat_text_byte(phi__openai_chat_text *t, char c) {
 
 /* The place of the closing tag; SIZE_MAX: it has not come. A tag inside a JSON string does not
    count. */
-static size_t phi__openai_chat_text_close(phi__openai_chat_text *t, const phi__assembly *a,
-                                          const char *close, bool json) {
+static size_t phi__chat_text_close(phi__chat_text *t, const phi__assembly *a, const char *close,
+                                   bool json) {
     size_t len = a->held.bytes.len;
     const char *text = a->held.bytes.at;
     while (t->at < len) {
         bool some = false;
         if (text[t->at] == '<' && !(json && t->quoted)) {
-            if (phi__openai_chat_text_begins(phi__str(text + t->at, len - t->at), close, &some))
+            if (phi__chat_text_begins(phi__str(text + t->at, len - t->at), close, &some))
                 return t->at;
             if (some) break;
         }
-        if (json) phi__openai_chat_text_byte(t, text[t->at]);
+        if (json) phi__chat_text_byte(t, text[t->at]);
         t->at++;
     }
     return SIZE_MAX;
 }
 
-static bool phi__openai_chat_text_is_json(const phi__openai_chat_text *t, const phi__assembly *a,
-                                          size_t at) {
-    size_t len = phi__min(a->held.bytes.len, at + PHI__OPENAI_CHAT_HEAD_MOST);
-    while (at < len && phi__openai_chat_text_blank(a->held.bytes.at[at])) at++;
+static bool phi__chat_text_is_json(const phi__chat_text *t, const phi__assembly *a, size_t at) {
+    size_t len = phi__min(a->held.bytes.len, at + PHI__CHAT_HEAD_MOST);
+    while (at < len && phi__json_white(a->held.bytes.at[at])) at++;
     return !t->plain && at < len && (a->held.bytes.at[at] == '{' || a->held.bytes.at[at] == '[');
 }
 
 /* Behind <tool_call> or <function=. False: more text is needed. */
-static bool phi__openai_chat_text_calls(phi__openai_chat_text *t, phi__assembly *a, bool last,
-                                        phi__openai_chat_ending ending) {
-    bool function = t->mode == PHI__OPENAI_CHAT_FUNCTION;
+static bool phi__chat_text_calls(phi__chat_text *t, phi__assembly *a, bool last,
+                                 phi__chat_ending ending) {
+    bool function = t->mode == PHI__CHAT_FUNCTION;
     const char *close = function ? "</function>" : "</tool_call>";
     size_t body = t->from + (function ? 0 : strlen("<tool_call>")), len = a->held.bytes.len;
-    bool json = !function && phi__openai_chat_text_is_json(t, a, body);
+    bool json = !function && phi__chat_text_is_json(t, a, body);
     if (!function && t->at < body) t->at = body;
-    size_t end = phi__openai_chat_text_close(t, a, close, json);
-    if (end == SIZE_MAX && len - t->from > PHI__OPENAI_CHAT_CALL_MOST) {
-        phi__openai_chat_text_release(t, a, len);
+    size_t end = phi__chat_text_close(t, a, close, json);
+    if (end == SIZE_MAX && len - t->from > PHI__CHAT_CALL_MOST) {
+        phi__chat_text_release(t, a, len);
         return true;
     }
     if (end == SIZE_MAX && !last) return false;
@@ -626,30 +599,29 @@ static bool phi__openai_chat_text_calls(phi__openai_chat_text *t, phi__assembly 
         t->at = body;
         return true;
     }
-    bool cut = end == SIZE_MAX && ending == PHI__OPENAI_CHAT_CUT;
+    bool cut = end == SIZE_MAX && ending == PHI__CHAT_CUT;
     if (end == SIZE_MAX)
         end = len;
     else if (function)
         end += strlen(close);
-    if (ending == PHI__OPENAI_CHAT_CALLED &&
-        phi__openai_chat_text_blanks(phi__openai_chat_text_held(a, body, end)) == end - body)
-        phi__openai_chat_text_restart(t, len, true); /* a tag that the server left over */
-    else if (phi__openai_chat_text_may_call(ending) &&
-             phi__openai_chat_calls_of(a, phi__openai_chat_text_held(a, body, end), function,
-                                       cut)) {
+    if (ending == PHI__CHAT_CALLED &&
+        phi__chat_text_blanks(phi__chat_text_held(a, body, end)) == end - body)
+        phi__chat_text_restart(t, len, true); /* a tag that the server left over */
+    else if (phi__chat_text_may_call(ending) &&
+             phi__chat_calls_of(a, phi__chat_text_held(a, body, end), function, cut)) {
         if (!function) end = phi__min(end + strlen(close), len);
-        phi__openai_chat_text_restart(t, end, true);
+        phi__chat_text_restart(t, end, true);
     } else
-        phi__openai_chat_text_release(t, a, function ? end : phi__min(end + strlen(close), len));
+        phi__chat_text_release(t, a, function ? end : phi__min(end + strlen(close), len));
     return true;
 }
 
 /* ---- calls up to the end ---- */
 
 /* True if the text after <|python_tag|> or [TOOL_CALLS] may be calls, as far as it came. */
-static bool phi__openai_chat_text_may_be_rest(phi_str text, bool mistral) {
+static bool phi__chat_text_may_be_rest(phi_str text, bool mistral) {
     size_t i = 0;
-    while (i < text.len && phi__openai_chat_text_blank(text.at[i])) i++;
+    while (i < text.len && phi__json_white(text.at[i])) i++;
     if (i == text.len || text.at[i] == '{' || text.at[i] == '[') return true;
     if (!mistral) return false;
     for (size_t from = i; i < text.len && i - from < 128; i++) {
@@ -660,30 +632,29 @@ static bool phi__openai_chat_text_may_be_rest(phi_str text, bool mistral) {
     return i == text.len;
 }
 
-static bool phi__openai_chat_text_rest(phi__openai_chat_text *t, phi__assembly *a, bool last,
-                                       phi__openai_chat_ending ending) {
+static bool phi__chat_text_rest(phi__chat_text *t, phi__assembly *a, bool last,
+                                phi__chat_ending ending) {
     size_t len = a->held.bytes.len;
     bool mistral = a->held.bytes.at[t->from] == '[';
     size_t body = t->from + strlen(mistral ? "[TOOL_CALLS]" : "<|python_tag|>");
     t->at = len;
-    if (!phi__openai_chat_text_may_be_rest(
-            phi__openai_chat_text_held(a, body, phi__min(len, body + 512)), mistral)) {
-        phi__openai_chat_text_release(t, a, body);
+    if (!phi__chat_text_may_be_rest(phi__chat_text_held(a, body, phi__min(len, body + 512)),
+                                    mistral)) {
+        phi__chat_text_release(t, a, body);
         return true;
     }
-    if (len - t->from > PHI__OPENAI_CHAT_CALL_MOST) {
+    if (len - t->from > PHI__CHAT_CALL_MOST) {
         t->spent = true;
-        phi__openai_chat_text_release(t, a, body);
+        phi__chat_text_release(t, a, body);
         return true;
     }
     if (!last) return false;
-    if (phi__openai_chat_text_may_call(ending) &&
-        phi__openai_chat_calls_of(a, phi__openai_chat_text_held(a, body, len), false,
-                                  ending == PHI__OPENAI_CHAT_CUT))
-        phi__openai_chat_text_restart(t, len, true);
+    if (phi__chat_text_may_call(ending) &&
+        phi__chat_calls_of(a, phi__chat_text_held(a, body, len), false, ending == PHI__CHAT_CUT))
+        phi__chat_text_restart(t, len, true);
     else {
         t->spent = true;
-        phi__openai_chat_text_release(t, a, body);
+        phi__chat_text_release(t, a, body);
     }
     return true;
 }
@@ -692,18 +663,18 @@ static bool phi__openai_chat_text_rest(phi__openai_chat_text *t, phi__assembly *
 
 /* True if the text from t->from on may begin a call, as far as its first key shows. *at: the place
    after that key, if it came (t->opened). */
-static bool phi__openai_chat_text_json_opens(phi__openai_chat_text *t, phi_str text, size_t *at) {
+static bool phi__chat_text_json_opens(phi__chat_text *t, phi_str text, size_t *at) {
     static const char *const keys[] = {"name", "type",      "function",   "tool",
                                        "args", "tool_name", "parameters", "arguments"};
     size_t i = 0, from;
     t->fenced = text.at[0] == '`';
     if (t->fenced) {
-        for (i = 3; i < text.len && !phi__openai_chat_text_blank(text.at[i]); i++)
-            if (i > 3 + PHI__OPENAI_CHAT_KEY_MOST || text.at[i] == '`') return false;
+        for (i = 3; i < text.len && !phi__json_white(text.at[i]); i++)
+            if (i > 3 + PHI__CHAT_KEY_MOST || text.at[i] == '`') return false;
     }
     *at = i;
     for (size_t k = 0; k < 2; k++) { /* [ and {, or { */
-        while (i < text.len && phi__openai_chat_text_blank(text.at[i])) i++;
+        while (i < text.len && phi__json_white(text.at[i])) i++;
         if (i == text.len) return true;
         if (k == 0 && text.at[i] == '[') {
             i++;
@@ -713,11 +684,11 @@ static bool phi__openai_chat_text_json_opens(phi__openai_chat_text *t, phi_str t
         i++;
         break;
     }
-    while (i < text.len && phi__openai_chat_text_blank(text.at[i])) i++;
+    while (i < text.len && phi__json_white(text.at[i])) i++;
     if (i == text.len) return true;
     if (text.at[i] != '"' && text.at[i] != '\'') return false;
     for (from = ++i; i < text.len && text.at[i] != '"' && text.at[i] != '\''; i++)
-        if (i - from == PHI__OPENAI_CHAT_KEY_MOST) return false;
+        if (i - from == PHI__CHAT_KEY_MOST) return false;
     if (i == text.len) return true;
     t->opened = true;
     for (size_t k = 0; k < PHI__COUNT(keys); k++)
@@ -727,36 +698,36 @@ static bool phi__openai_chat_text_json_opens(phi__openai_chat_text *t, phi_str t
 
 /* True if a byte may follow the last bracket: a blank, a semicolon, the end of a fence, or the
    start of another object. */
-static bool phi__openai_chat_text_json_behind(const phi__openai_chat_text *t, char c) {
-    return phi__openai_chat_text_blank(c) || c == ';' || c == ',' || c == '{' || c == '[' ||
+static bool phi__chat_text_json_behind(const phi__chat_text *t, char c) {
+    return phi__json_white(c) || c == ';' || c == ',' || c == '{' || c == '[' ||
            (c == '`' && t->fenced);
 }
 
-static bool phi__openai_chat_text_json(phi__openai_chat_text *t, phi__assembly *a, bool last,
-                                       phi__openai_chat_ending ending) {
+static bool phi__chat_text_json(phi__chat_text *t, phi__assembly *a, bool last,
+                                phi__chat_ending ending) {
     size_t len = a->held.bytes.len;
     const char *text = a->held.bytes.at;
-    bool may = len - t->from <= PHI__OPENAI_CHAT_JSON_MOST;
+    bool may = len - t->from <= PHI__CHAT_JSON_MOST;
     if (may && !t->opened) {
         size_t at = 0;
-        may = phi__openai_chat_text_json_opens(t, phi__openai_chat_text_held(a, t->from, len), &at);
+        may = phi__chat_text_json_opens(t, phi__chat_text_held(a, t->from, len), &at);
         t->at = t->opened ? t->from + at : may ? len : t->from;
-        if (!t->opened && len - t->from > PHI__OPENAI_CHAT_HEAD_MOST) may = false;
+        if (!t->opened && len - t->from > PHI__CHAT_HEAD_MOST) may = false;
     }
     while (may && t->opened && t->at < len) {
         char c = text[t->at];
-        may = t->depth > 0 || !t->closed || phi__openai_chat_text_json_behind(t, c);
+        may = t->depth > 0 || !t->closed || phi__chat_text_json_behind(t, c);
         if (!may) break;
-        phi__openai_chat_text_byte(t, c);
+        phi__chat_text_byte(t, c);
         t->closed = t->closed || ((c == '}' || c == ']') && t->depth == 0);
         t->at++;
     }
     if (may && !last) return false;
-    if (may && t->opened && ending == PHI__OPENAI_CHAT_ENDED &&
-        phi__openai_chat_calls_of(a, phi__openai_chat_text_held(a, t->from, len), true, false))
-        phi__openai_chat_text_restart(t, len, true);
+    if (may && t->opened && ending == PHI__CHAT_ENDED &&
+        phi__chat_calls_of(a, phi__chat_text_held(a, t->from, len), true, false))
+        phi__chat_text_restart(t, len, true);
     else
-        phi__openai_chat_text_release(t, a, may ? len : t->at);
+        phi__chat_text_release(t, a, may ? len : t->at);
     return true;
 }
 
@@ -764,8 +735,8 @@ static bool phi__openai_chat_text_json(phi__openai_chat_text *t, phi__assembly *
 
 /* Takes note of a byte of text: lines and code. A fence begins a line; between backticks is code up
    to the line's end. */
-static void phi__openai_chat_text_note(phi__openai_chat_text *t, char c) {
-    t->worded = t->worded || !phi__openai_chat_text_blank(c);
+static void phi__chat_text_note(phi__chat_text *t, char c) {
+    t->worded = t->worded || !phi__json_white(c);
     if (c == '`') {
         if (t->ticks < 3) t->ticks++;
         if (t->ticks == 3 && !t->inside_line) {
@@ -786,99 +757,89 @@ static void phi__openai_chat_text_note(phi__openai_chat_text *t, char c) {
         t->inside_line = true;
 }
 
-static void phi__openai_chat_text_enter(phi__openai_chat_text *t, phi__openai_chat_mode mode) {
+static void phi__chat_text_enter(phi__chat_text *t, phi__chat_mode mode) {
     t->mode = mode;
     t->from = t->at;
     t->depth = 0;
     t->quoted = t->escaped = t->opened = t->closed = t->fenced = false;
 }
 
-static void phi__openai_chat_text_take_tag(phi__openai_chat_text *t, phi__assembly *a,
-                                           phi__openai_chat_tag tag) {
-    size_t behind = t->at + strlen(phi__openai_chat_text_tags[tag]);
-    if (tag == PHI__OPENAI_CHAT_TAG_THINK_END) {
-        /* A closing tag without an opening one: all text before it was thinking, if nothing
-           else came. */
-        phi__openai_chat_text_say(t, a, false);
-        if (!t->thought && !t->behind && a->count == 1 && a->drafts[0].kind == PHI_CONTENT_TEXT) {
-            phi__assembly_turn(a, 0, PHI_CONTENT_THINKING);
-            phi__assembly_close(a, 0);
-        }
-        t->thought = true;
-    } else
-        phi__openai_chat_text_say(t, a, false);
-    switch (tag) {
-    case PHI__OPENAI_CHAT_TAG_THINK:
-        phi__openai_chat_text_restart(t, behind, false);
-        t->mode = PHI__OPENAI_CHAT_THINKS;
-        break;
-    case PHI__OPENAI_CHAT_TAG_CALL: phi__openai_chat_text_enter(t, PHI__OPENAI_CHAT_CALLS); break;
-    case PHI__OPENAI_CHAT_TAG_FUNCTION:
-        phi__openai_chat_text_enter(t, PHI__OPENAI_CHAT_FUNCTION);
-        break;
-    case PHI__OPENAI_CHAT_TAG_PYTHON:
-    case PHI__OPENAI_CHAT_TAG_MISTRAL: phi__openai_chat_text_enter(t, PHI__OPENAI_CHAT_REST); break;
-    case PHI__OPENAI_CHAT_TAG_THINK_END:
-    case PHI__OPENAI_CHAT_TAG_CALL_END:
-    case PHI__OPENAI_CHAT_TAG_NONE:
-    case PHI__OPENAI_CHAT_TAG_SOME: phi__openai_chat_text_restart(t, behind, t->called); break;
-    }
-}
-
 /* True if a line begins here with JSON that may be calls; *some: the text ends too early to know.
    */
-static bool phi__openai_chat_text_at_json(const phi__openai_chat_text *t, const phi__assembly *a,
-                                          bool *some) {
-    phi_str text = phi__openai_chat_text_held(a, t->at, a->held.bytes.len);
-    if (t->inside_line || t->ticks > 0 || t->at < t->no_json ||
-        !phi__openai_chat_text_wants_calls(t, a))
+static bool phi__chat_text_at_json(const phi__chat_text *t, const phi__assembly *a, bool *some) {
+    phi_str text = phi__chat_text_held(a, t->at, a->held.bytes.len);
+    if (t->inside_line || t->ticks > 0 || t->at < t->no_json || !phi__chat_text_wants_calls(t, a))
         return false;
     return text.at[0] == '{' || text.at[0] == '[' ||
-           (text.at[0] == '`' && phi__openai_chat_text_begins(text, "```", some));
+           (text.at[0] == '`' && phi__chat_text_begins(text, "```", some));
 }
 
-static bool phi__openai_chat_text_says(phi__openai_chat_text *t, phi__assembly *a, bool last) {
+static bool phi__chat_text_says(phi__chat_text *t, phi__assembly *a, bool last) {
     while (t->at < a->held.bytes.len) {
         char c = a->held.bytes.at[t->at];
         bool some = false;
         if (!t->code && !t->inline_code && (c == '<' || c == '[' || c == '{' || c == '`')) {
-            phi__openai_chat_tag tag =
-                c == '<' || c == '[' ? phi__openai_chat_text_tag(t, a) : PHI__OPENAI_CHAT_TAG_NONE;
+            phi__chat_tag tag =
+                c == '<' || c == '[' ? phi__chat_text_tag(t, a) : PHI__CHAT_TAG_NONE;
             if (tag >= 0 && (t->ticks == 0 || t->ticks == 4)) {
-                phi__openai_chat_text_take_tag(t, a, tag);
+                size_t behind = t->at + strlen(phi__chat_text_tags[tag]);
+                if (tag == PHI__CHAT_TAG_THINK_END) {
+                    /* A closing tag without an opening one: all text before it was thinking, if
+                       nothing else came. */
+                    phi__chat_text_say(t, a, false);
+                    if (!t->thought && !t->behind && a->count == 1 &&
+                        a->drafts[0].kind == PHI_CONTENT_TEXT) {
+                        phi__assembly_turn(a, 0, PHI_CONTENT_THINKING);
+                        phi__assembly_close(a, 0);
+                    }
+                    t->thought = true;
+                } else
+                    phi__chat_text_say(t, a, false);
+                switch (tag) {
+                case PHI__CHAT_TAG_THINK:
+                    phi__chat_text_restart(t, behind, false);
+                    t->mode = PHI__CHAT_THINKS;
+                    break;
+                case PHI__CHAT_TAG_CALL: phi__chat_text_enter(t, PHI__CHAT_CALLS); break;
+                case PHI__CHAT_TAG_FUNCTION: phi__chat_text_enter(t, PHI__CHAT_FUNCTION); break;
+                case PHI__CHAT_TAG_PYTHON:
+                case PHI__CHAT_TAG_MISTRAL: phi__chat_text_enter(t, PHI__CHAT_REST); break;
+                case PHI__CHAT_TAG_THINK_END:
+                case PHI__CHAT_TAG_CALL_END:
+                case PHI__CHAT_TAG_NONE:
+                case PHI__CHAT_TAG_SOME: phi__chat_text_restart(t, behind, t->called); break;
+                }
                 return true;
             }
-            some = tag == PHI__OPENAI_CHAT_TAG_SOME;
-            if (!some && phi__openai_chat_text_at_json(t, a, &some)) {
-                phi__openai_chat_text_say(t, a, false);
-                phi__openai_chat_text_enter(t, PHI__OPENAI_CHAT_JSON);
+            some = tag == PHI__CHAT_TAG_SOME;
+            if (!some && phi__chat_text_at_json(t, a, &some)) {
+                phi__chat_text_say(t, a, false);
+                phi__chat_text_enter(t, PHI__CHAT_JSON);
                 return true;
             }
             if (some && !last) break;
         }
-        phi__openai_chat_text_note(t, c);
+        phi__chat_text_note(t, c);
         t->at++;
     }
-    phi__openai_chat_text_say(t, a, last);
+    phi__chat_text_say(t, a, last);
     return false;
 }
 
 /* ---- for the stream ---- */
 
-static void phi__openai_chat_text_run(phi__openai_chat_text *t, phi__assembly *a, bool last,
-                                      phi__openai_chat_ending ending) {
+static void phi__chat_text_run(phi__chat_text *t, phi__assembly *a, bool last,
+                               phi__chat_ending ending) {
     phi__buf *held = &a->held.bytes;
     bool more = held->len > t->from;
     while (more && !a->no_memory) {
         switch (t->mode) {
-        case PHI__OPENAI_CHAT_SAYS: more = phi__openai_chat_text_says(t, a, last); break;
-        case PHI__OPENAI_CHAT_THINKS: more = phi__openai_chat_text_thinks(t, a, last); break;
-        case PHI__OPENAI_CHAT_CALLS:
-        case PHI__OPENAI_CHAT_FUNCTION:
-            more = phi__openai_chat_text_calls(t, a, last, ending);
-            break;
-        case PHI__OPENAI_CHAT_REST: more = phi__openai_chat_text_rest(t, a, last, ending); break;
-        case PHI__OPENAI_CHAT_JSON: more = phi__openai_chat_text_json(t, a, last, ending); break;
+        case PHI__CHAT_SAYS: more = phi__chat_text_says(t, a, last); break;
+        case PHI__CHAT_THINKS: more = phi__chat_text_thinks(t, a, last); break;
+        case PHI__CHAT_CALLS:
+        case PHI__CHAT_FUNCTION: more = phi__chat_text_calls(t, a, last, ending); break;
+        case PHI__CHAT_REST: more = phi__chat_text_rest(t, a, last, ending); break;
+        case PHI__CHAT_JSON: more = phi__chat_text_json(t, a, last, ending); break;
         }
     }
     if (t->from == 0 || held->failed) return;
@@ -889,51 +850,48 @@ static void phi__openai_chat_text_run(phi__openai_chat_text *t, phi__assembly *a
     t->from = 0;
 }
 
-PHI__FN void phi__openai_chat_text_add(phi__openai_chat_text *t, phi__assembly *a,
-                                       phi__json_text text) {
+PHI__FN void phi__chat_text_add(phi__chat_text *t, phi__assembly *a, phi__json_text text) {
     if (!t->begun) {
         t->begun = true;
         t->assumed = (a->quirks & PHI_QUIRK_THINK_TAGS) != 0 &&
                      (a->quirks & PHI_QUIRK_THINK_OPEN) != 0 && a->count == 0;
-        if (t->assumed) t->mode = PHI__OPENAI_CHAT_THINKS;
+        if (t->assumed) t->mode = PHI__CHAT_THINKS;
     }
     phi__assembly_hold_text(a, text);
-    phi__openai_chat_text_run(t, a, false, PHI__OPENAI_CHAT_ENDED);
+    phi__chat_text_run(t, a, false, PHI__CHAT_ENDED);
 }
 
 /* An answer that ends with thinking, whose end is a call: the model forgot to close its thinking,
    or the server took all of it for thinking. The thinking keeps the call's text. */
-static void phi__openai_chat_text_thought_call(const phi__openai_chat_text *t, phi__assembly *a) {
+static void phi__chat_text_thought_call(const phi__chat_text *t, phi__assembly *a) {
     static const char open[] = "<tool_call>", close[] = "</tool_call>";
     if (a->no_memory || a->count == 0 || a->drafts[a->count - 1].kind != PHI_CONTENT_THINKING ||
-        !phi__openai_chat_text_wants_calls(t, a))
+        !phi__chat_text_wants_calls(t, a))
         return;
     for (size_t i = 0; i < a->count; i++)
         if (a->drafts[i].kind == PHI_CONTENT_TOOL_CALL) return;
     phi_str text = phi__str_trim(phi__buf_str(&a->drafts[a->count - 1].bytes));
-    if (text.len > PHI__OPENAI_CHAT_CALL_MOST) return;
+    if (text.len > PHI__CHAT_CALL_MOST) return;
     if (text.len >= sizeof close - 1 &&
         memcmp(text.at + text.len - (sizeof close - 1), close, sizeof close - 1) == 0)
         text.len -= sizeof close - 1;
     for (size_t from = text.len; from >= sizeof open - 1; from--)
         if (memcmp(text.at + from - (sizeof open - 1), open, sizeof open - 1) == 0) {
-            (void)phi__openai_chat_calls_of(a, phi__str(text.at + from, text.len - from), true,
-                                            false);
+            (void)phi__chat_calls_of(a, phi__str_skip(text, from), true, false);
             return;
         }
 }
 
-PHI__FN void phi__openai_chat_text_end(phi__openai_chat_text *t, phi__assembly *a,
-                                       phi__openai_chat_ending ending) {
+PHI__FN void phi__chat_text_end(phi__chat_text *t, phi__assembly *a, phi__chat_ending ending) {
     phi__assembly_hold_end(a);
-    phi__openai_chat_text_run(t, a, true, ending);
-    if (ending == PHI__OPENAI_CHAT_ENDED) phi__openai_chat_text_thought_call(t, a);
+    phi__chat_text_run(t, a, true, ending);
+    if (ending == PHI__CHAT_ENDED) phi__chat_text_thought_call(t, a);
     phi__buf_clear(&a->held.bytes);
     t->from = t->at = t->no_json = 0;
     /* no tag at all: the model did not think */
-    if (t->assumed && ending == PHI__OPENAI_CHAT_ENDED && a->count == 1 && !a->no_memory &&
+    if (t->assumed && ending == PHI__CHAT_ENDED && a->count == 1 && !a->no_memory &&
         a->drafts[0].kind == PHI_CONTENT_THINKING)
         phi__assembly_turn(a, 0, PHI_CONTENT_TEXT);
     t->assumed = false;
-    t->mode = PHI__OPENAI_CHAT_SAYS;
+    t->mode = PHI__CHAT_SAYS;
 }

@@ -3,179 +3,145 @@
    The transcript goes out as a list of items; each message is rendered whole, as those of its items
    that may be sent, and kept. Nothing is stored at the server. wire.md parts 4, 5 and 9. */
 #include "codecs/openai_responses_in.h"
-
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
-#include "wire/wire_in.h"
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
-#define PHI__OPENAI_RESPONSES_FORM 0xa0000000u
-#define PHI__OPENAI_RESPONSES_ORIGIN 1u    /* minted by the same model: ids and reasoning go back */
-#define PHI__OPENAI_RESPONSES_NO_IMAGES 2u /* words replace images */
-#define PHI__OPENAI_RESPONSES_KIN 4u       /* minted on this wire: members and parts go back */
-#define PHI__OPENAI_RESPONSES_AT_AZURE 8u  /* other items have content that it cannot read */
-#define PHI__OPENAI_RESPONSES_MEDIA_SHIFT 16 /* of PHI__MEDIA_ bits */
+#define PHI__RESP_FORM 0xa0000000u
+#define PHI__RESP_ORIGIN 1u      /* minted by the same model: ids and reasoning go back */
+#define PHI__RESP_NO_IMAGES 2u   /* words replace images */
+#define PHI__RESP_KIN 4u         /* minted on this wire: members and parts go back */
+#define PHI__RESP_AT_AZURE 8u    /* other items have content that it cannot read */
+#define PHI__RESP_MEDIA_SHIFT 16 /* of PHI__MEDIA_ bits */
 
 /* The stream half; the state is zeroed memory. */
-typedef struct phi__openai_responses_state {
+typedef struct phi__resp_state {
     bool finished; /* the terminal event came: later ones are ignored */
     bool failed;   /* an error came: of later events, the terminal one alone counts */
     bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
     bool heard;    /* an event came */
-} phi__openai_responses_state;
+} phi__resp_state;
 
 /* An item of the answer: views of its text; `at` NULL: absent. */
-typedef struct phi__openai_responses_output_item {
+typedef struct phi__resp_output_item {
     phi_str raw;
     phi__json_text type, id, status, phase, call_id, name, arguments;
     phi_str content, summary; /* raw JSON of an array, or empty */
-} phi__openai_responses_output_item;
+} phi__resp_output_item;
 
-#define PHI__OPENAI_RESPONSES_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
+#define PHI__RESP_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
 /* The members that an event may have, as views of its text. */
-typedef struct phi__openai_responses_event {
+typedef struct phi__resp_event {
     phi__json_text type, delta, arguments, item_id;
     int64_t index;
     phi_str item, response, annotation; /* raw JSON of an object, or empty */
     bool has_error;
-} phi__openai_responses_event;
+} phi__resp_event;
 
-typedef struct phi__openai_responses_response {
+typedef struct phi__resp_response {
     phi__json_text id, model, status, reason;
     phi_str output, usage, error; /* raw JSON, or empty */
-} phi__openai_responses_response;
+} phi__resp_response;
 
-/* ======== Reads events of the Responses API, their items, the response and its
-   usage, into views of their text. */
+/* ---- events, items and the response as views of their text ---- */
 
-static const phi__json_member phi__openai_responses_event_list[] = {
-    PHI__MEMBER(phi__openai_responses_event, type, "type", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_event, item_id, "item_id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_event, index, "output_index", PHI__MEMBER_I64),
-    PHI__MEMBER(phi__openai_responses_event, delta, "delta", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_event, item, "item", PHI__MEMBER_OBJECT),
-    PHI__MEMBER(phi__openai_responses_event, arguments, "arguments", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_event, response, "response", PHI__MEMBER_OBJECT),
-    PHI__MEMBER_TAKE(phi__openai_responses_event, has_error, "error", phi__classify_take_flag),
-    PHI__MEMBER(phi__openai_responses_event, annotation, "annotation", PHI__MEMBER_OBJECT)};
-static const phi__json_members phi__openai_responses_event_members = {
-    phi__openai_responses_event_list, PHI__COUNT(phi__openai_responses_event_list)};
+static const phi__json_member phi__resp_event_members[] = {
+    PHI__MEMBER(phi__resp_event, type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_event, item_id, "item_id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_event, index, "output_index", PHI__MEMBER_I64),
+    PHI__MEMBER(phi__resp_event, delta, "delta", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_event, item, "item", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__resp_event, arguments, "arguments", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_event, response, "response", PHI__MEMBER_OBJECT),
+    PHI__MEMBER_TAKE(phi__resp_event, has_error, "error", phi__classify_take_flag),
+    PHI__MEMBER(phi__resp_event, annotation, "annotation", PHI__MEMBER_OBJECT),
+    PHI__MEMBERS_END};
 
-/* openai_responses.c. False: no JSON object. */
-static bool phi__openai_responses_read_event(phi__openai_responses_event *ev, phi_str data) {
+static bool phi__resp_read_event(phi__resp_event *ev, phi_str data) {
     memset(ev, 0, sizeof *ev);
     ev->index = -1;
-    return phi__json_members_read(data, &phi__openai_responses_event_members, ev, NULL);
+    return phi__json_members_read(data, phi__resp_event_members, ev, NULL);
 }
 
-static const phi__json_member phi__openai_responses_item_list[] = {
-    PHI__MEMBER(phi__openai_responses_output_item, id, "id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_output_item, type, "type", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_output_item, status, "status", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_output_item, arguments, "arguments", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_output_item, call_id, "call_id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_output_item, name, "name", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_output_item, content, "content", PHI__MEMBER_ARRAY),
-    PHI__MEMBER(phi__openai_responses_output_item, phase, "phase", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_output_item, summary, "summary", PHI__MEMBER_ARRAY)};
-static const phi__json_members phi__openai_responses_item_members = {
-    phi__openai_responses_item_list, PHI__COUNT(phi__openai_responses_item_list)};
+static const phi__json_member phi__resp_item_members[] = {
+    PHI__MEMBER(phi__resp_output_item, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_output_item, type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_output_item, status, "status", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_output_item, arguments, "arguments", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_output_item, call_id, "call_id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_output_item, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_output_item, content, "content", PHI__MEMBER_ARRAY),
+    PHI__MEMBER(phi__resp_output_item, phase, "phase", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_output_item, summary, "summary", PHI__MEMBER_ARRAY),
+    PHI__MEMBERS_END};
 
-static void phi__openai_responses_read_item(phi__openai_responses_output_item *item, phi_str raw) {
+static void phi__resp_read_item(phi__resp_output_item *item, phi_str raw) {
     memset(item, 0, sizeof *item);
     item->raw = raw;
-    (void)phi__json_members_read(raw, &phi__openai_responses_item_members, item, NULL);
+    (void)phi__json_members_read(raw, phi__resp_item_members, item, NULL);
 }
 
-static const phi__json_member phi__openai_responses_reason_list[] = {
-    PHI__MEMBER(phi__openai_responses_response, reason, "reason", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__openai_responses_reason_members = {
-    phi__openai_responses_reason_list, PHI__COUNT(phi__openai_responses_reason_list)};
+static const phi__json_member phi__resp_reason_members[] = {
+    PHI__MEMBER(phi__resp_response, reason, "reason", PHI__MEMBER_TEXT), PHI__MEMBERS_END};
 
-static const phi__json_member phi__openai_responses_response_list[] = {
-    PHI__MEMBER(phi__openai_responses_response, id, "id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_response, status, "status", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_response, error, "error", PHI__MEMBER_OBJECT),
-    PHI__MEMBER_INSIDE("incomplete_details", &phi__openai_responses_reason_members),
-    PHI__MEMBER(phi__openai_responses_response, model, "model", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_response, output, "output", PHI__MEMBER_ARRAY),
-    PHI__MEMBER(phi__openai_responses_response, usage, "usage", PHI__MEMBER_OBJECT)};
-static const phi__json_members phi__openai_responses_response_members = {
-    phi__openai_responses_response_list, PHI__COUNT(phi__openai_responses_response_list)};
+static const phi__json_member phi__resp_response_members[] = {
+    PHI__MEMBER(phi__resp_response, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_response, status, "status", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_response, error, "error", PHI__MEMBER_OBJECT),
+    PHI__MEMBER_INSIDE("incomplete_details", phi__resp_reason_members),
+    PHI__MEMBER(phi__resp_response, model, "model", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_response, output, "output", PHI__MEMBER_ARRAY),
+    PHI__MEMBER(phi__resp_response, usage, "usage", PHI__MEMBER_OBJECT),
+    PHI__MEMBERS_END};
 
-static bool phi__openai_responses_read_response(phi__openai_responses_response *r, phi_str raw) {
+static bool phi__resp_read_response(phi__resp_response *r, phi_str raw) {
     memset(r, 0, sizeof *r);
-    return phi__json_members_read(raw, &phi__openai_responses_response_members, r, NULL);
+    return phi__json_members_read(raw, phi__resp_response_members, r, NULL);
 }
 
-static const phi__json_member phi__openai_responses_details_list[] = {
+static const phi__json_member phi__resp_details_members[] = {
     PHI__MEMBER(phi_usage, cache_read, "cached_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, cache_write, "cache_write_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi_usage, reasoning, "reasoning_tokens", PHI__MEMBER_U64)};
-static const phi__json_members phi__openai_responses_details_members = {
-    phi__openai_responses_details_list, PHI__COUNT(phi__openai_responses_details_list)};
+    PHI__MEMBER(phi_usage, reasoning, "reasoning_tokens", PHI__MEMBER_U64), PHI__MEMBERS_END};
 
-static const phi__json_member phi__openai_responses_usage_list[] = {
+static const phi__json_member phi__resp_usage_members[] = {
     PHI__MEMBER(phi_usage, input, "input_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER_INSIDE("input_tokens_details", &phi__openai_responses_details_members),
+    PHI__MEMBER_INSIDE("input_tokens_details", phi__resp_details_members),
     PHI__MEMBER(phi_usage, output, "output_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER_INSIDE("output_tokens_details", &phi__openai_responses_details_members)};
-static const phi__json_members phi__openai_responses_usage_members = {
-    phi__openai_responses_usage_list, PHI__COUNT(phi__openai_responses_usage_list)};
+    PHI__MEMBER_INSIDE("output_tokens_details", phi__resp_details_members), PHI__MEMBERS_END};
 
-/* Nothing, where raw is empty. */
-/* The wire's input includes the tokens read from and written to the cache. */
-static void phi__openai_responses_read_usage(phi__assembly *a, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_cursor_init(&c, raw);
-    if (raw.len == 0 || phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return;
-    phi_usage u = PHI_ZERO;
-    (void)phi__json_members_take(&c, &phi__openai_responses_usage_members, &u);
-    if (u.cache_read > u.input) u.cache_read = u.input;
-    u.input -= u.cache_read;
-    if (u.cache_write > u.input) u.cache_write = u.input;
-    u.input -= u.cache_write;
-    a->usage = u;
-}
+/* ---- what items say beyond text and calls: members and parts that phi does not read ---- */
 
-/* ======== What items of the Responses API say beyond text and calls: members and
-   content parts that phi does not read, and annotations. */
-
-/* ---- content parts ---- */
-
-typedef struct phi__openai_responses_part {
+typedef struct phi__resp_part {
     phi__json_text type;
     phi_str annotations; /* raw JSON of an array, or empty */
     bool odd;            /* it has a member that is not read */
-} phi__openai_responses_part;
+} phi__resp_part;
 
-static void phi__openai_responses_kept_part(phi__json_cursor *c, phi__openai_responses_part *part) {
+static void phi__resp_kept_part(phi__json_cursor *c, phi__resp_part *part) {
     phi__json_text key;
     memset(part, 0, sizeof *part);
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__OPENAI_RESPONSES_IS(key, "type"))
+        if (PHI__RESP_IS(key, "type"))
             (void)phi__json_cursor_take_text(c, &part->type);
-        else if (PHI__OPENAI_RESPONSES_IS(key, "annotations") &&
-                 phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
+        else if (PHI__RESP_IS(key, "annotations") && phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
             (void)phi__json_cursor_take_raw(c, &part->annotations);
         else {
-            part->odd = part->odd || (!PHI__OPENAI_RESPONSES_IS(key, "text") &&
-                                      !PHI__OPENAI_RESPONSES_IS(key, "refusal") &&
-                                      !PHI__OPENAI_RESPONSES_IS(key, "logprobs") &&
-                                      !PHI__OPENAI_RESPONSES_IS(key, "annotations"));
+            part->odd =
+                part->odd || (!PHI__RESP_IS(key, "text") && !PHI__RESP_IS(key, "refusal") &&
+                              !PHI__RESP_IS(key, "logprobs") && !PHI__RESP_IS(key, "annotations"));
             (void)phi__json_cursor_skip(c);
         }
     }
-    part->odd =
-        part->odd || (part->type.len > 0 && !PHI__OPENAI_RESPONSES_IS(part->type, "output_text") &&
-                      !PHI__OPENAI_RESPONSES_IS(part->type, "refusal"));
+    part->odd = part->odd || (part->type.len > 0 && !PHI__RESP_IS(part->type, "output_text") &&
+                              !PHI__RESP_IS(part->type, "refusal"));
 }
 
 /* True if the parts say more than the text and its citations: a part is of another kind, or the
    citations of several parts each count from the start of their part. */
-static bool phi__openai_responses_kept_is_more(phi_str content) {
-    phi__openai_responses_part part;
+static bool phi__resp_kept_is_more(phi_str content) {
+    phi__resp_part part;
     phi__json_cursor c;
     size_t count = 0;
     bool cited = false, odd = false;
@@ -183,7 +149,7 @@ static bool phi__openai_responses_kept_is_more(phi_str content) {
     if (content.len == 0 || !phi__json_cursor_enter_array(&c)) return false;
     while (phi__json_cursor_next_item(&c)) {
         if (!phi__json_cursor_enter_object(&c)) continue;
-        phi__openai_responses_kept_part(&c, &part);
+        phi__resp_kept_part(&c, &part);
         count++;
         cited = cited || part.annotations.len > 2;
         odd = odd || part.odd;
@@ -191,85 +157,54 @@ static bool phi__openai_responses_kept_is_more(phi_str content) {
     return odd || (cited && count > 1);
 }
 
-/* The annotations of a message's parts, in place of those before. */
-static void phi__openai_responses_kept_citations(phi__assembly *a, size_t block, phi_str content) {
-    phi__openai_responses_part part;
-    phi__json_cursor c, inner;
-    phi_str raw;
-    bool any = false;
-    phi__json_cursor_init(&c, content);
-    if (content.len == 0 || !phi__json_cursor_enter_array(&c)) return;
-    while (phi__json_cursor_next_item(&c)) {
-        if (!phi__json_cursor_enter_object(&c)) continue;
-        phi__openai_responses_kept_part(&c, &part);
-        if (part.annotations.len == 0) continue;
-        phi__json_cursor_init(&inner, part.annotations);
-        if (!phi__json_cursor_enter_array(&inner)) continue;
-        while (phi__json_cursor_next_item(&inner)) {
-            bool object = phi__json_cursor_peek(&inner) == PHI_JSON_OBJECT;
-            if (!phi__json_cursor_take_raw(&inner, &raw) || !object) continue;
-            if (!any) phi__buf_clear(&a->drafts[block].citations);
-            any = true;
-            phi__assembly_cite(a, block, raw);
-        }
-    }
-}
+static const char *const phi__resp_said_members[] = {"id",      "type",  "status", "role",
+                                                     "content", "phase", NULL};
+static const char *const phi__resp_call_members[] = {"id",   "type",      "status", "call_id",
+                                                     "name", "arguments", NULL};
 
-/* ---- the item ---- */
-
-static const char *const phi__openai_responses_said_members[] = {
-    "id", "type", "status", "role", "content", "phase", NULL};
-static const char *const phi__openai_responses_call_members[] = {
-    "id", "type", "status", "call_id", "name", "arguments", NULL};
-
-static void phi__openai_responses_kept_text(phi__assembly *a, phi__buf *out, const char *key,
-                                            phi__json_text text) {
+static void phi__resp_kept_text(phi__assembly *a, phi__buf *out, const char *key,
+                                phi__json_text text) {
     phi__buf plain;
     if (text.len == 0) return;
     phi__buf_init(&plain, a->memory);
     phi__json_cursor_unescape(&plain, text);
     if (out->len == 0) phi__buf_char(out, '{');
-    phi__json_write_key(out, phi_str_of(key));
-    phi__json_write_str(out, phi__buf_str(&plain));
+    phi__records_str(out, key, phi__buf_str(&plain));
     if (plain.failed) a->no_memory = true;
     phi__buf_free(&plain);
 }
 
-static void phi__openai_responses_kept_json(phi__buf *out, const char *key, phi_str json) {
+static void phi__resp_kept_json(phi__buf *out, const char *key, phi_str json) {
     if (json.len == 0) return;
     if (out->len == 0) phi__buf_char(out, '{');
-    phi__json_write_key(out, phi_str_of(key));
-    phi__json_write_str(out, json);
+    phi__records_str(out, key, json);
 }
 
-/* openai_responses.c: the data of a finished text or call that the next request sends back, in
+/* The data of a finished text or call that the next request sends back, in
    the draft's `replay`: an object with the strings "id", "phase", "more" (the item's other members,
    with commas between) and "parts" (its content, where that is more than texts). The strings hold
    JSON byte for byte. */
-static void phi__openai_responses_kept_item(phi__assembly *a, size_t block,
-                                            const phi__openai_responses_output_item *item) {
+static void phi__resp_kept_item(phi__assembly *a, size_t block, const phi__resp_output_item *item) {
     phi__draft *d = &a->drafts[block];
     phi__buf *out = &d->replay;
     phi__buf more;
     bool said = d->kind == PHI_CONTENT_TEXT;
     phi__buf_init(&more, a->memory);
-    phi__opaque_members(&more, item->raw,
-                        said ? phi__openai_responses_said_members
-                             : phi__openai_responses_call_members);
-    bool parts = said && phi__openai_responses_kept_is_more(item->content);
+    phi__opaque_members(&more, item->raw, said ? phi__resp_said_members : phi__resp_call_members);
+    bool parts = said && phi__resp_kept_is_more(item->content);
     phi__buf_clear(out);
-    phi__openai_responses_kept_text(a, out, "id", item->id);
-    if (said) phi__openai_responses_kept_text(a, out, "phase", item->phase);
+    phi__resp_kept_text(a, out, "id", item->id);
+    if (said) phi__resp_kept_text(a, out, "phase", item->phase);
     if ((more.len > 0 || parts) && phi__kept_is_object(&a->scratch, item->raw, &a->no_memory)) {
-        phi__openai_responses_kept_json(out, "more", phi__buf_str(&more));
-        if (parts) phi__openai_responses_kept_json(out, "parts", item->content);
+        phi__resp_kept_json(out, "more", phi__buf_str(&more));
+        if (parts) phi__resp_kept_json(out, "parts", item->content);
     }
     if (out->len > 0) phi__buf_char(out, '}');
     if (out->failed || more.failed) a->no_memory = true;
     phi__buf_free(&more);
 }
 
-/* ======== Answers of the OpenAI Responses API: events to a message.
+/* ---- answers: events to a message ----
 
    The answer is a list of items, each of which becomes one block: a message its text, a reasoning
    item thinking, a function call a tool call, and an item of any other type an opaque block. Items
@@ -278,11 +213,10 @@ static void phi__openai_responses_kept_item(phi__assembly *a, size_t block,
    has all of it. wire.md parts 1.3, 1.9 and 4. */
 
 /* The block kind of an item, or 0: it has no type. */
-static phi_content_kind
-phi__openai_responses_stream_kind(const phi__openai_responses_output_item *item) {
-    if (PHI__OPENAI_RESPONSES_IS(item->type, "message")) return PHI_CONTENT_TEXT;
-    if (PHI__OPENAI_RESPONSES_IS(item->type, "reasoning")) return PHI_CONTENT_THINKING;
-    if (PHI__OPENAI_RESPONSES_IS(item->type, "function_call")) return PHI_CONTENT_TOOL_CALL;
+static phi_content_kind phi__resp_kind(const phi__resp_output_item *item) {
+    if (PHI__RESP_IS(item->type, "message")) return PHI_CONTENT_TEXT;
+    if (PHI__RESP_IS(item->type, "reasoning")) return PHI_CONTENT_THINKING;
+    if (PHI__RESP_IS(item->type, "function_call")) return PHI_CONTENT_TOOL_CALL;
     return item->type.len > 0 ? PHI_CONTENT_OPAQUE : (phi_content_kind)0;
 }
 
@@ -290,28 +224,25 @@ phi__openai_responses_stream_kind(const phi__openai_responses_output_item *item)
 
 /* How an event names its item. Some servers give no index, others no id, or another id in each
    event. */
-typedef struct phi__openai_responses_key {
+typedef struct phi__resp_key {
     uint64_t id;   /* a hash of it; 0: none */
     int64_t index; /* negative: none */
-} phi__openai_responses_key;
+} phi__resp_key;
 
-static phi__openai_responses_key phi__openai_responses_stream_key_of(phi__json_text id,
-                                                                     int64_t index) {
-    phi__openai_responses_key key;
+static phi__resp_key phi__resp_key_of(phi__json_text id, int64_t index) {
+    phi__resp_key key;
     key.id = id.len > 0 ? phi__hash(phi__str(id.at, id.len), 5) | 1 : 0;
     key.index = index;
     return key;
 }
 
 /* llama.cpp gives its calls no id, and names them by their call_id. */
-static phi__openai_responses_key
-phi__openai_responses_stream_item_key(const phi__openai_responses_output_item *item,
-                                      int64_t index) {
-    return phi__openai_responses_stream_key_of(item->id.len > 0 ? item->id : item->call_id, index);
+static phi__resp_key phi__resp_item_key(const phi__resp_output_item *item, int64_t index) {
+    return phi__resp_key_of(item->id.len > 0 ? item->id : item->call_id, index);
 }
 
 /* How well a block fits a key: by both, by the id, by the index, or as a block without a name. */
-static int phi__openai_responses_stream_fits(const phi__draft *d, phi__openai_responses_key key) {
+static int phi__resp_fits(const phi__draft *d, phi__resp_key key) {
     bool id = key.id != 0 && d->item == key.id;
     bool index = key.index >= 0 && d->key == key.index;
     bool nameless = d->open && (d->item == 0 || key.id == 0) && (d->key < 0 || key.index < 0);
@@ -319,15 +250,13 @@ static int phi__openai_responses_stream_fits(const phi__draft *d, phi__openai_re
 }
 
 /* The latest block of a kind that fits best; SIZE_MAX: none. */
-static size_t phi__openai_responses_stream_find(const phi__assembly *a,
-                                                phi__openai_responses_key key,
-                                                phi_content_kind kind, bool open) {
+static size_t phi__resp_find(const phi__assembly *a, phi__resp_key key, phi_content_kind kind,
+                             bool open) {
     size_t found = SIZE_MAX;
     int best = 0;
     for (size_t i = a->count; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
-        int fits =
-            d->kind == kind && (d->open || !open) ? phi__openai_responses_stream_fits(d, key) : 0;
+        int fits = d->kind == kind && (d->open || !open) ? phi__resp_fits(d, key) : 0;
         if (fits <= best) continue;
         best = fits;
         found = i - 1;
@@ -335,24 +264,21 @@ static size_t phi__openai_responses_stream_find(const phi__assembly *a,
     return found;
 }
 
-/* Whether a block of any kind has the id or the index. */
-static bool phi__openai_responses_stream_known(const phi__assembly *a,
-                                               phi__openai_responses_key key) {
+/* True if a block of any kind has the id or the index. */
+static bool phi__resp_known(const phi__assembly *a, phi__resp_key key) {
     for (size_t i = 0; i < a->count; i++)
-        if (phi__openai_responses_stream_fits(&a->drafts[i], key) > 1) return true;
+        if (phi__resp_fits(&a->drafts[i], key) > 1) return true;
     return false;
 }
 
-/* Of an item that begins: whether the block that fits it is another's. */
-static bool phi__openai_responses_stream_is_other(const phi__draft *d,
-                                                  phi__openai_responses_key key) {
-    if (phi__openai_responses_stream_fits(d, key) == 1) return true;
+/* True if the block that fits an item that begins is another item's. */
+static bool phi__resp_is_other(const phi__draft *d, phi__resp_key key) {
+    if (phi__resp_fits(d, key) == 1) return true;
     if (d->item != 0 && key.id != 0 && d->item != key.id) return true;
     return d->key >= 0 && key.index >= 0 && d->key != key.index;
 }
 
-static size_t phi__openai_responses_stream_open(phi__assembly *a, phi_content_kind kind,
-                                                phi__openai_responses_key key) {
+static size_t phi__resp_open(phi__assembly *a, phi_content_kind kind, phi__resp_key key) {
     size_t block = phi__assembly_open(a, kind, key.index);
     if (block != SIZE_MAX) a->drafts[block].item = key.id;
     return block;
@@ -360,7 +286,7 @@ static size_t phi__openai_responses_stream_open(phi__assembly *a, phi_content_ki
 
 /* Puts the whole of a block's text in place of the text of the deltas. Where it only continues
    that, the rest is a delta. */
-static void phi__openai_responses_stream_overwrite(phi__assembly *a, size_t block, phi_str text) {
+static void phi__resp_overwrite(phi__assembly *a, size_t block, phi_str text) {
     phi__draft *d = &a->drafts[block];
     d->held_len = 0; /* halves that wait for another: the text has both */
     d->high = 0;
@@ -370,23 +296,21 @@ static void phi__openai_responses_stream_overwrite(phi__assembly *a, size_t bloc
         d->rewrites++;
         return;
     }
-    phi__assembly_add(a, block, phi__str(text.at + d->bytes.len, text.len - d->bytes.len));
+    phi__assembly_add(a, block, phi__str_skip(text, d->bytes.len));
 }
 
 /* The texts of an array of parts in one: of a message without anything between them, of a summary
    with an empty line. */
-static void phi__openai_responses_stream_join(phi__buf *out, phi_str parts, const char *between) {
+static void phi__resp_join(phi__buf *out, phi_str parts, const char *between) {
     phi__json_cursor c;
     phi__json_text key;
     bool any = false;
-    if (parts.len == 0) return;
-    phi__json_cursor_init(&c, parts);
-    if (!phi__json_cursor_enter_array(&c)) return;
+    if (!phi__json_cursor_in_array(&c, parts)) return;
     while (phi__json_cursor_next_item(&c)) {
         if (!phi__json_cursor_enter_object(&c)) continue;
         while (phi__json_cursor_next_key(&c, &key)) {
             phi__json_text text = {NULL, 0, false};
-            if (PHI__OPENAI_RESPONSES_IS(key, "text") || PHI__OPENAI_RESPONSES_IS(key, "refusal"))
+            if (PHI__RESP_IS(key, "text") || PHI__RESP_IS(key, "refusal"))
                 phi__json_cursor_take_text(&c, &text);
             else
                 phi__json_cursor_skip(&c);
@@ -398,8 +322,8 @@ static void phi__openai_responses_stream_join(phi__buf *out, phi_str parts, cons
     }
 }
 
-static void phi__openai_responses_stream_whole_text(phi__assembly *a, size_t block,
-                                                    const phi__openai_responses_output_item *item) {
+static void phi__resp_whole_text(phi__assembly *a, size_t block,
+                                 const phi__resp_output_item *item) {
     phi_content_kind kind = a->drafts[block].kind;
     phi__buf text;
     bool said = item->content.len > 2 || item->summary.len > 2;
@@ -408,24 +332,23 @@ static void phi__openai_responses_stream_whole_text(phi__assembly *a, size_t blo
         said = item->arguments.len > 0;
         if (said) phi__json_cursor_unescape(&text, item->arguments);
     } else if (kind == PHI_CONTENT_THINKING) {
-        phi__openai_responses_stream_join(&text, item->summary, "\n\n");
-        if (text.len == 0) phi__openai_responses_stream_join(&text, item->content, "\n\n");
+        phi__resp_join(&text, item->summary, "\n\n");
+        if (text.len == 0) phi__resp_join(&text, item->content, "\n\n");
     } else
-        phi__openai_responses_stream_join(&text, item->content, "");
+        phi__resp_join(&text, item->content, "");
     if (text.failed)
         a->no_memory = true;
     else if (said && text.len > 0)
-        phi__openai_responses_stream_overwrite(a, block, phi__buf_str(&text));
+        phi__resp_overwrite(a, block, phi__buf_str(&text));
     phi__buf_free(&text);
 }
 
-static void phi__openai_responses_stream_name_call(phi__assembly *a, size_t block,
-                                                   const phi__openai_responses_output_item *item) {
+static void phi__resp_name_call(phi__assembly *a, size_t block, const phi__resp_output_item *item) {
     if (item->call_id.len > 0) phi__assembly_put(a, &a->drafts[block].id, item->call_id);
     if (item->name.len > 0) phi__assembly_put(a, &a->drafts[block].name, item->name);
 }
 
-static bool phi__openai_responses_stream_encrypted(phi_str raw) {
+static bool phi__resp_encrypted(phi_str raw) {
     phi__json_found found;
     return phi__json_cursor_find(raw, "encrypted_content", &found) == PHI_OK &&
            found.type == PHI_JSON_STRING;
@@ -434,26 +357,14 @@ static bool phi__openai_responses_stream_encrypted(phi_str raw) {
 /* ---- items of other types ---- */
 
 /* Remembers the JSON of an opaque item, by which the same item without an id is known. */
-static void phi__openai_responses_stream_remember(phi__assembly *a, size_t block) {
+static void phi__resp_remember(phi__assembly *a, size_t block) {
     if (block != SIZE_MAX)
         a->drafts[block].kept = phi__hash(phi__buf_str(&a->drafts[block].replay), 5);
 }
 
-/* The part of an opaque item that has come. Broken JSON leaves the earlier text. */
-static void phi__openai_responses_stream_put_opaque(phi__assembly *a, size_t block,
-                                                    const phi__openai_responses_output_item *item) {
-    phi__draft *d = &a->drafts[block];
-    if (!phi__kept_is_object(&a->scratch, item->raw, &a->no_memory)) return;
-    phi__assembly_put(a, &d->name, item->type);
-    phi__assembly_set(a, &d->replay, item->raw);
-    phi__openai_responses_stream_remember(a, block);
-}
-
 /* An item that is broken JSON opens no block. */
-static size_t
-phi__openai_responses_stream_open_opaque(phi__assembly *a,
-                                         const phi__openai_responses_output_item *item,
-                                         phi__openai_responses_key key) {
+static size_t phi__resp_open_opaque(phi__assembly *a, const phi__resp_output_item *item,
+                                    phi__resp_key key) {
     phi_str type;
     if (!phi__kept_is_object(&a->scratch, item->raw, &a->no_memory)) return SIZE_MAX;
     if (!phi__json_cursor_unescape_arena(&a->scratch, item->type, &type)) {
@@ -462,14 +373,13 @@ phi__openai_responses_stream_open_opaque(phi__assembly *a,
     }
     size_t block = phi__assembly_opaque(a, type, item->raw, key.index, true);
     if (block != SIZE_MAX) a->drafts[block].item = key.id;
-    phi__openai_responses_stream_remember(a, block);
+    phi__resp_remember(a, block);
     return block;
 }
 
 /* True if an item of the list of all items came before. */
-static bool phi__openai_responses_stream_came(const phi__assembly *a,
-                                              const phi__openai_responses_output_item *item,
-                                              phi__openai_responses_key key) {
+static bool phi__resp_came(const phi__assembly *a, const phi__resp_output_item *item,
+                           phi__resp_key key) {
     uint64_t hash = phi__hash(item->raw, 5);
     for (size_t i = 0; i < a->count; i++) {
         const phi__draft *d = &a->drafts[i];
@@ -480,40 +390,61 @@ static bool phi__openai_responses_stream_came(const phi__assembly *a,
 }
 
 /* Its deltas may have come before it. Another id at a known index is another item. */
-static void phi__openai_responses_stream_item_added(phi__assembly *a,
-                                                    const phi__openai_responses_output_item *item,
-                                                    int64_t index) {
-    phi_content_kind kind = phi__openai_responses_stream_kind(item);
-    phi__openai_responses_key key = phi__openai_responses_stream_item_key(item, index);
+static void phi__resp_item_added(phi__assembly *a, const phi__resp_output_item *item,
+                                 int64_t index) {
+    phi_content_kind kind = phi__resp_kind(item);
+    phi__resp_key key = phi__resp_item_key(item, index);
     if (kind == (phi_content_kind)0) return;
-    size_t block = phi__openai_responses_stream_find(a, key, kind, true);
-    if (block != SIZE_MAX && phi__openai_responses_stream_is_other(&a->drafts[block], key))
-        block = SIZE_MAX;
+    size_t block = phi__resp_find(a, key, kind, true);
+    if (block != SIZE_MAX && phi__resp_is_other(&a->drafts[block], key)) block = SIZE_MAX;
     if (kind == PHI_CONTENT_OPAQUE) {
-        if (block == SIZE_MAX) (void)phi__openai_responses_stream_open_opaque(a, item, key);
+        if (block == SIZE_MAX) (void)phi__resp_open_opaque(a, item, key);
         return;
     }
-    if (block == SIZE_MAX) block = phi__openai_responses_stream_open(a, kind, key);
-    if (block != SIZE_MAX && kind == PHI_CONTENT_TOOL_CALL)
-        phi__openai_responses_stream_name_call(a, block, item);
+    if (block == SIZE_MAX) block = phi__resp_open(a, kind, key);
+    if (block != SIZE_MAX && kind == PHI_CONTENT_TOOL_CALL) phi__resp_name_call(a, block, item);
 }
 
 /* A cut item has no id that may go back, and a cut call stays open, so that it is never run. */
-static void
-phi__openai_responses_stream_finish_item(phi__assembly *a, size_t block,
-                                         const phi__openai_responses_output_item *item) {
-    bool cut = PHI__OPENAI_RESPONSES_IS(item->status, "incomplete") ||
-               PHI__OPENAI_RESPONSES_IS(item->status, "in_progress");
+static void phi__resp_finish_item(phi__assembly *a, size_t block,
+                                  const phi__resp_output_item *item) {
+    bool cut =
+        PHI__RESP_IS(item->status, "incomplete") || PHI__RESP_IS(item->status, "in_progress");
     if (a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
-        phi__openai_responses_stream_put_opaque(a, block, item);
+        /* The part of an opaque item that has come. Broken JSON leaves the earlier text. */
+        phi__draft *d = &a->drafts[block];
+        if (phi__kept_is_object(&a->scratch, item->raw, &a->no_memory)) {
+            phi__assembly_put(a, &d->name, item->type);
+            phi__assembly_set(a, &d->replay, item->raw);
+            phi__resp_remember(a, block);
+        }
         phi__assembly_close(a, block);
         return;
     }
-    if (a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
-        phi__openai_responses_stream_name_call(a, block, item);
-    if (a->drafts[block].kind == PHI_CONTENT_TEXT)
-        phi__openai_responses_kept_citations(a, block, item->content);
-    phi__openai_responses_stream_whole_text(a, block, item);
+    if (a->drafts[block].kind == PHI_CONTENT_TOOL_CALL) phi__resp_name_call(a, block, item);
+    if (a->drafts[block].kind == PHI_CONTENT_TEXT) {
+        /* The annotations of a message's parts, in place of those before. */
+        phi__resp_part part;
+        phi__json_cursor c, inner;
+        phi_str raw;
+        bool any = false;
+        if (phi__json_cursor_in_array(&c, item->content)) {
+            while (phi__json_cursor_next_item(&c)) {
+                if (!phi__json_cursor_enter_object(&c)) continue;
+                phi__resp_kept_part(&c, &part);
+                if (part.annotations.len == 0) continue;
+                if (!phi__json_cursor_in_array(&inner, part.annotations)) continue;
+                while (phi__json_cursor_next_item(&inner)) {
+                    bool object = phi__json_cursor_peek(&inner) == PHI_JSON_OBJECT;
+                    if (!phi__json_cursor_take_raw(&inner, &raw) || !object) continue;
+                    if (!any) phi__buf_clear(&a->drafts[block].citations);
+                    any = true;
+                    phi__assembly_cite(a, block, raw);
+                }
+            }
+        }
+    }
+    phi__resp_whole_text(a, block, item);
     if (!cut) {
         /* Keeps the data that the next request sends back: a whole reasoning item; of other
            items the members beyond their text. A later item of the same id may have the
@@ -521,61 +452,50 @@ phi__openai_responses_stream_finish_item(phi__assembly *a, size_t block,
         phi__draft *d = &a->drafts[block];
         if (d->kind == PHI_CONTENT_THINKING) {
             phi__assembly_set(a, &d->signature, item->raw);
-            d->kept = phi__openai_responses_stream_encrypted(item->raw)
-                          ? 0
-                          : phi__openai_responses_stream_key_of(item->id, -1).id;
+            d->kept = phi__resp_encrypted(item->raw) ? 0 : phi__resp_key_of(item->id, -1).id;
         } else
-            phi__openai_responses_kept_item(a, block, item);
+            phi__resp_kept_item(a, block, item);
     }
     if (!cut || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, block);
 }
 
 /* Also of an item whose start a gateway forgot; a finished item stays as it is. */
-static void phi__openai_responses_stream_item_done(phi__assembly *a,
-                                                   const phi__openai_responses_output_item *item,
-                                                   int64_t index) {
-    phi_content_kind kind = phi__openai_responses_stream_kind(item);
-    phi__openai_responses_key key = phi__openai_responses_stream_item_key(item, index);
+static void phi__resp_item_done(phi__assembly *a, const phi__resp_output_item *item,
+                                int64_t index) {
+    phi_content_kind kind = phi__resp_kind(item);
+    phi__resp_key key = phi__resp_item_key(item, index);
     if (kind == (phi_content_kind)0) return;
-    size_t block = phi__openai_responses_stream_find(a, key, kind, false);
+    size_t block = phi__resp_find(a, key, kind, false);
     if (block == SIZE_MAX)
-        block = kind == PHI_CONTENT_OPAQUE ? phi__openai_responses_stream_open_opaque(a, item, key)
-                                           : phi__openai_responses_stream_open(a, kind, key);
-    if (block != SIZE_MAX && a->drafts[block].open)
-        phi__openai_responses_stream_finish_item(a, block, item);
+        block = kind == PHI_CONTENT_OPAQUE ? phi__resp_open_opaque(a, item, key)
+                                           : phi__resp_open(a, kind, key);
+    if (block != SIZE_MAX && a->drafts[block].open) phi__resp_finish_item(a, block, item);
 }
 
-static void phi__openai_responses_stream_delta(phi__assembly *a,
-                                               const phi__openai_responses_event *ev,
-                                               phi_content_kind kind) {
-    phi__openai_responses_key key = phi__openai_responses_stream_key_of(ev->item_id, ev->index);
-    size_t block = phi__openai_responses_stream_find(a, key, kind, true);
-    if (block == SIZE_MAX && kind != PHI_CONTENT_TOOL_CALL &&
-        !phi__openai_responses_stream_known(a, key))
-        block = phi__openai_responses_stream_open(a, kind, key); /* its start was forgotten */
+static void phi__resp_delta(phi__assembly *a, const phi__resp_event *ev, phi_content_kind kind) {
+    phi__resp_key key = phi__resp_key_of(ev->item_id, ev->index);
+    size_t block = phi__resp_find(a, key, kind, true);
+    if (block == SIZE_MAX && kind != PHI_CONTENT_TOOL_CALL && !phi__resp_known(a, key))
+        block = phi__resp_open(a, kind, key); /* its start was forgotten */
     phi__assembly_add_text(a, block, ev->delta);
 }
 
-static void phi__openai_responses_stream_arguments_done(phi__assembly *a,
-                                                        const phi__openai_responses_event *ev) {
-    size_t block = phi__openai_responses_stream_find(
-        a, phi__openai_responses_stream_key_of(ev->item_id, ev->index), PHI_CONTENT_TOOL_CALL,
-        true);
+static void phi__resp_arguments_done(phi__assembly *a, const phi__resp_event *ev) {
+    size_t block =
+        phi__resp_find(a, phi__resp_key_of(ev->item_id, ev->index), PHI_CONTENT_TOOL_CALL, true);
     if (block == SIZE_MAX) return;
-    phi__openai_responses_output_item item = PHI_ZERO;
+    phi__resp_output_item item = PHI_ZERO;
     item.arguments = ev->arguments;
-    phi__openai_responses_stream_whole_text(a, block, &item);
+    phi__resp_whole_text(a, block, &item);
 }
 
 /* ---- the response ---- */
 
 /* Azure may give the encrypted content of a reasoning item only here: the block with the same id
    gets the fuller item. */
-static void
-phi__openai_responses_stream_fill_reasoning(phi__assembly *a,
-                                            const phi__openai_responses_output_item *item) {
-    uint64_t id = phi__openai_responses_stream_key_of(item->id, -1).id;
-    if (id == 0 || !phi__openai_responses_stream_encrypted(item->raw)) return;
+static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_output_item *item) {
+    uint64_t id = phi__resp_key_of(item->id, -1).id;
+    if (id == 0 || !phi__resp_encrypted(item->raw)) return;
     for (size_t i = 0; i < a->count; i++) {
         phi__draft *d = &a->drafts[i];
         if (d->kind != PHI_CONTENT_THINKING || d->kept != id) continue;
@@ -587,79 +507,83 @@ phi__openai_responses_stream_fill_reasoning(phi__assembly *a,
 
 /* The items once more; often there are none. They finish blocks that are still open, and they are
    the answer if no item came before. A new opaque item becomes the last block. */
-static void phi__openai_responses_stream_output(phi__assembly *a, phi_str raw) {
+static void phi__resp_output(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
-    phi__openai_responses_output_item item;
+    phi__resp_output_item item;
     phi_str one;
     bool all = a->count == 0;
     size_t n = 0;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_cursor_enter_array(&c)) return;
+    if (!phi__json_cursor_in_array(&c, raw)) return;
     for (int64_t index = 0; phi__json_cursor_next_item(&c); index++) {
         if (!phi__json_cursor_take_raw(&c, &one)) continue;
         if (!phi__assembly_takes_more(a, &n)) return;
-        phi__openai_responses_read_item(&item, one);
-        phi__openai_responses_key key = phi__openai_responses_stream_item_key(&item, index);
-        phi_content_kind kind = phi__openai_responses_stream_kind(&item);
-        size_t block = phi__openai_responses_stream_find(a, key, kind, true);
+        phi__resp_read_item(&item, one);
+        phi__resp_key key = phi__resp_item_key(&item, index);
+        phi_content_kind kind = phi__resp_kind(&item);
+        size_t block = phi__resp_find(a, key, kind, true);
         if (all)
-            phi__openai_responses_stream_item_done(a, &item, index);
+            phi__resp_item_done(a, &item, index);
         else if (block != SIZE_MAX)
-            phi__openai_responses_stream_finish_item(a, block, &item);
-        else if (PHI__OPENAI_RESPONSES_IS(item.type, "reasoning"))
-            phi__openai_responses_stream_fill_reasoning(a, &item);
-        else if (kind == PHI_CONTENT_OPAQUE && !phi__openai_responses_stream_came(a, &item, key)) {
-            block = phi__openai_responses_stream_open_opaque(a, &item, key);
+            phi__resp_finish_item(a, block, &item);
+        else if (PHI__RESP_IS(item.type, "reasoning"))
+            phi__resp_fill_reasoning(a, &item);
+        else if (kind == PHI_CONTENT_OPAQUE && !phi__resp_came(a, &item, key)) {
+            block = phi__resp_open_opaque(a, &item, key);
             phi__assembly_close(a, block);
         }
     }
 }
 
 /* created, in_progress and queued, and the beginning of the terminal events */
-static void phi__openai_responses_stream_begin(phi__assembly *a,
-                                               const phi__openai_responses_response *r) {
+static void phi__resp_begin(phi__assembly *a, const phi__resp_response *r) {
     if (a->response_id.len == 0 && r->id.len > 0) phi__assembly_put(a, &a->response_id, r->id);
     if (a->model.len == 0 && r->model.len > 0) phi__assembly_put(a, &a->model, r->model);
     phi__assembly_start(a);
 }
 
-static void phi__openai_responses_stream_incomplete(phi__assembly *a) {
-    phi_str word = phi__buf_str(&a->raw_stop_reason);
-    if (a->failure.kind != PHI_FAILURE_NONE) return;
-    if (phi__str_is(word, "max_output_tokens"))
-        a->stop_reason = PHI_STOP_REASON_LENGTH;
-    else if (phi__str_is(word, "content_filter"))
-        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
-    else if (phi__str_is(word, "incomplete")) /* without any reason */
-        phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
-    else
-        phi__assembly_unknown_stop(a);
-}
-
 /* A terminal event, by its status word. */
-static void phi__openai_responses_stream_finish(phi__openai_responses_state *st, phi__assembly *a,
-                                                const phi__openai_responses_response *r,
-                                                phi__json_text status) {
-    bool incomplete = PHI__OPENAI_RESPONSES_IS(status, "incomplete");
+static void phi__resp_finish(phi__resp_state *st, phi__assembly *a, const phi__resp_response *r,
+                             phi__json_text status) {
+    bool incomplete = PHI__RESP_IS(status, "incomplete");
     st->finished = a->terminal = a->last = true;
-    phi__openai_responses_stream_begin(a, r);
-    if (!st->failed) phi__openai_responses_stream_output(a, r->output);
-    phi__openai_responses_read_usage(a, r->usage);
+    phi__resp_begin(a, r);
+    if (!st->failed) phi__resp_output(a, r->output);
+    /* The wire's input includes the tokens read from and written to the cache. */
+    phi__json_cursor c;
+    phi__json_cursor_init(&c, r->usage);
+    if (r->usage.len != 0 && phi__json_cursor_peek(&c) == PHI_JSON_OBJECT) {
+        phi_usage u = PHI_ZERO;
+        (void)phi__json_members_take(&c, phi__resp_usage_members, &u);
+        if (u.cache_read > u.input) u.cache_read = u.input;
+        u.input -= u.cache_read;
+        if (u.cache_write > u.input) u.cache_write = u.input;
+        u.input -= u.cache_write;
+        a->usage = u;
+    }
     phi__assembly_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
     for (size_t i = 0; i < a->count; i++)
         if (a->drafts[i].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, i);
-    if (incomplete)
-        phi__openai_responses_stream_incomplete(a);
-    else if (PHI__OPENAI_RESPONSES_IS(status, "failed") ||
-             PHI__OPENAI_RESPONSES_IS(status, "cancelled") || r->error.len > 2) {
+    if (incomplete) {
+        phi_str word = phi__buf_str(&a->raw_stop_reason);
+        if (a->failure.kind == PHI_FAILURE_NONE) {
+            if (phi__str_is(word, "max_output_tokens"))
+                a->stop_reason = PHI_STOP_REASON_LENGTH;
+            else if (phi__str_is(word, "content_filter"))
+                phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
+            else if (phi__str_is(word, "incomplete")) /* without any reason */
+                phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
+            else
+                phi__assembly_unknown_stop(a);
+        }
+    } else if (PHI__RESP_IS(status, "failed") || PHI__RESP_IS(status, "cancelled") ||
+               r->error.len > 2) {
         if (r->error.len > 2)
             phi__classify_event(a, r->error);
         else
             phi__classify_stop(a, PHI_FAILURE_SERVER, true, phi__buf_str(&a->raw_stop_reason));
     } else if (a->failure.kind != PHI_FAILURE_NONE)
         return;
-    else if (PHI__OPENAI_RESPONSES_IS(status, "completed"))
+    else if (PHI__RESP_IS(status, "completed"))
         a->stop_reason = PHI_STOP_REASON_STOP;
     else
         phi__assembly_unknown_stop(a);
@@ -667,95 +591,83 @@ static void phi__openai_responses_stream_finish(phi__openai_responses_state *st,
 
 /* ---- events ---- */
 
-static void phi__openai_responses_stream_take_response(phi__openai_responses_state *st,
-                                                       phi__assembly *a,
-                                                       const phi__openai_responses_event *ev,
-                                                       phi__json_text type) {
-    phi__openai_responses_response r;
+static void phi__resp_take_response(phi__resp_state *st, phi__assembly *a,
+                                    const phi__resp_event *ev, phi__json_text type) {
+    phi__resp_response r;
     phi__json_text status = type;
     size_t cut = sizeof "response." - 1;
-    if (PHI__OPENAI_RESPONSES_IS(type, "response.completed") ||
-        PHI__OPENAI_RESPONSES_IS(type, "response.incomplete") ||
-        PHI__OPENAI_RESPONSES_IS(type, "response.failed")) {
-        (void)phi__openai_responses_read_response(&r, ev->response.len > 0 ? ev->response
-                                                                           : PHI__LIT("{}"));
+    if (PHI__RESP_IS(type, "response.completed") || PHI__RESP_IS(type, "response.incomplete") ||
+        PHI__RESP_IS(type, "response.failed")) {
+        (void)phi__resp_read_response(&r, ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
         status.at += cut;
         status.len -= cut;
-        phi__openai_responses_stream_finish(st, a, &r, status);
+        phi__resp_finish(st, a, &r, status);
         return;
     }
-    if (!PHI__OPENAI_RESPONSES_IS(type, "response.created") &&
-        !PHI__OPENAI_RESPONSES_IS(type, "response.in_progress") &&
-        !PHI__OPENAI_RESPONSES_IS(type, "response.queued"))
+    if (!PHI__RESP_IS(type, "response.created") && !PHI__RESP_IS(type, "response.in_progress") &&
+        !PHI__RESP_IS(type, "response.queued"))
         return;
-    (void)phi__openai_responses_read_response(&r,
-                                              ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
-    phi__openai_responses_stream_begin(a, &r);
+    (void)phi__resp_read_response(&r, ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
+    phi__resp_begin(a, &r);
 }
 
-static void phi__openai_responses_stream_take(phi__openai_responses_state *st, phi__assembly *a,
-                                              const phi__openai_responses_event *ev,
-                                              phi__json_text type) {
-    phi__openai_responses_output_item item;
-    if (PHI__OPENAI_RESPONSES_IS(type, "response.output_text.delta") ||
-        PHI__OPENAI_RESPONSES_IS(type, "response.refusal.delta"))
-        phi__openai_responses_stream_delta(a, ev, PHI_CONTENT_TEXT);
-    else if (PHI__OPENAI_RESPONSES_IS(type, "response.function_call_arguments.delta"))
-        phi__openai_responses_stream_delta(a, ev, PHI_CONTENT_TOOL_CALL);
-    else if (PHI__OPENAI_RESPONSES_IS(type, "response.reasoning_summary_text.delta") ||
-             PHI__OPENAI_RESPONSES_IS(type, "response.reasoning_text.delta"))
-        phi__openai_responses_stream_delta(a, ev, PHI_CONTENT_THINKING);
-    else if (PHI__OPENAI_RESPONSES_IS(type, "response.output_item.added")) {
-        phi__openai_responses_read_item(&item, ev->item);
-        phi__openai_responses_stream_item_added(a, &item, ev->index);
-    } else if (PHI__OPENAI_RESPONSES_IS(type, "response.output_item.done")) {
-        phi__openai_responses_read_item(&item, ev->item);
-        phi__openai_responses_stream_item_done(a, &item, ev->index);
-    } else if (PHI__OPENAI_RESPONSES_IS(type, "response.function_call_arguments.done"))
-        phi__openai_responses_stream_arguments_done(a, ev);
-    else if (PHI__OPENAI_RESPONSES_IS(type, "response.output_text.annotation.added")) {
+static void phi__resp_take(phi__resp_state *st, phi__assembly *a, const phi__resp_event *ev,
+                           phi__json_text type) {
+    phi__resp_output_item item;
+    if (PHI__RESP_IS(type, "response.output_text.delta") ||
+        PHI__RESP_IS(type, "response.refusal.delta"))
+        phi__resp_delta(a, ev, PHI_CONTENT_TEXT);
+    else if (PHI__RESP_IS(type, "response.function_call_arguments.delta"))
+        phi__resp_delta(a, ev, PHI_CONTENT_TOOL_CALL);
+    else if (PHI__RESP_IS(type, "response.reasoning_summary_text.delta") ||
+             PHI__RESP_IS(type, "response.reasoning_text.delta"))
+        phi__resp_delta(a, ev, PHI_CONTENT_THINKING);
+    else if (PHI__RESP_IS(type, "response.output_item.added")) {
+        phi__resp_read_item(&item, ev->item);
+        phi__resp_item_added(a, &item, ev->index);
+    } else if (PHI__RESP_IS(type, "response.output_item.done")) {
+        phi__resp_read_item(&item, ev->item);
+        phi__resp_item_done(a, &item, ev->index);
+    } else if (PHI__RESP_IS(type, "response.function_call_arguments.done"))
+        phi__resp_arguments_done(a, ev);
+    else if (PHI__RESP_IS(type, "response.output_text.annotation.added")) {
         /* Annotations come after the text they are about. */
-        phi__assembly_cite(a,
-                           phi__openai_responses_stream_find(
-                               a, phi__openai_responses_stream_key_of(ev->item_id, ev->index),
-                               PHI_CONTENT_TEXT, true),
-                           ev->annotation);
-    } else if (PHI__OPENAI_RESPONSES_IS(type, "response.reasoning_summary_part.added")) {
+        phi__assembly_cite(
+            a, phi__resp_find(a, phi__resp_key_of(ev->item_id, ev->index), PHI_CONTENT_TEXT, true),
+            ev->annotation);
+    } else if (PHI__RESP_IS(type, "response.reasoning_summary_part.added")) {
         /* An empty line between the parts of a summary. */
-        size_t block = phi__openai_responses_stream_find(
-            a, phi__openai_responses_stream_key_of(ev->item_id, ev->index), PHI_CONTENT_THINKING,
-            true);
+        size_t block =
+            phi__resp_find(a, phi__resp_key_of(ev->item_id, ev->index), PHI_CONTENT_THINKING, true);
         if (block != SIZE_MAX && a->drafts[block].bytes.len > 0)
             phi__assembly_add(a, block, PHI__LIT("\n\n"));
     } else
-        phi__openai_responses_stream_take_response(st, a, ev, type);
+        phi__resp_take_response(st, a, ev, type);
 }
 
 /* An error is often followed by response.failed, which has the usage. */
-static void phi__openai_responses_stream_error(phi__openai_responses_state *st, phi__assembly *a,
-                                               phi_str data) {
+static void phi__resp_error(phi__resp_state *st, phi__assembly *a, phi_str data) {
     phi__classify_event(a, data);
     st->failed = a->awaits_usage = true;
 }
 
 /* ---- for the codec ---- */
 
-static void phi__openai_responses_stream_event(void *state, phi__assembly *a, phi_str name,
-                                               phi_str data) {
-    phi__openai_responses_state *st = (phi__openai_responses_state *)state;
-    phi__openai_responses_event ev;
+static void phi__resp_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+    phi__resp_state *st = (phi__resp_state *)state;
+    phi__resp_event ev;
     if (data.len == 0 || st->finished || a->no_memory) return;
     if (st->broken) {
         phi__classify_bad_event(a);
         return;
     }
     if (phi__str_is(name, "error")) {
-        phi__openai_responses_stream_error(st, a, data);
+        phi__resp_error(st, a, data);
         return;
     }
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
-    if (!phi__openai_responses_read_event(&ev, data)) {
+    if (!phi__resp_read_event(&ev, data)) {
         st->broken = true;
         return;
     }
@@ -765,91 +677,84 @@ static void phi__openai_responses_stream_event(void *state, phi__assembly *a, ph
         type.len = name.len;
     }
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    if (PHI__OPENAI_RESPONSES_IS(type, "error") || (type.len == 0 && ev.has_error))
-        phi__openai_responses_stream_error(st, a, data);
+    if (PHI__RESP_IS(type, "error") || (type.len == 0 && ev.has_error))
+        phi__resp_error(st, a, data);
     /* the end alone counts, and its usage */
     else if (st->failed)
-        phi__openai_responses_stream_take_response(st, a, &ev, type);
+        phi__resp_take_response(st, a, &ev, type);
     else
-        phi__openai_responses_stream_take(st, a, &ev, type);
+        phi__resp_take(st, a, &ev, type);
     phi_arena_reset(&a->scratch, mark);
 }
 
-static void phi__openai_responses_stream_end(void *state, phi__assembly *a) {
-    phi__openai_responses_state *st = (phi__openai_responses_state *)state;
+static void phi__resp_end(void *state, phi__assembly *a) {
+    phi__resp_state *st = (phi__resp_state *)state;
     if (!st->finished && a->failure.kind == PHI_FAILURE_NONE) phi__classify_truncated(a, st->heard);
 }
 
-static void phi__openai_responses_stream_whole(void *state, phi__assembly *a, phi_str body) {
-    phi__openai_responses_state *st = (phi__openai_responses_state *)state;
-    phi__openai_responses_response r;
+static void phi__resp_whole(void *state, phi__assembly *a, phi_str body) {
+    phi__resp_state *st = (phi__resp_state *)state;
+    phi__resp_response r;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    bool whole = phi__openai_responses_read_response(&r, phi__str_trim(body));
+    bool whole = phi__resp_read_response(&r, phi__str_trim(body));
     st->heard = whole;
-    if (whole && (PHI__OPENAI_RESPONSES_IS(r.status, "in_progress") ||
-                  PHI__OPENAI_RESPONSES_IS(r.status, "queued")))
+    if (whole && (PHI__RESP_IS(r.status, "in_progress") || PHI__RESP_IS(r.status, "queued")))
         phi__classify_truncated(a, true);
-    else if (whole && (PHI__OPENAI_RESPONSES_IS(r.status, "completed") ||
-                       PHI__OPENAI_RESPONSES_IS(r.status, "incomplete") ||
-                       PHI__OPENAI_RESPONSES_IS(r.status, "failed") ||
-                       (r.status.len > 0 && r.output.len > 0)))
-        phi__openai_responses_stream_finish(st, a, &r, r.status);
+    else if (whole &&
+             (PHI__RESP_IS(r.status, "completed") || PHI__RESP_IS(r.status, "incomplete") ||
+              PHI__RESP_IS(r.status, "failed") || (r.status.len > 0 && r.output.len > 0)))
+        phi__resp_finish(st, a, &r, r.status);
     else
         phi__classify_body(a, body);
     phi_arena_reset(&a->scratch, mark);
 }
 
-/* ======== Requests of the OpenAI Responses API, at OpenAI and at Azure.
+/* ---- requests ---- */
 
-   The transcript goes out as a list of items; each message is rendered whole, as those of its items
-   that may be sent, and kept. Nothing is stored at the server. wire.md parts 4, 5 and 9. */
-
-#define PHI__OPENAI_RESPONSES_OBJECT                                                               \
+#define PHI__RESP_OBJECT                                                                           \
     "{\"role\":\"developer\",\"content\":[{\"type\":\"input_text\",\"text\":"                      \
     "\"Answer with one JSON object and nothing else.\"}]}"
 
-enum { PHI__OPENAI_RESPONSES_OUTPUT_LEAST = 16 }; /* max_output_tokens; wire.md part 4 */
+enum { PHI__RESP_OUTPUT_LEAST = 16 }; /* max_output_tokens; wire.md part 4 */
 
 /* ---- messages ---- */
 
-static void phi__openai_responses_before(phi__encoder *e, phi_role role) {
+static void phi__resp_before(phi__encoder *e, phi_role role) {
     if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
     e->last_role = role;
 }
 
-static void phi__openai_responses_item(phi__encoder *e, size_t at) {
+static void phi__resp_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
-    bool same = phi__openai_responses_items_replays(e, at),
-         kin = phi__openai_responses_items_kin(e, at);
-    uint32_t form = PHI__OPENAI_RESPONSES_FORM;
+    bool same = phi__resp_replays(e, at), kin = phi__resp_kin(e, at);
+    uint32_t form = PHI__RESP_FORM;
     phi_str json;
-    if (same) form |= PHI__OPENAI_RESPONSES_ORIGIN;
-    if (kin) form |= PHI__OPENAI_RESPONSES_KIN;
+    if (same) form |= PHI__RESP_ORIGIN;
+    if (kin) form |= PHI__RESP_KIN;
     if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_AZURE_RESPONSES)))
-        form |= PHI__OPENAI_RESPONSES_AT_AZURE;
-    if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0)
-        form |= PHI__OPENAI_RESPONSES_NO_IMAGES;
-    if (m->role != PHI_ROLE_ASSISTANT) form |= e->media << PHI__OPENAI_RESPONSES_MEDIA_SHIFT;
+        form |= PHI__RESP_AT_AZURE;
+    if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__RESP_NO_IMAGES;
+    if (m->role != PHI_ROLE_ASSISTANT) form |= e->media << PHI__RESP_MEDIA_SHIFT;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
         if (m->role == PHI_ROLE_USER)
-            phi__openai_responses_items_user(e, m);
+            phi__resp_user(e, m);
         else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__openai_responses_items_result(e, m);
+            phi__resp_result(e, m);
         else
-            phi__openai_responses_items_assistant(e, m, same, kin);
+            phi__resp_assistant(e, m, same, kin);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &json)) return;
     }
     if (json.len == 0) return;
-    phi__openai_responses_before(e, m->role);
+    phi__resp_before(e, m->role);
     phi__encode_piece(e, json);
 }
 
-static void phi__openai_responses_missing(phi__encoder *e, size_t item, size_t block) {
+static void phi__resp_missing(phi__encoder *e, size_t item, size_t block) {
     const phi_content *call = &e->spec->items[item].message->content[block];
-    phi__openai_responses_before(e, PHI_ROLE_TOOL_RESULT);
+    phi__resp_before(e, PHI_ROLE_TOOL_RESULT);
     phi__buf_clear(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"function_call_output\",\"call_id\":");
-    phi__render_id(&e->scratch, call->id, PHI__ID_RESPONSES);
+    phi__render_id(&e->scratch, "{\"type\":\"function_call_output\",\"call_id\":", call->id,
+                   PHI__ID_RESPONSES);
     phi__buf_text(&e->scratch, ",\"output\":\"Error: ");
     phi__render_missing(e);
     phi__buf_text(&e->scratch, "\"}");
@@ -857,7 +762,7 @@ static void phi__openai_responses_missing(phi__encoder *e, size_t item, size_t b
 }
 
 /* Results hold their images and documents themselves. */
-static void phi__openai_responses_after_results(phi__encoder *e, size_t from, size_t to) {
+static void phi__resp_after_results(phi__encoder *e, size_t from, size_t to) {
     (void)e;
     (void)from;
     (void)to;
@@ -865,7 +770,7 @@ static void phi__openai_responses_after_results(phi__encoder *e, size_t from, si
 
 /* ---- around the messages ---- */
 
-static bool phi__openai_responses_at_openai(const phi_model *model) {
+static bool phi__resp_at_openai(const phi_model *model) {
     static const char *const azure[PHI__CODEC_NAMES] = PHI__NAMES_AZURE;
     phi_str provider = phi_str_of(model->provider);
     return phi__codec_is(azure, phi_str_of(model->protocol)) || phi__str_is(provider, "openai") ||
@@ -874,9 +779,9 @@ static bool phi__openai_responses_at_openai(const phi_model *model) {
 
 /* Models that do not reason refuse both fields, so one of a name that is not known gets them only
    where it is to think. */
-static void phi__openai_responses_put_thinking(phi__encoder *e) {
+static void phi__resp_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
-    bool openai = phi__openai_responses_at_openai(e->spec->model);
+    bool openai = phi__resp_at_openai(e->spec->model);
     const char *effort = phi__openai_effort_name(e, openai);
     if (!e->spec->model->reasoning || (openai && effort == NULL)) return;
     phi__buf_text(out, ",\"include\":[\"reasoning.encrypted_content\"]");
@@ -886,34 +791,7 @@ static void phi__openai_responses_put_thinking(phi__encoder *e) {
     phi__buf_text(out, e->spec->thinking != PHI_THINKING_OFF ? "\",\"summary\":\"auto\"}" : "\"}");
 }
 
-static void phi__openai_responses_put_tools(phi__encoder *e) {
-    phi__buf *out = &e->scratch;
-    phi_tool_choice choice = e->spec->tool_choice;
-    bool strict;
-    if (e->spec->tool_count == 0) return;
-    phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
-                       : choice == PHI_TOOL_CHOICE_AUTO ? ",\"tool_choice\":\"auto\""
-                                                        : ",\"tool_choice\":\"required\"");
-    if (phi__takes_serial(e->spec, PHI__TAKES_ALL))
-        phi__buf_text(out, ",\"parallel_tool_calls\":false");
-    phi__buf_text(out, ",\"tools\":[");
-    if (phi__takes_deferred(e->spec)) phi__buf_text(out, "{\"type\":\"tool_search\"},");
-    for (size_t i = 0; i < e->spec->tool_count; i++) {
-        if (i > 0) phi__buf_char(out, ',');
-        if (e->spec->tools[i].is_raw) {
-            phi__takes_put_raw(e, &e->spec->tools[i]);
-            continue;
-        }
-        phi__buf_text(out, "{\"type\":\"function\",");
-        strict = phi__openai_put_tool(e, &e->spec->tools[i]);
-        /* omitted counts as true */
-        phi__buf_text(out, strict ? ",\"strict\":true" : ",\"strict\":false");
-        phi__buf_text(out, e->spec->tools[i].deferred ? ",\"defer_loading\":true}" : "}");
-    }
-    phi__buf_char(out, ']');
-}
-
-static void phi__openai_responses_put_format(phi__encoder *e) {
+static void phi__resp_put_format(phi__encoder *e) {
     const phi_format *format = &e->spec->format;
     phi__buf *out = &e->scratch;
     if (format->kind == PHI_FORMAT_TEXT) return;
@@ -927,66 +805,68 @@ static void phi__openai_responses_put_format(phi__encoder *e) {
 }
 
 /* Models that reason refuse sampling; no model has stop texts, a seed or a top_k. */
-static uint32_t phi__openai_responses_takes(const phi__request_spec *spec) {
+static uint32_t phi__resp_takes(const phi__request_spec *spec) {
     uint32_t takes = PHI__TAKES_TIER | PHI__TAKES_SERIAL;
     if (!spec->model->reasoning) takes |= PHI__TAKES_TEMPERATURE | PHI__TAKES_TOP_P;
     return takes;
 }
 
-static void phi__openai_responses_head(phi__encoder *e) {
+static void phi__resp_head(phi__encoder *e) {
     static const phi__takes_keys keys = {"temperature", "top_p", NULL, NULL, NULL, "service_tier"};
     const phi__request_spec *spec = e->spec;
     phi__buf *out = &e->scratch;
     uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens;
     phi__buf_clear(out);
     phi__buf_char(out, '{');
-    phi__render_member(out, "model", phi_str_of(spec->model->id));
+    phi__records_str(out, "model", phi_str_of(spec->model->id));
     phi__buf_text(out, ",\"stream\":true,\"store\":false");
-    if (most != 0) {
-        phi__buf_text(out, ",\"max_output_tokens\":");
-        phi__buf_u64(out, phi__max(most, PHI__OPENAI_RESPONSES_OUTPUT_LEAST));
-    }
-    phi__takes_put(e, &keys, phi__openai_responses_takes(spec));
-    phi__openai_responses_put_thinking(e);
+    if (most != 0)
+        phi__records_u64(out, "max_output_tokens", phi__max(most, PHI__RESP_OUTPUT_LEAST));
+    phi__takes_put(e, &keys, phi__resp_takes(spec));
+    phi__resp_put_thinking(e);
     if ((spec->model->quirks & PHI_QUIRK_CACHE_KEY) != 0) phi__openai_put_cache_key(e);
-    phi__openai_responses_put_format(e);
-    phi__openai_responses_put_tools(e);
+    phi__resp_put_format(e);
+    phi_tool_choice choice = e->spec->tool_choice;
+    bool strict;
+    if (e->spec->tool_count != 0) {
+        phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
+                           : choice == PHI_TOOL_CHOICE_AUTO ? ",\"tool_choice\":\"auto\""
+                                                            : ",\"tool_choice\":\"required\"");
+        if (phi__takes_serial(e->spec, PHI__TAKES_ALL))
+            phi__buf_text(out, ",\"parallel_tool_calls\":false");
+        phi__buf_text(out, ",\"tools\":[");
+        if (phi__takes_deferred(e->spec)) phi__buf_text(out, "{\"type\":\"tool_search\"},");
+        for (size_t i = 0; i < e->spec->tool_count; i++) {
+            if (phi__takes_raw(e, i)) continue;
+            phi__buf_text(out, "{\"type\":\"function\",");
+            strict = phi__openai_put_tool(e, &e->spec->tools[i]);
+            /* omitted counts as true */
+            phi__buf_text(out, strict ? ",\"strict\":true" : ",\"strict\":false");
+            phi__buf_text(out, e->spec->tools[i].deferred ? ",\"defer_loading\":true}" : "}");
+        }
+        phi__buf_char(out, ']');
+    }
     if (!phi__render_blank(spec->system_prompt))
-        phi__render_member(out, "instructions", spec->system_prompt);
+        phi__records_str(out, "instructions", spec->system_prompt);
     phi__buf_text(out, ",\"input\":[");
     if (spec->format.kind == PHI_FORMAT_JSON_OBJECT) { /* the word must stand in the input itself */
-        phi__buf_text(out, PHI__OPENAI_RESPONSES_OBJECT);
+        phi__buf_text(out, PHI__RESP_OBJECT);
         e->last_role = PHI_ROLE_USER; /* any: a comma comes next */
     }
     phi__encode_scratch(e);
 }
 
-static void phi__openai_responses_tail(phi__encoder *e) { phi__encode_glue(e, "]}"); }
-
-static void phi__openai_responses_headers(phi__encoder *e, bool azure) {
-    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
-    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
-    phi__encode_header(e, "accept", PHI__LIT("text/event-stream"));
-    if (key.len > 0 && azure)
-        phi__encode_header(e, "api-key", key);
-    else if (key.len > 0) {
-        phi__buf_clear(&e->scratch);
-        phi__buf_text(&e->scratch, "Bearer ");
-        phi__buf_add_str(&e->scratch, key);
-        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
-    }
-    phi__encode_model_headers(e);
-}
+static void phi__resp_tail(phi__encoder *e) { phi__encode_glue(e, "]}"); }
 
 /* ---- the codecs ---- */
 
-static phi__id_rule phi__openai_responses_id_rule(const phi_model *model) {
+static phi__id_rule phi__resp_id_rule(const phi_model *model) {
     (void)model;
     return PHI__ID_RESPONSES;
 }
 
 /* Other servers of this protocol know text and images. Messages hold no audio. */
-static uint32_t phi__openai_responses_media(const phi_model *model) {
+static uint32_t phi__resp_media(const phi_model *model) {
     phi_str provider = phi_str_of(model->provider);
     if (!phi__str_is(provider, "azure_openai") && !phi__str_is(provider, "openai") &&
         !phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES) &&
@@ -995,30 +875,33 @@ static uint32_t phi__openai_responses_media(const phi_model *model) {
     return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_TEXT_FILE | PHI__MEDIA_OFFICE;
 }
 
-static const char *const phi__openai_responses_same_wire[] = {PHI_PROTOCOL_OPENAI_RESPONSES,
-                                                              PHI_PROTOCOL_AZURE_RESPONSES, NULL};
-static phi_thinking phi__openai_responses_level(const phi_model *model, phi_thinking wanted) {
-    return phi__openai_level(model, wanted, phi__openai_responses_at_openai(model));
+static const char *const phi__resp_same_wire[] = {PHI_PROTOCOL_OPENAI_RESPONSES,
+                                                  PHI_PROTOCOL_AZURE_RESPONSES, NULL};
+static phi_thinking phi__resp_level(const phi_model *model, phi_thinking wanted) {
+    return phi__openai_level(model, wanted, phi__resp_at_openai(model));
 }
 
-static const char *const phi__openai_responses_owned[] = {
-    "model", "stream", "store",       "max_output_tokens", "instructions",
-    "input", "tools",  "tool_choice", "text.format",       NULL};
-static const char *const phi__openai_responses_lists[] = {"include", NULL};
+/* clang-format off */
+static const char *const phi__resp_owned[] = {
+    "model", "stream", "store", "max_output_tokens", "instructions", "input", "tools",
+    "tool_choice", "text.format", NULL};
 
-static const phi__codec_settings phi__openai_responses_settings = {
-    phi__openai_responses_takes, phi__openai_responses_level, phi__openai_responses_owned,
-    phi__openai_responses_lists};
+static const char *const phi__resp_lists[] = {
+    "include", NULL};
+
+static const phi__codec_settings phi__resp_settings = {
+    phi__resp_takes, phi__resp_level, phi__resp_owned, phi__resp_lists};
+/* clang-format on */
 
 /* A name of one digit, a point, and more: "gpt-5.4-mini". The guide "Tool search", November 2026:
    gpt-5.4 and later. Azure has them too, where the deployment has the model's name. */
-static bool phi__openai_responses_defers(const phi_model *model) {
+static bool phi__resp_defers(const phi_model *model) {
     phi_str id = phi_str_of(model->id);
     size_t i = 4;
     uint32_t version[2] = {0, 0}, part = 0;
-    if (!phi__openai_responses_at_openai(model) || !phi__str_starts(id, "gpt-")) return false;
+    if (!phi__resp_at_openai(model) || !phi__str_starts(id, "gpt-")) return false;
     for (; i < id.len && i < 12; i++) {
-        if (id.at[i] >= '0' && id.at[i] <= '9')
+        if (phi__is_digit(id.at[i]))
             version[part] = version[part] * 10 + (uint32_t)(id.at[i] - '0');
         else if (id.at[i] != '.' || part++ > 0)
             break;
@@ -1026,49 +909,32 @@ static bool phi__openai_responses_defers(const phi_model *model) {
     return version[0] < 100 && (version[0] > 5 || (version[0] == 5 && version[1] >= 4));
 }
 
-static const phi__codec_rules phi__openai_responses_rules = {phi__openai_responses_id_rule,
-                                                             phi__openai_strict_form,
-                                                             NULL,
-                                                             NULL,
-                                                             PHI__SCHEMA_IF_STRICT,
-                                                             NULL,
-                                                             NULL,
-                                                             NULL,
-                                                             0,
-                                                             phi__openai_responses_media,
-                                                             phi__openai_responses_same_wire,
-                                                             NULL,
-                                                             NULL,
-                                                             NULL,
-                                                             NULL,
-                                                             &phi__openai_responses_settings,
-                                                             phi__openai_responses_defers};
+/* clang-format off */
+static const phi__codec_rules phi__resp_rules = {
+    phi__resp_id_rule, phi__openai_strict_form, NULL, NULL, PHI__SCHEMA_IF_STRICT, NULL, NULL,
+    NULL, 0, phi__resp_media, phi__resp_same_wire, NULL, NULL, NULL, NULL,
+    &phi__resp_settings, phi__resp_defers};
+/* clang-format on */
 
-static void phi__openai_responses_address(phi__encoder *e) {
+static void phi__resp_address(phi__encoder *e) {
     phi__encode_url(e, "/v1", true, "/responses");
-    phi__openai_responses_headers(e, false);
+    phi__encode_accept(e, "text/event-stream");
+    phi__encode_key(e, NULL);
 }
 
-PHI__FN const phi__codec *phi__openai_responses_codec(void) {
-    static const phi__codec codec = {PHI__NAMES_OPENAI_RESPONSES,
-                                     &phi__openai_responses_rules,
-                                     sizeof(phi__openai_responses_state),
-                                     phi__openai_responses_head,
-                                     phi__openai_responses_item,
-                                     phi__openai_responses_tail,
-                                     phi__openai_responses_address,
-                                     phi__openai_responses_missing,
-                                     phi__openai_responses_after_results,
-                                     phi__openai_responses_stream_event,
-                                     phi__openai_responses_stream_end,
-                                     phi__openai_responses_stream_whole,
-                                     NULL,
-                                     NULL};
+/* clang-format off */
+PHI__FN const phi__codec *phi__resp_codec(void) {
+    static const phi__codec codec = {
+        PHI__NAMES_OPENAI_RESPONSES, &phi__resp_rules, sizeof(phi__resp_state),
+        phi__resp_head, phi__resp_item, phi__resp_tail, phi__resp_address,
+        phi__resp_missing, phi__resp_after_results, phi__resp_stream_event,
+        phi__resp_end, phi__resp_whole, NULL, NULL};
     return &codec;
 }
+/* clang-format on */
 
 /* The base as given, but for what stands from "/deployments" on: there is nothing below it. */
-static void phi__openai_responses_azure_address(phi__encoder *e) {
+static void phi__resp_azure_address(phi__encoder *e) {
     const phi__request_spec *spec = e->spec;
     phi_str base = phi__str_trim(phi_str_of(spec->model->base_url));
     size_t cut = phi__str_find(base, 0, "/deployments"), query = phi__str_find(base, 0, "?");
@@ -1082,33 +948,24 @@ static void phi__openai_responses_azure_address(phi__encoder *e) {
             phi__buf_add(&e->scratch, base.at + query, base.len - query);
         else
             phi__buf_text(&e->scratch, "/v1"); /* without a version only this path is there */
-        if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &url)) {
-            e->failed = true;
-            return;
-        }
+        if (!phi__encode_copy(e, &url)) return;
         model.base_url = url.at;
         there.model = &model;
     }
     e->spec = &there;
     phi__encode_url(e, "/openai/v1", true, "/responses");
     e->spec = spec;
-    phi__openai_responses_headers(e, true);
+    phi__encode_accept(e, "text/event-stream");
+    phi__encode_key(e, "api-key");
 }
 
-PHI__FN const phi__codec *phi__openai_responses_codec_azure(void) {
-    static const phi__codec codec = {PHI__NAMES_AZURE,
-                                     &phi__openai_responses_rules,
-                                     sizeof(phi__openai_responses_state),
-                                     phi__openai_responses_head,
-                                     phi__openai_responses_item,
-                                     phi__openai_responses_tail,
-                                     phi__openai_responses_azure_address,
-                                     phi__openai_responses_missing,
-                                     phi__openai_responses_after_results,
-                                     phi__openai_responses_stream_event,
-                                     phi__openai_responses_stream_end,
-                                     phi__openai_responses_stream_whole,
-                                     NULL,
-                                     NULL};
+/* clang-format off */
+PHI__FN const phi__codec *phi__resp_codec_azure(void) {
+    static const phi__codec codec = {
+        PHI__NAMES_AZURE, &phi__resp_rules, sizeof(phi__resp_state), phi__resp_head,
+        phi__resp_item, phi__resp_tail, phi__resp_azure_address,
+        phi__resp_missing, phi__resp_after_results, phi__resp_stream_event,
+        phi__resp_end, phi__resp_whole, NULL, NULL};
     return &codec;
 }
+/* clang-format on */

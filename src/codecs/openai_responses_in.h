@@ -3,17 +3,14 @@
 #define PHI_CODECS_OPENAI_RESPONSES_IN_H
 
 #include "codecs/codecs_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 
 /* Items of messages, into the scratch buffer. same: minted by the same model; kin: on this wire. */
-PHI__FN void phi__openai_responses_items_user(phi__encoder *e, const phi_message *m);
-PHI__FN void phi__openai_responses_items_assistant(phi__encoder *e, const phi_message *m, bool same,
-                                                   bool kin);
-PHI__FN void phi__openai_responses_items_result(phi__encoder *e, const phi_message *m);
+PHI__FN void phi__resp_user(phi__encoder *e, const phi_message *m);
+PHI__FN void phi__resp_assistant(phi__encoder *e, const phi_message *m, bool same, bool kin);
+PHI__FN void phi__resp_result(phi__encoder *e, const phi_message *m);
 
 /* True if an answer's ids and reasoning go back; the same for its members and parts. */
-PHI__FN bool phi__openai_responses_items_replays(const phi__encoder *e, size_t at);
-PHI__FN bool phi__openai_responses_items_kin(const phi__encoder *e, size_t at);
+PHI__FN bool phi__resp_replays(const phi__encoder *e, size_t at);
+PHI__FN bool phi__resp_kin(const phi__encoder *e, size_t at);
 
 #endif

@@ -4,8 +4,6 @@
 
    Each protocol has its own tables, so that a preset links its own codec and no other. */
 #include "codecs/presets.h"
-
-#include "base/base_in.h"
 #include "codecs/names_in.h"
 
 #include <string.h>
@@ -198,7 +196,7 @@ static const phi__preset phi__preset_chats[] = {
 PHI_API phi_model phi_model_preset(const char *name, const char *id, const char *api_key) {
     for (size_t i = 0; name != NULL && i < PHI__COUNT(phi__preset_chats); i++)
         if (strcmp(phi__preset_chats[i].provider, name) == 0)
-            return phi__presets_make(PHI_PROTOCOL_OPENAI_CHAT, phi__openai_chat_codec,
+            return phi__presets_make(PHI_PROTOCOL_OPENAI_CHAT, phi__chat_codec,
                                      &phi__preset_chats[i], id, api_key);
     phi_model model = PHI_ZERO;
     model.provider = name;
@@ -232,17 +230,15 @@ PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key
     static const phi__preset preset = {
         "openai_responses", "https://api.openai.com/v1", PHI_QUIRK_CACHE_KEY, 128000, 8192, true,
         phi__preset_gpts};
-    return phi__presets_make(PHI_PROTOCOL_OPENAI_RESPONSES, phi__openai_responses_codec, &preset,
-                             id, api_key);
+    return phi__presets_make(PHI_PROTOCOL_OPENAI_RESPONSES, phi__resp_codec, &preset, id, api_key);
 }
 
 PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
                                   const char *api_key) {
     static const phi__preset preset = {"azure_openai", NULL, PHI_QUIRK_CACHE_KEY, 128000,
                                        8192,           true, phi__preset_azures};
-    phi_model model =
-        phi__presets_make(PHI_PROTOCOL_AZURE_RESPONSES, phi__openai_responses_codec_azure, &preset,
-                          deployment, api_key);
+    phi_model model = phi__presets_make(PHI_PROTOCOL_AZURE_RESPONSES, phi__resp_codec_azure,
+                                        &preset, deployment, api_key);
     model.base_url = base_url;
     return model;
 }

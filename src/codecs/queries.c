@@ -1,9 +1,7 @@
 /* queries.c - the lists of models and the counts of tokens, by protocol; as of November 2026
    (docs/providers.md). */
 #include "codecs/codecs_in.h"
-
 #include "codecs/names_in.h"
-#include "text/text_in.h"
 
 /* ---- the table ---- */
 
@@ -53,7 +51,7 @@ static bool phi__queries_split(phi_str url, const char *mark, phi_str *head, phi
     size_t end = phi__str_find(url, 0, "?"), at = SIZE_MAX, from = 0;
     phi_str path = url;
     if (end != SIZE_MAX) path.len = end;
-    *query = phi__str(url.at + path.len, url.len - path.len);
+    *query = phi__str_skip(url, path.len);
     while ((from = phi__str_find(path, from, mark)) != SIZE_MAX) at = from++;
     if (at == SIZE_MAX) return false;
     *head = phi__str(url.at, at);
@@ -82,14 +80,7 @@ static void phi__queries_put_parameter(phi__buf *out, size_t from, const char *n
     phi__buf_char(out, any ? '&' : '?');
     phi__buf_text(out, name);
     if (value.len > 0) phi__buf_char(out, '=');
-    for (size_t i = 0; i < value.len; i++) {
-        char c = value.at[i];
-        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-            (c != '\0' && strchr("-_.~", c) != NULL))
-            phi__buf_char(out, c);
-        else
-            phi__buf_printf(out, "%%%02X", (unsigned)(unsigned char)c);
-    }
+    phi__buf_percent(out, value, "-_.~");
 }
 
 /* Bedrock's lists are at "bedrock." where its answers are at "bedrock-runtime.". */
@@ -143,8 +134,7 @@ PHI__FN bool phi__queries_members(const phi__queries *q, char *body, size_t len,
     phi__json_text key;
     phi_str value;
     size_t n = 0;
-    phi__json_cursor_init(&c, phi__str(body, len));
-    if (!phi__json_cursor_enter_object(&c)) return false;
+    if (!phi__json_cursor_in_object(&c, phi__str(body, len))) return false;
     while (phi__json_cursor_next_key(&c, &key)) {
         if (!phi__json_cursor_take_raw(&c, &value)) break;
         if (!phi__queries_keeps(q, key)) continue;
@@ -202,8 +192,7 @@ static bool phi__queries_item(const phi_json *item, phi_model_info *info) {
                                           "top_provider.max_completion_tokens"};
     memset(info, 0, sizeof *info);
     info->id = phi__queries_text(item, ids, PHI__COUNT(ids));
-    if (phi__str_starts(info->id, "models/"))
-        info->id = phi__str(info->id.at + 7, info->id.len - 7);
+    if (phi__str_starts(info->id, "models/")) info->id = phi__str_skip(info->id, 7);
     info->name = phi__queries_text(item, names, PHI__COUNT(names));
     info->context_window = phi__queries_number(item, windows, PHI__COUNT(windows));
     info->max_tokens = phi__queries_number(item, outputs, PHI__COUNT(outputs));
@@ -289,8 +278,7 @@ PHI__FN bool phi__queries_tokens(const phi__queries *q, phi_str body, uint64_t *
     phi__json_cursor c;
     phi__json_text key;
     bool found = false;
-    phi__json_cursor_init(&c, body);
-    if (!phi__json_cursor_enter_object(&c)) return false;
+    if (!phi__json_cursor_in_object(&c, body)) return false;
     while (phi__json_cursor_next_key(&c, &key))
         if (phi__json_cursor_text_is(key, phi_str_of(q->tokens)))
             found = phi__json_cursor_take_u64(&c, out) || found;

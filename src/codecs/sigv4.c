@@ -12,24 +12,7 @@ static void phi__sigv4_add(phi__sha256 *sha, phi_str text) {
 }
 
 static bool phi__sigv4_stays(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
-           c == '_' || c == '.' || c == '~' || c == '/';
-}
-
-/* The path encoded once more: each '%' of the wire becomes "%25". */
-static void phi__sigv4_path(phi__sha256 *sha, phi_str path) {
-    static const char digits[] = "0123456789ABCDEF";
-    char coded[3] = {'%', '0', '0'};
-    if (path.len == 0) phi__sha256_add(sha, "/", 1);
-    for (size_t i = 0; i < path.len; i++) {
-        unsigned char c = (unsigned char)path.at[i];
-        coded[1] = digits[c >> 4];
-        coded[2] = digits[c & 15];
-        if (phi__sigv4_stays(path.at[i]))
-            phi__sha256_add(sha, &path.at[i], 1);
-        else
-            phi__sha256_add(sha, coded, 3);
-    }
+    return phi__is_alnum(c) || c == '-' || c == '_' || c == '.' || c == '~' || c == '/';
 }
 
 /* "name:value\n", the value without blanks at its ends and with single ones inside. */
@@ -48,7 +31,19 @@ static void phi__sigv4_request(const phi__sigv4 *s, const phi__sigv4_words *word
     phi__sha256_begin(&sha);
     phi__sigv4_add(&sha, s->method);
     phi__sha256_add(&sha, "\n", 1);
-    phi__sigv4_path(&sha, s->path);
+    /* The path encoded once more: each '%' of the wire becomes "%25". */
+    static const char digits[] = "0123456789ABCDEF";
+    char coded[3] = {'%', '0', '0'};
+    if (s->path.len == 0) phi__sha256_add(&sha, "/", 1);
+    for (size_t i = 0; i < s->path.len; i++) {
+        unsigned char c = (unsigned char)s->path.at[i];
+        coded[1] = digits[c >> 4];
+        coded[2] = digits[c & 15];
+        if (phi__sigv4_stays(s->path.at[i]))
+            phi__sha256_add(&sha, &s->path.at[i], 1);
+        else
+            phi__sha256_add(&sha, coded, 3);
+    }
     phi__sha256_add(&sha, "\n\n", 2); /* no query */
     phi__sigv4_header(&sha, PHI__LIT("content-type"), s->content_type);
     phi__sigv4_header(&sha, PHI__LIT("host"), s->host);
@@ -68,8 +63,7 @@ static void phi__sigv4_key(const phi__sigv4 *s, phi_str day, phi__buf *work,
                            unsigned char key[32]) {
     phi_str chain = phi__str((const char *)key, 32);
     size_t from = work->len;
-    phi__buf_text(work, "AWS4");
-    phi__buf_add_str(work, s->secret);
+    phi__buf_wrap(work, "AWS4", s->secret, "");
     if (work->failed) return;
     phi__sha256_hmac(phi__str(work->at + from, work->len - from), day, key);
     work->len = from;
@@ -78,21 +72,9 @@ static void phi__sigv4_key(const phi__sigv4 *s, phi_str day, phi__buf *work,
     phi__sha256_hmac(chain, PHI__LIT("aws4_request"), key);
 }
 
-/* "20261120T123456Z" out of "2026-11-20T12:34:56Z" */
-static void phi__sigv4_date(int64_t wall_ms, char out[17]) {
-    char text[PHI__DATE_BYTES];
-    size_t n = 0;
-    (void)phi__date_put(wall_ms, text);
-    for (size_t i = 0; i < 19; i++)
-        if (text[i] != '-' && text[i] != ':') out[n++] = text[i];
-    out[n++] = 'Z';
-    out[n] = '\0';
-}
-
 static void phi__sigv4_scope(const phi__sigv4 *s, phi_str day, phi__buf *out) {
     phi__buf_add_str(out, day);
-    phi__buf_char(out, '/');
-    phi__buf_add_str(out, s->region);
+    phi__buf_wrap(out, "/", s->region, "");
     phi__buf_text(out, "/" PHI__SIGV4_SERVICE "/aws4_request");
 }
 
@@ -103,7 +85,14 @@ PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__
     char hex[64];
     size_t from = out->len;
     phi_str day = phi__str(words->date, 8);
-    phi__sigv4_date(s->wall_ms, words->date);
+    /* "20261120T123456Z" from "2026-11-20T12:34:56Z" */
+    char text[PHI__DATE_BYTES];
+    size_t n = 0;
+    (void)phi__date_put(s->wall_ms, text);
+    for (size_t i = 0; i < 19; i++)
+        if (text[i] != '-' && text[i] != ':') words->date[n++] = text[i];
+    words->date[n++] = 'Z';
+    words->date[n] = '\0';
     phi__sha256_hex(s->body_sha256, words->content);
     words->content[64] = '\0';
     phi__sigv4_request(s, words, hex);
@@ -120,9 +109,7 @@ PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__
                      hash);
     phi__sha256_hex(hash, hex);
     out->len = from;
-    phi__buf_text(out, "AWS4-HMAC-SHA256 Credential=");
-    phi__buf_add_str(out, s->access_key);
-    phi__buf_char(out, '/');
+    phi__buf_wrap(out, "AWS4-HMAC-SHA256 Credential=", s->access_key, "/");
     phi__sigv4_scope(s, day, out);
     phi__buf_text(out, ", SignedHeaders=" PHI__SIGV4_NAMES);
     if (s->token.len > 0) phi__buf_text(out, ";x-amz-security-token");

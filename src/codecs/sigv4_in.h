@@ -8,7 +8,6 @@
 #define PHI_CODECS_SIGV4_IN_H
 
 #include "codecs/codecs_in.h"
-#include "base/base_in.h"
 
 /* Borrowed for the call. */
 typedef struct phi__sigv4 {

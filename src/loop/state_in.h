@@ -405,7 +405,7 @@ typedef struct phi__features {
     uint32_t joined;               /* the features that joined all runs */
     /* Functions that the layers above call; NULL: the feature is not named. */
     const struct phi__failover_ops *failover;
-    const struct phi__formats *formats; /* wire/strict_in.h */
+    const struct phi__formats *formats; /* wire/codec_in.h */
     /* an agent's format, which is JSON: PHI_OK, or words */
     phi_status (*check_format)(phi_runtime *rt, const struct phi_format *format,
                                const struct phi_tool *tools, size_t tool_count);

@@ -55,7 +55,7 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     return "";
 }
 
-/* ======== Makes failures, and the statuses that go with them. */
+/* ---- makes failures, and the statuses that go with them ---- */
 
 PHI__FN phi_failure phi__failure_of(phi_failure_kind kind, bool retryable, const char *words) {
     phi_failure failure = PHI_ZERO;

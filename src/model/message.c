@@ -5,7 +5,7 @@
 #include "model/citations.h"
 #include "text/text_in.h"
 
-/* ======== Reads the providers' shapes of citations. */
+/* ---- reads the providers' shapes of citations ---- */
 
 typedef struct phi__citations {
     phi_arena *arena;
@@ -207,7 +207,7 @@ PHI_API phi_status phi_citations(const phi_content *content, phi_arena *arena,
     return PHI_OK;
 }
 
-/* ======== For our own writers and readers of JSON: messages and their parts.
+/* ---- For our own writers and readers of JSON: messages and their parts.
 
    `scratch` is for checking text that should be JSON; its memory is given back. */
 
@@ -219,62 +219,59 @@ static const char *phi__message_role_word(size_t role) {
 
 /* ---- copying ---- */
 
-/* Most are empty. */
-static inline bool phi__message_copy_str(phi_arena *arena, phi_str from, phi_str *to) {
-    *to = PHI__LIT("");
-    return from.len == 0 || phi__arena_str(arena, from, to);
-}
-
-static bool phi__message_copy_content(const phi_content *from, phi_content *to, phi_arena *arena) {
-    *to = *from;
-    return phi__message_copy_str(arena, from->text, &to->text) &&
-           phi__message_copy_str(arena, from->data, &to->data) &&
-           phi__message_copy_str(arena, from->mime_type, &to->mime_type) &&
-           phi__message_copy_str(arena, from->id, &to->id) &&
-           phi__message_copy_str(arena, from->name, &to->name) &&
-           phi__message_copy_str(arena, from->arguments, &to->arguments) &&
-           phi__message_copy_str(arena, from->signature, &to->signature) &&
-           phi__message_copy_str(arena, from->replay, &to->replay) &&
-           phi__message_copy_str(arena, from->url, &to->url) &&
-           phi__message_copy_str(arena, from->protocol, &to->protocol) &&
-           phi__message_copy_str(arena, from->citations, &to->citations);
+/* Copies the strings at these places of a struct, most of which are empty. */
+static bool phi__message_copy_at(phi_arena *arena, void *to, const uint16_t *places, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        phi_str *text = (phi_str *)(void *)((char *)to + places[i]);
+        if (text->len == 0)
+            *text = PHI__LIT("");
+        else if (!phi__arena_str(arena, *text, text))
+            return false;
+    }
+    return true;
 }
 
 PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi_message *out) {
+#define PHI__AT(type, field) (uint16_t) offsetof(type, field)
+    static const uint16_t of_block[] = {
+        PHI__AT(phi_content, text),      PHI__AT(phi_content, data),
+        PHI__AT(phi_content, mime_type), PHI__AT(phi_content, id),
+        PHI__AT(phi_content, name),      PHI__AT(phi_content, arguments),
+        PHI__AT(phi_content, signature), PHI__AT(phi_content, replay),
+        PHI__AT(phi_content, url),       PHI__AT(phi_content, protocol),
+        PHI__AT(phi_content, citations)};
+    static const uint16_t of_extra[] = {
+        PHI__AT(phi_message_extra, node_id), PHI__AT(phi_message_extra, parent_id),
+        PHI__AT(phi_message_extra, tags), PHI__AT(phi_message_extra, provenance_hint),
+        PHI__AT(phi_message_extra, role)};
+    static const uint16_t of_message[] = {
+        PHI__AT(phi_message, loop_id),       PHI__AT(phi_message, raw_stop_reason),
+        PHI__AT(phi_message, model),         PHI__AT(phi_message, provider),
+        PHI__AT(phi_message, protocol),      PHI__AT(phi_message, error_message),
+        PHI__AT(phi_message, tool_call_id),  PHI__AT(phi_message, tool_name),
+        PHI__AT(phi_message, details),       PHI__AT(phi_message, extension_kind),
+        PHI__AT(phi_message, extension_data)};
+#undef PHI__AT
+    size_t n = message->content_count;
     phi_content *content = NULL;
     *out = *message;
-    if (message->content_count > 0) {
-        content = (phi_content *)phi_arena_alloc(arena,
-                                                 phi__mul(message->content_count, sizeof *content));
+    if (n > 0) {
+        content = (phi_content *)phi_arena_alloc(arena, phi__mul(n, sizeof *content));
         if (content == NULL) return false;
     }
     out->content = content;
-    for (size_t i = 0; i < message->content_count; i++)
-        if (!phi__message_copy_content(&message->content[i], &content[i], arena)) return false;
-    if (message->extra != NULL) {
-        const phi_message_extra *from = message->extra;
-        phi_message_extra *to = (phi_message_extra *)phi_arena_alloc(arena, sizeof *to);
-        out->extra =
-            to != NULL && phi__message_copy_str(arena, from->node_id, &to->node_id) &&
-                    phi__message_copy_str(arena, from->parent_id, &to->parent_id) &&
-                    phi__message_copy_str(arena, from->tags, &to->tags) &&
-                    phi__message_copy_str(arena, from->provenance_hint, &to->provenance_hint) &&
-                    phi__message_copy_str(arena, from->role, &to->role)
-                ? to
-                : NULL;
-        if (out->extra == NULL) return false;
+    for (size_t i = 0; i < n; i++) {
+        content[i] = message->content[i];
+        if (!phi__message_copy_at(arena, &content[i], of_block, PHI__COUNT(of_block))) return false;
     }
-    return phi__message_copy_str(arena, message->loop_id, &out->loop_id) &&
-           phi__message_copy_str(arena, message->raw_stop_reason, &out->raw_stop_reason) &&
-           phi__message_copy_str(arena, message->model, &out->model) &&
-           phi__message_copy_str(arena, message->provider, &out->provider) &&
-           phi__message_copy_str(arena, message->protocol, &out->protocol) &&
-           phi__message_copy_str(arena, message->error_message, &out->error_message) &&
-           phi__message_copy_str(arena, message->tool_call_id, &out->tool_call_id) &&
-           phi__message_copy_str(arena, message->tool_name, &out->tool_name) &&
-           phi__message_copy_str(arena, message->details, &out->details) &&
-           phi__message_copy_str(arena, message->extension_kind, &out->extension_kind) &&
-           phi__message_copy_str(arena, message->extension_data, &out->extension_data);
+    if (message->extra != NULL) {
+        phi_message_extra *extra = (phi_message_extra *)phi_arena_alloc(arena, sizeof *extra);
+        if (extra == NULL) return false;
+        *extra = *message->extra;
+        if (!phi__message_copy_at(arena, extra, of_extra, PHI__COUNT(of_extra))) return false;
+        out->extra = extra;
+    }
+    return phi__message_copy_at(arena, out, of_message, PHI__COUNT(of_message));
 }
 
 /* ---- writing ---- */
@@ -283,19 +280,25 @@ PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi
    default. */
 enum { PHI__MESSAGE_DEPTH = 448 };
 
-/* A JSON text as a value, with its key where one is given: read and written anew, so that it is one
-   line of UTF-8, and the same each time. False, and nothing written: it is no JSON (or a string,
-   where those do not count). When memory runs out before that is known, the writer fails. */
-PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
-                                   phi_arena *scratch) {
-    phi_arena_mark mark = phi_arena_save(scratch);
+static phi_status phi__message_tree(phi_arena *scratch, phi_str text, phi_json **root) {
     phi__json_reader reader;
-    phi_json *root = NULL;
     phi_status status = PHI_BUSY;
+    *root = NULL;
     phi__json_read_begin(&reader, scratch, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
                          PHI__MESSAGE_DEPTH);
     while (status == PHI_BUSY) status = phi__json_read_advance(&reader, SIZE_MAX);
-    (void)phi__json_read_result(&reader, &root, NULL);
+    (void)phi__json_read_result(&reader, root, NULL);
+    return status;
+}
+
+/* A JSON text as a value, with its key where one is given: read and written once more, so that it
+   is one line of UTF-8, and the same each time. False, and nothing written: it is no JSON (or a
+   string, where those do not count). If memory ends before that is known, the writer fails. */
+PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
+                                   phi_arena *scratch) {
+    phi_arena_mark mark = phi_arena_save(scratch);
+    phi_json *root;
+    phi_status status = phi__message_tree(scratch, text, &root);
     bool is = status == PHI_OK && (strings_too || !phi_json_is(root, PHI_JSON_STRING));
     if (is && key != NULL) phi__json_write_key(out, phi_str_of(key));
     if (is) status = phi__json_write(out, root, 0);
@@ -304,19 +307,14 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
     return is;
 }
 
-/* Whether a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside
+/* True if a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside
    of a string could be taken for the value itself, so it keeps its quotes both ways. */
 static bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_memory) {
     phi_arena_mark mark = phi_arena_save(scratch);
     bool is = text.len == 0, more = !is;
     while (more) {
-        phi__json_reader reader;
-        phi_json *root = NULL;
-        phi_status status = PHI_BUSY;
-        phi__json_read_begin(&reader, scratch, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
-                             PHI__MESSAGE_DEPTH);
-        while (status == PHI_BUSY) status = phi__json_read_advance(&reader, SIZE_MAX);
-        (void)phi__json_read_result(&reader, &root, NULL);
+        phi_json *root;
+        phi_status status = phi__message_tree(scratch, text, &root);
         if (status == PHI_NO_MEMORY) *no_memory = true;
         more = status == PHI_OK && phi_json_is(root, PHI_JSON_STRING);
         if (more) text = phi_json_str(root, "");
@@ -342,75 +340,61 @@ PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scra
     if (no_memory) out->failed = true;
 }
 
-static void phi__message_put_member(phi__buf *out, const char *key, phi_str value) {
-    phi__json_write_key(out, phi_str_of(key));
-    phi__json_write_str(out, value);
-}
-
-static void phi__message_put_optional(phi__buf *out, const char *key, phi_str value) {
-    if (value.len > 0) phi__message_put_member(out, key, value);
-}
-
 static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_arena *scratch) {
     phi__json_write_comma(out);
     switch (c->kind) {
     case PHI_CONTENT_TEXT:
         phi__buf_text(out, "{\"type\":\"text\"");
-        phi__message_put_member(out, "text", c->text);
-        phi__message_put_optional(out, "name", c->name);
-        phi__message_put_optional(out, "signature", c->signature);
+        phi__records_str(out, "text", c->text);
+        phi__records_some(out, "name", c->name);
+        phi__records_some(out, "signature", c->signature);
         (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
-        phi__message_put_optional(out, "citations", c->citations);
+        phi__records_some(out, "citations", c->citations);
         break;
     case PHI_CONTENT_IMAGE:
         phi__buf_text(out, "{\"type\":\"image\"");
-        phi__message_put_member(out, "data", c->data);
-        phi__message_put_member(out, "mimeType", c->mime_type);
+        phi__records_str(out, "data", c->data);
+        phi__records_str(out, "mimeType", c->mime_type);
         break;
     case PHI_CONTENT_THINKING:
         phi__buf_text(out, "{\"type\":\"thinking\"");
-        phi__message_put_member(out, "thinking", c->text);
-        phi__message_put_optional(out, "signature", c->signature);
+        phi__records_str(out, "thinking", c->text);
+        phi__records_some(out, "signature", c->signature);
         if (c->redacted) phi__buf_text(out, ",\"redacted\":true");
         (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
         break;
     case PHI_CONTENT_TOOL_CALL:
         phi__buf_text(out, "{\"type\":\"toolCall\"");
-        phi__message_put_member(out, "id", c->id);
-        phi__message_put_member(out, "name", c->name);
+        phi__records_str(out, "id", c->id);
+        phi__records_str(out, "name", c->name);
         phi__json_write_key(out, PHI__LIT("arguments"));
         phi__message_put_value(out, c->arguments, scratch);
-        phi__message_put_optional(out, "signature", c->signature);
+        phi__records_some(out, "signature", c->signature);
         if (c->incomplete) phi__buf_text(out, ",\"incomplete\":true");
         (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
         break;
     case PHI_CONTENT_OPAQUE:
         phi__buf_text(out, "{\"type\":\"opaque\"");
-        phi__message_put_member(out, "name", c->name);
-        phi__message_put_member(out, "protocol", c->protocol);
-        phi__message_put_member(out, "json", c->replay);
+        phi__records_str(out, "name", c->name);
+        phi__records_str(out, "protocol", c->protocol);
+        phi__records_str(out, "json", c->replay);
         if (c->incomplete) phi__buf_text(out, ",\"incomplete\":true");
         break;
     case PHI_CONTENT_DOCUMENT:
         phi__buf_text(out, "{\"type\":\"document\"");
-        phi__message_put_optional(out, "name", c->name);
-        phi__message_put_optional(out, "text", c->text);
-        phi__message_put_optional(out, "data", c->data);
-        phi__message_put_optional(out, "url", c->url);
-        phi__message_put_optional(out, "mimeType", c->mime_type);
+        phi__records_some(out, "name", c->name);
+        phi__records_some(out, "text", c->text);
+        phi__records_some(out, "data", c->data);
+        phi__records_some(out, "url", c->url);
+        phi__records_some(out, "mimeType", c->mime_type);
         break;
     case PHI_CONTENT_AUDIO:
         phi__buf_text(out, "{\"type\":\"audio\"");
-        phi__message_put_member(out, "data", c->data);
-        phi__message_put_member(out, "mimeType", c->mime_type);
+        phi__records_str(out, "data", c->data);
+        phi__records_str(out, "mimeType", c->mime_type);
         break;
     }
     phi__buf_char(out, '}');
-}
-
-static void phi__message_put_count(phi__buf *out, const char *key, uint64_t n) {
-    phi__json_write_key(out, phi_str_of(key));
-    phi__json_number_put_u64(out, n);
 }
 
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
@@ -420,42 +404,21 @@ PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage) {
 
 PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage) {
     phi__buf_char(out, '{');
-    phi__message_put_count(out, "input", usage->input);
-    phi__message_put_count(out, "output", usage->output);
-    phi__message_put_count(out, "reasoning", usage->reasoning);
-    phi__message_put_count(out, "cache_read", usage->cache_read);
-    phi__message_put_count(out, "cache_write", usage->cache_write);
-    phi__message_put_count(out, "total_tokens", usage->total_tokens);
+    phi__records_u64(out, "input", usage->input);
+    phi__records_u64(out, "output", usage->output);
+    phi__records_u64(out, "reasoning", usage->reasoning);
+    phi__records_u64(out, "cache_read", usage->cache_read);
+    phi__records_u64(out, "cache_write", usage->cache_write);
+    phi__records_u64(out, "total_tokens", usage->total_tokens);
     phi__buf_char(out, '}');
 }
 
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message,
                                      phi_arena *scratch) {
-    phi__json_write_key(out, PHI__LIT("content"));
-    phi__buf_char(out, '[');
+    phi__records_raw(out, "content", "[");
     for (size_t i = 0; i < message->content_count; i++)
         phi__message_put_content(out, &message->content[i], scratch);
     phi__buf_char(out, ']');
-}
-
-static void phi__message_put_assistant(phi__buf *out, const phi_message *message) {
-    phi_stop_reason reason = message->stop_reason;
-    if (reason == PHI_STOP_REASON_NONE) reason = PHI_STOP_REASON_STOP;
-    phi__message_put_member(out, "stopReason", phi_str_of(phi__message_stop_text(reason)));
-    phi__message_put_member(out, "model", message->model);
-    phi__message_put_member(out, "provider", message->provider);
-    phi__message_put_optional(out, "api", message->protocol);
-    phi__message_put_usage(out, &message->usage);
-    phi__message_put_optional(out, "error_message", message->error_message);
-    /* Two numbers of 64 bits, as hexadecimal digits: JSON numbers of other readers have 53. */
-    char digits[33];
-    uint64_t n = message->prefix;
-    int i;
-    if (message->prefix == 0) return;
-    for (i = 15; i >= 0; i--, n >>= 4) digits[i] = "0123456789abcdef"[n & 15];
-    for (i = 31, n = message->prefix_parts; i >= 16; i--, n >>= 4)
-        digits[i] = "0123456789abcdef"[n & 15];
-    phi__message_put_member(out, "prefix", phi__str(digits, 32));
 }
 
 static void phi__message_put_extra(phi__buf *out, const phi_message_extra *extra,
@@ -472,8 +435,8 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
     if (message->role == PHI_ROLE_EXTENSION) {
         phi_str role = phi_str_of(phi__message_role_word(PHI_ROLE_EXTENSION));
         if (message->extra != NULL && message->extra->role.len > 0) role = message->extra->role;
-        phi__message_put_member(out, "role", role);
-        phi__message_put_member(out, "kind", message->extension_kind);
+        phi__records_str(out, "role", role);
+        phi__records_str(out, "kind", message->extension_kind);
         phi__json_write_key(out, PHI__LIT("data"));
         if (!phi__message_put_json(out, NULL, message->extension_data, true, scratch))
             phi__buf_text(out, "null");
@@ -481,32 +444,46 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
         phi__buf_char(out, '}');
         return;
     }
-    phi__message_put_member(out, "role", phi_str_of(phi__message_role_word((size_t)message->role)));
+    phi__records_str(out, "role", phi_str_of(phi__message_role_word((size_t)message->role)));
     if (message->role == PHI_ROLE_TOOL_RESULT) {
-        phi__message_put_member(out, "toolCallId", message->tool_call_id);
-        phi__message_put_member(out, "toolName", message->tool_name);
+        phi__records_str(out, "toolCallId", message->tool_call_id);
+        phi__records_str(out, "toolName", message->tool_name);
     }
     phi__message_put_blocks(out, message, scratch);
     if (message->is_update) phi__buf_text(out, ",\"update\":true");
-    if (message->role == PHI_ROLE_ASSISTANT) phi__message_put_assistant(out, message);
-    if (message->role == PHI_ROLE_TOOL_RESULT) {
-        phi__json_write_key(out, PHI__LIT("isError"));
-        phi__json_write_bool(out, message->is_error);
+    if (message->role == PHI_ROLE_ASSISTANT) {
+        phi_stop_reason reason = message->stop_reason;
+        if (reason == PHI_STOP_REASON_NONE) reason = PHI_STOP_REASON_STOP;
+        phi__records_str(out, "stopReason", phi_str_of(phi__message_stop_text(reason)));
+        phi__records_str(out, "model", message->model);
+        phi__records_str(out, "provider", message->provider);
+        phi__records_some(out, "api", message->protocol);
+        phi__message_put_usage(out, &message->usage);
+        phi__records_some(out, "error_message", message->error_message);
+        /* Two numbers of 64 bits, as hexadecimal digits: JSON numbers of other readers have 53. */
+        char digits[33];
+        uint64_t n = message->prefix;
+        int i;
+        if (message->prefix != 0) {
+            for (i = 15; i >= 0; i--, n >>= 4) digits[i] = "0123456789abcdef"[n & 15];
+            for (i = 31, n = message->prefix_parts; i >= 16; i--, n >>= 4)
+                digits[i] = "0123456789abcdef"[n & 15];
+            phi__records_str(out, "prefix", phi__str(digits, 32));
+        }
     }
-    phi__json_write_key(out, PHI__LIT("timestamp"));
-    phi__json_number_put_i64(out, message->timestamp_ms);
+    if (message->role == PHI_ROLE_TOOL_RESULT) phi__records_bool(out, "isError", message->is_error);
+    phi__records_i64(out, "timestamp", message->timestamp_ms);
     if (message->loop_id.len > 0) {
-        phi__json_write_key(out, PHI__LIT("turnId"));
-        phi__buf_char(out, '{');
-        phi__message_put_member(out, "loopId", message->loop_id);
-        phi__message_put_count(out, "turnIndex", message->turn_index);
+        phi__records_raw(out, "turnId", "{");
+        phi__records_str(out, "loopId", message->loop_id);
+        phi__records_u64(out, "turnIndex", message->turn_index);
         phi__buf_char(out, '}');
     }
     phi__message_put_extra(out, message->extra, scratch);
     phi__buf_char(out, '}');
 }
 
-/* A server may say any number: a sum that began anew would lift the limits. */
+/* A server may say any number: a sum that began at 0 again would lift the limits. */
 static void phi__message_count(uint64_t *to, uint64_t more) {
     *to = more > UINT64_MAX - *to ? UINT64_MAX : *to + more;
 }
@@ -584,7 +561,7 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
     return status;
 }
 
-/* ======== Reads messages out of the interchange JSON. */
+/* ---- reads messages out of the interchange JSON ---- */
 
 PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol) {
     bool azure = protocol.len == 0 || phi__str_is(protocol, "azure_openai_responses") ||
@@ -618,7 +595,7 @@ typedef struct phi__message_reader {
     bool no_memory;
 } phi__message_reader;
 
-static phi_status phi__message_read_bad(phi__message_reader *r, const char *words) {
+static phi_status phi__message_bad(phi__message_reader *r, const char *words) {
     if (r->error != NULL) {
         memset(r->error, 0, sizeof *r->error);
         memcpy(r->error->message, words, phi__min(strlen(words), sizeof r->error->message - 1));
@@ -626,9 +603,6 @@ static phi_status phi__message_read_bad(phi__message_reader *r, const char *word
     }
     return PHI_PARSE;
 }
-
-/* The tree's strings live as long as the arena: nothing to copy. */
-static phi_str phi__message_read_str(const phi_json *node) { return phi__json_text_of(node); }
 
 PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena, phi_str *out) {
     bool no_memory = false;
@@ -641,30 +615,21 @@ PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena,
     return phi_json_write(arena, node, 0, out) != PHI_NO_MEMORY;
 }
 
-static phi_str phi__message_read_protocol(phi_str api) {
+static phi_str phi__message_protocol(phi_str api) {
     for (size_t i = 0; i < PHI__COUNT(phi__message_apis); i++)
         if (phi__str_is(api, phi__message_apis[i][0])) return phi_str_of(phi__message_apis[i][1]);
     return api;
 }
 
 /* The members of a block that are read, about in the order in which they are written. */
+/* clang-format off */
 #define PHI__MESSAGE_BLOCK_LIST(X)                                                                 \
-    X(TYPE, "type")                                                                                \
-    X(TEXT, "text")                                                                                \
-    X(THINKING, "thinking")                                                                        \
-    X(DATA, "data")                                                                                \
-    X(MIME_TYPE, "mimeType")                                                                       \
-    X(ID, "id")                                                                                    \
-    X(NAME, "name")                                                                                \
-    X(ARGUMENTS, "arguments")                                                                      \
-    X(SIGNATURE, "signature")                                                                      \
-    X(REDACTED, "redacted")                                                                        \
-    X(INCOMPLETE, "incomplete")                                                                    \
-    X(REPLAY, "replay")                                                                            \
-    X(CITATIONS, "citations")                                                                      \
-    X(PROTOCOL, "protocol")                                                                        \
-    X(JSON, "json")                                                                                \
+    X(TYPE, "type") X(TEXT, "text") X(THINKING, "thinking") X(DATA, "data")                        \
+    X(MIME_TYPE, "mimeType") X(ID, "id") X(NAME, "name") X(ARGUMENTS, "arguments")                 \
+    X(SIGNATURE, "signature") X(REDACTED, "redacted") X(INCOMPLETE, "incomplete")                  \
+    X(REPLAY, "replay") X(CITATIONS, "citations") X(PROTOCOL, "protocol") X(JSON, "json")          \
     X(URL, "url")
+/* clang-format on */
 
 #define PHI_X(name, text) PHI__MESSAGE_BLOCK_##name,
 enum { PHI__MESSAGE_BLOCK_LIST(PHI_X) PHI__MESSAGE_BLOCK_COUNT };
@@ -673,28 +638,28 @@ enum { PHI__MESSAGE_BLOCK_LIST(PHI_X) PHI__MESSAGE_BLOCK_COUNT };
 static const phi_str phi__message_block_names[] = {PHI__MESSAGE_BLOCK_LIST(PHI_X)};
 #undef PHI_X
 
-static bool phi__message_read_get_content(phi__message_reader *r, const phi_json *node,
-                                          phi_content *out) {
+static bool phi__message_get_content(phi__message_reader *r, const phi_json *node,
+                                     phi_content *out) {
     const phi_json *in[PHI__MESSAGE_BLOCK_COUNT];
     phi__json_get_pick(node, phi__message_block_names, PHI__MESSAGE_BLOCK_COUNT, in);
-    phi_str type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_TYPE]);
+    phi_str type = phi__json_text_of(in[PHI__MESSAGE_BLOCK_TYPE]);
     memset(out, 0, sizeof *out);
     if (phi__str_is(type, "text")) {
         out->kind = PHI_CONTENT_TEXT;
-        out->text = phi__message_read_str(in[PHI__MESSAGE_BLOCK_TEXT]);
-        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
+        out->text = phi__json_text_of(in[PHI__MESSAGE_BLOCK_TEXT]);
+        out->name = phi__json_text_of(in[PHI__MESSAGE_BLOCK_NAME]);
     } else if (phi__str_is(type, "image")) {
         out->kind = PHI_CONTENT_IMAGE;
-        out->data = phi__message_read_str(in[PHI__MESSAGE_BLOCK_DATA]);
-        out->mime_type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
+        out->data = phi__json_text_of(in[PHI__MESSAGE_BLOCK_DATA]);
+        out->mime_type = phi__json_text_of(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
     } else if (phi__str_is(type, "thinking")) {
         out->kind = PHI_CONTENT_THINKING;
-        out->text = phi__message_read_str(in[PHI__MESSAGE_BLOCK_THINKING]);
+        out->text = phi__json_text_of(in[PHI__MESSAGE_BLOCK_THINKING]);
         out->redacted = phi_json_bool(in[PHI__MESSAGE_BLOCK_REDACTED], false);
     } else if (phi__str_is(type, "toolCall")) {
         out->kind = PHI_CONTENT_TOOL_CALL;
-        out->id = phi__message_read_str(in[PHI__MESSAGE_BLOCK_ID]);
-        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
+        out->id = phi__json_text_of(in[PHI__MESSAGE_BLOCK_ID]);
+        out->name = phi__json_text_of(in[PHI__MESSAGE_BLOCK_NAME]);
         out->arguments = PHI__LIT("{}");
         if (!phi__message_read_get_value(in[PHI__MESSAGE_BLOCK_ARGUMENTS], r->arena,
                                          &out->arguments))
@@ -702,52 +667,51 @@ static bool phi__message_read_get_content(phi__message_reader *r, const phi_json
         out->incomplete = phi_json_bool(in[PHI__MESSAGE_BLOCK_INCOMPLETE], false);
     } else if (phi__str_is(type, "opaque")) {
         out->kind = PHI_CONTENT_OPAQUE;
-        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
-        out->protocol = phi__message_read_str(in[PHI__MESSAGE_BLOCK_PROTOCOL]);
-        out->replay = phi__message_read_str(in[PHI__MESSAGE_BLOCK_JSON]);
+        out->name = phi__json_text_of(in[PHI__MESSAGE_BLOCK_NAME]);
+        out->protocol = phi__json_text_of(in[PHI__MESSAGE_BLOCK_PROTOCOL]);
+        out->replay = phi__json_text_of(in[PHI__MESSAGE_BLOCK_JSON]);
         out->incomplete = phi_json_bool(in[PHI__MESSAGE_BLOCK_INCOMPLETE], false);
         return true;
     } else if (phi__str_is(type, "document")) {
         out->kind = PHI_CONTENT_DOCUMENT;
-        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
-        out->text = phi__message_read_str(in[PHI__MESSAGE_BLOCK_TEXT]);
-        out->data = phi__message_read_str(in[PHI__MESSAGE_BLOCK_DATA]);
-        out->url = phi__message_read_str(in[PHI__MESSAGE_BLOCK_URL]);
-        out->mime_type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
+        out->name = phi__json_text_of(in[PHI__MESSAGE_BLOCK_NAME]);
+        out->text = phi__json_text_of(in[PHI__MESSAGE_BLOCK_TEXT]);
+        out->data = phi__json_text_of(in[PHI__MESSAGE_BLOCK_DATA]);
+        out->url = phi__json_text_of(in[PHI__MESSAGE_BLOCK_URL]);
+        out->mime_type = phi__json_text_of(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
         return true;
     } else if (phi__str_is(type, "audio")) {
         out->kind = PHI_CONTENT_AUDIO;
-        out->data = phi__message_read_str(in[PHI__MESSAGE_BLOCK_DATA]);
-        out->mime_type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
+        out->data = phi__json_text_of(in[PHI__MESSAGE_BLOCK_DATA]);
+        out->mime_type = phi__json_text_of(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
         return true;
     } else
         return false;
     if (out->kind == PHI_CONTENT_TEXT)
-        out->citations = phi__message_read_str(in[PHI__MESSAGE_BLOCK_CITATIONS]);
-    out->signature = phi__message_read_str(in[PHI__MESSAGE_BLOCK_SIGNATURE]);
+        out->citations = phi__json_text_of(in[PHI__MESSAGE_BLOCK_CITATIONS]);
+    out->signature = phi__json_text_of(in[PHI__MESSAGE_BLOCK_SIGNATURE]);
     if (in[PHI__MESSAGE_BLOCK_REPLAY] != NULL &&
         phi_json_write(r->arena, in[PHI__MESSAGE_BLOCK_REPLAY], 0, &out->replay) == PHI_NO_MEMORY)
         r->no_memory = true;
     return true;
 }
 
-static phi_status phi__message_read_blocks(phi__message_reader *r, const phi_json *array,
-                                           phi_message *out) {
+static phi_status phi__message_blocks(phi__message_reader *r, const phi_json *array,
+                                      phi_message *out) {
     size_t n = phi_json_count(array);
     phi_content *content;
     phi_json_iter it = phi_json_each(array);
     phi_json *node;
     if (!phi_json_is(array, PHI_JSON_ARRAY))
-        return phi__message_read_bad(r, "content: expected an array of blocks");
+        return phi__message_bad(r, "content: expected an array of blocks");
     if (n == 0) return PHI_OK;
     content = (phi_content *)phi_arena_alloc(r->arena, phi__mul(n, sizeof *content));
     if (content == NULL) return PHI_NO_MEMORY;
     out->content = content;
     while ((node = phi_json_next(&it)) != NULL)
-        if (!phi__message_read_get_content(r, node, &content[out->content_count++]))
-            return phi__message_read_bad(
-                r, "content: expected blocks of type text, image, thinking or "
-                   "toolCall");
+        if (!phi__message_get_content(r, node, &content[out->content_count++]))
+            return phi__message_bad(r, "content: expected blocks of type text, image, thinking or "
+                                       "toolCall");
     return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
 }
 
@@ -767,7 +731,7 @@ PHI__FN phi_usage phi__message_read_get_usage(const phi_json *node) {
     return usage;
 }
 
-static phi_stop_reason phi__message_read_get_stop(phi_str text) {
+static phi_stop_reason phi__message_get_stop(phi_str text) {
 #define PHI_X(name, value, words)                                                                  \
     if (phi__str_is(text, words)) return PHI_STOP_REASON_##name;
     PHI_STOP_REASON_LIST(PHI_X)
@@ -775,35 +739,22 @@ static phi_stop_reason phi__message_read_get_stop(phi_str text) {
     return PHI_STOP_REASON_STOP;
 }
 
-static phi_role phi__message_read_get_role(phi_str text) {
+static phi_role phi__message_get_role(phi_str text) {
     for (size_t i = 1; i < PHI_ROLE_EXTENSION; i++)
         if (phi__str_is(text, phi__message_role_word(i))) return (phi_role)i;
     return PHI_ROLE_EXTENSION;
 }
 
 /* The members of a message that are read, in the order in which they are written. */
+/* clang-format off */
 #define PHI__MESSAGE_LIST(X)                                                                       \
-    X(ROLE, "role")                                                                                \
-    X(KIND, "kind")                                                                                \
-    X(DATA, "data")                                                                                \
-    X(CALL_ID, "toolCallId")                                                                       \
-    X(TOOL_NAME, "toolName")                                                                       \
-    X(CONTENT, "content")                                                                          \
-    X(STOP_REASON, "stopReason")                                                                   \
-    X(MODEL, "model")                                                                              \
-    X(PROVIDER, "provider")                                                                        \
-    X(API, "api")                                                                                  \
-    X(USAGE, "usage")                                                                              \
-    X(ERROR, "error_message")                                                                      \
-    X(IS_ERROR, "isError")                                                                         \
-    X(TIMESTAMP, "timestamp")                                                                      \
-    X(TURN, "turnId")                                                                              \
-    X(NODE_ID, "nodeId")                                                                           \
-    X(PARENT_ID, "parentId")                                                                       \
-    X(TAGS, "tags")                                                                                \
-    X(HINT, "provenanceHint")                                                                      \
-    X(UPDATE, "update")                                                                            \
+    X(ROLE, "role") X(KIND, "kind") X(DATA, "data") X(CALL_ID, "toolCallId")                       \
+    X(TOOL_NAME, "toolName") X(CONTENT, "content") X(STOP_REASON, "stopReason") X(MODEL, "model")  \
+    X(PROVIDER, "provider") X(API, "api") X(USAGE, "usage") X(ERROR, "error_message")              \
+    X(IS_ERROR, "isError") X(TIMESTAMP, "timestamp") X(TURN, "turnId") X(NODE_ID, "nodeId")        \
+    X(PARENT_ID, "parentId") X(TAGS, "tags") X(HINT, "provenanceHint") X(UPDATE, "update")         \
     X(PREFIX, "prefix")
+/* clang-format on */
 
 #define PHI_X(name, text) PHI__MESSAGE_IN_##name,
 enum { PHI__MESSAGE_LIST(PHI_X) PHI__MESSAGE_IN_COUNT };
@@ -812,57 +763,50 @@ enum { PHI__MESSAGE_LIST(PHI_X) PHI__MESSAGE_IN_COUNT };
 static const phi_str phi__message_names[] = {PHI__MESSAGE_LIST(PHI_X)};
 #undef PHI_X
 
-static void phi__message_read_turn(const phi_json *turn, phi_message *out) {
-    const phi_json *loop_id = phi_json_get(turn, "loopId");
-    if (!phi_json_is(loop_id, PHI_JSON_STRING)) return;
-    out->loop_id = phi__message_read_str(loop_id);
-    out->turn_index = (uint32_t)phi__json_get_uint(phi_json_get(turn, "turnIndex"), 0);
-}
-
-static bool phi__message_read_is_id(const phi_json *node) {
+static bool phi__message_is_id(const phi_json *node) {
     return phi__json_get_uint(node, 0) == phi__json_get_uint(node, 1);
 }
 
-static phi_str phi__message_read_json(phi__message_reader *r, const phi_json *node, bool is) {
+static phi_str phi__message_json(phi__message_reader *r, const phi_json *node, bool is) {
     phi_str out = {NULL, 0};
     if (is && phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
     return out;
 }
 
 /* A malformed field counts as absent. role: of an extension, where that is not "extension". */
-static phi_status phi__message_read_extra(phi__message_reader *r, const phi_json *const *in,
-                                          phi_str role, phi_message *out) {
+static phi_status phi__message_extra(phi__message_reader *r, const phi_json *const *in,
+                                     phi_str role, phi_message *out) {
     const phi_json *node = in[PHI__MESSAGE_IN_NODE_ID], *parent = in[PHI__MESSAGE_IN_PARENT_ID];
     const phi_json *tags = in[PHI__MESSAGE_IN_TAGS], *hint = in[PHI__MESSAGE_IN_HINT];
-    bool has_node = phi__message_read_is_id(node), has_parent = phi__message_read_is_id(parent);
+    bool has_node = phi__message_is_id(node), has_parent = phi__message_is_id(parent);
     bool has_tags = phi_json_is(tags, PHI_JSON_ARRAY) && phi_json_count(tags) > 0;
     bool has_hint = hint != NULL && !phi_json_is(hint, PHI_JSON_NULL);
     phi_message_extra *extra;
     if (!has_node && !has_parent && !has_tags && !has_hint && role.len == 0) return PHI_OK;
     extra = (phi_message_extra *)phi__arena_zero(r->arena, sizeof *extra);
     if (extra == NULL) return PHI_NO_MEMORY;
-    extra->node_id = phi__message_read_json(r, node, has_node);
-    extra->parent_id = phi__message_read_json(r, parent, has_parent);
-    extra->tags = phi__message_read_json(r, tags, has_tags);
-    extra->provenance_hint = phi__message_read_json(r, hint, has_hint);
+    extra->node_id = phi__message_json(r, node, has_node);
+    extra->parent_id = phi__message_json(r, parent, has_parent);
+    extra->tags = phi__message_json(r, tags, has_tags);
+    extra->provenance_hint = phi__message_json(r, hint, has_hint);
     extra->role = role;
     out->extra = extra;
     return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
 }
 
-/* Whether it is an extension by its shape: the original takes it for one under any role. */
-static bool phi__message_read_is_extension(const phi_json *const *in) {
+/* True if it is an extension by its shape: the original takes it for one under any role. */
+static bool phi__message_is_extension(const phi_json *const *in) {
     return !phi_json_is(in[PHI__MESSAGE_IN_CONTENT], PHI_JSON_ARRAY) &&
            phi_json_is(in[PHI__MESSAGE_IN_KIND], PHI_JSON_STRING) &&
            in[PHI__MESSAGE_IN_DATA] != NULL;
 }
 
 /* Sixteen hexadecimal digits; anything else is 0. */
-static uint64_t phi__message_read_hash(phi_str digits) {
+static uint64_t phi__message_hash(phi_str digits) {
     uint64_t n = 0;
     for (size_t i = 0; i < digits.len; i++) {
         char c = digits.at[i];
-        if (c >= '0' && c <= '9')
+        if (phi__is_digit(c))
             n = n << 4 | (uint64_t)(c - '0');
         else if (c >= 'a' && c <= 'f')
             n = n << 4 | (uint64_t)(c - 'a' + 10);
@@ -872,65 +816,65 @@ static uint64_t phi__message_read_hash(phi_str digits) {
     return n;
 }
 
-static void phi__message_read_prefix(const phi_json *node, phi_message *out) {
-    phi_str digits = phi__message_read_str(node);
-    if (digits.len != 32) return;
-    out->prefix = phi__message_read_hash(phi__str(digits.at, 16));
-    out->prefix_parts = phi__message_read_hash(phi__str(digits.at + 16, 16));
-}
-
 static phi_status phi__message_read(phi__message_reader *r, const phi_json *root,
                                     phi_message *out) {
     const phi_json *in[PHI__MESSAGE_IN_COUNT];
     memset(out, 0, sizeof *out);
     if (!phi_json_is(root, PHI_JSON_OBJECT))
-        return phi__message_read_bad(r, "expected an object: a message");
+        return phi__message_bad(r, "expected an object: a message");
     phi__json_get_pick(root, phi__message_names, PHI__MESSAGE_IN_COUNT, in);
     if (!phi_json_is(in[PHI__MESSAGE_IN_ROLE], PHI_JSON_STRING))
-        return phi__message_read_bad(r, "role: expected a string, such as \"user\"");
-    phi_str role = phi__message_read_str(in[PHI__MESSAGE_IN_ROLE]);
-    out->role =
-        phi__message_read_is_extension(in) ? PHI_ROLE_EXTENSION : phi__message_read_get_role(role);
+        return phi__message_bad(r, "role: expected a string, such as \"user\"");
+    phi_str role = phi__json_text_of(in[PHI__MESSAGE_IN_ROLE]);
+    out->role = phi__message_is_extension(in) ? PHI_ROLE_EXTENSION : phi__message_get_role(role);
     out->timestamp_ms = phi_json_int(in[PHI__MESSAGE_IN_TIMESTAMP], 0);
-    phi__message_read_turn(in[PHI__MESSAGE_IN_TURN], out);
+    const phi_json *loop_id = phi_json_get(in[PHI__MESSAGE_IN_TURN], "loopId");
+    if (phi_json_is(loop_id, PHI_JSON_STRING)) {
+        out->loop_id = phi__json_text_of(loop_id);
+        out->turn_index =
+            (uint32_t)phi__json_get_uint(phi_json_get(in[PHI__MESSAGE_IN_TURN], "turnIndex"), 0);
+    }
     if (out->role != PHI_ROLE_EXTENSION || phi__str_is(role, "extension")) role.len = 0;
-    phi_status status = phi__message_read_extra(r, in, role, out);
+    phi_status status = phi__message_extra(r, in, role, out);
     if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_EXTENSION) {
         const phi_json *data = in[PHI__MESSAGE_IN_DATA];
         if (!phi_json_is(in[PHI__MESSAGE_IN_KIND], PHI_JSON_STRING) || data == NULL)
-            return phi__message_read_bad(
-                r, "role: expected user, assistant, toolResult, or a kind and "
-                   "data of an extension");
-        out->extension_kind = phi__message_read_str(in[PHI__MESSAGE_IN_KIND]);
+            return phi__message_bad(r, "role: expected user, assistant, toolResult, or a kind and "
+                                       "data of an extension");
+        out->extension_kind = phi__json_text_of(in[PHI__MESSAGE_IN_KIND]);
         return phi_json_write(r->arena, data, 0, &out->extension_data) == PHI_NO_MEMORY
                    ? PHI_NO_MEMORY
                    : PHI_OK;
     }
-    status = phi__message_read_blocks(r, in[PHI__MESSAGE_IN_CONTENT], out);
+    status = phi__message_blocks(r, in[PHI__MESSAGE_IN_CONTENT], out);
     if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_ASSISTANT) {
         out->stop_reason =
-            phi__message_read_get_stop(phi__message_read_str(in[PHI__MESSAGE_IN_STOP_REASON]));
-        out->model = phi__message_read_str(in[PHI__MESSAGE_IN_MODEL]);
-        out->protocol = phi__message_read_protocol(phi__message_read_str(in[PHI__MESSAGE_IN_API]));
-        out->provider = phi__message_read_provider(
-            phi__message_read_str(in[PHI__MESSAGE_IN_PROVIDER]), out->protocol);
+            phi__message_get_stop(phi__json_text_of(in[PHI__MESSAGE_IN_STOP_REASON]));
+        out->model = phi__json_text_of(in[PHI__MESSAGE_IN_MODEL]);
+        out->protocol = phi__message_protocol(phi__json_text_of(in[PHI__MESSAGE_IN_API]));
+        out->provider = phi__message_read_provider(phi__json_text_of(in[PHI__MESSAGE_IN_PROVIDER]),
+                                                   out->protocol);
         out->usage = phi__message_read_get_usage(in[PHI__MESSAGE_IN_USAGE]);
-        out->error_message = phi__message_read_str(in[PHI__MESSAGE_IN_ERROR]);
-        phi__message_read_prefix(in[PHI__MESSAGE_IN_PREFIX], out);
+        out->error_message = phi__json_text_of(in[PHI__MESSAGE_IN_ERROR]);
+        phi_str digits = phi__json_text_of(in[PHI__MESSAGE_IN_PREFIX]);
+        if (digits.len == 32) {
+            out->prefix = phi__message_hash(phi__str(digits.at, 16));
+            out->prefix_parts = phi__message_hash(phi__str(digits.at + 16, 16));
+        }
     }
     if (out->role == PHI_ROLE_USER)
         out->is_update = phi_json_bool(in[PHI__MESSAGE_IN_UPDATE], false);
     if (out->role == PHI_ROLE_TOOL_RESULT) {
-        out->tool_call_id = phi__message_read_str(in[PHI__MESSAGE_IN_CALL_ID]);
-        out->tool_name = phi__message_read_str(in[PHI__MESSAGE_IN_TOOL_NAME]);
+        out->tool_call_id = phi__json_text_of(in[PHI__MESSAGE_IN_CALL_ID]);
+        out->tool_name = phi__json_text_of(in[PHI__MESSAGE_IN_TOOL_NAME]);
         out->is_error = phi_json_bool(in[PHI__MESSAGE_IN_IS_ERROR], false);
     }
     return PHI_OK;
 }
 
-static phi__message_reader phi__message_read_reader_of(phi_arena *arena, phi_parse_error *error) {
+static phi__message_reader phi__message_reader_of(phi_arena *arena, phi_parse_error *error) {
     phi__message_reader r;
     r.arena = arena;
     r.error = error;
@@ -940,14 +884,14 @@ static phi__message_reader phi__message_read_reader_of(phi_arena *arena, phi_par
 
 PHI__FN phi_status phi__message_read_get(const phi_json *root, phi_arena *arena, phi_message *out,
                                          phi_parse_error *error) {
-    phi__message_reader r = phi__message_read_reader_of(arena, error);
+    phi__message_reader r = phi__message_reader_of(arena, error);
     return phi__message_read(&r, root, out);
 }
 
 PHI__FN phi_status phi__message_read_get_blocks(const phi_json *array, phi_arena *arena,
                                                 phi_message *out, phi_parse_error *error) {
-    phi__message_reader r = phi__message_read_reader_of(arena, error);
-    return phi__message_read_blocks(&r, array, out);
+    phi__message_reader r = phi__message_reader_of(arena, error);
+    return phi__message_blocks(&r, array, out);
 }
 
 /* ---- public ---- */

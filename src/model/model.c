@@ -27,7 +27,7 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {
            1e6;
 }
 
-/* ======== The estimate, and the tokens of a message beyond its text. */
+/* ---- the estimate, and the tokens of a message beyond its text ---- */
 
 /* Tokens of the frame around a message; behaviours C 35. */
 enum {

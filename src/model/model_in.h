@@ -10,7 +10,7 @@
 #include "model/texts.h"
 #include "text/json.h"
 
-/* ======== Makes failures, and the statuses that go with them. */
+/* ---- makes failures, and the statuses that go with them ---- */
 
 /* words: borrowed. */
 PHI__FN phi_failure phi__failure_of(phi_failure_kind kind, bool retryable, const char *words);
@@ -19,7 +19,7 @@ PHI__FN phi_status phi__failure_status(const phi_failure *failure);
 /* The kind of a failure that has a status and no more. */
 PHI__FN phi_failure_kind phi__failure_kind_of(phi_status status);
 
-/* ======== For our own writers and readers of JSON: messages and their parts.
+/* ---- For our own writers and readers of JSON: messages and their parts.
 
    `scratch` is for checking text that should be JSON; its memory is given back. */
 
@@ -74,7 +74,7 @@ PHI__FN const char *phi__message_stop_text(phi_stop_reason reason);
 PHI__FN bool phi__model_same_server(const char *a, const char *b);
 PHI__FN bool phi__model_is_at(const phi_model *model, const char *address);
 
-/* ======== The texts of an agent, with their holes filled. */
+/* ---- the texts of an agent, with their holes filled ---- */
 
 typedef struct phi__texts_args {
     uint64_t n;         /* {n} */

@@ -1,19 +1,13 @@
 /* json_cursor.c - the pull scan, and the public search by path on top of it. */
-#include "text/json_cursor_in.h"
-
-#include "base/base_in.h"
-
-static inline bool phi__json_cursor_white(char c) {
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
+#include "text/json_in.h"
 
 /* The next byte that is not white space, or 0: the end, or a text that was bad before. */
-static inline char phi__json_cursor_next(phi__json_cursor *c) {
-    while (c->at < c->end && phi__json_cursor_white(*c->at)) c->at++;
+static inline char phi__cursor_next(phi__json_cursor *c) {
+    while (c->at < c->end && phi__json_white(*c->at)) c->at++;
     return c->at < c->end ? *c->at : '\0';
 }
 
-static bool phi__json_cursor_bad(phi__json_cursor *c) {
+static bool phi__cursor_bad(phi__json_cursor *c) {
     c->bad = true;
     c->at = c->end;
     return false;
@@ -27,7 +21,7 @@ PHI__FN void phi__json_cursor_init(phi__json_cursor *c, phi_str text) {
 }
 
 PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c) {
-    char first = phi__json_cursor_next(c);
+    char first = phi__cursor_next(c);
     switch (first) {
     case '"': return PHI_JSON_STRING;
     case '{': return PHI_JSON_OBJECT;
@@ -35,15 +29,14 @@ PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c) {
     case 't':
     case 'f': return PHI_JSON_BOOL;
     case 'n': return PHI_JSON_NULL;
-    default:
-        return first == '-' || (first >= '0' && first <= '9') ? PHI_JSON_NUMBER : PHI_JSON_NONE;
+    default: return first == '-' || phi__is_digit(first) ? PHI_JSON_NUMBER : PHI_JSON_NONE;
     }
 }
 
 /* ---- skipping ---- */
 
 /* Past a number, or what looks like one. */
-static const char *phi__json_cursor_number(const char *at, const char *end) {
+static const char *phi__cursor_number(const char *at, const char *end) {
     while (at < end && ((unsigned)((unsigned char)*at - '0') < 10 || *at == '.' || *at == '-' ||
                         *at == '+' || *at == 'e' || *at == 'E'))
         at++;
@@ -51,38 +44,38 @@ static const char *phi__json_cursor_number(const char *at, const char *end) {
 }
 
 /* A number or a literal, and what ends such a thing after it. */
-static bool phi__json_cursor_skip_word(phi__json_cursor *c) {
+static bool phi__cursor_skip_word(phi__json_cursor *c) {
     const char *at = c->at;
     size_t left = (size_t)(c->end - at);
     if (left >= 4 && (memcmp(at, "null", 4) == 0 || memcmp(at, "true", 4) == 0))
         at += 4;
     else if (left >= 5 && memcmp(at, "false", 5) == 0)
         at += 5;
-    else if (*at == '-' || (*at >= '0' && *at <= '9'))
-        at = phi__json_cursor_number(at, c->end);
+    else if (*at == '-' || phi__is_digit(*at))
+        at = phi__cursor_number(at, c->end);
     else
-        return phi__json_cursor_bad(c);
-    if (at < c->end && *at != ',' && *at != '}' && *at != ']' && !phi__json_cursor_white(*at))
-        return phi__json_cursor_bad(c);
+        return phi__cursor_bad(c);
+    if (at < c->end && *at != ',' && *at != '}' && *at != ']' && !phi__json_white(*at))
+        return phi__cursor_bad(c);
     c->at = at;
     return true;
 }
 
-static inline bool phi__json_cursor_skip_string(phi__json_cursor *c) {
+static inline bool phi__cursor_skip_string(phi__json_cursor *c) {
     bool escaped;
     const char *quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
-    if (quote == NULL) return phi__json_cursor_bad(c);
+    if (quote == NULL) return phi__cursor_bad(c);
     c->at = quote + 1;
     return true;
 }
 
 /* From an opening bracket to its closing one; a bit for each level says which kind is open. */
-static bool phi__json_cursor_skip_nested(phi__json_cursor *c) {
+static bool phi__cursor_skip_nested(phi__json_cursor *c) {
     uint32_t kinds[PHI_JSON_MAX_DEPTH / 32], depth = 0;
     while (c->at < c->end) {
         char b = *c->at;
         if (b == '"') {
-            if (!phi__json_cursor_skip_string(c)) return false;
+            if (!phi__cursor_skip_string(c)) return false;
             continue;
         }
         c->at++;
@@ -98,51 +91,60 @@ static bool phi__json_cursor_skip_nested(phi__json_cursor *c) {
             if (depth == 0) return true;
         }
     }
-    return phi__json_cursor_bad(c);
+    return phi__cursor_bad(c);
 }
 
 PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c) {
-    char b = phi__json_cursor_next(c);
+    char b = phi__cursor_next(c);
     c->first = false;
-    if (b == '"') return phi__json_cursor_skip_string(c);
-    if (b == '{' || b == '[') return phi__json_cursor_skip_nested(c);
-    return c->at < c->end ? phi__json_cursor_skip_word(c) : phi__json_cursor_bad(c);
+    if (b == '"') return phi__cursor_skip_string(c);
+    if (b == '{' || b == '[') return phi__cursor_skip_nested(c);
+    return c->at < c->end ? phi__cursor_skip_word(c) : phi__cursor_bad(c);
 }
 
 /* The value is of another type than the caller wants. */
-static bool phi__json_cursor_other(phi__json_cursor *c) {
+static bool phi__cursor_other(phi__json_cursor *c) {
     (void)phi__json_cursor_skip(c);
     return false;
 }
 
 /* ---- pulling ---- */
 
-PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c) {
-    if (phi__json_cursor_next(c) != '{') return phi__json_cursor_other(c);
+static inline bool phi__cursor_enter(phi__json_cursor *c, char bracket) {
+    if (phi__cursor_next(c) != bracket) return phi__cursor_other(c);
     c->at++;
     c->first = true;
     return true;
 }
 
-PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c) {
-    if (phi__json_cursor_next(c) != '[') return phi__json_cursor_other(c);
-    c->at++;
-    c->first = true;
-    return true;
+PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c) {
+    return phi__cursor_enter(c, '{');
+}
+
+PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c) { return phi__cursor_enter(c, '['); }
+
+PHI__FN bool phi__json_cursor_in_object(phi__json_cursor *c, phi_str text) {
+    phi__json_cursor_init(c, text);
+    return text.len > 0 && phi__cursor_enter(c, '{');
+}
+
+PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text) {
+    phi__json_cursor_init(c, text);
+    return text.len > 0 && phi__cursor_enter(c, '[');
 }
 
 /* At the start of the next member or item; false: at the end of the container, or bad. */
-static inline bool phi__json_cursor_step(phi__json_cursor *c, char closing) {
-    char b = phi__json_cursor_next(c);
+static inline bool phi__cursor_step(phi__json_cursor *c, char closing) {
+    char b = phi__cursor_next(c);
     if (b == closing) {
         c->at++;
         c->first = false;
         return false;
     }
     if (!c->first) {
-        if (b != ',') return phi__json_cursor_bad(c);
+        if (b != ',') return phi__cursor_bad(c);
         c->at++;
-        (void)phi__json_cursor_next(c);
+        (void)phi__cursor_next(c);
     }
     c->first = false;
     return true;
@@ -153,29 +155,28 @@ PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key)
     if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* without white space */
         at++;
     else {
-        if (!phi__json_cursor_step(c, '}')) return false;
+        if (!phi__cursor_step(c, '}')) return false;
         at = c->at;
-        if (at == end || *at != '"') return phi__json_cursor_bad(c);
+        if (at == end || *at != '"') return phi__cursor_bad(c);
     }
     const char *quote = phi__json_quote_short(at + 1, end, &key->escaped);
-    if (quote == NULL) return phi__json_cursor_bad(c);
+    if (quote == NULL) return phi__cursor_bad(c);
     key->at = at + 1;
     key->len = (size_t)(quote - key->at);
     c->at = quote + 1;
-    if ((c->at == end || *c->at != ':') && phi__json_cursor_next(c) != ':')
-        return phi__json_cursor_bad(c);
+    if ((c->at == end || *c->at != ':') && phi__cursor_next(c) != ':') return phi__cursor_bad(c);
     c->at++;
     return true;
 }
 
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c) {
-    if (!phi__json_cursor_step(c, ']')) return false;
-    if (c->at == c->end || *c->at == ']') return phi__json_cursor_bad(c);
+    if (!phi__cursor_step(c, ']')) return false;
+    if (c->at == c->end || *c->at == ']') return phi__cursor_bad(c);
     return true;
 }
 
 PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out) {
-    (void)phi__json_cursor_next(c);
+    (void)phi__cursor_next(c);
     const char *start = c->at;
     if (!phi__json_cursor_skip(c)) return false;
     *out = phi__str(start, (size_t)(c->at - start));
@@ -184,9 +185,9 @@ PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out) {
 
 PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out) {
     bool escaped;
-    if (phi__json_cursor_next(c) != '"') return phi__json_cursor_other(c);
+    if (phi__cursor_next(c) != '"') return phi__cursor_other(c);
     const char *quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
-    if (quote == NULL) return phi__json_cursor_bad(c);
+    if (quote == NULL) return phi__cursor_bad(c);
     out->at = c->at + 1;
     out->len = (size_t)(quote - out->at);
     out->escaped = escaped;
@@ -195,11 +196,15 @@ PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out
     return true;
 }
 
-static bool phi__json_cursor_take_number(phi__json_cursor *c, phi__json_number *out) {
+PHI__FN bool phi__json_cursor_next_raw(phi__json_cursor *c, phi_str *out) {
+    return phi__json_cursor_next_item(c) && phi__json_cursor_take_raw(c, out);
+}
+
+static bool phi__cursor_take_number(phi__json_cursor *c, phi__json_number *out) {
     const char *bad;
-    if (phi__json_cursor_peek(c) != PHI_JSON_NUMBER) return phi__json_cursor_other(c);
+    if (phi__json_cursor_peek(c) != PHI_JSON_NUMBER) return phi__cursor_other(c);
     const char *end = phi__json_number_read(c->at, c->end, out, &bad);
-    if (end == NULL) return phi__json_cursor_other(c); /* as long as it has an end */
+    if (end == NULL) return phi__cursor_other(c); /* as long as it has an end */
     c->at = end;
     c->first = false;
     return true;
@@ -207,23 +212,23 @@ static bool phi__json_cursor_take_number(phi__json_cursor *c, phi__json_number *
 
 PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out) {
     phi__json_number n;
-    return phi__json_cursor_take_number(c, &n) && phi__json_get_number_i64(&n, out);
+    return phi__cursor_take_number(c, &n) && phi__json_get_number_i64(&n, out);
 }
 
 PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out) {
     phi__json_number n;
-    return phi__json_cursor_take_number(c, &n) && phi__json_get_number_u64(&n, out);
+    return phi__cursor_take_number(c, &n) && phi__json_get_number_u64(&n, out);
 }
 
 PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out) {
     phi__json_number n;
-    if (!phi__json_cursor_take_number(c, &n)) return false;
+    if (!phi__cursor_take_number(c, &n)) return false;
     *out = phi__json_get_number_double(&n);
     return true;
 }
 
 PHI__FN bool phi__json_cursor_take_bool(phi__json_cursor *c, bool *out) {
-    char b = phi__json_cursor_next(c);
+    char b = phi__cursor_next(c);
     if (!phi__json_cursor_skip(c)) return false;
     if (b != 't' && b != 'f') return false;
     *out = b == 't';
@@ -231,7 +236,7 @@ PHI__FN bool phi__json_cursor_take_bool(phi__json_cursor *c, bool *out) {
 }
 
 PHI__FN bool phi__json_cursor_done(phi__json_cursor *c) {
-    (void)phi__json_cursor_next(c);
+    (void)phi__cursor_next(c);
     return !c->bad && c->at == c->end;
 }
 
@@ -255,7 +260,7 @@ PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text) {
 }
 
 /* How long the text is, unescaped. */
-static size_t phi__json_cursor_unescaped_len(phi__json_text text) {
+static size_t phi__cursor_unescaped_len(phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;
     size_t len = 0;
     while (at < end) {
@@ -269,7 +274,7 @@ static size_t phi__json_cursor_unescaped_len(phi__json_text text) {
 }
 
 PHI__FN bool phi__json_cursor_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out) {
-    size_t len = phi__json_cursor_unescaped_len(text);
+    size_t len = phi__cursor_unescaped_len(text);
     char *copy = len == SIZE_MAX ? NULL : phi__arena_bytes(arena, len + 1), *to = copy;
     const char *end = text.at + text.len;
     if (copy == NULL) return false;
@@ -286,7 +291,7 @@ PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain) {
         at = phi__json_text_unescape_run(at, end, 1, &to);
         size_t len = (size_t)(to - few);
         if (len > plain.len || memcmp(few, plain.at, len) != 0) return false;
-        plain = phi__str(plain.at + len, plain.len - len);
+        plain = phi__str_skip(plain, len);
     }
     return plain.len == 0;
 }
@@ -294,7 +299,7 @@ PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain) {
 /* ---- public ---- */
 
 /* Goes to the member or item that one step of the path names. */
-static bool phi__json_cursor_find_step(phi__json_cursor *c, const phi__json_step *step) {
+static bool phi__cursor_find_step(phi__json_cursor *c, const phi__json_step *step) {
     size_t left = step->index;
     if (!step->is_index) {
         /* Goes to the last member of that name, as phi_json_get does. */
@@ -325,7 +330,7 @@ PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__js
     if (text.at == NULL || path == NULL || out == NULL) return PHI_BAD_ARG;
     phi__json_cursor_init(&c, text);
     while (phi__json_get_path_step(&path, &step))
-        if (!phi__json_cursor_find_step(&c, &step)) return c.bad ? PHI_PARSE : PHI_NOT_FOUND;
+        if (!phi__cursor_find_step(&c, &step)) return c.bad ? PHI_PARSE : PHI_NOT_FOUND;
     if (*path != '\0') return PHI_BAD_ARG;
     out->type = phi__json_cursor_peek(&c);
     out->escaped = false;
@@ -366,67 +371,34 @@ PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *ou
     return phi__json_cursor_take_num(&c, out) && phi__json_cursor_done(&c);
 }
 
-/* ======== The members of an object that a pull scan keeps: a table says which, and
-   where in a struct they go.
+/* ---- the members of an object that a pull scan keeps ----
 
-   static const phi__json_member list[] = {
+   A table says which, and where in a struct they go:
+
+       static const phi__json_member members[] = {
            PHI__MEMBER(struct event, type, "type", PHI__MEMBER_TEXT),
-           PHI__MEMBER_INSIDE("delta", &delta_members)};
-       static const phi__json_members members = {list, PHI__COUNT(list)};
+           PHI__MEMBER_INSIDE("delta", delta_members), PHI__MEMBERS_END};
 
-   memset(&event, 0, sizeof event);
-       good = phi__json_members_read(data, &members, &event, NULL);
+       struct event event = PHI_ZERO;
+       good = phi__json_members_read(data, members, &event, NULL);
 
    A member that is missing, null or of another type leaves its place as it was, but for RAW and BY;
    of equal names the last one counts. All other members are skipped. A function (BY) reads members
    that a table cannot describe. */
 
-static void phi__json_members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
+static void phi__members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
     if (!wanted)
         (void)phi__json_cursor_skip(c);
     else if (!phi__json_cursor_take_raw(c, out))
         out->len = 0;
 }
 
-static void phi__json_members_first(phi__json_cursor *c, const phi__json_members *members,
-                                    void *to) {
-    bool first = true;
-    if (!phi__json_cursor_enter_array(c)) return;
-    while (phi__json_cursor_next_item(c)) {
-        if (first)
-            (void)phi__json_members_take(c, members, to);
-        else
-            (void)phi__json_cursor_skip(c);
-        first = false;
-    }
-}
-
-static void phi__json_members_value(phi__json_cursor *c, const phi__json_member *m, void *to) {
-    void *at = (char *)to + m->offset;
-    switch (m->kind) {
-    case PHI__MEMBER_TEXT: (void)phi__json_cursor_take_text(c, (phi__json_text *)at); break;
-    case PHI__MEMBER_I64: (void)phi__json_cursor_take_i64(c, (int64_t *)at); break;
-    case PHI__MEMBER_U64: (void)phi__json_cursor_take_u64(c, (uint64_t *)at); break;
-    case PHI__MEMBER_BOOL: (void)phi__json_cursor_take_bool(c, (bool *)at); break;
-    case PHI__MEMBER_RAW: phi__json_members_raw(c, true, (phi_str *)at); break;
-    case PHI__MEMBER_SOME:
-        phi__json_members_raw(c, phi__json_cursor_peek(c) != PHI_JSON_NULL, (phi_str *)at);
-        break;
-    case PHI__MEMBER_OBJECT:
-        phi__json_members_raw(c, phi__json_cursor_peek(c) == PHI_JSON_OBJECT, (phi_str *)at);
-        break;
-    case PHI__MEMBER_ARRAY:
-        phi__json_members_raw(c, phi__json_cursor_peek(c) == PHI_JSON_ARRAY, (phi_str *)at);
-        break;
-    case PHI__MEMBER_IN: (void)phi__json_members_take(c, m->inner, at); break;
-    case PHI__MEMBER_FIRST: phi__json_members_first(c, m->inner, at); break;
-    default: m->take(c, at); break;
-    }
-}
-
 /* Names are short: a few loads, where memcmp would be a call. */
-static inline bool phi__json_members_same(const char *a, const char *b, size_t n) {
+static inline bool phi__members_is(const phi__json_member *m, const phi__json_text *key) {
+    const char *a = m->name, *b = key->at;
+    size_t n = m->len;
     uint32_t x[2], y[2];
+    if (n != key->len) return false;
     if (n > 8) return memcmp(a, b, n) == 0;
     if (n < 4) {
         while (n > 0 && a[n - 1] == b[n - 1]) n--;
@@ -439,48 +411,66 @@ static inline bool phi__json_members_same(const char *a, const char *b, size_t n
     return x[0] == y[0] && x[1] == y[1];
 }
 
-static inline bool phi__json_members_is(const phi__json_member *m, const phi__json_text *key) {
-    return m->len == key->len && phi__json_members_same(m->name, key->at, m->len);
+/* The member of that name from `at` on and before `end`, or before the table's end; NULL: none. */
+static const phi__json_member *phi__members_look(const phi__json_member *at,
+                                                 const phi__json_member *end,
+                                                 const phi__json_text *key) {
+    for (; at != end && at->name != NULL; at++)
+        if (key->escaped ? phi__json_cursor_text_same(*key, phi__str(at->name, at->len))
+                         : phi__members_is(at, key))
+            return at;
+    return NULL;
 }
 
-/* The member of that name in [at, end); `end`: there is none. */
-static const phi__json_member *phi__json_members_look(const phi__json_member *at,
-                                                      const phi__json_member *end,
-                                                      const phi__json_text *key) {
-    if (key->escaped)
-        while (at < end && !phi__json_cursor_text_same(*key, phi__str(at->name, at->len))) at++;
-    else
-        while (at < end && !phi__json_members_is(at, key)) at++;
-    return at;
-}
-
-PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
+PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_member *members,
                                         void *to) {
-    const phi__json_member *first = members->at, *end = first + members->count;
-    const phi__json_member *next = first; /* mostly they come in the table's order */
+    const phi__json_member *next = members; /* mostly they come in the table's order */
     phi__json_text key;
     uint32_t seen = 0;
     if (!phi__json_cursor_enter_object(c)) return 0;
     while (phi__json_cursor_next_key(c, &key)) {
         const phi__json_member *m = next;
-        if (m == end || key.escaped || !phi__json_members_is(m, &key)) {
-            m = phi__json_members_look(next, end, &key);
-            if (m == end) {
-                m = phi__json_members_look(first, next, &key);
-                if (m == next) {
-                    (void)phi__json_cursor_skip(c);
-                    continue;
-                }
+        if (m->name == NULL || key.escaped || !phi__members_is(m, &key)) {
+            m = phi__members_look(next, NULL, &key);
+            if (m == NULL) m = phi__members_look(members, next, &key);
+            if (m == NULL) {
+                (void)phi__json_cursor_skip(c);
+                continue;
             }
         }
         next = m + 1;
-        seen |= (uint32_t)1 << (m - first);
-        phi__json_members_value(c, m, to);
+        seen |= (uint32_t)1 << (m - members);
+        void *at = (char *)to + m->offset;
+        phi_json_type type;
+        switch (m->kind) {
+        case PHI__MEMBER_TEXT: (void)phi__json_cursor_take_text(c, (phi__json_text *)at); break;
+        case PHI__MEMBER_I64: (void)phi__json_cursor_take_i64(c, (int64_t *)at); break;
+        case PHI__MEMBER_U64: (void)phi__json_cursor_take_u64(c, (uint64_t *)at); break;
+        case PHI__MEMBER_BOOL: (void)phi__json_cursor_take_bool(c, (bool *)at); break;
+        case PHI__MEMBER_RAW: phi__members_raw(c, true, (phi_str *)at); break;
+        case PHI__MEMBER_SOME:
+        case PHI__MEMBER_OBJECT:
+        case PHI__MEMBER_ARRAY:
+            type = phi__json_cursor_peek(c);
+            phi__members_raw(c,
+                             m->kind == PHI__MEMBER_SOME     ? type != PHI_JSON_NULL
+                             : m->kind == PHI__MEMBER_OBJECT ? type == PHI_JSON_OBJECT
+                                                             : type == PHI_JSON_ARRAY,
+                             (phi_str *)at);
+            break;
+        case PHI__MEMBER_IN: (void)phi__json_members_take(c, m->inner, at); break;
+        case PHI__MEMBER_FIRST:
+            if (!phi__json_cursor_enter_array(c)) break;
+            if (phi__json_cursor_next_item(c)) (void)phi__json_members_take(c, m->inner, at);
+            while (phi__json_cursor_next_item(c)) (void)phi__json_cursor_skip(c);
+            break;
+        default: m->take(c, at); break;
+        }
     }
     return seen;
 }
 
-PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
+PHI__FN bool phi__json_members_read(phi_str text, const phi__json_member *members, void *to,
                                     uint32_t *seen) {
     phi__json_cursor c;
     if (text.len == 0) return false;

@@ -2,9 +2,7 @@
    last one stopped.
 
    No byte is read twice, except those of a cut number or escape, and of keys. */
-#include "text/json_fields_in.h"
-
-#include "text/json_cursor_in.h"
+#include "text/json_in.h"
 
 enum phi__json_field_state {
     PHI__JSON_FIELD_VALUE,
@@ -28,12 +26,12 @@ typedef enum phi__json_field_got {
     PHI__JSON_FIELD_WRONG /* the status says what */
 } phi__json_field_got;
 
-static phi__json_field_got phi__json_fields_fail(phi__json_fields *f, phi_status status) {
+static phi__json_field_got phi__fields_fail(phi__json_fields *f, phi_status status) {
     f->status = status;
     return PHI__JSON_FIELD_WRONG;
 }
 
-static phi__json_field_got phi__json_fields_found(phi__json_fields *f, phi_str in, phi_str *value) {
+static phi__json_field_got phi__fields_found(phi__json_fields *f, phi_str in, phi_str *value) {
     *value = in;
     f->state = f->depth > 0 ? PHI__JSON_FIELD_AFTER : PHI__JSON_FIELD_END;
     return PHI__JSON_FIELD_FOUND;
@@ -41,35 +39,17 @@ static phi__json_field_got phi__json_fields_found(phi__json_fields *f, phi_str i
 
 /* ---- the path ---- */
 
-static phi__json_field_got phi__json_fields_path(phi__json_fields *f) {
-    if (f->path.failed) return phi__json_fields_fail(f, PHI_NO_MEMORY);
-    if (f->path.len > PHI__JSON_FIELDS_PATH) return phi__json_fields_fail(f, PHI_TOO_BIG);
+static phi__json_field_got phi__fields_path(phi__json_fields *f) {
+    if (f->path.failed) return phi__fields_fail(f, PHI_NO_MEMORY);
+    if (f->path.len > PHI__JSON_FIELDS_PATH) return phi__fields_fail(f, PHI_TOO_BIG);
     return PHI__JSON_FIELD_MORE;
 }
 
-/* "~" becomes "~0" and "/" becomes "~1", from the path's byte `from` on, in place. */
-static void phi__json_fields_escape(phi__buf *path, size_t from) {
-    size_t more = 0, i;
-    for (i = from; i < path->len; i++) more += path->at[i] == '~' || path->at[i] == '/';
-    if (more == 0 || phi__buf_reserve(path, more) == NULL) return;
-    i = path->len;
-    size_t to = i + more;
-    phi__buf_add_len(path, more);
-    while (to > i) {
-        char c = path->at[--i];
-        if (c == '~' || c == '/') {
-            path->at[--to] = c == '~' ? '0' : '1';
-            c = '~';
-        }
-        path->at[--to] = c;
-    }
-}
-
 /* A key is whole; `raw` is what its quotes hold. */
-static phi__json_field_got phi__json_fields_key(phi__json_fields *f, phi_str raw) {
+static phi__json_field_got phi__fields_key(phi__json_fields *f, phi_str raw) {
     phi__json_text text;
     if (raw.len > 6 * (size_t)PHI__JSON_FIELDS_PATH) /* all of it escapes: still too long */
-        return phi__json_fields_fail(f, PHI_TOO_BIG);
+        return phi__fields_fail(f, PHI_TOO_BIG);
     f->path.len = f->open[f->depth - 1].path_len;
     phi__buf_char(&f->path, '/');
     size_t from = f->path.len;
@@ -77,15 +57,30 @@ static phi__json_field_got phi__json_fields_key(phi__json_fields *f, phi_str raw
     text.len = raw.len;
     text.escaped = raw.len > 0 && memchr(raw.at, '\\', raw.len) != NULL;
     phi__json_cursor_unescape(&f->path, text);
-    phi__json_fields_escape(&f->path, from);
+    /* "~" becomes "~0" and "/" becomes "~1", from the path's byte `from` on, in place. */
+    size_t more = 0, i;
+    for (i = from; i < f->path.len; i++) more += f->path.at[i] == '~' || f->path.at[i] == '/';
+    if (more != 0 && phi__buf_reserve(&f->path, more) != NULL) {
+        i = f->path.len;
+        size_t to = i + more;
+        phi__buf_add_len(&f->path, more);
+        while (to > i) {
+            char c = f->path.at[--i];
+            if (c == '~' || c == '/') {
+                f->path.at[--to] = c == '~' ? '0' : '1';
+                c = '~';
+            }
+            f->path.at[--to] = c;
+        }
+    }
     f->state = PHI__JSON_FIELD_COLON;
-    return phi__json_fields_path(f);
+    return phi__fields_path(f);
 }
 
 /* ---- tokens ---- */
 
 /* Length of an escape or a UTF-8 sequence inside a string. 0: it is cut, or wrong. */
-static size_t phi__json_fields_odd(phi__json_fields *f, const char *at, const char *end) {
+static size_t phi__fields_odd(phi__json_fields *f, const char *at, const char *end) {
     size_t left = (size_t)(end - at), n;
     uint32_t code = 0;
     if (*at == '\\') {
@@ -103,11 +98,10 @@ static size_t phi__json_fields_odd(phi__json_fields *f, const char *at, const ch
     return n;
 }
 
-static phi__json_field_got phi__json_fields_string(phi__json_fields *f, phi_str text,
-                                                   phi_str *value) {
+static phi__json_field_got phi__fields_string(phi__json_fields *f, phi_str text, phi_str *value) {
     const char *at = text.at + f->at, *end = text.at + text.len;
     while ((at = phi__json_text_plain_end(at, end)) < end && *at != '"') {
-        size_t n = phi__json_fields_odd(f, at, end);
+        size_t n = phi__fields_odd(f, at, end);
         if (n == 0) break;
         at += n;
     }
@@ -117,73 +111,70 @@ static phi__json_field_got phi__json_fields_string(phi__json_fields *f, phi_str 
     f->at++;
     phi_str all = phi__str(text.at + f->token, f->at - f->token);
     if (f->state == PHI__JSON_FIELD_IN_KEY)
-        return phi__json_fields_key(f, phi__str(all.at + 1, all.len - 2));
-    return phi__json_fields_found(f, all, value);
+        return phi__fields_key(f, phi__str(all.at + 1, all.len - 2));
+    return phi__fields_found(f, all, value);
 }
 
-static bool phi__json_fields_digit(char c) {
-    return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
+static bool phi__fields_digit(char c) {
+    return phi__is_digit(c) || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
 }
 
-static phi__json_field_got phi__json_fields_number(phi__json_fields *f, phi_str text,
-                                                   phi_str *value) {
+static phi__json_field_got phi__fields_number(phi__json_fields *f, phi_str text, phi_str *value) {
     const char *from = text.at + f->token, *bad;
     phi__json_number number;
-    while (f->at < text.len && phi__json_fields_digit(text.at[f->at])) f->at++;
-    if (f->at - f->token >= PHI__JSON_FIELDS_NUMBER) return phi__json_fields_fail(f, PHI_TOO_BIG);
+    while (f->at < text.len && phi__fields_digit(text.at[f->at])) f->at++;
+    if (f->at - f->token >= PHI__JSON_FIELDS_NUMBER) return phi__fields_fail(f, PHI_TOO_BIG);
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
     const char *end = text.at + f->at;
     if (phi__json_number_read(from, end, &number, &bad) != end)
-        return phi__json_fields_fail(f, PHI_PARSE);
-    return phi__json_fields_found(f, phi__str(from, f->at - f->token), value);
+        return phi__fields_fail(f, PHI_PARSE);
+    return phi__fields_found(f, phi__str(from, f->at - f->token), value);
 }
 
-static phi__json_field_got phi__json_fields_word(phi__json_fields *f, phi_str text,
-                                                 phi_str *value) {
+static phi__json_field_got phi__fields_word(phi__json_fields *f, phi_str text, phi_str *value) {
     const char *from = text.at + f->token;
     phi_str word = *from == 'n'   ? PHI__LIT("null")
                    : *from == 't' ? PHI__LIT("true")
                                   : PHI__LIT("false");
     size_t have = phi__min(text.len - f->token, word.len);
-    if (memcmp(from, word.at, have) != 0) return phi__json_fields_fail(f, PHI_PARSE);
+    if (memcmp(from, word.at, have) != 0) return phi__fields_fail(f, PHI_PARSE);
     if (have < word.len) return PHI__JSON_FIELD_CUT;
     f->at = f->token + word.len;
-    return phi__json_fields_found(f, phi__str(from, word.len), value);
+    return phi__fields_found(f, phi__str(from, word.len), value);
 }
 
 /* ---- arrays and objects ---- */
 
-static phi__json_field_got phi__json_fields_close(phi__json_fields *f, phi_str *value) {
+static phi__json_field_got phi__fields_close(phi__json_fields *f, phi_str *value) {
     bool empty = f->state != PHI__JSON_FIELD_AFTER;
     const phi__json_frame *closed = &f->open[--f->depth];
     f->at++;
     f->path.len = closed->path_len;
-    if (empty)
-        return phi__json_fields_found(f, closed->object ? PHI__LIT("{}") : PHI__LIT("[]"), value);
+    if (empty) return phi__fields_found(f, closed->object ? PHI__LIT("{}") : PHI__LIT("[]"), value);
     f->state = f->depth > 0 ? PHI__JSON_FIELD_AFTER : PHI__JSON_FIELD_END;
     return PHI__JSON_FIELD_MORE;
 }
 
 /* The path of an array's next item. */
-static phi__json_field_got phi__json_fields_item(phi__json_fields *f) {
+static phi__json_field_got phi__fields_item(phi__json_fields *f) {
     phi__json_frame *in = f->depth > 0 ? &f->open[f->depth - 1] : NULL;
     if (in == NULL || in->object) return PHI__JSON_FIELD_MORE;
     f->path.len = in->path_len;
     phi__buf_char(&f->path, '/');
     phi__buf_u64(&f->path, in->count++);
-    return phi__json_fields_path(f);
+    return phi__fields_path(f);
 }
 
-static phi__json_field_got phi__json_fields_begin(phi__json_fields *f, char c) {
-    phi__json_field_got got = phi__json_fields_item(f);
+static phi__json_field_got phi__fields_begin(phi__json_fields *f, char c) {
+    phi__json_field_got got = phi__fields_item(f);
     if (got != PHI__JSON_FIELD_MORE) return got;
     if (c == '{' || c == '[') {
         bool object = c == '{';
         phi__json_frame *open = f->open;
-        if (f->depth == PHI__JSON_FIELDS_DEPTH) return phi__json_fields_fail(f, PHI_TOO_BIG);
+        if (f->depth == PHI__JSON_FIELDS_DEPTH) return phi__fields_fail(f, PHI_TOO_BIG);
         open =
             (phi__json_frame *)phi__grow(f->path.memory, open, &f->cap, f->depth + 1, sizeof *open);
-        if (open == NULL) return phi__json_fields_fail(f, PHI_NO_MEMORY);
+        if (open == NULL) return phi__fields_fail(f, PHI_NO_MEMORY);
         f->open = open;
         open[f->depth].path_len = (uint32_t)f->path.len;
         open[f->depth].count = 0;
@@ -199,17 +190,17 @@ static phi__json_field_got phi__json_fields_begin(phi__json_fields *f, char c) {
         f->at++;
     } else if (c == 't' || c == 'f' || c == 'n')
         f->state = PHI__JSON_FIELD_IN_WORD;
-    else if (c == '-' || (c >= '0' && c <= '9'))
+    else if (c == '-' || phi__is_digit(c))
         f->state = PHI__JSON_FIELD_IN_NUMBER;
     else
-        return phi__json_fields_fail(f, PHI_PARSE);
+        return phi__fields_fail(f, PHI_PARSE);
     return PHI__JSON_FIELD_MORE;
 }
 
-static phi__json_field_got phi__json_fields_after(phi__json_fields *f, char c, phi_str *value) {
+static phi__json_field_got phi__fields_after(phi__json_fields *f, char c, phi_str *value) {
     bool object = f->open[f->depth - 1].object;
-    if (c == (object ? '}' : ']')) return phi__json_fields_close(f, value);
-    if (c != ',') return phi__json_fields_fail(f, PHI_PARSE);
+    if (c == (object ? '}' : ']')) return phi__fields_close(f, value);
+    if (c != ',') return phi__fields_fail(f, PHI_PARSE);
     f->at++;
     f->state = object ? PHI__JSON_FIELD_KEY : PHI__JSON_FIELD_VALUE;
     return PHI__JSON_FIELD_MORE;
@@ -217,44 +208,40 @@ static phi__json_field_got phi__json_fields_after(phi__json_fields *f, char c, p
 
 /* ---- the machine ---- */
 
-/* The next byte that is no blank, between two tokens. */
-static phi__json_field_got phi__json_fields_between(phi__json_fields *f, char c, phi_str *value) {
-    switch (f->state) {
-    case PHI__JSON_FIELD_FIRST_ITEM:
-        return c == ']' ? phi__json_fields_close(f, value) : phi__json_fields_begin(f, c);
-    case PHI__JSON_FIELD_VALUE: return phi__json_fields_begin(f, c);
-    case PHI__JSON_FIELD_AFTER: return phi__json_fields_after(f, c, value);
-    case PHI__JSON_FIELD_FIRST_KEY:
-        if (c == '}') return phi__json_fields_close(f, value);
-        break;
-    case PHI__JSON_FIELD_COLON:
-        if (c != ':') return phi__json_fields_fail(f, PHI_PARSE);
-        f->at++;
-        f->state = PHI__JSON_FIELD_VALUE;
-        return PHI__JSON_FIELD_MORE;
-    case PHI__JSON_FIELD_KEY: break;
-    /* the text is whole, and something follows */
-    default: return phi__json_fields_fail(f, PHI_PARSE);
-    }
-    if (c != '"') return phi__json_fields_fail(f, PHI_PARSE);
-    f->token = f->at++;
-    f->state = PHI__JSON_FIELD_IN_KEY;
-    return PHI__JSON_FIELD_MORE;
-}
-
-static phi__json_field_got phi__json_fields_look(phi__json_fields *f, phi_str text,
-                                                 phi_str *value) {
+static phi__json_field_got phi__fields_look(phi__json_fields *f, phi_str text, phi_str *value) {
     switch (f->state) {
     case PHI__JSON_FIELD_IN_KEY:
-    case PHI__JSON_FIELD_IN_STRING: return phi__json_fields_string(f, text, value);
-    case PHI__JSON_FIELD_IN_NUMBER: return phi__json_fields_number(f, text, value);
-    case PHI__JSON_FIELD_IN_WORD: return phi__json_fields_word(f, text, value);
+    case PHI__JSON_FIELD_IN_STRING: return phi__fields_string(f, text, value);
+    case PHI__JSON_FIELD_IN_NUMBER: return phi__fields_number(f, text, value);
+    case PHI__JSON_FIELD_IN_WORD: return phi__fields_word(f, text, value);
     default: break;
     }
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
     char c = text.at[f->at];
-    if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
-        return phi__json_fields_between(f, c, value);
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
+        /* The next byte that is no blank, between two tokens. */
+        switch (f->state) {
+        case PHI__JSON_FIELD_FIRST_ITEM:
+            return c == ']' ? phi__fields_close(f, value) : phi__fields_begin(f, c);
+        case PHI__JSON_FIELD_VALUE: return phi__fields_begin(f, c);
+        case PHI__JSON_FIELD_AFTER: return phi__fields_after(f, c, value);
+        case PHI__JSON_FIELD_FIRST_KEY:
+            if (c == '}') return phi__fields_close(f, value);
+            break;
+        case PHI__JSON_FIELD_COLON:
+            if (c != ':') return phi__fields_fail(f, PHI_PARSE);
+            f->at++;
+            f->state = PHI__JSON_FIELD_VALUE;
+            return PHI__JSON_FIELD_MORE;
+        case PHI__JSON_FIELD_KEY: break;
+        /* the text is whole, and something follows */
+        default: return phi__fields_fail(f, PHI_PARSE);
+        }
+        if (c != '"') return phi__fields_fail(f, PHI_PARSE);
+        f->token = f->at++;
+        f->state = PHI__JSON_FIELD_IN_KEY;
+        return PHI__JSON_FIELD_MORE;
+    }
     f->at++;
     return PHI__JSON_FIELD_MORE;
 }
@@ -277,7 +264,7 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
                                   phi_str *value) {
     phi__json_field_got got = PHI__JSON_FIELD_MORE;
     if (f->status != PHI_BUSY) return (int)f->status;
-    while (got == PHI__JSON_FIELD_MORE) got = phi__json_fields_look(f, text, value);
+    while (got == PHI__JSON_FIELD_MORE) got = phi__fields_look(f, text, value);
     if (got == PHI__JSON_FIELD_WRONG) return (int)f->status;
     if (got == PHI__JSON_FIELD_CUT) return 0;
     *path = f->path.len > 0 ? phi__buf_str(&f->path) : phi__str("", 0);

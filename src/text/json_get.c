@@ -175,15 +175,18 @@ PHI_API size_t phi_json_count(const phi_json *node) {
     return phi_json_is(node, PHI_JSON_ARRAY) || phi_json_is(node, PHI_JSON_OBJECT) ? node->len : 0;
 }
 
+static bool phi__json_get_named(const phi_json *child, phi_str key) {
+    return phi__json_key_len(child) == key.len &&
+           (key.len == 0 || memcmp(child->key, key.at, key.len) == 0);
+}
+
 PHI__FN phi_json *phi__json_get_n(const phi_json *object, phi_str key) {
     phi_json *found = NULL;
     if (!phi_json_is(object, PHI_JSON_OBJECT) || object->len == 0) return NULL;
     phi_json *child = object->v.last;
     for (uint32_t left = object->len; left > 0; left--) {
         child = child->next;
-        if (phi__json_key_len(child) == key.len &&
-            (key.len == 0 || memcmp(child->key, key.at, key.len) == 0))
-            found = child;
+        if (phi__json_get_named(child, key)) found = child;
     }
     return found;
 }
@@ -308,7 +311,7 @@ PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b) {
     return phi__json_get_same(a, b, PHI_JSON_MAX_DEPTH + 1);
 }
 
-/* ======== Building and changing a tree. */
+/* ---- building and changing a tree ---- */
 
 static phi_json *phi__json_edit_make(phi_arena *arena, uint32_t kind) {
     phi_json *node = arena != NULL ? (phi_json *)phi_arena_alloc(arena, sizeof *node) : NULL;
@@ -337,18 +340,13 @@ static void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_jso
     child->next = NULL;
 }
 
-static bool phi__json_edit_named(const phi_json *child, phi_str key) {
-    return phi__json_key_len(child) == key.len &&
-           (key.len == 0 || memcmp(child->key, key.at, key.len) == 0);
-}
-
 /* Unlinks all members of that name but `keep`; returns the last of them, `keep` included. */
 static phi_json *phi__json_edit_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
     phi_json *before = object->v.last, *found = NULL;
     uint32_t left = object->len;
     for (; left > 0; left--) {
         phi_json *child = before->next;
-        if (phi__json_edit_named(child, key)) {
+        if (phi__json_get_named(child, key)) {
             found = child;
             if (child != keep) {
                 phi__json_edit_unlink(object, before, child);
@@ -512,7 +510,7 @@ PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index) {
     return child;
 }
 
-/* ======== A whole JSON text into an arena, or into a document that owns its memory. */
+/* ---- a whole JSON text into an arena, or into a document that owns its memory ---- */
 
 typedef struct phi__json_load_document {
     phi_memory own;     /* where the caller gave none */
@@ -656,64 +654,46 @@ PHI_API phi_arena *phi_json_arena(phi_json *root) {
     return phi__json_load_is(root) ? &phi__json_load_of(root)->arena : NULL;
 }
 
-/* ======== The members of a tree's objects by their names: a change takes the same time
-   however many members its object has.
+/* ---- the members of a tree's objects by their names ---- */
 
-   phi__json_index_init(&index, memory, arena);
-       if (phi__json_index_get(&index, object, key, &member)) ...
-       if (phi__json_index_set(&index, object, key, value)) ...
-       phi__json_index_free(&index);
-
-   The first use of an object walks its members once. From then on until the end, only this index
-   may add, replace and remove members of that object; other objects are free. A name that an object
-   has twice is then there once, with its last value.
-   Ownership: the table from `memory`, its entries and the names of new members from the arena of
-   the tree. */
-
-typedef struct phi__json_index_entry {
+typedef struct phi__index_entry {
     phi_json *object, *before, *node;
-} phi__json_index_entry;
+} phi__index_entry;
 
-static uint64_t phi__json_index_hash(const phi__json_index *index, const phi_json *object,
-                                     phi_str key) {
+static uint64_t phi__index_hash(const phi__json_index *index, const phi_json *object, phi_str key) {
     uint64_t of = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
     return phi__map_hash((uint64_t)(uintptr_t)index ^ of ^ of >> 32, key);
 }
 
-static phi_str phi__json_index_key(const phi_json *member) {
+static phi_str phi__index_key(const phi_json *member) {
     return phi__str(member->key, phi__json_key_len(member));
 }
 
-static bool phi__json_index_named(const phi_json *member, phi_str key) {
-    return phi__json_key_len(member) == key.len &&
-           (key.len == 0 || memcmp(member->key, key.at, key.len) == 0);
-}
-
-static phi__json_index_entry *phi__json_index_look(phi__json_index *index, const phi_json *object,
-                                                   phi_str key, uint64_t hash) {
-    phi__json_index_entry *entry;
+static phi__index_entry *phi__index_look(phi__json_index *index, const phi_json *object,
+                                         phi_str key, uint64_t hash) {
+    phi__index_entry *entry;
     size_t probe = 0;
-    while ((entry = (phi__json_index_entry *)phi__map_each(&index->map, hash, &probe)) != NULL) {
+    while ((entry = (phi__index_entry *)phi__map_each(&index->map, hash, &probe)) != NULL) {
         index->walked++;
         if (entry->object == object && entry->node != object &&
-            phi__json_index_named(entry->node, key))
+            phi__json_get_named(entry->node, key))
             break;
     }
     return entry;
 }
 
 /* The entry of a member that is in the table. */
-static phi__json_index_entry *phi__json_index_of(phi__json_index *index, const phi_json *object,
-                                                 const phi_json *member) {
-    phi_str key = phi__json_index_key(member);
-    return phi__json_index_look(index, object, key, phi__json_index_hash(index, object, key));
+static phi__index_entry *phi__index_of(phi__json_index *index, const phi_json *object,
+                                       const phi_json *member) {
+    phi_str key = phi__index_key(member);
+    return phi__index_look(index, object, key, phi__index_hash(index, object, key));
 }
 
-static bool phi__json_index_add(phi__json_index *index, phi_json *object, uint64_t hash,
-                                phi_json *before, phi_json *node) {
-    phi__json_index_entry *entry;
+static bool phi__index_add(phi__json_index *index, phi_json *object, uint64_t hash,
+                           phi_json *before, phi_json *node) {
+    phi__index_entry *entry;
     if (!phi__map_room(&index->map)) return false;
-    entry = (phi__json_index_entry *)phi_arena_alloc(index->arena, sizeof *entry);
+    entry = (phi__index_entry *)phi_arena_alloc(index->arena, sizeof *entry);
     if (entry == NULL) return false;
     entry->object = object;
     entry->before = before;
@@ -724,12 +704,12 @@ static bool phi__json_index_add(phi__json_index *index, phi_json *object, uint64
 
 /* Removes members that have a later one of their name, and gives each entry the node before its
    own. */
-static void phi__json_index_link(phi__json_index *index, phi_json *object) {
+static void phi__index_link(phi__json_index *index, phi_json *object) {
     phi_json *before = object->v.last, *child;
     uint32_t left = object->len;
     for (; left > 0; left--) {
         child = before->next;
-        phi__json_index_entry *entry = phi__json_index_of(index, object, child);
+        phi__index_entry *entry = phi__index_of(index, object, child);
         if (entry->node == child) {
             entry->before = before;
             before = child;
@@ -741,30 +721,30 @@ static void phi__json_index_link(phi__json_index *index, phi_json *object) {
 }
 
 /* False: no memory. */
-static bool phi__json_index_know(phi__json_index *index, phi_json *object) {
-    uint64_t mark = phi__json_index_hash(index, object, PHI__LIT(""));
-    phi__json_index_entry *entry;
+static bool phi__index_know(phi__json_index *index, phi_json *object) {
+    uint64_t mark = phi__index_hash(index, object, PHI__LIT(""));
+    phi__index_entry *entry;
     phi_json_iter it = phi_json_each(object);
     size_t probe = 0;
-    while ((entry = (phi__json_index_entry *)phi__map_each(&index->map, mark, &probe)) != NULL)
+    while ((entry = (phi__index_entry *)phi__map_each(&index->map, mark, &probe)) != NULL)
         if (entry->object == object && entry->node == object) return true;
     while (phi_json_next(&it) != NULL) {
         phi_json *child = (phi_json *)(uintptr_t)it.at;
-        phi_str key = phi__json_index_key(child);
-        uint64_t hash = phi__json_index_hash(index, object, key);
+        phi_str key = phi__index_key(child);
+        uint64_t hash = phi__index_hash(index, object, key);
         index->walked++;
-        entry = phi__json_index_look(index, object, key, hash);
+        entry = phi__index_look(index, object, key, hash);
         if (entry != NULL)
             entry->node = child;
-        else if (!phi__json_index_add(index, object, hash, NULL, child))
+        else if (!phi__index_add(index, object, hash, NULL, child))
             return false;
     }
-    phi__json_index_link(index, object);
-    return phi__json_index_add(index, object, mark, NULL, object);
+    phi__index_link(index, object);
+    return phi__index_add(index, object, mark, NULL, object);
 }
 
-static bool phi__json_index_name(phi__json_index *index, phi_json *value, phi_str key) {
-    if (value->key != NULL && phi__json_index_named(value, key)) return true;
+static bool phi__index_name(phi__json_index *index, phi_json *value, phi_str key) {
+    if (value->key != NULL && phi__json_get_named(value, key)) return true;
     if (!phi__arena_str(index->arena, key, &key)) return false;
     value->key = key.at;
     value->meta = (uint32_t)key.len << 8 | (value->meta & 0xffu);
@@ -781,24 +761,23 @@ PHI__FN void phi__json_index_free(phi__json_index *index) { phi__map_free(&index
 
 PHI__FN bool phi__json_index_get(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json **found) {
-    if (!phi__json_index_know(index, object)) return false;
-    phi__json_index_entry *entry =
-        phi__json_index_look(index, object, key, phi__json_index_hash(index, object, key));
+    if (!phi__index_know(index, object)) return false;
+    phi__index_entry *entry =
+        phi__index_look(index, object, key, phi__index_hash(index, object, key));
     *found = entry != NULL ? entry->node : NULL;
     return true;
 }
 
 PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json *value) {
-    uint64_t hash = phi__json_index_hash(index, object, key);
-    if (!phi__json_index_know(index, object) || !phi__json_index_name(index, value, key))
-        return false;
-    phi__json_index_entry *entry = phi__json_index_look(index, object, key, hash);
+    uint64_t hash = phi__index_hash(index, object, key);
+    if (!phi__index_know(index, object) || !phi__index_name(index, value, key)) return false;
+    phi__index_entry *entry = phi__index_look(index, object, key, hash);
     if (entry == NULL) {
         phi_json *last = object->len > 0 ? object->v.last : value;
-        if (!phi__json_index_add(index, object, hash, last, value)) return false;
+        if (!phi__index_add(index, object, hash, last, value)) return false;
         phi__json_append(object, value);
-        phi__json_index_of(index, object, value->next)->before = value;
+        phi__index_of(index, object, value->next)->before = value;
         return true;
     }
     phi_json *old = entry->node;
@@ -807,22 +786,22 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
     entry->before->next = value;
     entry->node = value;
     if (object->v.last == old) object->v.last = value;
-    phi__json_index_of(index, object, value->next)->before = value;
+    phi__index_of(index, object, value->next)->before = value;
     old->next = NULL;
     return true;
 }
 
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed) {
-    uint64_t hash = phi__json_index_hash(index, object, key);
+    uint64_t hash = phi__index_hash(index, object, key);
     *removed = NULL;
-    if (!phi__json_index_know(index, object)) return false;
-    phi__json_index_entry *entry = phi__json_index_look(index, object, key, hash);
+    if (!phi__index_know(index, object)) return false;
+    phi__index_entry *entry = phi__index_look(index, object, key, hash);
     if (entry == NULL) return true;
     *removed = entry->node;
     phi_json *next = entry->node->next;
     phi__json_edit_unlink(object, entry->before, entry->node);
-    if (object->len > 0) phi__json_index_of(index, object, next)->before = entry->before;
+    if (object->len > 0) phi__index_of(index, object, next)->before = entry->before;
     phi__map_drop(&index->map, hash, entry);
     return true;
 }

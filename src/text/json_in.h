@@ -1,30 +1,22 @@
-/* json_in.h - JSON for our own modules: the node, writing without a tree, numbers, string pieces.
-
-   The children of a container form a ring: the container points at its last child, whose next is
-   the first, so appending needs no walk. A node outside of every container has no next. While a
-   container is being read, its next is its parent. */
+/* json_in.h - what the files of text/ share and other rooms do not see. */
 #ifndef PHI_TEXT_JSON_IN_H
 #define PHI_TEXT_JSON_IN_H
 
 #include "text/text_in.h"
-#include "base/base_in.h"
-#include "text/json.h"
 
 #include <emmintrin.h>
 
-/* ---- reading in slices ---- */
+enum {
+    PHI__SSE_ID_MOST = 1024,
+    PHI__JSON_FIELDS_DEPTH = 64,    /* open arrays and objects; deeper is PHI_TOO_BIG */
+    PHI__JSON_FIELDS_PATH = 1024,   /* bytes of a path; a longer one is PHI_TOO_BIG */
+    PHI__JSON_FIELDS_NUMBER = 65536 /* bytes of a number, as for the reader */
+};
 
-/* ---- looking at a tree ---- */
-
-/* ---- writing into a buffer; a failure shows in buf->failed ---- */
-
-/* ---- numbers ---- */
-
-/* ---- paths ---- */
-
-/* ---- searching without a tree ---- */
+PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out);
 
 /* ---- strings ---- */
+
 #if defined(__SSE2__)
 /* A bit for each byte that is not plain; signed, so that bytes from 0x80 are below the space. */
 static inline int phi__json_special(__m128i block) {
@@ -46,7 +38,7 @@ static inline bool phi__json_is_plain(char c) {
     return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
 }
 
-/* Whether one of eight bytes is not plain. */
+/* True if one of eight bytes is not plain. */
 static inline bool phi__json_special_word(const char *at) {
     uint64_t word;
     memcpy(&word, at, 8);

@@ -56,7 +56,7 @@ __extension__ typedef unsigned __int128 phi__json_u128;
 #endif
 
 /* a * b: returns the upper half. */
-static inline uint64_t phi__json_number_mul(uint64_t a, uint64_t b, uint64_t *low) {
+static inline uint64_t phi__number_mul(uint64_t a, uint64_t b, uint64_t *low) {
 #if defined(__SIZEOF_INT128__)
     phi__json_u128 product = (phi__json_u128)a * b;
     *low = (uint64_t)product;
@@ -71,7 +71,7 @@ static inline uint64_t phi__json_number_mul(uint64_t a, uint64_t b, uint64_t *lo
 }
 
 /* n is not 0. */
-static inline int phi__json_number_leading_zeros(uint64_t n) {
+static inline int phi__number_leading_zeros(uint64_t n) {
 #if defined(__GNUC__)
     return __builtin_clzll(n);
 #else
@@ -86,7 +86,7 @@ static inline int phi__json_number_leading_zeros(uint64_t n) {
 }
 
 /* floor(log2(10^k)), for |k| <= 1233 */
-static inline int phi__json_number_log2_pow10(int k) {
+static inline int phi__number_log2_pow10(int k) {
     return (int)(((int64_t)k * 1741647 + ((int64_t)1 << 40)) >> 19) - (1 << 21);
 }
 
@@ -95,13 +95,13 @@ typedef struct phi__json_pow {
 } phi__json_pow;
 
 /* The upper 128 bits of 10^k, cut. */
-static phi__json_pow phi__json_number_pow10(int k) {
+static phi__json_pow phi__number_pow10(int k) {
     unsigned from = (unsigned)(k - PHI__JSON_POW_FIRST), at = (unsigned)(k - PHI__JSON_POW_LEAST);
     const uint64_t *base = phi__json_pow_base + from / 27 * 2;
     uint64_t five = phi__json_pow_five[from % 27], lowest;
     phi__json_pow out;
-    out.high = phi__json_number_mul(base[0], five, &out.low);
-    uint64_t middle = phi__json_number_mul(base[1], five, &lowest);
+    out.high = phi__number_mul(base[0], five, &out.low);
+    uint64_t middle = phi__number_mul(base[1], five, &lowest);
     out.low += middle;
     out.high += out.low < middle;
     if (out.high >> 63 == 0) {
@@ -124,21 +124,21 @@ typedef struct phi__json_decimal {
 } phi__json_decimal;
 
 /* w * 10^k when the result is certain. Infinite and tiny values cannot. */
-static bool phi__json_number_fast(uint64_t w, int k, uint64_t *bits) {
-    int shift = phi__json_number_leading_zeros(w);
-    phi__json_pow p = phi__json_number_pow10(k);
+static bool phi__number_fast(uint64_t w, int k, uint64_t *bits) {
+    int shift = phi__number_leading_zeros(w);
+    phi__json_pow p = phi__number_pow10(k);
     uint64_t low, low2;
     w <<= shift;
-    uint64_t high = phi__json_number_mul(w, p.high, &low);
+    uint64_t high = phi__number_mul(w, p.high, &low);
     if ((high & 0x1ff) == 0x1ff && low + w < w) {
-        uint64_t high2 = phi__json_number_mul(w, p.low, &low2);
+        uint64_t high2 = phi__number_mul(w, p.low, &low2);
         low += high2;
         if (low < high2) high++;
         if ((high & 0x1ff) == 0x1ff && low + 1 == 0 && low2 + w < w) return false;
     }
     int top = (int)(high >> 63);
     uint64_t m = high >> (top + 9);
-    int64_t exponent = phi__json_number_log2_pow10(k) - shift + top + 11 + 1075;
+    int64_t exponent = phi__number_log2_pow10(k) - shift + top + 11 + 1075;
     if (low == 0 && (high & 0x1ff) == 0 && (m & 3) == 1) return false;
     m = (m + (m & 1)) >> 1;
     if (m >> 53 != 0) {
@@ -158,7 +158,7 @@ typedef struct phi__json_big {
     unsigned count;
 } phi__json_big;
 
-static void phi__json_number_big_mul(phi__json_big *big, uint32_t by, uint32_t add) {
+static void phi__number_big_mul(phi__json_big *big, uint32_t by, uint32_t add) {
     uint64_t carry = add;
     for (unsigned i = 0; i < big->count; i++) {
         carry += (uint64_t)big->limb[i] * by;
@@ -171,9 +171,9 @@ static void phi__json_number_big_mul(phi__json_big *big, uint32_t by, uint32_t a
     }
 }
 
-static void phi__json_number_big_shift(phi__json_big *big, unsigned bits) {
+static void phi__number_big_shift(phi__json_big *big, unsigned bits) {
     unsigned limbs = bits / 32;
-    phi__json_number_big_mul(big, 1u << bits % 32, 0);
+    phi__number_big_mul(big, 1u << bits % 32, 0);
     if (limbs == 0 || big->count == 0) return;
     PHI_ASSERT(big->count + limbs <= PHI__JSON_LIMBS);
     memmove(big->limb + limbs, big->limb, big->count * sizeof big->limb[0]);
@@ -182,7 +182,7 @@ static void phi__json_number_big_shift(phi__json_big *big, unsigned bits) {
 }
 
 /* All digits, or the first PHI__JSON_DIGITS and a 1 for the rest. Returns the power of ten. */
-static int phi__json_number_big_digits(phi__json_big *big, const phi__json_decimal *d) {
+static int phi__number_big_digits(phi__json_big *big, const phi__json_decimal *d) {
     const char *at = d->digits;
     int power = d->k, seen = 0;
     bool more = false;
@@ -193,53 +193,58 @@ static int phi__json_number_big_digits(phi__json_big *big, const phi__json_decim
         seen++;
         if (seen > 19) power--;
         if (seen <= PHI__JSON_DIGITS)
-            phi__json_number_big_mul(big, 10, digit);
+            phi__number_big_mul(big, 10, digit);
         else {
             more = more || digit != 0;
             power++;
         }
     }
     if (more) {
-        phi__json_number_big_mul(big, 10, 1);
+        phi__number_big_mul(big, 10, 1);
         power--;
     }
     return power;
 }
 
 /* Compares the decimal with (2 m + 1) * 2^(e - 1), the middle between two doubles. */
-static int phi__json_number_against_middle(const phi__json_decimal *d, uint64_t m, int e) {
+static int phi__number_against_middle(const phi__json_decimal *d, uint64_t m, int e) {
     phi__json_big decimal, middle;
-    int power = phi__json_number_big_digits(&decimal, d), shift = power - (e - 1);
+    int power = phi__number_big_digits(&decimal, d), shift = power - (e - 1);
     m = 2 * m + 1;
     middle.limb[0] = (uint32_t)m;
     middle.limb[1] = (uint32_t)(m >> 32);
     middle.count = middle.limb[1] != 0 ? 2 : 1;
     phi__json_big *big = power >= 0 ? &decimal : &middle;
     int n = power >= 0 ? power : -power;
-    for (; n >= 13; n -= 13) phi__json_number_big_mul(big, 1220703125u, 0);
-    for (; n > 0; n--) phi__json_number_big_mul(big, 5, 0);
-    phi__json_number_big_shift(shift >= 0 ? &decimal : &middle,
-                               (unsigned)(shift >= 0 ? shift : -shift));
+    for (; n >= 13; n -= 13) phi__number_big_mul(big, 1220703125u, 0);
+    for (; n > 0; n--) phi__number_big_mul(big, 5, 0);
+    phi__number_big_shift(shift >= 0 ? &decimal : &middle, (unsigned)(shift >= 0 ? shift : -shift));
     if (decimal.count != middle.count) return decimal.count < middle.count ? -1 : 1;
     for (unsigned i = decimal.count; i-- > 0;)
         if (decimal.limb[i] != middle.limb[i]) return decimal.limb[i] < middle.limb[i] ? -1 : 1;
     return 0;
 }
 
-/* The double below the value is found by cutting; then the exact comparison rounds. */
-static uint64_t phi__json_number_slow(const phi__json_decimal *d) {
-    int shift = phi__json_number_leading_zeros(d->w);
-    uint64_t low,
-        high = phi__json_number_mul(d->w << shift, phi__json_number_pow10(d->k).high, &low);
+/* The bits of the nearest double; those of an infinity when there is none. */
+static uint64_t phi__number_nearest(const phi__json_decimal *d) {
+    uint64_t bits, above;
+    if (d->w == 0 || d->k < PHI__JSON_POW_LEAST) return 0;
+    if (d->k > 308) return UINT64_C(0x7ff) << 52;
+    if (phi__number_fast(d->w, d->k, &bits) &&
+        (!d->cut || (phi__number_fast(d->w + 1, d->k, &above) && above == bits)))
+        return bits;
+    /* The double below the value is found by cutting; then the exact comparison rounds. */
+    int shift = phi__number_leading_zeros(d->w);
+    uint64_t low, high = phi__number_mul(d->w << shift, phi__number_pow10(d->k).high, &low);
     int top = (int)(high >> 63);
     uint64_t m = high >> (top + 10);
-    int exponent = phi__json_number_log2_pow10(d->k) - shift + top + 11;
+    int exponent = phi__number_log2_pow10(d->k) - shift + top + 11;
     if (exponent > 971) return UINT64_C(0x7ff) << 52;
     if (exponent < -1074) {
         m = -1074 - exponent < 64 ? m >> (-1074 - exponent) : 0;
         exponent = -1074;
     }
-    int order = phi__json_number_against_middle(d, m, exponent);
+    int order = phi__number_against_middle(d, m, exponent);
     if (order > 0 || (order == 0 && (m & 1) != 0)) m++;
     if (m >> 53 != 0) {
         m >>= 1;
@@ -250,24 +255,13 @@ static uint64_t phi__json_number_slow(const phi__json_decimal *d) {
     return (uint64_t)(exponent + 1075) << 52 | (m & ((UINT64_C(1) << 52) - 1));
 }
 
-/* The bits of the nearest double; those of an infinity when there is none. */
-static uint64_t phi__json_number_nearest(const phi__json_decimal *d) {
-    uint64_t bits, above;
-    if (d->w == 0 || d->k < PHI__JSON_POW_LEAST) return 0;
-    if (d->k > 308) return UINT64_C(0x7ff) << 52;
-    if (phi__json_number_fast(d->w, d->k, &bits) &&
-        (!d->cut || (phi__json_number_fast(d->w + 1, d->k, &above) && above == bits)))
-        return bits;
-    return phi__json_number_slow(d);
-}
-
-static inline bool phi__json_number_digit(const char *at, const char *end) {
+static inline bool phi__number_digit(const char *at, const char *end) {
     return at < end && (unsigned)((unsigned char)*at - '0') < 10;
 }
 
 /* More than 19 digits, or a point or an exponent: takes the decimal from its first digit on. */
-static const char *phi__json_number_decimal_read(const char *at, const char *end,
-                                                 phi__json_decimal *d, const char **bad) {
+static const char *phi__number_decimal_read(const char *at, const char *end, phi__json_decimal *d,
+                                            const char **bad) {
     const char *point = NULL;
     int count = 0, k = 0, exponent = 0;
     d->digits = at;
@@ -276,10 +270,10 @@ static const char *phi__json_number_decimal_read(const char *at, const char *end
     for (;; at++) {
         if (point == NULL && at < end && *at == '.') {
             point = at;
-            if (!phi__json_number_digit(at + 1, end)) return *bad = at + 1, (const char *)NULL;
+            if (!phi__number_digit(at + 1, end)) return *bad = at + 1, (const char *)NULL;
             continue;
         }
-        if (!phi__json_number_digit(at, end)) break;
+        if (!phi__number_digit(at, end)) break;
         if (count < 19) {
             d->w = d->w * 10 + (uint64_t)(*at - '0');
             count += d->w != 0;
@@ -293,8 +287,8 @@ static const char *phi__json_number_decimal_read(const char *at, const char *end
     if (at < end && (*at == 'e' || *at == 'E')) {
         bool negative = at + 1 < end && at[1] == '-';
         at += at + 1 < end && (at[1] == '-' || at[1] == '+') ? 2 : 1;
-        if (!phi__json_number_digit(at, end)) return *bad = at, (const char *)NULL;
-        for (; phi__json_number_digit(at, end); at++)
+        if (!phi__number_digit(at, end)) return *bad = at, (const char *)NULL;
+        for (; phi__number_digit(at, end); at++)
             if (exponent < 100000000) exponent = exponent * 10 + (*at - '0');
         if (negative) exponent = -exponent;
     }
@@ -302,14 +296,13 @@ static const char *phi__json_number_decimal_read(const char *at, const char *end
     return at;
 }
 
-static const char *phi__json_number_double_read(const char *start, const char *digits,
-                                                const char *end, phi__json_number *out,
-                                                const char **bad) {
+static const char *phi__number_double_read(const char *start, const char *digits, const char *end,
+                                           phi__json_number *out, const char **bad) {
     phi__json_decimal d;
-    const char *at = phi__json_number_decimal_read(digits, end, &d, bad);
+    const char *at = phi__number_decimal_read(digits, end, &d, bad);
     if (at == NULL) return NULL;
     out->kind = PHI__JSON_DOUBLE;
-    out->v.u = phi__json_number_nearest(&d);
+    out->v.u = phi__number_nearest(&d);
     if (out->v.u >> 52 == 0x7ff) return *bad = start, (const char *)NULL;
     if (start != digits) out->v.u |= UINT64_C(1) << 63;
     return at;
@@ -322,22 +315,22 @@ PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__
     bool negative = at < end && *at == '-';
     if (negative) at++;
     const char *digits = at;
-    if (!phi__json_number_digit(at, end)) return *bad = at, (const char *)NULL;
+    if (!phi__number_digit(at, end)) return *bad = at, (const char *)NULL;
     if (*at == '0')
         at++;
     else
-        for (; phi__json_number_digit(at, end) && at - digits < 19; at++)
+        for (; phi__number_digit(at, end) && at - digits < 19; at++)
             n = n * 10 + (uint64_t)(*at - '0');
-    if (at - digits == 19 && phi__json_number_digit(at, end)) { /* a twentieth may still fit */
+    if (at - digits == 19 && phi__number_digit(at, end)) { /* a twentieth may still fit */
         unsigned digit = (unsigned)(*at - '0');
-        if (n > (UINT64_MAX - digit) / 10 || phi__json_number_digit(at + 1, end))
-            return phi__json_number_double_read(start, digits, end, out, bad);
+        if (n > (UINT64_MAX - digit) / 10 || phi__number_digit(at + 1, end))
+            return phi__number_double_read(start, digits, end, out, bad);
         n = n * 10 + digit;
         at++;
     }
     if ((at < end && (*at == '.' || *at == 'e' || *at == 'E')) ||
         (negative && n > (uint64_t)INT64_MAX + 1))
-        return phi__json_number_double_read(start, digits, end, out, bad);
+        return phi__number_double_read(start, digits, end, out, bad);
     if (negative && n == 0) {
         out->kind = PHI__JSON_DOUBLE;
         out->v.u = UINT64_C(1) << 63; /* -0.0 */
@@ -351,16 +344,16 @@ PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__
 /* ---- writing ---- */
 
 /* g * c / 2^128, its last bit set when anything was cut off. */
-static inline uint64_t phi__json_number_round_to_odd(phi__json_pow g, uint64_t c) {
-    uint64_t low, lowest, high = phi__json_number_mul(g.high, c, &low);
-    uint64_t carry = phi__json_number_mul(g.low, c, &lowest);
+static inline uint64_t phi__number_round_to_odd(phi__json_pow g, uint64_t c) {
+    uint64_t low, lowest, high = phi__number_mul(g.high, c, &low);
+    uint64_t carry = phi__number_mul(g.low, c, &lowest);
     low += carry;
     high += low < carry;
     return high | (low > 1);
 }
 
 /* The shortest, and of those the nearest, digits * 10^*power of a positive double. */
-static uint64_t phi__json_number_shortest(uint64_t bits, int *power) {
+static uint64_t phi__number_shortest(uint64_t bits, int *power) {
     uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1), c = fraction;
     int biased = (int)(bits >> 52 & 0x7ff), q = biased == 0 ? -1074 : biased - 1075;
     bool closer = fraction == 0 && biased > 1, in, in2;
@@ -372,15 +365,15 @@ static uint64_t phi__json_number_shortest(uint64_t bits, int *power) {
     uint64_t odd = c & 1;
     int k = (int)(((int64_t)q * 1262611 - (closer ? 524031 : 0) + ((int64_t)1 << 40)) >> 22) -
             (1 << 18);
-    int h = q + phi__json_number_log2_pow10(-k) + 1;
-    phi__json_pow g = phi__json_number_pow10(-k);
+    int h = q + phi__number_log2_pow10(-k) + 1;
+    phi__json_pow g = phi__number_pow10(-k);
     if (-k < 0 || -k > 55) { /* the method wants it rounded up */
         g.low++;
         g.high += g.low == 0;
     }
-    uint64_t lower = phi__json_number_round_to_odd(g, (4 * c - 2 + closer) << h) + odd;
-    uint64_t middle = phi__json_number_round_to_odd(g, (4 * c) << h);
-    uint64_t upper = phi__json_number_round_to_odd(g, (4 * c + 2) << h) - odd;
+    uint64_t lower = phi__number_round_to_odd(g, (4 * c - 2 + closer) << h) + odd;
+    uint64_t middle = phi__number_round_to_odd(g, (4 * c) << h);
+    uint64_t upper = phi__number_round_to_odd(g, (4 * c + 2) << h) - odd;
     uint64_t s = middle / 4;
     if (s >= 10) {
         uint64_t tens = s / 10;
@@ -405,7 +398,7 @@ static const char phi__json_pairs[] = "00010203040506070809101112131415161718192
                                       "9596979899";
 
 /* Writes the digits so that they end at `end`; returns where they start. */
-static char *phi__json_number_digits_before(char *end, uint64_t n) {
+static char *phi__number_digits_before(char *end, uint64_t n) {
     while (n >= 100) {
         unsigned pair = (unsigned)(n % 100) * 2;
         n /= 100;
@@ -421,7 +414,7 @@ static char *phi__json_number_digits_before(char *end, uint64_t n) {
 }
 
 /* `count` digits with the decimal point `point` digits behind their start. */
-static char *phi__json_number_place(const char *digits, int count, int point, char *to) {
+static char *phi__number_place(const char *digits, int count, int point, char *to) {
     int i;
     if (point >= count && point <= 16) { /* 1200.0 */
         memcpy(to, digits, (size_t)count);
@@ -466,25 +459,25 @@ PHI__FN size_t phi__json_number_double_text(double d, char *out) {
         memcpy(to, "0.0", 3);
         return (size_t)(to + 3 - out);
     }
-    uint64_t n = phi__json_number_shortest(bits, &power);
+    uint64_t n = phi__number_shortest(bits, &power);
     while (n % 10 == 0) {
         n /= 10;
         power++;
     }
-    char *at = phi__json_number_digits_before(digits + sizeof digits, n);
+    char *at = phi__number_digits_before(digits + sizeof digits, n);
     power += (int)(digits + sizeof digits - at);
-    to = phi__json_number_place(at, (int)(digits + sizeof digits - at), power, to);
+    to = phi__number_place(at, (int)(digits + sizeof digits - at), power, to);
     return (size_t)(to - out);
 }
 
 PHI__FN void phi__json_number_put_u64(phi__buf *buf, uint64_t n) {
-    char digits[20], *at = phi__json_number_digits_before(digits + sizeof digits, n);
+    char digits[20], *at = phi__number_digits_before(digits + sizeof digits, n);
     phi__buf_add(buf, at, (size_t)(digits + sizeof digits - at));
 }
 
 PHI__FN void phi__json_number_put_i64(phi__buf *buf, int64_t n) {
     char digits[21], *end = digits + sizeof digits;
-    char *at = phi__json_number_digits_before(end, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
+    char *at = phi__number_digits_before(end, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
     if (n < 0) *--at = '-';
     phi__buf_add(buf, at, (size_t)(end - at));
 }

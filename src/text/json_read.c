@@ -4,14 +4,12 @@
    that copy: strings are unescaped where they lie, and their closing quotes become terminators.
    No stack is needed: a container that is open holds its parent in `next`, and joins the parent's
    ring when it closes. */
-#include "base/base_in.h"
 #include "text/json_in.h"
-#include "text/text_in.h"
 
 #include <ctype.h>
 #include <stdio.h>
 
-/* ======== What readers of JSON strings share: finding the end, UTF-8, escapes. */
+/* ---- what readers of JSON strings share: finding the end, UTF-8, escapes ---- */
 
 PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end) {
 #if defined(__SSE2__)
@@ -78,7 +76,7 @@ PHI__FN size_t phi__json_text_utf8(const char *at, const char *end) {
 }
 
 static uint32_t phi__json_text_hex_digit(char c) {
-    if (c >= '0' && c <= '9') return (uint32_t)(c - '0');
+    if (phi__is_digit(c)) return (uint32_t)(c - '0');
     if (c >= 'a' && c <= 'f') return (uint32_t)(c - 'a') + 10;
     if (c >= 'A' && c <= 'F') return (uint32_t)(c - 'A') + 10;
     return UINT32_MAX;
@@ -170,7 +168,7 @@ PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end,
     return at;
 }
 
-/* ======== Text to tree, in slices.
+/* ---- Text to tree, in slices.
 
    Unless strings are borrowed, the text is copied into the arena first and the tree points into
    that copy: strings are unescaped where they lie, and their closing quotes become terminators.
@@ -259,14 +257,6 @@ static bool phi__json_read_slab(phi__json_reader *r, const char *at) {
     return true;
 }
 
-/* A value begins at `at`, or at the quote before the text under way. */
-static void phi__json_read_mark(phi__json_reader *r, const phi_json *node, const char *at,
-                                uint32_t kind) {
-    if (kind == PHI__JSON_STRING) at = r->mark - 1;
-    phi__marks_add(r->marks, node, r->line, (uint32_t)(at - r->line_at) + 1);
-    if (node->key != NULL) phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
-}
-
 static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at, uint32_t kind) {
     if (r->spare == r->spare_end && !phi__json_read_slab(r, at)) return NULL;
     phi_json *node = r->spare++;
@@ -275,7 +265,12 @@ static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at,
     node->v.u = 0;
     node->len = 0;
     node->meta = r->key_len << 8 | kind;
-    if (PHI__MARKED(r)) phi__json_read_mark(r, node, at, kind);
+    if (PHI__MARKED(r)) {
+        /* A value begins at `at`, or at the quote before the text under way. */
+        if (kind == PHI__JSON_STRING) at = r->mark - 1;
+        phi__marks_add(r->marks, node, r->line, (uint32_t)(at - r->line_at) + 1);
+        if (node->key != NULL) phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
+    }
     return node;
 }
 
@@ -349,7 +344,7 @@ static const char *phi__json_read_literal(phi__json_reader *r, const char *at) {
 
 /* Past all bytes that numbers are made of. */
 static const char *phi__json_read_digits(const char *at, const char *limit) {
-    while (at < limit && ((*at >= '0' && *at <= '9') || *at == '.' || *at == 'e' || *at == 'E' ||
+    while (at < limit && (phi__is_digit(*at) || *at == '.' || *at == 'e' || *at == 'E' ||
                           *at == '+' || *at == '-'))
         at++;
     return at;

@@ -1,8 +1,6 @@
 /* json_write.c - tree to text in slices, and writing without a tree. */
 #include "text/json_in.h"
 
-#include "base/base_in.h"
-
 /* ---- strings ---- */
 
 /* The character behind the backslash: a letter, or u; 0: nothing is escaped. */
@@ -128,6 +126,11 @@ PHI__FN void phi__json_write_comma(phi__buf *buf) {
     if (last != '{' && last != '[' && last != ':' && last != ',') phi__buf_char(buf, ',');
 }
 
+PHI__FN void phi__json_write_item(phi__buf *buf, const char *json) {
+    phi__json_write_comma(buf);
+    phi__buf_text(buf, json);
+}
+
 PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key) {
     phi__json_write_comma(buf);
     phi__json_write_str(buf, key);
@@ -182,10 +185,16 @@ static void phi__json_write_next(phi__json_writer *w) {
     phi__buf_char(w->out, phi__json_kind_of(container) == PHI__JSON_OBJECT ? '}' : ']');
 }
 
-static bool phi__json_write_push(phi__json_writer *w, const phi_json *container) {
+static void phi__json_write_open(phi__json_writer *w, const phi_json *node) {
+    bool object = phi__json_kind_of(node) == PHI__JSON_OBJECT;
+    if (node->len == 0) {
+        phi__buf_add(w->out, object ? "{}" : "[]", 2);
+        w->written = true;
+        return;
+    }
     if (w->depth == PHI_JSON_MAX_DEPTH) {
         w->status = PHI_TOO_BIG;
-        return false;
+        return;
     }
     if (w->depth == w->cap) { /* the inline room first, then twice as much each time */
         size_t cap = w->stack == w->few ? 0 : w->cap;
@@ -194,24 +203,13 @@ static bool phi__json_write_push(phi__json_writer *w, const phi_json *container)
             sizeof *stack);
         if (stack == NULL) {
             w->status = PHI_NO_MEMORY;
-            return false;
+            return;
         }
         if (w->stack == w->few) memcpy(stack, w->few, sizeof w->few);
         w->stack = stack;
         w->cap = cap;
     }
-    w->stack[w->depth++] = container;
-    return true;
-}
-
-static void phi__json_write_open(phi__json_writer *w, const phi_json *node) {
-    bool object = phi__json_kind_of(node) == PHI__JSON_OBJECT;
-    if (node->len == 0) {
-        phi__buf_add(w->out, object ? "{}" : "[]", 2);
-        w->written = true;
-        return;
-    }
-    if (!phi__json_write_push(w, node)) return;
+    w->stack[w->depth++] = node;
     phi__buf_char(w->out, object ? '{' : '[');
     phi__json_write_child(w, node->v.last->next);
 }

@@ -64,24 +64,18 @@ PHI__FN phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json 
     return slot == NULL || slot->node == NULL ? NULL : slot;
 }
 
-static phi__marks_entry phi__marks_of(const phi__marks *marks, const phi_json *node) {
-    static const phi__marks_entry none = PHI_ZERO;
-    const phi__marks_entry *entry = phi__marks_at(marks, node);
-    return entry == NULL ? none : *entry;
-}
-
 PHI__FN bool phi__marks_find(const phi__marks *marks, const phi_json *node, uint32_t *line,
                              uint32_t *column) {
-    phi__marks_entry mark = phi__marks_of(marks, node);
-    *line = mark.line;
-    *column = mark.column;
-    return mark.line != 0;
+    const phi__marks_entry *mark = phi__marks_at(marks, node);
+    *line = mark != NULL ? mark->line : 0;
+    *column = mark != NULL ? mark->column : 0;
+    return *line != 0;
 }
 
 PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,
                             uint32_t *column) {
-    phi__marks_entry mark = phi__marks_of(marks, node);
-    *line = mark.key_line;
-    *column = mark.key_column;
-    return mark.key_line != 0;
+    const phi__marks_entry *mark = phi__marks_at(marks, node);
+    *line = mark != NULL ? mark->key_line : 0;
+    *column = mark != NULL ? mark->key_column : 0;
+    return *line != 0;
 }

@@ -1,8 +1,6 @@
 /* records.c - fields of a struct as members of a JSON object, by a table. */
 #include "text/text_in.h"
 
-#include "base/base_in.h"
-
 /* ---- one member ---- */
 
 PHI__FN void phi__records_str(phi__buf *out, const char *key, phi_str value) {

@@ -1,8 +1,6 @@
 /* schema.c - JSON Schema, as far as tool arguments need it. */
 #include "text/text_in.h"
 
-#include "base/base_in.h"
-
 #define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
 #define PHI__SCHEMA_WORK 16000000u /* members looked at; docs/limits.md names it */
 #define PHI__SCHEMA_VISIT 16u      /* the work of a keyword of a schema that is applied */
@@ -34,11 +32,9 @@ typedef struct phi__schema {
     phi__schema_ref refs[PHI__SCHEMA_REFS];
 } phi__schema;
 
-/* ======== A schema check's messages, paths, work limit and references. */
-
 /* ---- words ---- */
 
-static void phi__schema_words_put(phi__schema *c, phi_str text) {
+static void phi__schema_put(phi__schema *c, phi_str text) {
     if (c->error == NULL) return;
     size_t room = sizeof c->error->message - 1 - c->len;
     if (text.len > room) text.len = phi__utf8_cut(text, room);
@@ -47,29 +43,29 @@ static void phi__schema_words_put(phi__schema *c, phi_str text) {
     c->error->message[c->len] = '\0';
 }
 
-static void phi__schema_words_text(phi__schema *c, const char *text) {
-    phi__schema_words_put(c, phi_str_of(text));
+static void phi__schema_text(phi__schema *c, const char *text) {
+    phi__schema_put(c, phi_str_of(text));
 }
 
 /* Begins a message; false: no message is needed. */
-static bool phi__schema_words_say(phi__schema *c, const char *text) {
+static bool phi__schema_say(phi__schema *c, const char *text) {
     if (c->quiet > 0 || c->status != PHI_OK || c->error == NULL) return false;
     c->len = 0;
-    phi__schema_words_put(c, phi__str(c->place, c->place_len));
-    phi__schema_words_text(c, ": ");
-    phi__schema_words_text(c, text);
+    phi__schema_put(c, phi__str(c->place, c->place_len));
+    phi__schema_text(c, ": ");
+    phi__schema_text(c, text);
     return true;
 }
 
 #define PHI__SCHEMA_QUOTE 60u /* bytes of a string in a message */
 
-static void phi__schema_words_quote(phi__schema *c, phi_str text) {
-    phi__schema_words_text(c, "\"");
-    phi__schema_words_put(c, phi__str(text.at, phi__utf8_cut(text, PHI__SCHEMA_QUOTE)));
-    phi__schema_words_text(c, text.len > PHI__SCHEMA_QUOTE ? "...\"" : "\"");
+static void phi__schema_quote(phi__schema *c, phi_str text) {
+    phi__schema_text(c, "\"");
+    phi__schema_put(c, phi__str(text.at, phi__utf8_cut(text, PHI__SCHEMA_QUOTE)));
+    phi__schema_text(c, text.len > PHI__SCHEMA_QUOTE ? "...\"" : "\"");
 }
 
-static void phi__schema_words_number(phi__schema *c, const phi_json *node) {
+static void phi__schema_number(phi__schema *c, const phi_json *node) {
     char digits[32];
     phi__buf buf = PHI_ZERO; /* room enough, so that it never looks for memory */
     buf.at = digits;
@@ -80,38 +76,36 @@ static void phi__schema_words_number(phi__schema *c, const phi_json *node) {
         phi__json_number_put_u64(&buf, node->v.u);
     else
         phi__json_number_put_double(&buf, node->v.d);
-    phi__schema_words_put(c, phi__buf_str(&buf));
+    phi__schema_put(c, phi__buf_str(&buf));
 }
 
-static void phi__schema_words_value(phi__schema *c, const phi_json *node) {
+static void phi__schema_value(phi__schema *c, const phi_json *node) {
     switch (phi_json_type_of(node)) {
-    case PHI_JSON_STRING: phi__schema_words_quote(c, phi_json_str(node, NULL)); break;
-    case PHI_JSON_NUMBER: phi__schema_words_number(c, node); break;
-    case PHI_JSON_BOOL:
-        phi__schema_words_text(c, phi_json_bool(node, false) ? "true" : "false");
-        break;
-    case PHI_JSON_NULL: phi__schema_words_text(c, "null"); break;
-    case PHI_JSON_ARRAY: phi__schema_words_text(c, "an array"); break;
-    default: phi__schema_words_text(c, "an object"); break;
+    case PHI_JSON_STRING: phi__schema_quote(c, phi_json_str(node, NULL)); break;
+    case PHI_JSON_NUMBER: phi__schema_number(c, node); break;
+    case PHI_JSON_BOOL: phi__schema_text(c, phi_json_bool(node, false) ? "true" : "false"); break;
+    case PHI_JSON_NULL: phi__schema_text(c, "null"); break;
+    case PHI_JSON_ARRAY: phi__schema_text(c, "an array"); break;
+    default: phi__schema_text(c, "an object"); break;
     }
 }
 
 /* "a, b or c", or "a, b, c" */
-static void phi__schema_words_list(phi__schema *c, const phi_json *list, bool quoted) {
+static void phi__schema_list(phi__schema *c, const phi_json *list, bool quoted) {
     phi_json_iter it = phi_json_each(list);
     bool first = true;
     while (phi_json_next(&it) != NULL) {
-        if (!first) phi__schema_words_text(c, quoted || it.left > 0 ? ", " : " or ");
+        if (!first) phi__schema_text(c, quoted || it.left > 0 ? ", " : " or ");
         first = false;
         if (quoted)
-            phi__schema_words_value(c, it.at);
+            phi__schema_value(c, it.at);
         else
-            phi__schema_words_put(c, phi_json_str(it.at, "?"));
+            phi__schema_put(c, phi_json_str(it.at, "?"));
     }
 }
 
-static size_t phi__schema_words_into(phi__schema *c, const char *before, phi_str name,
-                                     const char *after) {
+static size_t phi__schema_into(phi__schema *c, const char *before, phi_str name,
+                               const char *after) {
     size_t was = c->place_len, room;
     phi_str part[3];
     part[0] = phi_str_of(before);
@@ -126,35 +120,35 @@ static size_t phi__schema_words_into(phi__schema *c, const char *before, phi_str
     return was;
 }
 
-static size_t phi__schema_words_into_item(phi__schema *c, size_t index) {
+static size_t phi__schema_into_item(phi__schema *c, size_t index) {
     char digits[24], *at = digits + sizeof digits;
     do {
         *--at = (char)('0' + index % 10);
         index /= 10;
     } while (index > 0);
-    return phi__schema_words_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
+    return phi__schema_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
 }
 
 /* ---- bounds ---- */
 
-static bool phi__schema_words_spend(phi__schema *c, size_t work) {
+static bool phi__schema_spend(phi__schema *c, size_t work) {
     if (c->status != PHI_OK) return false;
     if (work <= PHI__SCHEMA_WORK && c->work <= PHI__SCHEMA_WORK - work) {
         c->work += (uint32_t)work;
         return true;
     }
     c->quiet = 0;
-    (void)phi__schema_words_say(c, "checking this takes too much work");
+    (void)phi__schema_say(c, "checking this takes too much work");
     c->status = PHI_TOO_BIG;
     return false;
 }
 
-static bool phi__schema_words_enter(phi__schema *c, const phi_json *schema) {
+static bool phi__schema_enter(phi__schema *c, const phi_json *schema) {
     size_t work = phi__mul(PHI__SCHEMA_VISIT, 1 + phi_json_count(schema));
-    if (!phi__schema_words_spend(c, work)) return false;
+    if (!phi__schema_spend(c, work)) return false;
     if (c->depth == PHI__SCHEMA_DEPTH) {
         c->quiet = 0;
-        (void)phi__schema_words_say(c, "nested too deeply to be checked");
+        (void)phi__schema_say(c, "nested too deeply to be checked");
         c->status = PHI_TOO_BIG;
         return false;
     }
@@ -164,12 +158,12 @@ static bool phi__schema_words_enter(phi__schema *c, const phi_json *schema) {
 
 /* ---- members ---- */
 
-static uint64_t phi__schema_words_hash(const phi__schema *c, const phi_json *object, phi_str key) {
+static uint64_t phi__schema_hash(const phi__schema *c, const phi_json *object, phi_str key) {
     uint64_t of = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
     return phi__map_hash((uint64_t)(uintptr_t)c ^ of ^ of >> 32, key);
 }
 
-static phi_json *phi__schema_words_look(const phi__schema *c, uint64_t hash, phi_str key) {
+static phi_json *phi__schema_look(const phi__schema *c, uint64_t hash, phi_str key) {
     phi_json *member;
     size_t probe = 0;
     while ((member = (phi_json *)phi__map_each(&c->names, hash, &probe)) != NULL)
@@ -179,8 +173,8 @@ static phi_json *phi__schema_words_look(const phi__schema *c, uint64_t hash, phi
 
 /* Puts the members of an object into the table, of equal names the last one, and the object
    itself. False: there is no table, or no memory for them. */
-static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
-    uint64_t own = ~phi__schema_words_hash(c, object, phi__str(NULL, 0));
+static bool phi__schema_know(phi__schema *c, const phi_json *object) {
+    uint64_t own = ~phi__schema_hash(c, object, phi__str(NULL, 0));
     phi_json_iter it = phi_json_each(object);
     size_t probe = 0;
     void *item;
@@ -188,11 +182,11 @@ static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
     while ((item = phi__map_each(&c->names, own, &probe)) != NULL)
         if (item == (const void *)object) return true;
     if (!phi__map_reserve(&c->names, phi__add(c->names.count, 1 + it.left)) ||
-        !phi__schema_words_spend(c, it.left))
+        !phi__schema_spend(c, it.left))
         return false;
     while (phi_json_next(&it) != NULL) {
-        uint64_t hash = phi__schema_words_hash(c, object, it.key);
-        item = phi__schema_words_look(c, hash, it.key);
+        uint64_t hash = phi__schema_hash(c, object, it.key);
+        item = phi__schema_look(c, hash, it.key);
         if (item != NULL) phi__map_drop(&c->names, hash, item);
         phi__map_add(&c->names, hash, (void *)(uintptr_t)it.at);
     }
@@ -201,22 +195,19 @@ static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
 }
 
 /* The member of an object, as phi__json_get_n finds it; NULL: none, or too much work. */
-static const phi_json *phi__schema_words_member(phi__schema *c, const phi_json *object,
-                                                phi_str key) {
+static const phi_json *phi__schema_member(phi__schema *c, const phi_json *object, phi_str key) {
     if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is(object, PHI_JSON_OBJECT) &&
-        phi__schema_words_know(c, object)) {
-        return phi__schema_words_spend(c, 1)
-                   ? phi__schema_words_look(c, phi__schema_words_hash(c, object, key), key)
-                   : NULL;
+        phi__schema_know(c, object)) {
+        return phi__schema_spend(c, 1) ? phi__schema_look(c, phi__schema_hash(c, object, key), key)
+                                       : NULL;
     }
-    if (!phi__schema_words_spend(c, 1 + phi_json_count(object))) return NULL;
+    if (!phi__schema_spend(c, 1 + phi_json_count(object))) return NULL;
     return phi__json_get_n(object, key);
 }
 
 /* ---- references ---- */
 
-/* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
-static bool phi__schema_words_same_step(phi_str key, phi_str step) {
+PHI__FN bool phi__schema_same_step(phi_str key, phi_str step) {
     size_t k = 0, s = 0;
     while (k < key.len && s < step.len) {
         char want = step.at[s++];
@@ -226,45 +217,45 @@ static bool phi__schema_words_same_step(phi_str key, phi_str step) {
     return k == key.len && s == step.len;
 }
 
-static const phi_json *phi__schema_words_step(phi__schema *c, const phi_json *from, phi_str step) {
+static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
     const phi_json *found = NULL;
     phi_json_iter it = phi_json_each(from);
     uint64_t index = 0; /* gcc -Os does not see that it is set */
-    if (!phi__schema_words_spend(c, 1 + it.left)) return NULL;
+    if (!phi__schema_spend(c, 1 + it.left)) return NULL;
     if (phi_json_is(from, PHI_JSON_ARRAY))
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
                                                                 : NULL;
     while (phi_json_next(&it) != NULL)
-        if (phi__schema_words_same_step(it.key, step)) found = it.at;
+        if (phi__schema_same_step(it.key, step)) found = it.at;
     return found;
 }
 
-static const phi_json *phi__schema_words_follow(phi__schema *c, phi_str ref) {
+static const phi_json *phi__schema_follow(phi__schema *c, phi_str ref) {
     const phi_json *at = c->root;
     if (ref.len == 0 || ref.at[0] != '#') return NULL;
-    ref = phi__str(ref.at + 1, ref.len - 1);
+    ref = phi__str_skip(ref, 1);
     while (ref.len > 0 && at != NULL) {
         size_t end = phi__str_find(ref, 1, "/");
         if (ref.at[0] != '/') return NULL;
         if (end == SIZE_MAX) end = ref.len;
-        at = phi__schema_words_step(c, at, phi__str(ref.at + 1, end - 1));
-        ref = phi__str(ref.at + end, ref.len - end);
+        at = phi__schema_step(c, at, phi__str(ref.at + 1, end - 1));
+        ref = phi__str_skip(ref, end);
     }
     return at;
 }
 
 /* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
-static const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
+static const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
     phi__schema_ref *known =
         &c->refs[((uintptr_t)ref.at >> 4 ^ (uintptr_t)ref.at >> 9) & (PHI__SCHEMA_REFS - 1)];
     if (ref.at == NULL || known->ref != ref.at) {
-        known->target = phi__schema_words_follow(c, ref);
+        known->target = phi__schema_follow(c, ref);
         known->ref = ref.at;
     }
     return known->target;
 }
 
-/* ======== Shared by the checks of values and of schemas: paths, messages, work limit; and a
+/* ---- Shared by the checks of values and of schemas: paths, messages, work limit; and a
    check that may take memory. */
 
 /* ---- the check ---- */
@@ -288,13 +279,13 @@ static bool phi__schema_type(phi__schema *c, const phi_json *schema, const phi_j
         while (phi_json_next(&it) != NULL)
             if (phi__schema_is(value, phi_json_str(it.at, NULL))) return true;
     }
-    if (!phi__schema_words_say(c, "expected ")) return false;
+    if (!phi__schema_say(c, "expected ")) return false;
     if (phi_json_is(type, PHI_JSON_STRING))
-        phi__schema_words_put(c, phi_json_str(type, NULL));
+        phi__schema_put(c, phi_json_str(type, NULL));
     else
-        phi__schema_words_list(c, type, false);
-    phi__schema_words_text(c, ", got ");
-    phi__schema_words_text(c, phi__json_get_type_name(value));
+        phi__schema_list(c, type, false);
+    phi__schema_text(c, ", got ");
+    phi__schema_text(c, phi__json_get_type_name(value));
     return false;
 }
 
@@ -302,29 +293,20 @@ static bool phi__schema_enum(phi__schema *c, const phi_json *schema, const phi_j
     const phi_json *list = phi_json_get(schema, "enum"), *only = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(list);
     if (only != NULL && !phi__json_get_equal(only, value)) {
-        if (!phi__schema_words_say(c, "expected ")) return false;
-        phi__schema_words_value(c, only);
-        phi__schema_words_text(c, ", got ");
-        phi__schema_words_value(c, value);
+        if (!phi__schema_say(c, "expected ")) return false;
+        phi__schema_value(c, only);
+        phi__schema_text(c, ", got ");
+        phi__schema_value(c, value);
         return false;
     }
     if (!phi_json_is(list, PHI_JSON_ARRAY)) return true;
-    if (!phi__schema_words_spend(c, it.left)) return false;
+    if (!phi__schema_spend(c, it.left)) return false;
     while (phi_json_next(&it) != NULL)
         if (phi__json_get_equal(it.at, value)) return true;
-    if (!phi__schema_words_say(c, "got ")) return false;
-    phi__schema_words_value(c, value);
-    phi__schema_words_text(c, ", expected one of ");
-    phi__schema_words_list(c, list, true);
-    return false;
-}
-
-static bool phi__schema_bound(phi__schema *c, const phi_json *limit, const phi_json *value,
-                              bool held, const char *words) {
-    if (held || !phi__schema_words_say(c, words)) return held;
-    phi__schema_words_number(c, limit);
-    phi__schema_words_text(c, ", got ");
-    phi__schema_words_number(c, value);
+    if (!phi__schema_say(c, "got ")) return false;
+    phi__schema_value(c, value);
+    phi__schema_text(c, ", expected one of ");
+    phi__schema_list(c, list, true);
     return false;
 }
 
@@ -339,27 +321,27 @@ static int phi__schema_order(const phi_json *a, const phi_json *b) {
 }
 
 static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_json *value) {
-    const phi_json *least = phi_json_get(schema, "minimum"),
-                   *most = phi_json_get(schema, "maximum");
-    const phi_json *above = phi_json_get(schema, "exclusiveMinimum");
-    const phi_json *below = phi_json_get(schema, "exclusiveMaximum");
-    if (phi_json_bool(above, false)) above = least; /* as in draft 4 */
-    if (phi_json_bool(below, false)) below = most;
-    if (phi_json_is(above, PHI_JSON_NUMBER) &&
-        !phi__schema_bound(c, above, value, phi__schema_order(value, above) > 0,
-                           "expected a number above "))
+    static const char *const words[] = {"expected a number above ", "expected a number below ",
+                                        "expected at least ", "expected at most "};
+    const phi_json *limits[4];
+    limits[0] = phi_json_get(schema, "exclusiveMinimum");
+    limits[1] = phi_json_get(schema, "exclusiveMaximum");
+    limits[2] = phi_json_get(schema, "minimum");
+    limits[3] = phi_json_get(schema, "maximum");
+    for (size_t i = 0; i < 4; i++) {
+        const phi_json *limit = limits[i];
+        if (i < 2 && phi_json_bool(limit, false)) limit = limits[i + 2]; /* as in draft 4 */
+        if (!phi_json_is(limit, PHI_JSON_NUMBER)) continue;
+        int order = phi__schema_order(value, limit);
+        if (i % 2 == 1) order = -order;
+        if (order > 0 || (order == 0 && i >= 2)) continue;
+        if (!phi__schema_say(c, words[i])) return false;
+        phi__schema_number(c, limit);
+        phi__schema_text(c, ", got ");
+        phi__schema_number(c, value);
         return false;
-    if (phi_json_is(below, PHI_JSON_NUMBER) &&
-        !phi__schema_bound(c, below, value, phi__schema_order(value, below) < 0,
-                           "expected a number below "))
-        return false;
-    if (phi_json_is(least, PHI_JSON_NUMBER) &&
-        !phi__schema_bound(c, least, value, phi__schema_order(value, least) >= 0,
-                           "expected at least "))
-        return false;
-    return !phi_json_is(most, PHI_JSON_NUMBER) ||
-           phi__schema_bound(c, most, value, phi__schema_order(value, most) <= 0,
-                             "expected at most ");
+    }
+    return true;
 }
 
 /* `count` against the limits named so; `noun` names the counted things. */
@@ -370,17 +352,17 @@ static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char
     got.meta = PHI__JSON_INT;
     got.v.u = count;
     if (phi_json_is(least, PHI_JSON_NUMBER) && phi__schema_order(&got, least) < 0) {
-        if (!phi__schema_words_say(c, "expected at least ")) return false;
-        phi__schema_words_number(c, least);
+        if (!phi__schema_say(c, "expected at least ")) return false;
+        phi__schema_number(c, least);
     } else if (phi_json_is(most, PHI_JSON_NUMBER) && phi__schema_order(&got, most) > 0) {
-        if (!phi__schema_words_say(c, "expected at most ")) return false;
-        phi__schema_words_number(c, most);
+        if (!phi__schema_say(c, "expected at most ")) return false;
+        phi__schema_number(c, most);
     } else
         return true;
-    phi__schema_words_text(c, " ");
-    phi__schema_words_text(c, noun);
-    phi__schema_words_text(c, ", got ");
-    phi__schema_words_number(c, &got);
+    phi__schema_text(c, " ");
+    phi__schema_text(c, noun);
+    phi__schema_text(c, ", got ");
+    phi__schema_number(c, &got);
     return false;
 }
 
@@ -399,7 +381,7 @@ static bool phi__schema_items(phi__schema *c, const phi_json *schema, const phi_
         return false;
     if (items == NULL || phi_json_is(items, PHI_JSON_ARRAY)) return true;
     while (fits && phi_json_next(&it) != NULL) {
-        size_t was = phi__schema_words_into_item(c, index++);
+        size_t was = phi__schema_into_item(c, index++);
         fits = phi__schema_fits(c, items, it.at);
         c->place_len = was;
     }
@@ -410,9 +392,9 @@ static bool phi__schema_required(phi__schema *c, const phi_json *schema, const p
     phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
     while (phi_json_next(&it) != NULL) {
         if (!phi_json_is(it.at, PHI_JSON_STRING)) continue;
-        if (phi__schema_words_member(c, value, phi_json_str(it.at, NULL)) != NULL) continue;
-        if (!phi__schema_words_say(c, "missing required property ")) return false;
-        phi__schema_words_quote(c, phi_json_str(it.at, NULL));
+        if (phi__schema_member(c, value, phi_json_str(it.at, NULL)) != NULL) continue;
+        if (!phi__schema_say(c, "missing required property ")) return false;
+        phi__schema_quote(c, phi_json_str(it.at, NULL));
         return false;
     }
     return true;
@@ -420,12 +402,12 @@ static bool phi__schema_required(phi__schema *c, const phi_json *schema, const p
 
 static bool phi__schema_unknown(phi__schema *c, phi_str key, const phi_json *known) {
     phi_json_iter it = phi_json_each(known);
-    if (!phi__schema_words_say(c, "unknown property ")) return false;
-    phi__schema_words_quote(c, key);
-    if (it.left > 0) phi__schema_words_text(c, "; there are ");
+    if (!phi__schema_say(c, "unknown property ")) return false;
+    phi__schema_quote(c, key);
+    if (it.left > 0) phi__schema_text(c, "; there are ");
     while (phi_json_next(&it) != NULL) {
-        phi__schema_words_quote(c, it.key);
-        if (it.left > 0) phi__schema_words_text(c, ", ");
+        phi__schema_quote(c, it.key);
+        if (it.left > 0) phi__schema_text(c, ", ");
     }
     return false;
 }
@@ -437,13 +419,13 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     bool fits = phi__schema_required(c, schema, value);
     if (phi_json_get(schema, "patternProperties") != NULL) more = NULL; /* which are more? */
     while (fits && phi_json_next(&it) != NULL) {
-        const phi_json *member = phi__schema_words_member(c, known, it.key);
+        const phi_json *member = phi__schema_member(c, known, it.key);
         if (c->status != PHI_OK) return false;
         if (member == NULL) member = more;
         if (member == NULL) continue;
         if (member == more && !phi_json_bool(more, true))
             return phi__schema_unknown(c, it.key, known);
-        size_t was = phi__schema_words_into(c, ".", it.key, "");
+        size_t was = phi__schema_into(c, ".", it.key, "");
         fits = phi__schema_fits(c, member, it.at);
         c->place_len = was;
     }
@@ -461,7 +443,7 @@ static unsigned phi__schema_fitting(phi__schema *c, const phi_json *list, const 
     return fit;
 }
 
-/* Of choices that only name types, the types are the better words. */
+/* For choices that only name types, the types are the better words. */
 static void phi__schema_say_none(phi__schema *c, const phi_json *list, const char *word,
                                  const phi_json *value) {
     phi_json_iter it = phi_json_each(list);
@@ -470,19 +452,19 @@ static void phi__schema_say_none(phi__schema *c, const phi_json *list, const cha
     if (it.at != NULL && phi_json_is(phi_json_get(it.at, "type"), PHI_JSON_STRING) &&
         it.left == 0) {
         bool first = true;
-        if (!phi__schema_words_say(c, "expected ")) return;
+        if (!phi__schema_say(c, "expected ")) return;
         it = phi_json_each(list);
         while (phi_json_next(&it) != NULL) {
-            if (!first) phi__schema_words_text(c, it.left > 0 ? ", " : " or ");
+            if (!first) phi__schema_text(c, it.left > 0 ? ", " : " or ");
             first = false;
-            phi__schema_words_put(c, phi_json_str(phi_json_get(it.at, "type"), NULL));
+            phi__schema_put(c, phi_json_str(phi_json_get(it.at, "type"), NULL));
         }
-        phi__schema_words_text(c, " that fits its schema, got ");
-        phi__schema_words_value(c, value);
+        phi__schema_text(c, " that fits its schema, got ");
+        phi__schema_value(c, value);
         return;
     }
-    if (!phi__schema_words_say(c, "fits none of the schemas in ")) return;
-    phi__schema_words_text(c, word);
+    if (!phi__schema_say(c, "fits none of the schemas in ")) return;
+    phi__schema_text(c, word);
 }
 
 static bool phi__schema_combined(phi__schema *c, const phi_json *schema, const phi_json *value) {
@@ -497,7 +479,7 @@ static bool phi__schema_combined(phi__schema *c, const phi_json *schema, const p
     if (phi_json_is(one, PHI_JSON_ARRAY)) {
         unsigned fit = phi__schema_fitting(c, one, value);
         if (fit == 0) phi__schema_say_none(c, one, "oneOf", value);
-        if (fit > 1) (void)phi__schema_words_say(c, "fits more than one of the schemas in oneOf");
+        if (fit > 1) (void)phi__schema_say(c, "fits more than one of the schemas in oneOf");
         return fit == 1;
     }
     return true;
@@ -527,16 +509,16 @@ static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_j
     uint32_t work = c->work;
     bool fits = true;
     if (phi_json_is(schema, PHI_JSON_BOOL)) {
-        if (!phi_json_bool(schema, true)) (void)phi__schema_words_say(c, "nothing is allowed here");
+        if (!phi_json_bool(schema, true)) (void)phi__schema_say(c, "nothing is allowed here");
         return phi_json_bool(schema, true);
     }
     if (!phi_json_is(schema, PHI_JSON_OBJECT)) return true;
     if (memo->schema == schema && memo->value == value && (memo->fits || c->quiet > 0))
-        return phi__schema_words_spend(c, 1) && memo->fits;
-    if (!phi__schema_words_enter(c, schema)) return false;
+        return phi__schema_spend(c, 1) && memo->fits;
+    if (!phi__schema_enter(c, schema)) return false;
     const phi_json *ref = phi_json_get(schema, "$ref");
     if (phi_json_is(ref, PHI_JSON_STRING)) {
-        const phi_json *target = phi__schema_words_target(c, phi_json_str(ref, NULL));
+        const phi_json *target = phi__schema_target(c, phi_json_str(ref, NULL));
         fits = target == NULL || phi__schema_fits(c, target, value);
     }
     fits = fits && phi__schema_type(c, schema, value) && phi__schema_enum(c, schema, value) &&
@@ -570,60 +552,35 @@ enum phi__schema_shape {
 };
 
 static const struct {
-    char name[23];
-    uint8_t shape;
-} phi__schema_words[] = {
-    {"type", PHI__SCHEMA_TYPE},
-    {"const", PHI__SCHEMA_ANY},
-    {"enum", PHI__SCHEMA_LIST},
-    {"required", PHI__SCHEMA_NAMES},
-    {"items", PHI__SCHEMA_SUB},
-    {"additionalProperties", PHI__SCHEMA_SUB},
-    {"properties", PHI__SCHEMA_SUBS},
-    {"$defs", PHI__SCHEMA_SUBS},
-    {"definitions", PHI__SCHEMA_SUBS},
-    {"anyOf", PHI__SCHEMA_CHOICES},
-    {"oneOf", PHI__SCHEMA_CHOICES},
-    {"allOf", PHI__SCHEMA_CHOICES},
-    {"minimum", PHI__SCHEMA_NUMBER},
-    {"maximum", PHI__SCHEMA_NUMBER},
-    {"exclusiveMinimum", PHI__SCHEMA_BOUND},
-    {"exclusiveMaximum", PHI__SCHEMA_BOUND},
-    {"minLength", PHI__SCHEMA_COUNT},
-    {"maxLength", PHI__SCHEMA_COUNT},
-    {"minItems", PHI__SCHEMA_COUNT},
-    {"maxItems", PHI__SCHEMA_COUNT},
-    {"nullable", PHI__SCHEMA_BOOL},
-    {"$ref", PHI__SCHEMA_REF},
-    {"pattern", PHI__SCHEMA_REFUSED},
-    {"patternProperties", PHI__SCHEMA_REFUSED},
-    {"propertyNames", PHI__SCHEMA_REFUSED},
-    {"minProperties", PHI__SCHEMA_REFUSED},
-    {"maxProperties", PHI__SCHEMA_REFUSED},
-    {"dependencies", PHI__SCHEMA_REFUSED},
-    {"dependentRequired", PHI__SCHEMA_REFUSED},
-    {"dependentSchemas", PHI__SCHEMA_REFUSED},
-    {"unevaluatedProperties", PHI__SCHEMA_REFUSED},
-    {"unevaluatedItems", PHI__SCHEMA_REFUSED},
-    {"additionalItems", PHI__SCHEMA_REFUSED},
-    {"prefixItems", PHI__SCHEMA_REFUSED},
-    {"contains", PHI__SCHEMA_REFUSED},
-    {"minContains", PHI__SCHEMA_REFUSED},
-    {"maxContains", PHI__SCHEMA_REFUSED},
-    {"uniqueItems", PHI__SCHEMA_REFUSED},
-    {"multipleOf", PHI__SCHEMA_REFUSED},
-    {"not", PHI__SCHEMA_REFUSED},
-    {"if", PHI__SCHEMA_REFUSED},
-    {"$dynamicRef", PHI__SCHEMA_REFUSED},
-    {"$recursiveRef", PHI__SCHEMA_REFUSED},
+    enum phi__schema_shape shape;
+    const char *names[4];
+} phi__schema_rows[] = {
+    {PHI__SCHEMA_TYPE, {"type"}},
+    {PHI__SCHEMA_ANY, {"const"}},
+    {PHI__SCHEMA_LIST, {"enum"}},
+    {PHI__SCHEMA_NAMES, {"required"}},
+    {PHI__SCHEMA_SUB, {"items", "additionalProperties"}},
+    {PHI__SCHEMA_SUBS, {"properties", "$defs", "definitions"}},
+    {PHI__SCHEMA_CHOICES, {"anyOf", "oneOf", "allOf"}},
+    {PHI__SCHEMA_NUMBER, {"minimum", "maximum"}},
+    {PHI__SCHEMA_BOUND, {"exclusiveMinimum", "exclusiveMaximum"}},
+    {PHI__SCHEMA_COUNT, {"minLength", "maxLength", "minItems", "maxItems"}},
+    {PHI__SCHEMA_BOOL, {"nullable"}},
+    {PHI__SCHEMA_REF, {"$ref"}},
+    {PHI__SCHEMA_REFUSED, {"pattern", "patternProperties", "propertyNames", "minProperties"}},
+    {PHI__SCHEMA_REFUSED, {"maxProperties", "dependencies", "dependentRequired", "not"}},
+    {PHI__SCHEMA_REFUSED, {"dependentSchemas", "unevaluatedProperties", "unevaluatedItems"}},
+    {PHI__SCHEMA_REFUSED, {"additionalItems", "prefixItems", "contains", "minContains"}},
+    {PHI__SCHEMA_REFUSED, {"maxContains", "uniqueItems", "multipleOf", "if"}},
+    {PHI__SCHEMA_REFUSED, {"$dynamicRef", "$recursiveRef"}},
 };
 
 static bool phi__schema_sound(phi__schema *c, const phi_json *schema);
 
 static bool phi__schema_bad(phi__schema *c, phi_status status, phi_str word, const char *text) {
-    if (phi__schema_words_say(c, "")) {
-        phi__schema_words_quote(c, word);
-        phi__schema_words_text(c, text);
+    if (phi__schema_say(c, "")) {
+        phi__schema_quote(c, word);
+        phi__schema_text(c, text);
     }
     if (c->status == PHI_OK) c->status = status;
     return false;
@@ -631,14 +588,14 @@ static bool phi__schema_bad(phi__schema *c, phi_status status, phi_str word, con
 
 static bool phi__schema_sub(phi__schema *c, const char *before, phi_str name,
                             const phi_json *schema) {
-    size_t was = phi__schema_words_into(c, before, name, "");
+    size_t was = phi__schema_into(c, before, name, "");
     bool sound = phi__schema_sound(c, schema);
     c->place_len = was;
     return sound;
 }
 
 static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs) {
-    size_t was = phi__schema_words_into(c, ".", word, ""), index = 0;
+    size_t was = phi__schema_into(c, ".", word, ""), index = 0;
     phi_json_iter it = phi_json_each(subs);
     bool sound = true;
     while (sound && phi_json_next(&it) != NULL) {
@@ -646,7 +603,7 @@ static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs)
             sound = phi__schema_sub(c, ".", it.key, it.at);
             continue;
         }
-        size_t inner = phi__schema_words_into_item(c, index++);
+        size_t inner = phi__schema_into_item(c, index++);
         sound = phi__schema_sound(c, it.at);
         c->place_len = inner;
     }
@@ -654,50 +611,43 @@ static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs)
     return sound;
 }
 
-static bool phi__schema_known_type(const phi_json *type) {
+static bool phi__schema_sound_type(const phi_json *type) {
     static const char *const names[] = {"string", "number", "integer", "boolean",
                                         "object", "array",  "null"};
+    phi_json_iter it = phi_json_each(type);
+    if (phi_json_is(type, PHI_JSON_ARRAY)) { /* of names alone: none is a list itself */
+        bool sound = it.left > 0;
+        while (sound && phi_json_next(&it) != NULL)
+            sound = phi_json_is(it.at, PHI_JSON_STRING) && phi__schema_sound_type(it.at);
+        return sound;
+    }
     for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(phi_json_str(type, NULL), names[i])) return true;
     return false;
 }
 
-static bool phi__schema_sound_type(const phi_json *type) {
-    phi_json_iter it = phi_json_each(type);
-    if (!phi_json_is(type, PHI_JSON_ARRAY) || it.left == 0) return phi__schema_known_type(type);
-    while (phi_json_next(&it) != NULL)
-        if (!phi__schema_known_type(it.at)) return false;
-    return true;
-}
-
-static bool phi__schema_sound_names(const phi_json *names) {
-    phi_json_iter it = phi_json_each(names);
-    if (!phi_json_is(names, PHI_JSON_ARRAY)) return false;
-    while (phi_json_next(&it) != NULL)
-        if (!phi_json_is(it.at, PHI_JSON_STRING)) return false;
-    return true;
-}
-
 /* The expected type of a keyword, if `node` is of another; NULL: it fits. */
 static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
-    bool list = phi_json_is(node, PHI_JSON_ARRAY) && phi_json_count(node) > 0;
+    bool array = phi_json_is(node, PHI_JSON_ARRAY), number = phi_json_is(node, PHI_JSON_NUMBER);
+    phi_json_iter it = phi_json_each(node);
+    bool fits = true;
     switch (shape) {
     case PHI__SCHEMA_TYPE:
         return phi__schema_sound_type(node) ? NULL : " must name a type, or several";
     case PHI__SCHEMA_LIST:
-    case PHI__SCHEMA_CHOICES: return list ? NULL : " must be an array that is not empty";
+    case PHI__SCHEMA_CHOICES:
+        return array && it.left > 0 ? NULL : " must be an array that is not empty";
     case PHI__SCHEMA_NAMES:
-        return phi__schema_sound_names(node) ? NULL : " must be an array of strings";
+        while (array && fits && phi_json_next(&it) != NULL)
+            fits = phi_json_is(it.at, PHI_JSON_STRING);
+        return array && fits ? NULL : " must be an array of strings";
     case PHI__SCHEMA_SUBS: return phi_json_is(node, PHI_JSON_OBJECT) ? NULL : " must be an object";
-    case PHI__SCHEMA_NUMBER: return phi_json_is(node, PHI_JSON_NUMBER) ? NULL : " must be a number";
+    case PHI__SCHEMA_NUMBER: return number ? NULL : " must be a number";
     case PHI__SCHEMA_BOUND:
-        return phi_json_is(node, PHI_JSON_NUMBER) || phi_json_is(node, PHI_JSON_BOOL)
-                   ? NULL
-                   : " must be a number";
+        return number || phi_json_is(node, PHI_JSON_BOOL) ? NULL : " must be a number";
     case PHI__SCHEMA_COUNT:
-        return phi_json_is(node, PHI_JSON_INTEGER) && phi_json_num(node, -1) >= 0
-                   ? NULL
-                   : " must be an integer that is not negative";
+        fits = phi_json_is(node, PHI_JSON_INTEGER) && phi_json_num(node, -1) >= 0;
+        return fits ? NULL : " must be an integer that is not negative";
     case PHI__SCHEMA_BOOL:
         return phi_json_is(node, PHI_JSON_BOOL) ? NULL : " must be true or false";
     case PHI__SCHEMA_REF: return phi_json_is(node, PHI_JSON_STRING) ? NULL : " must be a string";
@@ -719,7 +669,7 @@ static bool phi__schema_word(phi__schema *c, unsigned shape, phi_str word, const
         if (!phi__str_starts(phi_json_str(node, NULL), "#"))
             return phi__schema_bad(c, PHI_UNSUPPORTED, word,
                                    " to another document is not supported");
-        if (phi__schema_words_target(c, phi_json_str(node, NULL)) == NULL && c->status == PHI_OK)
+        if (phi__schema_target(c, phi_json_str(node, NULL)) == NULL && c->status == PHI_OK)
             return phi__schema_bad(c, PHI_PARSE, word, " leads nowhere");
         return c->status == PHI_OK;
     case PHI__SCHEMA_REFUSED: return phi__schema_bad(c, PHI_UNSUPPORTED, word, " is not supported");
@@ -733,15 +683,17 @@ static bool phi__schema_sound(phi__schema *c, const phi_json *schema) {
     size_t i;
     if (phi_json_is(schema, PHI_JSON_BOOL)) return true;
     if (!phi_json_is(schema, PHI_JSON_OBJECT)) {
-        (void)phi__schema_words_say(c, "a schema must be an object, true or false");
+        (void)phi__schema_say(c, "a schema must be an object, true or false");
         if (c->status == PHI_OK) c->status = PHI_PARSE;
         return false;
     }
-    if (!phi__schema_words_enter(c, schema)) return false;
+    if (!phi__schema_enter(c, schema)) return false;
     while (sound && phi_json_next(&it) != NULL)
-        for (i = 0; sound && i < PHI__COUNT(phi__schema_words); i++)
-            if (phi__str_is(it.key, phi__schema_words[i].name))
-                sound = phi__schema_word(c, phi__schema_words[i].shape, it.key, it.at);
+        for (i = 0; sound && i < PHI__COUNT(phi__schema_rows) * 4; i++) {
+            const char *name = phi__schema_rows[i / 4].names[i % 4];
+            if (name != NULL && phi__str_is(it.key, name))
+                sound = phi__schema_word(c, phi__schema_rows[i / 4].shape, it.key, it.at);
+        }
     c->depth--;
     return sound;
 }
@@ -752,7 +704,7 @@ static void phi__schema_begin(phi__schema *c, const phi_json *schema, const char
     c->root = schema;
     c->error = error;
     if (error != NULL) error->message[0] = '\0';
-    (void)phi__schema_words_into(c, name, phi__str(NULL, 0), "");
+    (void)phi__schema_into(c, name, phi__str(NULL, 0), "");
 }
 
 PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,

@@ -1,5 +1,5 @@
 /* sse.c - server-sent events, incrementally. */
-#include "text/sse_in.h"
+#include "text/json_in.h"
 
 #define PHI__SSE_KEEP 4096u /* bytes of a buffer that are kept between events */
 
@@ -68,7 +68,7 @@ static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
 
 static bool phi__sse_is_bare(phi_str line) { return line.at[0] == '{' || line.at[0] == '['; }
 
-/* Whether a line ends the event under way, as a blank one does: stray JSON behind data lines, or a
+/* True if a line ends the event under way, as a blank one does: stray JSON behind data lines, or a
    field behind stray JSON. */
 static bool phi__sse_breaks(const phi__sse *sse, phi_str line) {
     if (!sse->strays || !sse->has_data) return false;
@@ -108,16 +108,6 @@ static phi_status phi__sse_resumes(phi__sse_resume *resume, phi_str field, phi_s
     return PHI_OK;
 }
 
-/* The event under way is complete. */
-static void phi__sse_passed(phi__sse *sse) {
-    phi__sse_resume *resume = sse->resume;
-    if (resume == NULL || !resume->has_next) return;
-    phi__buf id = resume->id;
-    resume->id = resume->id_next;
-    resume->id_next = id;
-    resume->has_next = false;
-}
-
 /* ---- lines ---- */
 
 static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
@@ -146,7 +136,14 @@ static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
 
 /* The event that a blank line, or the end, completes; false: there is none. */
 static bool phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
-    phi__sse_passed(sse);
+    /* The event under way is complete. */
+    phi__sse_resume *resume = sse->resume;
+    if (resume != NULL && resume->has_next) {
+        phi__buf id = resume->id;
+        resume->id = resume->id_next;
+        resume->id_next = id;
+        resume->has_next = false;
+    }
     if (!sse->has_data) {
         phi__sse_forget(sse);
         return false;
@@ -174,7 +171,44 @@ static bool phi__sse_mark(phi__sse *sse) {
     return true;
 }
 
-static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
+PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes) {
+    memset(sse, 0, sizeof *sse);
+    phi__buf_init(&sse->line, memory);
+    phi__buf_init(&sse->data, memory);
+    phi__buf_init(&sse->name, memory);
+    sse->max_event_bytes = max_event_bytes == 0 ? PHI__SSE_EVENT_MOST : max_event_bytes;
+}
+
+PHI__FN void phi__sse_free(phi__sse *sse) {
+    phi__buf_free(&sse->line);
+    phi__buf_free(&sse->data);
+    phi__buf_free(&sse->name);
+    phi__sse_init(sse, sse->line.memory, sse->max_event_bytes);
+}
+
+PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume) {
+    sse->resume = resume;
+    resume->has_next = false;
+}
+
+PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len) {
+    PHI_ASSERT(sse->at == sse->end);
+    if (sse->handed) {
+        phi__sse_forget(sse);
+        sse->handed = false;
+    }
+    sse->at = bytes;
+    sse->end = bytes + len;
+    if (sse->status != PHI_OK) sse->at = sse->end;
+}
+
+PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out) {
+    if (sse->status != PHI_OK) return sse->status;
+    if (sse->handed) {
+        phi__sse_forget(sse);
+        sse->handed = false;
+    }
+    if (sse->bom < 3 && !phi__sse_mark(sse)) return phi__sse_fail(sse, PHI_NO_MEMORY);
     while (sse->at < sse->end) {
         bool stays = sse->line.len == 0;
         if (sse->skip_lf) {
@@ -223,47 +257,6 @@ static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
         if (!stays) phi__sse_slim(&sse->line);
     }
     return phi__sse_keep_view(sse) ? 0 : phi__sse_fail(sse, PHI_NO_MEMORY);
-}
-
-PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes) {
-    memset(sse, 0, sizeof *sse);
-    phi__buf_init(&sse->line, memory);
-    phi__buf_init(&sse->data, memory);
-    phi__buf_init(&sse->name, memory);
-    sse->max_event_bytes = max_event_bytes == 0 ? PHI__SSE_EVENT_MOST : max_event_bytes;
-}
-
-PHI__FN void phi__sse_free(phi__sse *sse) {
-    phi__buf_free(&sse->line);
-    phi__buf_free(&sse->data);
-    phi__buf_free(&sse->name);
-    phi__sse_init(sse, sse->line.memory, sse->max_event_bytes);
-}
-
-PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume) {
-    sse->resume = resume;
-    resume->has_next = false;
-}
-
-PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len) {
-    PHI_ASSERT(sse->at == sse->end);
-    if (sse->handed) {
-        phi__sse_forget(sse);
-        sse->handed = false;
-    }
-    sse->at = bytes;
-    sse->end = bytes + len;
-    if (sse->status != PHI_OK) sse->at = sse->end;
-}
-
-PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out) {
-    if (sse->status != PHI_OK) return sse->status;
-    if (sse->handed) {
-        phi__sse_forget(sse);
-        sse->handed = false;
-    }
-    if (sse->bom < 3 && !phi__sse_mark(sse)) return phi__sse_fail(sse, PHI_NO_MEMORY);
-    return phi__sse_step(sse, out);
 }
 
 PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {

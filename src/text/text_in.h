@@ -8,7 +8,7 @@
 
 #include <emmintrin.h>
 
-/* ======== JSON for our own modules: the node, writing without a tree, numbers, string pieces.
+/* ---- JSON for our own modules: the node, writing without a tree, numbers, string pieces.
 
    The children of a container form a ring: the container points at its last child, whose next is
    the first, so appending needs no walk. A node outside of every container has no next. While a
@@ -162,6 +162,9 @@ PHI__FN void phi__json_write_bool(phi__buf *buf, bool b);
 /* A comma, unless the buffer is empty or ends in one of "{[:,". */
 PHI__FN void phi__json_write_comma(phi__buf *buf);
 
+/* The comma if needed, then JSON, or its beginning. */
+PHI__FN void phi__json_write_item(phi__buf *buf, const char *json);
+
 /* The comma if needed, then "key": */
 PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key);
 
@@ -242,6 +245,10 @@ PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found 
 PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
 PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *out);
 
+static inline bool phi__json_white(char c) {
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
 /* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
    control character, a byte from 0x80), or end. */
 PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end);
@@ -249,14 +256,14 @@ PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end);
 /* The code of so many hexadecimal digits (at most 8); UINT32_MAX: there are fewer. */
 PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digits);
 
-/* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
+/* The closing quote of a string whose opening quote is before `at`, or NULL. *escaped
    says whether there is a backslash; nothing else is checked. */
 PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *escaped);
 
 /* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
 PHI__FN size_t phi__json_text_utf8(const char *at, const char *end);
 
-/* ======== A pull scan over JSON text without a tree: how stream decoders read deltas.
+/* ---- A pull scan over JSON text without a tree: how stream decoders read deltas.
 
        phi__json_cursor c;
        phi__json_text key, type;
@@ -296,11 +303,18 @@ PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c);
 PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c);
 PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c);
 
+/* The same from the beginning of a text. */
+PHI__FN bool phi__json_cursor_in_object(phi__json_cursor *c, phi_str text);
+PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text);
+
 /* The next key, its value to be consumed next; false: the object ended (and is consumed) or bad. */
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key);
 
 /* True: an item is to be consumed next. */
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
+
+/* The next item, all of it as it stands there. */
+PHI__FN bool phi__json_cursor_next_raw(phi__json_cursor *c, phi_str *out);
 PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c);
 
 /* Skips the value and returns all of it, as it stands there. */
@@ -346,17 +360,15 @@ typedef enum phi__json_member_kind {
 
 typedef struct phi__json_member {
     const char *name;
-    const struct phi__json_members *inner; /* IN, FIRST */
+    const struct phi__json_member *inner; /* IN, FIRST */
     void (*take)(phi__json_cursor *c, void *at);
     uint16_t offset;
     uint8_t len, kind;
 } phi__json_member;
 
-/* At most 32. */
-typedef struct phi__json_members {
-    const phi__json_member *at;
-    size_t count;
-} phi__json_members;
+/* The end of a table, which has at most 32 rows. */
+#define PHI__MEMBERS_END                                                                           \
+    { NULL, NULL, NULL, 0, 0, 0 }
 
 #define PHI__MEMBER(type, field, name, kind)                                                       \
     { (name), NULL, NULL, (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1), (kind) }
@@ -378,14 +390,14 @@ typedef struct phi__json_members {
 
 /* Consumes a value, and keeps of an object what the table has. Returns a bit for each member of the
    table that was there, of whatever type. */
-PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
+PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_member *members,
                                         void *to);
 
 /* The same of a text that must be one whole object: false, where it is not. `seen` may be NULL. */
-PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
+PHI__FN bool phi__json_members_read(phi_str text, const phi__json_member *members, void *to,
                                     uint32_t *seen);
 
-/* ======== The values of a JSON text that is still growing, each as soon as it is whole.
+/* ---- The values of a JSON text that is still growing, each as soon as it is whole.
 
        phi__json_fields_init(&fields, memory);
        // whenever `text` has grown at its end:
@@ -427,7 +439,7 @@ PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice
    PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
-/* ======== The members of a tree's objects by their names: a change takes the same time
+/* ---- The members of a tree's objects by their names: a change takes the same time
    however many members its object has.
 
        phi__json_index_init(&index, memory, arena);
@@ -465,7 +477,7 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed);
 
-/* ======== Where the nodes of a tree stand in the text that they were read from.
+/* ---- Where the nodes of a tree stand in the text that they were read from.
 
        phi__marks_init(&marks, &arena);
        phi__json_read_begin(&reader, &arena, text, 0, 0);
@@ -495,7 +507,7 @@ typedef struct phi__marks {
     bool failed;       /* a place found no memory */
 } phi__marks;
 
-/* Whether a reader keeps places. Where no part of phi asks for them, none does. */
+/* True if a reader keeps places, because a part of phi asks for them. */
 #define PHI__MARKED(reader) ((reader)->marks != NULL)
 
 /* Takes no memory yet. */
@@ -518,7 +530,7 @@ PHI__FN phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json 
 PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,
                             uint32_t *column);
 
-/* ======== Plain fields of a struct as members of a JSON object, and back: a table says
+/* ---- Plain fields of a struct as members of a JSON object, and back: a table says
    which.
 
        static const phi__field fields[] = {
@@ -595,7 +607,7 @@ PHI__FN bool phi__records_get_bool(const phi_json *node, const char *key);
 PHI__FN phi_str phi__records_get_str(const phi_json *node, const char *key);
 PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 
-/* ======== Shared by the checks of values and of schemas: paths, messages, work limit; and a
+/* ---- Shared by the checks of values and of schemas: paths, messages, work limit; and a
    check that may take memory. */
 
 /* As phi_schema_check, but linear in objects of any size: their names are looked up in a table.
@@ -609,7 +621,10 @@ PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
    PHI_PARSE: malformed; PHI_TOO_BIG: nested too deeply. */
 PHI__FN phi_status phi__schema_valid(const phi_json *schema, phi_schema_error *error);
 
-/* ======== Reads server-sent events out of bytes that arrive in any pieces.
+/* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
+PHI__FN bool phi__schema_same_step(phi_str key, phi_str step);
+
+/* ---- Reads server-sent events out of bytes that arrive in any pieces.
 
        phi__sse_feed(&sse, bytes, len);
        while ((got = phi__sse_next(&sse, &event)) > 0) use(event);

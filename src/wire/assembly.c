@@ -1,18 +1,14 @@
 /* assembly.c - blocks that grow, and the checks at their end. */
 #include "wire/wire_in.h"
 
-#include "base/base_in.h"
-#include "model/model.h"
-
-/* ======== The JSON text of blocks that phi does not interpret: parts are put into it, and
+/* ---- The JSON text of blocks that phi does not interpret: parts are put into it, and
    every other byte stays as the wire gave it. Pure functions over text. */
 
 PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value) {
     phi__json_cursor c;
     phi__json_text name;
     bool found = false;
-    phi__json_cursor_init(&c, object);
-    if (!phi__json_cursor_enter_object(&c)) return false;
+    if (!phi__json_cursor_in_object(&c, object)) return false;
     while (phi__json_cursor_next_key(&c, &name)) {
         if (phi__json_cursor_text_is(name, key))
             found = phi__json_cursor_take_raw(&c, value);
@@ -38,9 +34,7 @@ static bool phi__opaque_set(phi__buf *out, phi_str object, phi_str key, phi_str 
     phi_str inside = phi__str_trim(phi__str(object.at + 1, object.len - 2));
     phi__buf_add(out, object.at, object.len - 1);
     if (inside.len > 0) phi__buf_char(out, ',');
-    phi__buf_char(out, '"');
-    phi__buf_add_str(out, key);
-    phi__buf_text(out, "\":");
+    phi__buf_wrap(out, "\"", key, "\":");
     phi__buf_add_str(out, value);
     phi__buf_char(out, '}');
     return true;
@@ -70,8 +64,7 @@ PHI__FN void phi__opaque_members(phi__buf *out, phi_str object, const char *cons
     phi__json_text key;
     phi_str value;
     size_t from = out->len;
-    phi__json_cursor_init(&c, object);
-    if (!phi__json_cursor_enter_object(&c)) return;
+    if (!phi__json_cursor_in_object(&c, object)) return;
     while (phi__json_cursor_next_key(&c, &key)) {
         if (phi__opaque_knows(known, key) || phi__json_cursor_peek(&c) == PHI_JSON_NULL) {
             (void)phi__json_cursor_skip(&c);
@@ -95,14 +88,7 @@ PHI__FN void phi__opaque_rest(phi__buf *out, phi_str object, const char *const *
         out->len = from;
 }
 
-/* ======== The assembly: builds a message while it arrives; every decoder writes into it.
-
-   Text and argument bytes land in one growing buffer per block, unescaped on the way; the sink gets
-   the new bytes. The sink and the view get valid UTF-8 always: garbage becomes U+FFFD, and half a
-   surrogate pair or UTF-8 sequence at the end of a delta waits for the next one. Nothing here knows
-   a protocol or does I/O.
-   Ownership: buffers come from `memory` and are freed with phi__assembly_free. Pointers of the
-   views are valid until the next call that appends. */
+/* ---- the assembly ---- */
 
 #define PHI__ASSEMBLY_NORMAL_STOP(reason)                                                          \
     ((reason) == PHI_STOP_REASON_STOP || (reason) == PHI_STOP_REASON_TOOL_USE)
@@ -225,7 +211,7 @@ static bool phi__assembly_responds(const phi__draft *d) {
            phi__str_is(phi__buf_str(&d->name), PHI_RESPOND_TOOL);
 }
 
-/* Of several, the first one counts. */
+/* If there are several, the first one counts. */
 static bool phi__assembly_is_answer(const phi__assembly *a, size_t block) {
     if (!a->respond || !phi__assembly_responds(&a->drafts[block])) return false;
     for (size_t i = 0; i < block; i++)
@@ -284,7 +270,7 @@ static void phi__assembly_finish_call(phi__assembly *a, size_t block) {
     d->open = false;
 }
 
-/* Of a call that is the answer: drops its signature and replay data, which are a call's. */
+/* A call that is the answer: its signature and replay data are a call's, so they are dropped. */
 static phi_content phi__assembly_view_answer(const phi__draft *d) {
     phi_content c = PHI_ZERO;
     c.kind = PHI_CONTENT_TEXT;
@@ -427,7 +413,7 @@ PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes) {
     if (d->high != 0) phi__assembly_flush(d);
     if (d->held_len != 0) {
         size_t taken = phi__assembly_join(d, bytes);
-        bytes = phi__str(bytes.at + taken, bytes.len - taken);
+        bytes = phi__str_skip(bytes, taken);
     }
     if (d->held_len == 0) phi__assembly_hold(d, &bytes);
     phi__utf8_repair(&d->bytes, bytes);
@@ -439,7 +425,7 @@ static inline void phi__assembly_unescape(phi__draft *d, phi_str raw, bool has_e
     if (d->high != 0) phi__assembly_pair(d, &raw);
     if (d->held_len != 0) {
         size_t taken = phi__assembly_join(d, raw);
-        raw = phi__str(raw.at + taken, raw.len - taken);
+        raw = phi__str_skip(raw, taken);
     }
     if (has_escapes) phi__assembly_hold_high(d, &raw);
     if (d->high == 0 && d->held_len == 0) phi__assembly_hold(d, &raw);
@@ -642,7 +628,7 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
     if (a->failure.kind != PHI_FAILURE_NONE) out->error_message = a->failure.message;
 }
 
-/* ======== Blocks that phi does not interpret: their JSON and changes of its members. */
+/* ---- blocks that phi does not interpret: their JSON and changes of its members ---- */
 
 PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json, int64_t key,
                                     bool open) {

@@ -2,21 +2,16 @@
 
    The status decides before any text does, because texts collide: "too many tokens" is a full
    context for some and throttling for others. */
-#include "wire/wire_in.h"
 
-#include "base/base_in.h"
-#include "text/text_in.h"
 #include "wire/codec_in.h"
 #include "wire/overflow.h"
 
-/* ======== Reads the header lines of an answer, "Name: value\r\n", and the delay that they
+/* ---- Reads the header lines of an answer, "Name: value\r\n", and the delay that they
    ask for. */
 
 #define PHI__HEADERS_NUMBER_MOST UINT64_C(1000000000000) /* thousandths: thirty years of seconds */
 
 static char phi__headers_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
-
-static bool phi__headers_is_digit(char c) { return c >= '0' && c <= '9'; }
 
 PHI__FN phi_str phi__headers_value(phi_str headers, const char *name) {
     size_t at = 0;
@@ -25,7 +20,7 @@ PHI__FN phi_str phi__headers_value(phi_str headers, const char *name) {
         phi_str line = phi__str(headers.at + at, (end == SIZE_MAX ? headers.len : end) - at);
         size_t colon = phi__str_find(line, 0, ":");
         if (colon != SIZE_MAX && phi__str_is_nocase(phi__str(line.at, colon), name))
-            return phi__str_trim(phi__str(line.at + colon + 1, line.len - colon - 1));
+            return phi__str_trim(phi__str_skip(line, colon + 1));
         if (end == SIZE_MAX) break;
         at = end + 1;
     }
@@ -38,13 +33,13 @@ PHI__FN phi_str phi__headers_value(phi_str headers, const char *name) {
 static bool phi__headers_number(phi_str s, size_t *at, uint64_t *thousandths) {
     uint64_t n = 0, scale = 1000;
     size_t i = *at;
-    if (i >= s.len || !phi__headers_is_digit(s.at[i])) return false;
-    for (; i < s.len && phi__headers_is_digit(s.at[i]); i++) {
+    if (i >= s.len || !phi__is_digit(s.at[i])) return false;
+    for (; i < s.len && phi__is_digit(s.at[i]); i++) {
         n = n * 10 + (uint64_t)(s.at[i] - '0') * 1000;
         if (n > PHI__HEADERS_NUMBER_MOST) n = PHI__HEADERS_NUMBER_MOST;
     }
-    if (i + 1 < s.len && s.at[i] == '.' && phi__headers_is_digit(s.at[i + 1]))
-        for (i++; i < s.len && phi__headers_is_digit(s.at[i]); i++) {
+    if (i + 1 < s.len && s.at[i] == '.' && phi__is_digit(s.at[i + 1]))
+        for (i++; i < s.len && phi__is_digit(s.at[i]); i++) {
             scale /= 10;
             n += (uint64_t)(s.at[i] - '0') * scale;
         }
@@ -158,10 +153,7 @@ static bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, 
            phi__headers_text_delay(detail, ms);
 }
 
-/* ======== Classifies an error, whatever its shape: wire.md 1.4, 1.6 and 10.
-
-   The status decides before any text does, because texts collide: "too many tokens" is a full
-   context for some and throttling for others. */
+/* ---- classifying ---- */
 
 #define PHI__FAULT_BODY_MOST 65536u  /* bytes of a body that are read; wire.md 1.10 */
 #define PHI__FAULT_WORDS_MOST 4096u  /* bytes of a message that are kept */
@@ -178,39 +170,31 @@ typedef struct phi__fault {
 
 /* ---- phrases ---- */
 
-static char phi__classify_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
-
-static bool phi__classify_is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/* Whether `pattern` (lower case) stands at `at`: '#' is a number, '*' up to 80 bytes of any. */
-static bool phi__classify_at(phi_str s, size_t at, const char *pattern) {
+/* True if `pattern` (lower case) begins at `at`: '#' is a number, '*' up to 80 bytes of any. */
+static bool phi__fault_at(phi_str s, size_t at, const char *pattern) {
     for (; *pattern != '\0'; pattern++) {
         if (*pattern == '*') {
             size_t last = phi__min(s.len, at + 80);
             for (; at <= last; at++)
-                if (phi__classify_at(s, at, pattern + 1)) return true;
+                if (phi__fault_at(s, at, pattern + 1)) return true;
             return false;
         }
         if (at >= s.len) return false;
         if (*pattern == '#') {
-            if (!phi__classify_is_digit(s.at[at])) return false;
-            while (at < s.len && (phi__classify_is_digit(s.at[at]) || s.at[at] == ',')) at++;
-        } else if (phi__classify_lower(s.at[at++]) != *pattern)
+            if (!phi__is_digit(s.at[at])) return false;
+            while (at < s.len && (phi__is_digit(s.at[at]) || s.at[at] == ',')) at++;
+        } else if (phi__headers_lower(s.at[at++]) != *pattern)
             return false;
     }
     return true;
 }
 
-static bool phi__classify_says(phi_str s, const char *pattern) {
-    for (size_t i = 0; i < s.len; i++)
-        if (phi__classify_at(s, i, pattern)) return true;
-    return false;
-}
-
 /* Each pattern ends with a NUL, and one more NUL ends the list. */
-static bool phi__classify_says_any(phi_str s, const char *patterns) {
-    for (; *patterns != '\0'; patterns += strlen(patterns) + 1)
-        if (phi__classify_says(s, patterns)) return true;
+static bool phi__fault_says_any(phi_str s, const char *patterns) {
+    for (; *patterns != '\0'; patterns += strlen(patterns) + 1) {
+        for (size_t i = 0; i < s.len; i++)
+            if (phi__fault_at(s, i, patterns)) return true;
+    }
     return false;
 }
 
@@ -246,193 +230,133 @@ static const char phi__fault_overflows[] =
 /* C 42 has the two ends alone, but a number of tools, an image or max_tokens may exceed a maximum
    or a limit, too, and a shorter history is no help there. So the sentence must begin with the
    counted thing, and name nothing else. */
-static const char phi__fault_excesses[] = "token*exceeds the maximum\0"
-                                          "token*exceeds the limit of\0"
-                                          "prompt *exceeds the maximum\0"
-                                          "prompt *exceeds the limit of\0"
-                                          "context*exceeds the maximum\0"
-                                          "context*exceeds the limit of\0"
-                                          "input length*exceeds the\0"
-                                          "input size*exceeds the\0";
-static const char phi__fault_other_excesses[] = "max_*tokens\0"
-                                                "maxoutputtokens\0"
-                                                "max output\0"
-                                                "maximum output\0"
-                                                "budget\0"
-                                                "output token\0"
-                                                "token output\0"
-                                                "completion token\0"
-                                                "image\0"
-                                                "per min\0"
-                                                "per day\0"
-                                                "per hour\0";
+static const char phi__fault_excesses[] =
+    "token*exceeds the maximum\0token*exceeds the limit of\0prompt *exceeds the maximum\0"
+    "prompt *exceeds the limit of\0context*exceeds the maximum\0context*exceeds the limit of\0"
+    "input length*exceeds the\0input size*exceeds the\0";
+static const char phi__fault_other_excesses[] =
+    "max_*tokens\0maxoutputtokens\0max output\0maximum output\0budget\0output token\0"
+    "token output\0completion token\0image\0per min\0per day\0per hour\0";
 
-/* Of a status 400, or of a text alone: other statuses count something else. */
-static const char phi__fault_counts[] = "too many tokens\0"
-                                        "token limit exceeded\0";
+/* For a status 400, or a text alone: other statuses count something else. */
+static const char phi__fault_counts[] = "too many tokens\0token limit exceeded\0";
 
-/* Waiting helps. */
-static const char phi__fault_paces[] =
-    "throttl\0"
-    "too many tokens, please wait\0" /* Bedrock, whose type may be lost on the way */
-    ;
-/* The same in a text of which nothing else is known. */
-static const char phi__fault_text_paces[] = "rate limit\0"
-                                            "rate_limit\0"
-                                            "too many requests\0"
-                                            "per min\0"
-                                            "please wait\0";
+/* Waiting helps. Bedrock's type may be lost on the way. */
+static const char phi__fault_paces[] = "throttl\0too many tokens, please wait\0";
 
-/* Money, not pace: waiting does not help. wire.md 1.4 */
-static const char phi__fault_quotas[] = "insufficient_quota\0"
-                                        "quota_exceeded\0" /* of a day, at Google's Interactions */
-                                        "insufficient quota\0"
-                                        "insufficient balance\0"
-                                        "insufficient credits\0"
-                                        "insufficient funds\0"
-                                        "credit balance is too low\0"
-                                        "enforced_spend_limit_reached\0"
-                                        "contract_spend_limit_reached\0"
-                                        "billing_hard_limit_reached\0"
-                                        "billing_not_active\0"
-                                        "account is not active, please check your billing\0";
+/* The same in a text about which nothing else is known. */
+static const char phi__fault_text_paces[] =
+    "rate limit\0rate_limit\0too many requests\0per min\0please wait\0";
 
-static const char phi__fault_filters[] = "content_filter\0"
-                                         "content_policy_violation\0"
-                                         "content management policy\0"
-                                         "responsibleaipolicyviolation\0";
+/* Money, not pace: waiting does not help. wire.md 1.4. quota_exceeded: a day's, at Google. */
+static const char phi__fault_quotas[] =
+    "insufficient_quota\0quota_exceeded\0insufficient quota\0insufficient balance\0"
+    "insufficient credits\0insufficient funds\0credit balance is too low\0"
+    "enforced_spend_limit_reached\0contract_spend_limit_reached\0billing_hard_limit_reached\0"
+    "billing_not_active\0account is not active, please check your billing\0";
+
+static const char phi__fault_filters[] =
+    "content_filter\0content_policy_violation\0content management policy\0"
+    "responsibleaipolicyviolation\0";
 
 /* Requests that this model will never accept, though the server reports a fault of its own
    (llama.cpp: 500). */
-static const char phi__fault_unfits[] = "image input is not supported\0"
-                                        "audio input is not supported\0";
+static const char phi__fault_unfits[] =
+    "image input is not supported\0audio input is not supported\0";
 
-static bool phi__classify_any(const phi__fault *f, const char *patterns) {
-    return phi__classify_says_any(f->code, patterns) || phi__classify_says_any(f->type, patterns) ||
-           phi__classify_says_any(f->message, patterns) ||
-           phi__classify_says_any(f->detail, patterns);
+static bool phi__fault_any(const phi__fault *f, const char *patterns) {
+    return phi__fault_says_any(f->code, patterns) || phi__fault_says_any(f->type, patterns) ||
+           phi__fault_says_any(f->message, patterns) || phi__fault_says_any(f->detail, patterns);
 }
 
-static bool phi__classify_is_excess(phi_str s) {
-    return phi__classify_says_any(s, phi__fault_excesses) &&
-           !phi__classify_says_any(s, phi__fault_other_excesses);
+static bool phi__fault_is_excess(phi_str s) {
+    return phi__fault_says_any(s, phi__fault_excesses) &&
+           !phi__fault_says_any(s, phi__fault_other_excesses);
 }
 
-static bool phi__classify_is_overflow(const phi__fault *f) {
-    return phi__classify_any(f, phi__fault_overflows) || phi__classify_is_excess(f->message) ||
-           phi__classify_is_excess(f->detail) ||
-           (f->status == 400 && phi__classify_any(f, phi__fault_counts));
+static bool phi__fault_is_overflow(const phi__fault *f) {
+    return phi__fault_any(f, phi__fault_overflows) || phi__fault_is_excess(f->message) ||
+           phi__fault_is_excess(f->detail) ||
+           (f->status == 400 && phi__fault_any(f, phi__fault_counts));
 }
 
 /* ---- taking a body apart ---- */
 
-static phi_str phi__classify_text(const phi_json *node) { return phi_json_str(node, ""); }
+static phi_str phi__fault_text(const phi_json *node) { return phi_json_str(node, ""); }
 
 /* FastAPI's detail: a text, or a list of {msg}. */
-static phi_str phi__classify_detail(const phi_json *node) {
+static phi_str phi__fault_detail(const phi_json *node) {
     if (phi_json_is(node, PHI_JSON_ARRAY)) node = phi_json_get(phi_json_at(node, 0), "msg");
-    return phi__classify_text(node);
-}
-
-static void phi__classify_google(phi__fault *f, const phi_json *error) {
-    phi_json_iter it = phi_json_each(phi_json_get(error, "details"));
-    const phi_json *entry;
-    if (!phi_json_is(phi_json_get(error, "details"), PHI_JSON_ARRAY)) return;
-    while ((entry = phi_json_next(&it)) != NULL) {
-        if (f->delay.len == 0) f->delay = phi__classify_text(phi_json_get(entry, "retryDelay"));
-        if (phi__str_is(phi__classify_text(phi_json_get(entry, "reason")), "API_KEY_INVALID"))
-            f->bad_key = true;
-    }
+    return phi__fault_text(node);
 }
 
 /* Statuses that words stand for, where an error came without one. */
-static int phi__classify_status_of(phi_str word) {
+static int phi__fault_status_of(phi_str word) {
     static const struct phi__fault_status {
-        char word[30];
-        int16_t status;
-    } table[] = {{"overloaded_error", 529},
-                 {"rate_limit_error", 429},
-                 {"rate_limit_exceeded", 429},
-                 {"insufficient_quota", 429},
-                 {"api_error", 500},
-                 {"server_error", 500},
-                 {"internal_server_error", 500},
-                 {"InternalServerError", 500},
-                 {"internal_error", 500},
-                 {"server_is_overloaded", 503},
-                 {"slow_down", 503},
-                 {"overloaded", 503},
-                 {"service_unavailable", 503},
-                 {"timeout_error", 504},
-                 {"invalid_request_error", 400},
-                 {"invalid_prompt", 400},
-                 {"invalid_image", 400},
-                 {"BadRequestError", 400},
-                 {"context_length_exceeded", 400},
-                 {"exceed_context_size_error", 400},
-                 {"authentication_error", 401},
-                 {"billing_error", 402},
-                 {"permission_error", 403},
-                 {"not_found_error", 404},
-                 {"conflict_error", 409},
-                 {"request_too_large", 413},
-                 /* Google's Interactions */
-                 {"invalid_request", 400},
-                 {"failed_precondition", 400},
-                 {"parameter_unknown", 400},
-                 {"authentication", 401},
-                 {"payment_required", 402},
-                 {"permission_denied", 403},
-                 {"not_found", 404},
-                 {"model_not_found", 404},
-                 {"quota_exceeded", 429},
-                 {"gateway_timeout", 504}};
+        int status;
+        const char *words; /* each ends with a NUL, and one more NUL ends the list */
+    } table[] = {
+        {529, "overloaded_error\0"},
+        {429, "rate_limit_error\0rate_limit_exceeded\0insufficient_quota\0quota_exceeded\0"},
+        {500, "api_error\0server_error\0internal_server_error\0InternalServerError\0"},
+        {500, "internal_error\0"},
+        {503, "server_is_overloaded\0slow_down\0overloaded\0service_unavailable\0"},
+        {504, "timeout_error\0gateway_timeout\0"},
+        {400, "invalid_request_error\0invalid_prompt\0invalid_image\0BadRequestError\0"},
+        {400, "context_length_exceeded\0exceed_context_size_error\0invalid_request\0"},
+        {400, "failed_precondition\0parameter_unknown\0"},
+        {401, "authentication_error\0authentication\0"},
+        {402, "billing_error\0payment_required\0"},
+        {403, "permission_error\0permission_denied\0"},
+        {404, "not_found_error\0not_found\0model_not_found\0"},
+        {409, "conflict_error\0"},
+        {413, "request_too_large\0"}};
     uint64_t n;
     if (phi__str_to_u64(word, &n) && n >= 400 && n < 600) return (int)n;
     for (size_t i = 0; i < PHI__COUNT(table); i++)
-        if (phi__str_is(word, table[i].word)) return table[i].status;
+        for (const char *at = table[i].words; *at != '\0'; at += strlen(at) + 1)
+            if (phi__str_is(word, at)) return table[i].status;
     return 0;
 }
 
-/* Whether a text names a status: "error 429:", but not "429 tokens" or "1,429". */
-static bool phi__classify_names(phi_str s, const char *status) {
+/* True if a text names a status: "error 429:", but not "429 tokens" or "1,429". */
+static bool phi__fault_names(phi_str s, const char *status) {
     size_t at = 0, len = strlen(status);
     while ((at = phi__str_find(s, at, status)) != SIZE_MAX) {
         char before = at > 0 ? s.at[at - 1] : ' ';
         char after = at + len < s.len ? s.at[at + len] : ' ';
-        if (!phi__classify_is_digit(before) && !phi__classify_is_digit(after) &&
-            strchr(",.-", before) == NULL && !phi__classify_at(s, at + len, ",#") &&
-            !phi__classify_at(s, at + len, ".#") && !phi__classify_at(s, at + len, " token"))
+        if (!phi__is_digit(before) && !phi__is_digit(after) && strchr(",.-", before) == NULL &&
+            !phi__fault_at(s, at + len, ",#") && !phi__fault_at(s, at + len, ".#") &&
+            !phi__fault_at(s, at + len, " token"))
             return true;
         at += len;
     }
     return false;
 }
 
-static int phi__classify_number_of(const phi_json *node) {
+static int phi__fault_number_of(const phi_json *node) {
     int64_t n = phi_json_int(node, 0);
     return n >= 400 && n < 600 ? (int)n : 0;
 }
 
-static void phi__classify_read_json(phi__fault *f, phi_arena *arena, const phi_json *root) {
+static void phi__fault_read_json(phi__fault *f, phi_arena *arena, const phi_json *root) {
     if (phi_json_is(root, PHI_JSON_ARRAY)) root = phi_json_at(root, 0);
     const phi_json *error = phi_json_get(root, "error");
     if (phi_json_is(error, PHI_JSON_STRING)) {
-        f->message = phi__classify_text(error);
+        f->message = phi__fault_text(error);
         error = root;
     }
     if (!phi_json_is(error, PHI_JSON_OBJECT)) error = root;
     const phi_json *metadata = phi_json_get(error, "metadata");
-    if (!phi__str_is(phi__classify_text(phi_json_get(error, "type")), "error"))
-        f->type = phi__classify_text(phi_json_get(error, "type"));
-    if (f->message.len == 0) f->message = phi__classify_text(phi_json_get(error, "message"));
-    if (f->message.len == 0) f->message = phi__classify_text(phi_json_get(error, "Message"));
-    if (f->message.len == 0) f->message = phi__classify_text(phi_json_get(root, "message"));
-    if (f->message.len == 0) f->message = phi__classify_detail(phi_json_get(root, "detail"));
-    f->detail = phi__classify_text(phi_json_get(metadata, "raw"));
-    if (f->detail.len == 0)
-        f->detail = phi__classify_text(phi_json_path(error, "details.error_code"));
-    f->request_id = phi__classify_text(phi_json_get(root, "request_id"));
+    if (!phi__str_is(phi__fault_text(phi_json_get(error, "type")), "error"))
+        f->type = phi__fault_text(phi_json_get(error, "type"));
+    if (f->message.len == 0) f->message = phi__fault_text(phi_json_get(error, "message"));
+    if (f->message.len == 0) f->message = phi__fault_text(phi_json_get(error, "Message"));
+    if (f->message.len == 0) f->message = phi__fault_text(phi_json_get(root, "message"));
+    if (f->message.len == 0) f->message = phi__fault_detail(phi_json_get(root, "detail"));
+    f->detail = phi__fault_text(phi_json_get(metadata, "raw"));
+    if (f->detail.len == 0) f->detail = phi__fault_text(phi_json_path(error, "details.error_code"));
+    f->request_id = phi__fault_text(phi_json_get(root, "request_id"));
     /* Which of an error's words is its code: a text wins over a number, but a number over a
        type that is only its name ("InternalServerError"); a code that is null says there is
        none. */
@@ -440,29 +364,37 @@ static void phi__classify_read_json(phi__fault *f, phi_arena *arena, const phi_j
     const phi_json *status = phi_json_get(error, "status");
     bool telling = f->type.len > 6 && memcmp(f->type.at + f->type.len - 6, "_error", 6) == 0;
     if (phi_json_is(code, PHI_JSON_STRING))
-        f->code = phi__classify_text(code);
+        f->code = phi__fault_text(code);
     else if (phi_json_is(status, PHI_JSON_STRING))
-        f->code = phi__classify_text(status);
+        f->code = phi__fault_text(status);
     else if (phi_json_is(code, PHI_JSON_NUMBER) && telling)
         f->code = f->type;
     else if (phi_json_is(code, PHI_JSON_NUMBER))
         (void)phi_json_write(arena, code, 0, &f->code);
     else if (code == NULL)
         f->code = f->type;
-    phi__classify_google(f, error);
-    if (f->status == 0) f->status = phi__classify_number_of(phi_json_get(root, "status_code"));
-    if (f->status == 0) f->status = phi__classify_number_of(phi_json_get(error, "status_code"));
-    if (f->status == 0) f->status = phi__classify_number_of(phi_json_get(error, "code"));
-    if (f->status == 0) f->status = phi__classify_status_of(f->code);
-    if (f->status == 0) f->status = phi__classify_status_of(f->type);
+    phi_json_iter it = phi_json_each(phi_json_get(error, "details"));
+    const phi_json *entry;
+    if (phi_json_is(phi_json_get(error, "details"), PHI_JSON_ARRAY)) {
+        while ((entry = phi_json_next(&it)) != NULL) {
+            if (f->delay.len == 0) f->delay = phi__fault_text(phi_json_get(entry, "retryDelay"));
+            if (phi__str_is(phi__fault_text(phi_json_get(entry, "reason")), "API_KEY_INVALID"))
+                f->bad_key = true;
+        }
+    }
+    if (f->status == 0) f->status = phi__fault_number_of(phi_json_get(root, "status_code"));
+    if (f->status == 0) f->status = phi__fault_number_of(phi_json_get(error, "status_code"));
+    if (f->status == 0) f->status = phi__fault_number_of(phi_json_get(error, "code"));
+    if (f->status == 0) f->status = phi__fault_status_of(f->code);
+    if (f->status == 0) f->status = phi__fault_status_of(f->type);
     if (f->status == 0 &&
-        (phi__classify_any(f, "rate limit\0") || phi__classify_any(f, "too many req\0") ||
-         phi__classify_names(f->message, "429")))
+        (phi__fault_any(f, "rate limit\0") || phi__fault_any(f, "too many req\0") ||
+         phi__fault_names(f->message, "429")))
         f->status = 429;
 }
 
 /* The title of a proxy's page. */
-static phi_str phi__classify_title(phi_str html) {
+static phi_str phi__fault_title(phi_str html) {
     size_t at = phi__str_find_nocase(html, 0, "<title");
     if (at == SIZE_MAX || (at = phi__str_find(html, at, ">")) == SIZE_MAX) return PHI__LIT("");
     size_t end = phi__str_find_nocase(html, at, "</title");
@@ -470,39 +402,39 @@ static phi_str phi__classify_title(phi_str html) {
     return phi__str_trim(phi__str(html.at + at + 1, end - at - 1));
 }
 
-static phi_json *phi__classify_parse(phi_arena *arena, phi_str text) {
+static phi_json *phi__fault_parse(phi_arena *arena, phi_str text) {
     phi_json *root = NULL;
     phi_status status = phi_json_parse(arena, text, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
     return status == PHI_OK ? root : NULL;
 }
 
 /* A gateway that was to stream may write its error as an event: "data: {...}". NULL: it is none. */
-static phi_json *phi__classify_read_event(phi_arena *arena, phi_str body) {
+static phi_json *phi__fault_read_event(phi_arena *arena, phi_str body) {
     phi_json *root = NULL;
     phi__sse_event event;
     phi__sse sse;
     phi__sse_init(&sse, arena->memory, PHI__FAULT_BODY_MOST);
     phi__sse_feed(&sse, body.at, body.len);
     while (root == NULL && phi__sse_next(&sse, &event) > 0)
-        root = phi__classify_parse(arena, event.data);
+        root = phi__fault_parse(arena, event.data);
     while (root == NULL && phi__sse_finish(&sse, &event) > 0)
-        root = phi__classify_parse(arena, event.data);
+        root = phi__fault_parse(arena, event.data);
     phi__sse_free(&sse);
     return root;
 }
 
-static void phi__classify_read(phi__fault *f, phi_arena *arena, phi_str body) {
+static void phi__fault_read(phi__fault *f, phi_arena *arena, phi_str body) {
     body.len = phi__min(body.len, PHI__FAULT_BODY_MOST);
     body = phi__str_trim(body);
     f->empty = body.len == 0;
-    phi_json *root = f->empty ? NULL : phi__classify_parse(arena, body);
-    if (root == NULL && !f->empty) root = phi__classify_read_event(arena, body);
-    if (root != NULL) phi__classify_read_json(f, arena, root);
+    phi_json *root = f->empty ? NULL : phi__fault_parse(arena, body);
+    if (root == NULL && !f->empty) root = phi__fault_read_event(arena, body);
+    if (root != NULL) phi__fault_read_json(f, arena, root);
     if (phi__str_trim(f->message).len == 0) {
         /* Words for a body without any. */
         phi__buf words;
         bool page = body.len > 0 && body.at[0] == '<';
-        phi_str show = page ? phi__classify_title(body) : body;
+        phi_str show = page ? phi__fault_title(body) : body;
         phi__buf_init(&words, arena->memory);
         if (f->status != 0) phi__buf_printf(&words, "HTTP %d", f->status);
         phi__buf_text(&words, f->empty ? " without a body" : page ? " with a web page" : "");
@@ -520,30 +452,30 @@ static void phi__classify_read(phi__fault *f, phi_arena *arena, phi_str body) {
 
 /* ---- deciding ---- */
 
-static phi_failure_kind phi__classify_kind(const phi__fault *f, const phi_model *model) {
+static phi_failure_kind phi__fault_kind(const phi__fault *f, const phi_model *model) {
     bool client = f->status == 0 || (f->status >= 400 && f->status < 500);
     if (f->status == 401 || f->status == 403 || f->bad_key) return PHI_FAILURE_AUTH;
     if (f->status == 402) return PHI_FAILURE_QUOTA;
-    if (client && phi__classify_any(f, phi__fault_quotas)) return PHI_FAILURE_QUOTA;
+    if (client && phi__fault_any(f, phi__fault_quotas)) return PHI_FAILURE_QUOTA;
     if (f->status == 429 && phi__str_is(f->code, "1308")) return PHI_FAILURE_QUOTA; /* z.ai */
     if (f->status == 413) return PHI_FAILURE_OVERFLOW;
-    if (f->status == 429 || phi__classify_any(f, phi__fault_paces)) return PHI_FAILURE_RATE_LIMITED;
+    if (f->status == 429 || phi__fault_any(f, phi__fault_paces)) return PHI_FAILURE_RATE_LIMITED;
     if (f->status == 400 && f->empty && model != NULL &&
         (model->quirks & PHI_QUIRK_EMPTY_IS_OVERFLOW) != 0)
         return PHI_FAILURE_OVERFLOW;
-    if (client && phi__classify_is_overflow(f)) return PHI_FAILURE_OVERFLOW;
-    if (client && phi__classify_any(f, phi__fault_filters)) return PHI_FAILURE_CONTENT_FILTER;
-    if (f->status >= 500 && phi__classify_any(f, phi__fault_unfits))
+    if (client && phi__fault_is_overflow(f)) return PHI_FAILURE_OVERFLOW;
+    if (client && phi__fault_any(f, phi__fault_filters)) return PHI_FAILURE_CONTENT_FILTER;
+    if (f->status >= 500 && phi__fault_any(f, phi__fault_unfits))
         return PHI_FAILURE_INVALID_REQUEST;
     if (f->status == 408 || f->status == 409 || f->status == 424 || f->status >= 500)
         return PHI_FAILURE_SERVER;
     return f->status == 0 ? PHI_FAILURE_SERVER : PHI_FAILURE_INVALID_REQUEST;
 }
 
-static void phi__classify_decide(const phi__fault *f, const phi_model *model, phi_str headers,
-                                 phi_failure *out) {
+static void phi__fault_decide(const phi__fault *f, const phi_model *model, phi_str headers,
+                              phi_failure *out) {
     phi_str wish = phi__headers_value(headers, "x-should-retry");
-    out->kind = phi__classify_kind(f, model);
+    out->kind = phi__fault_kind(f, model);
     out->retryable = out->kind == PHI_FAILURE_RATE_LIMITED || out->kind == PHI_FAILURE_SERVER;
     if (phi__str_is_nocase(wish, "true")) out->retryable = true;
     if (phi__str_is_nocase(wish, "false")) out->retryable = false;
@@ -556,7 +488,7 @@ static void phi__classify_decide(const phi__fault *f, const phi_model *model, ph
 }
 
 /* The type of AWS errors is in a header, with a namespace behind a colon. */
-static void phi__classify_read_headers(phi__fault *f, phi_str headers) {
+static void phi__fault_read_headers(phi__fault *f, phi_str headers) {
     static const char *const ids[] = {"request-id", "x-request-id", "x-amzn-requestid",
                                       "x-litellm-call-id"};
     phi_str type = phi__headers_value(headers, "x-amzn-errortype");
@@ -571,19 +503,19 @@ static void phi__classify_read_headers(phi__fault *f, phi_str headers) {
     }
 }
 
-static void phi__classify_keep(phi_arena *arena, phi_str *s) {
+static void phi__fault_keep(phi_arena *arena, phi_str *s) {
     if (!phi__arena_str(arena, *s, s)) *s = PHI__LIT("");
 }
 
 /* ---- for the loop ---- */
 
 PHI__FN bool phi__classify_is_overflow_text(phi_str text) {
-    if (phi__classify_says_any(text, phi__fault_paces) ||
-        phi__classify_says_any(text, phi__fault_text_paces))
+    if (phi__fault_says_any(text, phi__fault_paces) ||
+        phi__fault_says_any(text, phi__fault_text_paces))
         return false;
-    return phi__classify_at(text, 0, "context overflow:") || phi__classify_is_excess(text) ||
-           phi__classify_says_any(text, phi__fault_overflows) ||
-           phi__classify_says_any(text, phi__fault_counts);
+    return phi__fault_at(text, 0, "context overflow:") || phi__fault_is_excess(text) ||
+           phi__fault_says_any(text, phi__fault_overflows) ||
+           phi__fault_says_any(text, phi__fault_counts);
 }
 
 PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str headers, phi_str body,
@@ -591,13 +523,13 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
     phi__fault f = PHI_ZERO;
     memset(out, 0, sizeof *out);
     f.status = http_status;
-    phi__classify_read(&f, arena, body);
-    phi__classify_read_headers(&f, headers);
-    phi__classify_decide(&f, model, headers, out);
+    phi__fault_read(&f, arena, body);
+    phi__fault_read_headers(&f, headers);
+    phi__fault_decide(&f, model, headers, out);
     out->http_status = http_status;
-    phi__classify_keep(arena, &out->code); /* headers are borrowed only until now */
-    phi__classify_keep(arena, &out->message);
-    phi__classify_keep(arena, &out->request_id);
+    phi__fault_keep(arena, &out->code); /* headers are borrowed only until now */
+    phi__fault_keep(arena, &out->message);
+    phi__fault_keep(arena, &out->request_id);
 }
 
 /* ---- for decoders ---- */
@@ -606,8 +538,8 @@ PHI__FN void phi__classify_event(phi__assembly *a, phi_str json) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__fault f = PHI_ZERO;
     phi_failure failure = PHI_ZERO;
-    phi__classify_read(&f, &a->scratch, json);
-    phi__classify_decide(&f, NULL, PHI__LIT(""), &failure);
+    phi__fault_read(&f, &a->scratch, json);
+    phi__fault_decide(&f, NULL, PHI__LIT(""), &failure);
     phi__assembly_fail_with(a, &failure);
     phi_arena_reset(&a->scratch, mark);
 }
@@ -633,7 +565,7 @@ PHI__FN void phi__classify_bad_event(phi__assembly *a) {
 PHI__FN void phi__classify_body(phi__assembly *a, phi_str body) {
     phi_str text = phi__str_trim(body);
     if (text.len > 0 && text.at[0] == '<') {
-        phi_str title = phi__classify_title(phi__str(text.at, phi__min(text.len, 65536)));
+        phi_str title = phi__fault_title(phi__str(text.at, phi__min(text.len, 65536)));
         phi__buf words;
         phi__buf_init(&words, a->memory);
         phi__buf_text(&words, "the server sent a web page instead of an answer");

@@ -1,8 +1,6 @@
 /* codec.c - looks up protocols, and which model wrote a message. */
 #include "wire/codec_in.h"
 
-#include "wire/wire_in.h"
-
 enum { PHI__CODEC_NAME_MOST = 64 }; /* bytes of a protocol's name; a longer one is none of ours */
 
 PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol) {

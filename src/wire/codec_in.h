@@ -1,24 +1,12 @@
-/* codec_in.h - a provider as a pure codec: messages to request pieces, stream events to a message.
-
-   This folder holds what all protocols share. It knows no codec by name: the differences between
-   protocols are fields of phi__codec. The codecs are in src/codecs, one pair of files a protocol;
-   tools.c there lists them. No I/O, no clock, no state outside of the arguments: the same input
-   gives the same bytes. A block of a message is rendered once per wire form and kept with the
-   message (phi__item.rendered), so that a turn costs the new blocks and a list of pieces, not the
-   history.
-
-   Encoding is resumable: begin, advance(units) until it is not PHI_BUSY, and the request is there.
-   A unit is one message, or a KiB of it that was not rendered before. */
+/* codec_in.h - what the files of wire/ share and other rooms do not see. */
 #ifndef PHI_WIRE_CODEC_IN_H
 #define PHI_WIRE_CODEC_IN_H
 
 #include "wire/wire_in.h"
-#include "io/io_in.h"
-#include "model/model.h"
-#include "model/model_in.h"
-#include "wire/fill_in.h"
 
-/* Of a model's names, by each name of its protocol; zeros where one is missing. */
+/* ---- the codec and its encoder ---- */
+
+/* A number for a model's names, by each name of its protocol; zeros where one is missing. */
 PHI__FN void phi__codec_origins_of(const phi__codec *codec, phi_str model, phi_str provider,
                                    uint64_t out[PHI__CODEC_NAMES]);
 PHI__FN bool phi__codec_origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_t origin);
@@ -26,5 +14,62 @@ PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t block, uin
                                phi_str json);
 PHI__FN void phi__encode_seal(phi__encoder *e, phi_str method); /* once, after all pieces */
 PHI__FN bool phi__classify_is_overflow_text(phi_str text);
+
+/* ---- extras ---- */
+
+enum {
+    PHI__EXTRA_DEEP = 32,     /* objects inside of objects */
+    PHI__EXTRA_MEMBERS = 1024 /* of an object */
+};
+
+/* Merges e->spec->extra into the pieces so far, which are the head of the body. Sets e->refused
+   where the head has one of its members. */
+PHI__FN void phi__extra_apply(phi__encoder *e);
+
+/* ---- long texts and images, written in slices ---- */
+
+/* Leaves a hole in the scratch buffer for a long text; false: render it now. */
+PHI__FN bool phi__fill_hole(struct phi__encoder *e, phi_str source, bool base64);
+
+/* Base64 as it is; a byte that is none would break the JSON and is left out. */
+PHI__FN void phi__fill_base64(phi__buf *out, phi_str data);
+PHI__FN void phi__fill_begin(struct phi__encoder *e, size_t item, uint32_t block, uint32_t form);
+
+/* True: *json is the rendering, of f->item, block and form (or memory ended: e->failed). False: the
+   units are used up. */
+PHI__FN bool phi__fill_advance(struct phi__encoder *e, size_t *units, phi_str *json);
+PHI__FN void phi__fill_drop(struct phi__encoder *e); /* at any time */
+
+/* ---- frames, rendering, repair and strict schemas ---- */
+
+/* After the last byte: true if the stream ended inside of a frame. */
+PHI__FN bool phi__frames_cut(const phi__frames *frames);
+
+/* codec NULL: a host's own protocol. */
+PHI__FN phi__id_rule phi__render_id_rule(const phi__codec *codec, const phi_model *model);
+
+/* The id itself, where the rule allows it, or its replacement, written into `room`. */
+enum { PHI__ID_ROOM = 38 };
+PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI__ID_ROOM]);
+
+/* PHI__MEDIA_ bits of a target. codec NULL: a host's own protocol, all of them. */
+PHI__FN uint32_t phi__render_media(const phi__codec *codec, const phi_model *model);
+
+/* A block that this target does not take, and the line that replaces it. */
+PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
+PHI__FN phi_str phi__render_omitted(const phi_texts *texts, phi_content_kind kind);
+
+/* Appends the object that a text means, as JSON. False as phi__repair_value. *faults 0: it was
+   JSON. */
+PHI__FN bool phi__repair_object(phi__buf *out, phi_str text, uint32_t *faults);
+
+/* Appends the schema in that form, always the same bytes for the same text. False: no memory
+   (out->failed), or the schema has no such form: `words` (terminated) then say where and why: at
+   /properties/a: "oneOf" has no strict form. The appended bytes are then of no use. */
+PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
+                                size_t words_size);
+
+/* The form in which a model takes strict tools. */
+PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model);
 
 #endif

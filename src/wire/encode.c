@@ -1,9 +1,7 @@
 /* encode.c - the parts of a request for codecs: pieces, kept renderings, the address and its
    headers. */
-#include "wire/wire_in.h"
 
-#include "text/text_in.h"
-#include "wire/render_in.h"
+#include "wire/codec_in.h"
 
 #include <stdio.h>
 
@@ -40,13 +38,16 @@ PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal) {
     phi__encode_piece(e, phi_str_of(literal));
 }
 
+PHI__FN bool phi__encode_copy(phi__encoder *e, phi_str *out) {
+    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), out))
+        e->failed = true;
+    phi__buf_clear(&e->scratch);
+    return !e->failed;
+}
+
 PHI__FN void phi__encode_scratch(phi__encoder *e) {
     phi_str copy;
-    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &copy))
-        e->failed = true;
-    else
-        phi__encode_piece(e, copy);
-    phi__buf_clear(&e->scratch);
+    if (phi__encode_copy(e, &copy)) phi__encode_piece(e, copy);
 }
 
 PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
@@ -163,12 +164,7 @@ static bool phi__encode_clean(phi__encoder *e, phi_str from, phi_str *out) {
     return true;
 }
 
-static bool phi__encode_ends(phi_str s, const char *end) {
-    size_t n = strlen(end);
-    return s.len >= n && memcmp(s.at + s.len - n, end, n) == 0;
-}
-
-/* Whether a url is scheme and host only. */
+/* True if a url is scheme and host only. */
 static bool phi__encode_bare(phi_str url) {
     size_t at = phi__str_find(url, 0, "://");
     return phi__str_find(url, at == SIZE_MAX ? 0 : at + 3, "/") == SIZE_MAX;
@@ -202,20 +198,36 @@ PHI__FN void phi__encode_model_headers(phi__encoder *e) {
             phi__encode_header(e, model->headers[i].name, phi_str_of(model->headers[i].value));
 }
 
+PHI__FN void phi__encode_accept(phi__encoder *e, const char *accept) {
+    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
+    phi__encode_header(e, "accept", phi_str_of(accept));
+}
+
+PHI__FN void phi__encode_key(phi__encoder *e, const char *header) {
+    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
+    phi__buf_clear(&e->scratch);
+    phi__buf_wrap(&e->scratch, header == NULL ? "Bearer " : "", key, "");
+    if (e->scratch.failed) e->failed = true;
+    if (key.len > 0)
+        phi__encode_header(e, header == NULL ? "authorization" : header, phi__buf_str(&e->scratch));
+    phi__buf_clear(&e->scratch);
+    phi__encode_model_headers(e);
+}
+
 PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,
                              const char *path) {
     phi_str base = phi__str_trim(phi_str_of(e->spec->model->base_url)), query = {NULL, 0};
     size_t at = phi__str_find(base, 0, "?");
     phi__buf *out = &e->scratch;
     if (at != SIZE_MAX) {
-        query = phi__str(base.at + at, base.len - at);
+        query = phi__str_skip(base, at);
         base.len = at;
     }
     while (base.len > 0 && base.at[base.len - 1] == '/') base.len--;
     phi__buf_clear(out);
     phi__buf_add_str(out, base);
-    if (!phi__encode_ends(base, path)) {
-        if (only_bare ? phi__encode_bare(base) : !phi__encode_ends(base, version))
+    if (!phi__str_ends(base, path)) {
+        if (only_bare ? phi__encode_bare(base) : !phi__str_ends(base, version))
             phi__buf_text(out, version);
         phi__buf_text(out, path);
     }
@@ -240,45 +252,31 @@ PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, p
     if (!e->failed) phi__encode_seal(e, method);
 }
 
-/* ======== The settings of a request that not every target takes: which ones, and how the
+/* ---- The settings of a request that not every target takes: which ones, and how the
    codecs write them. */
-
-static void phi__takes_number(phi__encoder *e, const char *key, double value) {
-    phi__json_write_key(&e->scratch, phi_str_of(key));
-    phi__json_number_put_double(&e->scratch, value);
-}
-
-static void phi__takes_stop(phi__encoder *e, const char *key) {
-    const phi_request_options *options = &e->spec->options;
-    phi__json_write_key(&e->scratch, phi_str_of(key));
-    phi__buf_char(&e->scratch, '[');
-    for (size_t i = 0; i < options->stop_count; i++) {
-        phi__json_write_comma(&e->scratch);
-        phi__json_write_str(&e->scratch, phi_str_of(options->stop[i]));
-    }
-    phi__buf_char(&e->scratch, ']');
-}
 
 PHI__FN void phi__takes_put(phi__encoder *e, const phi__takes_keys *keys, uint32_t takes) {
     const phi_request_options *options = &e->spec->options;
     phi__buf *out = &e->scratch;
     if (keys->temperature != NULL && e->spec->temperature >= 0 &&
         (takes & PHI__TAKES_TEMPERATURE) != 0)
-        phi__takes_number(e, keys->temperature, e->spec->temperature);
+        phi__records_double(out, keys->temperature, e->spec->temperature);
     if (keys->top_p != NULL && options->top_p > 0 && (takes & PHI__TAKES_TOP_P) != 0)
-        phi__takes_number(e, keys->top_p, options->top_p);
-    if (keys->top_k != NULL && options->top_k > 0 && (takes & PHI__TAKES_TOP_K) != 0) {
-        phi__json_write_key(out, phi_str_of(keys->top_k));
-        phi__buf_u64(out, options->top_k);
+        phi__records_double(out, keys->top_p, options->top_p);
+    if (keys->top_k != NULL && options->top_k > 0 && (takes & PHI__TAKES_TOP_K) != 0)
+        phi__records_u64(out, keys->top_k, options->top_k);
+    if (keys->stop != NULL && options->stop_count > 0 && (takes & PHI__TAKES_STOP) != 0) {
+        phi__records_raw(&e->scratch, keys->stop, "[");
+        for (size_t i = 0; i < options->stop_count; i++) {
+            phi__json_write_comma(&e->scratch);
+            phi__json_write_str(&e->scratch, phi_str_of(options->stop[i]));
+        }
+        phi__buf_char(&e->scratch, ']');
     }
-    if (keys->stop != NULL && options->stop_count > 0 && (takes & PHI__TAKES_STOP) != 0)
-        phi__takes_stop(e, keys->stop);
-    if (keys->seed != NULL && options->has_seed && (takes & PHI__TAKES_SEED) != 0) {
-        phi__json_write_key(out, phi_str_of(keys->seed));
-        phi__json_number_put_i64(out, options->seed);
-    }
+    if (keys->seed != NULL && options->has_seed && (takes & PHI__TAKES_SEED) != 0)
+        phi__records_i64(out, keys->seed, options->seed);
     if (keys->tier != NULL && options->service_tier != NULL && (takes & PHI__TAKES_TIER) != 0)
-        phi__render_member(out, keys->tier, phi_str_of(options->service_tier));
+        phi__records_str(out, keys->tier, phi_str_of(options->service_tier));
 }
 
 PHI__FN bool phi__takes_serial(const phi__request_spec *spec, uint32_t takes) {
@@ -286,9 +284,12 @@ PHI__FN bool phi__takes_serial(const phi__request_spec *spec, uint32_t takes) {
            spec->tool_choice != PHI_TOOL_CHOICE_NONE;
 }
 
-PHI__FN void phi__takes_put_raw(phi__encoder *e, const phi__tool_view *tool) {
+PHI__FN bool phi__takes_raw(phi__encoder *e, size_t tool) {
+    if (tool > 0) phi__buf_char(&e->scratch, ',');
+    if (!e->spec->tools[tool].is_raw) return false;
     phi__encode_scratch(e);
-    phi__encode_piece(e, tool->raw);
+    phi__encode_piece(e, e->spec->tools[tool].raw);
+    return true;
 }
 
 PHI__FN bool phi__takes_deferred(const phi__request_spec *spec) {

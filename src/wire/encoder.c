@@ -3,10 +3,8 @@
    Faults that a provider would refuse are repaired here, in the request and not in the log: a
    result without its call, or a second one, is left out; a call without a result gets one before
    the next message. */
-#include "wire/wire_in.h"
 
-#include "wire/extra_in.h"
-#include "wire/render_in.h"
+#include "wire/codec_in.h"
 
 /* Bits of phi__prefix.thinks, by item. */
 enum {
@@ -14,23 +12,7 @@ enum {
     PHI__PREFIX_SENT = 2
 };
 
-/* ======== Which thinking of earlier answers a request may still send.
-
-   Newer Claude models accept a thinking block only while the system prompt, the tools and every
-   message before it are those that it was made under, and only as part of an unbroken run of the
-   thinking sent then (Anthropic, "Prefix checks on thinking blocks", read 2026-11-26): cache marks,
-   thinking before it, and all other parameters do not count. phi keeps two numbers with each answer
-   that thinks: a hash of that prefix, and parts of it with the thinking sent last
-   (phi_message.prefix, .prefix_parts). Before a request is rendered they are compared with the
-   request as it is now: thinking whose prefix has changed, and thinking before which another block
-   is missing, is left out. So a compaction, a rewrite, another model, a restore and a hook need no
-   code here.
-
-   An answer from an older file has no such numbers: it counts as valid while nothing was rewritten.
-
-   Cost: nothing for a target that neither checks nor is asked to think. Otherwise each message is
-   hashed once and its hash kept with it; a request hashes its new messages and reads the number of
-   each older one. */
+/* ---- which thinking of earlier answers a request may still send ---- */
 
 /* Another rendering of the same messages is another prefix: raise it when a codec whose target
    checks prefixes renders differently. */
@@ -114,9 +96,8 @@ static uint64_t phi__prefix_content(phi__encoder *e, const phi_content *c, uint6
     n = phi__prefix_hash(c->text, n);
     if (c->kind == PHI_CONTENT_TEXT) return phi__prefix_hash(c->citations, n);
     n = phi__prefix_hash(c->name, n);
-    if (c->kind == PHI_CONTENT_TOOL_CALL) {
+    if (c->kind == PHI_CONTENT_TOOL_CALL)
         return phi__prefix_arguments(e, c->arguments, phi__prefix_hash(c->id, n));
-    }
     n = phi__prefix_hash(c->data, n);
     n = phi__prefix_hash(c->mime_type, n);
     n = phi__prefix_hash(c->url, n);
@@ -224,31 +205,6 @@ static phi__prefix_cause phi__prefix_cause_of(const phi__encoder *e, const phi__
     return PHI__PREFIX_MESSAGES;
 }
 
-/* Backwards from the newest valid thinking: each block wants the one that was sent before it. */
-static void phi__prefix_decide(const phi__encoder *e, phi__prefix *p) {
-    uint64_t want = 0;
-    bool any = true, broken = false, previous = false;
-    for (size_t i = e->spec->item_count; i > 0; i--) {
-        const phi_message *m = e->spec->items[i - 1].message;
-        uint32_t id = p->thinking[i - 1];
-        if (id == 0) continue;
-        if ((p->thinks[i - 1] & PHI__PREFIX_VALID) != 0 &&
-            (p->only_counts || (!broken && (any || previous || id == want)))) {
-            p->thinks[i - 1] |= PHI__PREFIX_SENT;
-            if (any) p->last = id;
-            any = false;
-            previous = m->prefix == 0;
-            want = m->prefix_parts & UINT32_MAX;
-            if (!previous && want == 0) broken = true; /* it was the first */
-            continue;
-        }
-        if (!any && (previous || id == want)) broken = true;
-        p->dropped++;
-        p->first = i - 1;
-    }
-    if (p->first != SIZE_MAX) p->cause = phi__prefix_cause_of(e, p);
-}
-
 PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units) {
     while (p->at < e->spec->item_count && !e->failed) {
         size_t cost = 0;
@@ -267,7 +223,31 @@ PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units)
         if (p->at % 32 == 0) cost++; /* of those whose hash is kept many go into a unit */
         *units -= phi__min(*units, cost);
     }
-    if (!e->failed) phi__prefix_decide(e, p);
+    if (!e->failed) {
+        /* Backwards from the newest valid thinking: each block wants the one that was sent
+           before it. */
+        uint64_t want = 0;
+        bool any = true, broken = false, previous = false;
+        for (size_t i = e->spec->item_count; i > 0; i--) {
+            const phi_message *m = e->spec->items[i - 1].message;
+            uint32_t id = p->thinking[i - 1];
+            if (id == 0) continue;
+            if ((p->thinks[i - 1] & PHI__PREFIX_VALID) != 0 &&
+                (p->only_counts || (!broken && (any || previous || id == want)))) {
+                p->thinks[i - 1] |= PHI__PREFIX_SENT;
+                if (any) p->last = id;
+                any = false;
+                previous = m->prefix == 0;
+                want = m->prefix_parts & UINT32_MAX;
+                if (!previous && want == 0) broken = true; /* it was the first */
+                continue;
+            }
+            if (!any && (previous || id == want)) broken = true;
+            p->dropped++;
+            p->first = i - 1;
+        }
+        if (p->first != SIZE_MAX) p->cause = phi__prefix_cause_of(e, p);
+    }
     return true;
 }
 
@@ -287,11 +267,7 @@ PHI__FN const char *phi__prefix_words(phi__prefix_cause cause) {
     return "nothing has changed";
 }
 
-/* ======== Drives a codec over a transcript, a message a unit, and keeps what it rendered.
-
-   Faults that a provider would refuse are repaired here, in the request and not in the log: a
-   result without its call, or a second one, is left out; a call without a result gets one before
-   the next message. */
+/* ---- the encoder ---- */
 
 enum {
     PHI__ENCODER_PREFIX,

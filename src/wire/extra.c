@@ -1,8 +1,5 @@
 /* extra.c - checks extras, merges them, and puts one into a request's head. */
-#include "wire/extra_in.h"
-
-#include "base/base_in.h"
-#include "text/text_in.h"
+#include "wire/codec_in.h"
 
 #include <stdio.h>
 
@@ -176,11 +173,9 @@ static size_t phi__extra_find(phi__extra_merge_state *s, phi_str object, phi__js
 }
 
 static void phi__extra_put(phi__buf *out, phi__json_text key, phi_str value) {
-    phi__json_write_comma(out);
-    phi__buf_char(out, '"');
+    phi__json_write_item(out, "\"");
     phi__buf_add(out, key.at, key.len);
-    phi__buf_text(out, "\":");
-    phi__buf_add_str(out, value);
+    phi__buf_wrap(out, "\":", value, "");
 }
 
 /* Both arrays in one. */
@@ -195,26 +190,6 @@ static void phi__extra_put_lists(phi__buf *out, phi__json_text key, phi_str wide
 }
 
 static void phi__extra_merge_object(phi__extra_merge_state *s, phi_str wide, phi_str narrow);
-
-/* A member that both have. */
-static void phi__extra_merge_member(phi__extra_merge_state *s, phi__extra_member wide,
-                                    phi_str narrow) {
-    const char *const *lists = s->settings != NULL ? s->settings->lists : NULL;
-    size_t before = phi__extra_enter(&s->path, phi__str(wide.key.at, wide.key.len));
-    if (phi__extra_is(wide.value, '{') && phi__extra_is(narrow, '{')) {
-        phi__extra_put(s->out, wide.key, phi__str(NULL, 0));
-        phi__extra_merge_object(s, wide.value, narrow);
-    } else if (s->is_head && phi__extra_is(wide.value, '[') && phi__extra_is(narrow, '[') &&
-               wide.value.at[wide.value.len - 1] == ']' && phi__extra_listed(lists, s->path.at))
-        phi__extra_put_lists(s->out, wide.key, wide.value, narrow);
-    else if (s->is_head) {
-        if (s->words[0] == '\0')
-            (void)snprintf(s->words, sizeof s->words,
-                           "extra: phi writes \"%s\" itself in this request", s->path.at);
-    } else
-        phi__extra_put(s->out, wide.key, narrow);
-    phi__extra_leave(&s->path, before);
-}
 
 /* The members of `narrow` that were not met. */
 static void phi__extra_put_rest(phi__extra_merge_state *s, phi_str narrow,
@@ -245,7 +220,22 @@ static void phi__extra_merge_object(phi__extra_merge_state *s, phi_str wide, phi
         size_t i = phi__extra_find(s, narrow, m.key, &value);
         if (i < (size_t)PHI__EXTRA_MEMBERS) {
             met[i / 8] = (unsigned char)(met[i / 8] | 1u << i % 8);
-            phi__extra_merge_member(s, m, value);
+            /* A member that both have. */
+            const char *const *lists = s->settings != NULL ? s->settings->lists : NULL;
+            size_t before = phi__extra_enter(&s->path, phi__str(m.key.at, m.key.len));
+            if (phi__extra_is(m.value, '{') && phi__extra_is(value, '{')) {
+                phi__extra_put(s->out, m.key, phi__str(NULL, 0));
+                phi__extra_merge_object(s, m.value, value);
+            } else if (s->is_head && phi__extra_is(m.value, '[') && phi__extra_is(value, '[') &&
+                       m.value.at[m.value.len - 1] == ']' && phi__extra_listed(lists, s->path.at))
+                phi__extra_put_lists(s->out, m.key, m.value, value);
+            else if (s->is_head) {
+                if (s->words[0] == '\0')
+                    (void)snprintf(s->words, sizeof s->words,
+                                   "extra: phi writes \"%s\" itself in this request", s->path.at);
+            } else
+                phi__extra_put(s->out, m.key, value);
+            phi__extra_leave(&s->path, before);
         } else if (open.len == 0)
             phi__extra_put(s->out, m.key, m.value);
     }

@@ -1,15 +1,10 @@
 /* fill.c - computes the length of the holes' contents first, then writes the bytes. */
-#include "wire/fill_in.h"
-
-#include "base/base_in.h"
-#include "text/text_in.h"
 #include "wire/codec_in.h"
 
 /* ---- base64 ---- */
 
 static bool phi__fill_is_base64(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '+' ||
-           c == '/' || c == '=' || c == '-' || c == '_';
+    return phi__is_alnum(c) || c == '+' || c == '/' || c == '=' || c == '-' || c == '_';
 }
 
 PHI__FN void phi__fill_base64(phi__buf *out, phi_str data) {
@@ -51,7 +46,7 @@ PHI__FN void phi__fill_begin(phi__encoder *e, size_t item, uint32_t block, uint3
 static bool phi__fill_slice(phi__encoder *e) {
     phi__fill *f = &e->fill;
     const phi__hole *hole = &f->holes[f->hole];
-    phi_str rest = phi__str(hole->source.at + f->done, hole->source.len - f->done);
+    phi_str rest = phi__str_skip(hole->source, f->done);
     size_t n =
         hole->base64 ? phi__min(rest.len, PHI__FILL_SLICE) : phi__utf8_cut(rest, PHI__FILL_SLICE);
     phi__buf_clear(&f->slice);
@@ -62,13 +57,6 @@ static bool phi__fill_slice(phi__encoder *e) {
     f->done += n;
     if (f->slice.failed) e->failed = true;
     return !e->failed;
-}
-
-/* Past the end of a hole: the next one. */
-static void phi__fill_next(phi__fill *f) {
-    if (f->done < f->holes[f->hole].source.len) return;
-    f->hole++;
-    f->done = 0;
 }
 
 /* The memory for all of it, now that its length is known. */
@@ -87,14 +75,6 @@ static void phi__fill_write(phi__fill *f, const char *at, size_t len) {
     f->len += len;
 }
 
-/* The codec's bytes between the last hole and this one. */
-static void phi__fill_write_scratch(phi__encoder *e) {
-    phi__fill *f = &e->fill;
-    size_t from = f->hole > 0 ? f->holes[f->hole - 1].offset : 0;
-    size_t to = f->hole < f->count ? f->holes[f->hole].offset : e->scratch.len;
-    phi__fill_write(f, e->scratch.at + from, to - from);
-}
-
 static phi_str phi__fill_end(phi__encoder *e) {
     phi__fill *f = &e->fill;
     phi_str json = phi__str(f->out, f->len);
@@ -111,7 +91,12 @@ PHI__FN bool phi__fill_advance(phi__encoder *e, size_t *units, phi_str *json) {
     *json = phi__str(NULL, 0);
     while (!e->failed) {
         if (f->hole == f->count && !f->measured && !phi__fill_take(e)) break;
-        if (f->measured && f->done == 0) phi__fill_write_scratch(e);
+        if (f->measured && f->done == 0) {
+            /* The codec's bytes between the last hole and this one. */
+            size_t from = f->hole > 0 ? f->holes[f->hole - 1].offset : 0;
+            size_t to = f->hole < f->count ? f->holes[f->hole].offset : e->scratch.len;
+            phi__fill_write(f, e->scratch.at + from, to - from);
+        }
         if (f->hole == f->count) {
             *json = phi__fill_end(e);
             break;
@@ -121,7 +106,11 @@ PHI__FN bool phi__fill_advance(phi__encoder *e, size_t *units, phi_str *json) {
             phi__fill_write(f, f->slice.at, f->slice.len);
         else
             f->total = phi__add(f->total, f->slice.len);
-        phi__fill_next(f);
+        /* Past the end of a hole: the next one. */
+        if (f->done >= f->holes[f->hole].source.len) {
+            f->hole++;
+            f->done = 0;
+        }
         *units -= phi__min(*units, PHI__FILL_SLICE / 1024);
         if (*units == 0) return false;
     }

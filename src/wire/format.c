@@ -1,12 +1,8 @@
 /* format.c - decides how a target gives structured output. One place for all protocols: a codec
    only states its abilities (phi__codec_rules) and writes its field. Where the target cannot, or
    does not accept the schema, a tool stands in. wire.md parts 2 to 8. */
-#include "wire/wire_in.h"
 
-#include "base/base_in.h"
-#include "text/text_in.h"
-#include "wire/render_in.h"
-#include "wire/strict_in.h"
+#include "wire/codec_in.h"
 #include "wire/structured.h"
 
 #include <stdio.h>
@@ -19,27 +15,6 @@
     ", once and as the last thing you do; the arguments are the answer."
 
 enum { PHI__FORMAT_WHY = 300 }; /* bytes of the message about a schema's fault */
-
-/* ---- the schema ---- */
-
-/* The schema in a strict form. PHI_BAD_ARG: it has none, and words say why. */
-static phi_status phi__format_strict(phi_arena *arena, phi__strict_form form, const char **schema,
-                                     char *words, size_t words_size) {
-    phi__buf text;
-    phi_str kept = {NULL, 0};
-    char why[PHI__FORMAT_WHY];
-    phi_status status = PHI_OK;
-    phi__buf_init(&text, arena->memory);
-    if (!phi__strict_schema(&text, phi_str_of(*schema), form, why, sizeof why))
-        status = text.failed ? PHI_NO_MEMORY : PHI_BAD_ARG;
-    else if (!phi__arena_str(arena, phi__buf_str(&text), &kept))
-        status = PHI_NO_MEMORY;
-    phi__buf_free(&text);
-    if (status == PHI_OK) *schema = kept.at;
-    if (status == PHI_BAD_ARG)
-        (void)snprintf(words, words_size, "SchemaMismatch: format.schema: %s", why);
-    return status;
-}
 
 /* ---- the tool in its place ---- */
 
@@ -56,41 +31,30 @@ PHI__FN bool phi__format_say(phi__request_spec *spec, phi_arena *arena, const ch
     return done;
 }
 
-static phi_status phi__format_by_tool(const phi__codec *codec, phi__request_spec *spec,
-                                      phi_arena *arena) {
-    size_t n = spec->tool_choice == PHI_TOOL_CHOICE_NONE ? 0 : spec->tool_count;
-    bool forced = codec->rules->unforced == NULL || !codec->rules->unforced(spec);
-    phi__tool_view *tools =
-        (phi__tool_view *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *tools));
-    if (tools == NULL) return PHI_NO_MEMORY;
-    if (n > 0) memcpy(tools, spec->tools, n * sizeof *tools);
-    memset(&tools[n], 0, sizeof tools[n]);
-    tools[n].name = PHI__LIT(PHI_RESPOND_TOOL);
-    tools[n].description = PHI__LIT(PHI__FORMAT_TOOL_WORDS);
-    tools[n].schema = spec->format.kind == PHI_FORMAT_JSON_SCHEMA
-                          ? phi_str_of(spec->format.schema)
-                          : PHI__LIT("{\"type\":\"object\"}");
-    if (spec->format.strict && spec->format.kind == PHI_FORMAT_JSON_SCHEMA)
-        tools[n].strict = phi__format_ops();
-    spec->tools = tools;
-    spec->tool_count = n + 1;
-    spec->tool_choice = forced ? PHI_TOOL_CHOICE_REQUIRED : PHI_TOOL_CHOICE_AUTO;
-    spec->respond = true;
-    spec->respond_only = forced && n == 0;
-    memset(&spec->format, 0, sizeof spec->format);
-    if (spec->respond_only || phi__format_say(spec, arena, PHI__FORMAT_TOOL_LINE)) return PHI_OK;
-    return PHI_NO_MEMORY;
-}
-
 /* In the form that the target wants. */
 static phi_status phi__format_schema(const phi__codec *codec, phi__request_spec *spec,
                                      phi_arena *arena, char *words, size_t words_size) {
-    phi__strict_form form = phi__strict_tools_form_of(codec, spec->model);
+    phi__strict_form form = phi__strict_form_of(codec, spec->model);
     phi__format_schema_rule rule = codec->rules->format_schema;
     if (spec->format.kind != PHI_FORMAT_JSON_SCHEMA || rule == PHI__SCHEMA_AS_IS) return PHI_OK;
     if (rule == PHI__SCHEMA_IF_STRICT && !spec->format.strict) return PHI_OK;
     if (form == PHI__STRICT_NONE) form = PHI__STRICT_PLAIN; /* what every server takes */
-    return phi__format_strict(arena, form, &spec->format.schema, words, words_size);
+    /* The schema in a strict form. PHI_BAD_ARG: it has none, and words say why. */
+    const char **schema = &spec->format.schema;
+    phi__buf text;
+    phi_str kept = {NULL, 0};
+    char why[PHI__FORMAT_WHY];
+    phi_status status = PHI_OK;
+    phi__buf_init(&text, arena->memory);
+    if (!phi__strict_schema(&text, phi_str_of(*schema), form, why, sizeof why))
+        status = text.failed ? PHI_NO_MEMORY : PHI_BAD_ARG;
+    else if (!phi__arena_str(arena, phi__buf_str(&text), &kept))
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&text);
+    if (status == PHI_OK) *schema = kept.at;
+    if (status == PHI_BAD_ARG)
+        (void)snprintf(words, words_size, "SchemaMismatch: format.schema: %s", why);
+    return status;
 }
 
 /* ---- for the loop ---- */
@@ -116,7 +80,31 @@ PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__request_spec 
         way = PHI__FORMAT_BY_TOOL;
     } else if (status != PHI_OK)
         return status;
-    if (way == PHI__FORMAT_BY_TOOL) return phi__format_by_tool(codec, spec, arena);
+    if (way == PHI__FORMAT_BY_TOOL) {
+        size_t n = spec->tool_choice == PHI_TOOL_CHOICE_NONE ? 0 : spec->tool_count;
+        bool forced = codec->rules->unforced == NULL || !codec->rules->unforced(spec);
+        phi__tool_view *tools =
+            (phi__tool_view *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *tools));
+        if (tools == NULL) return PHI_NO_MEMORY;
+        if (n > 0) memcpy(tools, spec->tools, n * sizeof *tools);
+        memset(&tools[n], 0, sizeof tools[n]);
+        tools[n].name = PHI__LIT(PHI_RESPOND_TOOL);
+        tools[n].description = PHI__LIT(PHI__FORMAT_TOOL_WORDS);
+        tools[n].schema = spec->format.kind == PHI_FORMAT_JSON_SCHEMA
+                              ? phi_str_of(spec->format.schema)
+                              : PHI__LIT("{\"type\":\"object\"}");
+        if (spec->format.strict && spec->format.kind == PHI_FORMAT_JSON_SCHEMA)
+            tools[n].strict = phi__format_ops();
+        spec->tools = tools;
+        spec->tool_count = n + 1;
+        spec->tool_choice = forced ? PHI_TOOL_CHOICE_REQUIRED : PHI_TOOL_CHOICE_AUTO;
+        spec->respond = true;
+        spec->respond_only = forced && n == 0;
+        memset(&spec->format, 0, sizeof spec->format);
+        if (spec->respond_only || phi__format_say(spec, arena, PHI__FORMAT_TOOL_LINE))
+            return PHI_OK;
+        return PHI_NO_MEMORY;
+    }
     return codec->rules->format_fit != NULL ? codec->rules->format_fit(spec, arena) : PHI_OK;
 }
 
@@ -125,7 +113,7 @@ PHI__FN const phi__formats *phi__format_ops(void) {
     return &all;
 }
 
-/* ======== Reads an answer's text as JSON and checks it against a schema. */
+/* ---- reads an answer's text as JSON and checks it against a schema ---- */
 
 static phi_status phi__structured_no(char *words, size_t size, phi_status status,
                                      const char *text) {
@@ -151,15 +139,6 @@ static bool phi__structured_unfence(phi_str text, phi_str *out) {
     if (line > text.len - 3 || memcmp(text.at + text.len - 3, "```", 3) != 0) return false;
     *out = phi__str_trim(phi__str(text.at + line, text.len - 3 - line));
     return true;
-}
-
-static phi_status phi__structured_parse(phi_str text, phi_arena *arena, phi_json **out,
-                                        phi_parse_error *error) {
-    phi_str inside;
-    phi_status status = phi_json_parse(arena, text, 0, out, error);
-    if (status == PHI_PARSE && phi__structured_unfence(text, &inside))
-        status = phi_json_parse(arena, inside, 0, out, error);
-    return status;
 }
 
 /* PHI_OK: the value fits; else words say why not. The arena is given back as it was. */
@@ -209,7 +188,10 @@ PHI_API phi_status phi_message_json(const phi_message *message, const phi_format
     if (text.len == 0)
         return phi__structured_no(words, words_size, PHI_BAD_ARG,
                                   "SchemaMismatch: the answer is empty");
-    phi_status status = phi__structured_parse(text, arena, out, &error);
+    phi_str inside;
+    phi_status status = phi_json_parse(arena, text, 0, out, &error);
+    if (status == PHI_PARSE && phi__structured_unfence(text, &inside))
+        status = phi_json_parse(arena, inside, 0, out, &error);
     if (status == PHI_OK) {
         if (format != NULL) status = phi__structured_check(format, *out, arena, words, words_size);
         if (status != PHI_OK) *out = NULL;

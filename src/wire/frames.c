@@ -5,9 +5,7 @@
        before
    A frame that lies whole in the bytes fed is read where it is; a frame in pieces is put together
    first, as its bytes come, so that a false length takes no memory. */
-#include "wire/frames_in.h"
-
-#include "base/base_in.h"
+#include "wire/codec_in.h"
 
 enum {
     PHI__FRAMES_HEAD = 12,
@@ -79,8 +77,7 @@ static bool phi__frames_headers(phi__frames_words *words, const char *at, size_t
 
 static int phi__frames_trouble(phi__frames *f, phi__frame *out, phi_str type, phi_str payload) {
     phi__buf_clear(&f->name);
-    phi__buf_char(&f->name, '!');
-    phi__buf_add_str(&f->name, type);
+    phi__buf_wrap(&f->name, "!", type, "");
     if (f->name.failed) return phi__frames_fail(f, PHI_NO_MEMORY);
     out->name = phi__buf_str(&f->name);
     out->payload = payload;
@@ -173,12 +170,10 @@ static bool phi__frames_object_end(phi__frames *f) {
     return false;
 }
 
-static bool phi__frames_is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
 /* An object ends with its brace, not with its line: the last line may lack its end. */
 static int phi__frames_object(phi__frames *f, phi__frame *out) {
     if (f->depth == 0) {
-        while (f->at < f->end && phi__frames_is_space(*f->at)) f->at++;
+        while (f->at < f->end && phi__json_white(*f->at)) f->at++;
         if (f->at == f->end) return 0;
         if (*f->at != '{') return phi__frames_fail(f, PHI_PARSE);
     }

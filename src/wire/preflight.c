@@ -3,9 +3,6 @@
    faults in the request, so a complaint here is for the transcript's maker. */
 #include "wire/codec_in.h"
 
-#include "text/text_in.h"
-#include "wire/render_in.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -15,12 +12,11 @@ PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
     bool plain = name.len > 0 && name.len <= PHI__PREFLIGHT_NAME_MOST;
     for (size_t i = 0; plain && i < name.len; i++) {
         char c = name.at[i];
-        plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                c == '_' || c == '-';
+        plain = phi__is_alnum(c) || c == '_' || c == '-';
     }
     if (!plain) return "expected 1 to 64 of a-z A-Z 0-9 _ -";
     if (codec != NULL && (codec->rules->bits & PHI__RULE_LETTER_FIRST) != 0 &&
-        (name.at[0] == '-' || (name.at[0] >= '0' && name.at[0] <= '9')))
+        (name.at[0] == '-' || phi__is_digit(name.at[0])))
         return "expected a letter or _ at first";
     return NULL;
 }
@@ -48,7 +44,7 @@ static int phi__preflight_len(phi_str s) { return s.len > 80 ? 80 : (int)s.len; 
 
 /* ---- tools ---- */
 
-/* Whether a schema says type:object, and nothing at its root that providers refuse there. */
+/* True if a schema says type:object, and nothing at its root that providers refuse there. */
 static bool phi__preflight_schema(phi_str schema, const char **why) {
     static const char *const roots[] = {"anyOf", "oneOf", "allOf"};
     phi__json_found found;
@@ -139,7 +135,7 @@ static size_t phi__preflight_result(const phi__request_spec *spec, size_t from, 
     return SIZE_MAX;
 }
 
-/* Whether an earlier message has a call of this id. */
+/* The earlier message that has a call of this id; SIZE_MAX: none. */
 static size_t phi__preflight_id_taken(const phi__request_spec *spec, size_t before, phi_str id) {
     size_t j;
     for (size_t i = 0; i < before; i++) {
@@ -176,35 +172,6 @@ static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
     return PHI_OK;
 }
 
-/* A result belongs to a call of the last assistant message, with only results between, and is the
-   only one. */
-static phi_status phi__preflight_pair(phi__preflight_check *p, size_t at) {
-    const phi_message *m = p->spec->items[at].message;
-    phi_str id = m->tool_call_id;
-    size_t j;
-    for (size_t i = at; i > 0; i--) {
-        const phi_message *before = p->spec->items[i - 1].message;
-        if (before->role == PHI_ROLE_EXTENSION) continue;
-        if (before->role == PHI_ROLE_USER) break;
-        if (before->role == PHI_ROLE_TOOL_RESULT) {
-            if (phi_str_equal(before->tool_call_id, id))
-                return phi__preflight_no(p, "messages[%zu]: a second result of tool call \"%.*s\"",
-                                         at, phi__preflight_len(id), id.at);
-            continue;
-        }
-        for (j = 0; j < before->content_count; j++)
-            if (before->content[j].kind ==
-                    PHI_CONTENT_TOOL_CALL && /* a call that was cut is left out with its result */
-                phi_str_equal(before->content[j].id, id))
-                return PHI_OK;
-        break;
-    }
-    return phi__preflight_no(p,
-                             "messages[%zu]: a result of tool call \"%.*s\", which the message "
-                             "before it did not make",
-                             at, phi__preflight_len(id), id.at);
-}
-
 static bool phi__preflight_says(const phi__codec *codec, const phi_message *m) {
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
@@ -228,7 +195,34 @@ static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
         status = phi__preflight_media(p, at, i);
         if (status != PHI_OK) return status;
     }
-    if (m->role == PHI_ROLE_TOOL_RESULT) return phi__preflight_pair(p, at);
+    if (m->role == PHI_ROLE_TOOL_RESULT) {
+        /* A result belongs to a call of the last assistant message, with only results between,
+           and is the only one. */
+        phi_str id = m->tool_call_id;
+        size_t j;
+        for (size_t i = at; i > 0; i--) {
+            const phi_message *before = p->spec->items[i - 1].message;
+            if (before->role == PHI_ROLE_EXTENSION) continue;
+            if (before->role == PHI_ROLE_USER) break;
+            if (before->role == PHI_ROLE_TOOL_RESULT) {
+                if (phi_str_equal(before->tool_call_id, id))
+                    return phi__preflight_no(p,
+                                             "messages[%zu]: a second result of tool call \"%.*s\"",
+                                             at, phi__preflight_len(id), id.at);
+                continue;
+            }
+            for (j = 0; j < before->content_count; j++)
+                /* a call that was cut is left out with its result */
+                if (before->content[j].kind == PHI_CONTENT_TOOL_CALL &&
+                    phi_str_equal(before->content[j].id, id))
+                    return PHI_OK;
+            break;
+        }
+        return phi__preflight_no(p,
+                                 "messages[%zu]: a result of tool call \"%.*s\", which the message "
+                                 "before it did not make",
+                                 at, phi__preflight_len(id), id.at);
+    }
     if (m->role == PHI_ROLE_USER && !phi__preflight_says(p->codec, m))
         return phi__preflight_no(p, "messages[%zu]: a user message with nothing in it", at);
     return m->role == PHI_ROLE_ASSISTANT ? phi__preflight_calls(p, at) : PHI_OK;

@@ -1,8 +1,6 @@
 /* reader.c - feeds a body's bytes to the codec's stream half. */
 #include "wire/wire_in.h"
 
-#include "text/text_in.h"
-
 #include <stdio.h>
 
 static void phi__reader_take(phi__reader *r, phi_str name, phi_str data) {
@@ -94,7 +92,7 @@ PHI__FN bool phi__reader_lingers(const phi__reader *r) {
     return a->terminal || (a->failure.kind != PHI_FAILURE_NONE && a->awaits_usage);
 }
 
-/* ======== The answer's writer is the assembly that our own decoders write into. */
+/* ---- the answer's writer is the assembly that our own decoders write into ---- */
 
 static phi__assembly *phi__writer_open(phi_answer *answer) {
     phi__assembly *a = (phi__assembly *)answer;
@@ -181,7 +179,7 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
                        words != NULL ? phi_str_of(words) : PHI__LIT("the model has failed"));
 }
 
-/* ======== A fast path for stream events that differ from the one before only in one
+/* ---- A fast path for stream events that differ from the one before only in one
    string.
 
    Nearly every event of an answer is the one before it with other text in the same place. When a

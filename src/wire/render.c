@@ -1,13 +1,7 @@
 /* render.c - makes ids, names and text fit for a target. */
-#include "wire/render_in.h"
+#include "wire/codec_in.h"
 
-#include "wire/wire_in.h"
-
-static bool phi__render_alnum(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-static bool phi__render_word(char c) { return phi__render_alnum(c) || c == '_' || c == '-'; }
+static bool phi__render_word(char c) { return phi__is_alnum(c) || c == '_' || c == '-'; }
 
 static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
     if (rule == PHI__ID_ANY) return true;
@@ -16,7 +10,7 @@ static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
     if (rule == PHI__ID_9 ? id.len != 9 : id.len > 64) return false;
     if (rule == PHI__ID_RESPONSES && id.at[id.len - 1] == '_') return false;
     for (size_t i = 0; i < id.len; i++)
-        if (!(rule == PHI__ID_9 ? phi__render_alnum(id.at[i]) : phi__render_word(id.at[i])))
+        if (!(rule == PHI__ID_9 ? phi__is_alnum(id.at[i]) : phi__render_word(id.at[i])))
             return false;
     return true;
 }
@@ -40,14 +34,15 @@ PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI_
     return phi__str(room, 37);
 }
 
-PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule) {
+PHI__FN void phi__render_id(phi__buf *out, const char *before, phi_str id, phi__id_rule rule) {
     char room[PHI__ID_ROOM];
+    phi__buf_text(out, before);
     phi__json_write_str(out, phi__render_map_id(id, rule, room));
 }
 
-PHI__FN void phi__render_name(phi__buf *out, phi_str name, size_t most) {
+PHI__FN void phi__render_name(phi__buf *out, const char *before, phi_str name, size_t most) {
     size_t n = phi__min(name.len, most);
-    phi__buf_char(out, '"');
+    phi__buf_wrap(out, before, PHI__LIT("\""), "");
     char *to = phi__buf_reserve(out, n);
     for (size_t i = 0; to != NULL && i < n; i++)
         to[i] = phi__render_word(name.at[i]) ? name.at[i] : '_';
@@ -64,18 +59,12 @@ PHI__FN phi_str phi__render_trim_end(phi_str text) {
                             : phi__str(text.at, (size_t)(trimmed.at + trimmed.len - text.at));
 }
 
-PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text) {
-    phi__json_write_key(out, phi_str_of(key));
-    phi__json_write_str(out, text);
-}
-
 PHI__FN void phi__render_text(phi__encoder *e, phi_str text) {
     if (!phi__fill_hole(e, text, false)) phi__json_write_part(&e->scratch, text);
 }
 
 PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text) {
-    phi__json_write_key(&e->scratch, phi_str_of(key));
-    phi__buf_char(&e->scratch, '"');
+    phi__records_raw(&e->scratch, key, "\"");
     phi__render_text(e, text);
     phi__buf_char(&e->scratch, '"');
 }
@@ -147,8 +136,7 @@ PHI__FN void phi__render_rest(phi__encoder *e, phi_str object) {
     phi_str inside = phi__str_trim(object);
     inside = phi__str_trim(phi__str(inside.at + 1, inside.len - 2));
     if (inside.len == 0) return;
-    phi__buf_char(&e->scratch, ',');
-    phi__buf_add_str(&e->scratch, inside);
+    phi__buf_wrap(&e->scratch, ",", inside, "");
 }
 
 PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item) {
@@ -357,21 +345,22 @@ PHI__FN void phi__render_said(phi__encoder *e, const phi_content *c) {
 }
 
 PHI__FN void phi__render_said_part(phi__encoder *e, const phi_content *c) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"text\",\"text\":\"");
+    phi__json_write_item(&e->scratch, "{\"type\":\"text\",\"text\":\"");
     phi__render_said(e, c);
     phi__buf_text(&e->scratch, "\"}");
 }
 
 PHI__FN void phi__render_text_part(phi__encoder *e, phi_str text) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"text\"");
+    phi__json_write_item(&e->scratch, "{\"type\":\"text\"");
     phi__render_text_member(e, "text", text);
     phi__buf_char(&e->scratch, '}');
 }
 
-PHI__FN void phi__render_base64(phi__encoder *e, phi_str data) {
+PHI__FN void phi__render_base64(phi__encoder *e, const char *before, phi_str data,
+                                const char *after) {
+    phi__buf_text(&e->scratch, before);
     if (!phi__fill_hole(e, data, true)) phi__fill_base64(&e->scratch, data);
+    phi__buf_text(&e->scratch, after);
 }
 
 /* wire.md part 2: never below 1024 */

@@ -1,6 +1,6 @@
 /* repair.c - a reader of JSON that is nearly right, and of names. It writes JSON while it reads, in
    one pass, to a bounded depth. */
-#include "wire/repair_in.h"
+#include "wire/codec_in.h"
 
 enum {
     PHI__REPAIR_DEPTH = 64,  /* of arrays and objects */
@@ -59,7 +59,7 @@ static phi_str phi__repair_stem(phi_str name) {
     if (digits > 1 && digits < name.len && name.at[digits - 1] == ':') name.len = digits - 1;
     for (size_t i = name.len; i > 0; i--) {
         char c = name.at[i - 1];
-        if (c == '.' || c == '/' || c == ':') return phi__str(name.at + i, name.len - i);
+        if (c == '.' || c == '/' || c == ':') return phi__str_skip(name, i);
     }
     return name;
 }
@@ -84,8 +84,7 @@ typedef struct phi__repairing {
 static bool phi__repair_any(phi__repairing *r);
 
 static void phi__repair_blanks(phi__repairing *r) {
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r'))
-        r->at++;
+    while (r->at < r->end && phi__json_white(*r->at)) r->at++;
 }
 
 /* Reads the escape after a backslash. */
@@ -181,8 +180,7 @@ static bool phi__repair_number(phi__repairing *r) {
 }
 
 static bool phi__repair_in_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '$';
+    return phi__is_alnum(c) || c == '_' || c == '-' || c == '$';
 }
 
 static phi_str phi__repair_word(phi__repairing *r) {
@@ -208,13 +206,11 @@ static bool phi__repair_literal(phi__repairing *r) {
 
 static bool phi__repair_key(phi__repairing *r) {
     if (*r->at == '"' || *r->at == '\'') return phi__repair_string(r);
-    if (*r->at >= '0' && *r->at <= '9') return false;
+    if (phi__is_digit(*r->at)) return false;
     phi_str word = phi__repair_word(r);
     if (word.len == 0) return false;
     r->faults |= PHI__REPAIR_KEYS;
-    phi__buf_char(r->out, '"');
-    phi__buf_add_str(r->out, word);
-    phi__buf_char(r->out, '"');
+    phi__buf_wrap(r->out, "\"", word, "\"");
     return true;
 }
 
@@ -271,8 +267,8 @@ static bool phi__repair_any(phi__repairing *r) {
     case '"':
     case '\'': return phi__repair_string(r);
     default:
-        return *r->at == '-' || (*r->at >= '0' && *r->at <= '9') ? phi__repair_number(r)
-                                                                 : phi__repair_literal(r);
+        return *r->at == '-' || phi__is_digit(*r->at) ? phi__repair_number(r)
+                                                      : phi__repair_literal(r);
     }
 }
 
@@ -292,55 +288,14 @@ PHI__FN bool phi__repair_value(phi__buf *out, const char **at, const char *end, 
 
 static bool phi__repair_text(phi__buf *out, phi_str text, uint32_t *faults, uint32_t strings);
 
-/* The text of a JSON string is the object. */
-static bool phi__repair_inside(phi__buf *out, phi_str text, uint32_t *faults, uint32_t strings) {
-    const char *at = text.at;
-    phi__buf json, inside;
-    phi__json_text string;
-    bool read = false;
-    phi__buf_init(&json, out->memory);
-    phi__buf_init(&inside, out->memory);
-    if (phi__repair_value(&json, &at, text.at + text.len, faults) && at == text.at + text.len) {
-        string.at = json.at + 1;
-        string.len = json.len - 2;
-        string.escaped = true;
-        phi__json_cursor_unescape(&inside, string);
-        *faults |= PHI__REPAIR_STRING;
-        read = phi__repair_text(out, phi__buf_str(&inside), faults, strings + 1);
-    }
-    if (json.failed || inside.failed) out->failed = true;
-    phi__buf_free(&json);
-    phi__buf_free(&inside);
-    return read;
-}
-
 /* The text without the fence around it. */
 static phi_str phi__repair_unfence(phi_str text, uint32_t *faults) {
     if (!phi__str_starts(text, "```")) return text;
     *faults |= PHI__REPAIR_FENCE;
-    text = phi__str(text.at + 3, text.len - 3);
-    while (text.len > 0 && phi__repair_in_word(text.at[0]))
-        text = phi__str(text.at + 1, text.len - 1);
+    text = phi__str_skip(text, 3);
+    while (text.len > 0 && phi__repair_in_word(text.at[0])) text = phi__str_skip(text, 1);
     if (text.len >= 3 && memcmp(text.at + text.len - 3, "```", 3) == 0) text.len -= 3;
     return phi__str_trim(text);
-}
-
-/* Reads a second object after the first, which begins at `from` in `out`. */
-static bool phi__repair_second(phi__buf *out, size_t from, phi_str rest, uint32_t *faults) {
-    const char *at = rest.at;
-    size_t second = out->len, first = second - from;
-    if (!phi__repair_value(out, &at, rest.at + rest.len, faults)) return false;
-    if (phi__str_trim(phi__str(at, (size_t)(rest.at + rest.len - at))).len > 0) return false;
-    *faults |= PHI__REPAIR_TWICE;
-    if (first == 2) { /* "{}" */
-        memmove(out->at + from, out->at + second, out->len - second);
-        out->len -= first;
-        return true;
-    }
-    if (out->len - second != first || memcmp(out->at + from, out->at + second, first) != 0)
-        return false;
-    out->len = second;
-    return true;
 }
 
 /* Reads the text after an object. */
@@ -348,7 +303,23 @@ static bool phi__repair_rest(phi__buf *out, size_t from, phi_str rest, uint32_t 
     size_t i;
     rest = phi__str_trim(rest);
     if (rest.len == 0) return true;
-    if (rest.at[0] == '{') return phi__repair_second(out, from, rest, faults);
+    if (rest.at[0] == '{') {
+        /* Reads a second object after the first, which begins at `from` in `out`. */
+        const char *at = rest.at;
+        size_t second = out->len, first = second - from;
+        if (!phi__repair_value(out, &at, rest.at + rest.len, faults)) return false;
+        if (phi__str_trim(phi__str(at, (size_t)(rest.at + rest.len - at))).len > 0) return false;
+        *faults |= PHI__REPAIR_TWICE;
+        if (first == 2) { /* "{}" */
+            memmove(out->at + from, out->at + second, out->len - second);
+            out->len -= first;
+            return true;
+        }
+        if (out->len - second != first || memcmp(out->at + from, out->at + second, first) != 0)
+            return false;
+        out->len = second;
+        return true;
+    }
     if (rest.at[0] == '}' || rest.at[0] == ']') {
         for (i = 0; i < rest.len; i++)
             if (rest.at[i] != '}' && rest.at[i] != ']') return false;
@@ -372,8 +343,27 @@ static bool phi__repair_text(phi__buf *out, phi_str text, uint32_t *faults, uint
         return !out->failed;
     }
     if (text.len == 0) return false;
-    if (text.at[0] == '"' || text.at[0] == '\'')
-        return phi__repair_inside(out, text, faults, strings);
+    if (text.at[0] == '"' || text.at[0] == '\'') {
+        /* The text of a JSON string is the object. */
+        const char *at = text.at;
+        phi__buf json, inside;
+        phi__json_text string;
+        bool read = false;
+        phi__buf_init(&json, out->memory);
+        phi__buf_init(&inside, out->memory);
+        if (phi__repair_value(&json, &at, text.at + text.len, faults) && at == text.at + text.len) {
+            string.at = json.at + 1;
+            string.len = json.len - 2;
+            string.escaped = true;
+            phi__json_cursor_unescape(&inside, string);
+            *faults |= PHI__REPAIR_STRING;
+            read = phi__repair_text(out, phi__buf_str(&inside), faults, strings + 1);
+        }
+        if (json.failed || inside.failed) out->failed = true;
+        phi__buf_free(&json);
+        phi__buf_free(&inside);
+        return read;
+    }
     if (text.at[0] != '{') return false;
     const char *at = text.at;
     const char *end = text.at + text.len;
@@ -391,15 +381,6 @@ PHI__FN bool phi__repair_object(phi__buf *out, phi_str text, uint32_t *faults) {
 static void phi__repair_note(phi__draft *d, const char *words) {
     if (d->note.len > 0) phi__buf_text(&d->note, ", ");
     phi__buf_text(&d->note, words);
-}
-
-static void phi__repair_name(phi__assembly *a, phi__draft *d) {
-    phi_str name = phi__buf_str(&d->name);
-    size_t tool = phi__repair_tool(a->tools, a->tool_count, name);
-    if (tool == SIZE_MAX || phi_str_equal(a->tools[tool].name, name)) return;
-    phi__repair_note(d, "the name was ");
-    phi__json_write_str(&d->note, phi__str(name.at, phi__min(name.len, PHI__REPAIR_NAME)));
-    phi__assembly_set(a, &d->name, a->tools[tool].name);
 }
 
 static void phi__repair_arguments(phi__assembly *a, phi__draft *d) {
@@ -503,7 +484,13 @@ PHI__FN void phi__repair_calls(phi__assembly *a) {
     for (size_t i = 0; i < a->count && !a->no_memory; i++) {
         phi__draft *d = &a->drafts[i];
         if (d->kind != PHI_CONTENT_TOOL_CALL || d->incomplete) continue;
-        phi__repair_name(a, d);
+        phi_str name = phi__buf_str(&d->name);
+        size_t tool = phi__repair_tool(a->tools, a->tool_count, name);
+        if (tool != SIZE_MAX && !phi_str_equal(a->tools[tool].name, name)) {
+            phi__repair_note(d, "the name was ");
+            phi__json_write_str(&d->note, phi__str(name.at, phi__min(name.len, PHI__REPAIR_NAME)));
+            phi__assembly_set(a, &d->name, a->tools[tool].name);
+        }
         phi__repair_arguments(a, d);
         phi__repair_members(a, d);
         if (d->note.failed) a->no_memory = true;

@@ -2,25 +2,11 @@
    written in one fixed order, so that equal schemas give equal bytes. For the keywords of each
    provider see wire.md parts 2 to 4, and the lists of "supported schemas" of OpenAI, Azure and
    Anthropic as of November 2026. */
-#include "wire/strict_in.h"
-
-#include "base/base_in.h"
-#include "wire/render_in.h"
+#include "wire/codec_in.h"
 
 #include <stdio.h>
 
-/* ======== Resolves a "$ref" of a JSON Schema inside of that schema. */
-
-/* Whether a step of such a text names `key`. */
-static bool phi__schema_ref_same_step(phi_str key, phi_str step) {
-    size_t k = 0, i = 0;
-    while (k < key.len && i < step.len) {
-        char want = step.at[i++];
-        if (want == '~' && i < step.len) want = step.at[i++] == '1' ? '/' : '~';
-        if (key.at[k++] != want) return false;
-    }
-    return k == key.len && i == step.len;
-}
+/* ---- resolves a "$ref" of a JSON Schema inside of that schema ---- */
 
 PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, size_t *looked) {
     const phi_json *at = root;
@@ -34,7 +20,7 @@ PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, 
         if (end == SIZE_MAX) end = ref.len;
         *looked = phi__add(*looked, 1 + it.left);
         while (phi_json_next(&it) != NULL)
-            if (phi__schema_ref_same_step(it.key, phi__str(ref.at + from + 1, end - from - 1)))
+            if (phi__schema_same_step(it.key, phi__str(ref.at + from + 1, end - from - 1)))
                 found = it.at;
         at = found;
         from = end;
@@ -42,7 +28,7 @@ PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, 
     return at;
 }
 
-/* ======== The keywords of JSON Schema, and their treatment in each strict form. */
+/* ---- the keywords of JSON Schema, and their treatment in each strict form ---- */
 
 typedef enum phi__strict_kind {
     PHI__STRICT_OTHER = 0, /* describes, or is not known: left out */
@@ -59,89 +45,57 @@ enum {
     PHI__STRICT_BY_ANTHROPIC = 1 << PHI__STRICT_ANTHROPIC
 };
 
-typedef struct phi__strict_word {
-    const char *name;
-    phi__strict_kind kind;
-    unsigned forms; /* that have it */
-} phi__strict_word;
+enum { PHI__STRICT_ROW = 8 };
 
-static const phi__strict_word phi__strict_words_all[] = {
-    {"type", PHI__STRICT_OWN, 0},
-    {"description", PHI__STRICT_KEEP, 0},
-    {"title", PHI__STRICT_KEEP, 0},
-    {"nullable", PHI__STRICT_KEEP, 0},
-    {"$defs", PHI__STRICT_KEEP, 0},
-    {"definitions", PHI__STRICT_KEEP, 0},
-    {"properties", PHI__STRICT_OWN, 0},
-    {"required", PHI__STRICT_OWN, 0},
-    {"additionalProperties", PHI__STRICT_OWN, 0},
-    {"unevaluatedProperties", PHI__STRICT_OWN, 0},
-    {"items", PHI__STRICT_OWN, 0},
-    {"enum", PHI__STRICT_OWN, 0},
-    {"const", PHI__STRICT_OWN, 0},
-    {"anyOf", PHI__STRICT_CHOICE, 0},
-    {"oneOf", PHI__STRICT_CHOICE, 0},
-    {"allOf", PHI__STRICT_CHOICE, 0},
-    {"$ref", PHI__STRICT_CHOICE, 0},
-    {"default", PHI__STRICT_NOTE, 0},
-    {"examples", PHI__STRICT_NOTE, 0},
-    {"minimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"maximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"exclusiveMinimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"exclusiveMaximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"multipleOf", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"pattern", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"format", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
-    {"minItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
-    {"maxItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"minLength", PHI__STRICT_NARROWS, 0},
-    {"maxLength", PHI__STRICT_NARROWS, 0},
-    {"uniqueItems", PHI__STRICT_NARROWS, 0},
-    {"minProperties", PHI__STRICT_NARROWS, 0},
-    {"maxProperties", PHI__STRICT_NARROWS, 0},
-    {"not", PHI__STRICT_REFUSED, 0},
-    {"if", PHI__STRICT_REFUSED, 0},
-    {"then", PHI__STRICT_REFUSED, 0},
-    {"else", PHI__STRICT_REFUSED, 0},
-    {"patternProperties", PHI__STRICT_REFUSED, 0},
-    {"propertyNames", PHI__STRICT_REFUSED, 0},
-    {"dependentRequired", PHI__STRICT_REFUSED, 0},
-    {"dependentSchemas", PHI__STRICT_REFUSED, 0},
-    {"dependencies", PHI__STRICT_REFUSED, 0},
-    {"prefixItems", PHI__STRICT_REFUSED, 0},
-    {"additionalItems", PHI__STRICT_REFUSED, 0},
-    {"unevaluatedItems", PHI__STRICT_REFUSED, 0},
-    {"contains", PHI__STRICT_REFUSED, 0},
-    {"$dynamicRef", PHI__STRICT_REFUSED, 0},
-    {"$recursiveRef", PHI__STRICT_REFUSED, 0},
+/* Those that narrow are written in this order. */
+static const struct phi__strict_row {
+    phi__strict_kind kind;
+    unsigned forms; /* that have them */
+    const char *names[PHI__STRICT_ROW];
+} phi__strict_rows[] = {
+    {PHI__STRICT_KEEP, 0, {"description", "title", "nullable", "$defs", "definitions"}},
+    {PHI__STRICT_OWN, 0, {"type", "properties", "required", "items", "enum", "const"}},
+    {PHI__STRICT_OWN, 0, {"additionalProperties", "unevaluatedProperties"}},
+    {PHI__STRICT_CHOICE, 0, {"anyOf", "oneOf", "allOf", "$ref"}},
+    {PHI__STRICT_NOTE, 0, {"default", "examples"}},
+    {PHI__STRICT_NARROWS,
+     PHI__STRICT_BY_OPENAI,
+     {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern"}},
+    {PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC, {"format", "minItems"}},
+    {PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI, {"maxItems"}},
+    {PHI__STRICT_NARROWS,
+     0,
+     {"minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties"}},
+    {PHI__STRICT_REFUSED, 0, {"not", "if", "then", "else", "contains", "propertyNames"}},
+    {PHI__STRICT_REFUSED, 0, {"patternProperties", "dependentRequired", "dependentSchemas"}},
+    {PHI__STRICT_REFUSED, 0, {"dependencies", "prefixItems", "additionalItems"}},
+    {PHI__STRICT_REFUSED, 0, {"unevaluatedItems", "$dynamicRef", "$recursiveRef"}},
 };
 
-static const phi__strict_word *phi__strict_words_of(phi_str key) {
-    for (size_t i = 0; i < PHI__COUNT(phi__strict_words_all); i++)
-        if (phi__str_is(key, phi__strict_words_all[i].name)) return &phi__strict_words_all[i];
+static const struct phi__strict_row *phi__strict_of(phi_str key) {
+    for (size_t i = 0; i < PHI__COUNT(phi__strict_rows); i++)
+        for (size_t k = 0; k < PHI__STRICT_ROW && phi__strict_rows[i].names[k] != NULL; k++)
+            if (phi__str_is(key, phi__strict_rows[i].names[k])) return &phi__strict_rows[i];
     return NULL;
 }
 
 static phi__strict_kind phi__strict_words_kind(phi_str key) {
-    const phi__strict_word *word = phi__strict_words_of(key);
+    const struct phi__strict_row *word = phi__strict_of(key);
     return word != NULL ? word->kind : PHI__STRICT_OTHER;
 }
 
-static bool phi__strict_words_format(phi__strict_form form, phi_str format) {
-    static const char *const names[] = {"date-time", "time", "date", "duration", "email",
-                                        "hostname",  "ipv4", "ipv6", "uuid"};
-    for (size_t i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is(format, names[i])) return true;
-    return form == PHI__STRICT_ANTHROPIC && phi__str_is(format, "uri");
-}
-
-/* Whether a form has a keyword that narrows, with such a value. */
-/* Whether the form has this keyword with this value. */
-static bool phi__strict_words_keep(phi__strict_form form, phi_str key, const phi_json *value) {
-    const phi__strict_word *word = phi__strict_words_of(key);
+/* True if the form has this keyword with this value. */
+static bool phi__strict_keep(phi__strict_form form, phi_str key, const phi_json *value) {
+    const struct phi__strict_row *word = phi__strict_of(key);
     if (word == NULL || (word->forms >> form & 1u) == 0) return false;
-    if (phi__str_is(key, "format"))
-        return phi__strict_words_format(form, phi_json_str(value, NULL));
+    if (phi__str_is(key, "format")) {
+        phi_str format = phi_json_str(value, NULL);
+        static const char *const names[] = {"date-time", "time", "date", "duration", "email",
+                                            "hostname",  "ipv4", "ipv6", "uuid"};
+        for (size_t i = 0; i < PHI__COUNT(names); i++)
+            if (phi__str_is(format, names[i])) return true;
+        return form == PHI__STRICT_ANTHROPIC && phi__str_is(format, "uri");
+    }
     if (phi__str_is(key, "pattern")) return phi_json_is(value, PHI_JSON_STRING);
     if (phi__str_is(key, "minItems") && form == PHI__STRICT_ANTHROPIC)
         return phi_json_int(value, 2) <= 1;
@@ -150,22 +104,16 @@ static bool phi__strict_words_keep(phi__strict_form form, phi_str key, const phi
 
 /* The next keyword that narrows and that a form has, in the order in which they are written; NULL:
    no more. *at is 0 at first. */
-static const char *phi__strict_words_next(phi__strict_form form, size_t *at) {
-    while (*at < PHI__COUNT(phi__strict_words_all)) {
-        const phi__strict_word *word = &phi__strict_words_all[(*at)++];
-        if ((word->forms >> form & 1u) != 0) return word->name;
+static const char *phi__strict_next(phi__strict_form form, size_t *at) {
+    while (*at < PHI__COUNT(phi__strict_rows) * PHI__STRICT_ROW) {
+        const struct phi__strict_row *row = &phi__strict_rows[*at / PHI__STRICT_ROW];
+        const char *name = row->names[(*at)++ % PHI__STRICT_ROW];
+        if (name != NULL && (row->forms >> form & 1u) != 0) return name;
     }
     return NULL;
 }
 
-/* ======== A JSON Schema in the strict form that a provider can enforce, and the way back.
-
-   In OpenAI's form every object is closed and every property required: an optional property may be
-   null instead, and phi__strict_nulls takes those nulls out of the arguments again. Anthropic's
-   form leaves optional properties optional. Keywords that only narrow a value (minLength, pattern,
-   ...) and that a form does not have move into the description: arguments are checked against the
-   original schema in any case. Keywords that cannot be left out without a change of meaning (oneOf,
-   patternProperties, ...) are refused. */
+/* ---- the strict form ---- */
 
 enum {
     PHI__STRICT_DEPTH = 100,    /* schemas within schemas; providers end at 10 or less */
@@ -339,23 +287,18 @@ static void phi__strict_put_description(phi__strict *s, const phi_json *schema) 
     phi_str words = phi_json_str(phi_json_get(schema, "description"), NULL);
     phi_json_iter it = phi_json_each(schema);
     bool open = false, hints = false;
-    if (title.len > 0) {
-        phi__json_write_key(s->out, PHI__LIT("title"));
-        phi__json_write_str(s->out, title);
-    }
+    if (title.len > 0) phi__records_str(s->out, "title", title);
     if (words.len > 0) {
-        phi__json_write_key(s->out, PHI__LIT("description"));
-        phi__buf_char(s->out, '"');
+        phi__records_raw(s->out, "description", "\"");
         phi__json_write_part(s->out, words);
         open = true;
     }
     while (phi_json_next(&it) != NULL) {
         phi__strict_kind kind = phi__strict_words_kind(it.key);
         if (kind != PHI__STRICT_NOTE && kind != PHI__STRICT_NARROWS) continue;
-        if (phi__strict_words_keep(s->form, it.key, it.at)) continue;
+        if (phi__strict_keep(s->form, it.key, it.at)) continue;
         if (!open) {
-            phi__json_write_key(s->out, PHI__LIT("description"));
-            phi__buf_char(s->out, '"');
+            phi__records_raw(s->out, "description", "\"");
         } else if (!hints)
             phi__buf_char(s->out, ' ');
         /* A keyword that the form does not have, at the end of the description: (minLength: 3,
@@ -387,8 +330,7 @@ static void phi__strict_put_enum(phi__strict *s, const phi_json *schema, bool nu
                                            : "must be an array that is not empty");
         return;
     }
-    phi__json_write_key(s->out, PHI__LIT("enum"));
-    phi__buf_char(s->out, '[');
+    phi__records_raw(s->out, "enum", "[");
     if (value != NULL) phi__strict_put_value(s, value);
     while (phi_json_next(&it) != NULL) {
         if (phi_json_is(it.at, PHI_JSON_OBJECT) || phi_json_is(it.at, PHI_JSON_ARRAY))
@@ -428,8 +370,7 @@ static void phi__strict_put_required(phi__strict *s, const phi_json *required,
                                      const phi_json *properties) {
     phi_json_iter it = phi_json_each(properties);
     bool all = s->form != PHI__STRICT_ANTHROPIC;
-    phi__json_write_key(s->out, PHI__LIT("required"));
-    phi__buf_char(s->out, '[');
+    phi__records_raw(s->out, "required", "[");
     while (phi_json_next(&it) != NULL) {
         if (!all && !phi__strict_listed(s, required, it.key)) continue;
         phi__json_write_comma(s->out);
@@ -459,8 +400,7 @@ static void phi__strict_put_object(phi__strict *s, const phi_json *schema) {
         return;
     }
     phi__strict_check_required(s, required, properties);
-    phi__json_write_key(s->out, PHI__LIT("properties"));
-    phi__buf_char(s->out, '{');
+    phi__records_raw(s->out, "properties", "{");
     size_t was = phi__strict_into_text(s, "properties");
     while (!s->refused && phi_json_is(properties, PHI_JSON_OBJECT) && phi_json_next(&it) != NULL) {
         size_t here = phi__strict_into(s, it.key);
@@ -487,44 +427,6 @@ static void phi__strict_put_array(phi__strict *s, const phi_json *schema) {
     s->place_len = was;
 }
 
-static void phi__strict_put_plain(phi__strict *s, const phi_json *schema, bool nullable) {
-    unsigned types = phi__strict_types_of(s, schema);
-    if (s->depth == 1 && !s->refused && types != PHI__STRICT_OBJECT)
-        (void)phi__strict_no(s, phi__str("", 0), "the type must be \"object\"");
-    if (s->refused) return;
-    if (nullable) types |= PHI__STRICT_NULL;
-    /* DeepSeek takes no list of types with one of these in it. */
-    bool apart = s->form == PHI__STRICT_PLAIN && (types & PHI__STRICT_NULL) != 0 &&
-                 (types & (PHI__STRICT_OBJECT | PHI__STRICT_ARRAY)) != 0;
-    if (apart) {
-        phi__buf_text(s->out, "\"anyOf\":[{");
-        types &= ~(unsigned)PHI__STRICT_NULL;
-    }
-    bool many = (types & (types - 1)) != 0, first = true;
-    phi__buf_text(s->out, many ? "\"type\":[" : "\"type\":");
-    for (size_t i = 0; i < PHI__COUNT(phi__strict_types); i++) {
-        if ((types >> i & 1u) == 0) continue;
-        if (!first) phi__buf_char(s->out, ',');
-        first = false;
-        phi__json_write_str(s->out, phi_str_of(phi__strict_types[i]));
-    }
-    if (many) phi__buf_char(s->out, ']');
-    phi__strict_put_description(s, schema);
-    phi__strict_put_enum(s, schema, nullable);
-    if ((types & PHI__STRICT_OBJECT) != 0) phi__strict_put_object(s, schema);
-    if ((types & PHI__STRICT_ARRAY) != 0) phi__strict_put_array(s, schema);
-    /* The keywords that narrow and that the form has. */
-    const char *name;
-    size_t at = 0;
-    while ((name = phi__strict_words_next(s->form, &at)) != NULL) {
-        const phi_json *value = phi_json_get(schema, name);
-        if (value == NULL || !phi__strict_words_keep(s->form, phi_str_of(name), value)) continue;
-        phi__json_write_key(s->out, phi_str_of(name));
-        phi__strict_put_value(s, value);
-    }
-    if (apart) phi__buf_text(s->out, "},{\"type\":\"null\"}]");
-}
-
 /* ---- references ---- */
 
 /* What "#", "#/$defs/x" or "#/definitions/x" names, and a number for it from 1 (0: the root); NULL:
@@ -544,9 +446,7 @@ static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *n
         if (!phi__strict_spend(s, 1 + it.left)) return NULL;
         while (phi_json_is(room, PHI_JSON_OBJECT) && phi_json_next(&it) != NULL) {
             at++;
-            if (!here ||
-                !phi__schema_ref_same_step(it.key, phi__str(ref.at + skip, ref.len - skip)))
-                continue;
+            if (!here || !phi__schema_same_step(it.key, phi__str_skip(ref, skip))) continue;
             found = it.at;
             *number = at;
         }
@@ -574,8 +474,7 @@ static void phi__strict_put_choice(phi__strict *s, const phi_json *schema, phi_s
         phi__strict_put_ref(s, choice);
         return;
     }
-    phi__json_write_key(s->out, PHI__LIT("anyOf"));
-    phi__buf_char(s->out, '[');
+    phi__records_raw(s->out, "anyOf", "[");
     if (ref) {
         phi__buf_char(s->out, '{');
         phi__strict_put_ref(s, choice);
@@ -602,8 +501,7 @@ static void phi__strict_put_defs(phi__strict *s, const char *room) {
     phi_json_iter it = phi_json_each(defs);
     size_t was = phi__strict_into_text(s, room);
     if (phi_json_is(defs, PHI_JSON_OBJECT) && it.left > 0) {
-        phi__json_write_key(s->out, phi_str_of(room));
-        phi__buf_char(s->out, '{');
+        phi__records_raw(s->out, room, "{");
         while (!s->refused && phi_json_next(&it) != NULL) {
             size_t here = phi__strict_into(s, it.key);
             phi__json_write_key(s->out, it.key);
@@ -626,8 +524,44 @@ static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullabl
     phi__buf_char(s->out, '{');
     if (choice != NULL)
         phi__strict_put_choice(s, schema, word, choice, nullable);
-    else
-        phi__strict_put_plain(s, schema, nullable);
+    else {
+        unsigned types = phi__strict_types_of(s, schema);
+        if (s->depth == 1 && !s->refused && types != PHI__STRICT_OBJECT)
+            (void)phi__strict_no(s, phi__str("", 0), "the type must be \"object\"");
+        if (!s->refused) {
+            if (nullable) types |= PHI__STRICT_NULL;
+            /* DeepSeek takes no list of types with one of these in it. */
+            bool apart = s->form == PHI__STRICT_PLAIN && (types & PHI__STRICT_NULL) != 0 &&
+                         (types & (PHI__STRICT_OBJECT | PHI__STRICT_ARRAY)) != 0;
+            if (apart) {
+                phi__buf_text(s->out, "\"anyOf\":[{");
+                types &= ~(unsigned)PHI__STRICT_NULL;
+            }
+            bool many = (types & (types - 1)) != 0, first = true;
+            phi__buf_text(s->out, many ? "\"type\":[" : "\"type\":");
+            for (size_t i = 0; i < PHI__COUNT(phi__strict_types); i++) {
+                if ((types >> i & 1u) == 0) continue;
+                if (!first) phi__buf_char(s->out, ',');
+                first = false;
+                phi__json_write_str(s->out, phi_str_of(phi__strict_types[i]));
+            }
+            if (many) phi__buf_char(s->out, ']');
+            phi__strict_put_description(s, schema);
+            phi__strict_put_enum(s, schema, nullable);
+            if ((types & PHI__STRICT_OBJECT) != 0) phi__strict_put_object(s, schema);
+            if ((types & PHI__STRICT_ARRAY) != 0) phi__strict_put_array(s, schema);
+            /* The keywords that narrow and that the form has. */
+            const char *name;
+            size_t at = 0;
+            while ((name = phi__strict_next(s->form, &at)) != NULL) {
+                const phi_json *value = phi_json_get(schema, name);
+                if (value == NULL || !phi__strict_keep(s->form, phi_str_of(name), value)) continue;
+                phi__json_write_key(s->out, phi_str_of(name));
+                phi__strict_put_value(s, value);
+            }
+            if (apart) phi__buf_text(s->out, "},{\"type\":\"null\"}]");
+        }
+    }
     if (s->depth == 1 && !s->refused) {
         phi__strict_put_defs(s, "$defs");
         phi__strict_put_defs(s, "definitions");
@@ -729,44 +663,43 @@ PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form 
     return !s.refused && !out->failed;
 }
 
-/* ======== Turns the arguments of a strict tool into those of its own schema: takes out
+/* ---- Turns the arguments of a strict tool into those of its own schema: takes out
    nulls that stand for "left out". Where a schema leaves a choice, the first alternative counts
    whose shape (types, names, values of an enum) fits. */
 
 enum {
-    PHI__STRICT_NULLS_DEPTH = 200,
-    PHI__STRICT_NULLS_WORK = 1000000 /* members visited; some hundredths of a second */
+    PHI__NULLS_DEPTH = 200,
+    PHI__NULLS_WORK = 1000000 /* members visited; some hundredths of a second */
 };
 
-typedef struct phi__strict_nulls_walk {
+typedef struct phi__nulls_walk {
     const phi_json *root;
     uint32_t depth, work;
     bool spent;
     size_t removed;
-} phi__strict_nulls_walk;
+} phi__nulls_walk;
 
-static bool phi__strict_nulls_spend(phi__strict_nulls_walk *n, size_t work) {
-    if (work > PHI__STRICT_NULLS_WORK || n->work > PHI__STRICT_NULLS_WORK - work) n->spent = true;
+static bool phi__nulls_spend(phi__nulls_walk *n, size_t work) {
+    if (work > PHI__NULLS_WORK || n->work > PHI__NULLS_WORK - work) n->spent = true;
     if (n->spent) return false;
     n->work += (uint32_t)work;
     return true;
 }
 
-static bool phi__strict_nulls_enter(phi__strict_nulls_walk *n, const phi_json *schema) {
-    if (n->depth >= PHI__STRICT_NULLS_DEPTH ||
-        !phi__strict_nulls_spend(n, 1 + phi_json_count(schema)))
+static bool phi__nulls_enter(phi__nulls_walk *n, const phi_json *schema) {
+    if (n->depth >= PHI__NULLS_DEPTH || !phi__nulls_spend(n, 1 + phi_json_count(schema)))
         return false;
     n->depth++;
     return true;
 }
 
-static const phi_json *phi__strict_nulls_target(phi__strict_nulls_walk *n, const phi_json *ref) {
+static const phi_json *phi__nulls_target(phi__nulls_walk *n, const phi_json *ref) {
     size_t looked = 0;
     const phi_json *target = phi__schema_ref_find(n->root, phi_json_str(ref, NULL), &looked);
-    return phi__strict_nulls_spend(n, looked) ? target : NULL;
+    return phi__nulls_spend(n, looked) ? target : NULL;
 }
 
-static const phi_json *phi__strict_nulls_choice(const phi_json *schema) {
+static const phi_json *phi__nulls_choice(const phi_json *schema) {
     const phi_json *list = phi_json_get(schema, "anyOf");
     if (list == NULL) list = phi_json_get(schema, "oneOf");
     if (list == NULL) list = phi_json_get(schema, "allOf");
@@ -775,108 +708,98 @@ static const phi_json *phi__strict_nulls_choice(const phi_json *schema) {
 
 /* ---- does it fit, by its shape? ---- */
 
-static bool phi__strict_nulls_fits(phi__strict_nulls_walk *n, const phi_json *schema,
-                                   const phi_json *value);
+static bool phi__nulls_fits(phi__nulls_walk *n, const phi_json *schema, const phi_json *value);
 
-static bool phi__strict_nulls_is(const phi_json *value, phi_str type) {
+static bool phi__nulls_is(const phi_json *value, phi_str type) {
     if (phi__str_is(type, "integer")) return phi_json_is(value, PHI_JSON_INTEGER);
     return phi__str_is(type, phi__json_get_type_name(value));
 }
 
-static bool phi__strict_nulls_type_fits(const phi_json *schema, const phi_json *value) {
+static bool phi__nulls_type_fits(const phi_json *schema, const phi_json *value) {
     const phi_json *type = phi_json_get(schema, "type");
     phi_json_iter it = phi_json_each(type);
     if (type == NULL) return true;
     if (phi_json_is(value, PHI_JSON_NULL) && phi_json_bool(phi_json_get(schema, "nullable"), false))
         return true;
-    if (phi_json_is(type, PHI_JSON_STRING))
-        return phi__strict_nulls_is(value, phi_json_str(type, NULL));
+    if (phi_json_is(type, PHI_JSON_STRING)) return phi__nulls_is(value, phi_json_str(type, NULL));
     while (phi_json_next(&it) != NULL)
-        if (phi__strict_nulls_is(value, phi_json_str(it.at, NULL))) return true;
+        if (phi__nulls_is(value, phi_json_str(it.at, NULL))) return true;
     return false;
 }
 
-static bool phi__strict_nulls_value_fits(phi__strict_nulls_walk *n, const phi_json *schema,
-                                         const phi_json *value) {
+static bool phi__nulls_value_fits(phi__nulls_walk *n, const phi_json *schema,
+                                  const phi_json *value) {
     const phi_json *list = phi_json_get(schema, "enum"), *one = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(list);
     if (one != NULL && !phi__json_get_equal(one, value)) return false;
     if (list == NULL) return true;
-    while (phi__strict_nulls_spend(n, 1) && phi_json_next(&it) != NULL)
+    while (phi__nulls_spend(n, 1) && phi_json_next(&it) != NULL)
         if (phi__json_get_equal(it.at, value)) return true;
     return false;
 }
 
-static bool phi__strict_nulls_required(phi__strict_nulls_walk *n, const phi_json *schema,
-                                       phi_str name) {
+static bool phi__nulls_required(phi__nulls_walk *n, const phi_json *schema, phi_str name) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
-    if (!phi__strict_nulls_spend(n, 1 + it.left)) return true;
+    if (!phi__nulls_spend(n, 1 + it.left)) return true;
     while (phi_json_next(&it) != NULL)
         if (phi_str_equal(phi_json_str(it.at, NULL), name)) return true;
     return false;
 }
 
-static bool phi__strict_nulls_object_fits(phi__strict_nulls_walk *n, const phi_json *schema,
-                                          const phi_json *value) {
+static bool phi__nulls_object_fits(phi__nulls_walk *n, const phi_json *schema,
+                                   const phi_json *value) {
     const phi_json *properties = phi_json_get(schema, "properties");
     const phi_json *required = phi_json_get(schema, "required");
     phi_json_iter it = phi_json_each(required);
     if (!phi_json_is(properties, PHI_JSON_OBJECT)) return true;
     while (phi_json_next(&it) != NULL) {
-        if (!phi__strict_nulls_spend(n, 1 + phi_json_count(value))) return false;
+        if (!phi__nulls_spend(n, 1 + phi_json_count(value))) return false;
         if (phi__json_get_n(value, phi_json_str(it.at, NULL)) == NULL) return false;
     }
     it = phi_json_each(value);
     while (phi_json_next(&it) != NULL) {
         const phi_json *property = phi__json_get_n(properties, it.key);
-        if (!phi__strict_nulls_spend(n, 1 + phi_json_count(properties)) || property == NULL)
-            return false;
-        if (phi_json_is(it.at, PHI_JSON_NULL) && !phi__strict_nulls_required(n, schema, it.key))
-            continue;
-        if (!phi__strict_nulls_fits(n, property, it.at)) return false;
+        if (!phi__nulls_spend(n, 1 + phi_json_count(properties)) || property == NULL) return false;
+        if (phi_json_is(it.at, PHI_JSON_NULL) && !phi__nulls_required(n, schema, it.key)) continue;
+        if (!phi__nulls_fits(n, property, it.at)) return false;
     }
     return true;
 }
 
-static bool phi__strict_nulls_parts_fit(phi__strict_nulls_walk *n, const phi_json *schema,
-                                        const phi_json *value) {
-    const phi_json *items = phi_json_get(schema, "items"), *list = phi__strict_nulls_choice(schema);
+static bool phi__nulls_parts_fit(phi__nulls_walk *n, const phi_json *schema,
+                                 const phi_json *value) {
+    const phi_json *items = phi_json_get(schema, "items"), *list = phi__nulls_choice(schema);
     bool fits = true;
-    if (phi_json_is(value, PHI_JSON_OBJECT) && !phi__strict_nulls_object_fits(n, schema, value))
+    if (phi_json_is(value, PHI_JSON_OBJECT) && !phi__nulls_object_fits(n, schema, value))
         return false;
     phi_json_iter it = phi_json_each(value);
     while (fits && items != NULL && phi_json_is(value, PHI_JSON_ARRAY) &&
            phi_json_next(&it) != NULL)
-        fits = phi__strict_nulls_fits(n, items, it.at);
+        fits = phi__nulls_fits(n, items, it.at);
     if (!fits || list == NULL) return fits;
     it = phi_json_each(list);
     while (phi_json_next(&it) != NULL)
-        if (phi__strict_nulls_fits(n, it.at, value)) return true;
+        if (phi__nulls_fits(n, it.at, value)) return true;
     return false;
 }
 
-static bool phi__strict_nulls_fits(phi__strict_nulls_walk *n, const phi_json *schema,
-                                   const phi_json *value) {
+static bool phi__nulls_fits(phi__nulls_walk *n, const phi_json *schema, const phi_json *value) {
     const phi_json *ref = phi_json_get(schema, "$ref");
     if (!phi_json_is(schema, PHI_JSON_OBJECT)) return phi_json_bool(schema, false);
-    if (!phi__strict_nulls_enter(n, schema)) return false;
-    bool fits = phi__strict_nulls_type_fits(schema, value) &&
-                phi__strict_nulls_value_fits(n, schema, value) &&
-                phi__strict_nulls_parts_fit(n, schema, value);
-    if (fits && ref != NULL)
-        fits = phi__strict_nulls_fits(n, phi__strict_nulls_target(n, ref), value);
+    if (!phi__nulls_enter(n, schema)) return false;
+    bool fits = phi__nulls_type_fits(schema, value) && phi__nulls_value_fits(n, schema, value) &&
+                phi__nulls_parts_fit(n, schema, value);
+    if (fits && ref != NULL) fits = phi__nulls_fits(n, phi__nulls_target(n, ref), value);
     n->depth--;
     return fits && !n->spent;
 }
 
 /* ---- taking them out ---- */
 
-static void phi__strict_nulls_strip(phi__strict_nulls_walk *n, const phi_json *schema,
-                                    phi_json *value);
+static void phi__nulls_strip(phi__nulls_walk *n, const phi_json *schema, phi_json *value);
 
 /* An array's or object's members, again with their schemas. */
-static void phi__strict_nulls_strip_object(phi__strict_nulls_walk *n, const phi_json *schema,
-                                           phi_json *value) {
+static void phi__nulls_strip_object(phi__nulls_walk *n, const phi_json *schema, phi_json *value) {
     const phi_json *properties = phi_json_get(schema, "properties");
     phi_json *before = value->v.last, *child;
     uint32_t left = value->len;
@@ -885,10 +808,10 @@ static void phi__strict_nulls_strip_object(phi__strict_nulls_walk *n, const phi_
         child = before->next;
         phi_str name = phi__str(child->key, phi__json_key_len(child));
         const phi_json *property = phi__json_get_n(properties, name);
-        if (!phi__strict_nulls_spend(n, 1 + phi_json_count(properties))) return;
+        if (!phi__nulls_spend(n, 1 + phi_json_count(properties))) return;
         if (phi_json_is(child, PHI_JSON_NULL) && property != NULL &&
-            !phi__strict_nulls_required(n, schema, name) &&
-            !phi__strict_nulls_fits(n, property, child) && !n->spent) {
+            !phi__nulls_required(n, schema, name) && !phi__nulls_fits(n, property, child) &&
+            !n->spent) {
             before->next = child->next;
             if (value->v.last == child) value->v.last = value->len == 1 ? NULL : before;
             value->len--;
@@ -896,64 +819,61 @@ static void phi__strict_nulls_strip_object(phi__strict_nulls_walk *n, const phi_
             n->removed++;
             continue;
         }
-        if (property != NULL) phi__strict_nulls_strip(n, property, child);
+        if (property != NULL) phi__nulls_strip(n, property, child);
         before = child;
     }
 }
 
-static void phi__strict_nulls_strip(phi__strict_nulls_walk *n, const phi_json *schema,
-                                    phi_json *value) {
+static void phi__nulls_strip(phi__nulls_walk *n, const phi_json *schema, phi_json *value) {
     const phi_json *ref = phi_json_get(schema, "$ref"), *items = phi_json_get(schema, "items");
     phi_json *item;
     if (!phi_json_is(value, PHI_JSON_OBJECT) && !phi_json_is(value, PHI_JSON_ARRAY)) return;
-    if (!phi_json_is(schema, PHI_JSON_OBJECT) || !phi__strict_nulls_enter(n, schema)) return;
-    if (phi_json_is(value, PHI_JSON_OBJECT)) phi__strict_nulls_strip_object(n, schema, value);
+    if (!phi_json_is(schema, PHI_JSON_OBJECT) || !phi__nulls_enter(n, schema)) return;
+    if (phi_json_is(value, PHI_JSON_OBJECT)) phi__nulls_strip_object(n, schema, value);
     phi_json_iter it = phi_json_each(value);
     while (items != NULL && phi_json_is(value, PHI_JSON_ARRAY) &&
            (item = phi_json_next(&it)) != NULL)
-        phi__strict_nulls_strip(n, items, item);
-    it = phi_json_each(phi__strict_nulls_choice(schema));
+        phi__nulls_strip(n, items, item);
+    it = phi_json_each(phi__nulls_choice(schema));
     while (phi_json_next(&it) != NULL)
-        if (phi__strict_nulls_fits(n, it.at, value)) {
-            phi__strict_nulls_strip(n, it.at, value);
+        if (phi__nulls_fits(n, it.at, value)) {
+            phi__nulls_strip(n, it.at, value);
             break;
         }
-    if (ref != NULL) phi__strict_nulls_strip(n, phi__strict_nulls_target(n, ref), value);
+    if (ref != NULL) phi__nulls_strip(n, phi__nulls_target(n, ref), value);
     n->depth--;
 }
 
 PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
-    phi__strict_nulls_walk n = PHI_ZERO;
+    phi__nulls_walk n = PHI_ZERO;
     n.root = schema;
-    if (schema != NULL && value != NULL) phi__strict_nulls_strip(&n, schema, value);
+    if (schema != NULL && value != NULL) phi__nulls_strip(&n, schema, value);
     return n.removed;
 }
 
-/* ======== Chooses the strict form for a model, and makes the forms of an agent's tools,
+/* ---- Chooses the strict form for a model, and makes the forms of an agent's tools,
    each once, kept with the tools. */
 
 enum { PHI__STRICT_WORDS = 400 }; /* bytes of a refusal */
 
-PHI__FN phi__strict_form phi__strict_tools_form_of(const phi__codec *codec,
-                                                   const phi_model *model) {
+PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model) {
     return codec->rules->strict_form != NULL ? codec->rules->strict_form(model) : PHI__STRICT_NONE;
 }
 
-static bool phi__strict_tools_wanted(const phi__tool_view *tool, phi__strict_form form) {
+static bool phi__strict_wanted(const phi__tool_view *tool, phi__strict_form form) {
     if (tool->is_raw) return false;
     return form != PHI__STRICT_NONE && (tool->strict != NULL || form == PHI__STRICT_BY_CODEC);
 }
 
-static bool phi__strict_tools_is_made(const phi__tool_view *tool, const phi__codec *codec,
-                                      phi__strict_form form) {
+static bool phi__strict_is_made(const phi__tool_view *tool, const phi__codec *codec,
+                                phi__strict_form form) {
     return tool->adapted != NULL && tool->adapted[form].done &&
            (form != PHI__STRICT_BY_CODEC || tool->adapted[form].by == codec->rules->adapt);
 }
 
 /* Makes one form of one schema into `arena`. False: no memory. */
-static bool phi__strict_tools_make(const phi__tool_view *tool, const phi__codec *codec,
-                                   phi__strict_form form, phi_arena *arena,
-                                   struct phi__adapted *out) {
+static bool phi__strict_make(const phi__tool_view *tool, const phi__codec *codec,
+                             phi__strict_form form, phi_arena *arena, struct phi__adapted *out) {
     const phi__formats *by = tool->strict;
     phi_str schema = tool->schema;
     char words[PHI__STRICT_WORDS];
@@ -982,16 +902,16 @@ static bool phi__strict_tools_make(const phi__tool_view *tool, const phi__codec 
 
 PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
                                      const phi_model *model, phi_arena *arena) {
-    phi__strict_form form = phi__strict_tools_form_of(codec, model);
+    phi__strict_form form = phi__strict_form_of(codec, model);
     for (size_t i = 0; i < count; i++) {
         phi__tool_view *tool = &tools[i];
-        if (!phi__strict_tools_wanted(tool, form)) continue;
+        if (!phi__strict_wanted(tool, form)) continue;
         if (tool->adapted == NULL)
             tool->adapted = (struct phi__adapted *)phi__arena_zero(
                 arena, PHI__STRICT_FORMS * sizeof *tool->adapted);
         if (tool->adapted == NULL) return false;
-        if (!phi__strict_tools_is_made(tool, codec, form) &&
-            !phi__strict_tools_make(tool, codec, form, arena, &tool->adapted[form]))
+        if (!phi__strict_is_made(tool, codec, form) &&
+            !phi__strict_make(tool, codec, form, arena, &tool->adapted[form]))
             return false;
     }
     return true;
@@ -999,17 +919,17 @@ PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const 
 
 PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi__request_spec *spec,
                                              phi_memory *scratch, char *words, size_t words_size) {
-    phi__strict_form form = phi__strict_tools_form_of(codec, spec->model);
+    phi__strict_form form = phi__strict_form_of(codec, spec->model);
     phi_status status = PHI_OK;
     for (size_t i = 0; i < spec->tool_count && status == PHI_OK; i++) {
         const phi__tool_view *tool = &spec->tools[i];
         struct phi__adapted made;
         phi_arena arena;
-        if (!phi__strict_tools_wanted(tool, form)) continue;
+        if (!phi__strict_wanted(tool, form)) continue;
         phi_arena_init(&arena, scratch, 0);
-        if (phi__strict_tools_is_made(tool, codec, form))
+        if (phi__strict_is_made(tool, codec, form))
             made = tool->adapted[form];
-        else if (!phi__strict_tools_make(tool, codec, form, &arena, &made))
+        else if (!phi__strict_make(tool, codec, form, &arena, &made))
             status = PHI_NO_MEMORY;
         if (status == PHI_OK && made.refused.len > 0) {
             (void)snprintf(words, words_size, "tools[%llu]: schema of \"%.*s\" %.*s",
@@ -1024,13 +944,13 @@ PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi_
 }
 
 static phi_str phi__strict_tools_put(phi__encoder *e, const phi__tool_view *tool, bool *strict) {
-    phi__strict_form form = phi__strict_tools_form_of(e->codec, e->spec->model);
+    phi__strict_form form = phi__strict_form_of(e->codec, e->spec->model);
     struct phi__adapted made;
     *strict = false;
-    if (phi__strict_tools_wanted(tool, form)) {
-        if (phi__strict_tools_is_made(tool, e->codec, form))
+    if (phi__strict_wanted(tool, form)) {
+        if (phi__strict_is_made(tool, e->codec, form))
             made = tool->adapted[form];
-        else if (!phi__strict_tools_make(tool, e->codec, form, e->arena, &made))
+        else if (!phi__strict_make(tool, e->codec, form, e->arena, &made))
             e->failed = true;
         *strict = made.schema.len > 0 && form != PHI__STRICT_BY_CODEC;
         if (made.schema.len > 0) return made.schema; /* the loop does not send refused tools */
@@ -1039,14 +959,13 @@ static phi_str phi__strict_tools_put(phi__encoder *e, const phi__tool_view *tool
                                            : tool->schema;
 }
 
-PHI__FN bool phi__strict_tools_put_tool(phi__encoder *e, const phi__tool_view *tool,
-                                        const char *schema) {
+PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, const char *schema) {
     phi__buf *out = &e->scratch;
     bool strict;
     phi__buf_text(out, "\"name\":");
     phi__json_write_str(out, tool->name);
     if (!phi__render_blank(tool->description))
-        phi__render_member(out, "description", tool->description);
+        phi__records_str(out, "description", tool->description);
     phi__buf_text(out, schema);
     phi__encode_scratch(e);
     phi__encode_piece(e, phi__strict_tools_put(e, tool, &strict));

@@ -3,9 +3,8 @@
    Encoders apply the same rules block by block as they render, and keep the renderings: this
    function's output renders to the same bytes as its input. It is for hosts that inspect or change
    requests, and for models of their own. */
-#include "wire/wire_in.h"
 
-#include "wire/render_in.h"
+#include "wire/codec_in.h"
 
 typedef struct phi__translation {
     const phi__codec *codec; /* NULL: a host's own protocol */
@@ -56,37 +55,26 @@ static phi_message *phi__translate_copy(phi__translation *t, const phi_message *
 
 /* ---- results ---- */
 
-static void phi__translate_missing(phi__translation *t, const phi_content *call) {
-    phi_content *content;
-    phi_message result = PHI_ZERO;
-    result.role = PHI_ROLE_TOOL_RESULT;
-    result.is_error = true;
-    result.content_count = 1;
-    result.tool_call_id = call->id;
-    result.tool_name = call->name;
-    phi_message *copy = phi__translate_copy(t, &result, &content);
-    if (copy == NULL) return;
-    memset(content, 0, sizeof *content);
-    content->kind = PHI_CONTENT_TEXT;
-    content->text = phi_str_of(phi__texts_get(NULL, PHI_TEXT_RESULT_MISSING));
-    if (!phi__translate_id(t, &copy->tool_call_id)) t->failed = true;
-    phi__translate_put(t, copy);
-}
-
 static void phi__translate_close_calls(phi__translation *t) {
     for (size_t i = 0; t->calls != NULL && i < t->calls->content_count; i++)
-        if (phi__translate_is_call(&t->calls->content[i]) && !t->answered[i])
-            phi__translate_missing(t, &t->calls->content[i]);
+        if (phi__translate_is_call(&t->calls->content[i]) && !t->answered[i]) {
+            phi_content *content;
+            phi_message result = PHI_ZERO;
+            result.role = PHI_ROLE_TOOL_RESULT;
+            result.is_error = true;
+            result.content_count = 1;
+            result.tool_call_id = t->calls->content[i].id;
+            result.tool_name = t->calls->content[i].name;
+            phi_message *copy = phi__translate_copy(t, &result, &content);
+            if (copy != NULL) {
+                memset(content, 0, sizeof *content);
+                content->kind = PHI_CONTENT_TEXT;
+                content->text = phi_str_of(phi__texts_get(NULL, PHI_TEXT_RESULT_MISSING));
+                if (!phi__translate_id(t, &copy->tool_call_id)) t->failed = true;
+                phi__translate_put(t, copy);
+            }
+        }
     t->calls = NULL;
-}
-
-static void phi__translate_open_calls(phi__translation *t, const phi_message *m) {
-    size_t i = 0;
-    while (i < m->content_count && !phi__translate_is_call(&m->content[i])) i++;
-    if (i == m->content_count) return;
-    t->answered = (uint8_t *)phi__arena_zero(t->arena, m->content_count);
-    if (t->answered == NULL) t->failed = true;
-    t->calls = t->failed ? NULL : m;
 }
 
 static bool phi__translate_answers(phi__translation *t, const phi_message *result) {
@@ -110,12 +98,6 @@ static bool phi__translate_is_protocol(const phi__translation *t, phi_str protoc
     for (kin = t->codec->rules->kin; kin != NULL && *kin != NULL; kin++)
         if (phi__str_is(protocol, *kin)) return true;
     return false;
-}
-
-static bool phi__translate_is_words(const phi_message *m) {
-    size_t i = 0;
-    while (i < m->content_count && m->content[i].kind == PHI_CONTENT_TEXT) i++;
-    return i == m->content_count;
 }
 
 /* Without the opaque blocks of other protocols. */
@@ -166,28 +148,11 @@ static const phi_message *phi__translate_media(phi__translation *t, const phi_me
 
 /* A message of the user, or a result, as the target takes it. NULL: no memory. */
 static const phi_message *phi__translate_said(phi__translation *t, const phi_message *m) {
-    if (phi__translate_is_words(m)) return m;
+    size_t i = 0;
+    while (i < m->content_count && m->content[i].kind == PHI_CONTENT_TEXT) i++;
+    if (i == m->content_count) return m;
     m = phi__translate_opaque(t, m);
     return m != NULL ? phi__translate_media(t, m) : NULL;
-}
-
-static void phi__translate_result(phi__translation *t, const phi_message *m) {
-    phi_str id = m->tool_call_id;
-    phi_content *content;
-    if (!phi__translate_answers(t, m)) return;
-    m = phi__translate_said(t, m);
-    if (m == NULL || !phi__translate_id(t, &id)) {
-        t->failed = true;
-        return;
-    }
-    if (id.at != m->tool_call_id.at) {
-        phi_message *copy = phi__translate_copy(t, m, &content);
-        if (copy == NULL) return;
-        if (m->content_count > 0) memcpy(content, m->content, m->content_count * sizeof *content);
-        copy->tool_call_id = id;
-        m = copy;
-    }
-    phi__translate_put(t, m);
 }
 
 static bool phi__translate_is_own(const phi__translation *t, const phi_message *m) {
@@ -198,7 +163,7 @@ static bool phi__translate_is_own(const phi__translation *t, const phi_message *
            phi__str_is(m->protocol, t->target->protocol);
 }
 
-/* Whether a block's signature, replay and citations are of another wire. At another address of the
+/* True if a block's signature, replay and citations are of another wire. At another address of the
    same one, or of another model, the codec decides. */
 static bool phi__translate_strange(const phi__translation *t, const phi_message *m,
                                    const phi_content *c) {
@@ -259,13 +224,34 @@ static void phi__translate_answer(phi__translation *t, const phi_message *m) {
     if (same) phi_arena_reset(t->arena, mark);
     if (!same) copy->content_count = n;
     if (n > 0) phi__translate_put(t, same ? m : copy);
-    phi__translate_open_calls(t, m);
+    size_t i = 0;
+    while (i < m->content_count && !phi__translate_is_call(&m->content[i])) i++;
+    if (i == m->content_count) return;
+    t->answered = (uint8_t *)phi__arena_zero(t->arena, m->content_count);
+    if (t->answered == NULL) t->failed = true;
+    t->calls = t->failed ? NULL : m;
 }
 
 static void phi__translate_message(phi__translation *t, const phi_message *m) {
     if (m->role == PHI_ROLE_EXTENSION) return;
     if (m->role == PHI_ROLE_TOOL_RESULT) {
-        phi__translate_result(t, m);
+        phi_str id = m->tool_call_id;
+        phi_content *content;
+        if (!phi__translate_answers(t, m)) return;
+        m = phi__translate_said(t, m);
+        if (m == NULL || !phi__translate_id(t, &id)) {
+            t->failed = true;
+            return;
+        }
+        if (id.at != m->tool_call_id.at) {
+            phi_message *copy = phi__translate_copy(t, m, &content);
+            if (copy == NULL) return;
+            if (m->content_count > 0)
+                memcpy(content, m->content, m->content_count * sizeof *content);
+            copy->tool_call_id = id;
+            m = copy;
+        }
+        phi__translate_put(t, m);
         return;
     }
     phi__translate_close_calls(t);

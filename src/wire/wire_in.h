@@ -12,16 +12,12 @@
 #include "wire/writer.h"
 
 struct phi__encoder;
-
 struct phi__adapted;
-
 struct phi__prefix;
-
+struct phi__framing;
 typedef struct phi__codec phi__codec;
 
-struct phi__framing;
-
-/* ======== The assembly: builds a message while it arrives; every decoder writes into it.
+/* ---- The assembly: builds a message while it arrives; every decoder writes into it.
 
    Text and argument bytes land in one growing buffer per block, unescaped on the way; the sink gets
    the new bytes. The sink and the view get valid UTF-8 always: garbage becomes U+FFFD, and half a
@@ -239,7 +235,7 @@ PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets);
    protocol, which later decide whether signatures may go back. */
 PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, phi_message *out);
 
-/* ======== Classifies errors that arrive inside of an answer, as HTTP errors are. */
+/* ---- classifies errors that arrive inside of an answer, as HTTP errors are ---- */
 
 /* The value of a header, case-insensitively; empty when absent. */
 PHI__FN phi_str phi__headers_value(phi_str headers, const char *name);
@@ -268,7 +264,7 @@ PHI__FN void phi__classify_stop(phi__assembly *a, phi_failure_kind kind, bool re
 /* The end of a stream that did not end as its protocol says. */
 PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
 
-/* ======== Writes long texts and images into a rendering in slices.
+/* ---- Writes long texts and images into a rendering in slices.
 
    A codec renders a message into the scratch buffer; where a text is long, it leaves a hole there.
    The encoder then measures the holes' contents, takes the memory once, and writes, a few KiB at a
@@ -303,7 +299,7 @@ typedef struct phi__fill {
     phi__buf slice;
 } phi__fill;
 
-/* ======== A provider as a pure codec: messages to request pieces, stream events to a message.
+/* ---- A provider as a pure codec: messages to request pieces, stream events to a message.
 
    This folder holds what all protocols share. It knows no codec by name: the differences between
    protocols are fields of phi__codec. The codecs are in src/codecs, one pair of files a protocol;
@@ -337,9 +333,9 @@ typedef struct phi__item {
 
 typedef struct phi__tool_view {
     phi_str name, description, schema; /* schema: JSON text of an object */
-    /* phi_tool.strict: what makes its strict form (strict_in.h); NULL: it is not strict */
+    /* phi_tool.strict: what makes its strict form (codec_in.h); NULL: it is not strict */
     const struct phi__formats *strict;
-    struct phi__adapted *adapted; /* by form (strict_in.h); NULL: not kept */
+    struct phi__adapted *adapted; /* by form (codec_in.h); NULL: not kept */
     bool is_raw;                  /* `raw` replaces name, description and schema */
     phi_str raw;                  /* JSON text of an element */
     bool deferred;                /* for a target that defers: the model has to search it */
@@ -443,7 +439,7 @@ typedef enum phi__id_rule {
     PHI__ID_RESPONSES      /* as Anthropic's, but the last is no '_' */
 } phi__id_rule;
 
-/* The form in which a model takes the schemas of tools; strict_in.h. */
+/* The form in which a model takes the schemas of tools; wire_in.h. */
 typedef enum phi__strict_form {
     PHI__STRICT_NONE = 0,
     PHI__STRICT_OPENAI,    /* api.openai.com */
@@ -511,7 +507,7 @@ typedef struct phi__codec_settings {
     /* the level of thinking that is sent for the wanted one */
     phi_thinking (*level)(const phi_model *model, phi_thinking wanted);
     /* Paths that phi writes into every request, or would; "a.b", ended by NULL: none of them may be
-       in an extra (extra_in.h). */
+       in an extra (below). */
     const char *const *owned;
     /* Paths of arrays to which an extra's elements are added; ended by NULL. */
     const char *const *lists;
@@ -568,17 +564,17 @@ struct phi__codec {
     void (*end)(void *state, phi__assembly *out);
     /* A 200 answer that is no event stream: a whole answer, or an error. */
     void (*whole)(void *state, phi__assembly *out, phi_str body);
-    /* The stream is one of frames (frames_in.h); NULL: of server-sent events. */
+    /* The stream is one of frames (below); NULL: of server-sent events. */
     const struct phi__framing *(*frames)(void);
     /* Puts what depends on the moment and on the body's hash into the sealed request's headers,
        before each attempt; NULL: nothing does. */
     void (*sign)(phi__encoder *e, const phi__signing *signing);
 };
 
-/* Whether a protocol has such a name, in whatever case. */
+/* True if a protocol has such a name, in any case. */
 PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol);
 
-/* The code of a protocol by any of its names, out of a list that NULL ends, or NULL. */
+/* The code of a protocol by any of its names, from a list that NULL ends, or NULL. */
 PHI__FN phi_codec_fn phi__codec_named(const phi_codec_fn *list, phi_str protocol);
 
 /* The codec that a model carries, or that of its protocol in the list, or NULL. */
@@ -597,7 +593,7 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec,
    why. */
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units);
 
-/* Writes url and headers of the sealed request anew, for e->ask->model as it is now. False: no
+/* Writes url and headers of the sealed request again, for e->spec->model as it is now. False: no
    memory. */
 PHI__FN bool phi__encoder_address(phi__encoder *e);
 PHI__FN void phi__encoder_free(phi__encoder *e); /* scratch; the request lives in the arena */
@@ -612,6 +608,9 @@ PHI__FN bool phi__encode_is_system(const phi__encoder *e, size_t item);
 PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json);       /* borrowed */
 PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal); /* static text, borrowed */
 PHI__FN void phi__encode_scratch(phi__encoder *e); /* e->scratch as a piece; clears it */
+
+/* A copy of e->scratch in the arena; clears it. False: the encoder failed. */
+PHI__FN bool phi__encode_copy(phi__encoder *e, phi_str *out);
 
 /* The kept rendering for a form. False: the codec renders into e->scratch, which was cleared, and
    calls phi__encode_keep, which keeps and returns it. Neither appends a piece.
@@ -628,6 +627,12 @@ PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal)
 /* Copied, without control characters. A later header of the same name replaces an earlier one. */
 PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value);
 PHI__FN void phi__encode_model_headers(phi__encoder *e);
+
+/* The content type, JSON, and what is accepted. */
+PHI__FN void phi__encode_accept(phi__encoder *e, const char *accept);
+
+/* The model's key in a header (NULL: as a bearer's token), then the model's headers. */
+PHI__FN void phi__encode_key(phi__encoder *e, const char *header);
 
 /* All of a request that was rendered elsewhere; its headers are there. `body` is borrowed. */
 PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, phi_str body);
@@ -654,7 +659,7 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_sp
    target. */
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);
 
-/* ======== The settings of a request that not every target takes: which ones, and how the
+/* ---- The settings of a request that not every target takes: which ones, and how the
    codecs write them. */
 
 enum {
@@ -676,8 +681,8 @@ PHI__FN void phi__takes_put(phi__encoder *e, const phi__takes_keys *keys, uint32
 /* True when the request asks for one call at a time, has tools to call, and the target can. */
 PHI__FN bool phi__takes_serial(const phi__request_spec *spec, uint32_t takes);
 
-/* Adds the scratch buffer as a piece, then the raw tool as it is. */
-PHI__FN void phi__takes_put_raw(phi__encoder *e, const phi__tool_view *tool);
+/* The comma before a tool by its index. True: it is a raw one, which is a piece now, as it is. */
+PHI__FN bool phi__takes_raw(phi__encoder *e, size_t tool);
 
 /* A tool of the request is deferred, or was: the target's tool search has to be among them. */
 PHI__FN bool phi__takes_deferred(const phi__request_spec *spec);
@@ -701,7 +706,7 @@ PHI__FN const char *phi__takes_fault(const phi_request_options *options);
 PHI__FN phi_status phi__takes_preflight(const phi__codec *codec, const phi__request_spec *spec,
                                         char *words, size_t words_size);
 
-/* ======== Which thinking of earlier answers a request may still send.
+/* ---- Which thinking of earlier answers a request may still send.
 
    Newer Claude models accept a thinking block only while the system prompt, the tools and every
    message before it are those that it was made under, and only as part of an unbroken run of the
@@ -759,7 +764,7 @@ PHI__FN uint64_t phi__prefix_parts(const phi__prefix *p);
 /* "the tools have changed"... Static. */
 PHI__FN const char *phi__prefix_words(phi__prefix_cause cause);
 
-/* ======== Members that a host adds to the body of a request, as JSON text.
+/* ---- Members that a host adds to the body of a request, as JSON text.
 
    An extra is an object. Extras of a model, an agent and a request are merged into one, objects
    deeply, and the narrower replaces everything else; null is a value like any other and is sent.
@@ -776,7 +781,7 @@ PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch
 /* Both in one, in the arena; either may be empty. Both were checked. False: no memory. */
 PHI__FN bool phi__extra_join(phi_arena *arena, phi_str wide, phi_str narrow, phi_str *out);
 
-/* ======== Structured output: a target's own form of it, and a tool in its place where it has
+/* ---- Structured output: a target's own form of it, and a tool in its place where it has
    none. */
 
 /* Adapts ask->format to this target, before the request is begun. Where the target has structured
@@ -792,8 +797,8 @@ PHI__FN const struct phi__formats *phi__format_ops(void);
 /* For codecs: a line more of the system prompt. False: no memory. */
 PHI__FN bool phi__format_say(phi__request_spec *spec, phi_arena *arena, const char *line);
 
-/* ======== Reads AWS event-stream frames out of bytes that arrive in any pieces; used as
-   sse_in.h is.
+/* ---- Reads AWS event-stream frames out of bytes that arrive in any pieces; used as
+   phi__sse is.
 
        phi__frames_feed(&frames, bytes, len);
        while ((got = phi__frames_next(&frames, &frame)) > 0) use(frame);
@@ -839,7 +844,7 @@ PHI__FN void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len
 PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out);
 PHI__FN const phi__framing *phi__frames_framing(void);
 
-/* ======== A small fixed hash, so that ids derived from it are the same on every machine and in
+/* ---- A small fixed hash, so that ids derived from it are the same on every machine and in
    every run. Not for secrets. */
 
 /* Spreads every bit over all 64 (the finaliser of MurmurHash3, public domain). */
@@ -877,7 +882,7 @@ static inline void phi__hash_hex(uint64_t n, char out[17]) {
     out[16] = '\0';
 }
 
-/* ======== Reads the body of a streamed answer: bytes become events, and events the message.
+/* ---- Reads the body of a streamed answer: bytes become events, and events the message.
 
    The loop, the tests and the fuzzers share this reader: it alone decides what to read after the
    end of an answer and after its failure.
@@ -938,27 +943,25 @@ static inline void phi__delta_cache_forget(phi__delta_cache *r) { r->head = 0; }
    false. */
 PHI__FN bool phi__delta_cache_add(const phi__delta_cache *r, phi__assembly *a, phi_str data);
 
-/* ======== Shared by the request formats: makes text, ids and names fit for a target. */
+/* ---- shared by the request formats: makes text, ids and names fit for a target ---- */
 
-PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule); /* with its quotes */
+/* A call's id with its quotes; `before`: text that goes first. */
+PHI__FN void phi__render_id(phi__buf *out, const char *before, phi_str id, phi__id_rule rule);
 
-/* A tool's name out of history, which another provider may have allowed: [a-zA-Z0-9_-], cut. */
-PHI__FN void phi__render_name(phi__buf *out, phi_str name, size_t most);
+/* A tool's name from history, which another provider may have allowed: [a-zA-Z0-9_-], cut. */
+PHI__FN void phi__render_name(phi__buf *out, const char *before, phi_str name, size_t most);
 PHI__FN bool phi__render_blank(phi_str text); /* nothing but white space */
 PHI__FN phi_str phi__render_trim_end(phi_str text);
 
-/* "key":"text" with a comma before it where one is needed. */
-PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text);
-
-/* The same into the scratch buffer, and the inside of a string alone: for texts of a message, which
-   may be long and are then filled in later. */
+/* As phi__records_str into the scratch buffer, and the inside of a string alone: for texts of a
+   message, which may be long and are then filled in later. */
 PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text);
 PHI__FN void phi__render_text(phi__encoder *e, phi_str text);
 
 /* Arguments as the JSON text of an object: anything else becomes {}. Uses and resets e->arena. */
 PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 
-/* Whether this target minted the message, so that its signatures may go back. */
+/* True if this target minted the message, so that its signatures may go back. */
 PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item);
 
 /* True if any model of this target's protocol made the message. */
@@ -996,7 +999,7 @@ PHI__FN bool phi__render_is_answered(const phi_message *message, size_t block, c
                                      const char *const *refs);
 PHI__FN bool phi__render_is_image(const phi_content *c);
 
-/* Whether a target takes images of a type, "image/png". */
+/* True if a target takes images of a type, "image/png". */
 PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, phi_str type);
 
 /* How a block of a user's message or of a result goes to a target. */
@@ -1041,7 +1044,8 @@ PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool
                                void (*said)(phi__encoder *e, const phi_content *c),
                                void (*block)(phi__encoder *e, const phi_content *c),
                                void (*opaque)(phi__encoder *e, const phi_content *c));
-PHI__FN void phi__render_base64(phi__encoder *e, phi_str data);
+PHI__FN void phi__render_base64(phi__encoder *e, const char *before, phi_str data,
+                                const char *after);
 
 /* The usual ending of a type's files: "pdf", "csv", "wav"; NULL: not a type of PHI__MEDIA_. */
 PHI__FN const char *phi__render_ending(phi_str mime_type);
@@ -1052,7 +1056,7 @@ PHI__FN void phi__render_file_name(phi__buf *out, const phi_content *c);
 /* Tokens to think with at a level; 0: off. */
 PHI__FN uint32_t phi__render_budget(phi_thinking level);
 
-/* ======== Calls of small models that are nearly right: their tool's name, their arguments.
+/* ---- Calls of small models that are nearly right: their tool's name, their arguments.
 
    With PHI_QUIRK_REPAIR_CALLS, once an answer is whole: a name that fits one tool of the request
    becomes that tool's, and arguments that can be read in one way only become JSON. Anything else
@@ -1092,7 +1096,7 @@ PHI__FN bool phi__repair_value(phi__buf *out, const char **at, const char *end, 
 /* Repairs the calls of an answer after phi__assembly_finish; draft->note lists the repairs. */
 PHI__FN void phi__repair_calls(phi__assembly *a);
 
-/* ======== A JSON Schema in the strict form that a provider can enforce, and the way back.
+/* ---- A JSON Schema in the strict form that a provider can enforce, and the way back.
 
    In OpenAI's form every object is closed and every property required: an optional property may be
    null instead, and phi__strict_nulls takes those nulls out of the arguments again. Anthropic's
@@ -1137,14 +1141,13 @@ PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi_
 /* For codecs: a tool's name, its description and its schema as members of an object that the codec
    opens and closes; `schema`: the schema's key, with its comma and colon. Returns whether the
    schema is a strict one. */
-PHI__FN bool phi__strict_tools_put_tool(phi__encoder *e, const phi__tool_view *tool,
-                                        const char *schema);
+PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, const char *schema);
 
 /* Takes the members out of `value` that are null and that the schema neither requires nor allows to
    be null. Returns how many. Bounded work: what would take more is left as it is. */
 PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value);
 
-/* ======== Phi_translate (codecs/translate.h) for a protocol whose codec is at hand. */
+/* ---- phi_translate (codecs/translate.h) for a protocol whose codec is at hand ---- */
 
 /* codec NULL: the protocol is a host's own. The target has a protocol and an id. */
 PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *target,

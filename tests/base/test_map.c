@@ -1,6 +1,5 @@
 /* test_map.c - the hash table against a plain list, with hashes that collide; and lists with links inside. */
 #include "base/base_in.h"
-#include "base/map_in.h"
 #include "support/test.h"
 
 enum { THINGS = 300 };

@@ -1,7 +1,7 @@
 /* The tables behind the value handles. */
 #include "support/test.h"
 
-#include "base/map_in.h"
+#include "base/base_in.h"
 
 static phi_memory memory;
 static phi__slots slots;

@@ -1,7 +1,7 @@
 /* The claim of a handle from several threads; runs under the thread sanitizer as well. */
 #include "support/test.h"
 
-#include "base/map_in.h"
+#include "base/base_in.h"
 
 #include <pthread.h>
 

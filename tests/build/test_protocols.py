@@ -86,7 +86,7 @@ class Protocols(unittest.TestCase):
         self.assertIn("unsupported", run(program, "telepathy").stdout)
 
     def test_nothing_of_a_codec_that_nobody_names_is_in_the_program(self):
-        parts = ("phi__bedrock_", "phi__gemini_", "phi__interactions_", "phi__openai_chat_", "phi__openai_responses_",
+        parts = ("phi__bedrock_", "phi__gemini_", "phi__interactions_", "phi__chat_", "phi__resp_",
                  "phi__sigv4", "phi__frames_")
         full, one = self.symbols(self.build("ALL")), self.symbols(self.build())
         for part in parts:

@@ -2,7 +2,7 @@
 
    What must hold: slices give what the whole gives; what is read is written so that it reads back
    equal; a text that is read is walked by the cursor as well; nothing is left allocated. */
-#include "text/json_cursor_in.h"
+#include "text/json_in.h"
 #include "text/text_in.h"
 
 #include <stdlib.h>

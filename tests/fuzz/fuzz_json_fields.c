@@ -3,7 +3,7 @@
    What must hold: what is found does not depend on how the text was cut; each value is JSON by itself; of a
    text that the reader takes, the leaves of its tree are found, in order, unless a limit ended it; nothing
    is left allocated. */
-#include "text/json_fields_in.h"
+#include "text/json_in.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* fuzz_sse.c - any bytes as a stream of events: the pieces they come in must not matter.
 
    The first two bytes choose the limit and the sizes of the pieces. */
-#include "text/sse_in.h"
+#include "text/json_in.h"
 
 #include <stdlib.h>
 

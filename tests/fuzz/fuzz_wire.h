@@ -7,7 +7,7 @@
 #include "base/base_in.h"
 #include "model/model.h"
 #include "wire/wire_in.h"
-#include "wire/repair_in.h"
+#include "wire/codec_in.h"
 #include "support/codec_of.h"
 
 #include <stdlib.h>

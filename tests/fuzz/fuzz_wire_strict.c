@@ -3,7 +3,7 @@
    a value, from which nulls are taken. */
 #include "base/base_in.h"
 #include "codecs/gemini_in.h"
-#include "wire/strict_in.h"
+#include "wire/codec_in.h"
 
 #include <stdlib.h>
 

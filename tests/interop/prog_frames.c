@@ -3,7 +3,7 @@
    every place: exit code 1 where any of these says something else. */
 #include "support/test.h"
 #include "text/json_in.h"
-#include "wire/frames_in.h"
+#include "wire/codec_in.h"
 
 static void take(phi__frames *frames, phi__buf *out) {
     phi__frame frame;

@@ -1,6 +1,6 @@
 /* test_json.c - the reader, the tree, the writer, the cursor. */
 #include "support/test.h"
-#include "text/json_cursor_in.h"
+#include "text/json_in.h"
 
 #include <math.h>
 

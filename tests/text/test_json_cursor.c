@@ -1,6 +1,6 @@
 /* test_json_cursor.c - reading JSON text without a tree. */
 #include "support/test.h"
-#include "text/json_cursor_in.h"
+#include "text/json_in.h"
 
 static phi_memory memory;
 static phi_arena arena;

@@ -1,6 +1,6 @@
 /* test_json_fields.c - the values of a text that grows: those of the whole text, however it came. */
 #include "support/test.h"
-#include "text/json_fields_in.h"
+#include "text/json_in.h"
 
 static phi_memory memory;
 

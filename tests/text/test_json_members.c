@@ -1,6 +1,6 @@
 /* test_json_members.c - members of an object into a struct, by a table. */
 #include "support/test.h"
-#include "text/json_cursor_in.h"
+#include "text/json_in.h"
 
 typedef struct thing {
     phi__json_text name, inner, deep;
@@ -20,24 +20,24 @@ static void take_count(phi__json_cursor *c, void *to) {
     (void)phi__json_cursor_take_u64(c, (uint64_t *)to);
 }
 
-static const phi__json_member deep_list[] = {PHI__MEMBER(thing, deep, "deep", PHI__MEMBER_TEXT)};
-static const phi__json_members deep_members = {deep_list, PHI__COUNT(deep_list)};
+static const phi__json_member deep_members[] = {PHI__MEMBER(thing, deep, "deep", PHI__MEMBER_TEXT),
+                                                PHI__MEMBERS_END};
 
-static const phi__json_member inner_list[] = {PHI__MEMBER(thing, inner, "name", PHI__MEMBER_TEXT),
-                                              PHI__MEMBER_INSIDE_FIRST("list", &deep_members)};
-static const phi__json_members inner_members = {inner_list, PHI__COUNT(inner_list)};
+static const phi__json_member inner_members[] = {
+    PHI__MEMBER(thing, inner, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER_INSIDE_FIRST("list", deep_members), PHI__MEMBERS_END};
 
-static const phi__json_member list[] = {PHI__MEMBER(thing, name, "name", PHI__MEMBER_TEXT),
-                                        PHI__MEMBER(thing, n, "n", PHI__MEMBER_I64),
-                                        PHI__MEMBER_TAKE(thing, count, "count", take_count),
-                                        PHI__MEMBER(thing, good, "good", PHI__MEMBER_BOOL),
-                                        PHI__MEMBER(thing, raw, "raw", PHI__MEMBER_RAW),
-                                        PHI__MEMBER(thing, some, "some", PHI__MEMBER_SOME),
-                                        PHI__MEMBER(thing, object, "object", PHI__MEMBER_OBJECT),
-                                        PHI__MEMBER(thing, array, "array", PHI__MEMBER_ARRAY),
-                                        PHI__MEMBER_INSIDE("inner", &inner_members),
-                                        PHI__MEMBER_TAKE_ALL("call", take_call)};
-static const phi__json_members members = {list, PHI__COUNT(list)};
+static const phi__json_member members[] = {PHI__MEMBER(thing, name, "name", PHI__MEMBER_TEXT),
+                                           PHI__MEMBER(thing, n, "n", PHI__MEMBER_I64),
+                                           PHI__MEMBER_TAKE(thing, count, "count", take_count),
+                                           PHI__MEMBER(thing, good, "good", PHI__MEMBER_BOOL),
+                                           PHI__MEMBER(thing, raw, "raw", PHI__MEMBER_RAW),
+                                           PHI__MEMBER(thing, some, "some", PHI__MEMBER_SOME),
+                                           PHI__MEMBER(thing, object, "object", PHI__MEMBER_OBJECT),
+                                           PHI__MEMBER(thing, array, "array", PHI__MEMBER_ARRAY),
+                                           PHI__MEMBER_INSIDE("inner", inner_members),
+                                           PHI__MEMBER_TAKE_ALL("call", take_call),
+                                           PHI__MEMBERS_END};
 
 static thing got;
 static uint32_t seen;
@@ -45,7 +45,7 @@ static uint32_t seen;
 static bool read_text(const char *json) {
     memset(&got, 0, sizeof got);
     seen = 0;
-    return phi__json_members_read(phi_str_of(json), &members, &got, &seen);
+    return phi__json_members_read(phi_str_of(json), members, &got, &seen);
 }
 
 static bool is(phi_str s, const char *text) { return phi_str_equal(s, phi_str_of(text)); }

@@ -1,6 +1,6 @@
 /* test_sse.c - the reader of server-sent events, at every split. */
 #include "support/test.h"
-#include "text/sse_in.h"
+#include "text/json_in.h"
 
 static phi_memory memory;
 

@@ -1,6 +1,6 @@
 /* test_extra.c - members that a host adds to a request's body: what is refused, how extras are
    merged, and where they are in the body. */
-#include "wire/extra_in.h"
+#include "wire/codec_in.h"
 #include "wire/wire_support.h"
 #include "support/codec_of.h"
 

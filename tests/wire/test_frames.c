@@ -1,6 +1,6 @@
 /* test_frames.c - frames cut anywhere, lengths and checks that lie, garbage, and lines. */
 #include "wire/frames_support.h"
-#include "wire/frames_in.h"
+#include "wire/codec_in.h"
 
 /* All that is handed out, "name=payload;" each, then what the reader said last. */
 static void read_all(const char *bytes, size_t len, size_t cut, size_t max_bytes, char out[2048]) {

@@ -1,6 +1,6 @@
 /* test_repair.c - calls of small models, repaired or refused: the table of docs/local_models.md, and
    what is no row of it. */
-#include "wire/repair_in.h"
+#include "wire/codec_in.h"
 #include "wire/wire_support.h"
 
 static const char schema[] = "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},"

@@ -4,7 +4,7 @@
 #include "text/text_in.h"
 #include "codecs/gemini_in.h"
 #include "wire/wire_in.h"
-#include "wire/strict_in.h"
+#include "wire/codec_in.h"
 #include "wire/wire_support.h"
 #include "support/codec_of.h"
 
