@@ -20,7 +20,7 @@ typedef struct phi__ask_model_run {
 static void phi__ask_model_change(phi__agent *agent, const phi__speaker *to) {
     phi__speaker_set(agent, to);
     phi__feature_agent(agent, PHI__POINT_CHANGED);
-    phi__tool_sources_recheck(agent);
+    phi__sources_recheck(agent);
 }
 
 PHI__FN phi__ask_model *phi__ask_model_begin(phi__agent *agent, const phi_model *model) {

@@ -505,7 +505,7 @@ static phi__state phi__compaction_before(phi__run *run, bool *wait) {
     phi__compactions *c = phi__compaction_of(run);
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_COMPACTION);
     if (run->end.cancelled) {
-        phi__hooks_decision_drop(&run->decision);
+        phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
     if (c->count >= PHI__COMPACTIONS_MOST || c->idle >= PHI__COMPACTIONS_IDLE_MOST)
@@ -530,7 +530,7 @@ static phi__state phi__compaction_after(phi__run *run, bool *wait) {
         next = gained || c->overflow == NULL ? phi__compaction_next(run)
                                              : phi__compaction_hold(run, false);
     c->emitted = NULL; /* its events may still be read */
-    phi__model_call_list_clear(run);
+    phi__ask_list_clear(run);
     if (next == PHI__RUN_TRANSFORM) {
         c->idle = 0;
         phi__attempt_rewind(run);

@@ -130,7 +130,7 @@ static void phi__failover_sit(phi__agent *agent, phi__failover_agent *f, uint32_
     phi__speaker_set(agent, &seat);
     f->at = at;
     phi__feature_agent(agent, PHI__POINT_CHANGED);
-    phi__tool_sources_recheck(agent);
+    phi__sources_recheck(agent);
 }
 
 /* Gives an agent that has sat down the tools of sources that its model takes. False: no memory. */
@@ -361,11 +361,11 @@ static phi__state phi__failover_go(phi__run *run, phi__failover_agent *f, phi__f
     phi__state next = PHI__RUN_TURN_END;
     if (!run->end.cancelled && !run->end.stopping) {
         phi__attempt_clear(run);
-        phi__model_call_list_clear(run);
+        phi__ask_list_clear(run);
         phi__projection_clear(run);
         next = phi__failover_next_or_pause(run, f, r, wait);
     }
-    if (!*wait) phi__limits_pause_end(run);
+    if (!*wait) phi__pause_end(run);
     return next;
 }
 

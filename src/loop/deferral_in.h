@@ -12,7 +12,7 @@
 #include "loop/loop_in.h"
 #include "loop/toolset_in.h"
 
-PHI__FN bool phi__deferral_defers(phi__deferral_plan plan, const phi_tool *tool);
-PHI__FN bool phi__deferral_is_loaded(const phi__agent *agent, phi_str name);
+PHI__FN bool phi__defer_defers(phi__defer_plan plan, const phi_tool *tool);
+PHI__FN bool phi__defer_is_loaded(const phi__agent *agent, phi_str name);
 
 #endif

@@ -56,14 +56,14 @@ typedef struct phi__event_block {
 
 /* ---- an answer while it streams, and what takes its place ---- */
 
-static phi_str phi__events_answer_name(char **at, phi_str name) {
+static phi_str phi__answer_name(char **at, phi_str name) {
     phi_str out = phi__str(*at, name.len);
     if (out.len > 0) memcpy(*at, name.at, out.len);
     *at += out.len;
     return out;
 }
 
-PHI__FN phi__answer *phi__events_answer_new(phi__run *run) {
+PHI__FN phi__answer *phi__answer_new(phi__run *run) {
     phi__agent *agent = run->agent;
     phi_memory *memory = &agent->memory;
     const phi_model *model = &agent->desc.model;
@@ -78,15 +78,15 @@ PHI__FN phi__answer *phi__events_answer_new(phi__run *run) {
     answer->bytes = bytes;
     answer->refs = 1;
     answer->live = true;
-    answer->view.model = phi__events_answer_name(&names, id);
-    answer->view.provider = phi__events_answer_name(&names, provider);
-    answer->view.protocol = phi__events_answer_name(&names, protocol);
+    answer->view.model = phi__answer_name(&names, id);
+    answer->view.provider = phi__answer_name(&names, provider);
+    answer->view.protocol = phi__answer_name(&names, protocol);
     phi__assembly_init(&answer->assembly, memory);
     answer->assembly.id_salt = (uint64_t)agent->line.loops << 32 | run->turn.index;
     return answer;
 }
 
-PHI__FN void phi__events_answer_settle(phi__answer *answer, const phi_message *final) {
+PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final) {
     if (!answer->live) return;
     answer->live = false;
     answer->final = final;
@@ -96,13 +96,13 @@ PHI__FN void phi__events_answer_settle(phi__answer *answer, const phi_message *f
     answer->content_cap = 0;
 }
 
-PHI__FN void phi__events_answer_drop(phi__answer *answer) {
+PHI__FN void phi__answer_drop(phi__answer *answer) {
     if (answer == NULL || --answer->refs > 0) return;
-    phi__events_answer_settle(answer, NULL);
+    phi__answer_settle(answer, NULL);
     phi__free(answer->memory, answer, answer->bytes);
 }
 
-PHI__FN bool phi__events_answer_room(phi__answer *answer) {
+PHI__FN bool phi__answer_room(phi__answer *answer) {
     void *grown = phi__grow(answer->memory, answer->content, &answer->content_cap,
                             phi__max(answer->assembly.count, 1), sizeof *answer->content);
     if (grown == NULL) return false;
@@ -113,7 +113,7 @@ PHI__FN bool phi__events_answer_room(phi__answer *answer) {
 
 /* The same without content. */
 /* Without content: the earlier view is gone, or does not fit. */
-static const phi_message *phi__events_answer_empty(phi__answer *answer) {
+static const phi_message *phi__answer_empty(phi__answer *answer) {
     phi_message shown = answer->view;
     memset(&answer->view, 0, sizeof answer->view);
     answer->view.role = PHI_ROLE_ASSISTANT;
@@ -124,12 +124,11 @@ static const phi_message *phi__events_answer_empty(phi__answer *answer) {
     return &answer->view;
 }
 
-static const phi_message *phi__events_answer_message(phi__answer *answer) {
+static const phi_message *phi__answer_message(phi__answer *answer) {
     phi_message before = answer->view; /* the model of the request */
     /* An answer without memory for its content shows its model only: never NULL. */
-    if (!answer->live)
-        return answer->final != NULL ? answer->final : phi__events_answer_empty(answer);
-    if (answer->content_cap < answer->assembly.count) return phi__events_answer_empty(answer);
+    if (!answer->live) return answer->final != NULL ? answer->final : phi__answer_empty(answer);
+    if (answer->content_cap < answer->assembly.count) return phi__answer_empty(answer);
     if (!answer->viewed) {
         phi__assembly_view(&answer->assembly, answer->content, &answer->view);
         answer->view.model = before.model;
@@ -140,10 +139,10 @@ static const phi_message *phi__events_answer_message(phi__answer *answer) {
     return &answer->view;
 }
 
-PHI__FN const phi_message *phi__events_answer_whole(phi__answer *answer) {
-    if (!phi__events_answer_room(answer)) return NULL;
+PHI__FN const phi_message *phi__answer_whole(phi__answer *answer) {
+    if (!phi__answer_room(answer)) return NULL;
     answer->viewed = false;
-    return phi__events_answer_message(answer);
+    return phi__answer_message(answer);
 }
 
 /* ---- blocks ---- */
@@ -248,7 +247,7 @@ static void phi__events_drop(phi__events *events, phi__record *record) {
     if (&record->link == events->kept) events->kept = record->link.next;
     phi__list_take(phi__events_list(events, record), &record->link);
     phi__list_take(&record->agent->events.all, &record->own);
-    phi__events_answer_drop(record->answer);
+    phi__answer_drop(record->answer);
     record->answer = NULL;
     if (record->block != NULL) {
         phi__events_unblock(events, record->block);
@@ -463,10 +462,10 @@ PHI__FN bool phi__events_backlog(const phi__agent *agent) {
 static void phi__events_look_up(phi__record *record) {
     if (record->answer == NULL) return;
     if (record->event.kind == PHI_EV_MESSAGE_START) {
-        record->event.message = phi__events_answer_empty(record->answer);
+        record->event.message = phi__answer_empty(record->answer);
         return;
     }
-    record->event.message = phi__events_answer_message(record->answer);
+    record->event.message = phi__answer_message(record->answer);
     record->event.partial = phi__events_partial(record);
 }
 

@@ -15,15 +15,15 @@
 #include "model/model.h"
 #include "wire/wire_in.h"
 
-PHI__FN phi__answer *phi__events_answer_new(phi__run *run); /* of its turn */
-PHI__FN void phi__events_answer_drop(phi__answer *answer);  /* one reference; NULL is harmless */
-PHI__FN bool phi__events_answer_room(phi__answer *answer);  /* for a view of all its blocks */
+PHI__FN phi__answer *phi__answer_new(phi__run *run); /* of its turn */
+PHI__FN void phi__answer_drop(phi__answer *answer);  /* one reference; NULL is harmless */
+PHI__FN bool phi__answer_room(phi__answer *answer);  /* for a view of all its blocks */
 
 /* What there is of it now, looked at anew. NULL: no memory. */
-PHI__FN const phi_message *phi__events_answer_whole(phi__answer *answer);
+PHI__FN const phi_message *phi__answer_whole(phi__answer *answer);
 
 /* It is over: `final` in its place, in the thread; NULL: nothing came of it. */
-PHI__FN void phi__events_answer_settle(phi__answer *answer, const phi_message *final);
+PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final);
 
 /* The same with a copy of a result of text and images, the event's message, and of its
    child_loop_id. */

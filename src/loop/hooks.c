@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-PHI__FN void phi__hooks_decision_init(phi__decision *d, phi__run *run, phi__toolcall *call) {
+PHI__FN void phi__decision_init(phi__decision *d, phi__run *run, phi__toolcall *call) {
     memset(d, 0, sizeof *d);
     d->rt = run->agent->rt;
     d->agent = run->agent;
@@ -23,9 +23,9 @@ PHI__FN void phi__hooks_decision_init(phi__decision *d, phi__run *run, phi__tool
     phi__buf_init(&d->reply, &run->agent->memory);
 }
 
-PHI__FN void phi__hooks_decision_asked(phi__decision *d, phi__agent *agent, phi__toolcall *call,
-                                       const phi__asked *asked,
-                                       void (*settled)(phi__decision *decision)) {
+PHI__FN void phi__decision_asked(phi__decision *d, phi__agent *agent, phi__toolcall *call,
+                                 const phi__asked *asked,
+                                 void (*settled)(phi__decision *decision)) {
     memset(d, 0, sizeof *d);
     d->rt = agent->rt;
     d->agent = agent;
@@ -43,7 +43,7 @@ static bool phi__hooks_claim(phi__slots *tickets, uint32_t index, uint32_t gen, 
            (verdict == PHI_DENY && phi__slots_move(tickets, index, gen, PHI__TICKET_HELD, state));
 }
 
-static phi_ticket phi__hooks_decision_ticket(const phi__decision *d) {
+static phi_ticket phi__decision_ticket(const phi__decision *d) {
     phi_ticket ticket;
     ticket.rt = d->rt;
     ticket.index = d->index;
@@ -51,7 +51,7 @@ static phi_ticket phi__hooks_decision_ticket(const phi__decision *d) {
     return ticket;
 }
 
-static void phi__hooks_decision_close(phi__decision *d) {
+static void phi__decision_close(phi__decision *d) {
     if (d->rt == NULL) return;
     phi__io_timer_clear(d->rt->io, &d->timer);
     if (d->slot != NULL) phi__slots_release(&d->rt->tickets, d->slot);
@@ -63,9 +63,9 @@ static void phi__hooks_decision_close(phi__decision *d) {
     }
 }
 
-PHI__FN void phi__hooks_decision_drop(phi__decision *d) {
+PHI__FN void phi__decision_drop(phi__decision *d) {
     if (d->rt == NULL) return; /* never begun */
-    phi__hooks_decision_close(d);
+    phi__decision_close(d);
     d->state = PHI__DECISION_NONE;
     phi__buf_free(&d->reply);
 }
@@ -75,14 +75,14 @@ static phi_verdict phi__hooks_verdict(phi_hook_point point, phi_verdict verdict)
     return verdict == PHI_WARN && point != PHI_HOOK_FILTER ? PHI_ALLOW : verdict;
 }
 
-static void phi__hooks_decision_settle(phi__decision *d, phi_verdict verdict, phi_str reply) {
+static void phi__decision_settle(phi__decision *d, phi_verdict verdict, phi_str reply) {
     bool again =
         d->round > 0 || d->ask_again; /* the hook's own reply counts until there is another */
     if (!again || verdict != PHI_ALLOW || reply.len > 0) {
         phi__buf_clear(&d->reply);
         phi__buf_add_str(&d->reply, reply);
     }
-    phi__hooks_decision_close(d); /* may free the reply */
+    phi__decision_close(d); /* may free the reply */
     d->state = PHI__DECISION_MADE;
     d->verdict = phi__hooks_verdict(d->point, verdict);
     if (d->run == NULL) {
@@ -102,7 +102,7 @@ static bool phi__hooks_can_deny(phi_hook_point point) {
              PHI_HOOK_FOLLOW_UP | PHI_HOOK_QUESTION)) != 0;
 }
 
-static void phi__hooks_decision_timer(phi__timer *timer) {
+static void phi__decision_timer(phi__timer *timer) {
     phi__decision *d = PHI__OWNER(timer, phi__decision, timer);
     const phi_texts *texts = d->agent->desc.texts;
     phi__buf words;
@@ -114,9 +114,9 @@ static void phi__hooks_decision_timer(phi__timer *timer) {
     phi__buf_init(&words, &d->rt->memory);
     if (phi__hooks_can_deny(d->point)) {
         phi__texts_put(&words, texts, PHI_TEXT_RESULT_UNDECIDED, &args);
-        phi__hooks_decision_settle(d, PHI_DENY, phi__buf_str(&words));
+        phi__decision_settle(d, PHI_DENY, phi__buf_str(&words));
     } else
-        phi__hooks_decision_settle(d, PHI_ALLOW, phi__str(NULL, 0));
+        phi__decision_settle(d, PHI_ALLOW, phi__str(NULL, 0));
     phi__buf_free(&words);
 }
 
@@ -126,7 +126,7 @@ PHI__FN phi_str phi__hooks_arguments(const phi__decision *d) {
                : d->call->arguments;
 }
 
-static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
+static bool phi__decision_wait(phi__decision *d, const phi_hook *hook) {
     uint32_t most = d->run != NULL ? d->run->own.waits_ms : d->agent->desc.deadlines.decision_ms;
     uint64_t after = UINT64_MAX;
     d->state = PHI__DECISION_WAITS;
@@ -134,14 +134,14 @@ static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     d->quiet = hook->quiet;
     d->permissions = hook->permissions;
     d->waited = hook->waited;
-    d->timer.fire = phi__hooks_decision_timer;
+    d->timer.fire = phi__decision_timer;
     d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : most;
     if (d->timeout_ms != PHI_UNLIMITED) after = (uint64_t)d->timeout_ms * 1000;
     if (phi__io_deadline_set(d->rt->io, &d->timer, after) != PHI_OK) return false;
     if (hook->quiet) return true;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_DECISION;
-    event.ticket = phi__hooks_decision_ticket(d);
+    event.ticket = phi__decision_ticket(d);
     event.point = (int)d->point;
     event.text = hook->text;
     event.input = hook->input;
@@ -218,27 +218,27 @@ static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_h
     d->gen = phi__slots_gen_of(PHI__LOAD(&d->slot->word));
     d->late = false;
     d->point = hook->point;
-    hook->ticket = phi__hooks_decision_ticket(d);
+    hook->ticket = phi__decision_ticket(d);
     hook->decided = again;
     phi_verdict verdict =
         d->round == 0 ? fn(user_data, hook) : phi__hooks_ask(d, hook, fn, user_data);
     /* the hook's own copy may have been written to */
     verdict = phi__hooks_verdict(d->point, verdict);
     if (agent->slot == NULL) {
-        phi__hooks_decision_drop(d);
+        phi__decision_drop(d);
         return PHI__HOOK_GONE;
     }
     if (d->round == 0 && hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
     if (d->reply.failed) {
-        phi__hooks_decision_drop(d);
+        phi__decision_drop(d);
         return PHI__HOOK_LOST;
     }
     if (verdict == PHI_WAIT && !again) {
-        if (phi__hooks_decision_wait(d, hook)) return PHI__HOOK_WAIT;
-        phi__hooks_decision_drop(d);
+        if (phi__decision_wait(d, hook)) return PHI__HOOK_WAIT;
+        phi__decision_drop(d);
         return PHI__HOOK_LOST;
     }
-    phi__hooks_decision_close(d);
+    phi__decision_close(d);
     if (verdict == PHI_ALLOW || verdict == PHI_WARN || verdict == PHI_WAIT)
         return verdict == PHI_WARN ? PHI__HOOK_WARN : PHI__HOOK_ALLOW;
     return PHI__HOOK_DENY; /* also for an invalid verdict */
@@ -290,19 +290,18 @@ PHI__FN phi__hooked phi__hooks_call(phi__toolcall *call, phi_hook *hook) {
 
 /* ---- what other threads say ---- */
 
-PHI__FN void phi__hooks_decision_posted(phi_runtime *rt, const phi__post *post) {
+PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post) {
     phi__slot *slot = phi__slots_find(&rt->tickets, post->index, post->gen);
     if (slot == NULL) return; /* the wait is over already */
-    phi__hooks_decision_settle((phi__decision *)slot->object, (phi_verdict)post->flag, post->text);
+    phi__decision_settle((phi__decision *)slot->object, (phi_verdict)post->flag, post->text);
 }
 
-PHI__FN void phi__hooks_decision_marked(phi_runtime *rt, uint32_t index) {
+PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index) {
     phi__slot *slot = phi__slots_at(&rt->tickets, index);
     uint32_t state = phi__slots_state_of(PHI__LOAD(&slot->word));
     if ((state & PHI__TICKET_SAID) == 0) return; /* the wait is over already */
-    phi__hooks_decision_settle((phi__decision *)slot->object,
-                               (phi_verdict)(state & ~(uint32_t)PHI__TICKET_SAID),
-                               phi__str(NULL, 0));
+    phi__decision_settle((phi__decision *)slot->object,
+                         (phi_verdict)(state & ~(uint32_t)PHI__TICKET_SAID), phi__str(NULL, 0));
 }
 
 /* ---- hooks of ours ---- */
@@ -332,7 +331,7 @@ PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str r
     phi__slot *slot = phi__slots_find(tickets, ticket.index, ticket.gen);
     if (slot != NULL &&
         phi__hooks_claim(tickets, ticket.index, ticket.gen, PHI_DENY, PHI__TICKET_CLAIMED))
-        phi__hooks_decision_settle((phi__decision *)slot->object, verdict, reply);
+        phi__decision_settle((phi__decision *)slot->object, verdict, reply);
 }
 
 /* ---- outcomes ---- */
@@ -345,7 +344,7 @@ PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state
     case PHI__HOOK_DENY: return denied;
     case PHI__HOOK_WAIT:
         if (run->end.cancelled) { /* it does not wait */
-            phi__hooks_decision_drop(&run->decision);
+            phi__decision_drop(&run->decision);
             return denied;
         }
         *wait = true;
@@ -454,7 +453,7 @@ static void phi__question_unlist(phi__question *q) {
 
 static void phi__question_free(phi__question *q) {
     phi__question_unlist(q);
-    phi__hooks_decision_drop(&q->decision);
+    phi__decision_drop(&q->decision);
     phi__free(&q->agent->memory, q, q->bytes);
 }
 
@@ -556,7 +555,7 @@ PHI__FN void phi__question_call_over(const phi__toolcall *call) {
         q->over = true;
         q->of_call = false;
         q->decision.call = NULL; /* it may go before the question does */
-        if (!q->asking) phi__hooks_decision_drop(&q->decision);
+        if (!q->asking) phi__decision_drop(&q->decision);
         phi__question_due(q);
     }
 }
@@ -645,7 +644,7 @@ PHI__FN phi_status phi__question_open(phi_agent handle, const phi__question_desc
         return PHI_NO_MEMORY;
     }
     q->due = true;
-    phi__hooks_decision_asked(&q->decision, agent, call, &q->asked, phi__question_settled);
+    phi__decision_asked(&q->decision, agent, call, &q->asked, phi__question_settled);
     q->of_call = call != NULL;
     q->call = desc->call;
     phi__list_push(&agent->questions->list, &q->link);
@@ -718,7 +717,7 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
                                   const phi__decision *d, const phi__toolcall *call) {
     if (d->state != PHI__DECISION_WAITS) return;
     phi_pending_item item = phi__pending_ticket(phi__pending_item_of(run, PHI_WAITING_DECISION), d);
-    if (d->point == PHI_HOOK_FILTER) item.text = phi__input_filter_text(run);
+    if (d->point == PHI_HOOK_FILTER) item.text = phi__filter_text(run);
     if (call != NULL) phi__pending_of_call(&item, call);
     if (call != NULL) item.arguments = phi__hooks_arguments(d);
     phi__pending_add(list, &item);
@@ -752,14 +751,14 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
     phi_pending_item item;
     size_t count = 0;
     phi__pending_decision(list, run, &run->decision, NULL);
-    if (phi__limits_pause_on(run) || run->state == PHI__RUN_BACKOFF) {
-        item = phi__pending_item_of(run, phi__limits_pause_on(run) ? PHI_WAITING_BUDGET
-                                                                   : PHI_WAITING_RETRY);
-        if (phi__limits_pause_on(run)) phi__limits_pause_show(run, &item);
+    if (phi__pause_on(run) || run->state == PHI__RUN_BACKOFF) {
+        item =
+            phi__pending_item_of(run, phi__pause_on(run) ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
+        if (phi__pause_on(run)) phi__pause_show(run, &item);
         phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);
     }
-    const phi__toolcall *calls = phi__tools_round_open(run, &count);
+    const phi__toolcall *calls = phi__round_open(run, &count);
     for (size_t i = 0; i < count; i++) {
         const phi__toolcall *call = &calls[i];
         phi__pending_decision(list, run, &call->decision, call);

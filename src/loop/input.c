@@ -301,18 +301,16 @@ PHI__FN bool phi__input_deliver(phi__run *run) {
 
 /* ---- input filters ---- */
 
-PHI__FN void phi__input_filter_init(phi__run *run) {
+PHI__FN void phi__filter_init(phi__run *run) {
     phi__buf_init(&run->filter.text, &run->agent->memory);
     phi__buf_init(&run->filter.warnings, &run->agent->memory);
 }
 
-PHI__FN phi_str phi__input_filter_text(const phi__run *run) {
-    return phi__buf_str(&run->filter.text);
-}
+PHI__FN phi_str phi__filter_text(const phi__run *run) { return phi__buf_str(&run->filter.text); }
 
-PHI__FN phi_str phi__input_filter_rejection(const phi__run *run) { return run->filter.rejection; }
+PHI__FN phi_str phi__filter_rejection(const phi__run *run) { return run->filter.rejection; }
 
-PHI__FN void phi__input_filter_end(phi__run *run) {
+PHI__FN void phi__filter_end(phi__run *run) {
     run->filter.on = false;
     run->filter.at = 0;
     phi__buf_free(&run->filter.text);
@@ -320,7 +318,7 @@ PHI__FN void phi__input_filter_end(phi__run *run) {
 }
 
 /* Text blocks, joined by line breaks. */
-static void phi__input_filter_add(phi__run *run, const phi_message *message) {
+static void phi__filter_add(phi__run *run, const phi_message *message) {
     for (size_t i = 0; i < message->content_count; i++) {
         if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
         if (run->filter.text.len > 0) phi__buf_char(&run->filter.text, '\n');
@@ -329,13 +327,13 @@ static void phi__input_filter_add(phi__run *run, const phi_message *message) {
 }
 
 /* The agent's own hook function is the last one, where it wants to be. */
-static bool phi__input_filter_any(const phi__agent *agent) {
+static bool phi__filter_any(const phi__agent *agent) {
     return agent->desc.input.filter_count > 0 ||
            (agent->desc.hook_points & (uint32_t)PHI_HOOK_FILTER) != 0;
 }
 
 /* Passes run->filter.text through the filters that were not called yet. */
-static phi__hooked phi__input_filter_decide(phi__run *run, phi_input input) {
+static phi__hooked phi__filter_decide(phi__run *run, phi_input input) {
     phi__agent *agent = run->agent;
     if (run->filter.text.failed) return PHI__HOOK_LOST;
     while (run->filter.at <= agent->desc.input.filter_count) {
@@ -362,8 +360,8 @@ static phi__hooked phi__input_filter_decide(phi__run *run, phi_input input) {
 }
 
 /* The message with one more block for the warnings; NULL: no memory. */
-static phi_content *phi__input_filter_warned(phi__run *run, const phi_message *message,
-                                             phi_arena *arena) {
+static phi_content *phi__filter_warned(phi__run *run, const phi_message *message,
+                                       phi_arena *arena) {
     size_t n = message->content_count;
     phi_content *content =
         (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
@@ -376,72 +374,72 @@ static phi_content *phi__input_filter_warned(phi__run *run, const phi_message *m
 }
 
 /* A rejection always has a reason: a reason marks it. */
-static phi_str phi__input_filter_reason(const phi__run *run) {
+static phi_str phi__filter_reason(const phi__run *run) {
     phi_str reason = phi__buf_str(&run->decision.reply);
     return reason.len > 0 ? reason : PHI__LIT("Rejected by an input filter");
 }
 
-static bool phi__input_filter_emit_rejected(phi__run *run) {
+static bool phi__filter_emit_rejected(phi__run *run) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_INPUT_REJECTED;
-    event.text = phi__input_filter_reason(run);
+    event.text = phi__filter_reason(run);
     return phi__events_emit(run->agent, &event, NULL, 0);
 }
 
-PHI__FN phi__hooked phi__input_filter_prompts(phi__run *run) {
+PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
-    if (!phi__input_filter_any(run->agent) || run->said.prompts == NULL) return PHI__HOOK_ALLOW;
+    if (!phi__filter_any(run->agent) || run->said.prompts == NULL) return PHI__HOOK_ALLOW;
     if (!run->filter.on) {
         run->filter.on = true;
         for (size_t i = 0; i < run->said.prompt_count; i++)
-            phi__input_filter_add(run, run->said.prompts[i].message);
+            phi__filter_add(run, run->said.prompts[i].message);
     }
-    phi__hooked hooked = phi__input_filter_decide(run, PHI_INPUT_PROMPT);
+    phi__hooked hooked = phi__filter_decide(run, PHI_INPUT_PROMPT);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
     if (hooked == PHI__HOOK_DENY &&
-        (!phi__arena_str(arena, phi__input_filter_reason(run), &run->filter.rejection) ||
-         !phi__input_filter_emit_rejected(run)))
+        (!phi__arena_str(arena, phi__filter_reason(run), &run->filter.rejection) ||
+         !phi__filter_emit_rejected(run)))
         hooked = PHI__HOOK_LOST;
     if (hooked == PHI__HOOK_ALLOW && run->filter.warnings.len > 0) {
         phi__entry *last = &run->said.prompts[run->said.prompt_count - 1];
         phi_message *warned = (phi_message *)phi_arena_alloc(arena, sizeof *warned);
-        phi_content *content = phi__input_filter_warned(run, last->message, arena);
+        phi_content *content = phi__filter_warned(run, last->message, arena);
         if (warned == NULL || content == NULL) return PHI__HOOK_LOST;
         *warned = *last->message;
         warned->content = content;
         warned->content_count++;
         last->message = warned;
     }
-    phi__input_filter_end(run);
+    phi__filter_end(run);
     return hooked;
 }
 
-static phi__hooked phi__input_filter_one(phi__run *run, phi__input *input) {
+static phi__hooked phi__filter_one(phi__run *run, phi__input *input) {
     if (!run->filter.on) {
         run->filter.on = true;
-        phi__input_filter_add(run, &input->message);
+        phi__filter_add(run, &input->message);
     }
-    phi__hooked hooked = phi__input_filter_decide(run, input->kind);
+    phi__hooked hooked = phi__filter_decide(run, input->kind);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
     if (run->filter.warnings.len > 0) {
-        phi_content *content = phi__input_filter_warned(run, &input->message, &input->arena);
+        phi_content *content = phi__filter_warned(run, &input->message, &input->arena);
         if (content == NULL) return PHI__HOOK_LOST;
         input->message.content = content;
         input->message.content_count++;
     }
     input->filtered = true;
-    phi__input_filter_end(run);
+    phi__filter_end(run);
     return PHI__HOOK_ALLOW;
 }
 
-PHI__FN phi__hooked phi__input_filter_pending(phi__run *run) {
-    if (!phi__input_filter_any(run->agent)) return PHI__HOOK_ALLOW;
+PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
+    if (!phi__filter_any(run->agent)) return PHI__HOOK_ALLOW;
     for (phi__input *input = phi__input_first(run); input != NULL; input = input->next) {
-        phi__hooked hooked = input->filtered ? PHI__HOOK_ALLOW : phi__input_filter_one(run, input);
+        phi__hooked hooked = input->filtered ? PHI__HOOK_ALLOW : phi__filter_one(run, input);
         if (hooked == PHI__HOOK_ALLOW) continue;
         if (hooked == PHI__HOOK_DENY) {
-            if (!phi__input_filter_emit_rejected(run)) hooked = PHI__HOOK_LOST;
-            phi__input_filter_end(run);
+            if (!phi__filter_emit_rejected(run)) hooked = PHI__HOOK_LOST;
+            phi__filter_end(run);
             phi__input_remove(run, input);
         }
         return hooked;
@@ -494,7 +492,7 @@ static bool phi__posts_one(phi_runtime *rt) {
     uint64_t at = rt->posts_read;
     switch (post.kind) {
     case PHI__POST_FINISH: phi__call_posted(rt, &post); break;
-    case PHI__POST_DECIDE: phi__hooks_decision_posted(rt, &post); break;
+    case PHI__POST_DECIDE: phi__decision_posted(rt, &post); break;
     case PHI__POST_STEER:
     case PHI__POST_FOLLOW_UP:
     case PHI__POST_INJECT: phi__input_posted(rt, &post, at); break;
@@ -511,14 +509,14 @@ PHI__FN uint64_t phi__posts_next(const phi_runtime *rt) {
 PHI__FN void phi__posts_read(phi_runtime *rt) {
     int left = PHI__POSTS_PER_READ;
     (void)phi__posts_marks(rt, &rt->agents, phi__posts_abort);
-    (void)phi__posts_marks(rt, &rt->tickets, phi__hooks_decision_marked);
+    (void)phi__posts_marks(rt, &rt->tickets, phi__decision_marked);
     while (left-- > 0 && phi__posts_one(rt)) {}
 }
 
 PHI__FN void phi__posts_read_all(phi_runtime *rt) {
     uint64_t end = phi__posts_next(rt);
     phi__posts_read_aborts(rt);
-    while (phi__posts_marks(rt, &rt->tickets, phi__hooks_decision_marked)) {}
+    while (phi__posts_marks(rt, &rt->tickets, phi__decision_marked)) {}
     while (rt->posts_read < end && phi__posts_one(rt)) {}
 }
 

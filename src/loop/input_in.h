@@ -29,14 +29,14 @@ PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a poll that waits *
 
 /* Puts pending input and injected messages into the log. False: no memory. */
 PHI__FN bool phi__input_deliver(phi__run *run);
-PHI__FN void phi__input_filter_init(phi__run *run);
+PHI__FN void phi__filter_init(phi__run *run);
 
 /* Filters the prompts, or the pending input. DENY: the reason was emitted, and the input is gone.
    Warnings are in the messages. */
-PHI__FN phi__hooked phi__input_filter_prompts(phi__run *run);
-PHI__FN phi__hooked phi__input_filter_pending(phi__run *run);
-PHI__FN void phi__input_filter_end(phi__run *run);                /* ends the filtering under way */
-PHI__FN phi_str phi__input_filter_text(const phi__run *run);      /* under way */
-PHI__FN phi_str phi__input_filter_rejection(const phi__run *run); /* of the prompts; empty: none */
+PHI__FN phi__hooked phi__filter_prompts(phi__run *run);
+PHI__FN phi__hooked phi__filter_pending(phi__run *run);
+PHI__FN void phi__filter_end(phi__run *run);                /* ends the filtering under way */
+PHI__FN phi_str phi__filter_text(const phi__run *run);      /* under way */
+PHI__FN phi_str phi__filter_rejection(const phi__run *run); /* of the prompts; empty: none */
 
 #endif

@@ -14,24 +14,24 @@
 
 #include <stdio.h>
 
-static void phi__limits_pause_say(phi__run *run, const char *reason);
+static void phi__pause_say(phi__run *run, const char *reason);
 
 /* ---- pauses ---- */
 
-PHI__FN void phi__limits_pause_init(phi__run *run) {
+PHI__FN void phi__pause_init(phi__run *run) {
     phi__buf_init(&run->pause.reason, &run->agent->memory);
 }
 
-PHI__FN void phi__limits_pause_free(phi__run *run) { phi__buf_free(&run->pause.reason); }
+PHI__FN void phi__pause_free(phi__run *run) { phi__buf_free(&run->pause.reason); }
 
 /* Sets the agent whose limit or budget is reached, before the pause begins. */
-static void phi__limits_pause_of(phi__run *run, phi_agent payer) { run->pause.payer = payer; }
+static void phi__pause_of(phi__run *run, phi_agent payer) { run->pause.payer = payer; }
 
-PHI__FN bool phi__limits_pause_on(const phi__run *run) { return run->pause.on; }
+PHI__FN bool phi__pause_on(const phi__run *run) { return run->pause.on; }
 
-static bool phi__limits_pause_over(const phi__run *run) { return run->pause.over; }
+static bool phi__pause_over(const phi__run *run) { return run->pause.over; }
 
-static void phi__limits_pause_timer(phi__timer *timer) {
+static void phi__pause_timer(phi__timer *timer) {
     phi__run *run = PHI__OWNER(timer, phi__run, timer);
     run->pause.over = true;
     phi__schedule_wake(run);
@@ -39,23 +39,23 @@ static void phi__limits_pause_timer(phi__timer *timer) {
 
 /* Pauses the run, in the list of paused runs, until a deadline after_us from now (UINT64_MAX:
    never). False: no memory, and it pauses all the same. */
-static bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t after_us) {
+static bool phi__pause_begin(phi__run *run, const char *reason, uint64_t after_us) {
     phi_runtime *rt = run->agent->rt;
     run->pause.on = true;
     phi__list_push_first(&rt->paused, &run->pause.link);
-    phi__limits_pause_say(run, reason);
-    run->timer.fire = phi__limits_pause_timer;
+    phi__pause_say(run, reason);
+    run->timer.fire = phi__pause_timer;
     return !run->pause.reason.failed &&
            phi__io_deadline_set(rt->io, &run->timer, after_us) == PHI_OK;
 }
 
 /* Other words for the pause. */
-static void phi__limits_pause_say(phi__run *run, const char *reason) {
+static void phi__pause_say(phi__run *run, const char *reason) {
     phi__buf_clear(&run->pause.reason);
     phi__buf_text(&run->pause.reason, reason);
 }
 
-PHI__FN void phi__limits_pause_end(phi__run *run) {
+PHI__FN void phi__pause_end(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     if (!run->pause.on) return;
     run->pause.on = run->pause.over = false;
@@ -63,19 +63,19 @@ PHI__FN void phi__limits_pause_end(phi__run *run) {
     phi__list_take(&rt->paused, &run->pause.link);
 }
 
-PHI__FN void phi__limits_pause_show(const phi__run *run, phi_pending_item *item) {
+PHI__FN void phi__pause_show(const phi__run *run, phi_pending_item *item) {
     item->text = phi__buf_str(&run->pause.reason);
     item->payer = run->pause.payer;
 }
 
-PHI__FN void phi__limits_pause_wake_all(phi_runtime *rt) {
+PHI__FN void phi__pause_wake_all(phi_runtime *rt) {
     for (phi__link *link = rt->paused.first; link != NULL; link = link->next)
         phi__schedule_wake(PHI__OWNER(link, phi__run, pause.link));
 }
 
 /* ---- budgets ---- */
 
-PHI__FN bool phi__limits_budget_limited(const phi__agent *agent) {
+PHI__FN bool phi__budget_limited(const phi__agent *agent) {
     for (; agent != NULL; agent = agent->tree.parent) {
         const phi_budget *limits = &agent->budget.limits;
         if (limits->max_tokens != 0 || limits->max_cost > 0 || limits->max_requests != 0)
@@ -84,25 +84,25 @@ PHI__FN bool phi__limits_budget_limited(const phi__agent *agent) {
     return false;
 }
 
-static uint64_t phi__limits_budget_sum(uint64_t a, uint64_t b) {
+static uint64_t phi__budget_sum(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static bool phi__limits_budget_fits(const phi__budget *b, const phi_spending *more, char *reason,
-                                    size_t size) {
+static bool phi__budget_fits(const phi__budget *b, const phi_spending *more, char *reason,
+                             size_t size) {
     const phi_budget *limits = &b->limits;
     const phi_spending *seen = &b->seen;
-    uint64_t taken = phi__limits_budget_sum(seen->tokens, seen->reserved_tokens);
+    uint64_t taken = phi__budget_sum(seen->tokens, seen->reserved_tokens);
     uint64_t tokens = more->tokens;
     double paid = seen->cost + seen->reserved_cost, cost = more->cost;
     if (limits->max_requests != 0 &&
-        phi__limits_budget_sum(seen->requests, more->requests) > limits->max_requests) {
+        phi__budget_sum(seen->requests, more->requests) > limits->max_requests) {
         (void)snprintf(reason, size, "Request budget reached (%llu/%llu)",
                        (unsigned long long)seen->requests,
                        (unsigned long long)limits->max_requests);
         return false;
     }
-    if (limits->max_tokens != 0 && phi__limits_budget_sum(taken, tokens) > limits->max_tokens) {
+    if (limits->max_tokens != 0 && phi__budget_sum(taken, tokens) > limits->max_tokens) {
         (void)snprintf(reason, size,
                        "Token budget reached (%llu/%llu, the next call may take %llu)",
                        (unsigned long long)taken, (unsigned long long)limits->max_tokens,
@@ -119,7 +119,7 @@ static bool phi__limits_budget_fits(const phi__budget *b, const phi_spending *mo
 }
 
 /* Rates are doubles: the rounding error that is left of released reservations is not money. */
-static void phi__limits_budget_give_back(phi_spending *seen, const phi_spending *reserved) {
+static void phi__budget_give_back(phi_spending *seen, const phi_spending *reserved) {
     seen->reserved_tokens -=
         seen->reserved_tokens > reserved->tokens ? reserved->tokens : seen->reserved_tokens;
     seen->reserved_cost -= reserved->cost;
@@ -138,11 +138,11 @@ static void phi__limits_line_add(phi__agent *agent, const phi_spending *more) {
 
 static void phi__limits_line_take(phi__agent *agent, const phi_spending *less) {
     for (; agent != NULL; agent = agent->tree.parent)
-        phi__limits_budget_give_back(&agent->budget.seen, less);
+        phi__budget_give_back(&agent->budget.seen, less);
 }
 
 /* The run whose pot pays for an agent's calls; NULL: none. */
-static phi__run *phi__limits_pot_of(const phi__agent *agent) {
+static phi__run *phi__pot_of(const phi__agent *agent) {
     for (; agent->tree.of_run && agent->tree.parent != NULL; agent = agent->tree.parent)
         if (agent->tree.parent->run != NULL && agent->tree.parent->run->pot)
             return agent->tree.parent->run;
@@ -150,7 +150,7 @@ static phi__run *phi__limits_pot_of(const phi__agent *agent) {
 }
 
 /* Moves up to so much out of a pot: until the line reserves it again, it is nobody's. */
-static phi_spending phi__limits_pot_take(phi__run *pot, const phi_spending *wanted) {
+static phi_spending phi__pot_take(phi__run *pot, const phi_spending *wanted) {
     phi_spending taken = PHI_ZERO;
     if (pot == NULL) return taken;
     taken.tokens = wanted->tokens < pot->reserved.tokens ? wanted->tokens : pot->reserved.tokens;
@@ -164,7 +164,7 @@ static phi_spending phi__limits_pot_take(phi__run *pot, const phi_spending *want
     return taken;
 }
 
-static void phi__limits_pot_put_back(phi__run *pot, const phi_spending *taken) {
+static void phi__pot_put_back(phi__run *pot, const phi_spending *taken) {
     if (pot == NULL) return;
     pot->reserved.tokens += taken->tokens;
     pot->reserved.cost += taken->cost;
@@ -173,22 +173,22 @@ static void phi__limits_pot_put_back(phi__run *pot, const phi_spending *taken) {
 }
 
 /* Wakes runs that paused because others had reserved the rest. */
-PHI__FN void phi__limits_budget_release(phi__run *run) {
+PHI__FN void phi__budget_release(phi__run *run) {
     if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
     phi__limits_line_take(run->agent, &run->reserved);
     memset(&run->reserved, 0, sizeof run->reserved);
-    phi__limits_pause_wake_all(run->agent->rt);
+    phi__pause_wake_all(run->agent->rt);
 }
 
 static bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, char *reason,
                                      size_t size) {
-    phi__run *pot = phi__limits_pot_of(run->agent);
-    phi__limits_budget_release(run);
-    phi_spending taken = phi__limits_pot_take(pot, wanted);
+    phi__run *pot = phi__pot_of(run->agent);
+    phi__budget_release(run);
+    phi_spending taken = phi__pot_take(pot, wanted);
     for (phi__agent *agent = run->agent; agent != NULL; agent = agent->tree.parent)
-        if (!phi__limits_budget_fits(&agent->budget, wanted, reason, size)) {
-            phi__limits_pause_of(run, agent->handle);
-            phi__limits_pot_put_back(pot, &taken);
+        if (!phi__budget_fits(&agent->budget, wanted, reason, size)) {
+            phi__pause_of(run, agent->handle);
+            phi__pot_put_back(pot, &taken);
             return false;
         }
     run->reserved = *wanted;
@@ -196,9 +196,9 @@ static bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, 
     return true;
 }
 
-PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
-                                     char *reason, size_t size) {
-    if (!phi__limits_budget_limited(run->agent)) return true;
+PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
+                              char *reason, size_t size) {
+    if (!phi__budget_limited(run->agent)) return true;
     phi_spending wanted = PHI_ZERO;
     phi_spending own = PHI_ZERO;
     wanted.tokens = tokens;
@@ -211,25 +211,25 @@ PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost
     return phi__limits_line_reserve(run, &wanted, reason, size);
 }
 
-PHI__FN bool phi__limits_budget_hold(phi__agent *agent, uint64_t tokens, double cost,
-                                     phi_spending *held, char *reason, size_t size) {
+PHI__FN bool phi__budget_hold(phi__agent *agent, uint64_t tokens, double cost, phi_spending *held,
+                              char *reason, size_t size) {
     phi_spending wanted = PHI_ZERO;
     wanted.tokens = tokens;
     wanted.cost = cost;
     wanted.requests = 1;
     for (const phi__agent *at = agent; at != NULL; at = at->tree.parent)
-        if (!phi__limits_budget_fits(&at->budget, &wanted, reason, size)) return false;
+        if (!phi__budget_fits(&at->budget, &wanted, reason, size)) return false;
     *held = wanted;
     phi__limits_line_add(agent, held);
     return true;
 }
 
-PHI__FN void phi__limits_budget_give(phi__agent *agent, const phi_spending *held) {
-    phi__limits_budget_give_back(&agent->budget.seen, held);
-    phi__limits_pause_wake_all(agent->rt);
+PHI__FN void phi__budget_give(phi__agent *agent, const phi_spending *held) {
+    phi__budget_give_back(&agent->budget.seen, held);
+    phi__pause_wake_all(agent->rt);
 }
 
-PHI__FN uint64_t phi__limits_budget_requests(const phi__agent *agent, bool again) {
+PHI__FN uint64_t phi__budget_requests(const phi__agent *agent, bool again) {
     uint64_t seen = agent->budget.seen.requests;
     const phi__run *run = agent->run;
     if (run == NULL || (!run->pot && !again)) return seen;
@@ -237,10 +237,9 @@ PHI__FN uint64_t phi__limits_budget_requests(const phi__agent *agent, bool again
     return run->pot ? made + 1 : made;
 }
 
-static void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
-                                      uint64_t requests) {
+static void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost, uint64_t requests) {
     for (; agent != NULL; agent = agent->tree.parent) {
-        agent->budget.seen.tokens = phi__limits_budget_sum(agent->budget.seen.tokens, tokens);
+        agent->budget.seen.tokens = phi__budget_sum(agent->budget.seen.tokens, tokens);
         agent->budget.seen.cost += cost;
         agent->budget.seen.requests += requests;
     }
@@ -248,17 +247,17 @@ static void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double
 
 /* ---- charges ---- */
 
-PHI__FN uint64_t phi__limits_charge_tokens(const phi_usage *usage) {
-    return phi__limits_budget_sum(phi__limits_budget_sum(usage->input, usage->output),
-                                  phi__limits_budget_sum(usage->cache_read, usage->cache_write));
+PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage) {
+    return phi__budget_sum(phi__budget_sum(usage->input, usage->output),
+                           phi__budget_sum(usage->cache_read, usage->cache_write));
 }
 
-static void phi__limits_charge_agent(phi__agent *agent, const phi_usage *usage, double cost) {
+static void phi__charge_agent(phi__agent *agent, const phi_usage *usage, double cost) {
     phi__message_add_usage(&agent->spent.usage, usage);
     agent->spent.cost += cost;
 }
 
-static void phi__limits_charge_run(phi__run *run, const phi_usage *usage, double cost) {
+static void phi__charge_run(phi__run *run, const phi_usage *usage, double cost) {
     phi__message_add_usage(&run->spent.usage, usage);
     phi__message_add_usage(&run->agent->spent.run_usage, usage);
     run->spent.cost += cost;
@@ -266,18 +265,18 @@ static void phi__limits_charge_run(phi__run *run, const phi_usage *usage, double
 }
 
 /* What a hidden agent costs is its parent's cost, too, and its active run's where it is of that. */
-static void phi__limits_charge_above(const phi__agent *child, const phi_usage *usage, double cost) {
+static void phi__charge_above(const phi__agent *child, const phi_usage *usage, double cost) {
     bool of_run = true;
     while (child->tree.parent != NULL && phi__find_hidden(child)) {
         phi__agent *agent = child->tree.parent;
         of_run = of_run && child->tree.of_run && agent->run != NULL;
-        phi__limits_charge_agent(agent, usage, cost);
-        if (of_run) phi__limits_charge_run(agent->run, usage, cost);
+        phi__charge_agent(agent, usage, cost);
+        if (of_run) phi__charge_run(agent->run, usage, cost);
         child = agent;
     }
 }
 
-static void phi__limits_charge_tell(phi__run *run, const phi_usage *usage) {
+static void phi__charge_tell(phi__run *run, const phi_usage *usage) {
     phi__moment moment = PHI_ZERO;
     moment.point = PHI__POINT_CHARGED;
     moment.agent = run->agent;
@@ -287,32 +286,32 @@ static void phi__limits_charge_tell(phi__run *run, const phi_usage *usage) {
 }
 
 /* Charges an attempt, even if its answer was discarded. */
-PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage) {
+PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
     phi__agent *agent = run->agent;
     double cost = phi_cost_of(&agent->desc.model.cost, usage);
-    phi__limits_charge_run(run, usage, cost);
-    phi__limits_charge_agent(agent, usage, cost);
-    phi__limits_charge_tell(run, usage);
-    phi__limits_charge_above(agent, usage, cost);
-    phi__limits_budget_charge(agent, phi__limits_charge_tokens(usage), cost, 0);
+    phi__charge_run(run, usage, cost);
+    phi__charge_agent(agent, usage, cost);
+    phi__charge_tell(run, usage);
+    phi__charge_above(agent, usage, cost);
+    phi__budget_charge(agent, phi__charge_tokens(usage), cost, 0);
 }
 
-PHI__FN void phi__limits_charge_runs(phi__agent *agent, const phi_usage *usage, double cost) {
-    phi__limits_charge_agent(agent, usage, cost);
-    phi__limits_charge_above(agent, usage, cost);
+PHI__FN void phi__charge_runs(phi__agent *agent, const phi_usage *usage, double cost) {
+    phi__charge_agent(agent, usage, cost);
+    phi__charge_above(agent, usage, cost);
 }
 
-PHI__FN void phi__limits_charge_turn(phi__run *run, const phi_usage *usage) {
+PHI__FN void phi__charge_turn(phi__run *run, const phi_usage *usage) {
     run->spent.turn = *usage;
-    phi__limits_charge(run, usage);
+    phi__charge(run, usage);
 }
 
-PHI__FN void phi__limits_charge_clear(phi__run *run) {
+PHI__FN void phi__charge_clear(phi__run *run) {
     memset(&run->spent.turn, 0, sizeof run->spent.turn);
     run->pot = false;
 }
 
-PHI__FN const phi__spent *phi__limits_charge_of(const phi__run *run) { return &run->spent; }
+PHI__FN const phi__spent *phi__charge_of(const phi__run *run) { return &run->spent; }
 
 /* ---- limits ---- */
 
@@ -324,11 +323,11 @@ PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms) {
 
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
     const phi_limits *limits = &run->limits;
-    const phi_usage *used = &phi__limits_charge_of(run)->usage;
-    uint64_t tokens = phi__limits_budget_sum(used->input, used->output);
+    const phi_usage *used = &phi__charge_of(run)->usage;
+    uint64_t tokens = phi__budget_sum(used->input, used->output);
     uint64_t now_us = phi__io_counted_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
-    phi__limits_pause_of(run, run->agent->handle);
+    phi__pause_of(run, run->agent->handle);
     if (limits->max_turns != PHI_UNLIMITED && run->turn.index >= limits->max_turns) {
         (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn.index,
                        (unsigned)limits->max_turns);
@@ -345,9 +344,9 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
                        (double)limits->max_duration_ms / 1000.0);
         return true;
     }
-    if (limits->max_cost > 0 && phi__limits_charge_of(run)->cost >= limits->max_cost) {
-        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)",
-                       phi__limits_charge_of(run)->cost, limits->max_cost);
+    if (limits->max_cost > 0 && phi__charge_of(run)->cost >= limits->max_cost) {
+        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", phi__charge_of(run)->cost,
+                       limits->max_cost);
         return true;
     }
     return false;
@@ -363,7 +362,7 @@ PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_
     uint64_t out =
         agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
-    if (!phi__limits_budget_limited(agent)) return true;
+    if (!phi__budget_limited(agent)) return true;
     const phi_policy *policy = phi__projection_policy(agent);
     uint64_t in = phi__projection_view_tokens(agent) + phi__projection_overhead(run) + more;
     for (const phi__input *input = phi__input_first(run); input != NULL; input = input->next)
@@ -385,18 +384,18 @@ PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait) {
     phi__agent *agent = run->agent;
     uint64_t after = UINT64_MAX;
-    if (!run->limits.pause || phi__limits_pause_over(run)) return PHI__RUN_ON;
+    if (!run->limits.pause || phi__pause_over(run)) return PHI__RUN_ON;
     *wait = true;
-    phi__limits_budget_release(run); /* others may have it meanwhile */
-    if (phi__limits_pause_on(run)) {
-        phi__limits_pause_say(run, reason);
+    phi__budget_release(run); /* others may have it meanwhile */
+    if (phi__pause_on(run)) {
+        phi__pause_say(run, reason);
         return run->state;
     }
     if (run->own.waits_ms != PHI_UNLIMITED) after = (uint64_t)run->own.waits_ms * 1000;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_PAUSED;
     event.text = phi_str_of(reason);
-    if (phi__limits_pause_begin(run, reason, after) && phi__events_emit(agent, &event, NULL, 0))
+    if (phi__pause_begin(run, reason, after) && phi__events_emit(agent, &event, NULL, 0))
         return run->state;
     *wait = false;
     return PHI__RUN_LOST;

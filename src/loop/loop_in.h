@@ -57,13 +57,13 @@ PHI__FN bool phi__toolset_offer(const phi__toolset *set, const phi__toolset_chan
 PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name); /* NULL: none */
 
 /* What tools must fit has changed: the next refresh checks all of them. */
-PHI__FN void phi__tool_sources_recheck(phi__agent *agent);
+PHI__FN void phi__sources_recheck(phi__agent *agent);
 PHI__FN const phi__sources_ops *phi__tool_sources_ops(void);
 PHI__FN const phi__deferral_ops *phi__deferral_tools_ops(void);
 
 /* What it changes in a request, and in its system prompt; in the arena. False: no memory. */
-PHI__FN bool phi__deferral_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
-                                  phi_str *system_prompt);
+PHI__FN bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
+                               phi_str *system_prompt);
 
 /* Keeps both for phi_last_error, and returns the status. */
 PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
@@ -209,34 +209,34 @@ PHI__FN phi_status phi__enqueue_check_json(phi_runtime *rt, const char *what, co
 /* Whether content can be a user's message; else words that begin with `what`. */
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count);
-PHI__FN const phi__spent *phi__limits_charge_of(const phi__run *run);
+PHI__FN const phi__spent *phi__charge_of(const phi__run *run);
 
 /* Runs of children that are now in the agent's log; their budgets were charged already. */
-PHI__FN void phi__limits_charge_runs(phi__agent *agent, const phi_usage *usage, double cost);
-PHI__FN void phi__limits_pause_end(phi__run *run); /* not pausing: harmless */
+PHI__FN void phi__charge_runs(phi__agent *agent, const phi_usage *usage, double cost);
+PHI__FN void phi__pause_end(phi__run *run); /* not pausing: harmless */
 
 /* All look again. */
-PHI__FN void phi__limits_pause_wake_all(phi_runtime *rt);
+PHI__FN void phi__pause_wake_all(phi_runtime *rt);
 
 /* it, or one above, has a limit */
-PHI__FN bool phi__limits_budget_limited(const phi__agent *agent);
+PHI__FN bool phi__budget_limited(const phi__agent *agent);
 
 /* In place of the reservation for its own model call, which it does not make: a pot for as many
    calls of agents below it that are `of_run`, of so many tokens and dollars in all. What they
    reserve leaves the pot; the rest is released with the turn. False: too much, with the reason;
    then nothing is reserved. Without a budget: true. */
-PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
-                                     char *reason, size_t size);
+PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
+                              char *reason, size_t size);
 
 /* Requests for a snapshot: without those of a pot, which the restored run reserves anew, giving
    back its own call for it; and of a run that reserves its call again, without that. */
-PHI__FN uint64_t phi__limits_budget_requests(const phi__agent *agent, bool again);
+PHI__FN uint64_t phi__budget_requests(const phi__agent *agent, bool again);
 
 /* A reservation for a model call whose run has not begun: in *held, and in the budgets of the agent
    and of all above it, until it is given back to each of them: the tree may be another by then. */
-PHI__FN bool phi__limits_budget_hold(phi__agent *agent, uint64_t tokens, double cost,
-                                     phi_spending *held, char *reason, size_t size);
-PHI__FN void phi__limits_budget_give(phi__agent *agent, const phi_spending *held);
+PHI__FN bool phi__budget_hold(phi__agent *agent, uint64_t tokens, double cost, phi_spending *held,
+                              char *reason, size_t size);
+PHI__FN void phi__budget_give(phi__agent *agent, const phi_spending *held);
 PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
 
@@ -248,7 +248,7 @@ PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_
 /* Pauses the run at a limit: then *wait, and the outcome is its state, which looks again when it is
    woken. RUN_ON: it may not pause, or has for long enough. Its caller ends the pause. */
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait);
-PHI__FN void phi__model_call_list_clear(phi__run *run); /* they must be called anew */
+PHI__FN void phi__ask_list_clear(phi__run *run); /* they must be called anew */
 
 /* The projection by the effective policy now; false: there is no policy. */
 PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *order);
@@ -350,7 +350,7 @@ PHI__FN void phi__line_set_segment(phi__agent *agent, phi_str segment);
 PHI__FN void phi__line_keep_segment(phi__agent *agent); /* whatever the model is */
 
 /* Results that are being written to files get there now. */
-PHI__FN void phi__tools_round_settle(phi__run *run);
+PHI__FN void phi__round_settle(phi__run *run);
 
 /* PHI_BAD_ARG: a URL or a header that cannot be sent; PHI_MISUSE: the runtime closes, or a tape is
    played; PHI_FULL: too many stay open in silence; PHI_NO_MEMORY. phi_last_error has the message.
@@ -385,7 +385,7 @@ PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure
 PHI__FN void phi__attempt_rewind(phi__run *run); /* the turn's memory, and what points into it */
 
 /* Each until it waits or is over, as far as the step's budget goes. */
-PHI__FN void phi__states_advance_all(phi_runtime *rt);
+PHI__FN void phi__turn_advance_all(phi_runtime *rt);
 PHI__FN phi__agent *phi__find_agent(phi_agent handle); /* NULL: stale */
 
 /* PHI_OK, or PHI_BUSY during a run or while the agent is held, with words that begin with
@@ -431,14 +431,14 @@ PHI__FN void phi__transfer_close(phi__transfer *transfer);
 
 /* The run's message for the status of a provider's open, and of a transport's. */
 PHI__FN phi_status phi__transfer_status(phi_status status);
-PHI__FN phi_status phi__transfer_network_status(phi_status status);
+PHI__FN phi_status phi__network_status(phi_status status);
 
 /* tools.c */
 /* Of a strict tool: without the nulls that stand for absent properties. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call);
+PHI__FN phi_status phi__args_without_nulls(phi__toolcall *call);
 
 /* Whether they fit the tool's schema; else a message for the model. */
-PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size);
+PHI__FN bool phi__args_fit(phi__toolcall *call, char *words, size_t size);
 
 /* tools.c */
 PHI__FN bool phi__call_open(phi__toolcall *call); /* its handle; false: no memory */
@@ -511,7 +511,7 @@ PHI__FN phi_status phi__update_text(phi_call call, phi_str text);
 PHI__FN phi_status phi__update_progress(phi_call call, phi_str text);
 
 /* hooks.c */
-PHI__FN void phi__hooks_decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
+PHI__FN void phi__decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
 
 /* Fills the arguments that every hook of a run gets; the caller adds those of the point. */
 PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point);
@@ -535,9 +535,8 @@ PHI__FN phi_hook phi__hooks_make_of(const phi__agent *agent, phi_hook_point poin
 
 /* The decision of a question; call: that it comes from, or NULL. asked: borrowed. settled: called
    when a wait is over, however; phi__hooks_decide has the verdict. */
-PHI__FN void phi__hooks_decision_asked(phi__decision *decision, phi__agent *agent,
-                                       phi__toolcall *call, const phi__asked *asked,
-                                       void (*settled)(phi__decision *decision));
+PHI__FN void phi__decision_asked(phi__decision *decision, phi__agent *agent, phi__toolcall *call,
+                                 const phi__asked *asked, void (*settled)(phi__decision *decision));
 PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point);
 PHI__FN void *phi__hooks_user_data(const phi__agent *agent); /* that hook_fn is called with */
 
@@ -546,11 +545,11 @@ PHI__FN void *phi__hooks_user_data(const phi__agent *agent); /* that hook_fn is 
 PHI__FN phi_str phi__hooks_arguments(const phi__decision *decision);
 
 /* Drops a decision that is not needed any more; its ticket dies. Any state is allowed. */
-PHI__FN void phi__hooks_decision_drop(phi__decision *decision);
-PHI__FN void phi__hooks_decision_posted(phi_runtime *rt, const phi__post *post);
+PHI__FN void phi__decision_drop(phi__decision *decision);
+PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
 
 /* a ticket, decided without a text */
-PHI__FN void phi__hooks_decision_marked(phi_runtime *rt, uint32_t index);
+PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index);
 
 /* For hooks of rooms above. watch: `over` is called once, when the ticket dies, however; it must
    not call the host. False: the ticket is dead, or watched. hold: phi_decide can only deny it from
@@ -650,8 +649,8 @@ PHI__FN void phi__speaker_set(phi__agent *agent, const phi__speaker *seat);
 
 /* run_save.c, run_save.c */
 /* A queue as an array; and back, added to it. PHI_PARSE, PHI_NO_MEMORY. */
-PHI__FN void phi__run_save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch);
-PHI__FN phi_status phi__run_load_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to);
+PHI__FN void phi__save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch);
+PHI__FN phi_status phi__load_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to);
 
 /* The agent's run as an object; null where none is active, or it is over but for its last hook. */
 PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch);

@@ -17,15 +17,15 @@ PHI__FN void phi__thinking_bar(phi__run *run);
 
 /* Gives an answer on its way into the log the numbers of the request that it answers. */
 PHI__FN void phi__thinking_mark(const phi__run *run, phi_message *answer);
-PHI__FN phi__state phi__model_call_transform(phi__run *run, bool *wait);
-PHI__FN phi__state phi__model_call_convert(phi__run *run, bool *wait);
+PHI__FN phi__state phi__ask_transform(phi__run *run, bool *wait);
+PHI__FN phi__state phi__ask_convert(phi__run *run, bool *wait);
 
 /* Pins the segments of log messages in the host's list. False: no memory for that. */
-PHI__FN bool phi__model_call_list_pin(phi__run *run);
+PHI__FN bool phi__ask_list_pin(phi__run *run);
 
 /* The states REQUEST, CREDENTIAL and SIGN. */
-PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait);
-PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait);
-PHI__FN phi__state phi__model_call_sign(phi__run *run);
+PHI__FN phi__state phi__ask_request(phi__run *run, bool *wait);
+PHI__FN phi__state phi__ask_credential(phi__run *run, bool *wait);
+PHI__FN phi__state phi__ask_sign(phi__run *run);
 
 #endif

@@ -27,12 +27,12 @@ PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent) {
 PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent) {
     const phi_token_counter *counter = phi__projection_counter(agent);
     const phi__toolset *set = agent->tools;
-    phi__deferral_plan plan = {PHI__DEFERRAL_NONE, false};
+    phi__defer_plan plan = {PHI__DEFERRAL_NONE, false};
     uint64_t sum = phi_tokens_of_text(counter, phi_str_of(agent->desc.format.schema));
     if (set->may_defer) plan = agent->rt->features.deferral->plan(agent);
     for (size_t i = 0; i < set->count; i++) {
-        if (phi__deferral_defers(plan, &set->tools[i]) &&
-            !phi__deferral_is_loaded(agent, set->views[i].name)) {
+        if (phi__defer_defers(plan, &set->tools[i]) &&
+            !phi__defer_is_loaded(agent, set->views[i].name)) {
             if (plan.way == PHI__DEFERRAL_OWN)
                 sum += phi_tokens_of_text(counter, set->views[i].name);
             continue;

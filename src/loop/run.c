@@ -211,8 +211,8 @@ PHI__FN void phi__responses_update(phi__response *response, const phi__run *run)
     response->rest_in =
         run->agent->thread->log.segments.current; /* where the run's last words are */
     response->failure = run->failure;
-    response->usage = phi__limits_charge_of(run)->usage;
-    response->cost = phi__limits_charge_of(run)->cost;
+    response->usage = phi__charge_of(run)->usage;
+    response->cost = phi__charge_of(run)->cost;
     response->first_delta_ms = run->first_delta_ms;
 }
 
@@ -320,9 +320,9 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
                                                          : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 512);
     phi__attempt_init(run);
-    phi__hooks_decision_init(&run->decision, run, NULL);
-    phi__input_filter_init(run);
-    phi__limits_pause_init(run);
+    phi__decision_init(&run->decision, run, NULL);
+    phi__filter_init(run);
+    phi__pause_init(run);
     run->own.has_temperature = order->has_temperature;
     run->own.temperature = order->temperature;
     if (phi__run_take_text(run, phi_str_of(order->extra), &run->own.extra) &&
@@ -339,10 +339,10 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__schedule_unready(run);
     phi__input_end(run);
-    phi__input_filter_end(run);
-    phi__limits_pause_free(run);
+    phi__filter_end(run);
+    phi__pause_free(run);
     phi__run_drop_text(run, run->end.reason);
-    phi__tools_round_free(run);
+    phi__round_free(run);
     phi__free(&agent->memory, run->own.policy, sizeof *run->own.policy);
     phi__run_drop_text(run, run->own.extra);
     phi__run_drop_text(run, run->own.context);
@@ -427,10 +427,10 @@ PHI__FN void phi__run_detach(phi__run *run) {
     phi__schedule_unready(run);
     if (!run->end.over) phi__attempt_charge(run); /* those above pay for it */
     run->end.over = true;
-    phi__limits_pause_end(run);
+    phi__pause_end(run);
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
-    phi__hooks_decision_drop(&run->decision);
-    phi__limits_budget_release(run);
+    phi__decision_drop(&run->decision);
+    phi__budget_release(run);
     phi__tools_detach(run);
     phi__attempt_detach(run);
 }
@@ -438,10 +438,10 @@ PHI__FN void phi__run_detach(phi__run *run) {
 PHI__FN void phi__run_destroy(phi__run *run) {
     phi__agent *agent = run->agent;
     run->end.over = true;
-    phi__limits_pause_end(run);
+    phi__pause_end(run);
     phi__io_timer_clear(agent->rt->io, &run->timer);
-    phi__hooks_decision_drop(&run->decision);
-    phi__limits_budget_release(run);
+    phi__decision_drop(&run->decision);
+    phi__budget_release(run);
     phi__attempt_drop(run);
     phi__tools_drop(run);
     agent->run = NULL;
@@ -495,13 +495,13 @@ static bool phi__run_is_memory_failure(const phi__run *run) {
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was emitted already */
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
-    phi__hooks_decision_drop(&run->decision);
-    phi__limits_pause_end(run);
+    phi__decision_drop(&run->decision);
+    phi__pause_end(run);
     phi__attempt_charge(run);
     phi__attempt_drop(run);
     phi__tools_drop(run);
     run->reply = NULL;
-    phi__tools_round_forget(run);
+    phi__round_forget(run);
     const phi_failure *why = phi__run_limit_failure(run->agent, &run->refusals);
     if (why == NULL) why = &phi__run_out_of_memory;
     if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);

@@ -185,21 +185,21 @@ typedef struct phi__deferral {
     size_t count, cap;
 } phi__deferral;
 
-typedef enum phi__deferral_way {
+typedef enum phi__defer_way {
     PHI__DEFERRAL_NONE = 0, /* no tool is deferred */
     PHI__DEFERRAL_NATIVE,
     PHI__DEFERRAL_OWN
-} phi__deferral_way;
+} phi__defer_way;
 
 /* How the agent's effective tools are deferred for its model. */
-typedef struct phi__deferral_plan {
-    phi__deferral_way way;
+typedef struct phi__defer_plan {
+    phi__defer_way way;
     bool above; /* may_defer counts */
-} phi__deferral_plan;
+} phi__defer_plan;
 
 /* By pointer: phi_feature_deferral names them. */
 typedef struct phi__deferral_ops {
-    phi__deferral_plan (*plan)(const phi__agent *agent);
+    phi__defer_plan (*plan)(const phi__agent *agent);
     bool (*change)(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
                    phi_str *system_prompt);
     const phi_tool *(*find)(phi__agent *agent, phi_str name);
@@ -374,7 +374,8 @@ typedef struct phi__feature {
     /* Whether it takes part in a run from its beginning; NULL: it does. One that does not is called
        at none of the run's points but RUN_LOAD and EFFECTS, until it joins. */
     bool (*wants)(const phi__run *run);
-    uint8_t order; /* PHI__FEATURE_AT_ (features/features_in.h): whom it comes after at each point */
+    uint8_t
+        order; /* PHI__FEATURE_AT_ (features/features_in.h): whom it comes after at each point */
     /* With the runtime that it is named for, and when that is freed; NULL: nothing. */
     void (*open)(phi_runtime *rt);
     void (*close)(phi_runtime *rt);

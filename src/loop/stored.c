@@ -121,7 +121,7 @@ static bool phi__stored_pin(const phi_thread *thread) {
     phi__stored_pin_turn(thread);
     const phi__entry *reply = phi__stored_reply_entry(run);
     if (reply != NULL) phi__segments_pin(reply->segment);
-    return phi__model_call_list_pin(run);
+    return phi__ask_list_pin(run);
 }
 
 static void phi__stored_evict_thread(phi_thread *thread) {

@@ -27,7 +27,7 @@
 /* ======== Checks a call's arguments against its tool's schema. */
 
 /* Of a strict tool: arguments without the nulls that stand for absent properties. */
-PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call) {
+PHI__FN phi_status phi__args_without_nulls(phi__toolcall *call) {
     phi_arena *arena = &call->run->arena;
     phi_memory *memory = arena->memory;
     phi_json *schema = NULL, *arguments = NULL;
@@ -52,7 +52,7 @@ PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call) {
 }
 
 /* Whether the arguments fit the tool's schema; else a message for the model. */
-PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size) {
+PHI__FN bool phi__args_fit(phi__toolcall *call, char *words, size_t size) {
     phi_arena *arena = &call->run->arena;
     phi_arena_mark mark = phi_arena_save(arena);
     phi_json *arguments = NULL, *schema = NULL;
@@ -271,7 +271,7 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
     phi__call_poll_remove(call);
     if (call->cap != NULL) phi__cap_drop(call);
     /* its hook was called */
-    if (call->decision.point != 0) phi__hooks_decision_drop(&call->decision);
+    if (call->decision.point != 0) phi__decision_drop(&call->decision);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
     call->slot = NULL;
 }
@@ -524,9 +524,9 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
         phi__call_fail_as(call, known ? PHI_TEXT_RESULT_NOT_LOADED : PHI_TEXT_RESULT_NO_TOOL, 0);
     } else if (call->block->incomplete) {
         phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_BROKEN_OFF));
-    } else if (call->tool->strict && phi__arguments_without_nulls(call) != PHI_OK) {
+    } else if (call->tool->strict && phi__args_without_nulls(call) != PHI_OK) {
         phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
-    } else if (!phi__arguments_fit(call, words, sizeof words)) {
+    } else if (!phi__args_fit(call, words, sizeof words)) {
         phi__call_fail_cut(call, words, sizeof words);
     } else if (!phi__call_arm(call)) {
         phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
@@ -555,8 +555,7 @@ PHI__FN void phi__call_resume(phi__toolcall *call) {
     if (call->result != NULL || call->slot == NULL) return;
     if (tool == NULL || (!call->again && tool->resume == NULL && tool->step != NULL))
         phi__call_interrupt(call);
-    else if ((call->again || tool->resume != NULL) &&
-             !phi__arguments_fit(call, words, sizeof words))
+    else if ((call->again || tool->resume != NULL) && !phi__args_fit(call, words, sizeof words))
         phi__call_fail_cut(call, words, sizeof words);
     else if (call->again)
         phi__call_start_again(call);
@@ -723,60 +722,60 @@ enum {
     PHI__REPEAT_GUARD_OBJECT
 };
 
-static uint64_t phi__tools_repeat_join(uint64_t a, uint64_t b) {
+static uint64_t phi__repeat_join(uint64_t a, uint64_t b) {
     return phi__hash_mix(a * UINT64_C(0x9e3779b97f4a7c15) + b);
 }
 
 /* By value, as phi__json_get_equal has it: 1, 1.0 and 1e0 are the same. */
-static uint64_t phi__tools_repeat_number(const phi_json *node) {
+static uint64_t phi__repeat_number(const phi_json *node) {
     phi__json_number n;
     int64_t i;
     uint64_t u;
     n.kind = phi__json_kind_of(node);
     n.v = node->v;
     if (phi__json_get_number_i64(&n, &i))
-        return phi__tools_repeat_join(PHI__REPEAT_GUARD_INTEGER, (uint64_t)i);
-    if (phi__json_get_number_u64(&n, &u)) return phi__tools_repeat_join(PHI__REPEAT_GUARD_LARGE, u);
+        return phi__repeat_join(PHI__REPEAT_GUARD_INTEGER, (uint64_t)i);
+    if (phi__json_get_number_u64(&n, &u)) return phi__repeat_join(PHI__REPEAT_GUARD_LARGE, u);
     memcpy(&u, &n.v.d, sizeof u);
-    return phi__tools_repeat_join(PHI__REPEAT_GUARD_FRACTION, u);
+    return phi__repeat_join(PHI__REPEAT_GUARD_FRACTION, u);
 }
 
 /* As deep as phi_json_parse lets it be. Members are added up: their order does not count. */
-static uint64_t phi__tools_repeat_value(const phi_json *node) {
+static uint64_t phi__repeat_value(const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *child;
     uint64_t hash;
     switch (phi_json_type_of(node)) {
-    case PHI_JSON_NUMBER: return phi__tools_repeat_number(node);
+    case PHI_JSON_NUMBER: return phi__repeat_number(node);
     case PHI_JSON_STRING: return phi__hash(phi_json_str(node, NULL), PHI__REPEAT_GUARD_STRING);
     case PHI_JSON_ARRAY:
         hash = PHI__REPEAT_GUARD_ARRAY;
         while ((child = phi_json_next(&it)) != NULL)
-            hash = phi__tools_repeat_join(hash, phi__tools_repeat_value(child));
+            hash = phi__repeat_join(hash, phi__repeat_value(child));
         return phi__hash_mix(hash);
     case PHI_JSON_OBJECT:
         hash = 0;
         while ((child = phi_json_next(&it)) != NULL)
-            hash += phi__tools_repeat_join(phi__hash(it.key, PHI__REPEAT_GUARD_KEY),
-                                           phi__tools_repeat_value(child));
-        return phi__tools_repeat_join(PHI__REPEAT_GUARD_OBJECT, hash);
-    default: return phi__tools_repeat_join(PHI__REPEAT_GUARD_WORD, phi__json_kind_of(node));
+            hash += phi__repeat_join(phi__hash(it.key, PHI__REPEAT_GUARD_KEY),
+                                     phi__repeat_value(child));
+        return phi__repeat_join(PHI__REPEAT_GUARD_OBJECT, hash);
+    default: return phi__repeat_join(PHI__REPEAT_GUARD_WORD, phi__json_kind_of(node));
     }
 }
 
-PHI__FN uint64_t phi__tools_repeat_hash(phi_arena *arena, phi_str name, phi_str arguments) {
+PHI__FN uint64_t phi__repeat_hash(phi_arena *arena, phi_str name, phi_str arguments) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi_json *root = NULL;
     uint64_t hash;
     if (phi_json_parse(arena, arguments, PHI_JSON_BORROW, &root, NULL) == PHI_OK)
-        hash = phi__tools_repeat_value(root);
+        hash = phi__repeat_value(root);
     else
         hash = phi__hash(arguments, PHI__REPEAT_GUARD_RAW);
     phi_arena_reset(arena, mark);
-    return phi__tools_repeat_join(phi__hash(name, 0), hash);
+    return phi__repeat_join(phi__hash(name, 0), hash);
 }
 
-PHI__FN uint32_t phi__tools_repeat_note(phi__repeat_guard *guard, uint64_t hash) {
+PHI__FN uint32_t phi__repeat_note(phi__repeat_guard *guard, uint64_t hash) {
     uint32_t seen = 0;
     guard->seen[guard->count % PHI__REPEAT_GUARD_WINDOW] = hash;
     guard->count++;
@@ -811,7 +810,7 @@ PHI__FN bool phi__tools_lay_calls(phi__run *run) {
         call->tool = run->agent->tools->may_defer
                          ? run->agent->rt->features.deferral->find(run->agent, call->block->name)
                          : phi__toolset_find(run->agent->tools, call->block->name);
-        phi__hooks_decision_init(&call->decision, run, call);
+        phi__decision_init(&call->decision, run, call);
     }
     return true;
 }
@@ -828,24 +827,24 @@ PHI__FN void phi__tools_drop(phi__run *run) {
     run->tools.calls = NULL;
 }
 
-PHI__FN void phi__tools_round_clear(phi__run *run) {
+PHI__FN void phi__round_clear(phi__run *run) {
     run->tools.skipping = run->tools.answered = false;
     run->tools.count = run->tools.next = run->tools.emitted = run->tools.running = 0;
     run->tools.polled = 0;
 }
 
-PHI__FN void phi__tools_round_forget(phi__run *run) { run->tools.count = 0; }
+PHI__FN void phi__round_forget(phi__run *run) { run->tools.count = 0; }
 
-PHI__FN void phi__tools_round_free(phi__run *run) {
+PHI__FN void phi__round_free(phi__run *run) {
     phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
 }
 
-PHI__FN void phi__tools_round_settle(phi__run *run) {
+PHI__FN void phi__round_settle(phi__run *run) {
     for (size_t i = run->tools.emitted; run->tools.calls != NULL && i < run->tools.next; i++)
         if (run->tools.calls[i].cap != NULL) phi__cap_finish(&run->tools.calls[i]);
 }
 
-PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count) {
+PHI__FN const phi__toolcall *phi__round_open(const phi__run *run, size_t *count) {
     *count = run->tools.calls != NULL ? run->tools.next - run->tools.emitted : 0;
     return run->tools.calls != NULL ? &run->tools.calls[run->tools.emitted] : NULL;
 }
@@ -934,9 +933,9 @@ static bool phi__tools_count(phi__toolcall *call) {
         run->tools.repeat_guard =
             (phi__repeat_guard *)phi__alloc(&agent->memory, sizeof *run->tools.repeat_guard);
     if (run->tools.repeat_guard == NULL) return false;
-    call->repeats = phi__tools_repeat_note(
-        run->tools.repeat_guard,
-        phi__tools_repeat_hash(&run->arena, call->block->name, call->block->arguments));
+    call->repeats =
+        phi__repeat_note(run->tools.repeat_guard,
+                         phi__repeat_hash(&run->arena, call->block->name, call->block->arguments));
     if (call->repeats >= stop) {
         run->tools.repeated = true;
         phi__call_fail_as(call, PHI_TEXT_RESULT_REPEATED, call->repeats);
@@ -974,7 +973,7 @@ static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
         /* in the thread: events with them may outlive the run */
         *lost =
             !phi__arena_str(phi__thread_room(call->run->agent->thread), reply, &call->arguments);
-    phi__hooks_decision_drop(&call->decision);
+    phi__decision_drop(&call->decision);
     return !*lost;
 }
 
@@ -986,10 +985,10 @@ static bool phi__tools_go(phi__toolcall *call) {
     if (call->emitted || call->quiet) return true;
     if (run->end.cancelled) { /* not allowed, so it never ran: no events */
         if (call->decision.state != PHI__DECISION_NONE) call->quiet = call->after = true;
-        phi__hooks_decision_drop(&call->decision);
+        phi__decision_drop(&call->decision);
         phi__call_cancel(call, phi__loop_words(call, PHI_TEXT_RESULT_CANCELLED));
     } else if (call->result != NULL) {
-        phi__hooks_decision_drop(&call->decision); /* finished while its hook waited */
+        phi__decision_drop(&call->decision); /* finished while its hook waited */
     } else if (!call->decided && !phi__tools_decide(call, &lost)) {
         return !lost;
     }
@@ -1031,7 +1030,7 @@ static bool phi__tools_after(phi__toolcall *call) {
     phi__hooked hooked = phi__hooks_call(call, &hook);
     if (hooked == PHI__HOOK_WAIT && !call->run->end.cancelled) return true;
     if (hooked == PHI__HOOK_GONE) return false;
-    phi__hooks_decision_drop(&call->decision);
+    phi__decision_drop(&call->decision);
     call->after = true;
     return hooked != PHI__HOOK_LOST;
 }
@@ -1182,7 +1181,7 @@ static bool phi__tools_fill(phi__run *run, bool *more) {
 PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
     bool more = false;
     if (run->end.cancelled) {
-        phi__hooks_decision_drop(&run->decision);
+        phi__decision_drop(&run->decision);
         phi__input_poll_end(run);
         phi__tools_cancel(run);
     }

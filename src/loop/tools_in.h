@@ -5,12 +5,12 @@
 
 #include "loop/loop_in.h"
 
-PHI__FN void phi__tools_round_clear(phi__run *run);  /* a turn begins */
-PHI__FN void phi__tools_round_forget(phi__run *run); /* there was none */
-PHI__FN void phi__tools_round_free(phi__run *run);   /* the run goes */
+PHI__FN void phi__round_clear(phi__run *run);  /* a turn begins */
+PHI__FN void phi__round_forget(phi__run *run); /* there was none */
+PHI__FN void phi__round_free(phi__run *run);   /* the run goes */
 
 /* Calls that have begun and whose results are not in the log yet. */
-PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count);
+PHI__FN const phi__toolcall *phi__round_open(const phi__run *run, size_t *count);
 
 /* Lays out the calls of the reply, none begun, without events. False: no memory. */
 PHI__FN bool phi__tools_lay_calls(phi__run *run);
@@ -23,9 +23,9 @@ PHI__FN phi__state phi__tools_make_calls(phi__run *run); /* TOOLS, or TURN_END w
 
 /* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that
    is no JSON counts as it is. `arena` is given back. */
-PHI__FN uint64_t phi__tools_repeat_hash(phi_arena *arena, phi_str name, phi_str arguments);
+PHI__FN uint64_t phi__repeat_hash(phi_arena *arena, phi_str name, phi_str arguments);
 
 /* Takes note of a call; how often it stands in the window now, this one included. */
-PHI__FN uint32_t phi__tools_repeat_note(phi__repeat_guard *guard, uint64_t hash);
+PHI__FN uint32_t phi__repeat_note(phi__repeat_guard *guard, uint64_t hash);
 
 #endif

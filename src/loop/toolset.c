@@ -356,34 +356,34 @@ typedef struct phi__tool_exchange {
 
 /* ---- lists ---- */
 
-static void phi__tool_sources_give_back(phi__agent *agent, const phi_tool_source *source,
-                                        phi__tool_list *list) {
+static void phi__sources_give_back(phi__agent *agent, const phi_tool_source *source,
+                                   phi__tool_list *list) {
     if (list->taken && source->release != NULL) source->release(source->user_data, list->tools);
     phi__free(&agent->memory, list->refused, list->count);
     memset(list, 0, sizeof *list);
 }
 
-static void phi__tool_sources_warn(phi__agent *agent, const char *words) {
+static void phi__sources_warn(phi__agent *agent, const char *words) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_WARNING;
     event.text = phi_str_of(words);
     (void)phi__events_emit(agent, &event, NULL, 0);
 }
 
-static void phi__tool_sources_leave_out(phi__tool_exchange *x, const char *words) {
-    if (x->left_out++ < PHI__TOOL_SOURCES_WARNINGS) phi__tool_sources_warn(x->agent, words);
+static void phi__sources_leave_out(phi__tool_exchange *x, const char *words) {
+    if (x->left_out++ < PHI__TOOL_SOURCES_WARNINGS) phi__sources_warn(x->agent, words);
 }
 
-static void phi__tool_sources_count_left(const phi__tool_exchange *x) {
+static void phi__sources_count_left(const phi__tool_exchange *x) {
     char words[60];
     if (x->left_out <= PHI__TOOL_SOURCES_WARNINGS) return;
     (void)snprintf(words, sizeof words, "%u more tools were left out",
                    (unsigned)(x->left_out - PHI__TOOL_SOURCES_WARNINGS));
-    phi__tool_sources_warn(x->agent, words);
+    phi__sources_warn(x->agent, words);
 }
 
 /* What phi_last_error says, which stays the host's. */
-static phi_status phi__tool_sources_judge(phi__tool_exchange *x, const phi_tool *tool) {
+static phi_status phi__sources_judge(phi__tool_exchange *x, const phi_tool *tool) {
     phi_runtime *rt = x->agent->rt;
     phi__last_error kept = rt->last_error;
     char words[PHI__TOOL_SOURCES_WORDS + 40];
@@ -399,15 +399,15 @@ static phi_status phi__tool_sources_judge(phi__tool_exchange *x, const phi_tool 
     if (status != PHI_OK && status != PHI_NO_MEMORY) {
         (void)phi__error_last(rt, &said);
         (void)snprintf(words, sizeof words, "A tool was left out: %s", said);
-        phi__tool_sources_leave_out(x, words);
+        phi__sources_leave_out(x, words);
     }
     rt->last_error = kept;
     return status;
 }
 
-static bool phi__tool_sources_judge_all(phi__tool_exchange *x, phi__tool_list *list) {
+static bool phi__sources_judge_all(phi__tool_exchange *x, phi__tool_list *list) {
     for (size_t i = 0; i < list->count; i++) {
-        phi_status status = phi__tool_sources_judge(x, &list->tools[i]);
+        phi_status status = phi__sources_judge(x, &list->tools[i]);
         if (status == PHI_NO_MEMORY) return false;
         list->refused[i] = status != PHI_OK;
     }
@@ -415,7 +415,7 @@ static bool phi__tool_sources_judge_all(phi__tool_exchange *x, phi__tool_list *l
 }
 
 /* The list as it is now, beside the old one; a source that fails keeps that. False: no memory. */
-static bool phi__tool_sources_take(phi__tool_exchange *x, phi__tool_place *place) {
+static bool phi__sources_take(phi__tool_exchange *x, phi__tool_place *place) {
     const phi_tool_source *source = place->source;
     phi__tool_list *next = &place->next;
     char words[120];
@@ -425,22 +425,22 @@ static bool phi__tool_sources_take(phi__tool_exchange *x, phi__tool_place *place
         if (next->tools == NULL) next->count = 0;
         if (next->count == 0) return true;
         next->refused = (char *)phi__alloc(&x->agent->memory, next->count);
-        return next->refused != NULL && phi__tool_sources_judge_all(x, next);
+        return next->refused != NULL && phi__sources_judge_all(x, next);
     }
     memset(next, 0, sizeof *next);
     if (status == PHI_NO_MEMORY) return false;
     (void)snprintf(words, sizeof words, "A tool source gave no list: %s", phi_status_text(status));
-    phi__tool_sources_warn(x->agent, words);
+    phi__sources_warn(x->agent, words);
     return true;
 }
 
 /* ---- one toolset of all ---- */
 
-static const phi__tool_list *phi__tool_sources_of(const phi__tool_place *place) {
+static const phi__tool_list *phi__sources_of(const phi__tool_place *place) {
     return place->next.fresh ? &place->next : &place->list;
 }
 
-static const phi_tool *phi__tool_sources_find(const phi__map *map, const char *name) {
+static const phi_tool *phi__sources_find(const phi__map *map, const char *name) {
     size_t probe = 0;
     const phi_tool *tool;
     uint64_t hash = phi__hash(phi_str_of(name), 0);
@@ -449,38 +449,38 @@ static const phi_tool *phi__tool_sources_find(const phi__map *map, const char *n
     return NULL;
 }
 
-static bool phi__tool_sources_index(phi__map *map, const phi_tool *tool) {
+static bool phi__sources_index(phi__map *map, const phi_tool *tool) {
     if (!phi__map_room(map)) return false;
     phi__map_add(map, phi__hash(phi_str_of(tool->name), 0), (void *)(uintptr_t)tool);
     return true;
 }
 
 /* False: no memory. */
-static bool phi__tool_sources_add(phi__tool_exchange *x, const phi_tool *tool, bool fresh) {
+static bool phi__sources_add(phi__tool_exchange *x, const phi_tool *tool, bool fresh) {
     char words[200];
-    if (phi__tool_sources_find(&x->after, tool->name) == NULL) {
+    if (phi__sources_find(&x->after, tool->name) == NULL) {
         x->all[x->count] = *tool;
-        return phi__tool_sources_index(&x->after, &x->all[x->count++]);
+        return phi__sources_index(&x->after, &x->all[x->count++]);
     }
     (void)snprintf(words, sizeof words, "A tool was left out: there is another one named \"%.*s\"",
                    (int)phi__utf8_cut(phi_str_of(tool->name), PHI__TOOL_SOURCES_NAME), tool->name);
-    if (fresh) phi__tool_sources_leave_out(x, words);
+    if (fresh) phi__sources_leave_out(x, words);
     return true;
 }
 
-static bool phi__tool_sources_combine(phi__tool_exchange *x) {
+static bool phi__sources_combine(phi__tool_exchange *x) {
     const phi__tool_sources *sources = x->agent->sources;
     size_t most = x->own_count, j;
     for (size_t i = 0; i < sources->count; i++)
-        most = phi__add(most, phi__tool_sources_of(&sources->places[i])->count);
+        most = phi__add(most, phi__sources_of(&sources->places[i])->count);
     x->all = (phi_tool *)phi_arena_alloc(&x->arena, phi__mul(phi__max(most, 1), sizeof *x->all));
     if (x->all == NULL) return false;
     for (size_t i = 0; i < x->own_count; i++)
-        if (!phi__tool_sources_add(x, &x->own[i], false)) return false;
+        if (!phi__sources_add(x, &x->own[i], false)) return false;
     for (size_t i = 0; i < sources->count; i++) {
-        const phi__tool_list *list = phi__tool_sources_of(&sources->places[i]);
+        const phi__tool_list *list = phi__sources_of(&sources->places[i]);
         for (j = 0; j < list->count; j++)
-            if (list->refused[j] == 0 && !phi__tool_sources_add(x, &list->tools[j], list->fresh))
+            if (list->refused[j] == 0 && !phi__sources_add(x, &list->tools[j], list->fresh))
                 return false;
     }
     return true;
@@ -488,7 +488,7 @@ static bool phi__tool_sources_combine(phi__tool_exchange *x) {
 
 /* ---- tools added and removed ---- */
 
-static void phi__tool_sources_say(phi__tool_exchange *x, char sign, const char *name) {
+static void phi__sources_say(phi__tool_exchange *x, char sign, const char *name) {
     size_t len = phi__utf8_cut(phi_str_of(name), PHI__TOOL_SOURCES_NAME);
     if (x->unsaid > 0 || x->text.len + len + 2 > PHI__TOOL_SOURCES_TEXT) {
         x->unsaid++;
@@ -499,27 +499,27 @@ static void phi__tool_sources_say(phi__tool_exchange *x, char sign, const char *
     phi__buf_add_str(&x->text, phi__str(name, len));
 }
 
-static bool phi__tool_sources_differ(const char *a, const char *b) {
+static bool phi__sources_differ(const char *a, const char *b) {
     return strcmp(a != NULL ? a : "", b != NULL ? b : "") != 0;
 }
 
-static bool phi__tool_sources_compare(phi__tool_exchange *x) {
+static bool phi__sources_compare(phi__tool_exchange *x) {
     const phi__toolset *set = &x->agent->toolset;
     const phi_tool *tool, *other;
     for (size_t i = set->own; i < set->count; i++)
-        if (!phi__tool_sources_index(&x->before, &set->tools[i])) return false;
+        if (!phi__sources_index(&x->before, &set->tools[i])) return false;
     for (size_t i = x->own_count; i < x->count; i++)
-        if (phi__tool_sources_find(&x->before, x->all[i].name) == NULL)
-            phi__tool_sources_say(x, '+', x->all[i].name);
+        if (phi__sources_find(&x->before, x->all[i].name) == NULL)
+            phi__sources_say(x, '+', x->all[i].name);
     for (size_t i = set->own; i < set->count; i++)
-        if (phi__tool_sources_find(&x->after, set->tools[i].name) == NULL)
-            phi__tool_sources_say(x, '-', set->tools[i].name);
+        if (phi__sources_find(&x->after, set->tools[i].name) == NULL)
+            phi__sources_say(x, '-', set->tools[i].name);
     for (size_t i = x->own_count; i < x->count; i++) {
         tool = &x->all[i];
-        other = phi__tool_sources_find(&x->before, tool->name);
-        if (other != NULL && (phi__tool_sources_differ(tool->description, other->description) ||
-                              phi__tool_sources_differ(phi__toolset_schema(tool), other->schema)))
-            phi__tool_sources_say(x, '~', tool->name);
+        other = phi__sources_find(&x->before, tool->name);
+        if (other != NULL && (phi__sources_differ(tool->description, other->description) ||
+                              phi__sources_differ(phi__toolset_schema(tool), other->schema)))
+            phi__sources_say(x, '~', tool->name);
     }
     if (x->unsaid > 0) phi__buf_printf(&x->text, " and %u more", (unsigned)x->unsaid);
     return !x->text.failed;
@@ -527,8 +527,8 @@ static bool phi__tool_sources_compare(phi__tool_exchange *x) {
 
 /* ---- the exchange ---- */
 
-static void phi__tool_sources_begin(phi__tool_exchange *x, phi__agent *agent, const phi_tool *own,
-                                    size_t own_count) {
+static void phi__sources_begin(phi__tool_exchange *x, phi__agent *agent, const phi_tool *own,
+                               size_t own_count) {
     memset(x, 0, sizeof *x);
     x->agent = agent;
     x->rules = phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
@@ -541,24 +541,24 @@ static void phi__tool_sources_begin(phi__tool_exchange *x, phi__agent *agent, co
     phi__buf_init(&x->text, &agent->memory);
 }
 
-static bool phi__tool_sources_prepare(phi__tool_exchange *x) {
+static bool phi__sources_prepare(phi__tool_exchange *x) {
     phi__tool_sources *sources = x->agent->sources;
     for (size_t i = 0; i < sources->count; i++) {
         phi__tool_place *place = &sources->places[i];
         if (!place->known || place->seen != place->version) {
-            if (!phi__tool_sources_take(x, place)) return false;
+            if (!phi__sources_take(x, place)) return false;
         }
         if (sources->recheck && !place->next.fresh && place->list.count > 0 &&
-            !phi__tool_sources_judge_all(x, &place->list))
+            !phi__sources_judge_all(x, &place->list))
             return false;
     }
-    if (!phi__tool_sources_combine(x) || !phi__tool_sources_compare(x)) return false;
-    phi__tool_sources_count_left(x);
+    if (!phi__sources_combine(x) || !phi__sources_compare(x)) return false;
+    phi__sources_count_left(x);
     return true;
 }
 
 /* The new lists take the place of the old, or, where it came to nothing, are given back. */
-static void phi__tool_sources_settle(phi__agent *agent, bool good) {
+static void phi__sources_settle(phi__agent *agent, bool good) {
     phi__tool_sources *sources = agent->sources;
     for (size_t i = 0; i < sources->count; i++) {
         phi__tool_place *place = &sources->places[i];
@@ -574,12 +574,12 @@ static void phi__tool_sources_settle(phi__agent *agent, bool good) {
         else
             old = place->next;
         memset(&place->next, 0, sizeof place->next);
-        phi__tool_sources_give_back(agent, place->source, &old);
+        phi__sources_give_back(agent, place->source, &old);
     }
     if (good) sources->recheck = false;
 }
 
-static bool phi__tool_sources_emit(const phi__tool_exchange *x) {
+static bool phi__sources_emit(const phi__tool_exchange *x) {
     if (x->text.len == 0) return true;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TOOLS_CHANGED;
@@ -588,13 +588,13 @@ static bool phi__tool_sources_emit(const phi__tool_exchange *x) {
 }
 
 /* The event comes last of all that may fail. */
-static bool phi__tool_sources_install(phi__tool_exchange *x, bool quiet) {
+static bool phi__sources_install(phi__tool_exchange *x, bool quiet) {
     phi__toolset *set = &x->agent->toolset, made;
     bool stood = set->has_fields || set->names_steps;
     phi__toolset_init(&made, &x->agent->memory, set->features);
     if (!phi__toolset_take(&made, x->all, x->count, x->agent->desc.tool_options.timeout_ms))
         return false;
-    if (!quiet && !phi__tool_sources_emit(x)) {
+    if (!quiet && !phi__sources_emit(x)) {
         phi__toolset_free(&made);
         return false;
     }
@@ -607,10 +607,10 @@ static bool phi__tool_sources_install(phi__tool_exchange *x, bool quiet) {
     return true;
 }
 
-static phi_status phi__tool_sources_exchange(phi__tool_exchange *x, bool quiet) {
+static phi_status phi__sources_exchange(phi__tool_exchange *x, bool quiet) {
     phi__agent *agent = x->agent;
-    bool good = phi__tool_sources_prepare(x) && phi__tool_sources_install(x, quiet);
-    phi__tool_sources_settle(agent, good);
+    bool good = phi__sources_prepare(x) && phi__sources_install(x, quiet);
+    phi__sources_settle(agent, good);
     phi__buf_free(&x->text);
     phi__map_free(&x->before);
     phi__map_free(&x->after);
@@ -622,8 +622,8 @@ static phi_status phi__tool_sources_exchange(phi__tool_exchange *x, bool quiet) 
 
 /* Of an agent that is being made; no list is taken yet. The array is copied into the agent's arena.
    False: no memory. */
-static bool phi__tool_sources_make(phi__agent *agent, const phi_tool_source *const *given,
-                                   size_t count) {
+static bool phi__sources_make(phi__agent *agent, const phi_tool_source *const *given,
+                              size_t count) {
     phi__tool_sources *sources;
     const phi_tool_source **copy;
     if (count == 0) return true;
@@ -643,7 +643,7 @@ static bool phi__tool_sources_make(phi__agent *agent, const phi_tool_source *con
 
 /* Asks for versions, and takes the lists that have changed into agent->toolset; not below open
    calls. quiet: without PHI_EV_TOOLS_CHANGED. PHI_NO_MEMORY: nothing changed. */
-static phi_status phi__tool_sources_refresh(phi__agent *agent, bool quiet) {
+static phi_status phi__sources_refresh(phi__agent *agent, bool quiet) {
     phi__tool_sources *sources = agent->sources;
     phi__tool_exchange x;
     bool changed = sources->recheck;
@@ -653,34 +653,34 @@ static phi_status phi__tool_sources_refresh(phi__agent *agent, bool quiet) {
         changed = changed || !place->known || place->seen != place->version;
     }
     if (!changed) return PHI_OK;
-    phi__tool_sources_begin(&x, agent, agent->toolset.tools, agent->toolset.own);
-    return phi__tool_sources_exchange(&x, quiet);
+    phi__sources_begin(&x, agent, agent->toolset.tools, agent->toolset.own);
+    return phi__sources_exchange(&x, quiet);
 }
 
 /* The agent has other tools of its own, which were checked. PHI_NO_MEMORY: nothing changed. */
 /* Lists stay as they are: no source is asked. */
-static phi_status phi__tool_sources_own(phi__agent *agent, const phi_tool *tools, size_t count) {
+static phi_status phi__sources_own(phi__agent *agent, const phi_tool *tools, size_t count) {
     phi__tool_sources *sources = agent->sources;
     phi__tool_exchange x;
     for (size_t i = 0; i < sources->count; i++)
         sources->places[i].seen = sources->places[i].version;
-    phi__tool_sources_begin(&x, agent, tools, count);
-    return phi__tool_sources_exchange(&x, false);
+    phi__sources_begin(&x, agent, tools, count);
+    return phi__sources_exchange(&x, false);
 }
 
-PHI__FN void phi__tool_sources_recheck(phi__agent *agent) {
+PHI__FN void phi__sources_recheck(phi__agent *agent) {
     if (agent->sources != NULL) agent->sources->recheck = true;
 }
 
 /* Gives all lists back: the agent goes, and its calls are gone. */
-static void phi__tool_sources_free(phi__agent *agent) {
+static void phi__sources_free(phi__agent *agent) {
     phi__tool_sources *sources = agent->sources;
     for (size_t i = 0; sources != NULL && i < sources->count; i++)
-        phi__tool_sources_give_back(agent, sources->places[i].source, &sources->places[i].list);
+        phi__sources_give_back(agent, sources->places[i].source, &sources->places[i].list);
 }
 
 PHI__FN const phi__sources_ops *phi__tool_sources_ops(void) {
-    static const phi__sources_ops all = {phi__tool_sources_make, phi__tool_sources_refresh,
-                                         phi__tool_sources_own, phi__tool_sources_free};
+    static const phi__sources_ops all = {phi__sources_make, phi__sources_refresh, phi__sources_own,
+                                         phi__sources_free};
     return &all;
 }

@@ -357,7 +357,7 @@ PHI__FN phi_status phi__transfer_status(phi_status status) {
 }
 
 /* A transport is refused by a server that is not there, a run by a provider that has answered. */
-PHI__FN phi_status phi__transfer_network_status(phi_status status) {
+PHI__FN phi_status phi__network_status(phi_status status) {
     return status == PHI_REFUSED ? PHI_UNREACHABLE : phi__transfer_status(status);
 }
 
@@ -607,7 +607,7 @@ static bool phi__fetch_head(phi__fetch *f) {
 }
 
 static phi_status phi__fetch_status(phi_status status) {
-    return status == PHI_OK ? status : phi__transfer_network_status(status);
+    return status == PHI_OK ? status : phi__network_status(status);
 }
 
 /* Hands on a part of the bytes that wait for one fetch; how many. */

@@ -72,8 +72,8 @@ PHI__FN void phi__attempt_detach(phi__run *run) {
 PHI__FN void phi__attempt_charge(phi__run *run) {
     if (run->attempt.answer == NULL || !run->attempt.answer->live) return;
     phi_usage usage = run->attempt.answer->assembly.usage;
-    if (usage.total_tokens == 0) usage.total_tokens = phi__limits_charge_tokens(&usage);
-    phi__limits_charge(run, &usage);
+    if (usage.total_tokens == 0) usage.total_tokens = phi__charge_tokens(&usage);
+    phi__charge(run, &usage);
 }
 
 PHI__FN void phi__attempt_rewind(phi__run *run) {
@@ -94,7 +94,7 @@ static bool phi__attempt_retract(phi__run *run) {
     if (!run->attempt.emitted) return true;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_RETRACT;
-    return phi__events_answer_room(run->attempt.answer) &&
+    return phi__answer_room(run->attempt.answer) &&
            phi__events_emit(run->agent, &event, run->attempt.answer, 0);
 }
 
@@ -109,8 +109,8 @@ PHI__FN void phi__attempt_drop(phi__run *run) {
     run->attempt.encoding = false;
     if (run->attempt.answer == NULL) return; /* nothing was opened */
     phi__attempt_close(run);
-    phi__events_answer_settle(run->attempt.answer, run->reply);
-    phi__events_answer_drop(run->attempt.answer);
+    phi__answer_settle(run->attempt.answer, run->reply);
+    phi__answer_drop(run->attempt.answer);
     run->attempt.answer = NULL;
 }
 
@@ -121,7 +121,7 @@ static void phi__attempt_abandon(phi__run *run) {
     phi__attempt_charge(run);
     phi__attempt_close(run);
     /* not settled: events in the queue still show it */
-    phi__events_answer_drop(run->attempt.answer);
+    phi__answer_drop(run->attempt.answer);
     run->attempt.answer = NULL;
 }
 
@@ -177,7 +177,7 @@ static bool phi__attempt_prepare(phi__run *run) {
     size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
                                            : phi__max(agent->codec->state_bytes, 1);
     if (run->attempt.decoder == NULL) run->attempt.decoder = phi_arena_alloc(&run->arena, bytes);
-    run->attempt.answer = phi__events_answer_new(run);
+    run->attempt.answer = phi__answer_new(run);
     if (run->attempt.decoder == NULL || run->attempt.answer == NULL) return false;
     memset(run->attempt.decoder, 0, bytes);
     if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
@@ -248,7 +248,7 @@ static phi__state phi__attempt_send(phi__run *run, bool *wait) {
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
         bool full = status == PHI_FULL;
-        status = phi__transfer_network_status(status);
+        status = phi__network_status(status);
         phi_failure failure = phi__failure_of(PHI_FAILURE_NETWORK, full, phi_status_text(status));
         return phi__attempt_failed(run, &failure, status);
     }
@@ -302,7 +302,7 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
         return;
     }
     if (run->attempt.answer->content_cap < assembly->count &&
-        !phi__events_answer_room(run->attempt.answer))
+        !phi__answer_room(run->attempt.answer))
         run->attempt.lost = true;
     /* until then, no event shows any of it */
     if (part != PHI__PART_DELTA) {
@@ -326,7 +326,7 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
 /* The transport's own trouble. */
 static phi__state phi__attempt_broken(phi__run *run) {
     phi__transfer *transfer = run->attempt.transfer;
-    phi_status status = phi__transfer_network_status(transfer->status);
+    phi_status status = phi__network_status(transfer->status);
     bool late = transfer->status == PHI_TIMEOUT;
     if (transfer->status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     phi_failure failure = phi__failure_of(
@@ -555,32 +555,31 @@ static phi__state phi__attempt_stream(phi__run *run, bool *wait) {
 /* ---- whether once more ---- */
 
 /* base^n by squaring: n may be anything, and pow would need another library. */
-static double phi__attempt_end_retry_power(double base, uint32_t n) {
+static double phi__retry_power(double base, uint32_t n) {
     double out = 1;
     for (; n > 0; n >>= 1, base *= base)
         if (n & 1) out *= base;
     return out;
 }
 
-PHI__FN uint32_t phi__attempt_end_retry_delay_ms(const phi_retry *retry, uint32_t attempt,
-                                                 double random) {
+PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, double random) {
     double base = retry->backoff_multiplier, most = (double)retry->max_delay_ms;
     if (retry->initial_delay_ms == 0) return 0; /* nothing times infinity is no number */
     if (!(base >= 0)) base = 1;                 /* negative, or no number */
-    double delay = (double)retry->initial_delay_ms *
-                   phi__attempt_end_retry_power(base, attempt > 0 ? attempt - 1 : 0);
+    double delay =
+        (double)retry->initial_delay_ms * phi__retry_power(base, attempt > 0 ? attempt - 1 : 0);
     if (!(delay < most)) delay = most;
     delay *= 0.8 + 0.4 * random;
     return delay < (double)UINT32_MAX ? (uint32_t)delay : UINT32_MAX;
 }
 
-PHI__FN bool phi__attempt_end_retry_wanted(const phi_retry *retry, const phi_failure *failure,
-                                           uint32_t attempt, double random, uint32_t *delay_ms) {
+PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
+                               double random, uint32_t *delay_ms) {
     if (retry->disable || attempt > retry->max_retries) return false;
     /* A prompt that is too long stays too long until it is made shorter. */
     if (!failure->retryable || failure->kind == PHI_FAILURE_OVERFLOW) return false;
     if (!failure->has_retry_after) {
-        *delay_ms = phi__attempt_end_retry_delay_ms(retry, attempt, random);
+        *delay_ms = phi__retry_delay_ms(retry, attempt, random);
         return true;
     }
     if (failure->retry_after_ms > retry->max_server_delay_ms) return false;
@@ -591,7 +590,7 @@ PHI__FN bool phi__attempt_end_retry_wanted(const phi_retry *retry, const phi_fai
 /* ---- retry, error or answer ---- */
 
 /* The words of the assistant message's error_message. */
-static void phi__attempt_end_words(const phi_failure *failure, char *out, size_t size) {
+static void phi__end_words(const phi_failure *failure, char *out, size_t size) {
     int n = (int)phi__min(failure->message.len, 2000);
     const char *at = failure->message.at != NULL ? failure->message.at : "";
     switch (failure->kind) {
@@ -618,7 +617,7 @@ static void phi__attempt_end_words(const phi_failure *failure, char *out, size_t
 
 /* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
    them: such calls get another. Servers that count their calls from 0 in each answer do that. */
-static bool phi__attempt_end_unique_ids(phi__run *run) {
+static bool phi__end_unique_ids(phi__run *run) {
     phi__answer *answer = run->attempt.answer;
     for (size_t i = 0; i < answer->assembly.count; i++) {
         phi_content *block = &answer->content[i];
@@ -637,15 +636,15 @@ static bool phi__attempt_end_unique_ids(phi__run *run) {
 }
 
 /* The answer so far as the log keeps it; failure NULL: it is whole. */
-static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failure *failure) {
+static phi_message *phi__end_keep_answer(phi__run *run, const phi_failure *failure) {
     char words[2200];
     phi_content empty;
-    const phi_message *shown = phi__events_answer_whole(run->attempt.answer);
+    const phi_message *shown = phi__answer_whole(run->attempt.answer);
     if (shown == NULL) return NULL;
     phi_message message = *shown;
-    if (failure == NULL && !phi__attempt_end_unique_ids(run)) return NULL;
+    if (failure == NULL && !phi__end_unique_ids(run)) return NULL;
     if (failure != NULL) {
-        phi__attempt_end_words(failure, words, sizeof words);
+        phi__end_words(failure, words, sizeof words);
         message.error_message = phi_str_of(words);
         message.stop_reason = failure->kind == PHI_FAILURE_CANCELLED ? PHI_STOP_REASON_ABORTED
                                                                      : PHI_STOP_REASON_ERROR;
@@ -665,7 +664,7 @@ static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failur
 }
 
 /* One warning for each call that was repaired. */
-static bool phi__attempt_end_emit_repairs(phi__run *run, const phi_message *kept) {
+static bool phi__end_emit_repairs(phi__run *run, const phi_message *kept) {
     const phi__assembly *assembly = &run->attempt.answer->assembly;
     bool emitted = true;
     phi__buf words;
@@ -689,7 +688,7 @@ static bool phi__attempt_end_emit_repairs(phi__run *run, const phi_message *kept
 }
 
 /* The answer ended with a word that the codec does not know. */
-static bool phi__attempt_end_warn(phi__run *run, phi_str word) {
+static bool phi__end_warn(phi__run *run, phi_str word) {
     char words[160];
     int n = (int)phi__utf8_cut(word, 80);
     phi_event event = PHI_ZERO;
@@ -703,10 +702,10 @@ static bool phi__attempt_end_warn(phi__run *run, phi_str word) {
 }
 
 /* Puts the answer into the log; false: no memory. */
-static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
+static bool phi__end_log(phi__run *run, const phi_failure *failure) {
     bool unknown = failure == NULL && run->attempt.answer->assembly.unknown_stop;
     if (!phi__attempt_emit_start(run)) return false;
-    phi_message *kept = phi__attempt_end_keep_answer(run, failure);
+    phi_message *kept = phi__end_keep_answer(run, failure);
     if (kept == NULL) return false;
     phi__entry entry = PHI_ZERO;
     entry.kind = PHI_ENTRY_MESSAGE;
@@ -715,31 +714,31 @@ static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
     entry.turn_index = kept->turn_index;
     entry.message = kept;
     if (!phi__append(run->agent->thread, &entry, 1)) return false;
-    bool emitted = phi__attempt_end_emit_repairs(run, kept);
-    phi__events_answer_settle(run->attempt.answer, kept);
+    bool emitted = phi__end_emit_repairs(run, kept);
+    phi__answer_settle(run->attempt.answer, kept);
     run->reply = kept;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_MESSAGE_END;
     event.message = kept;
     return emitted && phi__events_emit(run->agent, &event, NULL, 0) &&
-           (!unknown || phi__attempt_end_warn(run, kept->raw_stop_reason));
+           (!unknown || phi__end_warn(run, kept->raw_stop_reason));
 }
 
 /* ---- once more ---- */
 
-static double phi__attempt_end_random(phi__run *run) {
+static double phi__end_random(phi__run *run) {
     uint32_t bits = 0;
     phi__io_random(run->agent->rt->io, &bits, sizeof bits);
     return (double)bits / 4294967296.0;
 }
 
-static bool phi__attempt_end_emit_retry(phi__run *run, const phi_failure *failure) {
+static bool phi__end_emit_retry(phi__run *run, const phi_failure *failure) {
     /* How many attempts there are in all: the first one is no retry. */
     const phi_retry *retry = &run->agent->desc.retry;
     uint32_t attempts =
         retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;
     char words[400], line[560], most[16] = "unlimited";
-    phi__attempt_end_words(failure, words, sizeof words);
+    phi__end_words(failure, words, sizeof words);
     words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
     if (attempts != PHI_UNLIMITED) (void)snprintf(most, sizeof most, "%u", (unsigned)attempts);
     (void)snprintf(line, sizeof line, "Provider error (attempt %u/%s), retrying in %.1fs: %s",
@@ -758,7 +757,7 @@ static bool phi__attempt_end_emit_retry(phi__run *run, const phi_failure *failur
 
 /* The next state, if a feature can handle the failure, which is too long a request's, or, `whole`,
    one for good. ON: none can. */
-static phi__state phi__attempt_end_offer(phi__run *run, bool whole) {
+static phi__state phi__end_offer(phi__run *run, bool whole) {
     phi__moment moment = PHI_ZERO;
     moment.point = PHI__POINT_FAILED;
     moment.agent = run->agent;
@@ -775,37 +774,37 @@ static phi__state phi__attempt_end_offer(phi__run *run, bool whole) {
 
 /* ---- for good ---- */
 
-static bool phi__attempt_end_wanted(const phi__run *run) {
+static bool phi__end_wanted(const phi__run *run) {
     return !run->end.cancelled && !run->end.stopping;
 }
 
 /* Logs the answer, whole or not, and counts it. */
-static bool phi__attempt_end_settle(phi__run *run, const phi_failure *failure) {
-    bool emitted = phi__attempt_end_log(run, failure);
+static bool phi__end_settle(phi__run *run, const phi_failure *failure) {
+    bool emitted = phi__end_log(run, failure);
     if (run->reply == NULL) return false;
-    phi__limits_charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
+    phi__charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
     if (!emitted) return false;
-    phi__limits_budget_release(run); /* so that agents that its tools start find the rest */
+    phi__budget_release(run); /* so that agents that its tools start find the rest */
     phi__attempt_drop(run);
     return true;
 }
 
 /* The same where the fault is for good, and there may be no attempt any more. */
-static phi__state phi__attempt_end_give_up(phi__run *run) {
+static phi__state phi__end_give_up(phi__run *run) {
     phi__state next = PHI__RUN_ON;
-    if (phi__attempt_end_wanted(run) && run->attempt.fault_status != PHI_DENIED) /* by the host */
-        next = phi__attempt_end_offer(run, true);
+    if (phi__end_wanted(run) && run->attempt.fault_status != PHI_DENIED) /* by the host */
+        next = phi__end_offer(run, true);
     if (next != PHI__RUN_ON) return next;
     const phi_failure *failure = run->attempt.fault;
     if (run->attempt.answer == NULL) { /* the attempt was freed */
-        run->attempt.answer = phi__events_answer_new(run);
+        run->attempt.answer = phi__answer_new(run);
         if (run->attempt.answer == NULL) return PHI__RUN_LOST;
         phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
                          &run->attempt.answer->assembly, run->agent->desc.memory.max_event_bytes);
         phi__buf_init(&run->attempt.collected, &run->agent->memory);
         run->attempt.emitted = false;
     }
-    if (!phi__attempt_end_settle(run, failure)) return PHI__RUN_LOST;
+    if (!phi__end_settle(run, failure)) return PHI__RUN_LOST;
     if (failure->kind == PHI_FAILURE_CANCELLED) {
         run->status = PHI_CANCELLED;
         return PHI__RUN_TURN_END;
@@ -817,46 +816,45 @@ static phi__state phi__attempt_end_give_up(phi__run *run) {
 static phi__state phi__attempt_end(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
     phi__state next = PHI__RUN_ON;
-    if (failure == NULL)
-        return phi__attempt_end_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
+    if (failure == NULL) return phi__end_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
-    if (failure->kind == PHI_FAILURE_OVERFLOW && phi__attempt_end_wanted(run))
-        next = phi__attempt_end_offer(run, false);
+    if (failure->kind == PHI_FAILURE_OVERFLOW && phi__end_wanted(run))
+        next = phi__end_offer(run, false);
     if (next != PHI__RUN_ON) return next;
     if (failure->kind == PHI_FAILURE_AUTH && run->attempt.fault_status != PHI_DENIED &&
         !run->attempt.fresh && phi__hooks_wanted(run->agent, PHI_HOOK_CREDENTIAL) &&
-        phi__attempt_end_wanted(run)) {
+        phi__end_wanted(run)) {
         /* Another key, once a turn. */
         bool emitted = phi__attempt_retract(run);
         run->attempt.refused = run->attempt.fresh = true;
         phi__attempt_abandon(run);
         return emitted ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
     }
-    if (phi__attempt_end_wanted(run) && phi__thinking_refused(run, failure)) {
+    if (phi__end_wanted(run) && phi__thinking_refused(run, failure)) {
         /* The same request without its thinking: it is rendered again, and the answers that
            lose their thinking are reported. */
         bool emitted = phi__attempt_retract(run);
         phi__thinking_bar(run);
         phi__attempt_abandon(run);
         phi__attempt_clear(run);
-        phi__model_call_list_clear(run);
+        phi__ask_list_clear(run);
         phi__projection_clear(run);
         return emitted ? PHI__RUN_TURN : PHI__RUN_LOST;
     }
-    if (phi__attempt_end_wanted(run) &&
-        phi__attempt_end_retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
-                                      phi__attempt_end_random(run), &run->attempt.delay_ms) &&
+    if (phi__end_wanted(run) &&
+        phi__retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
+                          phi__end_random(run), &run->attempt.delay_ms) &&
         phi__limits_leaves(run, run->attempt.delay_ms)) {
         uint64_t now = phi__io_now_us(run->agent->rt->io);
         run->attempt.retries++;
         run->attempt.retry_at_us = now + (uint64_t)run->attempt.delay_ms * 1000;
-        bool emitted = phi__attempt_retract(run) && phi__attempt_end_emit_retry(run, failure);
+        bool emitted = phi__attempt_retract(run) && phi__end_emit_retry(run, failure);
         phi__attempt_abandon(run);
         if (!emitted || !phi__schedule_timer_set(run, run->attempt.retry_at_us))
             return PHI__RUN_LOST;
         return PHI__RUN_BACKOFF;
     }
-    return phi__attempt_end_give_up(run);
+    return phi__end_give_up(run);
 }
 
 /* ======== All states of a run and their outcomes. The states of opening, closing, and of a
@@ -874,18 +872,18 @@ enum { PHI__REASON = 160 }; /* bytes of a limit's words */
 
 /* ---- shared by the states ---- */
 
-static bool phi__states_unwanted(const phi__run *run) {
+static bool phi__turn_unwanted(const phi__run *run) {
     return run->end.cancelled || run->end.stopping;
 }
 
 /* Whether the agent's hook function wants the point. */
-static bool phi__states_wants_hook(const phi__run *run, phi_hook_point point) {
+static bool phi__turn_wants_hook(const phi__run *run, phi_hook_point point) {
     return (run->agent->desc.hook_points & (uint32_t)point) != 0;
 }
 
 /* Emits the prompts' events that are missing: after the first TURN_START, or before a run that ends
    without one. A message that has left memory has none. */
-static bool phi__states_emit_prompts(phi__run *run) {
+static bool phi__turn_emit_prompts(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     while (run->said.emitted_messages < thread->messages.count) {
         const phi__entry *entry = phi__lane_message(thread, run->said.emitted_messages);
@@ -898,29 +896,28 @@ static bool phi__states_emit_prompts(phi__run *run) {
 }
 
 /* The end of a run between two turns. */
-static phi__state phi__states_leave(phi__run *run, phi_status status) {
-    phi__hooks_decision_drop(&run->decision);
-    phi__input_filter_end(run);
+static phi__state phi__turn_leave(phi__run *run, phi_status status) {
+    phi__decision_drop(&run->decision);
+    phi__filter_end(run);
     phi__input_poll_end(run);
     phi__input_return(run);
-    phi__limits_budget_release(run);
-    phi__limits_pause_end(run);
+    phi__budget_release(run);
+    phi__pause_end(run);
     run->status = status;
-    return phi__states_emit_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
+    return phi__turn_emit_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
 }
 
 /* ---- opening ---- */
 
-static phi__state phi__states_before_loop(phi__run *run, bool *wait) {
+static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
     if (!phi__forget_begin(run, wait)) return PHI__RUN_LOST;
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (*wait) return PHI__RUN_BEFORE_LOOP;
-    if (phi__states_unwanted(run) && run->decision.state == PHI__DECISION_NONE)
-        return PHI__RUN_OPEN;
-    if (!phi__states_wants_hook(run, PHI_HOOK_BEFORE_LOOP)) return PHI__RUN_OPEN;
+    if (phi__turn_unwanted(run) && run->decision.state == PHI__DECISION_NONE) return PHI__RUN_OPEN;
+    if (!phi__turn_wants_hook(run, PHI_HOOK_BEFORE_LOOP)) return PHI__RUN_OPEN;
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_LOOP);
     phi__hooked hooked = phi__hooks_run(run, &hook);
-    if (hooked == PHI__HOOK_WAIT && phi__states_unwanted(run)) {
+    if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
         run->status = PHI_CANCELLED;
         hooked = PHI__HOOK_DENY;
     } else if (hooked == PHI__HOOK_DENY)
@@ -932,16 +929,16 @@ static phi__state phi__states_before_loop(phi__run *run, bool *wait) {
     return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
 }
 
-static phi__state phi__states_open(phi__run *run) {
+static phi__state phi__turn_open(phi__run *run) {
     if (!phi__run_emit_start(run)) return PHI__RUN_LOST;
     if (!run->no_turns) return PHI__RUN_FILTER;
     phi__state next = phi__feature_run(run, PHI__POINT_ERRAND);
     return next != PHI__RUN_ON ? next : PHI__RUN_CLOSE;
 }
 
-static phi__state phi__states_filter(phi__run *run, bool *wait) {
-    phi__hooked hooked = phi__input_filter_prompts(run);
-    if (hooked == PHI__HOOK_WAIT && phi__states_unwanted(run)) {
+static phi__state phi__turn_filter(phi__run *run, bool *wait) {
+    phi__hooked hooked = phi__filter_prompts(run);
+    if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
         /* Ended while a filter waits: input that was not passed is not stored. */
         bool emitted = true;
         for (size_t i = 0; i < run->said.prompt_count && emitted; i++) {
@@ -955,7 +952,7 @@ static phi__state phi__states_filter(phi__run *run, bool *wait) {
         }
         run->said.prompts = NULL;
         if (!emitted) return PHI__RUN_LOST;
-        return phi__states_leave(run, PHI_CANCELLED);
+        return phi__turn_leave(run, PHI_CANCELLED);
     }
     if (hooked == PHI__HOOK_DENY) {
         run->said.prompts = NULL;
@@ -973,8 +970,8 @@ static phi__state phi__states_filter(phi__run *run, bool *wait) {
     return phi__hooks_next(run, hooked, PHI__RUN_FILTER, PHI__RUN_POLL, PHI__RUN_CLOSE, wait);
 }
 
-static phi__state phi__states_poll(phi__run *run, bool *wait) {
-    if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
+static phi__state phi__turn_poll(phi__run *run, bool *wait) {
+    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     phi__hooked hooked = phi__input_poll(run, PHI_INPUT_STEERING);
     if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_TOP;
     return phi__hooks_next(run, hooked, PHI__RUN_POLL, PHI__RUN_TOP, PHI__RUN_TOP, wait);
@@ -983,7 +980,7 @@ static phi__state phi__states_poll(phi__run *run, bool *wait) {
 /* ---- limits ---- */
 
 /* The words go into the log as the user's, outside any turn. */
-static phi__state phi__states_stop(phi__run *run, const char *reason) {
+static phi__state phi__turn_stop(phi__run *run, const char *reason) {
     phi__texts_args args = PHI_ZERO;
     args.name = phi_str_of(reason);
     phi_content content = PHI_ZERO;
@@ -997,101 +994,101 @@ static phi__state phi__states_stop(phi__run *run, const char *reason) {
     message.content_count = 1;
     phi__events_stamp(run, &message);
     phi_message *kept = phi__append_keep(run->agent->thread, &message);
-    if (kept == NULL || !phi__states_emit_prompts(run) || !phi__events_log(run, kept))
+    if (kept == NULL || !phi__turn_emit_prompts(run) || !phi__events_log(run, kept))
         return PHI__RUN_LOST;
     run->said.emitted_messages = run->agent->thread->messages.count;
-    return phi__states_leave(run, PHI_LIMIT);
+    return phi__turn_leave(run, PHI_LIMIT);
 }
 
-static phi__state phi__states_at_limit(phi__run *run, const char *reason, bool *wait) {
+static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wait) {
     phi__state next = phi__reserve_pause(run, reason, wait);
-    if (next == PHI__RUN_ON) return phi__states_stop(run, reason);
+    if (next == PHI__RUN_ON) return phi__turn_stop(run, reason);
     return next == PHI__RUN_LOST ? next : PHI__RUN_TOP;
 }
 
 /* ---- a turn ---- */
 
 /* Filters the pending input in the state `here`. RUN_ON: all of it has passed. */
-static phi__state phi__states_filter_pending(phi__run *run, phi__state here, bool *wait) {
+static phi__state phi__turn_filter_pending(phi__run *run, phi__state here, bool *wait) {
     if (run->poll.pending.head == NULL) return PHI__RUN_ON;
-    phi__hooked hooked = phi__input_filter_pending(run);
+    phi__hooked hooked = phi__filter_pending(run);
     if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_ON;
-    if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_REJECTED);
+    if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_REJECTED);
     return phi__hooks_next(run, hooked, here, here, here, wait);
 }
 
-static phi__state phi__states_top(phi__run *run, bool *wait) {
+static phi__state phi__turn_top(phi__run *run, bool *wait) {
     char reason[PHI__REASON];
     if (run->end.starved) return PHI__RUN_LOST;
-    if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
+    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     if (run->agent->sources != NULL && run->own.toolset == NULL &&
         run->agent->rt->features.sources->refresh(run->agent, false) != PHI_OK)
         return PHI__RUN_LOST;
     if (run->agent->queues.injected.head != NULL) phi__input_take_injected(run);
-    phi__state next = phi__states_filter_pending(run, PHI__RUN_TOP, wait);
+    phi__state next = phi__turn_filter_pending(run, PHI__RUN_TOP, wait);
     if (next != PHI__RUN_ON) return next;
     if (phi__limits_reached(run, reason, sizeof reason) ||
         !phi__reserve_call(run, 0, reason, sizeof reason))
-        return phi__states_at_limit(run, reason, wait);
+        return phi__turn_at_limit(run, reason, wait);
     if (!run->pause.on) return PHI__RUN_BEFORE_TURN;
-    phi__limits_pause_end(run);
+    phi__pause_end(run);
     /* input that came meanwhile is sent with the model call that was paid for */
     return run->poll.pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
 
-static phi__state phi__states_before_turn(phi__run *run, bool *wait) {
-    if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
-    if (!phi__states_wants_hook(run, PHI_HOOK_BEFORE_TURN)) return PHI__RUN_TURN;
+static phi__state phi__turn_before_turn(phi__run *run, bool *wait) {
+    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
+    if (!phi__turn_wants_hook(run, PHI_HOOK_BEFORE_TURN)) return PHI__RUN_TURN;
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_TURN);
     phi__hooked hooked = phi__hooks_run(run, &hook);
-    if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_DENIED);
+    if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_DENIED);
     return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
 }
 
 /* A message that was injected since the limits were checked, as while BEFORE_TURN waited, belongs
    to this turn: it is taken and filtered, and the turn's reservation covers it. RUN_ON: the turn
    may begin. */
-static phi__state phi__states_late_input(phi__run *run, bool *wait) {
+static phi__state phi__turn_late_input(phi__run *run, bool *wait) {
     char reason[PHI__REASON];
     if (run->agent->queues.injected.head != NULL) {
         phi__input_take_injected(run);
         if (!phi__reserve_call(run, 0, reason, sizeof reason))
-            return phi__states_at_limit(run, reason, wait);
+            return phi__turn_at_limit(run, reason, wait);
     }
-    phi__state next = phi__states_filter_pending(run, PHI__RUN_TURN, wait);
-    if (*wait && phi__states_unwanted(run)) {
+    phi__state next = phi__turn_filter_pending(run, PHI__RUN_TURN, wait);
+    if (*wait && phi__turn_unwanted(run)) {
         *wait = false;
-        return phi__states_leave(run, PHI_CANCELLED);
+        return phi__turn_leave(run, PHI_CANCELLED);
     }
     return next;
 }
 
 /* To the model call, unless a feature has something to do before it. */
-static phi__state phi__states_turn_call(phi__run *run) {
+static phi__state phi__turn_turn_call(phi__run *run) {
     phi__state next = phi__feature_run(run, PHI__POINT_TURN_BEGUN);
     return next != PHI__RUN_ON ? next : PHI__RUN_TRANSFORM;
 }
 
-static phi__state phi__states_turn_begin(phi__run *run, bool *wait) {
+static phi__state phi__turn_turn_begin(phi__run *run, bool *wait) {
     if (run->turn.open) {
         /* A turn that had begun, of a run out of a snapshot, or for another model: out of a
            snapshot it has reserved nothing yet. */
         char reason[PHI__REASON];
         phi__state next = PHI__RUN_TURN_END;
-        if (!phi__states_unwanted(run)) {
+        if (!phi__turn_unwanted(run)) {
             if (!phi__limits_reached(run, reason, sizeof reason) &&
                 phi__reserve_call(run, 0, reason, sizeof reason)) {
-                phi__limits_pause_end(run);
-                return phi__states_turn_call(run);
+                phi__pause_end(run);
+                return phi__turn_turn_call(run);
             }
             next = phi__reserve_pause(run, reason, wait);
             if (next == PHI__RUN_ON) return phi__reserve_refuse(run, reason);
         }
-        if (!*wait) phi__limits_pause_end(run);
+        if (!*wait) phi__pause_end(run);
         return next;
     }
-    if (run->end.cancelled) return phi__states_leave(run, PHI_CANCELLED);
-    phi__state next = phi__states_late_input(run, wait);
+    if (run->end.cancelled) return phi__turn_leave(run, PHI_CANCELLED);
+    phi__state next = phi__turn_late_input(run, wait);
     if (next != PHI__RUN_ON) return next;
     if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
     phi__entry entry = PHI_ZERO;
@@ -1102,21 +1099,21 @@ static phi__state phi__states_turn_begin(phi__run *run, bool *wait) {
     entry.trigger = event.trigger;
     /* Resets the fields of one turn. */
     phi__attempt_clear(run);
-    phi__limits_charge_clear(run);
+    phi__charge_clear(run);
     run->reply = NULL;
     run->turn.steered = false;
-    phi__tools_round_clear(run);
-    phi__model_call_list_clear(run);
+    phi__round_clear(run);
+    phi__ask_list_clear(run);
     phi__projection_clear(run);
     if (!phi__events_emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
     run->turn.open = true; /* its start was emitted, so its end will be */
-    if (!phi__events_note(run, &entry) || !phi__states_emit_prompts(run) ||
+    if (!phi__events_note(run, &entry) || !phi__turn_emit_prompts(run) ||
         (run->poll.pending.head != NULL && !phi__input_deliver(run)))
         return PHI__RUN_LOST;
-    return phi__states_turn_call(run);
+    return phi__turn_turn_call(run);
 }
 
-static phi__state phi__states_failed(phi__run *run, bool *wait) {
+static phi__state phi__turn_failed(phi__run *run, bool *wait) {
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_ON_ERROR);
     hook.failure = run->failure;
     hook.text = run->reply != NULL ? run->reply->error_message : phi__str(NULL, 0);
@@ -1126,7 +1123,7 @@ static phi__state phi__states_failed(phi__run *run, bool *wait) {
 }
 
 /* A copy: the answer may be evicted before the entry. */
-static bool phi__states_turn_usage(phi__run *run, phi__entry *entry) {
+static bool phi__turn_turn_usage(phi__run *run, phi__entry *entry) {
     phi_usage *usage;
     if (run->reply == NULL) return true;
     usage = (phi_usage *)phi_arena_alloc(phi__thread_room(run->agent->thread), sizeof *usage);
@@ -1136,10 +1133,10 @@ static bool phi__states_turn_usage(phi__run *run, phi__entry *entry) {
     return true;
 }
 
-static phi__state phi__states_turn_end(phi__run *run) {
+static phi__state phi__turn_turn_end(phi__run *run) {
     phi__attempt_drop(run);
     if (run->tools.calls != NULL) phi__tools_drop(run);
-    phi__limits_budget_release(run);
+    phi__budget_release(run);
     if (!run->turn.open) return PHI__RUN_NEXT;
     run->turn.open = false;
     phi_event event = PHI_ZERO;
@@ -1150,7 +1147,7 @@ static phi__state phi__states_turn_end(phi__run *run) {
     event.usage = run->reply != NULL ? &run->reply->usage : NULL;
     bool room = ((run->taking.points & (uint32_t)PHI__POINT_TURN_ENDS) == 0 ||
                  phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON) &&
-                phi__states_turn_usage(run, &entry);
+                phi__turn_turn_usage(run, &entry);
     room = phi__events_emit_surely(run->agent, &event) && room;
     room = phi__events_note(run, &entry) && room;
     if (run->agent->thread->journal != NULL) (void)phi__stored_run(run);
@@ -1158,11 +1155,11 @@ static phi__state phi__states_turn_end(phi__run *run) {
     return PHI__RUN_AFTER_TURN;
 }
 
-static phi__state phi__states_after_turn(phi__run *run, bool *wait) {
+static phi__state phi__turn_after_turn(phi__run *run, bool *wait) {
     phi__state next = PHI__RUN_NEXT;
-    if (phi__states_wants_hook(run, PHI_HOOK_AFTER_TURN)) {
+    if (phi__turn_wants_hook(run, PHI_HOOK_AFTER_TURN)) {
         phi_hook hook = phi__hooks_make(run, PHI_HOOK_AFTER_TURN);
-        hook.usage = &phi__limits_charge_of(run)->turn;
+        hook.usage = &phi__charge_of(run)->turn;
         next =
             phi__hooks_next(run, phi__hooks_run(run, &hook), PHI__RUN_AFTER_TURN, next, next, wait);
     }
@@ -1175,7 +1172,7 @@ static phi__state phi__states_after_turn(phi__run *run, bool *wait) {
 /* ---- pauses ---- */
 
 /* True if an answer is a pause with no block that can be sent back. */
-static bool phi__states_paused_empty(const phi_message *m) {
+static bool phi__turn_paused_empty(const phi_message *m) {
     if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason != PHI_STOP_REASON_PAUSED) return false;
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
@@ -1188,7 +1185,7 @@ static bool phi__states_paused_empty(const phi_message *m) {
 
 /* After a pause the next request has the same history and the answer so far; a second one without
    any block would make the same request again and again. */
-static phi__state phi__states_answered(phi__run *run) {
+static phi__state phi__turn_answered(phi__run *run) {
     static const phi_failure failure = {
         PHI_FAILURE_SERVER,
         0,
@@ -1201,26 +1198,25 @@ static phi__state phi__states_answered(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     size_t count = thread->messages.count;
     const phi__entry *before = NULL;
-    if (count > 1 && phi__states_paused_empty(run->reply))
+    if (count > 1 && phi__turn_paused_empty(run->reply))
         before = phi__lane_message(thread, count - 2);
-    if (before != NULL && before->message != NULL && phi__states_paused_empty(before->message))
+    if (before != NULL && before->message != NULL && phi__turn_paused_empty(before->message))
         return phi__run_fail(run, &failure, phi__failure_status(&failure));
     return phi__tools_make_calls(run);
 }
 
 /* ---- another one? ---- */
 
-static phi__state phi__states_next(phi__run *run, bool *wait) {
+static phi__state phi__turn_next(phi__run *run, bool *wait) {
     if (run->status != PHI_OK) return PHI__RUN_CLOSE;
     if (run->end.starved) return PHI__RUN_LOST;
-    if (phi__states_unwanted(run) || run->reply == NULL)
-        return phi__states_leave(run, PHI_CANCELLED);
+    if (phi__turn_unwanted(run) || run->reply == NULL) return phi__turn_leave(run, PHI_CANCELLED);
     if (run->tools.repeated) {
         char reason[PHI__REASON];
         (void)snprintf(reason, sizeof reason, "Repeated tool call (%u/%u)",
                        (unsigned)run->agent->desc.tool_options.repeat_stop_after,
                        (unsigned)run->agent->desc.tool_options.repeat_stop_after);
-        return phi__states_stop(run, reason);
+        return phi__turn_stop(run, reason);
     }
     if (run->poll.on || (run->poll.pending.head == NULL && !run->turn.steered)) {
         phi__hooked hooked = phi__input_poll(run, PHI_INPUT_STEERING);
@@ -1237,39 +1233,39 @@ static phi__state phi__states_next(phi__run *run, bool *wait) {
 
 /* Nothing more can be injected from here on: other threads see the agent as idle. Input that they
    posted before is read once more. */
-static bool phi__states_seal(phi__run *run) {
+static bool phi__turn_seal(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__schedule_publish_state(agent, false);
     phi__posts_read_all(agent->rt);
     if (agent->queues.steering.head == NULL && agent->queues.follow_ups.head == NULL &&
-        agent->queues.injected.head == NULL && !run->end.starved && !phi__states_unwanted(run))
+        agent->queues.injected.head == NULL && !run->end.starved && !phi__turn_unwanted(run))
         return true;
     phi__schedule_publish_state(agent, true);
     return false;
 }
 
-static phi__state phi__states_follow_up(phi__run *run, bool *wait) {
-    if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
+static phi__state phi__turn_follow_up(phi__run *run, bool *wait) {
+    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     phi__hooked hooked = phi__input_poll(run, PHI_INPUT_FOLLOW_UP);
     if (hooked != PHI__HOOK_ALLOW)
         return phi__hooks_next(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
     if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
-    if (phi__states_seal(run)) return PHI__RUN_CLOSE;
+    if (phi__turn_seal(run)) return PHI__RUN_CLOSE;
     run->turn.steered = false;
     return PHI__RUN_NEXT;
 }
 
 /* ---- closing ---- */
 
-static phi_event phi__states_end_event(const phi__run *run, const phi_usage *usage) {
+static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage) {
     const phi_thread *thread = run->agent->thread;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_AGENT_END;
     event.status = run->status;
     event.failure = run->failure;
     event.usage = usage;
-    event.rejection = phi__input_filter_rejection(run);
+    event.rejection = phi__filter_rejection(run);
     if (run->status == PHI_CANCELLED &&
         !phi__arena_str(phi__thread_room(run->agent->thread), run->end.reason, &event.source))
         event.source = phi__str("", 0);
@@ -1282,16 +1278,16 @@ static phi_event phi__states_end_event(const phi__run *run, const phi_usage *usa
     return event;
 }
 
-static phi__state phi__states_close(phi__run *run) {
+static phi__state phi__turn_close(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__entry entry = phi__events_entry(run, PHI_ENTRY_LOOP_END);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
     phi__schedule_publish_state(agent, false);
-    if (run->decision.point != 0) phi__hooks_decision_drop(&run->decision);
-    phi__limits_budget_release(run);
+    if (run->decision.point != 0) phi__decision_drop(&run->decision);
+    phi__budget_release(run);
     if (run->poll.pending.head != NULL) phi__input_return(run);
     if (agent->queues.injected.head != NULL) phi__input_drop_injected(agent);
-    if (usage != NULL) *usage = phi__limits_charge_of(run)->usage;
+    if (usage != NULL) *usage = phi__charge_of(run)->usage;
     entry.usage = usage;
     entry.status = run->status;
     /* a limit ends a run, and does not fail it */
@@ -1301,7 +1297,7 @@ static phi__state phi__states_close(phi__run *run) {
     if (phi__recall_end(agent->thread, &entry) == PHI_OK)
         (void)phi__append(agent->thread, &entry, 1);
     if (run->response != NULL) phi__responses_close(run);
-    phi_event event = phi__states_end_event(run, usage); /* the next calls may switch lanes */
+    phi_event event = phi__turn_end_event(run, usage); /* the next calls may switch lanes */
     run->said.message_count = event.message_count;
     (void)phi__feature_run(run, PHI__POINT_RUN_ENDS);
     if (agent->thread->journal != NULL) phi__stored_updated(run);
@@ -1309,12 +1305,12 @@ static phi__state phi__states_close(phi__run *run) {
     return run->start.silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
 }
 
-static phi__state phi__states_after_loop(phi__run *run, bool *wait) {
-    if (!phi__states_wants_hook(run, PHI_HOOK_AFTER_LOOP)) return PHI__RUN_OVER;
+static phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
+    if (!phi__turn_wants_hook(run, PHI_HOOK_AFTER_LOOP)) return PHI__RUN_OVER;
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->said.message_count;
-    hook.usage = &phi__limits_charge_of(run)->usage;
-    if (phi__hooks_run(run, &hook) == PHI__HOOK_WAIT && !phi__states_unwanted(run)) {
+    hook.usage = &phi__charge_of(run)->usage;
+    if (phi__hooks_run(run, &hook) == PHI__HOOK_WAIT && !phi__turn_unwanted(run)) {
         *wait = true;
         return PHI__RUN_AFTER_LOOP;
     }
@@ -1323,32 +1319,32 @@ static phi__state phi__states_after_loop(phi__run *run, bool *wait) {
 
 /* ---- all states ---- */
 
-static phi__state phi__states_enter(phi__run *run, bool *wait) {
+static phi__state phi__turn_enter(phi__run *run, bool *wait) {
     switch (run->state) {
-    case PHI__RUN_BEFORE_LOOP: return phi__states_before_loop(run, wait);
-    case PHI__RUN_OPEN: return phi__states_open(run);
-    case PHI__RUN_FILTER: return phi__states_filter(run, wait);
-    case PHI__RUN_POLL: return phi__states_poll(run, wait);
-    case PHI__RUN_TOP: return phi__states_top(run, wait);
-    case PHI__RUN_BEFORE_TURN: return phi__states_before_turn(run, wait);
-    case PHI__RUN_TURN: return phi__states_turn_begin(run, wait);
-    case PHI__RUN_TRANSFORM: return phi__model_call_transform(run, wait);
-    case PHI__RUN_CONVERT: return phi__model_call_convert(run, wait);
-    case PHI__RUN_REQUEST: return phi__model_call_request(run, wait);
-    case PHI__RUN_CREDENTIAL: return phi__model_call_credential(run, wait);
-    case PHI__RUN_SIGN: return phi__model_call_sign(run);
+    case PHI__RUN_BEFORE_LOOP: return phi__turn_before_loop(run, wait);
+    case PHI__RUN_OPEN: return phi__turn_open(run);
+    case PHI__RUN_FILTER: return phi__turn_filter(run, wait);
+    case PHI__RUN_POLL: return phi__turn_poll(run, wait);
+    case PHI__RUN_TOP: return phi__turn_top(run, wait);
+    case PHI__RUN_BEFORE_TURN: return phi__turn_before_turn(run, wait);
+    case PHI__RUN_TURN: return phi__turn_turn_begin(run, wait);
+    case PHI__RUN_TRANSFORM: return phi__ask_transform(run, wait);
+    case PHI__RUN_CONVERT: return phi__ask_convert(run, wait);
+    case PHI__RUN_REQUEST: return phi__ask_request(run, wait);
+    case PHI__RUN_CREDENTIAL: return phi__ask_credential(run, wait);
+    case PHI__RUN_SIGN: return phi__ask_sign(run);
     case PHI__RUN_SEND: return phi__attempt_send(run, wait);
     case PHI__RUN_STREAM: return phi__attempt_stream(run, wait);
     case PHI__RUN_BACKOFF: return phi__attempt_backoff(run, wait);
     case PHI__RUN_HELD: return phi__feature_held(run, wait);
     case PHI__RUN_TOOLS: return phi__tools_run(run, wait);
-    case PHI__RUN_FAILED: return phi__states_failed(run, wait);
-    case PHI__RUN_TURN_END: return phi__states_turn_end(run);
-    case PHI__RUN_AFTER_TURN: return phi__states_after_turn(run, wait);
-    case PHI__RUN_NEXT: return phi__states_next(run, wait);
-    case PHI__RUN_FOLLOW: return phi__states_follow_up(run, wait);
-    case PHI__RUN_CLOSE: return phi__states_close(run);
-    case PHI__RUN_AFTER_LOOP: return phi__states_after_loop(run, wait);
+    case PHI__RUN_FAILED: return phi__turn_failed(run, wait);
+    case PHI__RUN_TURN_END: return phi__turn_turn_end(run);
+    case PHI__RUN_AFTER_TURN: return phi__turn_after_turn(run, wait);
+    case PHI__RUN_NEXT: return phi__turn_next(run, wait);
+    case PHI__RUN_FOLLOW: return phi__turn_follow_up(run, wait);
+    case PHI__RUN_CLOSE: return phi__turn_close(run);
+    case PHI__RUN_AFTER_LOOP: return phi__turn_after_loop(run, wait);
     case PHI__RUN_ON:
     case PHI__RUN_OVER:
     case PHI__RUN_LOST:
@@ -1360,7 +1356,7 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
 }
 
 /* Its watcher looks at the events so far. False: the agent was freed. */
-static bool phi__states_between(phi__agent *agent) {
+static bool phi__turn_between(phi__agent *agent) {
     const phi__child_watch *watch = agent->tree.watch;
     agent->tree.due = false;
     if (watch != NULL && watch->between != NULL) watch->between(agent);
@@ -1368,20 +1364,20 @@ static bool phi__states_between(phi__agent *agent) {
 }
 
 /* One run, until it waits, is over, or the step is spent. */
-static void phi__states_advance(phi__run *run) {
+static void phi__turn_advance(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     for (;;) {
         bool wait = false;
         phi__agent *agent = run->agent;
         /* An outcome may lead to another. They are those of the same state: nothing comes in
            between. */
-        phi__state outcome = phi__states_enter(run, &wait);
+        phi__state outcome = phi__turn_enter(run, &wait);
         if (outcome == PHI__RUN_ENDED) outcome = phi__attempt_end(run);
-        if (outcome == PHI__RUN_GIVE_UP) outcome = phi__attempt_end_give_up(run);
-        if (outcome == PHI__RUN_ANSWERED) outcome = phi__states_answered(run);
+        if (outcome == PHI__RUN_GIVE_UP) outcome = phi__end_give_up(run);
+        if (outcome == PHI__RUN_ANSWERED) outcome = phi__turn_answered(run);
         run->state = outcome == PHI__RUN_LOST ? phi__run_no_memory(run) : outcome;
         if (agent->slot == NULL) return; /* freed by a tool: gone when the step ends */
-        if (agent->tree.due && !phi__states_between(agent)) return;
+        if (agent->tree.due && !phi__turn_between(agent)) return;
         if (run->state == PHI__RUN_OVER) {
             phi_status status = run->status;
             const phi_failure *failure = run->failure;
@@ -1408,10 +1404,10 @@ static void phi__states_advance(phi__run *run) {
 /* With a tape all input is processed, a slice at a time, and each run continues until it waits:
    otherwise slices of another size would give a host that counts frames, or acts between two steps,
    another state to see, and runs that share a budget another order of turns. */
-PHI__FN void phi__states_advance_all(phi_runtime *rt) {
+PHI__FN void phi__turn_advance_all(phi_runtime *rt) {
     phi__run *run;
     while ((run = phi__schedule_next_ready(rt)) != NULL) {
-        phi__states_advance(run);
+        phi__turn_advance(run);
         if (phi__slice_spent(&rt->slice) && rt->tape == NULL) return;
     }
 }

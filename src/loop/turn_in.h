@@ -28,11 +28,10 @@ PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure
 PHI__FN void phi__attempt_drop(phi__run *run);
 
 /* The delay before retry number `attempt` (from 1); random in [0, 1). */
-PHI__FN uint32_t phi__attempt_end_retry_delay_ms(const phi_retry *retry, uint32_t attempt,
-                                                 double random);
+PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, double random);
 
 /* Whether this failure of a model call is to be tried again, and after how long. */
-PHI__FN bool phi__attempt_end_retry_wanted(const phi_retry *retry, const phi_failure *failure,
-                                           uint32_t attempt, double random, uint32_t *delay_ms);
+PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
+                               double random, uint32_t *delay_ms);
 
 #endif

@@ -60,7 +60,7 @@ static phi_status think_open(void *user_data, const phi_model_request *request, 
     phi__agent *agent = phi__find_agent(request->agent), *child;
     *call = t;
     if (t->reserves &&
-        !phi__limits_pot_reserve(agent->run, t->tokens, 0, t->calls, t->reason, sizeof t->reason)) {
+        !phi__pot_reserve(agent->run, t->tokens, 0, t->calls, t->reason, sizeof t->reason)) {
         t->refused = true;
         return PHI_LIMIT;
     }
