@@ -1,11 +1,7 @@
 /* cap.c - results cut to max_result_bytes: their texts are taken as one, of which head and tail
    stay, with a line between them that counts the missing bytes; a line replaces an image, a
    document or audio that is too large. */
-#include "loop/cap_in.h"
-
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "model/model_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 

@@ -1,11 +1,5 @@
 /* deferral.c - which tools a request names instead of defining them, and which were loaded. */
-#include "loop/deferral_in.h"
-
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "model/tokens.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
+#include "loop/inner_in.h"
 
 #define PHI__DEFERRAL_SEARCH "search_tools"
 #define PHI__DEFERRAL_LOAD "load_tools"

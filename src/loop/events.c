@@ -3,12 +3,7 @@
 
    A block without records is freed, but for a spare: a steady stream takes no memory. `partial` is
    a length into the answer, which may move, until the event is popped. */
-#include "loop/events_in.h"
-
-#include "history/history_in.h"
-#include "loop/loop_in.h"
-#include "loop/state_in.h"
-#include "persist/persist_in.h"
+#include "loop/inner_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,10 +2,7 @@
 
    The state of all of them stands behind the run, and behind the agent, in one block with it: a
    feature's place is the sum of the sizes of those in front of it in the table. */
-#include "loop/feature_in.h"
-
-#include "loop/deferral_in.h"
-#include "loop/state_in.h"
+#include "loop/inner_in.h"
 
 enum { PHI__FEATURE_ALIGN = 8 }; /* bytes; no state has a member that wants more */
 

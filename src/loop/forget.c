@@ -8,12 +8,7 @@
    During the run a part of the limit is kept back, so that the next prompt, a compaction and the
    copy find memory even after a run that took all it could get. After a run that ends without
    memory the next begins with half the log, and so on. */
-#include "loop/loop_in.h"
-#include "history/history_in.h"
-#include "model/event_parts.h"
-#include "loop/find_in.h"
-#include "loop/run_in.h"
-#include "loop/schedule_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,5 @@
 /* head.c - keeps the head of a conversation as it was first sent, and appends what changes. */
-#include "loop/head_in.h"
-
-#include "loop/loop_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
-#include "loop/events_in.h"
+#include "loop/inner_in.h"
 
 /* head.c: raw tools, and deferred ones that the model has not known as its own. They are sent
    as they are, after those of the head. */

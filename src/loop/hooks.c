@@ -3,14 +3,7 @@
    A ticket is a slot of its own, as a tool call is: the first to move its word from OPEN to CLAIMED
    decides, be it another thread, the deadline or the end of the run. Whatever happens during the
    hook, its decision is a member of the run or call, and dies with it. */
-#include "loop/hooks_in.h"
-
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "loop/input_in.h"
-#include "loop/limits_in.h"
-#include "loop/state_in.h"
-#include "loop/tools_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 
@@ -23,7 +16,7 @@ PHI__FN void phi__decision_init(phi__decision *d, phi__run *run, phi__toolcall *
     phi__buf_init(&d->reply, &run->agent->memory);
 }
 
-PHI__FN void phi__decision_asked(phi__decision *d, phi__agent *agent, phi__toolcall *call,
+static void phi__decision_asked(phi__decision *d, phi__agent *agent, phi__toolcall *call,
                                  const phi__asked *asked,
                                  void (*settled)(phi__decision *decision)) {
     memset(d, 0, sizeof *d);
@@ -120,7 +113,7 @@ static void phi__decision_timer(phi__timer *timer) {
     phi__buf_free(&words);
 }
 
-PHI__FN phi_str phi__hooks_arguments(const phi__decision *d) {
+static phi_str phi__hooks_arguments(const phi__decision *d) {
     return d->round > 0 && d->point == PHI_HOOK_BEFORE_TOOL && d->reply.len > 0
                ? phi__buf_str(&d->reply)
                : d->call->arguments;
@@ -182,7 +175,7 @@ PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point) {
     return hook;
 }
 
-PHI__FN phi_hook phi__hooks_make_of(const phi__agent *agent, phi_hook_point point) {
+static phi_hook phi__hooks_make_of(const phi__agent *agent, phi_hook_point point) {
     if (agent->run != NULL) return phi__hooks_make(agent->run, point);
     phi_hook hook = PHI_ZERO;
     hook.point = point;

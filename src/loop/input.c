@@ -5,13 +5,7 @@
    All filters see the same text, in order; their warnings are appended to the message for the
    model, and the first that refuses ends the input. A filter may wait: the text and the index of
    the filter are kept. */
-#include "loop/input_in.h"
-
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "text/text_in.h"
-#include "loop/events_in.h"
-#include "loop/state_in.h"
+#include "loop/inner_in.h"
 
 static void phi__input_free(phi__agent *agent, phi__input *input) {
     phi_arena_free(&input->arena);

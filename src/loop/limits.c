@@ -4,13 +4,7 @@
    A reservation stands in the agent's own budget and in all above it, so that children which spend
    at the same time cannot together go beyond what their parent has. The words of a limit are part
    of the log. */
-#include "loop/limits_in.h"
-
-#include "loop/loop_in.h"
-#include "model/model_in.h"
-#include "model/tokens.h"
-#include "loop/input_in.h"
-#include "loop/projection_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 

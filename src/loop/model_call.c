@@ -4,17 +4,7 @@
 
    The list is prepared once a turn and is the same for all attempts. Without such a hook, the
    thread's own projection is used as it is, with its kept renderings. */
-#include "loop/model_call_in.h"
-
-#include "base/base_in.h"
-#include "loop/deferral_in.h"
-#include "loop/loop_in.h"
-#include "loop/provider_in.h"
-#include "wire/wire_in.h"
-#include "loop/feature_in.h"
-#include "loop/head_in.h"
-#include "loop/projection_in.h"
-#include "loop/turn_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 

@@ -4,13 +4,7 @@
    Made once for a model call, before the hooks see the list, and again after a compaction. Its cost
    depends on the messages sent, not on the length of the thread. A provider's report about the last
    answer is exact as long as the list has only grown since. */
-#include "loop/projection_in.h"
-
-#include "loop/deferral_in.h"
-#include "loop/loop_in.h"
-#include "model/event_parts.h"
-#include "model/tokens.h"
-#include "loop/turn_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 

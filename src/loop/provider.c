@@ -3,11 +3,7 @@
 
    Over HTTP the provider is one codec more: its functions are called in the places of ours. In
    process there is no transfer: the run is woken in each step and polls. */
-#include "loop/provider_in.h"
-
-#include "model/model_in.h"
-#include "wire/wire_in.h"
-#include "loop/events_in.h"
+#include "loop/inner_in.h"
 
 static const phi__codec *phi__provider_codec(void);
 

@@ -1,19 +1,6 @@
 /* run.c - makes, begins, detaches, destroys and fails runs. A run without memory ends with an error
    event that needs none, and leaves an agent that can be prompted again. */
-#include "loop/run_in.h"
-
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "model/event_parts.h"
-#include "loop/events_in.h"
-#include "loop/feature_in.h"
-#include "loop/input_in.h"
-#include "loop/limits_in.h"
-#include "loop/projection_in.h"
-#include "loop/schedule_in.h"
-#include "loop/session_in.h"
-#include "loop/tools_in.h"
-#include "loop/turn_in.h"
+#include "loop/inner_in.h"
 
 static phi__refusals phi__run_refusals(const phi__agent *agent);
 static const phi_failure *phi__run_limit_failure(const phi__agent *agent,

@@ -2,18 +2,7 @@
 
    What can be made again is not written: a request, a stream under way, a question to a hook. The
    states between a turn's beginning and its answer are all written as the first of them. */
-#include "loop/loop_in.h"
-
-#include "base/base_in.h"
-#include "model/model_in.h"
-#include "persist/persist_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
-#include "loop/events_in.h"
-#include "loop/input_in.h"
-#include "loop/projection_in.h"
-#include "loop/run_in.h"
-#include "loop/tools_in.h"
+#include "loop/inner_in.h"
 
 /* run_save.c: fields that are written as they are, and read back: of what `from` and `to`
    are. */

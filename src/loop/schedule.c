@@ -1,7 +1,5 @@
 /* schedule.c - the list of ready runs. */
-#include "loop/schedule_in.h"
-
-#include "loop/state_in.h"
+#include "loop/inner_in.h"
 
 PHI__FN uint64_t phi__schedule_look_us(const phi_runtime *rt) {
     return rt->tape != NULL ? rt->tape->ops->look_us(rt->tape) : phi__io_now_us(rt->io);

@@ -1,9 +1,5 @@
 /* session.c - the table of session ids and the counts of their runs. */
-#include "loop/session_in.h"
-
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "wire/wire_in.h"
+#include "loop/inner_in.h"
 
 static phi__session *phi__session_find(const phi__sessions *sessions, phi_str id) {
     uint64_t hash = phi__hash(id, 0);

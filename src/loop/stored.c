@@ -3,9 +3,7 @@
 
    A failure is reported once, until a write succeeds again; refused entries go with the next ones.
    Nothing here ends a run: the log in memory is whole. */
-#include "loop/loop_in.h"
-#include "loop/find_in.h"
-#include "loop/model_call_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 

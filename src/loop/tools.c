@@ -5,29 +5,14 @@
    it have. So events follow time, and the log does not depend on it.
    A call goes through: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END, the
    AFTER_TOOL hook, the log. Both hooks may wait, each call for itself. */
-#include "loop/tools_in.h"
-
-#include "base/base_in.h"
-#include "history/history_in.h"
-#include "loop/cap_in.h"
-#include "loop/deferral_in.h"
-#include "loop/loop_in.h"
-#include "text/json.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
-#include "loop/events_in.h"
-#include "loop/feature_in.h"
-#include "loop/hooks_in.h"
-#include "loop/input_in.h"
-#include "loop/state_in.h"
-#include "loop/turn_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 
 /* ======== Checks a call's arguments against its tool's schema. */
 
 /* Of a strict tool: arguments without the nulls that stand for absent properties. */
-PHI__FN phi_status phi__args_without_nulls(phi__toolcall *call) {
+static phi_status phi__args_without_nulls(phi__toolcall *call) {
     phi_arena *arena = &call->run->arena;
     phi_memory *memory = arena->memory;
     phi_json *schema = NULL, *arguments = NULL;
@@ -52,7 +37,7 @@ PHI__FN phi_status phi__args_without_nulls(phi__toolcall *call) {
 }
 
 /* Whether the arguments fit the tool's schema; else a message for the model. */
-PHI__FN bool phi__args_fit(phi__toolcall *call, char *words, size_t size) {
+static bool phi__args_fit(phi__toolcall *call, char *words, size_t size) {
     phi_arena *arena = &call->run->arena;
     phi_arena_mark mark = phi_arena_save(arena);
     phi_json *arguments = NULL, *schema = NULL;
@@ -207,7 +192,7 @@ PHI__FN phi_tool_result phi__call_whole(const phi_tool_result *result, phi_conte
     return whole;
 }
 
-PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text) {
+static void phi__call_fail_str(phi__toolcall *call, phi_str text) {
     phi_content content;
     phi_tool_result result = phi__call_text(&content, text, true);
     if (call->result != NULL) return;
@@ -223,7 +208,7 @@ PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
     phi__call_fail_str(call, phi_str_of(text));
 }
 
-PHI__FN void phi__call_fail_as(phi__toolcall *call, phi_text which, uint64_t n) {
+static void phi__call_fail_as(phi__toolcall *call, phi_text which, uint64_t n) {
     phi__call_fail_str(call, phi__call_about(call, which, n));
 }
 
@@ -250,7 +235,7 @@ static bool phi__call_claim_end(const phi__toolcall *call) {
     return false;
 }
 
-PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
+static void phi__call_cancel(phi__toolcall *call, const char *text) {
     const phi_tool *tool = call->tool;
     if (call->result != NULL) return;
     if (call->slot != NULL) {
@@ -261,7 +246,7 @@ PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
     phi__call_fail(call, text);
 }
 
-PHI__FN void phi__call_detach(phi__toolcall *call) {
+static void phi__call_detach(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
     /* Claimed before the tool is called, which may free the agent again from there. */
     if (call->slot != NULL && phi__call_claim(call) && phi__call_held(call) && tool->cancel != NULL)
@@ -289,7 +274,7 @@ static void phi__call_free_state(phi__toolcall *call) {
     call->gone = NULL;
 }
 
-PHI__FN void phi__call_dispose(phi__toolcall *call) {
+static void phi__call_dispose(phi__toolcall *call) {
     phi__call_detach(call);
     phi__call_free_state(call);
 }
@@ -415,7 +400,7 @@ PHI__FN bool phi__call_open(phi__toolcall *call) {
     return true;
 }
 
-PHI__FN bool phi__call_may_start(const phi__toolcall *call) {
+static bool phi__call_may_start(const phi__toolcall *call) {
     phi_tape *tape = phi__call_tape(call);
     if (call->slot == NULL) return false;
     bool open =
@@ -516,7 +501,7 @@ PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *re
     return kept != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN void phi__call_start(phi__toolcall *call) {
+static void phi__call_start(phi__toolcall *call) {
     char words[400];
     call->started = true;
     if (call->tool == NULL) {
@@ -548,7 +533,7 @@ static void phi__call_interrupt(phi__toolcall *call) {
 }
 
 /* The text may come from anywhere, and the tool may be another one than that which started it. */
-PHI__FN void phi__call_resume(phi__toolcall *call) {
+static void phi__call_resume(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
     char words[400];
     call->resumes = false;

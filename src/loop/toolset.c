@@ -1,14 +1,7 @@
 /* toolset.c - a list of tools: an agent's, or those of one request. */
-#include "loop/toolset_in.h"
+#include "loop/inner_in.h"
 
-#include "base/base_in.h"
-#include "loop/deferral_in.h"
-#include "loop/loop_in.h"
-#include "loop/provider_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 #include "wire/structured.h"
-#include "loop/feature_in.h"
 
 #include <stdio.h>
 

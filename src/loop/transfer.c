@@ -7,12 +7,7 @@
    whether the deadline has moved and sets itself again, so that a stream of deltas costs no heap
    work. While bytes wait because the host does not drain its events, the deadline of silence stands
    still. */
-#include "loop/transfer_in.h"
-
-#include "base/base_in.h"
-#include "io/io_in.h"
-#include "loop/loop_in.h"
-#include "loop/state_in.h"
+#include "loop/inner_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>

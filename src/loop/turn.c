@@ -8,19 +8,7 @@
    the filters of polled input, limits, before_turn, the filters of input injected meanwhile,
    TURN_START, the messages; and after it TURN_END, after_turn, steering, follow-ups; at last
    AGENT_END and after_loop. */
-#include "loop/turn_in.h"
-
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "loop/provider_in.h"
-#include "wire/wire_in.h"
-#include "loop/feature_in.h"
-#include "loop/input_in.h"
-#include "loop/limits_in.h"
-#include "loop/model_call_in.h"
-#include "loop/run_in.h"
-#include "loop/schedule_in.h"
-#include "loop/tools_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 

@@ -2,9 +2,7 @@
    and messages for the person who waits.
 
    Nothing of a report reaches the model. A part passes the two hooks; a tape records it. */
-#include "loop/loop_in.h"
-#include "loop/events_in.h"
-#include "loop/state_in.h"
+#include "loop/inner_in.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -28,7 +26,7 @@ static bool phi__reply_pumps(const phi_runtime *rt) {
     return PHI__LOAD(&rt->pump) == (uintptr_t)(void *)&errno;
 }
 
-PHI__FN bool phi__reply_elsewhere(const phi_runtime *rt) {
+static bool phi__reply_elsewhere(const phi_runtime *rt) {
     return PHI__LOAD(&rt->pump) != 0 && !phi__reply_pumps(rt);
 }
 

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "loop/loop_in.h"
-#include "loop/tools_in.h"
+#include "loop/inner_in.h"
 
 static phi_memory memory;
 static phi_arena arena;

@@ -7,7 +7,7 @@
 #include "loop/tries.h"
 #include "support/request.h"
 #include "agent/agent_history.h"
-#include "loop/turn_in.h"
+#include "loop/inner_in.h"
 
 /* ---- C 40: how often, and when ---- */
 TEST(three_retries_follow_the_first_attempt_and_then_the_run_fails) {

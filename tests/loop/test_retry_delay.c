@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "loop/loop_in.h"
-#include "loop/turn_in.h"
+#include "loop/inner_in.h"
 
 static phi_retry defaults(void) {
     phi_retry r = PHI_ZERO;

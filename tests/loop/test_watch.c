@@ -1,7 +1,6 @@
 /* test_watch.c - agents that phi makes below another one: hidden or not, their events, the pauses
    between their states, the end of their runs, and who pays for them. */
-#include "loop/find_in.h"
-#include "loop/limits_in.h"
+#include "loop/inner_in.h"
 #include "loop/state_in.h"
 
 #include "support/heard.h"
