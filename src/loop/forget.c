@@ -109,9 +109,7 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
    enough. The host may free the agent. */
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
     if (agent->desc.memory.at_limit != PHI_AT_MEMORY_LIMIT_COMPACT) return false;
-    phi__moment moment = PHI_ZERO;
-    moment.point = PHI__POINT_SHRINK;
-    moment.agent = agent;
+    phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_SHRINK);
     moment.whole = true;
     (void)phi__feature_take(&moment);
     bool did = moment.did;

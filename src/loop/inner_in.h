@@ -76,7 +76,8 @@ enum { PHI__QUESTION_MOST = 64 }; /* open at once for one agent */
    one whose hook is being called ends behind it. */
 PHI__FN void phi__question_call_over(const phi__toolcall *call);
 /* hooks.c */
-PHI__FN void phi__decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
+PHI__FN void phi__decision_init(phi__decision *decision, phi__agent *agent, phi__run *run,
+                                phi__toolcall *call); /* run: NULL for a question */
 /* Calls the hook, or takes the decision made since. The reply is in decision->reply until the next
    call. */
 PHI__FN phi__hooked phi__hooks_decide(phi__decision *decision, phi_hook *hook, phi_hook_fn fn,
@@ -227,8 +228,6 @@ PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failur
 
 /* ---- tools.c ---- */
 PHI__FN void phi__round_clear(phi__run *run);  /* a turn begins */
-PHI__FN void phi__round_forget(phi__run *run); /* there was none */
-PHI__FN void phi__round_free(phi__run *run);   /* the run goes */
 /* Calls that have begun and whose results are not in the log yet. */
 PHI__FN const phi__toolcall *phi__round_open(const phi__run *run, size_t *count);
 /* Lays out the calls of the reply, none begun, without events. False: no memory. */

@@ -258,10 +258,7 @@ PHI__FN void phi__input_take_injected(phi__run *run) {
 /* ---- delivering ---- */
 
 static bool phi__input_entered(phi__run *run, phi_input kind) {
-    phi__moment moment = PHI_ZERO;
-    moment.point = PHI__POINT_SAID;
-    moment.agent = run->agent;
-    moment.run = run;
+    phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_SAID);
     moment.input = kind;
     return phi__feature_take(&moment) == PHI__RUN_ON;
 }

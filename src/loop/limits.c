@@ -271,10 +271,7 @@ static void phi__charge_above(const phi__agent *child, const phi_usage *usage, d
 }
 
 static void phi__charge_tell(phi__run *run, const phi_usage *usage) {
-    phi__moment moment = PHI_ZERO;
-    moment.point = PHI__POINT_CHARGED;
-    moment.agent = run->agent;
-    moment.run = run;
+    phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_CHARGED);
     moment.usage = usage;
     (void)phi__feature_take(&moment);
 }

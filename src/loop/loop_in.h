@@ -89,7 +89,9 @@ PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature);
 PHI__FN void phi__feature_join_all(phi_runtime *rt, phi__feature_fn feature);
 /* A `wants` that is always false: the feature only joins. */
 PHI__FN bool phi__feature_late(const phi__run *run);
-/* The same for an agent, or for a run with arguments; agent is run->agent. */
+/* The arguments of a point of a run, or, at NULL, of an agent; the caller adds the point's own. */
+PHI__FN phi__moment phi__feature_moment(phi__agent *agent, const phi__run *run, phi__point point);
+/* Calls the features at the point; returns the outcome. */
 PHI__FN phi__state phi__feature_take(phi__moment *moment);
 PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
 /* The log of an agent is another one: what `copied` showed stands in it, or, at NULL, nothing.

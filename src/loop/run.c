@@ -307,7 +307,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
                                                          : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 512);
     phi__attempt_init(run);
-    phi__decision_init(&run->decision, run, NULL);
+    phi__decision_init(&run->decision, run->agent, run, NULL);
     phi__filter_init(run);
     phi__pause_init(run);
     run->own.has_temperature = order->has_temperature;
@@ -329,7 +329,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__filter_end(run);
     phi__pause_free(run);
     phi__run_drop_text(run, run->end.reason);
-    phi__round_free(run);
+    phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
     phi__free(&agent->memory, run->own.policy, sizeof *run->own.policy);
     phi__run_drop_text(run, run->own.extra);
     phi__run_drop_text(run, run->own.context);
@@ -488,7 +488,7 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     phi__attempt_drop(run);
     phi__tools_drop(run);
     run->reply = NULL;
-    phi__round_forget(run);
+    run->tools.count = 0;
     const phi_failure *why = phi__run_limit_failure(run->agent, &run->refusals);
     if (why == NULL) why = &phi__run_out_of_memory;
     if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);

@@ -4,19 +4,7 @@
    states between a turn's beginning and its answer are all written as the first of them. */
 #include "loop/inner_in.h"
 
-/* run_save.c: fields that are written as they are, and read back: of what `from` and `to`
-   are. */
-typedef enum phi__save_part {
-    PHI__RUN_SAVE_RUN,     /* phi__run */
-    PHI__RUN_SAVE_FLAGS,   /* phi__run */
-    PHI__RUN_SAVE_LIMITS,  /* phi_limits */
-    PHI__RUN_SAVE_POLICY,  /* phi_policy */
-    PHI__RUN_SAVE_FAILURE, /* phi_failure */
-    PHI__RUN_SAVE_CALLS,   /* phi__run */
-    PHI__RUN_SAVE_CALL     /* phi__toolcall */
-} phi__save_part;
-
-/* ======== Tables of the plain fields of a run, its parts and its tool calls. */
+/* ---- tables of the plain fields: written as they are, and read back ---- */
 
 static const phi__field phi__save_run_fields[] = {
     PHI__FIELD(phi__run, start.trigger, "trigger", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
@@ -86,88 +74,40 @@ static const phi__field phi__save_call_fields[] = {
     PHI__FIELD(phi__toolcall, child_loop_id, "child_loop_id", PHI__FIELD_STR, PHI__FIELD_SET),
     PHI__FIELD(phi__toolcall, effects, "effects", PHI__FIELD_STR, PHI__FIELD_SET)};
 
-typedef struct phi__save_table {
-    const phi__field *fields;
-    size_t count;
-} phi__save_table;
+/* ---- saving ---- */
 
-static phi__save_table phi__save_fields_table_of(phi__save_part part) {
-    static const phi__save_table tables[] = {
-        {phi__save_run_fields, PHI__COUNT(phi__save_run_fields)},
-        {phi__save_flags_fields, PHI__COUNT(phi__save_flags_fields)},
-        {phi__save_limits_fields, PHI__COUNT(phi__save_limits_fields)},
-        {phi__save_policy_fields, PHI__COUNT(phi__save_policy_fields)},
-        {phi__save_failure_fields, PHI__COUNT(phi__save_failure_fields)},
-        {phi__save_calls_fields, PHI__COUNT(phi__save_calls_fields)},
-        {phi__save_call_fields, PHI__COUNT(phi__save_call_fields)}};
-    return tables[part];
+typedef struct phi__save_state_row {
+    const char *name;
+    phi__state state;
+} phi__save_state_row;
+
+static const phi__save_state_row phi__save_states[] = {
+    {"before_loop", PHI__RUN_BEFORE_LOOP},
+    {"open", PHI__RUN_OPEN},
+    {"filter", PHI__RUN_FILTER},
+    {"poll", PHI__RUN_POLL},
+    {"top", PHI__RUN_TOP},
+    {"before", PHI__RUN_BEFORE_TURN},
+    {"turn", PHI__RUN_TURN},
+    {"ask", PHI__RUN_TRANSFORM}, /* and what follows it, up to the answer */
+    {"tools", PHI__RUN_TOOLS},
+    {"failed", PHI__RUN_FAILED},
+    {"turn_end", PHI__RUN_TURN_END},
+    {"after", PHI__RUN_AFTER_TURN},
+    {"next", PHI__RUN_NEXT},
+    {"follow", PHI__RUN_FOLLOW},
+    {"close", PHI__RUN_CLOSE}};
+
+/* The name of a state; NULL: the run is over. A run held by a feature is written as the state that
+   the feature names. */
+static const char *phi__save_state(const phi__run *run) {
+    phi__state state = run->state;
+    if (state == PHI__RUN_HELD) state = phi__feature_held_as(run);
+    if (state >= PHI__RUN_TRANSFORM && state <= PHI__RUN_BACKOFF) state = PHI__RUN_TRANSFORM;
+    for (size_t i = 0; i < PHI__COUNT(phi__save_states); i++)
+        if (phi__save_states[i].state == state) return phi__save_states[i].name;
+    return NULL;
 }
-
-static void phi__save_fields_put(phi__buf *out, phi__save_part part, const void *from) {
-    phi__save_table table = phi__save_fields_table_of(part);
-    phi__records_put(out, table.fields, table.count, from);
-}
-
-/* As phi__records_get. */
-static bool phi__save_fields_get(const phi_json *node, phi__save_part part, void *to,
-                                 phi_arena *arena) {
-    phi__save_table table = phi__save_fields_table_of(part);
-    return phi__records_get(node, table.fields, table.count, to, arena);
-}
-
-/* ======== Writes a run, its tool calls and queues as JSON.
-
-   What can be made again is not written: a request, a stream under way, a question to a hook. The
-   states between a turn's beginning and its answer are all written as the first of them. */
-
-static const char *const phi__save_states[] = {
-    "",    "before_loop", "open",   "filter",   "poll",  "top",  "before", "turn",
-    "ask", "tools",       "failed", "turn_end", "after", "next", "follow", "close"};
-
-/* Names of the states that are written, from 1; NULL past the last. */
-static const char *phi__save_state_name(size_t i) {
-    return i < PHI__COUNT(phi__save_states) ? phi__save_states[i] : NULL;
-}
-
-/* The place in the list of a state's name; 0: the run is over. A run held by a feature is written
-   as the state that the feature names. */
-static size_t phi__save_state(const phi__run *run, phi__state state) {
-    switch (state) {
-    case PHI__RUN_BEFORE_LOOP: return 1;
-    case PHI__RUN_OPEN: return 2;
-    case PHI__RUN_FILTER: return 3;
-    case PHI__RUN_POLL: return 4;
-    case PHI__RUN_TOP: return 5;
-    case PHI__RUN_BEFORE_TURN: return 6;
-    case PHI__RUN_TURN: return 7;
-    case PHI__RUN_TRANSFORM:
-    case PHI__RUN_CONVERT:
-    case PHI__RUN_REQUEST:
-    case PHI__RUN_CREDENTIAL:
-    case PHI__RUN_SIGN:
-    case PHI__RUN_SEND:
-    case PHI__RUN_STREAM:
-    case PHI__RUN_BACKOFF: return 8;
-    case PHI__RUN_TOOLS: return 9;
-    case PHI__RUN_FAILED: return 10;
-    case PHI__RUN_TURN_END: return 11;
-    case PHI__RUN_AFTER_TURN: return 12;
-    case PHI__RUN_NEXT: return 13;
-    case PHI__RUN_FOLLOW: return 14;
-    case PHI__RUN_CLOSE: return 15;
-    case PHI__RUN_HELD: return phi__save_state(run, phi__feature_held_as(run));
-    case PHI__RUN_ON:
-    case PHI__RUN_AFTER_LOOP:
-    case PHI__RUN_OVER:
-    case PHI__RUN_LOST:
-    case PHI__RUN_ENDED:
-    case PHI__RUN_GIVE_UP:
-    case PHI__RUN_ANSWERED: break;
-    }
-    return 0;
-}
-
-/* ---- members ---- */
 
 /* As an entry of the log has it. */
 static void phi__save_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
@@ -192,24 +132,19 @@ PHI__FN void phi__save_inputs(phi__buf *out, const phi__inputs *inputs, phi_aren
     phi__buf_char(out, ']');
 }
 
-/* ---- tool calls ---- */
-
 /* A call whose result is in the log is written as its id only. */
 static void phi__save_call(phi__buf *out, const phi__toolcall *call, bool logged,
                            phi_arena *scratch) {
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_str(out, "id", call->block->id);
-    if (logged) {
-        phi__buf_char(out, '}');
-        return;
-    }
-    phi__records_str(out, "name", call->block->name);
-    phi__save_fields_put(out, PHI__RUN_SAVE_CALL, call);
-    if (call->result != NULL) {
+    if (!logged) phi__records_str(out, "name", call->block->name);
+    if (!logged)
+        phi__records_put(out, phi__save_call_fields, PHI__COUNT(phi__save_call_fields), call);
+    if (!logged && call->result != NULL) {
         phi__json_write_key(out, PHI__LIT("result"));
         phi__save_message(out, call->result, scratch);
-    } else if (call->state != NULL && call->tool != NULL && call->tool->keeps_state) {
+    } else if (!logged && call->state != NULL && call->tool != NULL && call->tool->keeps_state) {
         phi__records_raw(out, "state", "\"");
         phi__base64_encode(out, (const char *)call->state, call->state_bytes);
         phi__buf_char(out, '"');
@@ -217,28 +152,7 @@ static void phi__save_call(phi__buf *out, const phi__toolcall *call, bool logged
     phi__buf_char(out, '}');
 }
 
-/* ---- the run ---- */
-
-static void phi__save_prompts(phi__buf *out, const phi__run *run, phi_arena *scratch) {
-    if (run->said.prompts == NULL) return;
-    phi__records_raw(out, "prompts", "[");
-    for (size_t i = 0; i < run->said.prompt_count; i++)
-        phi__save_message(out, run->said.prompts[i].message, scratch);
-    phi__buf_char(out, ']');
-}
-
-static void phi__save_repeats(phi__buf *out, const phi__run *run) {
-    if (run->tools.repeat_guard == NULL) return;
-    phi__records_u64(out, "doom_count", run->tools.repeat_guard->count);
-    phi__records_raw(out, "doom", "[");
-    for (uint32_t i = 0; i < PHI__REPEAT_GUARD_WINDOW; i++) {
-        phi__json_write_comma(out);
-        phi__json_number_put_u64(out, run->tools.repeat_guard->seen[i]);
-    }
-    phi__buf_char(out, ']');
-}
-
-/* The request's own; where it has none, the agent's holds after loading. */
+/* The request's own; without it, the agent's holds after loading. */
 static void phi__save_offered(phi__buf *out, const phi__run *run) {
     const phi__agent *agent = run->agent;
     if (run->own.waits_ms != agent->desc.deadlines.decision_ms)
@@ -264,40 +178,20 @@ static void phi__save_offered(phi__buf *out, const phi__run *run) {
     phi__buf_char(out, ']');
 }
 
-static void phi__save_policy(phi__buf *out, const phi_policy *policy) {
-    if (policy == NULL) return;
-    phi__records_raw(out, "policy", "{");
-    phi__save_fields_put(out, PHI__RUN_SAVE_POLICY, policy);
-    phi__buf_char(out, '}');
-}
-
-static void phi__save_failure(phi__buf *out, const phi__run *run) {
-    if (run->failure == NULL) return;
-    phi_failure failure = *run->failure;
-    if (failure.http_status < 0) failure.http_status = 0;
-    phi__records_raw(out, "failure", "{");
-    phi__save_fields_put(out, PHI__RUN_SAVE_FAILURE, &failure);
-    phi__buf_char(out, '}');
-}
-
-static void phi__save_features(phi__buf *out, const phi__run *run, phi_arena *scratch) {
-    phi__moment moment = PHI_ZERO;
-    moment.point = PHI__POINT_RUN_SAVE;
-    moment.agent = run->agent;
-    moment.run = (phi__run *)(uintptr_t)run; /* nothing of it is changed */
-    moment.out = out;
-    moment.scratch = scratch;
-    (void)phi__feature_take(&moment);
-}
-
 static void phi__save_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     phi__records_str(out, "loop_id", run->loop_id);
-    phi__save_fields_put(out, PHI__RUN_SAVE_RUN, run);
+    phi__records_put(out, phi__save_run_fields, PHI__COUNT(phi__save_run_fields), run);
     phi__records_i64(out, "status", (int64_t)run->status);
-    phi__save_fields_put(out, PHI__RUN_SAVE_FLAGS, run);
-    phi__save_fields_put(out, PHI__RUN_SAVE_LIMITS, &run->limits);
+    phi__records_put(out, phi__save_flags_fields, PHI__COUNT(phi__save_flags_fields), run);
+    phi__records_put(out, phi__save_limits_fields, PHI__COUNT(phi__save_limits_fields),
+                     &run->limits);
     phi__records_u64(out, "elapsed_us", phi__io_counted_us(run->agent->rt->io) - run->started_us);
-    phi__save_policy(out, run->own.policy);
+    if (run->own.policy != NULL) {
+        phi__records_raw(out, "policy", "{");
+        phi__records_put(out, phi__save_policy_fields, PHI__COUNT(phi__save_policy_fields),
+                         run->own.policy);
+        phi__buf_char(out, '}');
+    }
     phi__save_offered(out, run);
     phi__message_put_usage(out, &phi__charge_of(run)->usage);
     phi__records_double(out, "cost", phi__charge_of(run)->cost);
@@ -306,16 +200,39 @@ static void phi__save_members(phi__buf *out, const phi__run *run, phi_arena *scr
     phi__buf_char(out, '}');
     phi__json_write_key(out, PHI__LIT("pending"));
     phi__save_inputs(out, &run->poll.pending, scratch);
-    phi__save_prompts(out, run, scratch);
-    phi__save_repeats(out, run);
-    phi__save_features(out, run, scratch);
-    phi__save_failure(out, run);
+    if (run->said.prompts != NULL) {
+        phi__records_raw(out, "prompts", "[");
+        for (size_t i = 0; i < run->said.prompt_count; i++)
+            phi__save_message(out, run->said.prompts[i].message, scratch);
+        phi__buf_char(out, ']');
+    }
+    if (run->tools.repeat_guard != NULL) {
+        phi__records_u64(out, "doom_count", run->tools.repeat_guard->count);
+        phi__records_raw(out, "doom", "[");
+        for (uint32_t i = 0; i < PHI__REPEAT_GUARD_WINDOW; i++) {
+            phi__json_write_comma(out);
+            phi__json_number_put_u64(out, run->tools.repeat_guard->seen[i]);
+        }
+        phi__buf_char(out, ']');
+    }
+    phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_RUN_SAVE);
+    moment.out = out;
+    moment.scratch = scratch;
+    (void)phi__feature_take(&moment);
+    if (run->failure != NULL) {
+        phi_failure failure = *run->failure;
+        if (failure.http_status < 0) failure.http_status = 0;
+        phi__records_raw(out, "failure", "{");
+        phi__records_put(out, phi__save_failure_fields, PHI__COUNT(phi__save_failure_fields),
+                         &failure);
+        phi__buf_char(out, '}');
+    }
     /* The answer's entry: the last assistant message of the log. */
     const phi__entry *entry = phi__stored_reply_entry(run);
     if (entry != NULL) phi__records_u64(out, "reply", entry->seq);
     phi__records_u64(out, "call_count", run->tools.count);
     if (run->tools.calls == NULL) return;
-    phi__save_fields_put(out, PHI__RUN_SAVE_CALLS, run);
+    phi__records_put(out, phi__save_calls_fields, PHI__COUNT(phi__save_calls_fields), run);
     phi__records_raw(out, "calls", "[");
     for (size_t i = 0; i < run->tools.count; i++)
         phi__save_call(out, &run->tools.calls[i], i < run->tools.emitted, scratch);
@@ -324,24 +241,22 @@ static void phi__save_members(phi__buf *out, const phi__run *run, phi_arena *scr
 
 PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     const phi__run *run = agent->run;
-    size_t state = run != NULL && !run->end.over ? phi__save_state(run, run->state) : 0;
-    if (state == 0) {
+    const char *state = run != NULL && !run->end.over ? phi__save_state(run) : NULL;
+    if (state == NULL) {
         phi__buf_text(out, "null");
         return;
     }
     phi__buf_char(out, '{');
-    phi__records_str(out, "state", phi_str_of(phi__save_states[state]));
+    phi__records_str(out, "state", phi_str_of(state));
     phi__save_members(out, run, scratch);
     phi__buf_char(out, '}');
 }
 
-/* ======== Makes a run again, over its thread, from JSON.
+/* ---- loading: a run over its thread, from JSON ----
 
    Everything is checked against the log: a text that does not fit it makes no run. Tool calls are
    taken up by the tools of their names when the run is stepped first, so that no function of the
    host's is called in here. */
-
-/* ---- messages and queues ---- */
 
 PHI__FN phi_status phi__load_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
     phi_json_iter it = phi_json_each(node);
@@ -363,22 +278,12 @@ PHI__FN phi_status phi__load_inputs(phi__agent *agent, const phi_json *node, phi
     return status;
 }
 
-/* ---- parts of the run ---- */
-
-static size_t phi__load_state(const phi_json *node) {
+/* PHI__RUN_OVER: it is no state's name. */
+static phi__state phi__load_state(const phi_json *node) {
     phi_str name = phi__records_get_str(node, "state");
-    for (size_t i = 1; phi__save_state_name(i) != NULL; i++)
-        if (phi__str_is(name, phi__save_state_name(i))) return i;
-    return 0;
-}
-
-static phi__state phi__load_state_of(size_t i) {
-    static const phi__state states[] = {
-        PHI__RUN_OVER,       PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN,        PHI__RUN_FILTER,
-        PHI__RUN_POLL,       PHI__RUN_TOP,         PHI__RUN_BEFORE_TURN, PHI__RUN_TURN,
-        PHI__RUN_TRANSFORM,  PHI__RUN_TOOLS,       PHI__RUN_FAILED,      PHI__RUN_TURN_END,
-        PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,        PHI__RUN_FOLLOW,      PHI__RUN_CLOSE};
-    return i < PHI__COUNT(states) ? states[i] : PHI__RUN_OVER;
+    for (size_t i = 0; i < PHI__COUNT(phi__save_states); i++)
+        if (phi__str_is(name, phi__save_states[i].name)) return phi__save_states[i].state;
+    return PHI__RUN_OVER;
 }
 
 /* The entry that began the run. */
@@ -397,7 +302,8 @@ static const phi__entry *phi__load_start(const phi_thread *thread, phi_str loop_
 static phi_status phi__load_policy(phi__run *run, const phi_json *node) {
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     phi_policy policy = PHI_ZERO;
-    (void)phi__save_fields_get(node, PHI__RUN_SAVE_POLICY, &policy, NULL);
+    (void)phi__records_get(node, phi__save_policy_fields, PHI__COUNT(phi__save_policy_fields),
+                           &policy, NULL);
     if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
     return phi__projection_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
 }
@@ -412,29 +318,24 @@ static phi_status phi__load_extra(phi__run *run, const phi_json *node) {
     return phi__run_take_text(run, extra, &run->own.extra) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* Strings of JSON's end with a NUL. */
-static phi_status phi__load_format(phi__run *run, const phi_json *node) {
-    uint64_t kind = phi__json_get_uint(phi_json_get(node, "kind"), UINT64_MAX);
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
+/* The format, temperature and context of a request. */
+static phi_status phi__load_own(phi__run *run, const phi_json *node) {
+    run->own.temperature = phi_json_num(phi_json_get(node, "temperature"), -1.0);
+    run->own.has_temperature = run->own.temperature >= 0.0;
+    if (!phi__run_take_text(run, phi__records_get_str(node, "context"), &run->own.context))
+        return PHI_NO_MEMORY;
+    const phi_json *own = phi_json_get(node, "format");
+    if (!phi_json_is(own, PHI_JSON_OBJECT)) return PHI_OK;
+    uint64_t kind = phi__json_get_uint(phi_json_get(own, "kind"), UINT64_MAX);
     phi_format format = PHI_ZERO;
-    format.schema = phi_json_str(phi_json_get(node, "schema"), "").at;
-    format.name = phi_json_str(phi_json_get(node, "name"), "").at;
-    format.strict = phi__records_get_bool(node, "strict");
+    format.schema = phi_json_str(phi_json_get(own, "schema"), "").at; /* terminated, as the name */
+    format.name = phi_json_str(phi_json_get(own, "name"), "").at;
+    format.strict = phi__records_get_bool(own, "strict");
     if (kind > PHI_FORMAT_JSON_SCHEMA ||
         (kind == PHI_FORMAT_JSON_SCHEMA && format.schema[0] == '\0'))
         return PHI_PARSE;
     format.kind = (phi_format_kind)kind;
     return phi__run_take_format(run, &format) ? PHI_OK : PHI_NO_MEMORY;
-}
-
-/* The format, temperature and context of a request. */
-static phi_status phi__load_own(phi__run *run, const phi_json *node) {
-    const phi_json *temperature = phi_json_get(node, "temperature");
-    run->own.temperature = phi_json_num(temperature, -1.0);
-    run->own.has_temperature = run->own.temperature >= 0.0;
-    if (!phi__run_take_text(run, phi__records_get_str(node, "context"), &run->own.context))
-        return PHI_NO_MEMORY;
-    return phi__load_format(run, phi_json_get(node, "format"));
 }
 
 /* The run's own tools, as far as the agent has them now: they are in no save file. */
@@ -522,7 +423,9 @@ static phi_status phi__load_failure(phi__run *run, const phi_json *node) {
     failure = (phi_failure *)phi__arena_zero(arena, sizeof *failure);
     if (failure == NULL) return PHI_NO_MEMORY;
     run->failure = failure;
-    if (!phi__save_fields_get(node, PHI__RUN_SAVE_FAILURE, failure, arena)) return PHI_NO_MEMORY;
+    if (!phi__records_get(node, phi__save_failure_fields, PHI__COUNT(phi__save_failure_fields),
+                          failure, arena))
+        return PHI_NO_MEMORY;
     if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
     return PHI_OK;
 }
@@ -539,9 +442,7 @@ static phi_status phi__load_reply(phi__run *run, const phi_json *node) {
     return PHI_OK;
 }
 
-/* ---- tool calls ---- */
-
-/* The block of its tool, where that keeps it. */
+/* The block of its tool, if that keeps it. */
 static phi_status phi__load_call_state(phi__toolcall *call, phi_str text) {
     phi_memory *memory = &call->run->agent->memory;
     phi_status status = PHI_PARSE;
@@ -566,7 +467,9 @@ static phi_status phi__load_call(phi__toolcall *call, const phi_json *node) {
     phi_arena *arena = phi__thread_room(call->run->agent->thread);
     phi_status status = PHI_OK;
     if (!phi_str_equal(call->block->id, phi__records_get_str(node, "id"))) return PHI_PARSE;
-    if (!phi__save_fields_get(node, PHI__RUN_SAVE_CALL, call, arena)) return PHI_NO_MEMORY;
+    if (!phi__records_get(node, phi__save_call_fields, PHI__COUNT(phi__save_call_fields), call,
+                          arena))
+        return PHI_NO_MEMORY;
     if (phi_json_get(node, "result") != NULL)
         status = phi__load_keep(call->run, phi_json_get(node, "result"), PHI_ROLE_TOOL_RESULT,
                                 &call->result);
@@ -618,7 +521,8 @@ static phi_status phi__run_load_calls(phi__run *run, const phi_json *node) {
     if (run->reply == NULL) return PHI_PARSE;
     if (!phi__tools_lay_calls(run)) return PHI_NO_MEMORY;
     if (run->tools.calls == NULL || run->tools.count != phi_json_count(list)) return PHI_PARSE;
-    (void)phi__save_fields_get(node, PHI__RUN_SAVE_CALLS, run, NULL);
+    (void)phi__records_get(node, phi__save_calls_fields, PHI__COUNT(phi__save_calls_fields), run,
+                           NULL);
     if (run->tools.next > run->tools.count || run->tools.emitted > run->tools.next ||
         !phi__load_results_fit(run, phi__records_get_u64(node, "reply")))
         return PHI_PARSE;
@@ -634,21 +538,9 @@ static phi_status phi__run_load_calls(phi__run *run, const phi_json *node) {
     return status;
 }
 
-/* ---- the run ---- */
-
-static phi_status phi__load_features(phi__run *run, const phi_json *node) {
-    phi__moment moment = PHI_ZERO;
-    moment.point = PHI__POINT_RUN_LOAD;
-    moment.agent = run->agent;
-    moment.run = run;
-    moment.json = node;
-    (void)phi__feature_take(&moment);
-    return moment.status;
-}
-
 static phi_status phi__load_members(phi__run *run, const phi_json *node) {
     phi__agent *agent = run->agent;
-    (void)phi__save_fields_get(node, PHI__RUN_SAVE_RUN, run, NULL);
+    (void)phi__records_get(node, phi__save_run_fields, PHI__COUNT(phi__save_run_fields), run, NULL);
     run->status = (phi_status)phi_json_int(phi_json_get(node, "status"), 0);
     run->spent.usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     run->spent.turn = phi__message_read_get_usage(phi_json_path(node, "turn.usage"));
@@ -658,9 +550,11 @@ static phi_status phi__load_members(phi__run *run, const phi_json *node) {
         (unsigned)run->start.trigger < (unsigned)PHI_TRIGGER_USER ||
         (unsigned)run->start.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
         return PHI_PARSE;
-    (void)phi__save_fields_get(node, PHI__RUN_SAVE_FLAGS, run, NULL);
+    (void)phi__records_get(node, phi__save_flags_fields, PHI__COUNT(phi__save_flags_fields), run,
+                           NULL);
     uint64_t elapsed = phi__records_get_u64(node, "elapsed_us");
-    (void)phi__save_fields_get(node, PHI__RUN_SAVE_LIMITS, &run->limits, NULL);
+    (void)phi__records_get(node, phi__save_limits_fields, PHI__COUNT(phi__save_limits_fields),
+                           &run->limits, NULL);
     /* The host's clock may have begun at 0 again: the value wraps, and differences are right. */
     run->started_us = phi__io_counted_us(run->agent->rt->io) - elapsed;
     phi_status status = phi__load_policy(run, phi_json_get(node, "policy"));
@@ -671,13 +565,18 @@ static phi_status phi__load_members(phi__run *run, const phi_json *node) {
         status = phi__load_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);
     if (status == PHI_OK) status = phi__load_prompts(run, phi_json_get(node, "prompts"));
     if (status == PHI_OK) status = phi__load_repeats(run, node);
-    if (status == PHI_OK) status = phi__load_features(run, node);
+    if (status == PHI_OK) {
+        phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_RUN_LOAD);
+        moment.json = node;
+        (void)phi__feature_take(&moment);
+        status = moment.status;
+    }
     if (status == PHI_OK) status = phi__load_failure(run, phi_json_get(node, "failure"));
     if (status == PHI_OK) status = phi__load_reply(run, node);
     return status == PHI_OK ? phi__run_load_calls(run, node) : status;
 }
 
-/* Whether everything that a state needs is there. */
+/* True if everything that the run's state needs is there. */
 static bool phi__run_load_fits(const phi__run *run) {
     if (run->tools.calls != NULL && run->state != PHI__RUN_TOOLS &&
         run->tools.emitted < run->tools.count)
@@ -695,13 +594,12 @@ static bool phi__run_load_fits(const phi__run *run) {
 
 PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool interrupt) {
     const phi__entry *start = phi__load_start(agent->thread, phi__records_get_str(node, "loop_id"));
-    size_t state = phi__load_state(node);
-    phi_status status = PHI_PARSE;
-    if (start == NULL || start->of.loop == NULL || state == 0) return PHI_PARSE;
+    phi__state state = phi__load_state(node);
+    if (start == NULL || start->of.loop == NULL || state == PHI__RUN_OVER) return PHI_PARSE;
     phi__run *run = phi__run_make_for(agent, start);
     if (run == NULL) return PHI_NO_MEMORY;
-    run->state = phi__load_state_of(state);
-    status = phi__load_members(run, node);
+    run->state = state;
+    phi_status status = phi__load_members(run, node);
     if (status == PHI_OK && !phi__run_load_fits(run)) status = PHI_PARSE;
     if (status != PHI_OK) {
         phi__tools_drop(run);

@@ -329,10 +329,7 @@ static phi__state phi__attempt_broken(phi__run *run) {
 /* Calls the features that want new parts of an answer. False: the agent is gone. */
 static bool phi__attempt_slice(phi__run *run, bool whole) {
     if (!run->slices) return true;
-    phi__moment moment = PHI_ZERO;
-    moment.point = PHI__POINT_SLICE;
-    moment.agent = run->agent;
-    moment.run = run;
+    phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_SLICE);
     moment.whole = whole;
     return phi__feature_take(&moment) == PHI__RUN_ON;
 }
@@ -746,10 +743,7 @@ static bool phi__end_emit_retry(phi__run *run, const phi_failure *failure) {
 /* The next state, if a feature can handle the failure, which is too long a request's, or, `whole`,
    one for good. ON: none can. */
 static phi__state phi__end_offer(phi__run *run, bool whole) {
-    phi__moment moment = PHI_ZERO;
-    moment.point = PHI__POINT_FAILED;
-    moment.agent = run->agent;
-    moment.run = run;
+    phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_FAILED);
     moment.failure = run->attempt.fault;
     moment.whole = whole;
     phi__state outcome = phi__feature_take(&moment);
