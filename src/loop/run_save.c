@@ -138,16 +138,17 @@ static void phi__save_call(phi__buf *out, const phi__toolcall *call, bool logged
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_str(out, "id", call->block->id);
-    if (!logged) phi__records_str(out, "name", call->block->name);
-    if (!logged)
+    if (!logged) {
+        phi__records_str(out, "name", call->block->name);
         phi__records_put(out, phi__save_call_fields, PHI__COUNT(phi__save_call_fields), call);
-    if (!logged && call->result != NULL) {
-        phi__json_write_key(out, PHI__LIT("result"));
-        phi__save_message(out, call->result, scratch);
-    } else if (!logged && call->state != NULL && call->tool != NULL && call->tool->keeps_state) {
-        phi__records_raw(out, "state", "\"");
-        phi__base64_encode(out, (const char *)call->state, call->state_bytes);
-        phi__buf_char(out, '"');
+        if (call->result != NULL) {
+            phi__json_write_key(out, PHI__LIT("result"));
+            phi__save_message(out, call->result, scratch);
+        } else if (call->state != NULL && call->tool != NULL && call->tool->keeps_state) {
+            phi__records_raw(out, "state", "\"");
+            phi__base64_encode(out, (const char *)call->state, call->state_bytes);
+            phi__buf_char(out, '"');
+        }
     }
     phi__buf_char(out, '}');
 }
