@@ -8,11 +8,9 @@
 #include "text/text_in.h"
 #include "wire/wire_in.h"
 
-/* ======== The facts of one scope: sorted by key, bounded in number and bytes. */
+/* ---- the facts of one scope: sorted by key, bounded in number and bytes ---- */
 
-/* ---- facts that fit ---- */
-
-/* Whether a text can be a key, or the name of a group; and a value. */
+/* True if a text can be a key, or the name of a group; and a value. */
 static bool phi__facts_key_fits(phi_str key) {
     for (size_t i = 0; i < key.len; i++)
         if ((unsigned char)key.at[i] < 0x20 || key.at[i] == 0x7f) return false;
@@ -31,8 +29,6 @@ static int phi__facts_compare(phi_str a, phi_str b) {
     if (order != 0) return order;
     return a.len < b.len ? -1 : a.len > b.len;
 }
-
-/* ---- the list ---- */
 
 /* The place of a key; where it is missing, *found is false and it belongs there. */
 static size_t phi__facts_find(const phi__fact_list *list, phi_str key, bool *found) {
@@ -64,13 +60,6 @@ static bool phi__facts_copy(phi__fact *fact, phi_memory *memory, phi_str key, ph
     return true;
 }
 
-static bool phi__facts_room(phi__fact_list *list, phi_memory *memory) {
-    void *grown =
-        phi__grow(memory, list->at, &list->cap, phi__add(list->count, 1), sizeof *list->at);
-    if (grown != NULL) list->at = (phi__fact *)grown;
-    return grown != NULL;
-}
-
 /* version 0: the next one. PHI_FULL, PHI_NO_MEMORY: nothing changed. */
 static phi_status phi__facts_set(phi__fact_list *list, phi_memory *memory, phi_str key,
                                  phi_str value, uint64_t version) {
@@ -85,8 +74,12 @@ static phi_status phi__facts_set(phi__fact_list *list, phi_memory *memory, phi_s
     if (bytes + key.len + value.len > PHI_FACT_SCOPE_BYTES ||
         (!found && list->count >= PHI_FACT_SCOPE_COUNT))
         return PHI_FULL;
-    if ((!found && !phi__facts_room(list, memory)) || !phi__facts_copy(&made, memory, key, value))
-        return PHI_NO_MEMORY;
+    if (!found) {
+        void *grown = phi__grow(memory, list->at, &list->cap, list->count + 1, sizeof *list->at);
+        if (grown == NULL) return PHI_NO_MEMORY;
+        list->at = (phi__fact *)grown;
+    }
+    if (!phi__facts_copy(&made, memory, key, value)) return PHI_NO_MEMORY;
     made.version = version != 0 ? version : 1;
     if (found) {
         phi__facts_drop(&list->at[at], memory);
@@ -110,8 +103,6 @@ static void phi__fact_list_free(phi__fact_list *list, phi_memory *memory) {
     phi__free(memory, list->at, list->cap * sizeof *list->at);
     memset(list, 0, sizeof *list);
 }
-
-/* ---- as JSON ---- */
 
 /* A list as a JSON object; and back, into an empty list. PHI_PARSE, PHI_FULL, PHI_NO_MEMORY: the
    list is to be freed. */
@@ -143,7 +134,7 @@ static phi_status phi__facts_get(phi__fact_list *list, phi_memory *memory, const
     return status;
 }
 
-/* ======== The facts of groups, and the groups of an agent: both sorted by name. */
+/* ---- the facts of groups, and the groups of an agent: both sorted by name ---- */
 
 /* Of an agent. */
 typedef struct phi__facts_own {
@@ -151,8 +142,6 @@ typedef struct phi__facts_own {
     phi_str *groups; /* by name, each in memory of its own */
     size_t count, cap;
 } phi__facts_own;
-
-/* ---- groups ---- */
 
 /* The place of a group, as phi__facts_find; facts NULL: there are none. */
 static size_t phi__fact_groups_find(const phi__facts *facts, phi_str name, bool *found) {
@@ -209,19 +198,6 @@ static void phi__groups_tidy(phi__facts *facts, phi_memory *memory, size_t at) {
     for (facts->count--; at < facts->count; at++) facts->groups[at] = facts->groups[at + 1];
 }
 
-/* Frees all facts, those of all agents too. */
-static void phi__groups_clear(phi__facts *facts, phi_memory *memory) {
-    phi__fact_list_free(&facts->all, memory);
-    for (size_t i = 0; i < facts->count; i++) {
-        phi__fact_list_free(&facts->groups[i].list, memory);
-        phi__groups_drop(memory, facts->groups[i].name);
-    }
-    phi__free(memory, facts->groups, facts->cap * sizeof *facts->groups);
-    memset(facts, 0, sizeof *facts);
-}
-
-/* ---- the groups of an agent ---- */
-
 static size_t phi__groups_membership(const phi__facts_own *own, phi_str name, bool *found) {
     size_t at = 0;
     while (at < own->count && phi__facts_compare(own->groups[at], name) < 0) at++;
@@ -261,17 +237,24 @@ static void phi__groups_leave(phi__facts_own *own, phi_memory *memory, phi_str n
     for (own->count--; at < own->count; at++) own->groups[at] = own->groups[at + 1];
 }
 
-/* ======== World facts: the facts that an agent knows, the updates that tell them to its model,
-   and the facts in its snapshot. */
-
 static phi__facts_own *phi__facts_of(const phi__agent *agent) {
     return (phi__facts_own *)phi__feature_agent_state(agent, phi_feature_facts);
 }
 
-/* Frees a runtime's; none is harmless. */
 /* PHI_OK, or PHI_UNSUPPORTED: the runtime has no facts. */
 static phi_status phi__facts_need(phi_runtime *rt) {
     return phi__feature_need(rt, PHI__FEATURE_AT_FACTS, "facts", "phi_feature_facts");
+}
+
+/* Frees all facts, those of all agents too. */
+static void phi__groups_clear(phi__facts *facts, phi_memory *memory) {
+    phi__fact_list_free(&facts->all, memory);
+    for (size_t i = 0; i < facts->count; i++) {
+        phi__fact_list_free(&facts->groups[i].list, memory);
+        phi__groups_drop(memory, facts->groups[i].name);
+    }
+    phi__free(memory, facts->groups, facts->cap * sizeof *facts->groups);
+    memset(facts, 0, sizeof *facts);
 }
 
 static void phi__facts_free(phi_runtime *rt) {
@@ -294,20 +277,18 @@ static phi__agent *phi__facts_shown_owner(phi__agent *agent) {
    narrower scope comes later. */
 static void phi__facts_shown_merge(phi_fact *list, size_t *count, const phi__fact_list *scope,
                                    phi_str group, bool own) {
-    size_t k, at = 0;
-    for (size_t i = 0; i < scope->count; i++) {
+    size_t at = 0;
+    for (size_t i = 0; i < scope->count; i++, at++) {
+        const phi__fact *fact = &scope->at[i];
         int order = 1;
-        while (at < *count && (order = phi__facts_compare(list[at].key, scope->at[i].key)) < 0)
-            at++;
-        if (at == *count || order != 0) {
-            for (k = (*count)++; k > at; k--) list[k] = list[k - 1];
-        }
+        while (at < *count && (order = phi__facts_compare(list[at].key, fact->key)) < 0) at++;
+        if (at == *count || order != 0)
+            for (size_t k = (*count)++; k > at; k--) list[k] = list[k - 1];
         list[at].group = group;
         list[at].own = own;
-        list[at].key = scope->at[i].key;
-        list[at].value = scope->at[i].value;
-        list[at].version = scope->at[i].version;
-        at++;
+        list[at].key = fact->key;
+        list[at].value = fact->value;
+        list[at].version = fact->version;
     }
 }
 
@@ -317,24 +298,25 @@ static bool phi__facts_known(phi__agent *agent, phi_arena *arena, const phi_fact
     const phi__agent *owner = phi__facts_shown_owner(agent);
     const phi__facts *facts = owner->rt->facts;
     const phi__facts_own *own = phi__facts_of(owner);
-    size_t most = own->list.count + (facts != NULL ? facts->all.count : 0), at;
-    phi_fact *list;
-    bool found;
-    for (size_t i = 0; i < own->count; i++) {
-        at = phi__fact_groups_find(facts, own->groups[i], &found);
-        if (found) most += facts->groups[at].list.count;
-    }
-    *count = 0;
-    *out = list = (phi_fact *)phi_arena_alloc(arena, phi__max(most, 1) * sizeof *list);
-    if (list == NULL) return false;
-    if (facts != NULL) phi__facts_shown_merge(list, count, &facts->all, phi__str("", 0), false);
-    for (size_t i = 0; i < own->count; i++) {
-        at = phi__fact_groups_find(facts, own->groups[i], &found);
-        if (found)
-            phi__facts_shown_merge(list, count, &facts->groups[at].list, facts->groups[at].name,
-                                   false);
+    phi_fact *list = NULL;
+    for (int fill = 0; fill < 2; fill++) { /* counts the facts first */
+        size_t most = own->list.count + (facts != NULL ? facts->all.count : 0);
+        *count = 0;
+        if (fill == 1 && facts != NULL)
+            phi__facts_shown_merge(list, count, &facts->all, phi__str("", 0), false);
+        for (size_t i = 0; i < own->count; i++) {
+            bool found;
+            size_t at = phi__fact_groups_find(facts, own->groups[i], &found);
+            if (!found) continue;
+            const phi__fact_group *group = &facts->groups[at];
+            most += group->list.count;
+            if (fill == 1) phi__facts_shown_merge(list, count, &group->list, group->name, false);
+        }
+        if (fill == 0) list = (phi_fact *)phi_arena_alloc(arena, phi__max(most, 1) * sizeof *list);
+        if (list == NULL) return false;
     }
     phi__facts_shown_merge(list, count, &own->list, phi__str("", 0), true);
+    *out = list;
     return true;
 }
 
@@ -345,11 +327,6 @@ static size_t phi__facts_shown_cost(const phi_fact *fact) {
     for (size_t i = 0; i < fact->value.len; i++)
         if (fact->value.at[i] == '\n' || fact->value.at[i] == '\r') bytes += 2;
     return bytes;
-}
-
-/* 0: of all; 1: of a group; 2: its own. */
-static int phi__facts_shown_breadth(const phi_fact *fact) {
-    return fact->own ? 2 : fact->group.len > 0 ? 1 : 0;
 }
 
 /* A line break in a value is followed by blanks: only a key begins a line. */
@@ -365,21 +342,6 @@ static void phi__facts_shown_line(phi__buf *out, const phi_fact *fact) {
     }
 }
 
-/* Whether each fact is shown, in `shown`: the own ones first, then those of groups, then those of
-   all, in the order of their keys, as far as there is room. How many are not. */
-static size_t phi__facts_shown_choose(const phi_fact *list, size_t count, uint8_t *shown) {
-    size_t room = PHI_FACT_SHOWN_BYTES, left = count, i;
-    for (int breadth = 2; breadth >= 0; breadth--)
-        for (i = 0; i < count; i++) {
-            size_t cost = phi__facts_shown_cost(&list[i]);
-            if (phi__facts_shown_breadth(&list[i]) != breadth || cost > room) continue;
-            shown[i] = 1;
-            room -= cost;
-            left--;
-        }
-    return left;
-}
-
 /* Most programs have no facts: their requests take no memory for them. */
 static bool phi__facts_none(phi__agent *agent) {
     const phi__agent *owner = phi__facts_shown_owner(agent);
@@ -389,16 +351,27 @@ static bool phi__facts_none(phi__agent *agent) {
            (facts == NULL || (facts->all.count == 0 && (facts->count == 0 || own->count == 0)));
 }
 
-/* The facts that fit, in *list; `left` more do not. False: no memory. */
+/* The facts that fit, in *list: the own ones first, then those of groups, then those of all, in the
+   order of their keys; `left` more do not. False: no memory. */
 static bool phi__facts_shown_list(phi__agent *agent, phi_arena *arena, const phi_fact **list,
                                   size_t *count, size_t *left) {
-    size_t all, i;
+    size_t all, room = PHI_FACT_SHOWN_BYTES;
     if (!phi__facts_known(agent, arena, list, &all)) return false;
     phi_fact *kept = (phi_fact *)(uintptr_t)*list; /* it was made just now */
     uint8_t *shown = (uint8_t *)phi__arena_zero(arena, phi__max(all, 1));
     if (shown == NULL) return false;
-    *left = phi__facts_shown_choose(*list, all, shown);
-    for (i = 0, *count = 0; i < all; i++)
+    *left = all;
+    for (int breadth = 2; breadth >= 0; breadth--)
+        for (size_t i = 0; i < all; i++) {
+            size_t cost = phi__facts_shown_cost(&kept[i]);
+            int broad = kept[i].own ? 2 : kept[i].group.len > 0 ? 1 : 0;
+            if (broad != breadth || cost > room) continue;
+            shown[i] = 1;
+            room -= cost;
+            --*left;
+        }
+    *count = 0;
+    for (size_t i = 0; i < all; i++)
         if (shown[i] != 0) kept[(*count)++] = kept[i];
     return true;
 }
@@ -505,8 +478,6 @@ static bool phi__facts_merge(phi_arena *arena, phi_str details, phi__told **told
     return true;
 }
 
-/* ---- one update ---- */
-
 typedef struct phi__facts_update {
     phi__buf text, gone; /* facts that hold; keys that hold no more */
     phi__buf keys;       /* of the details */
@@ -572,18 +543,6 @@ static void phi__facts_compose(phi__facts_update *u, const phi_texts *texts, siz
     if (u->text.failed || u->gone.failed || u->keys.failed) text->failed = true;
 }
 
-static bool phi__facts_say(phi__run *run, phi__buf *text, phi__buf *details) {
-    phi_content content = PHI_ZERO;
-    phi_message message = PHI_ZERO;
-    if (text->failed || details->failed) return false;
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = phi__buf_str(text);
-    message.content = &content;
-    message.content_count = 1;
-    message.details = phi__buf_str(details);
-    return phi__tell(run, &message);
-}
-
 /* Tells everything, or the changes since. */
 static bool phi__facts_tell(phi__run *run, phi_arena *arena, const phi__tellings *tellings,
                             const phi_fact *list, size_t count, size_t left) {
@@ -604,7 +563,12 @@ static bool phi__facts_tell(phi__run *run, phi_arena *arena, const phi__tellings
         phi__facts_differ(&u, list, count, told, number > 0 ? told_count : 0);
         phi__facts_compose(&u, run->agent->desc.texts, number, phi__facts_state(list, count, left),
                            left, &text, &details);
-        done = phi__facts_say(run, &text, &details);
+        phi_content content = phi__input_text(phi__buf_str(&text));
+        phi_message message = PHI_ZERO;
+        message.content = &content;
+        message.content_count = 1;
+        message.details = phi__buf_str(&details);
+        done = !text.failed && !details.failed && phi__tell(run, &message);
     }
     phi__buf_free(&u.text);
     phi__buf_free(&u.gone);
@@ -613,8 +577,6 @@ static bool phi__facts_tell(phi__run *run, phi_arena *arena, const phi__tellings
     phi__buf_free(&details);
     return done;
 }
-
-/* ---- the request ---- */
 
 static bool phi__facts_show(phi__run *run) {
     const phi_fact *list = NULL;
@@ -691,10 +653,7 @@ PHI_API const phi__feature *phi_feature_facts(void) {
     return &feature;
 }
 
-/* ======== Sets, reads and lists the facts of a scope, and writes those of all agents and of
-   groups as text. */
-
-/* ---- scopes ---- */
+/* ---- the facts of a scope, for the host; those of all agents and of groups as text ---- */
 
 /* The list of a scope, and its memory. *list NULL: it has no facts; make: it is made, where the
    scope can have some. */

@@ -297,21 +297,16 @@ static phi__record *phi__events_make(phi__agent *agent, phi_str text, phi__answe
     return record;
 }
 
-/* What stands behind a record of a part: its message, its blocks, and their strings, terminated. */
+/* What is behind a record of a part: its message, its blocks, and their strings, terminated. */
 static size_t phi__events_part_bytes(const phi_event *event, const phi_message *part) {
     size_t bytes = phi__add(sizeof *part, phi__mul(part->content_count, sizeof *part->content));
-    bytes = phi__add(bytes, phi__add(event->text.len, 1));
-    bytes = phi__add(bytes, phi__add(event->child_loop_id.len, 1));
-    bytes = phi__add(bytes, phi__add(part->details.len, 1));
+    bytes = phi__add(bytes, phi__add(event->text.len, event->child_loop_id.len));
+    bytes = phi__add(bytes, phi__add(part->details.len, 3));
     for (size_t i = 0; i < part->content_count; i++) {
         const phi_content *c = &part->content[i];
-        bytes = phi__add(bytes, phi__add(c->text.len, 1));
-        bytes = phi__add(bytes, phi__add(c->data.len, 1));
-        bytes = phi__add(bytes, phi__add(c->mime_type.len, 1));
-        bytes = phi__add(bytes, phi__add(c->url.len, 1));
-        bytes = phi__add(bytes, phi__add(c->name.len, 1));
-        bytes = phi__add(bytes, phi__add(c->replay.len, 1));
-        bytes = phi__add(bytes, phi__add(c->protocol.len, 1));
+        const size_t lens[] = {c->text.len, c->data.len,   c->mime_type.len, c->url.len,
+                               c->name.len, c->replay.len, c->protocol.len};
+        for (size_t k = 0; k < PHI__COUNT(lens); k++) bytes = phi__add(bytes, phi__add(lens[k], 1));
     }
     return bytes;
 }
@@ -330,15 +325,6 @@ static bool phi__events_unwanted(phi__agent *agent, const phi_event *event) {
     if (watch == NULL) return false;
     if (watch->event != NULL && watch->event(agent, event)) agent->tree.due = true;
     return watch->hidden;
-}
-
-static bool phi__events_unwanted_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
-                                       phi_str text) {
-    phi_event event = PHI_ZERO;
-    event.kind = kind;
-    event.block_index = block_index;
-    event.text = text;
-    return phi__events_unwanted(agent, &event);
 }
 
 PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
@@ -384,6 +370,13 @@ PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__an
     return true;
 }
 
+PHI__FN bool phi__events_warn(phi__agent *agent, phi_str text) {
+    phi_event event = PHI_ZERO;
+    event.kind = PHI_EV_WARNING;
+    event.text = text;
+    return phi__events_emit(agent, &event, NULL, 0);
+}
+
 PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event) {
     size_t bytes = phi__add(phi__add(event->text.len, event->arguments.len),
                             phi__add(phi__add(event->source.len, event->question_kind.len), 4));
@@ -403,8 +396,13 @@ PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event) {
 PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                     phi_str text, phi__answer *answer, size_t partial_len) {
     if (agent->slot == NULL) return true;
-    if (agent->tree.watch != NULL && phi__events_unwanted_delta(agent, kind, block_index, text))
-        return true;
+    if (agent->tree.watch != NULL) {
+        phi_event event = PHI_ZERO;
+        event.kind = kind;
+        event.block_index = block_index;
+        event.text = text;
+        if (phi__events_unwanted(agent, &event)) return true;
+    }
     phi__record *record = phi__events_make(agent, text, answer, partial_len);
     if (record == NULL) return false;
     memset(&record->event, 0, sizeof record->event);

@@ -95,8 +95,6 @@ PHI__FN phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_inp
                                      phi_str details);
 /* Moves a queue's messages for a checkpoint, and the pull hook's reply, to the pending input. */
 PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
-/* The pending input, in its order; NULL: none. */
-PHI__FN phi__input *phi__input_first(const phi__run *run);
 PHI__FN void phi__input_take_injected(phi__run *run); /* is pending from now on */
 PHI__FN void phi__input_end(phi__run *run);           /* the run goes */
 /* Pending input goes back to its queue; injected messages are reported as dropped. */

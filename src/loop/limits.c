@@ -356,7 +356,7 @@ PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_
     if (!phi__budget_limited(agent)) return true;
     const phi_policy *policy = phi__projection_policy(agent);
     uint64_t in = phi__projection_view_tokens(agent) + phi__projection_overhead(run) + more;
-    for (const phi__input *input = phi__input_first(run); input != NULL; input = input->next)
+    for (const phi__input *input = run->poll.pending.head; input != NULL; input = input->next)
         in += phi_tokens_of_message(phi__projection_counter(agent), &input->message);
     if (policy != NULL) {
         uint64_t most = phi__policy_filled(policy).max_input_tokens;

@@ -116,7 +116,9 @@ PHI__FN void phi__events_free(phi__events *events);
    copied; its other strings must live as long as the agent's thread. False: no memory. */
 PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                               size_t partial_len);
-/* The same with copies of all strings of a question. */
+/* PHI_EV_WARNING with that text. False: no memory. */
+PHI__FN bool phi__events_warn(phi__agent *agent, phi_str text);
+/* As phi__events_emit, with copies of all strings of a question. */
 PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event);
 /* The reserve of an agent that is to run: taken before, and given back when there is no run and it
    is not in use. False: no memory. */

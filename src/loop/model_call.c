@@ -41,10 +41,7 @@ static bool phi__thinking_warn(phi__run *run, const phi__thinking *now) {
     char words[200];
     (void)snprintf(words, sizeof words, "The thinking of %llu answer%s is not sent any more: %s",
                    (unsigned long long)now->dropped, now->dropped == 1 ? "" : "s", now->cause);
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_WARNING;
-    event.text = phi_str_of(words);
-    return phi__events_emit(run->agent, &event, NULL, 0);
+    return phi__events_warn(run->agent, phi_str_of(words));
 }
 
 /* After a request was rendered: emits one warning each time another change takes thinking away.

@@ -28,10 +28,7 @@ static void phi__stored_emit(phi_thread *thread, const char *why) {
     if (agent == NULL || thread->journal->failing) return;
     (void)snprintf(words, sizeof words, "The thread \"%s\" could not be stored: %s",
                    thread->journal->id, why);
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_WARNING;
-    event.text = phi_str_of(words);
-    phi__journal_set_failing(thread, phi__events_emit(agent, &event, NULL, 0));
+    phi__journal_set_failing(thread, phi__events_warn(agent, phi_str_of(words)));
 }
 
 static bool phi__stored_write(phi_thread *thread, bool all) {

@@ -5,8 +5,9 @@
 
 #include <stdio.h>
 
-/* ======== Checks tools as an agent is to have them. A refusal names the fault in
-   phi_last_error, and changes nothing. */
+/* ---- checks of tools ----
+
+   A refusal names the fault in phi_last_error, and changes nothing. */
 
 PHI__FN bool phi__tool_check_schema_fault(const phi_json *schema, char *out, size_t size) {
     const phi_json *properties = phi_json_get(schema, "properties");
@@ -45,17 +46,6 @@ PHI__FN phi_status phi__tool_check_raw(phi_runtime *rt, const char *what, const 
         status = phi__error(rt, PHI_BAD_ARG, "%s: expected UTF-8", what);
     phi_arena_free(&arena);
     return status;
-}
-
-/* A tool with an empty raw comes with another element of the list. */
-static phi_status phi__tool_check_own_raw(phi_runtime *rt, const phi_tool *tool) {
-    char what[120];
-    if (tool->raw == NULL) return PHI_OK;
-    if (tool->raw_protocol == NULL || tool->raw_protocol[0] == '\0')
-        return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": raw_protocol is missing", tool->name);
-    if (tool->raw[0] == '\0') return PHI_OK;
-    (void)snprintf(what, sizeof what, "tool \"%.64s\": raw", tool->name);
-    return phi__tool_check_raw(rt, what, tool->raw);
 }
 
 static phi_status phi__tool_check_schema(phi_runtime *rt, const phi_tool *tool) {
@@ -117,8 +107,17 @@ PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *r
         return phi__feature_missing(rt, "strict", "phi_feature_formats");
     if (tool->deferred && rt->features.deferral == NULL)
         return phi__feature_missing(rt, "deferred", "phi_feature_deferral");
-    phi_status status = phi__tool_check_own_raw(rt, tool);
-    return status == PHI_OK ? phi__tool_check_schema(rt, tool) : status;
+    if (tool->raw != NULL) {
+        if (tool->raw_protocol == NULL || tool->raw_protocol[0] == '\0')
+            return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": raw_protocol is missing", tool->name);
+        char what[120];
+        (void)snprintf(what, sizeof what, "tool \"%.64s\": raw", tool->name);
+        /* a tool with an empty raw comes with another element of the list */
+        phi_status status =
+            tool->raw[0] != '\0' ? phi__tool_check_raw(rt, what, tool->raw) : PHI_OK;
+        if (status != PHI_OK) return status;
+    }
+    return phi__tool_check_schema(rt, tool);
 }
 
 PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *rules,
@@ -145,7 +144,7 @@ PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *r
     return phi__tool_check_names(rt, rules, tools, count);
 }
 
-/* ======== A list of tools: an agent's, or those of one request. */
+/* ---- the list ---- */
 
 enum { PHI__TOOLSET_BLOCK = 512 }; /* bytes; a handful of tools */
 
@@ -172,17 +171,12 @@ static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
     phi__tool_view *view = &set->views[i];
     *tool = *given;
     if (tool->timeout_ms == 0) tool->timeout_ms = timeout_ms;
-    if (tool->schema == NULL) {
-        tool->schema = phi__toolset_schema(tool);
-    }
+    tool->schema = phi__toolset_schema(tool);
+    memset(view, 0, sizeof *view);
     view->name = phi_str_of(tool->name);
     view->description = phi_str_of(tool->description);
     view->schema = phi_str_of(tool->schema);
     view->strict = tool->strict ? set->features->formats : NULL;
-    view->is_raw = false;
-    view->raw = phi__str(NULL, 0);
-    view->deferred = false;
-    view->adapted = NULL;
     set->has_lone = set->has_lone || tool->not_concurrent;
     set->has_fields = set->has_fields || tool->on_field != NULL;
     set->names_steps = set->names_steps || tool->names_steps;
@@ -190,8 +184,6 @@ static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
     set->may_defer =
         set->may_defer || tool->deferred || (tool->may_defer && set->features->deferral != NULL);
 }
-
-/* ---- raw tools ---- */
 
 /* A tool with `raw`, as one protocol has it. False: that protocol does not get it. */
 static bool phi__toolset_offer_one(const phi_tool *tool, const char *const *names,
@@ -243,30 +235,24 @@ PHI__FN void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t t
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
                                uint32_t timeout_ms) {
     phi__toolset made;
-    size_t i;
     phi__toolset_init(&made, set->arena.memory, set->features);
+    bool good = true;
     if (count > 0) {
         made.tools = (phi_tool *)phi_arena_alloc(&made.arena, phi__mul(count, sizeof *made.tools));
         made.views =
             (phi__tool_view *)phi_arena_alloc(&made.arena, phi__mul(count, sizeof *made.views));
-        if (made.tools == NULL || made.views == NULL) {
-            phi__toolset_free(&made);
-            return false;
-        }
+        good = made.tools != NULL && made.views != NULL;
     }
     made.count = made.own = count;
-    for (i = 0; i < count; i++) phi__toolset_put(&made, i, &tools[i], timeout_ms);
-    if (made.may_defer) {
+    for (size_t i = 0; good && i < count; i++) phi__toolset_put(&made, i, &tools[i], timeout_ms);
+    if (good && made.may_defer) {
         made.finders = (phi_tool *)phi__arena_zero(&made.arena, 2 * sizeof *made.finders);
-        if (made.finders == NULL) {
-            phi__toolset_free(&made);
-            return false;
-        }
-        for (i = 0; i < 2; i++) made.finders[i].timeout_ms = timeout_ms;
+        good = made.finders != NULL;
+        for (size_t i = 0; good && i < 2; i++) made.finders[i].timeout_ms = timeout_ms;
     }
-    phi__toolset_free(set); /* last: `tools` may be in it */
-    *set = made;
-    return true;
+    phi__toolset_free(good ? set : &made); /* last: `tools` may be in it */
+    if (good) *set = made;
+    return good;
 }
 
 PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name) {
@@ -297,11 +283,11 @@ PHI__FN void phi__toolset_free_run(phi__run *run) {
     run->agent->tools = &run->agent->toolset;
 }
 
-/* ======== The tool sources of an agent: their lists are taken and given back, and tools
-   that fit stand in its toolset behind its own.
+/* ---- the tool sources of an agent ----
 
-   An exchange makes everything anew beside the old: lists, verdicts, the toolset. Only when nothing
-   can fail any more does it take the place of the old, whose lists are given back last. */
+   Their lists are taken and given back, and tools that fit follow its own in its toolset. An
+   exchange makes new lists, verdicts and a new toolset while the old ones are kept. Only when
+   nothing can fail any more do they take the place of the old, whose lists are given back last. */
 
 enum {
     PHI__TOOL_SOURCES_NAME = 80,    /* bytes of a name in events */
@@ -347,8 +333,6 @@ typedef struct phi__tool_exchange {
     size_t left_out;        /* tools that the agent does not get, and was warned of or not */
 } phi__tool_exchange;
 
-/* ---- lists ---- */
-
 static void phi__sources_give_back(phi__agent *agent, const phi_tool_source *source,
                                    phi__tool_list *list) {
     if (list->taken && source->release != NULL) source->release(source->user_data, list->tools);
@@ -356,23 +340,9 @@ static void phi__sources_give_back(phi__agent *agent, const phi_tool_source *sou
     memset(list, 0, sizeof *list);
 }
 
-static void phi__sources_warn(phi__agent *agent, const char *words) {
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_WARNING;
-    event.text = phi_str_of(words);
-    (void)phi__events_emit(agent, &event, NULL, 0);
-}
-
 static void phi__sources_leave_out(phi__tool_exchange *x, const char *words) {
-    if (x->left_out++ < PHI__TOOL_SOURCES_WARNINGS) phi__sources_warn(x->agent, words);
-}
-
-static void phi__sources_count_left(const phi__tool_exchange *x) {
-    char words[60];
-    if (x->left_out <= PHI__TOOL_SOURCES_WARNINGS) return;
-    (void)snprintf(words, sizeof words, "%u more tools were left out",
-                   (unsigned)(x->left_out - PHI__TOOL_SOURCES_WARNINGS));
-    phi__sources_warn(x->agent, words);
+    if (x->left_out++ < PHI__TOOL_SOURCES_WARNINGS)
+        (void)phi__events_warn(x->agent, phi_str_of(words));
 }
 
 /* What phi_last_error says, which stays the host's. */
@@ -423,7 +393,7 @@ static bool phi__sources_take(phi__tool_exchange *x, phi__tool_place *place) {
     memset(next, 0, sizeof *next);
     if (status == PHI_NO_MEMORY) return false;
     (void)snprintf(words, sizeof words, "A tool source gave no list: %s", phi_status_text(status));
-    phi__sources_warn(x->agent, words);
+    (void)phi__events_warn(x->agent, phi_str_of(words));
     return true;
 }
 
@@ -518,35 +488,23 @@ static bool phi__sources_compare(phi__tool_exchange *x) {
     return !x->text.failed;
 }
 
-/* ---- the exchange ---- */
-
-static void phi__sources_begin(phi__tool_exchange *x, phi__agent *agent, const phi_tool *own,
-                               size_t own_count) {
-    memset(x, 0, sizeof *x);
-    x->agent = agent;
-    x->rules = phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
-                                     phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
-    x->own = own;
-    x->own_count = own_count;
-    phi_arena_init(&x->arena, &agent->memory, 0);
-    phi__map_init(&x->before, &agent->memory);
-    phi__map_init(&x->after, &agent->memory);
-    phi__buf_init(&x->text, &agent->memory);
-}
-
 static bool phi__sources_prepare(phi__tool_exchange *x) {
     phi__tool_sources *sources = x->agent->sources;
     for (size_t i = 0; i < sources->count; i++) {
         phi__tool_place *place = &sources->places[i];
-        if (!place->known || place->seen != place->version) {
-            if (!phi__sources_take(x, place)) return false;
-        }
+        if ((!place->known || place->seen != place->version) && !phi__sources_take(x, place))
+            return false;
         if (sources->recheck && !place->next.fresh && place->list.count > 0 &&
             !phi__sources_judge_all(x, &place->list))
             return false;
     }
     if (!phi__sources_combine(x) || !phi__sources_compare(x)) return false;
-    phi__sources_count_left(x);
+    if (x->left_out > PHI__TOOL_SOURCES_WARNINGS) {
+        char words[60];
+        (void)snprintf(words, sizeof words, "%u more tools were left out",
+                       (unsigned)(x->left_out - PHI__TOOL_SOURCES_WARNINGS));
+        (void)phi__events_warn(x->agent, phi_str_of(words));
+    }
     return true;
 }
 
@@ -572,42 +530,48 @@ static void phi__sources_settle(phi__agent *agent, bool good) {
     if (good) sources->recheck = false;
 }
 
-static bool phi__sources_emit(const phi__tool_exchange *x) {
-    if (x->text.len == 0) return true;
+/* The event comes last of all that may fail. */
+static bool phi__sources_install(phi__tool_exchange *x, bool quiet) {
+    phi__agent *agent = x->agent;
+    phi__toolset *set = &agent->toolset, made;
+    bool had = set->has_fields || set->names_steps;
+    phi__toolset_init(&made, &agent->memory, set->features);
+    if (!phi__toolset_take(&made, x->all, x->count, agent->desc.tool_options.timeout_ms))
+        return false;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TOOLS_CHANGED;
     event.text = phi__buf_str(&x->text);
-    return phi__events_emit(x->agent, &event, NULL, 0);
-}
-
-/* The event comes last of all that may fail. */
-static bool phi__sources_install(phi__tool_exchange *x, bool quiet) {
-    phi__toolset *set = &x->agent->toolset, made;
-    bool stood = set->has_fields || set->names_steps;
-    phi__toolset_init(&made, &x->agent->memory, set->features);
-    if (!phi__toolset_take(&made, x->all, x->count, x->agent->desc.tool_options.timeout_ms))
-        return false;
-    if (!quiet && !phi__sources_emit(x)) {
+    if (!quiet && event.text.len > 0 && !phi__events_emit(agent, &event, NULL, 0)) {
         phi__toolset_free(&made);
         return false;
     }
     phi__toolset_free(set);
     *set = made;
     set->own = x->own_count;
-    phi__feature_agent(x->agent, PHI__POINT_CHANGED);
-    if (x->agent->run != NULL && !stood && (set->has_fields || set->names_steps))
-        phi__feature_begin(x->agent->run); /* features that had nothing to do before */
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
+    if (agent->run != NULL && !had && (set->has_fields || set->names_steps))
+        phi__feature_begin(agent->run); /* features that had nothing to do before */
     return true;
 }
 
-static phi_status phi__sources_exchange(phi__tool_exchange *x, bool quiet) {
-    phi__agent *agent = x->agent;
-    bool good = phi__sources_prepare(x) && phi__sources_install(x, quiet);
+static phi_status phi__sources_exchange(phi__agent *agent, const phi_tool *own, size_t own_count,
+                                        bool quiet) {
+    phi__tool_exchange x = PHI_ZERO;
+    x.agent = agent;
+    x.rules = phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
+                                    phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
+    x.own = own;
+    x.own_count = own_count;
+    phi_arena_init(&x.arena, &agent->memory, 0);
+    phi__map_init(&x.before, &agent->memory);
+    phi__map_init(&x.after, &agent->memory);
+    phi__buf_init(&x.text, &agent->memory);
+    bool good = phi__sources_prepare(&x) && phi__sources_install(&x, quiet);
     phi__sources_settle(agent, good);
-    phi__buf_free(&x->text);
-    phi__map_free(&x->before);
-    phi__map_free(&x->after);
-    phi_arena_free(&x->arena);
+    phi__buf_free(&x.text);
+    phi__map_free(&x.before);
+    phi__map_free(&x.after);
+    phi_arena_free(&x.arena);
     return good ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -638,7 +602,6 @@ static bool phi__sources_make(phi__agent *agent, const phi_tool_source *const *g
    calls. quiet: without PHI_EV_TOOLS_CHANGED. PHI_NO_MEMORY: nothing changed. */
 static phi_status phi__sources_refresh(phi__agent *agent, bool quiet) {
     phi__tool_sources *sources = agent->sources;
-    phi__tool_exchange x;
     bool changed = sources->recheck;
     for (size_t i = 0; i < sources->count; i++) {
         phi__tool_place *place = &sources->places[i];
@@ -646,19 +609,16 @@ static phi_status phi__sources_refresh(phi__agent *agent, bool quiet) {
         changed = changed || !place->known || place->seen != place->version;
     }
     if (!changed) return PHI_OK;
-    phi__sources_begin(&x, agent, agent->toolset.tools, agent->toolset.own);
-    return phi__sources_exchange(&x, quiet);
+    return phi__sources_exchange(agent, agent->toolset.tools, agent->toolset.own, quiet);
 }
 
-/* The agent has other tools of its own, which were checked. PHI_NO_MEMORY: nothing changed. */
-/* Lists stay as they are: no source is asked. */
+/* The agent has other tools of its own, which were checked; no source is asked. PHI_NO_MEMORY:
+   nothing changed. */
 static phi_status phi__sources_own(phi__agent *agent, const phi_tool *tools, size_t count) {
     phi__tool_sources *sources = agent->sources;
-    phi__tool_exchange x;
     for (size_t i = 0; i < sources->count; i++)
         sources->places[i].seen = sources->places[i].version;
-    phi__sources_begin(&x, agent, tools, count);
-    return phi__sources_exchange(&x, false);
+    return phi__sources_exchange(agent, tools, count, false);
 }
 
 PHI__FN void phi__sources_recheck(phi__agent *agent) {

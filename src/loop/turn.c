@@ -12,11 +12,10 @@
 
 #include <stdio.h>
 
-/* ======== An attempt: a model call, tried once. It is sent, and its answer decoded, a slice at
-   a time, into an assembly whose parts become events; turn.c handles its end. A retry waits
-   here, and sends the same bytes.
+/* ---- an attempt: a model call, tried once ----
 
-   The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the
+   It is sent, and its answer decoded, a slice at a time, into an assembly whose parts become
+   events. A retry waits here, and sends the same bytes. The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the
    buffer may move. When the host does not drain its events, no slice is taken, the buffer fills,
    and the transport stops reading. */
 
@@ -26,8 +25,6 @@ enum {
     PHI__ATTEMPT_URL = 400,          /* bytes of a URL in an error's message */
     PHI__ATTEMPT_LINGER_MS = 1000    /* for the usage behind an answer's end, or its failure */
 };
-
-/* ---- an attempt, as far as its end does not matter ---- */
 
 PHI__FN void phi__attempt_init(phi__run *run) {
     phi__secret_init(&run->attempt.secrets, &run->arena);
@@ -86,31 +83,25 @@ static bool phi__attempt_retract(phi__run *run) {
            phi__events_emit(run->agent, &event, run->attempt.answer, 0);
 }
 
-static void phi__attempt_close(phi__run *run) {
+/* Frees the attempt. settle: the reply takes the answer's place; else its events stay valid. */
+static void phi__attempt_close(phi__run *run, bool settle) {
     phi__attempt_detach(run);
     phi__reader_free(&run->attempt.reader);
     phi__buf_free(&run->attempt.collected);
+    if (settle) phi__answer_settle(run->attempt.answer, run->reply);
+    phi__answer_drop(run->attempt.answer);
+    run->attempt.answer = NULL;
 }
 
 PHI__FN void phi__attempt_drop(phi__run *run) {
     if (run->attempt.encoding) phi__encoder_free(&run->attempt.encoder);
     run->attempt.encoding = false;
-    if (run->attempt.answer == NULL) return; /* nothing was opened */
-    phi__attempt_close(run);
-    phi__answer_settle(run->attempt.answer, run->reply);
-    phi__answer_drop(run->attempt.answer);
-    run->attempt.answer = NULL;
+    if (run->attempt.answer != NULL) phi__attempt_close(run, true); /* else nothing was opened */
 }
 
-/* The same for an attempt whose answer is not needed: it is charged, and its emitted events stay
-   valid. */
-/* Frees an attempt whose answer is not needed. Its emitted events stay valid. */
 static void phi__attempt_abandon(phi__run *run) {
     phi__attempt_charge(run);
-    phi__attempt_close(run);
-    /* not settled: events in the queue still show it */
-    phi__answer_drop(run->attempt.answer);
-    run->attempt.answer = NULL;
+    phi__attempt_close(run, false);
 }
 
 /* Copied, without control characters and without the secrets that the requests carried. */
@@ -123,24 +114,20 @@ static bool phi__attempt_keep_words(phi__run *run, phi_arena *arena, phi_str wor
     return true;
 }
 
-/* A failure that outlives the call: in the thread; the static one when there is no memory. */
-static const phi_failure *phi__attempt_keep_failure(phi__run *run, const phi_failure *failure) {
-    phi_arena *arena = phi__thread_room(run->agent->thread);
-    phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
-    if (kept == NULL) return NULL;
-    *kept = *failure;
-    if (!phi__attempt_keep_words(run, arena, failure->code, &kept->code) ||
-        !phi__attempt_keep_words(run, arena, failure->message, &kept->message) ||
-        !phi__attempt_keep_words(run, arena, failure->request_id, &kept->request_id))
-        return NULL;
-    return kept;
-}
-
+/* The attempt failed so; the failure is kept in the thread, since it outlives the call. */
 PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure,
                                        phi_status status) {
-    run->attempt.fault = phi__attempt_keep_failure(run, failure);
+    phi_arena *arena = phi__thread_room(run->agent->thread);
+    phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
+    if (kept != NULL) *kept = *failure;
+    if (kept != NULL &&
+        (!phi__attempt_keep_words(run, arena, failure->code, &kept->code) ||
+         !phi__attempt_keep_words(run, arena, failure->message, &kept->message) ||
+         !phi__attempt_keep_words(run, arena, failure->request_id, &kept->request_id)))
+        kept = NULL;
+    run->attempt.fault = kept;
     run->attempt.fault_status = status;
-    return run->attempt.fault != NULL ? PHI__RUN_ENDED : PHI__RUN_LOST;
+    return kept != NULL ? PHI__RUN_ENDED : PHI__RUN_LOST;
 }
 
 PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure) {
@@ -185,17 +172,6 @@ static bool phi__attempt_prepare(phi__run *run) {
     return true;
 }
 
-/* What must not come back in an error. False: no memory. */
-static bool phi__attempt_note_secrets(phi__run *run) {
-    const phi__agent *agent = run->agent;
-    phi__secrets *secrets = &run->attempt.secrets;
-    if (!agent->in_process) phi__secret_add_request(secrets, &run->attempt.encoder.request);
-    phi__secret_add_key(secrets, phi_str_of(run->attempt.spec.model->api_key));
-    phi__secret_add_key(secrets, phi_str_of(agent->desc.model.api_key));
-    phi__http_words_proxy(agent->rt->http, secrets);
-    return !secrets->failed;
-}
-
 static void phi__attempt_hide_text(phi__run *run, phi_str text, phi__secret_text kind) {
     char *at = (char *)(uintptr_t)text.at; /* the thread's own copy */
     if (text.len > 0) (void)phi__secret_hide(&run->attempt.secrets, at, text.len, kind);
@@ -215,7 +191,14 @@ PHI__FN phi_message *phi__attempt_hide(phi__run *run, phi_message *result) {
 static phi__state phi__attempt_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
-    if (!phi__attempt_prepare(run) || !phi__attempt_note_secrets(run)) return PHI__RUN_LOST;
+    if (!phi__attempt_prepare(run)) return PHI__RUN_LOST;
+    /* What must not come back in an error. */
+    phi__secrets *secrets = &run->attempt.secrets;
+    if (!agent->in_process) phi__secret_add_request(secrets, &run->attempt.encoder.request);
+    phi__secret_add_key(secrets, phi_str_of(run->attempt.spec.model->api_key));
+    phi__secret_add_key(secrets, phi_str_of(agent->desc.model.api_key));
+    phi__http_words_proxy(agent->rt->http, secrets);
+    if (secrets->failed) return PHI__RUN_LOST;
     if (agent->in_process) {
         run->reserved.requests = 0; /* it was made */
         phi_status status = phi__provider_open(run);
@@ -258,55 +241,42 @@ static phi__state phi__attempt_backoff(phi__run *run, bool *wait) {
     return PHI__RUN_BACKOFF;
 }
 
-/* ---- parts of the answer become events ---- */
-
-static phi_event_kind phi__attempt_delta_kind(phi_content_kind kind) {
-    switch (kind) {
-    case PHI_CONTENT_THINKING: return PHI_EV_THINKING;
-    case PHI_CONTENT_TOOL_CALL: return PHI_EV_TOOL_ARGUMENTS;
-    default: return PHI_EV_TEXT;
-    }
-}
-
-/* A block that phi does not interpret has come to its end. */
-static void phi__attempt_opaque(phi__run *run, size_t block) {
-    const phi__draft *draft = &run->attempt.answer->assembly.drafts[block];
-    if (run->attempt.lost || draft->kind != PHI_CONTENT_OPAQUE || draft->incomplete) return;
-    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step.wall_ms;
-    if (!phi__attempt_emit_start(run) ||
-        !phi__events_emit_opaque(run->agent, (uint32_t)block, phi__buf_str(&draft->name),
-                                 phi__buf_str(&draft->replay), run->attempt.answer))
-        run->attempt.lost = true;
-}
-
 static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part, size_t block,
                               size_t from) {
     phi__run *run = (phi__run *)ctx;
-    run->attempt.alive = true;
+    phi__attempt *attempt = &run->attempt;
+    attempt->alive = true;
     if (part == PHI__PART_AGAIN) {
-        run->attempt.answer->viewed = false;
-        if (!phi__attempt_retract(run)) run->attempt.lost = true;
-        run->attempt.emitted = false;
+        attempt->answer->viewed = false;
+        if (!phi__attempt_retract(run)) attempt->lost = true;
+        attempt->emitted = false;
         return;
     }
-    if (run->attempt.answer->content_cap < assembly->count &&
-        !phi__answer_room(run->attempt.answer))
-        run->attempt.lost = true;
-    /* until then, no event shows any of it */
-    if (part != PHI__PART_DELTA) {
-        if (part == PHI__PART_BLOCK_END) phi__attempt_opaque(run, block);
-        return;
-    }
-    if (run->attempt.lost) return;
-    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step.wall_ms;
-    if (!phi__attempt_emit_start(run)) run->attempt.lost = true;
-    if (run->attempt.lost) return;
+    if (attempt->answer->content_cap < assembly->count && !phi__answer_room(attempt->answer))
+        attempt->lost = true;
+    /* A delta, or the end of a block that phi does not interpret, is an event. */
     const phi__draft *draft = &assembly->drafts[block];
-    if (!phi__events_emit_delta(
-            run->agent, phi__attempt_delta_kind(phi__assembly_kind(assembly, block)),
-            (uint32_t)block, phi__str(draft->bytes.at + from, draft->bytes.len - from),
-            run->attempt.answer, draft->bytes.len))
-        run->attempt.lost = true;
+    bool opaque =
+        part == PHI__PART_BLOCK_END && draft->kind == PHI_CONTENT_OPAQUE && !draft->incomplete;
+    if (attempt->lost || (part != PHI__PART_DELTA && !opaque)) return;
+    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step.wall_ms;
+    if (!phi__attempt_emit_start(run)) {
+        attempt->lost = true;
+    } else if (opaque) {
+        if (!phi__events_emit_opaque(run->agent, (uint32_t)block, phi__buf_str(&draft->name),
+                                     phi__buf_str(&draft->replay), attempt->answer))
+            attempt->lost = true;
+    } else {
+        phi_content_kind kind = phi__assembly_kind(assembly, block);
+        if (!phi__events_emit_delta(run->agent,
+                                    kind == PHI_CONTENT_THINKING    ? PHI_EV_THINKING
+                                    : kind == PHI_CONTENT_TOOL_CALL ? PHI_EV_TOOL_ARGUMENTS
+                                                                    : PHI_EV_TEXT,
+                                    (uint32_t)block,
+                                    phi__str(draft->bytes.at + from, draft->bytes.len - from),
+                                    attempt->answer, draft->bytes.len))
+            attempt->lost = true;
+    }
 }
 
 /* ---- the end of the answer ---- */
@@ -482,15 +452,6 @@ static bool phi__attempt_decode(phi__run *run, bool *wait) {
     }
 }
 
-/* What may follow is the usage and the end of the body: at once, or they are not worth a wait. */
-static void phi__attempt_linger(phi__run *run) {
-    phi__transfer *transfer = run->attempt.transfer;
-    if (transfer->deadlines.idle_ms == PHI__ATTEMPT_LINGER_MS) return;
-    transfer->deadlines.idle_ms = PHI__ATTEMPT_LINGER_MS;
-    transfer->stage = PHI_TRANSFER_CONNECTED; /* so that being alive arms the timer anew */
-    phi__transfer_alive(transfer);
-}
-
 /* A model of the host's own, in process. */
 static phi__state phi__attempt_poll(phi__run *run, bool *wait) {
     run->attempt.answer->assembly.sink = phi__attempt_part;
@@ -522,7 +483,14 @@ static phi__state phi__attempt_stream(phi__run *run, bool *wait) {
         return phi__attempt_over(run);
     }
     if (!transfer->ended) {
-        if (phi__reader_lingers(&run->attempt.reader)) phi__attempt_linger(run);
+        if (phi__reader_lingers(&run->attempt.reader) &&
+            transfer->deadlines.idle_ms != PHI__ATTEMPT_LINGER_MS) {
+            /* What may follow is the usage and the end of the body: at once, or they are not worth
+               a wait. The stage lets being alive arm the timer again. */
+            transfer->deadlines.idle_ms = PHI__ATTEMPT_LINGER_MS;
+            transfer->stage = PHI_TRANSFER_CONNECTED;
+            phi__transfer_alive(transfer);
+        }
         *wait = true;
         return PHI__RUN_STREAM;
     }
@@ -531,28 +499,14 @@ static phi__state phi__attempt_stream(phi__run *run, bool *wait) {
     return phi__attempt_over(run);
 }
 
-/* ======== The end of an attempt: its answer is logged and counted, or it is discarded and
-   tried again, or the view is compacted first.
-
-   A failed attempt without emitted events leaves no trace but PHI_EV_RETRY; an attempt whose
-   beginning was emitted is retracted first. */
-
-/* ---- whether once more ---- */
-
-/* base^n by squaring: n may be anything, and pow would need another library. */
-static double phi__retry_power(double base, uint32_t n) {
-    double out = 1;
-    for (; n > 0; n >>= 1, base *= base)
-        if (n & 1) out *= base;
-    return out;
-}
-
 PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, double random) {
-    double base = retry->backoff_multiplier, most = (double)retry->max_delay_ms;
+    double base = retry->backoff_multiplier, most = (double)retry->max_delay_ms, power = 1;
     if (retry->initial_delay_ms == 0) return 0; /* nothing times infinity is no number */
     if (!(base >= 0)) base = 1;                 /* negative, or no number */
-    double delay =
-        (double)retry->initial_delay_ms * phi__retry_power(base, attempt > 0 ? attempt - 1 : 0);
+    /* by squaring: n may be anything, and pow would need another library */
+    for (uint32_t n = attempt > 0 ? attempt - 1 : 0; n > 0; n >>= 1, base *= base)
+        if (n & 1) power *= base;
+    double delay = (double)retry->initial_delay_ms * power;
     if (!(delay < most)) delay = most;
     delay *= 0.8 + 0.4 * random;
     return delay < (double)UINT32_MAX ? (uint32_t)delay : UINT32_MAX;
@@ -571,8 +525,6 @@ PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failur
     *delay_ms = (uint32_t)failure->retry_after_ms;
     return true;
 }
-
-/* ---- retry, error or answer ---- */
 
 /* The words of the assistant message's error_message. */
 static void phi__end_words(const phi_failure *failure, char *out, size_t size) {
@@ -648,47 +600,11 @@ static phi_message *phi__end_keep_answer(phi__run *run, const phi_failure *failu
     return phi__append_keep(run->agent->thread, &message);
 }
 
-/* One warning for each call that was repaired. */
-static bool phi__end_emit_repairs(phi__run *run, const phi_message *kept) {
-    const phi__assembly *assembly = &run->attempt.answer->assembly;
-    bool emitted = true;
-    phi__buf words;
-    phi__buf_init(&words, &run->agent->memory);
-    for (size_t i = 0; emitted && i < assembly->count && i < kept->content_count; i++) {
-        phi_event event = PHI_ZERO;
-        if (assembly->drafts[i].note.len == 0) continue;
-        phi__buf_clear(&words);
-        phi__buf_text(&words, "the call of ");
-        phi__buf_add_str(&words, kept->content[i].name);
-        phi__buf_text(&words, " was repaired: ");
-        phi__buf_add_str(&words, phi__buf_str(&assembly->drafts[i].note));
-        event.kind = PHI_EV_WARNING;
-        event.tool_call_id = kept->content[i].id;
-        event.tool_name = kept->content[i].name;
-        event.text = phi__buf_str(&words);
-        emitted = !words.failed && phi__events_emit(run->agent, &event, NULL, 0);
-    }
-    phi__buf_free(&words);
-    return emitted;
-}
-
-/* The answer ended with a word that the codec does not know. */
-static bool phi__end_warn(phi__run *run, phi_str word) {
-    char words[160];
-    int n = (int)phi__utf8_cut(word, 80);
-    phi_event event = PHI_ZERO;
-    (void)snprintf(words, sizeof words,
-                   "the model stopped with the reason \"%.*s\", which is not known: its answer is "
-                   "taken as it is",
-                   n, n > 0 ? word.at : "");
-    event.kind = PHI_EV_WARNING;
-    event.text = phi_str_of(words);
-    return phi__events_emit(run->agent, &event, NULL, 0);
-}
-
 /* Puts the answer into the log; false: no memory. */
 static bool phi__end_log(phi__run *run, const phi_failure *failure) {
-    bool unknown = failure == NULL && run->attempt.answer->assembly.unknown_stop;
+    phi__agent *agent = run->agent;
+    phi__answer *answer = run->attempt.answer;
+    const phi__assembly *assembly = &answer->assembly;
     if (!phi__attempt_emit_start(run)) return false;
     phi_message *kept = phi__end_keep_answer(run, failure);
     if (kept == NULL) return false;
@@ -698,23 +614,39 @@ static bool phi__end_log(phi__run *run, const phi_failure *failure) {
     entry.loop_id = run->loop_id;
     entry.turn_index = kept->turn_index;
     entry.message = kept;
-    if (!phi__append(run->agent->thread, &entry, 1)) return false;
-    bool emitted = phi__end_emit_repairs(run, kept);
-    phi__answer_settle(run->attempt.answer, kept);
+    if (!phi__append(agent->thread, &entry, 1)) return false;
+    bool unknown = failure == NULL && assembly->unknown_stop, emitted = true;
+    phi__buf words;
+    phi__buf_init(&words, &agent->memory);
+    for (size_t i = 0; emitted && i < assembly->count && i < kept->content_count; i++) {
+        if (assembly->drafts[i].note.len == 0) continue; /* this call was not repaired */
+        phi__buf_clear(&words);
+        phi__buf_text(&words, "the call of ");
+        phi__buf_add_str(&words, kept->content[i].name);
+        phi__buf_text(&words, " was repaired: ");
+        phi__buf_add_str(&words, phi__buf_str(&assembly->drafts[i].note));
+        phi_event event = PHI_ZERO;
+        event.kind = PHI_EV_WARNING;
+        event.tool_call_id = kept->content[i].id;
+        event.tool_name = kept->content[i].name;
+        event.text = phi__buf_str(&words);
+        emitted = !words.failed && phi__events_emit(agent, &event, NULL, 0);
+    }
+    phi__buf_free(&words);
+    phi__answer_settle(answer, kept);
     run->reply = kept;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_MESSAGE_END;
     event.message = kept;
-    return emitted && phi__events_emit(run->agent, &event, NULL, 0) &&
-           (!unknown || phi__end_warn(run, kept->raw_stop_reason));
-}
-
-/* ---- once more ---- */
-
-static double phi__end_random(phi__run *run) {
-    uint32_t bits = 0;
-    phi__io_random(run->agent->rt->io, &bits, sizeof bits);
-    return (double)bits / 4294967296.0;
+    if (!emitted || !phi__events_emit(agent, &event, NULL, 0)) return false;
+    if (!unknown) return true;
+    char warning[160];
+    int n = (int)phi__utf8_cut(kept->raw_stop_reason, 80);
+    (void)snprintf(warning, sizeof warning,
+                   "the model stopped with the reason \"%.*s\", which is not known: its answer is "
+                   "taken as it is",
+                   n, n > 0 ? kept->raw_stop_reason.at : "");
+    return phi__events_warn(agent, phi_str_of(warning));
 }
 
 static bool phi__end_emit_retry(phi__run *run, const phi_failure *failure) {
@@ -753,8 +685,6 @@ static phi__state phi__end_offer(phi__run *run, bool whole) {
     phi__attempt_abandon(run);
     return emitted ? outcome : PHI__RUN_LOST;
 }
-
-/* ---- for good ---- */
 
 static bool phi__end_wanted(const phi__run *run) {
     return !run->end.cancelled && !run->end.stopping;
@@ -823,9 +753,11 @@ static phi__state phi__attempt_end(phi__run *run) {
         phi__projection_clear(run);
         return emitted ? PHI__RUN_TURN : PHI__RUN_LOST;
     }
+    uint32_t bits = 0;
+    if (phi__end_wanted(run)) phi__io_random(run->agent->rt->io, &bits, sizeof bits);
     if (phi__end_wanted(run) &&
         phi__retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
-                          phi__end_random(run), &run->attempt.delay_ms) &&
+                          (double)bits / 4294967296.0, &run->attempt.delay_ms) &&
         phi__limits_leaves(run, run->attempt.delay_ms)) {
         uint64_t now = phi__io_now_us(run->agent->rt->io);
         run->attempt.retries++;
@@ -839,20 +771,9 @@ static phi__state phi__attempt_end(phi__run *run) {
     return phi__end_give_up(run);
 }
 
-/* ======== All states of a run and their outcomes. The states of opening, closing, and of a
-   turn's begin and end are here; those of model calls and tools are in their own files.
-
-   Each state is a function that does a bounded amount and names the next state, or says that it
-   waits. Its other outcomes, such as memory that ran out or an attempt that ended, are handled at
-   the end of the file: no state calls another.
-   Order, with behaviours B ruling: before_loop, AGENT_START, filters, steering; then for each turn
-   the filters of polled input, limits, before_turn, the filters of input injected meanwhile,
-   TURN_START, the messages; and after it TURN_END, after_turn, steering, follow-ups; at last
-   AGENT_END and after_loop. */
+/* ---- the states ---- */
 
 enum { PHI__REASON = 160 }; /* bytes of a limit's words */
-
-/* ---- shared by the states ---- */
 
 static bool phi__turn_unwanted(const phi__run *run) {
     return run->end.cancelled || run->end.stopping;
@@ -959,15 +880,12 @@ static phi__state phi__turn_poll(phi__run *run, bool *wait) {
     return phi__hooks_next(run, hooked, PHI__RUN_POLL, PHI__RUN_TOP, PHI__RUN_TOP, wait);
 }
 
-/* ---- limits ---- */
-
 /* The words go into the log as the user's, outside any turn. */
 static phi__state phi__turn_stop(phi__run *run, const char *reason) {
     phi__texts_args args = PHI_ZERO;
     args.name = phi_str_of(reason);
-    phi_content content = PHI_ZERO;
+    phi_content content = phi__input_text(phi__str(NULL, 0));
     phi_message message = PHI_ZERO;
-    content.kind = PHI_CONTENT_TEXT;
     if (!phi__texts_make(&run->arena, run->agent->desc.texts, PHI_TEXT_STOPPED, &args,
                          &content.text))
         return PHI__RUN_LOST;
@@ -1027,24 +945,6 @@ static phi__state phi__turn_before_turn(phi__run *run, bool *wait) {
     return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
 }
 
-/* A message that was injected since the limits were checked, as while BEFORE_TURN waited, belongs
-   to this turn: it is taken and filtered, and the turn's reservation covers it. RUN_ON: the turn
-   may begin. */
-static phi__state phi__turn_late_input(phi__run *run, bool *wait) {
-    char reason[PHI__REASON];
-    if (run->agent->queues.injected.head != NULL) {
-        phi__input_take_injected(run);
-        if (!phi__reserve_call(run, 0, reason, sizeof reason))
-            return phi__turn_at_limit(run, reason, wait);
-    }
-    phi__state next = phi__turn_filter_pending(run, PHI__RUN_TURN, wait);
-    if (*wait && phi__turn_unwanted(run)) {
-        *wait = false;
-        return phi__turn_leave(run, PHI_CANCELLED);
-    }
-    return next;
-}
-
 /* To the model call, unless a feature has something to do before it. */
 static phi__state phi__turn_turn_call(phi__run *run) {
     phi__state next = phi__feature_run(run, PHI__POINT_TURN_BEGUN);
@@ -1070,7 +970,19 @@ static phi__state phi__turn_turn_begin(phi__run *run, bool *wait) {
         return next;
     }
     if (run->end.cancelled) return phi__turn_leave(run, PHI_CANCELLED);
-    phi__state next = phi__turn_late_input(run, wait);
+    /* A message that was injected since the limits were checked, as while BEFORE_TURN waited,
+       belongs to this turn: it is taken and filtered, and the turn's reservation covers it. */
+    if (run->agent->queues.injected.head != NULL) {
+        char reason[PHI__REASON];
+        phi__input_take_injected(run);
+        if (!phi__reserve_call(run, 0, reason, sizeof reason))
+            return phi__turn_at_limit(run, reason, wait);
+    }
+    phi__state next = phi__turn_filter_pending(run, PHI__RUN_TURN, wait);
+    if (*wait && phi__turn_unwanted(run)) {
+        *wait = false;
+        return phi__turn_leave(run, PHI_CANCELLED);
+    }
     if (next != PHI__RUN_ON) return next;
     if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
     phi__entry entry = PHI_ZERO;
@@ -1104,17 +1016,6 @@ static phi__state phi__turn_failed(phi__run *run, bool *wait) {
                            PHI__RUN_TURN_END, wait);
 }
 
-/* A copy: the answer may be evicted before the entry. */
-static bool phi__turn_turn_usage(phi__run *run, phi__entry *entry) {
-    phi_usage *usage;
-    if (run->reply == NULL) return true;
-    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(run->agent->thread), sizeof *usage);
-    if (usage == NULL) return false;
-    *usage = run->reply->usage;
-    entry->usage = usage;
-    return true;
-}
-
 static phi__state phi__turn_turn_end(phi__run *run) {
     phi__attempt_drop(run);
     if (run->tools.calls != NULL) phi__tools_drop(run);
@@ -1127,9 +1028,15 @@ static phi__state phi__turn_turn_end(phi__run *run) {
     event.kind = PHI_EV_TURN_END;
     event.message = run->reply;
     event.usage = run->reply != NULL ? &run->reply->usage : NULL;
-    bool room = ((run->taking.points & (uint32_t)PHI__POINT_TURN_ENDS) == 0 ||
-                 phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON) &&
-                phi__turn_turn_usage(run, &entry);
+    bool room = (run->taking.points & (uint32_t)PHI__POINT_TURN_ENDS) == 0 ||
+                phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON;
+    if (room && run->reply != NULL) { /* a copy: the answer may be evicted before the entry */
+        phi_usage *usage =
+            (phi_usage *)phi_arena_alloc(phi__thread_room(run->agent->thread), sizeof *usage);
+        if (usage != NULL) *usage = run->reply->usage;
+        entry.usage = usage;
+        room = usage != NULL;
+    }
     room = phi__events_emit_surely(run->agent, &event) && room;
     room = phi__events_note(run, &entry) && room;
     if (run->agent->thread->journal != NULL) (void)phi__stored_run(run);
@@ -1138,20 +1045,17 @@ static phi__state phi__turn_turn_end(phi__run *run) {
 }
 
 static phi__state phi__turn_after_turn(phi__run *run, bool *wait) {
-    phi__state next = PHI__RUN_NEXT;
     if (phi__turn_wants_hook(run, PHI_HOOK_AFTER_TURN)) {
         phi_hook hook = phi__hooks_make(run, PHI_HOOK_AFTER_TURN);
         hook.usage = &phi__charge_of(run)->turn;
-        next =
-            phi__hooks_next(run, phi__hooks_run(run, &hook), PHI__RUN_AFTER_TURN, next, next, wait);
+        phi__state next = phi__hooks_next(run, phi__hooks_run(run, &hook), PHI__RUN_AFTER_TURN,
+                                          PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
+        if (next != PHI__RUN_NEXT) return next;
     }
-    if (next != PHI__RUN_NEXT) return next;
     run->turn.index++;
     run->said.emitted_messages = run->agent->thread->messages.count;
-    return next;
+    return PHI__RUN_NEXT;
 }
-
-/* ---- pauses ---- */
 
 /* True if an answer is a pause with no block that can be sent back. */
 static bool phi__turn_paused_empty(const phi_message *m) {
@@ -1168,15 +1072,9 @@ static bool phi__turn_paused_empty(const phi_message *m) {
 /* After a pause the next request has the same history and the answer so far; a second one without
    any block would make the same request again and again. */
 static phi__state phi__turn_answered(phi__run *run) {
-    static const phi_failure failure = {
-        PHI_FAILURE_SERVER,
-        0,
-        false,
-        false,
-        0,
-        {"", 0},
-        {"the model paused its turn twice without a word or a block", 57},
-        {"", 0}};
+    static const char words[] = "the model paused its turn twice without a word or a block";
+    static const phi_failure failure = {PHI_FAILURE_SERVER,        0,      false, false, 0, {"", 0},
+                                        {words, sizeof words - 1}, {"", 0}};
     const phi_thread *thread = run->agent->thread;
     size_t count = thread->messages.count;
     const phi__entry *before = NULL;
@@ -1186,8 +1084,6 @@ static phi__state phi__turn_answered(phi__run *run) {
         return phi__run_fail(run, &failure, phi__failure_status(&failure));
     return phi__tools_make_calls(run);
 }
-
-/* ---- another one? ---- */
 
 static phi__state phi__turn_next(phi__run *run, bool *wait) {
     if (run->status != PHI_OK) return PHI__RUN_CLOSE;
@@ -1213,19 +1109,6 @@ static phi__state phi__turn_next(phi__run *run, bool *wait) {
     return PHI__RUN_FOLLOW;
 }
 
-/* Nothing more can be injected from here on: other threads see the agent as idle. Input that they
-   posted before is read once more. */
-static bool phi__turn_seal(phi__run *run) {
-    phi__agent *agent = run->agent;
-    phi__schedule_publish_state(agent, false);
-    phi__posts_read_all(agent->rt);
-    if (agent->queues.steering.head == NULL && agent->queues.follow_ups.head == NULL &&
-        agent->queues.injected.head == NULL && !run->end.starved && !phi__turn_unwanted(run))
-        return true;
-    phi__schedule_publish_state(agent, true);
-    return false;
-}
-
 static phi__state phi__turn_follow_up(phi__run *run, bool *wait) {
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     phi__hooked hooked = phi__input_poll(run, PHI_INPUT_FOLLOW_UP);
@@ -1233,7 +1116,15 @@ static phi__state phi__turn_follow_up(phi__run *run, bool *wait) {
         return phi__hooks_next(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
     if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
-    if (phi__turn_seal(run)) return PHI__RUN_CLOSE;
+    /* Nothing more can be injected from here on: other threads see the agent as idle. Input that
+       they posted before is read once more. */
+    phi__agent *agent = run->agent;
+    phi__schedule_publish_state(agent, false);
+    phi__posts_read_all(agent->rt);
+    if (agent->queues.steering.head == NULL && agent->queues.follow_ups.head == NULL &&
+        agent->queues.injected.head == NULL && !run->end.starved && !phi__turn_unwanted(run))
+        return PHI__RUN_CLOSE;
+    phi__schedule_publish_state(agent, true);
     run->turn.steered = false;
     return PHI__RUN_NEXT;
 }
@@ -1337,14 +1228,6 @@ static phi__state phi__turn_enter(phi__run *run, bool *wait) {
     return PHI__RUN_OVER;
 }
 
-/* Its watcher looks at the events so far. False: the agent was freed. */
-static bool phi__turn_between(phi__agent *agent) {
-    const phi__child_watch *watch = agent->tree.watch;
-    agent->tree.due = false;
-    if (watch != NULL && watch->between != NULL) watch->between(agent);
-    return agent->slot != NULL;
-}
-
 /* One run, until it waits, is over, or the step is spent. */
 static void phi__turn_advance(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
@@ -1359,7 +1242,12 @@ static void phi__turn_advance(phi__run *run) {
         if (outcome == PHI__RUN_ANSWERED) outcome = phi__turn_answered(run);
         run->state = outcome == PHI__RUN_LOST ? phi__run_no_memory(run) : outcome;
         if (agent->slot == NULL) return; /* freed by a tool: gone when the step ends */
-        if (agent->tree.due && !phi__turn_between(agent)) return;
+        if (agent->tree.due) {           /* the watcher looks at the events so far */
+            const phi__child_watch *watch = agent->tree.watch;
+            agent->tree.due = false;
+            if (watch != NULL && watch->between != NULL) watch->between(agent);
+            if (agent->slot == NULL) return;
+        }
         if (run->state == PHI__RUN_OVER) {
             phi_status status = run->status;
             const phi_failure *failure = run->failure;
