@@ -321,7 +321,8 @@ static phi_status phi__compaction_ask(phi__run *run, phi__compacted_by *by,
     }
     if (pressed) {
         by->asked = true;
-        target = phi__min(target, phi__projection_view_tokens(agent) / 2);
+        uint64_t half = phi__projection_view_tokens(agent) / 2;
+        if (target > half) target = half;
     }
     if (!due && !pressed && by->job == NULL) return PHI_NOT_FOUND;
     phi_status status = phi__compactor_start(agent, &by->job, &smaller, target, pressed);

@@ -27,41 +27,31 @@ PHI__FN bool phi__defer_defers(phi__defer_plan plan, const phi_tool *tool) {
            (tool->deferred || (plan.above && tool->may_defer));
 }
 
-static uint64_t phi__defer_tokens(const phi__agent *agent, const phi__tool_view *view) {
-    const phi_token_counter *counter = agent->projected != NULL ? &agent->projected->counter : NULL;
-    return (uint64_t)phi_tokens_of_text(counter, view->name) +
-           phi_tokens_of_text(counter, view->description) +
-           phi_tokens_of_text(counter, view->schema);
-}
-
 static bool phi__defer_native(const phi__agent *agent) {
     return agent->provider == NULL && agent->codec->rules->defers != NULL &&
            agent->codec->rules->defers(&agent->desc.model);
 }
 
-/* The tokens of the tools that may be deferred; counted once, and again for another counter. */
+/* 1 and the tokens of the tools that may be deferred; counted once, and again for another
+   counter. */
 static uint64_t phi__defer_sum(const phi__agent *agent) {
     phi__toolset *set = agent->tools;
     phi_token_counter none = PHI_ZERO;
-    const phi_token_counter *by = agent->projected != NULL ? &agent->projected->counter : &none;
+    const phi_token_counter *own = agent->projected != NULL ? &agent->projected->counter : NULL;
+    const phi_token_counter *by = own != NULL ? own : &none;
     if (set->deferrable > 0 && set->counted_by.count_text == by->count_text &&
         set->counted_by.user_data == by->user_data)
         return set->deferrable;
     set->counted_by = *by;
     set->deferrable = 1; /* a set that was counted is not zero */
-    for (size_t i = 0; i < set->count; i++)
-        if (set->tools[i].may_defer && set->tools[i].raw == NULL)
-            set->deferrable += phi__defer_tokens(agent, &set->views[i]);
+    for (size_t i = 0; i < set->count; i++) {
+        const phi__tool_view *view = &set->views[i];
+        if (!set->tools[i].may_defer || set->tools[i].raw != NULL) continue;
+        set->deferrable += (uint64_t)phi_tokens_of_text(own, view->name) +
+                           phi_tokens_of_text(own, view->description) +
+                           phi_tokens_of_text(own, view->schema);
+    }
     return set->deferrable;
-}
-
-/* The tools that may be deferred are more than their part of the window. */
-static bool phi__defer_above(const phi__agent *agent) {
-    uint64_t window = agent->desc.model.context_window,
-             percent = agent->desc.tool_options.defer_percent;
-    if (percent == PHI_UNLIMITED) return false;
-    if (window == 0) window = PHI__DEFERRAL_WINDOW;
-    return phi__defer_sum(agent) - 1 > window * percent / 100;
 }
 
 static phi__defer_plan phi__defer_plan_of(const phi__agent *agent) {
@@ -69,7 +59,10 @@ static phi__defer_plan phi__defer_plan_of(const phi__agent *agent) {
     phi__defer_plan plan = {PHI__DEFERRAL_NONE, false};
     bool any = false;
     if (!set->may_defer) return plan;
-    plan.above = phi__defer_above(agent);
+    uint64_t window = agent->desc.model.context_window,
+             percent = agent->desc.tool_options.defer_percent;
+    if (window == 0) window = PHI__DEFERRAL_WINDOW;
+    plan.above = percent != PHI_UNLIMITED && phi__defer_sum(agent) - 1 > window * percent / 100;
     for (size_t i = 0; i < set->count && !any; i++)
         any = set->tools[i].raw == NULL &&
               (set->tools[i].deferred || (plan.above && set->tools[i].may_defer));
@@ -172,40 +165,6 @@ static bool phi__defer_load(phi__agent *agent, const phi_json *names) {
     return true;
 }
 
-/* ---- calls ---- */
-
-/* The model has to load this tool before it calls it, and has not. */
-static bool phi__defer_hides(phi__agent *agent, phi_str name) {
-    phi__defer_plan plan = phi__defer_plan_of(agent);
-    const phi_tool *tool = phi__toolset_find(agent->tools, name);
-    if (plan.way != PHI__DEFERRAL_OWN || tool == NULL || !phi__defer_defers(plan, tool))
-        return false;
-    if (!phi__defer_is_loaded(agent, name)) {
-        /* Its own memory ended: then the names of before count. */
-        phi_arena scratch;
-        phi_arena_init(&scratch, &agent->memory, 0);
-        (void)phi__defer_look(agent, &scratch);
-        phi_arena_free(&scratch);
-    }
-    return !phi__defer_is_loaded(agent, name);
-}
-
-/* ---- requests ---- */
-
-/* Which tools are not defined, or marked. NULL: no memory. */
-static uint8_t *phi__defer_marks(const phi__agent *agent, phi__defer_plan plan, phi_arena *arena) {
-    const phi__toolset *set = agent->tools;
-    uint8_t *marks = (uint8_t *)phi__arena_zero(arena, phi__max(set->count, 1));
-    for (size_t i = 0; marks != NULL && i < set->count; i++) {
-        if (!phi__defer_defers(plan, &set->tools[i])) continue;
-        if (plan.way == PHI__DEFERRAL_OWN)
-            marks[i] = PHI__TOOLSET_HIDDEN; /* a loaded one is among `more` */
-        else if (!phi__defer_is_loaded(agent, set->views[i].name))
-            marks[i] = PHI__TOOLSET_DEFERRED;
-    }
-    return marks;
-}
-
 /* What a model reads of phi's two tools, the search first. */
 static void phi__defer_describe(phi__tool_view out[2]) {
     memset(out, 0, 2 * sizeof *out);
@@ -280,12 +239,6 @@ typedef struct phi__defer_hits {
     size_t count;
 } phi__defer_hits;
 
-static void phi__defer_hit(phi__defer_hits *hits, phi_str name) {
-    size_t i = 0;
-    while (i < hits->count && !phi_str_equal(hits->names[i], name)) i++;
-    if (i == hits->count && i < PHI__DEFERRAL_HITS) hits->names[hits->count++] = name;
-}
-
 /* What the view says was found. A name with an escape in it is none of a tool's. False: no
    memory. */
 static bool phi__defer_look_hits(const phi__agent *agent, phi_arena *arena,
@@ -301,17 +254,14 @@ static bool phi__defer_look_hits(const phi__agent *agent, phi_arena *arena,
             for (at = 0; phi__takes_reference(&m->content[j], &at, &name);) {
                 if (*hits == NULL) *hits = (phi__defer_hits *)phi__arena_zero(arena, sizeof **hits);
                 if (*hits == NULL) return false;
-                if (name.len > 0 && memchr(name.at, '\\', name.len) == NULL)
-                    phi__defer_hit(*hits, name);
+                if (name.len == 0 || memchr(name.at, '\\', name.len) != NULL) continue;
+                size_t k = 0;
+                while (k < (*hits)->count && !phi_str_equal((*hits)->names[k], name)) k++;
+                if (k == (*hits)->count && k < PHI__DEFERRAL_HITS)
+                    (*hits)->names[(*hits)->count++] = name;
             }
     }
     return true;
-}
-
-static bool phi__defer_is_in(const phi__toolset *set, phi_str name) {
-    size_t i = 0;
-    while (i < set->count && !phi_str_equal(set->views[i].name, name)) i++;
-    return i < set->count;
 }
 
 /* Claude refuses a history whose search found a tool that is not there any more: such a one stays,
@@ -325,7 +275,7 @@ static bool phi__defer_gone(const phi__agent *agent, phi_arena *arena, const phi
     if (more == NULL) return false;
     change->more = more;
     for (size_t i = 0; i < hits->count; i++) {
-        if (phi__defer_is_in(set, hits->names[i])) continue;
+        if (phi__toolset_find(set, hits->names[i]) != NULL) continue;
         more[change->more_count].name = hits->names[i];
         more[change->more_count].description = PHI__LIT("This tool is gone.");
         more[change->more_count].schema = PHI__LIT("{\"type\":\"object\"}");
@@ -362,8 +312,17 @@ PHI__FN bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset
     if (hits != NULL && !phi__defer_gone(agent, arena, hits, change)) return false;
     if (plan.way != PHI__DEFERRAL_NONE) {
         if (!phi__defer_look(agent, arena)) return false;
-        change->marks = phi__defer_marks(agent, plan, arena);
-        if (change->marks == NULL) return false;
+        const phi__toolset *set = agent->tools;
+        uint8_t *marks = (uint8_t *)phi__arena_zero(arena, phi__max(set->count, 1));
+        if (marks == NULL) return false;
+        for (size_t i = 0; i < set->count; i++) {
+            if (!phi__defer_defers(plan, &set->tools[i])) continue;
+            if (plan.way == PHI__DEFERRAL_OWN)
+                marks[i] = PHI__TOOLSET_HIDDEN; /* a loaded one is among `more` */
+            else if (!phi__defer_is_loaded(agent, set->views[i].name))
+                marks[i] = PHI__TOOLSET_DEFERRED;
+        }
+        change->marks = marks;
     }
     if (hits != NULL && !phi__deferral_found(agent, arena, hits, change)) return false;
     return plan.way != PHI__DEFERRAL_OWN ||
@@ -371,7 +330,7 @@ PHI__FN bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset
             phi__defer_index(agent, change->marks, arena, system_prompt));
 }
 
-/* ======== Search_tools and load_tools, for models whose provider has no tool search.
+/* ---- search_tools and load_tools, for models whose provider has no tool search ----
 
    A search counts words: those in a name more than those in a description. It looks at so many
    tools in a step, and continues in the next one. */
@@ -397,27 +356,15 @@ typedef struct phi__defer_search {
 } phi__defer_search;
 
 static phi_flow phi__defer_say(phi_call call, phi_str text, phi_str details, bool is_error) {
-    phi_content content = PHI_ZERO;
-    phi_tool_result result = PHI_ZERO;
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = text;
-    result.content = &content;
-    result.content_count = 1;
+    phi_content content;
+    phi_tool_result result = phi__call_text(&content, text, is_error);
     result.details = details.at;
-    result.is_error = is_error;
     (void)phi_call_result(call, &result);
     return PHI_DONE;
 }
 
 static phi_flow phi__defer_fail(phi_call call, const char *words) {
     return phi__defer_say(call, phi_str_of(words), phi__str(NULL, 0), true);
-}
-
-/* ---- search_tools ---- */
-
-static bool phi__defer_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (unsigned char)c >= 0x80;
 }
 
 static uint32_t phi__defer_points(const phi__defer_search *s, const phi__tool_view *view) {
@@ -514,8 +461,13 @@ static phi_flow phi__defer_search_start(void *user_data, phi_call call, phi_str 
         size_t i = 0, n;
         while (i < query.len && s->word_count < PHI__DEFERRAL_WORDS) {
             char *word = s->words[s->word_count];
-            for (n = 0; i < query.len && phi__defer_letter(query.at[i]); i++)
-                if (n + 1 < PHI__DEFERRAL_WORD) word[n++] = query.at[i];
+            for (n = 0; i < query.len; i++) {
+                char c = query.at[i];
+                if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      (unsigned char)c >= 0x80))
+                    break;
+                if (n + 1 < PHI__DEFERRAL_WORD) word[n++] = c;
+            }
             word[n] = '\0';
             if (n > 0)
                 s->word_count++;
@@ -529,8 +481,6 @@ static phi_flow phi__defer_search_start(void *user_data, phi_call call, phi_str 
         return phi__defer_fail(call, "Invalid arguments: query: expected words");
     return phi__defer_search_step(user_data, call);
 }
-
-/* ---- load_tools ---- */
 
 typedef struct phi__defer_answer {
     phi__agent *agent;
@@ -618,11 +568,25 @@ static phi_flow phi__defer_load_start(void *user_data, phi_call call, phi_str ar
     return PHI_DONE;
 }
 
-/* ---- both ---- */
-
-/* The two as tools that can be called; their set has room for them, and their deadline. */
-static const phi_tool *phi__defer_make(phi_tool out[2]) {
+/* The tool that a call of this name starts; NULL: there is none, or it is not loaded. */
+static const phi_tool *phi__defer_find(phi__agent *agent, phi_str name) {
+    phi__toolset *set = agent->tools;
+    const phi_tool *tool = phi__toolset_find(set, name);
+    phi__defer_plan plan = phi__defer_plan_of(agent);
+    if (tool != NULL) {
+        if (plan.way != PHI__DEFERRAL_OWN || !phi__defer_defers(plan, tool)) return tool;
+        if (!phi__defer_is_loaded(agent, name)) {
+            /* Its own memory ended: then the names of before count. */
+            phi_arena scratch;
+            phi_arena_init(&scratch, &agent->memory, 0);
+            (void)phi__defer_look(agent, &scratch);
+            phi_arena_free(&scratch);
+        }
+        return phi__defer_is_loaded(agent, name) ? tool : NULL;
+    }
+    if (!phi__defer_is_own(name) || plan.way != PHI__DEFERRAL_OWN) return NULL;
     phi__tool_view views[2];
+    phi_tool *out = set->finders; /* their set has room for them, and their deadline */
     phi__defer_describe(views);
     for (size_t i = 0; i < 2; i++) {
         out[i].name = views[i].name.at;
@@ -633,17 +597,7 @@ static const phi_tool *phi__defer_make(phi_tool out[2]) {
     out[0].start = phi__defer_search_start;
     out[0].step = phi__defer_search_step;
     out[1].start = phi__defer_load_start;
-    return out;
-}
-
-/* deferral.c: the tool that a call of this name starts; NULL: there is none, or it is not
-   loaded. */
-static const phi_tool *phi__defer_find(phi__agent *agent, phi_str name) {
-    phi__toolset *set = agent->tools;
-    const phi_tool *tool = phi__toolset_find(set, name);
-    if (tool != NULL) return phi__defer_hides(agent, name) ? NULL : tool;
-    if (!phi__defer_is_own(name) || phi__defer_plan_of(agent).way != PHI__DEFERRAL_OWN) return NULL;
-    return phi__defer_make(set->finders) + phi__str_is(name, PHI__DEFERRAL_LOAD);
+    return out + phi__str_is(name, PHI__DEFERRAL_LOAD);
 }
 
 PHI__FN const phi__deferral_ops *phi__deferral_tools_ops(void) {

@@ -118,9 +118,6 @@ PHI__FN void phi__charge_clear(phi__run *run); /* a turn begins */
 /* the answer that counts */
 PHI__FN void phi__charge_turn(phi__run *run, const phi_usage *usage);
 PHI__FN void phi__charge(phi__run *run, const phi_usage *usage);
-PHI__FN void phi__pause_init(phi__run *run);
-PHI__FN void phi__pause_free(phi__run *run);
-PHI__FN bool phi__pause_on(const phi__run *run);
 /* For phi_pending, of a paused run. */
 PHI__FN void phi__pause_show(const phi__run *run, phi_pending_item *item);
 PHI__FN void phi__budget_release(phi__run *run); /* the reservation; harmless without */

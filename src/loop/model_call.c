@@ -8,8 +8,10 @@
 
 #include <stdio.h>
 
-/* ======== The thinking of earlier answers that a request leaves out, since the messages
-   before it have changed (wire/prefix_in.h): a warning for the host, and figures for explain. */
+/* ---- the thinking of earlier answers that a request leaves out ----
+
+   The messages before it have changed (wire/wire_in.h): a warning for the host, and figures for
+   explain. */
 
 static const phi__prefix *phi__thinking_prefix(const phi__run *run) {
     if (run->agent->provider != NULL) return NULL; /* a host's own model: no codec has rendered */
@@ -37,13 +39,6 @@ static const char *phi__thinking_cause(const phi__run *run, const phi__prefix *p
     }
 }
 
-static bool phi__thinking_warn(phi__run *run, const phi__thinking *now) {
-    char words[200];
-    (void)snprintf(words, sizeof words, "The thinking of %llu answer%s is not sent any more: %s",
-                   (unsigned long long)now->dropped, now->dropped == 1 ? "" : "s", now->cause);
-    return phi__events_warn(run->agent, phi_str_of(words));
-}
-
 /* After a request was rendered: emits one warning each time another change takes thinking away.
    False: no memory. */
 static bool phi__thinking_look(phi__run *run) {
@@ -58,7 +53,11 @@ static bool phi__thinking_look(phi__run *run) {
     }
     bool same = now.cause == was->cause; /* they are static */
     *was = now;
-    return same || now.cause == NULL || phi__thinking_warn(run, &now);
+    if (same || now.cause == NULL) return true;
+    char words[200];
+    (void)snprintf(words, sizeof words, "The thinking of %llu answer%s is not sent any more: %s",
+                   (unsigned long long)now.dropped, now.dropped == 1 ? "" : "s", now.cause);
+    return phi__events_warn(run->agent, phi_str_of(words));
 }
 
 PHI__FN bool phi__thinking_refused(const phi__run *run, const phi_failure *failure) {
@@ -80,13 +79,6 @@ PHI__FN void phi__thinking_mark(const phi__run *run, phi_message *answer) {
             answer->prefix_parts = phi__prefix_parts(p);
         }
 }
-
-/* ======== The making of a model call: the host's changes to the list of messages, and the
-   request, which is rendered in slices once a turn, and gets its key and its signature with each
-   attempt (turn.c).
-
-   The list is prepared once a turn and is the same for all attempts. Without such a hook, the
-   thread's own projection is used as it is, with its kept renderings. */
 
 /* ---- the host's list ---- */
 
@@ -187,29 +179,27 @@ static phi__state phi__ask_list_hook(phi__run *run, phi_hook_point point, phi__s
     return phi__hooks_next(run, hooked, here, next, next, wait);
 }
 
-static void phi__ask_list_pin_at(const phi__places *listed, const phi_message *message,
-                                 phi__segment *segment) {
-    if (phi__ask_places_find(listed, message)->message != NULL) phi__segments_pin(segment);
-}
-
 PHI__FN bool phi__ask_list_pin(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     phi__places listed;
     phi_arena scratch;
-    size_t i, j;
     if (run->listed.messages == NULL) return true;
     phi_arena_init(&scratch, &run->agent->memory, 0);
     bool done = phi__ask_places_init(&listed, &scratch, run->listed.count);
-    for (i = 0; done && i < run->listed.count; i++)
+    for (size_t i = 0; done && i < run->listed.count; i++)
         phi__ask_places_add(&listed, run->listed.messages[i], i);
-    for (i = 0; done && i < thread->log.held; i++)
-        if (thread->log.entries[i]->kind == PHI_ENTRY_MESSAGE)
-            phi__ask_list_pin_at(&listed, thread->log.entries[i]->message,
-                                 thread->log.entries[i]->segment);
+    for (size_t i = 0; done && i < thread->log.held; i++) {
+        const phi__entry *entry = thread->log.entries[i];
+        if (entry->kind == PHI_ENTRY_MESSAGE &&
+            phi__ask_places_find(&listed, entry->message)->message != NULL)
+            phi__segments_pin(entry->segment);
+    }
     for (const phi__op *op = done ? thread->ops.last : NULL; op != NULL; op = op->earlier)
-        for (i = 0; i < op->rewrite.span_count; i++)
-            for (j = 0; j < op->rewrite.spans[i].message_count; j++)
-                phi__ask_list_pin_at(&listed, &op->rewrite.spans[i].messages[j], op->segment);
+        for (size_t i = 0; i < op->rewrite.span_count; i++)
+            for (size_t j = 0; j < op->rewrite.spans[i].message_count; j++)
+                if (phi__ask_places_find(&listed, &op->rewrite.spans[i].messages[j])->message !=
+                    NULL)
+                    phi__segments_pin(op->segment);
     phi_arena_free(&scratch);
     return done;
 }
@@ -232,61 +222,46 @@ PHI__FN phi__state phi__ask_convert(phi__run *run, bool *wait) {
                               wait);
 }
 
-/* they were called */
-static bool phi__ask_list_listed(const phi__run *run) { return run->listed.messages != NULL; }
-
 PHI__FN void phi__ask_list_clear(phi__run *run) { run->listed.messages = NULL; }
 
-/* Whether the hooks have left anything that can be sent; and the list as the encoder wants it. */
-static bool phi__ask_has_items(const phi__run *run) {
-    size_t count = 0;
-    if (run->listed.messages == NULL) return phi__projection_list(run, &count) == NULL || count > 0;
-    for (size_t i = 0; i < run->listed.count; i++)
-        if (run->listed.messages[i]->role != PHI_ROLE_EXTENSION) return true;
-    return false;
-}
-
-/* The list in the encoder's form: the thread's own messages come with their kept renderings. */
-static bool phi__ask_list_items(phi__run *run, const phi_message *const *list, size_t count,
-                                const phi__item **items) {
+/* The list in the encoder's form, after the host's translation, if there is one: the thread's own
+   messages come with their kept renderings. PHI_NO_MEMORY, or the translation's status. */
+static phi_status phi__ask_items(phi__run *run, const phi__item **items, size_t *count) {
+    const phi__agent *agent = run->agent;
+    if (run->listed.messages == NULL && agent->desc.translate_fn != NULL &&
+        !phi__ask_list_make(run))
+        return PHI_NO_MEMORY;
     size_t known_count;
     const phi__item *known = phi__ask_list_ours(run, &known_count);
+    *items = known;
+    *count = known_count;
+    if (run->listed.messages == NULL) return PHI_OK;
+    const phi_message *const *list = run->listed.messages;
+    size_t n = run->listed.count;
+    if (agent->desc.translate_fn != NULL) {
+        phi_status status = agent->desc.translate_fn(agent->desc.user_data, &agent->desc.model,
+                                                     run->listed.messages, run->listed.count,
+                                                     &run->arena, &list, &n);
+        if (status != PHI_OK) return status;
+        for (size_t i = 0; i < n; i++)
+            if (list == NULL || list[i] == NULL ||
+                (list[i]->content == NULL && list[i]->content_count > 0))
+                return PHI_BAD_ARG;
+    }
     phi__places ours;
     phi__item *made =
-        (phi__item *)phi__arena_zero(&run->arena, phi__mul(phi__max(count, 1), sizeof *made));
-    if (made == NULL || !phi__ask_places_init(&ours, &run->arena, known_count)) return false;
+        (phi__item *)phi__arena_zero(&run->arena, phi__mul(phi__max(n, 1), sizeof *made));
+    if (made == NULL || !phi__ask_places_init(&ours, &run->arena, known_count))
+        return PHI_NO_MEMORY;
     for (size_t i = 0; i < known_count; i++) phi__ask_places_add(&ours, known[i].message, i);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < n; i++) {
         const phi__place *place = phi__ask_places_find(&ours, list[i]);
         made[i].message = list[i];
         if (place->message != NULL) made[i] = known[place->at];
     }
     *items = made;
-    return true;
-}
-
-/* After the host's translation, if there is one. PHI_NO_MEMORY, or its status. */
-static phi_status phi__ask_items(phi__run *run, const phi__item **items, size_t *count) {
-    const phi__agent *agent = run->agent;
-    const phi_message *const *list;
-    if (run->listed.messages == NULL && agent->desc.translate_fn != NULL &&
-        !phi__ask_list_make(run))
-        return PHI_NO_MEMORY;
-    *items = phi__ask_list_ours(run, count);
-    if (run->listed.messages == NULL) return PHI_OK;
-    list = run->listed.messages;
-    *count = run->listed.count;
-    if (agent->desc.translate_fn != NULL) {
-        phi_status status = agent->desc.translate_fn(agent->desc.user_data, &agent->desc.model,
-                                                     run->listed.messages, run->listed.count,
-                                                     &run->arena, &list, count);
-        if (status != PHI_OK) return status;
-        for (size_t i = 0; i < *count; i++)
-            if (list == NULL || list[i] == NULL ||
-                (list[i]->content == NULL && list[i]->content_count > 0))
-                return PHI_BAD_ARG;
-    }
-    return phi__ask_list_items(run, list, *count, items) ? PHI_OK : PHI_NO_MEMORY;
+    *count = n;
+    return PHI_OK;
 }
 
 enum {
@@ -315,17 +290,6 @@ static bool phi__ask_offer(phi__run *run) {
                               &spec->tools, &spec->tool_count);
 }
 
-/* The model's extra, the agent's and the run's, in one. False: no memory. */
-static bool phi__ask_extra(phi__run *run) {
-    const phi_agent_desc *desc = &run->agent->desc;
-    phi_str *extra = &run->attempt.spec.extra;
-    if (desc->model.extra == NULL && desc->options.extra == NULL && run->own.extra.len == 0)
-        return true;
-    return phi__extra_join(&run->arena, phi_str_of(desc->model.extra),
-                           phi_str_of(desc->options.extra), extra) &&
-           phi__extra_join(&run->arena, *extra, run->own.extra, extra);
-}
-
 /* PHI_BAD_ARG with a message: the target cannot give such an answer. */
 static phi_status phi__ask_fill_spec(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
@@ -346,7 +310,13 @@ static phi_status phi__ask_fill_spec(phi__run *run, char *words, size_t words_si
     words[0] = '\0';
     if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
                                  &set->arena) ||
-        !phi__ask_offer(run) || !phi__ask_extra(run))
+        !phi__ask_offer(run))
+        return PHI_NO_MEMORY;
+    /* the model's extra, the agent's and the run's, in one */
+    const char *of_model = agent->desc.model.extra, *of_agent = agent->desc.options.extra;
+    if ((of_model != NULL || of_agent != NULL || run->own.extra.len > 0) &&
+        (!phi__extra_join(&run->arena, phi_str_of(of_model), phi_str_of(of_agent), &spec->extra) ||
+         !phi__extra_join(&run->arena, spec->extra, run->own.extra, &spec->extra)))
         return PHI_NO_MEMORY;
     phi_status status = phi__ask_items(run, &spec->items, &spec->item_count);
     spec->rewritten = run->agent->thread->ops.last != NULL || run->listed.messages != NULL ||
@@ -380,27 +350,21 @@ static phi__state phi__ask_keyed(const phi__run *run) {
     return run->agent->codec->sign != NULL ? PHI__RUN_SIGN : PHI__RUN_SEND;
 }
 
-static phi__state phi__ask_made(const phi__run *run) {
-    return phi__ask_hook_state(run, PHI_HOOK_CREDENTIAL, PHI__RUN_CREDENTIAL, phi__ask_keyed(run));
-}
-
-/* Of a host's own model: the request of a first attempt, over HTTP. */
-static phi__state phi__ask_provider_request(phi__run *run) {
-    phi_status status = phi__provider_request(run);
-    if (status == PHI_OK && !run->agent->in_process) status = phi__provider_encode(run);
-    return status == PHI_OK ? PHI__RUN_CREDENTIAL
-                            : phi__ask_refuse(run, "the provider has refused the request", status);
-}
-
 PHI__FN phi__state phi__ask_request(phi__run *run, bool *wait) {
     char words[400];
     phi_status status;
     (void)wait;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (!run->attempt.encoding) {
-        if (!phi__ask_has_items(run)) {
+        /* Have the hooks, or the policy, left anything that can be sent? */
+        size_t count = 0;
+        bool any = run->listed.messages == NULL &&
+                   (phi__projection_list(run, &count) == NULL || count > 0);
+        for (size_t i = 0; run->listed.messages != NULL && i < run->listed.count && !any; i++)
+            any = run->listed.messages[i]->role != PHI_ROLE_EXTENSION;
+        if (!any) {
             phi_failure failure = phi__failure_of(PHI_FAILURE_INVALID_REQUEST, false,
-                                                  phi__ask_list_listed(run)
+                                                  run->listed.messages != NULL
                                                       ? "the hooks have left nothing to be sent"
                                                       : "the policy has left nothing to be sent");
             return phi__attempt_failed(run, &failure, PHI_BAD_ARG);
@@ -414,7 +378,13 @@ PHI__FN phi__state phi__ask_request(phi__run *run, bool *wait) {
         run->attempt.hash = NULL;
         run->attempt.keyed = NULL;
         run->attempt.decoder = NULL; /* it went with the last turn's memory */
-        if (run->agent->provider != NULL) return phi__ask_provider_request(run);
+        if (run->agent->provider != NULL) {
+            status = phi__provider_request(run);
+            if (status == PHI_OK && !run->agent->in_process) status = phi__provider_encode(run);
+            return status == PHI_OK
+                       ? PHI__RUN_CREDENTIAL
+                       : phi__ask_refuse(run, "the provider has refused the request", status);
+        }
         phi__encoder_begin(&run->attempt.encoder, run->agent->codec, &run->attempt.spec,
                            &run->arena);
         run->attempt.encoding = true;
@@ -425,10 +395,9 @@ PHI__FN phi__state phi__ask_request(phi__run *run, bool *wait) {
     run->attempt.encoding = false;
     if (status == PHI_BAD_ARG)
         return phi__ask_refuse_words(run, run->attempt.encoder.refused, status);
-    return status == PHI_OK && phi__thinking_look(run) ? phi__ask_made(run) : PHI__RUN_LOST;
+    if (status != PHI_OK || !phi__thinking_look(run)) return PHI__RUN_LOST;
+    return phi__ask_hook_state(run, PHI_HOOK_CREDENTIAL, PHI__RUN_CREDENTIAL, phi__ask_keyed(run));
 }
-
-/* ---- keys ---- */
 
 /* The request's address anew, with another key; its body stays. */
 static phi_status phi__ask_key(phi__run *run, phi_str key) {
@@ -487,17 +456,6 @@ typedef struct phi__body_hash {
     phi__signing signing;
 } phi__body_hash;
 
-/* One slice; false: there is more. */
-static bool phi__ask_hash(phi__run *run, phi__body_hash *hash) {
-    char bytes[PHI__MODEL_CALL_SLICE];
-    size_t n = phi_request_read(&run->attempt.encoder.request, hash->at, bytes, sizeof bytes);
-    phi__sha256_add(&hash->sha, bytes, n);
-    hash->at += n;
-    hash->done = hash->at >= phi_request_get_info(&run->attempt.encoder.request).length;
-    if (hash->done) phi__sha256_end(&hash->sha, hash->signing.body_sha256);
-    return hash->done;
-}
-
 PHI__FN phi__state phi__ask_sign(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     phi__body_hash *hash = run->attempt.hash;
@@ -508,8 +466,18 @@ PHI__FN phi__state phi__ask_sign(phi__run *run) {
         if (hash == NULL) return PHI__RUN_LOST;
         phi__sha256_begin(&hash->sha);
     }
-    while (!hash->done && !phi__ask_hash(run, hash))
-        if (phi__slice_spent(&rt->slice)) return PHI__RUN_SIGN;
+    while (!hash->done) { /* a slice */
+        char bytes[PHI__MODEL_CALL_SLICE];
+        const phi_request *request = &run->attempt.encoder.request;
+        size_t n = phi_request_read(request, hash->at, bytes, sizeof bytes);
+        phi__sha256_add(&hash->sha, bytes, n);
+        hash->at += n;
+        hash->done = hash->at >= phi_request_get_info(request).length;
+        if (hash->done)
+            phi__sha256_end(&hash->sha, hash->signing.body_sha256);
+        else if (phi__slice_spent(&rt->slice))
+            return PHI__RUN_SIGN;
+    }
     hash->signing.wall_ms = phi__io_wall_ms(rt->io);
     run->agent->codec->sign(&run->attempt.encoder, &hash->signing);
     return run->attempt.encoder.failed ? PHI__RUN_LOST : PHI__RUN_SEND;

@@ -6,28 +6,22 @@ static phi__refusals phi__run_refusals(const phi__agent *agent);
 static const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                  const phi__refusals *since);
 
-/* ======== The first entries of a run: its beginning is in the log before any event, its
-   prompts are kept beside it until the filters have passed them. */
-
-/* A history that came from elsewhere, or that runs of other agents went over, has runs that are not
-   counted yet. The run it continues need not be in the log. */
-static bool phi__draft_count_on(phi__agent *agent, const phi__run_order *order) {
-    phi__sessions *sessions = &agent->rt->sessions;
-    return phi__session_read(sessions, agent->line.session, agent->thread) &&
-           (order->parent_loop_id.len == 0 ||
-            phi__session_saw(sessions, agent->line.session, order->parent_loop_id));
-}
-
 static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
     phi__buf name;
     uint32_t n;
     if (order->loop_id.len > 0)
         return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
-    if (!phi__draft_count_on(agent, order)) return false;
+    /* A history that came from elsewhere, or that runs of other agents went over, has runs that are
+       not counted yet. The run it continues need not be in the log. */
+    phi__sessions *sessions = &agent->rt->sessions;
+    if (!phi__session_read(sessions, agent->line.session, agent->thread) ||
+        (order->parent_loop_id.len > 0 &&
+         !phi__session_saw(sessions, agent->line.session, order->parent_loop_id)))
+        return false;
     phi__buf_init(&name, &agent->memory);
     do { /* a host may have given an id of this form */
-        n = phi__session_next(&agent->rt->sessions, agent->line.session, agent->line.segment);
+        n = phi__session_next(sessions, agent->line.session, agent->line.segment);
         phi__buf_clear(&name);
         phi__buf_add_str(&name, agent->line.session->id);
         phi__buf_char(&name, '.');
@@ -35,25 +29,11 @@ static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
         phi__buf_char(&name, '.');
         phi__buf_u64(&name, (uint64_t)n);
     } while (n != 0 && !name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
-    if (n == 0) {
-        phi__buf_free(&name);
-        return false;
-    }
-    bool done = !name.failed &&
+    bool done = n != 0 && !name.failed &&
                 phi__arena_str(phi__thread_room(agent->thread), phi__buf_str(&name), &run->loop_id);
     phi__buf_free(&name);
-    if (!done) phi__session_undo(agent->line.session, agent->line.segment);
+    if (!done && n != 0) phi__session_undo(agent->line.session, agent->line.segment);
     return done;
-}
-
-/* A loop id of ours begins with the session's. */
-static bool phi__draft_session(phi__run *run, phi_loop_info *info) {
-    phi_str id = run->agent->line.session->id;
-    if (phi__str_starts(run->loop_id, id.at)) {
-        info->session_id = phi__str(run->loop_id.at, id.len);
-        return true;
-    }
-    return phi__arena_str(phi__thread_room(run->agent->thread), id, &info->session_id);
 }
 
 /* Who and from where, in the thread: a lent one outlives the agent. */
@@ -61,7 +41,7 @@ static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
     phi_arena *arena = phi__thread_room(agent->thread);
     phi_loop_info *info = (phi_loop_info *)phi__arena_zero(arena, sizeof *info);
-    phi_str parent = order->parent_loop_id;
+    phi_str parent = order->parent_loop_id, session = agent->line.session->id;
     char tag[PHI__DATE_BYTES];
     tag[0] = '\0';
     if (info == NULL) return false;
@@ -73,8 +53,10 @@ static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
     info->loop_id = run->loop_id;
     info->continuation = order->continuation;
     run->info = info;
+    bool ours = phi__str_starts(run->loop_id, session.at); /* it begins with the session's id */
+    if (ours) info->session_id = phi__str(run->loop_id.at, session.len);
     return phi__arena_str(arena, agent->agent_id, &info->agent_id) &&
-           phi__draft_session(run, info) &&
+           (ours || phi__arena_str(arena, session, &info->session_id)) &&
            phi__loops_info_prompt(agent->thread, arena, agent->system_prompt, info) &&
            phi__arena_str(arena, parent, &info->parent_loop_id) &&
            phi__arena_str(arena, phi_str_of(order->metadata), &info->metadata) &&
@@ -129,8 +111,6 @@ static bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     return false;
 }
 
-/* ---- in another log ---- */
-
 /* The entry of its beginning, and its prompts behind it; NULL: no memory. */
 static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
                                     const phi_thread *before) {
@@ -174,32 +154,23 @@ PHI__FN bool phi__draft_rehome(phi__run *run, const phi_thread *before) {
     return true;
 }
 
-/* ======== The responses of phi_prompt_with, from the run's side: filled in when the run ends.
-
-   A response outlives its run and never its agent. Everything that may fail has been done before
-   the run begins, so that closing one needs no memory. */
-
-/* The last answer of a run: behind it stand at most the results of its calls and what stopped
-   it. */
-static const phi__entry *phi__responses_entry(const phi__run *run) {
-    const phi_thread *thread = run->agent->thread;
-    size_t i = thread->messages.held;
-    for (; i > 0 && thread->messages.at[i - 1]->ordinal >= run->said.first_message; i--)
-        if (thread->messages.at[i - 1]->message->role == PHI_ROLE_ASSISTANT)
-            return thread->messages.at[i - 1];
-    return NULL;
-}
-
 PHI__FN void phi__responses_update(phi__response *response, const phi__run *run) {
-    const phi__entry *last = phi__responses_entry(run);
-    response->message = last != NULL ? last->message : NULL;
-    response->message_in = last != NULL ? last->segment : NULL;
+    const phi_thread *thread = run->agent->thread;
+    /* The run's last answer: after it come at most the results of its calls, and what stopped it. */
+    response->message = NULL;
+    response->message_in = NULL;
+    for (size_t i = thread->messages.held; i > 0 && response->message == NULL; i--) {
+        const phi__entry *entry = thread->messages.at[i - 1];
+        if (entry->ordinal < run->said.first_message) break;
+        if (entry->message->role != PHI_ROLE_ASSISTANT) continue;
+        response->message = entry->message;
+        response->message_in = entry->segment;
+    }
     response->loop_id = run->loop_id;
-    response->rest_in =
-        run->agent->thread->log.segments.current; /* where the run's last words are */
+    response->rest_in = thread->log.segments.current; /* where the run's last words are */
     response->failure = run->failure;
-    response->usage = phi__charge_of(run)->usage;
-    response->cost = phi__charge_of(run)->cost;
+    response->usage = run->spent.usage;
+    response->cost = run->spent.cost;
     response->first_delta_ms = run->first_delta_ms;
 }
 
@@ -232,10 +203,6 @@ PHI__FN void phi__responses_drop_one(phi__response *response) {
 PHI__FN void phi__responses_drop(phi__agent *agent) {
     while (agent->responses != NULL) phi__responses_drop_one(agent->responses);
 }
-
-/* ========
-   Makes, begins, detaches, destroys and fails runs. A run without memory ends with an error
-   event that needs none, and leaves an agent that can be prompted again. */
 
 /* ---- beginning ---- */
 
@@ -309,7 +276,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__attempt_init(run);
     phi__decision_init(&run->decision, run->agent, run, NULL);
     phi__filter_init(run);
-    phi__pause_init(run);
+    phi__buf_init(&run->pause.reason, &agent->memory);
     run->own.has_temperature = order->has_temperature;
     run->own.temperature = order->temperature;
     if (phi__run_take_text(run, phi_str_of(order->extra), &run->own.extra) &&
@@ -327,7 +294,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__schedule_unready(run);
     phi__input_end(run);
     phi__filter_end(run);
-    phi__pause_free(run);
+    phi__buf_free(&run->pause.reason);
     phi__run_drop_text(run, run->end.reason);
     phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
     phi__free(&agent->memory, run->own.policy, sizeof *run->own.policy);
