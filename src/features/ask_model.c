@@ -2,8 +2,6 @@
    other part of the loop knows two. */
 #include "features/features_in.h"
 
-#include "loop/loop_in.h"
-
 /* The agent's own model, while a run has another one. */
 struct phi__ask_model {
     phi_arena arena; /* of the other one */

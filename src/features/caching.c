@@ -5,9 +5,6 @@
    messages, which never move. No text is kept. */
 #include "features/features_in.h"
 
-#include "loop/loop_in.h"
-#include "wire/wire_in.h"
-
 /* The parts of a request, as hashes. */
 typedef struct phi__cached {
     uint64_t model, system, tools, settings, history; /* history: of all its items */

@@ -6,11 +6,6 @@
    cut off as well. The rewrites are the run's own: they are appended during the run. */
 #include "features/features_in.h"
 
-#include "history/history_in.h"
-#include "loop/loop_in.h"
-#include "model/event_parts.h"
-#include "text/text_in.h"
-
 /* ---- compactions by the host: starts, polls and ends its job, and applies the result ---- */
 
 typedef struct phi__compactor_job {

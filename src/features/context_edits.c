@@ -3,12 +3,6 @@
    Edits of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of
    the run's own. A revert comes first, so that a prune does not count messages that it removes. */
 #include "features/features_in.h"
-#include "loop/tool.h"
-
-#include "loop/loop_in.h"
-#include "text/text_in.h"
-#include "history/history_in.h"
-#include "model/event_parts.h"
 #include "features/context_edits.h"
 
 #include <stdio.h>
@@ -54,37 +48,14 @@ static uint64_t phi__edits_turn(const phi__run *run) {
     return i > 0 ? thread->log.entries[i - 1]->seq : 0;
 }
 
-static bool phi__edits_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
-    phi_status status = phi__events_rewrite(run, rewrite);
-    *done = status == PHI_OK;
-    return status != PHI_NO_MEMORY;
-}
-
 /* ---- prunes ---- */
 
-static bool phi__edits_emit_pruned(phi__run *run, const phi_pruned *pruned) {
-    phi_arena *arena = phi__thread_room(run->agent->thread);
-    phi_pruned *kept = (phi_pruned *)phi_arena_alloc(arena, sizeof *kept);
-    int64_t *times = (int64_t *)phi_arena_alloc(
-        arena, phi__mul(phi__max(pruned->timestamp_count, 1), sizeof *times));
-    if (kept == NULL || times == NULL) return false;
-    *kept = *pruned;
-    memcpy(times, pruned->timestamps, pruned->timestamp_count * sizeof *times);
-    kept->timestamps = times;
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_PRUNED;
-    event.pruned = kept;
-    return phi__arena_str(arena, pruned->memo, &kept->memo) &&
-           phi__events_emit(run->agent, &event, NULL, 0);
-}
-
 static bool phi__edits_prune(phi__run *run, const phi__context_edits *edits, phi_arena *scratch) {
-    const phi_thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     const phi_view_item *items;
     phi_rewrite rewrite;
     phi_pruned pruned;
     size_t count;
-    bool done;
     phi_prune prune = PHI_ZERO;
     prune.tokens = edits->prune_tokens;
     prune.memo = phi__buf_str(&edits->memo);
@@ -96,8 +67,21 @@ static bool phi__edits_prune(phi__run *run, const phi__context_edits *edits, phi
                         &rewrite, &pruned) != PHI_OK)
         return false;
     if (rewrite.span_count == 0) return true;
-    if (!phi__edits_rewrite(run, &rewrite, &done)) return false;
-    return !done || phi__edits_emit_pruned(run, &pruned);
+    phi_status status = phi__events_rewrite(run, &rewrite);
+    if (status != PHI_OK) return status != PHI_NO_MEMORY;
+    phi_arena *arena = phi__thread_room(thread);
+    phi_pruned *kept = (phi_pruned *)phi_arena_alloc(arena, sizeof *kept);
+    int64_t *times = (int64_t *)phi_arena_alloc(
+        arena, phi__mul(phi__max(pruned.timestamp_count, 1), sizeof *times));
+    if (kept == NULL || times == NULL) return false;
+    *kept = pruned;
+    memcpy(times, pruned.timestamps, pruned.timestamp_count * sizeof *times);
+    kept->timestamps = times;
+    phi_event event = PHI_ZERO;
+    event.kind = PHI_EV_PRUNED;
+    event.pruned = kept;
+    return phi__arena_str(arena, pruned.memo, &kept->memo) &&
+           phi__events_emit(run->agent, &event, NULL, 0);
 }
 
 /* ---- reverts ---- */
@@ -121,30 +105,23 @@ static bool phi__edits_emit_reverted(phi__run *run, const phi_reverted *reverted
            phi__events_emit(run->agent, &event, NULL, 0);
 }
 
-static phi_revert phi__edits_revert_of(const phi__run *run, const phi__context_edits *edits) {
+static bool phi__edits_revert(phi__run *run, const phi__context_edits *edits, phi_arena *scratch) {
+    const phi_thread *thread = run->agent->thread;
     phi_revert revert = PHI_ZERO;
+    phi_reverted reverted;
+    phi_rewrite rewrite;
     revert.category = edits->category;
     revert.step = edits->step;
     revert.summary = phi__buf_str(&edits->summary);
     revert.texts = run->agent->desc.texts;
     revert.end_seq = phi__edits_turn(run);
-    return revert;
-}
-
-static bool phi__edits_revert(phi__run *run, const phi__context_edits *edits, phi_arena *scratch) {
-    const phi_thread *thread = run->agent->thread;
-    phi_revert revert = phi__edits_revert_of(run, edits);
-    phi_reverted reverted;
-    phi_rewrite rewrite;
-    bool done;
     if (phi__revert_plan(thread, &revert, scratch, &rewrite, &reverted) != PHI_OK) return false;
-    if (rewrite.span_count > 0) {
-        if (!phi__edits_rewrite(run, &rewrite, &done)) return false;
-        if (!done) { /* a history that the host made, with results far from their calls */
-            reverted.applied = false;
-            reverted.abandoned_count = 0;
-            reverted.reason = PHI__LIT("results behind the step belong to calls in front of it");
-        }
+    phi_status status = rewrite.span_count > 0 ? phi__events_rewrite(run, &rewrite) : PHI_OK;
+    if (status == PHI_NO_MEMORY) return false;
+    if (status != PHI_OK) { /* a history that the host made, with results far from their calls */
+        reverted.applied = false;
+        reverted.abandoned_count = 0;
+        reverted.reason = PHI__LIT("results behind the step belong to calls in front of it");
     }
     return phi__edits_emit_reverted(run, &reverted);
 }
@@ -198,23 +175,15 @@ static const phi_message *phi__edits_name(phi__run *run, const phi_message *resu
 
 /* ---- snapshots ---- */
 
-static void phi__edits_put(phi__buf *out, const char *key, const phi__buf *text) {
-    phi__json_write_key(out, phi_str_of(key));
-    phi__json_write_str(out, phi__buf_str(text));
-}
-
 static void phi__edits_save(phi__buf *out, const phi__context_edits *edits) {
     if (edits->prune_tokens > 0) {
-        phi__json_write_key(out, PHI__LIT("prune"));
-        phi__json_number_put_u64(out, edits->prune_tokens);
-        phi__edits_put(out, "prune_memo", &edits->memo);
+        phi__records_u64(out, "prune", edits->prune_tokens);
+        phi__records_str(out, "prune_memo", phi__buf_str(&edits->memo));
     }
     if (!edits->reverts) return;
-    phi__json_write_key(out, PHI__LIT("revert"));
-    phi__json_number_put_u64(out, (uint64_t)edits->category);
-    phi__json_write_key(out, PHI__LIT("revert_step"));
-    phi__json_number_put_u64(out, edits->step);
-    phi__edits_put(out, "revert_summary", &edits->summary);
+    phi__records_u64(out, "revert", (uint64_t)edits->category);
+    phi__records_u64(out, "revert_step", edits->step);
+    phi__records_str(out, "revert_summary", phi__buf_str(&edits->summary));
 }
 
 static phi_status phi__edits_load(phi__run *run, phi__context_edits *edits, const phi_json *node) {
@@ -284,34 +253,29 @@ static phi_status phi__edits_note_prune(phi__run *run, const phi_prune *prune) {
     return PHI_OK;
 }
 
-/* Checks whether a revert is possible now; else reports it. */
-static phi_status phi__edits_try(phi__run *run, const phi_revert *revert, char *words,
-                                 size_t words_size) {
+static phi_status phi__edits_note_revert(phi__run *run, const phi_revert *given, char *words,
+                                         size_t words_size) {
+    phi_revert revert = PHI_ZERO;
+    revert.category = given->category;
+    revert.step = given->step;
+    revert.summary = given->summary;
+    revert.end_seq = phi__edits_turn(run);
+    /* A revert that is not possible now is reported. */
     phi_reverted reverted;
     phi_rewrite rewrite;
     phi_arena scratch;
     phi_arena_init(&scratch, &run->agent->memory, 0);
-    phi_status status = phi__revert_plan(run->agent->thread, revert, &scratch, &rewrite, &reverted);
+    phi_status status =
+        phi__revert_plan(run->agent->thread, &revert, &scratch, &rewrite, &reverted);
     if (status == PHI_OK && !reverted.applied) {
         if (words != NULL && words_size > 0)
             (void)snprintf(words, words_size, "%.*s", (int)reverted.reason.len, reverted.reason.at);
         status = phi__edits_emit_reverted(run, &reverted) ? PHI_REJECTED : PHI_NO_MEMORY;
     }
     phi_arena_free(&scratch);
-    return status;
-}
-
-static phi_status phi__edits_note_revert(phi__run *run, const phi_revert *given, char *words,
-                                         size_t words_size) {
-    phi__buf copy;
-    phi_revert revert = PHI_ZERO;
-    revert.category = given->category;
-    revert.step = given->step;
-    revert.summary = given->summary;
-    revert.end_seq = phi__edits_turn(run);
-    phi_status status = phi__edits_try(run, &revert, words, words_size);
     if (status != PHI_OK) return status;
     phi__context_edits *edits = phi__edits_of(run);
+    phi__buf copy;
     phi__buf_init(&copy, &run->agent->memory);
     phi__buf_add_str(&copy, revert.summary);
     if (copy.failed || (edits->reverts && !phi__edits_replaced(run, edits))) {
@@ -326,13 +290,10 @@ static phi_status phi__edits_note_revert(phi__run *run, const phi_revert *given,
     return PHI_OK;
 }
 
-/* ---- public ---- */
-
 PHI_API phi_status phi_call_edit(phi_call call, const phi_prune *prune, const phi_revert *revert,
                                  char *words, size_t words_size) {
-    phi__slot *slot =
-        call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
-    phi__run *run = slot != NULL ? ((phi__toolcall *)slot->object)->run : NULL;
+    const phi__toolcall *found = phi__call_find(call);
+    phi__run *run = found != NULL ? found->run : NULL;
     if (call.rt == NULL || (prune == NULL) == (revert == NULL)) return PHI_BAD_ARG;
     if (prune != NULL && (prune->tokens == 0 || (prune->memo.at == NULL && prune->memo.len > 0)))
         return PHI_BAD_ARG;

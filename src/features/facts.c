@@ -2,12 +2,6 @@
    and the facts in its snapshot. */
 #include "features/features_in.h"
 
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "model/model_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
-
 /* ---- the facts of one scope: sorted by key, bounded in number and bytes ---- */
 
 /* True if a text can be a key, or the name of a group; and a value. */

@@ -5,11 +5,6 @@
    run is held, and the attempt abandoned; then the agent takes the next seat, and the turn
    continues as if it had just begun. */
 #include "features/features_in.h"
-#include "loop/loop_in.h"
-#include "wire/wire_in.h"
-
-#include "base/base_in.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 

@@ -8,8 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ======== The runtime's last error: a status, and a message with the fault and the right
-   values. */
+/* ---- the runtime's last error: a status, and a message with the fault ---- */
 
 PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...) {
     va_list args;
@@ -28,10 +27,9 @@ PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words) {
     return rt->last_error.status;
 }
 
-/* ======== The event queue between the pump and the host: a list of records in shared blocks; and
-   streaming answers, which events show as they are when popped.
+/* ---- the event queue, a list of records in shared blocks; and streaming answers ----
 
-   A block without records is freed, but for a spare: a steady stream takes no memory. `partial` is
+   Events show an answer as it is when they are popped. A block without records is freed, but for a spare: a steady stream takes no memory. `partial` is
    a length into the answer, which may move, until the event is popped. */
 
 /* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
