@@ -10,7 +10,7 @@ struct phi__ask_model {
     bool set;    /* the agent has the other one */
 };
 
-/* Of a run. */
+/* The state of a run. */
 typedef struct phi__ask_model_run {
     phi__ask_model *ask; /* NULL: it has the agent's model */
 } phi__ask_model_run;

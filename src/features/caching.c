@@ -11,7 +11,7 @@ typedef struct phi__cached {
     size_t items;                                     /* SIZE_MAX: of messages that are gone */
 } phi__cached;
 
-/* Of an agent. */
+/* The state of an agent. */
 typedef struct phi__caching {
     phi_cache_stats stats;
     phi__cached last, now; /* the last one whose answer reported its usage; the one under way */

@@ -8,7 +8,7 @@ typedef struct phi__heard {
     phi_input input;
 } phi__heard;
 
-/* Of a run. */
+/* The state of a run. */
 typedef struct phi__capture {
     uint32_t emitted;  /* turns whose request was emitted */
     phi__heard *heard; /* steering and follow-ups; in memory of its own */

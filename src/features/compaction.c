@@ -175,7 +175,7 @@ enum {
     PHI__COMPACTIONS_WORTH = 4
 };
 
-/* Of a run. */
+/* The state of a run. */
 typedef struct phi__compactions {
     uint8_t count, idle; /* of this turn; those that saved nothing */
     bool done;           /* it is held for the hook after one */
@@ -185,7 +185,7 @@ typedef struct phi__compactions {
     phi_compaction *emitted; /* the one under way, in the thread */
 } phi__compactions;
 
-/* Of an agent. */
+/* The state of an agent. */
 typedef struct phi__compacted_by {
     phi__compactor_job *job; /* the job of the host's compactor, or NULL */
     uint64_t tokens;         /* tokens that the last one left, by estimate; 0: none */

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Of a run. */
+/* The state of a run. */
 typedef struct phi__context_edits {
     uint64_t prune_tokens; /* 0: none */
     phi__buf memo;

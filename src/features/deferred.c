@@ -8,10 +8,10 @@
 
 /* ---- notes of deferred rewrites in the log ----
 
-   With them a rewrite outlives the process, if the log is in a store. A note of kind PHI_NOTE_DEFERRED holds the deferred rewrite. A later note of that kind replaces
-   it; a null note says that none is deferred. A rewrite of the same op_id in the log says that it
-   was applied. Logs in no store have these notes, too: a log does not depend on where it is
-   kept. */
+   With them a rewrite outlives the process, if the log is in a store. A note of kind
+   PHI_NOTE_DEFERRED holds the deferred rewrite. A later note of that kind replaces it; a null note
+   says that none is deferred. A rewrite of the same op_id in the log says that it was applied. Logs
+   in no store have these notes, too: a log does not depend on where it is kept. */
 
 /* Such a rewrite as an object; and back, passed to `take`. PHI_PARSE, PHI_NO_MEMORY; of any other
    status of `take` the host has got an event. */
@@ -87,7 +87,7 @@ typedef struct phi__deferred {
     bool must_gain; /* it is a summary */
 } phi__deferred;
 
-/* Of an agent. */
+/* The state of an agent. */
 typedef struct phi__deferrals {
     phi__deferred *waits; /* for the end of the run; or NULL */
 } phi__deferrals;

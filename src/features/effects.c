@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* Of a run: the snapshot of its round. */
+/* The state of a run: the snapshot of its round. */
 typedef struct phi__effects {
     char *seen; /* NULL: the round has none yet */
     size_t len;

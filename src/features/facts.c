@@ -130,7 +130,7 @@ static phi_status phi__facts_get(phi__fact_list *list, phi_memory *memory, const
 
 /* ---- the facts of groups, and the groups of an agent: both sorted by name ---- */
 
-/* Of an agent. */
+/* The state of an agent. */
 typedef struct phi__facts_own {
     phi__fact_list list;
     phi_str *groups; /* by name, each in memory of its own */

@@ -25,7 +25,7 @@ typedef struct phi__failover_list {
     phi__speaker *seats; /* of given.models */
 } phi__failover_list;
 
-/* Of an agent. */
+/* The state of an agent. */
 typedef struct phi__failover_agent {
     phi_arena arena;                /* of the list */
     const phi__failover_list *list; /* NULL: it has none */
@@ -37,7 +37,7 @@ typedef struct phi__failover_agent {
     phi_thinking thinking;
 } phi__failover_agent;
 
-/* Of a run. */
+/* The state of a run. */
 typedef struct phi__failover_run {
     uint32_t switches;
     uint32_t failed;            /* bits: the seats that have failed in this turn */
@@ -173,7 +173,7 @@ static bool phi__failover_do_inherit(const phi__agent *agent, phi_arena *arena,
 
 /* ---- which failures, and where to ---- */
 
-/* Whether the agent goes to another model for it. A request that phi itself could not make for a
+/* True if the agent goes to another model for it. A request that phi itself could not make for a
    model of the list has no HTTP status, and says nothing about the others. */
 static bool phi__failover_fits(const phi__failover_agent *f, const phi_failure *failure) {
     uint32_t class_of = 0;
@@ -387,7 +387,7 @@ static void phi__failover_save_agent(phi__buf *out, const phi__agent *agent,
     phi__buf_char(out, '}');
 }
 
-/* Of a list that is another one now, the agent sits at its own model. */
+/* If the list is another one now, the agent sits at its own model. */
 static phi_status phi__failover_load_agent(phi__agent *agent, phi__failover_agent *f,
                                            const phi_json *root) {
     const phi_json *saved = phi_json_get(root, "failover");

@@ -13,9 +13,9 @@
 #include "loop/loop_in.h"
 #include "text/json.h"
 
-/* The order in which features are called at each point. Facts come after caching, so that caching sees the part of a request that is to be cached, and
-   before capture. The model of a request comes after failover, because failover goes back to it
-   first. */
+/* The order in which features are called at each point. Facts come after caching, so that caching
+   sees the part of a request that is to be cached, and before capture. The model of a request comes
+   after failover, because failover goes back to it first. */
 
 enum {
     PHI__FEATURE_AT_FIELDS,
@@ -56,10 +56,10 @@ PHI__FN void phi__ask_model_own(const phi__agent *agent, phi_agent_desc *out);
 
 /* ---- objects that rooms above the agent keep with it ----
 
-   Such as sub-agents, an evaluation, a strategy. An object embeds a phi__attached and stays its room's own; the agent finds it by name, saves it
-   with its snapshot, and reports its own end. What a restored snapshot holds of an object waits as
-   JSON until the room claims it; another snapshot made before that contains it unchanged.
-   Threads: the pumping thread. */
+   Such as sub-agents, an evaluation, a strategy. An object embeds a phi__attached and stays its
+   room's own; the agent finds it by name, saves it with its snapshot, and reports its own end. What
+   a restored snapshot holds of an object waits as JSON until the room claims it; another snapshot
+   made before that contains it unchanged. Threads: the pumping thread. */
 
 typedef struct phi__attached phi__attached;
 
@@ -102,7 +102,7 @@ PHI__FN const phi__feature *phi__compaction_feature(void);
 /* Ends the job of the agent's compactor, if there is one; it may call the host. */
 PHI__FN void phi__compaction_forget(phi__agent *agent);
 
-/* Whether a compaction now would do anything. PHI_NO_MEMORY; PHI_UNSUPPORTED. */
+/* *gains: a compaction now would do something. PHI_NO_MEMORY; PHI_UNSUPPORTED. */
 PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 
 /* ---- a host's rewrites, deferred until the active run has ended ---- */
@@ -134,7 +134,7 @@ typedef struct phi__fact_group {
     phi__fact_list list;
 } phi__fact_group;
 
-/* Of a runtime. */
+/* The state of a runtime. */
 typedef struct phi__facts {
     phi__fact_list all;
     phi__fact_group *groups; /* by name; none without facts */
@@ -195,7 +195,7 @@ static inline void phi__failover_own(const phi__agent *agent, phi_agent_desc *ou
     if (agent->rt->features.failover != NULL) agent->rt->features.failover->own(agent, out);
 }
 
-/* Of an agent below it, which begins at the model where this one sits: that model, and the list of
+/* For an agent below it, which begins at the model where this one sits: that model, and the list of
    those behind it, in the arena. False: no memory. */
 static inline bool phi__failover_inherit(const phi__agent *agent, phi_arena *arena,
                                          phi_agent_desc *out) {

@@ -14,7 +14,7 @@ typedef struct phi__emitted {
     bool emitted;      /* a value, and neither `dropped` nor `start` since */
 } phi__emitted;
 
-/* Of a run. */
+/* The state of a run. */
 typedef struct phi__fields {
     phi__emitted *emitted; /* of the answer's blocks, by their index; NULL: nothing */
     size_t count, cap;

@@ -211,11 +211,10 @@ PHI__FN void phi__cap_random(const phi__toolcall *call, unsigned char out[16]) {
 /* ---- the file of a whole result ----
 
    It is written in slices, for its owner alone (0600), under a name of its own that says nothing of
-   the text: "phi-", the 32 digits of phi__cap_random, and the ending. A directory that is missing is
-   made. A file that does not become complete is removed.
-   The call is claimed meanwhile, and its run is ready. With a tape the whole file is written at
-   once: a step processes all of its input. A tape that is recorded gets the cut result, and one that
-   is played writes no file. */
+   the text: "phi-", the 32 digits of phi__cap_random, and the ending. A directory that is missing
+   is made. A file that does not become complete is removed. The call is claimed meanwhile, and its
+   run is ready. With a tape the whole file is written at once: a step processes all of its input. A
+   tape that is recorded gets the cut result, and one that is played writes no file. */
 
 #ifndef PHI_NO_FILES
 

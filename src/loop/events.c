@@ -29,8 +29,9 @@ PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words) {
 
 /* ---- the event queue, a list of records in shared blocks; and streaming answers ----
 
-   Events show an answer as it is when they are popped. A block without records is freed, but for a spare: a steady stream takes no memory. `partial` is
-   a length into the answer, which may move, until the event is popped. */
+   Events show an answer as it is when they are popped. A block without records is freed, but for a
+   spare: a steady stream takes no memory. `partial` is a length into the answer, which may move,
+   until the event is popped. */
 
 /* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
 enum { PHI__RESERVE = 3 };

@@ -649,8 +649,7 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
     size_t count = 0;
     phi__pending_decision(list, run, &run->decision, NULL);
     if (run->pause.on || run->state == PHI__RUN_BACKOFF) {
-        item =
-            phi__pending_item_of(run, run->pause.on ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
+        item = phi__pending_item_of(run, run->pause.on ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
         if (run->pause.on) phi__pause_show(run, &item);
         phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);

@@ -6,7 +6,7 @@
 #include "loop/loop_in.h"
 
 /* ---- find.c ---- */
-/* Whether a watcher of a child points into the log of the agent. */
+/* True if a watcher of a child points into the log of the agent. */
 PHI__FN bool phi__find_reader(const phi__agent *agent);
 
 /* ---- schedule.c ---- */
@@ -42,7 +42,7 @@ PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait);
 PHI__FN phi__answer *phi__answer_new(phi__run *run); /* of its turn */
 PHI__FN void phi__answer_drop(phi__answer *answer);  /* one reference; NULL is harmless */
 PHI__FN bool phi__answer_room(phi__answer *answer);  /* for a view of all its blocks */
-/* What there is of it now, looked at anew. NULL: no memory. */
+/* What there is of it now. NULL: no memory. */
 PHI__FN const phi_message *phi__answer_whole(phi__answer *answer);
 /* It is over: `final` in its place, in the thread; NULL: nothing came of it. */
 PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final);
@@ -72,10 +72,8 @@ PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept);
 
 /* ---- hooks.c ---- */
 enum { PHI__QUESTION_MOST = 64 }; /* open at once for one agent */
-/* Of the loop. A call is over: its questions end in the next step. The agent is freed: all end now;
-   one whose hook is being called ends behind it. */
+/* A call is over: its questions end in the next step; one whose hook is being called, after it. */
 PHI__FN void phi__question_call_over(const phi__toolcall *call);
-/* hooks.c */
 PHI__FN void phi__decision_init(phi__decision *decision, phi__agent *agent, phi__run *run,
                                 phi__toolcall *call); /* run: NULL for a question */
 /* Calls the hook, or takes the decision made since. The reply is in decision->reply until the next
@@ -147,7 +145,6 @@ PHI__FN bool phi__head_apply(phi__run *run);
 enum { PHI__TOOLSET_SHOWN = 0, PHI__TOOLSET_HIDDEN, PHI__TOOLSET_DEFERRED };
 /* Tools of the run's own, copied. False: no memory. */
 PHI__FN bool phi__toolset_take_run(phi__run *run, const phi_tool *tools, size_t count);
-/* toolset.c */
 PHI__FN void phi__toolset_free_run(phi__run *run); /* none: harmless */
 
 /* ---- deferral.c ---- */
@@ -217,12 +214,12 @@ PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure
 PHI__FN void phi__attempt_drop(phi__run *run);
 /* The delay before retry number `attempt` (from 1); random in [0, 1). */
 PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, double random);
-/* Whether this failure of a model call is to be tried again, and after how long. */
+/* True if a model call that failed so is to be tried again; and after how long. */
 PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
                                double random, uint32_t *delay_ms);
 
 /* ---- tools.c ---- */
-PHI__FN void phi__round_clear(phi__run *run);  /* a turn begins */
+PHI__FN void phi__round_clear(phi__run *run); /* a turn begins */
 /* Calls that have begun and whose results are not in the log yet. */
 PHI__FN const phi__toolcall *phi__round_open(const phi__run *run, size_t *count);
 /* Lays out the calls of the reply, none begun, without events. False: no memory. */
@@ -235,12 +232,10 @@ PHI__FN phi__state phi__tools_make_calls(phi__run *run); /* TOOLS, or TURN_END w
 /* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that
    is no JSON counts as it is. `arena` is given back. */
 PHI__FN uint64_t phi__repeat_hash(phi_arena *arena, phi_str name, phi_str arguments);
-/* Takes note of a call; how often it stands in the window now, this one included. */
+/* Takes note of a call; how often it is in the window now, this one included. */
 PHI__FN uint32_t phi__repeat_note(phi__repeat_guard *guard, uint64_t hash);
-/* tools.c */
 PHI__FN bool phi__call_open(phi__toolcall *call); /* its handle; false: no memory */
-/* Whether a result is well formed; else PHI_BAD_ARG, with words that begin with the function's
-   name. */
+/* PHI_OK, or PHI_BAD_ARG with words that begin with the function's name. */
 PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
                                    const phi_tool_result *result);
 /* A result of one text block, which is the caller's. */
@@ -258,7 +253,7 @@ typedef phi_status (*phi__cap_give_fn)(phi__toolcall *call, const phi_tool_resul
 PHI__FN uint32_t phi__cap_most(const phi__toolcall *call);
 /* True if an image, a document or audio has more bytes than `most`. */
 PHI__FN bool phi__cap_too_large(const phi_content *content, uint32_t most);
-/* Of a result that is too large: gives the cut one now, or keeps call->cap until it can. */
+/* A result is too large: gives the cut one now, or keeps call->cap until it can. */
 PHI__FN phi_status phi__cap_begin(phi__toolcall *call, const phi_tool_result *result,
                                   phi__cap_give_fn give);
 /* Writes a slice; the last one gives the result. */

@@ -51,7 +51,7 @@ PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, ph
 /* The same of every loop id that a log in memory names, in view or not. Entries are read once.
    False: no memory. */
 PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread);
-/* Of a new agent. False: no memory. */
+/* Gives a new agent its session. False: no memory. */
 PHI__FN bool phi__line_join(phi__agent *agent, phi_str session_id);
 PHI__FN void phi__line_free(phi__agent *agent); /* of one without a session, too */
 /* Replaces the session by another, with one more user. */
@@ -94,7 +94,7 @@ PHI__FN phi__moment phi__feature_moment(phi__agent *agent, const phi__run *run, 
 /* Calls the features at the point; returns the outcome. */
 PHI__FN phi__state phi__feature_take(phi__moment *moment);
 PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
-/* The log of an agent is another one: what `copied` showed stands in it, or, at NULL, nothing.
+/* The log of an agent is another one: it has what `copied` showed, or, at NULL, nothing.
    shortened: for want of memory. */
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened);
 /* Its log was read from a store just now. PHI_OK, or a feature's status. */
@@ -188,7 +188,7 @@ PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what,
 /* PHI_BAD_ARG "what: name is no JSON", if it is none; NULL is good. */
 PHI__FN phi_status phi__enqueue_check_json(phi_runtime *rt, const char *what, const char *name,
                                            const char *text);
-/* Whether content can be a user's message; else words that begin with `what`. */
+/* PHI_OK if content can be a user's message; else words that begin with `what`. */
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count);
 /* reads posts of other threads; a bounded number, or all so far */
@@ -239,7 +239,7 @@ PHI__FN void phi__at_limit_name_all(phi_runtime *rt);
 /* ---- projection.c ---- */
 /* The projection by the effective policy now; false: there is no policy. */
 PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *order);
-PHI__FN void phi__projection_clear(phi__run *run); /* it is to be made anew */
+PHI__FN void phi__projection_clear(phi__run *run); /* it is to be made again */
 /* The agent's own counter; its count_text, or the result, is NULL: the estimate. */
 PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent);
 /* By that counter: tokens of all that the agent's view holds; and of its tools and the schema of
@@ -251,12 +251,12 @@ PHI__FN uint64_t phi__projection_overhead(const phi__run *run);
    the overhead, and an estimate of the messages since; where the list was changed since then, or
    nothing was reported, the estimate of all. */
 PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
-/* Whether an item is in a span, from *span on. Items and spans both ascend; spans that do not are
+/* True if an item is in a span, from *span on. Items and spans both ascend; spans that do not are
    refused later. */
 PHI__FN bool phi__weigh_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item);
 /* What plan->rewrite would come to, and of how many runs something goes. */
 PHI__FN void phi__weigh_rewrite(const phi__agent *agent, phi__compacted *plan);
-/* Whether less would be in view afterwards. */
+/* True if less would be in view afterwards. */
 PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrite);
 
 /* ---- head.c ---- */
@@ -350,7 +350,7 @@ PHI__FN void phi__speaker_set(phi__agent *agent, const phi__speaker *seat);
 PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc, phi__fetch **out);
 /* Cancels it; on_end is not called. NULL is harmless, and so is a close inside its own on_end. */
 PHI__FN void phi__fetch_close(phi__fetch *fetch);
-/* Whether text can stand in a header's value: no control characters but the tab. */
+/* True if text can be in a header's value: no control characters but the tab. */
 PHI__FN bool phi__fetch_value_fits(phi_str value);
 PHI__FN bool phi__fetch_name_fits(phi_str name); /* a token of RFC 9110 */
 PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages,
@@ -369,7 +369,7 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status statu
                                          const char *words);
 
 /* ---- model_call.c ---- */
-PHI__FN void phi__ask_list_clear(phi__run *run); /* they must be called anew */
+PHI__FN void phi__ask_list_clear(phi__run *run); /* its hooks are called again */
 
 /* ---- turn.c ---- */
 /* A turn begins, with its memory given back. */
@@ -441,7 +441,7 @@ PHI__FN void phi__save_inputs(phi__buf *out, const phi__inputs *inputs, phi_aren
 PHI__FN phi_status phi__load_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to);
 /* The agent's run as an object; null where none is active, or it is over but for its last hook. */
 PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
-/* Of an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread;
+/* For an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread;
    PHI_NO_MEMORY. Then there is no run. */
 PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool interrupt);
 

@@ -156,7 +156,7 @@ PHI__FN bool phi__draft_rehome(phi__run *run, const phi_thread *before) {
 
 PHI__FN void phi__responses_update(phi__response *response, const phi__run *run) {
     const phi_thread *thread = run->agent->thread;
-    /* The run's last answer: after it come at most the results of its calls, and what stopped it. */
+    /* The run's last answer: after it come at most results of its calls, and what stopped it. */
     response->message = NULL;
     response->message_in = NULL;
     for (size_t i = thread->messages.held; i > 0 && response->message == NULL; i--) {

@@ -109,7 +109,7 @@ enum {
     PHI__POST_DECIDE, /* with a text; flag: the verdict */
     PHI__POST_STEER,
     PHI__POST_FOLLOW_UP,
-    PHI__POST_INJECT /* flag: bytes of the source, which stands before the text */
+    PHI__POST_INJECT /* flag: bytes of the source, which is before the text */
 };
 
 /* ---- toolset.c: the tools of an agent, or of one request ---- */
@@ -205,7 +205,7 @@ typedef struct phi__answer {
     bool live; /* the assembly is in use; else `final` has taken its place */
     phi__assembly assembly;
     const phi_message *final;
-    /* Of the assembly, remade at a pop; at first only the model of the request. */
+    /* A view of the assembly, remade at a pop; at first only the model of the request. */
     phi_message view;
     phi_content *content;
     size_t content_cap;
@@ -346,7 +346,7 @@ typedef struct phi__feature {
     uint32_t points; /* the points that it wants */
     size_t run_bytes, agent_bytes;
     phi__state (*take)(phi__moment *moment);
-    /* Whether it takes part in a run from its beginning; NULL: it does. One that does not is called
+    /* True if it takes part in a run from its beginning; NULL: it does. One that does not is called
        at none of the run's points but RUN_LOAD and EFFECTS, until it joins. */
     bool (*wants)(const phi__run *run);
     uint8_t
@@ -356,7 +356,7 @@ typedef struct phi__feature {
     void (*close)(phi_runtime *rt);
 } phi__feature;
 
-/* Of a run: which features take part, by their place in the table, and at which points any of them
+/* Which features take part in a run, by their place in the table, and at which points any of them
    wants to be called. Where a bit is not set, nobody listens: a point need not be made. */
 typedef struct phi__taking {
     uint32_t features, points;
@@ -548,7 +548,7 @@ typedef struct phi__room {
     phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
 } phi__room;
 
-/* bytes of a log for a token of a summary in it, which stands twice */
+/* bytes of a log for a token of a summary in it, which is there twice */
 enum { PHI__FORGET_SUMMARY = 32 };
 
 /* ---- head.c, projection.c, model_call.c: what the model is sent ---- */
@@ -556,8 +556,8 @@ enum { PHI__FORGET_SUMMARY = 32 };
 /* The head of a conversation: system prompt and tools as a model saw them first.
    A model that takes system messages in mid-conversation keeps its head: changes are appended, so
    that the prompt cache and the thinking before them stay valid. A changed system prompt goes as
-   text. Changed tools go as additions and removals if the codec has put_tool (phi__codec_rules), else
-   the head is made again, as for every other model.
+   text. Changed tools go as additions and removals if the codec has put_tool (phi__codec_rules),
+   else the head is made again, as for every other model.
    An update names what held then in its details, so that the next one is made from the history:
        {"head":N,"id":"HASH","system":"HASH","tools":["NAME","HASH",...]}
    N counts the updates of this head, from 1. If the view has lost one of them, or has no answer
@@ -696,7 +696,7 @@ typedef struct phi__fetch_desc {
     void *user_data;
 } phi__fetch_desc;
 
-/* Of the runtime. transport: under the tape; NULL while a tape is played. */
+/* The runtime's fetches. transport: under the tape; NULL while a tape is played. */
 typedef struct phi__fetches {
     const phi_transport *transport;
     bool stages;           /* it reports them */
@@ -825,13 +825,13 @@ typedef struct phi__polls {
 typedef struct phi__session_count {
     struct phi__session_count *next;
     uint32_t runs;
-    uint32_t len; /* of the name, which stands behind this */
+    uint32_t len; /* of the name, which follows */
 } phi__session_count;
 
 typedef struct phi__session {
     uint32_t refs;
     uint64_t hash;
-    uint64_t number; /* from 1; another one whenever its counts begin anew */
+    uint64_t number; /* from 1; another one whenever its counts begin again */
     phi_str id;      /* in memory of the object's own, with room for a UUID at least; terminated */
     size_t id_room;
     phi__session_count *counts;
@@ -915,7 +915,7 @@ struct phi_tape {
 
 /* ---- run.c: runs and responses ---- */
 
-/* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and
+/* A run, by prompts (user messages; copied) or from where the history ends (none). loop_id and
    parent empty: made, and the agent's last. On failure nothing changed. */
 typedef struct phi__run_order {
     const phi_message *prompts;

@@ -67,11 +67,11 @@ static bool phi__args_fit(phi__toolcall *call, char *words, size_t size) {
 
 /* ---- one tool call: started, polled, finished from anywhere, or cancelled ----
 
-   It has exactly one result. The first result wins, by one compare-and-swap of the slot's word from PENDING to CLAIMED.
-   Another thread reserves its room in the inbox before it claims, so a claimed result is sure to
-   come, and neither a deadline nor an abort takes it back or cancels a tool that has finished. A
-   call's own memory is kept until its run continues, so that a tool may use its state after giving
-   the result. */
+   It has exactly one result. The first result wins, by one compare-and-swap of the slot's word from
+   PENDING to CLAIMED. Another thread reserves its room in the inbox before it claims, so a claimed
+   result is sure to come, and neither a deadline nor an abort takes it back or cancels a tool that
+   has finished. A call's own memory is kept until its run continues, so that a tool may use its
+   state after giving the result. */
 
 PHI__FN phi__toolcall *phi__call_find(phi_call call) {
     phi__slot *slot =

@@ -577,8 +577,8 @@ static phi_status phi__sources_exchange(phi__agent *agent, const phi_tool *own, 
 
 /* ---- for others ---- */
 
-/* Of an agent that is being made; no list is taken yet. The array is copied into the agent's arena.
-   False: no memory. */
+/* For an agent that is being made; no list is taken yet. The array is copied into the agent's
+   arena. False: no memory. */
 static bool phi__sources_make(phi__agent *agent, const phi_tool_source *const *given,
                               size_t count) {
     phi__tool_sources *sources;

@@ -301,7 +301,7 @@ PHI__FN phi_str phi__transfer_took(phi__transfer *t, size_t bytes, bool alive) {
 
 PHI__FN void phi__transfer_close(phi__transfer *t) {
     if (t == NULL) return;
-    /* Of an answer that was read to its last event, the rest of the body is the transport's. */
+    /* The answer was read to its last event: the rest of the body is the transport's. */
     if (!t->gone && t->answered && t->transport->release != NULL) {
         t->gone = true;
         t->transport->release(t->transport->user_data, phi__transfer_handle(t));

@@ -15,9 +15,9 @@
 /* ---- an attempt: a model call, tried once ----
 
    It is sent, and its answer decoded, a slice at a time, into an assembly whose parts become
-   events. A retry waits here, and sends the same bytes. The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the
-   buffer may move. When the host does not drain its events, no slice is taken, the buffer fills,
-   and the transport stops reading. */
+   events. A retry waits here, and sends the same bytes. The transport's bytes wait in the
+   transfer's buffer; a slice is decoded to its end before the buffer may move. When the host does
+   not drain its events, no slice is taken, the buffer fills, and the transport stops reading. */
 
 enum {
     PHI__ATTEMPT_SLICE = 4096,       /* bytes decoded between two clock readings */
@@ -411,7 +411,7 @@ static void phi__attempt_collect(phi__run *run, phi_str bytes) {
         phi__attempt_too_big(run, "The answer", (unsigned long long)most);
 }
 
-/* Whether more of the answer is worth waiting for. */
+/* True if no more of the answer is worth waiting for. */
 static bool phi__attempt_settled(phi__run *run) {
     if (run->attempt.lost || run->attempt.collected.failed ||
         phi__reader_done(&run->attempt.reader))
@@ -779,7 +779,7 @@ static bool phi__turn_unwanted(const phi__run *run) {
     return run->end.cancelled || run->end.stopping;
 }
 
-/* Whether the agent's hook function wants the point. */
+/* True if the agent's hook function wants the point. */
 static bool phi__turn_wants_hook(const phi__run *run, phi_hook_point point) {
     return (run->agent->desc.hook_points & (uint32_t)point) != 0;
 }
