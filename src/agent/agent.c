@@ -360,7 +360,7 @@ PHI_API phi_status phi_budget_raise(phi_agent handle, const phi_raise *by) {
             limits->max_duration_ms = phi__agent_more(limits->max_duration_ms, by->duration_ms);
         if (limits->max_cost > 0) limits->max_cost += by->cost;
     }
-    phi__limits_pause_wake_all(handle.rt);
+    phi__pause_wake_all(handle.rt);
     return PHI_OK;
 }
 

@@ -302,9 +302,9 @@ static void phi__agent_set_keep(phi__agent_setting *s) {
     if (phi__agent_set_has(s, PHI_SET_TOOL_TIMEOUT) && !phi__agent_set_has(s, PHI_SET_TOOLS))
         phi__toolset_retime(&agent->toolset, timeout, desc->tool_options.timeout_ms);
     if (phi__agent_set_has(s, phi__agent_set_speaker | PHI_SET_HOOKS))
-        phi__tool_sources_recheck(agent);
+        phi__sources_recheck(agent);
     phi__feature_agent(agent, PHI__POINT_CHANGED);
-    if (phi__agent_set_has(s, PHI_SET_BUDGET)) phi__limits_pause_wake_all(agent->rt);
+    if (phi__agent_set_has(s, PHI_SET_BUDGET)) phi__pause_wake_all(agent->rt);
 }
 
 static phi_status phi__agent_set_now(phi__agent *agent, const phi_agent_desc *to, uint32_t fields) {

@@ -116,7 +116,7 @@ static phi_status phi__foreseen_spec(phi__foreseen *f, char *words, size_t words
     spec->options = agent->desc.options;
     spec->texts = agent->desc.texts;
     spec->thinking_from = agent->prior.thinking.barred;
-    if (!phi__deferral_change(agent, f->arena, &change, &spec->system_prompt) ||
+    if (!phi__defer_change(agent, f->arena, &change, &spec->system_prompt) ||
         !phi__toolset_offer(agent->tools, &change, agent->desc.tool_options.raw_tools,
                             raws ? agent->desc.tool_options.raw_tool_count : 0, agent->codec->names,
                             f->arena, &spec->tools, &spec->tool_count) ||

@@ -231,7 +231,7 @@ static void phi__runtime_pump(phi_runtime *rt, int timeout_ms) {
         (void)phi__io_timers(rt->io, PHI__RUNTIME_TIMERS_PER_STEP);
     }
     phi__runtime_poll(rt);
-    if (rt->ready.first != NULL) phi__states_advance_all(rt);
+    if (rt->ready.first != NULL) phi__turn_advance_all(rt);
     phi__runtime_transport(rt); /* requests that the runs have opened are sent in this step */
 }
 
@@ -280,7 +280,7 @@ static void phi__runtime_pump_taped(phi_runtime *rt, int timeout_ms) {
     phi__runtime_poll(rt);
     ops->let_in(rt->tape);
     phi__runtime_budget(rt);
-    phi__states_advance_all(rt);
+    phi__turn_advance_all(rt);
     phi__runtime_transport(rt);
 }
 

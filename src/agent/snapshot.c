@@ -150,7 +150,7 @@ PHI__FN phi_status phi__snapshot_begin(phi__buf *out, const phi__agent *agent, p
     phi__records_u64(out, "session_loops",
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__budget budget = agent->budget;
-    budget.seen.requests = phi__limits_budget_requests(agent, phi__snapshot_holds(agent->run));
+    budget.seen.requests = phi__budget_requests(agent, phi__snapshot_holds(agent->run));
     phi__snapshot_usage(out, "all", &agent->spent.usage, agent->spent.cost);
     phi__snapshot_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
     phi__records_raw(out, "budget", "{");
@@ -161,7 +161,7 @@ PHI__FN phi_status phi__snapshot_begin(phi__buf *out, const phi__agent *agent, p
     phi__agent *owner = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
     for (size_t i = 0; i < PHI__COUNT(phi__snapshot_queues); i++) {
         phi__json_write_key(out, phi_str_of(phi__snapshot_queues[i].name));
-        phi__run_save_inputs(out, phi__input_list_of(owner, phi__snapshot_queues[i].kind), scratch);
+        phi__save_inputs(out, phi__input_list_of(owner, phi__snapshot_queues[i].kind), scratch);
     }
     phi__json_write_key(out, PHI__LIT("run"));
     phi__run_save(out, agent, scratch);
@@ -190,7 +190,7 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
     if (agent == NULL)
         return phi__error(handle.rt, PHI_STALE, "phi_agent_snapshot: the agent is gone");
     phi__posts_read_all(handle.rt); /* input posted so far */
-    if (agent->run != NULL) phi__tools_round_settle(agent->run);
+    if (agent->run != NULL) phi__round_settle(agent->run);
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi_status status = phi__snapshot_begin(&buf, agent, &scratch);
@@ -226,7 +226,7 @@ static phi_status phi__snapshot_read_thread(phi__agent *agent, const phi_json *l
 static phi_status phi__snapshot_read_queues(phi__agent *agent, const phi_json *root) {
     phi_status status = PHI_OK;
     for (size_t i = 0; i < PHI__COUNT(phi__snapshot_queues) && status == PHI_OK; i++)
-        status = phi__run_load_inputs(agent, phi_json_get(root, phi__snapshot_queues[i].name),
+        status = phi__load_inputs(agent, phi_json_get(root, phi__snapshot_queues[i].name),
                                       phi__input_list_of(agent, phi__snapshot_queues[i].kind));
     return status;
 }
@@ -418,7 +418,7 @@ static phi_status phi__snapshot_all_piece(phi_runtime *rt, struct phi__snapshot_
     if (begins) {
         s->began = s->text.len;
         s->line = 0;
-        if (agent->run != NULL) phi__tools_round_settle(agent->run);
+        if (agent->run != NULL) phi__round_settle(agent->run);
         s->entries = agent->thread->log.count;
         status = phi__snapshot_begin(&s->text, agent, &s->scratch);
         if (status == PHI_OK) status = PHI_BUSY;

@@ -230,7 +230,7 @@ static bool phi__evaluation_payers(phi__evaluation *e) {
 static void phi__evaluation_give(phi__evaluation *e) {
     for (size_t i = 0; e->held.requests > 0 && i < e->payer_count; i++) {
         phi__agent *payer = phi__find_agent(e->payers[i]);
-        if (payer != NULL) phi__limits_budget_give(payer, &e->held);
+        if (payer != NULL) phi__budget_give(payer, &e->held);
     }
     memset(&e->held, 0, sizeof e->held);
 }
@@ -461,7 +461,7 @@ static uint64_t phi__branches_output(const phi__agent *child) {
 static bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
     uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__BRANCHES_FRAME;
-    if (judge == NULL || !phi__limits_budget_limited(e->agent)) return true;
+    if (judge == NULL || !phi__budget_limited(e->agent)) return true;
     for (size_t i = 0; i < e->pub.branch_count; i++)
         if (e->seats[i].child != NULL) in += phi__branches_output(e->seats[i].child);
     uint64_t most = judge->desc.compaction.max_context_tokens;
@@ -469,7 +469,7 @@ static bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason
     uint64_t out = phi__branches_output(judge);
     const phi_cost *rates = &judge->desc.model.cost;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
-    return phi__limits_budget_hold(e->agent, in + out,
+    return phi__budget_hold(e->agent, in + out,
                                    (double)in / 1e6 * rate + (double)out / 1e6 * rates->output,
                                    &e->held, reason, size);
 }
@@ -647,7 +647,7 @@ static void phi__conclude(phi__evaluation *e, phi_status status, size_t selected
     if (status == PHI_OK) status = phi__conclude_select(e, selected);
     e->pub.status = status;
     phi__evaluation_sum(e);
-    phi__limits_charge_runs(agent, &e->pub.total_usage, e->pub.total_cost);
+    phi__charge_runs(agent, &e->pub.total_usage, e->pub.total_cost);
     phi__line_count(agent, agent->line.loops + (uint32_t)e->pub.branch_count);
     phi__line_active(agent);
     phi__evaluation_give(e);
@@ -852,7 +852,7 @@ static phi_status phi__saving_read(phi__evaluation *e, const phi_json *root,
         char reason[160];
         phi_spending saved = PHI_ZERO;
         saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
-        phi__limits_budget_give(e->agent, &saved);
+        phi__budget_give(e->agent, &saved);
         (void)phi__branches_hold(e, phi_tokens_of_text(NULL, e->pub.query), reason, sizeof reason);
     }
     return status;

@@ -2,8 +2,6 @@
    other part of the loop knows two. */
 #include "features/features_in.h"
 
-#include "loop/loop_in.h"
-
 /* The agent's own model, while a run has another one. */
 struct phi__ask_model {
     phi_arena arena; /* of the other one */
@@ -12,7 +10,7 @@ struct phi__ask_model {
     bool set;    /* the agent has the other one */
 };
 
-/* Of a run. */
+/* The state of a run. */
 typedef struct phi__ask_model_run {
     phi__ask_model *ask; /* NULL: it has the agent's model */
 } phi__ask_model_run;
@@ -20,7 +18,7 @@ typedef struct phi__ask_model_run {
 static void phi__ask_model_change(phi__agent *agent, const phi__speaker *to) {
     phi__speaker_set(agent, to);
     phi__feature_agent(agent, PHI__POINT_CHANGED);
-    phi__tool_sources_recheck(agent);
+    phi__sources_recheck(agent);
 }
 
 PHI__FN phi__ask_model *phi__ask_model_begin(phi__agent *agent, const phi_model *model) {

@@ -1,9 +1,6 @@
 /* attached.c - the objects that rooms above keep with an agent, and their part of a snapshot. */
 #include "features/features_in.h"
 
-#include "loop/loop_in.h"
-#include "text/text_in.h"
-
 /* An object's JSON out of a snapshot; name and text stand behind it. */
 typedef struct phi__attached_json {
     phi__link link;

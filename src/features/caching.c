@@ -5,16 +5,13 @@
    messages, which never move. No text is kept. */
 #include "features/features_in.h"
 
-#include "loop/loop_in.h"
-#include "wire/wire_in.h"
-
 /* The parts of a request, as hashes. */
 typedef struct phi__cached {
     uint64_t model, system, tools, settings, history; /* history: of all its items */
     size_t items;                                     /* SIZE_MAX: of messages that are gone */
 } phi__cached;
 
-/* Of an agent. */
+/* The state of an agent. */
 typedef struct phi__caching {
     phi_cache_stats stats;
     phi__cached last, now; /* the last one whose answer reported its usage; the one under way */

@@ -2,17 +2,13 @@
    first attempt. Each message has its origin: "provenance", behaviours D. */
 #include "features/features_in.h"
 
-#include "loop/loop_in.h"
-#include "model/model_in.h"
-#include "text/text_in.h"
-
 /* A message of the run's input, and its kind. */
 typedef struct phi__heard {
     uint64_t seq;
     phi_input input;
 } phi__heard;
 
-/* Of a run. */
+/* The state of a run. */
 typedef struct phi__capture {
     uint32_t emitted;  /* turns whose request was emitted */
     phi__heard *heard; /* steering and follow-ups; in memory of its own */
@@ -34,18 +30,7 @@ static bool phi__capture_heard(phi__run *run, phi__capture *capture, phi_input i
     return true;
 }
 
-static void phi__capture_free(phi__run *run, phi__capture *capture) {
-    phi__free(&run->agent->memory, capture->heard, capture->cap * sizeof *capture->heard);
-    capture->heard = NULL;
-}
-
 /* ---- where messages came from ---- */
-
-static void phi__capture_kind(phi__buf *out, const char *kind) {
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"kind\":");
-    phi__json_write_str(out, phi_str_of(kind));
-}
 
 static const char *phi__capture_role(const phi_message *message) {
     if (message->role == PHI_ROLE_USER) return "user-message";
@@ -67,21 +52,18 @@ static void phi__capture_origin(const phi__capture *capture, phi__buf *out, cons
                                 size_t index) {
     const phi_message *message = item->message;
     phi_input input = phi__capture_input(capture, item);
-    if (input == PHI_INPUT_NONE && message->loop_id.len > 0) {
-        /* Which turn, who spoke, and the how-manieth of the turn it is. */
-        phi__capture_kind(out, "loop-turn");
-        phi__buf_text(out, ",\"turn_index\":");
-        phi__json_number_put_u64(out, message->turn_index);
-        phi__buf_text(out, ",\"role\":");
-        phi__json_write_str(out, phi_str_of(phi__capture_role(message)));
-        phi__buf_text(out, ",\"message_index\":");
-        phi__json_number_put_u64(out, index);
-        phi__buf_char(out, '}');
-        return;
+    bool turn = input == PHI_INPUT_NONE && message->loop_id.len > 0;
+    phi__json_write_comma(out);
+    phi__buf_text(out, "{\"kind\":");
+    phi__json_write_str(out, phi_str_of(turn                           ? "loop-turn"
+                                        : input == PHI_INPUT_STEERING  ? "steering"
+                                        : input == PHI_INPUT_FOLLOW_UP ? "follow-up"
+                                                                       : "unknown"));
+    if (turn) { /* which turn, who spoke, and its index within the turn */
+        phi__records_u64(out, "turn_index", message->turn_index);
+        phi__records_str(out, "role", phi_str_of(phi__capture_role(message)));
+        phi__records_u64(out, "message_index", index);
     }
-    phi__capture_kind(out, input == PHI_INPUT_STEERING    ? "steering"
-                           : input == PHI_INPUT_FOLLOW_UP ? "follow-up"
-                                                          : "unknown");
     phi__buf_char(out, '}');
 }
 
@@ -143,18 +125,14 @@ static void phi__capture_settings(phi__run *run, phi__buf *out) {
     static const char *const levels[] = {"off", "minimal", "low", "medium", "high", "xhigh", "max"};
     const phi__request_spec *spec = phi__attempt_spec(run);
     size_t level = (size_t)spec->thinking < PHI__COUNT(levels) ? (size_t)spec->thinking : 0;
-    phi__buf_text(out, ",\"model_id\":");
-    phi__json_write_str(out, phi_str_of(spec->model->id));
-    phi__buf_text(out, ",\"thinking_level\":");
-    phi__json_write_str(out, phi_str_of(levels[level]));
-    phi__buf_text(out, ",\"max_tokens\":");
-    phi__json_number_put_u64(out,
-                             spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens);
-    phi__buf_text(out, ",\"temperature\":");
+    phi__records_str(out, "model_id", phi_str_of(spec->model->id));
+    phi__records_str(out, "thinking_level", phi_str_of(levels[level]));
+    phi__records_u64(out, "max_tokens",
+                     spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens);
     if (spec->temperature >= 0)
-        phi__json_number_put_double(out, spec->temperature);
+        phi__records_double(out, "temperature", spec->temperature);
     else
-        phi__buf_text(out, "null");
+        phi__records_raw(out, "temperature", "null");
     phi__capture_format(run, out);
 }
 
@@ -196,7 +174,10 @@ static phi__state phi__capture_take(phi__moment *moment) {
     switch (moment->point) {
     case PHI__POINT_SAID: done = phi__capture_heard(moment->run, capture, moment->input); break;
     case PHI__POINT_REQUEST: done = phi__capture_emit(moment->run, capture); break;
-    case PHI__POINT_RUN_FREED: phi__capture_free(moment->run, capture); break;
+    case PHI__POINT_RUN_FREED:
+        phi__free(&moment->agent->memory, capture->heard, capture->cap * sizeof *capture->heard);
+        capture->heard = NULL;
+        break;
     default: break;
     }
     return done ? PHI__RUN_ON : PHI__RUN_LOST;

@@ -6,16 +6,9 @@
    cut off as well. The rewrites are the run's own: they are appended during the run. */
 #include "features/features_in.h"
 
-#include "history/history_in.h"
-#include "loop/loop_in.h"
-#include "model/event_parts.h"
-#include "text/text_in.h"
+/* ---- compactions by the host: starts, polls and ends its job, and applies the result ---- */
 
-typedef struct phi__compactor_job phi__compactor_job;
-
-/* ======== Compactions by the host: starts, polls and ends its job, and applies the result. */
-
-struct phi__compactor_job {
+typedef struct phi__compactor_job {
     phi_arena arena; /* of the request that the host got */
     phi_compaction_request request;
     phi_compactor by; /* the agent's own may be another by now */
@@ -23,7 +16,7 @@ struct phi__compactor_job {
     bool started;
     uint64_t base_seq;
     uint32_t lane;
-};
+} phi__compactor_job;
 
 /* Ends a job that is not needed any more; it may call the host. */
 static void phi__compactor_forget(phi__agent *agent, phi__compactor_job **at) {
@@ -35,38 +28,35 @@ static void phi__compactor_forget(phi__agent *agent, phi__compactor_job **at) {
     phi__free(&agent->rt->memory, job, sizeof *job);
 }
 
-/* ---- the request ---- */
-
-static bool phi__compactor_view(phi__agent *agent, phi__compactor_job *job) {
+/* With copies of the view and of the settings' texts: the agent's may be replaced while the job is
+   under way. */
+static bool phi__compactor_request(phi__agent *agent, phi__compactor_job *job,
+                                   const phi_compaction_config *config) {
+    phi_compaction_request *request = &job->request;
     const phi_view_item *items = NULL;
-    phi_view_item *copies;
     size_t count = 0;
+    phi_str focus = PHI__LIT("");
+    request->config = *config;
+    if (config->texts != NULL) {
+        request->config.texts = phi__texts_copy(config->texts, &job->arena);
+        if (request->config.texts == NULL) return false;
+    }
+    if (config->focus_message != NULL) {
+        if (!phi__arena_str(&job->arena, phi_str_of(config->focus_message), &focus)) return false;
+        request->config.focus_message = focus.at;
+    }
     if (phi_thread_view(agent->thread, NULL, UINT64_MAX, &job->arena, &items, &count) != PHI_OK)
         return false;
-    copies =
+    phi_view_item *copies =
         (phi_view_item *)phi_arena_alloc(&job->arena, phi__mul(phi__max(count, 1), sizeof *copies));
     for (size_t i = 0; copies != NULL && i < count; i++) {
         copies[i] = items[i];
         copies[i].message = phi_message_copy(items[i].message, &job->arena);
         if (copies[i].message == NULL) return false;
     }
-    job->request.items = copies;
-    job->request.item_count = count;
+    request->items = copies;
+    request->item_count = count;
     return copies != NULL;
-}
-
-/* With copies of the texts: the agent's may be replaced while the job is under way. */
-static bool phi__compactor_config(phi__compactor_job *job, const phi_compaction_config *config) {
-    phi_str focus = PHI__LIT("");
-    job->request.config = *config;
-    if (config->texts != NULL) {
-        job->request.config.texts = phi__texts_copy(config->texts, &job->arena);
-        if (job->request.config.texts == NULL) return false;
-    }
-    if (config->focus_message == NULL) return true;
-    if (!phi__arena_str(&job->arena, phi_str_of(config->focus_message), &focus)) return false;
-    job->request.config.focus_message = focus.at;
-    return true;
 }
 
 /* False: the host does not want to. It takes memory of the runtime's: the agent's own is for its
@@ -85,32 +75,18 @@ static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
     job->lane = agent->thread->lanes.active;
     job->base_seq = agent->thread->log.count - 1;
     *at = job;
-    if (phi__compactor_config(job, config) && phi__compactor_view(agent, job))
+    if (phi__compactor_request(agent, job, config))
         job->started = job->by.start(job->by.user_data, &job->request, &job->job) == PHI_OK;
     if (job->started) return true;
     phi__compactor_forget(agent, at);
     return false;
 }
 
-/* ---- the outcome ---- */
-
-/* Only checks that it can be copied; all else is checked when it is appended. */
-static bool phi__compactor_whole(const phi_rewrite *made) {
-    size_t j;
-    for (size_t i = 0; i < made->span_count; i++) {
-        const phi_span *span = &made->spans[i];
-        if (span->message_count > 0 && span->messages == NULL) return false;
-        for (j = 0; j < span->message_count; j++)
-            if (span->messages[j].content == NULL) return false;
-    }
-    return true;
-}
-
-/* Whether the resulting view would have any message for the model. */
+/* True if the resulting view would have any message for the model. */
 static bool phi__compactor_any_visible(const phi__fold *fold, const phi_rewrite *r) {
-    size_t j, span = 0;
+    size_t span = 0;
     for (size_t i = 0; i < r->span_count; i++)
-        for (j = 0; j < r->spans[i].message_count; j++)
+        for (size_t j = 0; j < r->spans[i].message_count; j++)
             if (r->spans[i].messages[j].role != PHI_ROLE_EXTENSION) return true;
     for (size_t i = 0; i < fold->count; i++) {
         const phi__item *item = &fold->items[i];
@@ -120,23 +96,10 @@ static bool phi__compactor_any_visible(const phi__fold *fold, const phi_rewrite 
     return false;
 }
 
-/* Messages of a span get the run and turn of its first entry. They are copies. */
-static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewrite) {
-    size_t j, at = 0;
-    for (size_t i = 0; i < rewrite->span_count; i++) {
-        const phi_span *span = &rewrite->spans[i];
-        while (at < fold->count && fold->items[at].from < span->from) at++;
-        for (j = 0; at < fold->count && j < span->message_count; j++) {
-            phi_message *message = (phi_message *)(uintptr_t)&span->messages[j];
-            message->loop_id = fold->items[at].message->loop_id;
-            message->turn_index = fold->items[at].message->turn_index;
-        }
-    }
-}
-
 static phi_status phi__compactor_take(phi__agent *agent, phi_arena *arena,
                                       const phi__compactor_job *job, const phi_rewrite *made,
                                       struct phi__compacted **out) {
+    const phi__fold *fold = &agent->thread->fold;
     phi__compacted *plan = (phi__compacted *)phi__arena_zero(arena, sizeof *plan);
     phi_rewrite rewrite = PHI_ZERO;
     rewrite.reason = PHI_REWRITE_COMPACTION;
@@ -146,16 +109,30 @@ static phi_status phi__compactor_take(phi__agent *agent, phi_arena *arena,
     rewrite.span_count = made->spans != NULL ? made->span_count : 0;
     rewrite.meta = made->meta;
     rewrite.written = made->written;
-    if (rewrite.span_count == 0 || !phi__compactor_whole(&rewrite)) return PHI_NOT_FOUND;
+    if (rewrite.span_count == 0) return PHI_NOT_FOUND;
+    /* Only checks that it can be copied; all else is checked when it is appended. */
+    for (size_t i = 0; i < rewrite.span_count; i++) {
+        const phi_span *span = &rewrite.spans[i];
+        if (span->message_count > 0 && span->messages == NULL) return PHI_NOT_FOUND;
+        for (size_t j = 0; j < span->message_count; j++)
+            if (span->messages[j].content == NULL) return PHI_NOT_FOUND;
+    }
     if (plan == NULL || !phi__rewrite_copy(arena, &rewrite, &plan->rewrite)) return PHI_NO_MEMORY;
-    phi__compactor_stamp(&agent->thread->fold, &plan->rewrite);
+    /* The copied messages of a span get the run and turn of its first entry. */
+    for (size_t i = 0, at = 0; i < plan->rewrite.span_count; i++) {
+        const phi_span *span = &plan->rewrite.spans[i];
+        while (at < fold->count && fold->items[at].from < span->from) at++;
+        for (size_t j = 0; at < fold->count && j < span->message_count; j++) {
+            phi_message *message = (phi_message *)(uintptr_t)&span->messages[j];
+            message->loop_id = fold->items[at].message->loop_id;
+            message->turn_index = fold->items[at].message->turn_index;
+        }
+    }
     phi__weigh_rewrite(agent, plan);
-    if (!phi__compactor_any_visible(&agent->thread->fold, &plan->rewrite)) {
-        phi_event event = PHI_ZERO;
-        event.kind = PHI_EV_WARNING;
-        event.text =
+    if (!phi__compactor_any_visible(fold, &plan->rewrite)) {
+        phi_str words =
             PHI__LIT("The compactor's rewrite is refused: it would leave nothing to be sent");
-        return phi__events_emit(agent, &event, NULL, 0) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
+        return phi__events_warn(agent, words) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
     }
     if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;
     *out = plan;
@@ -179,23 +156,17 @@ static phi_status phi__compactor_poll(phi__agent *agent, phi__compactor_job **at
 }
 
 /* Begins a job, for a view of `target` tokens, where none is at work. PHI_OK: one is at work;
-   PHI_NOT_FOUND: the host wants none; PHI_STALE: the agent is gone.
-   *job: the job of the agent's compactor; NULL: none. */
+   PHI_NOT_FOUND: the host wants none; PHI_STALE: the agent is gone. */
 static phi_status phi__compactor_start(phi__agent *agent, phi__compactor_job **at,
                                        const phi_compaction_config *config, uint64_t target,
                                        bool at_memory_limit) {
-    if (*at == NULL && (agent->desc.compactor.start == NULL ||
-                        !phi__compactor_begin(agent, at, config, target, at_memory_limit)))
-        return agent->slot != NULL ? PHI_NOT_FOUND : PHI_STALE;
-    return agent->slot != NULL ? PHI_OK : PHI_STALE;
+    bool begun = *at != NULL || (agent->desc.compactor.start != NULL &&
+                                 phi__compactor_begin(agent, at, config, target, at_memory_limit));
+    if (agent->slot == NULL) return PHI_STALE;
+    return begun ? PHI_OK : PHI_NOT_FOUND;
 }
 
-/* ======== Compacts the view: near the window, after a provider's refusal, and at the host's
-   request.
-
-   A view that nears the window is compacted as planned (history/compact.h), before the request is
-   made. So is a view that a provider has refused; where that saves too little, the oldest part is
-   cut off as well. The rewrites are the run's own: they are appended during the run. */
+/* ---- compactions of a run ---- */
 
 enum {
     PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they save */
@@ -204,7 +175,7 @@ enum {
     PHI__COMPACTIONS_WORTH = 4
 };
 
-/* Of a run. */
+/* The state of a run. */
 typedef struct phi__compactions {
     uint8_t count, idle; /* of this turn; those that saved nothing */
     bool done;           /* it is held for the hook after one */
@@ -214,7 +185,7 @@ typedef struct phi__compactions {
     phi_compaction *emitted; /* the one under way, in the thread */
 } phi__compactions;
 
-/* Of an agent. */
+/* The state of an agent. */
 typedef struct phi__compacted_by {
     phi__compactor_job *job; /* the job of the host's compactor, or NULL */
     uint64_t tokens;         /* tokens that the last one left, by estimate; 0: none */
@@ -328,29 +299,6 @@ static bool phi__compaction_futile(const phi__agent *agent, phi__compacted_by *b
     return by->tokens != 0 && (double)(tokens - by->tokens) < step;
 }
 
-/* Our own plan, where the host has none. */
-static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config *config,
-                                      uint64_t target) {
-    phi__agent *agent = run->agent;
-    if (phi__compaction_make(run, *config, target) != PHI_OK) return PHI__RUN_LOST;
-    if (phi__compaction_of(run)->plan != NULL) return phi__compaction_hold(run, false);
-    phi__compaction_by(agent)->tokens = phi__projection_view_tokens(agent);
-    phi__attempt_rewind(run);
-    return PHI__RUN_ON;
-}
-
-/* Whether the compactor is to be asked for the memory limit's sake; its summary has no more room
-   than that. */
-static bool phi__compaction_pressed(phi__agent *agent, phi__compacted_by *by,
-                                    phi_compaction_config *config) {
-    size_t room = phi__forget_near(agent);
-    if (room == 0) by->asked = false;
-    if (room == 0 || by->asked || agent->desc.compactor.start == NULL) return false;
-    room /= 2 * PHI__FORGET_SUMMARY;
-    if (config->max_summary_tokens > room) config->max_summary_tokens = room;
-    return true;
-}
-
 /* Asks the compactor, for the window's sake or for that of the memory limit, and looks for its
    result. As phi__compactor_poll. */
 static phi_status phi__compaction_ask(phi__run *run, phi__compacted_by *by,
@@ -358,11 +306,18 @@ static phi_status phi__compaction_ask(phi__run *run, phi__compacted_by *by,
                                       bool due) {
     phi__agent *agent = run->agent;
     phi_compaction_config smaller = *config;
-    bool pressed = by->job == NULL && phi__compaction_pressed(agent, by, &smaller);
+    bool pressed = false;
+    if (by->job == NULL) {
+        size_t room = phi__forget_near(agent);
+        if (room == 0) by->asked = false;
+        pressed = room > 0 && !by->asked && agent->desc.compactor.start != NULL;
+        room /= 2 * PHI__FORGET_SUMMARY;
+        if (pressed && smaller.max_summary_tokens > room) smaller.max_summary_tokens = room;
+    }
     if (pressed) {
         by->asked = true;
-        if (target > phi__projection_view_tokens(agent) / 2)
-            target = phi__projection_view_tokens(agent) / 2;
+        uint64_t half = phi__projection_view_tokens(agent) / 2;
+        if (target > half) target = half;
     }
     if (!due && !pressed && by->job == NULL) return PHI_NOT_FOUND;
     phi_status status = phi__compactor_start(agent, &by->job, &smaller, target, pressed);
@@ -394,15 +349,13 @@ static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi_
         break;
     default: break;
     }
-    return due ? phi__compaction_fit(run, &config, target) : PHI__RUN_ON;
-}
-
-/* Where a run of phi_compact does. */
-static phi__state phi__compaction_errand(phi__run *run) {
-    phi_compaction_config config = phi__compaction_config(run->agent, run);
-    if (phi__compaction_make(run, config, UINT64_MAX) != PHI_OK) return PHI__RUN_LOST;
-    return phi__compaction_of(run)->plan != NULL ? phi__compaction_hold(run, false)
-                                                 : PHI__RUN_CLOSE;
+    if (!due) return PHI__RUN_ON;
+    /* our own plan: the host has none */
+    if (phi__compaction_make(run, config, target) != PHI_OK) return PHI__RUN_LOST;
+    if (c->plan != NULL) return phi__compaction_hold(run, false);
+    by->tokens = phi__projection_view_tokens(agent);
+    phi__attempt_rewind(run);
+    return PHI__RUN_ON;
 }
 
 /* ---- what follows it ---- */
@@ -440,22 +393,16 @@ static bool phi__compaction_measure(phi__run *run) {
     return true;
 }
 
-/* ---- doing it ---- */
-
-/* The host's plan may not be valid, or not any more: then ours is made. */
-static phi_status phi__compaction_rewrite(phi__run *run) {
-    phi__compactions *c = phi__compaction_of(run);
-    phi_status status = phi__events_rewrite(run, &c->plan->rewrite);
-    if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
-    status = phi__compaction_make(run, phi__compaction_config(run->agent, run), UINT64_MAX);
-    if (status != PHI_OK || c->plan == NULL) return status;
-    return phi__events_rewrite(run, &c->plan->rewrite);
-}
-
 static bool phi__compaction_apply(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     if (c->plan == NULL) return true;
-    phi_status status = phi__compaction_rewrite(run);
+    phi_status status = phi__events_rewrite(run, &c->plan->rewrite);
+    if (status != PHI_OK && status != PHI_NO_MEMORY) {
+        /* The host's plan may not be valid, or not any more: then ours is made. */
+        status = phi__compaction_make(run, phi__compaction_config(run->agent, run), UINT64_MAX);
+        if (status == PHI_OK && c->plan != NULL)
+            status = phi__events_rewrite(run, &c->plan->rewrite);
+    }
     PHI_ASSERT(status == PHI_OK || status == PHI_NO_MEMORY);
     if (status == PHI_OK && c->plan != NULL) c->emitted->loops_compacted = c->plan->runs;
     c->plan = NULL;
@@ -505,7 +452,7 @@ static phi__state phi__compaction_before(phi__run *run, bool *wait) {
     phi__compactions *c = phi__compaction_of(run);
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_COMPACTION);
     if (run->end.cancelled) {
-        phi__hooks_decision_drop(&run->decision);
+        phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
     if (c->count >= PHI__COMPACTIONS_MOST || c->idle >= PHI__COMPACTIONS_IDLE_MOST)
@@ -530,7 +477,7 @@ static phi__state phi__compaction_after(phi__run *run, bool *wait) {
         next = gained || c->overflow == NULL ? phi__compaction_next(run)
                                              : phi__compaction_hold(run, false);
     c->emitted = NULL; /* its events may still be read */
-    phi__model_call_list_clear(run);
+    phi__ask_list_clear(run);
     if (next == PHI__RUN_TRANSFORM) {
         c->idle = 0;
         phi__attempt_rewind(run);
@@ -542,16 +489,6 @@ PHI__FN void phi__compaction_forget(phi__agent *agent) {
     phi__compactor_forget(agent, &phi__compaction_by(agent)->job);
 }
 
-/* ---- the feature ---- */
-
-/* A compaction that was not done is planned anew: of a turn that has begun, or for the host. */
-static phi__state phi__compaction_saved_as(const phi__run *run) {
-    const phi__compactions *c = phi__compaction_of(run);
-    if (c->done) return run->no_turns ? PHI__RUN_CLOSE : PHI__RUN_TRANSFORM;
-    if (run->no_turns) return PHI__RUN_OPEN;
-    return c->overflow == NULL ? PHI__RUN_TURN : PHI__RUN_TRANSFORM;
-}
-
 static phi__state phi__compaction_at_run(const phi__moment *moment) {
     phi__run *run = moment->run;
     phi__compactions *c = (phi__compactions *)moment->run_state;
@@ -559,7 +496,11 @@ static phi__state phi__compaction_at_run(const phi__moment *moment) {
     case PHI__POINT_TURN_BEGUN:
         c->count = c->idle = 0;
         return phi__compaction_begun(run, c, (phi__compacted_by *)moment->agent_state);
-    case PHI__POINT_ERRAND: return phi__compaction_errand(run);
+    case PHI__POINT_ERRAND: { /* a run of phi_compact */
+        phi_compaction_config config = phi__compaction_config(run->agent, run);
+        if (phi__compaction_make(run, config, UINT64_MAX) != PHI_OK) return PHI__RUN_LOST;
+        return c->plan != NULL ? phi__compaction_hold(run, false) : PHI__RUN_CLOSE;
+    }
     case PHI__POINT_FAILED:
         if (moment->whole) break;
         c->overflow = moment->failure;
@@ -567,7 +508,10 @@ static phi__state phi__compaction_at_run(const phi__moment *moment) {
     case PHI__POINT_HELD:
         return c->done ? phi__compaction_after(run, moment->wait)
                        : phi__compaction_before(run, moment->wait);
-    case PHI__POINT_HELD_AS: return phi__compaction_saved_as(run);
+    case PHI__POINT_HELD_AS: /* one that was not done is planned again */
+        if (c->done) return phi__compaction_next(run);
+        if (run->no_turns) return PHI__RUN_OPEN;
+        return c->overflow == NULL ? PHI__RUN_TURN : PHI__RUN_TRANSFORM;
     default: break;
     }
     return PHI__RUN_ON;

@@ -4,24 +4,17 @@
    rewrite is noted in the log (deferred.c). */
 #include "features/features_in.h"
 
-#include "loop/loop_in.h"
-#include "persist/persist_in.h"
-#include "text/text_in.h"
-
 #include <stdio.h>
 
-/* ======== Notes of deferred rewrites in the log, so that they outlive the process where
-   the log is in a store.
+/* ---- notes of deferred rewrites in the log ----
 
-   A note of kind PHI_NOTE_DEFERRED holds the deferred rewrite. A later note of that kind replaces
-   it; a null note says that none is deferred. A rewrite of the same op_id in the log says that it
-   was applied. Logs in no store have these notes, too: a log does not depend on where it is
-   kept. */
+   With them a rewrite outlives the process, if the log is in a store. A note of kind
+   PHI_NOTE_DEFERRED holds the deferred rewrite. A later note of that kind replaces it; a null note
+   says that none is deferred. A rewrite of the same op_id in the log says that it was applied. Logs
+   in no store have these notes, too: a log does not depend on where it is kept. */
 
-/* ---- as JSON ---- */
-
-/* deferred.c: such a rewrite as an object; and back, passed to `take`. PHI_PARSE,
-   PHI_NO_MEMORY; of any other status of `take` the host has got an event. */
+/* Such a rewrite as an object; and back, passed to `take`. PHI_PARSE, PHI_NO_MEMORY; of any other
+   status of `take` the host has got an event. */
 static void phi__deferred_note_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
                                    phi_arena *scratch) {
     phi__buf_char(out, '{');
@@ -53,11 +46,7 @@ static phi_status phi__deferred_note_get(phi__agent *agent, const phi_json *node
     return status;
 }
 
-/* ---- notes ---- */
-
-/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
-   waits. */
-/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
+/* The last note about a rewrite that waits, of the log's entries in memory; NULL: none, or nothing
    waits. */
 static const phi__note *phi__deferred_note_last(const phi_thread *thread) {
     size_t i = thread->log.held;
@@ -90,10 +79,7 @@ static phi_status phi__deferred_note_over(phi__agent *agent) {
     return phi__note_add(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
 }
 
-/* ======== A host's rewrites: applied at once, or deferred until the active run has ended.
-
-   One slot: a newer rewrite replaces the deferred one. The outcome of each is emitted. The deferred
-   rewrite is noted in the log (deferred.c). */
+/* ---- the rewrites ---- */
 
 typedef struct phi__deferred {
     phi_arena arena;
@@ -101,7 +87,7 @@ typedef struct phi__deferred {
     bool must_gain; /* it is a summary */
 } phi__deferred;
 
-/* Of an agent. */
+/* The state of an agent. */
 typedef struct phi__deferrals {
     phi__deferred *waits; /* for the end of the run; or NULL */
 } phi__deferrals;
@@ -156,56 +142,38 @@ static phi_status phi__deferred_do(phi__agent *agent, const phi_rewrite *rewrite
     return phi__deferred_over(agent, rewrite, status, words);
 }
 
-/* The run has ended: does the deferred work. */
-static void phi__deferred_due(phi__agent *agent, const phi__deferrals *all) {
-    phi__deferred *slot = all->waits;
-    if (slot == NULL) return;
-    if (phi__deferred_do(agent, &slot->rewrite, slot->must_gain) != PHI_OK)
-        (void)phi__deferred_note_over(agent);
-    phi__deferred_forget(agent);
-}
-
 /* ---- waiting ---- */
 
-/* Each has an id: so another process knows whether it was done. */
-static bool phi__deferred_name(const phi__agent *agent, phi__deferred *slot) {
-    char made[PHI__OP_MADE_SIZE];
-    phi_str kept;
-    const char *id = slot->rewrite.op_id;
-    if (id != NULL && id[0] != '\0') return true;
-    phi__rewrite_name(agent->thread, made);
-    if (!phi__arena_str(&slot->arena, phi_str_of(made), &kept)) return false;
-    slot->rewrite.op_id = kept.at;
-    return true;
-}
-
-/* Replaces the deferred rewrite, if there is one, whose outcome is emitted where memory allows. */
-static bool phi__deferred_enter(phi__agent *agent, phi__deferred *slot) {
-    if (phi__deferred_note(agent, &slot->rewrite, slot->must_gain) != PHI_OK) return false;
-    if (phi__deferred_of(agent)->waits != NULL)
-        (void)phi__deferred_emit(agent, &phi__deferred_of(agent)->waits->rewrite, PHI_CANCELLED,
-                                 PHI__LIT("a newer rewrite took its place"));
-    return true;
-}
-
+/* Replaces the deferred rewrite, if there is one, whose outcome is emitted if memory allows. */
 static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain,
                                      bool noted) {
-    phi__deferred *slot;
-    char words[200];
+    char words[200], made[PHI__OP_MADE_SIZE];
     phi_status status = phi__rewrite_check_form_of(agent->thread, rewrite, words, sizeof words);
     if (status != PHI_OK) return phi__deferred_over(agent, rewrite, status, words);
-    slot = (phi__deferred *)phi__alloc(&agent->memory, sizeof *slot);
+    phi__deferred *slot = (phi__deferred *)phi__alloc(&agent->memory, sizeof *slot);
     if (slot == NULL) return PHI_NO_MEMORY;
     slot->must_gain = must_gain;
     phi_arena_init(&slot->arena, &agent->memory, 0);
-    if (!phi__rewrite_copy(&slot->arena, rewrite, &slot->rewrite) ||
-        !phi__deferred_name(agent, slot) || (!noted && !phi__deferred_enter(agent, slot))) {
+    bool good = phi__rewrite_copy(&slot->arena, rewrite, &slot->rewrite);
+    const char *id = slot->rewrite.op_id;
+    if (good && (id == NULL || id[0] == '\0')) { /* so another process knows if it was done */
+        phi_str kept;
+        phi__rewrite_name(agent->thread, made);
+        good = phi__arena_str(&slot->arena, phi_str_of(made), &kept);
+        if (good) slot->rewrite.op_id = kept.at;
+    }
+    if (good && !noted) good = phi__deferred_note(agent, &slot->rewrite, must_gain) == PHI_OK;
+    if (!good) {
         phi_arena_free(&slot->arena);
         phi__free(&agent->memory, slot, sizeof *slot);
         return PHI_NO_MEMORY;
     }
+    phi__deferrals *all = phi__deferred_of(agent);
+    if (!noted && all->waits != NULL)
+        (void)phi__deferred_emit(agent, &all->waits->rewrite, PHI_CANCELLED,
+                                 PHI__LIT("a newer rewrite took its place"));
     phi__deferred_forget(agent);
-    phi__deferred_of(agent)->waits = slot;
+    all->waits = slot;
     return PHI_OK;
 }
 
@@ -232,22 +200,6 @@ PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *r
                               : phi__deferred_do(agent, rewrite, must_gain);
 }
 
-/* ---- in a snapshot ---- */
-
-static void phi__deferred_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
-    if (phi__deferred_of(agent)->waits == NULL) return;
-    phi__json_write_key(out, PHI__LIT("put_off"));
-    phi__deferred_note_put(out, &phi__deferred_of(agent)->waits->rewrite,
-                           phi__deferred_of(agent)->waits->must_gain, scratch);
-}
-
-/* When no run is active any more it is applied, and its outcome emitted. */
-static phi_status phi__deferred_load(phi__agent *agent, const phi_json *node) {
-    return node != NULL ? phi__deferred_note_get(agent, node, phi__deferred_take) : PHI_OK;
-}
-
-/* ---- of another process ---- */
-
 /* Applies a rewrite that was deferred when another process ended, and emits its outcome.
    PHI_NO_MEMORY. */
 static phi_status phi__deferred_recover(phi__agent *agent) {
@@ -265,8 +217,6 @@ static phi_status phi__deferred_recover(phi__agent *agent) {
     return status == PHI_NO_MEMORY ? status : PHI_OK; /* a host may have written anything */
 }
 
-/* ---- looking at it ---- */
-
 PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent) {
     const phi__deferrals *all = phi__deferred_of(agent);
     const phi__deferred *slot = all != NULL ? all->waits : NULL;
@@ -281,16 +231,27 @@ PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent) {
 
 static phi__state phi__deferred_at(phi__moment *moment) {
     phi__agent *agent = moment->agent;
+    const phi__deferred *slot = ((const phi__deferrals *)moment->agent_state)->waits;
     switch (moment->point) {
     case PHI__POINT_RUN_ENDS:
-    case PHI__POINT_RUN_OVER:
-        phi__deferred_due(agent, (const phi__deferrals *)moment->agent_state);
-        break; /* made by the last hook */
-    case PHI__POINT_AGENT_FREED: phi__deferred_forget(agent); break;
-    case PHI__POINT_AGENT_SAVE_LATE: phi__deferred_save(moment->out, agent, moment->scratch); break;
-    case PHI__POINT_AGENT_LOAD_LATE:
-        moment->status = phi__deferred_load(agent, phi_json_get(moment->json, "put_off"));
+    case PHI__POINT_RUN_OVER: /* one may be made by the last hook */
+        if (slot == NULL) break;
+        if (phi__deferred_do(agent, &slot->rewrite, slot->must_gain) != PHI_OK)
+            (void)phi__deferred_note_over(agent);
+        phi__deferred_forget(agent);
         break;
+    case PHI__POINT_AGENT_FREED: phi__deferred_forget(agent); break;
+    case PHI__POINT_AGENT_SAVE_LATE:
+        if (slot == NULL) break;
+        phi__json_write_key(moment->out, PHI__LIT("put_off"));
+        phi__deferred_note_put(moment->out, &slot->rewrite, slot->must_gain, moment->scratch);
+        break;
+    case PHI__POINT_AGENT_LOAD_LATE: {
+        /* when no run is active any more it is applied, and its outcome emitted */
+        const phi_json *node = phi_json_get(moment->json, "put_off");
+        if (node != NULL) moment->status = phi__deferred_note_get(agent, node, phi__deferred_take);
+        break;
+    }
     case PHI__POINT_LOG_OPENED: moment->status = phi__deferred_recover(agent); break;
     default: break;
     }

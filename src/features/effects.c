@@ -6,14 +6,9 @@
    under both policies. */
 #include "features/features_in.h"
 
-#include "base/base_in.h"
-#include "history/history_in.h"
-#include "loop/loop_in.h"
-#include "text/text_in.h"
-
 #include <stdio.h>
 
-/* Of a run: the snapshot of its round. */
+/* The state of a run: the snapshot of its round. */
 typedef struct phi__effects {
     char *seen; /* NULL: the round has none yet */
     size_t len;
@@ -51,12 +46,6 @@ static bool phi__effects_emit_state(phi__agent *owner) {
            phi__events_emit(owner, &event, NULL, 0);
 }
 
-static bool phi__effects_round_ends(phi__run *run, phi__effects *round) {
-    bool changed = round->changed;
-    phi__effects_free(run, round);
-    return !changed || phi__effects_emit_state(phi__effects_owner(run->agent));
-}
-
 /* ---- the effects of a call ---- */
 
 static uint32_t phi__effects_allowed(const phi_effect_policy *policy) {
@@ -71,27 +60,24 @@ static size_t phi__effects_most(const phi__agent *agent) {
     return most != 0 ? most : (size_t)PHI__TOOL_STATE_BYTES;
 }
 
-/* Names of a hidden agent's call go with its log: they are copied into the owner's. */
-static bool phi__effects_name(const phi__toolcall *call, phi__agent *owner, phi_event *event) {
-    phi_arena *room = phi__thread_room(owner->thread);
-    event->tool_call_id = call->block->id;
-    event->tool_name = call->block->name;
-    return owner == call->run->agent ||
-           (phi__arena_str(room, event->tool_call_id, &event->tool_call_id) &&
-            phi__arena_str(room, event->tool_name, &event->tool_name));
-}
-
 /* An EMIT, or a warning about an effect that was not applied. */
 static bool phi__effects_report(const phi__toolcall *call, phi__agent *owner,
                                 const phi__tool_state_outcome *outcome) {
     char words[240];
     if (outcome->why == NULL && outcome->op != PHI_EFFECT_EMIT) return true;
     phi_event event = PHI_ZERO;
-    if (!phi__effects_name(call, owner, &event)) return false;
+    phi_arena *room = phi__thread_room(owner->thread);
+    event.tool_call_id = call->block->id;
+    event.tool_name = call->block->name;
+    /* Names of a hidden agent's call go with its log: they are copied into the owner's. */
+    if (owner != call->run->agent &&
+        (!phi__arena_str(room, event.tool_call_id, &event.tool_call_id) ||
+         !phi__arena_str(room, event.tool_name, &event.tool_name)))
+        return false;
     event.kind = PHI_EV_EFFECT;
     event.text = outcome->value;
     if (outcome->why == NULL)
-        return phi__arena_str(phi__thread_room(owner->thread), outcome->name, &event.source) &&
+        return phi__arena_str(room, outcome->name, &event.source) &&
                phi__events_emit(owner, &event, NULL, 0);
     (void)snprintf(words, sizeof words, "Tool %.*s: effect \"%s\" was not applied: %s",
                    (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
@@ -158,7 +144,12 @@ static phi__state phi__effects_take(phi__moment *moment) {
     bool done = true;
     switch (moment->point) {
     case PHI__POINT_EFFECTS: done = phi__effects_apply(moment->call, round); break;
-    case PHI__POINT_TURN_ENDS: done = phi__effects_round_ends(moment->run, round); break;
+    case PHI__POINT_TURN_ENDS: {
+        bool changed = round->changed;
+        phi__effects_free(moment->run, round);
+        done = !changed || phi__effects_emit_state(phi__effects_owner(moment->agent));
+        break;
+    }
     case PHI__POINT_RUN_FREED: phi__effects_free(moment->run, round); break;
     case PHI__POINT_RUN_SAVE: phi__effects_save(moment->out, round); break;
     case PHI__POINT_RUN_LOAD:
@@ -188,8 +179,6 @@ PHI_API const phi__feature *phi_feature_tool_state(void) {
 static phi_status phi__effects_need(phi_runtime *rt) {
     return phi__feature_need(rt, PHI__FEATURE_AT_EFFECTS, "tool state", "phi_feature_tool_state");
 }
-
-/* ---- public ---- */
 
 PHI_API phi_str phi_call_tool_state(phi_call handle) {
     phi__toolcall *call = phi__call_find(handle);

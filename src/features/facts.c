@@ -2,44 +2,34 @@
    and the facts in its snapshot. */
 #include "features/features_in.h"
 
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "model/model_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
+/* ---- the facts of one scope: sorted by key, bounded in number and bytes ---- */
 
-/* ======== The facts of one scope: sorted by key, bounded in number and bytes. */
-
-/* ---- facts that fit ---- */
-
-/* Whether a text can be a key, or the name of a group; and a value. */
-static bool phi__fact_list_key_fits(phi_str key) {
+/* True if a text can be a key, or the name of a group; and a value. */
+static bool phi__facts_key_fits(phi_str key) {
     for (size_t i = 0; i < key.len; i++)
         if ((unsigned char)key.at[i] < 0x20 || key.at[i] == 0x7f) return false;
     return key.len > 0 && key.len <= PHI_FACT_KEY_BYTES && phi__utf8_valid(key) == key.len;
 }
 
-static bool phi__fact_list_value_fits(phi_str value) {
+static bool phi__facts_value_fits(phi_str value) {
     return value.len <= PHI_FACT_VALUE_BYTES && phi__utf8_valid(value) == value.len &&
            (value.len == 0 || memchr(value.at, '\0', value.len) == NULL);
 }
 
 /* Which of two texts comes first: negative, 0, positive. */
-static int phi__fact_list_compare(phi_str a, phi_str b) {
+static int phi__facts_compare(phi_str a, phi_str b) {
     size_t n = phi__min(a.len, b.len);
     int order = n > 0 ? memcmp(a.at, b.at, n) : 0;
     if (order != 0) return order;
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* ---- the list ---- */
-
 /* The place of a key; where it is missing, *found is false and it belongs there. */
-static size_t phi__fact_list_find(const phi__fact_list *list, phi_str key, bool *found) {
+static size_t phi__facts_find(const phi__fact_list *list, phi_str key, bool *found) {
     size_t from = 0, to = list->count;
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        if (phi__fact_list_compare(list->at[middle].key, key) < 0)
+        if (phi__facts_compare(list->at[middle].key, key) < 0)
             from = middle + 1;
         else
             to = middle;
@@ -48,13 +38,13 @@ static size_t phi__fact_list_find(const phi__fact_list *list, phi_str key, bool 
     return from;
 }
 
-static size_t phi__fact_list_cost(const phi__fact *fact) { return fact->key.len + fact->value.len; }
+static size_t phi__facts_cost(const phi__fact *fact) { return fact->key.len + fact->value.len; }
 
-static void phi__fact_list_drop(phi__fact *fact, phi_memory *memory) {
-    phi__free(memory, (void *)(uintptr_t)fact->key.at, phi__fact_list_cost(fact) + 2);
+static void phi__facts_drop(phi__fact *fact, phi_memory *memory) {
+    phi__free(memory, (void *)(uintptr_t)fact->key.at, phi__facts_cost(fact) + 2);
 }
 
-static bool phi__fact_list_copy(phi__fact *fact, phi_memory *memory, phi_str key, phi_str value) {
+static bool phi__facts_copy(phi__fact *fact, phi_memory *memory, phi_str key, phi_str value) {
     char *block = (char *)phi__alloc(memory, key.len + value.len + 2); /* zeroed: both end */
     if (block == NULL) return false;
     memcpy(block, key.at, key.len);
@@ -64,59 +54,53 @@ static bool phi__fact_list_copy(phi__fact *fact, phi_memory *memory, phi_str key
     return true;
 }
 
-static bool phi__fact_list_room(phi__fact_list *list, phi_memory *memory) {
-    void *grown =
-        phi__grow(memory, list->at, &list->cap, phi__add(list->count, 1), sizeof *list->at);
-    if (grown != NULL) list->at = (phi__fact *)grown;
-    return grown != NULL;
-}
-
 /* version 0: the next one. PHI_FULL, PHI_NO_MEMORY: nothing changed. */
-static phi_status phi__fact_list_set(phi__fact_list *list, phi_memory *memory, phi_str key,
-                                     phi_str value, uint64_t version) {
+static phi_status phi__facts_set(phi__fact_list *list, phi_memory *memory, phi_str key,
+                                 phi_str value, uint64_t version) {
     bool found;
-    size_t at = phi__fact_list_find(list, key, &found), bytes = list->bytes;
+    size_t at = phi__facts_find(list, key, &found), bytes = list->bytes;
     phi__fact made;
     if (found) {
         if (version == 0 && phi_str_equal(list->at[at].value, value)) return PHI_OK;
-        bytes -= phi__fact_list_cost(&list->at[at]);
+        bytes -= phi__facts_cost(&list->at[at]);
         if (version == 0) version = list->at[at].version + 1;
     }
     if (bytes + key.len + value.len > PHI_FACT_SCOPE_BYTES ||
         (!found && list->count >= PHI_FACT_SCOPE_COUNT))
         return PHI_FULL;
-    if ((!found && !phi__fact_list_room(list, memory)) ||
-        !phi__fact_list_copy(&made, memory, key, value))
-        return PHI_NO_MEMORY;
+    if (!found) {
+        void *grown = phi__grow(memory, list->at, &list->cap, list->count + 1, sizeof *list->at);
+        if (grown == NULL) return PHI_NO_MEMORY;
+        list->at = (phi__fact *)grown;
+    }
+    if (!phi__facts_copy(&made, memory, key, value)) return PHI_NO_MEMORY;
     made.version = version != 0 ? version : 1;
     if (found) {
-        phi__fact_list_drop(&list->at[at], memory);
+        phi__facts_drop(&list->at[at], memory);
     } else {
         for (size_t i = list->count; i > at; i--) list->at[i] = list->at[i - 1];
         list->count++;
     }
     list->at[at] = made;
-    list->bytes = bytes + phi__fact_list_cost(&made);
+    list->bytes = bytes + phi__facts_cost(&made);
     return PHI_OK;
 }
 
-static void phi__fact_list_unset(phi__fact_list *list, phi_memory *memory, size_t at) {
-    list->bytes -= phi__fact_list_cost(&list->at[at]);
-    phi__fact_list_drop(&list->at[at], memory);
+static void phi__facts_unset(phi__fact_list *list, phi_memory *memory, size_t at) {
+    list->bytes -= phi__facts_cost(&list->at[at]);
+    phi__facts_drop(&list->at[at], memory);
     for (list->count--; at < list->count; at++) list->at[at] = list->at[at + 1];
 }
 
 static void phi__fact_list_free(phi__fact_list *list, phi_memory *memory) {
-    while (list->count > 0) phi__fact_list_drop(&list->at[--list->count], memory);
+    while (list->count > 0) phi__facts_drop(&list->at[--list->count], memory);
     phi__free(memory, list->at, list->cap * sizeof *list->at);
     memset(list, 0, sizeof *list);
 }
 
-/* ---- as JSON ---- */
-
 /* A list as a JSON object; and back, into an empty list. PHI_PARSE, PHI_FULL, PHI_NO_MEMORY: the
    list is to be freed. */
-static void phi__fact_list_put(phi__buf *out, const phi__fact_list *list) {
+static void phi__facts_put(phi__buf *out, const phi__fact_list *list) {
     phi__buf_char(out, '{');
     for (size_t i = 0; i < list->count; i++) {
         phi__json_write_key(out, list->at[i].key);
@@ -128,8 +112,7 @@ static void phi__fact_list_put(phi__buf *out, const phi__fact_list *list) {
     phi__buf_char(out, '}');
 }
 
-static phi_status phi__fact_list_get(phi__fact_list *list, phi_memory *memory,
-                                     const phi_json *node) {
+static phi_status phi__facts_get(phi__fact_list *list, phi_memory *memory, const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     phi_status status = PHI_OK;
     const phi_json *each;
@@ -137,31 +120,29 @@ static phi_status phi__fact_list_get(phi__fact_list *list, phi_memory *memory,
     while (status == PHI_OK && (each = phi_json_next(&it)) != NULL) {
         phi_str value = phi__records_get_str(each, "value");
         if (!phi_json_is(phi_json_get(each, "value"), PHI_JSON_STRING) ||
-            !phi__fact_list_key_fits(it.key) || !phi__fact_list_value_fits(value))
+            !phi__facts_key_fits(it.key) || !phi__facts_value_fits(value))
             return PHI_PARSE;
-        status = phi__fact_list_set(list, memory, it.key, value,
-                                    phi__max(phi__records_get_size(each, "version"), 1));
+        status = phi__facts_set(list, memory, it.key, value,
+                                phi__max(phi__records_get_size(each, "version"), 1));
     }
     return status;
 }
 
-/* ======== The facts of groups, and the groups of an agent: both sorted by name. */
+/* ---- the facts of groups, and the groups of an agent: both sorted by name ---- */
 
-/* Of an agent. */
+/* The state of an agent. */
 typedef struct phi__facts_own {
     phi__fact_list list;
     phi_str *groups; /* by name, each in memory of its own */
     size_t count, cap;
 } phi__facts_own;
 
-/* ---- groups ---- */
-
-/* The place of a group, as phi__fact_list_find; facts NULL: there are none. */
+/* The place of a group, as phi__facts_find; facts NULL: there are none. */
 static size_t phi__fact_groups_find(const phi__facts *facts, phi_str name, bool *found) {
     size_t from = 0, to = facts != NULL ? facts->count : 0;
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        if (phi__fact_list_compare(facts->groups[middle].name, name) < 0)
+        if (phi__facts_compare(facts->groups[middle].name, name) < 0)
             from = middle + 1;
         else
             to = middle;
@@ -170,7 +151,7 @@ static size_t phi__fact_groups_find(const phi__facts *facts, phi_str name, bool 
     return from;
 }
 
-static bool phi__fact_groups_copy(phi_memory *memory, phi_str name, phi_str *out) {
+static bool phi__groups_copy(phi_memory *memory, phi_str name, phi_str *out) {
     char *copy = (char *)phi__alloc(memory, name.len + 1);
     if (copy == NULL) return false;
     memcpy(copy, name.at, name.len);
@@ -178,7 +159,7 @@ static bool phi__fact_groups_copy(phi_memory *memory, phi_str name, phi_str *out
     return true;
 }
 
-static void phi__fact_groups_drop(phi_memory *memory, phi_str name) {
+static void phi__groups_drop(phi_memory *memory, phi_str name) {
     phi__free(memory, (void *)(uintptr_t)name.at, name.len + 1);
 }
 
@@ -196,7 +177,7 @@ static size_t phi__fact_groups_make(phi__facts *facts, phi_memory *memory, phi_s
     if (grown == NULL) return SIZE_MAX;
     facts->groups = (phi__fact_group *)grown;
     memset(&made, 0, sizeof made);
-    if (!phi__fact_groups_copy(memory, name, &made.name)) return SIZE_MAX;
+    if (!phi__groups_copy(memory, name, &made.name)) return SIZE_MAX;
     for (size_t i = facts->count++; i > at; i--) facts->groups[i] = facts->groups[i - 1];
     facts->groups[at] = made;
     *status = PHI_OK;
@@ -204,81 +185,75 @@ static size_t phi__fact_groups_make(phi__facts *facts, phi_memory *memory, phi_s
 }
 
 /* Removes a group without facts. */
-static void phi__fact_groups_tidy(phi__facts *facts, phi_memory *memory, size_t at) {
+static void phi__groups_tidy(phi__facts *facts, phi_memory *memory, size_t at) {
     if (facts->groups[at].list.count > 0) return;
     phi__fact_list_free(&facts->groups[at].list, memory);
-    phi__fact_groups_drop(memory, facts->groups[at].name);
+    phi__groups_drop(memory, facts->groups[at].name);
     for (facts->count--; at < facts->count; at++) facts->groups[at] = facts->groups[at + 1];
 }
 
-/* Frees all facts, those of all agents too. */
-static void phi__fact_groups_clear(phi__facts *facts, phi_memory *memory) {
-    phi__fact_list_free(&facts->all, memory);
-    for (size_t i = 0; i < facts->count; i++) {
-        phi__fact_list_free(&facts->groups[i].list, memory);
-        phi__fact_groups_drop(memory, facts->groups[i].name);
-    }
-    phi__free(memory, facts->groups, facts->cap * sizeof *facts->groups);
-    memset(facts, 0, sizeof *facts);
-}
-
-/* ---- the groups of an agent ---- */
-
-static size_t phi__fact_groups_membership(const phi__facts_own *own, phi_str name, bool *found) {
+static size_t phi__groups_membership(const phi__facts_own *own, phi_str name, bool *found) {
     size_t at = 0;
-    while (at < own->count && phi__fact_list_compare(own->groups[at], name) < 0) at++;
+    while (at < own->count && phi__facts_compare(own->groups[at], name) < 0) at++;
     *found = at < own->count && phi_str_equal(own->groups[at], name);
     return at;
 }
 
 /* An agent joins a group whose name fits, and leaves it; twice is harmless. PHI_FULL,
    PHI_NO_MEMORY. */
-static phi_status phi__fact_groups_enter(phi__facts_own *own, phi_memory *memory, phi_str name) {
+static phi_status phi__groups_enter(phi__facts_own *own, phi_memory *memory, phi_str name) {
     bool found;
-    size_t at = phi__fact_groups_membership(own, name, &found);
+    size_t at = phi__groups_membership(own, name, &found);
     phi_str copy;
     if (found) return PHI_OK;
     if (own->count >= PHI_FACT_MEMBERSHIPS) return PHI_FULL;
     void *grown = phi__grow(memory, own->groups, &own->cap, own->count + 1, sizeof *own->groups);
     if (grown == NULL) return PHI_NO_MEMORY;
     own->groups = (phi_str *)grown;
-    if (!phi__fact_groups_copy(memory, name, &copy)) return PHI_NO_MEMORY;
+    if (!phi__groups_copy(memory, name, &copy)) return PHI_NO_MEMORY;
     for (size_t i = own->count++; i > at; i--) own->groups[i] = own->groups[i - 1];
     own->groups[at] = copy;
     return PHI_OK;
 }
 
-static void phi__fact_groups_forget(phi__facts_own *own, phi_memory *memory) {
+static void phi__groups_forget(phi__facts_own *own, phi_memory *memory) {
     phi__fact_list_free(&own->list, memory);
-    while (own->count > 0) phi__fact_groups_drop(memory, own->groups[--own->count]);
+    while (own->count > 0) phi__groups_drop(memory, own->groups[--own->count]);
     phi__free(memory, own->groups, own->cap * sizeof *own->groups);
     memset(own, 0, sizeof *own);
 }
 
-static void phi__fact_groups_leave(phi__facts_own *own, phi_memory *memory, phi_str name) {
+static void phi__groups_leave(phi__facts_own *own, phi_memory *memory, phi_str name) {
     bool found;
-    size_t at = phi__fact_groups_membership(own, name, &found);
+    size_t at = phi__groups_membership(own, name, &found);
     if (!found) return;
-    phi__fact_groups_drop(memory, own->groups[at]);
+    phi__groups_drop(memory, own->groups[at]);
     for (own->count--; at < own->count; at++) own->groups[at] = own->groups[at + 1];
 }
-
-/* ======== World facts: the facts that an agent knows, the updates that tell them to its model,
-   and the facts in its snapshot. */
 
 static phi__facts_own *phi__facts_of(const phi__agent *agent) {
     return (phi__facts_own *)phi__feature_agent_state(agent, phi_feature_facts);
 }
 
-/* Frees a runtime's; none is harmless. */
 /* PHI_OK, or PHI_UNSUPPORTED: the runtime has no facts. */
 static phi_status phi__facts_need(phi_runtime *rt) {
     return phi__feature_need(rt, PHI__FEATURE_AT_FACTS, "facts", "phi_feature_facts");
 }
 
+/* Frees all facts, those of all agents too. */
+static void phi__groups_clear(phi__facts *facts, phi_memory *memory) {
+    phi__fact_list_free(&facts->all, memory);
+    for (size_t i = 0; i < facts->count; i++) {
+        phi__fact_list_free(&facts->groups[i].list, memory);
+        phi__groups_drop(memory, facts->groups[i].name);
+    }
+    phi__free(memory, facts->groups, facts->cap * sizeof *facts->groups);
+    memset(facts, 0, sizeof *facts);
+}
+
 static void phi__facts_free(phi_runtime *rt) {
     if (rt->facts == NULL) return;
-    phi__fact_groups_clear(rt->facts, &rt->memory);
+    phi__groups_clear(rt->facts, &rt->memory);
     phi__free(&rt->memory, rt->facts, sizeof *rt->facts);
     rt->facts = NULL;
 }
@@ -296,20 +271,18 @@ static phi__agent *phi__facts_shown_owner(phi__agent *agent) {
    narrower scope comes later. */
 static void phi__facts_shown_merge(phi_fact *list, size_t *count, const phi__fact_list *scope,
                                    phi_str group, bool own) {
-    size_t k, at = 0;
-    for (size_t i = 0; i < scope->count; i++) {
+    size_t at = 0;
+    for (size_t i = 0; i < scope->count; i++, at++) {
+        const phi__fact *fact = &scope->at[i];
         int order = 1;
-        while (at < *count && (order = phi__fact_list_compare(list[at].key, scope->at[i].key)) < 0)
-            at++;
-        if (at == *count || order != 0) {
-            for (k = (*count)++; k > at; k--) list[k] = list[k - 1];
-        }
+        while (at < *count && (order = phi__facts_compare(list[at].key, fact->key)) < 0) at++;
+        if (at == *count || order != 0)
+            for (size_t k = (*count)++; k > at; k--) list[k] = list[k - 1];
         list[at].group = group;
         list[at].own = own;
-        list[at].key = scope->at[i].key;
-        list[at].value = scope->at[i].value;
-        list[at].version = scope->at[i].version;
-        at++;
+        list[at].key = fact->key;
+        list[at].value = fact->value;
+        list[at].version = fact->version;
     }
 }
 
@@ -319,24 +292,25 @@ static bool phi__facts_known(phi__agent *agent, phi_arena *arena, const phi_fact
     const phi__agent *owner = phi__facts_shown_owner(agent);
     const phi__facts *facts = owner->rt->facts;
     const phi__facts_own *own = phi__facts_of(owner);
-    size_t most = own->list.count + (facts != NULL ? facts->all.count : 0), at;
-    phi_fact *list;
-    bool found;
-    for (size_t i = 0; i < own->count; i++) {
-        at = phi__fact_groups_find(facts, own->groups[i], &found);
-        if (found) most += facts->groups[at].list.count;
-    }
-    *count = 0;
-    *out = list = (phi_fact *)phi_arena_alloc(arena, phi__max(most, 1) * sizeof *list);
-    if (list == NULL) return false;
-    if (facts != NULL) phi__facts_shown_merge(list, count, &facts->all, phi__str("", 0), false);
-    for (size_t i = 0; i < own->count; i++) {
-        at = phi__fact_groups_find(facts, own->groups[i], &found);
-        if (found)
-            phi__facts_shown_merge(list, count, &facts->groups[at].list, facts->groups[at].name,
-                                   false);
+    phi_fact *list = NULL;
+    for (int fill = 0; fill < 2; fill++) { /* counts the facts first */
+        size_t most = own->list.count + (facts != NULL ? facts->all.count : 0);
+        *count = 0;
+        if (fill == 1 && facts != NULL)
+            phi__facts_shown_merge(list, count, &facts->all, phi__str("", 0), false);
+        for (size_t i = 0; i < own->count; i++) {
+            bool found;
+            size_t at = phi__fact_groups_find(facts, own->groups[i], &found);
+            if (!found) continue;
+            const phi__fact_group *group = &facts->groups[at];
+            most += group->list.count;
+            if (fill == 1) phi__facts_shown_merge(list, count, &group->list, group->name, false);
+        }
+        if (fill == 0) list = (phi_fact *)phi_arena_alloc(arena, phi__max(most, 1) * sizeof *list);
+        if (list == NULL) return false;
     }
     phi__facts_shown_merge(list, count, &own->list, phi__str("", 0), true);
+    *out = list;
     return true;
 }
 
@@ -347,11 +321,6 @@ static size_t phi__facts_shown_cost(const phi_fact *fact) {
     for (size_t i = 0; i < fact->value.len; i++)
         if (fact->value.at[i] == '\n' || fact->value.at[i] == '\r') bytes += 2;
     return bytes;
-}
-
-/* 0: of all; 1: of a group; 2: its own. */
-static int phi__facts_shown_breadth(const phi_fact *fact) {
-    return fact->own ? 2 : fact->group.len > 0 ? 1 : 0;
 }
 
 /* A line break in a value is followed by blanks: only a key begins a line. */
@@ -367,21 +336,6 @@ static void phi__facts_shown_line(phi__buf *out, const phi_fact *fact) {
     }
 }
 
-/* Whether each fact is shown, in `shown`: the own ones first, then those of groups, then those of
-   all, in the order of their keys, as far as there is room. How many are not. */
-static size_t phi__facts_shown_choose(const phi_fact *list, size_t count, uint8_t *shown) {
-    size_t room = PHI_FACT_SHOWN_BYTES, left = count, i;
-    for (int breadth = 2; breadth >= 0; breadth--)
-        for (i = 0; i < count; i++) {
-            size_t cost = phi__facts_shown_cost(&list[i]);
-            if (phi__facts_shown_breadth(&list[i]) != breadth || cost > room) continue;
-            shown[i] = 1;
-            room -= cost;
-            left--;
-        }
-    return left;
-}
-
 /* Most programs have no facts: their requests take no memory for them. */
 static bool phi__facts_none(phi__agent *agent) {
     const phi__agent *owner = phi__facts_shown_owner(agent);
@@ -391,16 +345,27 @@ static bool phi__facts_none(phi__agent *agent) {
            (facts == NULL || (facts->all.count == 0 && (facts->count == 0 || own->count == 0)));
 }
 
-/* The facts that fit, in *list; `left` more do not. False: no memory. */
+/* The facts that fit, in *list: the own ones first, then those of groups, then those of all, in the
+   order of their keys; `left` more do not. False: no memory. */
 static bool phi__facts_shown_list(phi__agent *agent, phi_arena *arena, const phi_fact **list,
                                   size_t *count, size_t *left) {
-    size_t all, i;
+    size_t all, room = PHI_FACT_SHOWN_BYTES;
     if (!phi__facts_known(agent, arena, list, &all)) return false;
     phi_fact *kept = (phi_fact *)(uintptr_t)*list; /* it was made just now */
     uint8_t *shown = (uint8_t *)phi__arena_zero(arena, phi__max(all, 1));
     if (shown == NULL) return false;
-    *left = phi__facts_shown_choose(*list, all, shown);
-    for (i = 0, *count = 0; i < all; i++)
+    *left = all;
+    for (int breadth = 2; breadth >= 0; breadth--)
+        for (size_t i = 0; i < all; i++) {
+            size_t cost = phi__facts_shown_cost(&kept[i]);
+            int broad = kept[i].own ? 2 : kept[i].group.len > 0 ? 1 : 0;
+            if (broad != breadth || cost > room) continue;
+            shown[i] = 1;
+            room -= cost;
+            --*left;
+        }
+    *count = 0;
+    for (size_t i = 0; i < all; i++)
         if (shown[i] != 0) kept[(*count)++] = kept[i];
     return true;
 }
@@ -495,7 +460,7 @@ static bool phi__facts_merge(phi_arena *arena, phi_str details, phi__told **told
         const phi_json *hash = phi_json_next(&it);
         phi_str key = phi_json_str(node, "");
         int order = 1;
-        while (at < *count && (order = phi__fact_list_compare((*told)[at].key, key)) < 0)
+        while (at < *count && (order = phi__facts_compare((*told)[at].key, key)) < 0)
             out[n++] = (*told)[at++];
         if (at < *count && order == 0) at++;
         out[n].key = key;
@@ -506,8 +471,6 @@ static bool phi__facts_merge(phi_arena *arena, phi_str details, phi__told **told
     *count = n;
     return true;
 }
-
-/* ---- one update ---- */
 
 typedef struct phi__facts_update {
     phi__buf text, gone; /* facts that hold; keys that hold no more */
@@ -530,7 +493,7 @@ static void phi__facts_differ(phi__facts_update *u, const phi_fact *list, size_t
     while (i < count || t < told_count) {
         int order = i == count        ? 1
                     : t == told_count ? -1
-                                      : phi__fact_list_compare(list[i].key, told[t].key);
+                                      : phi__facts_compare(list[i].key, told[t].key);
         if (order <= 0 && (order < 0 || phi__facts_hash(&list[i]) != told[t].value)) {
             phi__facts_shown_line(&u->text, &list[i]);
             phi__facts_put_key(&u->keys, list[i].key, phi__facts_hash(&list[i]));
@@ -574,18 +537,6 @@ static void phi__facts_compose(phi__facts_update *u, const phi_texts *texts, siz
     if (u->text.failed || u->gone.failed || u->keys.failed) text->failed = true;
 }
 
-static bool phi__facts_say(phi__run *run, phi__buf *text, phi__buf *details) {
-    phi_content content = PHI_ZERO;
-    phi_message message = PHI_ZERO;
-    if (text->failed || details->failed) return false;
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = phi__buf_str(text);
-    message.content = &content;
-    message.content_count = 1;
-    message.details = phi__buf_str(details);
-    return phi__tell(run, &message);
-}
-
 /* Tells everything, or the changes since. */
 static bool phi__facts_tell(phi__run *run, phi_arena *arena, const phi__tellings *tellings,
                             const phi_fact *list, size_t count, size_t left) {
@@ -606,7 +557,12 @@ static bool phi__facts_tell(phi__run *run, phi_arena *arena, const phi__tellings
         phi__facts_differ(&u, list, count, told, number > 0 ? told_count : 0);
         phi__facts_compose(&u, run->agent->desc.texts, number, phi__facts_state(list, count, left),
                            left, &text, &details);
-        done = phi__facts_say(run, &text, &details);
+        phi_content content = phi__input_text(phi__buf_str(&text));
+        phi_message message = PHI_ZERO;
+        message.content = &content;
+        message.content_count = 1;
+        message.details = phi__buf_str(&details);
+        done = !text.failed && !details.failed && phi__tell(run, &message);
     }
     phi__buf_free(&u.text);
     phi__buf_free(&u.gone);
@@ -615,8 +571,6 @@ static bool phi__facts_tell(phi__run *run, phi_arena *arena, const phi__tellings
     phi__buf_free(&details);
     return done;
 }
-
-/* ---- the request ---- */
 
 static bool phi__facts_show(phi__run *run) {
     const phi_fact *list = NULL;
@@ -639,7 +593,7 @@ static void phi__facts_save_own(phi__buf *out, const phi__facts_own *own) {
     if (own->list.count == 0 && own->count == 0) return;
     phi__records_raw(out, "facts", "{");
     phi__json_write_key(out, PHI__LIT("own"));
-    phi__fact_list_put(out, &own->list);
+    phi__facts_put(out, &own->list);
     phi__records_raw(out, "groups", "[");
     for (size_t i = 0; i < own->count; i++) {
         phi__json_write_comma(out);
@@ -651,12 +605,12 @@ static void phi__facts_save_own(phi__buf *out, const phi__facts_own *own) {
 static phi_status phi__facts_load_own(phi__agent *agent, phi__facts_own *own,
                                       const phi_json *node) {
     phi_json_iter it = phi_json_each(phi_json_get(node, "groups"));
-    phi_status status = phi__fact_list_get(&own->list, &agent->memory, phi_json_get(node, "own"));
+    phi_status status = phi__facts_get(&own->list, &agent->memory, phi_json_get(node, "own"));
     const phi_json *group;
     while (status == PHI_OK && (group = phi_json_next(&it)) != NULL) {
         phi_str name = phi_json_str(group, "");
-        status = phi__fact_list_key_fits(name) ? phi__fact_groups_enter(own, &agent->memory, name)
-                                               : PHI_PARSE;
+        status =
+            phi__facts_key_fits(name) ? phi__groups_enter(own, &agent->memory, name) : PHI_PARSE;
     }
     if (own->list.count > 0) phi__feature_join_all(agent->rt, phi_feature_facts);
     return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_PARSE;
@@ -669,7 +623,7 @@ static phi__state phi__facts_take(phi__moment *moment) {
     bool done = true;
     switch (moment->point) {
     case PHI__POINT_REQUEST: done = phi__facts_show(moment->run); break;
-    case PHI__POINT_AGENT_FREED: phi__fact_groups_forget(own, &moment->agent->memory); break;
+    case PHI__POINT_AGENT_FREED: phi__groups_forget(own, &moment->agent->memory); break;
     case PHI__POINT_AGENT_SAVE: phi__facts_save_own(moment->out, own); break;
     case PHI__POINT_AGENT_LOAD:
         moment->status =
@@ -693,10 +647,7 @@ PHI_API const phi__feature *phi_feature_facts(void) {
     return &feature;
 }
 
-/* ======== Sets, reads and lists the facts of a scope, and writes those of all agents and of
-   groups as text. */
-
-/* ---- scopes ---- */
+/* ---- the facts of a scope, for the host; those of all agents and of groups as text ---- */
 
 /* The list of a scope, and its memory. *list NULL: it has no facts; make: it is made, where the
    scope can have some. */
@@ -716,7 +667,7 @@ static phi_status phi__fact_scopes_find(const phi_fact_scope *scope, bool make,
         *list = &phi__facts_of(agent)->list;
         return PHI_OK;
     }
-    if (scope->group != NULL && !phi__fact_list_key_fits(phi_str_of(scope->group)))
+    if (scope->group != NULL && !phi__facts_key_fits(phi_str_of(scope->group)))
         return phi__error(rt, PHI_BAD_ARG, "phi_fact: no name for a group");
     if (rt->facts == NULL && make)
         rt->facts = (phi__facts *)phi__alloc(&rt->memory, sizeof *rt->facts);
@@ -736,7 +687,7 @@ static void phi__fact_scopes_tidy(const phi_fact_scope *scope) {
     bool found;
     if (scope->agent.rt != NULL || scope->group == NULL || scope->rt->facts == NULL) return;
     size_t at = phi__fact_groups_find(scope->rt->facts, phi_str_of(scope->group), &found);
-    if (found) phi__fact_groups_tidy(scope->rt->facts, &scope->rt->memory, at);
+    if (found) phi__groups_tidy(scope->rt->facts, &scope->rt->memory, at);
 }
 
 static phi_fact phi__fact_scopes_shape(const phi_fact_scope *scope, const phi__fact *fact) {
@@ -756,13 +707,12 @@ static phi_status phi__fact_scopes_read(phi__facts *facts, phi_memory *memory,
     phi_json_iter it = phi_json_each(phi_json_get(root, "groups"));
     const phi_json *group;
     phi_status status = phi_json_is(root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
-    if (status == PHI_OK)
-        status = phi__fact_list_get(&facts->all, memory, phi_json_get(root, "all"));
+    if (status == PHI_OK) status = phi__facts_get(&facts->all, memory, phi_json_get(root, "all"));
     while (status == PHI_OK && (group = phi_json_next(&it)) != NULL) {
-        if (!phi__fact_list_key_fits(it.key)) return PHI_PARSE;
+        if (!phi__facts_key_fits(it.key)) return PHI_PARSE;
         size_t at = phi__fact_groups_make(facts, memory, it.key, &status);
-        if (status == PHI_OK) status = phi__fact_list_get(&facts->groups[at].list, memory, group);
-        if (status == PHI_OK) phi__fact_groups_tidy(facts, memory, at);
+        if (status == PHI_OK) status = phi__facts_get(&facts->groups[at].list, memory, group);
+        if (status == PHI_OK) phi__groups_tidy(facts, memory, at);
     }
     return status;
 }
@@ -794,9 +744,9 @@ static phi_status phi__fact_scopes_unset(phi_fact_scope scope, const char *key) 
     bool found = false;
     size_t at = 0;
     if (status != PHI_OK) return status;
-    if (list != NULL) at = phi__fact_list_find(list, phi_str_of(key), &found);
+    if (list != NULL) at = phi__facts_find(list, phi_str_of(key), &found);
     if (!found) return PHI_NOT_FOUND;
-    phi__fact_list_unset(list, memory, at);
+    phi__facts_unset(list, memory, at);
     phi__fact_scopes_tidy(&scope);
     return PHI_OK;
 }
@@ -809,19 +759,19 @@ PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str v
     bool found;
     if (scope.rt == NULL || (value.at == NULL && value.len > 0)) return PHI_BAD_ARG;
     if (value.at == NULL) return phi__fact_scopes_unset(scope, key);
-    if (!phi__fact_list_key_fits(name))
+    if (!phi__facts_key_fits(name))
         return phi__error(scope.rt, PHI_BAD_ARG,
                           "phi_fact_set: key: expected 1 to %u bytes of UTF-8 without control "
                           "characters",
                           (unsigned)PHI_FACT_KEY_BYTES);
-    if (!phi__fact_list_value_fits(value))
+    if (!phi__facts_value_fits(value))
         return phi__error(scope.rt, PHI_BAD_ARG,
                           "phi_fact_set: value of \"%s\": expected at most %u bytes of UTF-8", key,
                           (unsigned)PHI_FACT_VALUE_BYTES);
     phi_status status = phi__fact_scopes_find(&scope, true, &list, &memory);
-    if (status == PHI_OK) status = phi__fact_list_set(list, memory, name, value, 0);
+    if (status == PHI_OK) status = phi__facts_set(list, memory, name, value, 0);
     if (status == PHI_OK && version != NULL)
-        *version = list->at[phi__fact_list_find(list, name, &found)].version;
+        *version = list->at[phi__facts_find(list, name, &found)].version;
     phi__fact_scopes_tidy(&scope);
     if (status == PHI_OK) phi__feature_join_all(scope.rt, phi_feature_facts);
     return status == PHI_FULL
@@ -836,7 +786,7 @@ PHI_API phi_status phi_fact_get(phi_fact_scope scope, const char *key, phi_fact 
     bool found = false;
     size_t at = 0;
     if (status != PHI_OK || out == NULL) return out == NULL ? PHI_BAD_ARG : status;
-    if (list != NULL) at = phi__fact_list_find(list, phi_str_of(key), &found);
+    if (list != NULL) at = phi__facts_find(list, phi_str_of(key), &found);
     if (!found) return PHI_NOT_FOUND;
     *out = phi__fact_scopes_shape(&scope, &list->at[at]);
     if (!out->own && scope.group != NULL) /* the scope's own is borrowed */
@@ -878,12 +828,11 @@ PHI_API phi_status phi_fact_list(phi_fact_scope scope, phi_arena *arena, const p
 
 PHI_API phi_status phi_fact_join(phi_agent handle, const char *group, bool join) {
     phi__agent *agent = phi__find_agent(handle);
-    if (handle.rt == NULL || !phi__fact_list_key_fits(phi_str_of(group))) return PHI_BAD_ARG;
+    if (handle.rt == NULL || !phi__facts_key_fits(phi_str_of(group))) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     if (phi__facts_need(handle.rt) != PHI_OK) return PHI_UNSUPPORTED;
-    if (join)
-        return phi__fact_groups_enter(phi__facts_of(agent), &agent->memory, phi_str_of(group));
-    phi__fact_groups_leave(phi__facts_of(agent), &agent->memory, phi_str_of(group));
+    if (join) return phi__groups_enter(phi__facts_of(agent), &agent->memory, phi_str_of(group));
+    phi__groups_leave(phi__facts_of(agent), &agent->memory, phi_str_of(group));
     return PHI_OK;
 }
 
@@ -894,11 +843,11 @@ PHI_API phi_status phi_facts_save(phi_runtime *rt, phi_arena *arena, phi_str *ou
     const phi__facts *facts = rt->facts;
     phi__buf_init(&text, &rt->memory);
     phi__buf_text(&text, "{\"phi_facts\":1,\"all\":");
-    phi__fact_list_put(&text, facts != NULL ? &facts->all : &none);
+    phi__facts_put(&text, facts != NULL ? &facts->all : &none);
     phi__records_raw(&text, "groups", "{");
     for (size_t i = 0; facts != NULL && i < facts->count; i++) {
         phi__json_write_key(&text, facts->groups[i].name);
-        phi__fact_list_put(&text, &facts->groups[i].list);
+        phi__facts_put(&text, &facts->groups[i].list);
     }
     phi__buf_text(&text, "}}");
     bool done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
@@ -922,7 +871,7 @@ PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json) {
         rt->facts = place = (phi__facts *)phi__alloc(&rt->memory, sizeof *place);
     if (status == PHI_OK && place == NULL) status = PHI_NO_MEMORY;
     if (status != PHI_OK) {
-        phi__fact_groups_clear(&made, &rt->memory);
+        phi__groups_clear(&made, &rt->memory);
         if (status == PHI_TOO_BIG) status = PHI_PARSE;
         return status == PHI_NO_MEMORY
                    ? status
@@ -930,7 +879,7 @@ PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json) {
                                 "phi_facts_load: expected facts as phi_facts_save "
                                 "writes them");
     }
-    phi__fact_groups_clear(place, &rt->memory);
+    phi__groups_clear(place, &rt->memory);
     *place = made;
     phi__feature_join_all(rt, phi_feature_facts);
     return PHI_OK;

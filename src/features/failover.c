@@ -5,11 +5,6 @@
    run is held, and the attempt abandoned; then the agent takes the next seat, and the turn
    continues as if it had just begun. */
 #include "features/features_in.h"
-#include "loop/loop_in.h"
-#include "wire/wire_in.h"
-
-#include "base/base_in.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 
@@ -30,7 +25,7 @@ typedef struct phi__failover_list {
     phi__speaker *seats; /* of given.models */
 } phi__failover_list;
 
-/* Of an agent. */
+/* The state of an agent. */
 typedef struct phi__failover_agent {
     phi_arena arena;                /* of the list */
     const phi__failover_list *list; /* NULL: it has none */
@@ -42,7 +37,7 @@ typedef struct phi__failover_agent {
     phi_thinking thinking;
 } phi__failover_agent;
 
-/* Of a run. */
+/* The state of a run. */
 typedef struct phi__failover_run {
     uint32_t switches;
     uint32_t failed;            /* bits: the seats that have failed in this turn */
@@ -55,40 +50,36 @@ static phi__failover_agent *phi__failover_of(const phi__agent *agent) {
     return (phi__failover_agent *)phi__feature_agent_state(agent, phi_feature_failover);
 }
 
-/* ---- the list ---- */
-
-static const phi__failover_list *phi__failover_copy(const phi_runtime *rt, phi_arena *arena,
-                                                    const phi_failover *given) {
-    phi__failover_list *list = (phi__failover_list *)phi__arena_zero(arena, sizeof *list);
-    phi_failover_model *models =
-        (phi_failover_model *)phi__arena_zero(arena, phi__mul(given->model_count, sizeof *models));
-    if (list == NULL || models == NULL) return NULL;
-    phi_failover out = *given;
-    if (out.on == 0) out.on = (uint32_t)PHI__FAILOVER_DEFAULT;
-    if (out.max_switches == 0) out.max_switches = (uint32_t)out.model_count;
-    if (out.stay_ms == 0) out.stay_ms = PHI__FAILOVER_STAY_MS;
-    list->given = out;
-    list->given.models = models;
-    list->seats =
-        (phi__speaker *)phi__arena_zero(arena, phi__mul(given->model_count, sizeof *list->seats));
-    if (list->seats == NULL) return NULL;
-    for (size_t i = 0; i < given->model_count; i++) {
-        models[i] = given->models[i];
-        if (!phi__speaker_take(rt, arena, models[i].provider, &models[i].model, &list->seats[i]))
-            return NULL;
-        models[i].model = list->seats[i].model;
-        models[i].provider = list->seats[i].own;
-    }
-    return list;
-}
-
 static bool phi__failover_do_make(phi__agent *agent, const phi_failover *given,
                                   phi__failover_made *out) {
-    phi_arena_init(&out->arena, &agent->memory, 0);
-    out->list = given != NULL ? phi__failover_copy(agent->rt, &out->arena, given) : NULL;
-    if (given == NULL || out->list != NULL) return true;
-    phi_arena_free(&out->arena);
-    return false;
+    phi_arena *arena = &out->arena;
+    phi_arena_init(arena, &agent->memory, 0);
+    out->list = NULL;
+    if (given == NULL) return true;
+    size_t count = given->model_count;
+    phi__failover_list *list = (phi__failover_list *)phi__arena_zero(arena, sizeof *list);
+    phi_failover_model *models =
+        (phi_failover_model *)phi__arena_zero(arena, phi__mul(count, sizeof *models));
+    phi__speaker *seats = (phi__speaker *)phi__arena_zero(arena, phi__mul(count, sizeof *seats));
+    bool good = list != NULL && models != NULL && seats != NULL;
+    for (size_t i = 0; good && i < count; i++) {
+        models[i] = given->models[i];
+        good = phi__speaker_take(agent->rt, arena, models[i].provider, &models[i].model, &seats[i]);
+        models[i].model = seats[i].model;
+        models[i].provider = seats[i].own;
+    }
+    if (!good) {
+        phi_arena_free(arena);
+        return false;
+    }
+    list->given = *given;
+    list->given.models = models;
+    if (given->on == 0) list->given.on = (uint32_t)PHI__FAILOVER_DEFAULT;
+    if (given->max_switches == 0) list->given.max_switches = (uint32_t)count;
+    if (given->stay_ms == 0) list->given.stay_ms = PHI__FAILOVER_STAY_MS;
+    list->seats = seats;
+    out->list = list;
+    return true;
 }
 
 static void phi__failover_do_put(phi__agent *agent, const phi__failover_made *made) {
@@ -130,7 +121,7 @@ static void phi__failover_sit(phi__agent *agent, phi__failover_agent *f, uint32_
     phi__speaker_set(agent, &seat);
     f->at = at;
     phi__feature_agent(agent, PHI__POINT_CHANGED);
-    phi__tool_sources_recheck(agent);
+    phi__sources_recheck(agent);
 }
 
 /* Gives an agent that has sat down the tools of sources that its model takes. False: no memory. */
@@ -182,7 +173,7 @@ static bool phi__failover_do_inherit(const phi__agent *agent, phi_arena *arena,
 
 /* ---- which failures, and where to ---- */
 
-/* Whether the agent goes to another model for it. A request that phi itself could not make for a
+/* True if the agent goes to another model for it. A request that phi itself could not make for a
    model of the list has no HTTP status, and says nothing about the others. */
 static bool phi__failover_fits(const phi__failover_agent *f, const phi_failure *failure) {
     uint32_t class_of = 0;
@@ -270,27 +261,9 @@ static const phi_failure *phi__failover_all(phi__run *run, phi__failover_run *r,
     return kept != NULL ? kept : failure;
 }
 
-/* ---- the switch ---- */
-
-static bool phi__failover_note(phi__run *run, phi_str from, phi_str to,
-                               const phi_failure *failure) {
-    phi_status status = PHI_NO_MEMORY;
-    phi__buf note;
-    phi__buf_init(&note, &run->agent->memory);
-    phi__buf_char(&note, '{');
-    phi__records_str(&note, "from", from);
-    phi__records_str(&note, "to", to);
-    phi__records_str(&note, "failure", phi_str_of(phi_failure_kind_text(failure->kind)));
-    phi__records_str(&note, "message", failure->message);
-    phi__buf_char(&note, '}');
-    if (!note.failed)
-        status = phi__note_add_of_run(run->agent->thread, PHI_NOTE_FAILOVER, phi__buf_str(&note));
-    phi__buf_free(&note);
-    return status == PHI_OK;
-}
-
 static bool phi__failover_emit(phi__run *run, const phi__failover_agent *f,
                                const phi__failover_run *r, const phi_model *from) {
+    phi_thread *thread = run->agent->thread;
     char left[PHI__FAILOVER_NAME], taken[PHI__FAILOVER_NAME];
     phi__failover_name(from, left);
     phi__failover_name(&run->agent->desc.model, taken);
@@ -301,16 +274,19 @@ static bool phi__failover_emit(phi__run *run, const phi__failover_agent *f,
     event.status = phi__failure_status(r->failure);
     event.attempt = r->switches;
     event.attempts = f->list->given.max_switches;
-    return phi__arena_str(phi__thread_room(run->agent->thread), phi_str_of(left), &event.source) &&
-           phi__failover_note(run, event.source, event.text, r->failure) &&
-           phi__events_emit(run->agent, &event, NULL, 0);
-}
-
-/* No model may answer: the run has reached a limit, or, at NULL, no budget has room for any. */
-static phi__state phi__failover_refused(phi__run *run, phi__failover_run *r, const char *limit) {
-    const phi_failure *failure = phi__failover_all(run, r, r->failure, limit);
-    r->failed = UINT32_MAX;
-    return phi__attempt_refuse(run, failure);
+    if (!phi__arena_str(phi__thread_room(thread), phi_str_of(left), &event.source)) return false;
+    phi__buf note;
+    phi__buf_init(&note, &run->agent->memory);
+    phi__buf_char(&note, '{');
+    phi__records_str(&note, "from", event.source);
+    phi__records_str(&note, "to", event.text);
+    phi__records_str(&note, "failure", phi_str_of(phi_failure_kind_text(r->failure->kind)));
+    phi__records_str(&note, "message", r->failure->message);
+    phi__buf_char(&note, '}');
+    bool noted = !note.failed &&
+                 phi__note_add_of_run(thread, PHI_NOTE_FAILOVER, phi__buf_str(&note)) == PHI_OK;
+    phi__buf_free(&note);
+    return noted && phi__events_emit(run->agent, &event, NULL, 0);
 }
 
 /* Sits at a model, if there is room for its call. RUN_TURN: it may be called; RUN_ON: there is no
@@ -350,26 +326,15 @@ static phi__state phi__failover_next_or_pause(phi__run *run, phi__failover_agent
     }
     phi__failover_sit(agent, f, at);
     next = phi__reserve_pause(run, reason, wait);
-    if (next == PHI__RUN_ON) return phi__failover_refused(run, r, limit ? reason : NULL);
+    if (next == PHI__RUN_ON) { /* no model may answer */
+        const phi_failure *failure = phi__failover_all(run, r, r->failure, limit ? reason : NULL);
+        r->failed = UINT32_MAX;
+        return phi__attempt_refuse(run, failure);
+    }
     r->failed = failed; /* those without room are tried again */
     r->words.len = said;
     return next;
 }
-
-static phi__state phi__failover_go(phi__run *run, phi__failover_agent *f, phi__failover_run *r,
-                                   bool *wait) {
-    phi__state next = PHI__RUN_TURN_END;
-    if (!run->end.cancelled && !run->end.stopping) {
-        phi__attempt_clear(run);
-        phi__model_call_list_clear(run);
-        phi__projection_clear(run);
-        next = phi__failover_next_or_pause(run, f, r, wait);
-    }
-    if (!*wait) phi__limits_pause_end(run);
-    return next;
-}
-
-/* ---- points of a run ---- */
 
 /* A run begins long after the switch: it tries the agent's own model, if there is room for it. */
 static phi__state phi__failover_begun(phi__run *run, phi__failover_agent *f,
@@ -422,7 +387,7 @@ static void phi__failover_save_agent(phi__buf *out, const phi__agent *agent,
     phi__buf_char(out, '}');
 }
 
-/* Of a list that is another one now, the agent sits at its own model. */
+/* If the list is another one now, the agent sits at its own model. */
 static phi_status phi__failover_load_agent(phi__agent *agent, phi__failover_agent *f,
                                            const phi_json *root) {
     const phi_json *saved = phi_json_get(root, "failover");
@@ -505,7 +470,18 @@ static phi__state phi__failover_at_run(phi__moment *moment, phi__failover_agent 
             return PHI__RUN_ON;
         }
         break;
-    case PHI__POINT_HELD: return phi__failover_go(moment->run, f, r, moment->wait);
+    case PHI__POINT_HELD: {
+        phi__run *run = moment->run;
+        phi__state next = PHI__RUN_TURN_END;
+        if (!run->end.cancelled && !run->end.stopping) {
+            phi__attempt_clear(run);
+            phi__ask_list_clear(run);
+            phi__projection_clear(run);
+            next = phi__failover_next_or_pause(run, f, r, moment->wait);
+        }
+        if (!*moment->wait) phi__pause_end(run);
+        return next;
+    }
     case PHI__POINT_HELD_AS: return PHI__RUN_TURN;
     case PHI__POINT_RUN_OVER:
         if (f->list->given.stay == PHI_FAILOVER_STAY_RUN) phi__failover_sit(moment->agent, f, 0);

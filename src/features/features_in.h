@@ -13,11 +13,9 @@
 #include "loop/loop_in.h"
 #include "text/json.h"
 
-/* ======== The order in which features are called at each point.
-
-   Facts come after caching, so that caching sees the part of a request that is to be cached, and
-   before capture. The model of a request comes after failover, because failover goes back to it
-   first. */
+/* The order in which features are called at each point. Facts come after caching, so that caching
+   sees the part of a request that is to be cached, and before capture. The model of a request comes
+   after failover, because failover goes back to it first. */
 
 enum {
     PHI__FEATURE_AT_FIELDS,
@@ -38,7 +36,7 @@ enum {
     PHI__FEATURE_AT_SOURCES
 };
 
-/* ======== The model that a request names for its run. */
+/* ---- the model that a request names for its run ---- */
 
 typedef struct phi__ask_model phi__ask_model;
 PHI__FN const phi__feature *phi__ask_model_feature(void);
@@ -56,13 +54,12 @@ PHI__FN void phi__ask_model_drop(phi__agent *agent, phi__ask_model *ask);
 /* Puts the agent's own model in place of that of its run. */
 PHI__FN void phi__ask_model_own(const phi__agent *agent, phi_agent_desc *out);
 
-/* ======== Objects that rooms above the agent keep with it: sub-agents, an evaluation, a
-   strategy.
+/* ---- objects that rooms above the agent keep with it ----
 
-   An object embeds a phi__attached and stays its room's own; the agent finds it by name, saves it
-   with its snapshot, and reports its own end. What a restored snapshot holds of an object waits as
-   JSON until the room claims it; another snapshot made before that contains it unchanged.
-   Threads: the pumping thread. */
+   Such as sub-agents, an evaluation, a strategy. An object embeds a phi__attached and stays its
+   room's own; the agent finds it by name, saves it with its snapshot, and reports its own end. What
+   a restored snapshot holds of an object waits as JSON until the room claims it; another snapshot
+   made before that contains it unchanged. Threads: the pumping thread. */
 
 typedef struct phi__attached phi__attached;
 
@@ -97,8 +94,7 @@ PHI__FN phi_str phi__attached_saved(const phi__agent *agent, const char *name);
 PHI__FN void phi__attached_saved_drop(phi__agent *agent, const char *name); /* none: harmless */
 PHI__FN const phi__feature *phi__attached_feature(void);
 
-/* ======== Compacts the view: before a request that nears the window, after one that did
-   not fit, and at the host's request. */
+/* ---- compactions ---- */
 
 struct phi__compacted;
 PHI__FN const phi__feature *phi__compaction_feature(void);
@@ -106,10 +102,10 @@ PHI__FN const phi__feature *phi__compaction_feature(void);
 /* Ends the job of the agent's compactor, if there is one; it may call the host. */
 PHI__FN void phi__compaction_forget(phi__agent *agent);
 
-/* Whether a compaction now would do anything. PHI_NO_MEMORY; PHI_UNSUPPORTED. */
+/* *gains: a compaction now would do something. PHI_NO_MEMORY; PHI_UNSUPPORTED. */
 PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 
-/* ======== A host's rewrites, deferred until the active run has ended. */
+/* ---- a host's rewrites, deferred until the active run has ended ---- */
 
 /* deferred.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be
    in view. */
@@ -119,7 +115,7 @@ PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *r
 /* PHI_NOT_FOUND: none is deferred; PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent);
 
-/* ======== The facts of a runtime and of its agents. */
+/* ---- the facts of a runtime and of its agents ---- */
 
 /* Key and value stand in one block, each with an end. */
 typedef struct phi__fact {
@@ -138,14 +134,14 @@ typedef struct phi__fact_group {
     phi__fact_list list;
 } phi__fact_group;
 
-/* Of a runtime. */
+/* The state of a runtime. */
 typedef struct phi__facts {
     phi__fact_list all;
     phi__fact_group *groups; /* by name; none without facts */
     size_t count, cap;
 } phi__facts;
 
-/* ======== An agent's list of models to go to, for the functions that make and change it.
+/* ---- an agent's list of models to go to ----
 
    A runtime without the feature has no such list; each agent sits at its own model then. */
 
@@ -199,7 +195,7 @@ static inline void phi__failover_own(const phi__agent *agent, phi_agent_desc *ou
     if (agent->rt->features.failover != NULL) agent->rt->features.failover->own(agent, out);
 }
 
-/* Of an agent below it, which begins at the model where this one sits: that model, and the list of
+/* For an agent below it, which begins at the model where this one sits: that model, and the list of
    those behind it, in the arena. False: no memory. */
 static inline bool phi__failover_inherit(const phi__agent *agent, phi_arena *arena,
                                          phi_agent_desc *out) {

@@ -6,9 +6,6 @@
    slices of the answer, never from inside a decoder. */
 #include "features/features_in.h"
 
-#include "loop/loop_in.h"
-#include "text/text_in.h"
-
 /* The scanner of a block, and which of its fields were reported. */
 typedef struct phi__emitted {
     const phi_tool *tool; /* NULL: the block calls none such, or its name has not come */
@@ -17,7 +14,7 @@ typedef struct phi__emitted {
     bool emitted;      /* a value, and neither `dropped` nor `start` since */
 } phi__emitted;
 
-/* Of a run. */
+/* The state of a run. */
 typedef struct phi__fields {
     phi__emitted *emitted; /* of the answer's blocks, by their index; NULL: nothing */
     size_t count, cap;
@@ -158,22 +155,12 @@ static bool phi__fields_adopt(const phi__fields *f, const phi__toolcall *call) {
     return emitted->tool == call->tool || phi__fields_take_back(call->run, f, emitted);
 }
 
-static void phi__fields_started(const phi__fields *f, const phi__toolcall *call) {
-    phi__emitted *emitted = phi__fields_of_call(f, call);
-    if (emitted != NULL) emitted->emitted = false;
-}
-
-/* The call has a result; if it never started, its reported fields are dropped. */
-static bool phi__fields_refused(const phi__fields *f, const phi__toolcall *call) {
-    phi__emitted *emitted = phi__fields_of_call(f, call);
-    return emitted == NULL || phi__fields_take_back(call->run, f, emitted);
-}
-
 /* ---- the feature ---- */
 
 static phi__state phi__fields_take(phi__moment *moment) {
     phi__run *run = moment->run;
     phi__fields *f = (phi__fields *)moment->run_state;
+    phi__emitted *emitted = NULL;
     bool there = true;
     switch (moment->point) {
     case PHI__POINT_REQUEST:
@@ -182,8 +169,14 @@ static phi__state phi__fields_take(phi__moment *moment) {
     case PHI__POINT_SLICE: there = phi__fields_emit(run, f, moment->whole); break;
     case PHI__POINT_DROPPED: there = phi__fields_drop(run, f); break;
     case PHI__POINT_CALL_MADE: there = phi__fields_adopt(f, moment->call); break;
-    case PHI__POINT_CALL_STARTS: phi__fields_started(f, moment->call); break;
-    case PHI__POINT_CALL_ENDED: there = phi__fields_refused(f, moment->call); break;
+    case PHI__POINT_CALL_STARTS:
+        emitted = phi__fields_of_call(f, moment->call);
+        if (emitted != NULL) emitted->emitted = false;
+        break;
+    case PHI__POINT_CALL_ENDED: /* if it never started, its reported fields are dropped */
+        emitted = phi__fields_of_call(f, moment->call);
+        there = emitted == NULL || phi__fields_take_back(run, f, emitted);
+        break;
     case PHI__POINT_TURN_ENDS:
     case PHI__POINT_RUN_FREED: phi__fields_free(run, f); break;
     default: break;

@@ -1,9 +1,6 @@
 /* formats.c - answers as JSON: phi_feature_formats, and what an agent's format must fit. */
 #include "features/features.h"
 #include "features/features_in.h"
-#include "loop/loop_in.h"
-#include "wire/wire_in.h"
-#include "wire/structured.h"
 
 /* The schema of answers: the provider interprets it, so phi checks only its form. */
 static phi_status phi__formats_check_schema(phi_runtime *rt, const char *text) {
@@ -57,8 +54,9 @@ PHI_API const phi__feature *phi_feature_formats(void) {
     return &feature;
 }
 
-/* ======== Features that want no point of a run: the loop reaches them by a pointer, which is
-   NULL in a runtime that does not name them. */
+/* ---- features that want no point of a run ----
+
+   The loop reaches them by a pointer, which is NULL in a runtime that does not name them. */
 
 static void phi__pointed_deferral(phi_runtime *rt) {
     rt->features.deferral = phi__deferral_tools_ops();

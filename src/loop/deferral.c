@@ -1,11 +1,5 @@
 /* deferral.c - which tools a request names instead of defining them, and which were loaded. */
-#include "loop/deferral_in.h"
-
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "model/tokens.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
+#include "loop/inner_in.h"
 
 #define PHI__DEFERRAL_SEARCH "search_tools"
 #define PHI__DEFERRAL_LOAD "load_tools"
@@ -24,80 +18,73 @@ enum {
 /* ---- which tools ---- */
 
 /* One of phi's two tools has this name. */
-static bool phi__deferral_is_own(phi_str name) {
+static bool phi__defer_is_own(phi_str name) {
     return phi__str_is(name, PHI__DEFERRAL_SEARCH) || phi__str_is(name, PHI__DEFERRAL_LOAD);
 }
 
-PHI__FN bool phi__deferral_defers(phi__deferral_plan plan, const phi_tool *tool) {
+PHI__FN bool phi__defer_defers(phi__defer_plan plan, const phi_tool *tool) {
     return plan.way != PHI__DEFERRAL_NONE && tool->raw == NULL &&
            (tool->deferred || (plan.above && tool->may_defer));
 }
 
-static uint64_t phi__deferral_tokens(const phi__agent *agent, const phi__tool_view *view) {
-    const phi_token_counter *counter = agent->projected != NULL ? &agent->projected->counter : NULL;
-    return (uint64_t)phi_tokens_of_text(counter, view->name) +
-           phi_tokens_of_text(counter, view->description) +
-           phi_tokens_of_text(counter, view->schema);
-}
-
-static bool phi__deferral_native(const phi__agent *agent) {
+static bool phi__defer_native(const phi__agent *agent) {
     return agent->provider == NULL && agent->codec->rules->defers != NULL &&
            agent->codec->rules->defers(&agent->desc.model);
 }
 
-/* The tokens of the tools that may be deferred; counted once, and again for another counter. */
-static uint64_t phi__deferral_sum(const phi__agent *agent) {
+/* 1 and the tokens of the tools that may be deferred; counted once, and again for another
+   counter. */
+static uint64_t phi__defer_sum(const phi__agent *agent) {
     phi__toolset *set = agent->tools;
     phi_token_counter none = PHI_ZERO;
-    const phi_token_counter *by = agent->projected != NULL ? &agent->projected->counter : &none;
+    const phi_token_counter *own = agent->projected != NULL ? &agent->projected->counter : NULL;
+    const phi_token_counter *by = own != NULL ? own : &none;
     if (set->deferrable > 0 && set->counted_by.count_text == by->count_text &&
         set->counted_by.user_data == by->user_data)
         return set->deferrable;
     set->counted_by = *by;
     set->deferrable = 1; /* a set that was counted is not zero */
-    for (size_t i = 0; i < set->count; i++)
-        if (set->tools[i].may_defer && set->tools[i].raw == NULL)
-            set->deferrable += phi__deferral_tokens(agent, &set->views[i]);
+    for (size_t i = 0; i < set->count; i++) {
+        const phi__tool_view *view = &set->views[i];
+        if (!set->tools[i].may_defer || set->tools[i].raw != NULL) continue;
+        set->deferrable += (uint64_t)phi_tokens_of_text(own, view->name) +
+                           phi_tokens_of_text(own, view->description) +
+                           phi_tokens_of_text(own, view->schema);
+    }
     return set->deferrable;
 }
 
-/* The tools that may be deferred are more than their part of the window. */
-static bool phi__deferral_above(const phi__agent *agent) {
-    uint64_t window = agent->desc.model.context_window,
-             percent = agent->desc.tool_options.defer_percent;
-    if (percent == PHI_UNLIMITED) return false;
-    if (window == 0) window = PHI__DEFERRAL_WINDOW;
-    return phi__deferral_sum(agent) - 1 > window * percent / 100;
-}
-
-static phi__deferral_plan phi__deferral_plan_of(const phi__agent *agent) {
+static phi__defer_plan phi__defer_plan_of(const phi__agent *agent) {
     const phi__toolset *set = agent->tools;
-    phi__deferral_plan plan = {PHI__DEFERRAL_NONE, false};
+    phi__defer_plan plan = {PHI__DEFERRAL_NONE, false};
     bool any = false;
     if (!set->may_defer) return plan;
-    plan.above = phi__deferral_above(agent);
+    uint64_t window = agent->desc.model.context_window,
+             percent = agent->desc.tool_options.defer_percent;
+    if (window == 0) window = PHI__DEFERRAL_WINDOW;
+    plan.above = percent != PHI_UNLIMITED && phi__defer_sum(agent) - 1 > window * percent / 100;
     for (size_t i = 0; i < set->count && !any; i++)
         any = set->tools[i].raw == NULL &&
               (set->tools[i].deferred || (plan.above && set->tools[i].may_defer));
-    if (any) plan.way = phi__deferral_native(agent) ? PHI__DEFERRAL_NATIVE : PHI__DEFERRAL_OWN;
+    if (any) plan.way = phi__defer_native(agent) ? PHI__DEFERRAL_NATIVE : PHI__DEFERRAL_OWN;
     for (size_t i = 0; i < set->count && plan.way == PHI__DEFERRAL_OWN; i++)
-        if (phi__deferral_is_own(set->views[i].name)) plan.way = PHI__DEFERRAL_NONE;
+        if (phi__defer_is_own(set->views[i].name)) plan.way = PHI__DEFERRAL_NONE;
     return plan;
 }
 
 /* The name of a tool that is refused, since another one is deferred; NULL: there is none. */
-static const char *phi__deferral_refuses(const phi_tool *tools, size_t count) {
+static const char *phi__defer_refuses(const phi_tool *tools, size_t count) {
     bool any = false;
     for (size_t i = 0; i < count; i++) any = any || (tools[i].deferred && tools[i].raw == NULL);
     for (size_t i = 0; i < count && any; i++)
-        if (phi__deferral_is_own(phi_str_of(tools[i].name))) return tools[i].name;
+        if (phi__defer_is_own(phi_str_of(tools[i].name))) return tools[i].name;
     return NULL;
 }
 
 /* ---- loaded tools ---- */
 
 /* nothing is loaded any more */
-static void phi__deferral_free(phi__agent *agent) {
+static void phi__defer_free(phi__agent *agent) {
     phi__deferral *d = agent->prior.deferral;
     if (d == NULL) return;
     phi_arena_free(&d->arena);
@@ -106,7 +93,7 @@ static void phi__deferral_free(phi__agent *agent) {
     agent->prior.deferral = NULL;
 }
 
-PHI__FN bool phi__deferral_is_loaded(const phi__agent *agent, phi_str name) {
+PHI__FN bool phi__defer_is_loaded(const phi__agent *agent, phi_str name) {
     const phi__deferral *d = agent->prior.deferral;
     for (size_t i = 0; d != NULL && i < d->count; i++)
         if (phi_str_equal(d->names[i], name)) return true;
@@ -114,9 +101,9 @@ PHI__FN bool phi__deferral_is_loaded(const phi__agent *agent, phi_str name) {
 }
 
 /* Loaded from now on, where there is room. False: no memory. */
-static bool phi__deferral_keep(phi__agent *agent, phi_str name) {
+static bool phi__defer_keep(phi__agent *agent, phi_str name) {
     phi__deferral *d = agent->prior.deferral;
-    if (phi__deferral_is_loaded(agent, name)) return true;
+    if (phi__defer_is_loaded(agent, name)) return true;
     if (d != NULL && d->count == PHI__DEFERRAL_LOADED) return true;
     if (d == NULL) {
         d = (phi__deferral *)phi__alloc(&agent->memory, sizeof *d);
@@ -135,7 +122,7 @@ static bool phi__deferral_keep(phi__agent *agent, phi_str name) {
 }
 
 /* Keeps what the view says was loaded. False: no memory. */
-static bool phi__deferral_look(phi__agent *agent, phi_arena *arena) {
+static bool phi__defer_look(phi__agent *agent, phi_arena *arena) {
     const phi__fold *fold = &agent->thread->fold;
     for (size_t i = 0; i < fold->count; i++) {
         const phi_message *m = fold->items[i].message;
@@ -151,14 +138,14 @@ static bool phi__deferral_look(phi__agent *agent, phi_arena *arena) {
         const phi_json *name;
         bool done = status != PHI_NO_MEMORY;
         while (status == PHI_OK && done && (name = phi_json_next(&it)) != NULL)
-            done = phi__deferral_keep(agent, phi_json_str(name, ""));
+            done = phi__defer_keep(agent, phi_json_str(name, ""));
         phi_arena_reset(arena, mark);
         if (!done) return false;
     }
     return true;
 }
 
-static void phi__deferral_save(phi__buf *out, const phi__agent *agent) {
+static void phi__defer_save(phi__buf *out, const phi__agent *agent) {
     const phi__deferral *d = agent->prior.deferral;
     if (d == NULL) return;
     phi__records_raw(out, "loaded_tools", "[");
@@ -170,51 +157,16 @@ static void phi__deferral_save(phi__buf *out, const phi__agent *agent) {
 }
 
 /* false: no memory */
-static bool phi__deferral_load(phi__agent *agent, const phi_json *names) {
+static bool phi__defer_load(phi__agent *agent, const phi_json *names) {
     phi_json_iter it = phi_json_each(names);
     const phi_json *name;
     while ((name = phi_json_next(&it)) != NULL)
-        if (!phi__deferral_keep(agent, phi_json_str(name, ""))) return false;
+        if (!phi__defer_keep(agent, phi_json_str(name, ""))) return false;
     return true;
 }
 
-/* ---- calls ---- */
-
-/* The model has to load this tool before it calls it, and has not. */
-static bool phi__deferral_hides(phi__agent *agent, phi_str name) {
-    phi__deferral_plan plan = phi__deferral_plan_of(agent);
-    const phi_tool *tool = phi__toolset_find(agent->tools, name);
-    if (plan.way != PHI__DEFERRAL_OWN || tool == NULL || !phi__deferral_defers(plan, tool))
-        return false;
-    if (!phi__deferral_is_loaded(agent, name)) {
-        /* Its own memory ended: then the names of before count. */
-        phi_arena scratch;
-        phi_arena_init(&scratch, &agent->memory, 0);
-        (void)phi__deferral_look(agent, &scratch);
-        phi_arena_free(&scratch);
-    }
-    return !phi__deferral_is_loaded(agent, name);
-}
-
-/* ---- requests ---- */
-
-/* Which tools are not defined, or marked. NULL: no memory. */
-static uint8_t *phi__deferral_marks(const phi__agent *agent, phi__deferral_plan plan,
-                                    phi_arena *arena) {
-    const phi__toolset *set = agent->tools;
-    uint8_t *marks = (uint8_t *)phi__arena_zero(arena, phi__max(set->count, 1));
-    for (size_t i = 0; marks != NULL && i < set->count; i++) {
-        if (!phi__deferral_defers(plan, &set->tools[i])) continue;
-        if (plan.way == PHI__DEFERRAL_OWN)
-            marks[i] = PHI__TOOLSET_HIDDEN; /* a loaded one is among `more` */
-        else if (!phi__deferral_is_loaded(agent, set->views[i].name))
-            marks[i] = PHI__TOOLSET_DEFERRED;
-    }
-    return marks;
-}
-
 /* What a model reads of phi's two tools, the search first. */
-static void phi__deferral_describe(phi__tool_view out[2]) {
+static void phi__defer_describe(phi__tool_view out[2]) {
     memset(out, 0, 2 * sizeof *out);
     out[0].name = PHI__LIT(PHI__DEFERRAL_SEARCH);
     out[0].description =
@@ -233,15 +185,15 @@ static void phi__deferral_describe(phi__tool_view out[2]) {
 }
 
 /* phi's tools, and those that were loaded, in the order of loading. */
-static bool phi__deferral_more(const phi__agent *agent, const uint8_t *marks, phi_arena *arena,
-                               phi__toolset_change *change) {
+static bool phi__defer_more(const phi__agent *agent, const uint8_t *marks, phi_arena *arena,
+                            phi__toolset_change *change) {
     const phi__toolset *set = agent->tools;
     const phi__deferral *d = agent->prior.deferral;
     size_t most = d != NULL ? d->count : 0, j;
     phi__tool_view *more =
         (phi__tool_view *)phi_arena_alloc(arena, phi__mul(phi__add(most, 2), sizeof *more));
     if (more == NULL) return false;
-    phi__deferral_describe(more);
+    phi__defer_describe(more);
     change->more_count = 2;
     for (size_t i = 0; i < most; i++)
         for (j = 0; j < set->count; j++)
@@ -253,8 +205,8 @@ static bool phi__deferral_more(const phi__agent *agent, const uint8_t *marks, ph
 
 /* The system prompt with the names of all deferred tools, loaded or not: it stays the same. False:
    no memory. */
-static bool phi__deferral_index(const phi__agent *agent, const uint8_t *marks, phi_arena *arena,
-                                phi_str *system_prompt) {
+static bool phi__defer_index(const phi__agent *agent, const uint8_t *marks, phi_arena *arena,
+                             phi_str *system_prompt) {
     const phi__toolset *set = agent->tools;
     size_t unsaid = 0;
     phi__buf text;
@@ -282,50 +234,40 @@ static bool phi__deferral_index(const phi__agent *agent, const uint8_t *marks, p
 
 /* ---- tools that a provider's search has found ---- */
 
-typedef struct phi__deferral_hits {
+typedef struct phi__defer_hits {
     phi_str names[PHI__DEFERRAL_HITS]; /* each once */
     size_t count;
-} phi__deferral_hits;
-
-static void phi__deferral_hit(phi__deferral_hits *hits, phi_str name) {
-    size_t i = 0;
-    while (i < hits->count && !phi_str_equal(hits->names[i], name)) i++;
-    if (i == hits->count && i < PHI__DEFERRAL_HITS) hits->names[hits->count++] = name;
-}
+} phi__defer_hits;
 
 /* What the view says was found. A name with an escape in it is none of a tool's. False: no
    memory. */
-static bool phi__deferral_look_hits(const phi__agent *agent, phi_arena *arena,
-                                    phi__deferral_hits **hits) {
+static bool phi__defer_look_hits(const phi__agent *agent, phi_arena *arena,
+                                 phi__defer_hits **hits) {
     const phi__fold *fold = &agent->thread->fold;
     phi_str name;
     size_t j, at;
     *hits = NULL;
-    if (!fold->opaque || !phi__deferral_native(agent)) return true;
+    if (!fold->opaque || !phi__defer_native(agent)) return true;
     for (size_t i = 0; i < fold->count; i++) {
         const phi_message *m = fold->items[i].message;
         for (j = 0; j < m->content_count; j++)
             for (at = 0; phi__takes_reference(&m->content[j], &at, &name);) {
-                if (*hits == NULL)
-                    *hits = (phi__deferral_hits *)phi__arena_zero(arena, sizeof **hits);
+                if (*hits == NULL) *hits = (phi__defer_hits *)phi__arena_zero(arena, sizeof **hits);
                 if (*hits == NULL) return false;
-                if (name.len > 0 && memchr(name.at, '\\', name.len) == NULL)
-                    phi__deferral_hit(*hits, name);
+                if (name.len == 0 || memchr(name.at, '\\', name.len) != NULL) continue;
+                size_t k = 0;
+                while (k < (*hits)->count && !phi_str_equal((*hits)->names[k], name)) k++;
+                if (k == (*hits)->count && k < PHI__DEFERRAL_HITS)
+                    (*hits)->names[(*hits)->count++] = name;
             }
     }
     return true;
 }
 
-static bool phi__deferral_is_in(const phi__toolset *set, phi_str name) {
-    size_t i = 0;
-    while (i < set->count && !phi_str_equal(set->views[i].name, name)) i++;
-    return i < set->count;
-}
-
 /* Claude refuses a history whose search found a tool that is not there any more: such a one stays,
    as a name, and a call of it fails. Raw tools may be those. False: no memory. */
-static bool phi__deferral_gone(const phi__agent *agent, phi_arena *arena,
-                               const phi__deferral_hits *hits, phi__toolset_change *change) {
+static bool phi__defer_gone(const phi__agent *agent, phi_arena *arena, const phi__defer_hits *hits,
+                            phi__toolset_change *change) {
     const phi__toolset *set = agent->tools;
     phi__tool_view *more;
     if (set->has_raw || agent->desc.tool_options.raw_tool_count > 0) return true;
@@ -333,7 +275,7 @@ static bool phi__deferral_gone(const phi__agent *agent, phi_arena *arena,
     if (more == NULL) return false;
     change->more = more;
     for (size_t i = 0; i < hits->count; i++) {
-        if (phi__deferral_is_in(set, hits->names[i])) continue;
+        if (phi__toolset_find(set, hits->names[i]) != NULL) continue;
         more[change->more_count].name = hits->names[i];
         more[change->more_count].description = PHI__LIT("This tool is gone.");
         more[change->more_count].schema = PHI__LIT("{\"type\":\"object\"}");
@@ -345,7 +287,7 @@ static bool phi__deferral_gone(const phi__agent *agent, phi_arena *arena,
 /* A tool that was found stays deferred while the view says so, loaded or not: the answers after it
    were made with it in that place. False: no memory. */
 static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
-                                const phi__deferral_hits *hits, phi__toolset_change *change) {
+                                const phi__defer_hits *hits, phi__toolset_change *change) {
     const phi__toolset *set = agent->tools;
     uint8_t *marks = (uint8_t *)phi__arena_zero(arena, phi__max(set->count, 1));
     size_t k;
@@ -360,26 +302,35 @@ static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
     return true;
 }
 
-PHI__FN bool phi__deferral_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
-                                  phi_str *system_prompt) {
-    phi__deferral_hits *hits;
+PHI__FN bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
+                               phi_str *system_prompt) {
+    phi__defer_hits *hits;
     memset(change, 0, sizeof *change);
     if (!agent->tools->may_defer && !agent->thread->fold.opaque) return true;
-    phi__deferral_plan plan = phi__deferral_plan_of(agent);
-    if (!phi__deferral_look_hits(agent, arena, &hits)) return false;
-    if (hits != NULL && !phi__deferral_gone(agent, arena, hits, change)) return false;
+    phi__defer_plan plan = phi__defer_plan_of(agent);
+    if (!phi__defer_look_hits(agent, arena, &hits)) return false;
+    if (hits != NULL && !phi__defer_gone(agent, arena, hits, change)) return false;
     if (plan.way != PHI__DEFERRAL_NONE) {
-        if (!phi__deferral_look(agent, arena)) return false;
-        change->marks = phi__deferral_marks(agent, plan, arena);
-        if (change->marks == NULL) return false;
+        if (!phi__defer_look(agent, arena)) return false;
+        const phi__toolset *set = agent->tools;
+        uint8_t *marks = (uint8_t *)phi__arena_zero(arena, phi__max(set->count, 1));
+        if (marks == NULL) return false;
+        for (size_t i = 0; i < set->count; i++) {
+            if (!phi__defer_defers(plan, &set->tools[i])) continue;
+            if (plan.way == PHI__DEFERRAL_OWN)
+                marks[i] = PHI__TOOLSET_HIDDEN; /* a loaded one is among `more` */
+            else if (!phi__defer_is_loaded(agent, set->views[i].name))
+                marks[i] = PHI__TOOLSET_DEFERRED;
+        }
+        change->marks = marks;
     }
     if (hits != NULL && !phi__deferral_found(agent, arena, hits, change)) return false;
     return plan.way != PHI__DEFERRAL_OWN ||
-           (phi__deferral_more(agent, change->marks, arena, change) &&
-            phi__deferral_index(agent, change->marks, arena, system_prompt));
+           (phi__defer_more(agent, change->marks, arena, change) &&
+            phi__defer_index(agent, change->marks, arena, system_prompt));
 }
 
-/* ======== Search_tools and load_tools, for models whose provider has no tool search.
+/* ---- search_tools and load_tools, for models whose provider has no tool search ----
 
    A search counts words: those in a name more than those in a description. It looks at so many
    tools in a step, and continues in the next one. */
@@ -397,40 +348,26 @@ enum {
     PHI__DEFERRAL_ALL = 5          /* of a tool that has all words */
 };
 
-typedef struct phi__deferral_search {
+typedef struct phi__defer_search {
     char words[PHI__DEFERRAL_WORDS][PHI__DEFERRAL_WORD];
     size_t word_count, at, found_count;
     size_t found[PHI__DEFERRAL_FOUND]; /* the best first */
     uint32_t points[PHI__DEFERRAL_FOUND];
-} phi__deferral_search;
+} phi__defer_search;
 
-static phi_flow phi__deferral_tools_say(phi_call call, phi_str text, phi_str details,
-                                        bool is_error) {
-    phi_content content = PHI_ZERO;
-    phi_tool_result result = PHI_ZERO;
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = text;
-    result.content = &content;
-    result.content_count = 1;
+static phi_flow phi__defer_say(phi_call call, phi_str text, phi_str details, bool is_error) {
+    phi_content content;
+    phi_tool_result result = phi__call_text(&content, text, is_error);
     result.details = details.at;
-    result.is_error = is_error;
     (void)phi_call_result(call, &result);
     return PHI_DONE;
 }
 
-static phi_flow phi__deferral_tools_fail(phi_call call, const char *words) {
-    return phi__deferral_tools_say(call, phi_str_of(words), phi__str(NULL, 0), true);
+static phi_flow phi__defer_fail(phi_call call, const char *words) {
+    return phi__defer_say(call, phi_str_of(words), phi__str(NULL, 0), true);
 }
 
-/* ---- search_tools ---- */
-
-static bool phi__deferral_tools_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (unsigned char)c >= 0x80;
-}
-
-static uint32_t phi__deferral_tools_points(const phi__deferral_search *s,
-                                           const phi__tool_view *view) {
+static uint32_t phi__defer_points(const phi__defer_search *s, const phi__tool_view *view) {
     phi_str description = view->description;
     uint32_t points = 0;
     size_t had = 0;
@@ -446,7 +383,7 @@ static uint32_t phi__deferral_tools_points(const phi__deferral_search *s,
 }
 
 /* Among the best, behind those that are as good. */
-static void phi__deferral_tools_rank(phi__deferral_search *s, size_t tool, uint32_t points) {
+static void phi__defer_rank(phi__defer_search *s, size_t tool, uint32_t points) {
     size_t at = s->found_count;
     while (at > 0 && s->points[at - 1] < points) at--;
     if (at >= PHI__DEFERRAL_FOUND) return;
@@ -457,45 +394,45 @@ static void phi__deferral_tools_rank(phi__deferral_search *s, size_t tool, uint3
     s->points[at] = points;
 }
 
-static phi_flow phi__deferral_tools_found(phi__toolcall *call, const phi__deferral_search *s) {
+static phi_flow phi__deferral_tools_found(phi__toolcall *call, const phi__defer_search *s) {
     phi__agent *agent = call->run->agent;
     const phi__toolset *set = agent->tools;
     phi_call handle = phi__call_handle(call);
     phi__buf text;
     if (s->found_count == 0)
-        return phi__deferral_tools_say(handle, PHI__LIT("No tool has any of these words."),
-                                       phi__str(NULL, 0), false);
+        return phi__defer_say(handle, PHI__LIT("No tool has any of these words."),
+                              phi__str(NULL, 0), false);
     phi__buf_init(&text, &agent->memory);
     for (size_t i = 0; i < s->found_count; i++) {
         const phi__tool_view *view = &set->views[s->found[i]];
         size_t n = phi__utf8_cut(view->description, PHI__DEFERRAL_SHOWN);
         if (i > 0) phi__buf_char(&text, '\n');
         phi__buf_add_str(&text, view->name);
-        if (phi__deferral_is_loaded(agent, view->name)) phi__buf_text(&text, " (loaded)");
+        if (phi__defer_is_loaded(agent, view->name)) phi__buf_text(&text, " (loaded)");
         if (n > 0) phi__buf_text(&text, ": ");
         phi__buf_add(&text, view->description.at, n);
         if (n < view->description.len) phi__buf_text(&text, "...");
     }
     if (text.failed)
-        (void)phi__deferral_tools_fail(handle, "no memory");
+        (void)phi__defer_fail(handle, "no memory");
     else
-        (void)phi__deferral_tools_say(handle, phi__buf_str(&text), phi__str(NULL, 0), false);
+        (void)phi__defer_say(handle, phi__buf_str(&text), phi__str(NULL, 0), false);
     phi__buf_free(&text);
     return PHI_DONE;
 }
 
-static phi_flow phi__deferral_tools_search_step(void *user_data, phi_call handle) {
+static phi_flow phi__defer_search_step(void *user_data, phi_call handle) {
     phi__toolcall *call = phi__call_find(handle);
-    phi__deferral_search *s = (phi__deferral_search *)phi_call_state(handle, sizeof *s);
+    phi__defer_search *s = (phi__defer_search *)phi_call_state(handle, sizeof *s);
     (void)user_data;
-    if (call == NULL || s == NULL) return phi__deferral_tools_fail(handle, "no memory");
+    if (call == NULL || s == NULL) return phi__defer_fail(handle, "no memory");
     const phi__agent *agent = call->run->agent;
-    phi__deferral_plan plan = phi__deferral_plan_of(agent);
+    phi__defer_plan plan = phi__defer_plan_of(agent);
     size_t to = phi__min(phi__add(s->at, PHI__DEFERRAL_SLICE), agent->tools->count);
     for (; s->at < to; s->at++) {
-        if (!phi__deferral_defers(plan, &agent->tools->tools[s->at])) continue;
-        uint32_t points = phi__deferral_tools_points(s, &agent->tools->views[s->at]);
-        if (points > 0) phi__deferral_tools_rank(s, s->at, points);
+        if (!phi__defer_defers(plan, &agent->tools->tools[s->at])) continue;
+        uint32_t points = phi__defer_points(s, &agent->tools->views[s->at]);
+        if (points > 0) phi__defer_rank(s, s->at, points);
     }
     if (s->at >= agent->tools->count) return phi__deferral_tools_found(call, s);
     phi__call_has_work(call->rt);
@@ -503,31 +440,34 @@ static phi_flow phi__deferral_tools_search_step(void *user_data, phi_call handle
 }
 
 /* The arguments are an object. False: it has a result. */
-static bool phi__deferral_tools_parse(phi_call call, phi_arena *arena, phi_str arguments,
-                                      phi_json **root) {
+static bool phi__defer_parse(phi_call call, phi_arena *arena, phi_str arguments, phi_json **root) {
     phi_status status = phi_json_parse(arena, arguments, PHI_JSON_BORROW, root, NULL);
     if (status == PHI_OK) return true;
-    (void)phi__deferral_tools_fail(call, status == PHI_NO_MEMORY ? "no memory"
-                                                                 : "Invalid arguments: not JSON");
+    (void)phi__defer_fail(call,
+                          status == PHI_NO_MEMORY ? "no memory" : "Invalid arguments: not JSON");
     return false;
 }
 
-static phi_flow phi__deferral_tools_search_start(void *user_data, phi_call call,
-                                                 phi_str arguments) {
-    phi__deferral_search *s = (phi__deferral_search *)phi_call_state(call, sizeof *s);
+static phi_flow phi__defer_search_start(void *user_data, phi_call call, phi_str arguments) {
+    phi__defer_search *s = (phi__defer_search *)phi_call_state(call, sizeof *s);
     phi__toolcall *found = phi__call_find(call);
     phi_arena scratch;
     phi_json *root = NULL;
-    if (s == NULL || found == NULL) return phi__deferral_tools_fail(call, "no memory");
+    if (s == NULL || found == NULL) return phi__defer_fail(call, "no memory");
     phi_arena_init(&scratch, &found->run->agent->memory, 0);
-    bool parsed = phi__deferral_tools_parse(call, &scratch, arguments, &root);
+    bool parsed = phi__defer_parse(call, &scratch, arguments, &root);
     if (parsed) {
         phi_str query = phi_json_str(phi_json_get(root, "query"), "");
         size_t i = 0, n;
         while (i < query.len && s->word_count < PHI__DEFERRAL_WORDS) {
             char *word = s->words[s->word_count];
-            for (n = 0; i < query.len && phi__deferral_tools_letter(query.at[i]); i++)
-                if (n + 1 < PHI__DEFERRAL_WORD) word[n++] = query.at[i];
+            for (n = 0; i < query.len; i++) {
+                char c = query.at[i];
+                if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      (unsigned char)c >= 0x80))
+                    break;
+                if (n + 1 < PHI__DEFERRAL_WORD) word[n++] = c;
+            }
             word[n] = '\0';
             if (n > 0)
                 s->word_count++;
@@ -538,48 +478,45 @@ static phi_flow phi__deferral_tools_search_start(void *user_data, phi_call call,
     phi_arena_free(&scratch);
     if (!parsed) return PHI_DONE;
     if (s->word_count == 0)
-        return phi__deferral_tools_fail(call, "Invalid arguments: query: expected words");
-    return phi__deferral_tools_search_step(user_data, call);
+        return phi__defer_fail(call, "Invalid arguments: query: expected words");
+    return phi__defer_search_step(user_data, call);
 }
 
-/* ---- load_tools ---- */
-
-typedef struct phi__deferral_answer {
+typedef struct phi__defer_answer {
     phi__agent *agent;
     phi__buf loaded, missing; /* words for the model */
     phi__buf details;
     bool failed, full;
-} phi__deferral_answer;
+} phi__defer_answer;
 
-static void phi__deferral_tools_add(phi__buf *out, phi_str name) {
+static void phi__defer_add(phi__buf *out, phi_str name) {
     if (out->len > 0) phi__buf_text(out, ", ");
     phi__buf_add(out, name.at, phi__utf8_cut(name, 128));
 }
 
 /* A tool that is not deferred can be called as well. */
-static void phi__deferral_tools_load_one(phi__deferral_answer *a, phi__deferral_plan plan,
-                                         phi_str name) {
+static void phi__defer_load_one(phi__defer_answer *a, phi__defer_plan plan, phi_str name) {
     const phi_tool *tool = phi__toolset_find(a->agent->tools, name);
     if (tool == NULL) {
-        phi__deferral_tools_add(&a->missing, name);
+        phi__defer_add(&a->missing, name);
         return;
     }
-    if (!phi__deferral_defers(plan, tool)) {
-        phi__deferral_tools_add(&a->loaded, name);
+    if (!phi__defer_defers(plan, tool)) {
+        phi__defer_add(&a->loaded, name);
         return;
     }
-    if (!phi__deferral_keep(a->agent, name)) a->failed = true;
-    if (!phi__deferral_is_loaded(a->agent, name)) {
+    if (!phi__defer_keep(a->agent, name)) a->failed = true;
+    if (!phi__defer_is_loaded(a->agent, name)) {
         a->full = true;
         return;
     }
-    phi__deferral_tools_add(&a->loaded, name);
+    phi__defer_add(&a->loaded, name);
     if (a->details.len == 0) phi__buf_text(&a->details, PHI__DEFERRAL_DETAILS);
     phi__json_write_comma(&a->details);
     phi__json_write_str(&a->details, name);
 }
 
-static phi_flow phi__deferral_tools_loaded(phi_call call, phi__deferral_answer *a) {
+static phi_flow phi__defer_loaded(phi_call call, phi__defer_answer *a) {
     phi__buf *text = &a->loaded;
     bool any = text->len > 0;
     if (any) phi__buf_text(text, ": loaded.");
@@ -594,37 +531,34 @@ static phi_flow phi__deferral_tools_loaded(phi_call call, phi__deferral_answer *
     if (a->details.len > 0) phi__buf_text(&a->details, "]}");
     phi__buf_char(&a->details, '\0');
     if (a->failed || text->failed || a->missing.failed || a->details.failed)
-        return phi__deferral_tools_fail(call, "no memory");
-    return phi__deferral_tools_say(
-        call, phi__buf_str(text),
-        a->details.len > 1 ? phi__buf_str(&a->details) : phi__str(NULL, 0), !any);
+        return phi__defer_fail(call, "no memory");
+    return phi__defer_say(call, phi__buf_str(text),
+                          a->details.len > 1 ? phi__buf_str(&a->details) : phi__str(NULL, 0), !any);
 }
 
-static phi_flow phi__deferral_tools_load_start(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__defer_load_start(void *user_data, phi_call call, phi_str arguments) {
     phi__toolcall *found = phi__call_find(call);
     phi_arena scratch;
     phi_json *root = NULL;
     phi_json_iter it;
     (void)user_data;
     if (found == NULL) return PHI_DONE;
-    phi__deferral_answer a = PHI_ZERO;
+    phi__defer_answer a = PHI_ZERO;
     a.agent = found->run->agent;
-    phi__deferral_plan plan = phi__deferral_plan_of(a.agent);
+    phi__defer_plan plan = phi__defer_plan_of(a.agent);
     phi_arena_init(&scratch, &a.agent->memory, 0);
     phi__buf_init(&a.loaded, &a.agent->memory);
     phi__buf_init(&a.missing, &a.agent->memory);
     phi__buf_init(&a.details, &a.agent->memory);
-    if (phi__deferral_tools_parse(call, &scratch, arguments, &root)) {
+    if (phi__defer_parse(call, &scratch, arguments, &root)) {
         const phi_json *names = phi_json_get(root, "names");
         size_t n = phi_json_is(names, PHI_JSON_ARRAY) ? phi_json_count(names) : 0;
         it = phi_json_each(names);
         if (n == 0 || n > PHI__DEFERRAL_LOADS)
-            (void)phi__deferral_tools_fail(call,
-                                           "Invalid arguments: names: expected 1 to 32 names");
+            (void)phi__defer_fail(call, "Invalid arguments: names: expected 1 to 32 names");
         else {
-            while (n-- > 0)
-                phi__deferral_tools_load_one(&a, plan, phi_json_str(phi_json_next(&it), ""));
-            (void)phi__deferral_tools_loaded(call, &a);
+            while (n-- > 0) phi__defer_load_one(&a, plan, phi_json_str(phi_json_next(&it), ""));
+            (void)phi__defer_loaded(call, &a);
         }
     }
     phi__buf_free(&a.loaded);
@@ -634,39 +568,41 @@ static phi_flow phi__deferral_tools_load_start(void *user_data, phi_call call, p
     return PHI_DONE;
 }
 
-/* ---- both ---- */
-
-/* The two as tools that can be called; their set has room for them, and their deadline. */
-static const phi_tool *phi__deferral_tools_make(phi_tool out[2]) {
+/* The tool that a call of this name starts; NULL: there is none, or it is not loaded. */
+static const phi_tool *phi__defer_find(phi__agent *agent, phi_str name) {
+    phi__toolset *set = agent->tools;
+    const phi_tool *tool = phi__toolset_find(set, name);
+    phi__defer_plan plan = phi__defer_plan_of(agent);
+    if (tool != NULL) {
+        if (plan.way != PHI__DEFERRAL_OWN || !phi__defer_defers(plan, tool)) return tool;
+        if (!phi__defer_is_loaded(agent, name)) {
+            /* Its own memory ended: then the names of before count. */
+            phi_arena scratch;
+            phi_arena_init(&scratch, &agent->memory, 0);
+            (void)phi__defer_look(agent, &scratch);
+            phi_arena_free(&scratch);
+        }
+        return phi__defer_is_loaded(agent, name) ? tool : NULL;
+    }
+    if (!phi__defer_is_own(name) || plan.way != PHI__DEFERRAL_OWN) return NULL;
     phi__tool_view views[2];
-    phi__deferral_describe(views);
+    phi_tool *out = set->finders; /* their set has room for them, and their deadline */
+    phi__defer_describe(views);
     for (size_t i = 0; i < 2; i++) {
         out[i].name = views[i].name.at;
         out[i].description = views[i].description.at;
         out[i].schema = views[i].schema.at;
         out[i].checks_arguments = out[i].deterministic = out[i].unlisted = true;
     }
-    out[0].start = phi__deferral_tools_search_start;
-    out[0].step = phi__deferral_tools_search_step;
-    out[1].start = phi__deferral_tools_load_start;
-    return out;
-}
-
-/* deferral.c: the tool that a call of this name starts; NULL: there is none, or it is not
-   loaded. */
-static const phi_tool *phi__deferral_tools_find(phi__agent *agent, phi_str name) {
-    phi__toolset *set = agent->tools;
-    const phi_tool *tool = phi__toolset_find(set, name);
-    if (tool != NULL) return phi__deferral_hides(agent, name) ? NULL : tool;
-    if (!phi__deferral_is_own(name) || phi__deferral_plan_of(agent).way != PHI__DEFERRAL_OWN)
-        return NULL;
-    return phi__deferral_tools_make(set->finders) + phi__str_is(name, PHI__DEFERRAL_LOAD);
+    out[0].start = phi__defer_search_start;
+    out[0].step = phi__defer_search_step;
+    out[1].start = phi__defer_load_start;
+    return out + phi__str_is(name, PHI__DEFERRAL_LOAD);
 }
 
 PHI__FN const phi__deferral_ops *phi__deferral_tools_ops(void) {
-    static const phi__deferral_ops all = {phi__deferral_plan_of,    phi__deferral_change,
-                                          phi__deferral_tools_find, phi__deferral_refuses,
-                                          phi__deferral_free,       phi__deferral_save,
-                                          phi__deferral_load};
+    static const phi__deferral_ops all = {phi__defer_plan_of, phi__defer_change, phi__defer_find,
+                                          phi__defer_refuses, phi__defer_free,   phi__defer_save,
+                                          phi__defer_load};
     return &all;
 }

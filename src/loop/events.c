@@ -3,18 +3,12 @@
 
    A block without records is freed, but for a spare: a steady stream takes no memory. `partial` is
    a length into the answer, which may move, until the event is popped. */
-#include "loop/events_in.h"
-
-#include "history/history_in.h"
-#include "loop/loop_in.h"
-#include "loop/state_in.h"
-#include "persist/persist_in.h"
+#include "loop/inner_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ======== The runtime's last error: a status, and a message with the fault and the right
-   values. */
+/* ---- the runtime's last error: a status, and a message with the fault ---- */
 
 PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...) {
     va_list args;
@@ -33,11 +27,11 @@ PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words) {
     return rt->last_error.status;
 }
 
-/* ======== The event queue between the pump and the host: a list of records in shared blocks; and
-   streaming answers, which events show as they are when popped.
+/* ---- the event queue, a list of records in shared blocks; and streaming answers ----
 
-   A block without records is freed, but for a spare: a steady stream takes no memory. `partial` is
-   a length into the answer, which may move, until the event is popped. */
+   Events show an answer as it is when they are popped. A block without records is freed, but for a
+   spare: a steady stream takes no memory. `partial` is a length into the answer, which may move,
+   until the event is popped. */
 
 /* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
 enum { PHI__RESERVE = 3 };
@@ -56,14 +50,14 @@ typedef struct phi__event_block {
 
 /* ---- an answer while it streams, and what takes its place ---- */
 
-static phi_str phi__events_answer_name(char **at, phi_str name) {
+static phi_str phi__answer_name(char **at, phi_str name) {
     phi_str out = phi__str(*at, name.len);
     if (out.len > 0) memcpy(*at, name.at, out.len);
     *at += out.len;
     return out;
 }
 
-PHI__FN phi__answer *phi__events_answer_new(phi__run *run) {
+PHI__FN phi__answer *phi__answer_new(phi__run *run) {
     phi__agent *agent = run->agent;
     phi_memory *memory = &agent->memory;
     const phi_model *model = &agent->desc.model;
@@ -78,15 +72,15 @@ PHI__FN phi__answer *phi__events_answer_new(phi__run *run) {
     answer->bytes = bytes;
     answer->refs = 1;
     answer->live = true;
-    answer->view.model = phi__events_answer_name(&names, id);
-    answer->view.provider = phi__events_answer_name(&names, provider);
-    answer->view.protocol = phi__events_answer_name(&names, protocol);
+    answer->view.model = phi__answer_name(&names, id);
+    answer->view.provider = phi__answer_name(&names, provider);
+    answer->view.protocol = phi__answer_name(&names, protocol);
     phi__assembly_init(&answer->assembly, memory);
     answer->assembly.id_salt = (uint64_t)agent->line.loops << 32 | run->turn.index;
     return answer;
 }
 
-PHI__FN void phi__events_answer_settle(phi__answer *answer, const phi_message *final) {
+PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final) {
     if (!answer->live) return;
     answer->live = false;
     answer->final = final;
@@ -96,13 +90,13 @@ PHI__FN void phi__events_answer_settle(phi__answer *answer, const phi_message *f
     answer->content_cap = 0;
 }
 
-PHI__FN void phi__events_answer_drop(phi__answer *answer) {
+PHI__FN void phi__answer_drop(phi__answer *answer) {
     if (answer == NULL || --answer->refs > 0) return;
-    phi__events_answer_settle(answer, NULL);
+    phi__answer_settle(answer, NULL);
     phi__free(answer->memory, answer, answer->bytes);
 }
 
-PHI__FN bool phi__events_answer_room(phi__answer *answer) {
+PHI__FN bool phi__answer_room(phi__answer *answer) {
     void *grown = phi__grow(answer->memory, answer->content, &answer->content_cap,
                             phi__max(answer->assembly.count, 1), sizeof *answer->content);
     if (grown == NULL) return false;
@@ -113,7 +107,7 @@ PHI__FN bool phi__events_answer_room(phi__answer *answer) {
 
 /* The same without content. */
 /* Without content: the earlier view is gone, or does not fit. */
-static const phi_message *phi__events_answer_empty(phi__answer *answer) {
+static const phi_message *phi__answer_empty(phi__answer *answer) {
     phi_message shown = answer->view;
     memset(&answer->view, 0, sizeof answer->view);
     answer->view.role = PHI_ROLE_ASSISTANT;
@@ -124,12 +118,11 @@ static const phi_message *phi__events_answer_empty(phi__answer *answer) {
     return &answer->view;
 }
 
-static const phi_message *phi__events_answer_message(phi__answer *answer) {
+static const phi_message *phi__answer_message(phi__answer *answer) {
     phi_message before = answer->view; /* the model of the request */
     /* An answer without memory for its content shows its model only: never NULL. */
-    if (!answer->live)
-        return answer->final != NULL ? answer->final : phi__events_answer_empty(answer);
-    if (answer->content_cap < answer->assembly.count) return phi__events_answer_empty(answer);
+    if (!answer->live) return answer->final != NULL ? answer->final : phi__answer_empty(answer);
+    if (answer->content_cap < answer->assembly.count) return phi__answer_empty(answer);
     if (!answer->viewed) {
         phi__assembly_view(&answer->assembly, answer->content, &answer->view);
         answer->view.model = before.model;
@@ -140,10 +133,10 @@ static const phi_message *phi__events_answer_message(phi__answer *answer) {
     return &answer->view;
 }
 
-PHI__FN const phi_message *phi__events_answer_whole(phi__answer *answer) {
-    if (!phi__events_answer_room(answer)) return NULL;
+PHI__FN const phi_message *phi__answer_whole(phi__answer *answer) {
+    if (!phi__answer_room(answer)) return NULL;
     answer->viewed = false;
-    return phi__events_answer_message(answer);
+    return phi__answer_message(answer);
 }
 
 /* ---- blocks ---- */
@@ -248,7 +241,7 @@ static void phi__events_drop(phi__events *events, phi__record *record) {
     if (&record->link == events->kept) events->kept = record->link.next;
     phi__list_take(phi__events_list(events, record), &record->link);
     phi__list_take(&record->agent->events.all, &record->own);
-    phi__events_answer_drop(record->answer);
+    phi__answer_drop(record->answer);
     record->answer = NULL;
     if (record->block != NULL) {
         phi__events_unblock(events, record->block);
@@ -303,21 +296,16 @@ static phi__record *phi__events_make(phi__agent *agent, phi_str text, phi__answe
     return record;
 }
 
-/* What stands behind a record of a part: its message, its blocks, and their strings, terminated. */
+/* What is behind a record of a part: its message, its blocks, and their strings, terminated. */
 static size_t phi__events_part_bytes(const phi_event *event, const phi_message *part) {
     size_t bytes = phi__add(sizeof *part, phi__mul(part->content_count, sizeof *part->content));
-    bytes = phi__add(bytes, phi__add(event->text.len, 1));
-    bytes = phi__add(bytes, phi__add(event->child_loop_id.len, 1));
-    bytes = phi__add(bytes, phi__add(part->details.len, 1));
+    bytes = phi__add(bytes, phi__add(event->text.len, event->child_loop_id.len));
+    bytes = phi__add(bytes, phi__add(part->details.len, 3));
     for (size_t i = 0; i < part->content_count; i++) {
         const phi_content *c = &part->content[i];
-        bytes = phi__add(bytes, phi__add(c->text.len, 1));
-        bytes = phi__add(bytes, phi__add(c->data.len, 1));
-        bytes = phi__add(bytes, phi__add(c->mime_type.len, 1));
-        bytes = phi__add(bytes, phi__add(c->url.len, 1));
-        bytes = phi__add(bytes, phi__add(c->name.len, 1));
-        bytes = phi__add(bytes, phi__add(c->replay.len, 1));
-        bytes = phi__add(bytes, phi__add(c->protocol.len, 1));
+        const size_t lens[] = {c->text.len, c->data.len,   c->mime_type.len, c->url.len,
+                               c->name.len, c->replay.len, c->protocol.len};
+        for (size_t k = 0; k < PHI__COUNT(lens); k++) bytes = phi__add(bytes, phi__add(lens[k], 1));
     }
     return bytes;
 }
@@ -336,15 +324,6 @@ static bool phi__events_unwanted(phi__agent *agent, const phi_event *event) {
     if (watch == NULL) return false;
     if (watch->event != NULL && watch->event(agent, event)) agent->tree.due = true;
     return watch->hidden;
-}
-
-static bool phi__events_unwanted_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
-                                       phi_str text) {
-    phi_event event = PHI_ZERO;
-    event.kind = kind;
-    event.block_index = block_index;
-    event.text = text;
-    return phi__events_unwanted(agent, &event);
 }
 
 PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
@@ -390,6 +369,13 @@ PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__an
     return true;
 }
 
+PHI__FN bool phi__events_warn(phi__agent *agent, phi_str text) {
+    phi_event event = PHI_ZERO;
+    event.kind = PHI_EV_WARNING;
+    event.text = text;
+    return phi__events_emit(agent, &event, NULL, 0);
+}
+
 PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event) {
     size_t bytes = phi__add(phi__add(event->text.len, event->arguments.len),
                             phi__add(phi__add(event->source.len, event->question_kind.len), 4));
@@ -409,8 +395,13 @@ PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event) {
 PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                     phi_str text, phi__answer *answer, size_t partial_len) {
     if (agent->slot == NULL) return true;
-    if (agent->tree.watch != NULL && phi__events_unwanted_delta(agent, kind, block_index, text))
-        return true;
+    if (agent->tree.watch != NULL) {
+        phi_event event = PHI_ZERO;
+        event.kind = kind;
+        event.block_index = block_index;
+        event.text = text;
+        if (phi__events_unwanted(agent, &event)) return true;
+    }
     phi__record *record = phi__events_make(agent, text, answer, partial_len);
     if (record == NULL) return false;
     memset(&record->event, 0, sizeof record->event);
@@ -463,10 +454,10 @@ PHI__FN bool phi__events_backlog(const phi__agent *agent) {
 static void phi__events_look_up(phi__record *record) {
     if (record->answer == NULL) return;
     if (record->event.kind == PHI_EV_MESSAGE_START) {
-        record->event.message = phi__events_answer_empty(record->answer);
+        record->event.message = phi__answer_empty(record->answer);
         return;
     }
-    record->event.message = phi__events_answer_message(record->answer);
+    record->event.message = phi__answer_message(record->answer);
     record->event.partial = phi__events_partial(record);
 }
 

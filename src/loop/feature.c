@@ -2,10 +2,7 @@
 
    The state of all of them stands behind the run, and behind the agent, in one block with it: a
    feature's place is the sum of the sizes of those in front of it in the table. */
-#include "loop/feature_in.h"
-
-#include "loop/deferral_in.h"
-#include "loop/state_in.h"
+#include "loop/inner_in.h"
 
 enum { PHI__FEATURE_ALIGN = 8 }; /* bytes; no state has a member that wants more */
 
@@ -108,6 +105,8 @@ static phi__state phi__feature_go(phi__moment *moment, size_t holder) {
     return outcome;
 }
 
+PHI__FN phi__state phi__feature_take(phi__moment *moment) { return phi__feature_go(moment, 0); }
+
 static void phi__feature_take_part(phi__run *run, size_t i) {
     run->taking.features |= (uint32_t)1 << i;
     run->taking.points |= run->agent->rt->features.places[i].feature->points;
@@ -146,15 +145,13 @@ PHI__FN bool phi__feature_late(const phi__run *run) {
     return false;
 }
 
-static phi__moment phi__feature_moment(phi__agent *agent, phi__run *run, phi__point point) {
+PHI__FN phi__moment phi__feature_moment(phi__agent *agent, const phi__run *run, phi__point point) {
     phi__moment moment = PHI_ZERO;
     moment.point = point;
     moment.agent = agent;
-    moment.run = run;
+    moment.run = (phi__run *)(uintptr_t)run; /* SAVE and HELD_AS change nothing of it */
     return moment;
 }
-
-PHI__FN phi__state phi__feature_take(phi__moment *moment) { return phi__feature_go(moment, 0); }
 
 PHI__FN phi__state phi__feature_run(phi__run *run, phi__point point) {
     phi__moment moment = phi__feature_moment(run->agent, run, point);
@@ -195,7 +192,6 @@ PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait) {
 }
 
 PHI__FN phi__state phi__feature_held_as(const phi__run *run) {
-    phi__moment moment =
-        phi__feature_moment(run->agent, (phi__run *)(uintptr_t)run, PHI__POINT_HELD_AS);
+    phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_HELD_AS);
     return phi__feature_go(&moment, run->holder);
 }

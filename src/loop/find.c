@@ -1,7 +1,5 @@
 /* find.c - finds agents by their handles. */
-#include "loop/find_in.h"
-
-#include "loop/events_in.h"
+#include "loop/inner_in.h"
 
 PHI__FN phi__agent *phi__find_agent(phi_agent handle) {
     phi__slot *slot =

@@ -8,12 +8,7 @@
    During the run a part of the limit is kept back, so that the next prompt, a compaction and the
    copy find memory even after a run that took all it could get. After a run that ends without
    memory the next begins with half the log, and so on. */
-#include "loop/loop_in.h"
-#include "history/history_in.h"
-#include "model/event_parts.h"
-#include "loop/find_in.h"
-#include "loop/run_in.h"
-#include "loop/schedule_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 
@@ -114,9 +109,7 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
    enough. The host may free the agent. */
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
     if (agent->desc.memory.at_limit != PHI_AT_MEMORY_LIMIT_COMPACT) return false;
-    phi__moment moment = PHI_ZERO;
-    moment.point = PHI__POINT_SHRINK;
-    moment.agent = agent;
+    phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_SHRINK);
     moment.whole = true;
     (void)phi__feature_take(&moment);
     bool did = moment.did;

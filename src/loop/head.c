@@ -1,55 +1,41 @@
 /* head.c - keeps the head of a conversation as it was first sent, and appends what changes. */
-#include "loop/head_in.h"
+#include "loop/inner_in.h"
 
-#include "loop/loop_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
-#include "loop/events_in.h"
-
-/* head.c: raw tools, and deferred ones that the model has not known as its own. They are sent
-   as they are, after those of the head. */
+/* Raw tools, and deferred ones that the model has not known as its own. They are sent as they are,
+   after those of the head. */
 typedef struct phi__head_aside {
     phi__tool_view *tools;
     size_t count;
     bool deferred; /* one is */
 } phi__head_aside;
 
-/* ======== Puts an update into the log and into the request that is being made. */
-
-/* One more item, that of the log's last message. The list is the turn's own, or that of the view,
-   which may have moved as it grew. */
-static bool phi__tell_item(phi__run *run, bool of_view) {
-    const phi__fold *fold = &run->agent->thread->fold;
-    phi__request_spec *spec = &run->attempt.spec;
-    phi__item *items;
-    if (of_view) {
-        spec->items = fold->items;
-        spec->item_count = fold->count;
-        return true;
-    }
-    items = (phi__item *)phi_arena_alloc(&run->arena,
-                                         phi__mul(phi__add(spec->item_count, 1), sizeof *items));
-    if (items == NULL) return false;
-    if (spec->item_count > 0) memcpy(items, spec->items, spec->item_count * sizeof *items);
-    items[spec->item_count] = fold->items[fold->count - 1];
-    spec->items = items;
-    spec->item_count++;
-    return true;
-}
-
 PHI__FN bool phi__tell(phi__run *run, const phi_message *message) {
     phi_thread *thread = run->agent->thread;
-    bool of_view = run->attempt.spec.items == thread->fold.items;
+    const phi__fold *fold = &thread->fold;
+    phi__request_spec *spec = &run->attempt.spec;
+    bool of_view = spec->items == fold->items;
     phi_message update = *message;
-    if (phi__codec_paused(&run->attempt.spec)) return true;
+    if (phi__codec_paused(spec)) return true;
     update.role = PHI_ROLE_USER;
     update.is_update = true;
     phi__events_stamp(run, &update);
     phi_message *kept = phi__append_keep(thread, &update);
-    return kept != NULL && phi__events_log(run, kept) && phi__tell_item(run, of_view);
+    if (kept == NULL || !phi__events_log(run, kept)) return false;
+    /* One more item. The list is the turn's own, or that of the view, which may have moved. */
+    size_t n = spec->item_count;
+    phi__item *items = fold->items;
+    if (!of_view) {
+        items = (phi__item *)phi_arena_alloc(&run->arena, phi__mul(phi__add(n, 1), sizeof *items));
+        if (items == NULL) return false;
+        if (n > 0) memcpy(items, spec->items, n * sizeof *items);
+        items[n] = fold->items[fold->count - 1];
+    }
+    spec->items = items;
+    spec->item_count = of_view ? fold->count : n + 1;
+    return true;
 }
 
-/* ======== Takes tools that are no part of a head out of a request, and gives them back. */
+/* ---- tools that are no part of a head ---- */
 
 /* True if a JSON string of the text is the name. */
 static bool phi__head_aside_names(phi_str text, phi_str name) {
@@ -77,14 +63,6 @@ static bool phi__head_aside_knew(const phi__head *head, const phi__request_spec 
     return false;
 }
 
-/* Raw tools, and those of a provider's tool search; but a tool that the model knew already, or that
-   the head defines, stays where it is. head: NULL where a new one is made. */
-static bool phi__head_aside_is(const phi__head *head, const phi__request_spec *spec,
-                               const phi__tool_view *tool) {
-    if (tool->is_raw || !tool->deferred) return tool->is_raw;
-    return head == NULL || !phi__head_aside_knew(head, spec, tool->name);
-}
-
 /* Takes them out of the request. head: NULL where a new one is made. False: no memory. */
 static bool phi__head_aside_take(const phi__head *head, phi__request_spec *spec, phi_arena *arena,
                                  phi__head_aside *aside) {
@@ -98,14 +76,18 @@ static bool phi__head_aside_take(const phi__head *head, phi__request_spec *spec,
     own = (phi__tool_view *)phi_arena_alloc(arena, phi__mul(2 * spec->tool_count, sizeof *own));
     if (own == NULL) return false;
     aside->tools = own + spec->tool_count;
-    for (size_t i = 0; i < spec->tool_count; i++)
-        if (phi__head_aside_is(head, spec, &spec->tools[i])) {
-            aside->deferred = aside->deferred || spec->tools[i].deferred;
-            aside->tools[aside->count++] = spec->tools[i];
+    for (size_t i = 0; i < spec->tool_count; i++) {
+        const phi__tool_view *tool = &spec->tools[i];
+        /* a tool that the model knew already, or that the head defines, stays where it is */
+        if (tool->is_raw ||
+            (tool->deferred && (head == NULL || !phi__head_aside_knew(head, spec, tool->name)))) {
+            aside->deferred = aside->deferred || tool->deferred;
+            aside->tools[aside->count++] = *tool;
         } else {
-            own[n] = spec->tools[i];
+            own[n] = *tool;
             own[n++].deferred = false;
         }
+    }
     spec->tools = own;
     spec->tool_count = n;
     return true;
@@ -129,19 +111,7 @@ static bool phi__head_aside_give(const phi__agent *agent, phi__request_spec *spe
     return true;
 }
 
-/* ======== The head of a conversation: system prompt and tools as a model saw them first.
-
-   A model that takes system messages in mid-conversation keeps its head: what changes is appended,
-   so that the prompt cache and the thinking before it stay valid. A changed system prompt goes as
-   text. Changed tools go as additions and removals where the codec has them
-   (phi__codec_rules.put_tool), else the head is made anew, as for every other model.
-
-   An update names what held then in its details, so that the next one is made from the history:
-       {"head":N,"id":"HASH","system":"HASH","tools":["NAME","HASH",...]}
-   N counts the updates of this head, from 1. Where the view has lost one of them, or has no answer
-   yet, the head is made anew; updates of another head are left out of the request. */
-
-/* ---- hashes of what holds ---- */
+/* ---- the head: hashes, making and freeing ---- */
 
 static uint64_t phi__head_tool_hash(const phi__tool_view *tool) {
     uint64_t n = phi__hash(tool->name, tool->strict != NULL ? 2 : 1);
@@ -157,8 +127,6 @@ static uint64_t phi__head_hash(phi_str system, const phi__tool_view *tools, size
 static uint64_t phi__head_digits(const phi_json *node) {
     return phi__hash_of_hex(phi_json_str(node, ""));
 }
-
-/* ---- making and freeing ---- */
 
 PHI__FN void phi__head_free(phi__agent *agent) {
     if (agent->prior.head == NULL) return;
@@ -306,18 +274,16 @@ static const phi_json *phi__head_details(const phi_message *m, phi_arena *arena,
     return status == PHI_OK ? root : NULL;
 }
 
-static bool phi__head_calls(const phi_message *m) {
-    for (size_t i = 0; i < m->content_count; i++)
-        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL && !m->content[i].incomplete) return true;
-    return false;
-}
-
 /* True if a system message may come here: after the user's message, or after results. */
 static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
     while (at > 0) {
         const phi_message *m = spec->items[--at].message;
         if (m->role == PHI_ROLE_EXTENSION || m->is_update || !phi__encode_says(m)) continue;
-        return m->role != PHI_ROLE_ASSISTANT || phi__head_calls(m);
+        if (m->role != PHI_ROLE_ASSISTANT) return true;
+        for (size_t i = 0; i < m->content_count; i++)
+            if (m->content[i].kind == PHI_CONTENT_TOOL_CALL && !m->content[i].incomplete)
+                return true;
+        return false;
     }
     return false;
 }
@@ -439,35 +405,33 @@ static void phi__head_put(phi__head_update *u, phi_content_kind kind, const phi_
     u->count++;
 }
 
+/* One tool that came, or, `removed`, is not in the request. */
 static void phi__head_put_tool(phi__head_update *u, const phi__tool_view *tool, bool removed) {
     phi__buf text;
+    if (removed && phi__head_has(&u->run->attempt.spec, tool->name)) return;
     phi__buf_init(&text, &u->run->agent->memory);
     u->run->agent->codec->rules->put_tool(&text, tool, removed);
     phi__head_put(u, PHI_CONTENT_OPAQUE, &text);
     phi__buf_free(&text);
 }
 
-static void phi__head_remove(phi__head_update *u, phi_str name) {
-    phi__tool_view gone = PHI_ZERO;
-    gone.name = name;
-    if (!phi__head_has(&u->run->attempt.spec, name)) phi__head_put_tool(u, &gone, true);
-}
-
 /* Blocks for tools that came, went, and have another definition. */
 static void phi__head_put_tools(phi__head_update *u, const phi__head_told *told) {
     const phi__head *head = u->run->agent->prior.head;
     const phi__request_spec *spec = &u->run->attempt.spec;
-    size_t i;
-    if (told->number > 0) {
-        phi_json_iter it = phi_json_each(told->tools);
-        const phi_json *node;
-        while ((node = phi_json_next(&it)) != NULL) {
-            phi__head_remove(u, phi_json_str(node, ""));
-            (void)phi_json_next(&it);
-        }
-    } else
-        for (i = 0; i < head->count; i++) phi__head_remove(u, head->tools[i].name);
-    for (i = 0; i < spec->tool_count; i++)
+    phi_json_iter it = phi_json_each(told->tools);
+    phi__tool_view gone = PHI_ZERO;
+    const phi_json *node;
+    while (told->number > 0 && (node = phi_json_next(&it)) != NULL) {
+        gone.name = phi_json_str(node, "");
+        phi__head_put_tool(u, &gone, true);
+        (void)phi_json_next(&it);
+    }
+    for (size_t i = 0; told->number <= 0 && i < head->count; i++) {
+        gone.name = head->tools[i].name;
+        phi__head_put_tool(u, &gone, true);
+    }
+    for (size_t i = 0; i < spec->tool_count; i++)
         if (phi__head_told_tool(head, told, spec->tools[i].name) !=
             phi__head_tool_hash(&spec->tools[i]))
             phi__head_put_tool(u, &spec->tools[i], false);
@@ -568,8 +532,6 @@ static bool phi__head_renew(phi__run *run, phi__head_told *told) {
             phi__head_look(spec, agent->codec, agent->prior.head, &run->arena, told));
 }
 
-/* ---- requests ---- */
-
 /* NULL: the agent's model takes no updates. It leaves the head to those that do. */
 static const phi__codec_rules *phi__head_rules(const phi__agent *agent) {
     const phi__codec_rules *rules = agent->provider == NULL ? agent->codec->rules : NULL;
@@ -617,8 +579,6 @@ PHI__FN bool phi__head_apply(phi__run *run) {
     return phi__head_show(agent, spec) &&
            phi__head_aside_give(agent, spec, &run->arena, &aside, head->searches);
 }
-
-/* ---- a request that is foreseen ---- */
 
 /* As phi__head_renew, in place of the agent's head. */
 static bool phi__head_foresee_new(const phi__request_spec *spec, const phi__codec *codec,

@@ -3,35 +3,17 @@
    A ticket is a slot of its own, as a tool call is: the first to move its word from OPEN to CLAIMED
    decides, be it another thread, the deadline or the end of the run. Whatever happens during the
    hook, its decision is a member of the run or call, and dies with it. */
-#include "loop/hooks_in.h"
-
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "loop/input_in.h"
-#include "loop/limits_in.h"
-#include "loop/state_in.h"
-#include "loop/tools_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 
-PHI__FN void phi__hooks_decision_init(phi__decision *d, phi__run *run, phi__toolcall *call) {
-    memset(d, 0, sizeof *d);
-    d->rt = run->agent->rt;
-    d->agent = run->agent;
-    d->run = run;
-    d->call = call;
-    phi__buf_init(&d->reply, &run->agent->memory);
-}
-
-PHI__FN void phi__hooks_decision_asked(phi__decision *d, phi__agent *agent, phi__toolcall *call,
-                                       const phi__asked *asked,
-                                       void (*settled)(phi__decision *decision)) {
+PHI__FN void phi__decision_init(phi__decision *d, phi__agent *agent, phi__run *run,
+                                phi__toolcall *call) {
     memset(d, 0, sizeof *d);
     d->rt = agent->rt;
     d->agent = agent;
+    d->run = run;
     d->call = call;
-    d->asked = asked;
-    d->settled = settled;
     phi__buf_init(&d->reply, &agent->memory);
 }
 
@@ -43,7 +25,7 @@ static bool phi__hooks_claim(phi__slots *tickets, uint32_t index, uint32_t gen, 
            (verdict == PHI_DENY && phi__slots_move(tickets, index, gen, PHI__TICKET_HELD, state));
 }
 
-static phi_ticket phi__hooks_decision_ticket(const phi__decision *d) {
+static phi_ticket phi__decision_ticket(const phi__decision *d) {
     phi_ticket ticket;
     ticket.rt = d->rt;
     ticket.index = d->index;
@@ -51,7 +33,7 @@ static phi_ticket phi__hooks_decision_ticket(const phi__decision *d) {
     return ticket;
 }
 
-static void phi__hooks_decision_close(phi__decision *d) {
+static void phi__decision_close(phi__decision *d) {
     if (d->rt == NULL) return;
     phi__io_timer_clear(d->rt->io, &d->timer);
     if (d->slot != NULL) phi__slots_release(&d->rt->tickets, d->slot);
@@ -63,9 +45,9 @@ static void phi__hooks_decision_close(phi__decision *d) {
     }
 }
 
-PHI__FN void phi__hooks_decision_drop(phi__decision *d) {
+PHI__FN void phi__decision_drop(phi__decision *d) {
     if (d->rt == NULL) return; /* never begun */
-    phi__hooks_decision_close(d);
+    phi__decision_close(d);
     d->state = PHI__DECISION_NONE;
     phi__buf_free(&d->reply);
 }
@@ -75,58 +57,51 @@ static phi_verdict phi__hooks_verdict(phi_hook_point point, phi_verdict verdict)
     return verdict == PHI_WARN && point != PHI_HOOK_FILTER ? PHI_ALLOW : verdict;
 }
 
-static void phi__hooks_decision_settle(phi__decision *d, phi_verdict verdict, phi_str reply) {
-    bool again =
-        d->round > 0 || d->ask_again; /* the hook's own reply counts until there is another */
+static void phi__decision_settle(phi__decision *d, phi_verdict verdict, phi_str reply) {
+    /* the hook's own reply counts until there is another */
+    bool again = d->round > 0 || d->ask_again;
     if (!again || verdict != PHI_ALLOW || reply.len > 0) {
         phi__buf_clear(&d->reply);
         phi__buf_add_str(&d->reply, reply);
     }
-    phi__hooks_decision_close(d); /* may free the reply */
+    phi__decision_close(d); /* may free the reply */
     d->state = PHI__DECISION_MADE;
     d->verdict = phi__hooks_verdict(d->point, verdict);
-    if (d->run == NULL) {
+    if (d->run != NULL)
+        phi__schedule_wake(d->run);
+    else
         d->settled(d);
-        return;
-    }
-    phi__schedule_wake(d->run);
 }
 
-/* ---- waiting ---- */
-
-/* Where a denial has a meaning, silence is one. */
-static bool phi__hooks_can_deny(phi_hook_point point) {
-    return ((uint32_t)point &
-            ((uint32_t)PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN | PHI_HOOK_BEFORE_COMPACTION |
-             PHI_HOOK_BEFORE_TOOL | PHI_HOOK_FILTER | PHI_HOOK_CREDENTIAL | PHI_HOOK_STEERING |
-             PHI_HOOK_FOLLOW_UP | PHI_HOOK_QUESTION)) != 0;
-}
-
-static void phi__hooks_decision_timer(phi__timer *timer) {
+static void phi__decision_timer(phi__timer *timer) {
+    /* Where a denial has a meaning, silence is one. */
+    const uint32_t can_deny = (uint32_t)PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN |
+                              PHI_HOOK_BEFORE_COMPACTION | PHI_HOOK_BEFORE_TOOL | PHI_HOOK_FILTER |
+                              PHI_HOOK_CREDENTIAL | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP |
+                              PHI_HOOK_QUESTION;
     phi__decision *d = PHI__OWNER(timer, phi__decision, timer);
-    const phi_texts *texts = d->agent->desc.texts;
-    phi__buf words;
     if (!phi__hooks_claim(&d->rt->tickets, d->index, d->gen, PHI_DENY, PHI__TICKET_CLAIMED))
         return; /* a decision is on its way */
     d->late = true;
     phi__texts_args args = PHI_ZERO;
     args.n = d->timeout_ms;
+    phi__buf words;
     phi__buf_init(&words, &d->rt->memory);
-    if (phi__hooks_can_deny(d->point)) {
-        phi__texts_put(&words, texts, PHI_TEXT_RESULT_UNDECIDED, &args);
-        phi__hooks_decision_settle(d, PHI_DENY, phi__buf_str(&words));
-    } else
-        phi__hooks_decision_settle(d, PHI_ALLOW, phi__str(NULL, 0));
+    bool deny = ((uint32_t)d->point & can_deny) != 0;
+    if (deny) phi__texts_put(&words, d->agent->desc.texts, PHI_TEXT_RESULT_UNDECIDED, &args);
+    phi__decision_settle(d, deny ? PHI_DENY : PHI_ALLOW, phi__buf_str(&words));
     phi__buf_free(&words);
 }
 
-PHI__FN phi_str phi__hooks_arguments(const phi__decision *d) {
+/* The arguments of its call that a person is to decide on: those of the round before, if it changed
+   them. */
+static phi_str phi__hooks_arguments(const phi__decision *d) {
     return d->round > 0 && d->point == PHI_HOOK_BEFORE_TOOL && d->reply.len > 0
                ? phi__buf_str(&d->reply)
                : d->call->arguments;
 }
 
-static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
+static bool phi__decision_wait(phi__decision *d, const phi_hook *hook) {
     uint32_t most = d->run != NULL ? d->run->own.waits_ms : d->agent->desc.deadlines.decision_ms;
     uint64_t after = UINT64_MAX;
     d->state = PHI__DECISION_WAITS;
@@ -134,14 +109,14 @@ static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     d->quiet = hook->quiet;
     d->permissions = hook->permissions;
     d->waited = hook->waited;
-    d->timer.fire = phi__hooks_decision_timer;
+    d->timer.fire = phi__decision_timer;
     d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : most;
     if (d->timeout_ms != PHI_UNLIMITED) after = (uint64_t)d->timeout_ms * 1000;
     if (phi__io_deadline_set(d->rt->io, &d->timer, after) != PHI_OK) return false;
     if (hook->quiet) return true;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_DECISION;
-    event.ticket = phi__hooks_decision_ticket(d);
+    event.ticket = phi__decision_ticket(d);
     event.point = (int)d->point;
     event.text = hook->text;
     event.input = hook->input;
@@ -182,32 +157,7 @@ PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point) {
     return hook;
 }
 
-PHI__FN phi_hook phi__hooks_make_of(const phi__agent *agent, phi_hook_point point) {
-    if (agent->run != NULL) return phi__hooks_make(agent->run, point);
-    phi_hook hook = PHI_ZERO;
-    hook.point = point;
-    hook.agent = phi__find_seen(agent);
-    hook.seq = agent->rt->events.seq;
-    hook.message_count = agent->thread->messages.count;
-    return hook;
-}
-
-/* Calls it with the reply of the round before, which may also be its own reply. */
-static phi_verdict phi__hooks_ask(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
-                                  void *user_data) {
-    phi__buf before = d->reply;
-    phi__buf_init(&d->reply, before.memory);
-    hook->round = d->round;
-    hook->waited = d->waited;
-    if (before.len > 0) hook->reply = phi__buf_str(&before);
-    phi_verdict verdict = fn(user_data, hook);
-    bool gone = d->agent->slot == NULL;
-    if (!gone && hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
-    phi__buf_free(&before);
-    return verdict;
-}
-
-/* The question itself. `again`: it was decided, and only the list is wanted. */
+/* Asks the hook. `again`: it was decided, and only the list is wanted. */
 static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
                                          void *user_data, bool again) {
     phi__agent *agent = d->agent;
@@ -218,30 +168,33 @@ static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_h
     d->gen = phi__slots_gen_of(PHI__LOAD(&d->slot->word));
     d->late = false;
     d->point = hook->point;
-    hook->ticket = phi__hooks_decision_ticket(d);
+    hook->ticket = phi__decision_ticket(d);
     hook->decided = again;
-    phi_verdict verdict =
-        d->round == 0 ? fn(user_data, hook) : phi__hooks_ask(d, hook, fn, user_data);
-    /* the hook's own copy may have been written to */
-    verdict = phi__hooks_verdict(d->point, verdict);
-    if (agent->slot == NULL) {
-        phi__hooks_decision_drop(d);
-        return PHI__HOOK_GONE;
+    phi__buf before = d->reply; /* of the round before; the hook may give it as its own reply */
+    if (d->round > 0) {
+        phi__buf_init(&d->reply, before.memory);
+        hook->round = d->round;
+        hook->waited = d->waited;
+        if (before.len > 0) hook->reply = phi__buf_str(&before);
     }
-    if (d->round == 0 && hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
-    if (d->reply.failed) {
-        phi__hooks_decision_drop(d);
-        return PHI__HOOK_LOST;
+    /* the hook's own copy of the point may have been written to */
+    phi_verdict verdict = phi__hooks_verdict(d->point, fn(user_data, hook));
+    bool gone = agent->slot == NULL;
+    if (!gone && hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
+    if (d->round > 0) phi__buf_free(&before);
+    phi__hooked outcome = gone ? PHI__HOOK_GONE : d->reply.failed ? PHI__HOOK_LOST : PHI__HOOK_WAIT;
+    if (outcome == PHI__HOOK_WAIT && (verdict != PHI_WAIT || again)) {
+        phi__decision_close(d);
+        if (verdict == PHI_WARN) return PHI__HOOK_WARN;
+        if (verdict == PHI_ALLOW || verdict == PHI_WAIT) return PHI__HOOK_ALLOW;
+        return PHI__HOOK_DENY; /* also for an invalid verdict */
     }
-    if (verdict == PHI_WAIT && !again) {
-        if (phi__hooks_decision_wait(d, hook)) return PHI__HOOK_WAIT;
-        phi__hooks_decision_drop(d);
-        return PHI__HOOK_LOST;
+    if (outcome == PHI__HOOK_WAIT) {
+        if (phi__decision_wait(d, hook)) return PHI__HOOK_WAIT;
+        outcome = PHI__HOOK_LOST;
     }
-    phi__hooks_decision_close(d);
-    if (verdict == PHI_ALLOW || verdict == PHI_WARN || verdict == PHI_WAIT)
-        return verdict == PHI_WARN ? PHI__HOOK_WARN : PHI__HOOK_ALLOW;
-    return PHI__HOOK_DENY; /* also for an invalid verdict */
+    phi__decision_drop(d);
+    return outcome;
 }
 
 PHI__FN phi__hooked phi__hooks_decide(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
@@ -278,9 +231,7 @@ PHI__FN phi__hooked phi__hooks_run(phi__run *run, phi_hook *hook) {
 }
 
 PHI__FN phi__hooked phi__hooks_call(phi__toolcall *call, phi_hook *hook) {
-    hook->call.rt = call->rt;
-    hook->call.index = call->index;
-    hook->call.gen = call->gen;
+    hook->call = phi__call_handle(call);
     hook->tool_name = call->block->name;
     hook->tool_call_id = call->block->id;
     hook->arguments = call->arguments;
@@ -290,36 +241,36 @@ PHI__FN phi__hooked phi__hooks_call(phi__toolcall *call, phi_hook *hook) {
 
 /* ---- what other threads say ---- */
 
-PHI__FN void phi__hooks_decision_posted(phi_runtime *rt, const phi__post *post) {
+PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post) {
     phi__slot *slot = phi__slots_find(&rt->tickets, post->index, post->gen);
     if (slot == NULL) return; /* the wait is over already */
-    phi__hooks_decision_settle((phi__decision *)slot->object, (phi_verdict)post->flag, post->text);
+    phi__decision_settle((phi__decision *)slot->object, (phi_verdict)post->flag, post->text);
 }
 
-PHI__FN void phi__hooks_decision_marked(phi_runtime *rt, uint32_t index) {
+PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index) {
     phi__slot *slot = phi__slots_at(&rt->tickets, index);
     uint32_t state = phi__slots_state_of(PHI__LOAD(&slot->word));
     if ((state & PHI__TICKET_SAID) == 0) return; /* the wait is over already */
-    phi__hooks_decision_settle((phi__decision *)slot->object,
-                               (phi_verdict)(state & ~(uint32_t)PHI__TICKET_SAID),
-                               phi__str(NULL, 0));
+    phi__decision_settle((phi__decision *)slot->object,
+                         (phi_verdict)(state & ~(uint32_t)PHI__TICKET_SAID), phi__str(NULL, 0));
 }
 
-/* ---- hooks of ours ---- */
+static phi__decision *phi__hooks_ticket(phi_ticket ticket) {
+    phi__slot *slot = phi__slots_find(&ticket.rt->tickets, ticket.index, ticket.gen);
+    return slot != NULL ? (phi__decision *)slot->object : NULL;
+}
 
 PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *ctx) {
-    phi__slot *slot = phi__slots_find(&ticket.rt->tickets, ticket.index, ticket.gen);
-    if (slot == NULL) return false;
-    phi__decision *d = (phi__decision *)slot->object;
-    if (d->over != NULL) return false;
+    phi__decision *d = phi__hooks_ticket(ticket);
+    if (d == NULL || d->over != NULL) return false;
     d->over = over;
     d->over_ctx = ctx;
     return true;
 }
 
 PHI__FN void phi__hooks_unwatch(phi_ticket ticket) {
-    phi__slot *slot = phi__slots_find(&ticket.rt->tickets, ticket.index, ticket.gen);
-    if (slot != NULL) ((phi__decision *)slot->object)->over = NULL;
+    phi__decision *d = phi__hooks_ticket(ticket);
+    if (d != NULL) d->over = NULL;
 }
 
 PHI__FN void phi__hooks_hold(phi_ticket ticket) {
@@ -328,11 +279,10 @@ PHI__FN void phi__hooks_hold(phi_ticket ticket) {
 }
 
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply) {
-    phi__slots *tickets = &ticket.rt->tickets;
-    phi__slot *slot = phi__slots_find(tickets, ticket.index, ticket.gen);
-    if (slot != NULL &&
-        phi__hooks_claim(tickets, ticket.index, ticket.gen, PHI_DENY, PHI__TICKET_CLAIMED))
-        phi__hooks_decision_settle((phi__decision *)slot->object, verdict, reply);
+    phi__decision *d = phi__hooks_ticket(ticket);
+    if (d != NULL && phi__hooks_claim(&ticket.rt->tickets, ticket.index, ticket.gen, PHI_DENY,
+                                      PHI__TICKET_CLAIMED))
+        phi__decision_settle(d, verdict, reply);
 }
 
 /* ---- outcomes ---- */
@@ -345,7 +295,7 @@ PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state
     case PHI__HOOK_DENY: return denied;
     case PHI__HOOK_WAIT:
         if (run->end.cancelled) { /* it does not wait */
-            phi__hooks_decision_drop(&run->decision);
+            phi__decision_drop(&run->decision);
             return denied;
         }
         *wait = true;
@@ -356,31 +306,25 @@ PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state
     return PHI__RUN_LOST;
 }
 
-/* ---- public ---- */
-
-/* Why a ticket was not decided. */
-static phi_status phi__hooks_decide_not(phi_ticket ticket) {
-    uint32_t state = phi__slots_state(&ticket.rt->tickets, ticket.index, ticket.gen);
-    return state == PHI__TICKET_HELD ? PHI_MISUSE : PHI_STALE;
-}
-
 PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply) {
     struct phi__inbox_record *record = NULL;
     if (ticket.rt == NULL || (verdict != PHI_ALLOW && verdict != PHI_DENY && verdict != PHI_WARN))
         return PHI_BAD_ARG;
+    phi__slots *tickets = &ticket.rt->tickets;
     if (reply == NULL || reply[0] == '\0') {
         /* Without a text it needs no room: the ticket's own word takes it. */
-        phi__slots *tickets = &ticket.rt->tickets;
         if (!phi__hooks_claim(tickets, ticket.index, ticket.gen, verdict,
                               (uint32_t)PHI__TICKET_SAID | (uint32_t)verdict))
-            return phi__hooks_decide_not(ticket);
+            return phi__slots_state(tickets, ticket.index, ticket.gen) == PHI__TICKET_HELD
+                       ? PHI_MISUSE
+                       : PHI_STALE;
         phi__slots_mark(tickets, ticket.index);
         phi__io_wake(ticket.rt->io);
         return PHI_OK;
     }
-    uint32_t state = phi__slots_state(&ticket.rt->tickets, ticket.index, ticket.gen);
+    uint32_t state = phi__slots_state(tickets, ticket.index, ticket.gen);
     if (state != PHI__TICKET_OPEN && (state != PHI__TICKET_HELD || verdict != PHI_DENY))
-        return phi__hooks_decide_not(ticket);
+        return state == PHI__TICKET_HELD ? PHI_MISUSE : PHI_STALE;
     phi__post post = PHI_ZERO;
     post.kind = PHI__POST_DECIDE;
     post.index = ticket.index;
@@ -389,30 +333,13 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
     post.text = phi_str_of(reply);
     phi_status status = phi__inbox_prepare(&ticket.rt->inbox, &post, &record);
     if (status != PHI_OK) return status;
-    bool won = phi__hooks_claim(&ticket.rt->tickets, ticket.index, ticket.gen, verdict,
-                                PHI__TICKET_CLAIMED);
+    bool won = phi__hooks_claim(tickets, ticket.index, ticket.gen, verdict, PHI__TICKET_CLAIMED);
     phi__inbox_publish(record, won);
     phi__io_wake(ticket.rt->io);
     return won ? PHI_OK : PHI_STALE;
 }
 
-/* ======== A question that a room above the loop puts to the host of an agent: a server
-   wants a form filled in, or an answer of the agent's model.
-
-   The host decides in its hook, point PHI_HOOK_QUESTION: at once, or by phi_decide. Open calls
-   nothing of the host's and never calls `decided`: the hook is called in the next phi_step, or
-   later in the one that is under way. `decided` follows when the answer is there. An agent whose
-   hook does not want the point denies.
-
-   `decided` is called once for each question that was opened and not closed: with the host's
-   verdict, PHI_ALLOW or PHI_DENY, and its reply; with PHI_WAIT and a message after the deadline,
-   when the call is over (finished, cancelled, late, aborted), when the agent is freed, and where
-   memory ran out. It may open and close questions, give results of calls and free agents. The
-   question is gone when it is called. An abort ends the questions of the run's calls; a question of
-   no call needs no run, and outlives those that its agent has.
-   A question is in no snapshot and on no tape: it belongs to a live connection.
-
-   Memory: the agent's budget. Threads: the pumping thread. */
+/* ---- questions of rooms above to an agent's host ---- */
 
 struct phi__question {
     phi__link link; /* of its agent's */
@@ -454,7 +381,7 @@ static void phi__question_unlist(phi__question *q) {
 
 static void phi__question_free(phi__question *q) {
     phi__question_unlist(q);
-    phi__hooks_decision_drop(&q->decision);
+    phi__decision_drop(&q->decision);
     phi__free(&q->agent->memory, q, q->bytes);
 }
 
@@ -470,46 +397,20 @@ static void phi__question_conclude(phi__question *q, phi_verdict verdict, phi_st
     phi__buf_free(&kept);
 }
 
-static phi_str phi__question_over_words(void) {
-    return PHI__LIT("The tool call that led to the question is over.");
-}
-
-/* ---- asking ---- */
-
-static phi_hook phi__question_hook(const phi__question *q) {
-    const phi__agent *agent = q->agent;
-    phi_hook hook = phi__hooks_make_of(agent, PHI_HOOK_QUESTION);
-    hook.source = q->asked.source;
-    hook.question_kind = q->asked.kind;
-    hook.text = q->asked.text;
-    hook.arguments = q->asked.arguments;
-    hook.timeout_ms = q->timeout_ms;
-    if (hook.timeout_ms == 0 && q->of_call) hook.timeout_ms = agent->run->own.waits_ms;
-    if (q->of_call) {
-        hook.call = q->call;
-        hook.tool_name = q->decision.call->block->name;
-        hook.tool_call_id = q->decision.call->block->id;
-    }
-    return hook;
-}
-
 static void phi__question_hooked(phi__question *q, phi__hooked hooked) {
+    phi_str reply = phi__buf_str(&q->decision.reply);
     switch (hooked) {
-    case PHI__HOOK_WAIT: return;
+    case PHI__HOOK_WAIT: break;
     case PHI__HOOK_ALLOW:
-    case PHI__HOOK_WARN:
-        phi__question_conclude(q, PHI_ALLOW, phi__buf_str(&q->decision.reply));
-        return;
+    case PHI__HOOK_WARN: phi__question_conclude(q, PHI_ALLOW, reply); break;
     case PHI__HOOK_DENY:
-        phi__question_conclude(q, q->decision.late ? PHI_WAIT : PHI_DENY,
-                               phi__buf_str(&q->decision.reply));
-        return;
+        phi__question_conclude(q, q->decision.late ? PHI_WAIT : PHI_DENY, reply);
+        break;
     case PHI__HOOK_GONE:
         phi__question_conclude(q, PHI_WAIT, PHI__LIT("The agent was freed."));
-        return;
-    case PHI__HOOK_LOST: break;
+        break;
+    case PHI__HOOK_LOST: phi__question_conclude(q, PHI_WAIT, PHI__LIT("Out of memory")); break;
     }
-    phi__question_conclude(q, PHI_WAIT, PHI__LIT("Out of memory"));
 }
 
 static void phi__question_serve(phi__question *q) {
@@ -517,7 +418,26 @@ static void phi__question_serve(phi__question *q) {
     phi__hooked hooked = PHI__HOOK_DENY;
     q->due = false;
     if (!q->over && phi__hooks_wanted(agent, PHI_HOOK_QUESTION)) {
-        phi_hook hook = phi__question_hook(q);
+        phi_hook hook = PHI_ZERO;
+        if (agent->run != NULL)
+            hook = phi__hooks_make(agent->run, PHI_HOOK_QUESTION);
+        else {
+            hook.point = PHI_HOOK_QUESTION;
+            hook.agent = phi__find_seen(agent);
+            hook.seq = agent->rt->events.seq;
+            hook.message_count = agent->thread->messages.count;
+        }
+        hook.source = q->asked.source;
+        hook.question_kind = q->asked.kind;
+        hook.text = q->asked.text;
+        hook.arguments = q->asked.arguments;
+        hook.timeout_ms = q->timeout_ms;
+        if (q->of_call) {
+            if (hook.timeout_ms == 0) hook.timeout_ms = agent->run->own.waits_ms;
+            hook.call = q->call;
+            hook.tool_name = q->decision.call->block->name;
+            hook.tool_call_id = q->decision.call->block->id;
+        }
         q->asking = true;
         hooked = phi__hooks_decide(&q->decision, &hook, agent->desc.hook_fn,
                                    phi__hooks_user_data(agent));
@@ -526,7 +446,8 @@ static void phi__question_serve(phi__question *q) {
     if (q->closed)
         phi__question_free(q);
     else if (q->over && agent->slot != NULL)
-        phi__question_conclude(q, PHI_WAIT, phi__question_over_words());
+        phi__question_conclude(q, PHI_WAIT,
+                               PHI__LIT("The tool call that led to the question is over."));
     else
         phi__question_hooked(q, hooked);
 }
@@ -556,7 +477,7 @@ PHI__FN void phi__question_call_over(const phi__toolcall *call) {
         q->over = true;
         q->of_call = false;
         q->decision.call = NULL; /* it may go before the question does */
-        if (!q->asking) phi__hooks_decision_drop(&q->decision);
+        if (!q->asking) phi__decision_drop(&q->decision);
         phi__question_due(q);
     }
 }
@@ -573,23 +494,14 @@ PHI__FN void phi__question_drop_all(phi__agent *agent) {
     }
 }
 
-/* ---- opening and closing ---- */
-
-static phi_str phi__question_copy(char **at, phi_str text) {
+/* clean: a person reads it, on a terminal perhaps, and somebody outside wrote it. */
+static phi_str phi__question_copy(char **at, phi_str text, bool clean) {
     char *to = *at;
     if (text.len > 0) memcpy(to, text.at, text.len);
-    to[text.len] = '\0';
     *at = to + text.len + 1;
-    return phi__str(to, text.len);
-}
-
-/* A person reads it, on a terminal perhaps, and somebody outside wrote it. */
-static phi_str phi__question_words(char **at, phi_str text) {
-    char *copy = *at;
-    (void)phi__question_copy(at, text);
-    size_t len = phi__words_clean(copy, text.len);
-    copy[len] = '\0';
-    return phi__str(copy, len);
+    size_t len = clean ? phi__words_clean(to, text.len) : text.len;
+    to[len] = '\0';
+    return phi__str(to, len);
 }
 
 static phi__question *phi__question_make(phi__agent *agent, const phi__question_desc *desc) {
@@ -601,41 +513,29 @@ static phi__question *phi__question_make(phi__agent *agent, const phi__question_
     char *at = (char *)(q + 1);
     q->agent = agent;
     q->bytes = bytes;
-    q->asked.source = phi__question_words(&at, desc->source);
-    q->asked.kind = phi__question_copy(&at, desc->kind);
-    q->asked.text = phi__question_words(&at, desc->text);
-    q->asked.arguments = phi__question_copy(&at, desc->arguments);
+    q->asked.source = phi__question_copy(&at, desc->source, true);
+    q->asked.kind = phi__question_copy(&at, desc->kind, false);
+    q->asked.text = phi__question_copy(&at, desc->text, true);
+    q->asked.arguments = phi__question_copy(&at, desc->arguments, false);
     q->timeout_ms = desc->timeout_ms;
     q->decided = desc->decided;
     q->ctx = desc->ctx;
     return q;
 }
 
-/* As phi__call_find, whose file looks for questions itself. */
-static phi__toolcall *phi__question_call(phi_call call) {
-    phi__slot *slot =
-        call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
-    return slot != NULL ? (phi__toolcall *)slot->object : NULL;
-}
-
-/* The list of an agent's questions begins with its first one, and stays. */
-static bool phi__question_list(phi__agent *agent) {
-    if (agent->questions != NULL) return true;
-    agent->questions = (phi__questions *)phi__alloc(&agent->memory, sizeof *agent->questions);
-    if (agent->questions == NULL) return false;
-    agent->questions->agent = agent;
-    agent->questions->timer.fire = phi__question_fire;
-    return true;
-}
-
 PHI__FN phi_status phi__question_open(phi_agent handle, const phi__question_desc *desc,
                                       phi__question **out) {
     phi__agent *agent = phi__find_agent(handle);
-    phi__toolcall *call = phi__question_call(desc->call);
+    phi__toolcall *call = phi__call_find(desc->call);
     if (agent == NULL || (desc->call.rt != NULL && (call == NULL || call->run->agent != agent)))
         return PHI_STALE;
     if (agent->rt->closing) return PHI_MISUSE;
-    if (!phi__question_list(agent)) return PHI_NO_MEMORY;
+    if (agent->questions == NULL) { /* the list begins with the first question, and stays */
+        agent->questions = (phi__questions *)phi__alloc(&agent->memory, sizeof *agent->questions);
+        if (agent->questions == NULL) return PHI_NO_MEMORY;
+        agent->questions->agent = agent;
+        agent->questions->timer.fire = phi__question_fire;
+    }
     if (agent->questions->count >= PHI__QUESTION_MOST) return PHI_FULL;
     phi__question *q = phi__question_make(agent, desc);
     if (q == NULL) return PHI_NO_MEMORY;
@@ -645,7 +545,9 @@ PHI__FN phi_status phi__question_open(phi_agent handle, const phi__question_desc
         return PHI_NO_MEMORY;
     }
     q->due = true;
-    phi__hooks_decision_asked(&q->decision, agent, call, &q->asked, phi__question_settled);
+    phi__decision_init(&q->decision, agent, NULL, call);
+    q->decision.asked = &q->asked;
+    q->decision.settled = phi__question_settled;
     q->of_call = call != NULL;
     q->call = desc->call;
     phi__list_push(&agent->questions->list, &q->link);
@@ -662,7 +564,7 @@ PHI__FN void phi__question_close(phi__question *q) {
         phi__question_free(q);
 }
 
-/* ======== Lists what the runs wait for, for hosts that show it or search for hanging runs. */
+/* ---- what the runs wait for, for hosts that show it or search for hanging runs ---- */
 
 typedef struct phi__pending_list {
     phi_pending_item *out;
@@ -693,9 +595,7 @@ static phi_pending_item phi__pending_item_of(const phi__run *run, phi_waiting ki
 }
 
 static void phi__pending_of_call(phi_pending_item *item, const phi__toolcall *call) {
-    item->call.rt = call->rt;
-    item->call.index = call->index;
-    item->call.gen = call->gen;
+    item->call = phi__call_handle(call);
     item->tool_name = call->block->name;
     item->tool_call_id = call->block->id;
     item->arguments = call->arguments;
@@ -704,9 +604,7 @@ static void phi__pending_of_call(phi_pending_item *item, const phi__toolcall *ca
 
 static phi_pending_item phi__pending_ticket(phi_pending_item item, const phi__decision *d) {
     item.kind = PHI_WAITING_DECISION;
-    item.ticket.rt = d->rt;
-    item.ticket.index = d->index;
-    item.ticket.gen = d->gen;
+    item.ticket = phi__decision_ticket(d);
     item.point = d->point;
     item.quiet = d->quiet;
     item.permissions = d->permissions;
@@ -718,7 +616,7 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
                                   const phi__decision *d, const phi__toolcall *call) {
     if (d->state != PHI__DECISION_WAITS) return;
     phi_pending_item item = phi__pending_ticket(phi__pending_item_of(run, PHI_WAITING_DECISION), d);
-    if (d->point == PHI_HOOK_FILTER) item.text = phi__input_filter_text(run);
+    if (d->point == PHI_HOOK_FILTER) item.text = phi__filter_text(run);
     if (call != NULL) phi__pending_of_call(&item, call);
     if (call != NULL) item.arguments = phi__hooks_arguments(d);
     phi__pending_add(list, &item);
@@ -728,10 +626,8 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
 static void phi__pending_questions(phi__pending_list *list, const phi__agent *agent) {
     const phi__link *link = agent->questions != NULL ? agent->questions->list.first : NULL;
     for (; link != NULL; link = link->next) {
-        /* The decision of an open question, while it waits */
-        const phi__question *q = PHI__OWNER(link, const phi__question, link);
-        const phi__decision *d = q->decision.state == PHI__DECISION_WAITS ? &q->decision : NULL;
-        if (d == NULL) continue;
+        const phi__decision *d = &PHI__OWNER(link, const phi__question, link)->decision;
+        if (d->state != PHI__DECISION_WAITS) continue;
         phi_pending_item item = PHI_ZERO;
         if (agent->run != NULL)
             item = phi__pending_item_of(agent->run, PHI_WAITING_DECISION);
@@ -752,14 +648,13 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
     phi_pending_item item;
     size_t count = 0;
     phi__pending_decision(list, run, &run->decision, NULL);
-    if (phi__limits_pause_on(run) || run->state == PHI__RUN_BACKOFF) {
-        item = phi__pending_item_of(run, phi__limits_pause_on(run) ? PHI_WAITING_BUDGET
-                                                                   : PHI_WAITING_RETRY);
-        if (phi__limits_pause_on(run)) phi__limits_pause_show(run, &item);
+    if (run->pause.on || run->state == PHI__RUN_BACKOFF) {
+        item = phi__pending_item_of(run, run->pause.on ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
+        if (run->pause.on) phi__pause_show(run, &item);
         phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);
     }
-    const phi__toolcall *calls = phi__tools_round_open(run, &count);
+    const phi__toolcall *calls = phi__round_open(run, &count);
     for (size_t i = 0; i < count; i++) {
         const phi__toolcall *call = &calls[i];
         phi__pending_decision(list, run, &call->decision, call);
@@ -771,27 +666,20 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
     }
 }
 
-/* ---- public ---- */
-
-static void phi__pending_walk(phi__pending_list *list, phi_runtime *rt) {
-    for (uint32_t i = 0; i < rt->agents.count; i++) {
-        phi__slot *slot = phi__slots_at(&rt->agents, i);
-        const phi__agent *agent = (const phi__agent *)slot->object;
-        if (agent != NULL) phi__pending_questions(list, agent);
-        if (agent != NULL && agent->run != NULL) phi__pending_run(list, agent->run);
-    }
-}
-
 PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most) {
     phi__pending_list list = PHI_ZERO;
     if (rt == NULL) return 0;
     list.out = out;
     list.most = out != NULL ? most : 0;
-    list.no_others = true;
-    phi__pending_walk(&list, rt);
-    list.no_others = false;
-    list.no_decisions = true;
-    phi__pending_walk(&list, rt);
+    for (int walk = 0; walk < 2; walk++) { /* decisions come first */
+        list.no_others = walk == 0;
+        list.no_decisions = walk == 1;
+        for (uint32_t i = 0; i < rt->agents.count; i++) {
+            const phi__agent *agent = (const phi__agent *)phi__slots_at(&rt->agents, i)->object;
+            if (agent != NULL) phi__pending_questions(&list, agent);
+            if (agent != NULL && agent->run != NULL) phi__pending_run(&list, agent->run);
+        }
+    }
     return list.count;
 }
 

@@ -5,13 +5,7 @@
    All filters see the same text, in order; their warnings are appended to the message for the
    model, and the first that refuses ends the input. A filter may wait: the text and the index of
    the filter are kept. */
-#include "loop/input_in.h"
-
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "text/text_in.h"
-#include "loop/events_in.h"
-#include "loop/state_in.h"
+#include "loop/inner_in.h"
 
 static void phi__input_free(phi__agent *agent, phi__input *input) {
     phi_arena_free(&input->arena);
@@ -88,11 +82,10 @@ PHI__FN phi_content phi__input_text(phi_str text) {
     return content;
 }
 
-/* Puts a message at the end of a queue; its content and the host's details (JSON; empty: none) are
-   copied. */
-static phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
-                                 const phi_content *content, size_t count, phi_str source,
-                                 phi_str details) {
+/* The same, if the queue has room. */
+static phi_status phi__input_add(phi__agent *agent, phi_input kind, const phi_content *content,
+                                 size_t count, phi_str source, phi_str details) {
+    phi__inputs *to = phi__input_list_of(agent, kind);
     if (to->count >= agent->desc.input.queue_limit) return PHI_FULL;
     return phi__input_append(agent, to, kind, content, count, source, details);
 }
@@ -138,20 +131,19 @@ PHI__FN void phi__input_drop_injected(phi__agent *agent) {
 PHI__FN void phi__input_return(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__inputs from = run->poll.pending;
+    phi__inputs *queues[2] = {&agent->queues.steering, &agent->queues.follow_ups};
+    phi__inputs dropped = PHI_ZERO, back[2] = PHI_ZERO;
     phi__input *input;
-    phi_input kinds[] = {PHI_INPUT_STEERING, PHI_INPUT_FOLLOW_UP};
     memset(&run->poll.pending, 0, sizeof run->poll.pending);
-    phi__inputs dropped = PHI_ZERO;
-    phi__inputs back[2] = PHI_ZERO;
     while ((input = phi__input_list_pop(&from)) != NULL)
-        phi__input_list_push(input->kind == PHI_INPUT_INJECTED   ? &dropped
-                             : input->kind == PHI_INPUT_STEERING ? &back[0]
-                                                                 : &back[1],
+        phi__input_list_push(input->kind == PHI_INPUT_INJECTED
+                                 ? &dropped
+                                 : &back[input->kind == PHI_INPUT_STEERING ? 0 : 1],
                              input);
-    for (size_t i = 0; i < PHI__COUNT(back); i++) {
-        phi__inputs *queue = phi__input_list_of(agent, kinds[i]);
-        while ((input = phi__input_list_pop(queue)) != NULL) phi__input_list_push(&back[i], input);
-        *queue = back[i];
+    for (size_t i = 0; i < 2; i++) {
+        while ((input = phi__input_list_pop(queues[i])) != NULL)
+            phi__input_list_push(&back[i], input);
+        *queues[i] = back[i];
     }
     phi__input_drop(agent, &dropped, "The run ended before it was seen");
 }
@@ -176,8 +168,7 @@ static void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t a
         }
     }
     phi_content content = phi__input_text(text);
-    phi_status status = phi__input_add(agent, phi__input_list_of(agent, kind), kind, &content, 1,
-                                       source, phi__str(NULL, 0));
+    phi_status status = phi__input_add(agent, kind, &content, 1, source, phi__str(NULL, 0));
     if (status == PHI_FULL)
         phi__input_emit_dropped(agent, kind, text, "The queue is full");
     else if (status != PHI_OK)
@@ -225,94 +216,54 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
 
 PHI__FN void phi__input_since(phi__run *run, uint64_t at) { run->poll.posts_from = at; }
 
-PHI__FN phi__input *phi__input_first(const phi__run *run) { return run->poll.pending.head; }
-
 PHI__FN void phi__input_end(phi__run *run) { phi__input_list_free(run->agent, &run->poll.pending); }
 
-/* one of these */
-static void phi__input_remove(phi__run *run, phi__input *input) {
-    phi__input *each = run->poll.pending.head, *next;
-    phi__inputs gone = PHI_ZERO;
-    phi__inputs rest = PHI_ZERO;
-    for (; each != NULL; each = next) {
-        phi__inputs *to = each == input ? &gone : &rest;
-        next = each->next;
-        each->next = NULL;
-        if (to->tail != NULL)
-            to->tail->next = each;
-        else
-            to->head = each;
-        to->tail = each;
-        to->count++;
-    }
-    run->poll.pending = rest;
-    phi__input_list_free(run->agent, &gone);
-}
-
 PHI__FN void phi__input_take_injected(phi__run *run) {
-    phi__inputs *injected = &run->agent->queues.injected;
-    if (injected->head == NULL) return;
-    if (run->poll.pending.tail != NULL)
-        run->poll.pending.tail->next = injected->head;
-    else
-        run->poll.pending.head = injected->head;
-    run->poll.pending.tail = injected->tail;
-    run->poll.pending.count += injected->count;
-    memset(injected, 0, sizeof *injected);
+    phi__input *input;
+    while ((input = phi__input_list_pop(&run->agent->queues.injected)) != NULL)
+        phi__input_list_push(&run->poll.pending, input);
 }
 
-/* ---- delivering ---- */
-
-static bool phi__input_entered(phi__run *run, phi_input kind) {
-    phi__moment moment = PHI_ZERO;
-    moment.point = PHI__POINT_SAID;
-    moment.agent = run->agent;
-    moment.run = run;
-    moment.input = kind;
-    return phi__feature_take(&moment) == PHI__RUN_ON;
-}
-
-/* Delivers the first pending message. A message in the log is no longer pending, even without
-   memory for its event: else it would come again. A message not in the log goes back to its queue
-   as it came: only the copy in the log has the run's id, which is in the log. */
-static bool phi__input_log(phi__run *run) {
-    phi_thread *thread = run->agent->thread;
-    phi__input *input = run->poll.pending.head;
-    phi_input kind = input->kind;
-    phi_message stamped = input->message;
-    phi_str source;
-    phi__events_stamp(run, &stamped);
-    phi_message *kept = phi__append_keep(thread, &stamped);
-    if (kept == NULL || !phi__arena_str(phi__thread_room(thread), input->source, &source))
-        return false;
-    phi__entry entry = PHI_ZERO;
-    entry.kind = PHI_ENTRY_MESSAGE;
-    entry.message = kept;
-    if (!phi__events_note(run, &entry)) return false;
-    phi__input_free(run->agent, phi__input_list_pop(&run->poll.pending));
-    return phi__input_entered(run, kind) && phi__events_message(run, kept, kind, source);
-}
-
+/* A message in the log is no longer pending, even without memory for its event: else it would come
+   again. A message not in the log goes back to its queue as it came: only the copy in the log has
+   the run's id, which is in the log. */
 PHI__FN bool phi__input_deliver(phi__run *run) {
-    while (run->poll.pending.head != NULL)
-        if (!phi__input_log(run)) return false;
+    phi_thread *thread = run->agent->thread;
+    while (run->poll.pending.head != NULL) {
+        phi__input *input = run->poll.pending.head;
+        phi_input kind = input->kind;
+        phi_message stamped = input->message;
+        phi_str source;
+        phi__events_stamp(run, &stamped);
+        phi_message *kept = phi__append_keep(thread, &stamped);
+        if (kept == NULL || !phi__arena_str(phi__thread_room(thread), input->source, &source))
+            return false;
+        phi__entry entry = PHI_ZERO;
+        entry.kind = PHI_ENTRY_MESSAGE;
+        entry.message = kept;
+        if (!phi__events_note(run, &entry)) return false;
+        phi__input_free(run->agent, phi__input_list_pop(&run->poll.pending));
+        phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_SAID);
+        moment.input = kind;
+        if (phi__feature_take(&moment) != PHI__RUN_ON ||
+            !phi__events_message(run, kept, kind, source))
+            return false;
+    }
     return true;
 }
 
 /* ---- input filters ---- */
 
-PHI__FN void phi__input_filter_init(phi__run *run) {
+PHI__FN void phi__filter_init(phi__run *run) {
     phi__buf_init(&run->filter.text, &run->agent->memory);
     phi__buf_init(&run->filter.warnings, &run->agent->memory);
 }
 
-PHI__FN phi_str phi__input_filter_text(const phi__run *run) {
-    return phi__buf_str(&run->filter.text);
-}
+PHI__FN phi_str phi__filter_text(const phi__run *run) { return phi__buf_str(&run->filter.text); }
 
-PHI__FN phi_str phi__input_filter_rejection(const phi__run *run) { return run->filter.rejection; }
+PHI__FN phi_str phi__filter_rejection(const phi__run *run) { return run->filter.rejection; }
 
-PHI__FN void phi__input_filter_end(phi__run *run) {
+PHI__FN void phi__filter_end(phi__run *run) {
     run->filter.on = false;
     run->filter.at = 0;
     phi__buf_free(&run->filter.text);
@@ -320,7 +271,7 @@ PHI__FN void phi__input_filter_end(phi__run *run) {
 }
 
 /* Text blocks, joined by line breaks. */
-static void phi__input_filter_add(phi__run *run, const phi_message *message) {
+static void phi__filter_add(phi__run *run, const phi_message *message) {
     for (size_t i = 0; i < message->content_count; i++) {
         if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
         if (run->filter.text.len > 0) phi__buf_char(&run->filter.text, '\n');
@@ -329,13 +280,13 @@ static void phi__input_filter_add(phi__run *run, const phi_message *message) {
 }
 
 /* The agent's own hook function is the last one, where it wants to be. */
-static bool phi__input_filter_any(const phi__agent *agent) {
+static bool phi__filter_any(const phi__agent *agent) {
     return agent->desc.input.filter_count > 0 ||
            (agent->desc.hook_points & (uint32_t)PHI_HOOK_FILTER) != 0;
 }
 
 /* Passes run->filter.text through the filters that were not called yet. */
-static phi__hooked phi__input_filter_decide(phi__run *run, phi_input input) {
+static phi__hooked phi__filter_decide(phi__run *run, phi_input input) {
     phi__agent *agent = run->agent;
     if (run->filter.text.failed) return PHI__HOOK_LOST;
     while (run->filter.at <= agent->desc.input.filter_count) {
@@ -362,8 +313,8 @@ static phi__hooked phi__input_filter_decide(phi__run *run, phi_input input) {
 }
 
 /* The message with one more block for the warnings; NULL: no memory. */
-static phi_content *phi__input_filter_warned(phi__run *run, const phi_message *message,
-                                             phi_arena *arena) {
+static phi_content *phi__filter_warned(phi__run *run, const phi_message *message,
+                                       phi_arena *arena) {
     size_t n = message->content_count;
     phi_content *content =
         (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
@@ -376,85 +327,84 @@ static phi_content *phi__input_filter_warned(phi__run *run, const phi_message *m
 }
 
 /* A rejection always has a reason: a reason marks it. */
-static phi_str phi__input_filter_reason(const phi__run *run) {
+static phi_str phi__filter_reason(const phi__run *run) {
     phi_str reason = phi__buf_str(&run->decision.reply);
     return reason.len > 0 ? reason : PHI__LIT("Rejected by an input filter");
 }
 
-static bool phi__input_filter_emit_rejected(phi__run *run) {
+static bool phi__filter_emit_rejected(phi__run *run) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_INPUT_REJECTED;
-    event.text = phi__input_filter_reason(run);
+    event.text = phi__filter_reason(run);
     return phi__events_emit(run->agent, &event, NULL, 0);
 }
 
-PHI__FN phi__hooked phi__input_filter_prompts(phi__run *run) {
+PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
-    if (!phi__input_filter_any(run->agent) || run->said.prompts == NULL) return PHI__HOOK_ALLOW;
+    if (!phi__filter_any(run->agent) || run->said.prompts == NULL) return PHI__HOOK_ALLOW;
     if (!run->filter.on) {
         run->filter.on = true;
         for (size_t i = 0; i < run->said.prompt_count; i++)
-            phi__input_filter_add(run, run->said.prompts[i].message);
+            phi__filter_add(run, run->said.prompts[i].message);
     }
-    phi__hooked hooked = phi__input_filter_decide(run, PHI_INPUT_PROMPT);
+    phi__hooked hooked = phi__filter_decide(run, PHI_INPUT_PROMPT);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
     if (hooked == PHI__HOOK_DENY &&
-        (!phi__arena_str(arena, phi__input_filter_reason(run), &run->filter.rejection) ||
-         !phi__input_filter_emit_rejected(run)))
+        (!phi__arena_str(arena, phi__filter_reason(run), &run->filter.rejection) ||
+         !phi__filter_emit_rejected(run)))
         hooked = PHI__HOOK_LOST;
     if (hooked == PHI__HOOK_ALLOW && run->filter.warnings.len > 0) {
         phi__entry *last = &run->said.prompts[run->said.prompt_count - 1];
         phi_message *warned = (phi_message *)phi_arena_alloc(arena, sizeof *warned);
-        phi_content *content = phi__input_filter_warned(run, last->message, arena);
+        phi_content *content = phi__filter_warned(run, last->message, arena);
         if (warned == NULL || content == NULL) return PHI__HOOK_LOST;
         *warned = *last->message;
         warned->content = content;
         warned->content_count++;
         last->message = warned;
     }
-    phi__input_filter_end(run);
+    phi__filter_end(run);
     return hooked;
 }
 
-static phi__hooked phi__input_filter_one(phi__run *run, phi__input *input) {
-    if (!run->filter.on) {
-        run->filter.on = true;
-        phi__input_filter_add(run, &input->message);
-    }
-    phi__hooked hooked = phi__input_filter_decide(run, input->kind);
-    if (hooked != PHI__HOOK_ALLOW) return hooked;
-    if (run->filter.warnings.len > 0) {
-        phi_content *content = phi__input_filter_warned(run, &input->message, &input->arena);
-        if (content == NULL) return PHI__HOOK_LOST;
-        input->message.content = content;
-        input->message.content_count++;
-    }
-    input->filtered = true;
-    phi__input_filter_end(run);
-    return PHI__HOOK_ALLOW;
-}
-
-PHI__FN phi__hooked phi__input_filter_pending(phi__run *run) {
-    if (!phi__input_filter_any(run->agent)) return PHI__HOOK_ALLOW;
-    for (phi__input *input = phi__input_first(run); input != NULL; input = input->next) {
-        phi__hooked hooked = input->filtered ? PHI__HOOK_ALLOW : phi__input_filter_one(run, input);
-        if (hooked == PHI__HOOK_ALLOW) continue;
-        if (hooked == PHI__HOOK_DENY) {
-            if (!phi__input_filter_emit_rejected(run)) hooked = PHI__HOOK_LOST;
-            phi__input_filter_end(run);
-            phi__input_remove(run, input);
+PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
+    phi__inputs *pending = &run->poll.pending;
+    if (!phi__filter_any(run->agent)) return PHI__HOOK_ALLOW;
+    for (phi__input *input = pending->head; input != NULL; input = input->next) {
+        if (input->filtered) continue;
+        if (!run->filter.on) {
+            run->filter.on = true;
+            phi__filter_add(run, &input->message);
         }
-        return hooked;
+        phi__hooked hooked = phi__filter_decide(run, input->kind);
+        if (hooked == PHI__HOOK_DENY) {
+            if (!phi__filter_emit_rejected(run)) hooked = PHI__HOOK_LOST;
+            phi__filter_end(run);
+            phi__inputs rest = PHI_ZERO;
+            for (phi__input *each = NULL; (each = phi__input_list_pop(pending)) != NULL;)
+                if (each != input) phi__input_list_push(&rest, each);
+            *pending = rest;
+            phi__input_free(run->agent, input);
+        }
+        if (hooked != PHI__HOOK_ALLOW) return hooked;
+        if (run->filter.warnings.len > 0) {
+            phi_content *content = phi__filter_warned(run, &input->message, &input->arena);
+            if (content == NULL) return PHI__HOOK_LOST;
+            input->message.content = content;
+            input->message.content_count++;
+        }
+        input->filtered = true;
+        phi__filter_end(run);
     }
     return PHI__HOOK_ALLOW;
 }
 
-/* ======== Reads the input of other threads: aborts and decisions as marks on their slots, which
-   always have room; results, messages, and decisions with a text from the inbox. */
+/* ---- the input of other threads ----
+
+   Aborts and decisions are marks on their slots, which always have room; results, messages, and
+   decisions with a text are in the inbox. */
 
 enum { PHI__POSTS_PER_READ = 256 };
-
-/* ---- marks ---- */
 
 static void phi__posts_abort(phi_runtime *rt, uint32_t index) {
     phi__slot *slot = phi__slots_at(&rt->agents, index);
@@ -479,8 +429,6 @@ PHI__FN void phi__posts_read_aborts(phi_runtime *rt) {
     while (phi__posts_marks(rt, &rt->agents, phi__posts_abort)) {}
 }
 
-/* ---- the inbox ---- */
-
 /* The inbox counts its bytes in 32 bits, and a run may live while more than that pass through. */
 static uint64_t phi__posts_place(const phi_runtime *rt, uint32_t count) {
     return rt->posts_read + (uint32_t)(count - (uint32_t)rt->posts_read);
@@ -494,7 +442,7 @@ static bool phi__posts_one(phi_runtime *rt) {
     uint64_t at = rt->posts_read;
     switch (post.kind) {
     case PHI__POST_FINISH: phi__call_posted(rt, &post); break;
-    case PHI__POST_DECIDE: phi__hooks_decision_posted(rt, &post); break;
+    case PHI__POST_DECIDE: phi__decision_posted(rt, &post); break;
     case PHI__POST_STEER:
     case PHI__POST_FOLLOW_UP:
     case PHI__POST_INJECT: phi__input_posted(rt, &post, at); break;
@@ -511,14 +459,14 @@ PHI__FN uint64_t phi__posts_next(const phi_runtime *rt) {
 PHI__FN void phi__posts_read(phi_runtime *rt) {
     int left = PHI__POSTS_PER_READ;
     (void)phi__posts_marks(rt, &rt->agents, phi__posts_abort);
-    (void)phi__posts_marks(rt, &rt->tickets, phi__hooks_decision_marked);
+    (void)phi__posts_marks(rt, &rt->tickets, phi__decision_marked);
     while (left-- > 0 && phi__posts_one(rt)) {}
 }
 
 PHI__FN void phi__posts_read_all(phi_runtime *rt) {
     uint64_t end = phi__posts_next(rt);
     phi__posts_read_aborts(rt);
-    while (phi__posts_marks(rt, &rt->tickets, phi__hooks_decision_marked)) {}
+    while (phi__posts_marks(rt, &rt->tickets, phi__decision_marked)) {}
     while (rt->posts_read < end && phi__posts_one(rt)) {}
 }
 
@@ -528,12 +476,9 @@ PHI__FN bool phi__posts_any(phi_runtime *rt) {
            phi__inbox_peek(&rt->inbox, &post);
 }
 
-/* ======== Checks and posts a host's input: steering, follow-ups and injected messages, from any
-   thread; messages of several blocks, and the queues themselves. */
+/* ---- checks and posts of a host's input ---- */
 
 enum { PHI__ENQUEUE_ID = 128 }; /* bytes of a request's id */
-
-/* ---- checking input ---- */
 
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count) {
@@ -552,8 +497,6 @@ PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const p
     }
     return PHI_OK;
 }
-
-/* ---- ids and refs of a message ---- */
 
 PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *out) {
     if (id == NULL && refs == NULL) return;
@@ -591,8 +534,6 @@ PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what,
     return phi__enqueue_check_json(rt, what, "refs", refs);
 }
 
-/* ---- public ---- */
-
 static phi_status phi__enqueue_post(phi_agent agent, uint32_t kind, const char *text,
                                     const char *source) {
     struct phi__inbox_record *record = NULL;
@@ -627,57 +568,45 @@ PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *sou
     return phi__enqueue_post(agent, PHI__POST_INJECT, text, source);
 }
 
-static bool phi__enqueue_goes_on(const phi__agent *agent) {
-    return agent->run != NULL && agent->run->state < PHI__RUN_CLOSE;
-}
-
-static phi_status phi__enqueue_check_desc(phi__agent *agent, const char *what,
-                                          const phi_enqueue_desc *desc) {
-    if (phi__input_list_of(agent, desc->queue) == NULL)
-        return phi__error(agent->rt, PHI_BAD_ARG,
-                          "%s: queue: expected steering, follow-up or injected", what);
-    phi_status status = phi__enqueue_check(agent->rt, what, desc->content, desc->content_count);
-    if (status == PHI_OK)
-        status = phi__enqueue_check_details(agent->rt, what, desc->id, desc->refs);
-    if (status != PHI_OK) return status;
-    if (desc->loop_id != NULL &&
-        (!phi__enqueue_goes_on(agent) || !phi__str_is(agent->run->loop_id, desc->loop_id)))
-        return phi__error(agent->rt, PHI_NOT_FOUND, "%s: loop_id: no run \"%.160s\" goes on", what,
-                          desc->loop_id);
-    if (desc->queue == PHI_INPUT_INJECTED && !phi__enqueue_goes_on(agent))
-        return phi__error(agent->rt, PHI_MISUSE, "%s: no run is going on", what);
-    return PHI_OK;
-}
-
 PHI_API phi_status phi_enqueue(phi_agent handle, const phi_enqueue_desc *desc) {
     phi__agent *agent = phi__find_agent(handle);
+    phi_runtime *rt = handle.rt;
     phi_content content;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    if (desc == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue: desc is NULL");
+    if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_enqueue: desc is NULL");
     if (desc->text != NULL && desc->content != NULL)
-        return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue: text and content are both given");
+        return phi__error(rt, PHI_BAD_ARG, "phi_enqueue: text and content are both given");
     phi_enqueue_desc given = *desc;
     if (desc->text != NULL) {
         content = phi__input_text(phi__str_trim(phi_str_of(desc->text)));
         if (content.text.len == 0)
-            return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue: the text is empty");
+            return phi__error(rt, PHI_BAD_ARG, "phi_enqueue: the text is empty");
         given.content = &content;
         given.content_count = 1;
     }
-    phi_status status = phi__enqueue_check_desc(agent, "phi_enqueue", &given);
-    phi__buf details;
+    if (phi__input_list_of(agent, given.queue) == NULL)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "phi_enqueue: queue: expected steering, follow-up or injected");
+    phi_status status = phi__enqueue_check(rt, "phi_enqueue", given.content, given.content_count);
+    if (status == PHI_OK)
+        status = phi__enqueue_check_details(rt, "phi_enqueue", given.id, given.refs);
     if (status != PHI_OK) return status;
+    bool goes_on = agent->run != NULL && agent->run->state < PHI__RUN_CLOSE;
+    if (given.loop_id != NULL && (!goes_on || !phi__str_is(agent->run->loop_id, given.loop_id)))
+        return phi__error(rt, PHI_NOT_FOUND, "phi_enqueue: loop_id: no run \"%.160s\" goes on",
+                          given.loop_id);
+    if (given.queue == PHI_INPUT_INJECTED && !goes_on)
+        return phi__error(rt, PHI_MISUSE, "phi_enqueue: no run is going on");
+    phi__buf details;
     phi__buf_init(&details, &agent->memory);
     phi__enqueue_details(given.id, given.refs, &details);
     status = details.failed ? PHI_NO_MEMORY
-                            : phi__input_add(agent, phi__input_list_of(agent, given.queue),
-                                             given.queue, given.content, given.content_count,
+                            : phi__input_add(agent, given.queue, given.content, given.content_count,
                                              phi_str_of(given.source), phi__buf_str(&details));
     phi__buf_free(&details);
-    return status == PHI_OK
-               ? status
-               : phi__error(agent->rt, status, "%s: %s", "phi_enqueue", phi_status_text(status));
+    return status == PHI_OK ? status
+                            : phi__error(rt, status, "phi_enqueue: %s", phi_status_text(status));
 }
 
 PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {

@@ -4,58 +4,20 @@
    A reservation stands in the agent's own budget and in all above it, so that children which spend
    at the same time cannot together go beyond what their parent has. The words of a limit are part
    of the log. */
-#include "loop/limits_in.h"
-
-#include "loop/loop_in.h"
-#include "model/model_in.h"
-#include "model/tokens.h"
-#include "loop/input_in.h"
-#include "loop/projection_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 
-static void phi__limits_pause_say(phi__run *run, const char *reason);
-
-/* ---- pauses ---- */
-
-PHI__FN void phi__limits_pause_init(phi__run *run) {
-    phi__buf_init(&run->pause.reason, &run->agent->memory);
-}
-
-PHI__FN void phi__limits_pause_free(phi__run *run) { phi__buf_free(&run->pause.reason); }
-
 /* Sets the agent whose limit or budget is reached, before the pause begins. */
-static void phi__limits_pause_of(phi__run *run, phi_agent payer) { run->pause.payer = payer; }
+static void phi__pause_by(phi__run *run, phi_agent payer) { run->pause.payer = payer; }
 
-PHI__FN bool phi__limits_pause_on(const phi__run *run) { return run->pause.on; }
-
-static bool phi__limits_pause_over(const phi__run *run) { return run->pause.over; }
-
-static void phi__limits_pause_timer(phi__timer *timer) {
+static void phi__pause_timer(phi__timer *timer) {
     phi__run *run = PHI__OWNER(timer, phi__run, timer);
     run->pause.over = true;
     phi__schedule_wake(run);
 }
 
-/* Pauses the run, in the list of paused runs, until a deadline after_us from now (UINT64_MAX:
-   never). False: no memory, and it pauses all the same. */
-static bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t after_us) {
-    phi_runtime *rt = run->agent->rt;
-    run->pause.on = true;
-    phi__list_push_first(&rt->paused, &run->pause.link);
-    phi__limits_pause_say(run, reason);
-    run->timer.fire = phi__limits_pause_timer;
-    return !run->pause.reason.failed &&
-           phi__io_deadline_set(rt->io, &run->timer, after_us) == PHI_OK;
-}
-
-/* Other words for the pause. */
-static void phi__limits_pause_say(phi__run *run, const char *reason) {
-    phi__buf_clear(&run->pause.reason);
-    phi__buf_text(&run->pause.reason, reason);
-}
-
-PHI__FN void phi__limits_pause_end(phi__run *run) {
+PHI__FN void phi__pause_end(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     if (!run->pause.on) return;
     run->pause.on = run->pause.over = false;
@@ -63,19 +25,19 @@ PHI__FN void phi__limits_pause_end(phi__run *run) {
     phi__list_take(&rt->paused, &run->pause.link);
 }
 
-PHI__FN void phi__limits_pause_show(const phi__run *run, phi_pending_item *item) {
+PHI__FN void phi__pause_show(const phi__run *run, phi_pending_item *item) {
     item->text = phi__buf_str(&run->pause.reason);
     item->payer = run->pause.payer;
 }
 
-PHI__FN void phi__limits_pause_wake_all(phi_runtime *rt) {
+PHI__FN void phi__pause_wake_all(phi_runtime *rt) {
     for (phi__link *link = rt->paused.first; link != NULL; link = link->next)
         phi__schedule_wake(PHI__OWNER(link, phi__run, pause.link));
 }
 
 /* ---- budgets ---- */
 
-PHI__FN bool phi__limits_budget_limited(const phi__agent *agent) {
+PHI__FN bool phi__budget_limited(const phi__agent *agent) {
     for (; agent != NULL; agent = agent->tree.parent) {
         const phi_budget *limits = &agent->budget.limits;
         if (limits->max_tokens != 0 || limits->max_cost > 0 || limits->max_requests != 0)
@@ -84,25 +46,27 @@ PHI__FN bool phi__limits_budget_limited(const phi__agent *agent) {
     return false;
 }
 
-static uint64_t phi__limits_budget_sum(uint64_t a, uint64_t b) {
+static uint64_t phi__limits_less(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static uint64_t phi__budget_sum(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static bool phi__limits_budget_fits(const phi__budget *b, const phi_spending *more, char *reason,
-                                    size_t size) {
+static bool phi__budget_fits(const phi__budget *b, const phi_spending *more, char *reason,
+                             size_t size) {
     const phi_budget *limits = &b->limits;
     const phi_spending *seen = &b->seen;
-    uint64_t taken = phi__limits_budget_sum(seen->tokens, seen->reserved_tokens);
+    uint64_t taken = phi__budget_sum(seen->tokens, seen->reserved_tokens);
     uint64_t tokens = more->tokens;
     double paid = seen->cost + seen->reserved_cost, cost = more->cost;
     if (limits->max_requests != 0 &&
-        phi__limits_budget_sum(seen->requests, more->requests) > limits->max_requests) {
+        phi__budget_sum(seen->requests, more->requests) > limits->max_requests) {
         (void)snprintf(reason, size, "Request budget reached (%llu/%llu)",
                        (unsigned long long)seen->requests,
                        (unsigned long long)limits->max_requests);
         return false;
     }
-    if (limits->max_tokens != 0 && phi__limits_budget_sum(taken, tokens) > limits->max_tokens) {
+    if (limits->max_tokens != 0 && phi__budget_sum(taken, tokens) > limits->max_tokens) {
         (void)snprintf(reason, size,
                        "Token budget reached (%llu/%llu, the next call may take %llu)",
                        (unsigned long long)taken, (unsigned long long)limits->max_tokens,
@@ -118,16 +82,15 @@ static bool phi__limits_budget_fits(const phi__budget *b, const phi_spending *mo
     return true;
 }
 
-/* Rates are doubles: the rounding error that is left of released reservations is not money. */
-static void phi__limits_budget_give_back(phi_spending *seen, const phi_spending *reserved) {
-    seen->reserved_tokens -=
-        seen->reserved_tokens > reserved->tokens ? reserved->tokens : seen->reserved_tokens;
+static void phi__limits_give_back(phi_spending *seen, const phi_spending *reserved) {
+    seen->reserved_tokens -= phi__limits_less(reserved->tokens, seen->reserved_tokens);
     seen->reserved_cost -= reserved->cost;
+    /* rates are doubles: the rounding error that is left of released reservations is not money */
     if (seen->reserved_tokens == 0 || seen->reserved_cost < 0) seen->reserved_cost = 0;
     if (seen->requests >= reserved->requests) seen->requests -= reserved->requests;
 }
 
-/* Adds a reservation to the budgets of a line, or takes it off. */
+/* Adds a reservation to the budgets of a line. */
 static void phi__limits_line_add(phi__agent *agent, const phi_spending *more) {
     for (; agent != NULL; agent = agent->tree.parent) {
         agent->budget.seen.reserved_tokens += more->tokens;
@@ -138,11 +101,11 @@ static void phi__limits_line_add(phi__agent *agent, const phi_spending *more) {
 
 static void phi__limits_line_take(phi__agent *agent, const phi_spending *less) {
     for (; agent != NULL; agent = agent->tree.parent)
-        phi__limits_budget_give_back(&agent->budget.seen, less);
+        phi__limits_give_back(&agent->budget.seen, less);
 }
 
 /* The run whose pot pays for an agent's calls; NULL: none. */
-static phi__run *phi__limits_pot_of(const phi__agent *agent) {
+static phi__run *phi__pot_of(const phi__agent *agent) {
     for (; agent->tree.of_run && agent->tree.parent != NULL; agent = agent->tree.parent)
         if (agent->tree.parent->run != NULL && agent->tree.parent->run->pot)
             return agent->tree.parent->run;
@@ -150,45 +113,42 @@ static phi__run *phi__limits_pot_of(const phi__agent *agent) {
 }
 
 /* Moves up to so much out of a pot: until the line reserves it again, it is nobody's. */
-static phi_spending phi__limits_pot_take(phi__run *pot, const phi_spending *wanted) {
+static phi_spending phi__pot_take(phi__run *pot, const phi_spending *wanted) {
     phi_spending taken = PHI_ZERO;
     if (pot == NULL) return taken;
-    taken.tokens = wanted->tokens < pot->reserved.tokens ? wanted->tokens : pot->reserved.tokens;
-    taken.cost = wanted->cost < pot->reserved.cost ? wanted->cost : pot->reserved.cost;
-    taken.requests =
-        wanted->requests < pot->reserved.requests ? wanted->requests : pot->reserved.requests;
-    pot->reserved.tokens -= taken.tokens;
-    pot->reserved.cost -= taken.cost;
-    pot->reserved.requests -= taken.requests;
+    phi_spending *left = &pot->reserved;
+    taken.tokens = phi__limits_less(wanted->tokens, left->tokens);
+    taken.cost = wanted->cost < left->cost ? wanted->cost : left->cost;
+    taken.requests = phi__limits_less(wanted->requests, left->requests);
+    left->tokens -= taken.tokens;
+    left->cost -= taken.cost;
+    left->requests -= taken.requests;
     phi__limits_line_take(pot->agent, &taken);
     return taken;
 }
 
-static void phi__limits_pot_put_back(phi__run *pot, const phi_spending *taken) {
-    if (pot == NULL) return;
-    pot->reserved.tokens += taken->tokens;
-    pot->reserved.cost += taken->cost;
-    pot->reserved.requests += taken->requests;
-    phi__limits_line_add(pot->agent, taken);
-}
-
 /* Wakes runs that paused because others had reserved the rest. */
-PHI__FN void phi__limits_budget_release(phi__run *run) {
+PHI__FN void phi__budget_release(phi__run *run) {
     if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
     phi__limits_line_take(run->agent, &run->reserved);
     memset(&run->reserved, 0, sizeof run->reserved);
-    phi__limits_pause_wake_all(run->agent->rt);
+    phi__pause_wake_all(run->agent->rt);
 }
 
 static bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, char *reason,
                                      size_t size) {
-    phi__run *pot = phi__limits_pot_of(run->agent);
-    phi__limits_budget_release(run);
-    phi_spending taken = phi__limits_pot_take(pot, wanted);
+    phi__run *pot = phi__pot_of(run->agent);
+    phi__budget_release(run);
+    phi_spending taken = phi__pot_take(pot, wanted);
     for (phi__agent *agent = run->agent; agent != NULL; agent = agent->tree.parent)
-        if (!phi__limits_budget_fits(&agent->budget, wanted, reason, size)) {
-            phi__limits_pause_of(run, agent->handle);
-            phi__limits_pot_put_back(pot, &taken);
+        if (!phi__budget_fits(&agent->budget, wanted, reason, size)) {
+            phi__pause_by(run, agent->handle);
+            if (pot != NULL) { /* put back what was taken */
+                pot->reserved.tokens += taken.tokens;
+                pot->reserved.cost += taken.cost;
+                pot->reserved.requests += taken.requests;
+                phi__limits_line_add(pot->agent, &taken);
+            }
             return false;
         }
     run->reserved = *wanted;
@@ -196,9 +156,9 @@ static bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, 
     return true;
 }
 
-PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
-                                     char *reason, size_t size) {
-    if (!phi__limits_budget_limited(run->agent)) return true;
+PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
+                              char *reason, size_t size) {
+    if (!phi__budget_limited(run->agent)) return true;
     phi_spending wanted = PHI_ZERO;
     phi_spending own = PHI_ZERO;
     wanted.tokens = tokens;
@@ -211,25 +171,25 @@ PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost
     return phi__limits_line_reserve(run, &wanted, reason, size);
 }
 
-PHI__FN bool phi__limits_budget_hold(phi__agent *agent, uint64_t tokens, double cost,
-                                     phi_spending *held, char *reason, size_t size) {
+PHI__FN bool phi__budget_hold(phi__agent *agent, uint64_t tokens, double cost, phi_spending *held,
+                              char *reason, size_t size) {
     phi_spending wanted = PHI_ZERO;
     wanted.tokens = tokens;
     wanted.cost = cost;
     wanted.requests = 1;
     for (const phi__agent *at = agent; at != NULL; at = at->tree.parent)
-        if (!phi__limits_budget_fits(&at->budget, &wanted, reason, size)) return false;
+        if (!phi__budget_fits(&at->budget, &wanted, reason, size)) return false;
     *held = wanted;
     phi__limits_line_add(agent, held);
     return true;
 }
 
-PHI__FN void phi__limits_budget_give(phi__agent *agent, const phi_spending *held) {
-    phi__limits_budget_give_back(&agent->budget.seen, held);
-    phi__limits_pause_wake_all(agent->rt);
+PHI__FN void phi__budget_give(phi__agent *agent, const phi_spending *held) {
+    phi__limits_give_back(&agent->budget.seen, held);
+    phi__pause_wake_all(agent->rt);
 }
 
-PHI__FN uint64_t phi__limits_budget_requests(const phi__agent *agent, bool again) {
+PHI__FN uint64_t phi__budget_requests(const phi__agent *agent, bool again) {
     uint64_t seen = agent->budget.seen.requests;
     const phi__run *run = agent->run;
     if (run == NULL || (!run->pot && !again)) return seen;
@@ -237,28 +197,19 @@ PHI__FN uint64_t phi__limits_budget_requests(const phi__agent *agent, bool again
     return run->pot ? made + 1 : made;
 }
 
-static void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
-                                      uint64_t requests) {
-    for (; agent != NULL; agent = agent->tree.parent) {
-        agent->budget.seen.tokens = phi__limits_budget_sum(agent->budget.seen.tokens, tokens);
-        agent->budget.seen.cost += cost;
-        agent->budget.seen.requests += requests;
-    }
-}
-
 /* ---- charges ---- */
 
-PHI__FN uint64_t phi__limits_charge_tokens(const phi_usage *usage) {
-    return phi__limits_budget_sum(phi__limits_budget_sum(usage->input, usage->output),
-                                  phi__limits_budget_sum(usage->cache_read, usage->cache_write));
+PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage) {
+    return phi__budget_sum(phi__budget_sum(usage->input, usage->output),
+                           phi__budget_sum(usage->cache_read, usage->cache_write));
 }
 
-static void phi__limits_charge_agent(phi__agent *agent, const phi_usage *usage, double cost) {
+static void phi__charge_agent(phi__agent *agent, const phi_usage *usage, double cost) {
     phi__message_add_usage(&agent->spent.usage, usage);
     agent->spent.cost += cost;
 }
 
-static void phi__limits_charge_run(phi__run *run, const phi_usage *usage, double cost) {
+static void phi__charge_run(phi__run *run, const phi_usage *usage, double cost) {
     phi__message_add_usage(&run->spent.usage, usage);
     phi__message_add_usage(&run->agent->spent.run_usage, usage);
     run->spent.cost += cost;
@@ -266,53 +217,50 @@ static void phi__limits_charge_run(phi__run *run, const phi_usage *usage, double
 }
 
 /* What a hidden agent costs is its parent's cost, too, and its active run's where it is of that. */
-static void phi__limits_charge_above(const phi__agent *child, const phi_usage *usage, double cost) {
+static void phi__charge_above(const phi__agent *child, const phi_usage *usage, double cost) {
     bool of_run = true;
     while (child->tree.parent != NULL && phi__find_hidden(child)) {
         phi__agent *agent = child->tree.parent;
         of_run = of_run && child->tree.of_run && agent->run != NULL;
-        phi__limits_charge_agent(agent, usage, cost);
-        if (of_run) phi__limits_charge_run(agent->run, usage, cost);
+        phi__charge_agent(agent, usage, cost);
+        if (of_run) phi__charge_run(agent->run, usage, cost);
         child = agent;
     }
 }
 
-static void phi__limits_charge_tell(phi__run *run, const phi_usage *usage) {
-    phi__moment moment = PHI_ZERO;
-    moment.point = PHI__POINT_CHARGED;
-    moment.agent = run->agent;
-    moment.run = run;
-    moment.usage = usage;
-    (void)phi__feature_take(&moment);
-}
-
 /* Charges an attempt, even if its answer was discarded. */
-PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage) {
+PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
     phi__agent *agent = run->agent;
     double cost = phi_cost_of(&agent->desc.model.cost, usage);
-    phi__limits_charge_run(run, usage, cost);
-    phi__limits_charge_agent(agent, usage, cost);
-    phi__limits_charge_tell(run, usage);
-    phi__limits_charge_above(agent, usage, cost);
-    phi__limits_budget_charge(agent, phi__limits_charge_tokens(usage), cost, 0);
+    uint64_t tokens = phi__charge_tokens(usage);
+    phi__charge_run(run, usage, cost);
+    phi__charge_agent(agent, usage, cost);
+    phi__moment moment = phi__feature_moment(agent, run, PHI__POINT_CHARGED);
+    moment.usage = usage;
+    (void)phi__feature_take(&moment);
+    phi__charge_above(agent, usage, cost);
+    for (phi__agent *each = agent; each != NULL; each = each->tree.parent) {
+        each->budget.seen.tokens = phi__budget_sum(each->budget.seen.tokens, tokens);
+        each->budget.seen.cost += cost;
+    }
 }
 
-PHI__FN void phi__limits_charge_runs(phi__agent *agent, const phi_usage *usage, double cost) {
-    phi__limits_charge_agent(agent, usage, cost);
-    phi__limits_charge_above(agent, usage, cost);
+PHI__FN void phi__charge_runs(phi__agent *agent, const phi_usage *usage, double cost) {
+    phi__charge_agent(agent, usage, cost);
+    phi__charge_above(agent, usage, cost);
 }
 
-PHI__FN void phi__limits_charge_turn(phi__run *run, const phi_usage *usage) {
+PHI__FN void phi__charge_turn(phi__run *run, const phi_usage *usage) {
     run->spent.turn = *usage;
-    phi__limits_charge(run, usage);
+    phi__charge(run, usage);
 }
 
-PHI__FN void phi__limits_charge_clear(phi__run *run) {
+PHI__FN void phi__charge_clear(phi__run *run) {
     memset(&run->spent.turn, 0, sizeof run->spent.turn);
     run->pot = false;
 }
 
-PHI__FN const phi__spent *phi__limits_charge_of(const phi__run *run) { return &run->spent; }
+PHI__FN const phi__spent *phi__charge_of(const phi__run *run) { return &run->spent; }
 
 /* ---- limits ---- */
 
@@ -324,11 +272,11 @@ PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms) {
 
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
     const phi_limits *limits = &run->limits;
-    const phi_usage *used = &phi__limits_charge_of(run)->usage;
-    uint64_t tokens = phi__limits_budget_sum(used->input, used->output);
+    const phi_usage *used = &phi__charge_of(run)->usage;
+    uint64_t tokens = phi__budget_sum(used->input, used->output);
     uint64_t now_us = phi__io_counted_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
-    phi__limits_pause_of(run, run->agent->handle);
+    phi__pause_by(run, run->agent->handle);
     if (limits->max_turns != PHI_UNLIMITED && run->turn.index >= limits->max_turns) {
         (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn.index,
                        (unsigned)limits->max_turns);
@@ -345,16 +293,15 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
                        (double)limits->max_duration_ms / 1000.0);
         return true;
     }
-    if (limits->max_cost > 0 && phi__limits_charge_of(run)->cost >= limits->max_cost) {
-        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)",
-                       phi__limits_charge_of(run)->cost, limits->max_cost);
+    if (limits->max_cost > 0 && phi__charge_of(run)->cost >= limits->max_cost) {
+        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", phi__charge_of(run)->cost,
+                       limits->max_cost);
         return true;
     }
     return false;
 }
 
-/* ======== Room in limits and budgets for a run's next model call: it is reserved, waited for,
-   or there is none. */
+/* ---- room for a run's next model call: reserved, waited for, or there is none ---- */
 
 /* The most that it may cost: its whole input, and its largest output. */
 PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_t size) {
@@ -363,40 +310,38 @@ PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_
     uint64_t out =
         agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
-    if (!phi__limits_budget_limited(agent)) return true;
+    if (!phi__budget_limited(agent)) return true;
     const phi_policy *policy = phi__projection_policy(agent);
     uint64_t in = phi__projection_view_tokens(agent) + phi__projection_overhead(run) + more;
-    for (const phi__input *input = phi__input_first(run); input != NULL; input = input->next)
+    for (const phi__input *input = run->poll.pending.head; input != NULL; input = input->next)
         in += phi_tokens_of_message(phi__projection_counter(agent), &input->message);
-    if (policy != NULL) {
-        uint64_t most = phi__policy_filled(policy).max_input_tokens;
-        if (in > most) in = most;
-    }
-    /* Makes a reservation in every budget of the line, or says why not. */
-    uint64_t tokens = in + out;
-    double cost = (double)in / 1e6 * rate + (double)out / 1e6 * rates->output;
+    if (policy != NULL) in = phi__limits_less(in, phi__policy_filled(policy).max_input_tokens);
     phi_spending wanted = PHI_ZERO;
-    wanted.tokens = tokens;
-    wanted.cost = cost;
+    wanted.tokens = in + out;
+    wanted.cost = (double)in / 1e6 * rate + (double)out / 1e6 * rates->output;
     wanted.requests = 1;
     return phi__limits_line_reserve(run, &wanted, reason, size);
 }
 
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait) {
-    phi__agent *agent = run->agent;
-    uint64_t after = UINT64_MAX;
-    if (!run->limits.pause || phi__limits_pause_over(run)) return PHI__RUN_ON;
+    phi_runtime *rt = run->agent->rt;
+    phi__pause *pause = &run->pause;
+    if (!run->limits.pause || pause->over) return PHI__RUN_ON;
     *wait = true;
-    phi__limits_budget_release(run); /* others may have it meanwhile */
-    if (phi__limits_pause_on(run)) {
-        phi__limits_pause_say(run, reason);
-        return run->state;
-    }
-    if (run->own.waits_ms != PHI_UNLIMITED) after = (uint64_t)run->own.waits_ms * 1000;
+    phi__budget_release(run); /* others may have it meanwhile */
+    phi__buf_clear(&pause->reason);
+    phi__buf_text(&pause->reason, reason);
+    if (pause->on) return run->state;
+    pause->on = true;
+    phi__list_push_first(&rt->paused, &pause->link);
+    run->timer.fire = phi__pause_timer;
+    uint64_t after =
+        run->own.waits_ms != PHI_UNLIMITED ? (uint64_t)run->own.waits_ms * 1000 : UINT64_MAX;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_PAUSED;
     event.text = phi_str_of(reason);
-    if (phi__limits_pause_begin(run, reason, after) && phi__events_emit(agent, &event, NULL, 0))
+    if (!pause->reason.failed && phi__io_deadline_set(rt->io, &run->timer, after) == PHI_OK &&
+        phi__events_emit(run->agent, &event, NULL, 0))
         return run->state;
     *wait = false;
     return PHI__RUN_LOST;
@@ -411,12 +356,6 @@ PHI__FN phi__state phi__reserve_refuse(phi__run *run, const char *reason) {
     return phi__attempt_refuse(run, failure);
 }
 
-/* ======== What a run says that a memory limit has ended. */
-
-static bool phi__at_limit_stops(const phi__agent *agent) {
-    return agent->desc.memory.at_limit == PHI_AT_MEMORY_LIMIT_STOP;
-}
-
 static void phi__at_limit_fill(phi__limit_failure *at_limit) {
     memset(&at_limit->failure, 0, sizeof at_limit->failure);
     at_limit->failure.kind = PHI_FAILURE_NO_MEMORY;
@@ -425,18 +364,18 @@ static void phi__at_limit_fill(phi__limit_failure *at_limit) {
 }
 
 PHI__FN bool phi__at_limit_name(phi__agent *agent) {
-    const char *what =
-        phi__at_limit_stops(agent)
-            ? "raise it, keep the thread in a store, or call phi_agent_replace_messages"
-            : "this run needs more than the older turns had; raise it";
     if (agent->desc.memory.limit_bytes == 0) return true;
-    agent->room.at_limit =
-        (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *agent->room.at_limit);
-    if (agent->room.at_limit == NULL) return false;
-    (void)snprintf(agent->room.at_limit->words, sizeof agent->room.at_limit->words,
+    phi__limit_failure *at_limit =
+        (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *at_limit);
+    agent->room.at_limit = at_limit;
+    if (at_limit == NULL) return false;
+    (void)snprintf(at_limit->words, sizeof at_limit->words,
                    "Out of memory: the agent's memory.limit_bytes, %llu, are used up: %s",
-                   (unsigned long long)agent->desc.memory.limit_bytes, what);
-    phi__at_limit_fill(agent->room.at_limit);
+                   (unsigned long long)agent->desc.memory.limit_bytes,
+                   agent->desc.memory.at_limit == PHI_AT_MEMORY_LIMIT_STOP
+                       ? "raise it, keep the thread in a store, or call phi_agent_replace_messages"
+                       : "this run needs more than the older turns had; raise it");
+    phi__at_limit_fill(at_limit);
     return true;
 }
 

@@ -4,22 +4,14 @@
 
    The list is prepared once a turn and is the same for all attempts. Without such a hook, the
    thread's own projection is used as it is, with its kept renderings. */
-#include "loop/model_call_in.h"
-
-#include "base/base_in.h"
-#include "loop/deferral_in.h"
-#include "loop/loop_in.h"
-#include "loop/provider_in.h"
-#include "wire/wire_in.h"
-#include "loop/feature_in.h"
-#include "loop/head_in.h"
-#include "loop/projection_in.h"
-#include "loop/turn_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 
-/* ======== The thinking of earlier answers that a request leaves out, since the messages
-   before it have changed (wire/prefix_in.h): a warning for the host, and figures for explain. */
+/* ---- the thinking of earlier answers that a request leaves out ----
+
+   The messages before it have changed (wire/wire_in.h): a warning for the host, and figures for
+   explain. */
 
 static const phi__prefix *phi__thinking_prefix(const phi__run *run) {
     if (run->agent->provider != NULL) return NULL; /* a host's own model: no codec has rendered */
@@ -47,16 +39,6 @@ static const char *phi__thinking_cause(const phi__run *run, const phi__prefix *p
     }
 }
 
-static bool phi__thinking_warn(phi__run *run, const phi__thinking *now) {
-    char words[200];
-    (void)snprintf(words, sizeof words, "The thinking of %llu answer%s is not sent any more: %s",
-                   (unsigned long long)now->dropped, now->dropped == 1 ? "" : "s", now->cause);
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_WARNING;
-    event.text = phi_str_of(words);
-    return phi__events_emit(run->agent, &event, NULL, 0);
-}
-
 /* After a request was rendered: emits one warning each time another change takes thinking away.
    False: no memory. */
 static bool phi__thinking_look(phi__run *run) {
@@ -71,7 +53,11 @@ static bool phi__thinking_look(phi__run *run) {
     }
     bool same = now.cause == was->cause; /* they are static */
     *was = now;
-    return same || now.cause == NULL || phi__thinking_warn(run, &now);
+    if (same || now.cause == NULL) return true;
+    char words[200];
+    (void)snprintf(words, sizeof words, "The thinking of %llu answer%s is not sent any more: %s",
+                   (unsigned long long)now.dropped, now.dropped == 1 ? "" : "s", now.cause);
+    return phi__events_warn(run->agent, phi_str_of(words));
 }
 
 PHI__FN bool phi__thinking_refused(const phi__run *run, const phi_failure *failure) {
@@ -94,17 +80,10 @@ PHI__FN void phi__thinking_mark(const phi__run *run, phi_message *answer) {
         }
 }
 
-/* ======== The making of a model call: the host's changes to the list of messages, and the
-   request, which is rendered in slices once a turn, and gets its key and its signature with each
-   attempt (turn.c).
-
-   The list is prepared once a turn and is the same for all attempts. Without such a hook, the
-   thread's own projection is used as it is, with its kept renderings. */
-
 /* ---- the host's list ---- */
 
 /* What there is to be changed. */
-static const phi__item *phi__model_call_list_ours(const phi__run *run, size_t *count) {
+static const phi__item *phi__ask_list_ours(const phi__run *run, size_t *count) {
     const phi__fold *fold = &run->agent->thread->fold;
     const phi__item *shown = phi__projection_list(run, count);
     if (shown != NULL) return shown;
@@ -112,9 +91,9 @@ static const phi__item *phi__model_call_list_ours(const phi__run *run, size_t *c
     return fold->items;
 }
 
-static bool phi__model_call_list_make(phi__run *run) {
+static bool phi__ask_list_make(phi__run *run) {
     size_t count;
-    const phi__item *ours = phi__model_call_list_ours(run, &count);
+    const phi__item *ours = phi__ask_list_ours(run, &count);
     run->listed.messages = (const phi_message **)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(count, 1), sizeof *run->listed.messages));
     if (run->listed.messages == NULL) return false;
@@ -135,7 +114,7 @@ typedef struct phi__places {
     size_t mask;
 } phi__places;
 
-static bool phi__model_call_places_init(phi__places *places, phi_arena *arena, size_t count) {
+static bool phi__ask_places_init(phi__places *places, phi_arena *arena, size_t count) {
     size_t cap = 16;
     while (cap / 2 < count) cap = phi__mul(cap, 2);
     places->mask = cap - 1;
@@ -143,24 +122,22 @@ static bool phi__model_call_places_init(phi__places *places, phi_arena *arena, s
     return places->table != NULL;
 }
 
-static phi__place *phi__model_call_places_find(const phi__places *places,
-                                               const phi_message *message) {
+static phi__place *phi__ask_places_find(const phi__places *places, const phi_message *message) {
     size_t i = (size_t)phi__hash_mix((uint64_t)(uintptr_t)message) & places->mask;
     while (places->table[i].message != NULL && places->table[i].message != message)
         i = (i + 1) & places->mask;
     return &places->table[i];
 }
 
-static void phi__model_call_places_add(const phi__places *places, const phi_message *message,
-                                       size_t at) {
-    phi__place *place = phi__model_call_places_find(places, message);
+static void phi__ask_places_add(const phi__places *places, const phi_message *message, size_t at) {
+    phi__place *place = phi__ask_places_find(places, message);
     if (place->message != NULL) return;
     place->message = message;
     place->at = at;
 }
 
 /* Takes the hook's list; its own messages are copied for the turn. NULLs are left out. */
-static bool phi__model_call_list_take(phi__run *run, const phi_hook *hook) {
+static bool phi__ask_list_take(phi__run *run, const phi_hook *hook) {
     const phi_message **list;
     phi__places ours;
     size_t n = 0;
@@ -168,14 +145,13 @@ static bool phi__model_call_list_take(phi__run *run, const phi_hook *hook) {
         return true;
     list = (const phi_message **)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(hook->message_count, 1), sizeof *list));
-    if (list == NULL || !phi__model_call_places_init(&ours, &run->arena, run->listed.count))
-        return false;
+    if (list == NULL || !phi__ask_places_init(&ours, &run->arena, run->listed.count)) return false;
     for (size_t i = 0; i < run->listed.count; i++)
-        phi__model_call_places_add(&ours, run->listed.messages[i], i);
+        phi__ask_places_add(&ours, run->listed.messages[i], i);
     for (size_t i = 0; i < hook->message_count; i++) {
         const phi_message *message = hook->messages[i];
         if (message == NULL || (message->content == NULL && message->content_count > 0)) continue;
-        list[n] = phi__model_call_places_find(&ours, message)->message != NULL
+        list[n] = phi__ask_places_find(&ours, message)->message != NULL
                       ? message
                       : phi_message_copy(message, &run->arena);
         if (list[n++] == NULL) return false;
@@ -185,129 +161,107 @@ static bool phi__model_call_list_take(phi__run *run, const phi_hook *hook) {
     return true;
 }
 
-static phi__state phi__model_call_list_hook(phi__run *run, phi_hook_point point, phi__state here,
-                                            phi__state next, bool *wait) {
+static phi__state phi__ask_list_hook(phi__run *run, phi_hook_point point, phi__state here,
+                                     phi__state next, bool *wait) {
     if (run->end.cancelled) {
-        phi__hooks_decision_drop(&run->decision);
+        phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
     if ((run->agent->desc.hook_points & (uint32_t)point) == 0) return next;
-    if (run->listed.messages == NULL && !phi__model_call_list_make(run)) return PHI__RUN_LOST;
+    if (run->listed.messages == NULL && !phi__ask_list_make(run)) return PHI__RUN_LOST;
     phi_hook hook = phi__hooks_make(run, point);
     hook.messages = run->listed.messages;
     hook.message_count = run->listed.count;
     phi__hooked hooked = phi__hooks_run(run, &hook);
     if (hooked == PHI__HOOK_ALLOW && (hook.messages != NULL || hook.message_count == 0) &&
-        !phi__model_call_list_take(run, &hook))
+        !phi__ask_list_take(run, &hook))
         hooked = PHI__HOOK_LOST;
     return phi__hooks_next(run, hooked, here, next, next, wait);
 }
 
-static void phi__model_call_list_pin_at(const phi__places *listed, const phi_message *message,
-                                        phi__segment *segment) {
-    if (phi__model_call_places_find(listed, message)->message != NULL) phi__segments_pin(segment);
-}
-
-PHI__FN bool phi__model_call_list_pin(phi__run *run) {
+PHI__FN bool phi__ask_list_pin(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     phi__places listed;
     phi_arena scratch;
-    size_t i, j;
     if (run->listed.messages == NULL) return true;
     phi_arena_init(&scratch, &run->agent->memory, 0);
-    bool done = phi__model_call_places_init(&listed, &scratch, run->listed.count);
-    for (i = 0; done && i < run->listed.count; i++)
-        phi__model_call_places_add(&listed, run->listed.messages[i], i);
-    for (i = 0; done && i < thread->log.held; i++)
-        if (thread->log.entries[i]->kind == PHI_ENTRY_MESSAGE)
-            phi__model_call_list_pin_at(&listed, thread->log.entries[i]->message,
-                                        thread->log.entries[i]->segment);
+    bool done = phi__ask_places_init(&listed, &scratch, run->listed.count);
+    for (size_t i = 0; done && i < run->listed.count; i++)
+        phi__ask_places_add(&listed, run->listed.messages[i], i);
+    for (size_t i = 0; done && i < thread->log.held; i++) {
+        const phi__entry *entry = thread->log.entries[i];
+        if (entry->kind == PHI_ENTRY_MESSAGE &&
+            phi__ask_places_find(&listed, entry->message)->message != NULL)
+            phi__segments_pin(entry->segment);
+    }
     for (const phi__op *op = done ? thread->ops.last : NULL; op != NULL; op = op->earlier)
-        for (i = 0; i < op->rewrite.span_count; i++)
-            for (j = 0; j < op->rewrite.spans[i].message_count; j++)
-                phi__model_call_list_pin_at(&listed, &op->rewrite.spans[i].messages[j],
-                                            op->segment);
+        for (size_t i = 0; i < op->rewrite.span_count; i++)
+            for (size_t j = 0; j < op->rewrite.spans[i].message_count; j++)
+                if (phi__ask_places_find(&listed, &op->rewrite.spans[i].messages[j])->message !=
+                    NULL)
+                    phi__segments_pin(op->segment);
     phi_arena_free(&scratch);
     return done;
 }
 
 /* The state where a hook is asked, or, where the agent does not want it, the one behind it. */
-static phi__state phi__model_call_hook_state(const phi__run *run, phi_hook_point point,
-                                             phi__state here, phi__state behind) {
+static phi__state phi__ask_hook_state(const phi__run *run, phi_hook_point point, phi__state here,
+                                      phi__state behind) {
     return (run->agent->desc.hook_points & (uint32_t)point) != 0 ? here : behind;
 }
 
-PHI__FN phi__state phi__model_call_transform(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__ask_transform(phi__run *run, bool *wait) {
     phi__state next;
     if (!run->end.cancelled && !phi__projection_ensure(run, &next)) return next;
-    next = phi__model_call_hook_state(run, PHI_HOOK_CONVERT_TO_LLM, PHI__RUN_CONVERT,
-                                      PHI__RUN_REQUEST);
-    return phi__model_call_list_hook(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM, next,
-                                     wait);
+    next = phi__ask_hook_state(run, PHI_HOOK_CONVERT_TO_LLM, PHI__RUN_CONVERT, PHI__RUN_REQUEST);
+    return phi__ask_list_hook(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM, next, wait);
 }
 
-PHI__FN phi__state phi__model_call_convert(phi__run *run, bool *wait) {
-    return phi__model_call_list_hook(run, PHI_HOOK_CONVERT_TO_LLM, PHI__RUN_CONVERT,
-                                     PHI__RUN_REQUEST, wait);
+PHI__FN phi__state phi__ask_convert(phi__run *run, bool *wait) {
+    return phi__ask_list_hook(run, PHI_HOOK_CONVERT_TO_LLM, PHI__RUN_CONVERT, PHI__RUN_REQUEST,
+                              wait);
 }
 
-/* they were called */
-static bool phi__model_call_list_listed(const phi__run *run) {
-    return run->listed.messages != NULL;
-}
+PHI__FN void phi__ask_list_clear(phi__run *run) { run->listed.messages = NULL; }
 
-PHI__FN void phi__model_call_list_clear(phi__run *run) { run->listed.messages = NULL; }
-
-/* Whether the hooks have left anything that can be sent; and the list as the encoder wants it. */
-static bool phi__model_call_has_items(const phi__run *run) {
-    size_t count = 0;
-    if (run->listed.messages == NULL) return phi__projection_list(run, &count) == NULL || count > 0;
-    for (size_t i = 0; i < run->listed.count; i++)
-        if (run->listed.messages[i]->role != PHI_ROLE_EXTENSION) return true;
-    return false;
-}
-
-/* The list in the encoder's form: the thread's own messages come with their kept renderings. */
-static bool phi__model_call_list_items(phi__run *run, const phi_message *const *list, size_t count,
-                                       const phi__item **items) {
-    size_t known_count;
-    const phi__item *known = phi__model_call_list_ours(run, &known_count);
-    phi__places ours;
-    phi__item *made =
-        (phi__item *)phi__arena_zero(&run->arena, phi__mul(phi__max(count, 1), sizeof *made));
-    if (made == NULL || !phi__model_call_places_init(&ours, &run->arena, known_count)) return false;
-    for (size_t i = 0; i < known_count; i++) phi__model_call_places_add(&ours, known[i].message, i);
-    for (size_t i = 0; i < count; i++) {
-        const phi__place *place = phi__model_call_places_find(&ours, list[i]);
-        made[i].message = list[i];
-        if (place->message != NULL) made[i] = known[place->at];
-    }
-    *items = made;
-    return true;
-}
-
-/* After the host's translation, if there is one. PHI_NO_MEMORY, or its status. */
-static phi_status phi__model_call_items(phi__run *run, const phi__item **items, size_t *count) {
+/* The list in the encoder's form, after the host's translation, if there is one: the thread's own
+   messages come with their kept renderings. PHI_NO_MEMORY, or the translation's status. */
+static phi_status phi__ask_items(phi__run *run, const phi__item **items, size_t *count) {
     const phi__agent *agent = run->agent;
-    const phi_message *const *list;
     if (run->listed.messages == NULL && agent->desc.translate_fn != NULL &&
-        !phi__model_call_list_make(run))
+        !phi__ask_list_make(run))
         return PHI_NO_MEMORY;
-    *items = phi__model_call_list_ours(run, count);
+    size_t known_count;
+    const phi__item *known = phi__ask_list_ours(run, &known_count);
+    *items = known;
+    *count = known_count;
     if (run->listed.messages == NULL) return PHI_OK;
-    list = run->listed.messages;
-    *count = run->listed.count;
+    const phi_message *const *list = run->listed.messages;
+    size_t n = run->listed.count;
     if (agent->desc.translate_fn != NULL) {
         phi_status status = agent->desc.translate_fn(agent->desc.user_data, &agent->desc.model,
                                                      run->listed.messages, run->listed.count,
-                                                     &run->arena, &list, count);
+                                                     &run->arena, &list, &n);
         if (status != PHI_OK) return status;
-        for (size_t i = 0; i < *count; i++)
+        for (size_t i = 0; i < n; i++)
             if (list == NULL || list[i] == NULL ||
                 (list[i]->content == NULL && list[i]->content_count > 0))
                 return PHI_BAD_ARG;
     }
-    return phi__model_call_list_items(run, list, *count, items) ? PHI_OK : PHI_NO_MEMORY;
+    phi__places ours;
+    phi__item *made =
+        (phi__item *)phi__arena_zero(&run->arena, phi__mul(phi__max(n, 1), sizeof *made));
+    if (made == NULL || !phi__ask_places_init(&ours, &run->arena, known_count))
+        return PHI_NO_MEMORY;
+    for (size_t i = 0; i < known_count; i++) phi__ask_places_add(&ours, known[i].message, i);
+    for (size_t i = 0; i < n; i++) {
+        const phi__place *place = phi__ask_places_find(&ours, list[i]);
+        made[i].message = list[i];
+        if (place->message != NULL) made[i] = known[place->at];
+    }
+    *items = made;
+    *count = n;
+    return PHI_OK;
 }
 
 enum {
@@ -320,7 +274,7 @@ enum {
 
 /* A host's own protocol has one name. A request that names its tools gets no raw ones. False: no
    memory. */
-static bool phi__model_call_offer(phi__run *run) {
+static bool phi__ask_offer(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__request_spec *spec = &run->attempt.spec;
     const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
@@ -336,19 +290,8 @@ static bool phi__model_call_offer(phi__run *run) {
                               &spec->tools, &spec->tool_count);
 }
 
-/* The model's extra, the agent's and the run's, in one. False: no memory. */
-static bool phi__model_call_extra(phi__run *run) {
-    const phi_agent_desc *desc = &run->agent->desc;
-    phi_str *extra = &run->attempt.spec.extra;
-    if (desc->model.extra == NULL && desc->options.extra == NULL && run->own.extra.len == 0)
-        return true;
-    return phi__extra_join(&run->arena, phi_str_of(desc->model.extra),
-                           phi_str_of(desc->options.extra), extra) &&
-           phi__extra_join(&run->arena, *extra, run->own.extra, extra);
-}
-
 /* PHI_BAD_ARG with a message: the target cannot give such an answer. */
-static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t words_size) {
+static phi_status phi__ask_fill_spec(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
     phi__toolset *set = agent->tools;
     phi__request_spec *spec = &run->attempt.spec;
@@ -367,9 +310,15 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
     words[0] = '\0';
     if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
                                  &set->arena) ||
-        !phi__model_call_offer(run) || !phi__model_call_extra(run))
+        !phi__ask_offer(run))
         return PHI_NO_MEMORY;
-    phi_status status = phi__model_call_items(run, &spec->items, &spec->item_count);
+    /* the model's extra, the agent's and the run's, in one */
+    const char *of_model = agent->desc.model.extra, *of_agent = agent->desc.options.extra;
+    if ((of_model != NULL || of_agent != NULL || run->own.extra.len > 0) &&
+        (!phi__extra_join(&run->arena, phi_str_of(of_model), phi_str_of(of_agent), &spec->extra) ||
+         !phi__extra_join(&run->arena, spec->extra, run->own.extra, &spec->extra)))
+        return PHI_NO_MEMORY;
+    phi_status status = phi__ask_items(run, &spec->items, &spec->item_count);
     spec->rewritten = run->agent->thread->ops.last != NULL || run->listed.messages != NULL ||
                       phi__thinking_left_out(run);
     spec->thinking_from = agent->prior.thinking.barred;
@@ -385,61 +334,57 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
 }
 
 /* Before anything was sent. */
-static phi__state phi__model_call_refuse_words(phi__run *run, const char *words,
-                                               phi_status status) {
+static phi__state phi__ask_refuse_words(phi__run *run, const char *words, phi_status status) {
     phi_failure failure = phi__failure_of(PHI_FAILURE_INVALID_REQUEST, false, words);
     return status == PHI_NO_MEMORY ? PHI__RUN_LOST : phi__attempt_failed(run, &failure, status);
 }
 
-static phi__state phi__model_call_refuse(phi__run *run, const char *what, phi_status status) {
+static phi__state phi__ask_refuse(phi__run *run, const char *what, phi_status status) {
     char words[120];
     (void)snprintf(words, sizeof words, "%s: %s", what, phi_status_text(status));
-    return phi__model_call_refuse_words(run, words, status);
+    return phi__ask_refuse_words(run, words, status);
 }
 
 /* Behind the request, and behind the key. */
-static phi__state phi__model_call_keyed(const phi__run *run) {
+static phi__state phi__ask_keyed(const phi__run *run) {
     return run->agent->codec->sign != NULL ? PHI__RUN_SIGN : PHI__RUN_SEND;
 }
 
-static phi__state phi__model_call_made(const phi__run *run) {
-    return phi__model_call_hook_state(run, PHI_HOOK_CREDENTIAL, PHI__RUN_CREDENTIAL,
-                                      phi__model_call_keyed(run));
-}
-
-/* Of a host's own model: the request of a first attempt, over HTTP. */
-static phi__state phi__model_call_provider_request(phi__run *run) {
-    phi_status status = phi__provider_request(run);
-    if (status == PHI_OK && !run->agent->in_process) status = phi__provider_encode(run);
-    return status == PHI_OK
-               ? PHI__RUN_CREDENTIAL
-               : phi__model_call_refuse(run, "the provider has refused the request", status);
-}
-
-PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__ask_request(phi__run *run, bool *wait) {
     char words[400];
     phi_status status;
     (void)wait;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (!run->attempt.encoding) {
-        if (!phi__model_call_has_items(run)) {
+        /* Have the hooks, or the policy, left anything that can be sent? */
+        size_t count = 0;
+        bool any = run->listed.messages == NULL &&
+                   (phi__projection_list(run, &count) == NULL || count > 0);
+        for (size_t i = 0; run->listed.messages != NULL && i < run->listed.count && !any; i++)
+            any = run->listed.messages[i]->role != PHI_ROLE_EXTENSION;
+        if (!any) {
             phi_failure failure = phi__failure_of(PHI_FAILURE_INVALID_REQUEST, false,
-                                                  phi__model_call_list_listed(run)
+                                                  run->listed.messages != NULL
                                                       ? "the hooks have left nothing to be sent"
                                                       : "the policy has left nothing to be sent");
             return phi__attempt_failed(run, &failure, PHI_BAD_ARG);
         }
-        status = phi__model_call_fill_spec(run, words, sizeof words);
-        if (words[0] != '\0') return phi__model_call_refuse_words(run, words, status);
-        if (status != PHI_OK)
-            return phi__model_call_refuse(run, "the translation has failed", status);
+        status = phi__ask_fill_spec(run, words, sizeof words);
+        if (words[0] != '\0') return phi__ask_refuse_words(run, words, status);
+        if (status != PHI_OK) return phi__ask_refuse(run, "the translation has failed", status);
         run->slices = false;
         phi__state outcome = phi__feature_run(run, PHI__POINT_REQUEST);
         if (outcome != PHI__RUN_ON) return outcome;
         run->attempt.hash = NULL;
         run->attempt.keyed = NULL;
         run->attempt.decoder = NULL; /* it went with the last turn's memory */
-        if (run->agent->provider != NULL) return phi__model_call_provider_request(run);
+        if (run->agent->provider != NULL) {
+            status = phi__provider_request(run);
+            if (status == PHI_OK && !run->agent->in_process) status = phi__provider_encode(run);
+            return status == PHI_OK
+                       ? PHI__RUN_CREDENTIAL
+                       : phi__ask_refuse(run, "the provider has refused the request", status);
+        }
         phi__encoder_begin(&run->attempt.encoder, run->agent->codec, &run->attempt.spec,
                            &run->arena);
         run->attempt.encoding = true;
@@ -449,14 +394,13 @@ PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait) {
     phi__encoder_free(&run->attempt.encoder);
     run->attempt.encoding = false;
     if (status == PHI_BAD_ARG)
-        return phi__model_call_refuse_words(run, run->attempt.encoder.refused, status);
-    return status == PHI_OK && phi__thinking_look(run) ? phi__model_call_made(run) : PHI__RUN_LOST;
+        return phi__ask_refuse_words(run, run->attempt.encoder.refused, status);
+    if (status != PHI_OK || !phi__thinking_look(run)) return PHI__RUN_LOST;
+    return phi__ask_hook_state(run, PHI_HOOK_CREDENTIAL, PHI__RUN_CREDENTIAL, phi__ask_keyed(run));
 }
 
-/* ---- keys ---- */
-
 /* The request's address anew, with another key; its body stays. */
-static phi_status phi__model_call_key(phi__run *run, phi_str key) {
+static phi_status phi__ask_key(phi__run *run, phi_str key) {
     phi_str copy;
     if (run->attempt.keyed == NULL)
         run->attempt.keyed = (phi_model *)phi_arena_alloc(&run->arena, sizeof *run->attempt.keyed);
@@ -472,19 +416,19 @@ static phi_status phi__model_call_key(phi__run *run, phi_str key) {
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__ask_credential(phi__run *run, bool *wait) {
     if (run->end.cancelled) {
-        phi__hooks_decision_drop(&run->decision);
+        phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
     if ((run->agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0)
-        return phi__model_call_keyed(run);
+        return phi__ask_keyed(run);
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_CREDENTIAL);
     hook.is_error = run->attempt.refused;
     hook.model = &run->agent->desc.model;
     phi__hooked hooked = phi__hooks_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
-        return phi__hooks_next(run, hooked, PHI__RUN_CREDENTIAL, phi__model_call_keyed(run),
+        return phi__hooks_next(run, hooked, PHI__RUN_CREDENTIAL, phi__ask_keyed(run),
                                PHI__RUN_TURN_END, wait);
     run->attempt.refused = false;
     phi_str key = phi__str_trim(phi__buf_str(&run->decision.reply));
@@ -496,11 +440,10 @@ PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait) {
     if (key.len == 0 && run->attempt.keyed != NULL) /* the attempt before had one of its own */
         key = phi_str_of(run->agent->desc.model.api_key);
     else if (key.len == 0)
-        return phi__model_call_keyed(run);
-    phi_status status = phi__model_call_key(run, key);
-    return status == PHI_OK
-               ? PHI__RUN_SIGN
-               : phi__model_call_refuse(run, "the provider has refused the request", status);
+        return phi__ask_keyed(run);
+    phi_status status = phi__ask_key(run, key);
+    return status == PHI_OK ? PHI__RUN_SIGN
+                            : phi__ask_refuse(run, "the provider has refused the request", status);
 }
 
 /* ---- signing ---- */
@@ -513,18 +456,7 @@ typedef struct phi__body_hash {
     phi__signing signing;
 } phi__body_hash;
 
-/* One slice; false: there is more. */
-static bool phi__model_call_hash(phi__run *run, phi__body_hash *hash) {
-    char bytes[PHI__MODEL_CALL_SLICE];
-    size_t n = phi_request_read(&run->attempt.encoder.request, hash->at, bytes, sizeof bytes);
-    phi__sha256_add(&hash->sha, bytes, n);
-    hash->at += n;
-    hash->done = hash->at >= phi_request_get_info(&run->attempt.encoder.request).length;
-    if (hash->done) phi__sha256_end(&hash->sha, hash->signing.body_sha256);
-    return hash->done;
-}
-
-PHI__FN phi__state phi__model_call_sign(phi__run *run) {
+PHI__FN phi__state phi__ask_sign(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     phi__body_hash *hash = run->attempt.hash;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
@@ -534,8 +466,18 @@ PHI__FN phi__state phi__model_call_sign(phi__run *run) {
         if (hash == NULL) return PHI__RUN_LOST;
         phi__sha256_begin(&hash->sha);
     }
-    while (!hash->done && !phi__model_call_hash(run, hash))
-        if (phi__slice_spent(&rt->slice)) return PHI__RUN_SIGN;
+    while (!hash->done) { /* a slice */
+        char bytes[PHI__MODEL_CALL_SLICE];
+        const phi_request *request = &run->attempt.encoder.request;
+        size_t n = phi_request_read(request, hash->at, bytes, sizeof bytes);
+        phi__sha256_add(&hash->sha, bytes, n);
+        hash->at += n;
+        hash->done = hash->at >= phi_request_get_info(request).length;
+        if (hash->done)
+            phi__sha256_end(&hash->sha, hash->signing.body_sha256);
+        else if (phi__slice_spent(&rt->slice))
+            return PHI__RUN_SIGN;
+    }
     hash->signing.wall_ms = phi__io_wall_ms(rt->io);
     run->agent->codec->sign(&run->attempt.encoder, &hash->signing);
     return run->attempt.encoder.failed ? PHI__RUN_LOST : PHI__RUN_SEND;

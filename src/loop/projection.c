@@ -4,13 +4,7 @@
    Made once for a model call, before the hooks see the list, and again after a compaction. Its cost
    depends on the messages sent, not on the length of the thread. A provider's report about the last
    answer is exact as long as the list has only grown since. */
-#include "loop/projection_in.h"
-
-#include "loop/deferral_in.h"
-#include "loop/loop_in.h"
-#include "model/event_parts.h"
-#include "model/tokens.h"
-#include "loop/turn_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 
@@ -27,12 +21,12 @@ PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent) {
 PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent) {
     const phi_token_counter *counter = phi__projection_counter(agent);
     const phi__toolset *set = agent->tools;
-    phi__deferral_plan plan = {PHI__DEFERRAL_NONE, false};
+    phi__defer_plan plan = {PHI__DEFERRAL_NONE, false};
     uint64_t sum = phi_tokens_of_text(counter, phi_str_of(agent->desc.format.schema));
     if (set->may_defer) plan = agent->rt->features.deferral->plan(agent);
     for (size_t i = 0; i < set->count; i++) {
-        if (phi__deferral_defers(plan, &set->tools[i]) &&
-            !phi__deferral_is_loaded(agent, set->views[i].name)) {
+        if (phi__defer_defers(plan, &set->tools[i]) &&
+            !phi__defer_is_loaded(agent, set->views[i].name)) {
             if (plan.way == PHI__DEFERRAL_OWN)
                 sum += phi_tokens_of_text(counter, set->views[i].name);
             continue;
@@ -123,8 +117,6 @@ PHI__FN void phi__projection_clear(phi__run *run) {
     run->projection.made = false;
 }
 
-/* ---- warnings ---- */
-
 static uint64_t phi__projection_limit(const phi__agent *agent) {
     const phi_policy *given = phi__projection_policy(agent);
     if (given == NULL) return agent->desc.model.context_window;
@@ -173,16 +165,6 @@ static bool phi__projection_emit(phi__run *run, phi_event_kind kind, phi_str tex
     return phi__events_emit(agent, &event, NULL, 0);
 }
 
-/* One each time a level is reached from below. */
-static bool phi__projection_warn(phi__run *run) {
-    uint8_t was = run->agent->context_level, now = phi__projection_level(run);
-    run->agent->context_level = now;
-    return now <= was ||
-           phi__projection_emit(run, PHI_EV_CONTEXT_WARNING,
-                                now == PHI__PROJECTION_AT_LIMIT ? PHI__LIT("at_limit")
-                                                                : PHI__LIT("approaching_limit"));
-}
-
 /* Once, until more entries need a summary; also when the summary cannot be begun. */
 static bool phi__projection_need(phi__run *run) {
     phi__agent *agent = run->agent;
@@ -199,30 +181,8 @@ static bool phi__projection_need(phi__run *run) {
     return true;
 }
 
-/* ---- the list ---- */
-
-/* With the kept renderings of messages that are sent as they stand in the thread. */
-static bool phi__projection_items(phi__run *run, const phi__projection *made) {
-    const phi__fold *fold = &run->agent->thread->fold;
-    phi__item *items = (phi__item *)phi__arena_zero(
-        &run->arena, phi__mul(phi__max(made->count, 1), sizeof *items));
-    if (items == NULL) return false;
-    for (size_t i = 0; i < made->count; i++) {
-        const phi_message *m = made->messages[i];
-        if (made->places[i] != SIZE_MAX) {
-            items[i] = fold->items[made->places[i]];
-            continue;
-        }
-        items[i].message = m;
-        if (m->role == PHI_ROLE_ASSISTANT)
-            items[i].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
-    }
-    run->projection.items = items;
-    run->projection.count = made->count;
-    return true;
-}
-
 static bool phi__projection_make(phi__run *run) {
+    const phi__fold *fold = &run->agent->thread->fold;
     phi__project_order order;
     phi__projection made;
     run->projection.items = NULL;
@@ -232,8 +192,22 @@ static bool phi__projection_make(phi__run *run) {
         return true;
     }
     order.extensions = true; /* a hook may make messages of them */
-    if (phi__project(&order, &run->arena, &made) != PHI_OK || !phi__projection_items(run, &made))
-        return false;
+    if (phi__project(&order, &run->arena, &made) != PHI_OK) return false;
+    phi__item *items =
+        (phi__item *)phi__arena_zero(&run->arena, phi__mul(phi__max(made.count, 1), sizeof *items));
+    if (items == NULL) return false;
+    for (size_t i = 0; i < made.count; i++) {
+        const phi_message *m = made.messages[i];
+        if (made.places[i] != SIZE_MAX) { /* as it is in the thread, with its kept rendering */
+            items[i] = fold->items[made.places[i]];
+            continue;
+        }
+        items[i].message = m;
+        if (m->role == PHI_ROLE_ASSISTANT)
+            items[i].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
+    }
+    run->projection.items = items;
+    run->projection.count = made.count;
     run->agent->projected->last = made.meta;
     return true;
 }
@@ -241,10 +215,17 @@ static bool phi__projection_make(phi__run *run) {
 PHI__FN bool phi__projection_ensure(phi__run *run, phi__state *next) {
     if (run->projection.made) return true;
     run->projection.made = true;
-    if (!phi__projection_make(run) || !phi__projection_warn(run) || !phi__projection_need(run)) {
-        *next = PHI__RUN_LOST;
+    *next = PHI__RUN_LOST;
+    if (!phi__projection_make(run)) return false;
+    /* One warning each time a level is reached from below. */
+    uint8_t was = run->agent->context_level, now = phi__projection_level(run);
+    run->agent->context_level = now;
+    if (now > was &&
+        !phi__projection_emit(run, PHI_EV_CONTEXT_WARNING,
+                              now == PHI__PROJECTION_AT_LIMIT ? PHI__LIT("at_limit")
+                                                              : PHI__LIT("approaching_limit")))
         return false;
-    }
+    if (!phi__projection_need(run)) return false;
     if (run->projection.items == NULL || !run->agent->projected->last.overflow) return true;
     /* It is known before it is sent: handled like a provider's refusal. */
     const phi_projection_meta *meta = &run->agent->projected->last;
@@ -261,7 +242,7 @@ PHI__FN bool phi__projection_ensure(phi__run *run, phi__state *next) {
     return false;
 }
 
-/* ======== Estimates the tokens that a rewrite would take out of an agent's view. */
+/* ---- the tokens that a rewrite would take out of an agent's view ---- */
 
 PHI__FN bool phi__weigh_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item) {
     while (*span < rewrite->span_count && rewrite->spans[*span].to < item->from) ++*span;

@@ -3,21 +3,13 @@
 
    Over HTTP the provider is one codec more: its functions are called in the places of ours. In
    process there is no transfer: the run is woken in each step and polls. */
-#include "loop/provider_in.h"
-
-#include "model/model_in.h"
-#include "wire/wire_in.h"
-#include "loop/events_in.h"
-
-static const phi__codec *phi__provider_codec(void);
+#include "loop/inner_in.h"
 
 struct phi__provider_node {
     struct phi__provider_node *next;
     phi_provider provider;
     size_t name_bytes;
 };
-
-/* ---- which there are ---- */
 
 PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
                                        const phi_provider *provider) {
@@ -53,43 +45,28 @@ PHI__FN void phi__provider_free_all(phi_runtime *rt) {
     }
 }
 
-/* ---- calling the host ---- */
-
-static bool phi__provider_tools(phi__run *run, phi_model_request *request) {
-    const phi__request_spec *spec = &run->attempt.spec;
-    phi_tool_spec *specs = (phi_tool_spec *)phi_arena_alloc(
-        &run->arena, phi__mul(phi__max(spec->tool_count, 1), sizeof *specs));
-    if (specs == NULL) return false;
-    for (size_t i = 0; i < spec->tool_count; i++) {
-        specs[i].name = spec->tools[i].name;
-        specs[i].description = spec->tools[i].description;
-        specs[i].schema = spec->tools[i].schema;
-        specs[i].strict = spec->tools[i].strict != NULL;
-        specs[i].raw = spec->tools[i].raw;
-    }
-    request->tools = specs;
-    request->tool_count = spec->tool_count;
-    return true;
-}
-
-static phi_status phi__provider_messages(phi__run *run, phi_model_request *request) {
-    const phi__request_spec *spec = &run->attempt.spec;
-    const phi_message **list = (const phi_message **)phi_arena_alloc(
-        &run->arena, phi__mul(phi__max(spec->item_count, 1), sizeof *list));
-    if (list == NULL) return PHI_NO_MEMORY;
-    for (size_t i = 0; i < spec->item_count; i++) list[i] = spec->items[i].message;
-    request->messages = list;
-    request->message_count = spec->item_count;
-    if (run->agent->desc.translate_fn != NULL) return PHI_OK;
-    return phi_translate(spec->model, list, spec->item_count, &run->arena, &request->messages,
-                         &request->message_count);
-}
-
 PHI__FN phi_status phi__provider_request(phi__run *run) {
     const phi__request_spec *spec = &run->attempt.spec;
+    phi_arena *arena = &run->arena;
     phi_request_options options = spec->options;
-    phi_model_request *request = (phi_model_request *)phi__arena_zero(&run->arena, sizeof *request);
-    if (request == NULL || !phi__provider_tools(run, request)) return PHI_NO_MEMORY;
+    phi_model_request *request = (phi_model_request *)phi__arena_zero(arena, sizeof *request);
+    phi_tool_spec *tools = (phi_tool_spec *)phi_arena_alloc(
+        arena, phi__mul(phi__max(spec->tool_count, 1), sizeof *tools));
+    const phi_message **list = (const phi_message **)phi_arena_alloc(
+        arena, phi__mul(phi__max(spec->item_count, 1), sizeof *list));
+    if (request == NULL || tools == NULL || list == NULL) return PHI_NO_MEMORY;
+    for (size_t i = 0; i < spec->tool_count; i++) {
+        tools[i].name = spec->tools[i].name;
+        tools[i].description = spec->tools[i].description;
+        tools[i].schema = spec->tools[i].schema;
+        tools[i].strict = spec->tools[i].strict != NULL;
+        tools[i].raw = spec->tools[i].raw;
+    }
+    for (size_t i = 0; i < spec->item_count; i++) list[i] = spec->items[i].message;
+    request->tools = tools;
+    request->tool_count = spec->tool_count;
+    request->messages = list;
+    request->message_count = spec->item_count;
     request->agent = run->agent->handle;
     request->system_prompt = spec->system_prompt;
     request->tool_choice = spec->tool_choice;
@@ -100,32 +77,11 @@ PHI__FN phi_status phi__provider_request(phi__run *run) {
     options.temperature = spec->temperature;
     options.has_temperature = spec->temperature >= 0;
     options.extra = spec->extra.len > 0 ? spec->extra.at : NULL;
-    if (!phi__takes_copy(&run->arena, &options, &request->options)) return PHI_NO_MEMORY;
+    if (!phi__takes_copy(arena, &options, &request->options)) return PHI_NO_MEMORY;
     run->hosted.request = request;
-    return phi__provider_messages(run, request);
-}
-
-PHI__FN phi_status phi__provider_encode(phi__run *run) {
-    const phi_provider *provider = run->agent->provider;
-    phi__encoder *e = &run->attempt.encoder;
-    phi_http_request http = PHI_ZERO;
-    run->hosted.request->model = run->attempt.spec.model;
-    phi_status status =
-        provider->encode(provider->user_data, run->hosted.request, &run->arena, &http);
-    if (status != PHI_OK) return status;
-    phi__encoder_begin(e, phi__provider_codec(), &run->attempt.spec, &run->arena);
-    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
-    phi__encode_header(e, "accept", PHI__LIT("text/event-stream, application/json"));
-    for (size_t i = 0; i < http.header_count; i++)
-        if (http.headers[i].name != NULL)
-            phi__encode_header(e, http.headers[i].name, phi_str_of(http.headers[i].value));
-    phi__encode_model_headers(e);
-    phi__encode_request(e, phi_str_of(http.method != NULL ? http.method : "POST"),
-                        phi_str_of(http.url != NULL ? http.url : run->attempt.spec.model->base_url),
-                        http.body);
-    status = e->failed ? PHI_NO_MEMORY : PHI_OK;
-    phi__encoder_free(e);
-    return status;
+    if (run->agent->desc.translate_fn != NULL) return PHI_OK;
+    return phi_translate(spec->model, list, spec->item_count, arena, &request->messages,
+                         &request->message_count);
 }
 
 /* ---- its stream, over HTTP ---- */
@@ -191,14 +147,30 @@ static const phi__codec *phi__provider_codec(void) {
     return &codec;
 }
 
-/* ---- in process ---- */
-
-static void phi__provider_leave(phi__run *run) {
-    phi_runtime *rt = run->agent->rt;
-    if (!run->hosted.in_list) return;
-    run->hosted.in_list = false;
-    phi__list_take(&rt->polled, &run->hosted.link);
+PHI__FN phi_status phi__provider_encode(phi__run *run) {
+    const phi_provider *provider = run->agent->provider;
+    phi__encoder *e = &run->attempt.encoder;
+    phi_http_request http = PHI_ZERO;
+    run->hosted.request->model = run->attempt.spec.model;
+    phi_status status =
+        provider->encode(provider->user_data, run->hosted.request, &run->arena, &http);
+    if (status != PHI_OK) return status;
+    phi__encoder_begin(e, phi__provider_codec(), &run->attempt.spec, &run->arena);
+    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
+    phi__encode_header(e, "accept", PHI__LIT("text/event-stream, application/json"));
+    for (size_t i = 0; i < http.header_count; i++)
+        if (http.headers[i].name != NULL)
+            phi__encode_header(e, http.headers[i].name, phi_str_of(http.headers[i].value));
+    phi__encode_model_headers(e);
+    phi__encode_request(e, phi_str_of(http.method != NULL ? http.method : "POST"),
+                        phi_str_of(http.url != NULL ? http.url : run->attempt.spec.model->base_url),
+                        http.body);
+    status = e->failed ? PHI_NO_MEMORY : PHI_OK;
+    phi__encoder_free(e);
+    return status;
 }
+
+/* ---- in process ---- */
 
 PHI__FN phi_status phi__provider_open(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
@@ -237,7 +209,8 @@ PHI__FN bool phi__provider_poll(phi__run *run, bool *wait) {
 PHI__FN void phi__provider_close(phi__run *run) {
     const phi_provider *provider = run->agent->provider;
     if (!run->hosted.open) return;
-    phi__provider_leave(run);
+    if (run->hosted.in_list) phi__list_take(&run->agent->rt->polled, &run->hosted.link);
+    run->hosted.in_list = false;
     if (run->hosted.in_call && !run->agent->rt->abandoned) return; /* it is at work: afterwards */
     run->hosted.open = false;
     provider->close(provider->user_data, run->hosted.call);
@@ -247,8 +220,6 @@ PHI__FN void phi__provider_wake_all(phi_runtime *rt) {
     for (phi__link *link = rt->polled.first; link != NULL; link = link->next)
         phi__schedule_wake(PHI__OWNER(link, phi__run, hosted.link));
 }
-
-/* ---- public ---- */
 
 PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider) {
     struct phi__provider_node *node;
@@ -267,8 +238,10 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
     return PHI_OK;
 }
 
-/* ======== A model and how it is spoken to: what an agent has of its model, as one value that
-   can be made before it is needed and exchanged without memory. */
+/* ---- a model and how it is spoken to ----
+
+   It is what an agent has of its model, as one value that can be made before it is needed and
+   exchanged without memory. */
 
 enum {
     PHI__SPEAKER_WINDOW = 128000,
@@ -282,29 +255,6 @@ static bool phi__speaker_text(phi_arena *arena, const char *text, const char **o
     return true;
 }
 
-static bool phi__speaker_headers(phi_arena *arena, const phi_model *model, phi__speaker *out) {
-    phi_model_header *headers =
-        (phi_model_header *)phi_arena_alloc(arena, phi__mul(model->header_count, sizeof *headers));
-    if (headers == NULL) return false;
-    for (size_t i = 0; i < model->header_count; i++)
-        if (!phi__speaker_text(arena, model->headers[i].name, &headers[i].name) ||
-            !phi__speaker_text(arena, model->headers[i].value, &headers[i].value))
-            return false;
-    out->model.headers = headers;
-    return true;
-}
-
-static bool phi__speaker_provider(phi_arena *arena, const phi_provider *given, phi__speaker *out) {
-    phi_provider *copy;
-    out->own = NULL;
-    if (given == NULL) return true;
-    copy = (phi_provider *)phi_arena_alloc(arena, sizeof *copy);
-    if (copy == NULL) return false;
-    *copy = *given;
-    out->own = copy;
-    return phi__speaker_text(arena, given->protocol, &copy->protocol);
-}
-
 PHI__FN void phi__speaker_by(phi__speaker *seat, const phi_provider *own) {
     seat->own = seat->provider = own;
     seat->in_process = own->open != NULL;
@@ -316,7 +266,14 @@ PHI__FN bool phi__speaker_take(const phi_runtime *rt, phi_arena *arena, const ph
     phi_model *copy = &out->model;
     const char *named = model->provider != NULL ? model->provider : model->protocol;
     *copy = *model;
-    if (!phi__speaker_provider(arena, own, out)) return false;
+    out->own = NULL;
+    if (own != NULL) {
+        phi_provider *kept = (phi_provider *)phi_arena_alloc(arena, sizeof *kept);
+        if (kept == NULL) return false;
+        *kept = *own;
+        out->own = kept;
+        if (!phi__speaker_text(arena, own->protocol, &kept->protocol)) return false;
+    }
     named = phi__message_read_provider(phi_str_of(named), phi_str_of(model->protocol)).at;
     out->provider = out->own;
     if (out->provider == NULL) out->provider = phi__provider_find(rt, phi_str_of(model->protocol));
@@ -324,17 +281,26 @@ PHI__FN bool phi__speaker_take(const phi_runtime *rt, phi_arena *arena, const ph
     out->codec = out->provider != NULL ? phi__provider_codec() : phi__codec_of(rt->codecs, model);
     if (copy->context_window == 0) copy->context_window = PHI__SPEAKER_WINDOW;
     if (copy->max_tokens == 0) copy->max_tokens = PHI__SPEAKER_MAX_TOKENS;
-    return phi__speaker_text(arena, model->protocol, &copy->protocol) &&
-           phi__speaker_text(arena, model->id, &copy->id) &&
-           phi__speaker_text(arena, model->name != NULL ? model->name : model->id, &copy->name) &&
-           phi__speaker_text(arena, named, &copy->provider) &&
-           phi__speaker_text(arena, model->base_url, &copy->base_url) &&
-           (model->api_key == NULL || model->api_key[0] == '\0' ||
-            phi__speaker_text(arena, model->api_key, &copy->api_key)) &&
-           (model->api_version == NULL ||
-            phi__speaker_text(arena, model->api_version, &copy->api_version)) &&
-           (model->extra == NULL || phi__speaker_text(arena, model->extra, &copy->extra)) &&
-           phi__speaker_headers(arena, model, out);
+    if (!phi__speaker_text(arena, model->protocol, &copy->protocol) ||
+        !phi__speaker_text(arena, model->id, &copy->id) ||
+        !phi__speaker_text(arena, model->name != NULL ? model->name : model->id, &copy->name) ||
+        !phi__speaker_text(arena, named, &copy->provider) ||
+        !phi__speaker_text(arena, model->base_url, &copy->base_url) ||
+        (model->api_key != NULL && model->api_key[0] != '\0' &&
+         !phi__speaker_text(arena, model->api_key, &copy->api_key)) ||
+        (model->api_version != NULL &&
+         !phi__speaker_text(arena, model->api_version, &copy->api_version)) ||
+        (model->extra != NULL && !phi__speaker_text(arena, model->extra, &copy->extra)))
+        return false;
+    phi_model_header *headers =
+        (phi_model_header *)phi_arena_alloc(arena, phi__mul(model->header_count, sizeof *headers));
+    if (headers == NULL) return false;
+    for (size_t i = 0; i < model->header_count; i++)
+        if (!phi__speaker_text(arena, model->headers[i].name, &headers[i].name) ||
+            !phi__speaker_text(arena, model->headers[i].value, &headers[i].value))
+            return false;
+    copy->headers = headers;
+    return true;
 }
 
 PHI__FN phi__speaker phi__speaker_of(const phi__agent *agent) {

@@ -1,35 +1,10 @@
 /* run.c - makes, begins, detaches, destroys and fails runs. A run without memory ends with an error
    event that needs none, and leaves an agent that can be prompted again. */
-#include "loop/run_in.h"
-
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "model/event_parts.h"
-#include "loop/events_in.h"
-#include "loop/feature_in.h"
-#include "loop/input_in.h"
-#include "loop/limits_in.h"
-#include "loop/projection_in.h"
-#include "loop/schedule_in.h"
-#include "loop/session_in.h"
-#include "loop/tools_in.h"
-#include "loop/turn_in.h"
+#include "loop/inner_in.h"
 
 static phi__refusals phi__run_refusals(const phi__agent *agent);
 static const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                  const phi__refusals *since);
-
-/* ======== The first entries of a run: its beginning is in the log before any event, its
-   prompts are kept beside it until the filters have passed them. */
-
-/* A history that came from elsewhere, or that runs of other agents went over, has runs that are not
-   counted yet. The run it continues need not be in the log. */
-static bool phi__draft_count_on(phi__agent *agent, const phi__run_order *order) {
-    phi__sessions *sessions = &agent->rt->sessions;
-    return phi__session_read(sessions, agent->line.session, agent->thread) &&
-           (order->parent_loop_id.len == 0 ||
-            phi__session_saw(sessions, agent->line.session, order->parent_loop_id));
-}
 
 static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
@@ -37,10 +12,16 @@ static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
     uint32_t n;
     if (order->loop_id.len > 0)
         return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
-    if (!phi__draft_count_on(agent, order)) return false;
+    /* A history that came from elsewhere, or that runs of other agents went over, has runs that are
+       not counted yet. The run it continues need not be in the log. */
+    phi__sessions *sessions = &agent->rt->sessions;
+    if (!phi__session_read(sessions, agent->line.session, agent->thread) ||
+        (order->parent_loop_id.len > 0 &&
+         !phi__session_saw(sessions, agent->line.session, order->parent_loop_id)))
+        return false;
     phi__buf_init(&name, &agent->memory);
     do { /* a host may have given an id of this form */
-        n = phi__session_next(&agent->rt->sessions, agent->line.session, agent->line.segment);
+        n = phi__session_next(sessions, agent->line.session, agent->line.segment);
         phi__buf_clear(&name);
         phi__buf_add_str(&name, agent->line.session->id);
         phi__buf_char(&name, '.');
@@ -48,25 +29,11 @@ static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
         phi__buf_char(&name, '.');
         phi__buf_u64(&name, (uint64_t)n);
     } while (n != 0 && !name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
-    if (n == 0) {
-        phi__buf_free(&name);
-        return false;
-    }
-    bool done = !name.failed &&
+    bool done = n != 0 && !name.failed &&
                 phi__arena_str(phi__thread_room(agent->thread), phi__buf_str(&name), &run->loop_id);
     phi__buf_free(&name);
-    if (!done) phi__session_undo(agent->line.session, agent->line.segment);
+    if (!done && n != 0) phi__session_undo(agent->line.session, agent->line.segment);
     return done;
-}
-
-/* A loop id of ours begins with the session's. */
-static bool phi__draft_session(phi__run *run, phi_loop_info *info) {
-    phi_str id = run->agent->line.session->id;
-    if (phi__str_starts(run->loop_id, id.at)) {
-        info->session_id = phi__str(run->loop_id.at, id.len);
-        return true;
-    }
-    return phi__arena_str(phi__thread_room(run->agent->thread), id, &info->session_id);
 }
 
 /* Who and from where, in the thread: a lent one outlives the agent. */
@@ -74,7 +41,7 @@ static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
     phi_arena *arena = phi__thread_room(agent->thread);
     phi_loop_info *info = (phi_loop_info *)phi__arena_zero(arena, sizeof *info);
-    phi_str parent = order->parent_loop_id;
+    phi_str parent = order->parent_loop_id, session = agent->line.session->id;
     char tag[PHI__DATE_BYTES];
     tag[0] = '\0';
     if (info == NULL) return false;
@@ -86,8 +53,10 @@ static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
     info->loop_id = run->loop_id;
     info->continuation = order->continuation;
     run->info = info;
+    bool ours = phi__str_starts(run->loop_id, session.at); /* it begins with the session's id */
+    if (ours) info->session_id = phi__str(run->loop_id.at, session.len);
     return phi__arena_str(arena, agent->agent_id, &info->agent_id) &&
-           phi__draft_session(run, info) &&
+           (ours || phi__arena_str(arena, session, &info->session_id)) &&
            phi__loops_info_prompt(agent->thread, arena, agent->system_prompt, info) &&
            phi__arena_str(arena, parent, &info->parent_loop_id) &&
            phi__arena_str(arena, phi_str_of(order->metadata), &info->metadata) &&
@@ -142,8 +111,6 @@ static bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     return false;
 }
 
-/* ---- in another log ---- */
-
 /* The entry of its beginning, and its prompts behind it; NULL: no memory. */
 static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
                                     const phi_thread *before) {
@@ -187,32 +154,23 @@ PHI__FN bool phi__draft_rehome(phi__run *run, const phi_thread *before) {
     return true;
 }
 
-/* ======== The responses of phi_prompt_with, from the run's side: filled in when the run ends.
-
-   A response outlives its run and never its agent. Everything that may fail has been done before
-   the run begins, so that closing one needs no memory. */
-
-/* The last answer of a run: behind it stand at most the results of its calls and what stopped
-   it. */
-static const phi__entry *phi__responses_entry(const phi__run *run) {
-    const phi_thread *thread = run->agent->thread;
-    size_t i = thread->messages.held;
-    for (; i > 0 && thread->messages.at[i - 1]->ordinal >= run->said.first_message; i--)
-        if (thread->messages.at[i - 1]->message->role == PHI_ROLE_ASSISTANT)
-            return thread->messages.at[i - 1];
-    return NULL;
-}
-
 PHI__FN void phi__responses_update(phi__response *response, const phi__run *run) {
-    const phi__entry *last = phi__responses_entry(run);
-    response->message = last != NULL ? last->message : NULL;
-    response->message_in = last != NULL ? last->segment : NULL;
+    const phi_thread *thread = run->agent->thread;
+    /* The run's last answer: after it come at most results of its calls, and what stopped it. */
+    response->message = NULL;
+    response->message_in = NULL;
+    for (size_t i = thread->messages.held; i > 0 && response->message == NULL; i--) {
+        const phi__entry *entry = thread->messages.at[i - 1];
+        if (entry->ordinal < run->said.first_message) break;
+        if (entry->message->role != PHI_ROLE_ASSISTANT) continue;
+        response->message = entry->message;
+        response->message_in = entry->segment;
+    }
     response->loop_id = run->loop_id;
-    response->rest_in =
-        run->agent->thread->log.segments.current; /* where the run's last words are */
+    response->rest_in = thread->log.segments.current; /* where the run's last words are */
     response->failure = run->failure;
-    response->usage = phi__limits_charge_of(run)->usage;
-    response->cost = phi__limits_charge_of(run)->cost;
+    response->usage = run->spent.usage;
+    response->cost = run->spent.cost;
     response->first_delta_ms = run->first_delta_ms;
 }
 
@@ -245,10 +203,6 @@ PHI__FN void phi__responses_drop_one(phi__response *response) {
 PHI__FN void phi__responses_drop(phi__agent *agent) {
     while (agent->responses != NULL) phi__responses_drop_one(agent->responses);
 }
-
-/* ========
-   Makes, begins, detaches, destroys and fails runs. A run without memory ends with an error
-   event that needs none, and leaves an agent that can be prompted again. */
 
 /* ---- beginning ---- */
 
@@ -320,9 +274,9 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
                                                          : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 512);
     phi__attempt_init(run);
-    phi__hooks_decision_init(&run->decision, run, NULL);
-    phi__input_filter_init(run);
-    phi__limits_pause_init(run);
+    phi__decision_init(&run->decision, run->agent, run, NULL);
+    phi__filter_init(run);
+    phi__buf_init(&run->pause.reason, &agent->memory);
     run->own.has_temperature = order->has_temperature;
     run->own.temperature = order->temperature;
     if (phi__run_take_text(run, phi_str_of(order->extra), &run->own.extra) &&
@@ -339,10 +293,10 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__schedule_unready(run);
     phi__input_end(run);
-    phi__input_filter_end(run);
-    phi__limits_pause_free(run);
+    phi__filter_end(run);
+    phi__buf_free(&run->pause.reason);
     phi__run_drop_text(run, run->end.reason);
-    phi__tools_round_free(run);
+    phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
     phi__free(&agent->memory, run->own.policy, sizeof *run->own.policy);
     phi__run_drop_text(run, run->own.extra);
     phi__run_drop_text(run, run->own.context);
@@ -427,10 +381,10 @@ PHI__FN void phi__run_detach(phi__run *run) {
     phi__schedule_unready(run);
     if (!run->end.over) phi__attempt_charge(run); /* those above pay for it */
     run->end.over = true;
-    phi__limits_pause_end(run);
+    phi__pause_end(run);
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
-    phi__hooks_decision_drop(&run->decision);
-    phi__limits_budget_release(run);
+    phi__decision_drop(&run->decision);
+    phi__budget_release(run);
     phi__tools_detach(run);
     phi__attempt_detach(run);
 }
@@ -438,10 +392,10 @@ PHI__FN void phi__run_detach(phi__run *run) {
 PHI__FN void phi__run_destroy(phi__run *run) {
     phi__agent *agent = run->agent;
     run->end.over = true;
-    phi__limits_pause_end(run);
+    phi__pause_end(run);
     phi__io_timer_clear(agent->rt->io, &run->timer);
-    phi__hooks_decision_drop(&run->decision);
-    phi__limits_budget_release(run);
+    phi__decision_drop(&run->decision);
+    phi__budget_release(run);
     phi__attempt_drop(run);
     phi__tools_drop(run);
     agent->run = NULL;
@@ -495,13 +449,13 @@ static bool phi__run_is_memory_failure(const phi__run *run) {
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was emitted already */
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
-    phi__hooks_decision_drop(&run->decision);
-    phi__limits_pause_end(run);
+    phi__decision_drop(&run->decision);
+    phi__pause_end(run);
     phi__attempt_charge(run);
     phi__attempt_drop(run);
     phi__tools_drop(run);
     run->reply = NULL;
-    phi__tools_round_forget(run);
+    run->tools.count = 0;
     const phi_failure *why = phi__run_limit_failure(run->agent, &run->refusals);
     if (why == NULL) why = &phi__run_out_of_memory;
     if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);

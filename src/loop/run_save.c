@@ -2,41 +2,18 @@
 
    What can be made again is not written: a request, a stream under way, a question to a hook. The
    states between a turn's beginning and its answer are all written as the first of them. */
-#include "loop/loop_in.h"
+#include "loop/inner_in.h"
 
-#include "base/base_in.h"
-#include "model/model_in.h"
-#include "persist/persist_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
-#include "loop/events_in.h"
-#include "loop/input_in.h"
-#include "loop/projection_in.h"
-#include "loop/run_in.h"
-#include "loop/tools_in.h"
+/* ---- tables of the plain fields: written as they are, and read back ---- */
 
-/* run_save.c: fields that are written as they are, and read back: of what `from` and `to`
-   are. */
-typedef enum phi__run_save_part {
-    PHI__RUN_SAVE_RUN,     /* phi__run */
-    PHI__RUN_SAVE_FLAGS,   /* phi__run */
-    PHI__RUN_SAVE_LIMITS,  /* phi_limits */
-    PHI__RUN_SAVE_POLICY,  /* phi_policy */
-    PHI__RUN_SAVE_FAILURE, /* phi_failure */
-    PHI__RUN_SAVE_CALLS,   /* phi__run */
-    PHI__RUN_SAVE_CALL     /* phi__toolcall */
-} phi__run_save_part;
-
-/* ======== Tables of the plain fields of a run, its parts and its tool calls. */
-
-static const phi__field phi__run_save_run_fields[] = {
+static const phi__field phi__save_run_fields[] = {
     PHI__FIELD(phi__run, start.trigger, "trigger", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, turn.index, "turn_index", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, said.first_message, "first_message", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, said.emitted_messages, "told_messages", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__run_save_flags_fields[] = {
+static const phi__field phi__save_flags_fields[] = {
     PHI__FIELD(phi__run, end.cancelled, "cancelled", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, end.stopping, "stopping", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, start.emitted, "opened", PHI__FIELD_BOOL, PHI__FIELD_SET),
@@ -48,13 +25,13 @@ static const phi__field phi__run_save_flags_fields[] = {
     PHI__FIELD(phi__run, tools.answered, "answered", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, tools.repeated, "doomed", PHI__FIELD_BOOL, PHI__FIELD_SET)};
 
-static const phi__field phi__run_save_limits_fields[] = {
+static const phi__field phi__save_limits_fields[] = {
     PHI__FIELD(phi_limits, max_turns, "max_turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_limits, max_tokens, "max_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_limits, max_duration_ms, "max_duration_ms", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_limits, max_cost, "max_cost", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__run_save_policy_fields[] = {
+static const phi__field phi__save_policy_fields[] = {
     PHI__FIELD(phi_policy, max_input_tokens, "max_input_tokens", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_policy, reserve_output_tokens, "reserve_output_tokens", PHI__FIELD_UINT,
@@ -68,7 +45,7 @@ static const phi__field phi__run_save_policy_fields[] = {
     PHI__FIELD(phi_policy, summary_role, "summary_role", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_policy, include, "include", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__run_save_failure_fields[] = {
+static const phi__field phi__save_failure_fields[] = {
     PHI__FIELD(phi_failure, kind, "kind", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_failure, http_status, "http_status", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_failure, retryable, "retryable", PHI__FIELD_BOOL, PHI__FIELD_SET),
@@ -76,12 +53,12 @@ static const phi__field phi__run_save_failure_fields[] = {
     PHI__FIELD(phi_failure, message, "words", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__run_save_calls_fields[] = {
+static const phi__field phi__save_calls_fields[] = {
     PHI__FIELD(phi__run, tools.next, "next_call", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, tools.emitted, "told_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, tools.polled, "polled_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__run_save_call_fields[] = {
+static const phi__field phi__save_call_fields[] = {
     PHI__FIELD(phi__toolcall, arguments, "arguments", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__toolcall, repeats, "repeats", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__toolcall, begun, "begun", PHI__FIELD_BOOL, PHI__FIELD_SET),
@@ -97,98 +74,50 @@ static const phi__field phi__run_save_call_fields[] = {
     PHI__FIELD(phi__toolcall, child_loop_id, "child_loop_id", PHI__FIELD_STR, PHI__FIELD_SET),
     PHI__FIELD(phi__toolcall, effects, "effects", PHI__FIELD_STR, PHI__FIELD_SET)};
 
-typedef struct phi__run_save_table {
-    const phi__field *fields;
-    size_t count;
-} phi__run_save_table;
+/* ---- saving ---- */
 
-static phi__run_save_table phi__run_save_fields_table_of(phi__run_save_part part) {
-    static const phi__run_save_table tables[] = {
-        {phi__run_save_run_fields, PHI__COUNT(phi__run_save_run_fields)},
-        {phi__run_save_flags_fields, PHI__COUNT(phi__run_save_flags_fields)},
-        {phi__run_save_limits_fields, PHI__COUNT(phi__run_save_limits_fields)},
-        {phi__run_save_policy_fields, PHI__COUNT(phi__run_save_policy_fields)},
-        {phi__run_save_failure_fields, PHI__COUNT(phi__run_save_failure_fields)},
-        {phi__run_save_calls_fields, PHI__COUNT(phi__run_save_calls_fields)},
-        {phi__run_save_call_fields, PHI__COUNT(phi__run_save_call_fields)}};
-    return tables[part];
+typedef struct phi__save_state_row {
+    const char *name;
+    phi__state state;
+} phi__save_state_row;
+
+static const phi__save_state_row phi__save_states[] = {
+    {"before_loop", PHI__RUN_BEFORE_LOOP},
+    {"open", PHI__RUN_OPEN},
+    {"filter", PHI__RUN_FILTER},
+    {"poll", PHI__RUN_POLL},
+    {"top", PHI__RUN_TOP},
+    {"before", PHI__RUN_BEFORE_TURN},
+    {"turn", PHI__RUN_TURN},
+    {"ask", PHI__RUN_TRANSFORM}, /* and what follows it, up to the answer */
+    {"tools", PHI__RUN_TOOLS},
+    {"failed", PHI__RUN_FAILED},
+    {"turn_end", PHI__RUN_TURN_END},
+    {"after", PHI__RUN_AFTER_TURN},
+    {"next", PHI__RUN_NEXT},
+    {"follow", PHI__RUN_FOLLOW},
+    {"close", PHI__RUN_CLOSE}};
+
+/* The name of a state; NULL: the run is over. A run held by a feature is written as the state that
+   the feature names. */
+static const char *phi__save_state(const phi__run *run) {
+    phi__state state = run->state;
+    if (state == PHI__RUN_HELD) state = phi__feature_held_as(run);
+    if (state >= PHI__RUN_TRANSFORM && state <= PHI__RUN_BACKOFF) state = PHI__RUN_TRANSFORM;
+    for (size_t i = 0; i < PHI__COUNT(phi__save_states); i++)
+        if (phi__save_states[i].state == state) return phi__save_states[i].name;
+    return NULL;
 }
-
-static void phi__run_save_fields_put(phi__buf *out, phi__run_save_part part, const void *from) {
-    phi__run_save_table table = phi__run_save_fields_table_of(part);
-    phi__records_put(out, table.fields, table.count, from);
-}
-
-/* As phi__records_get. */
-static bool phi__run_save_fields_get(const phi_json *node, phi__run_save_part part, void *to,
-                                     phi_arena *arena) {
-    phi__run_save_table table = phi__run_save_fields_table_of(part);
-    return phi__records_get(node, table.fields, table.count, to, arena);
-}
-
-/* ======== Writes a run, its tool calls and queues as JSON.
-
-   What can be made again is not written: a request, a stream under way, a question to a hook. The
-   states between a turn's beginning and its answer are all written as the first of them. */
-
-static const char *const phi__run_save_states[] = {
-    "",    "before_loop", "open",   "filter",   "poll",  "top",  "before", "turn",
-    "ask", "tools",       "failed", "turn_end", "after", "next", "follow", "close"};
-
-/* Names of the states that are written, from 1; NULL past the last. */
-static const char *phi__run_save_state_name(size_t i) {
-    return i < PHI__COUNT(phi__run_save_states) ? phi__run_save_states[i] : NULL;
-}
-
-/* The place in the list of a state's name; 0: the run is over. A run held by a feature is written
-   as the state that the feature names. */
-static size_t phi__run_save_state(const phi__run *run, phi__state state) {
-    switch (state) {
-    case PHI__RUN_BEFORE_LOOP: return 1;
-    case PHI__RUN_OPEN: return 2;
-    case PHI__RUN_FILTER: return 3;
-    case PHI__RUN_POLL: return 4;
-    case PHI__RUN_TOP: return 5;
-    case PHI__RUN_BEFORE_TURN: return 6;
-    case PHI__RUN_TURN: return 7;
-    case PHI__RUN_TRANSFORM:
-    case PHI__RUN_CONVERT:
-    case PHI__RUN_REQUEST:
-    case PHI__RUN_CREDENTIAL:
-    case PHI__RUN_SIGN:
-    case PHI__RUN_SEND:
-    case PHI__RUN_STREAM:
-    case PHI__RUN_BACKOFF: return 8;
-    case PHI__RUN_TOOLS: return 9;
-    case PHI__RUN_FAILED: return 10;
-    case PHI__RUN_TURN_END: return 11;
-    case PHI__RUN_AFTER_TURN: return 12;
-    case PHI__RUN_NEXT: return 13;
-    case PHI__RUN_FOLLOW: return 14;
-    case PHI__RUN_CLOSE: return 15;
-    case PHI__RUN_HELD: return phi__run_save_state(run, phi__feature_held_as(run));
-    case PHI__RUN_ON:
-    case PHI__RUN_AFTER_LOOP:
-    case PHI__RUN_OVER:
-    case PHI__RUN_LOST:
-    case PHI__RUN_ENDED:
-    case PHI__RUN_GIVE_UP:
-    case PHI__RUN_ANSWERED: break;
-    }
-    return 0;
-}
-
-/* ---- members ---- */
 
 /* As an entry of the log has it. */
-static void phi__run_save_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+static void phi__save_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__entry_json_message(out, message, scratch);
     phi__buf_char(out, '}');
 }
 
-PHI__FN void phi__run_save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch) {
+PHI__FN void phi__save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch) {
     phi__buf_char(out, '[');
     for (const phi__input *input = inputs->head; input != NULL; input = input->next) {
         phi__json_write_comma(out);
@@ -197,60 +126,35 @@ PHI__FN void phi__run_save_inputs(phi__buf *out, const phi__inputs *inputs, phi_
         phi__records_str(out, "source", input->source);
         if (input->filtered) phi__records_bool(out, "filtered", true);
         phi__json_write_key(out, PHI__LIT("input"));
-        phi__run_save_message(out, &input->message, scratch);
+        phi__save_message(out, &input->message, scratch);
         phi__buf_char(out, '}');
     }
     phi__buf_char(out, ']');
 }
 
-/* ---- tool calls ---- */
-
 /* A call whose result is in the log is written as its id only. */
-static void phi__run_save_call(phi__buf *out, const phi__toolcall *call, bool logged,
-                               phi_arena *scratch) {
+static void phi__save_call(phi__buf *out, const phi__toolcall *call, bool logged,
+                           phi_arena *scratch) {
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_str(out, "id", call->block->id);
-    if (logged) {
-        phi__buf_char(out, '}');
-        return;
-    }
-    phi__records_str(out, "name", call->block->name);
-    phi__run_save_fields_put(out, PHI__RUN_SAVE_CALL, call);
-    if (call->result != NULL) {
-        phi__json_write_key(out, PHI__LIT("result"));
-        phi__run_save_message(out, call->result, scratch);
-    } else if (call->state != NULL && call->tool != NULL && call->tool->keeps_state) {
-        phi__records_raw(out, "state", "\"");
-        phi__base64_encode(out, (const char *)call->state, call->state_bytes);
-        phi__buf_char(out, '"');
+    if (!logged) {
+        phi__records_str(out, "name", call->block->name);
+        phi__records_put(out, phi__save_call_fields, PHI__COUNT(phi__save_call_fields), call);
+        if (call->result != NULL) {
+            phi__json_write_key(out, PHI__LIT("result"));
+            phi__save_message(out, call->result, scratch);
+        } else if (call->state != NULL && call->tool != NULL && call->tool->keeps_state) {
+            phi__records_raw(out, "state", "\"");
+            phi__base64_encode(out, (const char *)call->state, call->state_bytes);
+            phi__buf_char(out, '"');
+        }
     }
     phi__buf_char(out, '}');
 }
 
-/* ---- the run ---- */
-
-static void phi__run_save_prompts(phi__buf *out, const phi__run *run, phi_arena *scratch) {
-    if (run->said.prompts == NULL) return;
-    phi__records_raw(out, "prompts", "[");
-    for (size_t i = 0; i < run->said.prompt_count; i++)
-        phi__run_save_message(out, run->said.prompts[i].message, scratch);
-    phi__buf_char(out, ']');
-}
-
-static void phi__run_save_repeats(phi__buf *out, const phi__run *run) {
-    if (run->tools.repeat_guard == NULL) return;
-    phi__records_u64(out, "doom_count", run->tools.repeat_guard->count);
-    phi__records_raw(out, "doom", "[");
-    for (uint32_t i = 0; i < PHI__REPEAT_GUARD_WINDOW; i++) {
-        phi__json_write_comma(out);
-        phi__json_number_put_u64(out, run->tools.repeat_guard->seen[i]);
-    }
-    phi__buf_char(out, ']');
-}
-
-/* The request's own; where it has none, the agent's holds after loading. */
-static void phi__run_save_offered(phi__buf *out, const phi__run *run) {
+/* The request's own; without it, the agent's holds after loading. */
+static void phi__save_offered(phi__buf *out, const phi__run *run) {
     const phi__agent *agent = run->agent;
     if (run->own.waits_ms != agent->desc.deadlines.decision_ms)
         phi__records_u64(out, "decision_timeout_ms", run->own.waits_ms);
@@ -275,86 +179,87 @@ static void phi__run_save_offered(phi__buf *out, const phi__run *run) {
     phi__buf_char(out, ']');
 }
 
-static void phi__run_save_policy(phi__buf *out, const phi_policy *policy) {
-    if (policy == NULL) return;
-    phi__records_raw(out, "policy", "{");
-    phi__run_save_fields_put(out, PHI__RUN_SAVE_POLICY, policy);
+static void phi__save_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
+    phi__records_str(out, "loop_id", run->loop_id);
+    phi__records_put(out, phi__save_run_fields, PHI__COUNT(phi__save_run_fields), run);
+    phi__records_i64(out, "status", (int64_t)run->status);
+    phi__records_put(out, phi__save_flags_fields, PHI__COUNT(phi__save_flags_fields), run);
+    phi__records_put(out, phi__save_limits_fields, PHI__COUNT(phi__save_limits_fields),
+                     &run->limits);
+    phi__records_u64(out, "elapsed_us", phi__io_counted_us(run->agent->rt->io) - run->started_us);
+    if (run->own.policy != NULL) {
+        phi__records_raw(out, "policy", "{");
+        phi__records_put(out, phi__save_policy_fields, PHI__COUNT(phi__save_policy_fields),
+                         run->own.policy);
+        phi__buf_char(out, '}');
+    }
+    phi__save_offered(out, run);
+    phi__message_put_usage(out, &phi__charge_of(run)->usage);
+    phi__records_double(out, "cost", phi__charge_of(run)->cost);
+    phi__records_raw(out, "turn", "{");
+    phi__message_put_usage(out, &phi__charge_of(run)->turn);
     phi__buf_char(out, '}');
-}
-
-static void phi__run_save_failure(phi__buf *out, const phi__run *run) {
-    if (run->failure == NULL) return;
-    phi_failure failure = *run->failure;
-    if (failure.http_status < 0) failure.http_status = 0;
-    phi__records_raw(out, "failure", "{");
-    phi__run_save_fields_put(out, PHI__RUN_SAVE_FAILURE, &failure);
-    phi__buf_char(out, '}');
-}
-
-static void phi__run_save_features(phi__buf *out, const phi__run *run, phi_arena *scratch) {
-    phi__moment moment = PHI_ZERO;
-    moment.point = PHI__POINT_RUN_SAVE;
-    moment.agent = run->agent;
-    moment.run = (phi__run *)(uintptr_t)run; /* nothing of it is changed */
+    phi__json_write_key(out, PHI__LIT("pending"));
+    phi__save_inputs(out, &run->poll.pending, scratch);
+    if (run->said.prompts != NULL) {
+        phi__records_raw(out, "prompts", "[");
+        for (size_t i = 0; i < run->said.prompt_count; i++)
+            phi__save_message(out, run->said.prompts[i].message, scratch);
+        phi__buf_char(out, ']');
+    }
+    if (run->tools.repeat_guard != NULL) {
+        phi__records_u64(out, "doom_count", run->tools.repeat_guard->count);
+        phi__records_raw(out, "doom", "[");
+        for (uint32_t i = 0; i < PHI__REPEAT_GUARD_WINDOW; i++) {
+            phi__json_write_comma(out);
+            phi__json_number_put_u64(out, run->tools.repeat_guard->seen[i]);
+        }
+        phi__buf_char(out, ']');
+    }
+    phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_RUN_SAVE);
     moment.out = out;
     moment.scratch = scratch;
     (void)phi__feature_take(&moment);
-}
-
-static void phi__run_save_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
-    phi__records_str(out, "loop_id", run->loop_id);
-    phi__run_save_fields_put(out, PHI__RUN_SAVE_RUN, run);
-    phi__records_i64(out, "status", (int64_t)run->status);
-    phi__run_save_fields_put(out, PHI__RUN_SAVE_FLAGS, run);
-    phi__run_save_fields_put(out, PHI__RUN_SAVE_LIMITS, &run->limits);
-    phi__records_u64(out, "elapsed_us", phi__io_counted_us(run->agent->rt->io) - run->started_us);
-    phi__run_save_policy(out, run->own.policy);
-    phi__run_save_offered(out, run);
-    phi__message_put_usage(out, &phi__limits_charge_of(run)->usage);
-    phi__records_double(out, "cost", phi__limits_charge_of(run)->cost);
-    phi__records_raw(out, "turn", "{");
-    phi__message_put_usage(out, &phi__limits_charge_of(run)->turn);
-    phi__buf_char(out, '}');
-    phi__json_write_key(out, PHI__LIT("pending"));
-    phi__run_save_inputs(out, &run->poll.pending, scratch);
-    phi__run_save_prompts(out, run, scratch);
-    phi__run_save_repeats(out, run);
-    phi__run_save_features(out, run, scratch);
-    phi__run_save_failure(out, run);
+    if (run->failure != NULL) {
+        phi_failure failure = *run->failure;
+        if (failure.http_status < 0) failure.http_status = 0;
+        phi__records_raw(out, "failure", "{");
+        phi__records_put(out, phi__save_failure_fields, PHI__COUNT(phi__save_failure_fields),
+                         &failure);
+        phi__buf_char(out, '}');
+    }
     /* The answer's entry: the last assistant message of the log. */
     const phi__entry *entry = phi__stored_reply_entry(run);
     if (entry != NULL) phi__records_u64(out, "reply", entry->seq);
     phi__records_u64(out, "call_count", run->tools.count);
     if (run->tools.calls == NULL) return;
-    phi__run_save_fields_put(out, PHI__RUN_SAVE_CALLS, run);
+    phi__records_put(out, phi__save_calls_fields, PHI__COUNT(phi__save_calls_fields), run);
     phi__records_raw(out, "calls", "[");
     for (size_t i = 0; i < run->tools.count; i++)
-        phi__run_save_call(out, &run->tools.calls[i], i < run->tools.emitted, scratch);
+        phi__save_call(out, &run->tools.calls[i], i < run->tools.emitted, scratch);
     phi__buf_char(out, ']');
 }
 
 PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     const phi__run *run = agent->run;
-    size_t state = run != NULL && !run->end.over ? phi__run_save_state(run, run->state) : 0;
-    if (state == 0) {
+    const char *state = run != NULL && !run->end.over ? phi__save_state(run) : NULL;
+    if (state == NULL) {
         phi__buf_text(out, "null");
         return;
     }
     phi__buf_char(out, '{');
-    phi__records_str(out, "state", phi_str_of(phi__run_save_states[state]));
-    phi__run_save_members(out, run, scratch);
+    phi__records_str(out, "state", phi_str_of(state));
+    phi__save_members(out, run, scratch);
     phi__buf_char(out, '}');
 }
 
-/* ======== Makes a run again, over its thread, from JSON.
+/* ---- loading: a run over its thread, from JSON ----
 
    Everything is checked against the log: a text that does not fit it makes no run. Tool calls are
    taken up by the tools of their names when the run is stepped first, so that no function of the
    host's is called in here. */
 
-/* ---- messages and queues ---- */
-
-PHI__FN phi_status phi__run_load_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
+PHI__FN phi_status phi__load_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *child;
     phi__entry_reader reader;
@@ -374,26 +279,16 @@ PHI__FN phi_status phi__run_load_inputs(phi__agent *agent, const phi_json *node,
     return status;
 }
 
-/* ---- parts of the run ---- */
-
-static size_t phi__run_load_state(const phi_json *node) {
+/* PHI__RUN_OVER: it is no state's name. */
+static phi__state phi__load_state(const phi_json *node) {
     phi_str name = phi__records_get_str(node, "state");
-    for (size_t i = 1; phi__run_save_state_name(i) != NULL; i++)
-        if (phi__str_is(name, phi__run_save_state_name(i))) return i;
-    return 0;
-}
-
-static phi__state phi__run_load_state_of(size_t i) {
-    static const phi__state states[] = {
-        PHI__RUN_OVER,       PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN,        PHI__RUN_FILTER,
-        PHI__RUN_POLL,       PHI__RUN_TOP,         PHI__RUN_BEFORE_TURN, PHI__RUN_TURN,
-        PHI__RUN_TRANSFORM,  PHI__RUN_TOOLS,       PHI__RUN_FAILED,      PHI__RUN_TURN_END,
-        PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,        PHI__RUN_FOLLOW,      PHI__RUN_CLOSE};
-    return i < PHI__COUNT(states) ? states[i] : PHI__RUN_OVER;
+    for (size_t i = 0; i < PHI__COUNT(phi__save_states); i++)
+        if (phi__str_is(name, phi__save_states[i].name)) return phi__save_states[i].state;
+    return PHI__RUN_OVER;
 }
 
 /* The entry that began the run. */
-static const phi__entry *phi__run_load_start(const phi_thread *thread, phi_str loop_id) {
+static const phi__entry *phi__load_start(const phi_thread *thread, phi_str loop_id) {
     size_t i = thread->log.held;
     while (i > 0) {
         const phi__entry *entry = thread->log.entries[--i];
@@ -405,15 +300,16 @@ static const phi__entry *phi__run_load_start(const phi_thread *thread, phi_str l
     return NULL;
 }
 
-static phi_status phi__run_load_policy(phi__run *run, const phi_json *node) {
+static phi_status phi__load_policy(phi__run *run, const phi_json *node) {
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     phi_policy policy = PHI_ZERO;
-    (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_POLICY, &policy, NULL);
+    (void)phi__records_get(node, phi__save_policy_fields, PHI__COUNT(phi__save_policy_fields),
+                           &policy, NULL);
     if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
     return phi__projection_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-static phi_status phi__run_load_extra(phi__run *run, const phi_json *node) {
+static phi_status phi__load_extra(phi__run *run, const phi_json *node) {
     phi_str extra = phi_json_str(node, "");
     char words[8];
     phi_status status = PHI_OK;
@@ -423,14 +319,19 @@ static phi_status phi__run_load_extra(phi__run *run, const phi_json *node) {
     return phi__run_take_text(run, extra, &run->own.extra) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* Strings of JSON's end with a NUL. */
-static phi_status phi__run_load_format(phi__run *run, const phi_json *node) {
-    uint64_t kind = phi__json_get_uint(phi_json_get(node, "kind"), UINT64_MAX);
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
+/* The format, temperature and context of a request. */
+static phi_status phi__load_own(phi__run *run, const phi_json *node) {
+    run->own.temperature = phi_json_num(phi_json_get(node, "temperature"), -1.0);
+    run->own.has_temperature = run->own.temperature >= 0.0;
+    if (!phi__run_take_text(run, phi__records_get_str(node, "context"), &run->own.context))
+        return PHI_NO_MEMORY;
+    const phi_json *own = phi_json_get(node, "format");
+    if (!phi_json_is(own, PHI_JSON_OBJECT)) return PHI_OK;
+    uint64_t kind = phi__json_get_uint(phi_json_get(own, "kind"), UINT64_MAX);
     phi_format format = PHI_ZERO;
-    format.schema = phi_json_str(phi_json_get(node, "schema"), "").at;
-    format.name = phi_json_str(phi_json_get(node, "name"), "").at;
-    format.strict = phi__records_get_bool(node, "strict");
+    format.schema = phi_json_str(phi_json_get(own, "schema"), "").at; /* terminated, as the name */
+    format.name = phi_json_str(phi_json_get(own, "name"), "").at;
+    format.strict = phi__records_get_bool(own, "strict");
     if (kind > PHI_FORMAT_JSON_SCHEMA ||
         (kind == PHI_FORMAT_JSON_SCHEMA && format.schema[0] == '\0'))
         return PHI_PARSE;
@@ -438,18 +339,8 @@ static phi_status phi__run_load_format(phi__run *run, const phi_json *node) {
     return phi__run_take_format(run, &format) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* The format, temperature and context of a request. */
-static phi_status phi__run_load_own(phi__run *run, const phi_json *node) {
-    const phi_json *temperature = phi_json_get(node, "temperature");
-    run->own.temperature = phi_json_num(temperature, -1.0);
-    run->own.has_temperature = run->own.temperature >= 0.0;
-    if (!phi__run_take_text(run, phi__records_get_str(node, "context"), &run->own.context))
-        return PHI_NO_MEMORY;
-    return phi__run_load_format(run, phi_json_get(node, "format"));
-}
-
 /* The run's own tools, as far as the agent has them now: they are in no save file. */
-static phi_status phi__run_load_offered(phi__run *run, const phi_json *root) {
+static phi_status phi__load_offered(phi__run *run, const phi_json *root) {
     phi__agent *agent = run->agent;
     const phi_json *node = phi_json_get(root, "tools"), *name;
     phi_json_iter it = phi_json_each(node);
@@ -471,8 +362,8 @@ static phi_status phi__run_load_offered(phi__run *run, const phi_json *root) {
 }
 
 /* A message of the run, of that role, in the thread's segment. */
-static phi_status phi__run_load_keep(phi__run *run, const phi_json *node, phi_role role,
-                                     phi_message **out) {
+static phi_status phi__load_keep(phi__run *run, const phi_json *node, phi_role role,
+                                 phi_message **out) {
     phi_thread *thread = run->agent->thread;
     phi__entry_reader reader;
     phi_message message;
@@ -488,7 +379,7 @@ static phi_status phi__run_load_keep(phi__run *run, const phi_json *node, phi_ro
     return status;
 }
 
-static phi_status phi__run_load_prompts(phi__run *run, const phi_json *list) {
+static phi_status phi__load_prompts(phi__run *run, const phi_json *list) {
     phi_thread *thread = run->agent->thread;
     size_t n = phi_json_count(list), i = 0;
     phi_json_iter it = phi_json_each(list);
@@ -499,7 +390,7 @@ static phi_status phi__run_load_prompts(phi__run *run, const phi_json *list) {
     if (entries == NULL || !phi__append_reserve(thread, n, n)) return PHI_NO_MEMORY;
     while ((child = phi_json_next(&it)) != NULL) {
         phi_message *message;
-        phi_status status = phi__run_load_keep(run, child, PHI_ROLE_USER, &message);
+        phi_status status = phi__load_keep(run, child, PHI_ROLE_USER, &message);
         if (status != PHI_OK) return status;
         entries[i] = phi__events_entry(run, PHI_ENTRY_MESSAGE);
         entries[i].at_ms = message->timestamp_ms;
@@ -510,7 +401,7 @@ static phi_status phi__run_load_prompts(phi__run *run, const phi_json *list) {
     return PHI_OK;
 }
 
-static phi_status phi__run_load_repeats(phi__run *run, const phi_json *node) {
+static phi_status phi__load_repeats(phi__run *run, const phi_json *node) {
     phi_json_iter it = phi_json_each(phi_json_get(node, "doom"));
     const phi_json *child;
     size_t i = 0;
@@ -524,7 +415,7 @@ static phi_status phi__run_load_repeats(phi__run *run, const phi_json *node) {
     return PHI_OK;
 }
 
-static phi_status phi__run_load_failure(phi__run *run, const phi_json *node) {
+static phi_status phi__load_failure(phi__run *run, const phi_json *node) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_failure *failure;
     uint32_t kind = phi__records_get_u32(node, "kind");
@@ -533,13 +424,14 @@ static phi_status phi__run_load_failure(phi__run *run, const phi_json *node) {
     failure = (phi_failure *)phi__arena_zero(arena, sizeof *failure);
     if (failure == NULL) return PHI_NO_MEMORY;
     run->failure = failure;
-    if (!phi__run_save_fields_get(node, PHI__RUN_SAVE_FAILURE, failure, arena))
+    if (!phi__records_get(node, phi__save_failure_fields, PHI__COUNT(phi__save_failure_fields),
+                          failure, arena))
         return PHI_NO_MEMORY;
     if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
     return PHI_OK;
 }
 
-static phi_status phi__run_load_reply(phi__run *run, const phi_json *node) {
+static phi_status phi__load_reply(phi__run *run, const phi_json *node) {
     const phi_json *reply = phi_json_get(node, "reply");
     if (reply == NULL) return PHI_OK;
     const phi__entry *entry =
@@ -551,10 +443,8 @@ static phi_status phi__run_load_reply(phi__run *run, const phi_json *node) {
     return PHI_OK;
 }
 
-/* ---- tool calls ---- */
-
-/* The block of its tool, where that keeps it. */
-static phi_status phi__run_load_call_state(phi__toolcall *call, phi_str text) {
+/* The block of its tool, if that keeps it. */
+static phi_status phi__load_call_state(phi__toolcall *call, phi_str text) {
     phi_memory *memory = &call->run->agent->memory;
     phi_status status = PHI_PARSE;
     phi__buf bytes;
@@ -574,16 +464,18 @@ static phi_status phi__run_load_call_state(phi__toolcall *call, phi_str text) {
     return status;
 }
 
-static phi_status phi__run_load_call(phi__toolcall *call, const phi_json *node) {
+static phi_status phi__load_call(phi__toolcall *call, const phi_json *node) {
     phi_arena *arena = phi__thread_room(call->run->agent->thread);
     phi_status status = PHI_OK;
     if (!phi_str_equal(call->block->id, phi__records_get_str(node, "id"))) return PHI_PARSE;
-    if (!phi__run_save_fields_get(node, PHI__RUN_SAVE_CALL, call, arena)) return PHI_NO_MEMORY;
+    if (!phi__records_get(node, phi__save_call_fields, PHI__COUNT(phi__save_call_fields), call,
+                          arena))
+        return PHI_NO_MEMORY;
     if (phi_json_get(node, "result") != NULL)
-        status = phi__run_load_keep(call->run, phi_json_get(node, "result"), PHI_ROLE_TOOL_RESULT,
-                                    &call->result);
+        status = phi__load_keep(call->run, phi_json_get(node, "result"), PHI_ROLE_TOOL_RESULT,
+                                &call->result);
     if (status != PHI_OK || call->result != NULL || !call->begun) return status;
-    status = phi__run_load_call_state(call, phi__records_get_str(node, "state"));
+    status = phi__load_call_state(call, phi__records_get_str(node, "state"));
     if (status != PHI_OK) return status;
     if (!phi__call_open(call)) return PHI_NO_MEMORY;
     call->run->tools.running++;
@@ -592,7 +484,7 @@ static phi_status phi__run_load_call(phi__toolcall *call, const phi_json *node) 
 }
 
 /* The state of a call between two steps. */
-static bool phi__run_load_call_fits(const phi__toolcall *call) {
+static bool phi__load_call_fits(const phi__toolcall *call) {
     if (!call->begun)
         return !call->decided && !call->quiet && !call->emitted && !call->started && !call->ended &&
                !call->after && !call->skipped && !call->again && call->result == NULL;
@@ -603,7 +495,7 @@ static bool phi__run_load_call_fits(const phi__toolcall *call) {
 
 /* The results that the log has behind the answer are those of its first calls, in their order, and
    no more than the run says. */
-static bool phi__run_load_results_fit(const phi__run *run, uint64_t reply) {
+static bool phi__load_results_fit(const phi__run *run, uint64_t reply) {
     const phi_thread *thread = run->agent->thread;
     const phi__entry *entry;
     size_t emitted = 0;
@@ -630,37 +522,26 @@ static phi_status phi__run_load_calls(phi__run *run, const phi_json *node) {
     if (run->reply == NULL) return PHI_PARSE;
     if (!phi__tools_lay_calls(run)) return PHI_NO_MEMORY;
     if (run->tools.calls == NULL || run->tools.count != phi_json_count(list)) return PHI_PARSE;
-    (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_CALLS, run, NULL);
+    (void)phi__records_get(node, phi__save_calls_fields, PHI__COUNT(phi__save_calls_fields), run,
+                           NULL);
     if (run->tools.next > run->tools.count || run->tools.emitted > run->tools.next ||
-        !phi__run_load_results_fit(run, phi__records_get_u64(node, "reply")))
+        !phi__load_results_fit(run, phi__records_get_u64(node, "reply")))
         return PHI_PARSE;
     for (size_t i = 0; i < run->tools.count && status == PHI_OK; i++) {
         const phi_json *each = phi_json_next(&it);
         phi__toolcall *call = &run->tools.calls[i];
         if (i < run->tools.emitted) continue;
-        status = phi__run_load_call(call, each);
+        status = phi__load_call(call, each);
         if (status == PHI_OK &&
-            (call->begun != (i < run->tools.next) || !phi__run_load_call_fits(call)))
+            (call->begun != (i < run->tools.next) || !phi__load_call_fits(call)))
             status = PHI_PARSE;
     }
     return status;
 }
 
-/* ---- the run ---- */
-
-static phi_status phi__run_load_features(phi__run *run, const phi_json *node) {
-    phi__moment moment = PHI_ZERO;
-    moment.point = PHI__POINT_RUN_LOAD;
-    moment.agent = run->agent;
-    moment.run = run;
-    moment.json = node;
-    (void)phi__feature_take(&moment);
-    return moment.status;
-}
-
-static phi_status phi__run_load_members(phi__run *run, const phi_json *node) {
+static phi_status phi__load_members(phi__run *run, const phi_json *node) {
     phi__agent *agent = run->agent;
-    (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_RUN, run, NULL);
+    (void)phi__records_get(node, phi__save_run_fields, PHI__COUNT(phi__save_run_fields), run, NULL);
     run->status = (phi_status)phi_json_int(phi_json_get(node, "status"), 0);
     run->spent.usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     run->spent.turn = phi__message_read_get_usage(phi_json_path(node, "turn.usage"));
@@ -670,26 +551,33 @@ static phi_status phi__run_load_members(phi__run *run, const phi_json *node) {
         (unsigned)run->start.trigger < (unsigned)PHI_TRIGGER_USER ||
         (unsigned)run->start.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
         return PHI_PARSE;
-    (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_FLAGS, run, NULL);
+    (void)phi__records_get(node, phi__save_flags_fields, PHI__COUNT(phi__save_flags_fields), run,
+                           NULL);
     uint64_t elapsed = phi__records_get_u64(node, "elapsed_us");
-    (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_LIMITS, &run->limits, NULL);
+    (void)phi__records_get(node, phi__save_limits_fields, PHI__COUNT(phi__save_limits_fields),
+                           &run->limits, NULL);
     /* The host's clock may have begun at 0 again: the value wraps, and differences are right. */
     run->started_us = phi__io_counted_us(run->agent->rt->io) - elapsed;
-    phi_status status = phi__run_load_policy(run, phi_json_get(node, "policy"));
-    if (status == PHI_OK) status = phi__run_load_extra(run, phi_json_get(node, "extra"));
-    if (status == PHI_OK) status = phi__run_load_own(run, node);
-    if (status == PHI_OK) status = phi__run_load_offered(run, node);
+    phi_status status = phi__load_policy(run, phi_json_get(node, "policy"));
+    if (status == PHI_OK) status = phi__load_extra(run, phi_json_get(node, "extra"));
+    if (status == PHI_OK) status = phi__load_own(run, node);
+    if (status == PHI_OK) status = phi__load_offered(run, node);
     if (status == PHI_OK)
-        status = phi__run_load_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);
-    if (status == PHI_OK) status = phi__run_load_prompts(run, phi_json_get(node, "prompts"));
-    if (status == PHI_OK) status = phi__run_load_repeats(run, node);
-    if (status == PHI_OK) status = phi__run_load_features(run, node);
-    if (status == PHI_OK) status = phi__run_load_failure(run, phi_json_get(node, "failure"));
-    if (status == PHI_OK) status = phi__run_load_reply(run, node);
+        status = phi__load_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);
+    if (status == PHI_OK) status = phi__load_prompts(run, phi_json_get(node, "prompts"));
+    if (status == PHI_OK) status = phi__load_repeats(run, node);
+    if (status == PHI_OK) {
+        phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_RUN_LOAD);
+        moment.json = node;
+        (void)phi__feature_take(&moment);
+        status = moment.status;
+    }
+    if (status == PHI_OK) status = phi__load_failure(run, phi_json_get(node, "failure"));
+    if (status == PHI_OK) status = phi__load_reply(run, node);
     return status == PHI_OK ? phi__run_load_calls(run, node) : status;
 }
 
-/* Whether everything that a state needs is there. */
+/* True if everything that the run's state needs is there. */
 static bool phi__run_load_fits(const phi__run *run) {
     if (run->tools.calls != NULL && run->state != PHI__RUN_TOOLS &&
         run->tools.emitted < run->tools.count)
@@ -706,15 +594,13 @@ static bool phi__run_load_fits(const phi__run *run) {
 }
 
 PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool interrupt) {
-    const phi__entry *start =
-        phi__run_load_start(agent->thread, phi__records_get_str(node, "loop_id"));
-    size_t state = phi__run_load_state(node);
-    phi_status status = PHI_PARSE;
-    if (start == NULL || start->of.loop == NULL || state == 0) return PHI_PARSE;
+    const phi__entry *start = phi__load_start(agent->thread, phi__records_get_str(node, "loop_id"));
+    phi__state state = phi__load_state(node);
+    if (start == NULL || start->of.loop == NULL || state == PHI__RUN_OVER) return PHI_PARSE;
     phi__run *run = phi__run_make_for(agent, start);
     if (run == NULL) return PHI_NO_MEMORY;
-    run->state = phi__run_load_state_of(state);
-    status = phi__run_load_members(run, node);
+    run->state = state;
+    phi_status status = phi__load_members(run, node);
     if (status == PHI_OK && !phi__run_load_fits(run)) status = PHI_PARSE;
     if (status != PHI_OK) {
         phi__tools_drop(run);

@@ -1,7 +1,5 @@
 /* schedule.c - the list of ready runs. */
-#include "loop/schedule_in.h"
-
-#include "loop/state_in.h"
+#include "loop/inner_in.h"
 
 PHI__FN uint64_t phi__schedule_look_us(const phi_runtime *rt) {
     return rt->tape != NULL ? rt->tape->ops->look_us(rt->tape) : phi__io_now_us(rt->io);
@@ -46,22 +44,14 @@ PHI__FN void phi__schedule_cancel(phi__run *run) {
     phi__schedule_wake(run);
 }
 
-static void phi__schedule_cancel_one(phi__agent *agent, bool after_turn) {
-    phi__run *run = agent->run;
-    if (!after_turn) agent->tree.aborts++;
-    if (run == NULL) return;
-    if (after_turn)
-        run->end.stopping = true;
-    else
-        run->end.cancelled = true;
-    phi__schedule_wake(run);
-}
-
 /* Down, along, and up again, without a stack: trees are as deep as the host makes them. */
 PHI__FN void phi__schedule_cancel_tree(phi__agent *top, bool after_turn) {
     phi__agent *agent = top;
     for (;;) {
-        phi__schedule_cancel_one(agent, after_turn);
+        if (!after_turn) agent->tree.aborts++;
+        if (agent->run != NULL && after_turn) agent->run->end.stopping = true;
+        if (agent->run != NULL && !after_turn) agent->run->end.cancelled = true;
+        if (agent->run != NULL) phi__schedule_wake(agent->run);
         if (agent->tree.first_child != NULL) {
             agent = agent->tree.first_child;
             continue;

@@ -1,9 +1,5 @@
 /* session.c - the table of session ids and the counts of their runs. */
-#include "loop/session_in.h"
-
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "wire/wire_in.h"
+#include "loop/inner_in.h"
 
 static phi__session *phi__session_find(const phi__sessions *sessions, phi_str id) {
     uint64_t hash = phi__hash(id, 0);
@@ -12,14 +8,6 @@ static phi__session *phi__session_find(const phi__sessions *sessions, phi_str id
     while ((session = (phi__session *)phi__map_each(&sessions->map, hash, &probe)) != NULL)
         if (phi_str_equal(session->id, id)) break;
     return session;
-}
-
-static void phi__session_link(phi__sessions *sessions, phi__session *session) {
-    phi__map_add(&sessions->map, session->hash, session);
-}
-
-static void phi__session_unlink(phi__sessions *sessions, const phi__session *session) {
-    phi__map_drop(&sessions->map, session->hash, session);
 }
 
 static void phi__session_name(phi__sessions *sessions, phi__session *session, phi_str id,
@@ -42,7 +30,7 @@ static phi__session *phi__session_new(phi__sessions *sessions, phi_str id) {
     session->refs = 1;
     session->id_room = room;
     phi__session_name(sessions, session, id, text);
-    phi__session_link(sessions, session);
+    phi__map_add(&sessions->map, session->hash, session);
     return session;
 }
 
@@ -169,7 +157,7 @@ PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id) {
 
 PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session) {
     if (session == NULL || --session->refs > 0) return;
-    phi__session_unlink(sessions, session);
+    phi__map_drop(&sessions->map, session->hash, session);
     phi__session_forget(sessions, session);
     phi__free(sessions->memory, (char *)(uintptr_t)session->id.at, session->id_room);
     phi__free(sessions->memory, session, sizeof *session);
@@ -178,10 +166,10 @@ PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session) {
 PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session, phi_str id) {
     phi__session *old = *session, *other = phi__session_find(sessions, id);
     if (old->refs == 1 && id.len < old->id_room && (other == NULL || other == old)) {
-        phi__session_unlink(sessions, old);
+        phi__map_drop(&sessions->map, old->hash, old);
         phi__session_forget(sessions, old);
         phi__session_name(sessions, old, id, (char *)(uintptr_t)old->id.at);
-        phi__session_link(sessions, old);
+        phi__map_add(&sessions->map, old->hash, old);
         return true;
     }
     other = phi__session_take(sessions, id);
@@ -191,8 +179,7 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
     return true;
 }
 
-/* ======== How an agent's runs are named and follow each other: its session, the last run, and
-   the segment of loop ids. */
+/* ---- how an agent's runs are named and follow each other ---- */
 
 PHI__FN bool phi__line_join(phi__agent *agent, phi_str session_id) {
     agent->line.session = phi__session_take(&agent->rt->sessions, session_id);
@@ -207,8 +194,6 @@ PHI__FN void phi__line_move(phi__agent *agent, phi__session *session) {
 PHI__FN bool phi__line_renew(phi__agent *agent, phi_str session_id) {
     return phi__session_renew(&agent->rt->sessions, &agent->line.session, session_id);
 }
-
-/* ---- the last run ---- */
 
 PHI__FN void phi__line_take_last(phi__agent *agent, phi_str loop_id) {
     phi_str before = agent->line.last_loop_id;
@@ -244,8 +229,6 @@ PHI__FN bool phi__line_begin_run(phi__agent *agent, phi_str loop_id) {
 PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops) {
     if (loops > agent->line.loops) agent->line.loops = loops;
 }
-
-/* ---- the segment, and the end ---- */
 
 PHI__FN void phi__line_set_segment(phi__agent *agent, phi_str segment) {
     agent->line.segment = segment;

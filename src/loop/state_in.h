@@ -11,59 +11,30 @@
 #ifndef PHI_LOOP_STATE_IN_H
 #define PHI_LOOP_STATE_IN_H
 
-#include "base/arena.h"
-#include "base/base.h"
-#include "base/base_in.h"
-#include "codecs/translate.h"
-#include "history/compact.h"
-#include "history/history_in.h"
-#include "history/policy.h"
-#include "io/io_in.h"
-#include "io/transport.h"
 #include "loop/agent_desc.h"
-#include "loop/compactor.h"
 #include "loop/events.h"
 #include "loop/feature.h"
 #include "loop/hook.h"
 #include "loop/input.h"
 #include "loop/provider.h"
-#include "loop/run.h"
-#include "loop/tool.h"
 #include "loop/tool_source.h"
-#include "model/event.h"
-#include "model/event_parts.h"
-#include "model/failure.h"
-#include "model/message.h"
-#include "model/model.h"
-#include "model/model_in.h"
-#include "model/tokens.h"
 #include "persist/persist_in.h"
-#include "text/json.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
-
-typedef struct phi__run phi__run;
-
-typedef struct phi__toolcall phi__toolcall;
-
-typedef struct phi__response phi__response;
-
-struct phi__event_block;
-
-struct phi_cache_stats;
-
-struct phi_tool;
-
-typedef struct phi__question phi__question;
-
-struct phi__transfer;
-
-typedef struct phi__decision phi__decision;
-
-/* ======== The names of the pump's structs (their parts are declared by their owners, and put
-   together in state_in.h), the states of a run, and the outcomes of a hook. */
 
 typedef struct phi__agent phi__agent;
+typedef struct phi__cap phi__cap; /* cap.c */
+typedef struct phi__decision phi__decision;
+typedef struct phi__fetch phi__fetch;       /* transfer.c */
+typedef struct phi__question phi__question; /* hooks.c */
+typedef struct phi__response phi__response;
+typedef struct phi__run phi__run;
+typedef struct phi__tool_sources phi__tool_sources; /* toolset.c */
+typedef struct phi__toolcall phi__toolcall;
+struct phi__event_block;
+struct phi__transfer;
+struct phi_cache_stats;
+struct phi_model_request;
+
+/* ---- states of a run, outcomes of a hook ---- */
 
 /* In the order of a run. Each calls one hook at most, so that a state whose hook waited is entered
    anew. */
@@ -111,26 +82,37 @@ typedef enum phi__hooked {
     PHI__HOOK_LOST  /* no memory */
 } phi__hooked;
 
-/* ======== A result that is larger than its agent allows: cut, and the whole kept in a file.
+/* ---- states of slots, posts of other threads ---- */
 
-   The call is claimed meanwhile, and its run is ready, so that the file is written slice by slice.
-   With a tape the whole of it is written at once: a step processes all of its input. A tape that
-   is recorded gets the cut result, and one that is played writes no file. */
+/* States of an agent's slot, which other threads may look at; and bits that they set, which need no
+   room in the inbox: the slot is marked. */
+enum {
+    PHI__AGENT_IDLE = 1,
+    PHI__AGENT_RUNNING = 2,
+    PHI__AGENT_ABORT = 4,
+    PHI__AGENT_STOP = 8 /* when the turn is over */
+};
 
-typedef struct phi__cap phi__cap;
+/* Slot states. CLAIMED: the thread that set it, and no other, gives the result: through the inbox,
+   or on the pumping thread. */
+enum { PHI__CALL_PENDING = 1, PHI__CALL_CLAIMED = 2 };
 
-/* ======== The pump's interface to a tape that is recorded or played (record/replay.h).
+enum { PHI__CALL_IS_ERROR = 1, PHI__CALL_TERMINATED = 2 }; /* flags of a PHI__POST_FINISH */
 
-   A step lets all outside input in at one place, and processes all of it before it ends. Within a
-   step the tape's clock stands still. So a run is a function of the input, in its order, and of the
-   host's actions between the steps; the work of a slice changes nothing. Threads: the pumping
-   thread. */
+/* Slot states: as those of calls; HELD: open, but phi_decide can only deny it; and SAID with the
+   verdict in the bits below: decided without a text, and so without room in the inbox; the slot is
+   marked. */
+enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_HELD = 3, PHI__TICKET_SAID = 4 };
 
-struct phi__toolcall;
+enum {
+    PHI__POST_FINISH = 1,
+    PHI__POST_DECIDE, /* with a text; flag: the verdict */
+    PHI__POST_STEER,
+    PHI__POST_FOLLOW_UP,
+    PHI__POST_INJECT /* flag: bytes of the source, which is before the text */
+};
 
-/* ======== A list of tools: an agent's, or those of one request. */
-
-typedef struct phi__tool_sources phi__tool_sources;
+/* ---- toolset.c: the tools of an agent, or of one request ---- */
 
 /* Who is sent their names, and whether a hook can allow a call. */
 typedef struct phi__tool_rules {
@@ -169,37 +151,36 @@ typedef struct phi__sources_ops {
     void (*free)(phi__agent *agent);
 } phi__sources_ops;
 
-/* ======== Deferred tools: a request names them, and their definitions are loaded on demand.
+/* ---- deferral.c: deferred tools, whose definitions are loaded on demand ---- */
 
-   By the provider's tool search, where it has one (phi__codec_rules.defers): the definitions are
-   sent, marked, and the provider shows the model those that it has found. Else by two tools of phi,
-   search_tools and load_tools: the system prompt ends with an index of names, and loaded tools are
-   defined behind the other tools, in the order of loading, so that a request begins as the one
-   before did. The results of load_tools in the view name the loaded tools; the agent keeps their
-   names, which outlive a compaction, and are in its snapshots as "loaded_tools":["NAME",...]. */
-
-/* The names of tools loaded in an agent's conversation. */
+/* A request names deferred tools, and their definitions are loaded on demand: by the provider's
+   tool search, if it has one (phi__codec_rules.defers), which gets the definitions, marked, and
+   shows the model those that it has found; else by two tools of phi, search_tools and load_tools.
+   Then the system prompt ends with an index of names, and loaded tools are defined after the other
+   tools, in the order of loading, so that a request begins as the one before did. The results of
+   load_tools in the view name the loaded tools; the agent keeps their names, which outlive a
+   compaction, and are in its snapshots as "loaded_tools":["NAME",...]. */
 typedef struct phi__deferral {
     phi_arena arena;
     phi_str *names;
     size_t count, cap;
 } phi__deferral;
 
-typedef enum phi__deferral_way {
+typedef enum phi__defer_way {
     PHI__DEFERRAL_NONE = 0, /* no tool is deferred */
     PHI__DEFERRAL_NATIVE,
     PHI__DEFERRAL_OWN
-} phi__deferral_way;
+} phi__defer_way;
 
 /* How the agent's effective tools are deferred for its model. */
-typedef struct phi__deferral_plan {
-    phi__deferral_way way;
+typedef struct phi__defer_plan {
+    phi__defer_way way;
     bool above; /* may_defer counts */
-} phi__deferral_plan;
+} phi__defer_plan;
 
 /* By pointer: phi_feature_deferral names them. */
 typedef struct phi__deferral_ops {
-    phi__deferral_plan (*plan)(const phi__agent *agent);
+    phi__defer_plan (*plan)(const phi__agent *agent);
     bool (*change)(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
                    phi_str *system_prompt);
     const phi_tool *(*find)(phi__agent *agent, phi_str name);
@@ -209,9 +190,7 @@ typedef struct phi__deferral_ops {
     bool (*load)(phi__agent *agent, const phi_json *names);
 } phi__deferral_ops;
 
-/* ======== The event queue between the pump and the host; streaming answers, which events hold
-   by reference, so that an answer outlives its attempt; and a run's entries in its agent's log,
-   with their events. */
+/* ---- events.c: the event queue, and streaming answers, which events refer to ---- */
 
 typedef struct phi__last_error {
     phi_status status;
@@ -226,7 +205,7 @@ typedef struct phi__answer {
     bool live; /* the assembly is in use; else `final` has taken its place */
     phi__assembly assembly;
     const phi_message *final;
-    /* Of the assembly, remade at a pop; at first only the model of the request. */
+    /* A view of the assembly, remade at a pop; at first only the model of the request. */
     phi_message view;
     phi_content *content;
     size_t content_cap;
@@ -266,22 +245,18 @@ typedef struct phi__agent_events {
     size_t untold_drops; /* messages that were dropped while the event queue was full */
 } phi__agent_events;
 
-/* ======== The points of a run, and of its agent, at which features take part.
+/* ---- features ---- */
 
-   A feature is a part that the loop can do without: compaction, request capture, cache statistics.
-   It has one function, the points at which that is called, and the sizes of the state that it keeps
-   beside each run and each agent: zeroed memory, reserved with the run's and the agent's own. All
-   features that a runtime has are named by its desc, or are among those that all have; the loop
-   knows features by rt->features alone: none of them by name. At each point the features that want
-   it are called in their order.
-
+/* A feature is a part that the loop can do without, such as compaction or request capture: one
+   function, the points at which it is called, and the sizes of the state that it keeps with each
+   run and each agent (zeroed memory, reserved with them). rt->features has all features of a
+   runtime; the loop knows none of them by name. At each point the features that want it are called
+   in their order.
    Outcomes: at a point of a run, PHI__RUN_ON calls the next feature, and after the last one the run
    continues. Anything else is the run's next state: no other feature is called. PHI__RUN_HELD: the
    feature holds the run; from then on PHI__POINT_HELD is the run's state function, until it returns
    the next state. At a point of an agent the outcome is PHI__RUN_ON, and moment->status is the
-   failure.
-   Threads: the pumping thread. */
-
+   failure. */
 typedef enum phi__point {
     /* ---- of a run ---- */
     /* A message has entered the log: moment->input says by which queue. */
@@ -371,16 +346,17 @@ typedef struct phi__feature {
     uint32_t points; /* the points that it wants */
     size_t run_bytes, agent_bytes;
     phi__state (*take)(phi__moment *moment);
-    /* Whether it takes part in a run from its beginning; NULL: it does. One that does not is called
+    /* True if it takes part in a run from its beginning; NULL: it does. One that does not is called
        at none of the run's points but RUN_LOAD and EFFECTS, until it joins. */
     bool (*wants)(const phi__run *run);
-    uint8_t order; /* PHI__FEATURE_AT_ (features/features_in.h): whom it comes after at each point */
+    uint8_t
+        order; /* PHI__FEATURE_AT_ (features/features_in.h): whom it comes after at each point */
     /* With the runtime that it is named for, and when that is freed; NULL: nothing. */
     void (*open)(phi_runtime *rt);
     void (*close)(phi_runtime *rt);
 } phi__feature;
 
-/* Of a run: which features take part, by their place in the table, and at which points any of them
+/* Which features take part in a run, by their place in the table, and at which points any of them
    wants to be called. Where a bit is not set, nobody listens: a point need not be made. */
 typedef struct phi__taking {
     uint32_t features, points;
@@ -418,47 +394,59 @@ typedef struct phi__features {
     void (*cache_stats_fn)(const phi__agent *agent, struct phi_cache_stats *out);
 } phi__features;
 
-/* ======== The head of a conversation: system prompt and tools as a model saw them first.
+/* ---- hooks.c: decisions of hooks, and questions of rooms above to an agent's host ---- */
 
-   A model that takes system messages in mid-conversation keeps its head: what changes is appended,
-   so that the prompt cache and the thinking before it stay valid. A changed system prompt goes as
-   text. Changed tools go as additions and removals where the codec has them
-   (phi__codec_rules.put_tool), else the head is made anew, as for every other model.
+/* The decision of a hook, made or pending. Each run, each tool call and each question has one; its
+   slot is taken only while a decision is pending. */
+typedef enum phi__decision_state {
+    PHI__DECISION_NONE = 0,
+    PHI__DECISION_WAITS, /* for phi_decide, or its deadline */
+    PHI__DECISION_MADE   /* verdict and reply are there, to be taken */
+} phi__decision_state;
 
-   An update names what held then in its details, so that the next one is made from the history:
-       {"head":N,"id":"HASH","system":"HASH","tools":["NAME","HASH",...]}
-   N counts the updates of this head, from 1. Where the view has lost one of them, or has no answer
-   yet, the head is made anew; updates of another head are left out of the request. */
+/* The strings of a question, which own memory of their own. */
+typedef struct phi__asked {
+    phi_str source, kind, text, arguments;
+} phi__asked;
 
-typedef struct phi__head {
-    phi_arena arena;
-    phi_str system;
-    phi__tool_view *tools;
-    size_t count;
-    uint64_t id;
-    bool searches; /* a request with it had deferred tools */
-} phi__head;
+struct phi__decision {
+    phi_runtime *rt;
+    phi__agent *agent;
+    phi__slot *slot;
+    uint32_t index, gen;
+    phi__decision_state state;
+    phi_hook_point point;
+    phi__run *run;       /* NULL: a question's */
+    phi__toolcall *call; /* NULL: the run's */
+    phi__timer timer;
+    uint32_t timeout_ms;
+    phi_verdict verdict;
+    phi__buf reply; /* the verdict of the hook or of phi_decide, until it is taken */
+    phi_str text;   /* for phi_pending: the text that a filter checks; in the run's memory */
+    bool late;      /* its deadline settled it */
+    bool ask_again; /* of the wait: as of phi_hook, and quiet */
+    bool quiet;
+    struct phi_permissions *permissions; /* the same: whose rules ask; NULL: none */
+    uint32_t round, waited;              /* as of phi_hook */
+    void (*over)(void *ctx);             /* the ticket is dead; NULL: nobody wants to know */
+    void *over_ctx;
+    const phi__asked *asked;                  /* of a question; NULL: it is none */
+    void (*settled)(phi__decision *decision); /* ... which is called where a run would be woken */
+};
 
-/* ======== A question that a room above the loop puts to the host of an agent: a server
-   wants a form filled in, or an answer of the agent's model.
-
+/* A question that a room above the loop puts to the host of an agent: a server wants a form filled
+   in, or an answer of the agent's model.
    The host decides in its hook, point PHI_HOOK_QUESTION: at once, or by phi_decide. Open calls
    nothing of the host's and never calls `decided`: the hook is called in the next phi_step, or
-   later in the one that is under way. `decided` follows when the answer is there. An agent whose
-   hook does not want the point denies.
-
+   later in the one that is under way. An agent whose hook does not want the point denies.
    `decided` is called once for each question that was opened and not closed: with the host's
    verdict, PHI_ALLOW or PHI_DENY, and its reply; with PHI_WAIT and a message after the deadline,
-   when the call is over (finished, cancelled, late, aborted), when the agent is freed, and where
+   when the call is over (finished, cancelled, late, aborted), when the agent is freed, and when
    memory ran out. It may open and close questions, give results of calls and free agents. The
    question is gone when it is called. An abort ends the questions of the run's calls; a question of
    no call needs no run, and outlives those that its agent has.
-   A question is in no snapshot and on no tape: it belongs to a live connection.
-
-   Memory: the agent's budget. Threads: the pumping thread. */
-
-struct phi__decision;
-
+   A question is in no snapshot and on no tape: it belongs to a live connection. Its memory is the
+   agent's. */
 typedef struct phi__question_desc {
     phi_call call;       /* that it comes from (default: none) */
     phi_str source;      /* who asks: a server's name; this and the next three are copied */
@@ -471,22 +459,15 @@ typedef struct phi__question_desc {
     void *ctx;
 } phi__question_desc;
 
-/* ======== A model call of a host's own model: the request, and, in process, the open call.
-   Owned by provider.c. */
+/* hooks.c: the open questions of an agent, oldest first. */
+typedef struct phi__questions {
+    phi__agent *agent;
+    phi__list list;
+    size_t count;
+    phi__timer timer; /* set while there are any */
+} phi__questions;
 
-struct phi_model_request;
-
-typedef struct phi__hosted {
-    struct phi_model_request *request;
-    void *call;
-    bool open, in_list;
-    bool in_call;         /* its poll is at work */
-    uint32_t polled_step; /* when it was polled last */
-    phi__link link;       /* of rt->polled */
-} phi__hosted;
-
-/* ======== The input of a run: the queues of steering, follow-ups and injected messages, and
-   the filters that they and prompts pass before they are stored. */
+/* ---- input.c: queues, and the filters that input passes before it is stored ---- */
 
 /* One message in a queue, in memory of its own. */
 typedef struct phi__input {
@@ -518,13 +499,32 @@ typedef struct phi__filtering {
     phi_str rejection; /* of the prompts; in the thread */
 } phi__filtering;
 
-/* ======== The spending of a run: limits, budgets, charges for its attempts, and its pause at
-   a limit. */
+typedef struct phi__queues {
+    phi__inputs steering, follow_ups, injected;
+} phi__queues;
+
+/* ---- limits.c: spending, limits and budgets ---- */
+
+typedef struct phi__budget {
+    phi_budget limits;
+    phi_spending seen;
+} phi__budget;
 
 typedef struct phi__spent {
     phi_usage usage, turn;
     double cost;
 } phi__spent;
+
+/* run_: of the active or else the last run. */
+typedef struct phi__agent_spent {
+    phi_usage usage, run_usage;
+    double cost, run_cost;
+} phi__agent_spent;
+
+/* How often the limits of an agent and of its runtime have refused. */
+typedef struct phi__refusals {
+    uint64_t own, all;
+} phi__refusals;
 
 typedef struct phi__pause {
     bool on;
@@ -534,8 +534,42 @@ typedef struct phi__pause {
     phi_agent payer; /* the agent whose limit or budget it is */
 } phi__pause;
 
-/* ======== The making of a model call: the host's changes to the list, its translation,
-   and the request. */
+/* The error message of a run whose memory limit was used up. */
+typedef struct phi__limit_failure {
+    phi_failure failure;
+    char words[200]; /* its message */
+} phi__limit_failure;
+
+/* forget.c, limits.c: its memory limit. */
+typedef struct phi__room {
+    uint32_t runs_short; /* runs in a row that ended without memory */
+    bool pressed;        /* in rt->pressed: a prompt found no memory */
+    phi__link link;
+    phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
+} phi__room;
+
+/* bytes of a log for a token of a summary in it, which is there twice */
+enum { PHI__FORGET_SUMMARY = 32 };
+
+/* ---- head.c, projection.c, model_call.c: what the model is sent ---- */
+
+/* The head of a conversation: system prompt and tools as a model saw them first.
+   A model that takes system messages in mid-conversation keeps its head: changes are appended, so
+   that the prompt cache and the thinking before them stay valid. A changed system prompt goes as
+   text. Changed tools go as additions and removals if the codec has put_tool (phi__codec_rules),
+   else the head is made again, as for every other model.
+   An update names what held then in its details, so that the next one is made from the history:
+       {"head":N,"id":"HASH","system":"HASH","tools":["NAME","HASH",...]}
+   N counts the updates of this head, from 1. If the view has lost one of them, or has no answer
+   yet, the head is made again; updates of another head are left out of the request. */
+typedef struct phi__head {
+    phi_arena arena;
+    phi_str system;
+    phi__tool_view *tools;
+    size_t count;
+    uint64_t id;
+    bool searches; /* a request with it had deferred tools */
+} phi__head;
 
 /* An agent's figures of the last request. */
 typedef struct phi__thinking {
@@ -545,14 +579,18 @@ typedef struct phi__thinking {
     uint64_t barred;   /* thinking of entries before this one was refused: it never goes back */
 } phi__thinking;
 
+/* What the model has seen of a conversation before. */
+typedef struct phi__prior {
+    phi__head *head;                /* NULL: its model keeps none */
+    phi__thinking thinking;         /* model_call.c: that the last request left out */
+    struct phi__deferral *deferral; /* NULL: no deferred tool was loaded */
+} phi__prior;
+
 /* The list that TRANSFORM_CONTEXT and CONVERT_TO_LLM look at. */
 typedef struct phi__listed {
     const phi_message **messages; /* NULL: no hook was called */
     size_t count;
 } phi__listed;
-
-/* ======== The messages to send in a model call, by the effective policy, and their likely
-   tokens. */
 
 typedef struct phi__run_projection {
     const phi__item *items; /* NULL: all of the thread */
@@ -560,94 +598,240 @@ typedef struct phi__run_projection {
     bool made; /* for this model call */
 } phi__run_projection;
 
-/* ======== Makes, begins, detaches and destroys runs; and fails them, with one error event, also
-   when memory ran out. */
+typedef struct phi__projected {
+    bool has_policy;
+    phi_policy policy;         /* the agent's */
+    phi_token_counter counter; /* count_text NULL: the estimate */
+    phi_projection_meta last;
+    uint64_t needed; /* 1 and the last entry for which a summary was needed; 0: none */
+} phi__projected;
 
-/* A run's part of its log. */
-typedef struct phi__said {
-    /* Before they are in the log: in the thread's segment, to be attached; NULL: they are, or there
-       are none. */
-    phi__entry *prompts;
-    size_t prompt_count;
-    size_t first_message;    /* of the run, in its lane's messages */
-    size_t message_count;    /* of a run that has ended */
-    size_t emitted_messages; /* prompts whose events were emitted */
-} phi__said;
+typedef struct phi__speaker {
+    phi_model model;              /* its strings are in the arena that it was made in */
+    const phi_provider *own;      /* used whatever the model's protocol; NULL: none */
+    const phi_provider *provider; /* `own`, or the registered one; NULL: one of ours */
+    const phi__codec *codec;
+    bool in_process; /* the provider is polled, not spoken to over HTTP */
+} phi__speaker;
 
-/* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and
-   parent empty: made, and the agent's last. On failure nothing changed. */
-typedef struct phi__run_order {
-    const phi_message *prompts;
-    size_t prompt_count;
-    phi_continuation continuation;
-    phi_str loop_id, parent_loop_id;
-    bool no_turns;
-    /* With what an earlier run of a hidden agent did: an abort not read yet means it, too. */
-    bool goes_on;
-    /* of this run alone; copied; NULL or 0: the agent's */
-    const phi_policy *policy;
-    const phi_limits *limits;
-    const phi_tool *tools; /* where has_tools: these, of which there may be none */
-    size_t tool_count;
-    bool has_tools;
-    uint32_t waits_ms;
-    const char *extra; /* NULL: none */
-    const char *context;
-    const char *metadata;
-    const phi_format *format;
-    bool has_temperature;
-    double temperature;
-} phi__run_order;
+typedef struct phi__hosted {
+    struct phi_model_request *request;
+    void *call;
+    bool open, in_list;
+    bool in_call;         /* its poll is at work */
+    uint32_t polled_step; /* when it was polled last */
+    phi__link link;       /* of rt->polled */
+} phi__hosted;
 
-/* How a run begins. */
-typedef struct phi__start {
-    phi_trigger trigger; /* of its first turn */
-    bool emitted;        /* AGENT_START is out */
-    bool silent;         /* no AFTER_LOOP: the run was refused before it began */
-} phi__start;
+/* ---- transfer.c: transfers of runs, and requests of rooms above ---- */
 
-/* How often the limits of an agent and of its runtime have refused. */
-typedef struct phi__refusals {
-    uint64_t own, all;
-} phi__refusals;
+enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* bytes that wait for the decoder; DESIGN part 4 */
 
-/* ======== The scheduler: the list of ready runs, waking and cancelling runs.
+enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
-   A run that waits is in no list; the event that ends its wait (a push, a result, a timer, a
-   cancel) wakes it. */
+/* Who reads a transfer: a run, or else the object that `wake` is called with. Only the transfers of
+   runs go through the tape, where there is one. */
+typedef struct phi__transfer_owner {
+    phi__run *run;
+    void (*wake)(void *object);
+    void *object;
+} phi__transfer_owner;
 
-/* What ends a run early, or has ended it. */
-typedef struct phi__early {
-    bool cancelled, over;
-    bool stopping;  /* ends when its turn is over */
-    bool starved;   /* there was no memory for an input */
-    phi_str reason; /* of phi_abort_run, the agent's own; at NULL: none */
-} phi__early;
+typedef struct phi__transfer {
+    phi_runtime *rt;
+    phi__slot *slot;
+    phi__transfer_owner owner; /* it is woken when something arrived, or the end */
+    const phi_transport *transport;
+    phi__buf body, headers;
+    size_t read; /* of body */
+    uint64_t decoded, max_bytes;
+    int http_status;
+    bool headed, ended, refused; /* refused: a push was answered with PHI_FULL */
+    bool gone;     /* the transport has released it: it reported the end, or was cancelled */
+    bool answered; /* the last event was read: the rest of the body is not read */
+    phi_status status;
+    char words[320]; /* a URL and libcurl's message about it fit in */
+    phi_deadlines deadlines;
+    int stage;                    /* 0: queued, then phi_transfer_stage, then PHI__STAGE_EVENTS */
+    uint64_t opened_us, stage_us; /* stage_us: when the stage began, or life was last seen */
+    phi__timer timer;
+    bool late; /* the deadline has passed, and this is the last look at the descriptors */
+} phi__transfer;
 
-/* The place of a run in the list. */
-typedef struct phi__ready {
-    phi__link link; /* of rt->ready */
-    bool in;
-} phi__ready;
+/* An HTTP request that a room above the loop makes, over the runtime's transport.
+   phi_step calls on_head once, then on_body with the parts of the answer in order, then on_end
+   once: the fetch is gone when on_end returns, or when phi__fetch_close does. None is called inside
+   open, close, resume, or a callback of the transport. A callback may close any fetch, this one
+   too, open others, give results of calls and free agents.
+   Redirects are not followed: a request may carry keys that only its own host may see. The caller
+   gets the 3xx answer with its Location header. No Accept-Encoding is sent, so no body is
+   compressed. A tape neither records nor plays a fetch: it has the result of the tool call that
+   needed it. Memory: the caller's budget, which lives until the fetch is gone. */
+typedef struct phi__fetch_desc {
+    phi_memory *memory;         /* borrowed until the fetch is gone */
+    phi_str method, url;        /* http or https; copied */
+    const phi__header *headers; /* copied; values may be empty */
+    size_t header_count;
+    phi_str body; /* copied */
+    /* Behind `body`. The array is copied, the bytes are borrowed until the fetch is gone. */
+    const phi_str *pieces;
+    size_t piece_count;
+    /* The answer's first event is its first body byte; its events are bytes. Zeros: the defaults of
+       phi_deadlines. */
+    phi_deadlines deadlines;
+    /* of the answer's body; beyond them it ends with PHI_TOO_BIG (0: no limit) */
+    uint64_t max_bytes;
+    /* Stays open in silence: such fetches take at most half of the runtime's max_connections, so
+       that others find one. */
+    bool stands;
+    /* NULL on_head or on_body: not wanted. headers: "Name: value\r\n" each, valid during the
+       call. */
+    void (*on_head)(void *user_data, int http_status, phi_str headers);
+    /* How many of the bytes were taken. Fewer than all: the rest waits for phi__fetch_resume, and
+       the deadline of silence stands still. */
+    size_t (*on_body)(void *user_data, phi_str bytes);
+    /* PHI_OK: the whole answer came, with any HTTP status. Else the message says why, without
+       secrets of the request; valid during the call. PHI_CANCELLED: the runtime closes. */
+    void (*on_end)(void *user_data, phi_status status, const char *message);
+    void *user_data;
+} phi__fetch_desc;
 
-/* ======== Session ids, and how many runs each has had: the N of "session.config.N".
+/* The runtime's fetches. transport: under the tape; NULL while a tape is played. */
+typedef struct phi__fetches {
+    const phi_transport *transport;
+    bool stages;           /* it reports them */
+    phi__list open, ready; /* ready: something has come for them */
+    uint32_t standing, standing_most;
+} phi__fetches;
 
-   Agents of one runtime that are given the same session id share one object, so that their runs,
-   also simultaneous ones, never get the same loop id. Counted per segment (config), from 1. Objects
-   live in the runtime's memory, in a hash table that grows, and are freed with their last user.
-   Threads: the pumping thread. */
+/* ---- turn.c: attempts and turns ---- */
+
+typedef enum phi__body {
+    PHI__BODY_UNKNOWN, /* the head has not come */
+    PHI__BODY_STREAM,
+    PHI__BODY_WHOLE,
+    PHI__BODY_ERROR
+} phi__body;
+
+/* The state that a turn's attempts share, and the current attempt. turn.c, turn.c,
+   model_call.c and provider.c touch it. */
+typedef struct phi__attempt {
+    /* the request */
+    phi__request_spec spec;
+    phi_model *keyed; /* with a key of the attempt's own, in the turn's arena; NULL: as it is */
+    bool refused;     /* the key was refused, and the hook must give another */
+    bool fresh;       /* that was done already */
+    bool encoding;
+    phi__encoder encoder;
+    phi__secrets secrets;        /* that the turn's requests carried, in its arena */
+    struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
+    /* the answer */
+    struct phi__transfer *transfer;
+    phi__reader reader; /* of the answer's body, where that is a stream */
+    void *decoder;      /* zeroed state of the codec, in the arena */
+    phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
+    phi__body body;
+    bool emitted; /* MESSAGE_START is out */
+    bool alive;   /* something meaningful came with this slice of the body */
+    bool lost;    /* an event found no memory */
+    phi__answer *answer;
+    /* how it has ended */
+    const phi_failure *fault; /* in the thread; NULL: its answer is whole */
+    phi_status fault_status;
+    uint32_t retries; /* of this turn's call so far */
+    uint32_t delay_ms;
+    uint64_t retry_at_us;
+} phi__attempt;
+
+typedef struct phi__turn {
+    uint32_t index;
+    bool open;    /* TURN_START is out */
+    bool steered; /* its steering was looked for */
+} phi__turn;
+
+/* ---- tools.c: the calls of a turn, and the repeat guard ---- */
+
+struct phi__toolcall {
+    phi_runtime *rt;
+    phi__slot *slot; /* NULL once there is a result */
+    uint32_t index, gen;
+    phi__run *run;
+    const phi_tool *tool;     /* NULL: unknown */
+    const phi_content *block; /* in the thread */
+    phi_str arguments;
+    phi_json *read;      /* the arguments as a tree, once phi_call_arg_* was called; or NULL */
+    const char *read_of; /* the arguments that `read` was made of */
+    phi__timer timer;
+    phi__timer beat;   /* heartbeat_ms of its tool */
+    uint64_t armed_us; /* when the tool got the call */
+    void *state;
+    size_t state_bytes;
+    void (*gone)(
+        void *state);      /* releases what the state holds, before it is freed; NULL: nothing */
+    phi_message *result;   /* in the thread, not yet appended */
+    phi_str child_loop_id; /* of the result, in the thread */
+    phi_str effects;       /* the same: on the tool state, JSON text; empty: none */
+    struct phi__cap *cap;  /* a result that is too large, while its file is written; or NULL */
+    phi__decision decision;
+    uint32_t repeats;      /* how often this very call was made lately; 0: not counted */
+    bool begun;            /* it counts as running */
+    bool decided;          /* the BEFORE_TOOL hook was heard */
+    bool quiet;            /* denied: neither TOOL_START nor TOOL_END */
+    bool emitted, started; /* emitted: TOOL_START was; started: the tool was */
+    bool ended, after;     /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
+    uint32_t tries;        /* that have failed, and were started again */
+    bool again;            /* it waits to be started again */
+    bool skipped;          /* for steering: events without arguments, and no hook is called */
+    bool updating;         /* inside of an update's hooks */
+    bool starting;         /* inside of its tool's start */
+    phi_message *held;     /* with a tape: its result, in the run's arena, until it is let in */
+    bool resumes;          /* out of a snapshot: its tool is to take it up */
+    phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
+    bool polled;
+    uint32_t poll_round; /* in which its step was called last */
+};
+
+enum { PHI__REPEAT_GUARD_WINDOW = 32 }; /* calls of a run that are remembered */
+
+typedef struct phi__repeat_guard {
+    uint64_t seen[PHI__REPEAT_GUARD_WINDOW]; /* hashes of name and arguments; a ring */
+    uint32_t count;
+} phi__repeat_guard;
+
+typedef struct phi__round {
+    phi__toolcall *calls; /* in the turn's arena */
+    size_t count, next, emitted, running;
+    size_t polled; /* calls after which steering was looked for */
+    bool skipping; /* steering was found: calls that have not begun are skipped */
+    bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
+    bool repeated; /* a call repeated itself too often */
+    phi__repeat_guard *repeat_guard; /* of the run; NULL: no tool has been called yet */
+} phi__round;
+
+/* tools.c: the calls whose step is called. */
+typedef struct phi__polls {
+    phi__toolcall *next; /* a ring; where the next step begins */
+    size_t count;
+    bool busy; /* one of them has work that is ready: the next step must not sleep */
+} phi__polls;
+
+/* ---- session.c: session ids, and how many runs each has had: the N of "session.config.N" ---- */
+
+/* Agents of one runtime with the same session id share one object, so that their runs, also
+   simultaneous ones, never get the same loop id. Runs are counted per segment (config), from 1.
+   Objects live in the runtime's memory, and are freed with their last user. */
 
 /* One segment's count. */
 typedef struct phi__session_count {
     struct phi__session_count *next;
     uint32_t runs;
-    uint32_t len; /* of the name, which stands behind this */
+    uint32_t len; /* of the name, which follows */
 } phi__session_count;
 
 typedef struct phi__session {
     uint32_t refs;
     uint64_t hash;
-    uint64_t number; /* from 1; another one whenever its counts begin anew */
+    uint64_t number; /* from 1; another one whenever its counts begin again */
     phi_str id;      /* in memory of the object's own, with room for a UUID at least; terminated */
     size_t id_room;
     phi__session_count *counts;
@@ -667,6 +851,12 @@ typedef struct phi__line {
     phi_str segment;         /* of loop ids: provider.model[.thinking] */
     bool segment_given;      /* by the desc: it stays when the model changes */
 } phi__line;
+
+/* ---- the tape that is recorded or played (record/replay.h) ---- */
+
+/* A step lets all outside input in at one place, and processes all of it before it ends. Within a
+   step the tape's clock stands still. So a run is a function of the input, in its order, and of the
+   host's actions between the steps; the work of a slice changes nothing. */
 
 /* The sources that a tape takes from the host, or from the system where they are NULL. */
 typedef struct phi__tape_sources {
@@ -723,253 +913,64 @@ struct phi_tape {
     bool stages; /* the transport reports its stages; known after attach */
 };
 
-/* ======== The tool calls of a turn, in the turn's memory: in the order of the answer, and
-   logged in that order. */
+/* ---- run.c: runs and responses ---- */
 
-enum { PHI__REPEAT_GUARD_WINDOW = 32 }; /* calls of a run that are remembered */
+/* A run, by prompts (user messages; copied) or from where the history ends (none). loop_id and
+   parent empty: made, and the agent's last. On failure nothing changed. */
+typedef struct phi__run_order {
+    const phi_message *prompts;
+    size_t prompt_count;
+    phi_continuation continuation;
+    phi_str loop_id, parent_loop_id;
+    bool no_turns;
+    /* With what an earlier run of a hidden agent did: an abort not read yet means it, too. */
+    bool goes_on;
+    /* of this run alone; copied; NULL or 0: the agent's */
+    const phi_policy *policy;
+    const phi_limits *limits;
+    const phi_tool *tools; /* where has_tools: these, of which there may be none */
+    size_t tool_count;
+    bool has_tools;
+    uint32_t waits_ms;
+    const char *extra; /* NULL: none */
+    const char *context;
+    const char *metadata;
+    const phi_format *format;
+    bool has_temperature;
+    double temperature;
+} phi__run_order;
 
-typedef struct phi__repeat_guard {
-    uint64_t seen[PHI__REPEAT_GUARD_WINDOW]; /* hashes of name and arguments; a ring */
-    uint32_t count;
-} phi__repeat_guard;
+/* How a run begins. */
+typedef struct phi__start {
+    phi_trigger trigger; /* of its first turn */
+    bool emitted;        /* AGENT_START is out */
+    bool silent;         /* no AFTER_LOOP: the run was refused before it began */
+} phi__start;
 
-typedef struct phi__round {
-    phi__toolcall *calls; /* in the turn's arena */
-    size_t count, next, emitted, running;
-    size_t polled; /* calls after which steering was looked for */
-    bool skipping; /* steering was found: calls that have not begun are skipped */
-    bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
-    bool repeated; /* a call repeated itself too often */
-    phi__repeat_guard *repeat_guard; /* of the run; NULL: no tool has been called yet */
-} phi__round;
+/* A run's part of its log. */
+typedef struct phi__said {
+    /* Before they are in the log: in the thread's segment, to be attached; NULL: they are, or there
+       are none. */
+    phi__entry *prompts;
+    size_t prompt_count;
+    size_t first_message;    /* of the run, in its lane's messages */
+    size_t message_count;    /* of a run that has ended */
+    size_t emitted_messages; /* prompts whose events were emitted */
+} phi__said;
 
-/* ======== An HTTP request that a room above the loop makes, over the runtime's transport.
+/* What ends a run early, or has ended it. */
+typedef struct phi__early {
+    bool cancelled, over;
+    bool stopping;  /* ends when its turn is over */
+    bool starved;   /* there was no memory for an input */
+    phi_str reason; /* of phi_abort_run, the agent's own; at NULL: none */
+} phi__early;
 
-   phi_step calls on_head once, then on_body with the parts of the answer in order, then on_end
-   once: the fetch is gone when on_end returns, or when phi__fetch_close does. None is called inside
-   of open, close, resume, or a callback of the transport. A callback may close any fetch, this one
-   too, open others, give results of calls and free agents.
-   Redirects are not followed: a request may carry keys that only its own host may see. The caller
-   gets the 3xx answer with its Location header. No Accept-Encoding is sent, so no body is
-   compressed. A tape neither records nor plays a fetch: it has the result of the tool call that
-   needed it.
-   Memory: the caller's budget, which lives until the fetch is gone. Threads: the pumping thread. */
-
-typedef struct phi__fetch phi__fetch;
-
-typedef struct phi__fetch_desc {
-    phi_memory *memory;         /* borrowed until the fetch is gone */
-    phi_str method, url;        /* http or https; copied */
-    const phi__header *headers; /* copied; values may be empty */
-    size_t header_count;
-    phi_str body; /* copied */
-    /* Behind `body`. The array is copied, the bytes are borrowed until the fetch is gone. */
-    const phi_str *pieces;
-    size_t piece_count;
-    /* The answer's first event is its first body byte; its events are bytes. Zeros: the defaults of
-       phi_deadlines. */
-    phi_deadlines deadlines;
-    /* of the answer's body; beyond them it ends with PHI_TOO_BIG (0: no limit) */
-    uint64_t max_bytes;
-    /* Stays open in silence: such fetches take at most half of the runtime's max_connections, so
-       that others find one. */
-    bool stands;
-    /* NULL on_head or on_body: not wanted. headers: "Name: value\r\n" each, valid during the
-       call. */
-    void (*on_head)(void *user_data, int http_status, phi_str headers);
-    /* How many of the bytes were taken. Fewer than all: the rest waits for phi__fetch_resume, and
-       the deadline of silence stands still. */
-    size_t (*on_body)(void *user_data, phi_str bytes);
-    /* PHI_OK: the whole answer came, with any HTTP status. Else the message says why, without
-       secrets of the request; valid during the call. PHI_CANCELLED: the runtime closes. */
-    void (*on_end)(void *user_data, phi_status status, const char *message);
-    void *user_data;
-} phi__fetch_desc;
-
-/* Of the runtime. transport: under the tape; NULL while a tape is played. */
-typedef struct phi__fetches {
-    const phi_transport *transport;
-    bool stages;           /* it reports them */
-    phi__list open, ready; /* ready: something has come for them */
-    uint32_t standing, standing_most;
-} phi__fetches;
-
-/* ======== All states of a run and their outcomes; only turn.c knows them. */
-
-typedef enum phi__body {
-    PHI__BODY_UNKNOWN, /* the head has not come */
-    PHI__BODY_STREAM,
-    PHI__BODY_WHOLE,
-    PHI__BODY_ERROR
-} phi__body;
-
-/* The state that a turn's attempts share, and the current attempt. turn.c, turn.c,
-   model_call.c and provider.c touch it. */
-typedef struct phi__attempt {
-    /* the request */
-    phi__request_spec spec;
-    phi_model *keyed; /* with a key of the attempt's own, in the turn's arena; NULL: as it is */
-    bool refused;     /* the key was refused, and the hook must give another */
-    bool fresh;       /* that was done already */
-    bool encoding;
-    phi__encoder encoder;
-    phi__secrets secrets;        /* that the turn's requests carried, in its arena */
-    struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
-    /* the answer */
-    struct phi__transfer *transfer;
-    phi__reader reader; /* of the answer's body, where that is a stream */
-    void *decoder;      /* zeroed state of the codec, in the arena */
-    phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
-    phi__body body;
-    bool emitted; /* MESSAGE_START is out */
-    bool alive;   /* something meaningful came with this slice of the body */
-    bool lost;    /* an event found no memory */
-    phi__answer *answer;
-    /* how it has ended */
-    const phi_failure *fault; /* in the thread; NULL: its answer is whole */
-    phi_status fault_status;
-    uint32_t retries; /* of this turn's call so far */
-    uint32_t delay_ms;
-    uint64_t retry_at_us;
-} phi__attempt;
-
-typedef struct phi__turn {
-    uint32_t index;
-    bool open;    /* TURN_START is out */
-    bool steered; /* its steering was looked for */
-} phi__turn;
-
-/* ======== The structures of the pump: the runtime, its agents, their runs, transfers and
-   calls.
-
-   The runtime owns everything. An agent's run exists from prompt to AGENT_END; it is advanced a
-   slice at a time from the runtime's ready list, and leaves the list when it waits. The event that
-   ends its wait (a push, a result, a timer, a cancel) puts it back with phi__schedule_wake.
-   Callbacks into the host (a tool's start, step, cancel and on_field, hooks, filters, providers,
-   compactors) may free any agent. During a step, a freed agent is taken out of every table at once
-   and destroyed when the step ends. After any host callback, check agent->slot: NULL means the
-   agent was freed.
-   Threads: the pumping thread, but for the words of slots and the inbox. */
-
-/* Who reads a transfer: a run, or else the object that `wake` is called with. Only the transfers of
-   runs go through the tape, where there is one. */
-typedef struct phi__transfer_owner {
-    phi__run *run;
-    void (*wake)(void *object);
-    void *object;
-} phi__transfer_owner;
-
-typedef struct phi__transfer {
-    phi_runtime *rt;
-    phi__slot *slot;
-    phi__transfer_owner owner; /* it is woken when something arrived, or the end */
-    const phi_transport *transport;
-    phi__buf body, headers;
-    size_t read; /* of body */
-    uint64_t decoded, max_bytes;
-    int http_status;
-    bool headed, ended, refused; /* refused: a push was answered with PHI_FULL */
-    bool gone;     /* the transport has released it: it reported the end, or was cancelled */
-    bool answered; /* the last event was read: the rest of the body is not read */
-    phi_status status;
-    char words[320]; /* a URL and libcurl's message about it fit in */
-    phi_deadlines deadlines;
-    int stage;                    /* 0: queued, then phi_transfer_stage, then PHI__STAGE_EVENTS */
-    uint64_t opened_us, stage_us; /* stage_us: when the stage began, or life was last seen */
-    phi__timer timer;
-    bool late; /* the deadline has passed, and this is the last look at the descriptors */
-} phi__transfer;
-
-/* The decision of a hook, made or pending. Each run, each tool call and each question has one; its
-   slot is taken only while a decision is pending. */
-typedef enum phi__decision_state {
-    PHI__DECISION_NONE = 0,
-    PHI__DECISION_WAITS, /* for phi_decide, or its deadline */
-    PHI__DECISION_MADE   /* verdict and reply are there, to be taken */
-} phi__decision_state;
-
-/* The strings of a question, which own memory of their own. */
-typedef struct phi__asked {
-    phi_str source, kind, text, arguments;
-} phi__asked;
-
-struct phi__decision {
-    phi_runtime *rt;
-    phi__agent *agent;
-    phi__slot *slot;
-    uint32_t index, gen;
-    phi__decision_state state;
-    phi_hook_point point;
-    phi__run *run;       /* NULL: a question's */
-    phi__toolcall *call; /* NULL: the run's */
-    phi__timer timer;
-    uint32_t timeout_ms;
-    phi_verdict verdict;
-    phi__buf reply; /* the verdict of the hook or of phi_decide, until it is taken */
-    phi_str text;   /* for phi_pending: the text that a filter checks; in the run's memory */
-    bool late;      /* its deadline settled it */
-    bool ask_again; /* of the wait: as of phi_hook, and quiet */
-    bool quiet;
-    struct phi_permissions *permissions; /* the same: whose rules ask; NULL: none */
-    uint32_t round, waited;              /* as of phi_hook */
-    void (*over)(void *ctx);             /* the ticket is dead; NULL: nobody wants to know */
-    void *over_ctx;
-    const phi__asked *asked;                  /* of a question; NULL: it is none */
-    void (*settled)(phi__decision *decision); /* ... which is called where a run would be woken */
-};
-
-/* hooks.c: the open questions of an agent, oldest first. */
-typedef struct phi__questions {
-    phi__agent *agent;
-    phi__list list;
-    size_t count;
-    phi__timer timer; /* set while there are any */
-} phi__questions;
-
-typedef struct phi__budget {
-    phi_budget limits;
-    phi_spending seen;
-} phi__budget;
-
-struct phi__toolcall {
-    phi_runtime *rt;
-    phi__slot *slot; /* NULL once there is a result */
-    uint32_t index, gen;
-    phi__run *run;
-    const phi_tool *tool;     /* NULL: unknown */
-    const phi_content *block; /* in the thread */
-    phi_str arguments;
-    phi_json *read;      /* the arguments as a tree, once phi_call_arg_* was called; or NULL */
-    const char *read_of; /* the arguments that `read` was made of */
-    phi__timer timer;
-    phi__timer beat;   /* heartbeat_ms of its tool */
-    uint64_t armed_us; /* when the tool got the call */
-    void *state;
-    size_t state_bytes;
-    void (*gone)(
-        void *state);      /* releases what the state holds, before it is freed; NULL: nothing */
-    phi_message *result;   /* in the thread, not yet appended */
-    phi_str child_loop_id; /* of the result, in the thread */
-    phi_str effects;       /* the same: on the tool state, JSON text; empty: none */
-    struct phi__cap *cap;  /* a result that is too large, while its file is written; or NULL */
-    phi__decision decision;
-    uint32_t repeats;      /* how often this very call was made lately; 0: not counted */
-    bool begun;            /* it counts as running */
-    bool decided;          /* the BEFORE_TOOL hook was heard */
-    bool quiet;            /* denied: neither TOOL_START nor TOOL_END */
-    bool emitted, started; /* emitted: TOOL_START was; started: the tool was */
-    bool ended, after;     /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
-    uint32_t tries;        /* that have failed, and were started again */
-    bool again;            /* it waits to be started again */
-    bool skipped;          /* for steering: events without arguments, and no hook is called */
-    bool updating;         /* inside of an update's hooks */
-    bool starting;         /* inside of its tool's start */
-    phi_message *held;     /* with a tape: its result, in the run's arena, until it is let in */
-    bool resumes;          /* out of a snapshot: its tool is to take it up */
-    phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
-    bool polled;
-    uint32_t poll_round; /* in which its step was called last */
-};
+/* The place of a run in the list. */
+typedef struct phi__ready {
+    phi__link link; /* of rt->ready */
+    bool in;
+} phi__ready;
 
 /* The format of a run's answers, where it has one of its own; its strings stand behind it. */
 typedef struct phi__run_format {
@@ -1048,19 +1049,11 @@ struct phi__response {
     int64_t asked_ms, ended_ms, first_delta_ms;
 };
 
-/* The error message of a run whose memory limit was used up. */
-typedef struct phi__limit_failure {
-    phi_failure failure;
-    char words[200]; /* its message */
-} phi__limit_failure;
+/* stored.c: threads in a store. Whether the store has all of the run's thread now; without one:
+   no. */
+enum { PHI__STORED_WORDS = 200 };
 
-typedef struct phi__projected {
-    bool has_policy;
-    phi_policy policy;         /* the agent's */
-    phi_token_counter counter; /* count_text NULL: the estimate */
-    phi_projection_meta last;
-    uint64_t needed; /* 1 and the last entry for which a summary was needed; 0: none */
-} phi__projected;
+/* ---- agents ---- */
 
 /* How a part of phi follows an agent that it has made below another one. */
 typedef struct phi__child_watch {
@@ -1097,18 +1090,6 @@ typedef struct phi__tree {
     bool in_place;
 } phi__tree;
 
-/* forget.c, limits.c: its memory limit. */
-typedef struct phi__room {
-    uint32_t runs_short; /* runs in a row that ended without memory */
-    bool pressed;        /* in rt->pressed: a prompt found no memory */
-    phi__link link;
-    phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
-} phi__room;
-
-typedef struct phi__queues {
-    phi__inputs steering, follow_ups, injected;
-} phi__queues;
-
 /* Made by phi_run, over a thread that was lent. */
 typedef struct phi__one_shot {
     /* Called when its run is over, and when it is retired; NULL: it is no such agent. */
@@ -1116,19 +1097,6 @@ typedef struct phi__one_shot {
     bool over;      /* its run is: in the list */
     phi__link link; /* of rt->one_shot_over */
 } phi__one_shot;
-
-/* run_: of the active or else the last run. */
-typedef struct phi__agent_spent {
-    phi_usage usage, run_usage;
-    double cost, run_cost;
-} phi__agent_spent;
-
-/* What the model has seen of a conversation before. */
-typedef struct phi__prior {
-    phi__head *head;                /* NULL: its model keeps none */
-    phi__thinking thinking;         /* model_call.c: that the last request left out */
-    struct phi__deferral *deferral; /* NULL: no deferred tool was loaded */
-} phi__prior;
 
 struct phi__agent {
     phi_runtime *rt;    /* the fields used most come first: code with short offsets */
@@ -1172,21 +1140,7 @@ struct phi__agent {
     phi_thread own;
 };
 
-/* States of an agent's slot, which other threads may look at; and bits that they set, which need no
-   room in the inbox: the slot is marked. */
-enum {
-    PHI__AGENT_IDLE = 1,
-    PHI__AGENT_RUNNING = 2,
-    PHI__AGENT_ABORT = 4,
-    PHI__AGENT_STOP = 8 /* when the turn is over */
-};
-
-/* tools.c: the calls whose step is called. */
-typedef struct phi__polls {
-    phi__toolcall *next; /* a ring; where the next step begins */
-    size_t count;
-    bool busy; /* one of them has work that is ready: the next step must not sleep */
-} phi__polls;
+/* ---- the runtime ---- */
 
 /* The step that is under way, or the last one. */
 typedef struct phi__step_of {
@@ -1237,52 +1191,6 @@ struct phi_runtime {
     phi__snapshots snapshots;
     bool abandoned; /* a callback was left by an exception or a longjmp: it can only be freed */
     phi__last_error last_error;
-};
-
-/* ======== Agents by their handles. */
-
-enum { PHI__CALL_IS_ERROR = 1, PHI__CALL_TERMINATED = 2 }; /* flags of a PHI__POST_FINISH */
-
-/* stored.c: threads in a store. Whether the store has all of the run's thread now; without one:
-   no. */
-enum { PHI__STORED_WORDS = 200 };
-
-/* bytes of a log for a token of a summary in it, which stands twice */
-enum { PHI__FORGET_SUMMARY = 32 };
-
-/* ======== A host's own model, in place of a codec and its transfer. */
-
-typedef struct phi__speaker {
-    phi_model model;              /* its strings are in the arena that it was made in */
-    const phi_provider *own;      /* used whatever the model's protocol; NULL: none */
-    const phi_provider *provider; /* `own`, or the registered one; NULL: one of ours */
-    const phi__codec *codec;
-    bool in_process; /* the provider is polled, not spoken to over HTTP */
-} phi__speaker;
-
-/* ======== Saves a run as JSON, between two steps, and loads it. */
-
-/* ======== States of slots. */
-
-enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* bytes that wait for the decoder; DESIGN part 4 */
-
-enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
-
-/* Slot states: as those of calls; HELD: open, but phi_decide can only deny it; and SAID with the
-   verdict in the bits below: decided without a text, and so without room in the inbox; the slot is
-   marked. */
-enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_HELD = 3, PHI__TICKET_SAID = 4 };
-
-/* Slot states. CLAIMED: the thread that set it, and no other, gives the result: through the inbox,
-   or on the pumping thread. */
-enum { PHI__CALL_PENDING = 1, PHI__CALL_CLAIMED = 2 };
-
-enum {
-    PHI__POST_FINISH = 1,
-    PHI__POST_DECIDE, /* with a text; flag: the verdict */
-    PHI__POST_STEER,
-    PHI__POST_FOLLOW_UP,
-    PHI__POST_INJECT /* flag: bytes of the source, which stands before the text */
 };
 
 #endif

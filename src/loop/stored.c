@@ -3,9 +3,7 @@
 
    A failure is reported once, until a write succeeds again; refused entries go with the next ones.
    Nothing here ends a run: the log in memory is whole. */
-#include "loop/loop_in.h"
-#include "loop/find_in.h"
-#include "loop/model_call_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 
@@ -30,10 +28,7 @@ static void phi__stored_emit(phi_thread *thread, const char *why) {
     if (agent == NULL || thread->journal->failing) return;
     (void)snprintf(words, sizeof words, "The thread \"%s\" could not be stored: %s",
                    thread->journal->id, why);
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_WARNING;
-    event.text = phi_str_of(words);
-    phi__journal_set_failing(thread, phi__events_emit(agent, &event, NULL, 0));
+    phi__journal_set_failing(thread, phi__events_warn(agent, phi_str_of(words)));
 }
 
 static bool phi__stored_write(phi_thread *thread, bool all) {
@@ -121,7 +116,7 @@ static bool phi__stored_pin(const phi_thread *thread) {
     phi__stored_pin_turn(thread);
     const phi__entry *reply = phi__stored_reply_entry(run);
     if (reply != NULL) phi__segments_pin(reply->segment);
-    return phi__model_call_list_pin(run);
+    return phi__ask_list_pin(run);
 }
 
 static void phi__stored_evict_thread(phi_thread *thread) {

@@ -5,29 +5,14 @@
    it have. So events follow time, and the log does not depend on it.
    A call goes through: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END, the
    AFTER_TOOL hook, the log. Both hooks may wait, each call for itself. */
-#include "loop/tools_in.h"
-
-#include "base/base_in.h"
-#include "history/history_in.h"
-#include "loop/cap_in.h"
-#include "loop/deferral_in.h"
-#include "loop/loop_in.h"
-#include "text/json.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
-#include "loop/events_in.h"
-#include "loop/feature_in.h"
-#include "loop/hooks_in.h"
-#include "loop/input_in.h"
-#include "loop/state_in.h"
-#include "loop/turn_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 
-/* ======== Checks a call's arguments against its tool's schema. */
+/* ---- a call's arguments against its tool's schema ---- */
 
-/* Of a strict tool: arguments without the nulls that stand for absent properties. */
-PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call) {
+/* Removes the nulls that stand for absent properties of a strict tool. PHI_NO_MEMORY. */
+static phi_status phi__args_without_nulls(phi__toolcall *call) {
     phi_arena *arena = &call->run->arena;
     phi_memory *memory = arena->memory;
     phi_json *schema = NULL, *arguments = NULL;
@@ -51,8 +36,8 @@ PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call) {
     return status == PHI_NO_MEMORY ? status : PHI_OK; /* the check reports text that is no JSON */
 }
 
-/* Whether the arguments fit the tool's schema; else a message for the model. */
-PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size) {
+/* False: a message for the model is in `words`. */
+static bool phi__args_fit(phi__toolcall *call, char *words, size_t size) {
     phi_arena *arena = &call->run->arena;
     phi_arena_mark mark = phi_arena_save(arena);
     phi_json *arguments = NULL, *schema = NULL;
@@ -80,14 +65,13 @@ PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size) {
     return fit;
 }
 
-/* ======== One tool call: started, polled, finished from anywhere, or cancelled; exactly one
-   result.
+/* ---- one tool call: started, polled, finished from anywhere, or cancelled ----
 
-   The first result wins, by one compare-and-swap of the slot's word from PENDING to CLAIMED.
-   Another thread reserves its room in the inbox before it claims, so a claimed result is sure to
-   come, and neither a deadline nor an abort takes it back or cancels a tool that has finished. A
-   call's own memory is kept until its run continues, so that a tool may use its state after giving
-   the result. */
+   It has exactly one result. The first result wins, by one compare-and-swap of the slot's word from
+   PENDING to CLAIMED. Another thread reserves its room in the inbox before it claims, so a claimed
+   result is sure to come, and neither a deadline nor an abort takes it back or cancels a tool that
+   has finished. A call's own memory is kept until its run continues, so that a tool may use its
+   state after giving the result. */
 
 PHI__FN phi__toolcall *phi__call_find(phi_call call) {
     phi__slot *slot =
@@ -101,6 +85,11 @@ PHI__FN phi_call phi__call_handle(const phi__toolcall *call) {
     handle.index = call->index;
     handle.gen = call->gen;
     return handle;
+}
+
+PHI__FN bool phi__call_pending(phi_call handle) {
+    return handle.rt != NULL && phi__slots_state(&handle.rt->calls, handle.index, handle.gen) ==
+                                    (uint32_t)PHI__CALL_PENDING;
 }
 
 static void phi__call_poll_remove(phi__toolcall *call) {
@@ -118,20 +107,26 @@ static bool phi__call_claim(const phi__toolcall *call) {
                            PHI__CALL_CLAIMED);
 }
 
-static void phi__call_clear_timers(phi__toolcall *call) {
+/* Nothing calls its tool any more. */
+static void phi__call_quieten(phi__toolcall *call) {
     phi__io_timer_clear(call->rt->io, &call->timer);
     phi__io_timer_clear(call->rt->io, &call->beat);
+    phi__call_poll_remove(call);
 }
 
-/* The result is there, or cannot be: the handle dies now. */
+/* Its handle dies now. */
+static void phi__call_close(phi__toolcall *call) {
+    if (call->run->agent->questions != NULL) phi__question_call_over(call);
+    phi__call_quieten(call);
+    if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
+    call->slot = NULL;
+}
+
+/* The result is there, or cannot be. */
 static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     call->result = result;
     if (call->begun && call->slot != NULL) call->run->tools.running--;
-    if (call->run->agent->questions != NULL) phi__question_call_over(call);
-    phi__call_clear_timers(call);
-    phi__call_poll_remove(call);
-    if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
-    call->slot = NULL;
+    phi__call_close(call);
     phi__schedule_wake(call->run);
 }
 
@@ -148,33 +143,26 @@ static phi_str phi__call_about(const phi__toolcall *call, phi_text which, uint64
                : phi_str_of(phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
 }
 
-/* The result's blocks, and one more for the model where the call repeats itself. NULL: no
+/* The result as a message, with one more block for the model if the call repeats itself. NULL: no
    memory. */
-static const phi_content *phi__call_warned(phi__toolcall *call, const phi_tool_result *result,
-                                           size_t *count) {
-    phi_arena *arena = &call->run->arena;
-    size_t n = result->content_count;
-    phi_content *content;
-    *count = n;
-    if (call->repeats == 0 || !call->started ||
-        call->repeats < call->run->agent->desc.tool_options.repeat_warn_after)
-        return result->content;
-    content = (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
-    if (content == NULL) return NULL;
-    if (n > 0) memcpy(content, result->content, n * sizeof *content);
-    memset(&content[n], 0, sizeof content[n]);
-    content[n].kind = PHI_CONTENT_TEXT;
-    content[n].text = phi__call_about(call, PHI_TEXT_REPEAT_WARNING, call->repeats);
-    *count = n + 1;
-    return content;
-}
-
 static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *result) {
-    phi_arena *arena = phi__thread_room(call->run->agent->thread);
+    phi_thread *thread = call->run->agent->thread;
+    phi_arena *arena = phi__thread_room(thread);
+    size_t n = result->content_count;
     phi_message message = PHI_ZERO;
     message.role = PHI_ROLE_TOOL_RESULT;
-    message.content = phi__call_warned(call, result, &message.content_count);
-    if (message.content == NULL && message.content_count > 0) return NULL;
+    message.content = result->content;
+    message.content_count = n;
+    if (call->repeats > 0 && call->started &&
+        call->repeats >= call->run->agent->desc.tool_options.repeat_warn_after) {
+        phi_content *content = (phi_content *)phi_arena_alloc(
+            &call->run->arena, phi__mul(phi__add(n, 1), sizeof *content));
+        if (content == NULL) return NULL;
+        if (n > 0) memcpy(content, result->content, n * sizeof *content);
+        content[n] = phi__input_text(phi__call_about(call, PHI_TEXT_REPEAT_WARNING, call->repeats));
+        message.content = content;
+        message.content_count = n + 1;
+    }
     if (!phi__arena_str(arena, phi_str_of(result->child_loop_id), &call->child_loop_id) ||
         (result->effects != NULL &&
          !phi__arena_str(arena, phi_str_of(result->effects), &call->effects)))
@@ -184,14 +172,12 @@ static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *r
     message.is_error = result->is_error;
     message.details = phi_str_of(result->details);
     phi__events_stamp(call->run, &message);
-    return phi__attempt_hide(call->run, phi__append_keep(call->run->agent->thread, &message));
+    return phi__attempt_hide(call->run, phi__append_keep(thread, &message));
 }
 
 PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool is_error) {
-    memset(content, 0, sizeof *content);
     phi_tool_result result = PHI_ZERO;
-    content->kind = PHI_CONTENT_TEXT;
-    content->text = text;
+    *content = phi__input_text(text);
     result.content = content;
     result.content_count = 1;
     result.is_error = is_error;
@@ -201,13 +187,13 @@ PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool 
 PHI__FN phi_tool_result phi__call_whole(const phi_tool_result *result, phi_content *one) {
     phi_tool_result whole = *result;
     if (result->text == NULL) return whole;
-    phi_tool_result text = phi__call_text(one, phi_str_of(result->text), false);
-    whole.content = text.content;
+    *one = phi__input_text(phi_str_of(result->text));
+    whole.content = one;
     whole.content_count = 1;
     return whole;
 }
 
-PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text) {
+static void phi__call_fail_str(phi__toolcall *call, phi_str text) {
     phi_content content;
     phi_tool_result result = phi__call_text(&content, text, true);
     if (call->result != NULL) return;
@@ -223,11 +209,11 @@ PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
     phi__call_fail_str(call, phi_str_of(text));
 }
 
-PHI__FN void phi__call_fail_as(phi__toolcall *call, phi_text which, uint64_t n) {
+static void phi__call_fail_as(phi__toolcall *call, phi_text which, uint64_t n) {
     phi__call_fail_str(call, phi__call_about(call, which, n));
 }
 
-/* Whether the tool has the call: it was started in this process, or has resumed it out of a
+/* True if the tool has the call: it was started in this process, or has resumed it after a
    snapshot. Else it has nothing to release. */
 static bool phi__call_held(const phi__toolcall *call) {
     return call->started && !call->resumes && !call->again && call->tool != NULL;
@@ -250,30 +236,28 @@ static bool phi__call_claim_end(const phi__toolcall *call) {
     return false;
 }
 
-PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
-    const phi_tool *tool = call->tool;
+static void phi__call_cancel_tool(phi__toolcall *call) {
+    if (phi__call_held(call) && call->tool->cancel != NULL)
+        call->tool->cancel(call->tool->user_data, phi__call_handle(call));
+}
+
+static void phi__call_cancel(phi__toolcall *call, const char *text) {
     if (call->result != NULL) return;
     if (call->slot != NULL) {
         if (!phi__call_claim_end(call)) return;
-        if (phi__call_held(call) && tool->cancel != NULL)
-            tool->cancel(tool->user_data, phi__call_handle(call));
+        phi__call_cancel_tool(call);
     }
     phi__call_fail(call, text);
 }
 
-PHI__FN void phi__call_detach(phi__toolcall *call) {
-    const phi_tool *tool = call->tool;
+/* Detaches a call that will have no result. Its own memory stays until dispose, for a tool function
+   that is running just now. */
+static void phi__call_detach(phi__toolcall *call) {
     /* Claimed before the tool is called, which may free the agent again from there. */
-    if (call->slot != NULL && phi__call_claim(call) && phi__call_held(call) && tool->cancel != NULL)
-        tool->cancel(tool->user_data, phi__call_handle(call));
-    if (call->run->agent->questions != NULL) phi__question_call_over(call);
-    phi__call_clear_timers(call);
-    phi__call_poll_remove(call);
+    if (call->slot != NULL && phi__call_claim(call)) phi__call_cancel_tool(call);
     if (call->cap != NULL) phi__cap_drop(call);
-    /* its hook was called */
-    if (call->decision.point != 0) phi__hooks_decision_drop(&call->decision);
-    if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
-    call->slot = NULL;
+    if (call->decision.point != 0) phi__decision_drop(&call->decision); /* its hook was called */
+    phi__call_close(call);
 }
 
 PHI__FN void phi__call_on_gone(phi_call handle, void (*gone)(void *state)) {
@@ -289,7 +273,7 @@ static void phi__call_free_state(phi__toolcall *call) {
     call->gone = NULL;
 }
 
-PHI__FN void phi__call_dispose(phi__toolcall *call) {
+static void phi__call_dispose(phi__toolcall *call) {
     phi__call_detach(call);
     phi__call_free_state(call);
 }
@@ -304,14 +288,19 @@ static bool phi__call_set_beat(phi__toolcall *call) {
                PHI_OK;
 }
 
-/* Without memory for it there is no event, and the call continues. */
-static void phi__call_beat(phi__timer *timer) {
-    phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, beat);
+static phi_event phi__call_event(const phi__toolcall *call, phi_event_kind kind) {
     phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_TOOL_HEARTBEAT;
+    event.kind = kind;
     event.call = phi__call_handle(call);
     event.tool_call_id = call->block->id;
     event.tool_name = call->block->name;
+    return event;
+}
+
+/* Without memory for it there is no event, and the call continues. */
+static void phi__call_beat(phi__timer *timer) {
+    phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, beat);
+    phi_event event = phi__call_event(call, PHI_EV_TOOL_HEARTBEAT);
     event.elapsed_ms = (phi__io_now_us(call->rt->io) - call->armed_us) / 1000;
     if (!phi__events_backlog(call->run->agent))
         (void)phi__events_emit(call->run->agent, &event, NULL, 0);
@@ -371,8 +360,7 @@ static bool phi__call_fits(const phi__toolcall *call, const phi_tool_result *res
 /* The result of a call that is claimed, from its tool. */
 static phi_status phi__call_give(phi__toolcall *call, const phi_tool_result *result) {
     if (phi__call_fits(call, result)) return phi__call_give_whole(call, result);
-    phi__call_clear_timers(call); /* it has a result, so neither is its tool called again */
-    phi__call_poll_remove(call);
+    phi__call_quieten(call);
     return phi__cap_begin(call, result, phi__call_give_whole);
 }
 
@@ -415,11 +403,11 @@ PHI__FN bool phi__call_open(phi__toolcall *call) {
     return true;
 }
 
-PHI__FN bool phi__call_may_start(const phi__toolcall *call) {
+/* No result is on its way; with a tape, as it was when that was recorded. */
+static bool phi__call_may_start(const phi__toolcall *call) {
     phi_tape *tape = phi__call_tape(call);
     if (call->slot == NULL) return false;
-    bool open =
-        phi__slots_state(&call->rt->calls, call->index, call->gen) == (uint32_t)PHI__CALL_PENDING;
+    bool open = phi__call_pending(phi__call_handle(call));
     return tape != NULL ? !tape->ops->on_way(tape, call, !open) : open;
 }
 
@@ -435,14 +423,8 @@ static void phi__call_begin(phi__toolcall *call,
     if (tape != NULL) tape->ops->started(tape, call);
 }
 
-/* ---- starting once more ---- */
-
 static void phi__call_emit_warning(phi__toolcall *call, const char *words) {
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_WARNING;
-    event.call = phi__call_handle(call);
-    event.tool_call_id = call->block->id;
-    event.tool_name = call->block->name;
+    phi_event event = phi__call_event(call, PHI_EV_WARNING);
     event.text = phi_str_of(words);
     (void)phi__events_emit(call->run->agent, &event, NULL, 0);
 }
@@ -452,16 +434,6 @@ static void phi__call_again(phi__timer *timer) {
     phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, timer);
     call->resumes = true;
     phi__schedule_wake(call->run);
-}
-
-static void phi__call_start_again(phi__toolcall *call) {
-    if (!phi__call_may_start(call)) return;
-    call->again = false;
-    phi__call_free_state(call);
-    if (!phi__call_arm(call))
-        phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
-    else
-        phi__call_begin(call, call->tool->start);
 }
 
 /* Starts a claimed call again instead of giving its error. False: no try is left. */
@@ -481,8 +453,8 @@ static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
     char words[400];
     (void)snprintf(words, sizeof words, "Tool %.*s failed, attempt %u/%u, again in %u ms: %.*s",
                    (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
-                   (unsigned)call->tries, (unsigned)call->tool->retries + 1,
-                   (unsigned)call->tool->retry_delay_ms, (int)phi__utf8_cut(why, 200),
+                   (unsigned)call->tries, (unsigned)tool->retries + 1,
+                   (unsigned)tool->retry_delay_ms, (int)phi__utf8_cut(why, 200),
                    why.len > 0 ? why.at : "");
     phi__call_emit_warning(call, words);
     phi__call_unclaim(call);
@@ -491,32 +463,28 @@ static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
 
 static void phi__call_timer(phi__timer *timer) {
     phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, timer);
-    const phi_tool *tool = call->tool;
-    phi_str text = phi__call_about(call, PHI_TEXT_RESULT_TIMEOUT, tool->timeout_ms);
-    if (call->tries >= tool->retries) {
+    phi_str text = phi__call_about(call, PHI_TEXT_RESULT_TIMEOUT, call->tool->timeout_ms);
+    if (call->tries >= call->tool->retries) {
         phi__call_cancel(call, text.at);
-        return;
+    } else if (phi__call_claim_end(call)) {
+        phi__call_cancel_tool(call);
+        if (!phi__call_put_again(call, text)) phi__call_fail_str(call, text);
     }
-    if (!phi__call_claim_end(call)) return;
-    if (phi__call_held(call) && tool->cancel != NULL)
-        tool->cancel(tool->user_data, phi__call_handle(call));
-    if (!phi__call_put_again(call, text)) phi__call_fail_str(call, text);
-}
-
-static phi_str phi__call_why(const phi_tool_result *result) {
-    for (size_t i = 0; i < result->content_count; i++)
-        if (result->content[i].kind == PHI_CONTENT_TEXT) return result->content[i].text;
-    return phi__str("", 0);
 }
 
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result) {
-    if (result->is_error && phi__call_put_again(call, phi__call_why(result))) return PHI_OK;
+    if (result->is_error) {
+        phi_str why = phi__str("", 0);
+        for (size_t i = result->content_count; i-- > 0;)
+            if (result->content[i].kind == PHI_CONTENT_TEXT) why = result->content[i].text;
+        if (phi__call_put_again(call, why)) return PHI_OK;
+    }
     phi_message *kept = phi__call_keep(call, result);
     phi__call_settle(call, kept);
     return kept != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN void phi__call_start(phi__toolcall *call) {
+static void phi__call_start(phi__toolcall *call) {
     char words[400];
     call->started = true;
     if (call->tool == NULL) {
@@ -524,9 +492,9 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
         phi__call_fail_as(call, known ? PHI_TEXT_RESULT_NOT_LOADED : PHI_TEXT_RESULT_NO_TOOL, 0);
     } else if (call->block->incomplete) {
         phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_BROKEN_OFF));
-    } else if (call->tool->strict && phi__arguments_without_nulls(call) != PHI_OK) {
+    } else if (call->tool->strict && phi__args_without_nulls(call) != PHI_OK) {
         phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
-    } else if (!phi__arguments_fit(call, words, sizeof words)) {
+    } else if (!phi__args_fit(call, words, sizeof words)) {
         phi__call_fail_cut(call, words, sizeof words);
     } else if (!phi__call_arm(call)) {
         phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
@@ -537,33 +505,40 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     }
 }
 
-/* Nothing can go on with a call that had begun before a restore. */
-static void phi__call_interrupt(phi__toolcall *call) {
-    char words[200];
-    (void)snprintf(words, sizeof words, "A call of %.*s was interrupted by the restore: %s",
-                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
-                   call->tool == NULL ? "there is no such tool" : "the tool has no resume");
-    phi__call_emit_warning(call, words);
-    phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_INTERRUPTED));
-}
-
-/* The text may come from anywhere, and the tool may be another one than that which started it. */
-PHI__FN void phi__call_resume(phi__toolcall *call) {
+/* Continues a call that had begun before a snapshot, or that is tried again. The text may come from
+   anywhere, and the tool may be another one than that which started it. */
+static void phi__call_resume(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
     char words[400];
     call->resumes = false;
     if (call->result != NULL || call->slot == NULL) return;
-    if (tool == NULL || (!call->again && tool->resume == NULL && tool->step != NULL))
-        phi__call_interrupt(call);
-    else if ((call->again || tool->resume != NULL) &&
-             !phi__arguments_fit(call, words, sizeof words))
+    if (tool == NULL || (!call->again && tool->resume == NULL && tool->step != NULL)) {
+        (void)snprintf(words, sizeof words, "A call of %.*s was interrupted by the restore: %s",
+                       (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
+                       tool == NULL ? "there is no such tool" : "the tool has no resume");
+        phi__call_emit_warning(call, words);
+        phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_INTERRUPTED));
+        return;
+    }
+    if (!call->again && tool->resume == NULL) {
+        if (!phi__call_arm(call))
+            phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
+        return;
+    }
+    if (!phi__args_fit(call, words, sizeof words)) {
         phi__call_fail_cut(call, words, sizeof words);
-    else if (call->again)
-        phi__call_start_again(call);
-    else if (!phi__call_arm(call))
+        return;
+    }
+    bool again = call->again;
+    if (again) {
+        if (!phi__call_may_start(call)) return;
+        call->again = false;
+        phi__call_free_state(call);
+    }
+    if (!phi__call_arm(call))
         phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
-    else if (tool->resume != NULL)
-        phi__call_begin(call, tool->resume);
+    else
+        phi__call_begin(call, again ? tool->start : tool->resume);
 }
 
 PHI__FN void phi__call_has_work(phi_runtime *rt) { rt->polls.busy = true; }
@@ -590,11 +565,6 @@ PHI__FN void phi__call_poll_all(phi_runtime *rt) {
     }
 }
 
-PHI__FN bool phi__call_pending(phi_call handle) {
-    return handle.rt != NULL && phi__slots_state(&handle.rt->calls, handle.index, handle.gen) ==
-                                    (uint32_t)PHI__CALL_PENDING;
-}
-
 /* ---- posts from the inbox ---- */
 
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
@@ -610,35 +580,26 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     phi__call_give_text(call, text, (post->flag & (uint32_t)PHI__CALL_IS_ERROR) != 0);
 }
 
-static phi_status phi__call_check_effects(phi_runtime *rt, const char *function,
-                                          const char *effects) {
+PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
+                                   const phi_tool_result *result) {
+    phi_runtime *rt = handle.rt;
+    phi_status status = PHI_OK;
     char words[160];
+    if (rt == NULL || result == NULL) return PHI_BAD_ARG;
+    if (result->content == NULL && result->content_count > 0)
+        return phi__error(rt, PHI_BAD_ARG, "%s: content is missing, content_count is %u", function,
+                          (unsigned)result->content_count);
+    if (result->text != NULL && result->content_count > 0)
+        return phi__error(rt, PHI_BAD_ARG, "%s: text and content: give one of them", function);
+    if (result->content_count > 0)
+        status = phi__enqueue_check(rt, function, result->content, result->content_count);
+    if (status != PHI_OK || result->effects == NULL) return status;
     if ((rt->features.wanted & (uint32_t)PHI__POINT_EFFECTS) == 0)
         return phi__feature_missing(rt, "effects", "phi_feature_tool_state");
-    phi_status status = phi__effect_check(&rt->memory, phi_str_of(effects), words, sizeof words);
+    status = phi__effect_check(&rt->memory, phi_str_of(result->effects), words, sizeof words);
     return status == PHI_BAD_ARG ? phi__error(rt, status, "%s: effects: %s", function, words)
                                  : status;
 }
-
-PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
-                                   const phi_tool_result *result) {
-    if (handle.rt == NULL || result == NULL) return PHI_BAD_ARG;
-    if (result->content == NULL && result->content_count > 0)
-        return phi__error(handle.rt, PHI_BAD_ARG, "%s: content is missing, content_count is %u",
-                          function, (unsigned)result->content_count);
-    if (result->text != NULL && result->content_count > 0)
-        return phi__error(handle.rt, PHI_BAD_ARG, "%s: text and content: give one of them",
-                          function);
-    if (result->content_count > 0) {
-        phi_status status =
-            phi__enqueue_check(handle.rt, function, result->content, result->content_count);
-        if (status != PHI_OK) return status;
-    }
-    return result->effects != NULL ? phi__call_check_effects(handle.rt, function, result->effects)
-                                   : PHI_OK;
-}
-
-/* ---- public ---- */
 
 PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *result) {
     phi__toolcall *call = phi__call_find(handle);
@@ -650,7 +611,7 @@ PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *resul
     return phi__call_give(call, &given);
 }
 
-/* ======== Reads the arguments of a call by name, for its tool, a hook or a dialog. */
+/* ---- the arguments of a call by name, for its tool, a hook or a dialog ---- */
 
 /* An argument of a pending call; NULL: none. The tree is made once, in the turn's memory. */
 static const phi_json *phi__call_args_at(phi_call handle, const char *path) {
@@ -670,8 +631,6 @@ static const phi_json *phi__call_args_at(phi_call handle, const char *path) {
     }
     return phi_json_path(call->read, path);
 }
-
-/* ---- public ---- */
 
 PHI_API const char *phi_call_arg_str(phi_call call, const char *path, const char *fallback) {
     const phi_json *node = phi__call_args_at(call, path);
@@ -700,14 +659,6 @@ PHI_API bool phi_call_arg_bool(phi_call call, const char *path, bool fallback) {
     return phi_json_bool(phi__call_args_at(call, path), fallback);
 }
 
-/* ======== The tool calls of a turn: laid out in the order of the answer, started as the mode
-   says, reported as they end, logged in call order; and the repeat guard.
-
-   TOOL_END comes when a call ends; its result enters the log as soon as those of all calls before
-   it have. So events follow time, and the log does not depend on it.
-   A call goes through: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END, the
-   AFTER_TOOL hook, the log. Both hooks may wait, each call for itself. */
-
 /* ---- the same call again and again ---- */
 
 /* Seeds, so that values of different kinds differ: 1 is not "1". */
@@ -723,60 +674,57 @@ enum {
     PHI__REPEAT_GUARD_OBJECT
 };
 
-static uint64_t phi__tools_repeat_join(uint64_t a, uint64_t b) {
+static uint64_t phi__repeat_join(uint64_t a, uint64_t b) {
     return phi__hash_mix(a * UINT64_C(0x9e3779b97f4a7c15) + b);
 }
 
 /* By value, as phi__json_get_equal has it: 1, 1.0 and 1e0 are the same. */
-static uint64_t phi__tools_repeat_number(const phi_json *node) {
+static uint64_t phi__repeat_number(const phi_json *node) {
     phi__json_number n;
     int64_t i;
     uint64_t u;
     n.kind = phi__json_kind_of(node);
     n.v = node->v;
     if (phi__json_get_number_i64(&n, &i))
-        return phi__tools_repeat_join(PHI__REPEAT_GUARD_INTEGER, (uint64_t)i);
-    if (phi__json_get_number_u64(&n, &u)) return phi__tools_repeat_join(PHI__REPEAT_GUARD_LARGE, u);
+        return phi__repeat_join(PHI__REPEAT_GUARD_INTEGER, (uint64_t)i);
+    if (phi__json_get_number_u64(&n, &u)) return phi__repeat_join(PHI__REPEAT_GUARD_LARGE, u);
     memcpy(&u, &n.v.d, sizeof u);
-    return phi__tools_repeat_join(PHI__REPEAT_GUARD_FRACTION, u);
+    return phi__repeat_join(PHI__REPEAT_GUARD_FRACTION, u);
 }
 
 /* As deep as phi_json_parse lets it be. Members are added up: their order does not count. */
-static uint64_t phi__tools_repeat_value(const phi_json *node) {
+static uint64_t phi__repeat_value(const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *child;
     uint64_t hash;
     switch (phi_json_type_of(node)) {
-    case PHI_JSON_NUMBER: return phi__tools_repeat_number(node);
+    case PHI_JSON_NUMBER: return phi__repeat_number(node);
     case PHI_JSON_STRING: return phi__hash(phi_json_str(node, NULL), PHI__REPEAT_GUARD_STRING);
     case PHI_JSON_ARRAY:
         hash = PHI__REPEAT_GUARD_ARRAY;
         while ((child = phi_json_next(&it)) != NULL)
-            hash = phi__tools_repeat_join(hash, phi__tools_repeat_value(child));
+            hash = phi__repeat_join(hash, phi__repeat_value(child));
         return phi__hash_mix(hash);
     case PHI_JSON_OBJECT:
         hash = 0;
         while ((child = phi_json_next(&it)) != NULL)
-            hash += phi__tools_repeat_join(phi__hash(it.key, PHI__REPEAT_GUARD_KEY),
-                                           phi__tools_repeat_value(child));
-        return phi__tools_repeat_join(PHI__REPEAT_GUARD_OBJECT, hash);
-    default: return phi__tools_repeat_join(PHI__REPEAT_GUARD_WORD, phi__json_kind_of(node));
+            hash += phi__repeat_join(phi__hash(it.key, PHI__REPEAT_GUARD_KEY),
+                                     phi__repeat_value(child));
+        return phi__repeat_join(PHI__REPEAT_GUARD_OBJECT, hash);
+    default: return phi__repeat_join(PHI__REPEAT_GUARD_WORD, phi__json_kind_of(node));
     }
 }
 
-PHI__FN uint64_t phi__tools_repeat_hash(phi_arena *arena, phi_str name, phi_str arguments) {
+PHI__FN uint64_t phi__repeat_hash(phi_arena *arena, phi_str name, phi_str arguments) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi_json *root = NULL;
-    uint64_t hash;
-    if (phi_json_parse(arena, arguments, PHI_JSON_BORROW, &root, NULL) == PHI_OK)
-        hash = phi__tools_repeat_value(root);
-    else
-        hash = phi__hash(arguments, PHI__REPEAT_GUARD_RAW);
+    bool read = phi_json_parse(arena, arguments, PHI_JSON_BORROW, &root, NULL) == PHI_OK;
+    uint64_t hash = read ? phi__repeat_value(root) : phi__hash(arguments, PHI__REPEAT_GUARD_RAW);
     phi_arena_reset(arena, mark);
-    return phi__tools_repeat_join(phi__hash(name, 0), hash);
+    return phi__repeat_join(phi__hash(name, 0), hash);
 }
 
-PHI__FN uint32_t phi__tools_repeat_note(phi__repeat_guard *guard, uint64_t hash) {
+PHI__FN uint32_t phi__repeat_note(phi__repeat_guard *guard, uint64_t hash) {
     uint32_t seen = 0;
     guard->seen[guard->count % PHI__REPEAT_GUARD_WINDOW] = hash;
     guard->count++;
@@ -811,7 +759,7 @@ PHI__FN bool phi__tools_lay_calls(phi__run *run) {
         call->tool = run->agent->tools->may_defer
                          ? run->agent->rt->features.deferral->find(run->agent, call->block->name)
                          : phi__toolset_find(run->agent->tools, call->block->name);
-        phi__hooks_decision_init(&call->decision, run, call);
+        phi__decision_init(&call->decision, run->agent, run, call);
     }
     return true;
 }
@@ -828,57 +776,44 @@ PHI__FN void phi__tools_drop(phi__run *run) {
     run->tools.calls = NULL;
 }
 
-PHI__FN void phi__tools_round_clear(phi__run *run) {
+PHI__FN void phi__round_clear(phi__run *run) {
     run->tools.skipping = run->tools.answered = false;
     run->tools.count = run->tools.next = run->tools.emitted = run->tools.running = 0;
     run->tools.polled = 0;
 }
 
-PHI__FN void phi__tools_round_forget(phi__run *run) { run->tools.count = 0; }
-
-PHI__FN void phi__tools_round_free(phi__run *run) {
-    phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
-}
-
-PHI__FN void phi__tools_round_settle(phi__run *run) {
+PHI__FN void phi__round_settle(phi__run *run) {
     for (size_t i = run->tools.emitted; run->tools.calls != NULL && i < run->tools.next; i++)
         if (run->tools.calls[i].cap != NULL) phi__cap_finish(&run->tools.calls[i]);
 }
 
-PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count) {
+PHI__FN const phi__toolcall *phi__round_open(const phi__run *run, size_t *count) {
     *count = run->tools.calls != NULL ? run->tools.next - run->tools.emitted : 0;
     return run->tools.calls != NULL ? &run->tools.calls[run->tools.emitted] : NULL;
 }
 
-/* ---- continuing ---- */
-
-/* Whether a text of the answer is the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
-static bool phi__tools_answered(const phi__run *run) {
-    const phi_message *reply = run->reply;
-    if (reply->stop_reason != PHI_STOP_REASON_STOP || !phi__attempt_spec(run)->respond)
-        return false;
-    for (size_t i = 0; i < reply->content_count; i++)
-        if (reply->content[i].kind == PHI_CONTENT_TEXT &&
-            phi__str_is(reply->content[i].name, PHI_RESPOND_TOOL))
-            return true;
-    return false;
-}
-
-/* Where a feature wants to hear of the call. False: the agent is gone. */
+/* False: a feature has freed the agent. */
 static bool phi__tools_feature(phi__toolcall *call, phi__point point) {
     return (call->run->taking.points & (uint32_t)point) == 0 ||
            phi__feature_call(call, point) == PHI__RUN_ON;
 }
 
 PHI__FN phi__state phi__tools_make_calls(phi__run *run) {
-    run->tools.answered = phi__tools_answered(run);
+    const phi_message *reply = run->reply;
+    /* A text may be the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
+    run->tools.answered = false;
+    if (reply->stop_reason == PHI_STOP_REASON_STOP && phi__attempt_spec(run)->respond)
+        for (size_t i = 0; i < reply->content_count; i++)
+            if (reply->content[i].kind == PHI_CONTENT_TEXT &&
+                phi__str_is(reply->content[i].name, PHI_RESPOND_TOOL))
+                run->tools.answered = true;
     if (!phi__tools_lay_calls(run)) return PHI__RUN_LOST;
     for (size_t i = 0; i < run->tools.count; i++)
         if (!phi__tools_feature(&run->tools.calls[i], PHI__POINT_CALL_MADE)) return PHI__RUN_OVER;
     return run->tools.count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
 }
 
-/* Whether the next call may begin beside the calls that are not in the log yet. */
+/* True if the next call may begin while others are not in the log yet. */
 static bool phi__tools_may_start(const phi__run *run) {
     const phi__agent *agent = run->agent;
     const phi__toolcall *next = &run->tools.calls[run->tools.next];
@@ -897,18 +832,10 @@ static bool phi__tools_may_start(const phi__run *run) {
 }
 
 static phi_event phi__tools_event(const phi__toolcall *call, phi_event_kind kind) {
-    phi_event event = PHI_ZERO;
-    event.kind = kind;
-    event.tool_call_id = call->block->id;
-    event.tool_name = call->block->name;
+    phi_event event = phi__call_event(call, kind);
     if (!call->skipped) event.arguments = call->arguments;
-    event.call.rt = call->rt;
-    event.call.index = call->index;
-    event.call.gen = call->gen;
     return event;
 }
-
-/* ---- the same call again ---- */
 
 static bool phi__tools_warn(phi__toolcall *call) {
     char words[200];
@@ -934,9 +861,9 @@ static bool phi__tools_count(phi__toolcall *call) {
         run->tools.repeat_guard =
             (phi__repeat_guard *)phi__alloc(&agent->memory, sizeof *run->tools.repeat_guard);
     if (run->tools.repeat_guard == NULL) return false;
-    call->repeats = phi__tools_repeat_note(
-        run->tools.repeat_guard,
-        phi__tools_repeat_hash(&run->arena, call->block->name, call->block->arguments));
+    call->repeats =
+        phi__repeat_note(run->tools.repeat_guard,
+                         phi__repeat_hash(&run->arena, call->block->name, call->block->arguments));
     if (call->repeats >= stop) {
         run->tools.repeated = true;
         phi__call_fail_as(call, PHI_TEXT_RESULT_REPEATED, call->repeats);
@@ -974,7 +901,7 @@ static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
         /* in the thread: events with them may outlive the run */
         *lost =
             !phi__arena_str(phi__thread_room(call->run->agent->thread), reply, &call->arguments);
-    phi__hooks_decision_drop(&call->decision);
+    phi__decision_drop(&call->decision);
     return !*lost;
 }
 
@@ -986,10 +913,10 @@ static bool phi__tools_go(phi__toolcall *call) {
     if (call->emitted || call->quiet) return true;
     if (run->end.cancelled) { /* not allowed, so it never ran: no events */
         if (call->decision.state != PHI__DECISION_NONE) call->quiet = call->after = true;
-        phi__hooks_decision_drop(&call->decision);
+        phi__decision_drop(&call->decision);
         phi__call_cancel(call, phi__loop_words(call, PHI_TEXT_RESULT_CANCELLED));
     } else if (call->result != NULL) {
-        phi__hooks_decision_drop(&call->decision); /* finished while its hook waited */
+        phi__decision_drop(&call->decision); /* finished while its hook waited */
     } else if (!call->decided && !phi__tools_decide(call, &lost)) {
         return !lost;
     }
@@ -1011,17 +938,6 @@ static const char *phi__tools_unrun(const phi__run *run) {
     return NULL;
 }
 
-/* ---- and from the result to the log ---- */
-
-static bool phi__tools_emit_end(phi__toolcall *call) {
-    phi_event event = phi__tools_event(call, PHI_EV_TOOL_END);
-    call->ended = true;
-    event.message = call->result;
-    event.is_error = call->result->is_error;
-    event.child_loop_id = call->child_loop_id;
-    return phi__events_emit(call->run->agent, &event, NULL, 0);
-}
-
 /* The hook after a call; false: no memory, or the agent is gone. */
 static bool phi__tools_after(phi__toolcall *call) {
     if (!phi__tools_wants(call, PHI_HOOK_AFTER_TOOL)) return call->after = true;
@@ -1031,7 +947,7 @@ static bool phi__tools_after(phi__toolcall *call) {
     phi__hooked hooked = phi__hooks_call(call, &hook);
     if (hooked == PHI__HOOK_WAIT && !call->run->end.cancelled) return true;
     if (hooked == PHI__HOOK_GONE) return false;
-    phi__hooks_decision_drop(&call->decision);
+    phi__decision_drop(&call->decision);
     call->after = true;
     return hooked != PHI__HOOK_LOST;
 }
@@ -1040,15 +956,21 @@ static bool phi__tools_over(phi__toolcall *call) {
     if (call->cap != NULL) phi__cap_more(call);
     if (call->resumes) phi__call_resume(call);
     if (call->run->agent->slot == NULL) return false;
-    if (!phi__tools_go(call)) return false;
-    if (call->run->agent->slot == NULL) return false;
+    if (!phi__tools_go(call) || call->run->agent->slot == NULL) return false;
     /* A call that is over has no result only because memory ran out: once more, then it is the
        run that ends. */
     if (call->slot == NULL) phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
-    if (!(call->slot != NULL || call->result != NULL)) return false;
-    if (call->result != NULL && !phi__tools_feature(call, PHI__POINT_CALL_ENDED)) return false;
-    if (call->result == NULL || (!call->emitted && !call->quiet)) return true;
-    if (!call->ended && !call->quiet && !phi__tools_emit_end(call)) return false;
+    if (call->result == NULL) return call->slot != NULL;
+    if (!phi__tools_feature(call, PHI__POINT_CALL_ENDED)) return false;
+    if (!call->emitted && !call->quiet) return true;
+    if (!call->ended && !call->quiet) {
+        phi_event event = phi__tools_event(call, PHI_EV_TOOL_END);
+        call->ended = true;
+        event.message = call->result;
+        event.is_error = call->result->is_error;
+        event.child_loop_id = call->child_loop_id;
+        if (!phi__events_emit(call->run->agent, &event, NULL, 0)) return false;
+    }
     return call->after || phi__tools_after(call);
 }
 
@@ -1076,20 +998,8 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
     return phi__events_note(call->run, &entry);
 }
 
-/* A result as features want it to enter the log. NULL: no memory. */
-static const phi_message *phi__tools_entering(phi__toolcall *call, const phi_message *result) {
-    phi__run *run = call->run;
-    if ((run->taking.points & (uint32_t)PHI__POINT_RESULT) == 0) return result;
-    phi__moment moment = PHI_ZERO;
-    moment.point = PHI__POINT_RESULT;
-    moment.agent = run->agent;
-    moment.run = run;
-    moment.call = call;
-    moment.message = result;
-    return phi__feature_take(&moment) == PHI__RUN_ON ? moment.message : NULL;
-}
-
-/* Results at the front, in call order, as far as the step goes. */
+/* Results at the front, in call order, as far as the step goes. Features may put another message in
+   a result's place. */
 static bool phi__tools_log(phi__run *run) {
     while (phi__tools_ready(run)) {
         phi__toolcall *call = &run->tools.calls[run->tools.emitted];
@@ -1098,7 +1008,13 @@ static bool phi__tools_log(phi__run *run) {
         phi__call_dispose(call);
         if (call->effects.len > 0 && phi__feature_call(call, PHI__POINT_EFFECTS) != PHI__RUN_ON)
             return false;
-        result = phi__tools_entering(call, result);
+        if ((run->taking.points & (uint32_t)PHI__POINT_RESULT) != 0) {
+            phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_RESULT);
+            moment.call = call;
+            moment.message = result;
+            if (phi__feature_take(&moment) != PHI__RUN_ON) return false;
+            result = moment.message;
+        }
         if (result == NULL || !phi__events_log(run, result) || !phi__tools_log_spawn(call, result))
             return false;
         if (phi__slice_spent(&run->agent->rt->slice)) break;
@@ -1131,8 +1047,8 @@ static void phi__tools_cancel(phi__run *run) {
 
 /* ---- steering between calls ---- */
 
-/* Whether this is a place to look for it: one by one after each call, in batches after each batch,
-   at once when all are over. */
+/* True if steering is to be looked for now: one by one after each call, in batches after each
+   batch, at once when all are over. */
 static bool phi__tools_checkpoint(const phi__run *run) {
     const phi__agent *agent = run->agent;
     size_t emitted = run->tools.emitted;
@@ -1143,15 +1059,6 @@ static bool phi__tools_checkpoint(const phi__run *run) {
         return true;
     return agent->desc.tool_options.mode == PHI_TOOLS_BATCHED &&
            emitted % agent->desc.tool_options.batch == 0;
-}
-
-static phi__hooked phi__tools_steering(phi__run *run) {
-    if (!run->poll.on && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
-    phi__hooked hooked = phi__input_poll(run, PHI_INPUT_STEERING);
-    if (hooked != PHI__HOOK_ALLOW) return hooked;
-    run->tools.polled = run->tools.emitted;
-    run->tools.skipping = run->poll.pending.head != NULL;
-    return hooked;
 }
 
 /* Begins calls while there may be more of them, and the step lasts. *more: there are. */
@@ -1182,16 +1089,20 @@ static bool phi__tools_fill(phi__run *run, bool *more) {
 PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
     bool more = false;
     if (run->end.cancelled) {
-        phi__hooks_decision_drop(&run->decision);
+        phi__decision_drop(&run->decision);
         phi__input_poll_end(run);
         phi__tools_cancel(run);
     }
     bool good = run->agent->slot != NULL && phi__tools_flush(run, &more);
     if (good && !more) {
-        phi__hooked hooked = phi__tools_steering(run);
-        if (hooked != PHI__HOOK_ALLOW)
-            return phi__hooks_next(run, hooked, PHI__RUN_TOOLS, PHI__RUN_TOOLS, PHI__RUN_TOOLS,
-                                   wait);
+        if (run->poll.on || phi__tools_checkpoint(run)) {
+            phi__hooked hooked = phi__input_poll(run, PHI_INPUT_STEERING);
+            if (hooked != PHI__HOOK_ALLOW)
+                return phi__hooks_next(run, hooked, PHI__RUN_TOOLS, PHI__RUN_TOOLS, PHI__RUN_TOOLS,
+                                       wait);
+            run->tools.polled = run->tools.emitted;
+            run->tools.skipping = run->poll.pending.head != NULL;
+        }
         if (run->tools.emitted == run->tools.count) return PHI__RUN_TURN_END;
         good = phi__tools_fill(run, &more);
     }

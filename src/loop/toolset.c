@@ -1,19 +1,13 @@
 /* toolset.c - a list of tools: an agent's, or those of one request. */
-#include "loop/toolset_in.h"
+#include "loop/inner_in.h"
 
-#include "base/base_in.h"
-#include "loop/deferral_in.h"
-#include "loop/loop_in.h"
-#include "loop/provider_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 #include "wire/structured.h"
-#include "loop/feature_in.h"
 
 #include <stdio.h>
 
-/* ======== Checks tools as an agent is to have them. A refusal names the fault in
-   phi_last_error, and changes nothing. */
+/* ---- checks of tools ----
+
+   A refusal names the fault in phi_last_error, and changes nothing. */
 
 PHI__FN bool phi__tool_check_schema_fault(const phi_json *schema, char *out, size_t size) {
     const phi_json *properties = phi_json_get(schema, "properties");
@@ -52,17 +46,6 @@ PHI__FN phi_status phi__tool_check_raw(phi_runtime *rt, const char *what, const 
         status = phi__error(rt, PHI_BAD_ARG, "%s: expected UTF-8", what);
     phi_arena_free(&arena);
     return status;
-}
-
-/* A tool with an empty raw comes with another element of the list. */
-static phi_status phi__tool_check_own_raw(phi_runtime *rt, const phi_tool *tool) {
-    char what[120];
-    if (tool->raw == NULL) return PHI_OK;
-    if (tool->raw_protocol == NULL || tool->raw_protocol[0] == '\0')
-        return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": raw_protocol is missing", tool->name);
-    if (tool->raw[0] == '\0') return PHI_OK;
-    (void)snprintf(what, sizeof what, "tool \"%.64s\": raw", tool->name);
-    return phi__tool_check_raw(rt, what, tool->raw);
 }
 
 static phi_status phi__tool_check_schema(phi_runtime *rt, const phi_tool *tool) {
@@ -124,8 +107,17 @@ PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *r
         return phi__feature_missing(rt, "strict", "phi_feature_formats");
     if (tool->deferred && rt->features.deferral == NULL)
         return phi__feature_missing(rt, "deferred", "phi_feature_deferral");
-    phi_status status = phi__tool_check_own_raw(rt, tool);
-    return status == PHI_OK ? phi__tool_check_schema(rt, tool) : status;
+    if (tool->raw != NULL) {
+        if (tool->raw_protocol == NULL || tool->raw_protocol[0] == '\0')
+            return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": raw_protocol is missing", tool->name);
+        char what[120];
+        (void)snprintf(what, sizeof what, "tool \"%.64s\": raw", tool->name);
+        /* a tool with an empty raw comes with another element of the list */
+        phi_status status =
+            tool->raw[0] != '\0' ? phi__tool_check_raw(rt, what, tool->raw) : PHI_OK;
+        if (status != PHI_OK) return status;
+    }
+    return phi__tool_check_schema(rt, tool);
 }
 
 PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *rules,
@@ -152,7 +144,7 @@ PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *r
     return phi__tool_check_names(rt, rules, tools, count);
 }
 
-/* ======== A list of tools: an agent's, or those of one request. */
+/* ---- the list ---- */
 
 enum { PHI__TOOLSET_BLOCK = 512 }; /* bytes; a handful of tools */
 
@@ -179,17 +171,12 @@ static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
     phi__tool_view *view = &set->views[i];
     *tool = *given;
     if (tool->timeout_ms == 0) tool->timeout_ms = timeout_ms;
-    if (tool->schema == NULL) {
-        tool->schema = phi__toolset_schema(tool);
-    }
+    tool->schema = phi__toolset_schema(tool);
+    memset(view, 0, sizeof *view);
     view->name = phi_str_of(tool->name);
     view->description = phi_str_of(tool->description);
     view->schema = phi_str_of(tool->schema);
     view->strict = tool->strict ? set->features->formats : NULL;
-    view->is_raw = false;
-    view->raw = phi__str(NULL, 0);
-    view->deferred = false;
-    view->adapted = NULL;
     set->has_lone = set->has_lone || tool->not_concurrent;
     set->has_fields = set->has_fields || tool->on_field != NULL;
     set->names_steps = set->names_steps || tool->names_steps;
@@ -197,8 +184,6 @@ static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
     set->may_defer =
         set->may_defer || tool->deferred || (tool->may_defer && set->features->deferral != NULL);
 }
-
-/* ---- raw tools ---- */
 
 /* A tool with `raw`, as one protocol has it. False: that protocol does not get it. */
 static bool phi__toolset_offer_one(const phi_tool *tool, const char *const *names,
@@ -250,30 +235,24 @@ PHI__FN void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t t
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
                                uint32_t timeout_ms) {
     phi__toolset made;
-    size_t i;
     phi__toolset_init(&made, set->arena.memory, set->features);
+    bool good = true;
     if (count > 0) {
         made.tools = (phi_tool *)phi_arena_alloc(&made.arena, phi__mul(count, sizeof *made.tools));
         made.views =
             (phi__tool_view *)phi_arena_alloc(&made.arena, phi__mul(count, sizeof *made.views));
-        if (made.tools == NULL || made.views == NULL) {
-            phi__toolset_free(&made);
-            return false;
-        }
+        good = made.tools != NULL && made.views != NULL;
     }
     made.count = made.own = count;
-    for (i = 0; i < count; i++) phi__toolset_put(&made, i, &tools[i], timeout_ms);
-    if (made.may_defer) {
+    for (size_t i = 0; good && i < count; i++) phi__toolset_put(&made, i, &tools[i], timeout_ms);
+    if (good && made.may_defer) {
         made.finders = (phi_tool *)phi__arena_zero(&made.arena, 2 * sizeof *made.finders);
-        if (made.finders == NULL) {
-            phi__toolset_free(&made);
-            return false;
-        }
-        for (i = 0; i < 2; i++) made.finders[i].timeout_ms = timeout_ms;
+        good = made.finders != NULL;
+        for (size_t i = 0; good && i < 2; i++) made.finders[i].timeout_ms = timeout_ms;
     }
-    phi__toolset_free(set); /* last: `tools` may be in it */
-    *set = made;
-    return true;
+    phi__toolset_free(good ? set : &made); /* last: `tools` may be in it */
+    if (good) *set = made;
+    return good;
 }
 
 PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name) {
@@ -304,11 +283,11 @@ PHI__FN void phi__toolset_free_run(phi__run *run) {
     run->agent->tools = &run->agent->toolset;
 }
 
-/* ======== The tool sources of an agent: their lists are taken and given back, and tools
-   that fit stand in its toolset behind its own.
+/* ---- the tool sources of an agent ----
 
-   An exchange makes everything anew beside the old: lists, verdicts, the toolset. Only when nothing
-   can fail any more does it take the place of the old, whose lists are given back last. */
+   Their lists are taken and given back, and tools that fit follow its own in its toolset. An
+   exchange makes new lists, verdicts and a new toolset while the old ones are kept. Only when
+   nothing can fail any more do they take the place of the old, whose lists are given back last. */
 
 enum {
     PHI__TOOL_SOURCES_NAME = 80,    /* bytes of a name in events */
@@ -354,36 +333,20 @@ typedef struct phi__tool_exchange {
     size_t left_out;        /* tools that the agent does not get, and was warned of or not */
 } phi__tool_exchange;
 
-/* ---- lists ---- */
-
-static void phi__tool_sources_give_back(phi__agent *agent, const phi_tool_source *source,
-                                        phi__tool_list *list) {
+static void phi__sources_give_back(phi__agent *agent, const phi_tool_source *source,
+                                   phi__tool_list *list) {
     if (list->taken && source->release != NULL) source->release(source->user_data, list->tools);
     phi__free(&agent->memory, list->refused, list->count);
     memset(list, 0, sizeof *list);
 }
 
-static void phi__tool_sources_warn(phi__agent *agent, const char *words) {
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_WARNING;
-    event.text = phi_str_of(words);
-    (void)phi__events_emit(agent, &event, NULL, 0);
-}
-
-static void phi__tool_sources_leave_out(phi__tool_exchange *x, const char *words) {
-    if (x->left_out++ < PHI__TOOL_SOURCES_WARNINGS) phi__tool_sources_warn(x->agent, words);
-}
-
-static void phi__tool_sources_count_left(const phi__tool_exchange *x) {
-    char words[60];
-    if (x->left_out <= PHI__TOOL_SOURCES_WARNINGS) return;
-    (void)snprintf(words, sizeof words, "%u more tools were left out",
-                   (unsigned)(x->left_out - PHI__TOOL_SOURCES_WARNINGS));
-    phi__tool_sources_warn(x->agent, words);
+static void phi__sources_leave_out(phi__tool_exchange *x, const char *words) {
+    if (x->left_out++ < PHI__TOOL_SOURCES_WARNINGS)
+        (void)phi__events_warn(x->agent, phi_str_of(words));
 }
 
 /* What phi_last_error says, which stays the host's. */
-static phi_status phi__tool_sources_judge(phi__tool_exchange *x, const phi_tool *tool) {
+static phi_status phi__sources_judge(phi__tool_exchange *x, const phi_tool *tool) {
     phi_runtime *rt = x->agent->rt;
     phi__last_error kept = rt->last_error;
     char words[PHI__TOOL_SOURCES_WORDS + 40];
@@ -399,15 +362,15 @@ static phi_status phi__tool_sources_judge(phi__tool_exchange *x, const phi_tool 
     if (status != PHI_OK && status != PHI_NO_MEMORY) {
         (void)phi__error_last(rt, &said);
         (void)snprintf(words, sizeof words, "A tool was left out: %s", said);
-        phi__tool_sources_leave_out(x, words);
+        phi__sources_leave_out(x, words);
     }
     rt->last_error = kept;
     return status;
 }
 
-static bool phi__tool_sources_judge_all(phi__tool_exchange *x, phi__tool_list *list) {
+static bool phi__sources_judge_all(phi__tool_exchange *x, phi__tool_list *list) {
     for (size_t i = 0; i < list->count; i++) {
-        phi_status status = phi__tool_sources_judge(x, &list->tools[i]);
+        phi_status status = phi__sources_judge(x, &list->tools[i]);
         if (status == PHI_NO_MEMORY) return false;
         list->refused[i] = status != PHI_OK;
     }
@@ -415,7 +378,7 @@ static bool phi__tool_sources_judge_all(phi__tool_exchange *x, phi__tool_list *l
 }
 
 /* The list as it is now, beside the old one; a source that fails keeps that. False: no memory. */
-static bool phi__tool_sources_take(phi__tool_exchange *x, phi__tool_place *place) {
+static bool phi__sources_take(phi__tool_exchange *x, phi__tool_place *place) {
     const phi_tool_source *source = place->source;
     phi__tool_list *next = &place->next;
     char words[120];
@@ -425,22 +388,22 @@ static bool phi__tool_sources_take(phi__tool_exchange *x, phi__tool_place *place
         if (next->tools == NULL) next->count = 0;
         if (next->count == 0) return true;
         next->refused = (char *)phi__alloc(&x->agent->memory, next->count);
-        return next->refused != NULL && phi__tool_sources_judge_all(x, next);
+        return next->refused != NULL && phi__sources_judge_all(x, next);
     }
     memset(next, 0, sizeof *next);
     if (status == PHI_NO_MEMORY) return false;
     (void)snprintf(words, sizeof words, "A tool source gave no list: %s", phi_status_text(status));
-    phi__tool_sources_warn(x->agent, words);
+    (void)phi__events_warn(x->agent, phi_str_of(words));
     return true;
 }
 
 /* ---- one toolset of all ---- */
 
-static const phi__tool_list *phi__tool_sources_of(const phi__tool_place *place) {
+static const phi__tool_list *phi__sources_of(const phi__tool_place *place) {
     return place->next.fresh ? &place->next : &place->list;
 }
 
-static const phi_tool *phi__tool_sources_find(const phi__map *map, const char *name) {
+static const phi_tool *phi__sources_find(const phi__map *map, const char *name) {
     size_t probe = 0;
     const phi_tool *tool;
     uint64_t hash = phi__hash(phi_str_of(name), 0);
@@ -449,38 +412,38 @@ static const phi_tool *phi__tool_sources_find(const phi__map *map, const char *n
     return NULL;
 }
 
-static bool phi__tool_sources_index(phi__map *map, const phi_tool *tool) {
+static bool phi__sources_index(phi__map *map, const phi_tool *tool) {
     if (!phi__map_room(map)) return false;
     phi__map_add(map, phi__hash(phi_str_of(tool->name), 0), (void *)(uintptr_t)tool);
     return true;
 }
 
 /* False: no memory. */
-static bool phi__tool_sources_add(phi__tool_exchange *x, const phi_tool *tool, bool fresh) {
+static bool phi__sources_add(phi__tool_exchange *x, const phi_tool *tool, bool fresh) {
     char words[200];
-    if (phi__tool_sources_find(&x->after, tool->name) == NULL) {
+    if (phi__sources_find(&x->after, tool->name) == NULL) {
         x->all[x->count] = *tool;
-        return phi__tool_sources_index(&x->after, &x->all[x->count++]);
+        return phi__sources_index(&x->after, &x->all[x->count++]);
     }
     (void)snprintf(words, sizeof words, "A tool was left out: there is another one named \"%.*s\"",
                    (int)phi__utf8_cut(phi_str_of(tool->name), PHI__TOOL_SOURCES_NAME), tool->name);
-    if (fresh) phi__tool_sources_leave_out(x, words);
+    if (fresh) phi__sources_leave_out(x, words);
     return true;
 }
 
-static bool phi__tool_sources_combine(phi__tool_exchange *x) {
+static bool phi__sources_combine(phi__tool_exchange *x) {
     const phi__tool_sources *sources = x->agent->sources;
     size_t most = x->own_count, j;
     for (size_t i = 0; i < sources->count; i++)
-        most = phi__add(most, phi__tool_sources_of(&sources->places[i])->count);
+        most = phi__add(most, phi__sources_of(&sources->places[i])->count);
     x->all = (phi_tool *)phi_arena_alloc(&x->arena, phi__mul(phi__max(most, 1), sizeof *x->all));
     if (x->all == NULL) return false;
     for (size_t i = 0; i < x->own_count; i++)
-        if (!phi__tool_sources_add(x, &x->own[i], false)) return false;
+        if (!phi__sources_add(x, &x->own[i], false)) return false;
     for (size_t i = 0; i < sources->count; i++) {
-        const phi__tool_list *list = phi__tool_sources_of(&sources->places[i]);
+        const phi__tool_list *list = phi__sources_of(&sources->places[i]);
         for (j = 0; j < list->count; j++)
-            if (list->refused[j] == 0 && !phi__tool_sources_add(x, &list->tools[j], list->fresh))
+            if (list->refused[j] == 0 && !phi__sources_add(x, &list->tools[j], list->fresh))
                 return false;
     }
     return true;
@@ -488,7 +451,7 @@ static bool phi__tool_sources_combine(phi__tool_exchange *x) {
 
 /* ---- tools added and removed ---- */
 
-static void phi__tool_sources_say(phi__tool_exchange *x, char sign, const char *name) {
+static void phi__sources_say(phi__tool_exchange *x, char sign, const char *name) {
     size_t len = phi__utf8_cut(phi_str_of(name), PHI__TOOL_SOURCES_NAME);
     if (x->unsaid > 0 || x->text.len + len + 2 > PHI__TOOL_SOURCES_TEXT) {
         x->unsaid++;
@@ -499,66 +462,54 @@ static void phi__tool_sources_say(phi__tool_exchange *x, char sign, const char *
     phi__buf_add_str(&x->text, phi__str(name, len));
 }
 
-static bool phi__tool_sources_differ(const char *a, const char *b) {
+static bool phi__sources_differ(const char *a, const char *b) {
     return strcmp(a != NULL ? a : "", b != NULL ? b : "") != 0;
 }
 
-static bool phi__tool_sources_compare(phi__tool_exchange *x) {
+static bool phi__sources_compare(phi__tool_exchange *x) {
     const phi__toolset *set = &x->agent->toolset;
     const phi_tool *tool, *other;
     for (size_t i = set->own; i < set->count; i++)
-        if (!phi__tool_sources_index(&x->before, &set->tools[i])) return false;
+        if (!phi__sources_index(&x->before, &set->tools[i])) return false;
     for (size_t i = x->own_count; i < x->count; i++)
-        if (phi__tool_sources_find(&x->before, x->all[i].name) == NULL)
-            phi__tool_sources_say(x, '+', x->all[i].name);
+        if (phi__sources_find(&x->before, x->all[i].name) == NULL)
+            phi__sources_say(x, '+', x->all[i].name);
     for (size_t i = set->own; i < set->count; i++)
-        if (phi__tool_sources_find(&x->after, set->tools[i].name) == NULL)
-            phi__tool_sources_say(x, '-', set->tools[i].name);
+        if (phi__sources_find(&x->after, set->tools[i].name) == NULL)
+            phi__sources_say(x, '-', set->tools[i].name);
     for (size_t i = x->own_count; i < x->count; i++) {
         tool = &x->all[i];
-        other = phi__tool_sources_find(&x->before, tool->name);
-        if (other != NULL && (phi__tool_sources_differ(tool->description, other->description) ||
-                              phi__tool_sources_differ(phi__toolset_schema(tool), other->schema)))
-            phi__tool_sources_say(x, '~', tool->name);
+        other = phi__sources_find(&x->before, tool->name);
+        if (other != NULL && (phi__sources_differ(tool->description, other->description) ||
+                              phi__sources_differ(phi__toolset_schema(tool), other->schema)))
+            phi__sources_say(x, '~', tool->name);
     }
     if (x->unsaid > 0) phi__buf_printf(&x->text, " and %u more", (unsigned)x->unsaid);
     return !x->text.failed;
 }
 
-/* ---- the exchange ---- */
-
-static void phi__tool_sources_begin(phi__tool_exchange *x, phi__agent *agent, const phi_tool *own,
-                                    size_t own_count) {
-    memset(x, 0, sizeof *x);
-    x->agent = agent;
-    x->rules = phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
-                                     phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
-    x->own = own;
-    x->own_count = own_count;
-    phi_arena_init(&x->arena, &agent->memory, 0);
-    phi__map_init(&x->before, &agent->memory);
-    phi__map_init(&x->after, &agent->memory);
-    phi__buf_init(&x->text, &agent->memory);
-}
-
-static bool phi__tool_sources_prepare(phi__tool_exchange *x) {
+static bool phi__sources_prepare(phi__tool_exchange *x) {
     phi__tool_sources *sources = x->agent->sources;
     for (size_t i = 0; i < sources->count; i++) {
         phi__tool_place *place = &sources->places[i];
-        if (!place->known || place->seen != place->version) {
-            if (!phi__tool_sources_take(x, place)) return false;
-        }
+        if ((!place->known || place->seen != place->version) && !phi__sources_take(x, place))
+            return false;
         if (sources->recheck && !place->next.fresh && place->list.count > 0 &&
-            !phi__tool_sources_judge_all(x, &place->list))
+            !phi__sources_judge_all(x, &place->list))
             return false;
     }
-    if (!phi__tool_sources_combine(x) || !phi__tool_sources_compare(x)) return false;
-    phi__tool_sources_count_left(x);
+    if (!phi__sources_combine(x) || !phi__sources_compare(x)) return false;
+    if (x->left_out > PHI__TOOL_SOURCES_WARNINGS) {
+        char words[60];
+        (void)snprintf(words, sizeof words, "%u more tools were left out",
+                       (unsigned)(x->left_out - PHI__TOOL_SOURCES_WARNINGS));
+        (void)phi__events_warn(x->agent, phi_str_of(words));
+    }
     return true;
 }
 
 /* The new lists take the place of the old, or, where it came to nothing, are given back. */
-static void phi__tool_sources_settle(phi__agent *agent, bool good) {
+static void phi__sources_settle(phi__agent *agent, bool good) {
     phi__tool_sources *sources = agent->sources;
     for (size_t i = 0; i < sources->count; i++) {
         phi__tool_place *place = &sources->places[i];
@@ -574,56 +525,62 @@ static void phi__tool_sources_settle(phi__agent *agent, bool good) {
         else
             old = place->next;
         memset(&place->next, 0, sizeof place->next);
-        phi__tool_sources_give_back(agent, place->source, &old);
+        phi__sources_give_back(agent, place->source, &old);
     }
     if (good) sources->recheck = false;
 }
 
-static bool phi__tool_sources_emit(const phi__tool_exchange *x) {
-    if (x->text.len == 0) return true;
+/* The event comes last of all that may fail. */
+static bool phi__sources_install(phi__tool_exchange *x, bool quiet) {
+    phi__agent *agent = x->agent;
+    phi__toolset *set = &agent->toolset, made;
+    bool had = set->has_fields || set->names_steps;
+    phi__toolset_init(&made, &agent->memory, set->features);
+    if (!phi__toolset_take(&made, x->all, x->count, agent->desc.tool_options.timeout_ms))
+        return false;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TOOLS_CHANGED;
     event.text = phi__buf_str(&x->text);
-    return phi__events_emit(x->agent, &event, NULL, 0);
-}
-
-/* The event comes last of all that may fail. */
-static bool phi__tool_sources_install(phi__tool_exchange *x, bool quiet) {
-    phi__toolset *set = &x->agent->toolset, made;
-    bool stood = set->has_fields || set->names_steps;
-    phi__toolset_init(&made, &x->agent->memory, set->features);
-    if (!phi__toolset_take(&made, x->all, x->count, x->agent->desc.tool_options.timeout_ms))
-        return false;
-    if (!quiet && !phi__tool_sources_emit(x)) {
+    if (!quiet && event.text.len > 0 && !phi__events_emit(agent, &event, NULL, 0)) {
         phi__toolset_free(&made);
         return false;
     }
     phi__toolset_free(set);
     *set = made;
     set->own = x->own_count;
-    phi__feature_agent(x->agent, PHI__POINT_CHANGED);
-    if (x->agent->run != NULL && !stood && (set->has_fields || set->names_steps))
-        phi__feature_begin(x->agent->run); /* features that had nothing to do before */
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
+    if (agent->run != NULL && !had && (set->has_fields || set->names_steps))
+        phi__feature_begin(agent->run); /* features that had nothing to do before */
     return true;
 }
 
-static phi_status phi__tool_sources_exchange(phi__tool_exchange *x, bool quiet) {
-    phi__agent *agent = x->agent;
-    bool good = phi__tool_sources_prepare(x) && phi__tool_sources_install(x, quiet);
-    phi__tool_sources_settle(agent, good);
-    phi__buf_free(&x->text);
-    phi__map_free(&x->before);
-    phi__map_free(&x->after);
-    phi_arena_free(&x->arena);
+static phi_status phi__sources_exchange(phi__agent *agent, const phi_tool *own, size_t own_count,
+                                        bool quiet) {
+    phi__tool_exchange x = PHI_ZERO;
+    x.agent = agent;
+    x.rules = phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
+                                    phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
+    x.own = own;
+    x.own_count = own_count;
+    phi_arena_init(&x.arena, &agent->memory, 0);
+    phi__map_init(&x.before, &agent->memory);
+    phi__map_init(&x.after, &agent->memory);
+    phi__buf_init(&x.text, &agent->memory);
+    bool good = phi__sources_prepare(&x) && phi__sources_install(&x, quiet);
+    phi__sources_settle(agent, good);
+    phi__buf_free(&x.text);
+    phi__map_free(&x.before);
+    phi__map_free(&x.after);
+    phi_arena_free(&x.arena);
     return good ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* ---- for others ---- */
 
-/* Of an agent that is being made; no list is taken yet. The array is copied into the agent's arena.
-   False: no memory. */
-static bool phi__tool_sources_make(phi__agent *agent, const phi_tool_source *const *given,
-                                   size_t count) {
+/* For an agent that is being made; no list is taken yet. The array is copied into the agent's
+   arena. False: no memory. */
+static bool phi__sources_make(phi__agent *agent, const phi_tool_source *const *given,
+                              size_t count) {
     phi__tool_sources *sources;
     const phi_tool_source **copy;
     if (count == 0) return true;
@@ -643,9 +600,8 @@ static bool phi__tool_sources_make(phi__agent *agent, const phi_tool_source *con
 
 /* Asks for versions, and takes the lists that have changed into agent->toolset; not below open
    calls. quiet: without PHI_EV_TOOLS_CHANGED. PHI_NO_MEMORY: nothing changed. */
-static phi_status phi__tool_sources_refresh(phi__agent *agent, bool quiet) {
+static phi_status phi__sources_refresh(phi__agent *agent, bool quiet) {
     phi__tool_sources *sources = agent->sources;
-    phi__tool_exchange x;
     bool changed = sources->recheck;
     for (size_t i = 0; i < sources->count; i++) {
         phi__tool_place *place = &sources->places[i];
@@ -653,34 +609,31 @@ static phi_status phi__tool_sources_refresh(phi__agent *agent, bool quiet) {
         changed = changed || !place->known || place->seen != place->version;
     }
     if (!changed) return PHI_OK;
-    phi__tool_sources_begin(&x, agent, agent->toolset.tools, agent->toolset.own);
-    return phi__tool_sources_exchange(&x, quiet);
+    return phi__sources_exchange(agent, agent->toolset.tools, agent->toolset.own, quiet);
 }
 
-/* The agent has other tools of its own, which were checked. PHI_NO_MEMORY: nothing changed. */
-/* Lists stay as they are: no source is asked. */
-static phi_status phi__tool_sources_own(phi__agent *agent, const phi_tool *tools, size_t count) {
+/* The agent has other tools of its own, which were checked; no source is asked. PHI_NO_MEMORY:
+   nothing changed. */
+static phi_status phi__sources_own(phi__agent *agent, const phi_tool *tools, size_t count) {
     phi__tool_sources *sources = agent->sources;
-    phi__tool_exchange x;
     for (size_t i = 0; i < sources->count; i++)
         sources->places[i].seen = sources->places[i].version;
-    phi__tool_sources_begin(&x, agent, tools, count);
-    return phi__tool_sources_exchange(&x, false);
+    return phi__sources_exchange(agent, tools, count, false);
 }
 
-PHI__FN void phi__tool_sources_recheck(phi__agent *agent) {
+PHI__FN void phi__sources_recheck(phi__agent *agent) {
     if (agent->sources != NULL) agent->sources->recheck = true;
 }
 
 /* Gives all lists back: the agent goes, and its calls are gone. */
-static void phi__tool_sources_free(phi__agent *agent) {
+static void phi__sources_free(phi__agent *agent) {
     phi__tool_sources *sources = agent->sources;
     for (size_t i = 0; sources != NULL && i < sources->count; i++)
-        phi__tool_sources_give_back(agent, sources->places[i].source, &sources->places[i].list);
+        phi__sources_give_back(agent, sources->places[i].source, &sources->places[i].list);
 }
 
 PHI__FN const phi__sources_ops *phi__tool_sources_ops(void) {
-    static const phi__sources_ops all = {phi__tool_sources_make, phi__tool_sources_refresh,
-                                         phi__tool_sources_own, phi__tool_sources_free};
+    static const phi__sources_ops all = {phi__sources_make, phi__sources_refresh, phi__sources_own,
+                                         phi__sources_free};
     return &all;
 }

@@ -7,12 +7,7 @@
    whether the deadline has moved and sets itself again, so that a stream of deltas costs no heap
    work. While bytes wait because the host does not drain its events, the deadline of silence stands
    still. */
-#include "loop/transfer_in.h"
-
-#include "base/base_in.h"
-#include "io/io_in.h"
-#include "loop/loop_in.h"
-#include "loop/state_in.h"
+#include "loop/inner_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -49,26 +44,31 @@ static uint64_t phi__transfer_after(uint64_t from_us, uint32_t ms) {
     return ms == PHI_UNLIMITED ? UINT64_MAX : from_us + (uint64_t)ms * 1000;
 }
 
-static uint64_t phi__transfer_due(const phi__transfer *t, const char **what) {
-    uint64_t total = phi__transfer_after(t->opened_us, t->deadlines.total_ms);
+/* The next deadline; *what, *ms: how to name it. */
+static uint64_t phi__transfer_due(const phi__transfer *t, const char **what, uint32_t *ms) {
+    const phi_deadlines *d = &t->deadlines;
+    uint64_t total = phi__transfer_after(t->opened_us, d->total_ms);
     uint64_t stage = UINT64_MAX;
+    *what = "the answer was silent for";
+    *ms = d->idle_ms;
     if (t->stage == PHI_TRANSFER_STARTED) {
         *what = "no connection within";
-        stage = phi__transfer_after(t->stage_us, t->deadlines.connect_ms);
+        *ms = d->connect_ms;
     } else if (t->stage == PHI_TRANSFER_CONNECTED) {
         *what = "no answer within";
-        stage = phi__transfer_after(t->stage_us, t->deadlines.first_event_ms);
-    } else if (t->stage == PHI__STAGE_EVENTS) {
-        *what = "the answer was silent for";
-        stage = phi__transfer_after(t->stage_us, t->deadlines.idle_ms);
+        *ms = d->first_event_ms;
     }
-    if (total <= stage) *what = "the answer was not whole after";
-    return total <= stage ? total : stage;
+    if (t->stage != PHI__STAGE_QUEUED) stage = phi__transfer_after(t->stage_us, *ms);
+    if (total > stage) return stage;
+    *what = "the answer was not whole after";
+    *ms = d->total_ms;
+    return total;
 }
 
 static void phi__transfer_arm(phi__transfer *t) {
-    const char *what = NULL;
-    uint64_t due = phi__transfer_due(t, &what);
+    const char *what;
+    uint32_t ms;
+    uint64_t due = phi__transfer_due(t, &what, &ms);
     uint64_t now = phi__io_counted_us(t->rt->io);
     t->late = false;
     if (t->ended || due == UINT64_MAX)
@@ -80,37 +80,22 @@ static void phi__transfer_arm(phi__transfer *t) {
     }
 }
 
-static uint32_t phi__transfer_limit_ms(const phi__transfer *t, uint64_t due) {
-    if (due == phi__transfer_after(t->opened_us, t->deadlines.total_ms))
-        return t->deadlines.total_ms;
-    return t->stage == PHI_TRANSFER_STARTED     ? t->deadlines.connect_ms
-           : t->stage == PHI_TRANSFER_CONNECTED ? t->deadlines.first_event_ms
-                                                : t->deadlines.idle_ms;
-}
-
 static void phi__transfer_cancel(phi__transfer *t) {
     if (t->gone) return;
     t->gone = true;
     t->transport->cancel(t->transport->user_data, phi__transfer_handle(t));
 }
 
-/* The answer was read to its last event: the rest of the body is the transport's. */
-static void phi__transfer_release(phi__transfer *t) {
-    const phi_transport *transport = t->transport;
-    if (t->gone || !t->answered || transport->release == NULL) return;
-    t->gone = true;
-    transport->release(transport->user_data, phi__transfer_handle(t));
-}
-
 static void phi__transfer_timer(phi__timer *timer) {
     phi__transfer *t = PHI__OWNER(timer, phi__transfer, timer);
-    const char *what = NULL;
-    uint64_t due = phi__transfer_due(t, &what);
+    const char *what;
+    uint32_t ms;
+    uint64_t due = phi__transfer_due(t, &what, &ms);
     uint64_t now = phi__io_counted_us(t->rt->io);
     if (t->ended) return;
     if (due <= now && t->read < t->body.len && t->stage >= (int)PHI_TRANSFER_CONNECTED) {
         t->stage_us = now; /* it is we who do not read */
-        due = phi__transfer_due(t, &what);
+        due = phi__transfer_due(t, &what, &ms);
     }
     if (due > now) {
         phi__transfer_arm(t);
@@ -123,8 +108,7 @@ static void phi__transfer_timer(phi__timer *timer) {
     phi__transfer_cancel(t);
     t->ended = true;
     t->status = PHI_TIMEOUT;
-    (void)snprintf(t->words, sizeof t->words, "%s %u ms", what,
-                   (unsigned)phi__transfer_limit_ms(t, due));
+    (void)snprintf(t->words, sizeof t->words, "%s %u ms", what, (unsigned)ms);
     phi__transfer_wake(t);
 }
 
@@ -250,23 +234,6 @@ static const phi__transfer_port phi__transfer_port_table = {
 
 PHI__FN const phi__transfer_port *phi__transfer_port_get(void) { return &phi__transfer_port_table; }
 
-/* ---- the decoder's side ---- */
-
-static phi__transfer *phi__transfer_make(phi_runtime *rt, phi_memory *memory) {
-    phi__transfer *t = (phi__transfer *)phi__alloc(memory, sizeof *t);
-    if (t == NULL) return NULL;
-    t->rt = rt;
-    phi__buf_init(&t->body, memory);
-    phi__buf_init(&t->headers, memory);
-    t->timer.fire = phi__transfer_timer;
-    t->slot = phi__slots_take(&rt->transfers, 1, t);
-    if (t->slot == NULL) {
-        phi__free(memory, t, sizeof *t);
-        return NULL;
-    }
-    return t;
-}
-
 static void phi__transfer_unmake(phi__transfer *t) {
     phi_memory *memory = t->body.memory;
     phi__io_timer_clear(t->rt->io, &t->timer);
@@ -282,8 +249,17 @@ PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
                                       phi__transfer **out) {
     bool of_run = owner->run != NULL;
     bool stages = of_run ? rt->tells_stages : rt->fetches.stages;
-    phi__transfer *t = phi__transfer_make(rt, memory);
+    phi__transfer *t = (phi__transfer *)phi__alloc(memory, sizeof *t);
     if (t == NULL) return PHI_NO_MEMORY;
+    t->slot = phi__slots_take(&rt->transfers, 1, t);
+    if (t->slot == NULL) {
+        phi__free(memory, t, sizeof *t);
+        return PHI_NO_MEMORY;
+    }
+    t->rt = rt;
+    phi__buf_init(&t->body, memory);
+    phi__buf_init(&t->headers, memory);
+    t->timer.fire = phi__transfer_timer;
     t->owner = *owner;
     t->transport = of_run ? rt->transport : rt->fetches.transport;
     t->deadlines = *deadlines;
@@ -295,14 +271,11 @@ PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
     if (status != PHI_OK) {
         phi__transfer_unmake(t);
         *out = NULL;
-        return status;
-    }
-    /* a host's transport without stages */
-    if (t->stage == PHI__STAGE_QUEUED && !stages)
+    } else if (t->stage == PHI__STAGE_QUEUED && !stages) /* a host's transport without stages */
         phi__transfer_stage(t, PHI_TRANSFER_CONNECTED);
     else
         phi__transfer_arm(t);
-    return PHI_OK;
+    return status;
 }
 
 PHI__FN phi_str phi__transfer_unread(const phi__transfer *t) {
@@ -310,27 +283,29 @@ PHI__FN phi_str phi__transfer_unread(const phi__transfer *t) {
                                  : phi__str(NULL, 0);
 }
 
-/* Resumes a transport that was refused: it may push at once. */
-static void phi__transfer_resume(phi__transfer *t) {
-    t->read = 0;
-    phi__buf_clear(&t->body);
-    if (!t->refused || t->ended) return;
-    t->refused = false;
-    t->stage_us = phi__io_now_us(t->rt->io);
-    t->transport->resume(t->transport->user_data, phi__transfer_handle(t));
-}
-
 PHI__FN phi_str phi__transfer_took(phi__transfer *t, size_t bytes, bool alive) {
     if (alive) phi__transfer_alive(t);
     t->read += bytes;
     t->decoded += bytes;
-    if (t->read >= t->body.len) phi__transfer_resume(t);
+    if (t->read >= t->body.len) {
+        t->read = 0;
+        phi__buf_clear(&t->body);
+        if (t->refused && !t->ended) { /* the transport may push at once */
+            t->refused = false;
+            t->stage_us = phi__io_now_us(t->rt->io);
+            t->transport->resume(t->transport->user_data, phi__transfer_handle(t));
+        }
+    }
     return phi__transfer_unread(t);
 }
 
 PHI__FN void phi__transfer_close(phi__transfer *t) {
     if (t == NULL) return;
-    phi__transfer_release(t);
+    /* The answer was read to its last event: the rest of the body is the transport's. */
+    if (!t->gone && t->answered && t->transport->release != NULL) {
+        t->gone = true;
+        t->transport->release(t->transport->user_data, phi__transfer_handle(t));
+    }
     phi__transfer_cancel(t);
     phi__transfer_unmake(t);
 }
@@ -357,11 +332,9 @@ PHI__FN phi_status phi__transfer_status(phi_status status) {
 }
 
 /* A transport is refused by a server that is not there, a run by a provider that has answered. */
-PHI__FN phi_status phi__transfer_network_status(phi_status status) {
+PHI__FN phi_status phi__network_status(phi_status status) {
     return status == PHI_REFUSED ? PHI_UNREACHABLE : phi__transfer_status(status);
 }
-
-/* ---- public ---- */
 
 PHI_API phi_status phi_transfer_head(phi_transfer handle, int http_status, const char *headers,
                                      size_t len) {
@@ -378,17 +351,7 @@ PHI_API phi_status phi_transfer_end(phi_transfer handle, phi_status status, cons
     return phi__transfer_port_end(handle, status, words);
 }
 
-/* ======== An HTTP request that a room above the loop makes, over the runtime's transport.
-
-   phi_step calls on_head once, then on_body with the parts of the answer in order, then on_end
-   once: the fetch is gone when on_end returns, or when phi__fetch_close does. None is called inside
-   of open, close, resume, or a callback of the transport. A callback may close any fetch, this one
-   too, open others, give results of calls and free agents.
-   Redirects are not followed: a request may carry keys that only its own host may see. The caller
-   gets the 3xx answer with its Location header. No Accept-Encoding is sent, so no body is
-   compressed. A tape neither records nor plays a fetch: it has the result of the tool call that
-   needed it.
-   Memory: the caller's budget, which lives until the fetch is gone. Threads: the pumping thread. */
+/* ---- HTTP requests of rooms above ---- */
 
 enum {
     PHI__FETCH_SLICE = 16384, /* bytes that a callback gets at most */
@@ -413,8 +376,6 @@ struct phi__fetch {
     phi__fetch_desc desc; /* its bytes are in the arena */
     phi_arena arena;
 };
-
-/* ---- making one ---- */
 
 PHI__FN bool phi__fetch_value_fits(phi_str value) {
     for (size_t i = 0; i < value.len; i++) {
@@ -446,18 +407,13 @@ static phi_status phi__fetch_check(phi_runtime *rt, const phi__fetch_desc *desc)
         return phi__error(rt, PHI_BAD_ARG, "request: method: expected a token");
     phi_str url = desc->url;
     size_t host = phi__str_starts(url, "https://") ? 8 : phi__str_starts(url, "http://") ? 7 : 0;
-    if (host == 0 || host == url.len || strchr("/?#", url.at[host]) != NULL)
+    bool fits = host > 0 && host < url.len && strchr("/?#", url.at[host]) == NULL;
+    for (size_t i = host; fits && i < url.len; i++)
+        fits = (unsigned char)url.at[i] > 32 && (unsigned char)url.at[i] != 127;
+    if (!fits)
         return phi__error(rt, PHI_BAD_ARG,
                           "request: url: expected http:// or https:// without spaces or control "
                           "characters");
-    for (size_t i = host; i < url.len; i++) {
-        unsigned char c = (unsigned char)url.at[i];
-        if (c <= 32 || c == 127)
-            return phi__error(
-                rt, PHI_BAD_ARG,
-                "request: url: expected http:// or https:// without spaces or control "
-                "characters");
-    }
     for (size_t i = 0; i < desc->header_count; i++) {
         const phi__header *h = &desc->headers[i];
         if (!phi__fetch_name_fits(h->name))
@@ -471,27 +427,28 @@ static phi_status phi__fetch_check(phi_runtime *rt, const phi__fetch_desc *desc)
     return PHI_OK;
 }
 
-static bool phi__fetch_copy_headers(phi__fetch *f, const phi__fetch_desc *desc) {
+static bool phi__fetch_copy(phi__fetch *f, const phi__fetch_desc *desc) {
     phi_request *request = &f->request;
-    size_t bytes = phi__mul(desc->header_count, sizeof *request->headers);
-    if (desc->header_count == 0) return true;
-    request->headers = (phi__header *)phi_arena_alloc(&f->arena, bytes);
-    if (request->headers == NULL) return false;
-    request->header_count = desc->header_count;
-    for (size_t i = 0; i < desc->header_count; i++)
+    size_t headers = desc->header_count;
+    size_t pieces = phi__add(desc->piece_count, desc->body.len > 0 ? 1 : 0), n = 0;
+    phi_str body;
+    if (!phi__arena_str(&f->arena, desc->method, &request->method) ||
+        !phi__arena_str(&f->arena, desc->url, &request->url))
+        return false;
+    if (headers > 0) {
+        request->headers =
+            (phi__header *)phi__arena_zero(&f->arena, phi__mul(headers, sizeof *request->headers));
+        if (request->headers == NULL) return false;
+    }
+    for (size_t i = 0; i < headers; i++)
         if (!phi__arena_str(&f->arena, desc->headers[i].name, &request->headers[i].name) ||
             !phi__arena_str(&f->arena, desc->headers[i].value, &request->headers[i].value))
             return false;
-    return true;
-}
-
-static bool phi__fetch_copy_body(phi__fetch *f, const phi__fetch_desc *desc) {
-    phi_request *request = &f->request;
-    size_t count = phi__add(desc->piece_count, desc->body.len > 0 ? 1 : 0), n = 0;
-    phi_str body;
-    if (count == 0) return true;
+    request->header_count = headers;
+    request->piece_count = pieces;
+    if (pieces == 0) return true;
     request->pieces =
-        (phi__piece *)phi__arena_zero(&f->arena, phi__mul(count, sizeof *request->pieces));
+        (phi__piece *)phi__arena_zero(&f->arena, phi__mul(pieces, sizeof *request->pieces));
     if (request->pieces == NULL || !phi__arena_str(&f->arena, desc->body, &body)) return false;
     if (body.len > 0) {
         request->pieces[n].at = body.at;
@@ -501,7 +458,6 @@ static bool phi__fetch_copy_body(phi__fetch *f, const phi__fetch_desc *desc) {
         request->pieces[n].at = desc->pieces[i].at;
         request->pieces[n].len = desc->pieces[i].len;
     }
-    request->piece_count = n;
     return true;
 }
 
@@ -517,9 +473,7 @@ static phi__fetch *phi__fetch_make(phi_runtime *rt, const phi__fetch_desc *desc)
     if (d->idle_ms == 0) d->idle_ms = PHI__FETCH_IDLE_MS;
     if (d->total_ms == 0) d->total_ms = PHI_UNLIMITED;
     phi_arena_init(&f->arena, desc->memory, 1024);
-    if (phi__arena_str(&f->arena, desc->method, &f->request.method) &&
-        phi__arena_str(&f->arena, desc->url, &f->request.url) && phi__fetch_copy_headers(f, desc) &&
-        phi__fetch_copy_body(f, desc)) {
+    if (phi__fetch_copy(f, desc)) {
         phi__request_seal(&f->request);
         return f;
     }
@@ -598,16 +552,8 @@ static bool phi__fetch_still(phi__fetch *f) {
     return false;
 }
 
-static bool phi__fetch_head(phi__fetch *f) {
-    f->headed = f->busy = true;
-    if (f->desc.on_head != NULL)
-        f->desc.on_head(f->desc.user_data, f->transfer->http_status,
-                        phi__buf_str(&f->transfer->headers));
-    return phi__fetch_still(f);
-}
-
 static phi_status phi__fetch_status(phi_status status) {
-    return status == PHI_OK ? status : phi__transfer_network_status(status);
+    return status == PHI_OK ? status : phi__network_status(status);
 }
 
 /* Hands on a part of the bytes that wait for one fetch; how many. */
@@ -617,7 +563,13 @@ static size_t phi__fetch_go(phi__fetch *f) {
         phi__fetch_end(f, f->status);
         return 0;
     }
-    if (f->transfer->headed && !f->headed && !phi__fetch_head(f)) return 0;
+    if (f->transfer->headed && !f->headed) {
+        f->headed = f->busy = true;
+        if (f->desc.on_head != NULL)
+            f->desc.on_head(f->desc.user_data, f->transfer->http_status,
+                            phi__buf_str(&f->transfer->headers));
+        if (!phi__fetch_still(f)) return 0;
+    }
     while (!f->paused) {
         phi_str unread = phi__transfer_unread(f->transfer);
         size_t n = phi__min(unread.len, PHI__FETCH_SLICE);
@@ -631,14 +583,14 @@ static size_t phi__fetch_go(phi__fetch *f) {
             return done;
         }
         done += n;
-        phi_str bytes = phi__str(unread.at, n);
-        size_t took = bytes.len;
+        size_t took = n;
         f->busy = true;
         f->resumed = false;
-        if (f->desc.on_body != NULL) took = f->desc.on_body(f->desc.user_data, bytes);
+        if (f->desc.on_body != NULL)
+            took = f->desc.on_body(f->desc.user_data, phi__str(unread.at, n));
         if (!phi__fetch_still(f)) return done;
-        PHI_ASSERT(took <= bytes.len);
-        if (took < bytes.len && !f->resumed) f->paused = true;
+        PHI_ASSERT(took <= n);
+        if (took < n && !f->resumed) f->paused = true;
         if (took > 0) (void)phi__transfer_took(f->transfer, took, true);
     }
     if (!f->paused && f->transfer->ended) phi__fetch_end(f, phi__fetch_status(f->transfer->status));

@@ -8,29 +8,16 @@
    the filters of polled input, limits, before_turn, the filters of input injected meanwhile,
    TURN_START, the messages; and after it TURN_END, after_turn, steering, follow-ups; at last
    AGENT_END and after_loop. */
-#include "loop/turn_in.h"
-
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "loop/provider_in.h"
-#include "wire/wire_in.h"
-#include "loop/feature_in.h"
-#include "loop/input_in.h"
-#include "loop/limits_in.h"
-#include "loop/model_call_in.h"
-#include "loop/run_in.h"
-#include "loop/schedule_in.h"
-#include "loop/tools_in.h"
+#include "loop/inner_in.h"
 
 #include <stdio.h>
 
-/* ======== An attempt: a model call, tried once. It is sent, and its answer decoded, a slice at
-   a time, into an assembly whose parts become events; turn.c handles its end. A retry waits
-   here, and sends the same bytes.
+/* ---- an attempt: a model call, tried once ----
 
-   The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the
-   buffer may move. When the host does not drain its events, no slice is taken, the buffer fills,
-   and the transport stops reading. */
+   It is sent, and its answer decoded, a slice at a time, into an assembly whose parts become
+   events. A retry waits here, and sends the same bytes. The transport's bytes wait in the
+   transfer's buffer; a slice is decoded to its end before the buffer may move. When the host does
+   not drain its events, no slice is taken, the buffer fills, and the transport stops reading. */
 
 enum {
     PHI__ATTEMPT_SLICE = 4096,       /* bytes decoded between two clock readings */
@@ -38,8 +25,6 @@ enum {
     PHI__ATTEMPT_URL = 400,          /* bytes of a URL in an error's message */
     PHI__ATTEMPT_LINGER_MS = 1000    /* for the usage behind an answer's end, or its failure */
 };
-
-/* ---- an attempt, as far as its end does not matter ---- */
 
 PHI__FN void phi__attempt_init(phi__run *run) {
     phi__secret_init(&run->attempt.secrets, &run->arena);
@@ -72,8 +57,8 @@ PHI__FN void phi__attempt_detach(phi__run *run) {
 PHI__FN void phi__attempt_charge(phi__run *run) {
     if (run->attempt.answer == NULL || !run->attempt.answer->live) return;
     phi_usage usage = run->attempt.answer->assembly.usage;
-    if (usage.total_tokens == 0) usage.total_tokens = phi__limits_charge_tokens(&usage);
-    phi__limits_charge(run, &usage);
+    if (usage.total_tokens == 0) usage.total_tokens = phi__charge_tokens(&usage);
+    phi__charge(run, &usage);
 }
 
 PHI__FN void phi__attempt_rewind(phi__run *run) {
@@ -94,35 +79,29 @@ static bool phi__attempt_retract(phi__run *run) {
     if (!run->attempt.emitted) return true;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_RETRACT;
-    return phi__events_answer_room(run->attempt.answer) &&
+    return phi__answer_room(run->attempt.answer) &&
            phi__events_emit(run->agent, &event, run->attempt.answer, 0);
 }
 
-static void phi__attempt_close(phi__run *run) {
+/* Frees the attempt. settle: the reply takes the answer's place; else its events stay valid. */
+static void phi__attempt_close(phi__run *run, bool settle) {
     phi__attempt_detach(run);
     phi__reader_free(&run->attempt.reader);
     phi__buf_free(&run->attempt.collected);
+    if (settle) phi__answer_settle(run->attempt.answer, run->reply);
+    phi__answer_drop(run->attempt.answer);
+    run->attempt.answer = NULL;
 }
 
 PHI__FN void phi__attempt_drop(phi__run *run) {
     if (run->attempt.encoding) phi__encoder_free(&run->attempt.encoder);
     run->attempt.encoding = false;
-    if (run->attempt.answer == NULL) return; /* nothing was opened */
-    phi__attempt_close(run);
-    phi__events_answer_settle(run->attempt.answer, run->reply);
-    phi__events_answer_drop(run->attempt.answer);
-    run->attempt.answer = NULL;
+    if (run->attempt.answer != NULL) phi__attempt_close(run, true); /* else nothing was opened */
 }
 
-/* The same for an attempt whose answer is not needed: it is charged, and its emitted events stay
-   valid. */
-/* Frees an attempt whose answer is not needed. Its emitted events stay valid. */
 static void phi__attempt_abandon(phi__run *run) {
     phi__attempt_charge(run);
-    phi__attempt_close(run);
-    /* not settled: events in the queue still show it */
-    phi__events_answer_drop(run->attempt.answer);
-    run->attempt.answer = NULL;
+    phi__attempt_close(run, false);
 }
 
 /* Copied, without control characters and without the secrets that the requests carried. */
@@ -135,24 +114,20 @@ static bool phi__attempt_keep_words(phi__run *run, phi_arena *arena, phi_str wor
     return true;
 }
 
-/* A failure that outlives the call: in the thread; the static one when there is no memory. */
-static const phi_failure *phi__attempt_keep_failure(phi__run *run, const phi_failure *failure) {
-    phi_arena *arena = phi__thread_room(run->agent->thread);
-    phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
-    if (kept == NULL) return NULL;
-    *kept = *failure;
-    if (!phi__attempt_keep_words(run, arena, failure->code, &kept->code) ||
-        !phi__attempt_keep_words(run, arena, failure->message, &kept->message) ||
-        !phi__attempt_keep_words(run, arena, failure->request_id, &kept->request_id))
-        return NULL;
-    return kept;
-}
-
+/* The attempt failed so; the failure is kept in the thread, since it outlives the call. */
 PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure,
                                        phi_status status) {
-    run->attempt.fault = phi__attempt_keep_failure(run, failure);
+    phi_arena *arena = phi__thread_room(run->agent->thread);
+    phi_failure *kept = (phi_failure *)phi_arena_alloc(arena, sizeof *kept);
+    if (kept != NULL) *kept = *failure;
+    if (kept != NULL &&
+        (!phi__attempt_keep_words(run, arena, failure->code, &kept->code) ||
+         !phi__attempt_keep_words(run, arena, failure->message, &kept->message) ||
+         !phi__attempt_keep_words(run, arena, failure->request_id, &kept->request_id)))
+        kept = NULL;
+    run->attempt.fault = kept;
     run->attempt.fault_status = status;
-    return run->attempt.fault != NULL ? PHI__RUN_ENDED : PHI__RUN_LOST;
+    return kept != NULL ? PHI__RUN_ENDED : PHI__RUN_LOST;
 }
 
 PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure) {
@@ -177,7 +152,7 @@ static bool phi__attempt_prepare(phi__run *run) {
     size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
                                            : phi__max(agent->codec->state_bytes, 1);
     if (run->attempt.decoder == NULL) run->attempt.decoder = phi_arena_alloc(&run->arena, bytes);
-    run->attempt.answer = phi__events_answer_new(run);
+    run->attempt.answer = phi__answer_new(run);
     if (run->attempt.decoder == NULL || run->attempt.answer == NULL) return false;
     memset(run->attempt.decoder, 0, bytes);
     if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
@@ -195,17 +170,6 @@ static bool phi__attempt_prepare(phi__run *run) {
     run->attempt.body = PHI__BODY_UNKNOWN;
     run->attempt.emitted = run->attempt.alive = run->attempt.lost = false;
     return true;
-}
-
-/* What must not come back in an error. False: no memory. */
-static bool phi__attempt_note_secrets(phi__run *run) {
-    const phi__agent *agent = run->agent;
-    phi__secrets *secrets = &run->attempt.secrets;
-    if (!agent->in_process) phi__secret_add_request(secrets, &run->attempt.encoder.request);
-    phi__secret_add_key(secrets, phi_str_of(run->attempt.spec.model->api_key));
-    phi__secret_add_key(secrets, phi_str_of(agent->desc.model.api_key));
-    phi__http_words_proxy(agent->rt->http, secrets);
-    return !secrets->failed;
 }
 
 static void phi__attempt_hide_text(phi__run *run, phi_str text, phi__secret_text kind) {
@@ -227,7 +191,14 @@ PHI__FN phi_message *phi__attempt_hide(phi__run *run, phi_message *result) {
 static phi__state phi__attempt_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
-    if (!phi__attempt_prepare(run) || !phi__attempt_note_secrets(run)) return PHI__RUN_LOST;
+    if (!phi__attempt_prepare(run)) return PHI__RUN_LOST;
+    /* What must not come back in an error. */
+    phi__secrets *secrets = &run->attempt.secrets;
+    if (!agent->in_process) phi__secret_add_request(secrets, &run->attempt.encoder.request);
+    phi__secret_add_key(secrets, phi_str_of(run->attempt.spec.model->api_key));
+    phi__secret_add_key(secrets, phi_str_of(agent->desc.model.api_key));
+    phi__http_words_proxy(agent->rt->http, secrets);
+    if (secrets->failed) return PHI__RUN_LOST;
     if (agent->in_process) {
         run->reserved.requests = 0; /* it was made */
         phi_status status = phi__provider_open(run);
@@ -248,7 +219,7 @@ static phi__state phi__attempt_send(phi__run *run, bool *wait) {
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
         bool full = status == PHI_FULL;
-        status = phi__transfer_network_status(status);
+        status = phi__network_status(status);
         phi_failure failure = phi__failure_of(PHI_FAILURE_NETWORK, full, phi_status_text(status));
         return phi__attempt_failed(run, &failure, status);
     }
@@ -270,55 +241,42 @@ static phi__state phi__attempt_backoff(phi__run *run, bool *wait) {
     return PHI__RUN_BACKOFF;
 }
 
-/* ---- parts of the answer become events ---- */
-
-static phi_event_kind phi__attempt_delta_kind(phi_content_kind kind) {
-    switch (kind) {
-    case PHI_CONTENT_THINKING: return PHI_EV_THINKING;
-    case PHI_CONTENT_TOOL_CALL: return PHI_EV_TOOL_ARGUMENTS;
-    default: return PHI_EV_TEXT;
-    }
-}
-
-/* A block that phi does not interpret has come to its end. */
-static void phi__attempt_opaque(phi__run *run, size_t block) {
-    const phi__draft *draft = &run->attempt.answer->assembly.drafts[block];
-    if (run->attempt.lost || draft->kind != PHI_CONTENT_OPAQUE || draft->incomplete) return;
-    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step.wall_ms;
-    if (!phi__attempt_emit_start(run) ||
-        !phi__events_emit_opaque(run->agent, (uint32_t)block, phi__buf_str(&draft->name),
-                                 phi__buf_str(&draft->replay), run->attempt.answer))
-        run->attempt.lost = true;
-}
-
 static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part, size_t block,
                               size_t from) {
     phi__run *run = (phi__run *)ctx;
-    run->attempt.alive = true;
+    phi__attempt *attempt = &run->attempt;
+    attempt->alive = true;
     if (part == PHI__PART_AGAIN) {
-        run->attempt.answer->viewed = false;
-        if (!phi__attempt_retract(run)) run->attempt.lost = true;
-        run->attempt.emitted = false;
+        attempt->answer->viewed = false;
+        if (!phi__attempt_retract(run)) attempt->lost = true;
+        attempt->emitted = false;
         return;
     }
-    if (run->attempt.answer->content_cap < assembly->count &&
-        !phi__events_answer_room(run->attempt.answer))
-        run->attempt.lost = true;
-    /* until then, no event shows any of it */
-    if (part != PHI__PART_DELTA) {
-        if (part == PHI__PART_BLOCK_END) phi__attempt_opaque(run, block);
-        return;
-    }
-    if (run->attempt.lost) return;
-    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step.wall_ms;
-    if (!phi__attempt_emit_start(run)) run->attempt.lost = true;
-    if (run->attempt.lost) return;
+    if (attempt->answer->content_cap < assembly->count && !phi__answer_room(attempt->answer))
+        attempt->lost = true;
+    /* A delta, or the end of a block that phi does not interpret, is an event. */
     const phi__draft *draft = &assembly->drafts[block];
-    if (!phi__events_emit_delta(
-            run->agent, phi__attempt_delta_kind(phi__assembly_kind(assembly, block)),
-            (uint32_t)block, phi__str(draft->bytes.at + from, draft->bytes.len - from),
-            run->attempt.answer, draft->bytes.len))
-        run->attempt.lost = true;
+    bool opaque =
+        part == PHI__PART_BLOCK_END && draft->kind == PHI_CONTENT_OPAQUE && !draft->incomplete;
+    if (attempt->lost || (part != PHI__PART_DELTA && !opaque)) return;
+    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step.wall_ms;
+    if (!phi__attempt_emit_start(run)) {
+        attempt->lost = true;
+    } else if (opaque) {
+        if (!phi__events_emit_opaque(run->agent, (uint32_t)block, phi__buf_str(&draft->name),
+                                     phi__buf_str(&draft->replay), attempt->answer))
+            attempt->lost = true;
+    } else {
+        phi_content_kind kind = phi__assembly_kind(assembly, block);
+        if (!phi__events_emit_delta(run->agent,
+                                    kind == PHI_CONTENT_THINKING    ? PHI_EV_THINKING
+                                    : kind == PHI_CONTENT_TOOL_CALL ? PHI_EV_TOOL_ARGUMENTS
+                                                                    : PHI_EV_TEXT,
+                                    (uint32_t)block,
+                                    phi__str(draft->bytes.at + from, draft->bytes.len - from),
+                                    attempt->answer, draft->bytes.len))
+            attempt->lost = true;
+    }
 }
 
 /* ---- the end of the answer ---- */
@@ -326,7 +284,7 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
 /* The transport's own trouble. */
 static phi__state phi__attempt_broken(phi__run *run) {
     phi__transfer *transfer = run->attempt.transfer;
-    phi_status status = phi__transfer_network_status(transfer->status);
+    phi_status status = phi__network_status(transfer->status);
     bool late = transfer->status == PHI_TIMEOUT;
     if (transfer->status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     phi_failure failure = phi__failure_of(
@@ -341,10 +299,7 @@ static phi__state phi__attempt_broken(phi__run *run) {
 /* Calls the features that want new parts of an answer. False: the agent is gone. */
 static bool phi__attempt_slice(phi__run *run, bool whole) {
     if (!run->slices) return true;
-    phi__moment moment = PHI_ZERO;
-    moment.point = PHI__POINT_SLICE;
-    moment.agent = run->agent;
-    moment.run = run;
+    phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_SLICE);
     moment.whole = whole;
     return phi__feature_take(&moment) == PHI__RUN_ON;
 }
@@ -456,7 +411,7 @@ static void phi__attempt_collect(phi__run *run, phi_str bytes) {
         phi__attempt_too_big(run, "The answer", (unsigned long long)most);
 }
 
-/* Whether more of the answer is worth waiting for. */
+/* True if no more of the answer is worth waiting for. */
 static bool phi__attempt_settled(phi__run *run) {
     if (run->attempt.lost || run->attempt.collected.failed ||
         phi__reader_done(&run->attempt.reader))
@@ -497,15 +452,6 @@ static bool phi__attempt_decode(phi__run *run, bool *wait) {
     }
 }
 
-/* What may follow is the usage and the end of the body: at once, or they are not worth a wait. */
-static void phi__attempt_linger(phi__run *run) {
-    phi__transfer *transfer = run->attempt.transfer;
-    if (transfer->deadlines.idle_ms == PHI__ATTEMPT_LINGER_MS) return;
-    transfer->deadlines.idle_ms = PHI__ATTEMPT_LINGER_MS;
-    transfer->stage = PHI_TRANSFER_CONNECTED; /* so that being alive arms the timer anew */
-    phi__transfer_alive(transfer);
-}
-
 /* A model of the host's own, in process. */
 static phi__state phi__attempt_poll(phi__run *run, bool *wait) {
     run->attempt.answer->assembly.sink = phi__attempt_part;
@@ -537,7 +483,14 @@ static phi__state phi__attempt_stream(phi__run *run, bool *wait) {
         return phi__attempt_over(run);
     }
     if (!transfer->ended) {
-        if (phi__reader_lingers(&run->attempt.reader)) phi__attempt_linger(run);
+        if (phi__reader_lingers(&run->attempt.reader) &&
+            transfer->deadlines.idle_ms != PHI__ATTEMPT_LINGER_MS) {
+            /* What may follow is the usage and the end of the body: at once, or they are not worth
+               a wait. The stage lets being alive arm the timer again. */
+            transfer->deadlines.idle_ms = PHI__ATTEMPT_LINGER_MS;
+            transfer->stage = PHI_TRANSFER_CONNECTED;
+            phi__transfer_alive(transfer);
+        }
         *wait = true;
         return PHI__RUN_STREAM;
     }
@@ -546,41 +499,26 @@ static phi__state phi__attempt_stream(phi__run *run, bool *wait) {
     return phi__attempt_over(run);
 }
 
-/* ======== The end of an attempt: its answer is logged and counted, or it is discarded and
-   tried again, or the view is compacted first.
-
-   A failed attempt without emitted events leaves no trace but PHI_EV_RETRY; an attempt whose
-   beginning was emitted is retracted first. */
-
-/* ---- whether once more ---- */
-
-/* base^n by squaring: n may be anything, and pow would need another library. */
-static double phi__attempt_end_retry_power(double base, uint32_t n) {
-    double out = 1;
-    for (; n > 0; n >>= 1, base *= base)
-        if (n & 1) out *= base;
-    return out;
-}
-
-PHI__FN uint32_t phi__attempt_end_retry_delay_ms(const phi_retry *retry, uint32_t attempt,
-                                                 double random) {
-    double base = retry->backoff_multiplier, most = (double)retry->max_delay_ms;
+PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, double random) {
+    double base = retry->backoff_multiplier, most = (double)retry->max_delay_ms, power = 1;
     if (retry->initial_delay_ms == 0) return 0; /* nothing times infinity is no number */
     if (!(base >= 0)) base = 1;                 /* negative, or no number */
-    double delay = (double)retry->initial_delay_ms *
-                   phi__attempt_end_retry_power(base, attempt > 0 ? attempt - 1 : 0);
+    /* by squaring: n may be anything, and pow would need another library */
+    for (uint32_t n = attempt > 0 ? attempt - 1 : 0; n > 0; n >>= 1, base *= base)
+        if (n & 1) power *= base;
+    double delay = (double)retry->initial_delay_ms * power;
     if (!(delay < most)) delay = most;
     delay *= 0.8 + 0.4 * random;
     return delay < (double)UINT32_MAX ? (uint32_t)delay : UINT32_MAX;
 }
 
-PHI__FN bool phi__attempt_end_retry_wanted(const phi_retry *retry, const phi_failure *failure,
-                                           uint32_t attempt, double random, uint32_t *delay_ms) {
+PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
+                               double random, uint32_t *delay_ms) {
     if (retry->disable || attempt > retry->max_retries) return false;
     /* A prompt that is too long stays too long until it is made shorter. */
     if (!failure->retryable || failure->kind == PHI_FAILURE_OVERFLOW) return false;
     if (!failure->has_retry_after) {
-        *delay_ms = phi__attempt_end_retry_delay_ms(retry, attempt, random);
+        *delay_ms = phi__retry_delay_ms(retry, attempt, random);
         return true;
     }
     if (failure->retry_after_ms > retry->max_server_delay_ms) return false;
@@ -588,10 +526,8 @@ PHI__FN bool phi__attempt_end_retry_wanted(const phi_retry *retry, const phi_fai
     return true;
 }
 
-/* ---- retry, error or answer ---- */
-
 /* The words of the assistant message's error_message. */
-static void phi__attempt_end_words(const phi_failure *failure, char *out, size_t size) {
+static void phi__end_words(const phi_failure *failure, char *out, size_t size) {
     int n = (int)phi__min(failure->message.len, 2000);
     const char *at = failure->message.at != NULL ? failure->message.at : "";
     switch (failure->kind) {
@@ -618,7 +554,7 @@ static void phi__attempt_end_words(const phi_failure *failure, char *out, size_t
 
 /* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
    them: such calls get another. Servers that count their calls from 0 in each answer do that. */
-static bool phi__attempt_end_unique_ids(phi__run *run) {
+static bool phi__end_unique_ids(phi__run *run) {
     phi__answer *answer = run->attempt.answer;
     for (size_t i = 0; i < answer->assembly.count; i++) {
         phi_content *block = &answer->content[i];
@@ -637,15 +573,15 @@ static bool phi__attempt_end_unique_ids(phi__run *run) {
 }
 
 /* The answer so far as the log keeps it; failure NULL: it is whole. */
-static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failure *failure) {
+static phi_message *phi__end_keep_answer(phi__run *run, const phi_failure *failure) {
     char words[2200];
     phi_content empty;
-    const phi_message *shown = phi__events_answer_whole(run->attempt.answer);
+    const phi_message *shown = phi__answer_whole(run->attempt.answer);
     if (shown == NULL) return NULL;
     phi_message message = *shown;
-    if (failure == NULL && !phi__attempt_end_unique_ids(run)) return NULL;
+    if (failure == NULL && !phi__end_unique_ids(run)) return NULL;
     if (failure != NULL) {
-        phi__attempt_end_words(failure, words, sizeof words);
+        phi__end_words(failure, words, sizeof words);
         message.error_message = phi_str_of(words);
         message.stop_reason = failure->kind == PHI_FAILURE_CANCELLED ? PHI_STOP_REASON_ABORTED
                                                                      : PHI_STOP_REASON_ERROR;
@@ -664,49 +600,13 @@ static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failur
     return phi__append_keep(run->agent->thread, &message);
 }
 
-/* One warning for each call that was repaired. */
-static bool phi__attempt_end_emit_repairs(phi__run *run, const phi_message *kept) {
-    const phi__assembly *assembly = &run->attempt.answer->assembly;
-    bool emitted = true;
-    phi__buf words;
-    phi__buf_init(&words, &run->agent->memory);
-    for (size_t i = 0; emitted && i < assembly->count && i < kept->content_count; i++) {
-        phi_event event = PHI_ZERO;
-        if (assembly->drafts[i].note.len == 0) continue;
-        phi__buf_clear(&words);
-        phi__buf_text(&words, "the call of ");
-        phi__buf_add_str(&words, kept->content[i].name);
-        phi__buf_text(&words, " was repaired: ");
-        phi__buf_add_str(&words, phi__buf_str(&assembly->drafts[i].note));
-        event.kind = PHI_EV_WARNING;
-        event.tool_call_id = kept->content[i].id;
-        event.tool_name = kept->content[i].name;
-        event.text = phi__buf_str(&words);
-        emitted = !words.failed && phi__events_emit(run->agent, &event, NULL, 0);
-    }
-    phi__buf_free(&words);
-    return emitted;
-}
-
-/* The answer ended with a word that the codec does not know. */
-static bool phi__attempt_end_warn(phi__run *run, phi_str word) {
-    char words[160];
-    int n = (int)phi__utf8_cut(word, 80);
-    phi_event event = PHI_ZERO;
-    (void)snprintf(words, sizeof words,
-                   "the model stopped with the reason \"%.*s\", which is not known: its answer is "
-                   "taken as it is",
-                   n, n > 0 ? word.at : "");
-    event.kind = PHI_EV_WARNING;
-    event.text = phi_str_of(words);
-    return phi__events_emit(run->agent, &event, NULL, 0);
-}
-
 /* Puts the answer into the log; false: no memory. */
-static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
-    bool unknown = failure == NULL && run->attempt.answer->assembly.unknown_stop;
+static bool phi__end_log(phi__run *run, const phi_failure *failure) {
+    phi__agent *agent = run->agent;
+    phi__answer *answer = run->attempt.answer;
+    const phi__assembly *assembly = &answer->assembly;
     if (!phi__attempt_emit_start(run)) return false;
-    phi_message *kept = phi__attempt_end_keep_answer(run, failure);
+    phi_message *kept = phi__end_keep_answer(run, failure);
     if (kept == NULL) return false;
     phi__entry entry = PHI_ZERO;
     entry.kind = PHI_ENTRY_MESSAGE;
@@ -714,32 +614,48 @@ static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
     entry.loop_id = run->loop_id;
     entry.turn_index = kept->turn_index;
     entry.message = kept;
-    if (!phi__append(run->agent->thread, &entry, 1)) return false;
-    bool emitted = phi__attempt_end_emit_repairs(run, kept);
-    phi__events_answer_settle(run->attempt.answer, kept);
+    if (!phi__append(agent->thread, &entry, 1)) return false;
+    bool unknown = failure == NULL && assembly->unknown_stop, emitted = true;
+    phi__buf words;
+    phi__buf_init(&words, &agent->memory);
+    for (size_t i = 0; emitted && i < assembly->count && i < kept->content_count; i++) {
+        if (assembly->drafts[i].note.len == 0) continue; /* this call was not repaired */
+        phi__buf_clear(&words);
+        phi__buf_text(&words, "the call of ");
+        phi__buf_add_str(&words, kept->content[i].name);
+        phi__buf_text(&words, " was repaired: ");
+        phi__buf_add_str(&words, phi__buf_str(&assembly->drafts[i].note));
+        phi_event event = PHI_ZERO;
+        event.kind = PHI_EV_WARNING;
+        event.tool_call_id = kept->content[i].id;
+        event.tool_name = kept->content[i].name;
+        event.text = phi__buf_str(&words);
+        emitted = !words.failed && phi__events_emit(agent, &event, NULL, 0);
+    }
+    phi__buf_free(&words);
+    phi__answer_settle(answer, kept);
     run->reply = kept;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_MESSAGE_END;
     event.message = kept;
-    return emitted && phi__events_emit(run->agent, &event, NULL, 0) &&
-           (!unknown || phi__attempt_end_warn(run, kept->raw_stop_reason));
+    if (!emitted || !phi__events_emit(agent, &event, NULL, 0)) return false;
+    if (!unknown) return true;
+    char warning[160];
+    int n = (int)phi__utf8_cut(kept->raw_stop_reason, 80);
+    (void)snprintf(warning, sizeof warning,
+                   "the model stopped with the reason \"%.*s\", which is not known: its answer is "
+                   "taken as it is",
+                   n, n > 0 ? kept->raw_stop_reason.at : "");
+    return phi__events_warn(agent, phi_str_of(warning));
 }
 
-/* ---- once more ---- */
-
-static double phi__attempt_end_random(phi__run *run) {
-    uint32_t bits = 0;
-    phi__io_random(run->agent->rt->io, &bits, sizeof bits);
-    return (double)bits / 4294967296.0;
-}
-
-static bool phi__attempt_end_emit_retry(phi__run *run, const phi_failure *failure) {
+static bool phi__end_emit_retry(phi__run *run, const phi_failure *failure) {
     /* How many attempts there are in all: the first one is no retry. */
     const phi_retry *retry = &run->agent->desc.retry;
     uint32_t attempts =
         retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;
     char words[400], line[560], most[16] = "unlimited";
-    phi__attempt_end_words(failure, words, sizeof words);
+    phi__end_words(failure, words, sizeof words);
     words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
     if (attempts != PHI_UNLIMITED) (void)snprintf(most, sizeof most, "%u", (unsigned)attempts);
     (void)snprintf(line, sizeof line, "Provider error (attempt %u/%s), retrying in %.1fs: %s",
@@ -758,11 +674,8 @@ static bool phi__attempt_end_emit_retry(phi__run *run, const phi_failure *failur
 
 /* The next state, if a feature can handle the failure, which is too long a request's, or, `whole`,
    one for good. ON: none can. */
-static phi__state phi__attempt_end_offer(phi__run *run, bool whole) {
-    phi__moment moment = PHI_ZERO;
-    moment.point = PHI__POINT_FAILED;
-    moment.agent = run->agent;
-    moment.run = run;
+static phi__state phi__end_offer(phi__run *run, bool whole) {
+    phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_FAILED);
     moment.failure = run->attempt.fault;
     moment.whole = whole;
     phi__state outcome = phi__feature_take(&moment);
@@ -773,39 +686,37 @@ static phi__state phi__attempt_end_offer(phi__run *run, bool whole) {
     return emitted ? outcome : PHI__RUN_LOST;
 }
 
-/* ---- for good ---- */
-
-static bool phi__attempt_end_wanted(const phi__run *run) {
+static bool phi__end_wanted(const phi__run *run) {
     return !run->end.cancelled && !run->end.stopping;
 }
 
 /* Logs the answer, whole or not, and counts it. */
-static bool phi__attempt_end_settle(phi__run *run, const phi_failure *failure) {
-    bool emitted = phi__attempt_end_log(run, failure);
+static bool phi__end_settle(phi__run *run, const phi_failure *failure) {
+    bool emitted = phi__end_log(run, failure);
     if (run->reply == NULL) return false;
-    phi__limits_charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
+    phi__charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
     if (!emitted) return false;
-    phi__limits_budget_release(run); /* so that agents that its tools start find the rest */
+    phi__budget_release(run); /* so that agents that its tools start find the rest */
     phi__attempt_drop(run);
     return true;
 }
 
 /* The same where the fault is for good, and there may be no attempt any more. */
-static phi__state phi__attempt_end_give_up(phi__run *run) {
+static phi__state phi__end_give_up(phi__run *run) {
     phi__state next = PHI__RUN_ON;
-    if (phi__attempt_end_wanted(run) && run->attempt.fault_status != PHI_DENIED) /* by the host */
-        next = phi__attempt_end_offer(run, true);
+    if (phi__end_wanted(run) && run->attempt.fault_status != PHI_DENIED) /* by the host */
+        next = phi__end_offer(run, true);
     if (next != PHI__RUN_ON) return next;
     const phi_failure *failure = run->attempt.fault;
     if (run->attempt.answer == NULL) { /* the attempt was freed */
-        run->attempt.answer = phi__events_answer_new(run);
+        run->attempt.answer = phi__answer_new(run);
         if (run->attempt.answer == NULL) return PHI__RUN_LOST;
         phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
                          &run->attempt.answer->assembly, run->agent->desc.memory.max_event_bytes);
         phi__buf_init(&run->attempt.collected, &run->agent->memory);
         run->attempt.emitted = false;
     }
-    if (!phi__attempt_end_settle(run, failure)) return PHI__RUN_LOST;
+    if (!phi__end_settle(run, failure)) return PHI__RUN_LOST;
     if (failure->kind == PHI_FAILURE_CANCELLED) {
         run->status = PHI_CANCELLED;
         return PHI__RUN_TURN_END;
@@ -817,75 +728,65 @@ static phi__state phi__attempt_end_give_up(phi__run *run) {
 static phi__state phi__attempt_end(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
     phi__state next = PHI__RUN_ON;
-    if (failure == NULL)
-        return phi__attempt_end_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
+    if (failure == NULL) return phi__end_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
-    if (failure->kind == PHI_FAILURE_OVERFLOW && phi__attempt_end_wanted(run))
-        next = phi__attempt_end_offer(run, false);
+    if (failure->kind == PHI_FAILURE_OVERFLOW && phi__end_wanted(run))
+        next = phi__end_offer(run, false);
     if (next != PHI__RUN_ON) return next;
     if (failure->kind == PHI_FAILURE_AUTH && run->attempt.fault_status != PHI_DENIED &&
         !run->attempt.fresh && phi__hooks_wanted(run->agent, PHI_HOOK_CREDENTIAL) &&
-        phi__attempt_end_wanted(run)) {
+        phi__end_wanted(run)) {
         /* Another key, once a turn. */
         bool emitted = phi__attempt_retract(run);
         run->attempt.refused = run->attempt.fresh = true;
         phi__attempt_abandon(run);
         return emitted ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
     }
-    if (phi__attempt_end_wanted(run) && phi__thinking_refused(run, failure)) {
+    if (phi__end_wanted(run) && phi__thinking_refused(run, failure)) {
         /* The same request without its thinking: it is rendered again, and the answers that
            lose their thinking are reported. */
         bool emitted = phi__attempt_retract(run);
         phi__thinking_bar(run);
         phi__attempt_abandon(run);
         phi__attempt_clear(run);
-        phi__model_call_list_clear(run);
+        phi__ask_list_clear(run);
         phi__projection_clear(run);
         return emitted ? PHI__RUN_TURN : PHI__RUN_LOST;
     }
-    if (phi__attempt_end_wanted(run) &&
-        phi__attempt_end_retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
-                                      phi__attempt_end_random(run), &run->attempt.delay_ms) &&
+    uint32_t bits = 0;
+    if (phi__end_wanted(run)) phi__io_random(run->agent->rt->io, &bits, sizeof bits);
+    if (phi__end_wanted(run) &&
+        phi__retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
+                          (double)bits / 4294967296.0, &run->attempt.delay_ms) &&
         phi__limits_leaves(run, run->attempt.delay_ms)) {
         uint64_t now = phi__io_now_us(run->agent->rt->io);
         run->attempt.retries++;
         run->attempt.retry_at_us = now + (uint64_t)run->attempt.delay_ms * 1000;
-        bool emitted = phi__attempt_retract(run) && phi__attempt_end_emit_retry(run, failure);
+        bool emitted = phi__attempt_retract(run) && phi__end_emit_retry(run, failure);
         phi__attempt_abandon(run);
         if (!emitted || !phi__schedule_timer_set(run, run->attempt.retry_at_us))
             return PHI__RUN_LOST;
         return PHI__RUN_BACKOFF;
     }
-    return phi__attempt_end_give_up(run);
+    return phi__end_give_up(run);
 }
 
-/* ======== All states of a run and their outcomes. The states of opening, closing, and of a
-   turn's begin and end are here; those of model calls and tools are in their own files.
-
-   Each state is a function that does a bounded amount and names the next state, or says that it
-   waits. Its other outcomes, such as memory that ran out or an attempt that ended, are handled at
-   the end of the file: no state calls another.
-   Order, with behaviours B ruling: before_loop, AGENT_START, filters, steering; then for each turn
-   the filters of polled input, limits, before_turn, the filters of input injected meanwhile,
-   TURN_START, the messages; and after it TURN_END, after_turn, steering, follow-ups; at last
-   AGENT_END and after_loop. */
+/* ---- the states ---- */
 
 enum { PHI__REASON = 160 }; /* bytes of a limit's words */
 
-/* ---- shared by the states ---- */
-
-static bool phi__states_unwanted(const phi__run *run) {
+static bool phi__turn_unwanted(const phi__run *run) {
     return run->end.cancelled || run->end.stopping;
 }
 
-/* Whether the agent's hook function wants the point. */
-static bool phi__states_wants_hook(const phi__run *run, phi_hook_point point) {
+/* True if the agent's hook function wants the point. */
+static bool phi__turn_wants_hook(const phi__run *run, phi_hook_point point) {
     return (run->agent->desc.hook_points & (uint32_t)point) != 0;
 }
 
 /* Emits the prompts' events that are missing: after the first TURN_START, or before a run that ends
    without one. A message that has left memory has none. */
-static bool phi__states_emit_prompts(phi__run *run) {
+static bool phi__turn_emit_prompts(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     while (run->said.emitted_messages < thread->messages.count) {
         const phi__entry *entry = phi__lane_message(thread, run->said.emitted_messages);
@@ -898,29 +799,28 @@ static bool phi__states_emit_prompts(phi__run *run) {
 }
 
 /* The end of a run between two turns. */
-static phi__state phi__states_leave(phi__run *run, phi_status status) {
-    phi__hooks_decision_drop(&run->decision);
-    phi__input_filter_end(run);
+static phi__state phi__turn_leave(phi__run *run, phi_status status) {
+    phi__decision_drop(&run->decision);
+    phi__filter_end(run);
     phi__input_poll_end(run);
     phi__input_return(run);
-    phi__limits_budget_release(run);
-    phi__limits_pause_end(run);
+    phi__budget_release(run);
+    phi__pause_end(run);
     run->status = status;
-    return phi__states_emit_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
+    return phi__turn_emit_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
 }
 
 /* ---- opening ---- */
 
-static phi__state phi__states_before_loop(phi__run *run, bool *wait) {
+static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
     if (!phi__forget_begin(run, wait)) return PHI__RUN_LOST;
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (*wait) return PHI__RUN_BEFORE_LOOP;
-    if (phi__states_unwanted(run) && run->decision.state == PHI__DECISION_NONE)
-        return PHI__RUN_OPEN;
-    if (!phi__states_wants_hook(run, PHI_HOOK_BEFORE_LOOP)) return PHI__RUN_OPEN;
+    if (phi__turn_unwanted(run) && run->decision.state == PHI__DECISION_NONE) return PHI__RUN_OPEN;
+    if (!phi__turn_wants_hook(run, PHI_HOOK_BEFORE_LOOP)) return PHI__RUN_OPEN;
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_LOOP);
     phi__hooked hooked = phi__hooks_run(run, &hook);
-    if (hooked == PHI__HOOK_WAIT && phi__states_unwanted(run)) {
+    if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
         run->status = PHI_CANCELLED;
         hooked = PHI__HOOK_DENY;
     } else if (hooked == PHI__HOOK_DENY)
@@ -932,16 +832,16 @@ static phi__state phi__states_before_loop(phi__run *run, bool *wait) {
     return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
 }
 
-static phi__state phi__states_open(phi__run *run) {
+static phi__state phi__turn_open(phi__run *run) {
     if (!phi__run_emit_start(run)) return PHI__RUN_LOST;
     if (!run->no_turns) return PHI__RUN_FILTER;
     phi__state next = phi__feature_run(run, PHI__POINT_ERRAND);
     return next != PHI__RUN_ON ? next : PHI__RUN_CLOSE;
 }
 
-static phi__state phi__states_filter(phi__run *run, bool *wait) {
-    phi__hooked hooked = phi__input_filter_prompts(run);
-    if (hooked == PHI__HOOK_WAIT && phi__states_unwanted(run)) {
+static phi__state phi__turn_filter(phi__run *run, bool *wait) {
+    phi__hooked hooked = phi__filter_prompts(run);
+    if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
         /* Ended while a filter waits: input that was not passed is not stored. */
         bool emitted = true;
         for (size_t i = 0; i < run->said.prompt_count && emitted; i++) {
@@ -955,7 +855,7 @@ static phi__state phi__states_filter(phi__run *run, bool *wait) {
         }
         run->said.prompts = NULL;
         if (!emitted) return PHI__RUN_LOST;
-        return phi__states_leave(run, PHI_CANCELLED);
+        return phi__turn_leave(run, PHI_CANCELLED);
     }
     if (hooked == PHI__HOOK_DENY) {
         run->said.prompts = NULL;
@@ -973,22 +873,19 @@ static phi__state phi__states_filter(phi__run *run, bool *wait) {
     return phi__hooks_next(run, hooked, PHI__RUN_FILTER, PHI__RUN_POLL, PHI__RUN_CLOSE, wait);
 }
 
-static phi__state phi__states_poll(phi__run *run, bool *wait) {
-    if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
+static phi__state phi__turn_poll(phi__run *run, bool *wait) {
+    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     phi__hooked hooked = phi__input_poll(run, PHI_INPUT_STEERING);
     if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_TOP;
     return phi__hooks_next(run, hooked, PHI__RUN_POLL, PHI__RUN_TOP, PHI__RUN_TOP, wait);
 }
 
-/* ---- limits ---- */
-
 /* The words go into the log as the user's, outside any turn. */
-static phi__state phi__states_stop(phi__run *run, const char *reason) {
+static phi__state phi__turn_stop(phi__run *run, const char *reason) {
     phi__texts_args args = PHI_ZERO;
     args.name = phi_str_of(reason);
-    phi_content content = PHI_ZERO;
+    phi_content content = phi__input_text(phi__str(NULL, 0));
     phi_message message = PHI_ZERO;
-    content.kind = PHI_CONTENT_TEXT;
     if (!phi__texts_make(&run->arena, run->agent->desc.texts, PHI_TEXT_STOPPED, &args,
                          &content.text))
         return PHI__RUN_LOST;
@@ -997,101 +894,95 @@ static phi__state phi__states_stop(phi__run *run, const char *reason) {
     message.content_count = 1;
     phi__events_stamp(run, &message);
     phi_message *kept = phi__append_keep(run->agent->thread, &message);
-    if (kept == NULL || !phi__states_emit_prompts(run) || !phi__events_log(run, kept))
+    if (kept == NULL || !phi__turn_emit_prompts(run) || !phi__events_log(run, kept))
         return PHI__RUN_LOST;
     run->said.emitted_messages = run->agent->thread->messages.count;
-    return phi__states_leave(run, PHI_LIMIT);
+    return phi__turn_leave(run, PHI_LIMIT);
 }
 
-static phi__state phi__states_at_limit(phi__run *run, const char *reason, bool *wait) {
+static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wait) {
     phi__state next = phi__reserve_pause(run, reason, wait);
-    if (next == PHI__RUN_ON) return phi__states_stop(run, reason);
+    if (next == PHI__RUN_ON) return phi__turn_stop(run, reason);
     return next == PHI__RUN_LOST ? next : PHI__RUN_TOP;
 }
 
 /* ---- a turn ---- */
 
 /* Filters the pending input in the state `here`. RUN_ON: all of it has passed. */
-static phi__state phi__states_filter_pending(phi__run *run, phi__state here, bool *wait) {
+static phi__state phi__turn_filter_pending(phi__run *run, phi__state here, bool *wait) {
     if (run->poll.pending.head == NULL) return PHI__RUN_ON;
-    phi__hooked hooked = phi__input_filter_pending(run);
+    phi__hooked hooked = phi__filter_pending(run);
     if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_ON;
-    if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_REJECTED);
+    if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_REJECTED);
     return phi__hooks_next(run, hooked, here, here, here, wait);
 }
 
-static phi__state phi__states_top(phi__run *run, bool *wait) {
+static phi__state phi__turn_top(phi__run *run, bool *wait) {
     char reason[PHI__REASON];
     if (run->end.starved) return PHI__RUN_LOST;
-    if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
+    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     if (run->agent->sources != NULL && run->own.toolset == NULL &&
         run->agent->rt->features.sources->refresh(run->agent, false) != PHI_OK)
         return PHI__RUN_LOST;
     if (run->agent->queues.injected.head != NULL) phi__input_take_injected(run);
-    phi__state next = phi__states_filter_pending(run, PHI__RUN_TOP, wait);
+    phi__state next = phi__turn_filter_pending(run, PHI__RUN_TOP, wait);
     if (next != PHI__RUN_ON) return next;
     if (phi__limits_reached(run, reason, sizeof reason) ||
         !phi__reserve_call(run, 0, reason, sizeof reason))
-        return phi__states_at_limit(run, reason, wait);
+        return phi__turn_at_limit(run, reason, wait);
     if (!run->pause.on) return PHI__RUN_BEFORE_TURN;
-    phi__limits_pause_end(run);
+    phi__pause_end(run);
     /* input that came meanwhile is sent with the model call that was paid for */
     return run->poll.pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
 
-static phi__state phi__states_before_turn(phi__run *run, bool *wait) {
-    if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
-    if (!phi__states_wants_hook(run, PHI_HOOK_BEFORE_TURN)) return PHI__RUN_TURN;
+static phi__state phi__turn_before_turn(phi__run *run, bool *wait) {
+    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
+    if (!phi__turn_wants_hook(run, PHI_HOOK_BEFORE_TURN)) return PHI__RUN_TURN;
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_TURN);
     phi__hooked hooked = phi__hooks_run(run, &hook);
-    if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_DENIED);
+    if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_DENIED);
     return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
 }
 
-/* A message that was injected since the limits were checked, as while BEFORE_TURN waited, belongs
-   to this turn: it is taken and filtered, and the turn's reservation covers it. RUN_ON: the turn
-   may begin. */
-static phi__state phi__states_late_input(phi__run *run, bool *wait) {
-    char reason[PHI__REASON];
-    if (run->agent->queues.injected.head != NULL) {
-        phi__input_take_injected(run);
-        if (!phi__reserve_call(run, 0, reason, sizeof reason))
-            return phi__states_at_limit(run, reason, wait);
-    }
-    phi__state next = phi__states_filter_pending(run, PHI__RUN_TURN, wait);
-    if (*wait && phi__states_unwanted(run)) {
-        *wait = false;
-        return phi__states_leave(run, PHI_CANCELLED);
-    }
-    return next;
-}
-
 /* To the model call, unless a feature has something to do before it. */
-static phi__state phi__states_turn_call(phi__run *run) {
+static phi__state phi__turn_turn_call(phi__run *run) {
     phi__state next = phi__feature_run(run, PHI__POINT_TURN_BEGUN);
     return next != PHI__RUN_ON ? next : PHI__RUN_TRANSFORM;
 }
 
-static phi__state phi__states_turn_begin(phi__run *run, bool *wait) {
+static phi__state phi__turn_turn_begin(phi__run *run, bool *wait) {
     if (run->turn.open) {
         /* A turn that had begun, of a run out of a snapshot, or for another model: out of a
            snapshot it has reserved nothing yet. */
         char reason[PHI__REASON];
         phi__state next = PHI__RUN_TURN_END;
-        if (!phi__states_unwanted(run)) {
+        if (!phi__turn_unwanted(run)) {
             if (!phi__limits_reached(run, reason, sizeof reason) &&
                 phi__reserve_call(run, 0, reason, sizeof reason)) {
-                phi__limits_pause_end(run);
-                return phi__states_turn_call(run);
+                phi__pause_end(run);
+                return phi__turn_turn_call(run);
             }
             next = phi__reserve_pause(run, reason, wait);
             if (next == PHI__RUN_ON) return phi__reserve_refuse(run, reason);
         }
-        if (!*wait) phi__limits_pause_end(run);
+        if (!*wait) phi__pause_end(run);
         return next;
     }
-    if (run->end.cancelled) return phi__states_leave(run, PHI_CANCELLED);
-    phi__state next = phi__states_late_input(run, wait);
+    if (run->end.cancelled) return phi__turn_leave(run, PHI_CANCELLED);
+    /* A message that was injected since the limits were checked, as while BEFORE_TURN waited,
+       belongs to this turn: it is taken and filtered, and the turn's reservation covers it. */
+    if (run->agent->queues.injected.head != NULL) {
+        char reason[PHI__REASON];
+        phi__input_take_injected(run);
+        if (!phi__reserve_call(run, 0, reason, sizeof reason))
+            return phi__turn_at_limit(run, reason, wait);
+    }
+    phi__state next = phi__turn_filter_pending(run, PHI__RUN_TURN, wait);
+    if (*wait && phi__turn_unwanted(run)) {
+        *wait = false;
+        return phi__turn_leave(run, PHI_CANCELLED);
+    }
     if (next != PHI__RUN_ON) return next;
     if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
     phi__entry entry = PHI_ZERO;
@@ -1102,21 +993,21 @@ static phi__state phi__states_turn_begin(phi__run *run, bool *wait) {
     entry.trigger = event.trigger;
     /* Resets the fields of one turn. */
     phi__attempt_clear(run);
-    phi__limits_charge_clear(run);
+    phi__charge_clear(run);
     run->reply = NULL;
     run->turn.steered = false;
-    phi__tools_round_clear(run);
-    phi__model_call_list_clear(run);
+    phi__round_clear(run);
+    phi__ask_list_clear(run);
     phi__projection_clear(run);
     if (!phi__events_emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
     run->turn.open = true; /* its start was emitted, so its end will be */
-    if (!phi__events_note(run, &entry) || !phi__states_emit_prompts(run) ||
+    if (!phi__events_note(run, &entry) || !phi__turn_emit_prompts(run) ||
         (run->poll.pending.head != NULL && !phi__input_deliver(run)))
         return PHI__RUN_LOST;
-    return phi__states_turn_call(run);
+    return phi__turn_turn_call(run);
 }
 
-static phi__state phi__states_failed(phi__run *run, bool *wait) {
+static phi__state phi__turn_failed(phi__run *run, bool *wait) {
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_ON_ERROR);
     hook.failure = run->failure;
     hook.text = run->reply != NULL ? run->reply->error_message : phi__str(NULL, 0);
@@ -1125,21 +1016,10 @@ static phi__state phi__states_failed(phi__run *run, bool *wait) {
                            PHI__RUN_TURN_END, wait);
 }
 
-/* A copy: the answer may be evicted before the entry. */
-static bool phi__states_turn_usage(phi__run *run, phi__entry *entry) {
-    phi_usage *usage;
-    if (run->reply == NULL) return true;
-    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(run->agent->thread), sizeof *usage);
-    if (usage == NULL) return false;
-    *usage = run->reply->usage;
-    entry->usage = usage;
-    return true;
-}
-
-static phi__state phi__states_turn_end(phi__run *run) {
+static phi__state phi__turn_turn_end(phi__run *run) {
     phi__attempt_drop(run);
     if (run->tools.calls != NULL) phi__tools_drop(run);
-    phi__limits_budget_release(run);
+    phi__budget_release(run);
     if (!run->turn.open) return PHI__RUN_NEXT;
     run->turn.open = false;
     phi_event event = PHI_ZERO;
@@ -1148,9 +1028,15 @@ static phi__state phi__states_turn_end(phi__run *run) {
     event.kind = PHI_EV_TURN_END;
     event.message = run->reply;
     event.usage = run->reply != NULL ? &run->reply->usage : NULL;
-    bool room = ((run->taking.points & (uint32_t)PHI__POINT_TURN_ENDS) == 0 ||
-                 phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON) &&
-                phi__states_turn_usage(run, &entry);
+    bool room = (run->taking.points & (uint32_t)PHI__POINT_TURN_ENDS) == 0 ||
+                phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON;
+    if (room && run->reply != NULL) { /* a copy: the answer may be evicted before the entry */
+        phi_usage *usage =
+            (phi_usage *)phi_arena_alloc(phi__thread_room(run->agent->thread), sizeof *usage);
+        if (usage != NULL) *usage = run->reply->usage;
+        entry.usage = usage;
+        room = usage != NULL;
+    }
     room = phi__events_emit_surely(run->agent, &event) && room;
     room = phi__events_note(run, &entry) && room;
     if (run->agent->thread->journal != NULL) (void)phi__stored_run(run);
@@ -1158,24 +1044,21 @@ static phi__state phi__states_turn_end(phi__run *run) {
     return PHI__RUN_AFTER_TURN;
 }
 
-static phi__state phi__states_after_turn(phi__run *run, bool *wait) {
-    phi__state next = PHI__RUN_NEXT;
-    if (phi__states_wants_hook(run, PHI_HOOK_AFTER_TURN)) {
+static phi__state phi__turn_after_turn(phi__run *run, bool *wait) {
+    if (phi__turn_wants_hook(run, PHI_HOOK_AFTER_TURN)) {
         phi_hook hook = phi__hooks_make(run, PHI_HOOK_AFTER_TURN);
-        hook.usage = &phi__limits_charge_of(run)->turn;
-        next =
-            phi__hooks_next(run, phi__hooks_run(run, &hook), PHI__RUN_AFTER_TURN, next, next, wait);
+        hook.usage = &phi__charge_of(run)->turn;
+        phi__state next = phi__hooks_next(run, phi__hooks_run(run, &hook), PHI__RUN_AFTER_TURN,
+                                          PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
+        if (next != PHI__RUN_NEXT) return next;
     }
-    if (next != PHI__RUN_NEXT) return next;
     run->turn.index++;
     run->said.emitted_messages = run->agent->thread->messages.count;
-    return next;
+    return PHI__RUN_NEXT;
 }
 
-/* ---- pauses ---- */
-
 /* True if an answer is a pause with no block that can be sent back. */
-static bool phi__states_paused_empty(const phi_message *m) {
+static bool phi__turn_paused_empty(const phi_message *m) {
     if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason != PHI_STOP_REASON_PAUSED) return false;
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
@@ -1188,39 +1071,30 @@ static bool phi__states_paused_empty(const phi_message *m) {
 
 /* After a pause the next request has the same history and the answer so far; a second one without
    any block would make the same request again and again. */
-static phi__state phi__states_answered(phi__run *run) {
-    static const phi_failure failure = {
-        PHI_FAILURE_SERVER,
-        0,
-        false,
-        false,
-        0,
-        {"", 0},
-        {"the model paused its turn twice without a word or a block", 57},
-        {"", 0}};
+static phi__state phi__turn_answered(phi__run *run) {
+    static const char words[] = "the model paused its turn twice without a word or a block";
+    static const phi_failure failure = {PHI_FAILURE_SERVER,        0,      false, false, 0, {"", 0},
+                                        {words, sizeof words - 1}, {"", 0}};
     const phi_thread *thread = run->agent->thread;
     size_t count = thread->messages.count;
     const phi__entry *before = NULL;
-    if (count > 1 && phi__states_paused_empty(run->reply))
+    if (count > 1 && phi__turn_paused_empty(run->reply))
         before = phi__lane_message(thread, count - 2);
-    if (before != NULL && before->message != NULL && phi__states_paused_empty(before->message))
+    if (before != NULL && before->message != NULL && phi__turn_paused_empty(before->message))
         return phi__run_fail(run, &failure, phi__failure_status(&failure));
     return phi__tools_make_calls(run);
 }
 
-/* ---- another one? ---- */
-
-static phi__state phi__states_next(phi__run *run, bool *wait) {
+static phi__state phi__turn_next(phi__run *run, bool *wait) {
     if (run->status != PHI_OK) return PHI__RUN_CLOSE;
     if (run->end.starved) return PHI__RUN_LOST;
-    if (phi__states_unwanted(run) || run->reply == NULL)
-        return phi__states_leave(run, PHI_CANCELLED);
+    if (phi__turn_unwanted(run) || run->reply == NULL) return phi__turn_leave(run, PHI_CANCELLED);
     if (run->tools.repeated) {
         char reason[PHI__REASON];
         (void)snprintf(reason, sizeof reason, "Repeated tool call (%u/%u)",
                        (unsigned)run->agent->desc.tool_options.repeat_stop_after,
                        (unsigned)run->agent->desc.tool_options.repeat_stop_after);
-        return phi__states_stop(run, reason);
+        return phi__turn_stop(run, reason);
     }
     if (run->poll.on || (run->poll.pending.head == NULL && !run->turn.steered)) {
         phi__hooked hooked = phi__input_poll(run, PHI_INPUT_STEERING);
@@ -1235,41 +1109,36 @@ static phi__state phi__states_next(phi__run *run, bool *wait) {
     return PHI__RUN_FOLLOW;
 }
 
-/* Nothing more can be injected from here on: other threads see the agent as idle. Input that they
-   posted before is read once more. */
-static bool phi__states_seal(phi__run *run) {
-    phi__agent *agent = run->agent;
-    phi__schedule_publish_state(agent, false);
-    phi__posts_read_all(agent->rt);
-    if (agent->queues.steering.head == NULL && agent->queues.follow_ups.head == NULL &&
-        agent->queues.injected.head == NULL && !run->end.starved && !phi__states_unwanted(run))
-        return true;
-    phi__schedule_publish_state(agent, true);
-    return false;
-}
-
-static phi__state phi__states_follow_up(phi__run *run, bool *wait) {
-    if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
+static phi__state phi__turn_follow_up(phi__run *run, bool *wait) {
+    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     phi__hooked hooked = phi__input_poll(run, PHI_INPUT_FOLLOW_UP);
     if (hooked != PHI__HOOK_ALLOW)
         return phi__hooks_next(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
     if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
-    if (phi__states_seal(run)) return PHI__RUN_CLOSE;
+    /* Nothing more can be injected from here on: other threads see the agent as idle. Input that
+       they posted before is read once more. */
+    phi__agent *agent = run->agent;
+    phi__schedule_publish_state(agent, false);
+    phi__posts_read_all(agent->rt);
+    if (agent->queues.steering.head == NULL && agent->queues.follow_ups.head == NULL &&
+        agent->queues.injected.head == NULL && !run->end.starved && !phi__turn_unwanted(run))
+        return PHI__RUN_CLOSE;
+    phi__schedule_publish_state(agent, true);
     run->turn.steered = false;
     return PHI__RUN_NEXT;
 }
 
 /* ---- closing ---- */
 
-static phi_event phi__states_end_event(const phi__run *run, const phi_usage *usage) {
+static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage) {
     const phi_thread *thread = run->agent->thread;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_AGENT_END;
     event.status = run->status;
     event.failure = run->failure;
     event.usage = usage;
-    event.rejection = phi__input_filter_rejection(run);
+    event.rejection = phi__filter_rejection(run);
     if (run->status == PHI_CANCELLED &&
         !phi__arena_str(phi__thread_room(run->agent->thread), run->end.reason, &event.source))
         event.source = phi__str("", 0);
@@ -1282,16 +1151,16 @@ static phi_event phi__states_end_event(const phi__run *run, const phi_usage *usa
     return event;
 }
 
-static phi__state phi__states_close(phi__run *run) {
+static phi__state phi__turn_close(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__entry entry = phi__events_entry(run, PHI_ENTRY_LOOP_END);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
     phi__schedule_publish_state(agent, false);
-    if (run->decision.point != 0) phi__hooks_decision_drop(&run->decision);
-    phi__limits_budget_release(run);
+    if (run->decision.point != 0) phi__decision_drop(&run->decision);
+    phi__budget_release(run);
     if (run->poll.pending.head != NULL) phi__input_return(run);
     if (agent->queues.injected.head != NULL) phi__input_drop_injected(agent);
-    if (usage != NULL) *usage = phi__limits_charge_of(run)->usage;
+    if (usage != NULL) *usage = phi__charge_of(run)->usage;
     entry.usage = usage;
     entry.status = run->status;
     /* a limit ends a run, and does not fail it */
@@ -1301,7 +1170,7 @@ static phi__state phi__states_close(phi__run *run) {
     if (phi__recall_end(agent->thread, &entry) == PHI_OK)
         (void)phi__append(agent->thread, &entry, 1);
     if (run->response != NULL) phi__responses_close(run);
-    phi_event event = phi__states_end_event(run, usage); /* the next calls may switch lanes */
+    phi_event event = phi__turn_end_event(run, usage); /* the next calls may switch lanes */
     run->said.message_count = event.message_count;
     (void)phi__feature_run(run, PHI__POINT_RUN_ENDS);
     if (agent->thread->journal != NULL) phi__stored_updated(run);
@@ -1309,12 +1178,12 @@ static phi__state phi__states_close(phi__run *run) {
     return run->start.silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
 }
 
-static phi__state phi__states_after_loop(phi__run *run, bool *wait) {
-    if (!phi__states_wants_hook(run, PHI_HOOK_AFTER_LOOP)) return PHI__RUN_OVER;
+static phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
+    if (!phi__turn_wants_hook(run, PHI_HOOK_AFTER_LOOP)) return PHI__RUN_OVER;
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->said.message_count;
-    hook.usage = &phi__limits_charge_of(run)->usage;
-    if (phi__hooks_run(run, &hook) == PHI__HOOK_WAIT && !phi__states_unwanted(run)) {
+    hook.usage = &phi__charge_of(run)->usage;
+    if (phi__hooks_run(run, &hook) == PHI__HOOK_WAIT && !phi__turn_unwanted(run)) {
         *wait = true;
         return PHI__RUN_AFTER_LOOP;
     }
@@ -1323,32 +1192,32 @@ static phi__state phi__states_after_loop(phi__run *run, bool *wait) {
 
 /* ---- all states ---- */
 
-static phi__state phi__states_enter(phi__run *run, bool *wait) {
+static phi__state phi__turn_enter(phi__run *run, bool *wait) {
     switch (run->state) {
-    case PHI__RUN_BEFORE_LOOP: return phi__states_before_loop(run, wait);
-    case PHI__RUN_OPEN: return phi__states_open(run);
-    case PHI__RUN_FILTER: return phi__states_filter(run, wait);
-    case PHI__RUN_POLL: return phi__states_poll(run, wait);
-    case PHI__RUN_TOP: return phi__states_top(run, wait);
-    case PHI__RUN_BEFORE_TURN: return phi__states_before_turn(run, wait);
-    case PHI__RUN_TURN: return phi__states_turn_begin(run, wait);
-    case PHI__RUN_TRANSFORM: return phi__model_call_transform(run, wait);
-    case PHI__RUN_CONVERT: return phi__model_call_convert(run, wait);
-    case PHI__RUN_REQUEST: return phi__model_call_request(run, wait);
-    case PHI__RUN_CREDENTIAL: return phi__model_call_credential(run, wait);
-    case PHI__RUN_SIGN: return phi__model_call_sign(run);
+    case PHI__RUN_BEFORE_LOOP: return phi__turn_before_loop(run, wait);
+    case PHI__RUN_OPEN: return phi__turn_open(run);
+    case PHI__RUN_FILTER: return phi__turn_filter(run, wait);
+    case PHI__RUN_POLL: return phi__turn_poll(run, wait);
+    case PHI__RUN_TOP: return phi__turn_top(run, wait);
+    case PHI__RUN_BEFORE_TURN: return phi__turn_before_turn(run, wait);
+    case PHI__RUN_TURN: return phi__turn_turn_begin(run, wait);
+    case PHI__RUN_TRANSFORM: return phi__ask_transform(run, wait);
+    case PHI__RUN_CONVERT: return phi__ask_convert(run, wait);
+    case PHI__RUN_REQUEST: return phi__ask_request(run, wait);
+    case PHI__RUN_CREDENTIAL: return phi__ask_credential(run, wait);
+    case PHI__RUN_SIGN: return phi__ask_sign(run);
     case PHI__RUN_SEND: return phi__attempt_send(run, wait);
     case PHI__RUN_STREAM: return phi__attempt_stream(run, wait);
     case PHI__RUN_BACKOFF: return phi__attempt_backoff(run, wait);
     case PHI__RUN_HELD: return phi__feature_held(run, wait);
     case PHI__RUN_TOOLS: return phi__tools_run(run, wait);
-    case PHI__RUN_FAILED: return phi__states_failed(run, wait);
-    case PHI__RUN_TURN_END: return phi__states_turn_end(run);
-    case PHI__RUN_AFTER_TURN: return phi__states_after_turn(run, wait);
-    case PHI__RUN_NEXT: return phi__states_next(run, wait);
-    case PHI__RUN_FOLLOW: return phi__states_follow_up(run, wait);
-    case PHI__RUN_CLOSE: return phi__states_close(run);
-    case PHI__RUN_AFTER_LOOP: return phi__states_after_loop(run, wait);
+    case PHI__RUN_FAILED: return phi__turn_failed(run, wait);
+    case PHI__RUN_TURN_END: return phi__turn_turn_end(run);
+    case PHI__RUN_AFTER_TURN: return phi__turn_after_turn(run, wait);
+    case PHI__RUN_NEXT: return phi__turn_next(run, wait);
+    case PHI__RUN_FOLLOW: return phi__turn_follow_up(run, wait);
+    case PHI__RUN_CLOSE: return phi__turn_close(run);
+    case PHI__RUN_AFTER_LOOP: return phi__turn_after_loop(run, wait);
     case PHI__RUN_ON:
     case PHI__RUN_OVER:
     case PHI__RUN_LOST:
@@ -1359,29 +1228,26 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
     return PHI__RUN_OVER;
 }
 
-/* Its watcher looks at the events so far. False: the agent was freed. */
-static bool phi__states_between(phi__agent *agent) {
-    const phi__child_watch *watch = agent->tree.watch;
-    agent->tree.due = false;
-    if (watch != NULL && watch->between != NULL) watch->between(agent);
-    return agent->slot != NULL;
-}
-
 /* One run, until it waits, is over, or the step is spent. */
-static void phi__states_advance(phi__run *run) {
+static void phi__turn_advance(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     for (;;) {
         bool wait = false;
         phi__agent *agent = run->agent;
         /* An outcome may lead to another. They are those of the same state: nothing comes in
            between. */
-        phi__state outcome = phi__states_enter(run, &wait);
+        phi__state outcome = phi__turn_enter(run, &wait);
         if (outcome == PHI__RUN_ENDED) outcome = phi__attempt_end(run);
-        if (outcome == PHI__RUN_GIVE_UP) outcome = phi__attempt_end_give_up(run);
-        if (outcome == PHI__RUN_ANSWERED) outcome = phi__states_answered(run);
+        if (outcome == PHI__RUN_GIVE_UP) outcome = phi__end_give_up(run);
+        if (outcome == PHI__RUN_ANSWERED) outcome = phi__turn_answered(run);
         run->state = outcome == PHI__RUN_LOST ? phi__run_no_memory(run) : outcome;
         if (agent->slot == NULL) return; /* freed by a tool: gone when the step ends */
-        if (agent->tree.due && !phi__states_between(agent)) return;
+        if (agent->tree.due) {           /* the watcher looks at the events so far */
+            const phi__child_watch *watch = agent->tree.watch;
+            agent->tree.due = false;
+            if (watch != NULL && watch->between != NULL) watch->between(agent);
+            if (agent->slot == NULL) return;
+        }
         if (run->state == PHI__RUN_OVER) {
             phi_status status = run->status;
             const phi_failure *failure = run->failure;
@@ -1408,10 +1274,10 @@ static void phi__states_advance(phi__run *run) {
 /* With a tape all input is processed, a slice at a time, and each run continues until it waits:
    otherwise slices of another size would give a host that counts frames, or acts between two steps,
    another state to see, and runs that share a budget another order of turns. */
-PHI__FN void phi__states_advance_all(phi_runtime *rt) {
+PHI__FN void phi__turn_advance_all(phi_runtime *rt) {
     phi__run *run;
     while ((run = phi__schedule_next_ready(rt)) != NULL) {
-        phi__states_advance(run);
+        phi__turn_advance(run);
         if (phi__slice_spent(&rt->slice) && rt->tape == NULL) return;
     }
 }

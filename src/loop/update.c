@@ -2,15 +2,13 @@
    and messages for the person who waits.
 
    Nothing of a report reaches the model. A part passes the two hooks; a tape records it. */
-#include "loop/loop_in.h"
-#include "loop/events_in.h"
-#include "loop/state_in.h"
+#include "loop/inner_in.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ======== Ends a call with one text, from any thread.
+/* ---- the end of a call with one text, from any thread ----
 
    Another thread only reserves room in the inbox and writes the text there; the pumping thread
    makes the result. On the pumping thread itself a full inbox is passed by. */
@@ -26,10 +24,6 @@ static phi_status phi__reply_send(phi_call handle, struct phi__inbox_record *rec
 
 static bool phi__reply_pumps(const phi_runtime *rt) {
     return PHI__LOAD(&rt->pump) == (uintptr_t)(void *)&errno;
-}
-
-PHI__FN bool phi__reply_elsewhere(const phi_runtime *rt) {
-    return PHI__LOAD(&rt->pump) != 0 && !phi__reply_pumps(rt);
 }
 
 static phi_status phi__reply_now(phi_call handle, phi_str text, bool is_error) {
@@ -58,20 +52,6 @@ static phi_status phi__reply_text(phi_call handle, const char *text, bool is_err
     return phi__reply_pumps(handle.rt) ? phi__reply_now(handle, post.text, is_error) : status;
 }
 
-static phi_status phi__reply_format_now(phi_call handle, size_t size, bool is_error,
-                                        const char *format, va_list args) {
-    phi_status status = PHI_NO_MEMORY;
-    phi_arena scratch;
-    phi_arena_init(&scratch, &handle.rt->memory, 0);
-    char *text = (char *)phi_arena_alloc(&scratch, size);
-    if (text != NULL) {
-        (void)vsnprintf(text, size, format, args);
-        status = phi__reply_now(handle, phi__str(text, size - 1), is_error);
-    }
-    phi_arena_free(&scratch);
-    return status;
-}
-
 /* Writes the text straight into the inbox: another thread has no memory of the runtime's. */
 static phi_status phi__reply_format(phi_call handle, bool is_error, const char *format,
                                     va_list args) {
@@ -91,11 +71,16 @@ static phi_status phi__reply_format(phi_call handle, bool is_error, const char *
         (void)vsnprintf(phi__inbox_text(record), size, format, args);
         return phi__reply_send(handle, record);
     }
-    return phi__reply_pumps(handle.rt) ? phi__reply_format_now(handle, size, is_error, format, args)
-                                       : status;
+    if (!phi__reply_pumps(handle.rt)) return status;
+    phi_arena scratch;
+    phi_arena_init(&scratch, &handle.rt->memory, 0);
+    char *text = (char *)phi_arena_alloc(&scratch, size);
+    if (text != NULL) (void)vsnprintf(text, size, format, args);
+    status =
+        text != NULL ? phi__reply_now(handle, phi__str(text, size - 1), is_error) : PHI_NO_MEMORY;
+    phi_arena_free(&scratch);
+    return status;
 }
-
-/* ---- public ---- */
 
 PHI_API phi_status phi_call_reply(phi_call call, const char *text) {
     return phi__reply_text(call, text, false);
@@ -121,10 +106,7 @@ PHI_API phi_status phi_call_failf(phi_call call, const char *format, ...) {
     return status;
 }
 
-/* ======== What a tool asks about its call, and its reports while it runs: parts of its result,
-   and messages for the person who waits.
-
-   Nothing of a report reaches the model. A part passes the two hooks; a tape records it. */
+/* ---- reports of a tool while it runs ---- */
 
 typedef struct phi__update {
     phi_str text;
@@ -182,18 +164,6 @@ static phi_status phi__update_make(phi_call handle, const phi__update *update) {
     return status;
 }
 
-static phi_message phi__update_part(const phi__toolcall *call, const phi_tool_result *partial) {
-    phi_message part = PHI_ZERO;
-    part.role = PHI_ROLE_TOOL_RESULT;
-    part.content = partial->content;
-    part.content_count = partial->content_count;
-    part.details = phi_str_of(partial->details);
-    part.is_error = partial->is_error;
-    part.tool_call_id = call->block->id;
-    part.tool_name = call->block->name;
-    return part;
-}
-
 static void phi__update_tape(phi__toolcall *call, const phi__update *update,
                              const phi_tool_result *partial, bool progress) {
     phi_tape *tape = phi__call_tape(call);
@@ -218,14 +188,6 @@ PHI__FN phi_status phi__update_progress(phi_call handle, phi_str text) {
     return phi__update_emit(handle, PHI_EV_TOOL_PROGRESS, &update);
 }
 
-/* True for a part that is no more than its text. */
-static bool phi__update_is_text(const phi_tool_result *given) {
-    return given->text != NULL && given->details == NULL && given->child_loop_id == NULL &&
-           !given->is_error;
-}
-
-/* ---- public ---- */
-
 PHI_API phi_status phi_call_update(phi_call handle, const phi_tool_result *given) {
     phi_status status = phi__call_check(handle, "phi_call_update", given);
     phi__toolcall *call = phi__call_find(handle);
@@ -235,10 +197,19 @@ PHI_API phi_status phi_call_update(phi_call handle, const phi_tool_result *given
     if (status != PHI_OK) return status;
     if (call == NULL) return PHI_STALE;
     if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
-    if (phi__update_is_text(given)) return phi__update_text(handle, phi_str_of(given->text));
+    if (given->text != NULL && given->details == NULL && given->child_loop_id == NULL &&
+        !given->is_error) /* no more than its text */
+        return phi__update_text(handle, phi_str_of(given->text));
     phi_arena_init(&scratch, &handle.rt->memory, 0);
     phi_tool_result partial = phi__call_whole(given, &one);
-    phi_message part = phi__update_part(call, &partial);
+    phi_message part = PHI_ZERO;
+    part.role = PHI_ROLE_TOOL_RESULT;
+    part.content = partial.content;
+    part.content_count = partial.content_count;
+    part.details = phi_str_of(partial.details);
+    part.is_error = partial.is_error;
+    part.tool_call_id = call->block->id;
+    part.tool_name = call->block->name;
     phi__update update = PHI_ZERO;
     update.part = &part;
     update.child_loop_id = phi_str_of(partial.child_loop_id);
@@ -268,7 +239,9 @@ PHI_API void *phi_call_state(phi_call handle, size_t bytes) {
 
 PHI_API phi_call_info phi_call_get_info(phi_call handle) {
     phi_call_info info = PHI_ZERO;
-    if (handle.rt != NULL && !phi__reply_elsewhere(handle.rt)) return phi__update_info(handle);
+    /* not on another thread than that of the last phi_step */
+    if (handle.rt != NULL && (PHI__LOAD(&handle.rt->pump) == 0 || phi__reply_pumps(handle.rt)))
+        return phi__update_info(handle);
     info.pending = phi__call_pending(handle);
     return info;
 }

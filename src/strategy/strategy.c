@@ -725,7 +725,7 @@ static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
         phi__strategy_times(phi_tokens_of_text(counter, job->request->system_prompt), bill.calls));
     in = phi__strategy_part(in, left, bill.calls);
     answer = phi__strategy_part(bill.output_tokens, left, bill.calls);
-    if (phi__limits_pot_reserve(agent->run, phi__strategy_add(in, answer),
+    if (phi__pot_reserve(agent->run, phi__strategy_add(in, answer),
                                 (double)in / 1e6 * rate + (double)answer / 1e6 * rates->output,
                                 left, reason, sizeof reason))
         return true;
@@ -870,7 +870,7 @@ static phi_status phi__strategy_open(void *user_data, const phi_model_request *r
 static bool phi__strategy_spent(const phi__strategy_job *job) {
     const phi__run *run = job->agent->run;
     const phi_limits *limits = &run->limits;
-    const phi__spent *spent = phi__limits_charge_of(run);
+    const phi__spent *spent = phi__charge_of(run);
     if (limits->pause) return false;
     if (limits->max_tokens != UINT64_MAX &&
         spent->usage.input + spent->usage.output >= limits->max_tokens)

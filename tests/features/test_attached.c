@@ -3,7 +3,7 @@
 #include "features/features_in.h"
 
 #include "agent/snapshot.h"
-#include "loop/find_in.h"
+#include "loop/inner_in.h"
 #include "support/rig.h"
 #include "agent/agent_history.h"
 #include "support/set.h"

@@ -8,7 +8,7 @@
 #include "agent/one_shot_run.h"
 #include "agent/snapshot.h"
 #include "history/rebase_in.h"
-#include "loop/find_in.h"
+#include "loop/inner_in.h"
 #include "persist/introspect.h"
 #include "record/replay.h"
 #include "support/heard.h"

@@ -3,7 +3,7 @@
 
 #include "agent/one_shot_run.h"
 #include "agent/snapshot.h"
-#include "loop/find_in.h"
+#include "loop/inner_in.h"
 #include "record/session.h"
 #include "support/heard.h"
 #include "support/store_mem.h"

@@ -2,7 +2,7 @@
 #include "agent/agent_in.h"
 #include "agent/one_shot_run.h"
 #include "agent/snapshot.h"
-#include "loop/deferral_in.h"
+#include "loop/inner_in.h"
 #include "support/ask.h"
 #include "support/set.h"
 #include "codecs/presets.h"

@@ -6,7 +6,7 @@
 #include "support/rig.h"
 #include "support/wires.h"
 #include "agent/agent_history.h"
-#include "loop/transfer_in.h"
+#include "loop/inner_in.h"
 
 #include <unistd.h>
 

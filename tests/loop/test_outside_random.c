@@ -5,7 +5,7 @@
    PHI_SEEDS=n: so many stories (default 60). */
 #include "agent/response.h"
 #include "agent/snapshot.h"
-#include "loop/hooks_in.h"
+#include "loop/inner_in.h"
 #include "support/heard.h"
 #include "support/set.h"
 #include "loop/tool_source.h"

@@ -6,7 +6,7 @@
 #include "record/event_json.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
-#include "loop/hooks_in.h"
+#include "loop/inner_in.h"
 
 #include <pthread.h>
 

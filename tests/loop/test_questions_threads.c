@@ -1,6 +1,6 @@
 /* test_questions_threads.c - questions that other threads answer, at the moment when they are
    withdrawn, are late, or lose their agent. Under the thread sanitizer. */
-#include "loop/hooks_in.h"
+#include "loop/inner_in.h"
 #include "support/heard.h"
 
 #include <pthread.h>

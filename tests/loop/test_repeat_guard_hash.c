@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "loop/loop_in.h"
-#include "loop/tools_in.h"
+#include "loop/inner_in.h"
 
 static phi_memory memory;
 static phi_arena arena;
@@ -14,7 +14,7 @@ static void setup(void) {
 }
 
 static uint64_t hash_of(const char *name, const char *arguments) {
-    return phi__tools_repeat_hash(&arena, phi_str_of(name), phi_str_of(arguments));
+    return phi__repeat_hash(&arena, phi_str_of(name), phi_str_of(arguments));
 }
 
 static bool same(const char *a, const char *b) { return hash_of("f", a) == hash_of("f", b); }
@@ -99,7 +99,7 @@ TEST(the_tool_counts_too) {
     CHECK(hash_of("read", "{}") == hash_of("read", "{ }"));
     CHECK(hash_of("a", "b{") != hash_of("ab", "{"));
     CHECK(hash_of("", "") == hash_of("", ""));
-    CHECK(phi__tools_repeat_hash(&arena, phi__str(NULL, 0), phi__str(NULL, 0)) == hash_of("", ""));
+    CHECK(phi__repeat_hash(&arena, phi__str(NULL, 0), phi__str(NULL, 0)) == hash_of("", ""));
     phi_arena_free(&arena);
 }
 
@@ -185,34 +185,34 @@ TEST(without_memory_the_text_counts_as_it_is) {
 TEST(a_call_is_counted_as_often_as_it_was_made) {
     phi__repeat_guard guard;
     memset(&guard, 0, sizeof guard);
-    CHECK_EQ_INT(phi__tools_repeat_note(&guard, 5), 1);
-    CHECK_EQ_INT(phi__tools_repeat_note(&guard, 6), 1);
-    CHECK_EQ_INT(phi__tools_repeat_note(&guard, 5), 2);
-    CHECK_EQ_INT(phi__tools_repeat_note(&guard, 0), 1); /* places never used are zero, too */
-    CHECK_EQ_INT(phi__tools_repeat_note(&guard, 5), 3);
-    CHECK_EQ_INT(phi__tools_repeat_note(&guard, 0), 2);
+    CHECK_EQ_INT(phi__repeat_note(&guard, 5), 1);
+    CHECK_EQ_INT(phi__repeat_note(&guard, 6), 1);
+    CHECK_EQ_INT(phi__repeat_note(&guard, 5), 2);
+    CHECK_EQ_INT(phi__repeat_note(&guard, 0), 1); /* places never used are zero, too */
+    CHECK_EQ_INT(phi__repeat_note(&guard, 5), 3);
+    CHECK_EQ_INT(phi__repeat_note(&guard, 0), 2);
 }
 
 TEST(a_call_is_forgotten_after_the_window) {
     phi__repeat_guard guard;
     uint64_t i;
     memset(&guard, 0, sizeof guard);
-    CHECK_EQ_INT(phi__tools_repeat_note(&guard, 5), 1);
-    for (i = 0; i < 31; i++) CHECK_EQ_INT(phi__tools_repeat_note(&guard, 100 + i), 1);
-    CHECK_EQ_INT(phi__tools_repeat_note(&guard, 5), 1); /* takes the place of the first */
-    for (i = 0; i < 30; i++) CHECK_EQ_INT(phi__tools_repeat_note(&guard, 200 + i), 1);
-    CHECK_EQ_INT(phi__tools_repeat_note(&guard, 5), 2);
+    CHECK_EQ_INT(phi__repeat_note(&guard, 5), 1);
+    for (i = 0; i < 31; i++) CHECK_EQ_INT(phi__repeat_note(&guard, 100 + i), 1);
+    CHECK_EQ_INT(phi__repeat_note(&guard, 5), 1); /* takes the place of the first */
+    for (i = 0; i < 30; i++) CHECK_EQ_INT(phi__repeat_note(&guard, 200 + i), 1);
+    CHECK_EQ_INT(phi__repeat_note(&guard, 5), 2);
 }
 
 TEST(a_window_full_of_one_call_never_overflows) {
     phi__repeat_guard guard;
     int i;
     memset(&guard, 0, sizeof guard);
-    for (i = 1; i <= 32; i++) CHECK_EQ_INT(phi__tools_repeat_note(&guard, 5), i);
-    for (i = 0; i < 1000; i++) CHECK_EQ_INT(phi__tools_repeat_note(&guard, 5), 32);
+    for (i = 1; i <= 32; i++) CHECK_EQ_INT(phi__repeat_note(&guard, 5), i);
+    for (i = 0; i < 1000; i++) CHECK_EQ_INT(phi__repeat_note(&guard, 5), 32);
     CHECK(guard.count >= 32 && guard.count < 64);
-    CHECK_EQ_INT(phi__tools_repeat_note(&guard, 6), 1);
-    CHECK_EQ_INT(phi__tools_repeat_note(&guard, 5), 31);
+    CHECK_EQ_INT(phi__repeat_note(&guard, 6), 1);
+    CHECK_EQ_INT(phi__repeat_note(&guard, 5), 31);
 }
 
 TEST_MAIN(TEST_ENTRY(the_order_of_keys_and_blanks_do_not_count),

@@ -7,7 +7,7 @@
 #include "loop/tries.h"
 #include "support/request.h"
 #include "agent/agent_history.h"
-#include "loop/turn_in.h"
+#include "loop/inner_in.h"
 
 /* ---- C 40: how often, and when ---- */
 TEST(three_retries_follow_the_first_attempt_and_then_the_run_fails) {
@@ -105,11 +105,11 @@ TEST(the_delay_doubles_up_to_thirty_seconds_give_or_take_a_fifth) {
     retry.backoff_multiplier = 2;
     retry.max_delay_ms = 30000;
     for (n = 1; n <= 8; n++) {
-        CHECK_EQ_INT(phi__attempt_end_retry_delay_ms(&retry, n, 0.0), middle[n - 1] * 8 / 10);
-        CHECK_EQ_INT(phi__attempt_end_retry_delay_ms(&retry, n, 0.5), middle[n - 1]);
-        CHECK(phi__attempt_end_retry_delay_ms(&retry, n, 0.999999999) < middle[n - 1] * 12 / 10);
+        CHECK_EQ_INT(phi__retry_delay_ms(&retry, n, 0.0), middle[n - 1] * 8 / 10);
+        CHECK_EQ_INT(phi__retry_delay_ms(&retry, n, 0.5), middle[n - 1]);
+        CHECK(phi__retry_delay_ms(&retry, n, 0.999999999) < middle[n - 1] * 12 / 10);
     }
-    CHECK_EQ_INT(phi__attempt_end_retry_delay_ms(&retry, 1000000, 0.5), 30000);
+    CHECK_EQ_INT(phi__retry_delay_ms(&retry, 1000000, 0.5), 30000);
 }
 
 TEST(what_was_set_counts_instead_of_the_defaults) {

@@ -1,7 +1,7 @@
 /* Session ids and the counts of their runs. */
 #include "support/test.h"
 
-#include "loop/session_in.h"
+#include "loop/inner_in.h"
 
 #define UUID_A "123e4567-e89b-42d3-a456-426614174000"
 #define UUID_B "123e4567-e89b-42d3-a456-426614174001"

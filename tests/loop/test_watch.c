@@ -1,7 +1,6 @@
 /* test_watch.c - agents that phi makes below another one: hidden or not, their events, the pauses
    between their states, the end of their runs, and who pays for them. */
-#include "loop/find_in.h"
-#include "loop/limits_in.h"
+#include "loop/inner_in.h"
 #include "loop/state_in.h"
 
 #include "support/heard.h"
@@ -60,7 +59,7 @@ static phi_status think_open(void *user_data, const phi_model_request *request, 
     phi__agent *agent = phi__find_agent(request->agent), *child;
     *call = t;
     if (t->reserves &&
-        !phi__limits_pot_reserve(agent->run, t->tokens, 0, t->calls, t->reason, sizeof t->reason)) {
+        !phi__pot_reserve(agent->run, t->tokens, 0, t->calls, t->reason, sizeof t->reason)) {
         t->refused = true;
         return PHI_LIMIT;
     }

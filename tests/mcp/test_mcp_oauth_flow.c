@@ -4,7 +4,7 @@
 #include "agent/agent.h"
 #include "io/secret_in.h"
 #include "loop/loop_in.h"
-#include "loop/transfer_in.h"
+#include "loop/inner_in.h"
 #include "mcp/mcp_oauth.h"
 #include "persist/file_store.h"
 #include "support/mock_server.h"

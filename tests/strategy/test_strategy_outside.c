@@ -2,7 +2,7 @@
    the host is asked, and no list is given back below a call. */
 #include "think.h"
 
-#include "loop/hooks_in.h"
+#include "loop/inner_in.h"
 #include "loop/tool_source.h"
 #include "loop/hook.h"
 #include "loop/run.h"

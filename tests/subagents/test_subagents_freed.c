@@ -1,6 +1,6 @@
 /* test_subagents_freed.c - the caller, or all agents, freed at each hook and each call of the model,
    with children at work. */
-#include "loop/find_in.h"
+#include "loop/inner_in.h"
 #include "loop/state_in.h"
 #include "subagents/family.h"
 #include "agent/agent_history.h"
