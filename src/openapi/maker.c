@@ -205,7 +205,7 @@ static bool phi__parameters_add(phi__making *m, const phi_json *node, const char
     if (schema != NULL) {
         const phi_json *type = phi__document_follow(&m->view, schema);
         if (type == NULL) return phi__making_lost(m, place);
-        p.type = phi__tool_schema_type(type);
+        p.type = phi__tschema_type(type);
     }
     m->given[m->op->parameter_count] = node;
     m->op->parameters[m->op->parameter_count++] = p;
@@ -356,12 +356,12 @@ static bool phi__request_body_property(phi__making *m, phi_str name, const phi_j
     schema = phi__document_follow(&m->view, schema);
     if (schema == NULL) return phi__making_lost(m, "requestBody");
     memset(p, 0, sizeof *p);
-    p->type = phi__tool_schema_type(schema);
+    p->type = phi__tschema_type(schema);
     if (p->type == PHI_JSON_ARRAY) {
         schema = phi__document_follow(&m->view, phi_json_get(schema, "items"));
         if (schema == NULL && m->view.no_memory) return phi__making_lost(m, "requestBody");
     }
-    p->file = phi__tool_schema_is_file(schema);
+    p->file = phi__tschema_is_file(schema);
     p->base64 = phi__str_is(phi__json_text_of(phi_json_get(schema, "format")), "byte") ||
                 phi__str_is(phi__json_text_of(phi_json_get(schema, "contentEncoding")), "base64");
     phi_str media = phi__json_text_of(phi_json_get(schema, "contentMediaType"));
@@ -584,7 +584,7 @@ static void phi__maker_put_parameter(phi__making *m, size_t index) {
     if (schema == NULL && m->op->parameters[index].content_type.len == 0)
         phi__buf_text(&s->out, "{\"type\":\"string\"}");
     else
-        phi__tool_schema_put(s, schema, phi__json_text_of(phi_json_get(given, "description")));
+        phi__tschema_put(s, schema, phi__json_text_of(phi_json_get(given, "description")));
 }
 
 static void phi__maker_put_body(phi__making *m) {
@@ -594,14 +594,14 @@ static void phi__maker_put_body(phi__making *m) {
     s->files = body->kind == PHI__BODY_MULTIPART;
     if (body->kind == PHI__BODY_JSON || body->kind == PHI__BODY_FORM ||
         body->kind == PHI__BODY_MULTIPART) {
-        phi__tool_schema_put(s, m->body_schema, m->body_note);
+        phi__tschema_put(s, m->body_schema, m->body_note);
         return;
     }
     if (body->kind == PHI__BODY_TEXT) {
         phi__buf_text(&s->out, "{\"type\":\"string\"}");
         return;
     }
-    phi__tool_schema_put_file(s, NULL, m->body_note);
+    phi__tschema_put_file(s, NULL, m->body_note);
 }
 
 static void phi__maker_put_required(phi__making *m) {
@@ -632,9 +632,9 @@ static bool phi__maker_put_schema(phi__making *m) {
         if (m->op->body.kind != PHI__BODY_NONE && !s->failed) phi__maker_put_body(m);
         phi__buf_char(&s->out, '}');
         phi__maker_put_required(m);
-        phi__tool_schema_put_defs(s);
+        phi__tschema_put_defs(s);
         phi__buf_char(&s->out, '}');
-    } while (phi__tool_schema_again(s));
+    } while (phi__tschema_again(s));
     if (s->out.failed) m->view.no_memory = true;
     return s->failed || m->view.no_memory ? phi__making_lost(m, "schema") : true;
 }
@@ -659,7 +659,7 @@ static bool phi__maker_describe(phi__making *m, phi_tool *tool) {
     if (words == NULL) return false;
     (void)snprintf(words, size, "%s%.*s%s", before, (int)text.len, text.at, after);
     tool->description = words;
-    if (!phi__making_str(m, phi__tool_schema_cut(label, PHI__MAKER_LABEL), &kept)) return false;
+    if (!phi__making_str(m, phi__tschema_cut(label, PHI__MAKER_LABEL), &kept)) return false;
     tool->label = kept.at;
     return true;
 }
@@ -679,7 +679,7 @@ static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
     tool->deferred = desc->deferred;
     tool->may_defer = !desc->never_deferred;
     tool->source = "openapi";
-    phi__openapi_call_fill(tool);
+    phi__opcall_fill(tool);
     return true;
 }
 
@@ -728,11 +728,11 @@ static bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, ph
     phi_arena_init(&m.scratch, doc->memory, 4096);
     m.view.doc = doc;
     m.view.arena = &m.scratch;
-    phi__tool_schema_init(&m.schema, &m.view, api->desc.max_schema_bytes);
+    phi__tschema_init(&m.schema, &m.view, api->desc.max_schema_bytes);
     m.op = (phi__operation *)phi__making_zero(&m, 1, sizeof *m.op);
     bool made = m.op != NULL && phi__maker_all(&m, tool);
     *units += m.view.units + m.schema.out.len;
-    phi__tool_schema_free(&m.schema);
+    phi__tschema_free(&m.schema);
     phi_arena_free(&m.scratch);
     if (made) return true;
     phi_arena_reset(arena, mark);

@@ -323,7 +323,7 @@ PHI_API void phi_openapi_free(phi_openapi *api) {
     }
     phi__fetch_close(api->address.fetch);
     api->address.fetch = NULL;
-    phi__openapi_call_free(api);
+    phi__opcall_free(api);
     phi__selection_free_all(api);
     phi__openapi_destroy(api);
 }

@@ -199,7 +199,7 @@ PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
     phi__tape *tape = phi__tape_new(desc);
     if (tape == NULL) return NULL;
     phi__tape_secret_add(tape, desc->secrets);
-    phi__tape_record_init(tape);
+    phi__taping_init(tape);
     return &tape->base;
 }
 
@@ -218,7 +218,7 @@ PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_par
         phi_tape_free(&tape->base);
         return NULL;
     }
-    phi__tape_play_init(tape);
+    phi__play_init(tape);
     return &tape->base;
 }
 
@@ -232,7 +232,7 @@ PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence)
         phi__tape_divergence_of(tape, divergence);
         return tape->failed;
     }
-    if (!tape->over) phi__tape_play_end(tape);
+    if (!tape->over) phi__play_end(tape);
     tape->over = true;
     phi__tape_divergence_of(tape, divergence);
     if (tape->parted.yes) return PHI_REFUSED;

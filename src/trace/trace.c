@@ -18,85 +18,85 @@
 
 /* ---- messages ---- */
 
-static void phi__trace_entry_content(phi_trace *t, const phi_content *c) {
+static void phi__tentry_content(phi_trace *t, const phi_content *c) {
     phi__buf *out = &t->text;
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_u64(out, "k", (uint64_t)c->kind);
     switch (c->kind) {
-    case PHI_CONTENT_TEXT: phi__trace_out_str(t, "t", c->text); break;
+    case PHI_CONTENT_TEXT: phi__tout_str(t, "t", c->text); break;
     case PHI_CONTENT_THINKING:
-        phi__trace_out_str(t, "t", c->text);
+        phi__tout_str(t, "t", c->text);
         phi__records_true(out, "redacted", c->redacted);
         break;
     case PHI_CONTENT_IMAGE:
-        phi__trace_out_some(t, "mime", c->mime_type);
+        phi__tout_some(t, "mime", c->mime_type);
         phi__records_u64(out, "bytes", c->data.len);
         break;
     case PHI_CONTENT_TOOL_CALL:
-        phi__trace_out_whole(t, "i", c->id);
-        phi__trace_out_whole(t, "a", c->name);
-        phi__trace_out_str(t, "t", c->arguments);
+        phi__tout_whole(t, "i", c->id);
+        phi__tout_whole(t, "a", c->name);
+        phi__tout_str(t, "t", c->arguments);
         phi__records_true(out, "cut", c->incomplete);
         break;
     case PHI_CONTENT_OPAQUE:
-        phi__trace_out_whole(t, "a", c->name);
-        phi__trace_out_str(t, "t", c->replay);
+        phi__tout_whole(t, "a", c->name);
+        phi__tout_str(t, "t", c->replay);
         break;
     case PHI_CONTENT_DOCUMENT:
     case PHI_CONTENT_AUDIO:
-        phi__trace_out_some(t, "mime", c->mime_type);
-        phi__trace_out_some(t, "a", c->name);
+        phi__tout_some(t, "mime", c->mime_type);
+        phi__tout_some(t, "a", c->name);
         phi__records_u64(out, "bytes", c->data.len + c->text.len);
         break;
     }
     phi__buf_char(out, '}');
 }
 
-static void phi__trace_entry_of_role(phi_trace *t, const phi_message *m) {
+static void phi__tentry_of_role(phi_trace *t, const phi_message *m) {
     switch (m->role) {
     case PHI_ROLE_ASSISTANT:
-        phi__trace_out_some(t, "stop", phi_str_of(phi__message_stop_text(m->stop_reason)));
-        phi__trace_out_some(t, "model", m->model);
-        phi__trace_out_some(t, "provider", m->provider);
-        phi__trace_out_usage(t, &m->usage);
-        if (m->error_message.len > 0) phi__trace_out_str(t, "error", m->error_message);
+        phi__tout_some(t, "stop", phi_str_of(phi__message_stop_text(m->stop_reason)));
+        phi__tout_some(t, "model", m->model);
+        phi__tout_some(t, "provider", m->provider);
+        phi__tout_usage(t, &m->usage);
+        if (m->error_message.len > 0) phi__tout_str(t, "error", m->error_message);
         break;
     case PHI_ROLE_TOOL_RESULT:
-        phi__trace_out_whole(t, "i", m->tool_call_id);
-        phi__trace_out_some(t, "a", m->tool_name);
+        phi__tout_whole(t, "i", m->tool_call_id);
+        phi__tout_some(t, "a", m->tool_name);
         phi__records_true(&t->text, "bad", m->is_error);
-        if (m->details.len > 0) phi__trace_out_str(t, "details", m->details);
+        if (m->details.len > 0) phi__tout_str(t, "details", m->details);
         break;
     case PHI_ROLE_EXTENSION:
-        phi__trace_out_some(t, "a", m->extension_kind);
-        if (m->extension_data.len > 0) phi__trace_out_str(t, "details", m->extension_data);
+        phi__tout_some(t, "a", m->extension_kind);
+        if (m->extension_data.len > 0) phi__tout_str(t, "details", m->extension_data);
         break;
     case PHI_ROLE_USER: break;
     }
 }
 
-static void phi__trace_entry_message(phi_trace *t, const phi_message *m) {
+static void phi__tentry_message(phi_trace *t, const phi_message *m) {
     phi__buf *out = &t->text;
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_u64(out, "o", (uint64_t)m->role);
     if (m->timestamp_ms > 0) phi__records_i64(out, "at", m->timestamp_ms);
-    phi__trace_entry_of_role(t, m);
+    phi__tentry_of_role(t, m);
     phi__records_raw(out, "c", "[");
     for (size_t i = 0; i < m->content_count && !out->failed; i++)
-        phi__trace_entry_content(t, &m->content[i]);
+        phi__tentry_content(t, &m->content[i]);
     phi__buf_text(out, "]}");
 }
 
 /* ---- other entries ---- */
 
-static void phi__trace_entry_rewrite(phi_trace *t, const phi_rewrite *r) {
+static void phi__tentry_rewrite(phi_trace *t, const phi_rewrite *r) {
     const phi_written *w = r->written;
-    phi__trace_out_some(t, "id", phi_str_of(r->op_id));
-    phi__trace_out_some(t, "why", phi_str_of(phi__entry_reason_word(r->reason)));
-    phi__trace_out_some(t, "revoke", phi_str_of(r->revoke));
-    phi__trace_out_some(t, "to", phi_str_of(r->switch_to));
+    phi__tout_some(t, "id", phi_str_of(r->op_id));
+    phi__tout_some(t, "why", phi_str_of(phi__entry_reason_word(r->reason)));
+    phi__tout_some(t, "revoke", phi_str_of(r->revoke));
+    phi__tout_some(t, "to", phi_str_of(r->switch_to));
     size_t k;
     phi__records_raw(&t->text, "spans", "[");
     for (size_t i = 0; i < r->span_count && !t->text.failed; i++) {
@@ -104,42 +104,41 @@ static void phi__trace_entry_rewrite(phi_trace *t, const phi_rewrite *r) {
         phi__json_write_comma(&t->text);
         phi__buf_printf(&t->text, "[%llu,%llu,%d,[", (unsigned long long)span->from,
                         (unsigned long long)span->to, span->summary ? 1 : 0);
-        for (k = 0; k < span->message_count; k++) phi__trace_entry_message(t, &span->messages[k]);
+        for (k = 0; k < span->message_count; k++) phi__tentry_message(t, &span->messages[k]);
         phi__buf_text(&t->text, "]]");
     }
     phi__buf_char(&t->text, ']');
     if (w == NULL) return;
-    phi__trace_out_some(t, "model", phi_str_of(w->model));
-    phi__trace_out_usage(t, &w->usage);
+    phi__tout_some(t, "model", phi_str_of(w->model));
+    phi__tout_usage(t, &w->usage);
     if (w->cost > 0) phi__records_double(&t->text, "$", w->cost);
 }
 
-static void phi__trace_entry_loop_start(phi_trace *t, const phi_loop_info *info) {
+static void phi__tentry_loop_start(phi_trace *t, const phi_loop_info *info) {
     if (info == NULL) return;
-    phi__trace_out_some(t, "agent", info->agent_id);
-    phi__trace_out_some(t, "session", info->session_id);
-    phi__trace_out_some(t, "parent", info->parent_loop_id);
-    phi__trace_out_some(t, "how",
-                        phi_str_of(phi__entry_continuation_word((int)info->continuation)));
-    phi__trace_out_some(t, "tag", info->tag);
-    if (info->has_system_prompt) phi__trace_out_str(t, "system", info->system_prompt);
+    phi__tout_some(t, "agent", info->agent_id);
+    phi__tout_some(t, "session", info->session_id);
+    phi__tout_some(t, "parent", info->parent_loop_id);
+    phi__tout_some(t, "how", phi_str_of(phi__entry_continuation_word((int)info->continuation)));
+    phi__tout_some(t, "tag", info->tag);
+    if (info->has_system_prompt) phi__tout_str(t, "system", info->system_prompt);
 }
 
-static void phi__trace_entry_loop_end(phi_trace *t, const phi__entry *e) {
+static void phi__tentry_loop_end(phi_trace *t, const phi__entry *e) {
     const phi_failure *failure = e->of.failure;
     phi__records_true(&t->text, "dropped", e->keep == PHI_KEEP_NONE);
-    phi__trace_out_usage(t, e->usage);
+    phi__tout_usage(t, e->usage);
     if (e->status != PHI_OK)
-        phi__trace_out_some(t, "status", phi_str_of(phi_status_text((int)e->status)));
+        phi__tout_some(t, "status", phi_str_of(phi_status_text((int)e->status)));
     if (failure == NULL) return;
-    phi__trace_out_some(t, "failure", phi_str_of(phi_failure_kind_text(failure->kind)));
-    phi__trace_out_str(t, "error", failure->message);
+    phi__tout_some(t, "failure", phi_str_of(phi_failure_kind_text(failure->kind)));
+    phi__tout_str(t, "error", failure->message);
     if (failure->http_status > 0)
         phi__records_u64(&t->text, "http", (uint64_t)failure->http_status);
 }
 
 /* The model whose rates count for a turn: of its answer, the entry of the turn's before its end. */
-static phi_str phi__trace_entry_model(const phi_trace *t, const phi__entry *end) {
+static phi_str phi__tentry_model(const phi_trace *t, const phi__entry *end) {
     uint64_t seq = end->seq, most = 512; /* entries of a turn that are looked at */
     while (seq > t->base && most-- > 0) {
         const phi__entry *e = phi__thread_at(t->thread, --seq);
@@ -151,7 +150,7 @@ static phi_str phi__trace_entry_model(const phi_trace *t, const phi__entry *end)
     return phi__str("", 0);
 }
 
-static void phi__trace_entry_other(phi_trace *t, const phi__entry *e) {
+static void phi__tentry_other(phi_trace *t, const phi__entry *e) {
     const phi__lane *lanes = t->thread->lanes.at;
     switch ((int)e->kind) {
     case PHI_ENTRY_LANE:
@@ -160,23 +159,23 @@ static void phi__trace_entry_other(phi_trace *t, const phi__entry *e) {
         phi__records_u64(&t->text, "fork", lanes[e->lane].fork_seq);
         return;
     case PHI_ENTRY_TURN_START:
-        phi__trace_out_some(t, "how", phi_str_of(phi__entry_trigger_word((int)e->trigger)));
+        phi__tout_some(t, "how", phi_str_of(phi__entry_trigger_word((int)e->trigger)));
         return;
     case PHI_ENTRY_TURN_END:
-        phi__trace_out_usage(t, e->usage);
-        phi__trace_out_cost(t, phi__trace_entry_model(t, e), e->usage);
+        phi__tout_usage(t, e->usage);
+        phi__tout_cost(t, phi__tentry_model(t, e), e->usage);
         return;
     case PHI_ENTRY_SPAWN:
-        phi__trace_out_whole(t, "i", e->of.spawn->tool_call_id);
-        phi__trace_out_whole(t, "session", e->of.spawn->session_id);
-        phi__trace_out_whole(t, "child", e->of.spawn->loop_id);
+        phi__tout_whole(t, "i", e->of.spawn->tool_call_id);
+        phi__tout_whole(t, "session", e->of.spawn->session_id);
+        phi__tout_whole(t, "child", e->of.spawn->loop_id);
         return;
     case PHI_ENTRY_NOTE:
-        phi__trace_out_whole(t, "a", e->of.note->kind);
-        phi__trace_out_str(t, "t", e->of.note->json);
+        phi__tout_whole(t, "a", e->of.note->kind);
+        phi__tout_str(t, "t", e->of.note->json);
         return;
     case PHI_ENTRY_FORGOTTEN:
-        phi__trace_out_usage(t, e->usage);
+        phi__tout_usage(t, e->usage);
         if (e->of.forgotten == NULL) return;
         phi__records_u64(&t->text, "from", e->of.forgotten->from);
         phi__records_u64(&t->text, "to", e->of.forgotten->to);
@@ -186,20 +185,20 @@ static void phi__trace_entry_other(phi_trace *t, const phi__entry *e) {
 }
 
 /* The run that an entry is of is written where it is another than that of the entry before. */
-static void phi__trace_entry_of(phi_trace *t, const phi__entry *e) {
+static void phi__tentry_of(phi_trace *t, const phi__entry *e) {
     uint32_t lane = e->kind == PHI_ENTRY_REWRITE ? e->of.op->lane : e->lane;
     phi_str loop_id = e->loop_id;
     if (loop_id.len == 0 && e->kind == PHI_ENTRY_MESSAGE) loop_id = e->message->loop_id;
     if (lane != t->lane) phi__records_u64(&t->text, "l", lane);
     t->lane = lane;
     if (phi_str_equal(loop_id, phi__buf_str(&t->loop_buf))) return;
-    phi__trace_out_whole(t, "r", loop_id);
+    phi__tout_whole(t, "r", loop_id);
     phi__buf_clear(&t->loop_buf);
     phi__buf_add_str(&t->loop_buf, loop_id);
     if (t->loop_buf.failed) t->text.failed = true;
 }
 
-static void phi__trace_entry_put(phi_trace *t, const phi__entry *e) {
+static void phi__tentry_put(phi_trace *t, const phi__entry *e) {
     bool request = phi__trace_view_has_request(t, e);
     uint32_t turn = e->turn_index;
     if (turn == 0 && e->kind == PHI_ENTRY_MESSAGE) turn = e->message->turn_index;
@@ -208,7 +207,7 @@ static void phi__trace_entry_put(phi_trace *t, const phi__entry *e) {
     phi__records_u64(&t->text, "s", e->seq);
     phi__records_u64(&t->text, "k", (uint64_t)e->kind);
     phi__records_i64(&t->text, "at", e->at_ms);
-    phi__trace_entry_of(t, e);
+    phi__tentry_of(t, e);
     if (turn > 0) phi__records_u64(&t->text, "n", turn);
     if (e->flags > 0) phi__records_u64(&t->text, "f", e->flags);
     if (request)
@@ -216,39 +215,39 @@ static void phi__trace_entry_put(phi_trace *t, const phi__entry *e) {
                             phi__trace_prompt(t, phi__trace_prompt_at(t, e)));
     if (e->kind == PHI_ENTRY_MESSAGE) {
         phi__records_raw(&t->text, "m", "");
-        phi__trace_entry_message(t, e->message);
+        phi__tentry_message(t, e->message);
     } else if (e->kind == PHI_ENTRY_REWRITE)
-        phi__trace_entry_rewrite(t, &e->of.op->rewrite);
+        phi__tentry_rewrite(t, &e->of.op->rewrite);
     else if (e->kind == PHI_ENTRY_LOOP_START)
-        phi__trace_entry_loop_start(t, e->of.loop);
+        phi__tentry_loop_start(t, e->of.loop);
     else if (e->kind == PHI_ENTRY_LOOP_END)
-        phi__trace_entry_loop_end(t, e);
+        phi__tentry_loop_end(t, e);
     else
-        phi__trace_entry_other(t, e);
+        phi__tentry_other(t, e);
     phi__buf_char(&t->text, '}');
 }
 
 /* ---- threads ---- */
 
-static phi_str phi__trace_entry_id(const phi_thread *thread) {
+static phi_str phi__tentry_id(const phi_thread *thread) {
     return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
                                    : thread->id;
 }
 
 /* up to the list of its entries */
-static void phi__trace_entry_thread(phi_trace *t) {
+static void phi__tentry_thread(phi_trace *t) {
     phi_thread_info info = phi__about_info(t->thread);
     phi_usage usage = phi_thread_get_info(t->thread).usage;
     phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
-    phi__trace_out_whole(t, "id", phi__trace_entry_id(t->thread));
-    phi__trace_out_some(t, "title", info.title);
-    phi__trace_out_some(t, "forked", info.forked_from);
-    phi__trace_out_usage(t, &usage);
+    phi__tout_whole(t, "id", phi__tentry_id(t->thread));
+    phi__tout_some(t, "title", info.title);
+    phi__tout_some(t, "forked", info.forked_from);
+    phi__tout_usage(t, &usage);
     phi__records_u64(&t->text, "active", t->thread->lanes.active);
     phi__records_raw(&t->text, "lanes", "[");
     for (size_t i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
         phi__json_write_comma(&t->text);
-        phi__trace_out_value(t, phi__lane_name(t->thread, (uint32_t)i));
+        phi__tout_value(t, phi__lane_name(t->thread, (uint32_t)i));
     }
     phi__buf_char(&t->text, ']');
     phi__records_raw(&t->text, "entries", "[");
@@ -256,13 +255,12 @@ static void phi__trace_entry_thread(phi_trace *t) {
 
 /* ---- captured requests ---- */
 
-static void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop,
-                                     const phi_turn *turn) {
+static void phi__tentry_request(phi_trace *t, const phi_loop_record *loop, const phi_turn *turn) {
     if (turn->request.len == 0) return;
     phi__buf_text(&t->text, ",\n{");
-    phi__trace_out_whole(t, "r", loop->loop_id);
+    phi__tout_whole(t, "r", loop->loop_id);
     phi__records_u64(&t->text, "n", turn->turn_index);
-    phi__trace_out_str(t, "t", turn->request);
+    phi__tout_str(t, "t", turn->request);
     phi__buf_char(&t->text, '}');
 }
 
@@ -287,17 +285,17 @@ enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
 static phi_status phi__trace_head(phi_trace *t) {
     phi_status status = PHI_OK;
     if (t->kind == PHI_TRACE_OTEL) {
-        phi__trace_span_head(t);
+        phi__span_head(t);
         t->stage = PHI__TRACE_STAGE_THREAD;
         return PHI_OK;
     }
     for (size_t i = 0; status == PHI_OK && phi__trace_page_head(i) != NULL; i++)
-        status = phi__trace_out_raw(t, phi__trace_page_head(i));
+        status = phi__tout_raw(t, phi__trace_page_head(i));
     phi__buf_char(&t->text, '{');
-    phi__trace_out_whole(t, "phi", PHI__LIT(PHI_VERSION));
+    phi__tout_whole(t, "phi", PHI__LIT(PHI_VERSION));
     phi_str title = phi__about_info(t->main).title;
     if (t->desc.title != NULL) title = phi_str_of(t->desc.title);
-    phi__trace_out_some(t, "title", title);
+    phi__tout_some(t, "title", title);
     phi__records_true(&t->text, "policy", t->desc.policy != NULL);
     phi__records_raw(&t->text, "threads", "[");
     t->stage = PHI__TRACE_STAGE_THREAD;
@@ -312,9 +310,9 @@ static phi_status phi__trace_tail(phi_trace *t) {
         return PHI_OK;
     }
     phi__buf_text(&t->text, "]}");
-    status = phi__trace_out_move(t, false);
+    status = phi__tout_move(t, false);
     for (size_t i = 0; status == PHI_OK && phi__trace_page_tail(i) != NULL; i++)
-        status = phi__trace_out_raw(t, phi__trace_page_tail(i));
+        status = phi__tout_raw(t, phi__trace_page_tail(i));
     return status;
 }
 
@@ -326,7 +324,7 @@ static phi_status phi__trace_thread_begin(phi_trace *t) {
     t->lane = 0;
     t->prompt = 0;
     phi__buf_clear(&t->loop_buf);
-    if (t->kind == PHI_TRACE_HTML) phi__trace_entry_thread(t);
+    if (t->kind == PHI_TRACE_HTML) phi__tentry_thread(t);
     t->stage = PHI__TRACE_STAGE_ENTRIES;
     return PHI_OK;
 }
@@ -365,7 +363,7 @@ static phi_status phi__trace_thread_end(phi_trace *t) {
         phi__buf_char(&t->text, '}');
         phi__trace_view_free(t);
     } else
-        phi__trace_spans_thread_end(t);
+        phi__spans_thread_end(t);
     phi__trace_thread_next(t);
     return PHI_OK;
 }
@@ -379,10 +377,10 @@ static phi_status phi__trace_entry(phi_trace *t) {
     if (entry == NULL) return PHI_NOT_FOUND;
     phi__trace_prompt_note(t, entry);
     if (t->kind == PHI_TRACE_HTML) {
-        phi__trace_entry_put(t, entry);
+        phi__tentry_put(t, entry);
         phi__trace_view_after(t, entry);
     } else
-        phi__trace_spans_entry(t, entry);
+        phi__spans_entry(t, entry);
     t->seq++;
     return PHI_OK;
 }
@@ -398,7 +396,7 @@ static phi_status phi__trace_requests(phi_trace *t) {
             t->loop++;
             t->turn = 0;
         } else {
-            phi__trace_entry_request(t, s->loops[t->loop], &s->loops[t->loop]->turns[t->turn]);
+            phi__tentry_request(t, s->loops[t->loop], &s->loops[t->loop]->turns[t->turn]);
             t->turn++;
         }
         return PHI_OK;
@@ -435,7 +433,7 @@ static phi_status phi__trace_recall(phi_trace *t) {
 static phi_status phi__trace_unit(phi_trace *t, size_t *units) {
     phi_status status = phi__trace_recall(t);
     if (status == PHI_OK) status = phi__trace_stage_run(t);
-    if (status == PHI_OK) status = phi__trace_out_move(t, t->stage == PHI__TRACE_STAGE_DONE);
+    if (status == PHI_OK) status = phi__tout_move(t, t->stage == PHI__TRACE_STAGE_DONE);
     size_t work = 1 + t->view.work / PHI__TRACE_WORK;
     t->view.work = 0;
     *units -= phi__min(work, *units);
@@ -579,7 +577,7 @@ PHI_API void phi_trace_end(phi_trace *trace) {
     if (trace == NULL) return;
     phi_memory *memory = trace->memory;
     phi__trace_view_free(trace);
-    phi__trace_spans_free(trace);
+    phi__spans_free(trace);
     phi__buf_free(&trace->text);
     phi__buf_free(&trace->out);
     phi__buf_free(&trace->loop_buf);
