@@ -196,11 +196,6 @@ static phi__evaluation *phi__evaluation_of(const phi__agent *agent) {
     return attached != NULL ? PHI__OWNER(attached, phi__evaluation, attached) : NULL;
 }
 
-/* Whether the agent or one above it was aborted meanwhile, or the runtime is closing. */
-static bool phi__evaluation_aborted(const phi__evaluation *e) {
-    return e->agent->tree.aborts != e->aborts || e->agent->rt->closing;
-}
-
 static bool phi__evaluation_any_runs(const phi__evaluation *e) {
     for (size_t i = 0; i <= e->pub.branch_count; i++)
         if (e->seats[i].runs) return true;
@@ -440,16 +435,6 @@ static phi_status phi__branches_start(phi__seat *seat, const phi_content *conten
     return status;
 }
 
-static uint64_t phi__branches_tokens(const phi__evaluation *e, const phi_content *content,
-                                     size_t count) {
-    const phi_token_counter *counter = phi__projection_counter(e->agent);
-    phi_message message = PHI_ZERO;
-    message.role = PHI_ROLE_USER;
-    message.content = content;
-    message.content_count = count;
-    return content != NULL ? phi_tokens_of_message(counter, &message) : 0;
-}
-
 static uint64_t phi__branches_output(const phi__agent *child) {
     return child->desc.max_tokens != 0 ? child->desc.max_tokens : child->desc.model.max_tokens;
 }
@@ -512,26 +497,6 @@ static bool phi__conclude_emit_start(const phi__evaluation *e) {
     event.kind = PHI_EV_PARALLEL_START;
     event.parallel = parallel;
     return phi__events_emit(e->agent, &event, NULL, 0);
-}
-
-/* Without memory its figures are empty. */
-static void phi__conclude_emit_end(const phi__evaluation *e) {
-    static const phi_parallel nothing = {{"", 0}, NULL, 0, {"", 0}, 0, {0, 0, 0, 0, 0, 0}};
-    phi_parallel *parallel = phi__conclude_parallel(e);
-    phi_event event = PHI_ZERO;
-    if (parallel != NULL) {
-        parallel->evaluation_usage = e->pub.evaluation_usage;
-        if (e->pub.selected < e->pub.branch_count) {
-            parallel->selected_index = e->pub.selected;
-            if (!phi__arena_str(phi__thread_room(e->agent->thread),
-                                e->branches[e->pub.selected].loop_id, &parallel->selected_loop_id))
-                parallel->selected_loop_id = phi__str("", 0);
-        }
-    }
-    event.kind = PHI_EV_PARALLEL_END;
-    event.status = e->pub.status;
-    event.parallel = parallel != NULL ? parallel : &nothing;
-    (void)phi__events_emit_surely(e->agent, &event);
 }
 
 /* ---- the log ---- */
@@ -656,7 +621,24 @@ static void phi__conclude(phi__evaluation *e, phi_status status, size_t selected
     e->phase = PHI__EVALUATION_OVER;
     for (size_t i = 0; i <= e->pub.branch_count; i++) phi__evaluation_unseat(&e->seats[i]);
     phi__find_hold(agent, NULL);
-    phi__conclude_emit_end(e);
+    /* Without memory its figures are empty. */
+    static const phi_parallel nothing = {{"", 0}, NULL, 0, {"", 0}, 0, {0, 0, 0, 0, 0, 0}};
+    phi_parallel *parallel = phi__conclude_parallel(e);
+    phi_event event = PHI_ZERO;
+    if (parallel != NULL) {
+        parallel->evaluation_usage = e->pub.evaluation_usage;
+        if (e->pub.selected < e->pub.branch_count) {
+            parallel->selected_index = e->pub.selected;
+            if (!phi__arena_str(phi__thread_room(e->agent->thread),
+                                e->branches[e->pub.selected].loop_id, &parallel->selected_loop_id))
+                parallel->selected_loop_id = phi__str("", 0);
+        }
+    }
+    event.kind = PHI_EV_PARALLEL_END;
+    event.status = e->pub.status;
+    event.parallel = parallel != NULL ? parallel : &nothing;
+    (void)phi__events_emit_surely(e->agent, &event);
+
     phi__events_unreserve(agent);
 }
 
@@ -681,22 +663,6 @@ static void phi__saving_child(const phi__seat *seat, phi__buf *out, phi_arena *s
     phi_arena_reset(scratch, mark);
 }
 
-static void phi__saving_branch(const phi__evaluation *e, size_t i, phi__buf *out,
-                               phi_arena *scratch) {
-    const phi_branch *branch = &e->branches[i];
-    phi__json_write_comma(out);
-    phi__buf_char(out, '{');
-    phi__records_str(out, "loop_id", branch->loop_id);
-    phi__records_i64(out, "status", branch->status);
-    phi__records_str(out, "text", branch->text);
-    phi__json_write_key(out, PHI__LIT("usage"));
-    phi__message_put_usage_value(out, &branch->usage);
-    phi__records_double(out, "cost", branch->cost);
-    phi__records_u64(out, "original_count", branch->original_count);
-    phi__saving_child(&e->seats[i], out, scratch);
-    phi__buf_char(out, '}');
-}
-
 /* Writes a JSON object with the snapshots of the children; null where the evaluation is over. */
 static void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *scratch) {
     const phi_thread *thread = e->agent->thread;
@@ -715,7 +681,21 @@ static void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *
     phi__records_str(out, "forks", phi__lane_name(thread, e->lane));
     phi__records_u64(out, "entries", e->entries);
     phi__records_raw(out, "branches", "[");
-    for (size_t i = 0; i < e->pub.branch_count; i++) phi__saving_branch(e, i, out, scratch);
+    for (size_t i = 0; i < e->pub.branch_count; i++) {
+        const phi_branch *branch = &e->branches[i];
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_str(out, "loop_id", branch->loop_id);
+        phi__records_i64(out, "status", branch->status);
+        phi__records_str(out, "text", branch->text);
+        phi__json_write_key(out, PHI__LIT("usage"));
+        phi__message_put_usage_value(out, &branch->usage);
+        phi__records_double(out, "cost", branch->cost);
+        phi__records_u64(out, "original_count", branch->original_count);
+        phi__saving_child(&e->seats[i], out, scratch);
+        phi__buf_char(out, '}');
+    }
+
     phi__buf_char(out, ']');
     phi__records_bool(out, "judging", e->phase == PHI__EVALUATION_JUDGE);
     phi__records_raw(out, "judge", "{");
@@ -1050,41 +1030,41 @@ static bool phi__evaluate_ask(phi__evaluation *e, size_t *selected) {
     return true;
 }
 
-/* All branches have ended. */
-static void phi__evaluate_decide(phi__evaluation *e) {
-    size_t count = e->pub.branch_count;
-    phi__evaluation_sum(e);
-    if (e->by == PHI_EVALUATE_CUSTOM) {
-        phi__agent *agent = e->agent;
-        uint32_t ms = agent->desc.deadlines.decision_ms;
-        e->phase = PHI__EVALUATION_CUSTOM;
-        agent->rt->active++; /* phi_step reports work, as of a run */
-        e->deadline_us = ms == PHI_UNLIMITED
-                             ? UINT64_MAX
-                             : phi__io_counted_us(agent->rt->io) + (uint64_t)ms * 1000;
-        phi__evaluation_later(e, 0);
-    } else if (e->by != PHI_EVALUATE_JUDGE)
-        phi__conclude(e, PHI_OK, phi__select_by(e->by, e->branches, count));
-    else if (phi__judging_candidates(e) < 2)
-        phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
-    else {
-        phi_status status = phi__judging_begin(e);
-        e->phase = PHI__EVALUATION_JUDGE;
-        if (status == PHI_STALE) phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
-        if (status == PHI_NO_MEMORY) phi__conclude(e, PHI_NO_MEMORY, 0);
-    }
-}
-
 static void phi__evaluate_look(phi__evaluation *e) {
     size_t selected = 0;
     if (e->agent->slot == NULL || e->phase == PHI__EVALUATION_OVER || phi__evaluation_any_runs(e))
         return;
-    if (phi__evaluation_aborted(e))
+    /* Whether the agent or one above it was aborted meanwhile, or the runtime is closing. */
+    if (e->agent->tree.aborts != e->aborts || e->agent->rt->closing)
         phi__conclude(e, PHI_CANCELLED, 0);
     else if (e->lost)
         phi__conclude(e, PHI_NO_MEMORY, 0);
-    else if (e->phase == PHI__EVALUATION_BRANCHES)
-        phi__evaluate_decide(e);
+    else if (e->phase == PHI__EVALUATION_BRANCHES) {
+        /* All branches have ended. */
+        size_t count = e->pub.branch_count;
+        phi__evaluation_sum(e);
+        if (e->by == PHI_EVALUATE_CUSTOM) {
+            phi__agent *agent = e->agent;
+            uint32_t ms = agent->desc.deadlines.decision_ms;
+            e->phase = PHI__EVALUATION_CUSTOM;
+            agent->rt->active++; /* phi_step reports work, as of a run */
+            e->deadline_us = ms == PHI_UNLIMITED
+                                 ? UINT64_MAX
+                                 : phi__io_counted_us(agent->rt->io) + (uint64_t)ms * 1000;
+            phi__evaluation_later(e, 0);
+        } else if (e->by != PHI_EVALUATE_JUDGE)
+            phi__conclude(e, PHI_OK, phi__select_by(e->by, e->branches, count));
+        else if (phi__judging_candidates(e) < 2)
+            phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
+        else {
+            phi_status status = phi__judging_begin(e);
+            e->phase = PHI__EVALUATION_JUDGE;
+            if (status == PHI_STALE)
+                phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
+            if (status == PHI_NO_MEMORY) phi__conclude(e, PHI_NO_MEMORY, 0);
+        }
+    }
+
     else if (e->phase == PHI__EVALUATION_JUDGE)
         phi__conclude(e, PHI_OK, phi__judging_selected(e));
     else if (phi__evaluate_ask(e, &selected))
@@ -1232,7 +1212,13 @@ static phi_status phi__evaluate_start(phi__evaluation *e, const phi_content *con
             return phi__evaluate_no_memory(agent);
     /* Reserves the most that the first model call of each branch, and the judge's, may cost. */
     size_t size = sizeof reason;
-    uint64_t prompt = phi__branches_tokens(e, content, count);
+    const phi_token_counter *counter = phi__projection_counter(e->agent);
+    phi_message message = PHI_ZERO;
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = count;
+
+    uint64_t prompt = content != NULL ? phi_tokens_of_message(counter, &message) : 0;
     for (size_t i = 0; i < e->pub.branch_count; i++)
         if (!phi__reserve_call(e->seats[i].child->run, prompt, reason, size))
             return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);

@@ -309,8 +309,23 @@ static phi_str phi__request_body_type(phi_str type, phi__operation_body_kind kin
 
 /* ---- properties ---- */
 
-static bool phi__request_body_headers(phi__making *m, phi__operation_property *p,
-                                      const phi_json *headers) {
+static bool phi__request_body_encoding(phi__making *m, phi__operation_property *p,
+                                       const phi_json *encoding) {
+    phi_str style = phi__json_text_of(phi_json_get(encoding, "style"));
+    phi_str type = phi__json_text_of(phi_json_get(encoding, "contentType"));
+    size_t comma = phi__str_find(type, 0, ",");
+    if (comma != SIZE_MAX)
+        type = phi__str_trim(phi__str(type.at, comma)); /* the first of several */
+    p->style = PHI__STYLE_FORM;
+    p->has_style = phi__parameters_style(style, &p->style) ||
+                   phi_json_get(encoding, "explode") != NULL ||
+                   phi_json_get(encoding, "allowReserved") != NULL;
+    p->explode = phi_json_bool(phi_json_get(encoding, "explode"), p->style == PHI__STYLE_FORM);
+    p->allow_reserved = phi_json_bool(phi_json_get(encoding, "allowReserved"), false);
+    if (type.len > 0 && phi__str_find(type, 0, "*") == SIZE_MAX &&
+        !phi__making_str(m, type, &p->content_type))
+        return false;
+    const phi_json *headers = phi_json_get(encoding, "headers");
     phi_json_iter it = phi_json_each(headers);
     if (!phi_json_is(headers, PHI_JSON_OBJECT)) return true;
     phi_json *kept = phi_json_new_object(m->arena);
@@ -328,25 +343,6 @@ static bool phi__request_body_headers(phi__making *m, phi__operation_property *p
     p->headers = kept;
     m->no_memory = m->no_memory || kept == NULL;
     return kept != NULL;
-}
-
-static bool phi__request_body_encoding(phi__making *m, phi__operation_property *p,
-                                       const phi_json *encoding) {
-    phi_str style = phi__json_text_of(phi_json_get(encoding, "style"));
-    phi_str type = phi__json_text_of(phi_json_get(encoding, "contentType"));
-    size_t comma = phi__str_find(type, 0, ",");
-    if (comma != SIZE_MAX)
-        type = phi__str_trim(phi__str(type.at, comma)); /* the first of several */
-    p->style = PHI__STYLE_FORM;
-    p->has_style = phi__parameters_style(style, &p->style) ||
-                   phi_json_get(encoding, "explode") != NULL ||
-                   phi_json_get(encoding, "allowReserved") != NULL;
-    p->explode = phi_json_bool(phi_json_get(encoding, "explode"), p->style == PHI__STYLE_FORM);
-    p->allow_reserved = phi_json_bool(phi_json_get(encoding, "allowReserved"), false);
-    if (type.len > 0 && phi__str_find(type, 0, "*") == SIZE_MAX &&
-        !phi__making_str(m, type, &p->content_type))
-        return false;
-    return phi__request_body_headers(m, p, phi_json_get(encoding, "headers"));
 }
 
 static bool phi__request_body_property(phi__making *m, phi_str name, const phi_json *schema,
@@ -378,29 +374,6 @@ static bool phi__request_body_of(phi__making *m, const phi_json *schema, const p
     if (!phi_json_is(phi_json_get(schema, "properties"), PHI_JSON_OBJECT)) return true;
     while (m->op->body.property_count < most && phi_json_next(&it) != NULL)
         if (!phi__request_body_property(m, it.key, it.at, encodings)) return false;
-    return true;
-}
-
-/* The properties of the schema, and of the schemas that it joins. */
-static bool phi__request_body_properties(phi__making *m, const phi_json *encodings) {
-    const phi_json *schema = phi__document_follow(&m->view, m->body_schema);
-    phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
-    size_t most = phi_json_count(phi_json_get(schema, "properties"));
-    if (m->body_schema == NULL) return true;
-    if (schema == NULL) return phi__making_lost(m, "requestBody");
-    while (phi_json_next(&it) != NULL) {
-        const phi_json *part = phi__document_follow(&m->view, it.at);
-        if (part == NULL) return phi__making_lost(m, "requestBody");
-        most += phi_json_count(phi_json_get(part, "properties"));
-    }
-    most = phi__min(most, PHI__REQUEST_BODY_PROPERTIES);
-    m->op->body.properties =
-        (phi__operation_property *)phi__making_zero(m, most, sizeof *m->op->body.properties);
-    if (m->no_memory || !phi__request_body_of(m, schema, encodings, most)) return false;
-    it = phi_json_each(phi_json_get(schema, "allOf"));
-    while (phi_json_next(&it) != NULL)
-        if (!phi__request_body_of(m, phi__document_follow(&m->view, it.at), encodings, most))
-            return false;
     return true;
 }
 
@@ -443,7 +416,27 @@ static bool phi__request_body_make(phi__making *m) {
         !phi__parameters_argument(m, PHI__LIT("_request_body"), "", &body->argument))
         return false;
     if (body->kind != PHI__BODY_FORM && body->kind != PHI__BODY_MULTIPART) return true;
-    return phi__request_body_properties(m, phi_json_get(media, "encoding"));
+    /* The properties of the schema, and of the schemas that it joins. */
+    const phi_json *encodings = phi_json_get(media, "encoding");
+    const phi_json *schema = phi__document_follow(&m->view, m->body_schema);
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
+    size_t most = phi_json_count(phi_json_get(schema, "properties"));
+    if (m->body_schema == NULL) return true;
+    if (schema == NULL) return phi__making_lost(m, "requestBody");
+    while (phi_json_next(&it) != NULL) {
+        const phi_json *part = phi__document_follow(&m->view, it.at);
+        if (part == NULL) return phi__making_lost(m, "requestBody");
+        most += phi_json_count(phi_json_get(part, "properties"));
+    }
+    most = phi__min(most, PHI__REQUEST_BODY_PROPERTIES);
+    m->op->body.properties =
+        (phi__operation_property *)phi__making_zero(m, most, sizeof *m->op->body.properties);
+    if (m->no_memory || !phi__request_body_of(m, schema, encodings, most)) return false;
+    it = phi_json_each(phi_json_get(schema, "allOf"));
+    while (phi_json_next(&it) != NULL)
+        if (!phi__request_body_of(m, phi__document_follow(&m->view, it.at), encodings, most))
+            return false;
+    return true;
 }
 
 /* ======== The security alternatives of an operation, and its server. */
@@ -452,8 +445,21 @@ enum { PHI__SECURITY_URL = 2048 }; /* bytes of a server's URL */
 
 /* ---- schemes ---- */
 
-static bool phi__security_kind(phi__making *m, phi__operation_scheme *scheme,
-                               const phi_json *node) {
+static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, phi_str name,
+                                 const phi_json *scopes) {
+    phi__document_part *part = phi__document_find(m->view.doc, PHI__SECTION_SECURITY, name);
+    phi_json_iter it = phi_json_each(phi_json_is(scopes, PHI_JSON_ARRAY) ? scopes : NULL);
+    const phi_json *node = NULL;
+    phi_str *list = (phi_str *)phi__making_zero(m, it.left, sizeof *list);
+    memset(scheme, 0, sizeof *scheme);
+    if (list == NULL || !phi__making_str(m, name, &scheme->name)) return false;
+    scheme->scopes = list;
+    while (phi_json_next(&it) != NULL)
+        if (!phi__making_str(m, phi__json_text_of(it.at), &list[scheme->scope_count++]))
+            return false;
+    if (part != NULL) node = phi__document_tree(&m->view, part);
+    if (node != NULL) node = phi__document_follow(&m->view, node);
+    if (m->view.no_memory) return phi__making_lost(m, "security");
     phi_str type = phi__json_text_of(phi_json_get(node, "type"));
     phi_str http = phi__json_text_of(phi_json_get(node, "scheme"));
     scheme->kind = PHI__SCHEME_OTHER;
@@ -477,24 +483,6 @@ static bool phi__security_kind(phi__making *m, phi__operation_scheme *scheme,
                                &scheme->token_url);
     }
     return true;
-}
-
-static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, phi_str name,
-                                 const phi_json *scopes) {
-    phi__document_part *part = phi__document_find(m->view.doc, PHI__SECTION_SECURITY, name);
-    phi_json_iter it = phi_json_each(phi_json_is(scopes, PHI_JSON_ARRAY) ? scopes : NULL);
-    const phi_json *node = NULL;
-    phi_str *list = (phi_str *)phi__making_zero(m, it.left, sizeof *list);
-    memset(scheme, 0, sizeof *scheme);
-    if (list == NULL || !phi__making_str(m, name, &scheme->name)) return false;
-    scheme->scopes = list;
-    while (phi_json_next(&it) != NULL)
-        if (!phi__making_str(m, phi__json_text_of(it.at), &list[scheme->scope_count++]))
-            return false;
-    if (part != NULL) node = phi__document_tree(&m->view, part);
-    if (node != NULL) node = phi__document_follow(&m->view, node);
-    if (m->view.no_memory) return phi__making_lost(m, "security");
-    return phi__security_kind(m, scheme, node);
 }
 
 static bool phi__security_make(phi__making *m) {

@@ -231,11 +231,6 @@ static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain) {
     return phi__fetch_open(api->rt, &desc, &api->address.fetch) == PHI_OK;
 }
 
-/* False: the URL cannot be asked, or no memory; phi_last_error says which. */
-static bool phi__address_open(phi_openapi *api, phi_str url) {
-    return phi__address_ask(api, url, false);
-}
-
 /* ======== The object of a document: made, read, looked at and freed. */
 
 static void phi__openapi_destroy(phi_openapi *api) {
@@ -294,7 +289,7 @@ PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *de
         (void)phi__reading_open(&api->reading, desc->path);
     else if (desc->url == NULL)
         (void)phi__reading_add(&api->reading, desc->text);
-    else if (!phi__address_open(api, phi_str_of(desc->url))) {
+    else if (!(phi__address_ask(api, phi_str_of(desc->url), false))) {
         phi__openapi_destroy(api);
         return NULL;
     }

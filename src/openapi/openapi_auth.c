@@ -59,7 +59,14 @@ static void phi__token_free(phi__openapi_token *t) {
     phi__free(&t->api->memory, t, sizeof *t);
 }
 
-static phi__openapi_token *phi__token_make(phi_openapi *api, phi_str url, phi_str scope) {
+static phi__openapi_token *phi__token_find(phi_openapi *api, phi_str url, phi_str scope) {
+    if (api->calls == NULL)
+        api->calls = (struct phi__openapi_calls *)phi__alloc(&api->memory, sizeof *api->calls);
+    if (api->calls == NULL) return NULL;
+    for (phi__link *link = api->calls->tokens.first; link != NULL; link = link->next) {
+        phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
+        if (phi__token_same(&t->url, url) && phi__token_same(&t->scope, scope)) return t;
+    }
     phi__openapi_token *t = (phi__openapi_token *)phi__alloc(&api->memory, sizeof *t);
     if (t == NULL) return NULL;
     t->api = api;
@@ -75,17 +82,6 @@ static phi__openapi_token *phi__token_make(phi_openapi *api, phi_str url, phi_st
     }
     phi__list_push(&api->calls->tokens, &t->link);
     return t;
-}
-
-static phi__openapi_token *phi__token_find(phi_openapi *api, phi_str url, phi_str scope) {
-    if (api->calls == NULL)
-        api->calls = (struct phi__openapi_calls *)phi__alloc(&api->memory, sizeof *api->calls);
-    if (api->calls == NULL) return NULL;
-    for (phi__link *link = api->calls->tokens.first; link != NULL; link = link->next) {
-        phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
-        if (phi__token_same(&t->url, url) && phi__token_same(&t->scope, scope)) return t;
-    }
-    return phi__token_make(api, url, scope);
 }
 
 /* ---- the answer ---- */
@@ -228,14 +224,6 @@ static phi_status phi__token_request(phi__openapi_token *t) {
     return status;
 }
 
-static bool phi__token_join(phi__buf *out, const phi_str *scopes, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0) phi__buf_char(out, ' ');
-        phi__buf_add_str(out, scopes[i]);
-    }
-    return !out->failed;
-}
-
 /* ---- for the call ---- */
 
 /* PHI_OK: *out is the token's text, borrowed until the next step. PHI_BUSY: it was requested, and
@@ -246,8 +234,12 @@ static phi_status phi__token_get(phi_openapi *api, phi_str url, const phi_str *s
     phi_status status = PHI_OK;
     phi__buf scope;
     phi__buf_init(&scope, &api->memory);
-    if (phi__token_join(&scope, scopes, scope_count))
-        t = phi__token_find(api, url, phi__buf_str(&scope));
+    for (size_t i = 0; i < scope_count; i++) {
+        if (i > 0) phi__buf_char(&scope, ' ');
+        phi__buf_add_str(&scope, scopes[i]);
+    }
+
+    if (!scope.failed) t = phi__token_find(api, url, phi__buf_str(&scope));
     phi__buf_free(&scope);
     if (t == NULL) return phi__error(api->rt, PHI_NO_MEMORY, "no memory for a token");
     if (t->valid && phi__io_now_us(api->rt->io) < t->until_us) {
@@ -400,22 +392,6 @@ static phi_status phi__opauth_put(phi__openapi_auth *a, const phi__operation_sch
 
 /* ---- choosing ---- */
 
-/* The document's first alternative, in words. */
-static phi_status phi__opauth_refuse(phi__openapi_auth *a) {
-    static const char *const kinds[] = {"apiKey", "basic",         "bearer",
-                                        "oauth2", "openIdConnect", "another kind"};
-    const phi__operation_security *first = &a->r->op->security[0];
-    const phi__operation_scheme *scheme = first->count > 0 ? &first->schemes[0] : NULL;
-    for (size_t i = 0; i < first->count; i++)
-        if (!phi__opauth_meets(&a->r->op->api->desc.auth, &first->schemes[i])) {
-            scheme = &first->schemes[i];
-            break;
-        }
-    return phi__opreq_refuse(
-        a->r, "Error: This operation needs credentials that were not set up: %.80s (%s)",
-        scheme != NULL ? scheme->name.at : "?", scheme != NULL ? kinds[scheme->kind] : "?");
-}
-
 static phi_status phi__opauth_choose(phi__openapi_auth *a) {
     const phi__operation *op = a->r->op;
     const phi_openapi_auth *auth = &op->api->desc.auth;
@@ -429,7 +405,22 @@ static phi_status phi__opauth_choose(phi__openapi_auth *a) {
             status = phi__opauth_put(a, &security->schemes[k]);
         return status;
     }
-    if (op->security_count > 0) return phi__opauth_refuse(a);
+    if (op->security_count > 0) {
+        /* The document's first alternative, in words. */
+        static const char *const kinds[] = {"apiKey", "basic",         "bearer",
+                                            "oauth2", "openIdConnect", "another kind"};
+        const phi__operation_security *first = &a->r->op->security[0];
+        const phi__operation_scheme *scheme = first->count > 0 ? &first->schemes[0] : NULL;
+        for (size_t i = 0; i < first->count; i++)
+            if (!phi__opauth_meets(&a->r->op->api->desc.auth, &first->schemes[i])) {
+                scheme = &first->schemes[i];
+                break;
+            }
+        return phi__opreq_refuse(
+            a->r, "Error: This operation needs credentials that were not set up: %.80s (%s)",
+            scheme != NULL ? scheme->name.at : "?", scheme != NULL ? kinds[scheme->kind] : "?");
+    }
+
     if (phi__opauth_given(auth->bearer_token))
         return phi__opauth_bearer(a, phi_str_of(auth->bearer_token));
     return phi__opauth_given(auth->user) ? phi__opauth_basic(a) : PHI_OK;

@@ -601,24 +601,6 @@ static bool phi__answer_text(phi__openapi_answer *a, phi__buf *out) {
     return !out->failed;
 }
 
-static void phi__answer_put_text(phi__openapi_answer *a, phi__buf *out) {
-    size_t most = a->op->api->desc.max_response_bytes;
-    bool whole = a->total == a->kept.len;
-    phi__buf text;
-    phi__buf_init(&text, out->memory);
-    if (!phi__answer_text(a, &text)) {
-        out->failed = true;
-    } else if (whole && text.len <= most) {
-        phi__buf_add_str(out, phi__buf_str(&text));
-    } else {
-        if (a->form != PHI__FORM_JSON || !phi__json_cut(out, phi__buf_str(&text), whole, most))
-            phi__buf_add(out, text.at, phi__utf8_cut(phi__buf_str(&text), most));
-        phi__buf_text(out, "\n... [truncated]");
-        if (whole) phi__answer_save(a, phi__buf_str(&a->kept));
-    }
-    phi__buf_free(&text);
-}
-
 /* Whatever its type says: a NUL is in no text, but in UTF-16, which is not read. Without a type it
    is text where it is UTF-8; a character may be cut at the end. */
 static bool phi__answer_is_binary(const phi__openapi_answer *a) {
@@ -646,8 +628,24 @@ static phi_status phi__answer_finish(phi__openapi_answer *a, phi__buf *out, phi_
                         a->type[0] != '\0' ? a->type : "Binary data", least ? "at least " : "",
                         (unsigned long long)bytes);
         if (a->total == a->kept.len) phi__answer_save(a, phi__buf_str(&a->kept));
-    } else
-        phi__answer_put_text(a, out);
+    } else {
+        size_t most = a->op->api->desc.max_response_bytes;
+        bool whole = a->total == a->kept.len;
+        phi__buf text;
+        phi__buf_init(&text, out->memory);
+        if (!phi__answer_text(a, &text)) {
+            out->failed = true;
+        } else if (whole && text.len <= most) {
+            phi__buf_add_str(out, phi__buf_str(&text));
+        } else {
+            if (a->form != PHI__FORM_JSON || !phi__json_cut(out, phi__buf_str(&text), whole, most))
+                phi__buf_add(out, text.at, phi__utf8_cut(phi__buf_str(&text), most));
+            phi__buf_text(out, "\n... [truncated]");
+            if (whole) phi__answer_save(a, phi__buf_str(&a->kept));
+        }
+        phi__buf_free(&text);
+    }
+
     phi__answer_commit(a);
     phi__answer_note_file(a, out);
     return out->failed || media->failed || a->kept.failed ? PHI_NO_MEMORY : PHI_OK;

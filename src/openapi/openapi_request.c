@@ -136,25 +136,6 @@ static void phi__styles_put_matrix(phi__buf *out, phi_str name, const phi_json *
     }
 }
 
-/* The text that replaces "{name}" in the path. */
-static void phi__styles_put_path(phi__buf *out, const phi__operation_parameter *p,
-                                 const phi_json *value) {
-    if (p->content_type.len > 0)
-        phi__styles_put_value(out, value, PHI__ESCAPE_ALL);
-    else if (p->style == PHI__STYLE_LABEL) {
-        bool explode = p->explode;
-        phi__buf_char(out, '.');
-        if (phi__styles_is_list(value))
-            phi__styles_put_list(out, value, explode ? "." : ",", explode ? "=" : ",",
-                                 PHI__ESCAPE_ALL);
-        else
-            phi__styles_put_value(out, value, PHI__ESCAPE_ALL);
-    } else if (p->style == PHI__STYLE_MATRIX)
-        phi__styles_put_matrix(out, p->name, value, p->explode);
-    else
-        phi__styles_put_simple(out, value, p->explode, PHI__ESCAPE_ALL);
-}
-
 /* ---- pairs ---- */
 
 static void phi__styles_put_name(const phi__styles *s, phi_str name) {
@@ -344,28 +325,6 @@ static bool phi__opreq_ignores(phi_str name) {
     return false;
 }
 
-static phi_status phi__opreq_header(phi__openapi_request *r, const phi__operation_parameter *p,
-                                    const phi_json *value) {
-    phi_status status = PHI_OK;
-    phi__buf text;
-    if (phi__opreq_ignores(p->name)) return PHI_OK;
-    phi__buf_init(&text, r->memory);
-    /* The value of a header, unescaped: check it before it is sent. */
-    if (p->content_type.len > 0)
-        phi__styles_put_value(&text, value, PHI__ESCAPE_NONE);
-    else
-        phi__styles_put_simple(&text, value, p->explode, PHI__ESCAPE_NONE);
-    if (text.failed)
-        status = PHI_NO_MEMORY;
-    else if (!phi__fetch_name_fits(p->name) || !phi__fetch_value_fits(phi__buf_str(&text)))
-        status = phi__opreq_refuse(r, "Error: Header parameter '%s' cannot hold control characters",
-                                   p->argument.at);
-    else
-        status = phi__opreq_add(r, p->name, phi__buf_str(&text), false);
-    phi__buf_free(&text);
-    return status;
-}
-
 /* ---- the base ---- */
 
 static size_t phi__opreq_origin(phi_str url) {
@@ -444,7 +403,22 @@ static phi_status phi__opreq_substitute(phi__openapi_request *r, phi_str name) {
     if (value == NULL)
         return phi__opreq_refuse(r, "Error: Missing required path parameter '%.*s' for %s",
                                  (int)phi__min(name.len, 80), name.at, r->op->path.at);
-    phi__styles_put_path(&r->url, p, value);
+    /* The text that replaces "{name}" in the path. */
+    if (p->content_type.len > 0)
+        phi__styles_put_value(&r->url, value, PHI__ESCAPE_ALL);
+    else if (p->style == PHI__STYLE_LABEL) {
+        bool explode = p->explode;
+        phi__buf_char(&r->url, '.');
+        if (phi__styles_is_list(value))
+            phi__styles_put_list(&r->url, value, explode ? "." : ",", explode ? "=" : ",",
+                                 PHI__ESCAPE_ALL);
+        else
+            phi__styles_put_value(&r->url, value, PHI__ESCAPE_ALL);
+    } else if (p->style == PHI__STYLE_MATRIX)
+        phi__styles_put_matrix(&r->url, p->name, value, p->explode);
+    else
+        phi__styles_put_simple(&r->url, value, p->explode, PHI__ESCAPE_ALL);
+
     if (!r->url.failed && r->url.len == before)
         return phi__opreq_refuse(r, "Error: Path parameter '%.*s' is empty",
                                  (int)phi__min(name.len, 80), name.at);
@@ -502,7 +476,27 @@ static phi_status phi__opreq_path(phi__openapi_request *r) {
 static phi_status phi__opreq_parameter(phi__openapi_request *r, const phi__operation_parameter *p) {
     const phi_json *value = phi__opreq_argument(r, p->argument);
     if (value == NULL) return PHI_OK;
-    if (p->place == PHI__OPERATION_HEADER) return phi__opreq_header(r, p, value);
+    if (p->place == PHI__OPERATION_HEADER) {
+        phi_status status = PHI_OK;
+        phi__buf text;
+        if (phi__opreq_ignores(p->name)) return PHI_OK;
+        phi__buf_init(&text, r->memory);
+        /* The value of a header, unescaped: check it before it is sent. */
+        if (p->content_type.len > 0)
+            phi__styles_put_value(&text, value, PHI__ESCAPE_NONE);
+        else
+            phi__styles_put_simple(&text, value, p->explode, PHI__ESCAPE_NONE);
+        if (text.failed)
+            status = PHI_NO_MEMORY;
+        else if (!phi__fetch_name_fits(p->name) || !phi__fetch_value_fits(phi__buf_str(&text)))
+            status = phi__opreq_refuse(
+                r, "Error: Header parameter '%s' cannot hold control characters", p->argument.at);
+        else
+            status = phi__opreq_add(r, p->name, phi__buf_str(&text), false);
+        phi__buf_free(&text);
+        return status;
+    }
+
     if (p->place == PHI__OPERATION_QUERY) phi__styles_put_pairs(&r->query, p, value);
     if (p->place == PHI__OPERATION_COOKIE) phi__styles_put_pairs(&r->cookie, p, value);
     return PHI_OK;
@@ -806,7 +800,11 @@ static phi_status phi__body_part_headers(phi__openapi_body *b) {
     return PHI_OK;
 }
 
-static void phi__body_part_head(phi__openapi_body *b, const phi_json *value, bool file) {
+/* A part; PHI_BUSY: its file is to be read. */
+static phi_status phi__body_part(phi__openapi_body *b, const phi_json *value) {
+    const phi__operation_property *property = b->property;
+    bool file = property != NULL && property->file;
+    phi_status status;
     phi_str type = phi__body_part_type(b, value);
     phi__buf_printf(&b->text, "--%s\r\nContent-Disposition: form-data; name=", b->boundary);
     phi__body_quoted(&b->text, b->name);
@@ -822,14 +820,7 @@ static void phi__body_part_head(phi__openapi_body *b, const phi_json *value, boo
     }
     (void)phi__body_part_headers(b);
     phi__buf_text(&b->text, "\r\n");
-}
 
-/* A part; PHI_BUSY: its file is to be read. */
-static phi_status phi__body_part(phi__openapi_body *b, const phi_json *value) {
-    const phi__operation_property *property = b->property;
-    bool file = property != NULL && property->file;
-    phi_status status;
-    phi__body_part_head(b, value, file);
     if (file && phi__body_is_path(value)) {
         status = phi__body_flush(b);
         return status == PHI_OK ? phi__body_file_begin(b, value) : status;
@@ -864,17 +855,6 @@ static const phi_json *phi__body_next(phi__openapi_body *b) {
     }
 }
 
-static phi_status phi__body_multipart(phi__openapi_body *b) {
-    const phi_json *value = phi__body_next(b);
-    if (value != NULL) {
-        phi_status status = phi__body_part(b, value);
-        return status == PHI_OK ? PHI_BUSY : status;
-    }
-    phi__buf_printf(&b->text, "--%s--\r\n", b->boundary);
-    b->done = true;
-    return phi__body_flush(b);
-}
-
 static phi_status phi__body_boundary(phi__openapi_body *b) {
     phi_str type = b->r->op->body.content_type;
     unsigned char random[16];
@@ -888,22 +868,6 @@ static phi_status phi__body_boundary(phi__openapi_body *b) {
 }
 
 /* ---- the kinds ---- */
-
-static phi_status phi__body_plain(phi__openapi_body *b) {
-    const phi__operation_body *body = &b->r->op->body;
-    phi_status status = PHI_OK;
-    if (body->kind == PHI__BODY_JSON) {
-        status = phi__json_write(&b->text, b->value, 0);
-    } else if (body->kind == PHI__BODY_TEXT) {
-        phi__styles_put_value(&b->text, b->value, PHI__ESCAPE_NONE);
-    } else if (phi__body_is_path(b->value)) {
-        b->done = true;
-        return phi__body_file_begin(b, b->value);
-    } else
-        status = phi__body_base64(b, body->argument, phi_json_str(b->value, NULL));
-    b->done = true;
-    return status == PHI_OK ? phi__body_flush(b) : status;
-}
 
 static phi_status phi__body_expect(phi__openapi_body *b) {
     const phi__operation_body *body = &b->r->op->body;
@@ -922,27 +886,6 @@ PHI__FN void phi__body_begin(phi__openapi_body *b, phi__openapi_request *r, phi_
     phi__buf_init(&b->text, r->memory);
 }
 
-static phi_status phi__body_start(phi__openapi_body *b) {
-    const phi__operation_body *body = &b->r->op->body;
-    b->done = body->kind == PHI__BODY_NONE;
-    if (b->done) return PHI_OK;
-    b->value = phi__opreq_argument(b->r, body->argument);
-    /* null is a body of its own where the argument is there */
-    if (b->value == NULL && body->kind == PHI__BODY_JSON)
-        b->value = phi__json_get_n(b->r->arguments, body->argument);
-    b->done = b->value == NULL;
-    if (b->done && body->required)
-        return phi__opreq_refuse(b->r, "Error: Missing required request body '%s'",
-                                 body->argument.at);
-    if (b->done) return PHI_OK;
-    phi_status status = phi__body_expect(b);
-    if (status != PHI_OK) return status;
-    b->members = phi_json_each(b->value);
-    status = body->kind == PHI__BODY_MULTIPART ? phi__body_boundary(b)
-                                               : phi__body_type(b, body->content_type);
-    return status == PHI_OK ? PHI_BUSY : status;
-}
-
 PHI__FN phi_status phi__body_advance(phi__openapi_body *b) {
     if (phi__body_in_file(b)) {
         phi_status status = phi__body_file_more(b);
@@ -951,11 +894,55 @@ PHI__FN phi_status phi__body_advance(phi__openapi_body *b) {
         return PHI_BUSY;
     }
     if (b->done) return PHI_OK;
-    if (b->value == NULL) return phi__body_start(b);
+    if (b->value == NULL) {
+        const phi__operation_body *body = &b->r->op->body;
+        b->done = body->kind == PHI__BODY_NONE;
+        if (b->done) return PHI_OK;
+        b->value = phi__opreq_argument(b->r, body->argument);
+        /* null is a body of its own where the argument is there */
+        if (b->value == NULL && body->kind == PHI__BODY_JSON)
+            b->value = phi__json_get_n(b->r->arguments, body->argument);
+        b->done = b->value == NULL;
+        if (b->done && body->required)
+            return phi__opreq_refuse(b->r, "Error: Missing required request body '%s'",
+                                     body->argument.at);
+        if (b->done) return PHI_OK;
+        phi_status status = phi__body_expect(b);
+        if (status != PHI_OK) return status;
+        b->members = phi_json_each(b->value);
+        status = body->kind == PHI__BODY_MULTIPART ? phi__body_boundary(b)
+                                                   : phi__body_type(b, body->content_type);
+        return status == PHI_OK ? PHI_BUSY : status;
+    }
+
     switch (b->r->op->body.kind) {
     case PHI__BODY_FORM: return phi__body_form(b);
-    case PHI__BODY_MULTIPART: return phi__body_multipart(b);
-    default: return phi__body_plain(b);
+    case PHI__BODY_MULTIPART: {
+        const phi_json *value = phi__body_next(b);
+        if (value != NULL) {
+            phi_status status = phi__body_part(b, value);
+            return status == PHI_OK ? PHI_BUSY : status;
+        }
+        phi__buf_printf(&b->text, "--%s--\r\n", b->boundary);
+        b->done = true;
+        return phi__body_flush(b);
+    }
+
+    default: {
+        const phi__operation_body *body = &b->r->op->body;
+        phi_status status = PHI_OK;
+        if (body->kind == PHI__BODY_JSON) {
+            status = phi__json_write(&b->text, b->value, 0);
+        } else if (body->kind == PHI__BODY_TEXT) {
+            phi__styles_put_value(&b->text, b->value, PHI__ESCAPE_NONE);
+        } else if (phi__body_is_path(b->value)) {
+            b->done = true;
+            return phi__body_file_begin(b, b->value);
+        } else
+            status = phi__body_base64(b, body->argument, phi_json_str(b->value, NULL));
+        b->done = true;
+        return status == PHI_OK ? phi__body_flush(b) : status;
+    }
     }
 }
 

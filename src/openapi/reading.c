@@ -583,20 +583,6 @@ static void phi__reading_begin_part(phi__reading *r, phi__reading_walk *walk, ph
     phi__json_write_writer_begin(&walk->writer, &r->doc->text, node, 0);
 }
 
-/* Servers and security of the whole document. */
-static void phi__reading_begin_root(phi__reading *r, phi__reading_walk *walk) {
-    static const char *const kept[] = {"servers", "security"};
-    phi_json *node = phi_json_new_object(&r->tree);
-    for (size_t i = 0; node != NULL && i < PHI__COUNT(kept); i++) {
-        phi_json *value = phi_json_remove(r->root, kept[i]);
-        if (value != NULL && phi_json_set(&r->tree, node, kept[i], value) != PHI_OK) node = NULL;
-    }
-    if (node == NULL)
-        (void)phi__reading_no_memory(r);
-    else
-        phi__reading_begin_part(r, walk, PHI__LIT(""), node);
-}
-
 static size_t phi__reading_write(phi__reading *r, phi__reading_walk *walk, size_t units) {
     size_t before = r->doc->text.len;
     phi_status status = phi__json_write_writer_advance(&walk->writer, units);
@@ -640,7 +626,19 @@ static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_
         return PHI__READING_ENTRY;
     }
     if (walk->section == PHI__SECTION_ROOT) {
-        phi__reading_begin_root(r, walk);
+        /* Servers and security of the whole document. */
+        static const char *const kept[] = {"servers", "security"};
+        phi_json *node = phi_json_new_object(&r->tree);
+        for (size_t i = 0; node != NULL && i < PHI__COUNT(kept); i++) {
+            phi_json *value = phi_json_remove(r->root, kept[i]);
+            if (value != NULL && phi_json_set(&r->tree, node, kept[i], value) != PHI_OK)
+                node = NULL;
+        }
+        if (node == NULL)
+            (void)phi__reading_no_memory(r);
+        else
+            phi__reading_begin_part(r, walk, PHI__LIT(""), node);
+
         walk->section = PHI__SECTION_COUNT;
         return PHI__READING_ENTRY;
     }
@@ -755,24 +753,6 @@ static bool phi__reading_item(phi__reading *r, phi_str key, const phi_json *item
     return fine;
 }
 
-static size_t phi__reading_operations(phi__reading *r, phi__reading_walk *walk) {
-    if (phi_json_next(&walk->it) == NULL) {
-        walk->state = PHI__READING_NAMES;
-        return 0;
-    }
-    if (!phi__reading_item(r, walk->it.key, walk->it.at)) (void)phi__reading_no_memory(r);
-    return PHI__READING_ENTRY * 8;
-}
-
-static size_t phi__reading_names(phi__reading *r, phi__reading_walk *walk, size_t units) {
-    size_t count = units / PHI__READING_NAMED + 1;
-    phi_status status =
-        phi__naming_advance(&walk->naming, r->doc, r->prefix, r->skip_unnamed, count);
-    if (status == PHI_NO_MEMORY) (void)phi__reading_no_memory(r);
-    if (status != PHI_BUSY) walk->state = PHI__READING_DONE;
-    return units;
-}
-
 /* ---- public to the room ---- */
 
 static size_t phi__reading_more(phi__reading *r, phi__reading_walk *walk, size_t units) {
@@ -782,8 +762,24 @@ static size_t phi__reading_more(phi__reading *r, phi__reading_walk *walk, size_t
     case PHI__READING_SOURCE: return phi__reading_source(r, walk);
     case PHI__READING_PARSE: return phi__reading_parse(r, walk, units);
     case PHI__READING_PARTS: return phi__reading_parts(r, walk, units);
-    case PHI__READING_OPERATIONS: return phi__reading_operations(r, walk);
-    case PHI__READING_NAMES: return phi__reading_names(r, walk, units);
+    case PHI__READING_OPERATIONS: {
+        if (phi_json_next(&walk->it) == NULL) {
+            walk->state = PHI__READING_NAMES;
+            return 0;
+        }
+        if (!phi__reading_item(r, walk->it.key, walk->it.at)) (void)phi__reading_no_memory(r);
+        return PHI__READING_ENTRY * 8;
+    }
+
+    case PHI__READING_NAMES: {
+        size_t count = units / PHI__READING_NAMED + 1;
+        phi_status status =
+            phi__naming_advance(&walk->naming, r->doc, r->prefix, r->skip_unnamed, count);
+        if (status == PHI_NO_MEMORY) (void)phi__reading_no_memory(r);
+        if (status != PHI_BUSY) walk->state = PHI__READING_DONE;
+        return units;
+    }
+
     case PHI__READING_DONE:
     default:
         exact = phi__realloc(text->memory, text->at, text->cap, text->len);

@@ -364,22 +364,6 @@ static void phi__tschema_put_number(phi__tool_schema *s, const char *key, const 
     (void)phi__json_write(&s->out, value, 0);
 }
 
-/* In version 3.0 exclusiveMinimum is true or false, beside minimum. */
-static void phi__tschema_put_range(phi__tool_schema *s, const phi_json *schema) {
-    static const char *const keys[2][2] = {{"minimum", "exclusiveMinimum"},
-                                           {"maximum", "exclusiveMaximum"}};
-    for (size_t i = 0; i < 2; i++) {
-        const phi_json *bound = phi_json_get(schema, keys[i][0]);
-        const phi_json *beyond = phi_json_get(schema, keys[i][1]);
-        if (phi_json_bool(beyond, false)) {
-            phi__tschema_put_number(s, keys[i][1], bound);
-            continue;
-        }
-        phi__tschema_put_number(s, keys[i][0], bound);
-        phi__tschema_put_number(s, keys[i][1], beyond);
-    }
-}
-
 static void phi__tschema_put_copy(phi__tool_schema *s, phi_str key, const phi_json *value,
                                   size_t most) {
     size_t before = s->out.len;
@@ -406,23 +390,6 @@ static bool phi__tschema_requires(phi__tool_schema *s, const phi_json *schema, p
     while (phi_json_next(&it) != NULL)
         if (phi_str_equal(phi__json_text_of(it.at), name)) return true;
     return false;
-}
-
-static void phi__tschema_put_properties(phi__tool_schema *s, const phi_json *schema,
-                                        const phi_json *properties) {
-    phi_json_iter it = phi_json_each(properties);
-    bool was = s->optional;
-    phi__json_write_key(&s->out, PHI__LIT("properties"));
-    phi__buf_char(&s->out, '{');
-    while (!s->failed && phi_json_next(&it) != NULL) {
-        if (phi__tschema_read_only(s, it.at)) continue;
-        if (s->out.len / 2 > s->most_bytes) break;
-        phi__json_write_key(&s->out, it.key);
-        s->optional = was || !phi__tschema_requires(s, schema, it.key);
-        phi__tschema_put(s, it.at, phi__str(NULL, 0));
-        s->optional = was;
-    }
-    phi__buf_char(&s->out, '}');
 }
 
 static void phi__tschema_put_required(phi__tool_schema *s, const phi_json *schema,
@@ -520,7 +487,21 @@ static void phi__tschema_put_member(phi__tool_schema *s, const phi_json *schema,
         else
             phi__tschema_put(s, value, phi__str(NULL, 0));
         break;
-    case PHI__KEYWORD_SUBS: phi__tschema_put_properties(s, schema, value); break;
+    case PHI__KEYWORD_SUBS: {
+        phi_json_iter it = phi_json_each(value);
+        bool was = s->optional;
+        phi__json_write_key(&s->out, PHI__LIT("properties"));
+        phi__buf_char(&s->out, '{');
+        while (!s->failed && phi_json_next(&it) != NULL) {
+            if (phi__tschema_read_only(s, it.at)) continue;
+            if (s->out.len / 2 > s->most_bytes) break;
+            phi__json_write_key(&s->out, it.key);
+            s->optional = was || !phi__tschema_requires(s, schema, it.key);
+            phi__tschema_put(s, it.at, phi__str(NULL, 0));
+            s->optional = was;
+        }
+        phi__buf_char(&s->out, '}');
+    } break;
     case PHI__KEYWORD_CHOICES: phi__tschema_put_choices(s, schema, key, value); break;
     case PHI__KEYWORD_NAMES: phi__tschema_put_required(s, schema, value); break;
     case PHI__KEYWORD_DROP:
@@ -569,7 +550,20 @@ static void phi__tschema_put_object(phi__tool_schema *s, const phi_json *schema,
     phi__tschema_say_more(s, schema);
     phi__tschema_put_words(s);
     phi__tschema_put_type(s, schema);
-    phi__tschema_put_range(s, schema);
+    /* In version 3.0 exclusiveMinimum is true or false, beside minimum. */
+    static const char *const keys[2][2] = {{"minimum", "exclusiveMinimum"},
+                                           {"maximum", "exclusiveMaximum"}};
+    for (size_t i = 0; i < 2; i++) {
+        const phi_json *bound = phi_json_get(schema, keys[i][0]);
+        const phi_json *beyond = phi_json_get(schema, keys[i][1]);
+        if (phi_json_bool(beyond, false)) {
+            phi__tschema_put_number(s, keys[i][1], bound);
+            continue;
+        }
+        phi__tschema_put_number(s, keys[i][0], bound);
+        phi__tschema_put_number(s, keys[i][1], beyond);
+    }
+
     while (!s->failed && phi_json_next(&it) != NULL)
         if (!is_ref || !phi__str_is(it.key, "allOf"))
             phi__tschema_put_member(s, schema, it.key, it.at);

@@ -318,24 +318,6 @@ static phi_status phi__recorder_begin(phi_recorder *rec, phi__session_box *box, 
     return PHI_OK;
 }
 
-static phi_status phi__recorder_start(phi_recorder *rec, const phi_event *ev, phi_str json) {
-    phi_str id = ev->loop->session_id;
-    bool made = false;
-    if (ev->loop_id.len == 0) return PHI_OK;
-    if (id.len == 0) id = phi__session_id_of(ev->loop_id);
-    phi__session_box *box = phi__known_session(rec, id);
-    if (box != NULL && box->pub.rejected) return PHI_OK;
-    if (box == NULL) {
-        box = phi__recorder_new_session(rec, id, ev->timestamp_ms);
-        if (box == NULL) return PHI_NO_MEMORY;
-        made = true;
-    }
-    phi_status status = phi__recorder_begin(rec, box, ev, json);
-    if (status != PHI_OK && made) phi__recorder_forget(rec, box);
-    if (status == PHI_OK) phi__known_move(rec, box, false);
-    return status;
-}
-
 static bool phi__recorder_config(phi__loop_box *loop, const phi_message *message) {
     if (loop->pub.config != NULL || message->role != PHI_ROLE_ASSISTANT) return true;
     loop->pub.config = phi__session_config_of(loop->box, loop->pub.loop_id, message);
@@ -364,17 +346,6 @@ static bool phi__recorder_end(phi_recorder *rec, phi__loop_box *loop, const phi_
 }
 
 /* ---- turns ---- */
-
-static void phi__recorder_turn_start(phi__loop_box *loop, const phi_event *ev) {
-    memset(&loop->turn, 0, sizeof loop->turn);
-    loop->turn.loop_id = loop->pub.loop_id;
-    loop->turn.turn_index = ev->turn_index;
-    loop->turn.trigger = ev->trigger;
-    loop->turn.started_ms = ev->timestamp_ms;
-    loop->input = NULL;
-    loop->input_cap = 0;
-    loop->in_turn = true;
-}
 
 static bool phi__recorder_message(phi__loop_box *loop, const phi_event *ev) {
     const phi_message *message = ev->message;
@@ -421,15 +392,6 @@ static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
     return true;
 }
 
-/* The payload is a part of the event's text, which is kept already. */
-static void phi__recorder_request(phi__loop_box *loop) {
-    phi_str json = loop->pub.events[loop->pub.event_count - 1].json;
-    phi__json_found found;
-    if (loop->in_turn && phi__json_cursor_find(json, "payload", &found) == PHI_OK &&
-        found.type == PHI_JSON_OBJECT)
-        loop->turn.request = found.raw;
-}
-
 /* ---- groups ---- */
 
 /* The loop of that id in the session, pending where it is new. NULL: no memory. */
@@ -470,25 +432,6 @@ static bool phi__recorder_group(phi_recorder *rec, phi__session_box *box, const 
     return ids != NULL;
 }
 
-static phi_status phi__recorder_selected(phi_recorder *rec, const phi_event *ev) {
-    const phi_parallel *p = ev->parallel;
-    phi__loop_box *winner =
-        p->selected_loop_id.len > 0 ? phi__links_anywhere(rec, p->selected_loop_id) : NULL;
-    phi_loop_group *of = winner != NULL ? winner->pub.group : NULL;
-    phi_str id = {NULL, 0};
-    if (of == NULL) return PHI_OK;
-    if (!phi__session_keep(winner->box, p->selected_loop_id, &id)) return PHI_NO_MEMORY;
-    for (size_t i = 0; i < of->loop_count; i++) {
-        const phi_loop_record *loop = phi__session_get_loop(&winner->box->pub, of->loop_ids[i]);
-        if (loop == NULL || loop->group == NULL) continue;
-        loop->group->selected_loop_id = id;
-        loop->group->selected_index = p->selected_index;
-        loop->group->evaluation_usage = p->evaluation_usage;
-        loop->group->is_selected = loop == &winner->pub;
-    }
-    return PHI_OK;
-}
-
 /* ---- any event ---- */
 
 static bool phi__recorder_is_delta(phi_event_kind kind) {
@@ -504,10 +447,27 @@ static bool phi__recorder_wanted(const phi_recorder *rec, phi_event_kind kind) {
 static bool phi__recorder_apply(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
     switch ((int)ev->kind) {
     case PHI_EV_AGENT_END: return phi__recorder_end(rec, loop, ev);
-    case PHI_EV_TURN_START: phi__recorder_turn_start(loop, ev); return true;
+    case PHI_EV_TURN_START:
+        memset(&loop->turn, 0, sizeof loop->turn);
+        loop->turn.loop_id = loop->pub.loop_id;
+        loop->turn.turn_index = ev->turn_index;
+        loop->turn.trigger = ev->trigger;
+        loop->turn.started_ms = ev->timestamp_ms;
+        loop->input = NULL;
+        loop->input_cap = 0;
+        loop->in_turn = true;
+        return true;
     case PHI_EV_TURN_END: return phi__recorder_turn_end(loop, ev);
     case PHI_EV_MESSAGE_END: return phi__recorder_message(loop, ev);
-    case PHI_EV_TURN_REQUEST: phi__recorder_request(loop); return true;
+    case PHI_EV_TURN_REQUEST: {
+        /* The payload is a part of the event's text, which is kept already. */
+        phi_str json = loop->pub.events[loop->pub.event_count - 1].json;
+        phi__json_found found;
+        if (loop->in_turn && phi__json_cursor_find(json, "payload", &found) == PHI_OK &&
+            found.type == PHI_JSON_OBJECT)
+            loop->turn.request = found.raw;
+    }
+        return true;
     case PHI_EV_TOOL_END: return ev->child_loop_id.len == 0 || phi__links_spawn(rec, loop, ev);
     default: return true;
     }
@@ -526,7 +486,24 @@ static phi_status phi__recorder_late(phi_recorder *rec, const phi_event *ev) {
 
 /* `ev` was read from `json`; kind 0: of a type that is not known. */
 static phi_status phi__recorder_event(phi_recorder *rec, const phi_event *ev, phi_str json) {
-    if (ev->kind == PHI_EV_AGENT_START) return phi__recorder_start(rec, ev, json);
+    if (ev->kind == PHI_EV_AGENT_START) {
+        phi_str id = ev->loop->session_id;
+        bool made = false;
+        if (ev->loop_id.len == 0) return PHI_OK;
+        if (id.len == 0) id = phi__session_id_of(ev->loop_id);
+        phi__session_box *box = phi__known_session(rec, id);
+        if (box != NULL && box->pub.rejected) return PHI_OK;
+        if (box == NULL) {
+            box = phi__recorder_new_session(rec, id, ev->timestamp_ms);
+            if (box == NULL) return PHI_NO_MEMORY;
+            made = true;
+        }
+        phi_status status = phi__recorder_begin(rec, box, ev, json);
+        if (status != PHI_OK && made) phi__recorder_forget(rec, box);
+        if (status == PHI_OK) phi__known_move(rec, box, false);
+        return status;
+    }
+
     if (ev->kind == PHI_EV_PARALLEL_START) {
         phi__session_box *box = phi__known_session(rec, ev->parallel->session_id);
         if (ev->parallel->session_id.len == 0 || ev->parallel->loop_count == 0) return PHI_OK;
@@ -537,7 +514,25 @@ static phi_status phi__recorder_event(phi_recorder *rec, const phi_event *ev, ph
         phi__known_move(rec, box, false);
         return phi__recorder_group(rec, box, ev) ? PHI_OK : PHI_NO_MEMORY;
     }
-    if (ev->kind == PHI_EV_PARALLEL_END) return phi__recorder_selected(rec, ev);
+    if (ev->kind == PHI_EV_PARALLEL_END) {
+        const phi_parallel *p = ev->parallel;
+        phi__loop_box *winner =
+            p->selected_loop_id.len > 0 ? phi__links_anywhere(rec, p->selected_loop_id) : NULL;
+        phi_loop_group *of = winner != NULL ? winner->pub.group : NULL;
+        phi_str id = {NULL, 0};
+        if (of == NULL) return PHI_OK;
+        if (!phi__session_keep(winner->box, p->selected_loop_id, &id)) return PHI_NO_MEMORY;
+        for (size_t i = 0; i < of->loop_count; i++) {
+            const phi_loop_record *loop = phi__session_get_loop(&winner->box->pub, of->loop_ids[i]);
+            if (loop == NULL || loop->group == NULL) continue;
+            loop->group->selected_loop_id = id;
+            loop->group->selected_index = p->selected_index;
+            loop->group->evaluation_usage = p->evaluation_usage;
+            loop->group->is_selected = loop == &winner->pub;
+        }
+        return PHI_OK;
+    }
+
     phi__loop_box *loop = phi__known_running(rec, ev->loop_id);
     if (loop == NULL) return phi__recorder_late(rec, ev);
     uint64_t sequence = loop->sequence++;

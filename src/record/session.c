@@ -169,45 +169,6 @@ static void phi__session_put(const phi_loop_record **out, size_t cap, size_t *co
     ++*count;
 }
 
-static size_t phi__session_roots(const phi_session *session, const phi_loop_record **out,
-                                 size_t cap) {
-    size_t n = 0;
-    for (size_t i = 0; i < session->loop_count; i++) {
-        phi_str parent = session->loops[i]->parent_loop_id;
-        if (parent.len == 0 || phi__session_get_loop(session, parent) == NULL)
-            phi__session_put(out, cap, &n, session->loops[i]);
-    }
-    return n;
-}
-
-static size_t phi__session_itself(const phi_session *session, phi_str loop_id,
-                                  const phi_loop_record **out, size_t cap) {
-    const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
-    size_t n = 0;
-    if (loop != NULL) phi__session_put(out, cap, &n, loop);
-    return n;
-}
-
-static size_t phi__session_children(const phi_session *session, phi_str loop_id,
-                                    const phi_loop_record **out, size_t cap) {
-    size_t n = 0;
-    for (size_t i = 0; loop_id.len > 0 && i < session->loop_count; i++)
-        if (phi_str_equal(session->loops[i]->parent_loop_id, loop_id))
-            phi__session_put(out, cap, &n, session->loops[i]);
-    return n;
-}
-
-static size_t phi__session_siblings(const phi_session *session, phi_str loop_id,
-                                    const phi_loop_record **out, size_t cap) {
-    const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
-    size_t n = 0;
-    for (size_t i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count; i++) {
-        const phi_loop_record *one = phi__session_get_loop(session, loop->group->loop_ids[i]);
-        if (one != NULL) phi__session_put(out, cap, &n, one);
-    }
-    return n;
-}
-
 /* The parent in the session; NULL: it begins here. */
 static const phi_loop_record *phi__session_up(const phi_session *session,
                                               const phi_loop_record *loop) {
@@ -228,26 +189,55 @@ static size_t phi__session_height(const phi_session *session, const phi_loop_rec
     }
 }
 
-static size_t phi__session_way(const phi_session *session, phi_str loop_id,
-                               const phi_loop_record **out, size_t cap) {
-    const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
-    size_t n = loop != NULL ? phi__session_height(session, loop) : 0, i = n;
-    while (i-- > 0) {
-        if (out != NULL && i < cap) out[i] = loop;
-        loop = phi__session_up(session, loop);
-    }
-    return n;
-}
-
 PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
                                  phi_str loop_id, const phi_loop_record **out, size_t cap) {
     if (session == NULL) return 0;
     switch (which) {
-    case PHI_LOOP_ROOTS: return phi__session_roots(session, out, cap);
-    case PHI_LOOP_ITSELF: return phi__session_itself(session, loop_id, out, cap);
-    case PHI_LOOP_CHILDREN: return phi__session_children(session, loop_id, out, cap);
-    case PHI_LOOP_SIBLINGS: return phi__session_siblings(session, loop_id, out, cap);
-    case PHI_LOOP_CHAIN: return phi__session_way(session, loop_id, out, cap);
+    case PHI_LOOP_ROOTS: {
+        size_t n = 0;
+        for (size_t i = 0; i < session->loop_count; i++) {
+            phi_str parent = session->loops[i]->parent_loop_id;
+            if (parent.len == 0 || phi__session_get_loop(session, parent) == NULL)
+                phi__session_put(out, cap, &n, session->loops[i]);
+        }
+        return n;
+    }
+
+    case PHI_LOOP_ITSELF: {
+        const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
+        size_t n = 0;
+        if (loop != NULL) phi__session_put(out, cap, &n, loop);
+        return n;
+    }
+
+    case PHI_LOOP_CHILDREN: {
+        size_t n = 0;
+        for (size_t i = 0; loop_id.len > 0 && i < session->loop_count; i++)
+            if (phi_str_equal(session->loops[i]->parent_loop_id, loop_id))
+                phi__session_put(out, cap, &n, session->loops[i]);
+        return n;
+    }
+
+    case PHI_LOOP_SIBLINGS: {
+        const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
+        size_t n = 0;
+        for (size_t i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count;
+             i++) {
+            const phi_loop_record *one = phi__session_get_loop(session, loop->group->loop_ids[i]);
+            if (one != NULL) phi__session_put(out, cap, &n, one);
+        }
+        return n;
+    }
+
+    case PHI_LOOP_CHAIN: {
+        const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
+        size_t n = loop != NULL ? phi__session_height(session, loop) : 0, i = n;
+        while (i-- > 0) {
+            if (out != NULL && i < cap) out[i] = loop;
+            loop = phi__session_up(session, loop);
+        }
+        return n;
+    }
     }
     return 0;
 }

@@ -281,11 +281,6 @@ PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id
     return phi__pruned_find(way, scratch, kept);
 }
 
-/* True if prunes took message `at` of the way's loop i. */
-static bool phi__way_gone(const phi__way_way *way, size_t i, size_t at) {
-    return way->marks != NULL && way->marks[i][at].gone;
-}
-
 /* True if the section has these messages, in their order, with other texts at most. */
 static bool phi__way_one_by_one(const phi_message *messages, size_t count,
                                 const phi_block_section *section) {
@@ -737,7 +732,8 @@ static void phi__import_recent(phi__session_import *s, size_t start, size_t from
     }
     for (size_t i = from; i < end; i++) {
         phi_span *span = &s->spans[s->span_count];
-        if (phi__way_gone(&s->way, 0, i - start) ||
+        /* True if prunes took message `at` of the way's loop i. */
+        if ((s->way.marks != NULL && s->way.marks[0][(i - start)].gone) ||
             phi__import_same(&s->messages[i], &section->messages[i - from]))
             continue;
         s->span_count++;

@@ -275,26 +275,6 @@ static void phi__session_put_event(phi__session_writer *w, phi_str json) {
     phi_arena_reset(w->scratch, mark);
 }
 
-static void phi__session_put_events(phi__session_writer *w, const phi_loop_record *loop) {
-    bool all = (w->flags & PHI_SESSION_OWN_EVENTS) != 0;
-    phi__records_raw(&w->out, "events", "[");
-    for (size_t i = 0; i < loop->event_count; i++) {
-        phi_str json = loop->events[i].json;
-        phi__json_found type;
-        if (!all && !phi__session_put_is_common(json)) continue;
-        if (phi__json_cursor_find(json, "type", &type) == PHI_OK &&
-            phi__str_is(type.raw, "TurnRequest") && phi__session_put_is_own(w, json))
-            continue;
-        phi__json_write_comma(&w->out);
-        phi__buf_char(&w->out, '{');
-        phi__records_u64(&w->out, "sequence", loop->events[i].sequence);
-        phi__json_write_key(&w->out, PHI__LIT("event"));
-        phi__session_put_event(w, json);
-        phi__buf_char(&w->out, '}');
-    }
-    phi__buf_char(&w->out, ']');
-}
-
 static void phi__session_put_group(phi__session_writer *w, const phi_loop_group *group) {
     if (group == NULL) {
         phi__records_raw(&w->out, "parallel_group", "null");
@@ -360,7 +340,24 @@ static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record 
     phi__message_put_usage(&w->out, &loop->usage);
     if (!phi__message_put_json(&w->out, "metadata", loop->metadata, true, w->scratch))
         phi__records_option(&w->out, "metadata", loop->metadata);
-    phi__session_put_events(w, loop);
+    bool all = (w->flags & PHI_SESSION_OWN_EVENTS) != 0;
+    phi__records_raw(&w->out, "events", "[");
+    for (size_t i = 0; i < loop->event_count; i++) {
+        phi_str json = loop->events[i].json;
+        phi__json_found type;
+        if (!all && !phi__session_put_is_common(json)) continue;
+        if (phi__json_cursor_find(json, "type", &type) == PHI_OK &&
+            phi__str_is(type.raw, "TurnRequest") && phi__session_put_is_own(w, json))
+            continue;
+        phi__json_write_comma(&w->out);
+        phi__buf_char(&w->out, '{');
+        phi__records_u64(&w->out, "sequence", loop->events[i].sequence);
+        phi__json_write_key(&w->out, PHI__LIT("event"));
+        phi__session_put_event(w, json);
+        phi__buf_char(&w->out, '}');
+    }
+    phi__buf_char(&w->out, ']');
+
     phi__event_put_ids(&w->out, "children_loop_ids", loop->children, loop->child_count);
     phi__records_raw(&w->out, "child_loop_refs", "[");
     for (size_t i = 0; i < loop->spawned_count; i++) {

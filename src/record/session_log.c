@@ -504,33 +504,6 @@ static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_
     return record != NULL ? phi__session_loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
 }
 
-static bool phi__session_log_begin(phi__session_box *box, const phi_entry *entry) {
-    phi__loop_box *loop = phi__session_loop(box);
-    const phi_loop_info *info = entry->loop;
-    if (loop == NULL) return false;
-    phi_loop_record *to = &loop->pub;
-    if (!phi__session_keep(box, entry->loop_id, &to->loop_id)) return false;
-    if (info != NULL) {
-        to->continuation = info->continuation;
-        if (!phi__session_keep(box, info->session_id, &to->session_id) ||
-            !phi__session_keep(box, info->agent_id, &to->agent_id) ||
-            !phi__session_keep(box, info->parent_loop_id, &to->parent_loop_id) ||
-            !phi__session_keep(box, info->tag, &to->tag) ||
-            !phi__session_keep(box, info->metadata, &to->metadata))
-            return false;
-    }
-    to->started_ms = entry->at_ms;
-    to->status = PHI_LOOP_RUNNING;
-    phi__session_add(box, loop);
-    if (box->pub.loop_count == 1) {
-        box->pub.session_id = to->session_id;
-        box->pub.agent_id = to->agent_id;
-        box->pub.created_ms = box->pub.formation.at_ms = entry->at_ms;
-    }
-    box->pub.last_active_ms = entry->at_ms;
-    return phi__session_chain(box, loop);
-}
-
 /* Arrays of messages grow with the log; `cap` is counted beside them. */
 static bool phi__session_log_push(phi__session_box *box, const phi_message **list, size_t *count,
                                   size_t *cap, const phi_message *message) {
@@ -573,15 +546,6 @@ static void phi__session_log_forget(phi__loop_box *loop) {
     loop->in_turn = false;
 }
 
-static void phi__session_log_turn_start(phi__loop_box *loop, const phi_entry *entry) {
-    if (loop->in_turn) phi__session_log_forget(loop);
-    loop->turn.loop_id = loop->pub.loop_id;
-    loop->turn.turn_index = entry->turn_index;
-    loop->turn.trigger = entry->trigger;
-    loop->turn.started_ms = entry->at_ms;
-    loop->in_turn = true;
-}
-
 static bool phi__session_log_turn_end(phi__session_box *box, phi__loop_box *loop,
                                       const phi_entry *entry) {
     phi_loop_record *to = &loop->pub;
@@ -598,14 +562,6 @@ static bool phi__session_log_turn_end(phi__session_box *box, phi__loop_box *loop
     turns[to->turn_count++] = loop->turn;
     phi__session_log_forget(loop);
     return true;
-}
-
-static void phi__session_log_end(phi__loop_box *loop, const phi_entry *entry) {
-    if (entry->usage != NULL) loop->pub.usage = *entry->usage;
-    loop->pub.ended_ms = entry->at_ms;
-    loop->pub.has_ended = true;
-    loop->pub.status = entry->status == PHI_REJECTED ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED;
-    loop->in_turn = false;
 }
 
 static bool phi__session_log_spawn(phi__session_box *box, phi__loop_box *loop,
@@ -681,7 +637,33 @@ static phi_status phi__session_log_revoke(phi__session_box *box, const phi_threa
 }
 
 static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry) {
-    if (entry->kind == PHI_ENTRY_LOOP_START) return phi__session_log_begin(box, entry);
+    if (entry->kind == PHI_ENTRY_LOOP_START) {
+        phi__loop_box *loop = phi__session_loop(box);
+        const phi_loop_info *info = entry->loop;
+        if (loop == NULL) return false;
+        phi_loop_record *to = &loop->pub;
+        if (!phi__session_keep(box, entry->loop_id, &to->loop_id)) return false;
+        if (info != NULL) {
+            to->continuation = info->continuation;
+            if (!phi__session_keep(box, info->session_id, &to->session_id) ||
+                !phi__session_keep(box, info->agent_id, &to->agent_id) ||
+                !phi__session_keep(box, info->parent_loop_id, &to->parent_loop_id) ||
+                !phi__session_keep(box, info->tag, &to->tag) ||
+                !phi__session_keep(box, info->metadata, &to->metadata))
+                return false;
+        }
+        to->started_ms = entry->at_ms;
+        to->status = PHI_LOOP_RUNNING;
+        phi__session_add(box, loop);
+        if (box->pub.loop_count == 1) {
+            box->pub.session_id = to->session_id;
+            box->pub.agent_id = to->agent_id;
+            box->pub.created_ms = box->pub.formation.at_ms = entry->at_ms;
+        }
+        box->pub.last_active_ms = entry->at_ms;
+        return phi__session_chain(box, loop);
+    }
+
     if (entry->kind == PHI_ENTRY_NOTE && phi__str_is(entry->note_kind, PHI_NOTE_PARALLEL))
         return phi__session_groups_note(box, entry->note);
     phi__loop_box *loop =
@@ -690,9 +672,22 @@ static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry
     switch ((int)entry->kind) {
     case PHI_ENTRY_MESSAGE:
         return entry->message == NULL || phi__session_log_message(box, loop, entry->message);
-    case PHI_ENTRY_TURN_START: phi__session_log_turn_start(loop, entry); return true;
+    case PHI_ENTRY_TURN_START:
+        if (loop->in_turn) phi__session_log_forget(loop);
+        loop->turn.loop_id = loop->pub.loop_id;
+        loop->turn.turn_index = entry->turn_index;
+        loop->turn.trigger = entry->trigger;
+        loop->turn.started_ms = entry->at_ms;
+        loop->in_turn = true;
+        return true;
     case PHI_ENTRY_TURN_END: return phi__session_log_turn_end(box, loop, entry);
-    case PHI_ENTRY_LOOP_END: phi__session_log_end(loop, entry); return true;
+    case PHI_ENTRY_LOOP_END:
+        if (entry->usage != NULL) loop->pub.usage = *entry->usage;
+        loop->pub.ended_ms = entry->at_ms;
+        loop->pub.has_ended = true;
+        loop->pub.status = entry->status == PHI_REJECTED ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED;
+        loop->in_turn = false;
+        return true;
     case PHI_ENTRY_SPAWN: return phi__session_log_spawn(box, loop, entry);
     case PHI_ENTRY_REWRITE:
         return !phi__session_log_is_prune(entry->rewrite) ||

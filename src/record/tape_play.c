@@ -86,25 +86,6 @@ static phi_str phi__match_member(phi_arena *arena, const phi_json *root, const c
     return out;
 }
 
-static void phi__match_other(phi__tape *tape, const phi__tape_line *line, const phi_json *then,
-                             const phi_json *now, const char *what) {
-    char words[100];
-    phi_str a = phi_json_str(phi_json_get(then, "body"), "");
-    phi_str b = phi_json_str(phi_json_get(now, "body"), "");
-    (void)snprintf(words, sizeof words, "request %u: %s", (unsigned)line->x, what);
-    if (strcmp(what, "the body") == 0 && phi_json_get(then, "body") != NULL) {
-        size_t i = 0;
-        while (i < a.len && i < b.len && a.at[i] == b.at[i]) i++;
-        size_t at = i;
-        a = phi__match_from(a, at);
-        b = phi__match_from(b, at);
-    } else {
-        a = phi__match_member(&tape->arena, then, what);
-        b = phi__match_member(&tape->arena, now, what);
-    }
-    phi__match_diverge(tape, (size_t)(line - tape->index.lines), words, a, b);
-}
-
 PHI__FN const phi_json *phi__match_request(phi__tape *tape, phi_arena *arena,
                                            const phi_request *request) {
     phi_json *root = NULL;
@@ -137,8 +118,23 @@ PHI__FN phi__tape_line *phi__match_find(phi__tape *tape, const phi_json *now) {
         const phi_json *then = phi__tape_read_tree(tape, first);
         if (then == NULL)
             phi__match_no_memory(tape);
-        else if (!phi__match_same(then, now, &what))
-            phi__match_other(tape, first, then, now, what);
+        else if (!phi__match_same(then, now, &what)) {
+            char words[100];
+            phi_str a = phi_json_str(phi_json_get(then, "body"), "");
+            phi_str b = phi_json_str(phi_json_get(now, "body"), "");
+            (void)snprintf(words, sizeof words, "request %u: %s", (unsigned)first->x, what);
+            if (strcmp(what, "the body") == 0 && phi_json_get(then, "body") != NULL) {
+                size_t i = 0;
+                while (i < a.len && i < b.len && a.at[i] == b.at[i]) i++;
+                size_t at = i;
+                a = phi__match_from(a, at);
+                b = phi__match_from(b, at);
+            } else {
+                a = phi__match_member(&tape->arena, then, what);
+                b = phi__match_member(&tape->arena, now, what);
+            }
+            phi__match_diverge(tape, (size_t)(first - tape->index.lines), words, a, b);
+        }
     }
     return NULL;
 }
@@ -328,28 +324,6 @@ static phi__toolcall *phi__play_call(const phi__tape *tape, const phi_json *root
     return NULL;
 }
 
-static phi__played phi__play_result(phi__tape *tape, const phi__tape_line *line,
-                                    const phi_json *root) {
-    phi__toolcall *call = phi__play_call(tape, root);
-    size_t at = (size_t)(line - tape->index.lines);
-    if (call == NULL) {
-        phi__match_diverge(tape, at, "the result of a tool",
-                           phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS)),
-                           phi_str_of("no such call is waiting for a result"));
-        return PHI__TAPE_PLAY_STOP;
-    }
-    bool runs = call->started && phi__play_runs(tape, call);
-    if (runs && call->held == NULL) return PHI__TAPE_PLAY_LATER;
-    phi_message *message = phi__tape_read_result(tape, root);
-    if (message == NULL) {
-        phi__match_no_memory(tape);
-        return PHI__TAPE_PLAY_STOP;
-    }
-    if (runs) phi__match_compare(tape, at, call, message);
-    (void)phi__tape_result_settle(call, message);
-    return tape->off ? PHI__TAPE_PLAY_STOP : PHI__PLAYED;
-}
-
 /* The line's arena is put aside: a hook of the update may give a result, whose line is read. */
 static void phi__play_update(phi__tape *tape, const phi_json *root) {
     phi__toolcall *call = phi__play_call(tape, root);
@@ -395,7 +369,28 @@ static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
         phi__match_no_memory(tape);
         return PHI__TAPE_PLAY_STOP;
     }
-    if (line->kind == PHI__TAPE_RESULT) return phi__play_result(tape, line, root);
+    if (line->kind == PHI__TAPE_RESULT) {
+        phi__toolcall *call = phi__play_call(tape, root);
+        size_t at = (size_t)(line - tape->index.lines);
+        if (call == NULL) {
+            phi__match_diverge(
+                tape, at, "the result of a tool",
+                phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS)),
+                phi_str_of("no such call is waiting for a result"));
+            return PHI__TAPE_PLAY_STOP;
+        }
+        bool runs = call->started && phi__play_runs(tape, call);
+        if (runs && call->held == NULL) return PHI__TAPE_PLAY_LATER;
+        phi_message *message = phi__tape_read_result(tape, root);
+        if (message == NULL) {
+            phi__match_no_memory(tape);
+            return PHI__TAPE_PLAY_STOP;
+        }
+        if (runs) phi__match_compare(tape, at, call, message);
+        (void)phi__tape_result_settle(call, message);
+        return tape->off ? PHI__TAPE_PLAY_STOP : PHI__PLAYED;
+    }
+
     if (line->kind != PHI__TAPE_UPDATE) return phi__playreq_answer(tape, line, root);
     phi__play_update(tape, root);
     return PHI__PLAYED;
@@ -495,29 +490,6 @@ static bool phi__play_waits(const phi__tape *tape) {
     return false;
 }
 
-/* Nothing of the tape counts any more: what waits for it fails, and time leaps. */
-static void phi__play_off(phi__tape *tape) {
-    const char *words = tape->parted.yes ? "the replay has diverged from the recording"
-                                         : "the replay found no memory";
-    uint64_t next = phi__io_next_timer_us(tape->rt->io);
-    for (size_t n = 0; n < tape->flows.count; n++) {
-        if (!tape->flows.at[n].live) continue;
-        tape->flows.at[n].live = false;
-        (void)phi__transfer_end_now(tape->flows.at[n].transfer, PHI_CANCELLED, words);
-    }
-    for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
-        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
-        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-        if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
-        if (call->held != NULL)
-            (void)phi__tape_result_settle(call, call->held);
-        else if (call->started && !phi__play_runs(tape, call))
-            phi__call_fail(call, words);
-    }
-    if (tape->rt->ready.first == NULL && next != UINT64_MAX) phi__play_set(tape, next);
-    (void)phi__io_timers(tape->rt->io, INT_MAX);
-}
-
 /* The tape is over; so are the empty steps behind its last line. */
 static void phi__play_ends(phi__tape *tape) {
     phi_runtime *rt = tape->rt;
@@ -588,8 +560,29 @@ static void phi__play_begin(phi_tape *base) {
             phi__play_time(tape, line);
         }
     }
-    if (tape->off)
-        phi__play_off(tape);
+    if (tape->off) {
+        /* Nothing of the tape counts any more: what waits for it fails, and time leaps. */
+        const char *words = tape->parted.yes ? "the replay has diverged from the recording"
+                                             : "the replay found no memory";
+        uint64_t next = phi__io_next_timer_us(tape->rt->io);
+        for (size_t n = 0; n < tape->flows.count; n++) {
+            if (!tape->flows.at[n].live) continue;
+            tape->flows.at[n].live = false;
+            (void)phi__transfer_end_now(tape->flows.at[n].transfer, PHI_CANCELLED, words);
+        }
+        for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
+            phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
+            phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
+            if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
+            if (call->held != NULL)
+                (void)phi__tape_result_settle(call, call->held);
+            else if (call->started && !phi__play_runs(tape, call))
+                phi__call_fail(call, words);
+        }
+        if (tape->rt->ready.first == NULL && next != UINT64_MAX) phi__play_set(tape, next);
+        (void)phi__io_timers(tape->rt->io, INT_MAX);
+    }
+
     else
         phi__play_let_in(tape, false);
 }

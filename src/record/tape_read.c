@@ -131,49 +131,22 @@ PHI__FN void phi__tape_secret_add_proxy(phi__tape *tape, const phi__http *http) 
     phi__tape_secret_kept(tape);
 }
 
-static void phi__tape_secret_drop_cookies(phi__buf *out, phi_str headers) {
+PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
+    phi__buf_clear(&tape->bytes);
     while (headers.len > 0) {
         size_t end = phi__str_find(headers, 0, "\n");
         size_t n = end < headers.len ? end + 1 : headers.len;
         phi_str one = phi__str(headers.at, n);
         size_t colon = phi__min(phi__str_find(one, 0, ":"), n);
         if (phi__str_find_nocase(phi__str(one.at, colon), 0, "cookie") != SIZE_MAX) {
-            phi__buf_add(out, one.at, colon);
-            phi__buf_text(out, ": [redacted]\r\n");
+            phi__buf_add(&tape->bytes, one.at, colon);
+            phi__buf_text(&tape->bytes, ": [redacted]\r\n");
         } else
-            phi__buf_add_str(out, one);
+            phi__buf_add_str(&tape->bytes, one);
         headers = phi__str(headers.at + n, headers.len - n);
     }
-}
 
-PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
-    phi__buf_clear(&tape->bytes);
-    phi__tape_secret_drop_cookies(&tape->bytes, headers);
     phi__records_str(line, "headers", phi__buf_str(&tape->bytes));
-    line->failed = line->failed || tape->bytes.failed;
-}
-
-/* Its hash, and the whole of it where that is wanted. */
-static void phi__tape_secret_put_body(phi__tape *tape, phi__buf *line, const phi_request *request,
-                                      bool whole) {
-    char piece[4096];
-    unsigned char hash[32];
-    char hex[PHI__SHA256_HEX];
-    phi__sha256 sha;
-    uint64_t at = 0;
-    size_t n;
-    phi__sha256_begin(&sha);
-    phi__buf_clear(&tape->bytes);
-    while ((n = phi_request_read(request, at, piece, sizeof piece)) > 0) {
-        phi__sha256_add(&sha, piece, n);
-        if (whole) phi__buf_add(&tape->bytes, piece, n);
-        at += n;
-    }
-    phi__sha256_end(&sha, hash);
-    phi__sha256_hex(hash, hex);
-    phi__records_u64(line, "length", at);
-    phi__records_str(line, "sha256", phi__str(hex, sizeof hex));
-    if (whole) phi__records_str(line, "body", phi__buf_str(&tape->bytes));
     line->failed = line->failed || tape->bytes.failed;
 }
 
@@ -197,7 +170,26 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
     }
     phi__buf_char(line, '}');
     phi__tape_secret_kept(tape);
-    phi__tape_secret_put_body(tape, line, request, whole);
+    /* Its hash, and the whole of it where that is wanted. */
+    char piece[4096];
+    unsigned char hash[32];
+    char hex[PHI__SHA256_HEX];
+    phi__sha256 sha;
+    uint64_t at = 0;
+    size_t n;
+    phi__sha256_begin(&sha);
+    phi__buf_clear(&tape->bytes);
+    while ((n = phi_request_read(request, at, piece, sizeof piece)) > 0) {
+        phi__sha256_add(&sha, piece, n);
+        if (whole) phi__buf_add(&tape->bytes, piece, n);
+        at += n;
+    }
+    phi__sha256_end(&sha, hash);
+    phi__sha256_hex(hash, hex);
+    phi__records_u64(line, "length", at);
+    phi__records_str(line, "sha256", phi__str(hex, sizeof hex));
+    if (whole) phi__records_str(line, "body", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
 }
 
 /* ======== Results of tools: given to calls, and written. */

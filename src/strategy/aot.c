@@ -115,33 +115,6 @@ static const phi_aot_options *phi__aot_options(const phi_strategy_env *env) {
     return env->options != NULL ? (const phi_aot_options *)env->options : &defaults;
 }
 
-static void phi__aot_put_system(phi__buf *out, const phi_aot_options *options) {
-    static const char role[] =
-        "You solve problems by searching for the solution yourself, in one text. The pattern has "
-        "four parts: propose first operations that look promising; expand one of them with "
-        "concrete work, every intermediate result written out; step back from a branch as soon as "
-        "it cannot succeed, and try another; finish with an explicit answer line.";
-    phi__buf_text(out, options->system_prompt != NULL ? options->system_prompt : role);
-    phi__buf_text(out, options->style == PHI_AOT_BFS
-                           ? "\n\nSearch breadth first: compare several first operations before "
-                             "you expand one of them further."
-                           : "\n\nSearch depth first: follow one first operation to its end "
-                             "before you try another.");
-    phi__buf_text(out,
-                  "\n\nMark the search with these lines: \"Trying promising first operation:\", "
-                  "\"Trying another promising first operation:\", \"1. operation : (what is "
-                  "left)\", \"Step 1: ...\", and at the end \"answer: ...\".\n\nExamples:");
-    size_t count = options->profile == PHI_AOT_SHORT  ? 1u
-                   : options->profile == PHI_AOT_LONG ? 3u
-                                                      : 2u;
-    bool own = options->examples != NULL && options->example_count > 0;
-    if (own) count = options->example_count;
-    for (size_t i = 0; i < count; i++) {
-        phi__buf_text(out, "\n\n");
-        phi__buf_add_str(out, own ? phi_str_of(options->examples[i]) : phi__aot_example(i));
-    }
-}
-
 /* ---- the machine ---- */
 
 enum { PHI__AOT_IDLE, PHI__AOT_EXPLORING, PHI__AOT_OVER };
@@ -159,7 +132,31 @@ static phi_status phi__aot_ask(phi__aot *a, const phi_strategy_env *env,
     phi__buf text;
     if (command == NULL) return PHI_FULL;
     phi__buf_init(&text, env->scratch->memory);
-    phi__aot_put_system(&text, options);
+    static const char role[] =
+        "You solve problems by searching for the solution yourself, in one text. The pattern has "
+        "four parts: propose first operations that look promising; expand one of them with "
+        "concrete work, every intermediate result written out; step back from a branch as soon as "
+        "it cannot succeed, and try another; finish with an explicit answer line.";
+    phi__buf_text(&text, options->system_prompt != NULL ? options->system_prompt : role);
+    phi__buf_text(&text, options->style == PHI_AOT_BFS
+                             ? "\n\nSearch breadth first: compare several first operations before "
+                               "you expand one of them further."
+                             : "\n\nSearch depth first: follow one first operation to its end "
+                               "before you try another.");
+    phi__buf_text(&text,
+                  "\n\nMark the search with these lines: \"Trying promising first operation:\", "
+                  "\"Trying another promising first operation:\", \"1. operation : (what is "
+                  "left)\", \"Step 1: ...\", and at the end \"answer: ...\".\n\nExamples:");
+    size_t count = options->profile == PHI_AOT_SHORT  ? 1u
+                   : options->profile == PHI_AOT_LONG ? 3u
+                                                      : 2u;
+    bool own = options->examples != NULL && options->example_count > 0;
+    if (own) count = options->example_count;
+    for (size_t i = 0; i < count; i++) {
+        phi__buf_text(&text, "\n\n");
+        phi__buf_add_str(&text, own ? phi_str_of(options->examples[i]) : phi__aot_example(i));
+    }
+
     bool done = phi__machine_text(&text, env->scratch, &command->call.system_prompt);
     phi__buf_text(&text, "Solve this problem with the search that was described. End with a line "
                          "of the form answer: <the solution>\n\nProblem: ");

@@ -145,14 +145,12 @@ static phi_str phi__cot_prompt(bool draft) {
     return draft ? PHI__LIT(drafted) : PHI__LIT(thought);
 }
 
-static const phi_cot_options *phi__cot_options(const phi_strategy_env *env) {
-    static const phi_cot_options defaults = {NULL, 0, false, 0.0, 0};
-    return env->options != NULL ? (const phi_cot_options *)env->options : &defaults;
-}
-
 static phi_status phi__cot_ask(phi__cot *c, bool draft, const phi_strategy_env *env,
                                phi_strategy_commands *out) {
-    const phi_cot_options *options = phi__cot_options(env);
+    static const phi_cot_options defaults = {NULL, 0, false, 0.0, 0};
+
+    const phi_cot_options *options =
+        env->options != NULL ? (const phi_cot_options *)env->options : &defaults;
     phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_ASK);
     if (command == NULL) return PHI_FULL;
     command->call.id = 1;

@@ -198,7 +198,10 @@ static bool phi__gprompt_shown(const phi__got *g, uint32_t i) {
     return g->phase < PHI__GOT_VOTING || g->graph.nodes[i].kept;
 }
 
-static void phi__gprompt_put_graph(const phi__got *g, phi__buf *out) {
+static void phi__gprompt_put(const phi__got *g, const phi_got_options *o, phi__buf *out) {
+    unsigned long wanted = phi__gprompt_wanted(g, o);
+    phi__buf_text(out, "Problem: ");
+    phi__buf_add_str(out, g->graph.nodes[0].content);
     const phi__got_graph *graph = &g->graph;
     bool any = false;
     uint32_t i;
@@ -218,13 +221,7 @@ static void phi__gprompt_put_graph(const phi__got *g, phi__buf *out) {
                         (unsigned long)graph->edges[i].to);
         phi__buf_add_str(out, graph->edges[i].text);
     }
-}
 
-static void phi__gprompt_put(const phi__got *g, const phi_got_options *o, phi__buf *out) {
-    unsigned long wanted = phi__gprompt_wanted(g, o);
-    phi__buf_text(out, "Problem: ");
-    phi__buf_add_str(out, g->graph.nodes[0].content);
-    phi__gprompt_put_graph(g, out);
     switch (g->phase) {
     case PHI__GOT_CONNECTING: phi__buf_text(out, "\n\nName the connections."); break;
     case PHI__GOT_VOTING: phi__buf_text(out, "\n\nWhich thought solves the problem best?"); break;
@@ -610,17 +607,6 @@ static phi_status phi__got_thoughts(phi__got *g, const phi_got_options *o,
     return phi__got_next(g, o, env, out);
 }
 
-static phi_status phi__got_connections(phi__got *g, const phi_got_options *o, phi_str text,
-                                       const phi_strategy_env *env, phi_strategy_commands *out) {
-    uint32_t left = 4 * g->graph.count; /* lines that are read: more say nothing */
-    phi__got_edge edge;
-    size_t at = 0;
-    text = phi__parse_tail(text);
-    while (left-- > 0 && phi__got_parse_connection(text, &at, &edge))
-        if (!phi__graph_connect(&g->graph, env->arena, &edge)) return PHI_NO_MEMORY;
-    return phi__got_next(g, o, env, out);
-}
-
 static phi_status phi__got_vote(phi__got *g, const phi_got_options *o, phi_str text,
                                 const phi_strategy_env *env, phi_strategy_commands *out) {
     uint32_t vote = phi__got_parse_vote(phi__parse_tail(text));
@@ -651,32 +637,6 @@ static phi_status phi__got_weights(phi__got *g, const phi_got_options *o, phi_st
     return phi__got_enter(g, o, PHI__GOT_AGGREGATING, env, out);
 }
 
-static phi_status phi__got_composed(phi__got *g, const phi_got_options *o,
-                                    const phi_strategy_event *event, const phi_strategy_env *env,
-                                    phi_strategy_commands *out) {
-    phi_str text = phi__str_trim(event->text);
-    if (text.len > 0) {
-        if (!phi__graph_add(&g->graph, env->arena, 0, text)) return PHI_NO_MEMORY;
-        g->graph.answer = g->graph.count - 1;
-        g->graph.nodes[g->graph.answer].stop_reason = event->stop_reason;
-        /* Edges to the answer from the thoughts that it was composed of. */
-        phi__got_graph *graph = &g->graph;
-        phi_arena *arena = env->arena;
-        bool weighed = false;
-        for (uint32_t i = 1; i < graph->count; i++)
-            weighed = weighed || graph->nodes[i].weight > 0.0;
-        for (uint32_t i = 1; i < graph->count; i++) {
-            if (!graph->nodes[i].kept || (weighed && !(graph->nodes[i].weight > 0.0))) continue;
-            phi__got_edge edge = PHI_ZERO;
-            edge.from = i;
-            edge.to = graph->answer;
-            edge.kind = PHI__GOT_AGGREGATES;
-            if (!phi__graph_connect(graph, arena, &edge)) return PHI_NO_MEMORY;
-        }
-    }
-    return phi__got_finish(g, o, text.len > 0 ? "aggregated" : "no_answer", env, out);
-}
-
 /* ---- the machine ---- */
 
 static phi_status phi__got_on(void *state, const phi_strategy_event *event,
@@ -697,10 +657,43 @@ static phi_status phi__got_on(void *state, const phi_strategy_event *event,
     if (event->kind == PHI_STRATEGY_ANSWER) {
         switch (g->phase) {
         case PHI__GOT_GENERATING: return phi__got_thoughts(g, &o, event, env, out);
-        case PHI__GOT_CONNECTING: return phi__got_connections(g, &o, event->text, env, out);
+        case PHI__GOT_CONNECTING: {
+            phi_str text = event->text;
+            uint32_t left = 4 * g->graph.count; /* lines that are read: more say nothing */
+            phi__got_edge edge;
+            size_t at = 0;
+            text = phi__parse_tail(text);
+            while (left-- > 0 && phi__got_parse_connection(text, &at, &edge))
+                if (!phi__graph_connect(&g->graph, env->arena, &edge)) return PHI_NO_MEMORY;
+            return phi__got_next(g, &o, env, out);
+        }
+
         case PHI__GOT_VOTING: return phi__got_vote(g, &o, event->text, env, out);
         case PHI__GOT_WEIGHING: return phi__got_weights(g, &o, event->text, env, out);
-        default: return phi__got_composed(g, &o, event, env, out);
+        default: {
+            phi_str text = phi__str_trim(event->text);
+            if (text.len > 0) {
+                if (!phi__graph_add(&g->graph, env->arena, 0, text)) return PHI_NO_MEMORY;
+                g->graph.answer = g->graph.count - 1;
+                g->graph.nodes[g->graph.answer].stop_reason = event->stop_reason;
+                /* Edges to the answer from the thoughts that it was composed of. */
+                phi__got_graph *graph = &g->graph;
+                phi_arena *arena = env->arena;
+                bool weighed = false;
+                for (uint32_t i = 1; i < graph->count; i++)
+                    weighed = weighed || graph->nodes[i].weight > 0.0;
+                for (uint32_t i = 1; i < graph->count; i++) {
+                    if (!graph->nodes[i].kept || (weighed && !(graph->nodes[i].weight > 0.0)))
+                        continue;
+                    phi__got_edge edge = PHI_ZERO;
+                    edge.from = i;
+                    edge.to = graph->answer;
+                    edge.kind = PHI__GOT_AGGREGATES;
+                    if (!phi__graph_connect(graph, arena, &edge)) return PHI_NO_MEMORY;
+                }
+            }
+            return phi__got_finish(g, &o, text.len > 0 ? "aggregated" : "no_answer", env, out);
+        }
         }
     }
     if (failure.len == 0) failure = PHI__LIT("a model call failed");

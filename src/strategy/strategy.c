@@ -160,24 +160,6 @@ static uint32_t phi__scall_timeout(const phi__strategy_job *job, const phi_strat
     return timeout != 0 ? timeout : PHI_UNLIMITED;
 }
 
-static void phi__scall_tools(const phi__agent *agent, phi_agent_desc *d) {
-    static const uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL |
-                                   (uint32_t)PHI_HOOK_BEFORE_TOOL_UPDATE |
-                                   (uint32_t)PHI_HOOK_AFTER_TOOL_UPDATE |
-                                   (uint32_t)PHI_HOOK_QUESTION;
-    d->tools = agent->tools->tools; /* the run's, which may not be the agent's */
-    d->tool_count = agent->tools->count;
-    d->tool_options.raw_tools = agent->desc.tool_options.raw_tools;
-    d->tool_options.raw_tool_count = agent->desc.tool_options.raw_tool_count;
-    d->tool_options.defer_percent = agent->desc.tool_options.defer_percent;
-    d->tool_options.mode = agent->desc.tool_options.mode;
-    d->tool_options.batch = agent->desc.tool_options.batch;
-    d->tool_options.timeout_ms = agent->desc.tool_options.timeout_ms;
-    d->hook_points |= agent->desc.hook_points & points;
-    d->tool_options.repeat_warn_after = agent->desc.tool_options.repeat_warn_after;
-    d->tool_options.repeat_stop_after = agent->desc.tool_options.repeat_stop_after;
-}
-
 static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi_strategy_call *call,
                                       uint32_t turns) {
     const phi__agent *agent = job->agent;
@@ -205,7 +187,24 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi_st
     d.retry = agent->desc.retry;
     d.parent = agent->handle;
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
-    if (call->tools) phi__scall_tools(agent, &d);
+    if (call->tools) {
+        static const uint32_t points =
+            (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL |
+            (uint32_t)PHI_HOOK_BEFORE_TOOL_UPDATE | (uint32_t)PHI_HOOK_AFTER_TOOL_UPDATE |
+            (uint32_t)PHI_HOOK_QUESTION;
+        d.tools = agent->tools->tools; /* the run's, which may not be the agent's */
+        d.tool_count = agent->tools->count;
+        d.tool_options.raw_tools = agent->desc.tool_options.raw_tools;
+        d.tool_options.raw_tool_count = agent->desc.tool_options.raw_tool_count;
+        d.tool_options.defer_percent = agent->desc.tool_options.defer_percent;
+        d.tool_options.mode = agent->desc.tool_options.mode;
+        d.tool_options.batch = agent->desc.tool_options.batch;
+        d.tool_options.timeout_ms = agent->desc.tool_options.timeout_ms;
+        d.hook_points |= agent->desc.hook_points & points;
+        d.tool_options.repeat_warn_after = agent->desc.tool_options.repeat_warn_after;
+        d.tool_options.repeat_stop_after = agent->desc.tool_options.repeat_stop_after;
+    }
+
     if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn;
     d.deadlines.decision_ms = agent->run->own.waits_ms;
     d.memory.limit_bytes = agent->desc.memory.limit_bytes;
@@ -217,17 +216,6 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi_st
     d.user_data = agent->desc.user_data;
     d.hook_user_data = agent->desc.hook_user_data;
     return d;
-}
-
-/* The agent's own prompt says who answers, and the strategy's how. */
-static bool phi__scall_system(const phi__strategy_job *job, const phi_strategy_call *call,
-                              phi__buf *out) {
-    phi_str own = job->request->system_prompt;
-    phi__buf_add_str(out, own);
-    if (own.len > 0 && call->system_prompt.len > 0) phi__buf_text(out, "\n\n");
-    phi__buf_add_str(out, call->system_prompt);
-    phi__buf_char(out, '\0');
-    return !out->failed;
 }
 
 /* strategy.c */
@@ -305,7 +293,14 @@ static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *s
     phi__buf system;
     if (job->agent->rt->closing) return PHI_CANCELLED;
     phi__buf_init(&system, &job->agent->memory);
-    if (phi__scall_system(job, call, &system)) {
+    /* The agent's own prompt says who answers, and the strategy's how. */
+    phi_str own = job->request->system_prompt;
+    phi__buf_add_str(&system, own);
+    if (own.len > 0 && call->system_prompt.len > 0) phi__buf_text(&system, "\n\n");
+    phi__buf_add_str(&system, call->system_prompt);
+    phi__buf_char(&system, '\0');
+
+    if (!system.failed) {
         d.system_prompt = system.at;
         child = phi__scall_make(job, &d, saved);
     } else
@@ -369,32 +364,6 @@ static const phi__field phi__scall_fields[] = {
 
 static bool phi__scall_keeps(const phi__strategy_call *call) {
     return call->max_rounds > 0 && call->turns > 0 && phi__find_agent(call->child) != NULL;
-}
-
-/* The calls that go on where they were when a snapshot is restored: those that may have called
-   tools. An array. */
-static void phi__scall_save(const phi__strategy_job *job, phi__buf *out, phi_arena *scratch) {
-    phi__records_raw(out, "calls", "[");
-    for (size_t i = 0; i < job->call_count; i++) {
-        const phi__strategy_call *call = &job->calls[i];
-        phi__strategy_call now = *call;
-        uint64_t elapsed = phi__scall_elapsed(job, call);
-        phi_str text = {NULL, 0};
-        if (!phi__scall_keeps(call)) continue;
-        now.elapsed_ms = elapsed < UINT32_MAX ? (uint32_t)elapsed : UINT32_MAX;
-        if (phi_agent_snapshot(call->child, scratch, &text) != PHI_OK) out->failed = true;
-        phi__json_write_comma(out);
-        phi__buf_char(out, '{');
-        phi__records_put(out, phi__scall_fields, PHI__COUNT(phi__scall_fields), &now);
-        phi__records_u64(out, "status", (uint64_t)(-(int64_t)call->status));
-        phi__records_str(out, "text", phi__buf_str(&call->text));
-        phi__machine_put_usage(out, &call->usage);
-        phi__json_write_comma(out);
-        phi__json_write_key(out, PHI__LIT("agent"));
-        phi__buf_add_str(out, text);
-        phi__buf_char(out, '}');
-    }
-    phi__buf_char(out, ']');
 }
 
 /* Model calls of those that do not, and are made again. */
@@ -645,19 +614,6 @@ static void phi__strategy_tell(phi__strategy_job *job, const phi_strategy_event 
 
 /* ---- the beginning ---- */
 
-/* The user's last messages; of a history that ends otherwise, the last ones that there are. */
-static bool phi__strategy_prompt(const phi_model_request *request, phi_arena *arena,
-                                 phi__buf *out) {
-    size_t to = request->message_count;
-    bool failed = false;
-    while (to > 0 && request->messages[to - 1]->role != PHI_ROLE_USER) to--;
-    for (size_t from = phi__scall_from(request, to); from < to && !failed; from++) {
-        if (out->len > 0) phi__buf_text(out, "\n\n");
-        phi__buf_add_str(out, phi_message_text(request->messages[from], "\n", arena, &failed));
-    }
-    return !failed && !out->failed;
-}
-
 static uint64_t phi__strategy_add(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -766,8 +722,18 @@ static void phi__strategy_begin(phi__strategy_job *job) {
     phi__buf text;
     phi_str prompt = {NULL, 0};
     phi__buf_init(&text, &job->agent->memory);
-    if (!phi__strategy_prompt(job->request, &job->scratch, &text) ||
-        !phi__machine_text(&text, &job->arena, &prompt))
+    /* The user's last messages; of a history that ends otherwise, the last ones that there are. */
+    const phi_model_request *request = job->request;
+    size_t to = request->message_count;
+    bool failed = false;
+    while (to > 0 && request->messages[to - 1]->role != PHI_ROLE_USER) to--;
+    for (size_t from = phi__scall_from(request, to); from < to && !failed; from++) {
+        if (text.len > 0) phi__buf_text(&text, "\n\n");
+        phi__buf_add_str(&text,
+                         phi_message_text(request->messages[from], "\n", &job->scratch, &failed));
+    }
+
+    if (!(!failed && !text.failed) || !phi__machine_text(&text, &job->arena, &prompt))
         job->no_memory = true;
     phi__buf_free(&text);
     /* registered under the protocol of the agent's own model, it would make its own calls */
@@ -800,7 +766,30 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
     phi__json_write_comma(out);
     phi__json_write_key(out, PHI__LIT("state"));
     (void)phi__json_write(out, state, 0);
-    phi__scall_save(job, out, scratch);
+    /* The calls that go on where they were when a snapshot is restored: those that may have called
+   tools. An array. */
+    phi__records_raw(out, "calls", "[");
+    for (size_t i = 0; i < job->call_count; i++) {
+        const phi__strategy_call *call = &job->calls[i];
+        phi__strategy_call now = *call;
+        uint64_t elapsed = phi__scall_elapsed(job, call);
+        phi_str text = {NULL, 0};
+        if (!phi__scall_keeps(call)) continue;
+        now.elapsed_ms = elapsed < UINT32_MAX ? (uint32_t)elapsed : UINT32_MAX;
+        if (phi_agent_snapshot(call->child, scratch, &text) != PHI_OK) out->failed = true;
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_put(out, phi__scall_fields, PHI__COUNT(phi__scall_fields), &now);
+        phi__records_u64(out, "status", (uint64_t)(-(int64_t)call->status));
+        phi__records_str(out, "text", phi__buf_str(&call->text));
+        phi__machine_put_usage(out, &call->usage);
+        phi__json_write_comma(out);
+        phi__json_write_key(out, PHI__LIT("agent"));
+        phi__buf_add_str(out, text);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, ']');
+
     phi__buf_char(out, '}');
 }
 

@@ -279,8 +279,28 @@ static void phi__totres_error(const phi__tot_ending *ending, phi__buf *out) {
     phi__buf_char(out, '}');
 }
 
-static void phi__totres_diagnostics(const phi__tot *t, const phi_tot_options *options,
-                                    const phi__tot_ending *ending, phi__buf *out) {
+static void phi__totres_put(const phi__tot *t, const phi_tot_options *options,
+                            const phi__tot_ending *ending, uint64_t duration_ms, phi_arena *scratch,
+                            phi__buf *out) {
+    phi__buf_char(out, '{');
+    phi__totres_candidates(t, options, scratch, out);
+    phi__machine_put_termination(out, ending->reason,
+                                 !ending->good                          ? "error"
+                                 : t->tree.nodes[t->tree.best].finished ? "completed"
+                                                                        : "unfinished",
+                                 duration_ms, true);
+    phi__records_u64(out, "depth_reached", t->tree.deepest);
+    phi__records_u64(out, "node_count", t->tree.count);
+    phi__buf_char(out, '}');
+    phi__records_raw(out, "tree", "{");
+    phi__records_u64(out, "node_count", t->tree.count);
+    phi__records_u64(out, "frontier_size", t->tree.frontier_count);
+    phi__records_str(out, "traversal_strategy",
+                     options->traversal == PHI_TOT_DFS ? PHI__LIT("dfs") : PHI__LIT("bfs"));
+    phi__records_u64(out, "max_depth", options->max_depth);
+    phi__records_u64(out, "branching_factor", options->branching_factor);
+    phi__buf_char(out, '}');
+    phi__machine_put_usage(out, &t->usage);
     phi__records_raw(out, "diagnostics", "{");
     phi__records_str(out, "parser_mode", t->by_lines ? PHI__LIT("regex") : PHI__LIT("json"));
     phi__records_raw(out, "parse_retries", "{");
@@ -304,31 +324,6 @@ static void phi__totres_diagnostics(const phi__tot *t, const phi_tot_options *op
         phi__records_raw(out, "best_node_id", "null");
     phi__totres_error(ending, out);
     phi__buf_char(out, '}');
-}
-
-static void phi__totres_put(const phi__tot *t, const phi_tot_options *options,
-                            const phi__tot_ending *ending, uint64_t duration_ms, phi_arena *scratch,
-                            phi__buf *out) {
-    phi__buf_char(out, '{');
-    phi__totres_candidates(t, options, scratch, out);
-    phi__machine_put_termination(out, ending->reason,
-                                 !ending->good                          ? "error"
-                                 : t->tree.nodes[t->tree.best].finished ? "completed"
-                                                                        : "unfinished",
-                                 duration_ms, true);
-    phi__records_u64(out, "depth_reached", t->tree.deepest);
-    phi__records_u64(out, "node_count", t->tree.count);
-    phi__buf_char(out, '}');
-    phi__records_raw(out, "tree", "{");
-    phi__records_u64(out, "node_count", t->tree.count);
-    phi__records_u64(out, "frontier_size", t->tree.frontier_count);
-    phi__records_str(out, "traversal_strategy",
-                     options->traversal == PHI_TOT_DFS ? PHI__LIT("dfs") : PHI__LIT("bfs"));
-    phi__records_u64(out, "max_depth", options->max_depth);
-    phi__records_u64(out, "branching_factor", options->branching_factor);
-    phi__buf_char(out, '}');
-    phi__machine_put_usage(out, &t->usage);
-    phi__totres_diagnostics(t, options, ending, out);
 }
 
 /* ---- the machine ---- */
@@ -502,13 +497,6 @@ static phi_str phi__tot_evaluation(void) {
     return PHI__LIT(text);
 }
 
-static phi_str phi__tot_repair(void) {
-    static const char text[] =
-        "You convert a text to strict JSON of a given shape. Keep its content, add nothing, and "
-        "answer with the JSON alone.";
-    return PHI__LIT(text);
-}
-
 static uint32_t phi__tot_wanted(const phi__tot *t, const phi_tot_options *o) {
     uint32_t left = o->max_nodes > t->tree.count ? o->max_nodes - t->tree.count : 0;
     return left < o->branching_factor ? left : o->branching_factor;
@@ -555,7 +543,13 @@ static bool phi__tot_put_prompt(const phi__tot *t, const phi_tot_options *o, phi
 }
 
 static phi_str phi__tot_system(const phi__tot *t, const phi_tot_options *o) {
-    if (t->repairing) return phi__tot_repair();
+    if (t->repairing) {
+        static const char text[] = "You convert a text to strict JSON of a given shape. Keep its "
+                                   "content, add nothing, and "
+                                   "answer with the JSON alone.";
+        return PHI__LIT(text);
+    }
+
     if (t->phase == PHI__TOT_GENERATING)
         return o->generation_prompt != NULL ? phi_str_of(o->generation_prompt)
                                             : phi__tot_generation();
@@ -716,29 +710,6 @@ static void phi__tot_prune(phi__tot *t, const phi_strategy_env *env) {
     t->pending_count = kept;
 }
 
-static phi_status phi__tot_thoughts(phi__tot *t, const phi_tot_options *o,
-                                    const phi_strategy_event *event, const phi_strategy_env *env,
-                                    phi_strategy_commands *out) {
-    phi_str text = event->text;
-    size_t most = phi__min(phi__tot_wanted(t, o), text.len); /* each has a byte */
-    t->pending_count = 0;
-    t->pending = (phi_str *)phi_arena_alloc(env->arena, phi__mul(most + 1, sizeof *t->pending));
-    t->sums = (double *)phi__arena_zero(env->arena, phi__mul(most + 1, sizeof *t->sums));
-    if (t->pending == NULL || t->sums == NULL) return PHI_NO_MEMORY;
-    phi__tot_read read = phi__tot_parse_thoughts(text, env->arena, t->pending, most);
-    if (read.no_memory) return PHI_NO_MEMORY;
-    if (read.count == 0 && !read.none) return phi__tot_unreadable(t, o, text, env, out);
-    t->by_lines = !read.json;
-    t->pending_count = (uint32_t)read.count;
-    const char *last = read.count > 0 ? t->pending[read.count - 1].at : NULL;
-    phi__tot_prune(t, env);
-    t->cut = PHI_STOP_REASON_STOP;
-    if (t->pending_count > 0 && t->pending[t->pending_count - 1].at == last)
-        t->cut = event->stop_reason;
-    if (t->pending_count == 0) return phi__tot_expand(t, o, env, out);
-    return phi__tot_turn_to(t, o, PHI__TOT_EVALUATING, env, out);
-}
-
 /* The best score so far, at the end of the window. False: no memory. */
 static bool phi__tot_remember(phi__tot *t, const phi_tot_options *o, phi_arena *arena) {
     uint32_t more = t->recent_room < 8 ? 8 : t->recent_room * 2;
@@ -833,7 +804,27 @@ static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
                                   out);
         return phi__tot_error(t, &o, event->status, event->message, env, out);
     }
-    if (t->phase == PHI__TOT_GENERATING) return phi__tot_thoughts(t, &o, event, env, out);
+    if (t->phase == PHI__TOT_GENERATING) {
+        phi_str text = event->text;
+        size_t most = phi__min(phi__tot_wanted(t, &o), text.len); /* each has a byte */
+        t->pending_count = 0;
+        t->pending = (phi_str *)phi_arena_alloc(env->arena, phi__mul(most + 1, sizeof *t->pending));
+        t->sums = (double *)phi__arena_zero(env->arena, phi__mul(most + 1, sizeof *t->sums));
+        if (t->pending == NULL || t->sums == NULL) return PHI_NO_MEMORY;
+        phi__tot_read read = phi__tot_parse_thoughts(text, env->arena, t->pending, most);
+        if (read.no_memory) return PHI_NO_MEMORY;
+        if (read.count == 0 && !read.none) return phi__tot_unreadable(t, &o, text, env, out);
+        t->by_lines = !read.json;
+        t->pending_count = (uint32_t)read.count;
+        const char *last = read.count > 0 ? t->pending[read.count - 1].at : NULL;
+        phi__tot_prune(t, env);
+        t->cut = PHI_STOP_REASON_STOP;
+        if (t->pending_count > 0 && t->pending[t->pending_count - 1].at == last)
+            t->cut = event->stop_reason;
+        if (t->pending_count == 0) return phi__tot_expand(t, &o, env, out);
+        return phi__tot_turn_to(t, &o, PHI__TOT_EVALUATING, env, out);
+    }
+
     return phi__tot_scores(t, &o, event->text, env, out);
 }
 

@@ -242,42 +242,37 @@ static void phi__trm_note_score(phi__trm *t, double score) {
     t->best_reason = t->reason;
 }
 
-static bool phi__trm_converged(const phi__trm *t) {
-    double low = t->scores[0], high = t->scores[0];
-    for (uint32_t i = 1; i < t->score_count; i++) {
-        if (t->scores[i] < low) low = t->scores[i];
-        if (t->scores[i] > high) high = t->scores[i];
-    }
-    /* the strategy documents, part E; 0.52 - 0.5 is a little more than 0.02 */
-    return t->score_count == PHI__TRM_WINDOW && high - low < 0.02 + 1e-9;
-}
-
-static phi_status phi__trm_supervised(phi__trm *t, phi_str text, const phi_strategy_env *env,
-                                      phi_strategy_commands *out) {
-    const phi_trm_options *options = phi__trm_options(env);
-    phi__trm_parsed parsed;
-    phi__trm_parse(text, &parsed);
-    if (!phi__arena_str(env->arena, text, &t->feedback)) return PHI_NO_MEMORY;
-    t->supervisions++;
-    if (parsed.has_score)
-        phi__trm_note_score(t, parsed.score);
-    else
-        t->unscored++;
-    if (parsed.has_score && parsed.score >= phi__trm_threshold(options))
-        return phi__trm_end(t, "threshold", PHI_OK, phi__str("", 0), env, out);
-    if (phi__trm_converged(t))
-        return phi__trm_end(t, "converged", PHI_OK, phi__str("", 0), env, out);
-    if (t->supervisions >= phi__trm_most(options))
-        return phi__trm_end(t, "max_supervisions", PHI_OK, phi__str("", 0), env, out);
-    t->steps = 0;
-    return phi__trm_enter(t, PHI__TRM_NOTING, env, out);
-}
-
 static phi_status phi__trm_answered(phi__trm *t, const phi_strategy_event *event,
                                     const phi_strategy_env *env, phi_strategy_commands *out) {
     phi_str text = phi__str_trim(event->text);
     phi__message_add_usage(&t->usage, &event->usage);
-    if (t->phase == PHI__TRM_SUPERVISING) return phi__trm_supervised(t, text, env, out);
+    if (t->phase == PHI__TRM_SUPERVISING) {
+        const phi_trm_options *options = phi__trm_options(env);
+        phi__trm_parsed parsed;
+        phi__trm_parse(text, &parsed);
+        if (!phi__arena_str(env->arena, text, &t->feedback)) return PHI_NO_MEMORY;
+        t->supervisions++;
+        if (parsed.has_score)
+            phi__trm_note_score(t, parsed.score);
+        else
+            t->unscored++;
+        if (parsed.has_score && parsed.score >= phi__trm_threshold(options))
+            return phi__trm_end(t, "threshold", PHI_OK, phi__str("", 0), env, out);
+        double low = t->scores[0], high = t->scores[0];
+        for (uint32_t i = 1; i < t->score_count; i++) {
+            if (t->scores[i] < low) low = t->scores[i];
+            if (t->scores[i] > high) high = t->scores[i];
+        }
+        /* the strategy documents, part E; 0.52 - 0.5 is a little more than 0.02 */
+
+        if (t->score_count == PHI__TRM_WINDOW && high - low < 0.02 + 1e-9)
+            return phi__trm_end(t, "converged", PHI_OK, phi__str("", 0), env, out);
+        if (t->supervisions >= phi__trm_most(options))
+            return phi__trm_end(t, "max_supervisions", PHI_OK, phi__str("", 0), env, out);
+        t->steps = 0;
+        return phi__trm_enter(t, PHI__TRM_NOTING, env, out);
+    }
+
     if (t->phase == PHI__TRM_NOTING) {
         /* Notes without a word leave those before them. */
         bool more = ++t->steps < phi__trm_steps(phi__trm_options(env));

@@ -245,24 +245,6 @@ static phi_str phi__result_error_text(phi_status status, const phi_failure *fail
     return status == PHI_CANCELLED ? PHI__LIT("Cancelled") : phi_str_of(phi_status_text(status));
 }
 
-static void phi__result_details(const phi__child *child, phi_arena *arena, phi__result *out) {
-    char id[PHI__CHILD_ID];
-    phi__buf buf;
-    phi_str text;
-    phi__buf_init(&buf, arena->memory);
-    phi__buf_char(&buf, '{');
-    phi__records_str(&buf, "sub_agent", phi_str_of(child->desc->name));
-    phi__records_u64(&buf, "turns", out->turns);
-    phi__child_id(child, id);
-    if (child->desc->keep > 0 && !out->is_error) phi__records_str(&buf, "id", phi_str_of(id));
-    phi__buf_char(&buf, '}');
-    if (buf.failed || !phi__arena_str(arena, phi__buf_str(&buf), &text))
-        out->no_memory = true;
-    else
-        out->details = text.at;
-    phi__buf_free(&buf);
-}
-
 static phi__result phi__result_of(const phi__child *child, phi_status status,
                                   const phi_failure *failure, phi_arena *arena) {
     phi__result out = PHI_ZERO;
@@ -273,7 +255,22 @@ static phi__result phi__result_of(const phi__child *child, phi_status status,
         out.text = phi__result_error_text(status, failure);
     else if (out.text.len == 0)
         out.text = phi_str_of(phi__texts_get(child->agent->desc.texts, PHI_TEXT_SUBAGENT_EMPTY));
-    phi__result_details(child, arena, &out);
+    char id[PHI__CHILD_ID];
+    phi__buf buf;
+    phi_str text;
+    phi__buf_init(&buf, arena->memory);
+    phi__buf_char(&buf, '{');
+    phi__records_str(&buf, "sub_agent", phi_str_of(child->desc->name));
+    phi__records_u64(&buf, "turns", out.turns);
+    phi__child_id(child, id);
+    if (child->desc->keep > 0 && !out.is_error) phi__records_str(&buf, "id", phi_str_of(id));
+    phi__buf_char(&buf, '}');
+    if (buf.failed || !phi__arena_str(arena, phi__buf_str(&buf), &text))
+        out.no_memory = true;
+    else
+        out.details = text.at;
+    phi__buf_free(&buf);
+
     if (!out.no_memory) return out;
     out.text = PHI__LIT("Out of memory");
     out.is_error = true;
@@ -462,26 +459,6 @@ static void phi__forward_tool(phi__child *child, phi_str name) {
     phi__buf_free(&text);
 }
 
-/* Notes an event of it. True: phi__forward_all is due. */
-static bool phi__forward_note(phi__child *child, const phi_event *event) {
-    if (child->call.rt == NULL) return false;
-    if (!phi__call_pending(child->call)) { /* finished from outside: nobody waits any more */
-        child->call.rt = NULL;
-        phi__schedule_cancel_tree(child->agent, false);
-        return false;
-    }
-    switch ((int)event->kind) {
-    case PHI_EV_TEXT: phi__forward_add(child, PHI__FORWARD_TEXT, event->text); return true;
-    case PHI_EV_TOOL_START: phi__forward_tool(child, event->tool_name); return true;
-    case PHI_EV_TOOL_PROGRESS:
-        phi__forward_add(child, PHI__FORWARD_PROGRESS, event->text);
-        /* it may come from the host, while the run waits */
-        if (child->agent->run != NULL) phi__schedule_wake(child->agent->run);
-        return true;
-    default: return false;
-    }
-}
-
 static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_str text,
                                     phi_tool_result *partial) {
     if (kind == PHI__FORWARD_PROGRESS) return phi__update_progress(call, text);
@@ -528,7 +505,24 @@ static phi__child *phi__follow_watched(const phi__agent *agent) {
 }
 
 static bool phi__follow_saw(phi__agent *agent, const phi_event *event) {
-    return phi__forward_note(phi__follow_watched(agent), event);
+    /* Notes an event of it. True: phi__forward_all is due. */
+    phi__child *child = phi__follow_watched(agent);
+    if (child->call.rt == NULL) return false;
+    if (!phi__call_pending(child->call)) { /* finished from outside: nobody waits any more */
+        child->call.rt = NULL;
+        phi__schedule_cancel_tree(child->agent, false);
+        return false;
+    }
+    switch ((int)event->kind) {
+    case PHI_EV_TEXT: phi__forward_add(child, PHI__FORWARD_TEXT, event->text); return true;
+    case PHI_EV_TOOL_START: phi__forward_tool(child, event->tool_name); return true;
+    case PHI_EV_TOOL_PROGRESS:
+        phi__forward_add(child, PHI__FORWARD_PROGRESS, event->text);
+        /* it may come from the host, while the run waits */
+        if (child->agent->run != NULL) phi__schedule_wake(child->agent->run);
+        return true;
+    default: return false;
+    }
 }
 
 static void phi__follow_between(phi__agent *agent) { phi__forward_all(phi__follow_watched(agent)); }

@@ -53,7 +53,12 @@ static void phi__tentry_content(phi_trace *t, const phi_content *c) {
     phi__buf_char(out, '}');
 }
 
-static void phi__tentry_of_role(phi_trace *t, const phi_message *m) {
+static void phi__tentry_message(phi_trace *t, const phi_message *m) {
+    phi__buf *out = &t->text;
+    phi__json_write_comma(out);
+    phi__buf_char(out, '{');
+    phi__records_u64(out, "o", (uint64_t)m->role);
+    if (m->timestamp_ms > 0) phi__records_i64(out, "at", m->timestamp_ms);
     switch (m->role) {
     case PHI_ROLE_ASSISTANT:
         phi__tout_some(t, "stop", phi_str_of(phi__message_stop_text(m->stop_reason)));
@@ -74,15 +79,7 @@ static void phi__tentry_of_role(phi_trace *t, const phi_message *m) {
         break;
     case PHI_ROLE_USER: break;
     }
-}
 
-static void phi__tentry_message(phi_trace *t, const phi_message *m) {
-    phi__buf *out = &t->text;
-    phi__json_write_comma(out);
-    phi__buf_char(out, '{');
-    phi__records_u64(out, "o", (uint64_t)m->role);
-    if (m->timestamp_ms > 0) phi__records_i64(out, "at", m->timestamp_ms);
-    phi__tentry_of_role(t, m);
     phi__records_raw(out, "c", "[");
     for (size_t i = 0; i < m->content_count && !out->failed; i++)
         phi__tentry_content(t, &m->content[i]);
@@ -234,25 +231,6 @@ static phi_str phi__tentry_id(const phi_thread *thread) {
                                    : thread->id;
 }
 
-/* up to the list of its entries */
-static void phi__tentry_thread(phi_trace *t) {
-    phi_thread_info info = phi__about_info(t->thread);
-    phi_usage usage = phi_thread_get_info(t->thread).usage;
-    phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
-    phi__tout_whole(t, "id", phi__tentry_id(t->thread));
-    phi__tout_some(t, "title", info.title);
-    phi__tout_some(t, "forked", info.forked_from);
-    phi__tout_usage(t, &usage);
-    phi__records_u64(&t->text, "active", t->thread->lanes.active);
-    phi__records_raw(&t->text, "lanes", "[");
-    for (size_t i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
-        phi__json_write_comma(&t->text);
-        phi__tout_value(t, phi__lane_name(t->thread, (uint32_t)i));
-    }
-    phi__buf_char(&t->text, ']');
-    phi__records_raw(&t->text, "entries", "[");
-}
-
 /* ---- captured requests ---- */
 
 static void phi__tentry_request(phi_trace *t, const phi_loop_record *loop, const phi_turn *turn) {
@@ -282,40 +260,6 @@ enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
 
 /* ---- the page's and the document's frame ---- */
 
-static phi_status phi__trace_head(phi_trace *t) {
-    phi_status status = PHI_OK;
-    if (t->kind == PHI_TRACE_OTEL) {
-        phi__span_head(t);
-        t->stage = PHI__TRACE_STAGE_THREAD;
-        return PHI_OK;
-    }
-    for (size_t i = 0; status == PHI_OK && phi__trace_page_head(i) != NULL; i++)
-        status = phi__tout_raw(t, phi__trace_page_head(i));
-    phi__buf_char(&t->text, '{');
-    phi__tout_whole(t, "phi", PHI__LIT(PHI_VERSION));
-    phi_str title = phi__about_info(t->main).title;
-    if (t->desc.title != NULL) title = phi_str_of(t->desc.title);
-    phi__tout_some(t, "title", title);
-    phi__records_true(&t->text, "policy", t->desc.policy != NULL);
-    phi__records_raw(&t->text, "threads", "[");
-    t->stage = PHI__TRACE_STAGE_THREAD;
-    return status;
-}
-
-static phi_status phi__trace_tail(phi_trace *t) {
-    phi_status status = PHI_OK;
-    t->stage = PHI__TRACE_STAGE_DONE;
-    if (t->kind == PHI_TRACE_OTEL) {
-        phi__buf_text(&t->text, "\n]}]}]}\n");
-        return PHI_OK;
-    }
-    phi__buf_text(&t->text, "]}");
-    status = phi__tout_move(t, false);
-    for (size_t i = 0; status == PHI_OK && phi__trace_page_tail(i) != NULL; i++)
-        status = phi__tout_raw(t, phi__trace_page_tail(i));
-    return status;
-}
-
 /* ---- threads ---- */
 
 static phi_status phi__trace_thread_begin(phi_trace *t) {
@@ -324,7 +268,25 @@ static phi_status phi__trace_thread_begin(phi_trace *t) {
     t->lane = 0;
     t->prompt = 0;
     phi__buf_clear(&t->loop_buf);
-    if (t->kind == PHI_TRACE_HTML) phi__tentry_thread(t);
+    if (t->kind == PHI_TRACE_HTML) {
+        /* up to the list of its entries */
+        phi_thread_info info = phi__about_info(t->thread);
+        phi_usage usage = phi_thread_get_info(t->thread).usage;
+        phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
+        phi__tout_whole(t, "id", phi__tentry_id(t->thread));
+        phi__tout_some(t, "title", info.title);
+        phi__tout_some(t, "forked", info.forked_from);
+        phi__tout_usage(t, &usage);
+        phi__records_u64(&t->text, "active", t->thread->lanes.active);
+        phi__records_raw(&t->text, "lanes", "[");
+        for (size_t i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
+            phi__json_write_comma(&t->text);
+            phi__tout_value(t, phi__lane_name(t->thread, (uint32_t)i));
+        }
+        phi__buf_char(&t->text, ']');
+        phi__records_raw(&t->text, "entries", "[");
+    }
+
     t->stage = PHI__TRACE_STAGE_ENTRIES;
     return PHI_OK;
 }
@@ -353,19 +315,6 @@ static void phi__trace_thread_next(phi_trace *t) {
         t->stage = PHI__TRACE_STAGE_HEAD;
     } else
         t->stage = PHI__TRACE_STAGE_TAIL;
-}
-
-static phi_status phi__trace_thread_end(phi_trace *t) {
-    if (t->kind == PHI_TRACE_HTML) {
-        phi__buf_char(&t->text, ']');
-        if (t->view.requested)
-            phi__trace_view_put(t, t->view.turn_lane, phi__trace_prompt(t, t->prompt));
-        phi__buf_char(&t->text, '}');
-        phi__trace_view_free(t);
-    } else
-        phi__spans_thread_end(t);
-    phi__trace_thread_next(t);
-    return PHI_OK;
 }
 
 static phi_status phi__trace_entry(phi_trace *t) {
@@ -407,12 +356,56 @@ static phi_status phi__trace_requests(phi_trace *t) {
 
 static phi_status phi__trace_stage_run(phi_trace *t) {
     switch (t->stage) {
-    case PHI__TRACE_STAGE_HEAD: return phi__trace_head(t);
+    case PHI__TRACE_STAGE_HEAD: {
+        phi_status status = PHI_OK;
+        if (t->kind == PHI_TRACE_OTEL) {
+            phi__span_head(t);
+            t->stage = PHI__TRACE_STAGE_THREAD;
+            return PHI_OK;
+        }
+        for (size_t i = 0; status == PHI_OK && phi__trace_page_head(i) != NULL; i++)
+            status = phi__tout_raw(t, phi__trace_page_head(i));
+        phi__buf_char(&t->text, '{');
+        phi__tout_whole(t, "phi", PHI__LIT(PHI_VERSION));
+        phi_str title = phi__about_info(t->main).title;
+        if (t->desc.title != NULL) title = phi_str_of(t->desc.title);
+        phi__tout_some(t, "title", title);
+        phi__records_true(&t->text, "policy", t->desc.policy != NULL);
+        phi__records_raw(&t->text, "threads", "[");
+        t->stage = PHI__TRACE_STAGE_THREAD;
+        return status;
+    }
+
     case PHI__TRACE_STAGE_THREAD: return phi__trace_thread_begin(t);
     case PHI__TRACE_STAGE_ENTRIES: return phi__trace_entry(t);
-    case PHI__TRACE_STAGE_THREAD_END: return phi__trace_thread_end(t);
+    case PHI__TRACE_STAGE_THREAD_END: {
+        if (t->kind == PHI_TRACE_HTML) {
+            phi__buf_char(&t->text, ']');
+            if (t->view.requested)
+                phi__trace_view_put(t, t->view.turn_lane, phi__trace_prompt(t, t->prompt));
+            phi__buf_char(&t->text, '}');
+            phi__trace_view_free(t);
+        } else
+            phi__spans_thread_end(t);
+        phi__trace_thread_next(t);
+        return PHI_OK;
+    }
+
     case PHI__TRACE_STAGE_REQUESTS: return phi__trace_requests(t);
-    case PHI__TRACE_STAGE_TAIL: return phi__trace_tail(t);
+    case PHI__TRACE_STAGE_TAIL: {
+        phi_status status = PHI_OK;
+        t->stage = PHI__TRACE_STAGE_DONE;
+        if (t->kind == PHI_TRACE_OTEL) {
+            phi__buf_text(&t->text, "\n]}]}]}\n");
+            return PHI_OK;
+        }
+        phi__buf_text(&t->text, "]}");
+        status = phi__tout_move(t, false);
+        for (size_t i = 0; status == PHI_OK && phi__trace_page_tail(i) != NULL; i++)
+            status = phi__tout_raw(t, phi__trace_page_tail(i));
+        return status;
+    }
+
     case PHI__TRACE_STAGE_DONE: break;
     }
     return PHI_OK;

@@ -351,31 +351,6 @@ static void phi__span_message(phi_trace *t, phi__buf *out, const phi_message *m)
     phi__buf_char(out, '}');
 }
 
-/* The messages that are new to a request, and the answer to it. */
-static void phi__span_messages(phi_trace *t, const phi__trace_run *run, const phi__entry *end) {
-    phi_str loop = phi__span_run(t, run).loop;
-    phi__buf text;
-    phi__buf_init(&text, t->memory);
-    phi__buf_char(&text, '[');
-    for (uint64_t seq = run->input; seq < end->seq; seq++) {
-        const phi__entry *e = phi__span_entry(t, seq);
-        if (e->kind == PHI_ENTRY_MESSAGE && phi_str_equal(e->loop_id, loop))
-            phi__span_message(t, &text, e->message);
-    }
-    phi__buf_char(&text, ']');
-    phi__span_text(t, "gen_ai.input.messages", phi__buf_str(&text));
-    if (end->kind == PHI_ENTRY_MESSAGE) {
-        if (text.failed) t->text.failed = true;
-        phi__buf_clear(&text);
-        phi__buf_char(&text, '[');
-        phi__span_message(t, &text, end->message);
-        phi__buf_char(&text, ']');
-        phi__span_text(t, "gen_ai.output.messages", phi__buf_str(&text));
-    }
-    if (text.failed) t->text.failed = true;
-    phi__buf_free(&text);
-}
-
 static void phi__span_instructions(phi_trace *t, phi_str prompt) {
     phi__buf text;
     if (prompt.len == 0) return;
@@ -492,7 +467,31 @@ PHI__FN void phi__span_of_chat(phi_trace *t, const phi__trace_run *run, const ph
     phi__span_text(t, "gen_ai.conversation.id", name.session);
     phi__span_int(t, "phi.turn", run->turn_index);
     if (m != NULL) phi__span_answer(t, m);
-    if (t->desc.with_content && end != NULL) phi__span_messages(t, run, end);
+    if (t->desc.with_content && end != NULL) {
+        /* The messages that are new to a request, and the answer to it. */
+        phi_str loop = phi__span_run(t, run).loop;
+        phi__buf text;
+        phi__buf_init(&text, t->memory);
+        phi__buf_char(&text, '[');
+        for (uint64_t seq = run->input; seq < end->seq; seq++) {
+            const phi__entry *e = phi__span_entry(t, seq);
+            if (e->kind == PHI_ENTRY_MESSAGE && phi_str_equal(e->loop_id, loop))
+                phi__span_message(t, &text, e->message);
+        }
+        phi__buf_char(&text, ']');
+        phi__span_text(t, "gen_ai.input.messages", phi__buf_str(&text));
+        if (end->kind == PHI_ENTRY_MESSAGE) {
+            if (text.failed) t->text.failed = true;
+            phi__buf_clear(&text);
+            phi__buf_char(&text, '[');
+            phi__span_message(t, &text, end->message);
+            phi__buf_char(&text, ']');
+            phi__span_text(t, "gen_ai.output.messages", phi__buf_str(&text));
+        }
+        if (text.failed) t->text.failed = true;
+        phi__buf_free(&text);
+    }
+
     phi__span_text(t, "error.type", error);
     phi__buf_char(&t->text, ']');
     if (error.len > 0) phi__span_status(t, m != NULL ? m->error_message : phi__str("", 0));
@@ -583,15 +582,12 @@ static const phi__entry *phi__spans_at(const phi_trace *t, uint64_t seq) {
     return phi__thread_at(t->thread, seq);
 }
 
-static phi_str phi__spans_loop(const phi_trace *t, const phi__trace_run *run) {
-    return phi__spans_at(t, run->start)->loop_id;
-}
-
 /* ---- runs ---- */
 
 static phi__trace_run *phi__spans_run(const phi_trace *t, phi_str loop_id) {
     phi__trace_run *run = t->spans.run;
-    while (run != NULL && !phi_str_equal(phi__spans_loop(t, run), loop_id)) run = run->outer;
+    while (run != NULL && !phi_str_equal(phi__spans_at(t, run->start)->loop_id, loop_id))
+        run = run->outer;
     return run;
 }
 
@@ -647,14 +643,6 @@ static void phi__spans_begin(phi_trace *t, const phi__entry *e) {
 
 /* ---- entries of a run ---- */
 
-static void phi__spans_turn(phi__trace_run *run, const phi__entry *e) {
-    run->in_turn = true;
-    run->chats = 0;
-    run->turn = e->seq;
-    run->turn_index = e->turn_index;
-    run->turn_ms = e->at_ms;
-}
-
 static bool phi__spans_call_room(phi_trace *t, phi__trace_run *run, size_t more) {
     if (run->call_cap - run->call_count >= more) return true;
     void *grown = phi__grow(t->memory, run->calls, &run->call_cap, phi__add(run->call_count, more),
@@ -702,13 +690,6 @@ static void phi__spans_result(phi_trace *t, phi__trace_run *run, const phi__entr
     if (!t->spans.linking) phi__span_of_call(t, run, call, e);
 }
 
-static void phi__spans_message(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
-    if (e->message->role == PHI_ROLE_ASSISTANT)
-        phi__spans_answer(t, run, e);
-    else if (e->message->role == PHI_ROLE_TOOL_RESULT)
-        phi__spans_result(t, run, e);
-}
-
 static void phi__spans_spawn(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
     phi_str tool = {"", 0}, call = {"", 0}, id = e->of.spawn->tool_call_id;
     phi__trace_name above = phi__span_run(t, run);
@@ -725,20 +706,29 @@ static void phi__spans_spawn(phi_trace *t, phi__trace_run *run, const phi__entry
     phi__trace_link_join(t, e->of.spawn->loop_id, &above, call, tool);
 }
 
-static void phi__spans_end(phi_trace *t, const phi__trace_run *run, const phi__entry *e) {
-    while (t->spans.run != run) phi__spans_over(t, NULL);
-    phi__spans_over(t, e);
-}
-
 static void phi__spans_of_run(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
     switch ((int)e->kind) {
-    case PHI_ENTRY_LOOP_END: phi__spans_end(t, run, e); return;
-    case PHI_ENTRY_TURN_START: phi__spans_turn(run, e); return;
+    case PHI_ENTRY_LOOP_END:
+        while (t->spans.run != run) phi__spans_over(t, NULL);
+        phi__spans_over(t, e);
+        return;
+    case PHI_ENTRY_TURN_START:
+        run->in_turn = true;
+        run->chats = 0;
+        run->turn = e->seq;
+        run->turn_index = e->turn_index;
+        run->turn_ms = e->at_ms;
+        return;
     case PHI_ENTRY_TURN_END:
         if (run->in_turn && run->chats == 0 && !t->spans.linking) phi__span_of_chat(t, run, e);
         run->in_turn = false;
         return;
-    case PHI_ENTRY_MESSAGE: phi__spans_message(t, run, e); return;
+    case PHI_ENTRY_MESSAGE:
+        if (e->message->role == PHI_ROLE_ASSISTANT)
+            phi__spans_answer(t, run, e);
+        else if (e->message->role == PHI_ROLE_TOOL_RESULT)
+            phi__spans_result(t, run, e);
+        return;
     case PHI_ENTRY_SPAWN: phi__spans_spawn(t, run, e); return;
     case PHI_ENTRY_REWRITE:
         if (!t->spans.linking) phi__span_of_rewrite(t, run, e);

@@ -99,15 +99,6 @@ static bool phi__trace_view_is(const phi__trace_seen *seen, const phi__item *ite
     return seen->from == item->from && seen->to == item->to && seen->flags == item->flags;
 }
 
-static void phi__trace_view_item(phi__buf *out, const phi__item *item) {
-    phi__json_write_comma(out);
-    if (item->from == item->to && item->flags == 0)
-        phi__json_number_put_u64(out, item->from);
-    else
-        phi__buf_printf(out, "[%llu,%llu,%u]", (unsigned long long)item->from,
-                        (unsigned long long)item->to, (unsigned)item->flags);
-}
-
 /* `seen` becomes the fold, of which the first `keep` items are in it already. */
 static bool phi__trace_view_see(phi_trace *t, size_t keep) {
     phi__trace_view *v = &t->view;
@@ -139,8 +130,16 @@ static void phi__trace_view_change(phi_trace *t) {
     phi__records_raw(&t->text, "v", "[");
     phi__buf_printf(&t->text, "%llu,%llu,[", (unsigned long long)keep,
                     (unsigned long long)(v->seen_count - tail - keep));
-    for (size_t i = keep; i < v->fold.count - tail && !t->text.failed; i++)
-        phi__trace_view_item(&t->text, &v->fold.items[i]);
+    for (size_t i = keep; i < v->fold.count - tail && !t->text.failed; i++) {
+        const phi__item *item = &v->fold.items[i];
+        phi__json_write_comma(&t->text);
+        if (item->from == item->to && item->flags == 0)
+            phi__json_number_put_u64(&t->text, item->from);
+        else
+            phi__buf_printf(&t->text, "[%llu,%llu,%u]", (unsigned long long)item->from,
+                            (unsigned long long)item->to, (unsigned)item->flags);
+    }
+
     phi__buf_text(&t->text, "]]");
     if (!phi__trace_view_see(t, keep)) t->text.failed = true;
 }
