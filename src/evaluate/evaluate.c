@@ -196,12 +196,6 @@ static phi__evaluation *phi__evaluation_of(const phi__agent *agent) {
     return attached != NULL ? PHI__OWNER(attached, phi__evaluation, attached) : NULL;
 }
 
-static bool phi__evaluation_any_runs(const phi__evaluation *e) {
-    for (size_t i = 0; i <= e->pub.branch_count; i++)
-        if (e->seats[i].runs) return true;
-    return false;
-}
-
 /* Looks again after that time: in the next phi_step at the earliest. Needs no memory. */
 static void phi__evaluation_later(phi__evaluation *e, uint64_t after_us) {
     phi__io *io = e->agent->rt->io;
@@ -466,17 +460,6 @@ static bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason
 
 /* ---- events ---- */
 
-/* Strings of events live as long as the thread. */
-static bool phi__conclude_ids(const phi__evaluation *e, phi_arena *room, phi_parallel *out) {
-    phi_str *ids = (phi_str *)phi_arena_alloc(room, e->pub.branch_count * sizeof *ids);
-    if (ids == NULL) return false;
-    for (size_t i = 0; i < e->pub.branch_count; i++)
-        if (!phi__arena_str(room, e->branches[i].loop_id, &ids[i])) return false;
-    out->loop_ids = ids;
-    out->loop_count = e->pub.branch_count;
-    return true;
-}
-
 static phi_parallel *phi__conclude_parallel(const phi__evaluation *e) {
     phi__agent *agent = e->agent;
     phi_parallel *out;
@@ -491,8 +474,16 @@ static phi_parallel *phi__conclude_parallel(const phi__evaluation *e) {
 /* Emits PHI_EV_PARALLEL_START. False: no memory. */
 static bool phi__conclude_emit_start(const phi__evaluation *e) {
     phi_parallel *parallel = phi__conclude_parallel(e);
-    if (parallel == NULL || !phi__conclude_ids(e, phi__thread_room(e->agent->thread), parallel))
-        return false;
+    if (parallel == NULL) return false;
+    /* Strings of events live as long as the thread. */
+    phi_arena *room = phi__thread_room(e->agent->thread);
+    phi_str *ids = (phi_str *)phi_arena_alloc(room, e->pub.branch_count * sizeof *ids);
+    if (ids == NULL) return false;
+    for (size_t i = 0; i < e->pub.branch_count; i++)
+        if (!phi__arena_str(room, e->branches[i].loop_id, &ids[i])) return false;
+    parallel->loop_ids = ids;
+    parallel->loop_count = e->pub.branch_count;
+
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_PARALLEL_START;
     event.parallel = parallel;
@@ -1032,8 +1023,10 @@ static bool phi__evaluate_ask(phi__evaluation *e, size_t *selected) {
 
 static void phi__evaluate_look(phi__evaluation *e) {
     size_t selected = 0;
-    if (e->agent->slot == NULL || e->phase == PHI__EVALUATION_OVER || phi__evaluation_any_runs(e))
-        return;
+    if (e->agent->slot == NULL || e->phase == PHI__EVALUATION_OVER) return;
+    for (size_t i = 0; i <= e->pub.branch_count; i++)
+        if (e->seats[i].runs) return;
+
     /* Whether the agent or one above it was aborted meanwhile, or the runtime is closing. */
     if (e->agent->tree.aborts != e->aborts || e->agent->rt->closing)
         phi__conclude(e, PHI_CANCELLED, 0);
@@ -1269,23 +1262,6 @@ static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *
     return status;
 }
 
-static phi_status phi__evaluate_resume(phi__agent *agent, const phi_evaluate_desc *desc) {
-    phi_status status = phi__saving_waits(agent, desc->config_count);
-    if (status != PHI_OK) return status;
-    if (!phi__events_reserve(agent)) return phi__evaluate_no_memory(agent);
-    phi__evaluation *e = phi__evaluate_new(agent, desc);
-    status =
-        e == NULL ? phi__evaluate_no_memory(agent) : phi__saving_get(e, desc, &phi__evaluate_watch);
-    if (status == PHI_OK) {
-        phi__evaluate_attach(e);
-        phi__evaluation_later(e, 0);
-        return PHI_OK;
-    }
-    phi__evaluation_free(e);
-    phi__events_unreserve(agent);
-    return status;
-}
-
 /* ---- public ---- */
 
 PHI_API phi_status phi_evaluate(phi_agent handle, const phi_evaluate_desc *desc) {
@@ -1297,7 +1273,22 @@ PHI_API phi_status phi_evaluate(phi_agent handle, const phi_evaluate_desc *desc)
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_evaluate: the agent is gone");
     phi_status status = phi__evaluate_check_desc(handle.rt, desc);
     if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate");
-    if (status == PHI_OK && desc->resume) return phi__evaluate_resume(agent, desc);
+    if (status == PHI_OK && desc->resume) {
+        status = phi__saving_waits(agent, desc->config_count);
+        if (status != PHI_OK) return status;
+        if (!phi__events_reserve(agent)) return phi__evaluate_no_memory(agent);
+        phi__evaluation *e = phi__evaluate_new(agent, desc);
+        status = e == NULL ? phi__evaluate_no_memory(agent)
+                           : phi__saving_get(e, desc, &phi__evaluate_watch);
+        if (status == PHI_OK) {
+            phi__evaluate_attach(e);
+            phi__evaluation_later(e, 0);
+            return PHI_OK;
+        }
+        phi__evaluation_free(e);
+        phi__events_unreserve(agent);
+        return status;
+    }
     if (status == PHI_OK) status = phi__evaluate_check_prompt(agent, desc, &text, &content, &count);
     return status == PHI_OK ? phi__evaluate_all(agent, desc, content, count) : status;
 }

@@ -592,25 +592,6 @@ static void phi__maker_put_body(phi__making *m) {
     phi__tschema_put_file(s, NULL, m->body_note);
 }
 
-static void phi__maker_put_required(phi__making *m) {
-    phi__buf *out = &m->schema.out;
-    bool any = m->op->body.kind != PHI__BODY_NONE && m->op->body.required;
-    for (size_t i = 0; i < m->op->parameter_count; i++) any = any || m->op->parameters[i].required;
-    if (!any) return;
-    phi__json_write_key(out, PHI__LIT("required"));
-    phi__buf_char(out, '[');
-    for (size_t i = 0; i < m->op->parameter_count; i++) {
-        if (!m->op->parameters[i].required) continue;
-        phi__json_write_comma(out);
-        phi__json_write_str(out, m->op->parameters[i].argument);
-    }
-    if (m->op->body.kind != PHI__BODY_NONE && m->op->body.required) {
-        phi__json_write_comma(out);
-        phi__json_write_str(out, m->op->body.argument);
-    }
-    phi__buf_char(out, ']');
-}
-
 static bool phi__maker_put_schema(phi__making *m) {
     phi__tool_schema *s = &m->schema;
     do {
@@ -619,7 +600,24 @@ static bool phi__maker_put_schema(phi__making *m) {
             phi__maker_put_parameter(m, i);
         if (m->op->body.kind != PHI__BODY_NONE && !s->failed) phi__maker_put_body(m);
         phi__buf_char(&s->out, '}');
-        phi__maker_put_required(m);
+        phi__buf *out = &m->schema.out;
+        bool any = m->op->body.kind != PHI__BODY_NONE && m->op->body.required;
+        for (size_t i = 0; i < m->op->parameter_count; i++)
+            any = any || m->op->parameters[i].required;
+        if (any) {
+            phi__json_write_key(out, PHI__LIT("required"));
+            phi__buf_char(out, '[');
+            for (size_t i = 0; i < m->op->parameter_count; i++) {
+                if (!m->op->parameters[i].required) continue;
+                phi__json_write_comma(out);
+                phi__json_write_str(out, m->op->parameters[i].argument);
+            }
+            if (m->op->body.kind != PHI__BODY_NONE && m->op->body.required) {
+                phi__json_write_comma(out);
+                phi__json_write_str(out, m->op->body.argument);
+            }
+            phi__buf_char(out, ']');
+        }
         phi__tschema_put_defs(s);
         phi__buf_char(&s->out, '}');
     } while (phi__tschema_again(s));
@@ -629,7 +627,10 @@ static bool phi__maker_put_schema(phi__making *m) {
 
 /* ---- the tool ---- */
 
-static bool phi__maker_describe(phi__making *m, phi_tool *tool) {
+static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
+    const phi_openapi_desc *desc = &m->api->desc;
+    phi_str schema;
+    memset(tool, 0, sizeof *tool);
     static const char *const keys[] = {"description", "summary"};
     phi_str text = {NULL, 0}, label = phi__json_text_of(phi_json_get(m->node, "summary")), kept;
     const char *before = m->source->shown.deprecated ? "(deprecated) " : "", *after = "";
@@ -649,15 +650,8 @@ static bool phi__maker_describe(phi__making *m, phi_tool *tool) {
     tool->description = words;
     if (!phi__making_str(m, phi__tschema_cut(label, PHI__MAKER_LABEL), &kept)) return false;
     tool->label = kept.at;
-    return true;
-}
 
-static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
-    const phi_openapi_desc *desc = &m->api->desc;
-    phi_str schema;
-    memset(tool, 0, sizeof *tool);
-    if (!phi__maker_describe(m, tool) || !phi__making_str(m, phi__buf_str(&m->schema.out), &schema))
-        return false;
+    if (!phi__making_str(m, phi__buf_str(&m->schema.out), &schema)) return false;
     tool->name = m->op->name.at;
     tool->schema = schema.at;
     tool->user_data = m->op;

@@ -110,22 +110,6 @@ static bool phi__settings_texts(phi_arena *arena, phi_openapi_desc *desc) {
     return true;
 }
 
-/* Copies it with all that it points to. desc: NULL: defaults. False: no memory. */
-static bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
-                               phi_openapi_desc *out) {
-    memset(out, 0, sizeof *out);
-    if (desc != NULL) *out = *desc;
-    if (out->name_prefix != NULL && out->name_prefix[0] == '\0') out->name_prefix = NULL;
-    if (out->timeout_ms == 0) out->timeout_ms = PHI__SETTINGS_TIMEOUT_MS;
-    if (out->max_response_bytes == 0) out->max_response_bytes = PHI__SETTINGS_RESPONSE_BYTES;
-    if (out->max_document_bytes == 0) out->max_document_bytes = PHI__SETTINGS_DOCUMENT_BYTES;
-    if (out->max_schema_bytes == 0) out->max_schema_bytes = PHI__SETTINGS_SCHEMA_BYTES;
-    return phi__settings_texts(arena, out) &&
-           phi__settings_copy_pairs(arena, &out->headers, out->header_count) &&
-           phi__settings_copy_pairs(arena, &out->auth.keys, out->auth.key_count) &&
-           phi__settings_copy_list(arena, &out->upload_roots);
-}
-
 /* ======== Requests a document from its URL, and follows where the server sends it. */
 
 enum { PHI__ADDRESS_REDIRECTS = 5 };
@@ -245,7 +229,22 @@ static void phi__openapi_destroy(phi_openapi *api) {
 
 static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
     phi__document *doc = (phi__document *)phi__arena_zero(&api->arena, sizeof *doc);
-    if (doc == NULL || !phi__settings_copy(&api->arena, desc, &api->desc)) return false;
+    if (doc == NULL) return false;
+    /* Copies it with all that it points to. desc: NULL: defaults. False: no memory. */
+    phi_openapi_desc *out = &api->desc;
+    memset(out, 0, sizeof *out);
+    if (desc != NULL) *out = *desc;
+    if (out->name_prefix != NULL && out->name_prefix[0] == '\0') out->name_prefix = NULL;
+    if (out->timeout_ms == 0) out->timeout_ms = PHI__SETTINGS_TIMEOUT_MS;
+    if (out->max_response_bytes == 0) out->max_response_bytes = PHI__SETTINGS_RESPONSE_BYTES;
+    if (out->max_document_bytes == 0) out->max_document_bytes = PHI__SETTINGS_DOCUMENT_BYTES;
+    if (out->max_schema_bytes == 0) out->max_schema_bytes = PHI__SETTINGS_SCHEMA_BYTES;
+
+    if (!phi__settings_texts(&api->arena, out) ||
+        !phi__settings_copy_pairs(&api->arena, &out->headers, out->header_count) ||
+        !phi__settings_copy_pairs(&api->arena, &out->auth.keys, out->auth.key_count) ||
+        !phi__settings_copy_list(&api->arena, &out->upload_roots))
+        return false;
     phi__document_init(doc, &api->memory);
     phi__reading_init(&api->reading, doc, api->desc.max_document_bytes);
     api->reading.prefix = api->desc.name_prefix;

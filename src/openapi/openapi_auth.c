@@ -259,15 +259,6 @@ PHI__FN void phi__token_leave(phi__openapi_wait *wait) {
     wait->token = NULL;
 }
 
-/* A server refused it: it is requested anew, unless that was done meanwhile. */
-static void phi__token_refused(phi_openapi *api, phi_str text) {
-    if (api->calls == NULL) return;
-    for (phi__link *link = api->calls->tokens.first; link != NULL; link = link->next) {
-        phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
-        if (t->valid && phi__token_same(&t->text, text)) phi__token_forget(t);
-    }
-}
-
 PHI__FN void phi__token_free_all(phi_openapi *api) {
     phi__link *next;
     if (api->calls == NULL) return;
@@ -459,6 +450,14 @@ PHI__FN phi_status phi__opauth_token(phi__openapi_auth *a) {
 PHI__FN bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
     if (http_status != 401 || a->oauth == NULL || a->refreshed) return false;
     a->refreshed = true;
-    phi__token_refused(a->r->op->api, a->token);
+    /* A server refused it: it is requested anew, unless that was done meanwhile. */
+    phi_openapi *api = a->r->op->api;
+    phi_str text = a->token;
+    if (api->calls != NULL) {
+        for (phi__link *link = api->calls->tokens.first; link != NULL; link = link->next) {
+            phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
+            if (t->valid && phi__token_same(&t->text, text)) phi__token_forget(t);
+        }
+    }
     return true;
 }

@@ -439,16 +439,6 @@ static phi_str phi__answer_word(phi_str text, size_t most) {
     return phi__str(text.at, i);
 }
 
-/* The body of a server that compresses unasked is not read. */
-static void phi__answer_coding(phi__openapi_answer *a, phi_str headers) {
-    phi_str coding = phi__answer_word(phi__headers_value(headers, "content-encoding"), 20);
-    size_t len = strlen(a->type);
-    if (coding.len == 0 || phi__str_is_nocase(coding, "identity")) return;
-    a->form = PHI__FORM_BINARY;
-    (void)snprintf(a->type + len, sizeof a->type - len, "%s%.*s", len > 0 ? " in " : "",
-                   (int)coding.len, coding.at);
-}
-
 static void phi__answer_head(phi__openapi_answer *a, int http_status, phi_str headers) {
     phi_str whole = phi__headers_value(headers, "content-type");
     size_t semicolon = phi__str_find(whole, 0, ";");
@@ -463,7 +453,14 @@ static void phi__answer_head(phi__openapi_answer *a, int http_status, phi_str he
         for (at = a->type; *at != '\0'; at++)
             if (*at >= 'A' && *at <= 'Z') *at = (char)(*at - 'A' + 'a');
     a->form = phi__answer_form(a->call, phi_str_of(a->type));
-    phi__answer_coding(a, headers);
+    /* The body of a server that compresses unasked is not read. */
+    phi_str coding = phi__answer_word(phi__headers_value(headers, "content-encoding"), 20);
+    size_t len = strlen(a->type);
+    if (coding.len != 0 && !phi__str_is_nocase(coding, "identity")) {
+        a->form = PHI__FORM_BINARY;
+        (void)snprintf(a->type + len, sizeof a->type - len, "%s%.*s", len > 0 ? " in " : "",
+                       (int)coding.len, coding.at);
+    }
     (void)phi__secret_hide(a->secrets, a->type, strlen(a->type), PHI__SECRET_WORDS);
     if (!phi__str_to_u64(phi__headers_value(headers, "content-length"), &a->announced))
         a->announced = 0;

@@ -174,13 +174,6 @@ static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi
     }
 }
 
-static void phi__styles_put_joined(const phi__styles *s, const phi_json *value,
-                                   const char *between) {
-    if (phi_json_count(value) == 0) return;
-    phi__styles_put_name(s, s->name);
-    phi__styles_put_list(s->out, value, between, between, s->how);
-}
-
 /* Appends "name=value" pairs, behind `between` where `out` is not empty. */
 static void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter *p,
                                   const phi_json *value) {
@@ -208,11 +201,15 @@ static void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter 
         while (!s.out->failed && (child = phi_json_next(&it)) != NULL)
             if (!phi_json_is(child, PHI_JSON_NULL))
                 phi__styles_put_pair(&s, keys ? it.key : s.name, child);
-    } else
-        phi__styles_put_joined(&s, value,
-                               p->style == PHI__STYLE_SPACE  ? "%20"
-                               : p->style == PHI__STYLE_PIPE ? "%7C"
-                                                             : ",");
+    } else {
+        const char *between = p->style == PHI__STYLE_SPACE  ? "%20"
+                              : p->style == PHI__STYLE_PIPE ? "%7C"
+                                                            : ",";
+        if (phi_json_count(value) != 0) {
+            phi__styles_put_name(&s, s.name);
+            phi__styles_put_list(s.out, value, between, between, s.how);
+        }
+    }
 }
 
 /* ======== The URL and the headers of a call's request. openapi_request_in.h has its

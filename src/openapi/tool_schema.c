@@ -415,25 +415,6 @@ static void phi__tschema_put_required(phi__tool_schema *s, const phi_json *schem
 
 /* ---- choices ---- */
 
-/* The values of the discriminator that stand for this reference. */
-static void phi__tschema_put_values(phi__tool_schema *s, const phi_json *discriminator,
-                                    phi_str ref) {
-    phi_json_iter it = phi_json_each(phi_json_get(discriminator, "mapping"));
-    phi_str last = ref;
-    bool any = false;
-    if (!phi__tschema_spend(s, it.left)) return;
-    for (size_t i = 0; i < ref.len; i++)
-        if (ref.at[i] == '/') last = phi__str(ref.at + i + 1, ref.len - i - 1);
-    while (phi_json_next(&it) != NULL) {
-        phi_str to = phi__json_text_of(it.at);
-        if (!phi_str_equal(to, ref) && !phi_str_equal(to, last)) continue;
-        phi__json_write_comma(&s->out);
-        phi__json_write_str(&s->out, it.key);
-        any = true;
-    }
-    if (!any) phi__json_write_str(&s->out, last);
-}
-
 /* {"allOf": [variant, the discriminator has its value]} */
 static void phi__tschema_put_variant(phi__tool_schema *s, const phi_json *discriminator,
                                      phi_str ref) {
@@ -443,7 +424,22 @@ static void phi__tschema_put_variant(phi__tool_schema *s, const phi_json *discri
     phi__buf_text(&s->out, ",{\"type\":\"object\",\"properties\":{");
     phi__json_write_key(&s->out, name);
     phi__buf_text(&s->out, "{\"enum\":[");
-    phi__tschema_put_values(s, discriminator, ref);
+    /* The values of the discriminator that stand for this reference. */
+    phi_json_iter it = phi_json_each(phi_json_get(discriminator, "mapping"));
+    phi_str last = ref;
+    bool any = false;
+    if (phi__tschema_spend(s, it.left)) {
+        for (size_t i = 0; i < ref.len; i++)
+            if (ref.at[i] == '/') last = phi__str(ref.at + i + 1, ref.len - i - 1);
+        while (phi_json_next(&it) != NULL) {
+            phi_str to = phi__json_text_of(it.at);
+            if (!phi_str_equal(to, ref) && !phi_str_equal(to, last)) continue;
+            phi__json_write_comma(&s->out);
+            phi__json_write_str(&s->out, it.key);
+            any = true;
+        }
+        if (!any) phi__json_write_str(&s->out, last);
+    }
     phi__buf_text(&s->out, "]}},\"required\":[");
     phi__json_write_str(&s->out, name);
     phi__buf_text(&s->out, "]}]}");

@@ -333,37 +333,6 @@ static void phi__event_put_item(phi__event_writer *w, const phi_message *message
     phi__message_put(&w->out, &copy, w->scratch);
 }
 
-/* LoopConfigSnapshot: the settings of the run. */
-static void phi__event_put_settings(phi__event_writer *w) {
-    static const char *const levels[] = {"off", "minimal", "low", "medium", "high", "xhigh", "max"};
-    const phi__agent *agent = w->agent;
-    const phi_model *model = &agent->desc.model;
-    size_t level = (size_t)agent->desc.thinking;
-    const char *api = phi__message_read_api(phi_str_of(model->protocol));
-    phi__buf url;
-    phi__json_write_key(&w->out, PHI__LIT("config_snapshot"));
-    phi__buf_char(&w->out, '{');
-    phi__records_str(&w->out, "model", phi_str_of(model->id));
-    phi__records_str(&w->out, "provider", phi_str_of(model->provider));
-    phi__records_str(&w->out, "config_id", agent->line.segment);
-    phi__records_str(&w->out, "name", phi_str_of(model->name));
-    if (api != NULL) phi__records_str(&w->out, "api", phi_str_of(api));
-    phi__buf_init(&url, w->out.memory);
-    phi__secret_put_url(&url, phi_str_of(model->base_url));
-    phi__records_str(&w->out, "base_url", phi__buf_str(&url));
-    if (url.failed) w->out.failed = true;
-    phi__buf_free(&url);
-    phi__records_bool(&w->out, "reasoning", model->reasoning);
-    phi__records_u64(&w->out, "context_window", model->context_window);
-    phi__records_u64(&w->out, "max_tokens",
-                     agent->desc.max_tokens != 0 ? agent->desc.max_tokens : model->max_tokens);
-    phi__records_str(&w->out, "thinking_level",
-                     phi_str_of(levels[level < PHI__COUNT(levels) ? level : 0]));
-    if (agent->desc.options.has_temperature)
-        phi__records_double(&w->out, "temperature", agent->desc.options.temperature);
-    phi__buf_char(&w->out, '}');
-}
-
 /* The settings of an event that was read, without a protocol that the original has no name for. */
 static void phi__event_put_read_settings(phi__event_writer *w, phi_str config) {
     phi_arena_mark mark = phi_arena_save(w->scratch);
@@ -398,9 +367,37 @@ static void phi__event_put_start(phi__event_writer *w) {
     phi__event_put_continuation(&w->out, loop.continuation, loop.tag);
     phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
     phi__event_put_json(w, "metadata", loop.metadata);
-    if (w->agent != NULL)
-        phi__event_put_settings(w);
-    else if (loop.config.len > 0)
+    if (w->agent != NULL) {
+        /* LoopConfigSnapshot: the settings of the run. */
+        static const char *const levels[] = {"off",  "minimal", "low", "medium",
+                                             "high", "xhigh",   "max"};
+        const phi__agent *agent = w->agent;
+        const phi_model *model = &agent->desc.model;
+        size_t level = (size_t)agent->desc.thinking;
+        const char *api = phi__message_read_api(phi_str_of(model->protocol));
+        phi__buf url;
+        phi__json_write_key(&w->out, PHI__LIT("config_snapshot"));
+        phi__buf_char(&w->out, '{');
+        phi__records_str(&w->out, "model", phi_str_of(model->id));
+        phi__records_str(&w->out, "provider", phi_str_of(model->provider));
+        phi__records_str(&w->out, "config_id", agent->line.segment);
+        phi__records_str(&w->out, "name", phi_str_of(model->name));
+        if (api != NULL) phi__records_str(&w->out, "api", phi_str_of(api));
+        phi__buf_init(&url, w->out.memory);
+        phi__secret_put_url(&url, phi_str_of(model->base_url));
+        phi__records_str(&w->out, "base_url", phi__buf_str(&url));
+        if (url.failed) w->out.failed = true;
+        phi__buf_free(&url);
+        phi__records_bool(&w->out, "reasoning", model->reasoning);
+        phi__records_u64(&w->out, "context_window", model->context_window);
+        phi__records_u64(&w->out, "max_tokens",
+                         agent->desc.max_tokens != 0 ? agent->desc.max_tokens : model->max_tokens);
+        phi__records_str(&w->out, "thinking_level",
+                         phi_str_of(levels[level < PHI__COUNT(levels) ? level : 0]));
+        if (agent->desc.options.has_temperature)
+            phi__records_double(&w->out, "temperature", agent->desc.options.temperature);
+        phi__buf_char(&w->out, '}');
+    } else if (loop.config.len > 0)
         phi__event_put_read_settings(w, loop.config);
 }
 

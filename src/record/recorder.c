@@ -324,27 +324,6 @@ static bool phi__recorder_config(phi__loop_box *loop, const phi_message *message
     return loop->pub.config != NULL;
 }
 
-static bool phi__recorder_end(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
-    phi_loop_record *to = &loop->pub;
-    bool rejected = ev->rejection.at != NULL || ev->status == PHI_REJECTED;
-    for (size_t i = 0; i < ev->message_count; i++)
-        if (!phi__recorder_config(loop, &ev->messages[i])) return false;
-    if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count, &to->messages) ||
-        (ev->rejection.at != NULL &&
-         !phi__session_keep(loop->box, ev->rejection, &to->rejection)) ||
-        !phi__session_chain(loop->box, loop)) {
-        to->messages = NULL;
-        to->rejection = phi__str(NULL, 0);
-        return false;
-    }
-    to->message_count = ev->message_count;
-    if (ev->usage != NULL) to->usage = *ev->usage;
-    to->ended_ms = ev->timestamp_ms;
-    to->has_ended = true;
-    phi__known_leave(rec, loop, rejected ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED);
-    return true;
-}
-
 /* ---- turns ---- */
 
 static bool phi__recorder_message(phi__loop_box *loop, const phi_event *ev) {
@@ -446,7 +425,27 @@ static bool phi__recorder_wanted(const phi_recorder *rec, phi_event_kind kind) {
 
 static bool phi__recorder_apply(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
     switch ((int)ev->kind) {
-    case PHI_EV_AGENT_END: return phi__recorder_end(rec, loop, ev);
+    case PHI_EV_AGENT_END: {
+        phi_loop_record *to = &loop->pub;
+        bool rejected = ev->rejection.at != NULL || ev->status == PHI_REJECTED;
+        for (size_t i = 0; i < ev->message_count; i++)
+            if (!phi__recorder_config(loop, &ev->messages[i])) return false;
+        if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count,
+                                        &to->messages) ||
+            (ev->rejection.at != NULL &&
+             !phi__session_keep(loop->box, ev->rejection, &to->rejection)) ||
+            !phi__session_chain(loop->box, loop)) {
+            to->messages = NULL;
+            to->rejection = phi__str(NULL, 0);
+            return false;
+        }
+        to->message_count = ev->message_count;
+        if (ev->usage != NULL) to->usage = *ev->usage;
+        to->ended_ms = ev->timestamp_ms;
+        to->has_ended = true;
+        phi__known_leave(rec, loop, rejected ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED);
+        return true;
+    }
     case PHI_EV_TURN_START:
         memset(&loop->turn, 0, sizeof loop->turn);
         loop->turn.loop_id = loop->pub.loop_id;

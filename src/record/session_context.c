@@ -71,23 +71,6 @@ static phi__pruned_time *phi__pruned_at(phi__session_pruned *p, int64_t at_ms) {
     return &p->times[i];
 }
 
-static bool phi__pruned_begin(phi__session_pruned *p, phi__way_way *way, size_t messages) {
-    size_t slots = 16, at = 0;
-    phi__session_mark *marks;
-    while (slots / 2 < messages && slots < SIZE_MAX / 4) slots *= 2;
-    marks = (phi__session_mark *)phi__arena_zero(p->scratch, phi__mul(messages, sizeof *marks));
-    way->marks =
-        (phi__session_mark **)phi__arena_zero(p->scratch, phi__mul(way->all, sizeof *way->marks));
-    p->said = (phi__pruned_said *)phi__arena_zero(p->scratch, phi__mul(messages, sizeof *p->said));
-    p->times = (phi__pruned_time *)phi__arena_zero(p->scratch, phi__mul(slots, sizeof *p->times));
-    if (marks == NULL || way->marks == NULL || p->said == NULL || p->times == NULL) return false;
-    p->time_mask = slots - 1;
-    p->way = way;
-    for (size_t i = way->all; i-- > 0; at += way->loops[i]->message_count)
-        way->marks[i] = marks + at;
-    return true;
-}
-
 /* The answers and results of the way, the oldest first. False: no memory. */
 static bool phi__pruned_list(phi__session_pruned *p) {
     phi_memory *memory = p->scratch->memory;
@@ -144,7 +127,21 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
     phi__session_pruned p = PHI_ZERO;
     p.scratch = scratch;
     p.kept = kept;
-    if (!phi__pruned_begin(&p, way, messages)) return PHI_NO_MEMORY;
+    size_t slots = 16, at = 0;
+    phi__session_mark *marks;
+    while (slots / 2 < messages && slots < SIZE_MAX / 4) slots *= 2;
+    marks = (phi__session_mark *)phi__arena_zero(p.scratch, phi__mul(messages, sizeof *marks));
+    way->marks =
+        (phi__session_mark **)phi__arena_zero(p.scratch, phi__mul(way->all, sizeof *way->marks));
+    p.said = (phi__pruned_said *)phi__arena_zero(p.scratch, phi__mul(messages, sizeof *p.said));
+    p.times = (phi__pruned_time *)phi__arena_zero(p.scratch, phi__mul(slots, sizeof *p.times));
+    if (marks == NULL || way->marks == NULL || p.said == NULL || p.times == NULL)
+        return PHI_NO_MEMORY;
+    p.time_mask = slots - 1;
+    p.way = way;
+    for (size_t i = way->all; i-- > 0; at += way->loops[i]->message_count)
+        way->marks[i] = marks + at;
+
     if (!phi__pruned_list(&p)) return PHI_NO_MEMORY;
     for (size_t i = p.count; i-- > 0;) {
         phi__pruned_time *time = phi__pruned_at(&p, p.said[i].message->timestamp_ms);
@@ -841,14 +838,16 @@ static phi_status phi__import_runs(const phi__session_import *s) {
 
 /* ---- prunes ---- */
 
-/* A span for each row of messages that prunes took, with their memos in its place. */
-static bool phi__import_pruned(phi__session_import *s, phi_rewrite *r) {
+static phi_status phi__import_prune(phi__session_import *s) {
+    phi_rewrite r = PHI_ZERO;
+    if (s->way.marks == NULL) return PHI_OK;
+    /* A span for each row of messages that prunes took, with their memos in its place. */
     phi_span *spans = (phi_span *)phi__arena_zero(&s->scratch, phi__mul(s->count, sizeof *spans));
     phi_message *memos =
         (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(s->count, sizeof *memos));
     phi_span *span = NULL;
     size_t at = 0, j;
-    if (spans == NULL || memos == NULL) return false;
+    if (spans == NULL || memos == NULL) return PHI_NO_MEMORY;
     for (size_t i = s->way.all; i-- > 0;)
         for (j = 0; j < s->way.loops[i]->message_count; j++, at++) {
             const phi__session_mark *mark = &s->way.marks[i][j];
@@ -857,7 +856,7 @@ static bool phi__import_pruned(phi__session_import *s, phi_rewrite *r) {
                 continue;
             }
             if (span == NULL) {
-                span = &spans[r->span_count++];
+                span = &spans[r.span_count++];
                 span->from = s->base + at;
                 span->messages = memos;
             }
@@ -866,16 +865,10 @@ static bool phi__import_pruned(phi__session_import *s, phi_rewrite *r) {
             *memos++ = *mark->memo;
             span->message_count++;
         }
-    for (size_t i = 0; i < r->span_count; i++)
+    for (size_t i = 0; i < r.span_count; i++)
         if (spans[i].message_count == 0) spans[i].messages = NULL;
-    r->spans = spans;
-    return true;
-}
+    r.spans = spans;
 
-static phi_status phi__import_prune(phi__session_import *s) {
-    phi_rewrite r = PHI_ZERO;
-    if (s->way.marks == NULL) return PHI_OK;
-    if (!phi__import_pruned(s, &r)) return PHI_NO_MEMORY;
     if (r.span_count == 0) return PHI_OK;
     r.reason = PHI_REWRITE_PRUNE;
     phi_status status = phi_thread_rewrite(s->thread, &r, NULL, s->words, s->words_size);

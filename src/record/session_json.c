@@ -304,17 +304,6 @@ static void phi__session_put_section(phi__session_writer *w, const char *key,
     phi__buf_char(&w->out, '}');
 }
 
-/* Mixed spelling is the format's. */
-static void phi__session_put_block(phi__session_writer *w, const phi_compaction_block *block) {
-    if (block == NULL) return;
-    phi__records_raw(&w->out, "compaction_block", "{");
-    phi__session_put_section(w, "keep_first", &block->keep_first, false);
-    phi__session_put_section(w, "keep_recent", &block->keep_recent, true);
-    phi__session_put_section(w, "keep_compacted", &block->keep_compacted, true);
-    phi__records_time(&w->out, "createdAt", block->created_ms);
-    phi__buf_char(&w->out, '}');
-}
-
 static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record *loop) {
     phi__json_write_comma(&w->out);
     phi__buf_char(&w->out, '{');
@@ -370,7 +359,16 @@ static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record 
     }
     phi__buf_char(&w->out, ']');
     phi__session_put_group(w, loop->group);
-    phi__session_put_block(w, loop->block);
+    /* Mixed spelling is the format's. */
+    const phi_compaction_block *block = loop->block;
+    if (block != NULL) {
+        phi__records_raw(&w->out, "compaction_block", "{");
+        phi__session_put_section(w, "keep_first", &block->keep_first, false);
+        phi__session_put_section(w, "keep_recent", &block->keep_recent, true);
+        phi__session_put_section(w, "keep_compacted", &block->keep_compacted, true);
+        phi__records_time(&w->out, "createdAt", block->created_ms);
+        phi__buf_char(&w->out, '}');
+    }
     phi__buf_char(&w->out, '}');
 }
 

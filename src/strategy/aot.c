@@ -184,37 +184,6 @@ static void phi__aot_put_result(phi__buf *result, const phi_strategy_event *even
     phi__machine_put_usage(result, &event->usage);
 }
 
-static phi_status phi__aot_answered(phi__aot *a, const phi_strategy_event *event,
-                                    const phi_strategy_env *env, phi_strategy_commands *out) {
-    bool required = !phi__aot_options(env)->implicit_answer;
-    const char *reason = "success";
-    phi__aot_parsed parsed;
-    phi__buf result;
-    phi__aot_parse(event->text, &parsed);
-    bool good = required ? parsed.answer.len > 0 : parsed.found_solution;
-    if (!good) reason = parsed.found_solution ? "missing_explicit_answer" : "no_solution";
-    phi_str answer = parsed.answer.len > 0 ? parsed.answer : phi__str_trim(event->text);
-    if (good && !phi__arena_str(env->arena, answer, &a->answer)) return PHI_NO_MEMORY;
-    a->phase = PHI__AOT_OVER;
-    phi__buf_init(&result, env->scratch->memory);
-    phi__aot_put_result(&result, event, &parsed);
-    phi__machine_put_termination(&result, reason, good ? "completed" : "error", env->elapsed_ms,
-                                 false);
-    phi__records_raw(&result, "diagnostics", "{");
-    phi__records_bool(&result, "explicit_answer_required", required);
-    phi__records_bool(&result, "explicit_answer_found", parsed.answer.len > 0);
-    phi__records_bool(&result, "non_finalization_detected", required && parsed.answer.len == 0);
-    phi__records_u64(&result, "found_markers", parsed.found_markers);
-    phi__records_str(&result, "parser_mode", PHI__LIT("regex"));
-    phi__buf_char(&result, '}');
-    if (good) return phi__machine_done(env, out, answer, event->stop_reason, &result);
-    return phi__machine_fail(env, out, PHI_REFUSED,
-                             parsed.found_solution
-                                 ? PHI__LIT("the model found a solution but wrote no answer line")
-                                 : PHI__LIT("the model found no solution"),
-                             &result);
-}
-
 static phi_status phi__aot_failed(phi__aot *a, const phi_strategy_event *event,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     bool stop = event->kind == PHI_STRATEGY_STOP;
@@ -243,7 +212,35 @@ static phi_status phi__aot_on(void *state, const phi_strategy_event *event,
     if (a->phase != PHI__AOT_EXPLORING) return PHI_OK;
     if (event->kind == PHI_STRATEGY_STOP) return phi__aot_failed(a, event, env, out);
     if (event->call_id != 1) return PHI_OK;
-    if (event->kind == PHI_STRATEGY_ANSWER) return phi__aot_answered(a, event, env, out);
+    if (event->kind == PHI_STRATEGY_ANSWER) {
+        bool required = !phi__aot_options(env)->implicit_answer;
+        const char *reason = "success";
+        phi__aot_parsed parsed;
+        phi__buf result;
+        phi__aot_parse(event->text, &parsed);
+        bool good = required ? parsed.answer.len > 0 : parsed.found_solution;
+        if (!good) reason = parsed.found_solution ? "missing_explicit_answer" : "no_solution";
+        phi_str answer = parsed.answer.len > 0 ? parsed.answer : phi__str_trim(event->text);
+        if (good && !phi__arena_str(env->arena, answer, &a->answer)) return PHI_NO_MEMORY;
+        a->phase = PHI__AOT_OVER;
+        phi__buf_init(&result, env->scratch->memory);
+        phi__aot_put_result(&result, event, &parsed);
+        phi__machine_put_termination(&result, reason, good ? "completed" : "error", env->elapsed_ms,
+                                     false);
+        phi__records_raw(&result, "diagnostics", "{");
+        phi__records_bool(&result, "explicit_answer_required", required);
+        phi__records_bool(&result, "explicit_answer_found", parsed.answer.len > 0);
+        phi__records_bool(&result, "non_finalization_detected", required && parsed.answer.len == 0);
+        phi__records_u64(&result, "found_markers", parsed.found_markers);
+        phi__records_str(&result, "parser_mode", PHI__LIT("regex"));
+        phi__buf_char(&result, '}');
+        if (good) return phi__machine_done(env, out, answer, event->stop_reason, &result);
+        return phi__machine_fail(
+            env, out, PHI_REFUSED,
+            parsed.found_solution ? PHI__LIT("the model found a solution but wrote no answer line")
+                                  : PHI__LIT("the model found no solution"),
+            &result);
+    }
     return phi__aot_failed(a, event, env, out);
 }
 

@@ -198,45 +198,6 @@ static bool phi__gprompt_shown(const phi__got *g, uint32_t i) {
     return g->phase < PHI__GOT_VOTING || g->graph.nodes[i].kept;
 }
 
-static void phi__gprompt_put(const phi__got *g, const phi_got_options *o, phi__buf *out) {
-    unsigned long wanted = phi__gprompt_wanted(g, o);
-    phi__buf_text(out, "Problem: ");
-    phi__buf_add_str(out, g->graph.nodes[0].content);
-    const phi__got_graph *graph = &g->graph;
-    bool any = false;
-    uint32_t i;
-    if (graph->count > 1) phi__buf_text(out, "\n\nThoughts:");
-    if (phi__gprompt_weighed(g))
-        phi__gprompt_put_weighed(g, out);
-    else
-        for (i = 1; i < graph->count; i++)
-            if (phi__gprompt_shown(g, i)) phi__gprompt_put_node(g, i, out);
-    for (i = 0; i < graph->edge_count; i++) {
-        if (!phi__gprompt_shown(g, graph->edges[i].from) ||
-            !phi__gprompt_shown(g, graph->edges[i].to))
-            continue;
-        if (!any) phi__buf_text(out, "\n\nConnections:");
-        any = true;
-        phi__buf_printf(out, "\n[%lu] -> [%lu]: ", (unsigned long)graph->edges[i].from,
-                        (unsigned long)graph->edges[i].to);
-        phi__buf_add_str(out, graph->edges[i].text);
-    }
-
-    switch (g->phase) {
-    case PHI__GOT_CONNECTING: phi__buf_text(out, "\n\nName the connections."); break;
-    case PHI__GOT_VOTING: phi__buf_text(out, "\n\nWhich thought solves the problem best?"); break;
-    case PHI__GOT_WEIGHING: phi__buf_text(out, "\n\nWeigh each thought."); break;
-    case PHI__GOT_AGGREGATING: phi__buf_text(out, "\n\nCompose the answer."); break;
-    default:
-        if (g->at == 0)
-            phi__buf_printf(out, "\n\nPropose %lu different approaches.", wanted);
-        else
-            phi__buf_printf(out, "\n\nPropose %lu different thoughts that refine thought [%lu].",
-                            wanted, (unsigned long)g->at);
-        break;
-    }
-}
-
 /* ======== The graph of Graph-of-Thoughts. */
 
 /* Room for one more; the old array stays in the arena. NULL: no memory. */
@@ -336,24 +297,23 @@ static phi__got_kind phi__graph_kind(phi_str name) {
     return PHI__GOT_SUPPORTS;
 }
 
-static void phi__graph_put_node(const phi__got_node *node, phi__buf *out) {
-    phi__json_write_comma(out);
-    phi__buf_char(out, '{');
-    phi__records_u64(out, "parent", node->parent);
-    phi__records_u64(out, "depth", node->depth);
-    phi__records_str(out, "content", node->content);
-    phi__records_u64(out, "connections", node->links);
-    phi__records_i64(out, "support", node->support);
-    if (node->votes > 0) phi__records_u64(out, "votes", node->votes);
-    if (node->has_weight) phi__records_double(out, "weight", node->weight);
-    if (node->stop_reason > PHI_STOP_REASON_STOP)
-        phi__records_u64(out, "stop_reason", node->stop_reason);
-    phi__buf_char(out, '}');
-}
-
 static void phi__graph_put(const phi__got_graph *graph, phi__buf *out) {
     phi__records_raw(out, "nodes", "[");
-    for (uint32_t i = 0; i < graph->count; i++) phi__graph_put_node(&graph->nodes[i], out);
+    for (uint32_t i = 0; i < graph->count; i++) {
+        const phi__got_node *node = &graph->nodes[i];
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_u64(out, "parent", node->parent);
+        phi__records_u64(out, "depth", node->depth);
+        phi__records_str(out, "content", node->content);
+        phi__records_u64(out, "connections", node->links);
+        phi__records_i64(out, "support", node->support);
+        if (node->votes > 0) phi__records_u64(out, "votes", node->votes);
+        if (node->has_weight) phi__records_double(out, "weight", node->weight);
+        if (node->stop_reason > PHI_STOP_REASON_STOP)
+            phi__records_u64(out, "stop_reason", node->stop_reason);
+        phi__buf_char(out, '}');
+    }
     phi__buf_char(out, ']');
     phi__records_raw(out, "connections", "[");
     for (uint32_t i = 0; i < graph->edge_count; i++) {
@@ -507,7 +467,45 @@ static phi_status phi__got_call(const phi__got *g, const phi_got_options *o,
     phi__buf prompt;
     if (command == NULL) return PHI_FULL;
     phi__buf_init(&prompt, env->scratch->memory);
-    phi__gprompt_put(g, o, &prompt);
+    unsigned long wanted = phi__gprompt_wanted(g, o);
+    phi__buf_text(&prompt, "Problem: ");
+    phi__buf_add_str(&prompt, g->graph.nodes[0].content);
+    const phi__got_graph *graph = &g->graph;
+    bool any = false;
+    uint32_t i;
+    if (graph->count > 1) phi__buf_text(&prompt, "\n\nThoughts:");
+    if (phi__gprompt_weighed(g))
+        phi__gprompt_put_weighed(g, &prompt);
+    else
+        for (i = 1; i < graph->count; i++)
+            if (phi__gprompt_shown(g, i)) phi__gprompt_put_node(g, i, &prompt);
+    for (i = 0; i < graph->edge_count; i++) {
+        if (!phi__gprompt_shown(g, graph->edges[i].from) ||
+            !phi__gprompt_shown(g, graph->edges[i].to))
+            continue;
+        if (!any) phi__buf_text(&prompt, "\n\nConnections:");
+        any = true;
+        phi__buf_printf(&prompt, "\n[%lu] -> [%lu]: ", (unsigned long)graph->edges[i].from,
+                        (unsigned long)graph->edges[i].to);
+        phi__buf_add_str(&prompt, graph->edges[i].text);
+    }
+
+    switch (g->phase) {
+    case PHI__GOT_CONNECTING: phi__buf_text(&prompt, "\n\nName the connections."); break;
+    case PHI__GOT_VOTING:
+        phi__buf_text(&prompt, "\n\nWhich thought solves the problem best?");
+        break;
+    case PHI__GOT_WEIGHING: phi__buf_text(&prompt, "\n\nWeigh each thought."); break;
+    case PHI__GOT_AGGREGATING: phi__buf_text(&prompt, "\n\nCompose the answer."); break;
+    default:
+        if (g->at == 0)
+            phi__buf_printf(&prompt, "\n\nPropose %lu different approaches.", wanted);
+        else
+            phi__buf_printf(&prompt,
+                            "\n\nPropose %lu different thoughts that refine thought [%lu].", wanted,
+                            (unsigned long)g->at);
+        break;
+    }
     if (!phi__machine_text(&prompt, env->scratch, &command->call.prompt)) return PHI_NO_MEMORY;
     command->call.id = g->call_id;
     const char *given = o->generation_prompt;

@@ -527,27 +527,6 @@ static phi_strategy_env phi__strategy_env(phi__strategy_job *job) {
 
 /* ---- its commands ---- */
 
-static bool phi__strategy_emit(phi__strategy_job *job, phi_str phase) {
-    phi_arena *room = phi__thread_room(job->agent->thread);
-    phi_strategy_progress *progress;
-    phi_strategy_best best = PHI_ZERO;
-    progress = (phi_strategy_progress *)phi__arena_zero(room, sizeof *progress);
-    if (progress == NULL || !phi__arena_str(room, phase, &progress->phase) ||
-        !phi__arena_str(room, phi_str_of(job->desc->strategy->name), &progress->name))
-        return false;
-    job->desc->strategy->best(job->state, &best);
-    progress->calls = job->made;
-    progress->most_calls = job->most;
-    progress->nodes = best.nodes;
-    progress->has_score = best.has_score;
-    progress->score = best.score;
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_STRATEGY;
-    event.strategy = progress;
-    event.text = best.text;
-    return phi__events_emit(job->agent, &event, NULL, 0);
-}
-
 /* {"loop_id","strategy","result"} in the log. */
 static bool phi__strategy_note(phi__strategy_job *job, phi_str result) {
     phi__buf json;
@@ -582,7 +561,27 @@ static bool phi__strategy_fault(phi__strategy_job *job, const char *words) {
 static bool phi__strategy_do(phi__strategy_job *job, const phi_strategy_command *command) {
     switch (command->kind) {
     case PHI_STRATEGY_ASK: return phi__scall_begin(job, &command->call);
-    case PHI_STRATEGY_EMIT: return phi__strategy_emit(job, command->phase);
+    case PHI_STRATEGY_EMIT: {
+        phi_str phase = command->phase;
+        phi_arena *room = phi__thread_room(job->agent->thread);
+        phi_strategy_progress *progress;
+        phi_strategy_best best = PHI_ZERO;
+        progress = (phi_strategy_progress *)phi__arena_zero(room, sizeof *progress);
+        if (progress == NULL || !phi__arena_str(room, phase, &progress->phase) ||
+            !phi__arena_str(room, phi_str_of(job->desc->strategy->name), &progress->name))
+            return false;
+        job->desc->strategy->best(job->state, &best);
+        progress->calls = job->made;
+        progress->most_calls = job->most;
+        progress->nodes = best.nodes;
+        progress->has_score = best.has_score;
+        progress->score = best.score;
+        phi_event event = PHI_ZERO;
+        event.kind = PHI_EV_STRATEGY;
+        event.strategy = progress;
+        event.text = best.text;
+        return phi__events_emit(job->agent, &event, NULL, 0);
+    }
     case PHI_STRATEGY_DONE:
         job->reason = command->stop_reason;
         return phi__strategy_end(job, PHI_OK, command->text, command->result);

@@ -88,32 +88,6 @@ static uint32_t phi__tree_place(const phi__tot_tree *tree, uint32_t node,
     return place;
 }
 
-/* Puts the newest `added` nodes that may be expanded into the frontier. */
-static bool phi__tree_wait(phi__tot_tree *tree, phi_arena *arena, uint32_t added,
-                           const phi_tot_options *options) {
-    for (uint32_t i = tree->count - added; i < tree->count; i++) {
-        if (tree->nodes[i].depth >= options->max_depth) continue;
-        if (options->traversal == PHI_TOT_DFS && tree->nodes[i].score < options->value_threshold)
-            continue;
-        void *grown = phi__tree_grow(arena, tree->frontier, tree->frontier_count,
-                                     &tree->frontier_cap, sizeof *tree->frontier);
-        if (grown == NULL) return false;
-        tree->frontier = (uint32_t *)grown;
-        phi__tree_insert(tree, phi__tree_place(tree, i, options->traversal), i);
-        if (options->traversal == PHI_TOT_BFS) {
-            /* Cuts the newest level, which stands last, to the beam. */
-            uint32_t depth = tree->nodes[i].depth;
-            uint32_t beam = options->beam_width;
-            uint32_t level = 0;
-            while (level < tree->frontier_count &&
-                   tree->nodes[tree->frontier[tree->frontier_count - 1 - level]].depth == depth)
-                level++;
-            if (level > beam) tree->frontier_count -= level - beam;
-        }
-    }
-    return true;
-}
-
 /* The next node; 0: none waits. */
 static uint32_t phi__tree_next(phi__tot_tree *tree) {
     if (tree->frontier_count == 0) return 0;
@@ -342,40 +316,6 @@ static const phi__field phi__totres_fields[] = {
     PHI__FIELD(phi__tot, pruned, "pruned", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, by_lines, "by_lines", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, source, "source", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
-
-static phi_json *phi__totres_save(const phi__tot *t, phi_arena *arena) {
-    phi__buf out;
-    phi__buf_init(&out, arena->memory);
-    phi__buf_char(&out, '{');
-    phi__records_put(&out, phi__totres_fields, PHI__COUNT(phi__totres_fields), t);
-    const phi__tot_tree *tree = &t->tree;
-    phi__records_raw(&out, "nodes", "[");
-    for (uint32_t i = 0; i < tree->count; i++) {
-        phi__json_write_comma(&out);
-        phi__buf_printf(&out, "[%lu,", (unsigned long)tree->nodes[i].parent);
-        phi__json_number_put_double(&out, tree->nodes[i].score);
-        phi__buf_char(&out, ',');
-        phi__json_write_str(&out, tree->nodes[i].content);
-        phi__buf_printf(&out, ",%u]", (unsigned)tree->nodes[i].stop_reason);
-    }
-    phi__buf_char(&out, ']');
-    phi__records_raw(&out, "frontier", "[");
-    for (uint32_t i = 0; i < tree->frontier_count; i++)
-        phi__buf_printf(&out, "%s%lu", i > 0 ? "," : "", (unsigned long)tree->frontier[i]);
-    phi__buf_char(&out, ']');
-    phi__records_raw(&out, "pending", "[");
-    for (uint32_t i = 0; i < t->pending_count; i++) {
-        phi__json_write_comma(&out);
-        phi__json_write_str(&out, t->pending[i]);
-    }
-    phi__buf_char(&out, ']');
-    phi__totres_doubles("sums", t->sums, t->pending_count, &out);
-    phi__totres_doubles("recent_best_scores", t->recent, t->recent_count, &out);
-    phi__totres_rounds(t, &out);
-    phi__machine_put_usage(&out, &t->usage);
-    phi__buf_char(&out, '}');
-    return phi__machine_tree(&out, arena);
-}
 
 static bool phi__totres_load_pending(phi__tot *t, const phi_json *items, phi_arena *arena) {
     phi_json_iter it = phi_json_each(items);
@@ -692,24 +632,6 @@ static phi_status phi__tot_unreadable(phi__tot *t, const phi_tot_options *o, phi
 
 /* ---- answers ---- */
 
-static void phi__tot_prune(phi__tot *t, const phi_strategy_env *env) {
-    uint32_t kept = 0;
-    if (env->prune_fn == NULL) return;
-    phi_strategy_node node = PHI_ZERO;
-    node.parent = t->at;
-    node.depth = t->tree.nodes[t->at].depth + 1;
-    node.problem = t->tree.nodes[0].content;
-    for (uint32_t i = 0; i < t->pending_count; i++) {
-        node.id = t->tree.count + kept;
-        node.content = t->pending[i];
-        if (env->prune_fn(env->user_data, &node))
-            t->pruned++;
-        else
-            t->pending[kept++] = t->pending[i];
-    }
-    t->pending_count = kept;
-}
-
 /* The best score so far, at the end of the window. False: no memory. */
 static bool phi__tot_remember(phi__tot *t, const phi_tot_options *o, phi_arena *arena) {
     uint32_t more = t->recent_room < 8 ? 8 : t->recent_room * 2;
@@ -754,7 +676,29 @@ static phi_status phi__tot_scores(phi__tot *t, const phi_tot_options *o, phi_str
         return phi__tot_turn_to(t, o, PHI__TOT_EVALUATING, env, out);
     if (!phi__tot_keep(t, o, env->arena)) return PHI_NO_MEMORY;
     if (phi__tot_been_down(t, o) && !phi__tot_remember(t, o, env->arena)) return PHI_NO_MEMORY;
-    if (!phi__tree_wait(&t->tree, env->arena, count, o)) return PHI_NO_MEMORY;
+    /* Puts the newest `count` nodes that may be expanded into the frontier. */
+    phi_arena *arena = env->arena;
+    for (uint32_t i = t->tree.count - count; i < t->tree.count; i++) {
+        if (t->tree.nodes[i].depth >= o->max_depth) continue;
+        if (o->traversal == PHI_TOT_DFS && t->tree.nodes[i].score < o->value_threshold) continue;
+        void *grown = phi__tree_grow(arena, t->tree.frontier, t->tree.frontier_count,
+                                     &t->tree.frontier_cap, sizeof *t->tree.frontier);
+        if (grown == NULL) return PHI_NO_MEMORY;
+        t->tree.frontier = (uint32_t *)grown;
+        phi__tree_insert(&t->tree, phi__tree_place(&t->tree, i, o->traversal), i);
+        if (o->traversal == PHI_TOT_BFS) {
+            /* Cuts the newest level, which stands last, to the beam. */
+            uint32_t depth = t->tree.nodes[i].depth;
+            uint32_t beam = o->beam_width;
+            uint32_t level = 0;
+            while (level < t->tree.frontier_count &&
+                   t->tree.nodes[t->tree.frontier[t->tree.frontier_count - 1 - level]].depth ==
+                       depth)
+                level++;
+            if (level > beam) t->tree.frontier_count -= level - beam;
+        }
+    }
+
     if (t->tree.count >= o->max_nodes) return phi__tot_finish(t, o, "max_nodes", env, out);
     if (phi__tot_late(o, env)) return phi__tot_finish(t, o, "max_duration", env, out);
     if (phi__tot_succeeded(t, o, count)) return phi__tot_finish(t, o, "threshold", env, out);
@@ -817,7 +761,22 @@ static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
         t->by_lines = !read.json;
         t->pending_count = (uint32_t)read.count;
         const char *last = read.count > 0 ? t->pending[read.count - 1].at : NULL;
-        phi__tot_prune(t, env);
+        uint32_t kept = 0;
+        if (env->prune_fn != NULL) {
+            phi_strategy_node node = PHI_ZERO;
+            node.parent = t->at;
+            node.depth = t->tree.nodes[t->at].depth + 1;
+            node.problem = t->tree.nodes[0].content;
+            for (uint32_t i = 0; i < t->pending_count; i++) {
+                node.id = t->tree.count + kept;
+                node.content = t->pending[i];
+                if (env->prune_fn(env->user_data, &node))
+                    t->pruned++;
+                else
+                    t->pending[kept++] = t->pending[i];
+            }
+            t->pending_count = kept;
+        }
         t->cut = PHI_STOP_REASON_STOP;
         if (t->pending_count > 0 && t->pending[t->pending_count - 1].at == last)
             t->cut = event->stop_reason;
@@ -875,7 +834,38 @@ static void phi__tot_best(const void *state, phi_strategy_best *out) {
 }
 
 static phi_json *phi__tot_save(const void *state, phi_arena *arena) {
-    return phi__totres_save((const phi__tot *)state, arena);
+    const phi__tot *t = (const phi__tot *)state;
+    phi__buf out;
+    phi__buf_init(&out, arena->memory);
+    phi__buf_char(&out, '{');
+    phi__records_put(&out, phi__totres_fields, PHI__COUNT(phi__totres_fields), t);
+    const phi__tot_tree *tree = &t->tree;
+    phi__records_raw(&out, "nodes", "[");
+    for (uint32_t i = 0; i < tree->count; i++) {
+        phi__json_write_comma(&out);
+        phi__buf_printf(&out, "[%lu,", (unsigned long)tree->nodes[i].parent);
+        phi__json_number_put_double(&out, tree->nodes[i].score);
+        phi__buf_char(&out, ',');
+        phi__json_write_str(&out, tree->nodes[i].content);
+        phi__buf_printf(&out, ",%u]", (unsigned)tree->nodes[i].stop_reason);
+    }
+    phi__buf_char(&out, ']');
+    phi__records_raw(&out, "frontier", "[");
+    for (uint32_t i = 0; i < tree->frontier_count; i++)
+        phi__buf_printf(&out, "%s%lu", i > 0 ? "," : "", (unsigned long)tree->frontier[i]);
+    phi__buf_char(&out, ']');
+    phi__records_raw(&out, "pending", "[");
+    for (uint32_t i = 0; i < t->pending_count; i++) {
+        phi__json_write_comma(&out);
+        phi__json_write_str(&out, t->pending[i]);
+    }
+    phi__buf_char(&out, ']');
+    phi__totres_doubles("sums", t->sums, t->pending_count, &out);
+    phi__totres_doubles("recent_best_scores", t->recent, t->recent_count, &out);
+    phi__totres_rounds(t, &out);
+    phi__machine_put_usage(&out, &t->usage);
+    phi__buf_char(&out, '}');
+    return phi__machine_tree(&out, arena);
 }
 
 static phi_status phi__tot_load(void *state, const phi_json *saved, const phi_strategy_env *env,

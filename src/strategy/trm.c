@@ -357,10 +357,14 @@ static phi_json *phi__trm_save(const void *state, phi_arena *arena) {
     return phi__machine_tree(&out, arena);
 }
 
-static bool phi__trm_load_scores(phi__trm *t, const phi_json *saved) {
+static phi_status phi__trm_load(void *state, const phi_json *saved, const phi_strategy_env *env,
+                                phi_strategy_commands *out) {
+    phi__trm *t = (phi__trm *)state;
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    if (phase > PHI__TRM_OVER) return PHI_PARSE;
     const phi_json *scores = phi_json_get(saved, "scores");
     size_t count = phi_json_count(scores);
-    if (count > PHI__TRM_WINDOW) return false;
+    if (count > PHI__TRM_WINDOW) return PHI_PARSE;
     for (size_t i = 0; i < count; i++) t->scores[i] = phi_json_num(phi_json_at(scores, i), 0);
     t->score_count = (uint32_t)count;
     t->steps = phi__records_get_u32(saved, "steps");
@@ -368,14 +372,7 @@ static bool phi__trm_load_scores(phi__trm *t, const phi_json *saved) {
     t->best_reason = (phi_stop_reason)phi__records_get_u32(saved, "best_reason");
     t->has_best = phi_json_get(saved, "best_score") != NULL;
     t->best_score = phi__records_get_double(saved, "best_score");
-    return true;
-}
 
-static phi_status phi__trm_load(void *state, const phi_json *saved, const phi_strategy_env *env,
-                                phi_strategy_commands *out) {
-    phi__trm *t = (phi__trm *)state;
-    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
-    if (phase > PHI__TRM_OVER || !phi__trm_load_scores(t, saved)) return PHI_PARSE;
     t->phase = (uint32_t)phase;
     t->calls = phi__records_get_u32(saved, "calls");
     t->supervisions = phi__records_get_u32(saved, "supervisions");

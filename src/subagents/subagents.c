@@ -600,27 +600,6 @@ static void phi__child_save_all(const phi__attached *attached, phi__buf *out, ph
 
 /* ---- reading ---- */
 
-static bool phi__child_save_take(phi__child *child, const phi_json *node) {
-    phi_memory *memory = &child->of->parent->memory;
-    phi_str name = phi__records_get_str(node, "name"), call = phi__records_get_str(node, "call");
-    phi__buf text;
-    phi__buf_init(&text, memory);
-    if (phi__json_write(&text, phi_json_get(node, "agent"), 0) == PHI_OK && !text.failed) {
-        child->block_bytes = phi__add(text.len, phi__add(name.len, call.len));
-        child->block = (char *)phi__alloc(memory, child->block_bytes);
-    }
-    if (child->block != NULL) {
-        memcpy(child->block, text.at, text.len);
-        child->snapshot = phi__str(child->block, text.len);
-        child->name = phi__str(child->block + text.len, name.len);
-        child->call_id = phi__str(child->block + text.len + name.len, call.len);
-        if (name.len > 0) memcpy(child->block + text.len, name.at, name.len);
-        if (call.len > 0) memcpy(child->block + text.len + name.len, call.at, call.len);
-    }
-    phi__buf_free(&text);
-    return child->block != NULL;
-}
-
 static bool phi__child_save_load(phi__children *all, const phi_json *node) {
     /* its call is over: the run was interrupted */
     if (phi_json_get(node, "call") != NULL && all->parent->run == NULL) return true;
@@ -633,7 +612,27 @@ static bool phi__child_save_load(phi__children *all, const phi_json *node) {
     child->depth = phi__records_get_u32(node, "depth");
     child->running = phi__records_get_bool(node, "running");
     child->spawned = phi__records_get_bool(node, "spawned");
-    if (!phi__records_get_bool(node, "fault")) return phi__child_save_take(child, node);
+    if (!phi__records_get_bool(node, "fault")) {
+        phi_memory *memory = &child->of->parent->memory;
+        phi_str name = phi__records_get_str(node, "name"),
+                call = phi__records_get_str(node, "call");
+        phi__buf text;
+        phi__buf_init(&text, memory);
+        if (phi__json_write(&text, phi_json_get(node, "agent"), 0) == PHI_OK && !text.failed) {
+            child->block_bytes = phi__add(text.len, phi__add(name.len, call.len));
+            child->block = (char *)phi__alloc(memory, child->block_bytes);
+        }
+        if (child->block != NULL) {
+            memcpy(child->block, text.at, text.len);
+            child->snapshot = phi__str(child->block, text.len);
+            child->name = phi__str(child->block + text.len, name.len);
+            child->call_id = phi__str(child->block + text.len + name.len, call.len);
+            if (name.len > 0) memcpy(child->block + text.len, name.at, name.len);
+            if (call.len > 0) memcpy(child->block + text.len + name.len, call.at, call.len);
+        }
+        phi__buf_free(&text);
+        return child->block != NULL;
+    }
     child->status = PHI_CANCELLED;
     child->fault = "The sub-agent is gone";
     return true;
@@ -976,26 +975,6 @@ static phi_status phi__subagents_check(phi_agent handle, const phi__agent *paren
     return PHI_OK;
 }
 
-/* After a restore: the children that had not finished go on. */
-static phi_status phi__subagents_go_on(phi_runtime *rt, phi__children *all,
-                                       phi_subagent_desc *desc) {
-    phi_status status = PHI_OK;
-    phi__child *child;
-    if (rt->in_step)
-        return phi__error(rt, PHI_MISUSE, "phi_spawn without a task inside a callback");
-    rt->in_step = true; /* a store's functions must not step */
-    rt->step.wall_ms = phi__io_wall_ms(rt->io);
-    while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
-        phi_status one = phi__child_save_thaw(child, desc);
-        if (one == PHI_OK) continue;
-        if (status == PHI_OK) status = one;
-        child->desc = desc;
-        phi__result_fail(child, one, "The sub-agent could not be resumed");
-    }
-    phi__agent_end_of_step(rt);
-    return status;
-}
-
 PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent_desc *desc, const char *task,
                              phi_agent *out) {
     phi__agent *parent = phi__find_agent(handle);
@@ -1005,7 +984,25 @@ PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent_desc *desc, const ch
         return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: the task is empty");
     phi__children *all = phi__subagents_all(parent);
     if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn: out of memory");
-    if (task == NULL) return phi__subagents_go_on(handle.rt, all, desc);
+    if (task == NULL) {
+        /* After a restore: the children that had not finished go on. */
+        phi_runtime *rt = handle.rt;
+        status = PHI_OK;
+        phi__child *child;
+        if (rt->in_step)
+            return phi__error(rt, PHI_MISUSE, "phi_spawn without a task inside a callback");
+        rt->in_step = true; /* a store's functions must not step */
+        rt->step.wall_ms = phi__io_wall_ms(rt->io);
+        while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
+            phi_status one = phi__child_save_thaw(child, desc);
+            if (one == PHI_OK) continue;
+            if (status == PHI_OK) status = one;
+            child->desc = desc;
+            phi__result_fail(child, one, "The sub-agent could not be resumed");
+        }
+        phi__agent_end_of_step(rt);
+        return status;
+    }
     phi__children_sweep(all);
     phi__child *child = phi__children_new(all, desc);
     if (child == NULL) return phi__error_last(handle.rt, NULL);

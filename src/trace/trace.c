@@ -88,39 +88,6 @@ static void phi__tentry_message(phi_trace *t, const phi_message *m) {
 
 /* ---- other entries ---- */
 
-static void phi__tentry_rewrite(phi_trace *t, const phi_rewrite *r) {
-    const phi_written *w = r->written;
-    phi__tout_some(t, "id", phi_str_of(r->op_id));
-    phi__tout_some(t, "why", phi_str_of(phi__entry_reason_word(r->reason)));
-    phi__tout_some(t, "revoke", phi_str_of(r->revoke));
-    phi__tout_some(t, "to", phi_str_of(r->switch_to));
-    size_t k;
-    phi__records_raw(&t->text, "spans", "[");
-    for (size_t i = 0; i < r->span_count && !t->text.failed; i++) {
-        const phi_span *span = &r->spans[i];
-        phi__json_write_comma(&t->text);
-        phi__buf_printf(&t->text, "[%llu,%llu,%d,[", (unsigned long long)span->from,
-                        (unsigned long long)span->to, span->summary ? 1 : 0);
-        for (k = 0; k < span->message_count; k++) phi__tentry_message(t, &span->messages[k]);
-        phi__buf_text(&t->text, "]]");
-    }
-    phi__buf_char(&t->text, ']');
-    if (w == NULL) return;
-    phi__tout_some(t, "model", phi_str_of(w->model));
-    phi__tout_usage(t, &w->usage);
-    if (w->cost > 0) phi__records_double(&t->text, "$", w->cost);
-}
-
-static void phi__tentry_loop_start(phi_trace *t, const phi_loop_info *info) {
-    if (info == NULL) return;
-    phi__tout_some(t, "agent", info->agent_id);
-    phi__tout_some(t, "session", info->session_id);
-    phi__tout_some(t, "parent", info->parent_loop_id);
-    phi__tout_some(t, "how", phi_str_of(phi__entry_continuation_word((int)info->continuation)));
-    phi__tout_some(t, "tag", info->tag);
-    if (info->has_system_prompt) phi__tout_str(t, "system", info->system_prompt);
-}
-
 static void phi__tentry_loop_end(phi_trace *t, const phi__entry *e) {
     const phi_failure *failure = e->of.failure;
     phi__records_true(&t->text, "dropped", e->keep == PHI_KEEP_NONE);
@@ -213,11 +180,40 @@ static void phi__tentry_put(phi_trace *t, const phi__entry *e) {
     if (e->kind == PHI_ENTRY_MESSAGE) {
         phi__records_raw(&t->text, "m", "");
         phi__tentry_message(t, e->message);
-    } else if (e->kind == PHI_ENTRY_REWRITE)
-        phi__tentry_rewrite(t, &e->of.op->rewrite);
-    else if (e->kind == PHI_ENTRY_LOOP_START)
-        phi__tentry_loop_start(t, e->of.loop);
-    else if (e->kind == PHI_ENTRY_LOOP_END)
+    } else if (e->kind == PHI_ENTRY_REWRITE) {
+        const phi_written *w = e->of.op->rewrite.written;
+        phi__tout_some(t, "id", phi_str_of(e->of.op->rewrite.op_id));
+        phi__tout_some(t, "why", phi_str_of(phi__entry_reason_word(e->of.op->rewrite.reason)));
+        phi__tout_some(t, "revoke", phi_str_of(e->of.op->rewrite.revoke));
+        phi__tout_some(t, "to", phi_str_of(e->of.op->rewrite.switch_to));
+        size_t k;
+        phi__records_raw(&t->text, "spans", "[");
+        for (size_t i = 0; i < e->of.op->rewrite.span_count && !t->text.failed; i++) {
+            const phi_span *span = &e->of.op->rewrite.spans[i];
+            phi__json_write_comma(&t->text);
+            phi__buf_printf(&t->text, "[%llu,%llu,%d,[", (unsigned long long)span->from,
+                            (unsigned long long)span->to, span->summary ? 1 : 0);
+            for (k = 0; k < span->message_count; k++) phi__tentry_message(t, &span->messages[k]);
+            phi__buf_text(&t->text, "]]");
+        }
+        phi__buf_char(&t->text, ']');
+        if (w != NULL) {
+            phi__tout_some(t, "model", phi_str_of(w->model));
+            phi__tout_usage(t, &w->usage);
+            if (w->cost > 0) phi__records_double(&t->text, "$", w->cost);
+        }
+    } else if (e->kind == PHI_ENTRY_LOOP_START) {
+        const phi_loop_info *info = e->of.loop;
+        if (info != NULL) {
+            phi__tout_some(t, "agent", info->agent_id);
+            phi__tout_some(t, "session", info->session_id);
+            phi__tout_some(t, "parent", info->parent_loop_id);
+            phi__tout_some(t, "how",
+                           phi_str_of(phi__entry_continuation_word((int)info->continuation)));
+            phi__tout_some(t, "tag", info->tag);
+            if (info->has_system_prompt) phi__tout_str(t, "system", info->system_prompt);
+        }
+    } else if (e->kind == PHI_ENTRY_LOOP_END)
         phi__tentry_loop_end(t, e);
     else
         phi__tentry_other(t, e);
@@ -232,15 +228,6 @@ static phi_str phi__tentry_id(const phi_thread *thread) {
 }
 
 /* ---- captured requests ---- */
-
-static void phi__tentry_request(phi_trace *t, const phi_loop_record *loop, const phi_turn *turn) {
-    if (turn->request.len == 0) return;
-    phi__buf_text(&t->text, ",\n{");
-    phi__tout_whole(t, "r", loop->loop_id);
-    phi__records_u64(&t->text, "n", turn->turn_index);
-    phi__tout_str(t, "t", turn->request);
-    phi__buf_char(&t->text, '}');
-}
 
 /* ======== A trace that is being written, for the files of this room.
 
@@ -345,7 +332,15 @@ static phi_status phi__trace_requests(phi_trace *t) {
             t->loop++;
             t->turn = 0;
         } else {
-            phi__tentry_request(t, s->loops[t->loop], &s->loops[t->loop]->turns[t->turn]);
+            const phi_loop_record *loop = s->loops[t->loop];
+            const phi_turn *turn = &s->loops[t->loop]->turns[t->turn];
+            if (turn->request.len != 0) {
+                phi__buf_text(&t->text, ",\n{");
+                phi__tout_whole(t, "r", loop->loop_id);
+                phi__records_u64(&t->text, "n", turn->turn_index);
+                phi__tout_str(t, "t", turn->request);
+                phi__buf_char(&t->text, '}');
+            }
             t->turn++;
         }
         return PHI_OK;
@@ -451,35 +446,6 @@ static phi_memory *phi__trace_memory(const phi_thread *thread) {
     return memory;
 }
 
-static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_trace_desc *desc) {
-    memset(t, 0, sizeof *t);
-    t->memory = phi__trace_memory(thread);
-    t->main = thread;
-    t->desc = *desc;
-    if (t->desc.policy != NULL) t->policy = phi__policy_filled(t->desc.policy);
-    t->status = PHI_BUSY;
-    phi_arena_init(&t->arena, t->memory, 0);
-    phi_arena_init(&t->scratch, t->memory, 0);
-    phi__buf_init(&t->text, t->memory);
-    phi__buf_init(&t->out, t->memory);
-    phi__buf_init(&t->loop_buf, t->memory);
-    phi__map_init(&t->spans.links, t->memory);
-    phi__map_init(&t->spans.twins, t->memory);
-    const phi_trace_desc *d = &t->desc;
-    size_t k;
-    phi__secret_init(&t->secrets, &t->arena);
-    for (size_t i = 0; i < d->secret_count; i++)
-        phi__secret_add(&t->secrets, phi_str_of(d->secrets[i]));
-    for (size_t i = 0; i < d->model_count; i++) {
-        const phi_model *m = &d->models[i];
-        phi__secret_add_key(&t->secrets, phi_str_of(m->api_key));
-        if (m->base_url != NULL) phi__secret_add_url(&t->secrets, phi_str_of(m->base_url));
-        for (k = 0; k < m->header_count; k++)
-            (void)phi__secret_add_header(&t->secrets, phi_str_of(m->headers[k].name),
-                                         phi_str_of(m->headers[k].value));
-    }
-}
-
 /* Fills unset fields from desc->agent. Models come to `models`. */
 static phi_status phi__trace_of_agent(phi_trace_desc *desc,
                                       phi_model models[1 + PHI_FAILOVER_MODELS_MOST]) {
@@ -537,7 +503,32 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
         return PHI_BAD_ARG;
     t = (phi_trace *)phi__alloc(phi__trace_memory(thread), sizeof *t);
     if (t == NULL) return PHI_NO_MEMORY;
-    phi__trace_init(t, thread, &desc);
+    memset(t, 0, sizeof *t);
+    t->memory = phi__trace_memory(thread);
+    t->main = thread;
+    t->desc = desc;
+    if (t->desc.policy != NULL) t->policy = phi__policy_filled(t->desc.policy);
+    t->status = PHI_BUSY;
+    phi_arena_init(&t->arena, t->memory, 0);
+    phi_arena_init(&t->scratch, t->memory, 0);
+    phi__buf_init(&t->text, t->memory);
+    phi__buf_init(&t->out, t->memory);
+    phi__buf_init(&t->loop_buf, t->memory);
+    phi__map_init(&t->spans.links, t->memory);
+    phi__map_init(&t->spans.twins, t->memory);
+    const phi_trace_desc *d = &t->desc;
+    size_t k;
+    phi__secret_init(&t->secrets, &t->arena);
+    for (size_t i = 0; i < d->secret_count; i++)
+        phi__secret_add(&t->secrets, phi_str_of(d->secrets[i]));
+    for (size_t i = 0; i < d->model_count; i++) {
+        const phi_model *m = &d->models[i];
+        phi__secret_add_key(&t->secrets, phi_str_of(m->api_key));
+        if (m->base_url != NULL) phi__secret_add_url(&t->secrets, phi_str_of(m->base_url));
+        for (k = 0; k < m->header_count; k++)
+            (void)phi__secret_add_header(&t->secrets, phi_str_of(m->headers[k].name),
+                                         phi_str_of(m->headers[k].value));
+    }
     t->kind = kind;
     t->sink = *out;
     t->spans.linking = kind == PHI_TRACE_OTEL;

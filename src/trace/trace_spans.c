@@ -293,34 +293,6 @@ static void phi__span_named(phi_trace *t, const char *operation, phi_str of, phi
 
 /* ---- messages, where they are wanted ---- */
 
-static void phi__span_part(phi_trace *t, phi__buf *out, const phi_content *c) {
-    phi__json_write_comma(out);
-    if (c->kind == PHI_CONTENT_TOOL_CALL) {
-        phi__buf_text(out, "{\"type\":\"tool_call\"");
-        phi__records_str(out, "id", c->id);
-        phi__records_str(out, "name", c->name);
-        phi__records_str(out, "arguments", phi__tout_noted(t, c->arguments));
-    } else if (c->kind == PHI_CONTENT_DOCUMENT && c->url.len > 0) {
-        phi__buf_text(out, "{\"type\":\"uri\",\"modality\":\"document\"");
-        phi__records_str(out, "uri", phi__tout_noted(t, c->url));
-    } else if (c->kind == PHI_CONTENT_IMAGE || c->kind == PHI_CONTENT_AUDIO ||
-               (c->kind == PHI_CONTENT_DOCUMENT && c->data.len > 0)) {
-        phi__buf_text(out, "{\"type\":\"blob\"");
-        phi__records_str(out, "modality",
-                         c->kind == PHI_CONTENT_IMAGE   ? PHI__LIT("image")
-                         : c->kind == PHI_CONTENT_AUDIO ? PHI__LIT("audio")
-                                                        : PHI__LIT("document"));
-        phi__records_str(out, "mime_type", c->mime_type);
-        phi__records_str(out, "content", phi__str("", 0)); /* it is not in the trace */
-        phi__records_u64(out, "bytes", c->data.len);
-    } else {
-        phi__buf_text(out, c->kind == PHI_CONTENT_THINKING ? "{\"type\":\"reasoning\""
-                                                           : "{\"type\":\"text\"");
-        phi__records_str(out, "content", phi__tout_noted(t, c->text));
-    }
-    phi__buf_char(out, '}');
-}
-
 static phi_str phi__span_finish(phi_stop_reason reason) {
     switch (reason) {
     case PHI_STOP_REASON_LENGTH: return phi_str_of("length");
@@ -344,7 +316,34 @@ static void phi__span_message(phi_trace *t, phi__buf *out, const phi_message *m)
         phi__records_str(out, "id", m->tool_call_id);
         phi__records_raw(out, "response", "[");
     }
-    for (size_t i = 0; i < m->content_count; i++) phi__span_part(t, out, &m->content[i]);
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        phi__json_write_comma(out);
+        if (c->kind == PHI_CONTENT_TOOL_CALL) {
+            phi__buf_text(out, "{\"type\":\"tool_call\"");
+            phi__records_str(out, "id", c->id);
+            phi__records_str(out, "name", c->name);
+            phi__records_str(out, "arguments", phi__tout_noted(t, c->arguments));
+        } else if (c->kind == PHI_CONTENT_DOCUMENT && c->url.len > 0) {
+            phi__buf_text(out, "{\"type\":\"uri\",\"modality\":\"document\"");
+            phi__records_str(out, "uri", phi__tout_noted(t, c->url));
+        } else if (c->kind == PHI_CONTENT_IMAGE || c->kind == PHI_CONTENT_AUDIO ||
+                   (c->kind == PHI_CONTENT_DOCUMENT && c->data.len > 0)) {
+            phi__buf_text(out, "{\"type\":\"blob\"");
+            phi__records_str(out, "modality",
+                             c->kind == PHI_CONTENT_IMAGE   ? PHI__LIT("image")
+                             : c->kind == PHI_CONTENT_AUDIO ? PHI__LIT("audio")
+                                                            : PHI__LIT("document"));
+            phi__records_str(out, "mime_type", c->mime_type);
+            phi__records_str(out, "content", phi__str("", 0)); /* it is not in the trace */
+            phi__records_u64(out, "bytes", c->data.len);
+        } else {
+            phi__buf_text(out, c->kind == PHI_CONTENT_THINKING ? "{\"type\":\"reasoning\""
+                                                               : "{\"type\":\"text\"");
+            phi__records_str(out, "content", phi__tout_noted(t, c->text));
+        }
+        phi__buf_char(out, '}');
+    }
     phi__buf_text(out, m->role == PHI_ROLE_TOOL_RESULT ? "]}]" : "]");
     if (m->role == PHI_ROLE_ASSISTANT)
         phi__records_str(out, "finish_reason", phi__span_finish(m->stop_reason));
@@ -381,25 +380,6 @@ static phi_str phi__span_ended(const phi__entry *end) {
     }
 }
 
-static void phi__span_above(phi_trace *t, const phi__trace_link *link) {
-    if (link == NULL) return;
-    phi__span_id(t, "parentSpanId", link->call.len > 0 ? "call" : "run", &link->above, link->call);
-}
-
-/* The run that it continues is another trace. */
-static void phi__span_continues(phi_trace *t, const phi_loop_info *info,
-                                const phi__trace_link *above) {
-    phi__trace_name before;
-    if (info->parent_loop_id.len == 0 || above != NULL) return;
-    before.session = info->session_id;
-    before.loop = info->parent_loop_id;
-    before.twin = 0;
-    phi__records_raw(&t->text, "links", "[{");
-    phi__span_trace(t, &before);
-    phi__span_id(t, "spanId", "run", &before, phi__str("", 0));
-    phi__buf_text(&t->text, "}]");
-}
-
 PHI__FN void phi__span_of_run(phi_trace *t, const phi__trace_run *run, const phi__entry *end) {
     const phi_loop_info *info = phi__span_info(t, run);
     phi__trace_name name = phi__span_run(t, run);
@@ -408,7 +388,10 @@ PHI__FN void phi__span_of_run(phi_trace *t, const phi__trace_run *run, const phi
     const phi_failure *failure = end != NULL ? end->of.failure : NULL;
     phi_str agent = link != NULL && link->tool.len > 0 ? link->tool : info->agent_id;
     phi__span_open(t, "run", &name, phi__str("", 0));
-    phi__span_above(t, link);
+    if (link != NULL) {
+        phi__span_id(t, "parentSpanId", link->call.len > 0 ? "call" : "run", &link->above,
+                     link->call);
+    }
     phi__span_named(t, "invoke_agent", agent, PHI__TRACE_SPAN_INTERNAL, run->start_ms,
                     end != NULL ? end->at_ms : t->spans.last_ms);
     phi__span_text(t, "gen_ai.agent.id", info->agent_id);
@@ -420,7 +403,17 @@ PHI__FN void phi__span_of_run(phi_trace *t, const phi__trace_run *run, const phi
     if (t->desc.with_content) phi__span_instructions(t, phi__trace_prompt(t, run->prompt));
     phi__span_text(t, "error.type", error);
     phi__buf_char(&t->text, ']');
-    phi__span_continues(t, info, link);
+    /* The run that it continues is another trace. */
+    phi__trace_name before;
+    if (info->parent_loop_id.len != 0 && link == NULL) {
+        before.session = info->session_id;
+        before.loop = info->parent_loop_id;
+        before.twin = 0;
+        phi__records_raw(&t->text, "links", "[{");
+        phi__span_trace(t, &before);
+        phi__span_id(t, "spanId", "run", &before, phi__str("", 0));
+        phi__buf_text(&t->text, "}]");
+    }
     if (error.len > 0) phi__span_status(t, failure != NULL ? failure->message : phi__str("", 0));
     phi__buf_char(&t->text, '}');
 }
@@ -683,13 +676,6 @@ static phi__trace_call *phi__spans_call(phi_trace *t, phi__trace_run *run, phi_s
     return NULL;
 }
 
-static void phi__spans_result(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
-    phi__trace_call *call = phi__spans_call(t, run, e->message->tool_call_id);
-    if (call == NULL) return;
-    call->done = true;
-    if (!t->spans.linking) phi__span_of_call(t, run, call, e);
-}
-
 static void phi__spans_spawn(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
     phi_str tool = {"", 0}, call = {"", 0}, id = e->of.spawn->tool_call_id;
     phi__trace_name above = phi__span_run(t, run);
@@ -726,8 +712,13 @@ static void phi__spans_of_run(phi_trace *t, phi__trace_run *run, const phi__entr
     case PHI_ENTRY_MESSAGE:
         if (e->message->role == PHI_ROLE_ASSISTANT)
             phi__spans_answer(t, run, e);
-        else if (e->message->role == PHI_ROLE_TOOL_RESULT)
-            phi__spans_result(t, run, e);
+        else if (e->message->role == PHI_ROLE_TOOL_RESULT) {
+            phi__trace_call *call = phi__spans_call(t, run, e->message->tool_call_id);
+            if (call != NULL) {
+                call->done = true;
+                if (!t->spans.linking) phi__span_of_call(t, run, call, e);
+            }
+        }
         return;
     case PHI_ENTRY_SPAWN: phi__spans_spawn(t, run, e); return;
     case PHI_ENTRY_REWRITE:
