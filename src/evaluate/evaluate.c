@@ -66,8 +66,10 @@ static void phi__evaluation_outcome(phi__seat *seat, phi_status status);
 static void phi__evaluation_give(phi__evaluation *e);
 static void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
 
-/* ======== Selects a branch by its place or its tokens. Of equals the token-efficient evaluation
-   takes the first, and the elaborate one the last (behaviours C 62). */
+/* ---- selection by place or tokens ---- */
+
+/* Of equals the token-efficient evaluation takes the first, the elaborate one the last
+   (behaviours C 62). */
 
 /* With an answer, also where a limit has ended its run; without one; failed. */
 static int phi__select_rank(const phi_branch *branch) {
@@ -103,12 +105,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
     return best;
 }
 
-/* ======== An evaluation: its branches, their outcomes, and the agents that run them.
+/* ---- an evaluation: its branches, their outcomes, and the agents that run them ---- */
 
-   It is in the agent's memory and attached to it, from phi_evaluate until the agent is freed or the
-   next evaluation begins. Each branch, and the judge, is a child agent; its seat follows it. The
-   children belong to the evaluation while it is active. At its end they are left as agents of one
-   run are: each goes when its events were popped. */
+/* It is attached to the agent from phi_evaluate until the agent is freed or the next evaluation
+   begins. Each branch, and the judge, is a child agent; its seat follows it. The children belong to
+   the evaluation while it is active. At its end each goes when its events were popped. */
 
 /* ---- children ---- */
 
@@ -202,8 +203,6 @@ static void phi__evaluation_later(phi__evaluation *e, uint64_t after_us) {
     (void)phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + after_us); /* it has its place */
 }
 
-/* ---- the judge's reservation ---- */
-
 /* Lets the agent and all above it pay for a reservation. False: no memory. And gives it back. */
 /* By handle: an agent that is freed has left the tree before its evaluation hears of it. */
 static bool phi__evaluation_payers(phi__evaluation *e) {
@@ -281,13 +280,11 @@ static void phi__evaluation_sum(phi__evaluation *e) {
     }
 }
 
-/* ======== Makes the agents of branches and judges, names their runs, and starts them. */
+/* ---- agents of branches and judges ---- */
 
 /* Tokens of the judge's prompt beside the texts in it, and of the system prompt of a judge that has
    none of its own. */
 enum { PHI__BRANCHES_FRAME = 300 };
-
-/* ---- making them ---- */
 
 /* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
    configuration's or the agent's. */
@@ -453,12 +450,10 @@ static bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason
                                    &e->held, reason, size);
 }
 
-/* ======== The end of an evaluation, and the events around it.
+/* ---- the end ---- */
 
-   The runs are copied in the order of their configurations, whichever ended first, so that the log
-   does not depend on the network. */
-
-/* ---- events ---- */
+/* The runs are copied in the order of their configurations, whichever ended first, so that the
+   log does not depend on the network. */
 
 static phi_parallel *phi__conclude_parallel(const phi__evaluation *e) {
     phi__agent *agent = e->agent;
@@ -633,13 +628,10 @@ static void phi__conclude(phi__evaluation *e, phi_status status, size_t selected
     phi__events_unreserve(agent);
 }
 
-/* ======== An evaluation as a member of its agent's snapshot, and back.
+/* ---- snapshots ---- */
 
-   Each child is saved as an agent of its own is: a branch that has ended too, since its run is not
-   in the agent's log yet. While evaluate_fn is called, the snapshot is one of branches that have
-   all ended: it is called anew. */
-
-/* ---- writing ---- */
+/* Each child is saved as an agent is: a branch that has ended too, since its run is not in the
+   agent's log yet. A snapshot during evaluate_fn calls it again after loading. */
 
 static void phi__saving_child(const phi__seat *seat, phi__buf *out, phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
@@ -847,9 +839,9 @@ static phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *d
     return status;
 }
 
-/* ======== What a judge gets to read, and what its verdict means.
+/* ---- the judge ---- */
 
-   The judge compares outcomes, not ways: of the conversation and of each branch it sees text alone.
+/* It compares outcomes, not ways: of the conversation and of each branch it sees text alone.
    Branches that failed are not shown to it, unless all have failed. */
 
 /* ---- the query ---- */
@@ -894,8 +886,6 @@ static bool phi__judging_query(phi__evaluation *e, const phi_content *content, s
     phi_arena_free(&arena);
     return !failed;
 }
-
-/* ---- candidates ---- */
 
 /* how many may win */
 static size_t phi__judging_candidates(const phi__evaluation *e) {
@@ -991,9 +981,9 @@ static phi_status phi__judging_begin(phi__evaluation *e) {
     return status;
 }
 
-/* ======== Starts evaluations, and takes each from its branches to its selection.
+/* ---- steps ---- */
 
-   After every change (a child's run is over, a child was freed, evaluate_fn's time has come) the
+/* After every change (a child's run is over, a child was freed, evaluate_fn's time has come) the
    same function looks at the whole evaluation and takes the next step. */
 
 enum { PHI__EVALUATE_POLL_US = 10000 }; /* between two calls of evaluate_fn */

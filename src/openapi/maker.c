@@ -23,8 +23,7 @@ typedef struct phi__making {
     char message[320]; /* why the operation is skipped; empty: it is not */
 } phi__making;
 
-/* ======== One operation while it is made callable: shared by the files that make its
-   parameters, its body and its security. */
+/* ---- an operation while it is made callable ---- */
 
 /* All return false, so that a caller can end with them. */
 static bool phi__making_skip(phi__making *m, const char *place, const char *why) {
@@ -52,8 +51,7 @@ static void *phi__making_zero(phi__making *m, size_t count, size_t size) {
     return at;
 }
 
-/* ======== The parameters of an operation: its own, those of its path, and those that its
-   path template names and nobody declares. */
+/* ---- parameters: the operation's, its path's, and those that only the path template names ---- */
 
 enum {
     PHI__PARAMETERS_MOST = 4096,
@@ -268,8 +266,7 @@ static bool phi__parameters_make(phi__making *m) {
            phi__parameters_rest(m);
 }
 
-/* ======== The body of an operation: which of its content types is sent, and how its
-   properties are. */
+/* ---- the body: which content type is sent, and its properties ---- */
 
 enum { PHI__REQUEST_BODY_PROPERTIES = 1024 };
 
@@ -377,8 +374,6 @@ static bool phi__request_body_of(phi__making *m, const phi_json *schema, const p
     return true;
 }
 
-/* ---- the body ---- */
-
 static const phi_json *phi__request_body_pick(phi__making *m, const phi_json *content,
                                               phi_str *type) {
     phi_json_iter it = phi_json_each(phi_json_is(content, PHI_JSON_OBJECT) ? content : NULL);
@@ -439,11 +434,9 @@ static bool phi__request_body_make(phi__making *m) {
     return true;
 }
 
-/* ======== The security alternatives of an operation, and its server. */
+/* ---- security and server ---- */
 
 enum { PHI__SECURITY_URL = 2048 }; /* bytes of a server's URL */
-
-/* ---- schemes ---- */
 
 static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, phi_str name,
                                  const phi_json *scopes) {
@@ -508,8 +501,6 @@ static bool phi__security_make(phi__making *m) {
     return true;
 }
 
-/* ---- servers ---- */
-
 /* Puts the defaults of variables in the place of "{name}". */
 static phi_str phi__security_fill(const phi_json *server, char out[PHI__SECURITY_URL]) {
     const phi_json *variables = phi_json_get(server, "variables");
@@ -546,8 +537,7 @@ static bool phi__security_server(phi__making *m) {
     return phi__making_str(m, server, &m->op->server);
 }
 
-/* ======== Makes one operation callable: parameters, body, security, server, and the tool's
-   schema. */
+/* ---- the operation, and its tool's schema ---- */
 
 enum {
     PHI__MAKER_DESCRIPTION = 16384, /* bytes of a tool's description: a $ref may repeat it */
@@ -723,7 +713,7 @@ static bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, ph
     return true;
 }
 
-/* ======== Operations that fit a filter become tools, one after another. */
+/* ---- operations that fit a filter become tools, one after another ---- */
 
 enum { PHI__SELECTION_ENTRY = 64 }; /* units that an operation costs, whatever its size */
 

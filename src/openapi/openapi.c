@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* ======== A copy of a document's settings, defaults resolved. */
+/* ---- a copy of the settings, defaults resolved ---- */
 
 enum {
     PHI__SETTINGS_TIMEOUT_MS = 30000,     /* the book, part "OpenAPI Tool Adapter" */
@@ -110,7 +110,7 @@ static bool phi__settings_texts(phi_arena *arena, phi_openapi_desc *desc) {
     return true;
 }
 
-/* ======== Requests a document from its URL, and follows where the server sends it. */
+/* ---- a document from its URL ---- */
 
 enum { PHI__ADDRESS_REDIRECTS = 5 };
 
@@ -215,7 +215,7 @@ static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain) {
     return phi__fetch_open(api->rt, &desc, &api->address.fetch) == PHI_OK;
 }
 
-/* ======== The object of a document: made, read, looked at and freed. */
+/* ---- the document's object ---- */
 
 static void phi__openapi_destroy(phi_openapi *api) {
     phi_memory *memory = &api->rt->memory;

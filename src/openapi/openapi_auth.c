@@ -7,11 +7,11 @@
 
 #include <stdio.h>
 
-/* ======== Access tokens of OAuth2 client credentials (RFC 6749, 4.4).
+/* ---- access tokens of OAuth2 client credentials (RFC 6749, 4.4) ---- */
 
-   A token is of the document's object, by its token URL and scopes: all agents share it, and calls
-   that need it at once share one request. It is kept until shortly before it expires, or until a
-   server has refused it. */
+/* A token belongs to the document, by its URL and scopes: all agents share it, and calls that
+   need it at once share one request. It is kept until shortly before it expires, or until a server
+   has refused it. */
 
 enum {
     PHI__OPENAPI_TOKEN_BYTES = 65536, /* of a token server's answer */
@@ -166,8 +166,6 @@ static size_t phi__token_body(void *user_data, phi_str bytes) {
     return bytes.len;
 }
 
-/* ---- the request ---- */
-
 static phi_status phi__token_open(phi__openapi_token *t, phi_str basic, phi_str body) {
     const phi_openapi_desc *of = &t->api->desc;
     phi__header headers[3];
@@ -270,11 +268,10 @@ PHI__FN void phi__token_free_all(phi_openapi *api) {
     api->calls = NULL;
 }
 
-/* ======== What of the host's credentials a request carries.
+/* ---- the credentials of a request ---- */
 
-   The first alternative of the operation's security whose schemes can all be met is used. Where the
-   document asks for nothing, a bearer token, else user and password, are sent if they are given. A
-   host without any credential here (one whose headers hold them) sends none. */
+/* The first alternative of the operation's security whose schemes can all be met is used. If the
+   document asks for nothing, a bearer token, else user and password, are sent if they are given. */
 
 static bool phi__opauth_given(const char *text) { return text != NULL && text[0] != '\0'; }
 
@@ -380,8 +377,6 @@ static phi_status phi__opauth_put(phi__openapi_auth *a, const phi__operation_sch
     a->oauth = scheme;
     return PHI_OK;
 }
-
-/* ---- choosing ---- */
 
 static phi_status phi__opauth_choose(phi__openapi_auth *a) {
     const phi__operation *op = a->r->op;

@@ -16,9 +16,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ======== Shortens a JSON text so that it stays valid: arrays and objects lose whole items
-   from their end, large members before small ones, long strings their end; notes in their places
-   say how much was left out. */
+/* ---- a JSON text, shortened so that it stays valid ---- */
+
+/* Arrays and objects lose whole items from their end, large members before small ones, long
+   strings their end; notes in their places say how much was left out. */
 
 enum {
     PHI__JSON_CUT_DEPTH = 8,    /* levels that are opened */
@@ -268,13 +269,12 @@ static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) 
     return done && !out->failed;
 }
 
-/* ======== The answer to a call's request, as it comes, and the blocks that a model
-   gets of it.
+/* ---- the answer, and the blocks that a model gets of it ---- */
 
-   Text is kept up to four times max_response_bytes, so that JSON can be shortened sensibly, images,
-   and PDFs and audio for models that take them, up to 4 MiB. A longer answer goes into a file where
-   there is a directory for it; else reading ends there. Secrets of the request are hidden in all of
-   it. */
+/* Text is kept up to four times max_response_bytes, so that JSON can be shortened sensibly;
+   images, and PDFs and audio for models that take them, up to 4 MiB. A longer answer goes into a
+   file if there is a directory for it; else reading ends there. Secrets of the request are hidden.
+   */
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
@@ -545,8 +545,6 @@ static void phi__answer_note_file(phi__openapi_answer *a, phi__buf *out) {
 
 #endif
 
-/* ---- as it comes ---- */
-
 /* Bytes without secrets. */
 static void phi__answer_take(phi__openapi_answer *a, phi_str bytes) {
     bool fits = bytes.len <= a->most - phi__min(a->most, a->kept.len);
@@ -659,10 +657,9 @@ static void phi__answer_free(phi__openapi_answer *a) {
     phi__buf_free(&a->incoming);
 }
 
-/* ======== A call of an operation: its arguments are made into a request, a token is waited
-   for where one is needed, the answer becomes the result.
+/* ---- a call of an operation ---- */
 
-   A timer drives the work in slices (files for the body); the fetch and the token drive the
+/* A timer drives the work in slices (files for the body); the fetch and the token drive the
    rest. A call ends once: by its result, or by cancel. */
 
 enum { PHI__OPENAPI_CALL_SLICES = 4 }; /* of the body's work, in one go */
@@ -731,8 +728,6 @@ static void phi__opcall_failed(phi__openapi_call *c, const char *message) {
     (void)snprintf(words, sizeof words, "Error: HTTP request failed: %s", message);
     phi__opcall_fail(c, words);
 }
-
-/* ---- the result ---- */
 
 static void phi__opcall_result(phi__openapi_call *c) {
     phi__buf text, media, details;
@@ -990,8 +985,6 @@ static phi_flow phi__opcall_resume(void *user_data, phi_call call, phi_str argum
     (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
-
-/* ---- for the document's side ---- */
 
 PHI__FN void phi__opcall_fill(phi_tool *tool) {
     const phi__operation *op = (const phi__operation *)tool->user_data;

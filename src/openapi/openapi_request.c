@@ -11,13 +11,12 @@
    beyond this fails as if there were no memory. */
 enum { PHI__STYLES_MOST = 16 << 20 };
 
-/* ======== Writes the values of parameters as OpenAPI's styles and RFC 6570 have them: pure
-   functions from JSON to text.
+/* ---- values of parameters, in OpenAPI's styles and RFC 6570's ---- */
 
-   Bytes outside of RFC 3986's unreserved set become %XX in upper case. Null values and members are
-   left out; an array or object inside of another one is written as JSON text, but for deepObject.
-   What a style does not define is as follows: empty arrays and objects of a query write nothing;
-   deepObject writes items of arrays by their index, "name[0]". */
+/* Bytes outside RFC 3986's unreserved set become %XX. Null values and members are left out; an
+   array or object inside another one is JSON text, but for deepObject. What a style does not
+   define: empty arrays and objects of a query write nothing; deepObject writes array items as
+   "name[0]". */
 
 enum { PHI__STYLES_DEPTH = 16 }; /* of deepObject; deeper values are JSON text */
 
@@ -212,12 +211,11 @@ static void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter 
     }
 }
 
-/* ======== The URL and the headers of a call's request. openapi_request_in.h has its
-   body.
+/* ---- the URL and the headers ---- */
 
-   A value of an argument cannot leave its place: in a path it is one part of a segment, in a header
-   it has no line break, and a segment that would be empty, "." or ".." is refused. Headers that
-   the host gave for all requests come before those of the model. */
+/* A value of an argument cannot leave its place: in a path it is one part of a segment, in a
+   header it has no line break, and a segment that would be empty, "." or ".." is refused. Headers
+   that the host gave for all requests come before those of the model. */
 
 enum { PHI__OPENAPI_REQUEST_MOST = 1 << 20 }; /* bytes of a URL, of a query, of the cookies */
 
@@ -520,12 +518,10 @@ PHI__FN phi_status phi__opreq_build(phi__openapi_request *r) {
     return status;
 }
 
-/* ======== The body of a call's request: JSON, a form, multipart with files, text or
-   bytes.
+/* ---- the body ---- */
 
-   begin, advance until it is not PHI_BUSY, free at any time. Files are read in slices, from the
-   directories that phi_openapi_desc.upload_roots names, links resolved; they are in memory while
-   the request is under way. The pieces point into the arena and into blocks of the body's own. */
+/* Files are read in slices, from the directories that phi_openapi_desc.upload_roots names, links
+   resolved. The pieces point into the arena and into the body's files. */
 
 enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of the files of one request */
 
@@ -706,8 +702,6 @@ static phi_status phi__body_base64(phi__openapi_body *b, phi_str name, phi_str t
                              name.at);
 }
 
-/* ---- forms ---- */
-
 static const phi__operation_property *phi__body_property(const phi__openapi_body *b, phi_str name) {
     const phi__operation_body *body = &b->r->op->body;
     for (size_t i = 0; i < body->property_count; i++)
@@ -863,8 +857,6 @@ static phi_status phi__body_boundary(phi__openapi_body *b) {
                    b->boundary);
     return phi__body_type(b, phi_str_of(whole));
 }
-
-/* ---- the kinds ---- */
 
 static phi_status phi__body_expect(phi__openapi_body *b) {
     const phi__operation_body *body = &b->r->op->body;

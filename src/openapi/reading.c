@@ -7,13 +7,12 @@
 
 #include <stdio.h>
 
-/* ======== A document that was read: its parts as compact text, and its operations.
+/* ---- a document's parts ---- */
 
-   Parts are the entries of the components that requests need, and the path items, each a JSON text
-   in one buffer; callbacks, examples and extensions are not kept, and responses only where a
-   reference may lead into them. A part is parsed when
-   it is needed, into the arena of the one who asks, and forgotten with it. The text does not change
-   once the document is ready, so that trees may borrow from it. */
+/* Parts are the entries of the components that requests need, and the path items, each a JSON
+   text in one buffer; callbacks, examples and extensions are not kept, responses only if a
+   reference may lead into them. A part is parsed when it is needed. The text does not change once
+   the document is ready, so that trees may borrow from it. */
 
 enum {
     PHI__DOCUMENT_CHAIN = 32, /* references that lead to references */
@@ -236,10 +235,10 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
     return node == NULL ? NULL : phi__document_refuse(view, ref, " leads in a circle");
 }
 
-/* ======== The names of tools: "{prefix}__{operation id}" within the rules of every provider.
+/* ---- tool names: "{prefix}__{operation id}" within the rules of every provider ---- */
 
-   A name depends on the document and the prefix alone, not on a filter (match/tool_name_in.h). The
-   hash of a name that is cut or taken is made of method and path. */
+/* A name depends on the document and the prefix alone, not on a filter. The hash of a name that
+   is cut or taken is made of method and path. */
 
 /* The naming of a document's operations, in slices. Zeroed at first. */
 typedef struct phi__naming {
@@ -330,10 +329,7 @@ static void phi__naming_end(phi__naming *n) {
     n->begun = false;
 }
 
-/* ======== Reads a document in slices: bytes, then a tree, then the parts and operations that
-   are kept. The tree and the source live only while it is read.
-
-   begin, advance until it is not PHI_BUSY, end; end at any time. */
+/* ---- reading in slices: bytes, then a tree, then the parts and operations that are kept ---- */
 
 enum {
     PHI__READING_PIECE = 65536, /* bytes of a file that are read at a time */

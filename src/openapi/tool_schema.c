@@ -6,8 +6,7 @@
 
 #include <stdio.h>
 
-/* ======== Takes definitions away that none of the others needs, until circles are left; cuts
-   the references to the first definition of those, and continues. */
+/* ---- circles of definitions: the references to the first of each are cut ---- */
 
 /* Nodes with needed[i] references to them; the queue holds those with none. */
 typedef struct phi__circles {
@@ -78,13 +77,13 @@ static bool phi__circles_cut(phi_memory *memory, phi__tschema_edge *edges, size_
     return true;
 }
 
-/* ======== Writes schemas of a document as the JSON Schema of a tool.
+/* ---- schemas of a document as the JSON Schema of a tool ---- */
 
-   References become "$defs", nearest first, until max_schema_bytes are written; those behind are
-   left open, with a description. Keywords that phi's check of arguments does not know move into the
-   description; malformed ones, and properties that are only read, are left out. A schema
-   that contains itself without an optional property between, which some providers refuse, is left
-   open where it closes the circle. */
+/* References become "$defs", nearest first, until max_schema_bytes are written; those after that
+   are left open, with a description. Keywords that phi's check of arguments does not know move into
+   the description; malformed ones, and properties that are only read, are left out. A schema that
+   contains itself without an optional property between, which some providers refuse, is left open
+   at the end of the circle. */
 
 enum {
     PHI__TOOL_SCHEMA_DEPTH = 64,     /* nested schemas; deeper ones are left open */
@@ -412,8 +411,6 @@ static void phi__tschema_put_required(phi__tool_schema *s, const phi_json *schem
     phi__buf_char(&s->out, ']');
     if (!any && !s->out.failed) s->out.len = before;
 }
-
-/* ---- choices ---- */
 
 /* {"allOf": [variant, the discriminator has its value]} */
 static void phi__tschema_put_variant(phi__tool_schema *s, const phi_json *discriminator,

@@ -117,8 +117,6 @@ PHI__FN phi_continuation phi__event_get_continuation(const phi_json *node, phi_s
     return phi__str_is(name, "Default") ? PHI_CONTINUATION_DEFAULT : PHI_CONTINUATION_INITIAL;
 }
 
-/* ---- the members of each event, in their order, for both directions ---- */
-
 /* How a member is written and read: a phi__field_kind, or one of these. */
 enum phi__event_how {
     PHI__FIELD_STATUS = PHI__FIELD_TIME + 1,

@@ -13,8 +13,7 @@
 #include "text/text_in.h"
 #include "wire/wire_in.h"
 
-/* ======== Finds a recorder's sessions, open and completed, and its running or pending
-   loops, by id. */
+/* ---- sessions and loops, found by id ---- */
 
 /* ---- sessions ---- */
 
@@ -88,8 +87,7 @@ static void phi__known_abort(phi_recorder *rec, phi__session_box *box) {
     }
 }
 
-/* ======== Links loops of different sessions: children that tools ran, and their
-   parents. */
+/* ---- links between loops of different sessions: children of tools, and their parents ---- */
 
 /* A loop in any session; NULL: it is not known. */
 static phi__loop_box *phi__links_anywhere(const phi_recorder *rec, phi_str loop_id) {
@@ -186,12 +184,11 @@ static bool phi__links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_e
     return phi__links_spawned_by(of, loop->pub.session_id, loop->pub.loop_id, ref);
 }
 
-/* ======== A state machine from events to sessions.
+/* ---- events become sessions ---- */
 
-   An event is first written as JSON, which the record keeps, and then read back. So events of
+/* An event is first written as JSON, which the record keeps, and then read back: events of
    living agents, of files and of others are handled in one way, and nothing points into a runtime.
-   recorder.c finds recorded sessions and loops, recorder.c links loops of different
-   sessions. */
+   */
 
 enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
 
@@ -324,8 +321,6 @@ static bool phi__recorder_config(phi__loop_box *loop, const phi_message *message
     return loop->pub.config != NULL;
 }
 
-/* ---- turns ---- */
-
 static bool phi__recorder_message(phi__loop_box *loop, const phi_event *ev) {
     const phi_message *message = ev->message;
     size_t n = loop->turn.input_count;
@@ -370,8 +365,6 @@ static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
     loop->in_turn = false;
     return true;
 }
-
-/* ---- groups ---- */
 
 /* The loop of that id in the session, pending where it is new. NULL: no memory. */
 static phi__loop_box *phi__recorder_branch(phi_recorder *rec, phi__session_box *box, phi_str id,

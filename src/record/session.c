@@ -84,8 +84,6 @@ PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop
     return true;
 }
 
-/* ---- loop ids ---- */
-
 PHI__FN phi_str phi__session_id_of(phi_str loop_id) {
     size_t dot = phi__str_find(loop_id, 0, ".");
     return dot == SIZE_MAX ? loop_id : phi__str(loop_id.at, dot);

@@ -13,10 +13,10 @@
 
 #include <stdio.h>
 
-/* ======== Finds the messages of a session that its PrunApplied events took out of view.
+/* ---- messages that PrunApplied events took out of the view ---- */
 
-   An event names messages by their timestamps. Several may have the same: each timestamp takes the
-   oldest that is left. A prune takes whole groups, so the rest of a group goes along. */
+/* An event names messages by their timestamps. Several may have the same: each timestamp takes
+   the oldest that is left. A prune takes whole groups, so the rest of a group goes along. */
 
 /* An answer or a result. `next` and `answer` are places in the list, plus 1; 0: none. */
 typedef struct phi__pruned_said {
@@ -61,8 +61,6 @@ static bool phi__pruned_any(const phi__way_way *way, size_t *messages) {
     }
     return any;
 }
-
-/* ---- the messages ---- */
 
 static phi__pruned_time *phi__pruned_at(phi__session_pruned *p, int64_t at_ms) {
     phi_str bytes = phi__str((const char *)(const void *)&at_ms, sizeof at_ms);
@@ -164,10 +162,7 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
     return status;
 }
 
-/* ======== Compaction blocks of sessions: loads messages by them, and makes them.
-
-   The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop
-   left puts its messages into a list, which is counted first and filled then. */
+/* ---- blocks, loaded and made ---- */
 
 /* The sections of the current loop's block, by turn: `first` up to `first_end` stay as they are,
    then come the compacted turns, from `recent` on the recent turns, and from `end` on all stay. */
@@ -638,14 +633,12 @@ PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_comp
     return status;
 }
 
-/* ======== Puts a session into a thread: its messages as they were, what prunes took as a
-   rewrite, and its blocks as another.
+/* ---- a session into a thread ---- */
 
-   The messages of the whole way are appended, those beyond the scope too; then each section becomes
-   a span over the entries of its turns. Where spans cannot say it, since a section parts a call
-   from its result, or has nothing to stand for, one span over all of it does. Loops that no message
-   names, since they left none or are not on the way, come before them as a beginning and an end, so
-   that their ids are not given again. */
+/* The messages of the whole way are appended, those beyond the scope too; then each section
+   becomes a span over the entries of its turns. One span over all of it does where spans cannot say
+   it: a section parts a call from its result, or has nothing to stand for. Loops that no message
+   names come before them as a beginning and an end, so that their ids are not given again. */
 
 typedef struct phi__session_import {
     phi_message *messages; /* of all loops, the oldest first */
@@ -753,8 +746,6 @@ static void phi__import_current(phi__session_import *s, const phi_loop_record *l
         phi__import_recent(s, start, recent, end, &loop->block->keep_recent);
 }
 
-/* ---- the way ---- */
-
 static phi_status phi__import_gather(phi__session_import *s) {
     const phi__way_way *way = &s->way;
     size_t n = 0;
@@ -836,8 +827,6 @@ static phi_status phi__import_runs(const phi__session_import *s) {
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* ---- prunes ---- */
-
 static phi_status phi__import_prune(phi__session_import *s) {
     phi_rewrite r = PHI_ZERO;
     if (s->way.marks == NULL) return PHI_OK;
@@ -875,8 +864,6 @@ static phi_status phi__import_prune(phi__session_import *s) {
     s->unfit = s->unfit || status == PHI_BAD_ARG;
     return status == PHI_BAD_ARG ? PHI_OK : status;
 }
-
-/* ---- the whole ---- */
 
 static phi_status phi__import_rewrite(phi__session_import *s, const phi_message *shown,
                                       size_t count) {

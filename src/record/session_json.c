@@ -16,8 +16,6 @@
 
 #include <stdio.h>
 
-/* ---- plain members, for both directions ---- */
-
 static const phi__field phi__session_session_fields[] = {
     PHI__FIELD(phi_session, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_session, agent_id, "agent_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),

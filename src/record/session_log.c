@@ -6,7 +6,7 @@
 #include "record/session_in.h"
 #include "text/text_in.h"
 
-/* ======== Groups of parallel runs, out of the notes of a thread's log. */
+/* ---- groups of parallel runs, from a log's notes ---- */
 
 /* The loop ids of the note, in the session's arena. False: no memory. */
 static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
@@ -59,11 +59,11 @@ PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note) {
     return done;
 }
 
-/* ======== Makes blocks of a thread's compactions, as the original would have them.
+/* ---- blocks of a thread's compactions, as the original would have them ---- */
 
-   The view comes from the thread: a loop that a compaction has touched gets a block with its
-   messages in view, whatever else has changed it. Messages of the log are put beside the loops they
-   are of, in the order of the log; each item of the view then belongs to one of those loops. */
+/* A loop that a compaction has touched gets a block with its messages in view, whatever else has
+   changed it. Messages of the log are counted to the loops they are of, in the order of the log;
+   each item of the view then belongs to one of those loops. */
 
 enum {
     PHI__SESSION_BLOCKS_PROJECTED = 1 << 0, /* as it is */
@@ -115,8 +115,6 @@ typedef struct phi__session_blocks {
     size_t *owners; /* of each item: the loop in whose block it is; SIZE_MAX: none */
     size_t item_count;
 } phi__session_blocks;
-
-/* ---- the lane ---- */
 
 static bool phi__blocks_is_here(const phi__session_blocks *s, const phi_entry *entry) {
     for (size_t i = 0; i < s->lane_count; i++)
@@ -496,7 +494,7 @@ PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_c
     return phi__way_compact(session, desc, made, words, words_size);
 }
 
-/* ======== Makes a session of a thread's log: loops, turns, usage, spawned runs. */
+/* ---- a session from a thread's log ---- */
 
 /* The loop that entries are of, the latest of that id. */
 static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_id) {

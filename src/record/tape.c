@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* ======== A hash of a whole log, the same on every machine. */
+/* ---- a hash of a whole log, the same on every machine ---- */
 
 static void phi__tape_hash_num(phi__sha256 *sha, uint64_t n) {
     unsigned char bytes[8];
@@ -162,7 +162,7 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     return n;
 }
 
-/* ======== Makes and frees tapes, and reports divergences. */
+/* ---- tapes, and their divergences ---- */
 
 static phi__tape *phi__tape_new(const phi_tape_desc *desc) {
     phi_allocator allocator =

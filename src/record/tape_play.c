@@ -13,7 +13,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-/* ======== Finds a run's requests and results on the tape, and describes differences. */
+/* ---- requests and results of the run, found on the tape ---- */
 
 /* ---- divergence ---- */
 
@@ -167,8 +167,7 @@ PHI__FN void phi__match_compare(phi__tape *tape, size_t line, phi__toolcall *cal
     phi__buf_free(&now);
 }
 
-/* ======== Playing: the run's requests, which are compared with the tape's, and their
-   answers. */
+/* ---- the run's requests and their answers ---- */
 
 static phi__tape_flow *phi__playreq_flow(phi__tape *tape, uint64_t x) {
     for (size_t i = 0; i < tape->flows.count; i++)
@@ -258,12 +257,7 @@ PHI__FN void phi__playreq_init(phi__tape *tape) {
     tape->base.transport.user_data = tape;
 }
 
-/* ======== Playing: feeds the tape's inputs to the run, step by step, and compares its
-   requests.
-
-   The lines of a step are its inputs, in order, and then the run's outputs: requests, and results
-   given at once. Outputs are looked up within the step in any order: with another budget, runs
-   beside each other take other turns. The next step begins when all of them were used. */
+/* ---- the steps ---- */
 
 static phi__tape *phi__play_of(void *base) { return (phi__tape *)base; }
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* ======== The transfers of a tape that is recorded or played. */
+/* ---- transfers of a tape ---- */
 
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer) {
     for (size_t i = 0; i < tape->flows.count; i++) {
@@ -45,7 +45,7 @@ PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfe
     return flow;
 }
 
-/* ======== The clock and the random source of a runtime that has a tape. */
+/* ---- the clock and the random source of a runtime that has a tape ---- */
 
 PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us) {
     if (us > tape->us) tape->us = us;
@@ -85,7 +85,7 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
     return PHI_OK;
 }
 
-/* ======== Writes the lines of a tape. */
+/* ---- lines, written ---- */
 
 PHI__FN phi__buf *phi__tape_line_begin(phi__tape *tape, const char *kind) {
     phi__buf_clear(&tape->line);
@@ -109,10 +109,10 @@ PHI__FN void phi__tape_line_end(phi__tape *tape) {
     tape->lines++;
 }
 
-/* ======== Keeps keys off a tape: in headers, URLs, and wherever else their text appears.
+/* ---- keys that stay off a tape ---- */
 
-   Asterisks of the same length stand for a secret in all that comes after it was sent: in answers
-   that repeat it, and in results of tools (io/secret_in.h). */
+/* Asterisks of the same length stand for a secret in all that comes after it was sent: in
+   answers that repeat it, and in results of tools (io/secret_in.h). */
 
 /* Better no recording than one with a key in it. */
 static void phi__tape_secret_kept(phi__tape *tape) {
@@ -192,7 +192,7 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
     line->failed = line->failed || tape->bytes.failed;
 }
 
-/* ======== Results of tools: given to calls, and written. */
+/* ---- results of tools ---- */
 
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *message) {
     phi_tool_result result = phi__results_given(message);
@@ -217,7 +217,7 @@ PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__to
     phi_arena_free(&scratch);
 }
 
-/* ======== Checks and indexes a tape's lines, and reads a line when its turn comes. */
+/* ---- lines, checked, indexed and read ---- */
 
 enum { PHI__TAPE_SUM_BYTES = 18 }; /* ,"sum":"01234567"} */
 

@@ -4,7 +4,7 @@
 #include "strategy/parse_in.h"
 #include "text/text_in.h"
 
-/* ======== How Adaptive chooses a strategy for a prompt. */
+/* ---- the choice of a strategy ---- */
 
 enum {
     PHI__ADAPTIVE_LOOK =
@@ -221,7 +221,7 @@ PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *op
     return choice;
 }
 
-/* ======== Adaptive: a machine that hands the prompt to another one. */
+/* ---- the machine ---- */
 
 static phi_adaptive_options phi__adaptive_options_of(const void *options) {
     phi_adaptive_options o = PHI_ZERO;
@@ -463,8 +463,6 @@ static void phi__adaptive_best(const void *state, phi_strategy_best *out) {
     memset(out, 0, sizeof *out);
     if (a->state != NULL) a->chosen->best(a->state, out);
 }
-
-/* ---- save and load ---- */
 
 static phi_json *phi__adaptive_save(const void *state, phi_arena *arena) {
     const phi__adaptive *a = (const phi__adaptive *)state;

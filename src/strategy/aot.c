@@ -73,8 +73,6 @@ PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out) {
     out->found_solution = out->found_markers > 0 || out->answer.len > 0;
 }
 
-/* ---- the prompt ---- */
-
 static phi_str phi__aot_example(size_t index) {
     static const char with_division[] =
         "Problem: use 3, 4, 5 and 10 once each with + - * / to make 24.\n"

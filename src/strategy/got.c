@@ -16,7 +16,7 @@ enum {
     PHI__GOT_OVER
 };
 
-/* ======== What Graph-of-Thoughts reads in answers, beside thoughts (parse.c). */
+/* ---- answers ---- */
 
 static phi_str phi__got_parse_from(phi_str text, size_t at) {
     return phi__str(text.at + at, text.len - at);
@@ -114,7 +114,7 @@ PHI__FN uint32_t phi__got_parse_vote(phi_str text) {
     return vote;
 }
 
-/* ======== The prompts of Graph-of-Thoughts. */
+/* ---- prompts ---- */
 
 static phi_str phi__gprompt_own(uint32_t phase) {
     static const char generation[] =
@@ -198,7 +198,7 @@ static bool phi__gprompt_shown(const phi__got *g, uint32_t i) {
     return g->phase < PHI__GOT_VOTING || g->graph.nodes[i].kept;
 }
 
-/* ======== The graph of Graph-of-Thoughts. */
+/* ---- the graph ---- */
 
 /* Room for one more; the old array stays in the arena. NULL: no memory. */
 static void *phi__graph_grow(phi_arena *arena, void *items, uint32_t count, uint32_t *cap,
@@ -367,11 +367,7 @@ static phi_status phi__graph_get(phi__got_graph *graph, phi_arena *arena, const 
     return PHI_OK;
 }
 
-/* ======== The graph of Graph-of-Thoughts, and what it reads in answers.
-
-   Nodes are numbered in the order of their making; node 0 is the problem. A node's edge from its
-   parent is "generates" below the problem and "refines" below a thought; connections are kept as
-   edges of their own. All memory is the machine's arena's. */
+/* ---- the machine ---- */
 
 enum {
     PHI__GOT_PROMPT_TOKENS = 250, /* of phi's own prompt of a call, at most, by estimate */

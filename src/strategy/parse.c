@@ -4,7 +4,7 @@
 #include "strategy/tot_in.h"
 #include "text/text_in.h"
 
-/* ======== For phi's own machines: texts and JSON into an arena. */
+/* ---- texts and JSON into an arena ---- */
 
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out) {
     bool done = !buf->failed && phi__arena_str(arena, phi__buf_str(buf), out);
@@ -92,9 +92,9 @@ PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
     return command;
 }
 
-/* ======== What strategies read out of a model's text. Nothing fails: any bytes are a text.
+/* ---- what strategies read in a model's text ---- */
 
-   Results are parts of the text that was given. */
+/* Nothing fails: any bytes are a text. Results are parts of the text that was given. */
 
 /* Bytes of an answer that are read, in one step: some 3 ms of prose. They are more than 60,000
    tokens. */
@@ -303,7 +303,7 @@ static phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memo
     return status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT) ? root : NULL;
 }
 
-/* ======== What Tree-of-Thoughts reads in answers. */
+/* ---- what Tree-of-Thoughts reads ---- */
 
 /* ---- thoughts ---- */
 

@@ -54,8 +54,7 @@ typedef struct phi__strategy_job {
     phi_str text;           /* the answer or the message; terminated */
 } phi__strategy_job;
 
-/* ======== A strategy's model calls: hidden agents, each for one run, whose log is copied
-   onto the strategy's own lane of the agent's log. */
+/* ---- model calls: hidden agents, whose logs are copied onto the strategy's own lane ---- */
 
 /* ---- while it runs ---- */
 
@@ -398,8 +397,6 @@ static bool phi__scall_load(phi__strategy_job *job, phi__strategy_call *slot,
     return !slot->text.failed;
 }
 
-/* ---- its beginning ---- */
-
 /* Begins a model call: a failure is the call's, and comes as its answer. False: no memory. */
 static bool phi__scall_begin(phi__strategy_job *job, const phi_strategy_call *call) {
     const phi_json *saved = phi__scall_saved(job, call->id);
@@ -492,20 +489,18 @@ static void phi__scall_drop_all(phi__strategy_job *job) {
     while (job->call_count > 0) phi__scall_drop(job);
 }
 
-/* ======== A strategy at work: its machine, and the model calls under way.
+/* ---- a strategy at work ---- */
 
-   A job begins and ends with the provider's call of a run. It owns its machine, whose memory is an
-   arena in the agent's budget, and the hidden agents below the agent that make the model calls: one
-   each, for one run. Answers go to the machine in the order in which their calls were made,
-   whichever came first, so that a run does not depend on the network's timing. */
+/* A job begins and ends with the provider's call of a run. It owns its machine, whose memory is
+   an arena in the agent's budget, and the hidden agents that make the model calls, each for one
+   run. Answers go to the machine in the order in which their calls were made, whichever came first,
+   so that a run does not depend on the network's timing. */
 
 #define PHI__STRATEGY_NAME "strategy" /* of the attached object */
 #define PHI__STRATEGY_NOTE "phi.strategy"
 
 /* Answers that a step gives to the machine, at most. */
 enum { PHI__STRATEGY_EVENTS = 4 };
-
-/* ---- the machine's surroundings ---- */
 
 static uint64_t phi__strategy_elapsed(const phi__strategy_job *job) {
     uint64_t now_us = phi__io_counted_us(job->agent->rt->io);

@@ -15,7 +15,7 @@ typedef struct phi__tot_ending {
     const char *phase, *why;
 } phi__tot_ending;
 
-/* ======== The tree of Tree-of-Thoughts: nodes, the frontier, the best. */
+/* ---- the tree: nodes, the frontier, the best ---- */
 
 enum { PHI__TOT_FIRST = 16 }; /* nodes that there is room for at first */
 
@@ -97,8 +97,6 @@ static uint32_t phi__tree_next(phi__tot_tree *tree) {
     return node;
 }
 
-/* ---- paths and candidates ---- */
-
 /* The nodes from the first thought to this one; `out` has room for its depth. */
 static void phi__tree_path(const phi__tot_tree *tree, uint32_t node, uint32_t *out) {
     for (; node != 0; node = tree->nodes[node].parent) out[tree->nodes[node].depth - 1] = node;
@@ -116,8 +114,6 @@ static uint32_t phi__tree_candidates(const phi__tot_tree *tree, uint32_t *out, u
     }
     return count;
 }
-
-/* ---- as JSON ---- */
 
 static phi_status phi__tree_get_frontier(phi__tot_tree *tree, phi_arena *arena,
                                          const phi_json *saved) {
@@ -158,7 +154,7 @@ static phi_status phi__tree_get(phi__tot_tree *tree, phi_arena *arena, const phi
     return phi__tree_get_frontier(tree, arena, phi_json_get(saved, "frontier"));
 }
 
-/* ======== The result of Tree-of-Thoughts, and its machine as JSON. */
+/* ---- the result, and the machine as JSON ---- */
 
 /* ---- the result ---- */
 
@@ -385,10 +381,7 @@ static phi_status phi__totres_load(phi__tot *t, const phi_json *saved, phi_arena
     return PHI_OK;
 }
 
-/* ======== The tree of Tree-of-Thoughts, and what it reads in answers.
-
-   Nodes are numbered in the order of their making; node 0 is the problem. All memory is the
-   machine's arena's. */
+/* ---- the machine ---- */
 
 enum { PHI__TOT_PROMPT_TOKENS = 400 }; /* of phi's own prompt of a call, at most, by estimate */
 

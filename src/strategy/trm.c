@@ -326,8 +326,6 @@ static void phi__trm_best(const void *state, phi_strategy_best *out) {
     out->score = t->best_score;
 }
 
-/* ---- save and load ---- */
-
 static phi_json *phi__trm_save(const void *state, phi_arena *arena) {
     const phi__trm *t = (const phi__trm *)state;
     phi__buf out;

@@ -43,13 +43,13 @@ typedef struct phi__child {
 
 enum { PHI__CHILD_ID = 32 }; /* bytes of an id */
 
-/* ======== The children of an agent: made, begun, followed, and freed.
+/* ---- the children of an agent ---- */
 
-   A phi__children is attached to the calling agent and lives in its memory, as do its phi__child.
-   A child is `frozen` while it is JSON out of a snapshot, and an agent otherwise. It belongs to a
-   call, or to the host (phi_spawn), or has finished and is kept.
-   Callbacks into the host may free the calling agent: its phi__children stays until the step ends,
-   but its phi__child may be gone. */
+/* A phi__children is attached to the calling agent and lives in its memory, as do its
+   phi__child. A child is `frozen` while it is JSON of a snapshot, and an agent otherwise. It
+   belongs to a call, or to the host (phi_spawn), or has finished and is kept. Callbacks into the
+   host may free the calling agent: its phi__children stays until the step ends, but its phi__child
+   may be gone. */
 
 enum {
     PHI__CHILD_TURNS = 10, /* behaviours C 54, and the two below */
@@ -122,8 +122,6 @@ static void phi__child_keep_newest(phi__children *all, const phi_subagent_desc *
         if (++n > desc->keep) phi__child_leave(child);
     }
 }
-
-/* ---- finding one ---- */
 
 /* or NULL */
 static phi__child *phi__child_of_call(const phi__children *all, phi_call call) {
@@ -213,8 +211,7 @@ static bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, ph
     return true;
 }
 
-/* ======== The result of a child's run: for the call that waits for it, or as an event for the
-   host. */
+/* ---- the result of a child's run ---- */
 
 /* The result of a run; its strings are in an arena. */
 typedef struct phi__result {
@@ -277,8 +274,6 @@ static phi__result phi__result_of(const phi__child *child, phi_status status,
     return out;
 }
 
-/* ---- to a call ---- */
-
 static void phi__result_to_call(phi_call call, const phi__result *result,
                                 const char *child_loop_id) {
     phi_content content = PHI_ZERO;
@@ -300,8 +295,6 @@ static void phi__result_error(phi_call call, const char *words) {
     result.is_error = true;
     phi__result_to_call(call, &result, NULL);
 }
-
-/* ---- to the host ---- */
 
 /* The parent's log names the run; its strings are there for the event. NULL: no memory. */
 static phi__child_run *phi__result_log(phi__agent *parent, const phi__agent *agent) {
@@ -345,8 +338,6 @@ static bool phi__result_to_host(const phi__child *child, const phi__result *resu
     event.usage = usage;
     return phi__events_emit(parent, &event, NULL, 0);
 }
-
-/* ---- for the other files ---- */
 
 /* Hands the result of a run to its call, or to the host, and settles the child, which may be gone
    afterwards. */
@@ -401,12 +392,11 @@ static void phi__result_fail(phi__child *child, phi_status status, const char *w
         phi__child_drop_agent(child);
 }
 
-/* ======== A child's words, tools and progress, as updates of the call that it works for.
+/* ---- updates of the call that a child works for ---- */
 
-   An event is emitted in the midst of a state of the child's run, where no function of the host's
-   may be called: it is noted, and handed over between two states. Words that follow each other
-   become one update. Without memory, or when the host does not pop its events, updates are
-   lost. */
+/* An event is emitted in the midst of a state of the child's run, where no function of the
+   host's may be called: it is noted, and handed over between two states. Without memory, or when
+   the host does not pop its events, updates are lost. */
 
 typedef enum phi__forward_kind {
     PHI__FORWARD_TEXT = 1, /* of the child's answer */
@@ -498,7 +488,7 @@ static void phi__forward_all(phi__child *child) {
     phi__buf_free(&heard);
 }
 
-/* ======== A child's agent is followed: its events are forwarded, and its end is a result. */
+/* ---- following a child's agent ---- */
 
 static phi__child *phi__follow_watched(const phi__agent *agent) {
     return (phi__child *)agent->tree.watched;
@@ -560,10 +550,7 @@ static uint32_t phi__follow_depth(const phi__agent *agent) {
     return ours ? phi__follow_watched(agent)->depth : 0;
 }
 
-/* ======== The children of an agent in its snapshot: those at work, and those that are
-   kept. */
-
-/* ---- writing ---- */
+/* ---- children in a snapshot ---- */
 
 static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_arena *scratch) {
     phi_str name = child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
@@ -680,7 +667,7 @@ static phi_status phi__child_save_thaw(phi__child *child, phi_subagent_desc *des
     return phi__error(parent->rt, PHI_PARSE, "the snapshot has no run of it");
 }
 
-/* ======== All children of an agent: attached to it, swept, and begun. */
+/* ---- all children of an agent ---- */
 
 /* ---- all of an agent's ---- */
 
@@ -753,8 +740,6 @@ static void phi__children_sweep(phi__children *all) {
     }
 }
 
-/* ---- one more ---- */
-
 /* A child, and its agent; NULL: phi_last_error says why. */
 static phi__child *phi__children_new(phi__children *all, phi_subagent_desc *desc) {
     phi_runtime *rt = all->parent->rt;
@@ -798,7 +783,7 @@ static phi_status phi__children_begin(phi__child *child, phi_str task) {
     return status == PHI_OK ? status : phi__agent_no_memory(agent, "sub-agent");
 }
 
-/* ======== The tool that delegates, and the host's own way to it. */
+/* ---- the tool that delegates, and the host's own way to it ---- */
 
 static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments);
 
@@ -898,8 +883,6 @@ static void phi__subagents_cancel(void *user_data, phi_call call) {
     else
         phi__schedule_cancel_tree(child->agent, false);
 }
-
-/* ---- a call out of a snapshot ---- */
 
 static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_id) {
     phi__link *link = all->list.first;

@@ -13,10 +13,7 @@
 
 #include <stdio.h>
 
-/* ======== A thread and its entries as the page's data: JSON with short keys, which
-   scripts/trace_page/page.js reads. A field that is empty or zero is left out. */
-
-/* ---- messages ---- */
+/* ---- a thread and its entries as the page's data, which scripts/trace_page/page.js reads ---- */
 
 static void phi__tentry_content(phi_trace *t, const phi_content *c) {
     phi__buf *out = &t->text;
@@ -220,20 +217,16 @@ static void phi__tentry_put(phi_trace *t, const phi__entry *e) {
     phi__buf_char(&t->text, '}');
 }
 
-/* ---- threads ---- */
-
 static phi_str phi__tentry_id(const phi_thread *thread) {
     return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
                                    : thread->id;
 }
 
-/* ---- captured requests ---- */
+/* ---- a trace that is being written ---- */
 
-/* ======== A trace that is being written, for the files of this room.
-
-   trace.c walks the entries of the threads, one after the other, and hands each to trace.c
-   (the page) or trace_spans.c (spans), which append JSON to `text`. trace_out.c gives it to the
-   sink. Pointers to entries are not kept between two slices: a log in a store may leave memory. */
+/* Each entry of the threads becomes JSON in `text`: the page's here, spans in trace_spans.c.
+   trace_out.c gives it to the sink. Pointers to entries are not kept between two slices: a log in a
+   store may leave memory. */
 
 typedef struct phi__trace_id {
     unsigned char trace[16], span[8];
@@ -244,8 +237,6 @@ static inline const phi_thread *phi__trace_thread(const phi_trace *t, size_t i) 
 }
 
 enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
-
-/* ---- the page's and the document's frame ---- */
 
 /* ---- threads ---- */
 

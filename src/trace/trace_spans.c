@@ -13,8 +13,7 @@
 
 #include <stdio.h>
 
-/* ======== Runs that a tool call began, or that stand inside of another run: finds the run
-   above them; and tells runs with the same ids apart, as copies of a thread have. */
+/* ---- runs inside other runs; runs with the same ids, as copies of a thread have ---- */
 
 PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id) {
     size_t probe = 0;
@@ -55,8 +54,6 @@ PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_
     phi__map_add(&t->spans.links, phi__hash(child, 0), link);
 }
 
-/* ---- runs with the same ids ---- */
-
 typedef struct phi__trace_twins {
     unsigned char ids[32]; /* a hash of them */
     uint32_t count;
@@ -86,7 +83,7 @@ PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loo
     return 0;
 }
 
-/* ======== Which system prompt an entry of the walk was sent with. */
+/* ---- the system prompt of an entry ---- */
 
 static bool phi__trace_prompt_is_in(const phi__entry *e) {
     return e->kind == PHI_ENTRY_LOOP_START && e->of.loop != NULL && e->of.loop->has_system_prompt;
@@ -105,11 +102,11 @@ PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at) {
     return at > 0 ? phi__thread_at(t->thread, at - 1)->of.loop->system_prompt : phi__str("", 0);
 }
 
-/* ======== A span as OTLP JSON, its names by the GenAI semantic conventions (1.41).
+/* ---- a span as OTLP JSON, its names by the GenAI semantic conventions (1.41) ---- */
 
-   Ids are the beginning of SHA-256 over words that a zero byte ends. A trace's: "trace", session id
-   and loop id of the run at the top. A span's: "run", "chat", "call" or "rewrite", session id, loop
-   id, and its place within the run: some models count the ids of their calls anew in each turn. The
+/* Ids are the beginning of SHA-256 over words that a zero byte ends. A trace's: "trace", session
+   id and loop id of the run at the top. A span's: "run", "chat", "call" or "rewrite", session id,
+   loop id, and its place within the run: some models reuse the ids of their calls in each turn. The
    same thread gives the same ids. */
 
 typedef enum phi__span_kind {
@@ -362,8 +359,6 @@ static void phi__span_instructions(phi_trace *t, phi_str prompt) {
     phi__buf_free(&text);
 }
 
-/* ---- runs ---- */
-
 static phi_str phi__span_ended(const phi__entry *end) {
     const phi_failure *failure = end != NULL ? end->of.failure : NULL;
     if (end == NULL) return phi_str_of("not_ended");
@@ -531,8 +526,6 @@ PHI__FN void phi__span_of_call(phi_trace *t, const phi__trace_run *run, const ph
     phi__buf_char(&t->text, '}');
 }
 
-/* ---- rewrites ---- */
-
 PHI__FN void phi__span_of_rewrite(phi_trace *t, const phi__trace_run *run, const phi__entry *e) {
     const phi_rewrite *r = &e->of.op->rewrite;
     phi__trace_name name = phi__span_run(t, run);
@@ -550,8 +543,6 @@ PHI__FN void phi__span_of_rewrite(phi_trace *t, const phi__trace_run *run, const
     phi__buf_text(&t->text, "]}");
 }
 
-/* ---- the document ---- */
-
 PHI__FN void phi__span_head(phi_trace *t) {
     phi__buf_text(&t->text, "{\"resourceSpans\":[{\"resource\":{\"attributes\":[");
     phi__span_text(
@@ -562,12 +553,11 @@ PHI__FN void phi__span_head(phi_trace *t) {
                   "\"},\"spans\":[");
 }
 
-/* ======== The walk over entries that finds spans: a run from its beginning to its end, a
-   model call from the turn's beginning to the answer, a tool call from the answer to its result.
+/* ---- the walk over entries ---- */
 
-   There are two walks. The first looks for the runs that were begun by a tool call, or stand inside
-   of another run, so that a span of any thread knows the one above it. A span is written when its
-   end is reached; runs that are under way are a list. */
+/* The first of two walks looks for runs that a tool call began or that are inside another run,
+   so that a span of any thread knows the one above it. A span is written when its end is reached;
+   runs that are under way are a list. */
 
 enum { PHI__TRACE_SPANS_DEEP = 64 /* runs inside of runs; those below are in no span */ };
 

@@ -93,8 +93,6 @@ static bool phi__trace_view_make(phi_trace *t, uint32_t lane) {
     return v->valid;
 }
 
-/* ---- writing it ---- */
-
 static bool phi__trace_view_is(const phi__trace_seen *seen, const phi__item *item) {
     return seen->from == item->from && seen->to == item->to && seen->flags == item->flags;
 }
