@@ -457,10 +457,9 @@ static bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason
 
 static phi_parallel *phi__conclude_parallel(const phi__evaluation *e) {
     phi__agent *agent = e->agent;
-    phi_parallel *out;
     if (!phi__thread_roll(agent->thread, NULL)) return NULL;
     phi_arena *room = phi__thread_room(agent->thread);
-    out = (phi_parallel *)phi__arena_zero(room, sizeof *out);
+    phi_parallel *out = (phi_parallel *)phi__arena_zero(room, sizeof *out);
     if (out == NULL || !phi__arena_str(room, agent->line.session->id, &out->session_id))
         return NULL;
     return out;

@@ -480,12 +480,12 @@ static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, 
 
 static bool phi__security_make(phi__making *m) {
     const phi_json *list = phi_json_get(m->node, "security");
-    phi__operation_security *alternatives;
     phi_json_iter in;
     if (!phi_json_is(list, PHI_JSON_ARRAY)) list = phi_json_get(m->root, "security");
     if (!phi_json_is(list, PHI_JSON_ARRAY)) return true;
     phi_json_iter it = phi_json_each(list);
-    alternatives = (phi__operation_security *)phi__making_zero(m, it.left, sizeof *alternatives);
+    phi__operation_security *alternatives =
+        (phi__operation_security *)phi__making_zero(m, it.left, sizeof *alternatives);
     if (alternatives == NULL) return false;
     m->op->security = alternatives;
     while (phi_json_next(&it) != NULL) {

@@ -66,9 +66,9 @@ static bool phi__settings_text(phi_arena *arena, const char **text) {
 
 static bool phi__settings_copy_pairs(phi_arena *arena, const phi_openapi_pair **pairs,
                                      size_t count) {
-    phi_openapi_pair *copy;
     if (count == 0) return true;
-    copy = (phi_openapi_pair *)phi__arena_zero(arena, phi__mul(count, sizeof *copy));
+    phi_openapi_pair *copy =
+        (phi_openapi_pair *)phi__arena_zero(arena, phi__mul(count, sizeof *copy));
     if (copy == NULL) return false;
     for (size_t i = 0; i < count; i++) {
         copy[i] = (*pairs)[i];
@@ -80,33 +80,16 @@ static bool phi__settings_copy_pairs(phi_arena *arena, const phi_openapi_pair **
 }
 
 static bool phi__settings_copy_list(phi_arena *arena, const char *const **list) {
-    const char **copy;
     size_t count = 0;
     if (*list == NULL) return true;
     while ((*list)[count] != NULL) count++;
-    copy = (const char **)phi__arena_zero(arena, phi__mul(count + 1, sizeof *copy));
+    const char **copy = (const char **)phi__arena_zero(arena, phi__mul(count + 1, sizeof *copy));
     if (copy == NULL) return false;
     for (size_t i = 0; i < count; i++) {
         copy[i] = (*list)[i];
         if (!phi__settings_text(arena, &copy[i])) return false;
     }
     *list = copy;
-    return true;
-}
-
-static bool phi__settings_texts(phi_arena *arena, phi_openapi_desc *desc) {
-    const char **texts[9];
-    texts[0] = &desc->base_url;
-    texts[1] = &desc->response_directory;
-    texts[2] = &desc->name_prefix;
-    texts[3] = &desc->auth.bearer_token;
-    texts[4] = &desc->auth.user;
-    texts[5] = &desc->auth.password;
-    texts[6] = &desc->auth.client_id;
-    texts[7] = &desc->auth.client_secret;
-    texts[8] = &desc->auth.token_url;
-    for (size_t i = 0; i < PHI__COUNT(texts); i++)
-        if (!phi__settings_text(arena, texts[i])) return false;
     return true;
 }
 
@@ -240,8 +223,20 @@ static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
     if (out->max_document_bytes == 0) out->max_document_bytes = PHI__SETTINGS_DOCUMENT_BYTES;
     if (out->max_schema_bytes == 0) out->max_schema_bytes = PHI__SETTINGS_SCHEMA_BYTES;
 
-    if (!phi__settings_texts(&api->arena, out) ||
-        !phi__settings_copy_pairs(&api->arena, &out->headers, out->header_count) ||
+    const char **texts[9];
+    texts[0] = &out->base_url;
+    texts[1] = &out->response_directory;
+    texts[2] = &out->name_prefix;
+    texts[3] = &out->auth.bearer_token;
+    texts[4] = &out->auth.user;
+    texts[5] = &out->auth.password;
+    texts[6] = &out->auth.client_id;
+    texts[7] = &out->auth.client_secret;
+    texts[8] = &out->auth.token_url;
+    for (size_t i = 0; i < PHI__COUNT(texts); i++)
+        if (!phi__settings_text(&api->arena, texts[i])) return false;
+
+    if (!phi__settings_copy_pairs(&api->arena, &out->headers, out->header_count) ||
         !phi__settings_copy_pairs(&api->arena, &out->auth.keys, out->auth.key_count) ||
         !phi__settings_copy_list(&api->arena, &out->upload_roots))
         return false;
@@ -255,12 +250,11 @@ static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
 
 static phi_openapi *phi__openapi_make(phi_runtime *rt, const phi_openapi_desc *desc) {
     const char *fault = phi__settings_refuse(desc);
-    phi_openapi *api;
     if (fault != NULL) {
         (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_new: %s", fault);
         return NULL;
     }
-    api = (phi_openapi *)phi__alloc(&rt->memory, sizeof *api);
+    phi_openapi *api = (phi_openapi *)phi__alloc(&rt->memory, sizeof *api);
     if (api != NULL) {
         api->rt = rt;
         api->step_bytes = rt->slice.budget_bytes;

@@ -271,9 +271,8 @@ static phi__header *phi__opreq_find(const phi__openapi_request *r, const char *n
 
 static phi__header *phi__opreq_room(phi__openapi_request *r) {
     size_t cap = r->cap > 0 ? r->cap * 2 : 8;
-    phi__header *grown;
     if (r->count < r->cap) return &r->headers[r->count++];
-    grown = (phi__header *)phi_arena_alloc(r->arena, phi__mul(cap, sizeof *grown));
+    phi__header *grown = (phi__header *)phi_arena_alloc(r->arena, phi__mul(cap, sizeof *grown));
     if (grown == NULL) return NULL;
     if (r->count > 0) memcpy(grown, r->headers, r->count * sizeof *grown);
     r->headers = grown;
@@ -612,7 +611,6 @@ static phi_status phi__body_file_begin(phi__openapi_body *b, const phi_json *val
 }
 
 static phi_status phi__body_file_open(phi__openapi_body *b) {
-    phi__openapi_file *file;
     phi__file_info info;
     phi__words words;
     if (phi__files_stat(b->place, PHI__LINKS_REFUSE, &info, &words) != PHI_OK)
@@ -624,7 +622,7 @@ static phi_status phi__body_file_open(phi__openapi_body *b) {
     case PHI_NO_MEMORY: return PHI_NO_MEMORY;
     default: return phi__body_file_refuse(b, words.text);
     }
-    file = (phi__openapi_file *)phi__arena_zero(b->r->arena, sizeof *file);
+    phi__openapi_file *file = (phi__openapi_file *)phi__arena_zero(b->r->arena, sizeof *file);
     if (file == NULL) return PHI_NO_MEMORY;
     file->len = (size_t)info.bytes;
     file->at = (char *)phi__realloc(b->r->memory, NULL, 0, file->len + 1);

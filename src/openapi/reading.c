@@ -61,9 +61,8 @@ PHI__FN phi__document_part *phi__document_find(const phi__document *doc,
 /* A new part without text, its name copied; NULL: no memory. */
 static phi__document_part *phi__document_add(phi__document *doc, phi__document_section section,
                                              phi_str name) {
-    phi__document_part *part;
     if (!phi__map_room(&doc->parts)) return NULL;
-    part = (phi__document_part *)phi__arena_zero(&doc->arena, sizeof *part);
+    phi__document_part *part = (phi__document_part *)phi__arena_zero(&doc->arena, sizeof *part);
     if (part == NULL || !phi__arena_str(&doc->arena, name, &part->name)) return NULL;
     part->section = section;
     phi__map_add(&doc->parts, phi__hash(name, (uint64_t)section), part);
@@ -666,9 +665,8 @@ static phi_str phi__reading_method(const char *name) {
 static bool phi__reading_tags(phi__reading *r, phi__document_operation *op, const phi_json *tags) {
     phi_json_iter it = phi_json_each(phi_json_is(tags, PHI_JSON_ARRAY) ? tags : NULL);
     size_t count = phi__min(it.left, PHI__READING_TAGS);
-    phi_str *list;
     if (count == 0) return true;
-    list = (phi_str *)phi__arena_zero(&r->doc->arena, count * sizeof *list);
+    phi_str *list = (phi_str *)phi__arena_zero(&r->doc->arena, count * sizeof *list);
     if (list == NULL) return false;
     op->tags = list;
     while (op->tag_count < count && phi_json_next(&it) != NULL)

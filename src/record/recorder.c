@@ -160,7 +160,6 @@ static bool phi__links_parent(phi_recorder *rec, phi__loop_box *loop, bool is_fi
 static bool phi__links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
     phi__loop_box *child = phi__links_anywhere(rec, ev->child_loop_id);
     phi__session_box *to = loop->box;
-    phi_child_ref *refs;
     phi_str session_id =
         child != NULL ? child->pub.session_id : phi__session_id_of(ev->child_loop_id);
     size_t n = loop->pub.spawned_count;
@@ -168,8 +167,8 @@ static bool phi__links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_e
         if (phi_str_equal(loop->pub.spawned[i].tool_call_id, ev->tool_call_id) &&
             phi_str_equal(loop->pub.spawned[i].child_loop_id, ev->child_loop_id))
             return true;
-    refs = (phi_child_ref *)phi__session_room_for(to, loop->pub.spawned, n, &loop->spawned_cap,
-                                                  n + 1, sizeof *refs);
+    phi_child_ref *refs = (phi_child_ref *)phi__session_room_for(
+        to, loop->pub.spawned, n, &loop->spawned_cap, n + 1, sizeof *refs);
     if (refs == NULL) return false;
     loop->pub.spawned = refs;
     phi_child_ref *ref = &refs[n];
@@ -324,14 +323,13 @@ static bool phi__recorder_config(phi__loop_box *loop, const phi_message *message
 static bool phi__recorder_message(phi__loop_box *loop, const phi_event *ev) {
     const phi_message *message = ev->message;
     size_t n = loop->turn.input_count;
-    phi_message *input;
     if (message == NULL) return true;
     if (!phi__recorder_config(loop, message)) return false;
     if (!loop->in_turn || message->role == PHI_ROLE_ASSISTANT ||
         message->role == PHI_ROLE_TOOL_RESULT)
         return true;
-    input = (phi_message *)phi__session_room_for(loop->box, loop->input, n, &loop->input_cap, n + 1,
-                                                 sizeof *input);
+    phi_message *input = (phi_message *)phi__session_room_for(
+        loop->box, loop->input, n, &loop->input_cap, n + 1, sizeof *input);
     const phi_message *copy = input != NULL ? phi_message_copy(message, &loop->box->arena) : NULL;
     if (input != NULL) loop->turn.input = loop->input = input;
     if (copy == NULL) return false;
@@ -406,13 +404,10 @@ static bool phi__recorder_group(phi_recorder *rec, phi__session_box *box, const 
 
 /* ---- any event ---- */
 
-static bool phi__recorder_is_delta(phi_event_kind kind) {
-    return kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS;
-}
-
 /* Whether the host wants it kept. */
 static bool phi__recorder_wanted(const phi_recorder *rec, phi_event_kind kind) {
-    if (phi__recorder_is_delta(kind)) return rec->desc.streaming_events;
+    if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
+        return rec->desc.streaming_events;
     return kind != PHI_EV_TURN_REQUEST || rec->desc.turn_requests;
 }
 
@@ -546,10 +541,9 @@ static phi_status phi__recorder_lost(phi_recorder *rec, const phi_event *ev, phi
 
 PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc) {
     phi_memory memory;
-    phi_recorder *rec;
     phi_memory_init(&memory, desc != NULL ? &desc->allocator : NULL,
                     desc != NULL ? desc->memory_limit_bytes : 0);
-    rec = (phi_recorder *)phi__alloc(&memory, sizeof *rec);
+    phi_recorder *rec = (phi_recorder *)phi__alloc(&memory, sizeof *rec);
     if (rec == NULL) return NULL;
     rec->memory = memory;
     if (desc != NULL) rec->desc = *desc;

@@ -9,10 +9,9 @@
 PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size_t limit_bytes,
                                             phi_memory *parent) {
     phi_memory memory;
-    phi__session_box *box;
     phi_memory_init(&memory, allocator, limit_bytes);
     memory.parent = parent;
-    box = (phi__session_box *)phi__alloc(&memory, sizeof *box);
+    phi__session_box *box = (phi__session_box *)phi__alloc(&memory, sizeof *box);
     if (box == NULL) return NULL;
     box->memory = memory;
     phi_arena_init(&box->arena, &box->memory, 0);
@@ -35,10 +34,9 @@ PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box) {
     phi_loop_record **loops = (phi_loop_record **)phi__session_room_for(
         box, box->pub.loops, box->pub.loop_count, &box->loop_cap, phi__add(box->pub.loop_count, 1),
         sizeof *loops);
-    phi__loop_box *loop;
     if (loops == NULL) return NULL;
     box->pub.loops = loops;
-    loop = (phi__loop_box *)phi__arena_zero(&box->arena, sizeof *loop);
+    phi__loop_box *loop = (phi__loop_box *)phi__arena_zero(&box->arena, sizeof *loop);
     if (loop != NULL) loop->box = box;
     return loop;
 }
@@ -68,14 +66,13 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
 
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop) {
     phi_str above = loop->pub.parent_loop_id;
-    phi_str *children;
     if (above.len == 0 || phi_str_equal(above, loop->pub.loop_id)) return true;
     phi_loop_record *parent = (phi_loop_record *)(uintptr_t)phi__session_get_loop(&box->pub, above);
     if (parent == NULL) return true;
     phi__loop_box *of = phi__session_loop_of(parent);
     for (size_t i = 0; i < parent->child_count; i++)
         if (phi_str_equal(parent->children[i], loop->pub.loop_id)) return true;
-    children =
+    phi_str *children =
         (phi_str *)phi__session_room_for(box, parent->children, parent->child_count, &of->child_cap,
                                          parent->child_count + 1, sizeof *children);
     if (children == NULL) return false;

@@ -126,9 +126,9 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
     p.scratch = scratch;
     p.kept = kept;
     size_t slots = 16, at = 0;
-    phi__session_mark *marks;
     while (slots / 2 < messages && slots < SIZE_MAX / 4) slots *= 2;
-    marks = (phi__session_mark *)phi__arena_zero(p.scratch, phi__mul(messages, sizeof *marks));
+    phi__session_mark *marks =
+        (phi__session_mark *)phi__arena_zero(p.scratch, phi__mul(messages, sizeof *marks));
     way->marks =
         (phi__session_mark **)phi__arena_zero(p.scratch, phi__mul(way->all, sizeof *way->marks));
     p.said = (phi__pruned_said *)phi__arena_zero(p.scratch, phi__mul(messages, sizeof *p.said));
@@ -247,9 +247,8 @@ PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id
                                      phi_arena *scratch, phi_arena *kept, phi__way_way *way) {
     size_t at = loop_id.len > 0 ? phi__way_find(session, loop_id) : phi__way_last(session);
     size_t n = session->loop_count;
-    bool *seen;
     if (at == SIZE_MAX) return loop_id.len > 0 ? PHI_NOT_FOUND : PHI_OK;
-    seen = (bool *)phi__arena_zero(scratch, phi__mul(n, sizeof *seen));
+    bool *seen = (bool *)phi__arena_zero(scratch, phi__mul(n, sizeof *seen));
     way->loops = (phi_loop_record **)phi_arena_alloc(scratch, phi__mul(n, sizeof *way->loops));
     if (seen == NULL || way->loops == NULL) return PHI_NO_MEMORY;
     for (; at != SIZE_MAX && !seen[at]; at = phi__way_up(session, at, flags)) {
@@ -666,11 +665,11 @@ static bool phi__import_says(const phi_message *m) {
 /* The messages with content; how many. */
 static size_t phi__import_said(phi__session_import *s, const phi_message **messages, size_t count) {
     const phi_message *from = *messages;
-    phi_message *said;
     size_t n = 0;
     for (size_t i = 0; i < count; i++) n += phi__import_says(&from[i]);
     if (n == count) return n;
-    said = (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(phi__max(n, 1), sizeof *said));
+    phi_message *said =
+        (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(phi__max(n, 1), sizeof *said));
     if (said == NULL) s->no_memory = true;
     *messages = said;
     if (said == NULL) return 0;

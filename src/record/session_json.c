@@ -535,7 +535,6 @@ static phi_status phi__session_read_turn(phi__session_reader *r, const phi_json 
                                          phi_turn *to) {
     const phi_json *id = phi_json_get(node, "turn_id");
     const phi_json *answer = phi_json_get(node, "output_message");
-    phi_message *output;
     phi_status status =
         phi__session_read_messages(r, node, "input_messages", &to->input, &to->input_count);
     if (status == PHI_OK)
@@ -550,7 +549,7 @@ static phi_status phi__session_read_turn(phi__session_reader *r, const phi_json 
                            NULL);
     to->request = phi__session_read_json(r, phi_json_get(node, "request_payload"));
     if (answer == NULL || phi_json_is(answer, PHI_JSON_NULL)) return PHI_OK;
-    output = (phi_message *)phi__session_read_alloc(r, 1, sizeof *output);
+    phi_message *output = (phi_message *)phi__session_read_alloc(r, 1, sizeof *output);
     if (output == NULL) return PHI_NO_MEMORY;
     to->output = output;
     return phi__message_read_get(answer, &r->box->arena, output, r->error);

@@ -547,12 +547,11 @@ static void phi__session_log_forget(phi__loop_box *loop) {
 static bool phi__session_log_turn_end(phi__session_box *box, phi__loop_box *loop,
                                       const phi_entry *entry) {
     phi_loop_record *to = &loop->pub;
-    phi_turn *turns;
     /* until its end has all */
     if (entry->usage != NULL && !to->has_ended) phi__message_add_usage(&to->usage, entry->usage);
     if (!loop->in_turn) return true;
-    turns = (phi_turn *)phi__session_room_for(box, to->turns, to->turn_count, &loop->turn_cap,
-                                              to->turn_count + 1, sizeof *turns);
+    phi_turn *turns = (phi_turn *)phi__session_room_for(
+        box, to->turns, to->turn_count, &loop->turn_cap, to->turn_count + 1, sizeof *turns);
     if (turns == NULL) return false;
     to->turns = turns;
     if (entry->usage != NULL) loop->turn.usage = *entry->usage;

@@ -249,13 +249,12 @@ static bool phi__scall_prompts(const phi__strategy_job *job, const phi_strategy_
                                phi_arena *arena, phi__run_order *order) {
     const phi_model_request *request = job->request;
     size_t before = phi__scall_before(request), count = request->message_count - before;
-    phi_message *prompts;
     if (!call->in_conversation || call->prompt.at != NULL) {
         order->prompts = phi__compact_say(call->prompt, arena);
         order->prompt_count = 1;
         return order->prompts != NULL;
     }
-    prompts = (phi_message *)phi_arena_alloc(arena, phi__mul(count, sizeof *prompts));
+    phi_message *prompts = (phi_message *)phi_arena_alloc(arena, phi__mul(count, sizeof *prompts));
     for (size_t i = 0; prompts != NULL && i < count; i++)
         prompts[i] = *request->messages[before + i];
     order->prompts = prompts;
@@ -814,9 +813,8 @@ static phi_status phi__strategy_open(void *user_data, const phi_model_request *r
                                      void **out) {
     const phi_strategy_desc *desc = (const phi_strategy_desc *)user_data;
     phi__agent *agent = phi__find_agent(request->agent);
-    phi__strategy_job *job;
     if (desc == NULL || desc->strategy == NULL) return PHI_BAD_ARG;
-    job = (phi__strategy_job *)phi__alloc(&agent->memory, sizeof *job);
+    phi__strategy_job *job = (phi__strategy_job *)phi__alloc(&agent->memory, sizeof *job);
     void *state = phi__alloc(&agent->memory, desc->strategy->state_bytes);
     if (job == NULL || state == NULL) {
         phi__free(&agent->memory, job, sizeof *job);

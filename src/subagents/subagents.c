@@ -198,11 +198,11 @@ static bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, ph
     if (out->limits.max_tokens == 0) out->limits.max_tokens = PHI__CHILD_TOKENS;
     if (out->limits.max_duration_ms == 0) out->limits.max_duration_ms = PHI__CHILD_DURATION_MS;
     /* Without those that delegate, where it is too deep for them. */
-    phi_tool *tools;
     size_t n = 0;
     if (child->depth < (desc->max_depth != 0 ? desc->max_depth : 1) || out->tool_count == 0)
         return true;
-    tools = (phi_tool *)phi_arena_alloc(scratch, phi__mul(out->tool_count, sizeof *tools));
+    phi_tool *tools =
+        (phi_tool *)phi_arena_alloc(scratch, phi__mul(out->tool_count, sizeof *tools));
     if (tools == NULL) return false;
     for (size_t i = 0; out->tools != NULL && i < out->tool_count; i++)
         if (out->tools[i].start != child->of->start) tools[n++] = out->tools[i];
@@ -299,10 +299,9 @@ static void phi__result_error(phi_call call, const char *words) {
 /* The parent's log names the run; its strings are there for the event. NULL: no memory. */
 static phi__child_run *phi__result_log(phi__agent *parent, const phi__agent *agent) {
     phi_thread *thread = parent->thread;
-    phi__child_run *spawn;
     if (thread->user == NULL && !phi__thread_roll(thread, NULL)) return NULL;
     phi_arena *room = phi__thread_room(thread);
-    spawn = (phi__child_run *)phi__arena_zero(room, sizeof *spawn);
+    phi__child_run *spawn = (phi__child_run *)phi__arena_zero(room, sizeof *spawn);
     phi__entry entry = PHI_ZERO;
     entry.kind = PHI_ENTRY_SPAWN;
     entry.at_ms = phi__thread_now(thread);
@@ -318,12 +317,11 @@ static phi__child_run *phi__result_log(phi__agent *parent, const phi__agent *age
 /* False: no memory, and it is to be tried again. */
 static bool phi__result_to_host(const phi__child *child, const phi__result *result) {
     phi__agent *parent = child->of->parent;
-    phi_usage *usage;
     char id[PHI__CHILD_ID];
     phi__child_run *spawn = phi__result_log(parent, child->agent);
     if (spawn == NULL) return false;
     phi_arena *room = phi__thread_room(parent->thread);
-    usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
+    phi_usage *usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
     phi_event event = PHI_ZERO;
     phi__child_id(child, id);
     if (usage == NULL || !phi__arena_str(room, phi_str_of(id), &event.source) ||

@@ -474,7 +474,6 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
     phi_model models[1 + PHI_FAILOVER_MODELS_MOST];
     phi_trace_desc desc = PHI_ZERO;
     phi_status status = PHI_OK;
-    phi_trace *t;
     if (trace == NULL) return PHI_BAD_ARG;
     *trace = NULL;
     if (given != NULL) desc = *given;
@@ -492,7 +491,7 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
     if (thread == NULL || out == NULL || out->write == NULL ||
         (kind != PHI_TRACE_HTML && kind != PHI_TRACE_OTEL))
         return PHI_BAD_ARG;
-    t = (phi_trace *)phi__alloc(phi__trace_memory(thread), sizeof *t);
+    phi_trace *t = (phi_trace *)phi__alloc(phi__trace_memory(thread), sizeof *t);
     if (t == NULL) return PHI_NO_MEMORY;
     memset(t, 0, sizeof *t);
     t->memory = phi__trace_memory(thread);
@@ -613,7 +612,6 @@ PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind
 #ifndef PHI_NO_FILES
     phi__trace_file to;
     phi_trace_sink sink;
-    phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (thread == NULL && desc != NULL) thread = phi_agent_thread(desc->agent);
     if (thread == NULL || path == NULL || path[0] == '\0')
@@ -621,7 +619,7 @@ PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind
             thread == NULL && desc != NULL && desc->agent.rt != NULL ? PHI_STALE : PHI_BAD_ARG,
             words, words_size);
     memset(&to, 0, sizeof to);
-    status = phi__trace_open(&sink, phi__trace_memory(thread), path, &to);
+    phi_status status = phi__trace_open(&sink, phi__trace_memory(thread), path, &to);
     if (status == PHI_OK) status = phi__trace_all(thread, kind, desc, &sink);
     if (status == PHI_OK) status = phi__files_commit(to.file, &to.words);
     phi__files_close(to.file);

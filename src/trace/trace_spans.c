@@ -36,11 +36,10 @@ static bool phi__trace_link_below(const phi_trace *t, phi_str loop, phi_str chil
 
 PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_name *above,
                                   phi_str call, phi_str tool) {
-    phi__trace_link *link;
     if (child.len == 0 || phi__trace_link_find(t, child) != NULL ||
         phi__trace_link_below(t, above->loop, child))
         return;
-    link = (phi__trace_link *)phi__arena_zero(&t->arena, sizeof *link);
+    phi__trace_link *link = (phi__trace_link *)phi__arena_zero(&t->arena, sizeof *link);
     if (link == NULL || !phi__map_room(&t->spans.links) ||
         !phi__arena_str(&t->arena, child, &link->child) ||
         !phi__arena_str(&t->arena, above->session, &link->above.session) ||
@@ -599,13 +598,12 @@ static void phi__spans_over(phi_trace *t, const phi__entry *end) {
 }
 
 static void phi__spans_begin(phi_trace *t, const phi__entry *e) {
-    phi__trace_run *run;
     size_t deep = 0;
     /* a run that is no copy begins when none is under way: such runs died with their process */
     while ((e->flags & PHI_ENTRY_GRAFTED) == 0 && t->spans.run != NULL) phi__spans_over(t, NULL);
     for (phi__trace_run *r = t->spans.run; r != NULL; r = r->outer) deep++;
     if (deep >= PHI__TRACE_SPANS_DEEP) return;
-    run = (phi__trace_run *)phi__alloc(t->memory, sizeof *run);
+    phi__trace_run *run = (phi__trace_run *)phi__alloc(t->memory, sizeof *run);
     if (run == NULL) {
         t->text.failed = true;
         return;
