@@ -477,7 +477,6 @@ static bool phi__conclude_emit_start(const phi__evaluation *e) {
         if (!phi__arena_str(room, e->branches[i].loop_id, &ids[i])) return false;
     parallel->loop_ids = ids;
     parallel->loop_count = e->pub.branch_count;
-
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_PARALLEL_START;
     event.parallel = parallel;
@@ -623,7 +622,6 @@ static void phi__conclude(phi__evaluation *e, phi_status status, size_t selected
     event.status = e->pub.status;
     event.parallel = parallel != NULL ? parallel : &nothing;
     (void)phi__events_emit_surely(e->agent, &event);
-
     phi__events_unreserve(agent);
 }
 
@@ -677,7 +675,6 @@ static void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *
         phi__saving_child(&e->seats[i], out, scratch);
         phi__buf_char(out, '}');
     }
-
     phi__buf_char(out, ']');
     phi__records_bool(out, "judging", e->phase == PHI__EVALUATION_JUDGE);
     phi__records_raw(out, "judge", "{");
@@ -1015,7 +1012,6 @@ static void phi__evaluate_look(phi__evaluation *e) {
     if (e->agent->slot == NULL || e->phase == PHI__EVALUATION_OVER) return;
     for (size_t i = 0; i <= e->pub.branch_count; i++)
         if (e->seats[i].runs) return;
-
     /* Whether the agent or one above it was aborted meanwhile, or the runtime is closing. */
     if (e->agent->tree.aborts != e->aborts || e->agent->rt->closing)
         phi__conclude(e, PHI_CANCELLED, 0);
@@ -1046,7 +1042,6 @@ static void phi__evaluate_look(phi__evaluation *e) {
             if (status == PHI_NO_MEMORY) phi__conclude(e, PHI_NO_MEMORY, 0);
         }
     }
-
     else if (e->phase == PHI__EVALUATION_JUDGE)
         phi__conclude(e, PHI_OK, phi__judging_selected(e));
     else if (phi__evaluate_ask(e, &selected))
@@ -1199,7 +1194,6 @@ static phi_status phi__evaluate_start(phi__evaluation *e, const phi_content *con
     message.role = PHI_ROLE_USER;
     message.content = content;
     message.content_count = count;
-
     uint64_t prompt = content != NULL ? phi_tokens_of_message(counter, &message) : 0;
     for (size_t i = 0; i < e->pub.branch_count; i++)
         if (!phi__reserve_call(e->seats[i].child->run, prompt, reason, size))

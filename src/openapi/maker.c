@@ -640,7 +640,6 @@ static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
     tool->description = words;
     if (!phi__making_str(m, phi__tschema_cut(label, PHI__MAKER_LABEL), &kept)) return false;
     tool->label = kept.at;
-
     if (!phi__making_str(m, phi__buf_str(&m->schema.out), &schema)) return false;
     tool->name = m->op->name.at;
     tool->schema = schema.at;

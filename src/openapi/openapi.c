@@ -222,7 +222,6 @@ static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
     if (out->max_response_bytes == 0) out->max_response_bytes = PHI__SETTINGS_RESPONSE_BYTES;
     if (out->max_document_bytes == 0) out->max_document_bytes = PHI__SETTINGS_DOCUMENT_BYTES;
     if (out->max_schema_bytes == 0) out->max_schema_bytes = PHI__SETTINGS_SCHEMA_BYTES;
-
     const char **texts[9];
     texts[0] = &out->base_url;
     texts[1] = &out->response_directory;
@@ -235,7 +234,6 @@ static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
     texts[8] = &out->auth.token_url;
     for (size_t i = 0; i < PHI__COUNT(texts); i++)
         if (!phi__settings_text(&api->arena, texts[i])) return false;
-
     if (!phi__settings_copy_pairs(&api->arena, &out->headers, out->header_count) ||
         !phi__settings_copy_pairs(&api->arena, &out->auth.keys, out->auth.key_count) ||
         !phi__settings_copy_list(&api->arena, &out->upload_roots))

@@ -236,7 +236,6 @@ static phi_status phi__token_get(phi_openapi *api, phi_str url, const phi_str *s
         if (i > 0) phi__buf_char(&scope, ' ');
         phi__buf_add_str(&scope, scopes[i]);
     }
-
     if (!scope.failed) t = phi__token_find(api, url, phi__buf_str(&scope));
     phi__buf_free(&scope);
     if (t == NULL) return phi__error(api->rt, PHI_NO_MEMORY, "no memory for a token");
@@ -406,7 +405,6 @@ static phi_status phi__opauth_choose(phi__openapi_auth *a) {
             a->r, "Error: This operation needs credentials that were not set up: %.80s (%s)",
             scheme != NULL ? scheme->name.at : "?", scheme != NULL ? kinds[scheme->kind] : "?");
     }
-
     if (phi__opauth_given(auth->bearer_token))
         return phi__opauth_bearer(a, phi_str_of(auth->bearer_token));
     return phi__opauth_given(auth->user) ? phi__opauth_basic(a) : PHI_OK;

@@ -640,7 +640,6 @@ static phi_status phi__answer_finish(phi__openapi_answer *a, phi__buf *out, phi_
         }
         phi__buf_free(&text);
     }
-
     phi__answer_commit(a);
     phi__answer_note_file(a, out);
     return out->failed || media->failed || a->kept.failed ? PHI_NO_MEMORY : PHI_OK;

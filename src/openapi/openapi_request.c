@@ -412,7 +412,6 @@ static phi_status phi__opreq_substitute(phi__openapi_request *r, phi_str name) {
         phi__styles_put_matrix(&r->url, p->name, value, p->explode);
     else
         phi__styles_put_simple(&r->url, value, p->explode, PHI__ESCAPE_ALL);
-
     if (!r->url.failed && r->url.len == before)
         return phi__opreq_refuse(r, "Error: Path parameter '%.*s' is empty",
                                  (int)phi__min(name.len, 80), name.at);
@@ -490,7 +489,6 @@ static phi_status phi__opreq_parameter(phi__openapi_request *r, const phi__opera
         phi__buf_free(&text);
         return status;
     }
-
     if (p->place == PHI__OPERATION_QUERY) phi__styles_put_pairs(&r->query, p, value);
     if (p->place == PHI__OPERATION_COOKIE) phi__styles_put_pairs(&r->cookie, p, value);
     return PHI_OK;
@@ -809,7 +807,6 @@ static phi_status phi__body_part(phi__openapi_body *b, const phi_json *value) {
     }
     (void)phi__body_part_headers(b);
     phi__buf_text(&b->text, "\r\n");
-
     if (file && phi__body_is_path(value)) {
         status = phi__body_flush(b);
         return status == PHI_OK ? phi__body_file_begin(b, value) : status;
@@ -901,7 +898,6 @@ PHI__FN phi_status phi__body_advance(phi__openapi_body *b) {
                                                    : phi__body_type(b, body->content_type);
         return status == PHI_OK ? PHI_BUSY : status;
     }
-
     switch (b->r->op->body.kind) {
     case PHI__BODY_FORM: return phi__body_form(b);
     case PHI__BODY_MULTIPART: {
@@ -914,7 +910,6 @@ PHI__FN phi_status phi__body_advance(phi__openapi_body *b) {
         b->done = true;
         return phi__body_flush(b);
     }
-
     default: {
         const phi__operation_body *body = &b->r->op->body;
         phi_status status = PHI_OK;

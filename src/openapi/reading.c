@@ -633,7 +633,6 @@ static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_
             (void)phi__reading_no_memory(r);
         else
             phi__reading_begin_part(r, walk, PHI__LIT(""), node);
-
         walk->section = PHI__SECTION_COUNT;
         return PHI__READING_ENTRY;
     }
@@ -764,7 +763,6 @@ static size_t phi__reading_more(phi__reading *r, phi__reading_walk *walk, size_t
         if (!phi__reading_item(r, walk->it.key, walk->it.at)) (void)phi__reading_no_memory(r);
         return PHI__READING_ENTRY * 8;
     }
-
     case PHI__READING_NAMES: {
         size_t count = units / PHI__READING_NAMED + 1;
         phi_status status =
@@ -773,7 +771,6 @@ static size_t phi__reading_more(phi__reading *r, phi__reading_walk *walk, size_t
         if (status != PHI_BUSY) walk->state = PHI__READING_DONE;
         return units;
     }
-
     case PHI__READING_DONE:
     default:
         exact = phi__realloc(text->memory, text->at, text->cap, text->len);

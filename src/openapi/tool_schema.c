@@ -556,7 +556,6 @@ static void phi__tschema_put_object(phi__tool_schema *s, const phi_json *schema,
         phi__tschema_put_number(s, keys[i][0], bound);
         phi__tschema_put_number(s, keys[i][1], beyond);
     }
-
     while (!s->failed && phi_json_next(&it) != NULL)
         if (!is_ref || !phi__str_is(it.key, "allOf"))
             phi__tschema_put_member(s, schema, it.key, it.at);

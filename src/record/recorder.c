@@ -490,7 +490,6 @@ static phi_status phi__recorder_event(phi_recorder *rec, const phi_event *ev, ph
         if (status == PHI_OK) phi__known_move(rec, box, false);
         return status;
     }
-
     if (ev->kind == PHI_EV_PARALLEL_START) {
         phi__session_box *box = phi__known_session(rec, ev->parallel->session_id);
         if (ev->parallel->session_id.len == 0 || ev->parallel->loop_count == 0) return PHI_OK;
@@ -519,7 +518,6 @@ static phi_status phi__recorder_event(phi_recorder *rec, const phi_event *ev, ph
         }
         return PHI_OK;
     }
-
     phi__loop_box *loop = phi__known_running(rec, ev->loop_id);
     if (loop == NULL) return phi__recorder_late(rec, ev);
     uint64_t sequence = loop->sequence++;

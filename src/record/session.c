@@ -197,14 +197,12 @@ PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation w
         }
         return n;
     }
-
     case PHI_LOOP_ITSELF: {
         const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
         size_t n = 0;
         if (loop != NULL) phi__session_put(out, cap, &n, loop);
         return n;
     }
-
     case PHI_LOOP_CHILDREN: {
         size_t n = 0;
         for (size_t i = 0; loop_id.len > 0 && i < session->loop_count; i++)
@@ -212,7 +210,6 @@ PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation w
                 phi__session_put(out, cap, &n, session->loops[i]);
         return n;
     }
-
     case PHI_LOOP_SIBLINGS: {
         const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
         size_t n = 0;
@@ -223,7 +220,6 @@ PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation w
         }
         return n;
     }
-
     case PHI_LOOP_CHAIN: {
         const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
         size_t n = loop != NULL ? phi__session_height(session, loop) : 0, i = n;

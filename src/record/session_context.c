@@ -139,7 +139,6 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
     p.way = way;
     for (size_t i = way->all; i-- > 0; at += way->loops[i]->message_count)
         way->marks[i] = marks + at;
-
     if (!phi__pruned_list(&p)) return PHI_NO_MEMORY;
     for (size_t i = p.count; i-- > 0;) {
         phi__pruned_time *time = phi__pruned_at(&p, p.said[i].message->timestamp_ms);
@@ -856,7 +855,6 @@ static phi_status phi__import_prune(phi__session_import *s) {
     for (size_t i = 0; i < r.span_count; i++)
         if (spans[i].message_count == 0) spans[i].messages = NULL;
     r.spans = spans;
-
     if (r.span_count == 0) return PHI_OK;
     r.reason = PHI_REWRITE_PRUNE;
     phi_status status = phi_thread_rewrite(s->thread, &r, NULL, s->words, s->words_size);

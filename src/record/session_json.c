@@ -344,7 +344,6 @@ static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record 
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');
-
     phi__event_put_ids(&w->out, "children_loop_ids", loop->children, loop->child_count);
     phi__records_raw(&w->out, "child_loop_refs", "[");
     for (size_t i = 0; i < loop->spawned_count; i++) {

@@ -660,7 +660,6 @@ static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry
         box->pub.last_active_ms = entry->at_ms;
         return phi__session_chain(box, loop);
     }
-
     if (entry->kind == PHI_ENTRY_NOTE && phi__str_is(entry->note_kind, PHI_NOTE_PARALLEL))
         return phi__session_groups_note(box, entry->note);
     phi__loop_box *loop =

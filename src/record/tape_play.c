@@ -384,7 +384,6 @@ static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
         (void)phi__tape_result_settle(call, message);
         return tape->off ? PHI__TAPE_PLAY_STOP : PHI__PLAYED;
     }
-
     if (line->kind != PHI__TAPE_UPDATE) return phi__playreq_answer(tape, line, root);
     phi__play_update(tape, root);
     return PHI__PLAYED;
@@ -576,7 +575,6 @@ static void phi__play_begin(phi_tape *base) {
         if (tape->rt->ready.first == NULL && next != UINT64_MAX) phi__play_set(tape, next);
         (void)phi__io_timers(tape->rt->io, INT_MAX);
     }
-
     else
         phi__play_let_in(tape, false);
 }

@@ -145,7 +145,6 @@ PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str 
             phi__buf_add_str(&tape->bytes, one);
         headers = phi__str(headers.at + n, headers.len - n);
     }
-
     phi__records_str(line, "headers", phi__buf_str(&tape->bytes));
     line->failed = line->failed || tape->bytes.failed;
 }

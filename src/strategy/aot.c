@@ -154,7 +154,6 @@ static phi_status phi__aot_ask(phi__aot *a, const phi_strategy_env *env,
         phi__buf_text(&text, "\n\n");
         phi__buf_add_str(&text, own ? phi_str_of(options->examples[i]) : phi__aot_example(i));
     }
-
     bool done = phi__machine_text(&text, env->scratch, &command->call.system_prompt);
     phi__buf_text(&text, "Solve this problem with the search that was described. End with a line "
                          "of the form answer: <the solution>\n\nProblem: ");

@@ -148,7 +148,6 @@ static phi_str phi__cot_prompt(bool draft) {
 static phi_status phi__cot_ask(phi__cot *c, bool draft, const phi_strategy_env *env,
                                phi_strategy_commands *out) {
     static const phi_cot_options defaults = {NULL, 0, false, 0.0, 0};
-
     const phi_cot_options *options =
         env->options != NULL ? (const phi_cot_options *)env->options : &defaults;
     phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_ASK);

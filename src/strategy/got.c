@@ -485,7 +485,6 @@ static phi_status phi__got_call(const phi__got *g, const phi_got_options *o,
                         (unsigned long)graph->edges[i].to);
         phi__buf_add_str(&prompt, graph->edges[i].text);
     }
-
     switch (g->phase) {
     case PHI__GOT_CONNECTING: phi__buf_text(&prompt, "\n\nName the connections."); break;
     case PHI__GOT_VOTING:
@@ -661,7 +660,6 @@ static phi_status phi__got_on(void *state, const phi_strategy_event *event,
                 if (!phi__graph_connect(&g->graph, env->arena, &edge)) return PHI_NO_MEMORY;
             return phi__got_next(g, &o, env, out);
         }
-
         case PHI__GOT_VOTING: return phi__got_vote(g, &o, event->text, env, out);
         case PHI__GOT_WEIGHING: return phi__got_weights(g, &o, event->text, env, out);
         default: {

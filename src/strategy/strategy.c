@@ -203,7 +203,6 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi_st
         d.tool_options.repeat_warn_after = agent->desc.tool_options.repeat_warn_after;
         d.tool_options.repeat_stop_after = agent->desc.tool_options.repeat_stop_after;
     }
-
     if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn;
     d.deadlines.decision_ms = agent->run->own.waits_ms;
     d.memory.limit_bytes = agent->desc.memory.limit_bytes;
@@ -297,7 +296,6 @@ static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *s
     if (own.len > 0 && call->system_prompt.len > 0) phi__buf_text(&system, "\n\n");
     phi__buf_add_str(&system, call->system_prompt);
     phi__buf_char(&system, '\0');
-
     if (!system.failed) {
         d.system_prompt = system.at;
         child = phi__scall_make(job, &d, saved);
@@ -725,7 +723,6 @@ static void phi__strategy_begin(phi__strategy_job *job) {
         phi__buf_add_str(&text,
                          phi_message_text(request->messages[from], "\n", &job->scratch, &failed));
     }
-
     if (!(!failed && !text.failed) || !phi__machine_text(&text, &job->arena, &prompt))
         job->no_memory = true;
     phi__buf_free(&text);
@@ -782,7 +779,6 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
         phi__buf_char(out, '}');
     }
     phi__buf_char(out, ']');
-
     phi__buf_char(out, '}');
 }
 

@@ -482,7 +482,6 @@ static phi_str phi__tot_system(const phi__tot *t, const phi_tot_options *o) {
                                    "answer with the JSON alone.";
         return PHI__LIT(text);
     }
-
     if (t->phase == PHI__TOT_GENERATING)
         return o->generation_prompt != NULL ? phi_str_of(o->generation_prompt)
                                             : phi__tot_generation();
@@ -691,7 +690,6 @@ static phi_status phi__tot_scores(phi__tot *t, const phi_tot_options *o, phi_str
             if (level > beam) t->tree.frontier_count -= level - beam;
         }
     }
-
     if (t->tree.count >= o->max_nodes) return phi__tot_finish(t, o, "max_nodes", env, out);
     if (phi__tot_late(o, env)) return phi__tot_finish(t, o, "max_duration", env, out);
     if (phi__tot_succeeded(t, o, count)) return phi__tot_finish(t, o, "threshold", env, out);
@@ -776,7 +774,6 @@ static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
         if (t->pending_count == 0) return phi__tot_expand(t, &o, env, out);
         return phi__tot_turn_to(t, &o, PHI__TOT_EVALUATING, env, out);
     }
-
     return phi__tot_scores(t, &o, event->text, env, out);
 }
 

@@ -264,7 +264,6 @@ static phi_status phi__trm_answered(phi__trm *t, const phi_strategy_event *event
             if (t->scores[i] > high) high = t->scores[i];
         }
         /* the strategy documents, part E; 0.52 - 0.5 is a little more than 0.02 */
-
         if (t->score_count == PHI__TRM_WINDOW && high - low < 0.02 + 1e-9)
             return phi__trm_end(t, "converged", PHI_OK, phi__str("", 0), env, out);
         if (t->supervisions >= phi__trm_most(options))
@@ -272,7 +271,6 @@ static phi_status phi__trm_answered(phi__trm *t, const phi_strategy_event *event
         t->steps = 0;
         return phi__trm_enter(t, PHI__TRM_NOTING, env, out);
     }
-
     if (t->phase == PHI__TRM_NOTING) {
         /* Notes without a word leave those before them. */
         bool more = ++t->steps < phi__trm_steps(phi__trm_options(env));
@@ -370,7 +368,6 @@ static phi_status phi__trm_load(void *state, const phi_json *saved, const phi_st
     t->best_reason = (phi_stop_reason)phi__records_get_u32(saved, "best_reason");
     t->has_best = phi_json_get(saved, "best_score") != NULL;
     t->best_score = phi__records_get_double(saved, "best_score");
-
     t->phase = (uint32_t)phase;
     t->calls = phi__records_get_u32(saved, "calls");
     t->supervisions = phi__records_get_u32(saved, "supervisions");

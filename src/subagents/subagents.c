@@ -267,7 +267,6 @@ static phi__result phi__result_of(const phi__child *child, phi_status status,
     else
         out.details = text.at;
     phi__buf_free(&buf);
-
     if (!out.no_memory) return out;
     out.text = PHI__LIT("Out of memory");
     out.is_error = true;

@@ -76,7 +76,6 @@ static void phi__tentry_message(phi_trace *t, const phi_message *m) {
         break;
     case PHI_ROLE_USER: break;
     }
-
     phi__records_raw(out, "c", "[");
     for (size_t i = 0; i < m->content_count && !out->failed; i++)
         phi__tentry_content(t, &m->content[i]);
@@ -264,7 +263,6 @@ static phi_status phi__trace_thread_begin(phi_trace *t) {
         phi__buf_char(&t->text, ']');
         phi__records_raw(&t->text, "entries", "[");
     }
-
     t->stage = PHI__TRACE_STAGE_ENTRIES;
     return PHI_OK;
 }
@@ -361,7 +359,6 @@ static phi_status phi__trace_stage_run(phi_trace *t) {
         t->stage = PHI__TRACE_STAGE_THREAD;
         return status;
     }
-
     case PHI__TRACE_STAGE_THREAD: return phi__trace_thread_begin(t);
     case PHI__TRACE_STAGE_ENTRIES: return phi__trace_entry(t);
     case PHI__TRACE_STAGE_THREAD_END: {
@@ -376,7 +373,6 @@ static phi_status phi__trace_stage_run(phi_trace *t) {
         phi__trace_thread_next(t);
         return PHI_OK;
     }
-
     case PHI__TRACE_STAGE_REQUESTS: return phi__trace_requests(t);
     case PHI__TRACE_STAGE_TAIL: {
         phi_status status = PHI_OK;
@@ -391,7 +387,6 @@ static phi_status phi__trace_stage_run(phi_trace *t) {
             status = phi__tout_raw(t, phi__trace_page_tail(i));
         return status;
     }
-
     case PHI__TRACE_STAGE_DONE: break;
     }
     return PHI_OK;

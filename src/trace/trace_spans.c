@@ -478,7 +478,6 @@ PHI__FN void phi__span_of_chat(phi_trace *t, const phi__trace_run *run, const ph
         if (text.failed) t->text.failed = true;
         phi__buf_free(&text);
     }
-
     phi__span_text(t, "error.type", error);
     phi__buf_char(&t->text, ']');
     if (error.len > 0) phi__span_status(t, m != NULL ? m->error_message : phi__str("", 0));

@@ -197,7 +197,6 @@ PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt) {
             phi__buf_printf(&t->text, "[%llu,%llu,%u]", (unsigned long long)item->from,
                             (unsigned long long)item->to, (unsigned)item->flags);
     }
-
     phi__buf_text(&t->text, "]]");
     if (!phi__trace_view_see(t, keep)) t->text.failed = true;
     if (t->desc.policy != NULL) phi__trace_view_project(t, prompt);
