@@ -145,6 +145,8 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
 /* tape_read.c */
 /* Settles a call with a result that was kept (cap_in.h). */
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *result);
+/* The call in slot i of the runtime; NULL: there is none. */
+PHI__FN phi__toolcall *phi__tape_call_at(const phi__tape *tape, uint32_t i);
 /* Gives a line of a result, or of a part of one, begun, its members. */
 PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
                                   const phi_message *result);

@@ -43,6 +43,24 @@ PHI__FN void phi__match_no_memory(phi__tape *tape) {
 
 /* ---- requests ---- */
 
+/* The beginning of a line, for messages. */
+static phi_str phi__match_line(const phi__tape_line *line) {
+    return phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS));
+}
+
+/* NULL: no memory, and the tape is off. */
+static const phi_json *phi__match_tree(phi__tape *tape, const phi__tape_line *line) {
+    const phi_json *root = phi__tape_read_tree(tape, line);
+    if (root == NULL) phi__match_no_memory(tape);
+    return root;
+}
+
+static phi_message *phi__match_result(phi__tape *tape, const phi_json *root) {
+    phi_message *message = phi__tape_read_result(tape, root);
+    if (message == NULL) phi__match_no_memory(tape);
+    return message;
+}
+
 PHI__FN phi__tape_line *phi__match_next(phi__tape *tape, phi__tape_kind kind,
                                         phi__tape_line *from) {
     size_t i = from != NULL ? (size_t)(from - tape->index.lines) + 1 : tape->index.at;
@@ -102,11 +120,8 @@ PHI__FN phi__tape_line *phi__match_find(phi__tape *tape, const phi_json *now) {
     const char *what = NULL;
     for (phi__tape_line *line = first; line != NULL;
          line = phi__match_next(tape, PHI__TAPE_REQUEST, line)) {
-        const phi_json *then = phi__tape_read_tree(tape, line);
-        if (then == NULL) {
-            phi__match_no_memory(tape);
-            return NULL;
-        }
+        const phi_json *then = phi__match_tree(tape, line);
+        if (then == NULL) return NULL;
         if (phi__match_same(then, now, &what)) return line;
     }
     if (first == NULL) {
@@ -180,7 +195,7 @@ PHI__FN phi__played phi__playreq_answer(phi__tape *tape, const phi__tape_line *l
     phi__tape_flow *flow = phi__playreq_flow(tape, line->x);
     if (flow == NULL) {
         phi__match_diverge(tape, (size_t)(line - tape->index.lines), "the answer to a request",
-                           phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS)),
+                           phi__match_line(line),
                            phi_str_of("that request is not waiting for an answer"));
         return PHI__TAPE_PLAY_STOP;
     }
@@ -310,10 +325,8 @@ static bool phi__play_is_call(const phi__toolcall *call, const phi_json *root) {
 
 static phi__toolcall *phi__play_call(const phi__tape *tape, const phi_json *root) {
     for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
-        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
-        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-        if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
-        if (phi__play_is_call(call, root)) return call;
+        phi__toolcall *call = phi__tape_call_at(tape, i);
+        if (call != NULL && phi__play_is_call(call, root)) return call;
     }
     return NULL;
 }
@@ -358,28 +371,20 @@ static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
         phi__play_time(tape, line);
         return PHI__PLAYED;
     }
-    const phi_json *root = phi__tape_read_tree(tape, line);
-    if (root == NULL) {
-        phi__match_no_memory(tape);
-        return PHI__TAPE_PLAY_STOP;
-    }
+    const phi_json *root = phi__match_tree(tape, line);
+    if (root == NULL) return PHI__TAPE_PLAY_STOP;
     if (line->kind == PHI__TAPE_RESULT) {
         phi__toolcall *call = phi__play_call(tape, root);
         size_t at = (size_t)(line - tape->index.lines);
         if (call == NULL) {
-            phi__match_diverge(
-                tape, at, "the result of a tool",
-                phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS)),
-                phi_str_of("no such call is waiting for a result"));
+            phi__match_diverge(tape, at, "the result of a tool", phi__match_line(line),
+                               phi_str_of("no such call is waiting for a result"));
             return PHI__TAPE_PLAY_STOP;
         }
         bool runs = call->started && phi__play_runs(tape, call);
         if (runs && call->held == NULL) return PHI__TAPE_PLAY_LATER;
-        phi_message *message = phi__tape_read_result(tape, root);
-        if (message == NULL) {
-            phi__match_no_memory(tape);
-            return PHI__TAPE_PLAY_STOP;
-        }
+        phi_message *message = phi__match_result(tape, root);
+        if (message == NULL) return PHI__TAPE_PLAY_STOP;
         if (runs) phi__match_compare(tape, at, call, message);
         (void)phi__tape_result_settle(call, message);
         return tape->off ? PHI__TAPE_PLAY_STOP : PHI__PLAYED;
@@ -444,8 +449,7 @@ static void phi__play_missing(phi__tape *tape, size_t at) {
                        line->kind == PHI__TAPE_REQUEST   ? "a request is missing"
                        : line->kind == PHI__TAPE_CLAIMED ? "a result that is on its way"
                                                          : "the result of a tool's start",
-                       phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS)),
-                       phi_str_of("nothing"));
+                       phi__match_line(line), phi_str_of("nothing"));
 }
 
 /* Passes all outputs of the run, and clock readings that the host did not make; at the end:
@@ -475,9 +479,8 @@ static bool phi__play_waits(const phi__tape *tape) {
     for (size_t n = 0; n < tape->flows.count; n++)
         if (tape->flows.at[n].live) return true;
     for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
-        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
-        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-        if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
+        phi__toolcall *call = phi__tape_call_at(tape, i);
+        if (call == NULL) continue;
         if (call->held != NULL || (call->started && !phi__play_runs(tape, call))) return true;
     }
     return false;
@@ -564,9 +567,8 @@ static void phi__play_begin(phi_tape *base) {
             (void)phi__transfer_end_now(tape->flows.at[n].transfer, PHI_CANCELLED, words);
         }
         for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
-            phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
-            phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-            if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
+            phi__toolcall *call = phi__tape_call_at(tape, i);
+            if (call == NULL) continue;
             if (call->held != NULL)
                 (void)phi__tape_result_settle(call, call->held);
             else if (call->started && !phi__play_runs(tape, call))
@@ -574,8 +576,7 @@ static void phi__play_begin(phi_tape *base) {
         }
         if (tape->rt->ready.first == NULL && next != UINT64_MAX) phi__play_set(tape, next);
         (void)phi__io_timers(tape->rt->io, INT_MAX);
-    }
-    else
+    } else
         phi__play_let_in(tape, false);
 }
 
@@ -591,11 +592,8 @@ static phi__tape_line *phi__play_next_of(phi__tape *tape, const phi__toolcall *c
     phi__tape_line *line = phi__match_next(tape, kind, NULL);
     for (; line != NULL; line = phi__match_next(tape, kind, line)) {
         if (!line->start) continue;
-        *root = phi__tape_read_tree(tape, line);
-        if (*root == NULL) {
-            phi__match_no_memory(tape);
-            return NULL;
-        }
+        *root = phi__match_tree(tape, line);
+        if (*root == NULL) return NULL;
         if (phi__play_is_call(call, *root)) return line;
     }
     return NULL;
@@ -611,11 +609,8 @@ static void phi__play_started(phi_tape *base, phi__toolcall *call) {
     line = tape->off ? NULL : phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
     if (line == NULL) return;
     line->used = true;
-    phi_message *message = phi__tape_read_result(tape, root);
-    if (message == NULL) {
-        phi__match_no_memory(tape);
-        return;
-    }
+    phi_message *message = phi__match_result(tape, root);
+    if (message == NULL) return;
     if (call->held != NULL)
         phi__match_compare(tape, (size_t)(line - tape->index.lines), call, message);
     else
@@ -629,11 +624,8 @@ static void phi__play_start_result(phi__tape *tape, phi__toolcall *call) {
     phi__tape_line *line = phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
     if (line == NULL) return;
     line->used = true;
-    phi_message *message = phi__tape_read_result(tape, root);
-    if (message != NULL)
-        (void)phi__tape_result_settle(call, message);
-    else
-        phi__match_no_memory(tape);
+    phi_message *message = phi__match_result(tape, root);
+    if (message != NULL) (void)phi__tape_result_settle(call, message);
 }
 
 static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
@@ -666,11 +658,8 @@ static void phi__play_result_next(phi__tape *tape, const phi__toolcall *call) {
     if (!tape->open || tape->off || tape->index.at == tape->index.count) return;
     const phi__tape_line *line = &tape->index.lines[tape->index.at];
     if (line->kind != PHI__TAPE_RESULT || line->start || line->used) return;
-    const phi_json *root = phi__tape_read_tree(tape, line);
-    if (root == NULL)
-        phi__match_no_memory(tape);
-    else if (phi__play_is_call(call, root))
-        (void)phi__play_next(tape);
+    const phi_json *root = phi__match_tree(tape, line);
+    if (root != NULL && phi__play_is_call(call, root)) (void)phi__play_next(tape);
 }
 
 /* A result is held until the tape comes to it: the recorded one counts. That of a tool that runs
@@ -697,9 +686,8 @@ static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
 static void phi__play_all_in(phi_tape *base) {
     phi__tape *tape = phi__play_of(base);
     for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
-        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
-        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-        if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
+        phi__toolcall *call = phi__tape_call_at(tape, i);
+        if (call == NULL) continue;
         if (call->held == NULL || !call->started || phi__play_runs(tape, call)) continue;
         call->held = NULL;
         phi__call_unclaim(call);
@@ -711,11 +699,8 @@ static bool phi__play_on_way(phi_tape *base, const phi__toolcall *call, bool on_
     phi__tape_line *line = NULL;
     if (tape->off || tape->version < 2) return on_way && (call->held == NULL || !call->started);
     while ((line = phi__match_next(tape, PHI__TAPE_CLAIMED, line)) != NULL) {
-        const phi_json *root = phi__tape_read_tree(tape, line);
-        if (root == NULL) {
-            phi__match_no_memory(tape);
-            return on_way;
-        }
+        const phi_json *root = phi__match_tree(tape, line);
+        if (root == NULL) return on_way;
         if (!phi__play_is_call(call, root)) continue;
         line->used = true;
         return true;

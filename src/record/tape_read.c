@@ -193,6 +193,12 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
 
 /* ---- results of tools ---- */
 
+PHI__FN phi__toolcall *phi__tape_call_at(const phi__tape *tape, uint32_t i) {
+    phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
+    bool live = slot != NULL && phi__slots_state_of(PHI__LOAD(&slot->word)) != 0;
+    return live ? (phi__toolcall *)slot->object : NULL;
+}
+
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *message) {
     phi_tool_result result = phi__results_given(message);
     call->held = NULL;

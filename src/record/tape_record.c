@@ -294,11 +294,9 @@ static phi_status phi__taping_result(phi_tape *base, phi__toolcall *call,
 /* Results that were given between two steps, or by the host's posts. */
 static void phi__taping_held(phi__tape *tape) {
     for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
-        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
-        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-        if (slot == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0 || call == NULL)
-            continue;
-        if (call->held != NULL) (void)phi__taping_result_now(tape, call, call->held);
+        phi__toolcall *call = phi__tape_call_at(tape, i);
+        if (call != NULL && call->held != NULL)
+            (void)phi__taping_result_now(tape, call, call->held);
     }
 }
 
