@@ -232,11 +232,6 @@ static phi_adaptive_options phi__adaptive_options_of(const void *options) {
 
 /* ---- react ---- */
 
-typedef struct phi__adaptive_loop {
-    uint32_t phase; /* 0: idle, 1: the call is under way, 2: over */
-    phi_str answer;
-} phi__adaptive_loop;
-
 static phi_status phi__aloop_ask(const phi_strategy_env *env, phi_strategy_commands *out) {
     phi_adaptive_options o = phi__adaptive_options_of(env->options);
     phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_ASK);
@@ -254,13 +249,13 @@ static bool phi__aloop_spent(const phi_strategy_event *event, const phi_strategy
            event->tool_rounds > phi__adaptive_options_of(env->options).max_tool_rounds;
 }
 
-static phi_status phi__aloop_over(phi__adaptive_loop *loop, const phi_strategy_event *event,
+static phi_status phi__aloop_over(phi__machine_one *loop, const phi_strategy_event *event,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     bool spent = phi__aloop_spent(event, env), stop = event->kind == PHI_STRATEGY_STOP;
     phi_str text = phi__str_trim(event->text), error = event->message;
     bool part = spent || (stop && text.len > 0), good = part || event->kind == PHI_STRATEGY_ANSWER;
     phi__buf result;
-    loop->phase = 2;
+    loop->phase = PHI__MACHINE_OVER;
     if (spent && text.len == 0) text = PHI__LIT("No answer within the allowed rounds of tools.");
     if (good && !phi__arena_str(env->arena, text, &loop->answer)) return PHI_NO_MEMORY;
     if (stop) error = PHI__LIT("ended before there was an answer");
@@ -289,13 +284,14 @@ static phi_status phi__aloop_over(phi__adaptive_loop *loop, const phi_strategy_e
 
 static phi_status phi__aloop_on(void *state, const phi_strategy_event *event,
                                 const phi_strategy_env *env, phi_strategy_commands *out) {
-    phi__adaptive_loop *loop = (phi__adaptive_loop *)state;
+    phi__machine_one *loop = (phi__machine_one *)state;
     if (event->kind == PHI_STRATEGY_BEGIN) {
-        if (loop->phase != 0) return PHI_OK;
-        loop->phase = 1;
+        if (loop->phase != PHI__MACHINE_IDLE) return PHI_OK;
+        loop->phase = PHI__MACHINE_CALLING;
         return phi__aloop_ask(env, out);
     }
-    if (loop->phase != 1 || (event->kind != PHI_STRATEGY_STOP && event->call_id != 1))
+    if (loop->phase != PHI__MACHINE_CALLING ||
+        (event->kind != PHI_STRATEGY_STOP && event->call_id != 1))
         return PHI_OK;
     return phi__aloop_over(loop, event, env, out);
 }
@@ -312,39 +308,24 @@ static void phi__aloop_bill(const void *options, uint64_t prompt_tokens, uint64_
     out->input_tokens = in < 1e18 ? (uint64_t)in : UINT64_MAX;
 }
 
-static void phi__aloop_best(const void *state, phi_strategy_best *out) {
-    memset(out, 0, sizeof *out);
-    out->text = ((const phi__adaptive_loop *)state)->answer;
-}
-
-static phi_json *phi__aloop_save(const void *state, phi_arena *arena) {
-    const phi__adaptive_loop *loop = (const phi__adaptive_loop *)state;
-    phi__buf out;
-    phi__buf_init(&out, arena->memory);
-    phi__buf_char(&out, '{');
-    phi__records_u64(&out, "phase", loop->phase);
-    phi__records_str(&out, "answer", loop->answer);
-    phi__buf_char(&out, '}');
-    return phi__machine_tree(&out, arena);
-}
-
 static phi_status phi__aloop_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                   phi_strategy_commands *out) {
-    phi__adaptive_loop *loop = (phi__adaptive_loop *)state;
-    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
-    if (phase > 2) return PHI_PARSE;
-    loop->phase = (uint32_t)phase;
-    if (!phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &loop->answer))
-        return PHI_NO_MEMORY;
-    return phase == 1 ? phi__aloop_ask(env, out) : PHI_OK;
+    phi__machine_one *loop = (phi__machine_one *)state;
+    phi_status status = phi__machine_one_load(loop, saved, env->arena);
+    if (status != PHI_OK || loop->phase != PHI__MACHINE_CALLING) return status;
+    return phi__aloop_ask(env, out);
 }
 
 /* "react" as a machine: one call. Options: phi_adaptive_options. */
 static const phi_strategy *phi__adaptive_react(void) {
-    static const phi_strategy strategy = {"react",         sizeof(phi__adaptive_loop),
-                                          phi__aloop_bill, phi__aloop_on,
-                                          phi__aloop_best, phi__aloop_save,
-                                          phi__aloop_load, NULL};
+    static const phi_strategy strategy = {"react",
+                                          sizeof(phi__machine_one),
+                                          phi__aloop_bill,
+                                          phi__aloop_on,
+                                          phi__machine_one_best,
+                                          phi__machine_one_save,
+                                          phi__aloop_load,
+                                          NULL};
     return &strategy;
 }
 

@@ -262,28 +262,22 @@ static void phi__aot_best(const void *state, phi_strategy_best *out) {
     out->text = ((const phi__aot *)state)->answer;
 }
 
+static const phi__field phi__aot_fields[] = {
+    PHI__FIELD(phi__aot, phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__aot, problem, "problem", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__aot, answer, "answer", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+
 static phi_json *phi__aot_save(const void *state, phi_arena *arena) {
-    const phi__aot *a = (const phi__aot *)state;
-    phi__buf out;
-    phi__buf_init(&out, arena->memory);
-    phi__buf_char(&out, '{');
-    phi__records_u64(&out, "phase", a->phase);
-    phi__records_str(&out, "problem", a->problem);
-    phi__records_str(&out, "answer", a->answer);
-    phi__buf_char(&out, '}');
-    return phi__machine_tree(&out, arena);
+    return phi__machine_save(phi__aot_fields, PHI__COUNT(phi__aot_fields), state, arena);
 }
 
 static phi_status phi__aot_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                 phi_strategy_commands *out) {
     phi__aot *a = (phi__aot *)state;
-    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
-    if (phase > PHI__AOT_OVER) return PHI_PARSE;
-    a->phase = (uint32_t)phase;
-    if (!phi__arena_str(env->arena, phi__records_get_str(saved, "problem"), &a->problem) ||
-        !phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &a->answer))
-        return PHI_NO_MEMORY;
-    return phase == PHI__AOT_EXPLORING ? phi__aot_ask(a, env, out) : PHI_OK;
+    phi_status status = phi__machine_load(phi__aot_fields, PHI__COUNT(phi__aot_fields), saved,
+                                          PHI__AOT_OVER, env->arena, a);
+    if (status != PHI_OK || a->phase != PHI__AOT_EXPLORING) return status;
+    return phi__aot_ask(a, env, out);
 }
 
 /* ---- public ---- */

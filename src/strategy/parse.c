@@ -19,6 +19,43 @@ PHI__FN phi_json *phi__machine_tree(phi__buf *buf, phi_arena *arena) {
     return root;
 }
 
+PHI__FN phi_json *phi__machine_save(const phi__field *fields, size_t count, const void *state,
+                                    phi_arena *arena) {
+    phi__buf out;
+    phi__buf_init(&out, arena->memory);
+    phi__buf_char(&out, '{');
+    phi__records_put(&out, fields, count, state);
+    phi__buf_char(&out, '}');
+    return phi__machine_tree(&out, arena);
+}
+
+PHI__FN phi_status phi__machine_load(const phi__field *fields, size_t count, const phi_json *saved,
+                                     uint32_t last_phase, phi_arena *arena, void *state) {
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    if (phase > last_phase) return PHI_PARSE;
+    return phi__records_get(saved, fields, count, state, arena) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static const phi__field phi__machine_one_fields[] = {
+    PHI__FIELD(phi__machine_one, phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__machine_one, answer, "answer", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+
+PHI__FN phi_json *phi__machine_one_save(const void *state, phi_arena *arena) {
+    return phi__machine_save(phi__machine_one_fields, PHI__COUNT(phi__machine_one_fields), state,
+                             arena);
+}
+
+PHI__FN phi_status phi__machine_one_load(phi__machine_one *one, const phi_json *saved,
+                                         phi_arena *arena) {
+    return phi__machine_load(phi__machine_one_fields, PHI__COUNT(phi__machine_one_fields), saved,
+                             PHI__MACHINE_OVER, arena, one);
+}
+
+PHI__FN void phi__machine_one_best(const void *state, phi_strategy_best *out) {
+    memset(out, 0, sizeof *out);
+    out->text = ((const phi__machine_one *)state)->answer;
+}
+
 static const phi__field phi__machine_usage_fields[] = {
     PHI__FIELD(phi_usage, input, "input", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_usage, output, "output", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),

@@ -313,43 +313,36 @@ static const phi__field phi__totres_fields[] = {
     PHI__FIELD(phi__tot, by_lines, "by_lines", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, source, "source", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
 
-static bool phi__totres_load_pending(phi__tot *t, const phi_json *items, phi_arena *arena) {
-    phi_json_iter it = phi_json_each(items);
-    size_t count = phi_json_is(items, PHI_JSON_ARRAY) ? phi_json_count(items) : 0;
-    const phi_json *item;
-    if (count == 0) return true;
-    t->pending = (phi_str *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->pending));
-    t->sums = (double *)phi__arena_zero(arena, phi__mul(count, sizeof *t->sums));
-    if (t->pending == NULL || t->sums == NULL) return false;
-    while ((item = phi_json_next(&it)) != NULL)
+/* The lists of a machine. False: no memory. */
+static bool phi__totres_load_lists(phi__tot *t, const phi_json *saved, phi_arena *arena) {
+    const phi_json *pending = phi_json_get(saved, "pending"), *item;
+    const phi_json *recent = phi_json_get(saved, "recent_best_scores");
+    const phi_json *rounds = phi_json_get(saved, "tool_rounds");
+    size_t count = phi_json_is(pending, PHI_JSON_ARRAY) ? phi_json_count(pending) : 0;
+    phi_json_iter it = phi_json_each(pending);
+    uint64_t id;
+    if (count > 0) {
+        t->pending = (phi_str *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->pending));
+        t->sums = (double *)phi__arena_zero(arena, phi__mul(count, sizeof *t->sums));
+        if (t->pending == NULL || t->sums == NULL) return false;
+    }
+    while (count > 0 && (item = phi_json_next(&it)) != NULL)
         if (!phi__arena_str(arena, phi_json_str(item, ""), &t->pending[t->pending_count++]))
             return false;
-    return true;
-}
-
-static bool phi__totres_load_recent(phi__tot *t, const phi_json *items, phi_arena *arena) {
-    phi_json_iter it = phi_json_each(items);
-    size_t count = phi_json_is(items, PHI_JSON_ARRAY) ? phi_json_count(items) : 0;
-    const phi_json *item;
-    if (count == 0) return true;
-    t->recent = (double *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->recent));
-    if (t->recent == NULL) return false;
+    count = phi_json_is(recent, PHI_JSON_ARRAY) ? phi_json_count(recent) : 0;
+    it = phi_json_each(recent);
+    if (count > 0) t->recent = (double *)phi_arena_alloc(arena, phi__mul(count, sizeof(double)));
+    if (count > 0 && t->recent == NULL) return false;
     t->recent_room = (uint32_t)count;
-    while ((item = phi_json_next(&it)) != NULL)
+    while (count > 0 && (item = phi_json_next(&it)) != NULL)
         t->recent[t->recent_count++] = phi_json_num(item, 0.0);
-    return true;
-}
-
-static bool phi__totres_load_rounds(phi__tot *t, const phi_json *items, phi_arena *arena) {
-    phi_json_iter it = phi_json_each(items);
-    size_t count = phi_json_is(items, PHI_JSON_OBJECT) ? phi_json_count(items) : 0;
-    const phi_json *item;
-    uint64_t id;
-    if (count == 0) return true;
-    t->rounds = (phi__tot_rounds *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->rounds));
-    if (t->rounds == NULL) return false;
+    count = phi_json_is(rounds, PHI_JSON_OBJECT) ? phi_json_count(rounds) : 0;
+    it = phi_json_each(rounds);
+    if (count > 0)
+        t->rounds = (phi__tot_rounds *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->rounds));
+    if (count > 0 && t->rounds == NULL) return false;
     t->round_cap = (uint32_t)count;
-    while ((item = phi_json_next(&it)) != NULL) {
+    while (count > 0 && (item = phi_json_next(&it)) != NULL) {
         if (!phi__str_to_u64(it.key, &id) || id > UINT32_MAX) continue;
         t->rounds[t->round_count].call_id = (uint32_t)id;
         t->rounds[t->round_count++].rounds = (uint32_t)phi__json_get_uint(item, 0);
@@ -364,10 +357,7 @@ static phi_status phi__totres_load(phi__tot *t, const phi_json *saved, phi_arena
         return PHI_NO_MEMORY;
     phi_status status = phi__tree_get(&t->tree, arena, saved, options);
     if (status != PHI_OK) return status;
-    if (!phi__totres_load_pending(t, phi_json_get(saved, "pending"), arena) ||
-        !phi__totres_load_recent(t, phi_json_get(saved, "recent_best_scores"), arena) ||
-        !phi__totres_load_rounds(t, phi_json_get(saved, "tool_rounds"), arena))
-        return PHI_NO_MEMORY;
+    if (!phi__totres_load_lists(t, saved, arena)) return PHI_NO_MEMORY;
     const phi_json *items = phi_json_get(saved, "sums");
     phi_json_iter it = phi_json_each(items);
     const phi_json *item;
