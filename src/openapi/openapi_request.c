@@ -707,36 +707,6 @@ static const phi__operation_property *phi__body_property(const phi__openapi_body
     return NULL;
 }
 
-static phi_status phi__body_form(phi__openapi_body *b) {
-    phi_json_iter it = phi_json_each(b->value);
-    phi_json *child;
-    while ((child = phi_json_next(&it)) != NULL)
-        if (!phi_json_is(child, PHI_JSON_NULL)) {
-            /* Without a style: arrays as repeated names, objects as JSON text. */
-            phi_str name = it.key;
-            const phi__operation_property *property = phi__body_property(b, name);
-            phi__operation_parameter p = PHI_ZERO;
-            p.place = PHI__OPERATION_QUERY;
-            p.name = name;
-            p.style = PHI__STYLE_FORM;
-            p.explode = true;
-            if (property != NULL && property->has_style) {
-                p.style = property->style;
-                p.explode = property->explode;
-                p.allow_reserved = property->allow_reserved;
-            } else if (phi_json_is(child, PHI_JSON_OBJECT) ||
-                       (property != NULL &&
-                        phi__str_find(property->content_type, 0, "json") != SIZE_MAX))
-                p.content_type = PHI__LIT("application/json");
-            phi__styles_put_pairs(&b->text, &p, child);
-        }
-    b->done = true;
-    if (b->text.len > PHI__STYLES_MOST)
-        return phi__opreq_refuse(b->r, "Error: '%s' is larger than %u bytes as a form",
-                                 b->r->op->body.argument.at, (unsigned)PHI__STYLES_MOST);
-    return phi__body_flush(b);
-}
-
 /* ---- multipart ---- */
 
 /* As browsers write names: quotes and line breaks escaped. */
@@ -899,7 +869,35 @@ PHI__FN phi_status phi__body_advance(phi__openapi_body *b) {
         return status == PHI_OK ? PHI_BUSY : status;
     }
     switch (b->r->op->body.kind) {
-    case PHI__BODY_FORM: return phi__body_form(b);
+    case PHI__BODY_FORM: {
+        phi_json_iter it = phi_json_each(b->value);
+        phi_json *child;
+        while ((child = phi_json_next(&it)) != NULL)
+            if (!phi_json_is(child, PHI_JSON_NULL)) {
+                /* Without a style: arrays as repeated names, objects as JSON text. */
+                phi_str name = it.key;
+                const phi__operation_property *property = phi__body_property(b, name);
+                phi__operation_parameter p = PHI_ZERO;
+                p.place = PHI__OPERATION_QUERY;
+                p.name = name;
+                p.style = PHI__STYLE_FORM;
+                p.explode = true;
+                if (property != NULL && property->has_style) {
+                    p.style = property->style;
+                    p.explode = property->explode;
+                    p.allow_reserved = property->allow_reserved;
+                } else if (phi_json_is(child, PHI_JSON_OBJECT) ||
+                           (property != NULL &&
+                            phi__str_find(property->content_type, 0, "json") != SIZE_MAX))
+                    p.content_type = PHI__LIT("application/json");
+                phi__styles_put_pairs(&b->text, &p, child);
+            }
+        b->done = true;
+        if (b->text.len > PHI__STYLES_MOST)
+            return phi__opreq_refuse(b->r, "Error: '%s' is larger than %u bytes as a form",
+                                     b->r->op->body.argument.at, (unsigned)PHI__STYLES_MOST);
+        return phi__body_flush(b);
+    }
     case PHI__BODY_MULTIPART: {
         const phi_json *value = phi__body_next(b);
         if (value != NULL) {

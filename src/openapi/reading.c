@@ -578,27 +578,25 @@ static void phi__reading_begin_part(phi__reading *r, phi__reading_walk *walk, ph
     phi__json_write_writer_begin(&walk->writer, &r->doc->text, node, 0);
 }
 
-static size_t phi__reading_write(phi__reading *r, phi__reading_walk *walk, size_t units) {
-    size_t before = r->doc->text.len;
-    phi_status status = phi__json_write_writer_advance(&walk->writer, units);
-    size_t written = r->doc->text.len - before;
-    if (status == PHI_BUSY) return written;
-    phi__json_write_writer_end(&walk->writer);
-    if (status == PHI_NO_MEMORY || r->doc->text.failed)
-        (void)phi__reading_no_memory(r);
-    else if (status != PHI_OK)
-        (void)phi__reading_fail(r, status, "the document is nested too deeply");
-    walk->part->len = r->doc->text.len - walk->part->at;
-    if (!walk->wants_answers && r->status == PHI_BUSY)
-        walk->wants_answers =
-            phi__str_find(phi__str(r->doc->text.at + walk->part->at, walk->part->len), 0,
-                          "/responses/") != SIZE_MAX;
-    walk->part = NULL;
-    return written;
-}
-
 static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_t units) {
-    if (walk->part != NULL) return phi__reading_write(r, walk, units);
+    if (walk->part != NULL) {
+        size_t before = r->doc->text.len;
+        phi_status status = phi__json_write_writer_advance(&walk->writer, units);
+        size_t written = r->doc->text.len - before;
+        if (status == PHI_BUSY) return written;
+        phi__json_write_writer_end(&walk->writer);
+        if (status == PHI_NO_MEMORY || r->doc->text.failed)
+            (void)phi__reading_no_memory(r);
+        else if (status != PHI_OK)
+            (void)phi__reading_fail(r, status, "the document is nested too deeply");
+        walk->part->len = r->doc->text.len - walk->part->at;
+        if (!walk->wants_answers && r->status == PHI_BUSY)
+            walk->wants_answers =
+                phi__str_find(phi__str(r->doc->text.at + walk->part->at, walk->part->len), 0,
+                              "/responses/") != SIZE_MAX;
+        walk->part = NULL;
+        return written;
+    }
     if (walk->section == PHI__SECTION_COUNT) {
         walk->state = PHI__READING_OPERATIONS;
         walk->it = phi_json_each(phi__reading_section(r, PHI__SECTION_PATHS));

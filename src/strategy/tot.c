@@ -249,53 +249,6 @@ static void phi__totres_error(const phi__tot_ending *ending, phi__buf *out) {
     phi__buf_char(out, '}');
 }
 
-static void phi__totres_put(const phi__tot *t, const phi_tot_options *options,
-                            const phi__tot_ending *ending, uint64_t duration_ms, phi_arena *scratch,
-                            phi__buf *out) {
-    phi__buf_char(out, '{');
-    phi__totres_candidates(t, options, scratch, out);
-    phi__machine_put_termination(out, ending->reason,
-                                 !ending->good                          ? "error"
-                                 : t->tree.nodes[t->tree.best].finished ? "completed"
-                                                                        : "unfinished",
-                                 duration_ms, true);
-    phi__records_u64(out, "depth_reached", t->tree.deepest);
-    phi__records_u64(out, "node_count", t->tree.count);
-    phi__buf_char(out, '}');
-    phi__records_raw(out, "tree", "{");
-    phi__records_u64(out, "node_count", t->tree.count);
-    phi__records_u64(out, "frontier_size", t->tree.frontier_count);
-    phi__records_str(out, "traversal_strategy",
-                     options->traversal == PHI_TOT_DFS ? PHI__LIT("dfs") : PHI__LIT("bfs"));
-    phi__records_u64(out, "max_depth", options->max_depth);
-    phi__records_u64(out, "branching_factor", options->branching_factor);
-    phi__buf_char(out, '}');
-    phi__machine_put_usage(out, &t->usage);
-    phi__records_raw(out, "diagnostics", "{");
-    phi__records_str(out, "parser_mode", t->by_lines ? PHI__LIT("regex") : PHI__LIT("json"));
-    phi__records_raw(out, "parse_retries", "{");
-    phi__records_u64(out, "generation", t->retries[0]);
-    phi__records_u64(out, "evaluation", t->retries[1]);
-    phi__buf_char(out, '}');
-    phi__records_u64(out, "parser_errors", t->parser_errors);
-    phi__records_u64(out, "pruned", t->pruned);
-    phi__totres_rounds(t, out);
-    phi__records_raw(out, "convergence", "{");
-    if (options->convergence_window != PHI_UNLIMITED)
-        phi__records_u64(out, "window", options->convergence_window);
-    else
-        phi__records_raw(out, "window", "null");
-    phi__records_double(out, "min_score_improvement", options->min_score_improvement);
-    phi__totres_doubles("recent_best_scores", t->recent, t->recent_count, out);
-    phi__buf_char(out, '}');
-    if (t->tree.best != 0)
-        phi__records_u64(out, "best_node_id", t->tree.best);
-    else
-        phi__records_raw(out, "best_node_id", "null");
-    phi__totres_error(ending, out);
-    phi__buf_char(out, '}');
-}
-
 /* ---- the machine ---- */
 
 static const phi__field phi__totres_fields[] = {
@@ -486,7 +439,50 @@ static phi_status phi__tot_end(phi__tot *t, const phi_tot_options *o, phi_status
     phi__buf result;
     t->phase = PHI__TOT_OVER;
     phi__buf_init(&result, env->scratch->memory);
-    phi__totres_put(t, o, ending, env->elapsed_ms, env->scratch, &result);
+    uint64_t duration_ms = env->elapsed_ms;
+    phi_arena *scratch = env->scratch;
+    phi__buf_char(&result, '{');
+    phi__totres_candidates(t, o, scratch, &result);
+    phi__machine_put_termination(&result, ending->reason,
+                                 !ending->good                          ? "error"
+                                 : t->tree.nodes[t->tree.best].finished ? "completed"
+                                                                        : "unfinished",
+                                 duration_ms, true);
+    phi__records_u64(&result, "depth_reached", t->tree.deepest);
+    phi__records_u64(&result, "node_count", t->tree.count);
+    phi__buf_char(&result, '}');
+    phi__records_raw(&result, "tree", "{");
+    phi__records_u64(&result, "node_count", t->tree.count);
+    phi__records_u64(&result, "frontier_size", t->tree.frontier_count);
+    phi__records_str(&result, "traversal_strategy",
+                     o->traversal == PHI_TOT_DFS ? PHI__LIT("dfs") : PHI__LIT("bfs"));
+    phi__records_u64(&result, "max_depth", o->max_depth);
+    phi__records_u64(&result, "branching_factor", o->branching_factor);
+    phi__buf_char(&result, '}');
+    phi__machine_put_usage(&result, &t->usage);
+    phi__records_raw(&result, "diagnostics", "{");
+    phi__records_str(&result, "parser_mode", t->by_lines ? PHI__LIT("regex") : PHI__LIT("json"));
+    phi__records_raw(&result, "parse_retries", "{");
+    phi__records_u64(&result, "generation", t->retries[0]);
+    phi__records_u64(&result, "evaluation", t->retries[1]);
+    phi__buf_char(&result, '}');
+    phi__records_u64(&result, "parser_errors", t->parser_errors);
+    phi__records_u64(&result, "pruned", t->pruned);
+    phi__totres_rounds(t, &result);
+    phi__records_raw(&result, "convergence", "{");
+    if (o->convergence_window != PHI_UNLIMITED)
+        phi__records_u64(&result, "window", o->convergence_window);
+    else
+        phi__records_raw(&result, "window", "null");
+    phi__records_double(&result, "min_score_improvement", o->min_score_improvement);
+    phi__totres_doubles("recent_best_scores", t->recent, t->recent_count, &result);
+    phi__buf_char(&result, '}');
+    if (t->tree.best != 0)
+        phi__records_u64(&result, "best_node_id", t->tree.best);
+    else
+        phi__records_raw(&result, "best_node_id", "null");
+    phi__totres_error(ending, &result);
+    phi__buf_char(&result, '}');
     if (ending->good)
         return phi__machine_done(env, out, t->tree.nodes[t->tree.best].content,
                                  t->tree.nodes[t->tree.best].stop_reason, &result);

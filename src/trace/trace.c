@@ -239,34 +239,6 @@ enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
 
 /* ---- threads ---- */
 
-static phi_status phi__trace_thread_begin(phi_trace *t) {
-    t->thread = phi__trace_thread(t, t->at);
-    t->seq = t->base = phi__thread_first(t->thread);
-    t->lane = 0;
-    t->prompt = 0;
-    phi__buf_clear(&t->loop_buf);
-    if (t->kind == PHI_TRACE_HTML) {
-        /* up to the list of its entries */
-        phi_thread_info info = phi__about_info(t->thread);
-        phi_usage usage = phi_thread_get_info(t->thread).usage;
-        phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
-        phi__tout_whole(t, "id", phi__tentry_id(t->thread));
-        phi__tout_some(t, "title", info.title);
-        phi__tout_some(t, "forked", info.forked_from);
-        phi__tout_usage(t, &usage);
-        phi__records_u64(&t->text, "active", t->thread->lanes.active);
-        phi__records_raw(&t->text, "lanes", "[");
-        for (size_t i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
-            phi__json_write_comma(&t->text);
-            phi__tout_value(t, phi__lane_name(t->thread, (uint32_t)i));
-        }
-        phi__buf_char(&t->text, ']');
-        phi__records_raw(&t->text, "entries", "[");
-    }
-    t->stage = PHI__TRACE_STAGE_ENTRIES;
-    return PHI_OK;
-}
-
 /* Whether the thread was among those before it. */
 static bool phi__trace_thread_again(const phi_trace *t, size_t at) {
     for (size_t i = 0; i < at; i++)
@@ -359,7 +331,33 @@ static phi_status phi__trace_stage_run(phi_trace *t) {
         t->stage = PHI__TRACE_STAGE_THREAD;
         return status;
     }
-    case PHI__TRACE_STAGE_THREAD: return phi__trace_thread_begin(t);
+    case PHI__TRACE_STAGE_THREAD: {
+        t->thread = phi__trace_thread(t, t->at);
+        t->seq = t->base = phi__thread_first(t->thread);
+        t->lane = 0;
+        t->prompt = 0;
+        phi__buf_clear(&t->loop_buf);
+        if (t->kind == PHI_TRACE_HTML) {
+            /* up to the list of its entries */
+            phi_thread_info info = phi__about_info(t->thread);
+            phi_usage usage = phi_thread_get_info(t->thread).usage;
+            phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
+            phi__tout_whole(t, "id", phi__tentry_id(t->thread));
+            phi__tout_some(t, "title", info.title);
+            phi__tout_some(t, "forked", info.forked_from);
+            phi__tout_usage(t, &usage);
+            phi__records_u64(&t->text, "active", t->thread->lanes.active);
+            phi__records_raw(&t->text, "lanes", "[");
+            for (size_t i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
+                phi__json_write_comma(&t->text);
+                phi__tout_value(t, phi__lane_name(t->thread, (uint32_t)i));
+            }
+            phi__buf_char(&t->text, ']');
+            phi__records_raw(&t->text, "entries", "[");
+        }
+        t->stage = PHI__TRACE_STAGE_ENTRIES;
+        return PHI_OK;
+    }
     case PHI__TRACE_STAGE_ENTRIES: return phi__trace_entry(t);
     case PHI__TRACE_STAGE_THREAD_END: {
         if (t->kind == PHI_TRACE_HTML) {
