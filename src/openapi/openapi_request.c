@@ -297,15 +297,6 @@ PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str
     return PHI_OK;
 }
 
-static phi_status phi__opreq_own_headers(phi__openapi_request *r) {
-    const phi_openapi_desc *desc = &r->op->api->desc;
-    phi_status status = PHI_OK;
-    for (size_t i = 0; i < desc->header_count && status == PHI_OK; i++)
-        status = phi__opreq_add(r, phi_str_of(desc->headers[i].name),
-                                phi_str_of(desc->headers[i].value), true);
-    return status;
-}
-
 /* OpenAPI's document says that these are described elsewhere; the others frame the request, or its
    answer: none that is compressed is read. */
 static bool phi__opreq_ignores(phi_str name) {
@@ -505,10 +496,13 @@ static phi_status phi__opreq_check_size(phi__openapi_request *r) {
 }
 
 PHI__FN phi_status phi__opreq_build(phi__openapi_request *r) {
+    const phi_openapi_desc *desc = &r->op->api->desc;
     phi_status status = phi__opreq_base(r);
     if (status == PHI_OK) status = phi__opreq_path(r);
     if (status == PHI_OK) status = phi__opreq_check_size(r);
-    if (status == PHI_OK) status = phi__opreq_own_headers(r);
+    for (size_t i = 0; i < desc->header_count && status == PHI_OK; i++)
+        status = phi__opreq_add(r, phi_str_of(desc->headers[i].name),
+                                phi_str_of(desc->headers[i].value), true);
     for (size_t i = 0; i < r->op->parameter_count && status == PHI_OK; i++)
         status = phi__opreq_parameter(r, &r->op->parameters[i]);
     if (status == PHI_OK) status = phi__opreq_check_size(r);
