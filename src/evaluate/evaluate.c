@@ -66,8 +66,10 @@ static void phi__evaluation_outcome(phi__seat *seat, phi_status status);
 static void phi__evaluation_give(phi__evaluation *e);
 static void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
 
-/* ======== Selects a branch by its place or its tokens. Of equals the token-efficient evaluation
-   takes the first, and the elaborate one the last (behaviours C 62). */
+/* ---- selection by place or tokens ---- */
+
+/* Of equals the token-efficient evaluation takes the first, the elaborate one the last
+   (behaviours C 62). */
 
 /* With an answer, also where a limit has ended its run; without one; failed. */
 static int phi__select_rank(const phi_branch *branch) {
@@ -103,12 +105,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
     return best;
 }
 
-/* ======== An evaluation: its branches, their outcomes, and the agents that run them.
+/* ---- an evaluation: its branches, their outcomes, and the agents that run them ---- */
 
-   It is in the agent's memory and attached to it, from phi_evaluate until the agent is freed or the
-   next evaluation begins. Each branch, and the judge, is a child agent; its seat follows it. The
-   children belong to the evaluation while it is active. At its end they are left as agents of one
-   run are: each goes when its events were popped. */
+/* It is attached to the agent from phi_evaluate until the agent is freed or the next evaluation
+   begins. Each branch, and the judge, is a child agent; its seat follows it. The children belong to
+   the evaluation while it is active. At its end each goes when its events were popped. */
 
 /* ---- children ---- */
 
@@ -196,24 +197,11 @@ static phi__evaluation *phi__evaluation_of(const phi__agent *agent) {
     return attached != NULL ? PHI__OWNER(attached, phi__evaluation, attached) : NULL;
 }
 
-/* Whether the agent or one above it was aborted meanwhile, or the runtime is closing. */
-static bool phi__evaluation_aborted(const phi__evaluation *e) {
-    return e->agent->tree.aborts != e->aborts || e->agent->rt->closing;
-}
-
-static bool phi__evaluation_any_runs(const phi__evaluation *e) {
-    for (size_t i = 0; i <= e->pub.branch_count; i++)
-        if (e->seats[i].runs) return true;
-    return false;
-}
-
 /* Looks again after that time: in the next phi_step at the earliest. Needs no memory. */
 static void phi__evaluation_later(phi__evaluation *e, uint64_t after_us) {
     phi__io *io = e->agent->rt->io;
     (void)phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + after_us); /* it has its place */
 }
-
-/* ---- the judge's reservation ---- */
 
 /* Lets the agent and all above it pay for a reservation. False: no memory. And gives it back. */
 /* By handle: an agent that is freed has left the tree before its evaluation hears of it. */
@@ -292,13 +280,11 @@ static void phi__evaluation_sum(phi__evaluation *e) {
     }
 }
 
-/* ======== Makes the agents of branches and judges, names their runs, and starts them. */
+/* ---- agents of branches and judges ---- */
 
 /* Tokens of the judge's prompt beside the texts in it, and of the system prompt of a judge that has
    none of its own. */
 enum { PHI__BRANCHES_FRAME = 300 };
-
-/* ---- making them ---- */
 
 /* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
    configuration's or the agent's. */
@@ -440,16 +426,6 @@ static phi_status phi__branches_start(phi__seat *seat, const phi_content *conten
     return status;
 }
 
-static uint64_t phi__branches_tokens(const phi__evaluation *e, const phi_content *content,
-                                     size_t count) {
-    const phi_token_counter *counter = phi__projection_counter(e->agent);
-    phi_message message = PHI_ZERO;
-    message.role = PHI_ROLE_USER;
-    message.content = content;
-    message.content_count = count;
-    return content != NULL ? phi_tokens_of_message(counter, &message) : 0;
-}
-
 static uint64_t phi__branches_output(const phi__agent *child) {
     return child->desc.max_tokens != 0 ? child->desc.max_tokens : child->desc.model.max_tokens;
 }
@@ -474,30 +450,16 @@ static bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason
                                    &e->held, reason, size);
 }
 
-/* ======== The end of an evaluation, and the events around it.
+/* ---- the end ---- */
 
-   The runs are copied in the order of their configurations, whichever ended first, so that the log
-   does not depend on the network. */
-
-/* ---- events ---- */
-
-/* Strings of events live as long as the thread. */
-static bool phi__conclude_ids(const phi__evaluation *e, phi_arena *room, phi_parallel *out) {
-    phi_str *ids = (phi_str *)phi_arena_alloc(room, e->pub.branch_count * sizeof *ids);
-    if (ids == NULL) return false;
-    for (size_t i = 0; i < e->pub.branch_count; i++)
-        if (!phi__arena_str(room, e->branches[i].loop_id, &ids[i])) return false;
-    out->loop_ids = ids;
-    out->loop_count = e->pub.branch_count;
-    return true;
-}
+/* The runs are copied in the order of their configurations, whichever ended first, so that the
+   log does not depend on the network. */
 
 static phi_parallel *phi__conclude_parallel(const phi__evaluation *e) {
     phi__agent *agent = e->agent;
-    phi_parallel *out;
     if (!phi__thread_roll(agent->thread, NULL)) return NULL;
     phi_arena *room = phi__thread_room(agent->thread);
-    out = (phi_parallel *)phi__arena_zero(room, sizeof *out);
+    phi_parallel *out = (phi_parallel *)phi__arena_zero(room, sizeof *out);
     if (out == NULL || !phi__arena_str(room, agent->line.session->id, &out->session_id))
         return NULL;
     return out;
@@ -506,32 +468,19 @@ static phi_parallel *phi__conclude_parallel(const phi__evaluation *e) {
 /* Emits PHI_EV_PARALLEL_START. False: no memory. */
 static bool phi__conclude_emit_start(const phi__evaluation *e) {
     phi_parallel *parallel = phi__conclude_parallel(e);
-    if (parallel == NULL || !phi__conclude_ids(e, phi__thread_room(e->agent->thread), parallel))
-        return false;
+    if (parallel == NULL) return false;
+    /* Strings of events live as long as the thread. */
+    phi_arena *room = phi__thread_room(e->agent->thread);
+    phi_str *ids = (phi_str *)phi_arena_alloc(room, e->pub.branch_count * sizeof *ids);
+    if (ids == NULL) return false;
+    for (size_t i = 0; i < e->pub.branch_count; i++)
+        if (!phi__arena_str(room, e->branches[i].loop_id, &ids[i])) return false;
+    parallel->loop_ids = ids;
+    parallel->loop_count = e->pub.branch_count;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_PARALLEL_START;
     event.parallel = parallel;
     return phi__events_emit(e->agent, &event, NULL, 0);
-}
-
-/* Without memory its figures are empty. */
-static void phi__conclude_emit_end(const phi__evaluation *e) {
-    static const phi_parallel nothing = {{"", 0}, NULL, 0, {"", 0}, 0, {0, 0, 0, 0, 0, 0}};
-    phi_parallel *parallel = phi__conclude_parallel(e);
-    phi_event event = PHI_ZERO;
-    if (parallel != NULL) {
-        parallel->evaluation_usage = e->pub.evaluation_usage;
-        if (e->pub.selected < e->pub.branch_count) {
-            parallel->selected_index = e->pub.selected;
-            if (!phi__arena_str(phi__thread_room(e->agent->thread),
-                                e->branches[e->pub.selected].loop_id, &parallel->selected_loop_id))
-                parallel->selected_loop_id = phi__str("", 0);
-        }
-    }
-    event.kind = PHI_EV_PARALLEL_END;
-    event.status = e->pub.status;
-    event.parallel = parallel != NULL ? parallel : &nothing;
-    (void)phi__events_emit_surely(e->agent, &event);
 }
 
 /* ---- the log ---- */
@@ -656,17 +605,30 @@ static void phi__conclude(phi__evaluation *e, phi_status status, size_t selected
     e->phase = PHI__EVALUATION_OVER;
     for (size_t i = 0; i <= e->pub.branch_count; i++) phi__evaluation_unseat(&e->seats[i]);
     phi__find_hold(agent, NULL);
-    phi__conclude_emit_end(e);
+    /* Without memory its figures are empty. */
+    static const phi_parallel nothing = {{"", 0}, NULL, 0, {"", 0}, 0, {0, 0, 0, 0, 0, 0}};
+    phi_parallel *parallel = phi__conclude_parallel(e);
+    phi_event event = PHI_ZERO;
+    if (parallel != NULL) {
+        parallel->evaluation_usage = e->pub.evaluation_usage;
+        if (e->pub.selected < e->pub.branch_count) {
+            parallel->selected_index = e->pub.selected;
+            if (!phi__arena_str(phi__thread_room(e->agent->thread),
+                                e->branches[e->pub.selected].loop_id, &parallel->selected_loop_id))
+                parallel->selected_loop_id = phi__str("", 0);
+        }
+    }
+    event.kind = PHI_EV_PARALLEL_END;
+    event.status = e->pub.status;
+    event.parallel = parallel != NULL ? parallel : &nothing;
+    (void)phi__events_emit_surely(e->agent, &event);
     phi__events_unreserve(agent);
 }
 
-/* ======== An evaluation as a member of its agent's snapshot, and back.
+/* ---- snapshots ---- */
 
-   Each child is saved as an agent of its own is: a branch that has ended too, since its run is not
-   in the agent's log yet. While evaluate_fn is called, the snapshot is one of branches that have
-   all ended: it is called anew. */
-
-/* ---- writing ---- */
+/* Each child is saved as an agent is: a branch that has ended too, since its run is not in the
+   agent's log yet. A snapshot during evaluate_fn calls it again after loading. */
 
 static void phi__saving_child(const phi__seat *seat, phi__buf *out, phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
@@ -679,22 +641,6 @@ static void phi__saving_child(const phi__seat *seat, phi__buf *out, phi_arena *s
     else
         out->failed = true;
     phi_arena_reset(scratch, mark);
-}
-
-static void phi__saving_branch(const phi__evaluation *e, size_t i, phi__buf *out,
-                               phi_arena *scratch) {
-    const phi_branch *branch = &e->branches[i];
-    phi__json_write_comma(out);
-    phi__buf_char(out, '{');
-    phi__records_str(out, "loop_id", branch->loop_id);
-    phi__records_i64(out, "status", branch->status);
-    phi__records_str(out, "text", branch->text);
-    phi__json_write_key(out, PHI__LIT("usage"));
-    phi__message_put_usage_value(out, &branch->usage);
-    phi__records_double(out, "cost", branch->cost);
-    phi__records_u64(out, "original_count", branch->original_count);
-    phi__saving_child(&e->seats[i], out, scratch);
-    phi__buf_char(out, '}');
 }
 
 /* Writes a JSON object with the snapshots of the children; null where the evaluation is over. */
@@ -715,7 +661,20 @@ static void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *
     phi__records_str(out, "forks", phi__lane_name(thread, e->lane));
     phi__records_u64(out, "entries", e->entries);
     phi__records_raw(out, "branches", "[");
-    for (size_t i = 0; i < e->pub.branch_count; i++) phi__saving_branch(e, i, out, scratch);
+    for (size_t i = 0; i < e->pub.branch_count; i++) {
+        const phi_branch *branch = &e->branches[i];
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_str(out, "loop_id", branch->loop_id);
+        phi__records_i64(out, "status", branch->status);
+        phi__records_str(out, "text", branch->text);
+        phi__json_write_key(out, PHI__LIT("usage"));
+        phi__message_put_usage_value(out, &branch->usage);
+        phi__records_double(out, "cost", branch->cost);
+        phi__records_u64(out, "original_count", branch->original_count);
+        phi__saving_child(&e->seats[i], out, scratch);
+        phi__buf_char(out, '}');
+    }
     phi__buf_char(out, ']');
     phi__records_bool(out, "judging", e->phase == PHI__EVALUATION_JUDGE);
     phi__records_raw(out, "judge", "{");
@@ -876,9 +835,9 @@ static phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *d
     return status;
 }
 
-/* ======== What a judge gets to read, and what its verdict means.
+/* ---- the judge ---- */
 
-   The judge compares outcomes, not ways: of the conversation and of each branch it sees text alone.
+/* It compares outcomes, not ways: of the conversation and of each branch it sees text alone.
    Branches that failed are not shown to it, unless all have failed. */
 
 /* ---- the query ---- */
@@ -923,8 +882,6 @@ static bool phi__judging_query(phi__evaluation *e, const phi_content *content, s
     phi_arena_free(&arena);
     return !failed;
 }
-
-/* ---- candidates ---- */
 
 /* how many may win */
 static size_t phi__judging_candidates(const phi__evaluation *e) {
@@ -1020,9 +977,9 @@ static phi_status phi__judging_begin(phi__evaluation *e) {
     return status;
 }
 
-/* ======== Starts evaluations, and takes each from its branches to its selection.
+/* ---- steps ---- */
 
-   After every change (a child's run is over, a child was freed, evaluate_fn's time has come) the
+/* After every change (a child's run is over, a child was freed, evaluate_fn's time has come) the
    same function looks at the whole evaluation and takes the next step. */
 
 enum { PHI__EVALUATE_POLL_US = 10000 }; /* between two calls of evaluate_fn */
@@ -1050,41 +1007,41 @@ static bool phi__evaluate_ask(phi__evaluation *e, size_t *selected) {
     return true;
 }
 
-/* All branches have ended. */
-static void phi__evaluate_decide(phi__evaluation *e) {
-    size_t count = e->pub.branch_count;
-    phi__evaluation_sum(e);
-    if (e->by == PHI_EVALUATE_CUSTOM) {
-        phi__agent *agent = e->agent;
-        uint32_t ms = agent->desc.deadlines.decision_ms;
-        e->phase = PHI__EVALUATION_CUSTOM;
-        agent->rt->active++; /* phi_step reports work, as of a run */
-        e->deadline_us = ms == PHI_UNLIMITED
-                             ? UINT64_MAX
-                             : phi__io_counted_us(agent->rt->io) + (uint64_t)ms * 1000;
-        phi__evaluation_later(e, 0);
-    } else if (e->by != PHI_EVALUATE_JUDGE)
-        phi__conclude(e, PHI_OK, phi__select_by(e->by, e->branches, count));
-    else if (phi__judging_candidates(e) < 2)
-        phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
-    else {
-        phi_status status = phi__judging_begin(e);
-        e->phase = PHI__EVALUATION_JUDGE;
-        if (status == PHI_STALE) phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
-        if (status == PHI_NO_MEMORY) phi__conclude(e, PHI_NO_MEMORY, 0);
-    }
-}
-
 static void phi__evaluate_look(phi__evaluation *e) {
     size_t selected = 0;
-    if (e->agent->slot == NULL || e->phase == PHI__EVALUATION_OVER || phi__evaluation_any_runs(e))
-        return;
-    if (phi__evaluation_aborted(e))
+    if (e->agent->slot == NULL || e->phase == PHI__EVALUATION_OVER) return;
+    for (size_t i = 0; i <= e->pub.branch_count; i++)
+        if (e->seats[i].runs) return;
+    /* Whether the agent or one above it was aborted meanwhile, or the runtime is closing. */
+    if (e->agent->tree.aborts != e->aborts || e->agent->rt->closing)
         phi__conclude(e, PHI_CANCELLED, 0);
     else if (e->lost)
         phi__conclude(e, PHI_NO_MEMORY, 0);
-    else if (e->phase == PHI__EVALUATION_BRANCHES)
-        phi__evaluate_decide(e);
+    else if (e->phase == PHI__EVALUATION_BRANCHES) {
+        /* All branches have ended. */
+        size_t count = e->pub.branch_count;
+        phi__evaluation_sum(e);
+        if (e->by == PHI_EVALUATE_CUSTOM) {
+            phi__agent *agent = e->agent;
+            uint32_t ms = agent->desc.deadlines.decision_ms;
+            e->phase = PHI__EVALUATION_CUSTOM;
+            agent->rt->active++; /* phi_step reports work, as of a run */
+            e->deadline_us = ms == PHI_UNLIMITED
+                                 ? UINT64_MAX
+                                 : phi__io_counted_us(agent->rt->io) + (uint64_t)ms * 1000;
+            phi__evaluation_later(e, 0);
+        } else if (e->by != PHI_EVALUATE_JUDGE)
+            phi__conclude(e, PHI_OK, phi__select_by(e->by, e->branches, count));
+        else if (phi__judging_candidates(e) < 2)
+            phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
+        else {
+            phi_status status = phi__judging_begin(e);
+            e->phase = PHI__EVALUATION_JUDGE;
+            if (status == PHI_STALE)
+                phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
+            if (status == PHI_NO_MEMORY) phi__conclude(e, PHI_NO_MEMORY, 0);
+        }
+    }
     else if (e->phase == PHI__EVALUATION_JUDGE)
         phi__conclude(e, PHI_OK, phi__judging_selected(e));
     else if (phi__evaluate_ask(e, &selected))
@@ -1232,7 +1189,12 @@ static phi_status phi__evaluate_start(phi__evaluation *e, const phi_content *con
             return phi__evaluate_no_memory(agent);
     /* Reserves the most that the first model call of each branch, and the judge's, may cost. */
     size_t size = sizeof reason;
-    uint64_t prompt = phi__branches_tokens(e, content, count);
+    const phi_token_counter *counter = phi__projection_counter(e->agent);
+    phi_message message = PHI_ZERO;
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = count;
+    uint64_t prompt = content != NULL ? phi_tokens_of_message(counter, &message) : 0;
     for (size_t i = 0; i < e->pub.branch_count; i++)
         if (!phi__reserve_call(e->seats[i].child->run, prompt, reason, size))
             return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
@@ -1283,23 +1245,6 @@ static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *
     return status;
 }
 
-static phi_status phi__evaluate_resume(phi__agent *agent, const phi_evaluate_desc *desc) {
-    phi_status status = phi__saving_waits(agent, desc->config_count);
-    if (status != PHI_OK) return status;
-    if (!phi__events_reserve(agent)) return phi__evaluate_no_memory(agent);
-    phi__evaluation *e = phi__evaluate_new(agent, desc);
-    status =
-        e == NULL ? phi__evaluate_no_memory(agent) : phi__saving_get(e, desc, &phi__evaluate_watch);
-    if (status == PHI_OK) {
-        phi__evaluate_attach(e);
-        phi__evaluation_later(e, 0);
-        return PHI_OK;
-    }
-    phi__evaluation_free(e);
-    phi__events_unreserve(agent);
-    return status;
-}
-
 /* ---- public ---- */
 
 PHI_API phi_status phi_evaluate(phi_agent handle, const phi_evaluate_desc *desc) {
@@ -1311,7 +1256,22 @@ PHI_API phi_status phi_evaluate(phi_agent handle, const phi_evaluate_desc *desc)
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_evaluate: the agent is gone");
     phi_status status = phi__evaluate_check_desc(handle.rt, desc);
     if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate");
-    if (status == PHI_OK && desc->resume) return phi__evaluate_resume(agent, desc);
+    if (status == PHI_OK && desc->resume) {
+        status = phi__saving_waits(agent, desc->config_count);
+        if (status != PHI_OK) return status;
+        if (!phi__events_reserve(agent)) return phi__evaluate_no_memory(agent);
+        phi__evaluation *e = phi__evaluate_new(agent, desc);
+        status = e == NULL ? phi__evaluate_no_memory(agent)
+                           : phi__saving_get(e, desc, &phi__evaluate_watch);
+        if (status == PHI_OK) {
+            phi__evaluate_attach(e);
+            phi__evaluation_later(e, 0);
+            return PHI_OK;
+        }
+        phi__evaluation_free(e);
+        phi__events_unreserve(agent);
+        return status;
+    }
     if (status == PHI_OK) status = phi__evaluate_check_prompt(agent, desc, &text, &content, &count);
     return status == PHI_OK ? phi__evaluate_all(agent, desc, content, count) : status;
 }

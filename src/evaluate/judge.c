@@ -164,8 +164,6 @@ PHI__FN phi_status phi__judge_fit(phi__judge_case *c, uint64_t max_tokens,
     return PHI_OK;
 }
 
-/* ---- the verdict ---- */
-
 static bool phi__judge_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count) {

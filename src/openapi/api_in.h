@@ -28,7 +28,7 @@ struct phi_openapi {
     struct phi__selection *selections;
     phi__address address;
     /* The calling side's: tokens and calls under way. Zero at first; freed with the object by
-       phi__openapi_call_free. */
+       phi__opcall_free. */
     struct phi__openapi_calls *calls;
     uint32_t calls_open; /* counted by the calling side; above 0 the object cannot be freed */
 };

@@ -23,8 +23,7 @@ typedef struct phi__making {
     char message[320]; /* why the operation is skipped; empty: it is not */
 } phi__making;
 
-/* ======== One operation while it is made callable: shared by the files that make its
-   parameters, its body and its security. */
+/* ---- an operation while it is made callable ---- */
 
 /* All return false, so that a caller can end with them. */
 static bool phi__making_skip(phi__making *m, const char *place, const char *why) {
@@ -52,8 +51,7 @@ static void *phi__making_zero(phi__making *m, size_t count, size_t size) {
     return at;
 }
 
-/* ======== The parameters of an operation: its own, those of its path, and those that its
-   path template names and nobody declares. */
+/* ---- parameters: the operation's, its path's, and those that only the path template names ---- */
 
 enum {
     PHI__PARAMETERS_MOST = 4096,
@@ -205,7 +203,7 @@ static bool phi__parameters_add(phi__making *m, const phi_json *node, const char
     if (schema != NULL) {
         const phi_json *type = phi__document_follow(&m->view, schema);
         if (type == NULL) return phi__making_lost(m, place);
-        p.type = phi__tool_schema_type(type);
+        p.type = phi__tschema_type(type);
     }
     m->given[m->op->parameter_count] = node;
     m->op->parameters[m->op->parameter_count++] = p;
@@ -268,8 +266,7 @@ static bool phi__parameters_make(phi__making *m) {
            phi__parameters_rest(m);
 }
 
-/* ======== The body of an operation: which of its content types is sent, and how its
-   properties are. */
+/* ---- the body: which content type is sent, and its properties ---- */
 
 enum { PHI__REQUEST_BODY_PROPERTIES = 1024 };
 
@@ -309,8 +306,23 @@ static phi_str phi__request_body_type(phi_str type, phi__operation_body_kind kin
 
 /* ---- properties ---- */
 
-static bool phi__request_body_headers(phi__making *m, phi__operation_property *p,
-                                      const phi_json *headers) {
+static bool phi__request_body_encoding(phi__making *m, phi__operation_property *p,
+                                       const phi_json *encoding) {
+    phi_str style = phi__json_text_of(phi_json_get(encoding, "style"));
+    phi_str type = phi__json_text_of(phi_json_get(encoding, "contentType"));
+    size_t comma = phi__str_find(type, 0, ",");
+    if (comma != SIZE_MAX)
+        type = phi__str_trim(phi__str(type.at, comma)); /* the first of several */
+    p->style = PHI__STYLE_FORM;
+    p->has_style = phi__parameters_style(style, &p->style) ||
+                   phi_json_get(encoding, "explode") != NULL ||
+                   phi_json_get(encoding, "allowReserved") != NULL;
+    p->explode = phi_json_bool(phi_json_get(encoding, "explode"), p->style == PHI__STYLE_FORM);
+    p->allow_reserved = phi_json_bool(phi_json_get(encoding, "allowReserved"), false);
+    if (type.len > 0 && phi__str_find(type, 0, "*") == SIZE_MAX &&
+        !phi__making_str(m, type, &p->content_type))
+        return false;
+    const phi_json *headers = phi_json_get(encoding, "headers");
     phi_json_iter it = phi_json_each(headers);
     if (!phi_json_is(headers, PHI_JSON_OBJECT)) return true;
     phi_json *kept = phi_json_new_object(m->arena);
@@ -330,25 +342,6 @@ static bool phi__request_body_headers(phi__making *m, phi__operation_property *p
     return kept != NULL;
 }
 
-static bool phi__request_body_encoding(phi__making *m, phi__operation_property *p,
-                                       const phi_json *encoding) {
-    phi_str style = phi__json_text_of(phi_json_get(encoding, "style"));
-    phi_str type = phi__json_text_of(phi_json_get(encoding, "contentType"));
-    size_t comma = phi__str_find(type, 0, ",");
-    if (comma != SIZE_MAX)
-        type = phi__str_trim(phi__str(type.at, comma)); /* the first of several */
-    p->style = PHI__STYLE_FORM;
-    p->has_style = phi__parameters_style(style, &p->style) ||
-                   phi_json_get(encoding, "explode") != NULL ||
-                   phi_json_get(encoding, "allowReserved") != NULL;
-    p->explode = phi_json_bool(phi_json_get(encoding, "explode"), p->style == PHI__STYLE_FORM);
-    p->allow_reserved = phi_json_bool(phi_json_get(encoding, "allowReserved"), false);
-    if (type.len > 0 && phi__str_find(type, 0, "*") == SIZE_MAX &&
-        !phi__making_str(m, type, &p->content_type))
-        return false;
-    return phi__request_body_headers(m, p, phi_json_get(encoding, "headers"));
-}
-
 static bool phi__request_body_property(phi__making *m, phi_str name, const phi_json *schema,
                                        const phi_json *encodings) {
     phi__operation_body *body = &m->op->body;
@@ -356,12 +349,12 @@ static bool phi__request_body_property(phi__making *m, phi_str name, const phi_j
     schema = phi__document_follow(&m->view, schema);
     if (schema == NULL) return phi__making_lost(m, "requestBody");
     memset(p, 0, sizeof *p);
-    p->type = phi__tool_schema_type(schema);
+    p->type = phi__tschema_type(schema);
     if (p->type == PHI_JSON_ARRAY) {
         schema = phi__document_follow(&m->view, phi_json_get(schema, "items"));
         if (schema == NULL && m->view.no_memory) return phi__making_lost(m, "requestBody");
     }
-    p->file = phi__tool_schema_is_file(schema);
+    p->file = phi__tschema_is_file(schema);
     p->base64 = phi__str_is(phi__json_text_of(phi_json_get(schema, "format")), "byte") ||
                 phi__str_is(phi__json_text_of(phi_json_get(schema, "contentEncoding")), "base64");
     phi_str media = phi__json_text_of(phi_json_get(schema, "contentMediaType"));
@@ -380,31 +373,6 @@ static bool phi__request_body_of(phi__making *m, const phi_json *schema, const p
         if (!phi__request_body_property(m, it.key, it.at, encodings)) return false;
     return true;
 }
-
-/* The properties of the schema, and of the schemas that it joins. */
-static bool phi__request_body_properties(phi__making *m, const phi_json *encodings) {
-    const phi_json *schema = phi__document_follow(&m->view, m->body_schema);
-    phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
-    size_t most = phi_json_count(phi_json_get(schema, "properties"));
-    if (m->body_schema == NULL) return true;
-    if (schema == NULL) return phi__making_lost(m, "requestBody");
-    while (phi_json_next(&it) != NULL) {
-        const phi_json *part = phi__document_follow(&m->view, it.at);
-        if (part == NULL) return phi__making_lost(m, "requestBody");
-        most += phi_json_count(phi_json_get(part, "properties"));
-    }
-    most = phi__min(most, PHI__REQUEST_BODY_PROPERTIES);
-    m->op->body.properties =
-        (phi__operation_property *)phi__making_zero(m, most, sizeof *m->op->body.properties);
-    if (m->no_memory || !phi__request_body_of(m, schema, encodings, most)) return false;
-    it = phi_json_each(phi_json_get(schema, "allOf"));
-    while (phi_json_next(&it) != NULL)
-        if (!phi__request_body_of(m, phi__document_follow(&m->view, it.at), encodings, most))
-            return false;
-    return true;
-}
-
-/* ---- the body ---- */
 
 static const phi_json *phi__request_body_pick(phi__making *m, const phi_json *content,
                                               phi_str *type) {
@@ -443,17 +411,48 @@ static bool phi__request_body_make(phi__making *m) {
         !phi__parameters_argument(m, PHI__LIT("_request_body"), "", &body->argument))
         return false;
     if (body->kind != PHI__BODY_FORM && body->kind != PHI__BODY_MULTIPART) return true;
-    return phi__request_body_properties(m, phi_json_get(media, "encoding"));
+    /* The properties of the schema, and of the schemas that it joins. */
+    const phi_json *encodings = phi_json_get(media, "encoding");
+    const phi_json *schema = phi__document_follow(&m->view, m->body_schema);
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
+    size_t most = phi_json_count(phi_json_get(schema, "properties"));
+    if (m->body_schema == NULL) return true;
+    if (schema == NULL) return phi__making_lost(m, "requestBody");
+    while (phi_json_next(&it) != NULL) {
+        const phi_json *part = phi__document_follow(&m->view, it.at);
+        if (part == NULL) return phi__making_lost(m, "requestBody");
+        most += phi_json_count(phi_json_get(part, "properties"));
+    }
+    most = phi__min(most, PHI__REQUEST_BODY_PROPERTIES);
+    m->op->body.properties =
+        (phi__operation_property *)phi__making_zero(m, most, sizeof *m->op->body.properties);
+    if (m->no_memory || !phi__request_body_of(m, schema, encodings, most)) return false;
+    it = phi_json_each(phi_json_get(schema, "allOf"));
+    while (phi_json_next(&it) != NULL)
+        if (!phi__request_body_of(m, phi__document_follow(&m->view, it.at), encodings, most))
+            return false;
+    return true;
 }
 
-/* ======== The security alternatives of an operation, and its server. */
+/* ---- security and server ---- */
 
 enum { PHI__SECURITY_URL = 2048 }; /* bytes of a server's URL */
 
-/* ---- schemes ---- */
-
-static bool phi__security_kind(phi__making *m, phi__operation_scheme *scheme,
-                               const phi_json *node) {
+static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, phi_str name,
+                                 const phi_json *scopes) {
+    phi__document_part *part = phi__document_find(m->view.doc, PHI__SECTION_SECURITY, name);
+    phi_json_iter it = phi_json_each(phi_json_is(scopes, PHI_JSON_ARRAY) ? scopes : NULL);
+    const phi_json *node = NULL;
+    phi_str *list = (phi_str *)phi__making_zero(m, it.left, sizeof *list);
+    memset(scheme, 0, sizeof *scheme);
+    if (list == NULL || !phi__making_str(m, name, &scheme->name)) return false;
+    scheme->scopes = list;
+    while (phi_json_next(&it) != NULL)
+        if (!phi__making_str(m, phi__json_text_of(it.at), &list[scheme->scope_count++]))
+            return false;
+    if (part != NULL) node = phi__document_tree(&m->view, part);
+    if (node != NULL) node = phi__document_follow(&m->view, node);
+    if (m->view.no_memory) return phi__making_lost(m, "security");
     phi_str type = phi__json_text_of(phi_json_get(node, "type"));
     phi_str http = phi__json_text_of(phi_json_get(node, "scheme"));
     scheme->kind = PHI__SCHEME_OTHER;
@@ -479,32 +478,14 @@ static bool phi__security_kind(phi__making *m, phi__operation_scheme *scheme,
     return true;
 }
 
-static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, phi_str name,
-                                 const phi_json *scopes) {
-    phi__document_part *part = phi__document_find(m->view.doc, PHI__SECTION_SECURITY, name);
-    phi_json_iter it = phi_json_each(phi_json_is(scopes, PHI_JSON_ARRAY) ? scopes : NULL);
-    const phi_json *node = NULL;
-    phi_str *list = (phi_str *)phi__making_zero(m, it.left, sizeof *list);
-    memset(scheme, 0, sizeof *scheme);
-    if (list == NULL || !phi__making_str(m, name, &scheme->name)) return false;
-    scheme->scopes = list;
-    while (phi_json_next(&it) != NULL)
-        if (!phi__making_str(m, phi__json_text_of(it.at), &list[scheme->scope_count++]))
-            return false;
-    if (part != NULL) node = phi__document_tree(&m->view, part);
-    if (node != NULL) node = phi__document_follow(&m->view, node);
-    if (m->view.no_memory) return phi__making_lost(m, "security");
-    return phi__security_kind(m, scheme, node);
-}
-
 static bool phi__security_make(phi__making *m) {
     const phi_json *list = phi_json_get(m->node, "security");
-    phi__operation_security *alternatives;
     phi_json_iter in;
     if (!phi_json_is(list, PHI_JSON_ARRAY)) list = phi_json_get(m->root, "security");
     if (!phi_json_is(list, PHI_JSON_ARRAY)) return true;
     phi_json_iter it = phi_json_each(list);
-    alternatives = (phi__operation_security *)phi__making_zero(m, it.left, sizeof *alternatives);
+    phi__operation_security *alternatives =
+        (phi__operation_security *)phi__making_zero(m, it.left, sizeof *alternatives);
     if (alternatives == NULL) return false;
     m->op->security = alternatives;
     while (phi_json_next(&it) != NULL) {
@@ -519,8 +500,6 @@ static bool phi__security_make(phi__making *m) {
     }
     return true;
 }
-
-/* ---- servers ---- */
 
 /* Puts the defaults of variables in the place of "{name}". */
 static phi_str phi__security_fill(const phi_json *server, char out[PHI__SECURITY_URL]) {
@@ -558,8 +537,7 @@ static bool phi__security_server(phi__making *m) {
     return phi__making_str(m, server, &m->op->server);
 }
 
-/* ======== Makes one operation callable: parameters, body, security, server, and the tool's
-   schema. */
+/* ---- the operation, and its tool's schema ---- */
 
 enum {
     PHI__MAKER_DESCRIPTION = 16384, /* bytes of a tool's description: a $ref may repeat it */
@@ -584,7 +562,7 @@ static void phi__maker_put_parameter(phi__making *m, size_t index) {
     if (schema == NULL && m->op->parameters[index].content_type.len == 0)
         phi__buf_text(&s->out, "{\"type\":\"string\"}");
     else
-        phi__tool_schema_put(s, schema, phi__json_text_of(phi_json_get(given, "description")));
+        phi__tschema_put(s, schema, phi__json_text_of(phi_json_get(given, "description")));
 }
 
 static void phi__maker_put_body(phi__making *m) {
@@ -594,33 +572,14 @@ static void phi__maker_put_body(phi__making *m) {
     s->files = body->kind == PHI__BODY_MULTIPART;
     if (body->kind == PHI__BODY_JSON || body->kind == PHI__BODY_FORM ||
         body->kind == PHI__BODY_MULTIPART) {
-        phi__tool_schema_put(s, m->body_schema, m->body_note);
+        phi__tschema_put(s, m->body_schema, m->body_note);
         return;
     }
     if (body->kind == PHI__BODY_TEXT) {
         phi__buf_text(&s->out, "{\"type\":\"string\"}");
         return;
     }
-    phi__tool_schema_put_file(s, NULL, m->body_note);
-}
-
-static void phi__maker_put_required(phi__making *m) {
-    phi__buf *out = &m->schema.out;
-    bool any = m->op->body.kind != PHI__BODY_NONE && m->op->body.required;
-    for (size_t i = 0; i < m->op->parameter_count; i++) any = any || m->op->parameters[i].required;
-    if (!any) return;
-    phi__json_write_key(out, PHI__LIT("required"));
-    phi__buf_char(out, '[');
-    for (size_t i = 0; i < m->op->parameter_count; i++) {
-        if (!m->op->parameters[i].required) continue;
-        phi__json_write_comma(out);
-        phi__json_write_str(out, m->op->parameters[i].argument);
-    }
-    if (m->op->body.kind != PHI__BODY_NONE && m->op->body.required) {
-        phi__json_write_comma(out);
-        phi__json_write_str(out, m->op->body.argument);
-    }
-    phi__buf_char(out, ']');
+    phi__tschema_put_file(s, NULL, m->body_note);
 }
 
 static bool phi__maker_put_schema(phi__making *m) {
@@ -631,17 +590,37 @@ static bool phi__maker_put_schema(phi__making *m) {
             phi__maker_put_parameter(m, i);
         if (m->op->body.kind != PHI__BODY_NONE && !s->failed) phi__maker_put_body(m);
         phi__buf_char(&s->out, '}');
-        phi__maker_put_required(m);
-        phi__tool_schema_put_defs(s);
+        phi__buf *out = &m->schema.out;
+        bool any = m->op->body.kind != PHI__BODY_NONE && m->op->body.required;
+        for (size_t i = 0; i < m->op->parameter_count; i++)
+            any = any || m->op->parameters[i].required;
+        if (any) {
+            phi__json_write_key(out, PHI__LIT("required"));
+            phi__buf_char(out, '[');
+            for (size_t i = 0; i < m->op->parameter_count; i++) {
+                if (!m->op->parameters[i].required) continue;
+                phi__json_write_comma(out);
+                phi__json_write_str(out, m->op->parameters[i].argument);
+            }
+            if (m->op->body.kind != PHI__BODY_NONE && m->op->body.required) {
+                phi__json_write_comma(out);
+                phi__json_write_str(out, m->op->body.argument);
+            }
+            phi__buf_char(out, ']');
+        }
+        phi__tschema_put_defs(s);
         phi__buf_char(&s->out, '}');
-    } while (phi__tool_schema_again(s));
+    } while (phi__tschema_again(s));
     if (s->out.failed) m->view.no_memory = true;
     return s->failed || m->view.no_memory ? phi__making_lost(m, "schema") : true;
 }
 
 /* ---- the tool ---- */
 
-static bool phi__maker_describe(phi__making *m, phi_tool *tool) {
+static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
+    const phi_openapi_desc *desc = &m->api->desc;
+    phi_str schema;
+    memset(tool, 0, sizeof *tool);
     static const char *const keys[] = {"description", "summary"};
     phi_str text = {NULL, 0}, label = phi__json_text_of(phi_json_get(m->node, "summary")), kept;
     const char *before = m->source->shown.deprecated ? "(deprecated) " : "", *after = "";
@@ -659,17 +638,9 @@ static bool phi__maker_describe(phi__making *m, phi_tool *tool) {
     if (words == NULL) return false;
     (void)snprintf(words, size, "%s%.*s%s", before, (int)text.len, text.at, after);
     tool->description = words;
-    if (!phi__making_str(m, phi__tool_schema_cut(label, PHI__MAKER_LABEL), &kept)) return false;
+    if (!phi__making_str(m, phi__tschema_cut(label, PHI__MAKER_LABEL), &kept)) return false;
     tool->label = kept.at;
-    return true;
-}
-
-static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
-    const phi_openapi_desc *desc = &m->api->desc;
-    phi_str schema;
-    memset(tool, 0, sizeof *tool);
-    if (!phi__maker_describe(m, tool) || !phi__making_str(m, phi__buf_str(&m->schema.out), &schema))
-        return false;
+    if (!phi__making_str(m, phi__buf_str(&m->schema.out), &schema)) return false;
     tool->name = m->op->name.at;
     tool->schema = schema.at;
     tool->user_data = m->op;
@@ -679,7 +650,7 @@ static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
     tool->deferred = desc->deferred;
     tool->may_defer = !desc->never_deferred;
     tool->source = "openapi";
-    phi__openapi_call_fill(tool);
+    phi__opcall_fill(tool);
     return true;
 }
 
@@ -728,11 +699,11 @@ static bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, ph
     phi_arena_init(&m.scratch, doc->memory, 4096);
     m.view.doc = doc;
     m.view.arena = &m.scratch;
-    phi__tool_schema_init(&m.schema, &m.view, api->desc.max_schema_bytes);
+    phi__tschema_init(&m.schema, &m.view, api->desc.max_schema_bytes);
     m.op = (phi__operation *)phi__making_zero(&m, 1, sizeof *m.op);
     bool made = m.op != NULL && phi__maker_all(&m, tool);
     *units += m.view.units + m.schema.out.len;
-    phi__tool_schema_free(&m.schema);
+    phi__tschema_free(&m.schema);
     phi_arena_free(&m.scratch);
     if (made) return true;
     phi_arena_reset(arena, mark);
@@ -741,7 +712,7 @@ static bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, ph
     return true;
 }
 
-/* ======== Operations that fit a filter become tools, one after another. */
+/* ---- operations that fit a filter become tools, one after another ---- */
 
 enum { PHI__SELECTION_ENTRY = 64 }; /* units that an operation costs, whatever its size */
 

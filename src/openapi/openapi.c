@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* ======== A copy of a document's settings, defaults resolved. */
+/* ---- a copy of the settings, defaults resolved ---- */
 
 enum {
     PHI__SETTINGS_TIMEOUT_MS = 30000,     /* the book, part "OpenAPI Tool Adapter" */
@@ -66,9 +66,9 @@ static bool phi__settings_text(phi_arena *arena, const char **text) {
 
 static bool phi__settings_copy_pairs(phi_arena *arena, const phi_openapi_pair **pairs,
                                      size_t count) {
-    phi_openapi_pair *copy;
     if (count == 0) return true;
-    copy = (phi_openapi_pair *)phi__arena_zero(arena, phi__mul(count, sizeof *copy));
+    phi_openapi_pair *copy =
+        (phi_openapi_pair *)phi__arena_zero(arena, phi__mul(count, sizeof *copy));
     if (copy == NULL) return false;
     for (size_t i = 0; i < count; i++) {
         copy[i] = (*pairs)[i];
@@ -80,11 +80,10 @@ static bool phi__settings_copy_pairs(phi_arena *arena, const phi_openapi_pair **
 }
 
 static bool phi__settings_copy_list(phi_arena *arena, const char *const **list) {
-    const char **copy;
     size_t count = 0;
     if (*list == NULL) return true;
     while ((*list)[count] != NULL) count++;
-    copy = (const char **)phi__arena_zero(arena, phi__mul(count + 1, sizeof *copy));
+    const char **copy = (const char **)phi__arena_zero(arena, phi__mul(count + 1, sizeof *copy));
     if (copy == NULL) return false;
     for (size_t i = 0; i < count; i++) {
         copy[i] = (*list)[i];
@@ -94,39 +93,7 @@ static bool phi__settings_copy_list(phi_arena *arena, const char *const **list) 
     return true;
 }
 
-static bool phi__settings_texts(phi_arena *arena, phi_openapi_desc *desc) {
-    const char **texts[9];
-    texts[0] = &desc->base_url;
-    texts[1] = &desc->response_directory;
-    texts[2] = &desc->name_prefix;
-    texts[3] = &desc->auth.bearer_token;
-    texts[4] = &desc->auth.user;
-    texts[5] = &desc->auth.password;
-    texts[6] = &desc->auth.client_id;
-    texts[7] = &desc->auth.client_secret;
-    texts[8] = &desc->auth.token_url;
-    for (size_t i = 0; i < PHI__COUNT(texts); i++)
-        if (!phi__settings_text(arena, texts[i])) return false;
-    return true;
-}
-
-/* Copies it with all that it points to. desc: NULL: defaults. False: no memory. */
-static bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
-                               phi_openapi_desc *out) {
-    memset(out, 0, sizeof *out);
-    if (desc != NULL) *out = *desc;
-    if (out->name_prefix != NULL && out->name_prefix[0] == '\0') out->name_prefix = NULL;
-    if (out->timeout_ms == 0) out->timeout_ms = PHI__SETTINGS_TIMEOUT_MS;
-    if (out->max_response_bytes == 0) out->max_response_bytes = PHI__SETTINGS_RESPONSE_BYTES;
-    if (out->max_document_bytes == 0) out->max_document_bytes = PHI__SETTINGS_DOCUMENT_BYTES;
-    if (out->max_schema_bytes == 0) out->max_schema_bytes = PHI__SETTINGS_SCHEMA_BYTES;
-    return phi__settings_texts(arena, out) &&
-           phi__settings_copy_pairs(arena, &out->headers, out->header_count) &&
-           phi__settings_copy_pairs(arena, &out->auth.keys, out->auth.key_count) &&
-           phi__settings_copy_list(arena, &out->upload_roots);
-}
-
-/* ======== Requests a document from its URL, and follows where the server sends it. */
+/* ---- a document from its URL ---- */
 
 enum { PHI__ADDRESS_REDIRECTS = 5 };
 
@@ -231,12 +198,7 @@ static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain) {
     return phi__fetch_open(api->rt, &desc, &api->address.fetch) == PHI_OK;
 }
 
-/* False: the URL cannot be asked, or no memory; phi_last_error says which. */
-static bool phi__address_open(phi_openapi *api, phi_str url) {
-    return phi__address_ask(api, url, false);
-}
-
-/* ======== The object of a document: made, read, looked at and freed. */
+/* ---- the document's object ---- */
 
 static void phi__openapi_destroy(phi_openapi *api) {
     phi_memory *memory = &api->rt->memory;
@@ -250,7 +212,32 @@ static void phi__openapi_destroy(phi_openapi *api) {
 
 static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
     phi__document *doc = (phi__document *)phi__arena_zero(&api->arena, sizeof *doc);
-    if (doc == NULL || !phi__settings_copy(&api->arena, desc, &api->desc)) return false;
+    if (doc == NULL) return false;
+    /* Copies it with all that it points to. desc: NULL: defaults. False: no memory. */
+    phi_openapi_desc *out = &api->desc;
+    memset(out, 0, sizeof *out);
+    if (desc != NULL) *out = *desc;
+    if (out->name_prefix != NULL && out->name_prefix[0] == '\0') out->name_prefix = NULL;
+    if (out->timeout_ms == 0) out->timeout_ms = PHI__SETTINGS_TIMEOUT_MS;
+    if (out->max_response_bytes == 0) out->max_response_bytes = PHI__SETTINGS_RESPONSE_BYTES;
+    if (out->max_document_bytes == 0) out->max_document_bytes = PHI__SETTINGS_DOCUMENT_BYTES;
+    if (out->max_schema_bytes == 0) out->max_schema_bytes = PHI__SETTINGS_SCHEMA_BYTES;
+    const char **texts[9];
+    texts[0] = &out->base_url;
+    texts[1] = &out->response_directory;
+    texts[2] = &out->name_prefix;
+    texts[3] = &out->auth.bearer_token;
+    texts[4] = &out->auth.user;
+    texts[5] = &out->auth.password;
+    texts[6] = &out->auth.client_id;
+    texts[7] = &out->auth.client_secret;
+    texts[8] = &out->auth.token_url;
+    for (size_t i = 0; i < PHI__COUNT(texts); i++)
+        if (!phi__settings_text(&api->arena, texts[i])) return false;
+    if (!phi__settings_copy_pairs(&api->arena, &out->headers, out->header_count) ||
+        !phi__settings_copy_pairs(&api->arena, &out->auth.keys, out->auth.key_count) ||
+        !phi__settings_copy_list(&api->arena, &out->upload_roots))
+        return false;
     phi__document_init(doc, &api->memory);
     phi__reading_init(&api->reading, doc, api->desc.max_document_bytes);
     api->reading.prefix = api->desc.name_prefix;
@@ -261,12 +248,11 @@ static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
 
 static phi_openapi *phi__openapi_make(phi_runtime *rt, const phi_openapi_desc *desc) {
     const char *fault = phi__settings_refuse(desc);
-    phi_openapi *api;
     if (fault != NULL) {
         (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_new: %s", fault);
         return NULL;
     }
-    api = (phi_openapi *)phi__alloc(&rt->memory, sizeof *api);
+    phi_openapi *api = (phi_openapi *)phi__alloc(&rt->memory, sizeof *api);
     if (api != NULL) {
         api->rt = rt;
         api->step_bytes = rt->slice.budget_bytes;
@@ -294,7 +280,7 @@ PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *de
         (void)phi__reading_open(&api->reading, desc->path);
     else if (desc->url == NULL)
         (void)phi__reading_add(&api->reading, desc->text);
-    else if (!phi__address_open(api, phi_str_of(desc->url))) {
+    else if (!(phi__address_ask(api, phi_str_of(desc->url), false))) {
         phi__openapi_destroy(api);
         return NULL;
     }
@@ -323,7 +309,7 @@ PHI_API void phi_openapi_free(phi_openapi *api) {
     }
     phi__fetch_close(api->address.fetch);
     api->address.fetch = NULL;
-    phi__openapi_call_free(api);
+    phi__opcall_free(api);
     phi__selection_free_all(api);
     phi__openapi_destroy(api);
 }

@@ -22,8 +22,8 @@ typedef struct phi__openapi_wait {
     void (*done)(struct phi__openapi_wait *wait, phi_status status, const char *message);
 } phi__openapi_wait;
 
-PHI__FN void phi__openapi_token_leave(phi__openapi_wait *wait); /* it does not wait: harmless */
-PHI__FN void phi__openapi_token_free_all(phi_openapi *api);
+PHI__FN void phi__token_leave(phi__openapi_wait *wait); /* it does not wait: harmless */
+PHI__FN void phi__token_free_all(phi_openapi *api);
 
 typedef struct phi__openapi_auth {
     phi__openapi_request *r;            /* borrowed */
@@ -36,12 +36,12 @@ typedef struct phi__openapi_auth {
 
 /* Chooses, and puts what needs no token into the request. PHI_BAD_ARG: refused, with the request's
    message; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__openapi_auth_begin(phi__openapi_auth *a, phi__openapi_request *r);
+PHI__FN phi_status phi__opauth_begin(phi__openapi_auth *a, phi__openapi_request *r);
 
 /* Puts the token into the request, if one is needed. PHI_BUSY: wait.done will be called. */
-PHI__FN phi_status phi__openapi_auth_token(phi__openapi_auth *a);
+PHI__FN phi_status phi__opauth_token(phi__openapi_auth *a);
 
 /* The server has answered 401. True: with a new token it is worth another try; once. */
-PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status);
+PHI__FN bool phi__opauth_again(phi__openapi_auth *a, int http_status);
 
 #endif

@@ -16,9 +16,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ======== Shortens a JSON text so that it stays valid: arrays and objects lose whole items
-   from their end, large members before small ones, long strings their end; notes in their places
-   say how much was left out. */
+/* ---- a JSON text, shortened so that it stays valid ---- */
+
+/* Arrays and objects lose whole items from their end, large members before small ones, long
+   strings their end; notes in their places say how much was left out. */
 
 enum {
     PHI__JSON_CUT_DEPTH = 8,    /* levels that are opened */
@@ -268,18 +269,17 @@ static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) 
     return done && !out->failed;
 }
 
-/* ======== The answer to a call's request, as it comes, and the blocks that a model
-   gets of it.
+/* ---- the answer, and the blocks that a model gets of it ---- */
 
-   Text is kept up to four times max_response_bytes, so that JSON can be shortened sensibly, images,
-   and PDFs and audio for models that take them, up to 4 MiB. A longer answer goes into a file where
-   there is a directory for it; else reading ends there. Secrets of the request are hidden in all of
-   it. */
+/* Text is kept up to four times max_response_bytes, so that JSON can be shortened sensibly;
+   images, and PDFs and audio for models that take them, up to 4 MiB. A longer answer goes into a
+   file if there is a directory for it; else reading ends there. Secrets of the request are hidden.
+   */
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
     PHI__FORM_JSON,
-    PHI__FORM_MEDIA, /* a block of phi__openapi_answer_kind */
+    PHI__FORM_MEDIA, /* a block of phi__answer_kind */
     PHI__FORM_BINARY,
     PHI__FORM_UNKNOWN /* no Content-Type: text, if it is UTF-8 */
 } phi__openapi_form;
@@ -315,7 +315,7 @@ enum {
 /* ---- kinds of answers ---- */
 
 /* "OK"; empty: a status without a name */
-static const char *phi__openapi_answer_reason(int http_status) {
+static const char *phi__answer_reason(int http_status) {
     static const struct {
         int status;
         const char *reason;
@@ -368,34 +368,34 @@ static const char *phi__openapi_answer_reason(int http_status) {
     return "";
 }
 
-static bool phi__openapi_answer_among(phi_str type, const char *const *names, size_t count) {
+static bool phi__answer_among(phi_str type, const char *const *names, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (phi__str_is_nocase(type, names[i])) return true;
     return false;
 }
 
-static bool phi__openapi_answer_ends(phi_str type, const char *end) {
+static bool phi__answer_ends(phi_str type, const char *end) {
     size_t n = strlen(end);
     return type.len > n && phi__str_is_nocase(phi__str(type.at + type.len - n, n), end);
 }
 
 /* The kind of block that holds an answer of a type; PHI_CONTENT_TEXT: none does. */
-static phi_content_kind phi__openapi_answer_kind_of(phi_str type) {
+static phi_content_kind phi__answer_kind_of(phi_str type) {
     static const char *const images[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
     static const char *const sounds[] = {"audio/wav", "audio/mpeg", "audio/mp3"};
-    if (phi__openapi_answer_among(type, images, PHI__COUNT(images))) return PHI_CONTENT_IMAGE;
-    if (phi__openapi_answer_among(type, sounds, PHI__COUNT(sounds))) return PHI_CONTENT_AUDIO;
+    if (phi__answer_among(type, images, PHI__COUNT(images))) return PHI_CONTENT_IMAGE;
+    if (phi__answer_among(type, sounds, PHI__COUNT(sounds))) return PHI_CONTENT_AUDIO;
     return phi__str_is_nocase(type, "application/pdf") ? PHI_CONTENT_DOCUMENT : PHI_CONTENT_TEXT;
 }
 
 /* The kind of the media: image, document or audio. */
-static phi_content_kind phi__openapi_answer_kind(const phi__openapi_answer *a) {
-    return phi__openapi_answer_kind_of(phi_str_of(a->type));
+static phi_content_kind phi__answer_kind(const phi__openapi_answer *a) {
+    return phi__answer_kind_of(phi_str_of(a->type));
 }
 
 /* Documents and audio are bytes of no use to a model that does not take them. */
-static phi__openapi_form phi__openapi_answer_form(phi_call call, phi_str type) {
-    phi_content_kind kind = phi__openapi_answer_kind_of(type);
+static phi__openapi_form phi__answer_form(phi_call call, phi_str type) {
+    phi_content_kind kind = phi__answer_kind_of(type);
     static const char *const texts[] = {
         "application/xml",          "application/javascript", "application/x-www-form-urlencoded",
         "application/yaml",         "application/x-yaml",     "application/graphql",
@@ -404,19 +404,19 @@ static phi__openapi_form phi__openapi_answer_form(phi_call call, phi_str type) {
         "application/problem+json", "image/svg+xml"};
     if (type.len == 0) return PHI__FORM_UNKNOWN;
     if (phi__str_is_nocase(type, "application/json") || phi__str_is_nocase(type, "text/json") ||
-        phi__openapi_answer_ends(type, "+json"))
+        phi__answer_ends(type, "+json"))
         return PHI__FORM_JSON;
     if (kind == PHI_CONTENT_IMAGE ||
         (kind != PHI_CONTENT_TEXT && phi_agent_takes(phi_call_get_info(call).agent, kind, type)))
         return PHI__FORM_MEDIA;
     if (phi__str_is_nocase(phi__str(type.at, phi__min(type.len, 5)), "text/") ||
-        phi__openapi_answer_among(type, texts, PHI__COUNT(texts)) ||
-        phi__openapi_answer_ends(type, "+xml") || phi__openapi_answer_ends(type, "+yaml"))
+        phi__answer_among(type, texts, PHI__COUNT(texts)) || phi__answer_ends(type, "+xml") ||
+        phi__answer_ends(type, "+yaml"))
         return PHI__FORM_TEXT;
     return PHI__FORM_BINARY;
 }
 
-static bool phi__openapi_answer_is_latin1(phi_str content_type) {
+static bool phi__answer_is_latin1(phi_str content_type) {
     static const char *const names[] = {"iso-8859-1", "iso-8859-15", "latin1", "windows-1252"};
     size_t at = phi__str_find_nocase(content_type, 0, "charset=");
     if (at == SIZE_MAX) return false;
@@ -432,38 +432,35 @@ static bool phi__openapi_answer_is_latin1(phi_str content_type) {
 }
 
 /* As much as is printable. */
-static phi_str phi__openapi_answer_word(phi_str text, size_t most) {
+static phi_str phi__answer_word(phi_str text, size_t most) {
     size_t i;
     text = phi__str_trim(text);
     for (i = 0; i < text.len && i < most && text.at[i] > 32 && text.at[i] < 127;) i++;
     return phi__str(text.at, i);
 }
 
-/* The body of a server that compresses unasked is not read. */
-static void phi__openapi_answer_coding(phi__openapi_answer *a, phi_str headers) {
-    phi_str coding = phi__openapi_answer_word(phi__headers_value(headers, "content-encoding"), 20);
-    size_t len = strlen(a->type);
-    if (coding.len == 0 || phi__str_is_nocase(coding, "identity")) return;
-    a->form = PHI__FORM_BINARY;
-    (void)snprintf(a->type + len, sizeof a->type - len, "%s%.*s", len > 0 ? " in " : "",
-                   (int)coding.len, coding.at);
-}
-
-static void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, phi_str headers) {
+static void phi__answer_head(phi__openapi_answer *a, int http_status, phi_str headers) {
     phi_str whole = phi__headers_value(headers, "content-type");
     size_t semicolon = phi__str_find(whole, 0, ";");
-    phi_str type = phi__openapi_answer_word(phi__str(whole.at, phi__min(whole.len, semicolon)),
-                                            sizeof a->type - 1);
+    phi_str type =
+        phi__answer_word(phi__str(whole.at, phi__min(whole.len, semicolon)), sizeof a->type - 1);
     size_t most = a->op->api->desc.max_response_bytes;
     char *at;
     a->http_status = http_status;
-    a->latin1 = phi__openapi_answer_is_latin1(whole);
+    a->latin1 = phi__answer_is_latin1(whole);
     (void)snprintf(a->type, sizeof a->type, "%.*s", (int)type.len, type.at);
-    if (phi__openapi_answer_kind(a) != PHI_CONTENT_TEXT) /* providers want their types so */
+    if (phi__answer_kind(a) != PHI_CONTENT_TEXT) /* providers want their types so */
         for (at = a->type; *at != '\0'; at++)
             if (*at >= 'A' && *at <= 'Z') *at = (char)(*at - 'A' + 'a');
-    a->form = phi__openapi_answer_form(a->call, phi_str_of(a->type));
-    phi__openapi_answer_coding(a, headers);
+    a->form = phi__answer_form(a->call, phi_str_of(a->type));
+    /* The body of a server that compresses unasked is not read. */
+    phi_str coding = phi__answer_word(phi__headers_value(headers, "content-encoding"), 20);
+    size_t len = strlen(a->type);
+    if (coding.len != 0 && !phi__str_is_nocase(coding, "identity")) {
+        a->form = PHI__FORM_BINARY;
+        (void)snprintf(a->type + len, sizeof a->type - len, "%s%.*s", len > 0 ? " in " : "",
+                       (int)coding.len, coding.at);
+    }
     (void)phi__secret_hide(a->secrets, a->type, strlen(a->type), PHI__SECRET_WORDS);
     if (!phi__str_to_u64(phi__headers_value(headers, "content-length"), &a->announced))
         a->announced = 0;
@@ -476,31 +473,31 @@ static void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, ph
 /* ---- the file ---- */
 
 #ifdef PHI_NO_FILES
-static void phi__openapi_answer_save(phi__openapi_answer *a, phi_str bytes) {
+static void phi__answer_save(phi__openapi_answer *a, phi_str bytes) {
     (void)a;
     (void)bytes;
 }
-static void phi__openapi_answer_commit(phi__openapi_answer *a) { (void)a; }
-static void phi__openapi_answer_note_file(phi__openapi_answer *a, phi__buf *out) {
+static void phi__answer_commit(phi__openapi_answer *a) { (void)a; }
+static void phi__answer_note_file(phi__openapi_answer *a, phi__buf *out) {
     (void)a;
     (void)out;
 }
-static bool phi__openapi_answer_saves(const phi__openapi_answer *a) {
+static bool phi__answer_saves(const phi__openapi_answer *a) {
     (void)a;
     return false;
 }
 #else
 
-static const char *phi__openapi_answer_directory(const phi__openapi_answer *a) {
+static const char *phi__answer_directory(const phi__openapi_answer *a) {
     const char *directory = a->op->api->desc.response_directory;
     return directory != NULL && directory[0] != '\0' ? directory : NULL;
 }
 
-static bool phi__openapi_answer_saves(const phi__openapi_answer *a) {
-    return phi__openapi_answer_directory(a) != NULL && !a->unsaved;
+static bool phi__answer_saves(const phi__openapi_answer *a) {
+    return phi__answer_directory(a) != NULL && !a->unsaved;
 }
 
-static const char *phi__openapi_answer_ending(const phi__openapi_answer *a) {
+static const char *phi__answer_ending(const phi__openapi_answer *a) {
     static const char *const rows[][2] = {
         {"text/html", "html"},      {"text/csv", "csv"},      {"application/pdf", "pdf"},
         {"image/png", "png"},       {"image/jpeg", "jpg"},    {"image/gif", "gif"},
@@ -512,15 +509,15 @@ static const char *phi__openapi_answer_ending(const phi__openapi_answer *a) {
     return a->form == PHI__FORM_BINARY ? "bin" : "txt";
 }
 
-static void phi__openapi_answer_save(phi__openapi_answer *a, phi_str bytes) {
-    if (!phi__openapi_answer_saves(a) || a->saved) return;
+static void phi__answer_save(phi__openapi_answer *a, phi_str bytes) {
+    if (!phi__answer_saves(a) || a->saved) return;
     if (a->file == NULL) {
         unsigned char random[16];
         char name[20];
         phi__cap_random(phi__call_find(a->call), random);
         for (size_t i = 0; i < 8; i++) (void)snprintf(name + 2 * i, 3, "%02x", random[i]);
-        int n = snprintf(a->path, sizeof a->path, "%s/%s-%s.%s", phi__openapi_answer_directory(a),
-                         a->op->name.at, name, phi__openapi_answer_ending(a));
+        int n = snprintf(a->path, sizeof a->path, "%s/%s-%s.%s", phi__answer_directory(a),
+                         a->op->name.at, name, phi__answer_ending(a));
         (void)snprintf(a->words.text, sizeof a->words.text, "its name is taken, or too long");
         a->unsaved = n < 0 || (size_t)n >= sizeof a->path ||
                      phi__files_open_new(a->kept.memory, a->path, &a->file, &a->words) != PHI_OK;
@@ -529,7 +526,7 @@ static void phi__openapi_answer_save(phi__openapi_answer *a, phi_str bytes) {
     a->unsaved = phi__files_write(a->file, bytes.at, bytes.len, &a->words) != PHI_OK;
 }
 
-static void phi__openapi_answer_commit(phi__openapi_answer *a) {
+static void phi__answer_commit(phi__openapi_answer *a) {
     if (a->file == NULL || a->saved) return;
     if (!a->unsaved) a->unsaved = phi__files_commit(a->file, &a->words) != PHI_OK;
     a->saved = !a->unsaved;
@@ -537,7 +534,7 @@ static void phi__openapi_answer_commit(phi__openapi_answer *a) {
     a->file = NULL;
 }
 
-static void phi__openapi_answer_note_file(phi__openapi_answer *a, phi__buf *out) {
+static void phi__answer_note_file(phi__openapi_answer *a, phi__buf *out) {
     if (a->saved)
         phi__buf_printf(out, "\n[The %s, %llu bytes: %s]",
                         a->enough ? "beginning of the answer" : "whole answer",
@@ -548,10 +545,8 @@ static void phi__openapi_answer_note_file(phi__openapi_answer *a, phi__buf *out)
 
 #endif
 
-/* ---- as it comes ---- */
-
 /* Bytes without secrets. */
-static void phi__openapi_answer_take(phi__openapi_answer *a, phi_str bytes) {
+static void phi__answer_take(phi__openapi_answer *a, phi_str bytes) {
     bool fits = bytes.len <= a->most - phi__min(a->most, a->kept.len);
     bool over = a->total > a->kept.len;
     if (fits && !over)
@@ -559,27 +554,27 @@ static void phi__openapi_answer_take(phi__openapi_answer *a, phi_str bytes) {
     else {
         if (!over) {
             size_t room = a->most - phi__min(a->most, a->kept.len);
-            phi__openapi_answer_save(a, phi__buf_str(&a->kept));
+            phi__answer_save(a, phi__buf_str(&a->kept));
             phi__buf_add(&a->kept, bytes.at, phi__min(room, bytes.len));
         }
-        phi__openapi_answer_save(a, bytes);
-        a->enough = !phi__openapi_answer_saves(a) ||
-                    a->total + bytes.len > (uint64_t)PHI__OPENAPI_ANSWER_FILE_MOST;
+        phi__answer_save(a, bytes);
+        a->enough =
+            !phi__answer_saves(a) || a->total + bytes.len > (uint64_t)PHI__OPENAPI_ANSWER_FILE_MOST;
     }
     a->total += bytes.len;
 }
 
 /* False: no more is wanted. */
-static bool phi__openapi_answer_body(phi__openapi_answer *a, phi_str bytes) {
+static bool phi__answer_body(phi__openapi_answer *a, phi_str bytes) {
     if (a->secrets->count == 0) {
-        phi__openapi_answer_take(a, bytes);
+        phi__answer_take(a, bytes);
         return !a->enough && !a->kept.failed;
     }
     phi__buf_add_str(&a->incoming, bytes);
     if (a->incoming.failed) return false;
     (void)phi__secret_hide(a->secrets, a->incoming.at, a->incoming.len, PHI__SECRET_BYTES);
     size_t n = a->incoming.len - phi__secret_tail(a->secrets, phi__buf_str(&a->incoming));
-    if (n > 0) phi__openapi_answer_take(a, phi__str(a->incoming.at, n));
+    if (n > 0) phi__answer_take(a, phi__str(a->incoming.at, n));
     phi__buf_drop(&a->incoming, n);
     return !a->enough && !a->kept.failed;
 }
@@ -587,7 +582,7 @@ static bool phi__openapi_answer_body(phi__openapi_answer *a, phi_str bytes) {
 /* ---- the result ---- */
 
 /* Text of any charset becomes UTF-8, without a byte order mark. */
-static bool phi__openapi_answer_text(phi__openapi_answer *a, phi__buf *out) {
+static bool phi__answer_text(phi__openapi_answer *a, phi__buf *out) {
     phi_str text = phi__buf_str(&a->kept);
     size_t i;
     if (phi__str_starts(text, "\xEF\xBB\xBF")) text = phi__str(text.at + 3, text.len - 3);
@@ -601,31 +596,12 @@ static bool phi__openapi_answer_text(phi__openapi_answer *a, phi__buf *out) {
     return !out->failed;
 }
 
-static void phi__openapi_answer_put_text(phi__openapi_answer *a, phi__buf *out) {
-    size_t most = a->op->api->desc.max_response_bytes;
-    bool whole = a->total == a->kept.len;
-    phi__buf text;
-    phi__buf_init(&text, out->memory);
-    if (!phi__openapi_answer_text(a, &text)) {
-        out->failed = true;
-    } else if (whole && text.len <= most) {
-        phi__buf_add_str(out, phi__buf_str(&text));
-    } else {
-        if (a->form != PHI__FORM_JSON || !phi__json_cut(out, phi__buf_str(&text), whole, most))
-            phi__buf_add(out, text.at, phi__utf8_cut(phi__buf_str(&text), most));
-        phi__buf_text(out, "\n... [truncated]");
-        if (whole) phi__openapi_answer_save(a, phi__buf_str(&a->kept));
-    }
-    phi__buf_free(&text);
-}
-
 /* Whatever its type says: a NUL is in no text, but in UTF-16, which is not read. Without a type it
    is text where it is UTF-8; a character may be cut at the end. */
-static bool phi__openapi_answer_is_binary(const phi__openapi_answer *a) {
+static bool phi__answer_is_binary(const phi__openapi_answer *a) {
     phi_str bytes = phi__buf_str(&a->kept);
     if (a->form == PHI__FORM_MEDIA)
-        return phi__openapi_answer_kind(a) == PHI_CONTENT_DOCUMENT &&
-               !phi__str_starts(bytes, "%PDF-");
+        return phi__answer_kind(a) == PHI_CONTENT_DOCUMENT && !phi__str_starts(bytes, "%PDF-");
     if (bytes.len == 0) return false;
     return memchr(bytes.at, 0, bytes.len) != NULL ||
            (a->form == PHI__FORM_UNKNOWN && phi__utf8_valid(bytes) + 4 <= bytes.len);
@@ -633,11 +609,10 @@ static bool phi__openapi_answer_is_binary(const phi__openapi_answer *a) {
 
 /* Appends the text for the model to `out`. media gets base64 if the answer is an image, a document
    or audio, else nothing. PHI_NO_MEMORY. */
-static phi_status phi__openapi_answer_finish(phi__openapi_answer *a, phi__buf *out,
-                                             phi__buf *media) {
-    if (a->incoming.len > 0) phi__openapi_answer_take(a, phi__buf_str(&a->incoming));
+static phi_status phi__answer_finish(phi__openapi_answer *a, phi__buf *out, phi__buf *media) {
+    if (a->incoming.len > 0) phi__answer_take(a, phi__buf_str(&a->incoming));
     phi__buf_clear(&a->incoming);
-    if (phi__openapi_answer_is_binary(a)) a->form = PHI__FORM_BINARY;
+    if (phi__answer_is_binary(a)) a->form = PHI__FORM_BINARY;
     if (a->total == 0 && a->announced == 0) return PHI_OK;
     if (a->form == PHI__FORM_MEDIA && a->total == a->kept.len && !a->kept.failed)
         phi__base64_encode(media, a->kept.at, a->kept.len);
@@ -647,16 +622,31 @@ static phi_status phi__openapi_answer_finish(phi__openapi_answer *a, phi__buf *o
         phi__buf_printf(out, "[%s, %s%llu bytes: not text]",
                         a->type[0] != '\0' ? a->type : "Binary data", least ? "at least " : "",
                         (unsigned long long)bytes);
-        if (a->total == a->kept.len) phi__openapi_answer_save(a, phi__buf_str(&a->kept));
-    } else
-        phi__openapi_answer_put_text(a, out);
-    phi__openapi_answer_commit(a);
-    phi__openapi_answer_note_file(a, out);
+        if (a->total == a->kept.len) phi__answer_save(a, phi__buf_str(&a->kept));
+    } else {
+        size_t most = a->op->api->desc.max_response_bytes;
+        bool whole = a->total == a->kept.len;
+        phi__buf text;
+        phi__buf_init(&text, out->memory);
+        if (!phi__answer_text(a, &text)) {
+            out->failed = true;
+        } else if (whole && text.len <= most) {
+            phi__buf_add_str(out, phi__buf_str(&text));
+        } else {
+            if (a->form != PHI__FORM_JSON || !phi__json_cut(out, phi__buf_str(&text), whole, most))
+                phi__buf_add(out, text.at, phi__utf8_cut(phi__buf_str(&text), most));
+            phi__buf_text(out, "\n... [truncated]");
+            if (whole) phi__answer_save(a, phi__buf_str(&a->kept));
+        }
+        phi__buf_free(&text);
+    }
+    phi__answer_commit(a);
+    phi__answer_note_file(a, out);
     return out->failed || media->failed || a->kept.failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
 /* zeroed, or twice: harmless */
-static void phi__openapi_answer_free(phi__openapi_answer *a) {
+static void phi__answer_free(phi__openapi_answer *a) {
     if (a->op == NULL) return;
 #ifndef PHI_NO_FILES
     phi__files_close(a->file);
@@ -666,10 +656,9 @@ static void phi__openapi_answer_free(phi__openapi_answer *a) {
     phi__buf_free(&a->incoming);
 }
 
-/* ======== A call of an operation: its arguments are made into a request, a token is waited
-   for where one is needed, the answer becomes the result.
+/* ---- a call of an operation ---- */
 
-   A timer drives the work in slices (files for the body); the fetch and the token drive the
+/* A timer drives the work in slices (files for the body); the fetch and the token drive the
    rest. A call ends once: by its result, or by cancel. */
 
 enum { PHI__OPENAPI_CALL_SLICES = 4 }; /* of the body's work, in one go */
@@ -693,16 +682,16 @@ typedef struct phi__openapi_call {
 
 /* ---- its end ---- */
 
-static void phi__openapi_call_end(phi__openapi_call *c) {
+static void phi__opcall_end(phi__openapi_call *c) {
     if (c->ended) return;
     c->ended = true;
     phi__io_timer_clear(c->op->api->rt->io, &c->timer);
     phi__fetch_close(c->fetch);
     c->fetch = NULL;
-    phi__openapi_token_leave(&c->auth.wait);
-    phi__openapi_answer_free(&c->answer);
-    phi__openapi_body_free(&c->body);
-    phi__openapi_request_free(&c->request);
+    phi__token_leave(&c->auth.wait);
+    phi__answer_free(&c->answer);
+    phi__body_free(&c->body);
+    phi__opreq_free(&c->request);
     if (c->url.len > 0)
         memset((char *)(uintptr_t)c->url.at, 0, c->url.len); /* a key may be in it */
     c->url.len = 0;
@@ -710,44 +699,42 @@ static void phi__openapi_call_end(phi__openapi_call *c) {
     c->op->api->calls_open--;
 }
 
-static void phi__openapi_call_give(phi__openapi_call *c, const phi_content *content, size_t count,
-                                   const char *details, bool is_error) {
+static void phi__opcall_give(phi__openapi_call *c, const phi_content *content, size_t count,
+                             const char *details, bool is_error) {
     phi_tool_result result = PHI_ZERO;
     result.content = content;
     result.content_count = count;
     result.details = details;
     result.is_error = is_error;
     (void)phi_call_result(c->call, &result);
-    phi__openapi_call_end(c);
+    phi__opcall_end(c);
 }
 
-static void phi__openapi_call_fail(phi__openapi_call *c, const char *words) {
+static void phi__opcall_fail(phi__openapi_call *c, const char *words) {
     phi_content content = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
     content.text = phi_str_of(words);
-    phi__openapi_call_give(c, &content, 1, NULL, true);
+    phi__opcall_give(c, &content, 1, NULL, true);
 }
 
 /* What a part of the request could not do. */
-static void phi__openapi_call_refuse(phi__openapi_call *c, phi_status status) {
-    phi__openapi_call_fail(c, status == PHI_NO_MEMORY ? "Out of memory" : c->request.message);
+static void phi__opcall_refuse(phi__openapi_call *c, phi_status status) {
+    phi__opcall_fail(c, status == PHI_NO_MEMORY ? "Out of memory" : c->request.message);
 }
 
-static void phi__openapi_call_failed(phi__openapi_call *c, const char *message) {
+static void phi__opcall_failed(phi__openapi_call *c, const char *message) {
     char words[500];
     (void)snprintf(words, sizeof words, "Error: HTTP request failed: %s", message);
-    phi__openapi_call_fail(c, words);
+    phi__opcall_fail(c, words);
 }
 
-/* ---- the result ---- */
-
-static void phi__openapi_call_result(phi__openapi_call *c) {
+static void phi__opcall_result(phi__openapi_call *c) {
     phi__buf text, media, details;
     phi_content content[2] = PHI_ZERO;
     phi__buf_init(&text, c->memory);
     phi__buf_init(&media, c->memory);
     phi__buf_init(&details, c->memory);
-    const char *reason = phi__openapi_answer_reason(c->answer.http_status);
+    const char *reason = phi__answer_reason(c->answer.http_status);
     phi__buf_add_str(&text, c->op->method);
     phi__buf_char(&text, ' ');
     phi__buf_add_str(&text, phi__buf_str(&c->request.url));
@@ -759,15 +746,15 @@ static void phi__openapi_call_result(phi__openapi_call *c) {
     phi__json_write_str(&details, phi__buf_str(&c->request.url));
     phi__buf_char(&details, '}');
     phi__buf_char(&details, '\0');
-    if (phi__openapi_answer_finish(&c->answer, &text, &media) != PHI_OK || details.failed) {
-        phi__openapi_call_fail(c, "Out of memory");
+    if (phi__answer_finish(&c->answer, &text, &media) != PHI_OK || details.failed) {
+        phi__opcall_fail(c, "Out of memory");
     } else {
         content[0].kind = PHI_CONTENT_TEXT;
         content[0].text = phi__buf_str(&text);
-        content[1].kind = phi__openapi_answer_kind(&c->answer);
+        content[1].kind = phi__answer_kind(&c->answer);
         content[1].data = phi__buf_str(&media);
         content[1].mime_type = phi_str_of(c->answer.type);
-        phi__openapi_call_give(c, content, media.len > 0 ? 2 : 1, details.at, false);
+        phi__opcall_give(c, content, media.len > 0 ? 2 : 1, details.at, false);
     }
     phi__buf_free(&text);
     phi__buf_free(&media);
@@ -776,43 +763,43 @@ static void phi__openapi_call_result(phi__openapi_call *c) {
 
 /* ---- the request under way ---- */
 
-static void phi__openapi_call_authorize(phi__openapi_call *c);
+static void phi__opcall_authorize(phi__openapi_call *c);
 
-static void phi__openapi_call_head(void *user_data, int http_status, phi_str headers) {
+static void phi__opcall_head(void *user_data, int http_status, phi_str headers) {
     phi__openapi_call *c = (phi__openapi_call *)user_data;
-    if (!phi__openapi_auth_again(&c->auth, http_status)) {
-        phi__openapi_answer_head(&c->answer, http_status, headers);
+    if (!phi__opauth_again(&c->auth, http_status)) {
+        phi__answer_head(&c->answer, http_status, headers);
         return;
     }
     phi__fetch_close(c->fetch);
     c->fetch = NULL;
-    phi__openapi_call_authorize(c);
+    phi__opcall_authorize(c);
 }
 
-static size_t phi__openapi_call_body(void *user_data, phi_str bytes) {
+static size_t phi__opcall_body(void *user_data, phi_str bytes) {
     phi__openapi_call *c = (phi__openapi_call *)user_data;
-    if (phi__openapi_answer_body(&c->answer, bytes)) return bytes.len;
+    if (phi__answer_body(&c->answer, bytes)) return bytes.len;
     phi__fetch_close(c->fetch);
     c->fetch = NULL;
-    phi__openapi_call_result(c);
+    phi__opcall_result(c);
     return bytes.len;
 }
 
-static void phi__openapi_call_over(void *user_data, phi_status status, const char *message) {
+static void phi__opcall_over(void *user_data, phi_status status, const char *message) {
     phi__openapi_call *c = (phi__openapi_call *)user_data;
     c->fetch = NULL;
     if (status == PHI_OK)
-        phi__openapi_call_result(c);
+        phi__opcall_result(c);
     else if (status == PHI_NO_MEMORY)
-        phi__openapi_call_fail(c, "Out of memory");
+        phi__opcall_fail(c, "Out of memory");
     else
-        phi__openapi_call_failed(c, message);
+        phi__opcall_failed(c, message);
 }
 
 /* ---- sending ---- */
 
 /* The whole URL, and the cookies: a host's own before those of arguments. */
-static phi_status phi__openapi_call_complete(phi__openapi_call *c) {
+static phi_status phi__opcall_complete(phi__openapi_call *c) {
     phi__openapi_request *r = &c->request;
     phi_status status = PHI_OK;
     phi__buf whole;
@@ -834,19 +821,18 @@ static phi_status phi__openapi_call_complete(phi__openapi_call *c) {
                 phi__buf_text(&whole, "; ");
             }
         phi__buf_add_str(&whole, phi__buf_str(&r->cookie));
-        status = whole.failed
-                     ? PHI_NO_MEMORY
-                     : phi__openapi_request_add(r, PHI__LIT("Cookie"), phi__buf_str(&whole), true);
+        status = whole.failed ? PHI_NO_MEMORY
+                              : phi__opreq_add(r, PHI__LIT("Cookie"), phi__buf_str(&whole), true);
     }
     phi__buf_free(&whole);
     return status;
 }
 
-static void phi__openapi_call_send(phi__openapi_call *c) {
+static void phi__opcall_send(phi__openapi_call *c) {
     const phi_openapi_desc *of = &c->op->api->desc;
     phi_runtime *rt = c->op->api->rt;
     const char *words = NULL;
-    phi_status status = phi__openapi_call_complete(c);
+    phi_status status = phi__opcall_complete(c);
     phi__fetch_desc desc = PHI_ZERO;
     desc.memory = c->memory;
     desc.method = c->op->method;
@@ -857,52 +843,52 @@ static void phi__openapi_call_send(phi__openapi_call *c) {
     desc.piece_count = c->body.count;
     desc.deadlines.first_event_ms = desc.deadlines.idle_ms = of->timeout_ms;
     desc.deadlines.total_ms = of->timeout_ms;
-    desc.on_head = phi__openapi_call_head;
-    desc.on_body = phi__openapi_call_body;
-    desc.on_end = phi__openapi_call_over;
+    desc.on_head = phi__opcall_head;
+    desc.on_body = phi__opcall_body;
+    desc.on_end = phi__opcall_over;
     desc.user_data = c;
     if (status == PHI_OK) status = phi__fetch_open(rt, &desc, &c->fetch);
     if (status == PHI_OK) return;
     (void)phi__error_last(rt, &words);
     if (status == PHI_NO_MEMORY)
-        phi__openapi_call_fail(c, "Out of memory");
+        phi__opcall_fail(c, "Out of memory");
     else
-        phi__openapi_call_failed(c, words);
+        phi__opcall_failed(c, words);
 }
 
-static void phi__openapi_call_token_done(phi__openapi_wait *wait, phi_status status,
-                                         const char *message) {
+static void phi__opcall_token_done(phi__openapi_wait *wait, phi_status status,
+                                   const char *message) {
     phi__openapi_auth *auth = PHI__OWNER(wait, phi__openapi_auth, wait);
     phi__openapi_call *c = PHI__OWNER(auth, phi__openapi_call, auth);
     if (status == PHI_OK)
-        phi__openapi_call_authorize(c);
+        phi__opcall_authorize(c);
     else if (status == PHI_NO_MEMORY)
-        phi__openapi_call_fail(c, "Out of memory");
+        phi__opcall_fail(c, "Out of memory");
     else
-        phi__openapi_call_failed(c, message);
+        phi__opcall_failed(c, message);
 }
 
-static void phi__openapi_call_authorize(phi__openapi_call *c) {
-    c->auth.wait.done = phi__openapi_call_token_done;
-    phi_status status = phi__openapi_auth_token(&c->auth);
+static void phi__opcall_authorize(phi__openapi_call *c) {
+    c->auth.wait.done = phi__opcall_token_done;
+    phi_status status = phi__opauth_token(&c->auth);
     if (status == PHI_BUSY) return;
     if (status == PHI_OK)
-        phi__openapi_call_send(c);
+        phi__opcall_send(c);
     else
-        phi__openapi_call_refuse(c, status);
+        phi__opcall_refuse(c, status);
 }
 
 /* ---- building ---- */
 
-static void phi__openapi_call_go(phi__openapi_call *c) {
+static void phi__opcall_go(phi__openapi_call *c) {
     phi__io *io = c->op->api->rt->io;
     phi_status status = PHI_BUSY;
     for (int slices = 0; slices < PHI__OPENAPI_CALL_SLICES && status == PHI_BUSY; slices++)
-        status = phi__openapi_body_advance(&c->body);
+        status = phi__body_advance(&c->body);
     if (status == PHI_BUSY)
         status = phi__io_timer_set(io, &c->timer, phi__io_now_us(io));
     else {
-        if (status == PHI_OK) status = phi__openapi_auth_begin(&c->auth, &c->request);
+        if (status == PHI_OK) status = phi__opauth_begin(&c->auth, &c->request);
         if (status == PHI_OK) {
             phi__openapi_answer *a = &c->answer;
             phi_memory *memory = c->memory;
@@ -915,24 +901,24 @@ static void phi__openapi_call_go(phi__openapi_call *c) {
             a->secrets = secrets;
             phi__buf_init(&a->kept, memory);
             phi__buf_init(&a->incoming, memory);
-            phi__openapi_call_authorize(c);
+            phi__opcall_authorize(c);
             return;
         }
     }
-    if (status != PHI_OK) phi__openapi_call_refuse(c, status);
+    if (status != PHI_OK) phi__opcall_refuse(c, status);
 }
 
-static void phi__openapi_call_timer(phi__timer *timer) {
-    phi__openapi_call_go(PHI__OWNER(timer, phi__openapi_call, timer));
+static void phi__opcall_timer(phi__timer *timer) {
+    phi__opcall_go(PHI__OWNER(timer, phi__openapi_call, timer));
 }
 
-static void phi__openapi_call_gone(void *state) {
+static void phi__opcall_gone(void *state) {
     phi__openapi_call *c = (phi__openapi_call *)state;
-    if (c->op != NULL) phi__openapi_call_end(c);
+    if (c->op != NULL) phi__opcall_end(c);
 }
 
 /* False: the call is over. */
-static bool phi__openapi_call_read(phi__openapi_call *c, phi_str arguments) {
+static bool phi__opcall_read(phi__openapi_call *c, phi_str arguments) {
     char words[200];
     phi_parse_error error;
     if (phi__str_trim(arguments).len == 0) arguments = PHI__LIT("{}");
@@ -941,18 +927,18 @@ static bool phi__openapi_call_read(phi__openapi_call *c, phi_str arguments) {
     if (status == PHI_OK && phi_json_is(c->arguments, PHI_JSON_NULL))
         c->arguments = phi_json_new_object(&c->arena);
     if (status == PHI_NO_MEMORY || (status == PHI_OK && c->arguments == NULL)) {
-        phi__openapi_call_fail(c, "Out of memory");
+        phi__opcall_fail(c, "Out of memory");
         return false;
     }
     if (status == PHI_OK && phi_json_is(c->arguments, PHI_JSON_OBJECT)) return true;
     (void)snprintf(words, sizeof words, "Error: Expected object parameters, got %s",
                    status == PHI_OK ? phi__json_get_type_name(c->arguments)
                                     : "text that is not JSON");
-    phi__openapi_call_fail(c, words);
+    phi__opcall_fail(c, words);
     return false;
 }
 
-static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__opcall_start(void *user_data, phi_call call, phi_str arguments) {
     static const char foreign[] = "Error: This tool belongs to a document of another runtime";
     phi__openapi_call *c = (phi__openapi_call *)phi_call_state(call, sizeof *c);
     const phi__toolcall *toolcall = phi__call_find(call);
@@ -967,49 +953,47 @@ static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str 
     c->call = call;
     c->op = (const phi__operation *)user_data;
     c->memory = &toolcall->run->agent->memory;
-    c->timer.fire = phi__openapi_call_timer;
+    c->timer.fire = phi__opcall_timer;
     c->op->api->calls_open++;
     phi_arena_init(&c->arena, c->memory, 1024);
-    phi__call_on_gone(call, phi__openapi_call_gone);
-    if (!phi__openapi_call_read(c, arguments)) return PHI_PENDING;
-    phi__openapi_request_init(&c->request, &c->arena, c->memory, c->op, c->arguments);
-    phi_status status = phi__openapi_request_build(&c->request);
+    phi__call_on_gone(call, phi__opcall_gone);
+    if (!phi__opcall_read(c, arguments)) return PHI_PENDING;
+    phi__opreq_init(&c->request, &c->arena, c->memory, c->op, c->arguments);
+    phi_status status = phi__opreq_build(&c->request);
     if (status != PHI_OK) {
-        phi__openapi_call_refuse(c, status);
+        phi__opcall_refuse(c, status);
         return PHI_PENDING;
     }
-    phi__openapi_body_begin(&c->body, &c->request, c->call);
-    phi__openapi_call_go(c);
+    phi__body_begin(&c->body, &c->request, c->call);
+    phi__opcall_go(c);
     return PHI_PENDING; /* or it has its result */
 }
 
-static void phi__openapi_call_cancel(void *user_data, phi_call call) {
+static void phi__opcall_cancel(void *user_data, phi_call call) {
     phi__openapi_call *c = (phi__openapi_call *)phi_call_state(call, 0);
     (void)user_data;
-    if (c != NULL && c->op != NULL) phi__openapi_call_end(c);
+    if (c != NULL && c->op != NULL) phi__opcall_end(c);
 }
 
 /* After a snapshot: a request that only reads is made again; another one may have been served. */
-static phi_flow phi__openapi_call_resume(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__opcall_resume(void *user_data, phi_call call, phi_str arguments) {
     static const char words[] = "Interrupted: the program was started anew while this request was "
                                 "under way; whether the server has served it is not known";
     if (((const phi__operation *)user_data)->read_only)
-        return phi__openapi_call_start(user_data, call, arguments);
+        return phi__opcall_start(user_data, call, arguments);
     (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
 
-/* ---- for the document's side ---- */
-
-PHI__FN void phi__openapi_call_fill(phi_tool *tool) {
+PHI__FN void phi__opcall_fill(phi_tool *tool) {
     const phi__operation *op = (const phi__operation *)tool->user_data;
-    tool->start = phi__openapi_call_start;
-    tool->cancel = phi__openapi_call_cancel;
-    tool->resume = phi__openapi_call_resume;
+    tool->start = phi__opcall_start;
+    tool->cancel = phi__opcall_cancel;
+    tool->resume = phi__opcall_resume;
     /* Long enough for a token, the request, a new token and the request again. */
     uint32_t ms = op->api->desc.timeout_ms;
     tool->timeout_ms = ms > UINT32_MAX / 8 ? PHI_UNLIMITED : ms * 4 + 5000;
     tool->unlisted = true;
 }
 
-PHI__FN void phi__openapi_call_free(phi_openapi *api) { phi__openapi_token_free_all(api); }
+PHI__FN void phi__opcall_free(phi_openapi *api) { phi__token_free_all(api); }

@@ -9,9 +9,9 @@
 #include "system/system_in.h"
 
 /* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
-PHI__FN void phi__openapi_call_fill(phi_tool *tool);
+PHI__FN void phi__opcall_fill(phi_tool *tool);
 
 /* Frees the memory of the object's calls, none of which is under way. */
-PHI__FN void phi__openapi_call_free(phi_openapi *api);
+PHI__FN void phi__opcall_free(phi_openapi *api);
 
 #endif

@@ -11,13 +11,12 @@
    beyond this fails as if there were no memory. */
 enum { PHI__STYLES_MOST = 16 << 20 };
 
-/* ======== Writes the values of parameters as OpenAPI's styles and RFC 6570 have them: pure
-   functions from JSON to text.
+/* ---- values of parameters, in OpenAPI's styles and RFC 6570's ---- */
 
-   Bytes outside of RFC 3986's unreserved set become %XX in upper case. Null values and members are
-   left out; an array or object inside of another one is written as JSON text, but for deepObject.
-   What a style does not define is as follows: empty arrays and objects of a query write nothing;
-   deepObject writes items of arrays by their index, "name[0]". */
+/* Bytes outside RFC 3986's unreserved set become %XX. Null values and members are left out; an
+   array or object inside another one is JSON text, but for deepObject. What a style does not
+   define: empty arrays and objects of a query write nothing; deepObject writes array items as
+   "name[0]". */
 
 enum { PHI__STYLES_DEPTH = 16 }; /* of deepObject; deeper values are JSON text */
 
@@ -136,25 +135,6 @@ static void phi__styles_put_matrix(phi__buf *out, phi_str name, const phi_json *
     }
 }
 
-/* The text that replaces "{name}" in the path. */
-static void phi__styles_put_path(phi__buf *out, const phi__operation_parameter *p,
-                                 const phi_json *value) {
-    if (p->content_type.len > 0)
-        phi__styles_put_value(out, value, PHI__ESCAPE_ALL);
-    else if (p->style == PHI__STYLE_LABEL) {
-        bool explode = p->explode;
-        phi__buf_char(out, '.');
-        if (phi__styles_is_list(value))
-            phi__styles_put_list(out, value, explode ? "." : ",", explode ? "=" : ",",
-                                 PHI__ESCAPE_ALL);
-        else
-            phi__styles_put_value(out, value, PHI__ESCAPE_ALL);
-    } else if (p->style == PHI__STYLE_MATRIX)
-        phi__styles_put_matrix(out, p->name, value, p->explode);
-    else
-        phi__styles_put_simple(out, value, p->explode, PHI__ESCAPE_ALL);
-}
-
 /* ---- pairs ---- */
 
 static void phi__styles_put_name(const phi__styles *s, phi_str name) {
@@ -193,13 +173,6 @@ static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi
     }
 }
 
-static void phi__styles_put_joined(const phi__styles *s, const phi_json *value,
-                                   const char *between) {
-    if (phi_json_count(value) == 0) return;
-    phi__styles_put_name(s, s->name);
-    phi__styles_put_list(s->out, value, between, between, s->how);
-}
-
 /* Appends "name=value" pairs, behind `between` where `out` is not empty. */
 static void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter *p,
                                   const phi_json *value) {
@@ -227,25 +200,27 @@ static void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter 
         while (!s.out->failed && (child = phi_json_next(&it)) != NULL)
             if (!phi_json_is(child, PHI_JSON_NULL))
                 phi__styles_put_pair(&s, keys ? it.key : s.name, child);
-    } else
-        phi__styles_put_joined(&s, value,
-                               p->style == PHI__STYLE_SPACE  ? "%20"
-                               : p->style == PHI__STYLE_PIPE ? "%7C"
-                                                             : ",");
+    } else {
+        const char *between = p->style == PHI__STYLE_SPACE  ? "%20"
+                              : p->style == PHI__STYLE_PIPE ? "%7C"
+                                                            : ",";
+        if (phi_json_count(value) != 0) {
+            phi__styles_put_name(&s, s.name);
+            phi__styles_put_list(s.out, value, between, between, s.how);
+        }
+    }
 }
 
-/* ======== The URL and the headers of a call's request. openapi_request_in.h has its
-   body.
+/* ---- the URL and the headers ---- */
 
-   A value of an argument cannot leave its place: in a path it is one part of a segment, in a header
-   it has no line break, and a segment that would be empty, "." or ".." is refused. Headers that
-   the host gave for all requests come before those of the model. */
+/* A value of an argument cannot leave its place: in a path it is one part of a segment, in a
+   header it has no line break, and a segment that would be empty, "." or ".." is refused. Headers
+   that the host gave for all requests come before those of the model. */
 
 enum { PHI__OPENAPI_REQUEST_MOST = 1 << 20 }; /* bytes of a URL, of a query, of the cookies */
 
-PHI__FN void phi__openapi_request_init(phi__openapi_request *r, phi_arena *arena,
-                                       phi_memory *memory, const phi__operation *op,
-                                       const phi_json *arguments) {
+PHI__FN void phi__opreq_init(phi__openapi_request *r, phi_arena *arena, phi_memory *memory,
+                             const phi__operation *op, const phi_json *arguments) {
     memset(r, 0, sizeof *r);
     r->arena = arena;
     r->memory = memory;
@@ -257,22 +232,22 @@ PHI__FN void phi__openapi_request_init(phi__openapi_request *r, phi_arena *arena
 }
 
 /* Keys are not left in memory that somebody else gets. */
-static void phi__openapi_request_wipe(phi_str text) {
+static void phi__opreq_wipe(phi_str text) {
     if (text.len > 0) memset((char *)(uintptr_t)text.at, 0, text.len);
 }
 
-PHI__FN void phi__openapi_request_free(phi__openapi_request *r) {
+PHI__FN void phi__opreq_free(phi__openapi_request *r) {
     if (r->memory == NULL) return;
-    for (size_t i = 0; i < r->count; i++) phi__openapi_request_wipe(r->headers[i].value);
+    for (size_t i = 0; i < r->count; i++) phi__opreq_wipe(r->headers[i].value);
     r->count = 0;
-    phi__openapi_request_wipe(phi__buf_str(&r->query));
-    phi__openapi_request_wipe(phi__buf_str(&r->cookie));
+    phi__opreq_wipe(phi__buf_str(&r->query));
+    phi__opreq_wipe(phi__buf_str(&r->cookie));
     phi__buf_free(&r->url);
     phi__buf_free(&r->query);
     phi__buf_free(&r->cookie);
 }
 
-PHI__FN phi_status phi__openapi_request_refuse(phi__openapi_request *r, const char *format, ...) {
+PHI__FN phi_status phi__opreq_refuse(phi__openapi_request *r, const char *format, ...) {
     va_list args;
     va_start(args, format);
     (void)vsnprintf(r->message, sizeof r->message, format, args);
@@ -281,24 +256,23 @@ PHI__FN phi_status phi__openapi_request_refuse(phi__openapi_request *r, const ch
 }
 
 /* An argument; NULL: not given, or null. */
-static const phi_json *phi__openapi_request_argument(const phi__openapi_request *r, phi_str name) {
+static const phi_json *phi__opreq_argument(const phi__openapi_request *r, phi_str name) {
     const phi_json *value = phi__json_get_n(r->arguments, name);
     return phi_json_is(value, PHI_JSON_NULL) ? NULL : value;
 }
 
 /* ---- headers ---- */
 
-static phi__header *phi__openapi_request_find(const phi__openapi_request *r, const char *name) {
+static phi__header *phi__opreq_find(const phi__openapi_request *r, const char *name) {
     for (size_t i = 0; i < r->count; i++)
         if (phi__str_is_nocase(r->headers[i].name, name)) return &r->headers[i];
     return NULL;
 }
 
-static phi__header *phi__openapi_request_room(phi__openapi_request *r) {
+static phi__header *phi__opreq_room(phi__openapi_request *r) {
     size_t cap = r->cap > 0 ? r->cap * 2 : 8;
-    phi__header *grown;
     if (r->count < r->cap) return &r->headers[r->count++];
-    grown = (phi__header *)phi_arena_alloc(r->arena, phi__mul(cap, sizeof *grown));
+    phi__header *grown = (phi__header *)phi_arena_alloc(r->arena, phi__mul(cap, sizeof *grown));
     if (grown == NULL) return NULL;
     if (r->count > 0) memcpy(grown, r->headers, r->count * sizeof *grown);
     r->headers = grown;
@@ -306,35 +280,26 @@ static phi__header *phi__openapi_request_room(phi__openapi_request *r) {
     return &r->headers[r->count++];
 }
 
-PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str name, phi_str value,
-                                            bool replaces) {
+PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str value,
+                                  bool replaces) {
     phi_str own, text;
     if (!phi__arena_str(r->arena, name, &own) || !phi__arena_str(r->arena, value, &text))
         return PHI_NO_MEMORY;
-    phi__header *header = phi__openapi_request_find(r, own.at);
+    phi__header *header = phi__opreq_find(r, own.at);
     if (header != NULL && !replaces) return PHI_OK;
     if (header != NULL)
-        phi__openapi_request_wipe(header->value);
+        phi__opreq_wipe(header->value);
     else
-        header = phi__openapi_request_room(r);
+        header = phi__opreq_room(r);
     if (header == NULL) return PHI_NO_MEMORY;
     header->name = own;
     header->value = text;
     return PHI_OK;
 }
 
-static phi_status phi__openapi_request_own_headers(phi__openapi_request *r) {
-    const phi_openapi_desc *desc = &r->op->api->desc;
-    phi_status status = PHI_OK;
-    for (size_t i = 0; i < desc->header_count && status == PHI_OK; i++)
-        status = phi__openapi_request_add(r, phi_str_of(desc->headers[i].name),
-                                          phi_str_of(desc->headers[i].value), true);
-    return status;
-}
-
 /* OpenAPI's document says that these are described elsewhere; the others frame the request, or its
    answer: none that is compressed is read. */
-static bool phi__openapi_request_ignores(phi_str name) {
+static bool phi__opreq_ignores(phi_str name) {
     static const char *const names[] = {"Accept",     "Content-Type",     "Authorization",
                                         "Host",       "Content-Length",   "Transfer-Encoding",
                                         "Connection", "Expect",           "Upgrade",
@@ -345,32 +310,9 @@ static bool phi__openapi_request_ignores(phi_str name) {
     return false;
 }
 
-static phi_status phi__openapi_request_header(phi__openapi_request *r,
-                                              const phi__operation_parameter *p,
-                                              const phi_json *value) {
-    phi_status status = PHI_OK;
-    phi__buf text;
-    if (phi__openapi_request_ignores(p->name)) return PHI_OK;
-    phi__buf_init(&text, r->memory);
-    /* The value of a header, unescaped: check it before it is sent. */
-    if (p->content_type.len > 0)
-        phi__styles_put_value(&text, value, PHI__ESCAPE_NONE);
-    else
-        phi__styles_put_simple(&text, value, p->explode, PHI__ESCAPE_NONE);
-    if (text.failed)
-        status = PHI_NO_MEMORY;
-    else if (!phi__fetch_name_fits(p->name) || !phi__fetch_value_fits(phi__buf_str(&text)))
-        status = phi__openapi_request_refuse(
-            r, "Error: Header parameter '%s' cannot hold control characters", p->argument.at);
-    else
-        status = phi__openapi_request_add(r, p->name, phi__buf_str(&text), false);
-    phi__buf_free(&text);
-    return status;
-}
-
 /* ---- the base ---- */
 
-static size_t phi__openapi_request_origin(phi_str url) {
+static size_t phi__opreq_origin(phi_str url) {
     size_t host = phi__str_find(url, 0, "://"), end;
     if (host == SIZE_MAX) return 0;
     for (end = host + 3; end < url.len && strchr("/?#", url.at[end]) == NULL;) end++;
@@ -378,8 +320,8 @@ static size_t phi__openapi_request_origin(phi_str url) {
 }
 
 /* The directory of a URL's path, without the slash at its end. */
-static size_t phi__openapi_request_directory(phi_str url) {
-    size_t origin = phi__openapi_request_origin(url), end = origin, at = origin;
+static size_t phi__opreq_directory(phi_str url) {
+    size_t origin = phi__opreq_origin(url), end = origin, at = origin;
     while (end < url.len && url.at[end] != '?' && url.at[end] != '#') end++;
     for (; at < end; end--)
         if (url.at[end - 1] == '/') return end - 1;
@@ -387,16 +329,16 @@ static size_t phi__openapi_request_directory(phi_str url) {
 }
 
 /* A relative server, against the URL that the document came from (RFC 3986 5.2). */
-static bool phi__openapi_request_relative(phi__openapi_request *r, phi_str server) {
+static bool phi__opreq_relative(phi__openapi_request *r, phi_str server) {
     phi_str url = r->op->api->url;
-    size_t origin = phi__openapi_request_origin(url);
+    size_t origin = phi__opreq_origin(url);
     if (origin == 0) return false;
     if (phi__str_starts(server, "//"))
         phi__buf_add(&r->url, url.at, phi__str_find(url, 0, "://") + 1);
     else if (server.len > 0 && server.at[0] == '/')
         phi__buf_add(&r->url, url.at, origin);
     else {
-        phi__buf_add(&r->url, url.at, phi__openapi_request_directory(url));
+        phi__buf_add(&r->url, url.at, phi__opreq_directory(url));
         if (phi__str_starts(server, "./")) server = phi__str(server.at + 2, server.len - 2);
         if (server.len > 0) phi__buf_char(&r->url, '/');
     }
@@ -404,32 +346,32 @@ static bool phi__openapi_request_relative(phi__openapi_request *r, phi_str serve
     return true;
 }
 
-static phi_status phi__openapi_request_base(phi__openapi_request *r) {
+static phi_status phi__opreq_base(phi__openapi_request *r) {
     const char *given = r->op->api->desc.base_url;
     phi_str server = given != NULL && given[0] != '\0' ? phi_str_of(given) : r->op->server;
     if (phi__str_find(server, 0, "?") != SIZE_MAX || phi__str_find(server, 0, "#") != SIZE_MAX)
-        return phi__openapi_request_refuse(r, "Error: The server's URL has a query or a fragment");
+        return phi__opreq_refuse(r, "Error: The server's URL has a query or a fragment");
     if (phi__str_starts(server, "http://") || phi__str_starts(server, "https://"))
         phi__buf_add_str(&r->url, server);
     else if (phi__str_find(server, 0, "://") != SIZE_MAX)
-        return phi__openapi_request_refuse(r, "Error: The server's URL is not http or https");
-    else if (!phi__openapi_request_relative(r, server))
-        return phi__openapi_request_refuse(
+        return phi__opreq_refuse(r, "Error: The server's URL is not http or https");
+    else if (!phi__opreq_relative(r, server))
+        return phi__opreq_refuse(
             r, "Error: No base URL: the document names no server, or a relative one");
     if (r->url.failed) return PHI_NO_MEMORY;
     while (r->url.len > 0 && r->url.at[r->url.len - 1] == '/') r->url.len--;
     /* results show the URL */
-    server = phi__str(r->url.at, phi__openapi_request_origin(phi__buf_str(&r->url)));
+    server = phi__str(r->url.at, phi__opreq_origin(phi__buf_str(&r->url)));
     if (phi__str_find(server, 0, "@") != SIZE_MAX)
-        return phi__openapi_request_refuse(
+        return phi__opreq_refuse(
             r, "Error: The server's URL has a user: set up user and password instead");
     return PHI_OK;
 }
 
 /* ---- the path ---- */
 
-static const phi__operation_parameter *
-phi__openapi_request_path_parameter(const phi__openapi_request *r, phi_str name) {
+static const phi__operation_parameter *phi__opreq_path_parameter(const phi__openapi_request *r,
+                                                                 phi_str name) {
     for (size_t i = 0; i < r->op->parameter_count; i++) {
         const phi__operation_parameter *p = &r->op->parameters[i];
         if (p->place == PHI__OPERATION_PATH && p->name.len == name.len &&
@@ -439,37 +381,49 @@ phi__openapi_request_path_parameter(const phi__openapi_request *r, phi_str name)
     return NULL;
 }
 
-static phi_status phi__openapi_request_substitute(phi__openapi_request *r, phi_str name) {
-    const phi__operation_parameter *p = phi__openapi_request_path_parameter(r, name);
-    const phi_json *value = p != NULL ? phi__openapi_request_argument(r, p->argument) : NULL;
+static phi_status phi__opreq_substitute(phi__openapi_request *r, phi_str name) {
+    const phi__operation_parameter *p = phi__opreq_path_parameter(r, name);
+    const phi_json *value = p != NULL ? phi__opreq_argument(r, p->argument) : NULL;
     size_t before = r->url.len;
     if (value == NULL)
-        return phi__openapi_request_refuse(r,
-                                           "Error: Missing required path parameter '%.*s' for %s",
-                                           (int)phi__min(name.len, 80), name.at, r->op->path.at);
-    phi__styles_put_path(&r->url, p, value);
+        return phi__opreq_refuse(r, "Error: Missing required path parameter '%.*s' for %s",
+                                 (int)phi__min(name.len, 80), name.at, r->op->path.at);
+    /* The text that replaces "{name}" in the path. */
+    if (p->content_type.len > 0)
+        phi__styles_put_value(&r->url, value, PHI__ESCAPE_ALL);
+    else if (p->style == PHI__STYLE_LABEL) {
+        bool explode = p->explode;
+        phi__buf_char(&r->url, '.');
+        if (phi__styles_is_list(value))
+            phi__styles_put_list(&r->url, value, explode ? "." : ",", explode ? "=" : ",",
+                                 PHI__ESCAPE_ALL);
+        else
+            phi__styles_put_value(&r->url, value, PHI__ESCAPE_ALL);
+    } else if (p->style == PHI__STYLE_MATRIX)
+        phi__styles_put_matrix(&r->url, p->name, value, p->explode);
+    else
+        phi__styles_put_simple(&r->url, value, p->explode, PHI__ESCAPE_ALL);
     if (!r->url.failed && r->url.len == before)
-        return phi__openapi_request_refuse(r, "Error: Path parameter '%.*s' is empty",
-                                           (int)phi__min(name.len, 80), name.at);
+        return phi__opreq_refuse(r, "Error: Path parameter '%.*s' is empty",
+                                 (int)phi__min(name.len, 80), name.at);
     return PHI_OK;
 }
 
 /* Segments "." and ".." would be taken out of the path on its way, with the segment before. */
-static phi_status phi__openapi_request_check_dots(phi__openapi_request *r, size_t from) {
+static phi_status phi__opreq_check_dots(phi__openapi_request *r, size_t from) {
     size_t start = from;
     for (size_t i = from; i <= r->url.len; i++) {
         const char *at = r->url.at + start;
         if (i < r->url.len && r->url.at[i] != '/') continue;
         if ((i - start == 1 && at[0] == '.') || (i - start == 2 && memcmp(at, "..", 2) == 0))
-            return phi__openapi_request_refuse(
-                r, "Error: A path parameter makes a segment '%.*s' of %s", (int)(i - start), at,
-                r->op->path.at);
+            return phi__opreq_refuse(r, "Error: A path parameter makes a segment '%.*s' of %s",
+                                     (int)(i - start), at, r->op->path.at);
         start = i + 1;
     }
     return PHI_OK;
 }
 
-static phi_status phi__openapi_request_path(phi__openapi_request *r) {
+static phi_status phi__opreq_path(phi__openapi_request *r) {
     phi_str path = r->op->path;
     size_t from = r->url.len, at = 0;
     phi_status status = PHI_OK;
@@ -491,55 +445,74 @@ static phi_status phi__openapi_request_path(phi__openapi_request *r) {
         }
         at = end;
         if (close == SIZE_MAX) break;
-        status = phi__openapi_request_substitute(r, phi__str(path.at + open + 1, close - open - 1));
+        status = phi__opreq_substitute(r, phi__str(path.at + open + 1, close - open - 1));
         at = close + 1;
     }
     if (r->url.failed) return status; /* too large, or no memory */
     /* The text behind a "#" tells operations of a document apart; a server does not get it. */
     size_t hash = phi__str_find(phi__buf_str(&r->url), 0, "#");
     if (hash != SIZE_MAX) r->url.len = hash;
-    return status == PHI_OK ? phi__openapi_request_check_dots(r, from) : status;
+    return status == PHI_OK ? phi__opreq_check_dots(r, from) : status;
 }
 
 /* ---- all of it ---- */
 
-static phi_status phi__openapi_request_parameter(phi__openapi_request *r,
-                                                 const phi__operation_parameter *p) {
-    const phi_json *value = phi__openapi_request_argument(r, p->argument);
+static phi_status phi__opreq_parameter(phi__openapi_request *r, const phi__operation_parameter *p) {
+    const phi_json *value = phi__opreq_argument(r, p->argument);
     if (value == NULL) return PHI_OK;
-    if (p->place == PHI__OPERATION_HEADER) return phi__openapi_request_header(r, p, value);
+    if (p->place == PHI__OPERATION_HEADER) {
+        phi_status status = PHI_OK;
+        phi__buf text;
+        if (phi__opreq_ignores(p->name)) return PHI_OK;
+        phi__buf_init(&text, r->memory);
+        /* The value of a header, unescaped: check it before it is sent. */
+        if (p->content_type.len > 0)
+            phi__styles_put_value(&text, value, PHI__ESCAPE_NONE);
+        else
+            phi__styles_put_simple(&text, value, p->explode, PHI__ESCAPE_NONE);
+        if (text.failed)
+            status = PHI_NO_MEMORY;
+        else if (!phi__fetch_name_fits(p->name) || !phi__fetch_value_fits(phi__buf_str(&text)))
+            status = phi__opreq_refuse(
+                r, "Error: Header parameter '%s' cannot hold control characters", p->argument.at);
+        else
+            status = phi__opreq_add(r, p->name, phi__buf_str(&text), false);
+        phi__buf_free(&text);
+        return status;
+    }
     if (p->place == PHI__OPERATION_QUERY) phi__styles_put_pairs(&r->query, p, value);
     if (p->place == PHI__OPERATION_COOKIE) phi__styles_put_pairs(&r->cookie, p, value);
     return PHI_OK;
 }
 
 /* Servers take some kilobytes. */
-static phi_status phi__openapi_request_check_size(phi__openapi_request *r) {
+static phi_status phi__opreq_check_size(phi__openapi_request *r) {
     size_t most = phi__max(r->url.len, phi__max(r->query.len, r->cookie.len));
     if (most > PHI__OPENAPI_REQUEST_MOST)
-        return phi__openapi_request_refuse(
+        return phi__opreq_refuse(
             r, "Error: The arguments are too long for a URL or a header: at most %u bytes",
             (unsigned)PHI__OPENAPI_REQUEST_MOST);
     return r->url.failed || r->query.failed || r->cookie.failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
-PHI__FN phi_status phi__openapi_request_build(phi__openapi_request *r) {
-    phi_status status = phi__openapi_request_base(r);
-    if (status == PHI_OK) status = phi__openapi_request_path(r);
-    if (status == PHI_OK) status = phi__openapi_request_check_size(r);
-    if (status == PHI_OK) status = phi__openapi_request_own_headers(r);
+PHI__FN phi_status phi__opreq_build(phi__openapi_request *r) {
+    const phi_openapi_desc *desc = &r->op->api->desc;
+    phi_status status = phi__opreq_base(r);
+    if (status == PHI_OK) status = phi__opreq_path(r);
+    if (status == PHI_OK) status = phi__opreq_check_size(r);
+    for (size_t i = 0; i < desc->header_count && status == PHI_OK; i++)
+        status = phi__opreq_add(r, phi_str_of(desc->headers[i].name),
+                                phi_str_of(desc->headers[i].value), true);
     for (size_t i = 0; i < r->op->parameter_count && status == PHI_OK; i++)
-        status = phi__openapi_request_parameter(r, &r->op->parameters[i]);
-    if (status == PHI_OK) status = phi__openapi_request_check_size(r);
+        status = phi__opreq_parameter(r, &r->op->parameters[i]);
+    if (status == PHI_OK) status = phi__opreq_check_size(r);
     return status;
 }
 
-/* ======== The body of a call's request: JSON, a form, multipart with files, text or
-   bytes.
+/* ---- the body ---- */
 
-   begin, advance until it is not PHI_BUSY, free at any time. Files are read in slices, from the
-   directories that phi_openapi_desc.upload_roots names, links resolved; they are in memory while
-   the request is under way. The pieces point into the arena and into blocks of the body's own. */
+/* Files are read in slices, from the directories that phi_openapi_desc.upload_roots names, links
+   resolved. The pieces point into the arena and into the body's files. */
 
 enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of the files of one request */
 
@@ -550,7 +523,7 @@ enum {
 
 /* ---- pieces ---- */
 
-static phi_status phi__openapi_body_add_piece(phi__openapi_body *b, phi_str piece) {
+static phi_status phi__body_add_piece(phi__openapi_body *b, phi_str piece) {
     if (b->count == b->cap) {
         size_t cap = b->cap > 0 ? b->cap * 2 : 8;
         phi_str *grown = (phi_str *)phi_arena_alloc(b->r->arena, phi__mul(cap, sizeof *grown));
@@ -564,51 +537,51 @@ static phi_status phi__openapi_body_add_piece(phi__openapi_body *b, phi_str piec
 }
 
 /* Makes the text so far a piece. */
-static phi_status phi__openapi_body_flush(phi__openapi_body *b) {
+static phi_status phi__body_flush(phi__openapi_body *b) {
     phi_str piece;
     if (b->text.failed) return PHI_NO_MEMORY;
     if (b->text.len == 0) return PHI_OK;
     if (!phi__arena_str(b->r->arena, phi__buf_str(&b->text), &piece)) return PHI_NO_MEMORY;
     phi__buf_clear(&b->text);
-    return phi__openapi_body_add_piece(b, piece);
+    return phi__body_add_piece(b, piece);
 }
 
 /* The content type of the whole; a host's own header wins. */
-static phi_status phi__openapi_body_type(phi__openapi_body *b, phi_str type) {
-    return phi__openapi_request_add(b->r, PHI__LIT("Content-Type"), type, false);
+static phi_status phi__body_type(phi__openapi_body *b, phi_str type) {
+    return phi__opreq_add(b->r, PHI__LIT("Content-Type"), type, false);
 }
 
 /* ---- files ---- */
 
 #ifdef PHI_NO_FILES
-static phi_status phi__openapi_body_file_begin(phi__openapi_body *b, const phi_json *value) {
+static phi_status phi__body_file_begin(phi__openapi_body *b, const phi_json *value) {
     (void)value;
-    return phi__openapi_request_refuse(b->r, "Error: Files cannot be sent by this program");
+    return phi__opreq_refuse(b->r, "Error: Files cannot be sent by this program");
 }
-static phi_status phi__openapi_body_file_more(phi__openapi_body *b) {
+static phi_status phi__body_file_more(phi__openapi_body *b) {
     (void)b;
     return PHI_OK;
 }
-static bool phi__openapi_body_in_file(const phi__openapi_body *b) {
+static bool phi__body_in_file(const phi__openapi_body *b) {
     (void)b;
     return false;
 }
-static void phi__openapi_body_file_close(phi__openapi_body *b) { (void)b; }
+static void phi__body_file_close(phi__openapi_body *b) { (void)b; }
 #else
 
-static bool phi__openapi_body_in_file(const phi__openapi_body *b) { return b->path != NULL; }
+static bool phi__body_in_file(const phi__openapi_body *b) { return b->path != NULL; }
 
-static void phi__openapi_body_file_close(phi__openapi_body *b) {
+static void phi__body_file_close(phi__openapi_body *b) {
     phi__files_close(b->open);
     b->open = NULL;
     b->path = b->place = NULL;
 }
 
-static phi_status phi__openapi_body_file_refuse(phi__openapi_body *b, const char *why) {
-    return phi__openapi_request_refuse(b->r, "Error: Cannot send file '%.150s': %s", b->path, why);
+static phi_status phi__body_file_refuse(phi__openapi_body *b, const char *why) {
+    return phi__opreq_refuse(b->r, "Error: Cannot send file '%.150s': %s", b->path, why);
 }
 
-static phi_status phi__openapi_body_file_begin(phi__openapi_body *b, const phi_json *value) {
+static phi_status phi__body_file_begin(phi__openapi_body *b, const phi_json *value) {
     const char *const *roots = b->r->op->api->desc.upload_roots;
     phi__words words;
     phi_str path;
@@ -616,33 +589,32 @@ static phi_status phi__openapi_body_file_begin(phi__openapi_body *b, const phi_j
         return PHI_NO_MEMORY;
     b->path = path.at;
     if (roots == NULL || roots[0] == NULL)
-        return phi__openapi_body_file_refuse(b, "no directory is set up to send files from");
+        return phi__body_file_refuse(b, "no directory is set up to send files from");
     if (strlen(path.at) != path.len || path.len == 0)
-        return phi__openapi_body_file_refuse(b, "its path is empty, or holds a NUL");
+        return phi__body_file_refuse(b, "its path is empty, or holds a NUL");
     if (b->resolve == NULL)
         b->resolve = (phi__resolve *)phi_arena_alloc(b->r->arena, sizeof *b->resolve);
     if (b->resolve == NULL) return PHI_NO_MEMORY;
     b->root = 0;
     b->place = NULL;
     if (phi__path_resolve_begin(b->resolve, roots[0], path.at, &words) != PHI_OK)
-        return phi__openapi_body_file_refuse(b, words.text);
+        return phi__body_file_refuse(b, words.text);
     return PHI_BUSY;
 }
 
-static phi_status phi__openapi_body_file_open(phi__openapi_body *b) {
-    phi__openapi_file *file;
+static phi_status phi__body_file_open(phi__openapi_body *b) {
     phi__file_info info;
     phi__words words;
     if (phi__files_stat(b->place, PHI__LINKS_REFUSE, &info, &words) != PHI_OK)
-        return phi__openapi_body_file_refuse(b, words.text);
+        return phi__body_file_refuse(b, words.text);
     if (info.bytes > (uint64_t)PHI__OPENAPI_BODY_MOST - b->file_bytes)
-        return phi__openapi_body_file_refuse(b, "the files are larger than 32 MiB together");
+        return phi__body_file_refuse(b, "the files are larger than 32 MiB together");
     switch (phi__files_open_read(b->r->memory, b->place, PHI__LINKS_REFUSE, &b->open, &words)) {
     case PHI_OK: break;
     case PHI_NO_MEMORY: return PHI_NO_MEMORY;
-    default: return phi__openapi_body_file_refuse(b, words.text);
+    default: return phi__body_file_refuse(b, words.text);
     }
-    file = (phi__openapi_file *)phi__arena_zero(b->r->arena, sizeof *file);
+    phi__openapi_file *file = (phi__openapi_file *)phi__arena_zero(b->r->arena, sizeof *file);
     if (file == NULL) return PHI_NO_MEMORY;
     file->len = (size_t)info.bytes;
     file->at = (char *)phi__realloc(b->r->memory, NULL, 0, file->len + 1);
@@ -654,7 +626,7 @@ static phi_status phi__openapi_body_file_open(phi__openapi_body *b) {
 }
 
 /* The path, then each root until it lies in one. */
-static phi_status phi__openapi_body_file_place(phi__openapi_body *b) {
+static phi_status phi__body_file_place(phi__openapi_body *b) {
     const char *const *roots = b->r->op->api->desc.upload_roots;
     size_t units = PHI__OPENAPI_BODY_PATHS;
     phi__words words;
@@ -662,46 +634,46 @@ static phi_status phi__openapi_body_file_place(phi__openapi_body *b) {
     phi_str place;
     if (status == PHI_BUSY) return status;
     if (b->place == NULL) {
-        if (status != PHI_OK) return phi__openapi_body_file_refuse(b, words.text);
+        if (status != PHI_OK) return phi__body_file_refuse(b, words.text);
         if (!phi__arena_str(b->r->arena, phi_str_of(b->resolve->out), &place)) return PHI_NO_MEMORY;
         b->place = place.at;
     } else {
         if (status == PHI_OK && phi__path_inside(b->resolve->out, b->place))
-            return phi__openapi_body_file_open(b);
+            return phi__body_file_open(b);
         b->root++;
     }
     if (roots[b->root] == NULL)
-        return phi__openapi_body_file_refuse(b, "it is outside the directories to send from");
+        return phi__body_file_refuse(b, "it is outside the directories to send from");
     if (phi__path_resolve_begin(b->resolve, NULL, roots[b->root], &words) != PHI_OK)
-        return phi__openapi_body_file_refuse(b, words.text);
+        return phi__body_file_refuse(b, words.text);
     return PHI_BUSY;
 }
 
-static phi_status phi__openapi_body_file_more(phi__openapi_body *b) {
+static phi_status phi__body_file_more(phi__openapi_body *b) {
     phi__openapi_file *file = b->files;
     size_t got = 0;
     phi__words words;
-    if (b->open == NULL) return phi__openapi_body_file_place(b);
+    if (b->open == NULL) return phi__body_file_place(b);
     size_t want = phi__min(file->len + 1 - file->got, PHI__OPENAPI_BODY_READ);
     if (phi__files_read(b->open, file->at + file->got, want, &got, &words) != PHI_OK)
-        return phi__openapi_body_file_refuse(b, words.text);
+        return phi__body_file_refuse(b, words.text);
     file->got += got;
-    if (file->got > file->len) return phi__openapi_body_file_refuse(b, "it grows");
+    if (file->got > file->len) return phi__body_file_refuse(b, "it grows");
     if (got > 0) return PHI_BUSY;
-    phi__openapi_body_file_close(b);
-    return phi__openapi_body_add_piece(b, phi__str(file->at, file->got));
+    phi__body_file_close(b);
+    return phi__body_add_piece(b, phi__str(file->at, file->got));
 }
 
 #endif
 
 /* ---- one value ---- */
 
-static bool phi__openapi_body_is_path(const phi_json *value) {
+static bool phi__body_is_path(const phi_json *value) {
     return phi_json_is(phi_json_get(value, "path"), PHI_JSON_STRING);
 }
 
 /* The first type of a list that is no range. */
-static phi_str phi__openapi_body_first_type(phi_str types) {
+static phi_str phi__body_first_type(phi_str types) {
     while (types.len > 0) {
         size_t comma = phi__str_find(types, 0, ",");
         size_t end = comma != SIZE_MAX ? comma : types.len;
@@ -713,17 +685,14 @@ static phi_str phi__openapi_body_first_type(phi_str types) {
     return phi__str(NULL, 0);
 }
 
-static phi_status phi__openapi_body_base64(phi__openapi_body *b, phi_str name, phi_str text) {
+static phi_status phi__body_base64(phi__openapi_body *b, phi_str name, phi_str text) {
     if (phi__base64_decode(&b->text, text)) return PHI_OK;
     if (b->text.failed) return PHI_NO_MEMORY;
-    return phi__openapi_request_refuse(b->r, "Error: '%.*s' is not base64",
-                                       (int)phi__min(name.len, 80), name.at);
+    return phi__opreq_refuse(b->r, "Error: '%.*s' is not base64", (int)phi__min(name.len, 80),
+                             name.at);
 }
 
-/* ---- forms ---- */
-
-static const phi__operation_property *phi__openapi_body_property(const phi__openapi_body *b,
-                                                                 phi_str name) {
+static const phi__operation_property *phi__body_property(const phi__openapi_body *b, phi_str name) {
     const phi__operation_body *body = &b->r->op->body;
     for (size_t i = 0; i < body->property_count; i++)
         if (body->properties[i].name.len == name.len &&
@@ -732,40 +701,10 @@ static const phi__operation_property *phi__openapi_body_property(const phi__open
     return NULL;
 }
 
-static phi_status phi__openapi_body_form(phi__openapi_body *b) {
-    phi_json_iter it = phi_json_each(b->value);
-    phi_json *child;
-    while ((child = phi_json_next(&it)) != NULL)
-        if (!phi_json_is(child, PHI_JSON_NULL)) {
-            /* Without a style: arrays as repeated names, objects as JSON text. */
-            phi_str name = it.key;
-            const phi__operation_property *property = phi__openapi_body_property(b, name);
-            phi__operation_parameter p = PHI_ZERO;
-            p.place = PHI__OPERATION_QUERY;
-            p.name = name;
-            p.style = PHI__STYLE_FORM;
-            p.explode = true;
-            if (property != NULL && property->has_style) {
-                p.style = property->style;
-                p.explode = property->explode;
-                p.allow_reserved = property->allow_reserved;
-            } else if (phi_json_is(child, PHI_JSON_OBJECT) ||
-                       (property != NULL &&
-                        phi__str_find(property->content_type, 0, "json") != SIZE_MAX))
-                p.content_type = PHI__LIT("application/json");
-            phi__styles_put_pairs(&b->text, &p, child);
-        }
-    b->done = true;
-    if (b->text.len > PHI__STYLES_MOST)
-        return phi__openapi_request_refuse(b->r, "Error: '%s' is larger than %u bytes as a form",
-                                           b->r->op->body.argument.at, (unsigned)PHI__STYLES_MOST);
-    return phi__openapi_body_flush(b);
-}
-
 /* ---- multipart ---- */
 
 /* As browsers write names: quotes and line breaks escaped. */
-static void phi__openapi_body_quoted(phi__buf *out, phi_str text) {
+static void phi__body_quoted(phi__buf *out, phi_str text) {
     phi__buf_char(out, '"');
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.at[i];
@@ -777,7 +716,7 @@ static void phi__openapi_body_quoted(phi__buf *out, phi_str text) {
     phi__buf_char(out, '"');
 }
 
-static phi_str phi__openapi_body_filename(const phi_json *value, phi_str otherwise) {
+static phi_str phi__body_filename(const phi_json *value, phi_str otherwise) {
     phi_str name = phi_json_str(phi_json_get(value, "filename"), NULL);
     phi_str path = phi_json_str(phi_json_get(value, "path"), NULL);
     size_t i;
@@ -786,10 +725,10 @@ static phi_str phi__openapi_body_filename(const phi_json *value, phi_str otherwi
     return i < path.len ? phi__str(path.at + i, path.len - i) : otherwise;
 }
 
-static phi_str phi__openapi_body_part_type(const phi__openapi_body *b, const phi_json *value) {
+static phi_str phi__body_part_type(const phi__openapi_body *b, const phi_json *value) {
     phi_str type = phi__str(NULL, 0);
     if (b->property != NULL && !b->property->has_style)
-        type = phi__openapi_body_first_type(b->property->content_type);
+        type = phi__body_first_type(b->property->content_type);
     if (type.len > 0) return type;
     if (b->property != NULL && b->property->file) return PHI__LIT("application/octet-stream");
     return phi_json_is(value, PHI_JSON_OBJECT) || phi_json_is(value, PHI_JSON_ARRAY)
@@ -797,7 +736,7 @@ static phi_str phi__openapi_body_part_type(const phi__openapi_body *b, const phi
                : type;
 }
 
-static phi_status phi__openapi_body_part_headers(phi__openapi_body *b) {
+static phi_status phi__body_part_headers(phi__openapi_body *b) {
     phi_json *child;
     if (b->property == NULL || b->property->headers == NULL) return PHI_OK;
     phi_json_iter it = phi_json_each(b->property->headers);
@@ -812,13 +751,17 @@ static phi_status phi__openapi_body_part_headers(phi__openapi_body *b) {
     return PHI_OK;
 }
 
-static void phi__openapi_body_part_head(phi__openapi_body *b, const phi_json *value, bool file) {
-    phi_str type = phi__openapi_body_part_type(b, value);
+/* A part; PHI_BUSY: its file is to be read. */
+static phi_status phi__body_part(phi__openapi_body *b, const phi_json *value) {
+    const phi__operation_property *property = b->property;
+    bool file = property != NULL && property->file;
+    phi_status status;
+    phi_str type = phi__body_part_type(b, value);
     phi__buf_printf(&b->text, "--%s\r\nContent-Disposition: form-data; name=", b->boundary);
-    phi__openapi_body_quoted(&b->text, b->name);
+    phi__body_quoted(&b->text, b->name);
     if (file) {
         phi__buf_text(&b->text, "; filename=");
-        phi__openapi_body_quoted(&b->text, phi__openapi_body_filename(value, b->name));
+        phi__body_quoted(&b->text, phi__body_filename(value, b->name));
     }
     phi__buf_text(&b->text, "\r\n");
     if (type.len > 0 && phi__fetch_value_fits(type)) {
@@ -826,22 +769,14 @@ static void phi__openapi_body_part_head(phi__openapi_body *b, const phi_json *va
         phi__buf_add_str(&b->text, type);
         phi__buf_text(&b->text, "\r\n");
     }
-    (void)phi__openapi_body_part_headers(b);
+    (void)phi__body_part_headers(b);
     phi__buf_text(&b->text, "\r\n");
-}
-
-/* A part; PHI_BUSY: its file is to be read. */
-static phi_status phi__openapi_body_part(phi__openapi_body *b, const phi_json *value) {
-    const phi__operation_property *property = b->property;
-    bool file = property != NULL && property->file;
-    phi_status status;
-    phi__openapi_body_part_head(b, value, file);
-    if (file && phi__openapi_body_is_path(value)) {
-        status = phi__openapi_body_flush(b);
-        return status == PHI_OK ? phi__openapi_body_file_begin(b, value) : status;
+    if (file && phi__body_is_path(value)) {
+        status = phi__body_flush(b);
+        return status == PHI_OK ? phi__body_file_begin(b, value) : status;
     }
     if (file && property->base64 && phi_json_is(value, PHI_JSON_STRING)) {
-        status = phi__openapi_body_base64(b, b->name, phi_json_str(value, NULL));
+        status = phi__body_base64(b, b->name, phi_json_str(value, NULL));
         if (status != PHI_OK) return status;
     } else
         phi__styles_put_value(&b->text, value, PHI__ESCAPE_NONE);
@@ -850,7 +785,7 @@ static phi_status phi__openapi_body_part(phi__openapi_body *b, const phi_json *v
 }
 
 /* The next value: items of arrays are parts of the same name. */
-static const phi_json *phi__openapi_body_next(phi__openapi_body *b) {
+static const phi_json *phi__body_next(phi__openapi_body *b) {
     const phi_json *value;
     for (;;) {
         value = b->in_items ? phi_json_next(&b->items) : NULL;
@@ -859,7 +794,7 @@ static const phi_json *phi__openapi_body_next(phi__openapi_body *b) {
             value = phi_json_next(&b->members);
             if (value == NULL) return NULL;
             b->name = b->members.key;
-            b->property = phi__openapi_body_property(b, b->name);
+            b->property = phi__body_property(b, b->name);
             if (phi_json_is(value, PHI_JSON_ARRAY)) {
                 b->items = phi_json_each(value);
                 b->in_items = true;
@@ -870,18 +805,7 @@ static const phi_json *phi__openapi_body_next(phi__openapi_body *b) {
     }
 }
 
-static phi_status phi__openapi_body_multipart(phi__openapi_body *b) {
-    const phi_json *value = phi__openapi_body_next(b);
-    if (value != NULL) {
-        phi_status status = phi__openapi_body_part(b, value);
-        return status == PHI_OK ? PHI_BUSY : status;
-    }
-    phi__buf_printf(&b->text, "--%s--\r\n", b->boundary);
-    b->done = true;
-    return phi__openapi_body_flush(b);
-}
-
-static phi_status phi__openapi_body_boundary(phi__openapi_body *b) {
+static phi_status phi__body_boundary(phi__openapi_body *b) {
     phi_str type = b->r->op->body.content_type;
     unsigned char random[16];
     char whole[200];
@@ -890,84 +814,115 @@ static phi_status phi__openapi_body_boundary(phi__openapi_body *b) {
     for (size_t i = 0; i < 12; i++) (void)snprintf(b->boundary + 4 + 2 * i, 3, "%02x", random[i]);
     (void)snprintf(whole, sizeof whole, "%.*s; boundary=%s", (int)phi__min(type.len, 100), type.at,
                    b->boundary);
-    return phi__openapi_body_type(b, phi_str_of(whole));
+    return phi__body_type(b, phi_str_of(whole));
 }
 
-/* ---- the kinds ---- */
-
-static phi_status phi__openapi_body_plain(phi__openapi_body *b) {
-    const phi__operation_body *body = &b->r->op->body;
-    phi_status status = PHI_OK;
-    if (body->kind == PHI__BODY_JSON) {
-        status = phi__json_write(&b->text, b->value, 0);
-    } else if (body->kind == PHI__BODY_TEXT) {
-        phi__styles_put_value(&b->text, b->value, PHI__ESCAPE_NONE);
-    } else if (phi__openapi_body_is_path(b->value)) {
-        b->done = true;
-        return phi__openapi_body_file_begin(b, b->value);
-    } else
-        status = phi__openapi_body_base64(b, body->argument, phi_json_str(b->value, NULL));
-    b->done = true;
-    return status == PHI_OK ? phi__openapi_body_flush(b) : status;
-}
-
-static phi_status phi__openapi_body_expect(phi__openapi_body *b) {
+static phi_status phi__body_expect(phi__openapi_body *b) {
     const phi__operation_body *body = &b->r->op->body;
     bool form = body->kind == PHI__BODY_FORM || body->kind == PHI__BODY_MULTIPART;
     if (!form || phi_json_is(b->value, PHI_JSON_OBJECT)) return PHI_OK;
-    return phi__openapi_request_refuse(b->r, "Error: Expected object in '%s', got %s",
-                                       body->argument.at, phi__json_get_type_name(b->value));
+    return phi__opreq_refuse(b->r, "Error: Expected object in '%s', got %s", body->argument.at,
+                             phi__json_get_type_name(b->value));
 }
 
 /* ---- for the call ---- */
 
-PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request *r, phi_call call) {
+PHI__FN void phi__body_begin(phi__openapi_body *b, phi__openapi_request *r, phi_call call) {
     memset(b, 0, sizeof *b);
     b->r = r;
     b->call = call;
     phi__buf_init(&b->text, r->memory);
 }
 
-static phi_status phi__openapi_body_start(phi__openapi_body *b) {
-    const phi__operation_body *body = &b->r->op->body;
-    b->done = body->kind == PHI__BODY_NONE;
-    if (b->done) return PHI_OK;
-    b->value = phi__openapi_request_argument(b->r, body->argument);
-    /* null is a body of its own where the argument is there */
-    if (b->value == NULL && body->kind == PHI__BODY_JSON)
-        b->value = phi__json_get_n(b->r->arguments, body->argument);
-    b->done = b->value == NULL;
-    if (b->done && body->required)
-        return phi__openapi_request_refuse(b->r, "Error: Missing required request body '%s'",
-                                           body->argument.at);
-    if (b->done) return PHI_OK;
-    phi_status status = phi__openapi_body_expect(b);
-    if (status != PHI_OK) return status;
-    b->members = phi_json_each(b->value);
-    status = body->kind == PHI__BODY_MULTIPART ? phi__openapi_body_boundary(b)
-                                               : phi__openapi_body_type(b, body->content_type);
-    return status == PHI_OK ? PHI_BUSY : status;
-}
-
-PHI__FN phi_status phi__openapi_body_advance(phi__openapi_body *b) {
-    if (phi__openapi_body_in_file(b)) {
-        phi_status status = phi__openapi_body_file_more(b);
+PHI__FN phi_status phi__body_advance(phi__openapi_body *b) {
+    if (phi__body_in_file(b)) {
+        phi_status status = phi__body_file_more(b);
         if (status != PHI_OK || b->done) return status;
         phi__buf_text(&b->text, "\r\n");
         return PHI_BUSY;
     }
     if (b->done) return PHI_OK;
-    if (b->value == NULL) return phi__openapi_body_start(b);
+    if (b->value == NULL) {
+        const phi__operation_body *body = &b->r->op->body;
+        b->done = body->kind == PHI__BODY_NONE;
+        if (b->done) return PHI_OK;
+        b->value = phi__opreq_argument(b->r, body->argument);
+        /* null is a body of its own where the argument is there */
+        if (b->value == NULL && body->kind == PHI__BODY_JSON)
+            b->value = phi__json_get_n(b->r->arguments, body->argument);
+        b->done = b->value == NULL;
+        if (b->done && body->required)
+            return phi__opreq_refuse(b->r, "Error: Missing required request body '%s'",
+                                     body->argument.at);
+        if (b->done) return PHI_OK;
+        phi_status status = phi__body_expect(b);
+        if (status != PHI_OK) return status;
+        b->members = phi_json_each(b->value);
+        status = body->kind == PHI__BODY_MULTIPART ? phi__body_boundary(b)
+                                                   : phi__body_type(b, body->content_type);
+        return status == PHI_OK ? PHI_BUSY : status;
+    }
     switch (b->r->op->body.kind) {
-    case PHI__BODY_FORM: return phi__openapi_body_form(b);
-    case PHI__BODY_MULTIPART: return phi__openapi_body_multipart(b);
-    default: return phi__openapi_body_plain(b);
+    case PHI__BODY_FORM: {
+        phi_json_iter it = phi_json_each(b->value);
+        phi_json *child;
+        while ((child = phi_json_next(&it)) != NULL)
+            if (!phi_json_is(child, PHI_JSON_NULL)) {
+                /* Without a style: arrays as repeated names, objects as JSON text. */
+                phi_str name = it.key;
+                const phi__operation_property *property = phi__body_property(b, name);
+                phi__operation_parameter p = PHI_ZERO;
+                p.place = PHI__OPERATION_QUERY;
+                p.name = name;
+                p.style = PHI__STYLE_FORM;
+                p.explode = true;
+                if (property != NULL && property->has_style) {
+                    p.style = property->style;
+                    p.explode = property->explode;
+                    p.allow_reserved = property->allow_reserved;
+                } else if (phi_json_is(child, PHI_JSON_OBJECT) ||
+                           (property != NULL &&
+                            phi__str_find(property->content_type, 0, "json") != SIZE_MAX))
+                    p.content_type = PHI__LIT("application/json");
+                phi__styles_put_pairs(&b->text, &p, child);
+            }
+        b->done = true;
+        if (b->text.len > PHI__STYLES_MOST)
+            return phi__opreq_refuse(b->r, "Error: '%s' is larger than %u bytes as a form",
+                                     b->r->op->body.argument.at, (unsigned)PHI__STYLES_MOST);
+        return phi__body_flush(b);
+    }
+    case PHI__BODY_MULTIPART: {
+        const phi_json *value = phi__body_next(b);
+        if (value != NULL) {
+            phi_status status = phi__body_part(b, value);
+            return status == PHI_OK ? PHI_BUSY : status;
+        }
+        phi__buf_printf(&b->text, "--%s--\r\n", b->boundary);
+        b->done = true;
+        return phi__body_flush(b);
+    }
+    default: {
+        const phi__operation_body *body = &b->r->op->body;
+        phi_status status = PHI_OK;
+        if (body->kind == PHI__BODY_JSON) {
+            status = phi__json_write(&b->text, b->value, 0);
+        } else if (body->kind == PHI__BODY_TEXT) {
+            phi__styles_put_value(&b->text, b->value, PHI__ESCAPE_NONE);
+        } else if (phi__body_is_path(b->value)) {
+            b->done = true;
+            return phi__body_file_begin(b, b->value);
+        } else
+            status = phi__body_base64(b, body->argument, phi_json_str(b->value, NULL));
+        b->done = true;
+        return status == PHI_OK ? phi__body_flush(b) : status;
+    }
     }
 }
 
-PHI__FN void phi__openapi_body_free(phi__openapi_body *b) {
+PHI__FN void phi__body_free(phi__openapi_body *b) {
     if (b->r == NULL) return;
-    phi__openapi_body_file_close(b);
+    phi__body_file_close(b);
     for (phi__openapi_file *file = b->files; file != NULL; file = file->older)
         phi__free(b->r->memory, file->at, file->len + 1);
     b->files = NULL;

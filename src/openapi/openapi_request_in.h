@@ -35,22 +35,21 @@ typedef struct phi__openapi_request {
     char message[300]; /* of a refusal; terminated */
 } phi__openapi_request;
 
-PHI__FN void phi__openapi_request_init(phi__openapi_request *r, phi_arena *arena,
-                                       phi_memory *memory, const phi__operation *op,
-                                       const phi_json *arguments);
-PHI__FN void phi__openapi_request_free(phi__openapi_request *r); /* twice is harmless */
+PHI__FN void phi__opreq_init(phi__openapi_request *r, phi_arena *arena, phi_memory *memory,
+                             const phi__operation *op, const phi_json *arguments);
+PHI__FN void phi__opreq_free(phi__openapi_request *r); /* twice is harmless */
 
 /* All that the arguments say, but for the body. PHI_BAD_ARG: refused, see message. */
-PHI__FN phi_status phi__openapi_request_build(phi__openapi_request *r);
+PHI__FN phi_status phi__opreq_build(phi__openapi_request *r);
 
 /* Keeps a message for a refusal; returns PHI_BAD_ARG. */
-PHI__FN phi_status phi__openapi_request_refuse(phi__openapi_request *r, const char *format, ...)
+PHI__FN phi_status phi__opreq_refuse(phi__openapi_request *r, const char *format, ...)
     PHI_PRINTF(2, 3);
 
 /* Adds a header; where one of that name is there, that one stays, unless `replaces`. Copied.
    PHI_NO_MEMORY. */
-PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str name, phi_str value,
-                                            bool replaces);
+PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str value,
+                                  bool replaces);
 
 /* The content of a file; a list, newest first. */
 typedef struct phi__openapi_file {
@@ -80,10 +79,10 @@ typedef struct phi__openapi_body {
 #endif
 } phi__openapi_body;
 
-PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request *r, phi_call call);
+PHI__FN void phi__body_begin(phi__openapi_body *b, phi__openapi_request *r, phi_call call);
 
 /* PHI_BUSY; PHI_OK; PHI_BAD_ARG: refused, with the request's message; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__openapi_body_advance(phi__openapi_body *b);
-PHI__FN void phi__openapi_body_free(phi__openapi_body *b); /* zeroed, or twice: harmless */
+PHI__FN phi_status phi__body_advance(phi__openapi_body *b);
+PHI__FN void phi__body_free(phi__openapi_body *b); /* zeroed, or twice: harmless */
 
 #endif

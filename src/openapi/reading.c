@@ -7,13 +7,12 @@
 
 #include <stdio.h>
 
-/* ======== A document that was read: its parts as compact text, and its operations.
+/* ---- a document's parts ---- */
 
-   Parts are the entries of the components that requests need, and the path items, each a JSON text
-   in one buffer; callbacks, examples and extensions are not kept, and responses only where a
-   reference may lead into them. A part is parsed when
-   it is needed, into the arena of the one who asks, and forgotten with it. The text does not change
-   once the document is ready, so that trees may borrow from it. */
+/* Parts are the entries of the components that requests need, and the path items, each a JSON
+   text in one buffer; callbacks, examples and extensions are not kept, responses only if a
+   reference may lead into them. A part is parsed when it is needed. The text does not change once
+   the document is ready, so that trees may borrow from it. */
 
 enum {
     PHI__DOCUMENT_CHAIN = 32, /* references that lead to references */
@@ -62,9 +61,8 @@ PHI__FN phi__document_part *phi__document_find(const phi__document *doc,
 /* A new part without text, its name copied; NULL: no memory. */
 static phi__document_part *phi__document_add(phi__document *doc, phi__document_section section,
                                              phi_str name) {
-    phi__document_part *part;
     if (!phi__map_room(&doc->parts)) return NULL;
-    part = (phi__document_part *)phi__arena_zero(&doc->arena, sizeof *part);
+    phi__document_part *part = (phi__document_part *)phi__arena_zero(&doc->arena, sizeof *part);
     if (part == NULL || !phi__arena_str(&doc->arena, name, &part->name)) return NULL;
     part->section = section;
     phi__map_add(&doc->parts, phi__hash(name, (uint64_t)section), part);
@@ -236,10 +234,10 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
     return node == NULL ? NULL : phi__document_refuse(view, ref, " leads in a circle");
 }
 
-/* ======== The names of tools: "{prefix}__{operation id}" within the rules of every provider.
+/* ---- tool names: "{prefix}__{operation id}" within the rules of every provider ---- */
 
-   A name depends on the document and the prefix alone, not on a filter (match/tool_name_in.h). The
-   hash of a name that is cut or taken is made of method and path. */
+/* A name depends on the document and the prefix alone, not on a filter. The hash of a name that
+   is cut or taken is made of method and path. */
 
 /* The naming of a document's operations, in slices. Zeroed at first. */
 typedef struct phi__naming {
@@ -330,10 +328,7 @@ static void phi__naming_end(phi__naming *n) {
     n->begun = false;
 }
 
-/* ======== Reads a document in slices: bytes, then a tree, then the parts and operations that
-   are kept. The tree and the source live only while it is read.
-
-   begin, advance until it is not PHI_BUSY, end; end at any time. */
+/* ---- reading in slices: bytes, then a tree, then the parts and operations that are kept ---- */
 
 enum {
     PHI__READING_PIECE = 65536, /* bytes of a file that are read at a time */
@@ -583,41 +578,25 @@ static void phi__reading_begin_part(phi__reading *r, phi__reading_walk *walk, ph
     phi__json_write_writer_begin(&walk->writer, &r->doc->text, node, 0);
 }
 
-/* Servers and security of the whole document. */
-static void phi__reading_begin_root(phi__reading *r, phi__reading_walk *walk) {
-    static const char *const kept[] = {"servers", "security"};
-    phi_json *node = phi_json_new_object(&r->tree);
-    for (size_t i = 0; node != NULL && i < PHI__COUNT(kept); i++) {
-        phi_json *value = phi_json_remove(r->root, kept[i]);
-        if (value != NULL && phi_json_set(&r->tree, node, kept[i], value) != PHI_OK) node = NULL;
-    }
-    if (node == NULL)
-        (void)phi__reading_no_memory(r);
-    else
-        phi__reading_begin_part(r, walk, PHI__LIT(""), node);
-}
-
-static size_t phi__reading_write(phi__reading *r, phi__reading_walk *walk, size_t units) {
-    size_t before = r->doc->text.len;
-    phi_status status = phi__json_write_writer_advance(&walk->writer, units);
-    size_t written = r->doc->text.len - before;
-    if (status == PHI_BUSY) return written;
-    phi__json_write_writer_end(&walk->writer);
-    if (status == PHI_NO_MEMORY || r->doc->text.failed)
-        (void)phi__reading_no_memory(r);
-    else if (status != PHI_OK)
-        (void)phi__reading_fail(r, status, "the document is nested too deeply");
-    walk->part->len = r->doc->text.len - walk->part->at;
-    if (!walk->wants_answers && r->status == PHI_BUSY)
-        walk->wants_answers =
-            phi__str_find(phi__str(r->doc->text.at + walk->part->at, walk->part->len), 0,
-                          "/responses/") != SIZE_MAX;
-    walk->part = NULL;
-    return written;
-}
-
 static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_t units) {
-    if (walk->part != NULL) return phi__reading_write(r, walk, units);
+    if (walk->part != NULL) {
+        size_t before = r->doc->text.len;
+        phi_status status = phi__json_write_writer_advance(&walk->writer, units);
+        size_t written = r->doc->text.len - before;
+        if (status == PHI_BUSY) return written;
+        phi__json_write_writer_end(&walk->writer);
+        if (status == PHI_NO_MEMORY || r->doc->text.failed)
+            (void)phi__reading_no_memory(r);
+        else if (status != PHI_OK)
+            (void)phi__reading_fail(r, status, "the document is nested too deeply");
+        walk->part->len = r->doc->text.len - walk->part->at;
+        if (!walk->wants_answers && r->status == PHI_BUSY)
+            walk->wants_answers =
+                phi__str_find(phi__str(r->doc->text.at + walk->part->at, walk->part->len), 0,
+                              "/responses/") != SIZE_MAX;
+        walk->part = NULL;
+        return written;
+    }
     if (walk->section == PHI__SECTION_COUNT) {
         walk->state = PHI__READING_OPERATIONS;
         walk->it = phi_json_each(phi__reading_section(r, PHI__SECTION_PATHS));
@@ -640,7 +619,18 @@ static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_
         return PHI__READING_ENTRY;
     }
     if (walk->section == PHI__SECTION_ROOT) {
-        phi__reading_begin_root(r, walk);
+        /* Servers and security of the whole document. */
+        static const char *const kept[] = {"servers", "security"};
+        phi_json *node = phi_json_new_object(&r->tree);
+        for (size_t i = 0; node != NULL && i < PHI__COUNT(kept); i++) {
+            phi_json *value = phi_json_remove(r->root, kept[i]);
+            if (value != NULL && phi_json_set(&r->tree, node, kept[i], value) != PHI_OK)
+                node = NULL;
+        }
+        if (node == NULL)
+            (void)phi__reading_no_memory(r);
+        else
+            phi__reading_begin_part(r, walk, PHI__LIT(""), node);
         walk->section = PHI__SECTION_COUNT;
         return PHI__READING_ENTRY;
     }
@@ -672,9 +662,8 @@ static phi_str phi__reading_method(const char *name) {
 static bool phi__reading_tags(phi__reading *r, phi__document_operation *op, const phi_json *tags) {
     phi_json_iter it = phi_json_each(phi_json_is(tags, PHI_JSON_ARRAY) ? tags : NULL);
     size_t count = phi__min(it.left, PHI__READING_TAGS);
-    phi_str *list;
     if (count == 0) return true;
-    list = (phi_str *)phi__arena_zero(&r->doc->arena, count * sizeof *list);
+    phi_str *list = (phi_str *)phi__arena_zero(&r->doc->arena, count * sizeof *list);
     if (list == NULL) return false;
     op->tags = list;
     while (op->tag_count < count && phi_json_next(&it) != NULL)
@@ -755,24 +744,6 @@ static bool phi__reading_item(phi__reading *r, phi_str key, const phi_json *item
     return fine;
 }
 
-static size_t phi__reading_operations(phi__reading *r, phi__reading_walk *walk) {
-    if (phi_json_next(&walk->it) == NULL) {
-        walk->state = PHI__READING_NAMES;
-        return 0;
-    }
-    if (!phi__reading_item(r, walk->it.key, walk->it.at)) (void)phi__reading_no_memory(r);
-    return PHI__READING_ENTRY * 8;
-}
-
-static size_t phi__reading_names(phi__reading *r, phi__reading_walk *walk, size_t units) {
-    size_t count = units / PHI__READING_NAMED + 1;
-    phi_status status =
-        phi__naming_advance(&walk->naming, r->doc, r->prefix, r->skip_unnamed, count);
-    if (status == PHI_NO_MEMORY) (void)phi__reading_no_memory(r);
-    if (status != PHI_BUSY) walk->state = PHI__READING_DONE;
-    return units;
-}
-
 /* ---- public to the room ---- */
 
 static size_t phi__reading_more(phi__reading *r, phi__reading_walk *walk, size_t units) {
@@ -782,8 +753,22 @@ static size_t phi__reading_more(phi__reading *r, phi__reading_walk *walk, size_t
     case PHI__READING_SOURCE: return phi__reading_source(r, walk);
     case PHI__READING_PARSE: return phi__reading_parse(r, walk, units);
     case PHI__READING_PARTS: return phi__reading_parts(r, walk, units);
-    case PHI__READING_OPERATIONS: return phi__reading_operations(r, walk);
-    case PHI__READING_NAMES: return phi__reading_names(r, walk, units);
+    case PHI__READING_OPERATIONS: {
+        if (phi_json_next(&walk->it) == NULL) {
+            walk->state = PHI__READING_NAMES;
+            return 0;
+        }
+        if (!phi__reading_item(r, walk->it.key, walk->it.at)) (void)phi__reading_no_memory(r);
+        return PHI__READING_ENTRY * 8;
+    }
+    case PHI__READING_NAMES: {
+        size_t count = units / PHI__READING_NAMED + 1;
+        phi_status status =
+            phi__naming_advance(&walk->naming, r->doc, r->prefix, r->skip_unnamed, count);
+        if (status == PHI_NO_MEMORY) (void)phi__reading_no_memory(r);
+        if (status != PHI_BUSY) walk->state = PHI__READING_DONE;
+        return units;
+    }
     case PHI__READING_DONE:
     default:
         exact = phi__realloc(text->memory, text->at, text->cap, text->len);

@@ -6,27 +6,26 @@
 
 #include <stdio.h>
 
-/* ======== Takes definitions away that none of the others needs, until circles are left; cuts
-   the references to the first definition of those, and continues. */
+/* ---- circles of definitions: the references to the first of each are cut ---- */
 
 /* Nodes with needed[i] references to them; the queue holds those with none. */
 typedef struct phi__circles {
-    phi__tool_schema_edge *edges;
+    phi__tschema_edge *edges;
     size_t count, nodes, first, last; /* first, last: of the queue */
     size_t *needed, *queue;
 } phi__circles;
 
 /* A reference; the list grows. False: no memory. */
-static bool phi__circles_add(phi_memory *memory, phi__tool_schema_edge **edges, size_t *count,
+static bool phi__circles_add(phi_memory *memory, phi__tschema_edge **edges, size_t *count,
                              size_t *cap, size_t from, size_t to) {
     if (*count > 0 && (*edges)[*count - 1].from == from && (*edges)[*count - 1].to == to)
         return true;
     if (*count == *cap) {
         void *grown = phi__grow(memory, *edges, cap, *count + 1, sizeof **edges);
         if (grown == NULL) return false;
-        *edges = (phi__tool_schema_edge *)grown;
+        *edges = (phi__tschema_edge *)grown;
     }
-    phi__tool_schema_edge *edge = &(*edges)[(*count)++];
+    phi__tschema_edge *edge = &(*edges)[(*count)++];
     edge->from = from;
     edge->to = to;
     edge->cut = false;
@@ -37,7 +36,7 @@ static void phi__circles_drain(phi__circles *c) {
     while (c->first < c->last) {
         size_t node = c->queue[c->first++];
         for (size_t i = 0; i < c->count; i++) {
-            phi__tool_schema_edge *edge = &c->edges[i];
+            phi__tschema_edge *edge = &c->edges[i];
             if (edge->from != node || edge->cut) continue;
             if (--c->needed[edge->to] == 0) c->queue[c->last++] = edge->to;
         }
@@ -54,7 +53,7 @@ static void phi__circles_open(phi__circles *c, size_t node) {
 
 /* Marks references so that no circle is left among `nodes` definitions; *any: there was one.
    False: no memory. */
-static bool phi__circles_cut(phi_memory *memory, phi__tool_schema_edge *edges, size_t count,
+static bool phi__circles_cut(phi_memory *memory, phi__tschema_edge *edges, size_t count,
                              size_t nodes, bool *any) {
     size_t bytes = phi__mul(nodes, 2 * sizeof(size_t));
     phi__circles c = PHI_ZERO;
@@ -78,13 +77,13 @@ static bool phi__circles_cut(phi_memory *memory, phi__tool_schema_edge *edges, s
     return true;
 }
 
-/* ======== Writes schemas of a document as the JSON Schema of a tool.
+/* ---- schemas of a document as the JSON Schema of a tool ---- */
 
-   References become "$defs", nearest first, until max_schema_bytes are written; those behind are
-   left open, with a description. Keywords that phi's check of arguments does not know move into the
-   description; malformed ones, and properties that are only read, are left out. A schema
-   that contains itself without an optional property between, which some providers refuse, is left
-   open where it closes the circle. */
+/* References become "$defs", nearest first, until max_schema_bytes are written; those after that
+   are left open, with a description. Keywords that phi's check of arguments does not know move into
+   the description; malformed ones, and properties that are only read, are left out. A schema that
+   contains itself without an optional property between, which some providers refuse, is left open
+   at the end of the circle. */
 
 enum {
     PHI__TOOL_SCHEMA_DEPTH = 64,     /* nested schemas; deeper ones are left open */
@@ -96,8 +95,7 @@ enum {
     PHI__TOOL_SCHEMA_NAME = 48       /* bytes of a definition's name, without its number */
 };
 
-PHI__FN void phi__tool_schema_init(phi__tool_schema *s, phi__document_view *view,
-                                   size_t most_bytes) {
+PHI__FN void phi__tschema_init(phi__tool_schema *s, phi__document_view *view, size_t most_bytes) {
     memset(s, 0, sizeof *s);
     s->view = view;
     s->most_bytes = most_bytes;
@@ -105,7 +103,7 @@ PHI__FN void phi__tool_schema_init(phi__tool_schema *s, phi__document_view *view
     phi__buf_init(&s->words, view->doc->memory);
 }
 
-PHI__FN void phi__tool_schema_free(phi__tool_schema *s) {
+PHI__FN void phi__tschema_free(phi__tool_schema *s) {
     phi_memory *memory = s->view->doc->memory;
     phi__buf_free(&s->out);
     phi__buf_free(&s->words);
@@ -116,11 +114,9 @@ PHI__FN void phi__tool_schema_free(phi__tool_schema *s) {
     s->def_cap = s->edge_cap = 0;
 }
 
-static void phi__tool_schema_no_memory(phi__tool_schema *s) {
-    s->failed = s->view->no_memory = true;
-}
+static void phi__tschema_no_memory(phi__tool_schema *s) { s->failed = s->view->no_memory = true; }
 
-static bool phi__tool_schema_spend(phi__tool_schema *s, size_t work) {
+static bool phi__tschema_spend(phi__tool_schema *s, size_t work) {
     if (s->failed) return false;
     if (work <= PHI__TOOL_SCHEMA_WORK && s->work <= PHI__TOOL_SCHEMA_WORK - work) {
         s->work += (uint32_t)work;
@@ -131,11 +127,11 @@ static bool phi__tool_schema_spend(phi__tool_schema *s, size_t work) {
     return false;
 }
 
-PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most) {
+PHI__FN phi_str phi__tschema_cut(phi_str text, size_t most) {
     return phi__str(text.at, phi__utf8_cut(text, most));
 }
 
-PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema) {
+PHI__FN phi_json_type phi__tschema_type(const phi_json *schema) {
     static const char *const names[] = {"null", "boolean", "number", "string", "array", "object"};
     const phi_json *type = phi_json_get(schema, "type");
     phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
@@ -153,9 +149,9 @@ PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema) {
                                                                             : PHI_JSON_NONE;
 }
 
-PHI__FN bool phi__tool_schema_is_file(const phi_json *schema) {
+PHI__FN bool phi__tschema_is_file(const phi_json *schema) {
     phi_str format = phi__json_text_of(phi_json_get(schema, "format"));
-    if (phi__tool_schema_type(schema) != PHI_JSON_STRING) return false;
+    if (phi__tschema_type(schema) != PHI_JSON_STRING) return false;
     return phi__str_is(format, "binary") || phi__str_is(format, "byte") ||
            phi_json_is(phi_json_get(schema, "contentMediaType"), PHI_JSON_STRING) ||
            phi_json_is(phi_json_get(schema, "contentEncoding"), PHI_JSON_STRING);
@@ -163,12 +159,12 @@ PHI__FN bool phi__tool_schema_is_file(const phi_json *schema) {
 
 /* ---- descriptions ---- */
 
-static void phi__tool_schema_say(phi__tool_schema *s, phi_str words) {
+static void phi__tschema_say(phi__tool_schema *s, phi_str words) {
     if (s->words.len > 0 && words.len > 0) phi__buf_char(&s->words, ' ');
     phi__buf_add_str(&s->words, words);
 }
 
-static void phi__tool_schema_say_more(phi__tool_schema *s, const phi_json *schema) {
+static void phi__tschema_say_more(phi__tool_schema *s, const phi_json *schema) {
     phi_json_iter it = phi_json_each(schema);
     phi_str name =
         phi__json_text_of(phi_json_get(phi_json_get(schema, "discriminator"), "propertyName"));
@@ -176,7 +172,7 @@ static void phi__tool_schema_say_more(phi__tool_schema *s, const phi_json *schem
         if (phi__keywords_of(it.key, it.at) == PHI__KEYWORD_NOTE) {
             phi_str key = it.key;
             const phi_json *value = it.at;
-            phi__tool_schema_say(s, PHI__LIT("("));
+            phi__tschema_say(s, PHI__LIT("("));
             phi__buf_add_str(&s->words, key);
             phi__buf_text(&s->words, ": ");
             size_t from = s->words.len;
@@ -193,48 +189,48 @@ static void phi__tool_schema_say_more(phi__tool_schema *s, const phi_json *schem
             phi__buf_char(&s->words, ')');
         }
     if (name.len > 0) {
-        phi__tool_schema_say(s, PHI__LIT("(its variant is named by the property "));
-        phi__buf_add_str(&s->words, phi__tool_schema_cut(name, PHI__TOOL_SCHEMA_NOTE));
+        phi__tschema_say(s, PHI__LIT("(its variant is named by the property "));
+        phi__buf_add_str(&s->words, phi__tschema_cut(name, PHI__TOOL_SCHEMA_NOTE));
         phi__buf_char(&s->words, ')');
     }
     if (phi_json_bool(phi_json_get(schema, "deprecated"), false))
-        phi__tool_schema_say(s, PHI__LIT("(deprecated)"));
+        phi__tschema_say(s, PHI__LIT("(deprecated)"));
 }
 
-static void phi__tool_schema_put_words(phi__tool_schema *s) {
-    if (s->words.failed) phi__tool_schema_no_memory(s);
+static void phi__tschema_put_words(phi__tool_schema *s) {
+    if (s->words.failed) phi__tschema_no_memory(s);
     if (s->words.len == 0) return;
     phi__json_write_key(&s->out, PHI__LIT("description"));
     phi__json_write_str(&s->out, phi__buf_str(&s->words));
 }
 
-/* Begins the description; the caller may say more before phi__tool_schema_put_words. */
-static void phi__tool_schema_describe(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+/* Begins the description; the caller may say more before phi__tschema_put_words. */
+static void phi__tschema_describe(phi__tool_schema *s, const phi_json *schema, phi_str note) {
     if (note.len == 0) note = phi__json_text_of(phi_json_get(schema, "description"));
     phi__buf_clear(&s->words);
-    phi__tool_schema_say(s, phi__tool_schema_cut(note, PHI__TOOL_SCHEMA_WORDS));
+    phi__tschema_say(s, phi__tschema_cut(note, PHI__TOOL_SCHEMA_WORDS));
     if (note.len > PHI__TOOL_SCHEMA_WORDS) phi__buf_text(&s->words, "...");
 }
 
 /* A schema that allows everything of its type. */
-static void phi__tool_schema_put_open(phi__tool_schema *s, const phi_json *schema, phi_str note,
-                                      const char *why) {
+static void phi__tschema_put_open(phi__tool_schema *s, const phi_json *schema, phi_str note,
+                                  const char *why) {
     phi_str type = phi__json_text_of(phi_json_get(schema, "type"));
-    phi__tool_schema_describe(s, schema, note);
-    if (why != NULL) phi__tool_schema_say(s, phi_str_of(why));
+    phi__tschema_describe(s, schema, note);
+    if (why != NULL) phi__tschema_say(s, phi_str_of(why));
     phi__buf_char(&s->out, '{');
     if (phi__keywords_is_type(type) && !phi_json_bool(phi_json_get(schema, "nullable"), false)) {
         phi__json_write_key(&s->out, PHI__LIT("type"));
         phi__json_write_str(&s->out, type);
         if (phi__str_is(type, "array")) phi__buf_text(&s->out, ",\"items\":{}");
     }
-    phi__tool_schema_put_words(s);
+    phi__tschema_put_words(s);
     phi__buf_char(&s->out, '}');
 }
 
 /* ---- references ---- */
 
-static phi__tool_schema_def *phi__tool_schema_named(const phi__tool_schema *s, phi_str name) {
+static phi__tschema_def *phi__tschema_named(const phi__tool_schema *s, phi_str name) {
     for (size_t i = 0; i < s->def_count; i++)
         if (phi_str_equal(s->defs[i].name, name)) return &s->defs[i];
     return NULL;
@@ -242,7 +238,7 @@ static phi__tool_schema_def *phi__tool_schema_named(const phi__tool_schema *s, p
 
 /* The last step of a reference, of letters that need no escape, and a number where it is taken.
    The first of a name counts: a document may have thousands of the same. False: no memory. */
-static bool phi__tool_schema_name(phi__tool_schema *s, phi_str ref, phi_str *out) {
+static bool phi__tschema_name(phi__tool_schema *s, phi_str ref, phi_str *out) {
     char name[PHI__TOOL_SCHEMA_NAME + 16];
     size_t at = ref.len, len = 0;
     while (at > 0 && ref.at[at - 1] != '/') at--;
@@ -253,27 +249,27 @@ static bool phi__tool_schema_name(phi__tool_schema *s, phi_str ref, phi_str *out
         name[len++] = plain ? c : '_';
     }
     size_t base = len;
-    phi__tool_schema_def *first = phi__tool_schema_named(s, phi__str(name, len));
+    phi__tschema_def *first = phi__tschema_named(s, phi__str(name, len));
     while (first != NULL) {
         len = base + (size_t)snprintf(name + base, 16, "_%u", ++first->same + 1);
-        if (phi__tool_schema_named(s, phi__str(name, len)) == NULL) break;
-        if (!phi__tool_schema_spend(s, s->def_count)) return true; /* it has failed */
+        if (phi__tschema_named(s, phi__str(name, len)) == NULL) break;
+        if (!phi__tschema_spend(s, s->def_count)) return true; /* it has failed */
     }
     return phi__arena_str(s->view->arena, phi__str(name, len), out);
 }
 
-static size_t phi__tool_schema_add_def(phi__tool_schema *s, const phi_json *node, phi_str ref) {
+static size_t phi__tschema_add_def(phi__tool_schema *s, const phi_json *node, phi_str ref) {
     if (s->def_count == s->def_cap) {
         void *grown = phi__grow(s->view->doc->memory, s->defs, &s->def_cap, s->def_count + 1,
                                 sizeof *s->defs);
         if (grown == NULL) {
-            phi__tool_schema_no_memory(s);
+            phi__tschema_no_memory(s);
             return 0;
         }
-        s->defs = (phi__tool_schema_def *)grown;
+        s->defs = (phi__tschema_def *)grown;
     }
-    phi__tool_schema_def *def = &s->defs[s->def_count];
-    if (!phi__tool_schema_name(s, ref, &def->name)) phi__tool_schema_no_memory(s);
+    phi__tschema_def *def = &s->defs[s->def_count];
+    if (!phi__tschema_name(s, ref, &def->name)) phi__tschema_no_memory(s);
     if (s->failed) return 0;
     def->node = node;
     def->same = 0;
@@ -281,23 +277,23 @@ static size_t phi__tool_schema_add_def(phi__tool_schema *s, const phi_json *node
 }
 
 /* The definition of a reference; 0: failed. */
-static size_t phi__tool_schema_def_of(phi__tool_schema *s, phi_str ref) {
+static size_t phi__tschema_def_of(phi__tool_schema *s, phi_str ref) {
     const phi_json *node = phi__document_target(s->view, ref);
     if (node == NULL) {
         s->failed = true;
         return 0;
     }
-    if (!phi__tool_schema_spend(s, s->def_count)) return 0;
+    if (!phi__tschema_spend(s, s->def_count)) return 0;
     for (size_t i = 0; i < s->def_count; i++)
         if (s->defs[i].node == node) return i + 1;
-    return phi__tool_schema_add_def(s, node, ref);
+    return phi__tschema_add_def(s, node, ref);
 }
 
 /* True: this reference closes a circle, and is left open. */
-static bool phi__tool_schema_closes(phi__tool_schema *s, size_t to) {
+static bool phi__tschema_closes(phi__tool_schema *s, size_t to) {
     if (s->optional || to == 0) return false;
     if (s->second) {
-        const phi__tool_schema_edge *edges = s->edges;
+        const phi__tschema_edge *edges = s->edges;
         size_t count = s->edge_count;
         size_t from = s->from;
         for (size_t i = 0; i < count; i++)
@@ -306,39 +302,39 @@ static bool phi__tool_schema_closes(phi__tool_schema *s, size_t to) {
     }
     if (!phi__circles_add(s->view->doc->memory, &s->edges, &s->edge_count, &s->edge_cap, s->from,
                           to))
-        phi__tool_schema_no_memory(s);
+        phi__tschema_no_memory(s);
     return false;
 }
 
 /* {"$ref": ...} alone, or the members of a schema that describes itself. */
-static void phi__tool_schema_put_ref(phi__tool_schema *s, phi_str ref) {
-    size_t def = phi__tool_schema_def_of(s, ref);
+static void phi__tschema_put_ref(phi__tool_schema *s, phi_str ref) {
+    size_t def = phi__tschema_def_of(s, ref);
     if (s->failed) return;
-    if (phi__tool_schema_closes(s, def)) {
-        phi__tool_schema_say(s, PHI__LIT("(again "));
+    if (phi__tschema_closes(s, def)) {
+        phi__tschema_say(s, PHI__LIT("(again "));
         phi__buf_add_str(&s->words, s->defs[def - 1].name);
         phi__buf_text(&s->words, ", in which this is)");
-        phi__tool_schema_put_words(s);
+        phi__tschema_put_words(s);
         return;
     }
-    phi__tool_schema_put_words(s);
+    phi__tschema_put_words(s);
     phi__json_write_key(&s->out, PHI__LIT("$ref"));
     phi__buf_text(&s->out, "\"#/$defs/");
     phi__buf_add_str(&s->out, s->defs[def - 1].name);
     phi__buf_char(&s->out, '"');
 }
 
-static void phi__tool_schema_put_lone_ref(phi__tool_schema *s, phi_str ref) {
+static void phi__tschema_put_lone_ref(phi__tool_schema *s, phi_str ref) {
     phi__json_write_comma(&s->out);
     phi__buf_char(&s->out, '{');
     phi__buf_clear(&s->words);
-    phi__tool_schema_put_ref(s, ref);
+    phi__tschema_put_ref(s, ref);
     phi__buf_char(&s->out, '}');
 }
 
 /* ---- keywords ---- */
 
-static void phi__tool_schema_put_type(phi__tool_schema *s, const phi_json *schema) {
+static void phi__tschema_put_type(phi__tool_schema *s, const phi_json *schema) {
     const phi_json *type = phi_json_get(schema, "type");
     bool nullable = phi_json_bool(phi_json_get(schema, "nullable"), false), any = false;
     phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
@@ -361,31 +357,14 @@ static void phi__tool_schema_put_type(phi__tool_schema *s, const phi_json *schem
     if (!any && !s->out.failed) s->out.len = before;
 }
 
-static void phi__tool_schema_put_number(phi__tool_schema *s, const char *key,
-                                        const phi_json *value) {
+static void phi__tschema_put_number(phi__tool_schema *s, const char *key, const phi_json *value) {
     if (!phi_json_is(value, PHI_JSON_NUMBER)) return;
     phi__json_write_key(&s->out, phi_str_of(key));
     (void)phi__json_write(&s->out, value, 0);
 }
 
-/* In version 3.0 exclusiveMinimum is true or false, beside minimum. */
-static void phi__tool_schema_put_range(phi__tool_schema *s, const phi_json *schema) {
-    static const char *const keys[2][2] = {{"minimum", "exclusiveMinimum"},
-                                           {"maximum", "exclusiveMaximum"}};
-    for (size_t i = 0; i < 2; i++) {
-        const phi_json *bound = phi_json_get(schema, keys[i][0]);
-        const phi_json *beyond = phi_json_get(schema, keys[i][1]);
-        if (phi_json_bool(beyond, false)) {
-            phi__tool_schema_put_number(s, keys[i][1], bound);
-            continue;
-        }
-        phi__tool_schema_put_number(s, keys[i][0], bound);
-        phi__tool_schema_put_number(s, keys[i][1], beyond);
-    }
-}
-
-static void phi__tool_schema_put_copy(phi__tool_schema *s, phi_str key, const phi_json *value,
-                                      size_t most) {
+static void phi__tschema_put_copy(phi__tool_schema *s, phi_str key, const phi_json *value,
+                                  size_t most) {
     size_t before = s->out.len;
     phi__json_write_key(&s->out, key);
     (void)phi__json_write(&s->out, value, 0);
@@ -394,7 +373,7 @@ static void phi__tool_schema_put_copy(phi__tool_schema *s, phi_str key, const ph
 
 /* ---- objects ---- */
 
-static bool phi__tool_schema_read_only(phi__tool_schema *s, const phi_json *schema) {
+static bool phi__tschema_read_only(phi__tool_schema *s, const phi_json *schema) {
     const phi_json *ref = phi_json_get(schema, "$ref");
     if (phi_json_bool(phi_json_get(schema, "readOnly"), false)) return true;
     if (!phi_json_is(ref, PHI_JSON_STRING)) return false;
@@ -403,34 +382,17 @@ static bool phi__tool_schema_read_only(phi__tool_schema *s, const phi_json *sche
     return phi_json_bool(phi_json_get(schema, "readOnly"), false);
 }
 
-static bool phi__tool_schema_requires(phi__tool_schema *s, const phi_json *schema, phi_str name) {
+static bool phi__tschema_requires(phi__tool_schema *s, const phi_json *schema, phi_str name) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
     if (!phi_json_is(phi_json_get(schema, "required"), PHI_JSON_ARRAY)) return false;
-    if (!phi__tool_schema_spend(s, it.left)) return false;
+    if (!phi__tschema_spend(s, it.left)) return false;
     while (phi_json_next(&it) != NULL)
         if (phi_str_equal(phi__json_text_of(it.at), name)) return true;
     return false;
 }
 
-static void phi__tool_schema_put_properties(phi__tool_schema *s, const phi_json *schema,
-                                            const phi_json *properties) {
-    phi_json_iter it = phi_json_each(properties);
-    bool was = s->optional;
-    phi__json_write_key(&s->out, PHI__LIT("properties"));
-    phi__buf_char(&s->out, '{');
-    while (!s->failed && phi_json_next(&it) != NULL) {
-        if (phi__tool_schema_read_only(s, it.at)) continue;
-        if (s->out.len / 2 > s->most_bytes) break;
-        phi__json_write_key(&s->out, it.key);
-        s->optional = was || !phi__tool_schema_requires(s, schema, it.key);
-        phi__tool_schema_put(s, it.at, phi__str(NULL, 0));
-        s->optional = was;
-    }
-    phi__buf_char(&s->out, '}');
-}
-
-static void phi__tool_schema_put_required(phi__tool_schema *s, const phi_json *schema,
-                                          const phi_json *names) {
+static void phi__tschema_put_required(phi__tool_schema *s, const phi_json *schema,
+                                      const phi_json *names) {
     const phi_json *properties = phi_json_get(schema, "properties");
     phi_json_iter it = phi_json_each(names);
     size_t before = s->out.len;
@@ -439,8 +401,8 @@ static void phi__tool_schema_put_required(phi__tool_schema *s, const phi_json *s
     phi__buf_char(&s->out, '[');
     while (!s->failed && phi_json_next(&it) != NULL) {
         if (!phi_json_is(it.at, PHI_JSON_STRING)) continue;
-        if (!phi__tool_schema_spend(s, 1 + phi_json_count(properties))) return;
-        if (phi__tool_schema_read_only(s, phi__json_get_n(properties, phi__json_text_of(it.at))))
+        if (!phi__tschema_spend(s, 1 + phi_json_count(properties))) return;
+        if (phi__tschema_read_only(s, phi__json_get_n(properties, phi__json_text_of(it.at))))
             continue;
         phi__json_write_comma(&s->out);
         phi__json_write_str(&s->out, phi__json_text_of(it.at));
@@ -450,44 +412,38 @@ static void phi__tool_schema_put_required(phi__tool_schema *s, const phi_json *s
     if (!any && !s->out.failed) s->out.len = before;
 }
 
-/* ---- choices ---- */
-
-/* The values of the discriminator that stand for this reference. */
-static void phi__tool_schema_put_values(phi__tool_schema *s, const phi_json *discriminator,
-                                        phi_str ref) {
-    phi_json_iter it = phi_json_each(phi_json_get(discriminator, "mapping"));
-    phi_str last = ref;
-    bool any = false;
-    if (!phi__tool_schema_spend(s, it.left)) return;
-    for (size_t i = 0; i < ref.len; i++)
-        if (ref.at[i] == '/') last = phi__str(ref.at + i + 1, ref.len - i - 1);
-    while (phi_json_next(&it) != NULL) {
-        phi_str to = phi__json_text_of(it.at);
-        if (!phi_str_equal(to, ref) && !phi_str_equal(to, last)) continue;
-        phi__json_write_comma(&s->out);
-        phi__json_write_str(&s->out, it.key);
-        any = true;
-    }
-    if (!any) phi__json_write_str(&s->out, last);
-}
-
 /* {"allOf": [variant, the discriminator has its value]} */
-static void phi__tool_schema_put_variant(phi__tool_schema *s, const phi_json *discriminator,
-                                         phi_str ref) {
+static void phi__tschema_put_variant(phi__tool_schema *s, const phi_json *discriminator,
+                                     phi_str ref) {
     phi_str name = phi__json_text_of(phi_json_get(discriminator, "propertyName"));
     phi__buf_text(&s->out, "{\"allOf\":[");
-    phi__tool_schema_put_lone_ref(s, ref);
+    phi__tschema_put_lone_ref(s, ref);
     phi__buf_text(&s->out, ",{\"type\":\"object\",\"properties\":{");
     phi__json_write_key(&s->out, name);
     phi__buf_text(&s->out, "{\"enum\":[");
-    phi__tool_schema_put_values(s, discriminator, ref);
+    /* The values of the discriminator that stand for this reference. */
+    phi_json_iter it = phi_json_each(phi_json_get(discriminator, "mapping"));
+    phi_str last = ref;
+    bool any = false;
+    if (phi__tschema_spend(s, it.left)) {
+        for (size_t i = 0; i < ref.len; i++)
+            if (ref.at[i] == '/') last = phi__str(ref.at + i + 1, ref.len - i - 1);
+        while (phi_json_next(&it) != NULL) {
+            phi_str to = phi__json_text_of(it.at);
+            if (!phi_str_equal(to, ref) && !phi_str_equal(to, last)) continue;
+            phi__json_write_comma(&s->out);
+            phi__json_write_str(&s->out, it.key);
+            any = true;
+        }
+        if (!any) phi__json_write_str(&s->out, last);
+    }
     phi__buf_text(&s->out, "]}},\"required\":[");
     phi__json_write_str(&s->out, name);
     phi__buf_text(&s->out, "]}]}");
 }
 
-static void phi__tool_schema_put_choices(phi__tool_schema *s, const phi_json *schema, phi_str key,
-                                         const phi_json *list) {
+static void phi__tschema_put_choices(phi__tool_schema *s, const phi_json *schema, phi_str key,
+                                     const phi_json *list) {
     const phi_json *discriminator = phi_json_get(schema, "discriminator");
     phi_json_iter it = phi_json_each(list);
     bool tells = phi_json_is(phi_json_get(discriminator, "propertyName"), PHI_JSON_STRING) &&
@@ -503,32 +459,44 @@ static void phi__tool_schema_put_choices(phi__tool_schema *s, const phi_json *sc
         }
         phi__json_write_comma(&s->out);
         if (tells && phi_json_is(ref, PHI_JSON_STRING))
-            phi__tool_schema_put_variant(s, discriminator, phi__json_text_of(ref));
+            phi__tschema_put_variant(s, discriminator, phi__json_text_of(ref));
         else
-            phi__tool_schema_put(s, it.at, phi__str(NULL, 0));
+            phi__tschema_put(s, it.at, phi__str(NULL, 0));
     }
     phi__buf_char(&s->out, ']');
 }
 
 /* ---- one schema ---- */
 
-static void phi__tool_schema_put_member(phi__tool_schema *s, const phi_json *schema, phi_str key,
-                                        const phi_json *value) {
+static void phi__tschema_put_member(phi__tool_schema *s, const phi_json *schema, phi_str key,
+                                    const phi_json *value) {
     switch (phi__keywords_of(key, value)) {
-    case PHI__KEYWORD_COPY: phi__tool_schema_put_copy(s, key, value, PHI__TOOL_SCHEMA_LIST); break;
-    case PHI__KEYWORD_SHORT:
-        phi__tool_schema_put_copy(s, key, value, PHI__TOOL_SCHEMA_SHORT);
-        break;
+    case PHI__KEYWORD_COPY: phi__tschema_put_copy(s, key, value, PHI__TOOL_SCHEMA_LIST); break;
+    case PHI__KEYWORD_SHORT: phi__tschema_put_copy(s, key, value, PHI__TOOL_SCHEMA_SHORT); break;
     case PHI__KEYWORD_SUB:
         phi__json_write_key(&s->out, key);
         if (phi_json_is(value, PHI_JSON_BOOL) && phi__str_is(key, "additionalProperties"))
             phi__json_write_bool(&s->out, phi_json_bool(value, true));
         else
-            phi__tool_schema_put(s, value, phi__str(NULL, 0));
+            phi__tschema_put(s, value, phi__str(NULL, 0));
         break;
-    case PHI__KEYWORD_SUBS: phi__tool_schema_put_properties(s, schema, value); break;
-    case PHI__KEYWORD_CHOICES: phi__tool_schema_put_choices(s, schema, key, value); break;
-    case PHI__KEYWORD_NAMES: phi__tool_schema_put_required(s, schema, value); break;
+    case PHI__KEYWORD_SUBS: {
+        phi_json_iter it = phi_json_each(value);
+        bool was = s->optional;
+        phi__json_write_key(&s->out, PHI__LIT("properties"));
+        phi__buf_char(&s->out, '{');
+        while (!s->failed && phi_json_next(&it) != NULL) {
+            if (phi__tschema_read_only(s, it.at)) continue;
+            if (s->out.len / 2 > s->most_bytes) break;
+            phi__json_write_key(&s->out, it.key);
+            s->optional = was || !phi__tschema_requires(s, schema, it.key);
+            phi__tschema_put(s, it.at, phi__str(NULL, 0));
+            s->optional = was;
+        }
+        phi__buf_char(&s->out, '}');
+    } break;
+    case PHI__KEYWORD_CHOICES: phi__tschema_put_choices(s, schema, key, value); break;
+    case PHI__KEYWORD_NAMES: phi__tschema_put_required(s, schema, value); break;
     case PHI__KEYWORD_DROP:
     case PHI__KEYWORD_NOTE:
     default: break;
@@ -537,7 +505,7 @@ static void phi__tool_schema_put_member(phi__tool_schema *s, const phi_json *sch
 
 /* In version 3.1 a reference may have schema keywords beside it; it then joins allOf, for some
    providers take nothing beside "$ref". */
-static bool phi__tool_schema_joins(const phi__tool_schema *s, const phi_json *schema) {
+static bool phi__tschema_joins(const phi__tool_schema *s, const phi_json *schema) {
     phi_json_iter it = phi_json_each(schema);
     if (!s->view->doc->is_31) return false;
     while (phi_json_next(&it) != NULL) {
@@ -548,37 +516,49 @@ static bool phi__tool_schema_joins(const phi__tool_schema *s, const phi_json *sc
     return false;
 }
 
-static void phi__tool_schema_put_joined(phi__tool_schema *s, const phi_json *schema, phi_str ref) {
+static void phi__tschema_put_joined(phi__tool_schema *s, const phi_json *schema, phi_str ref) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
     phi__json_write_key(&s->out, PHI__LIT("allOf"));
     phi__buf_char(&s->out, '[');
-    phi__tool_schema_put_lone_ref(s, ref);
+    phi__tschema_put_lone_ref(s, ref);
     while (!s->failed && s->out.len / 2 <= s->most_bytes && phi_json_next(&it) != NULL) {
         phi__json_write_comma(&s->out);
-        phi__tool_schema_put(s, it.at, phi__str(NULL, 0));
+        phi__tschema_put(s, it.at, phi__str(NULL, 0));
     }
     phi__buf_char(&s->out, ']');
 }
 
-static void phi__tool_schema_put_object(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+static void phi__tschema_put_object(phi__tool_schema *s, const phi_json *schema, phi_str note) {
     const phi_json *ref = phi_json_get(schema, "$ref"), *example = phi_json_get(schema, "example");
     phi_json_iter it = phi_json_each(schema);
     bool is_ref = phi_json_is(ref, PHI_JSON_STRING);
-    bool alone = is_ref && !phi__tool_schema_joins(s, schema);
+    bool alone = is_ref && !phi__tschema_joins(s, schema);
     phi__buf_char(&s->out, '{');
-    phi__tool_schema_describe(s, schema, note);
+    phi__tschema_describe(s, schema, note);
     if (alone) {
-        phi__tool_schema_put_ref(s, phi__json_text_of(ref));
+        phi__tschema_put_ref(s, phi__json_text_of(ref));
         phi__buf_char(&s->out, '}');
         return;
     }
-    phi__tool_schema_say_more(s, schema);
-    phi__tool_schema_put_words(s);
-    phi__tool_schema_put_type(s, schema);
-    phi__tool_schema_put_range(s, schema);
+    phi__tschema_say_more(s, schema);
+    phi__tschema_put_words(s);
+    phi__tschema_put_type(s, schema);
+    /* In version 3.0 exclusiveMinimum is true or false, beside minimum. */
+    static const char *const keys[2][2] = {{"minimum", "exclusiveMinimum"},
+                                           {"maximum", "exclusiveMaximum"}};
+    for (size_t i = 0; i < 2; i++) {
+        const phi_json *bound = phi_json_get(schema, keys[i][0]);
+        const phi_json *beyond = phi_json_get(schema, keys[i][1]);
+        if (phi_json_bool(beyond, false)) {
+            phi__tschema_put_number(s, keys[i][1], bound);
+            continue;
+        }
+        phi__tschema_put_number(s, keys[i][0], bound);
+        phi__tschema_put_number(s, keys[i][1], beyond);
+    }
     while (!s->failed && phi_json_next(&it) != NULL)
         if (!is_ref || !phi__str_is(it.key, "allOf"))
-            phi__tool_schema_put_member(s, schema, it.key, it.at);
+            phi__tschema_put_member(s, schema, it.key, it.at);
     if (example != NULL && phi_json_get(schema, "examples") == NULL) {
         size_t before = s->out.len;
         phi__json_write_key(&s->out, PHI__LIT("examples"));
@@ -587,15 +567,15 @@ static void phi__tool_schema_put_object(phi__tool_schema *s, const phi_json *sch
         phi__buf_char(&s->out, ']');
         if (s->out.len - before > PHI__TOOL_SCHEMA_SHORT && !s->out.failed) s->out.len = before;
     }
-    if (phi__tool_schema_type(schema) == PHI_JSON_ARRAY &&
+    if (phi__tschema_type(schema) == PHI_JSON_ARRAY &&
         phi__keywords_of(PHI__LIT("items"), phi_json_get(schema, "items")) == PHI__KEYWORD_DROP)
         phi__buf_text(&s->out, ",\"items\":{}"); /* OpenAI wants them */
-    if (is_ref) phi__tool_schema_put_joined(s, schema, phi__json_text_of(ref));
+    if (is_ref) phi__tschema_put_joined(s, schema, phi__json_text_of(ref));
     phi__buf_char(&s->out, '}');
 }
 
 /* "nullable" beside choices or a reference, without a type. */
-static bool phi__tool_schema_wraps_null(const phi_json *schema) {
+static bool phi__tschema_wraps_null(const phi_json *schema) {
     static const char *const keys[] = {"$ref", "anyOf", "oneOf", "allOf"};
     if (!phi_json_bool(phi_json_get(schema, "nullable"), false) ||
         phi_json_get(schema, "type") != NULL)
@@ -605,10 +585,10 @@ static bool phi__tool_schema_wraps_null(const phi_json *schema) {
     return false;
 }
 
-PHI__FN void phi__tool_schema_put_file(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+PHI__FN void phi__tschema_put_file(phi__tool_schema *s, const phi_json *schema, phi_str note) {
     phi__buf_char(&s->out, '{');
-    phi__tool_schema_describe(s, schema, note);
-    phi__tool_schema_put_words(s);
+    phi__tschema_describe(s, schema, note);
+    phi__tschema_put_words(s);
     phi__json_write_key(&s->out, PHI__LIT("anyOf"));
     phi__buf_text(&s->out, "[{\"type\":\"string\",\"description\":\"The content");
     if (schema == NULL || phi__str_is(phi__json_text_of(phi_json_get(schema, "format")), "byte") ||
@@ -621,31 +601,31 @@ PHI__FN void phi__tool_schema_put_file(phi__tool_schema *s, const phi_json *sche
                   "\"Name to send (default: the file's own)\"}},\"required\":[\"path\"]}]}");
 }
 
-PHI__FN void phi__tool_schema_put(phi__tool_schema *s, const phi_json *schema, phi_str note) {
-    if (!phi__tool_schema_spend(s, 1 + phi_json_count(schema))) return;
-    if (s->out.failed) phi__tool_schema_no_memory(s);
+PHI__FN void phi__tschema_put(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+    if (!phi__tschema_spend(s, 1 + phi_json_count(schema))) return;
+    if (s->out.failed) phi__tschema_no_memory(s);
     if (!phi_json_is(schema, PHI_JSON_OBJECT))
-        phi__tool_schema_put_open(s, schema, note,
-                                  phi_json_bool(schema, true) ? NULL : "(not allowed)");
+        phi__tschema_put_open(s, schema, note,
+                              phi_json_bool(schema, true) ? NULL : "(not allowed)");
     else if (s->depth >= PHI__TOOL_SCHEMA_DEPTH)
-        phi__tool_schema_put_open(s, schema, note, "(its schema is nested too deeply to be shown)");
+        phi__tschema_put_open(s, schema, note, "(its schema is nested too deeply to be shown)");
     else if (s->out.len > s->most_bytes)
-        phi__tool_schema_put_open(s, schema, note, "(its schema is too large to be shown)");
+        phi__tschema_put_open(s, schema, note, "(its schema is too large to be shown)");
     else {
         s->depth++;
-        if (s->files && phi__tool_schema_is_file(schema))
-            phi__tool_schema_put_file(s, schema, note);
-        else if (phi__tool_schema_wraps_null(schema)) {
+        if (s->files && phi__tschema_is_file(schema))
+            phi__tschema_put_file(s, schema, note);
+        else if (phi__tschema_wraps_null(schema)) {
             phi__buf_text(&s->out, "{\"anyOf\":[");
-            phi__tool_schema_put_object(s, schema, note);
+            phi__tschema_put_object(s, schema, note);
             phi__buf_text(&s->out, ",{\"type\":\"null\"}]}");
         } else
-            phi__tool_schema_put_object(s, schema, note);
+            phi__tschema_put_object(s, schema, note);
         s->depth--;
     }
 }
 
-PHI__FN void phi__tool_schema_put_defs(phi__tool_schema *s) {
+PHI__FN void phi__tschema_put_defs(phi__tool_schema *s) {
     if (s->def_count == 0 || s->failed) return;
     phi__json_write_key(&s->out, PHI__LIT("$defs"));
     phi__buf_char(&s->out, '{');
@@ -653,18 +633,18 @@ PHI__FN void phi__tool_schema_put_defs(phi__tool_schema *s) {
         phi__json_write_key(&s->out, s->defs[i].name);
         s->from = i + 1;
         s->optional = false;
-        phi__tool_schema_put(s, s->defs[i].node, phi__str(NULL, 0));
+        phi__tschema_put(s, s->defs[i].node, phi__str(NULL, 0));
     }
     s->from = 0;
     phi__buf_char(&s->out, '}');
-    if (s->out.failed) phi__tool_schema_no_memory(s);
+    if (s->out.failed) phi__tschema_no_memory(s);
 }
 
-PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
+PHI__FN bool phi__tschema_again(phi__tool_schema *s) {
     bool any = false;
     if (s->failed || s->second || s->edge_count == 0) return false;
     if (!phi__circles_cut(s->view->doc->memory, s->edges, s->edge_count, s->def_count + 1, &any))
-        phi__tool_schema_no_memory(s);
+        phi__tschema_no_memory(s);
     if (!any || s->failed) return false;
     s->second = true;
     phi__buf_clear(&s->out);

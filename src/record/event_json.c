@@ -1,8 +1,12 @@
-/* event_json.c - writes events in the interchange format: behaviours A, "AgentEvent".
+/* event_json.c - events in the interchange format, written and read: behaviours A, "AgentEvent".
 
    An event of a living agent gets from it the fields that it lacks: the run's messages and
    settings. An event read from JSON holds everything. Facts that other readers do not know (a
-   failure's kind and HTTP status, decisions, pauses) stand in types that only phi has. */
+   failure's kind and HTTP status, decisions, pauses) are in types that only phi has.
+
+   The reader is lenient where it can be: a field that is missing or of a wrong type counts as
+   absent, unknown keys are ignored. But an event with an invalid message is refused. Everything
+   that an event points to is in the tree's arena. */
 #include "agent/agent.h"
 #include "agent/agent_in.h"
 #include "base/base_in.h"
@@ -19,26 +23,23 @@
 
 #include <stdio.h>
 
-/* ======== The names of events in the interchange format. */
+/* ---- names ---- */
 
-PHI__FN const char *phi__event_words_type(phi_event_kind kind) {
-    if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
-        return "MessageUpdate";
-    return phi_event_name(kind);
+PHI__FN const char *phi__event_trigger(phi_trigger trigger) {
+    static const char *const names[] = {"User", "User", "SubAgent", "Continuation", "Branch"};
+    return names[(size_t)trigger < PHI__COUNT(names) ? (size_t)trigger : 0];
 }
 
-PHI__FN const char *phi__event_words_delta(phi_event_kind kind) {
-    if (kind == PHI_EV_TEXT) return "Text";
-    return kind == PHI_EV_THINKING ? "Thinking" : "ToolCallDelta";
+PHI__FN phi_trigger phi__event_get_trigger(const phi_json *node) {
+    phi_str name = phi__records_get_str(node, "triggered_by");
+    for (int i = PHI_TRIGGER_USER; i <= PHI_TRIGGER_BRANCH; i++)
+        if (phi__str_is(name, phi__event_trigger((phi_trigger)i))) return (phi_trigger)i;
+    /* older files have FollowUp */
+    return phi__str_is(name, "FollowUp") ? PHI_TRIGGER_CONTINUATION : PHI_TRIGGER_USER;
 }
 
-PHI__FN const char *phi__event_words_trigger(phi_trigger trigger) {
-    static const char *const words[] = {"User", "User", "SubAgent", "Continuation", "Branch"};
-    return words[(size_t)trigger < PHI__COUNT(words) ? (size_t)trigger : 0];
-}
-
-PHI__FN const char *phi__event_words_point(int point) {
-    static const char *const words[] = {"before_loop",
+static const char *phi__event_point(int point) {
+    static const char *const names[] = {"before_loop",
                                         "before_turn",
                                         "transform_context",
                                         "convert_to_llm",
@@ -56,146 +57,255 @@ PHI__FN const char *phi__event_words_point(int point) {
                                         "filter",
                                         "credential",
                                         "question"};
-    for (size_t i = 0; i < PHI__COUNT(words); i++)
-        if (point == 1 << i) return words[i];
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
+        if (point == 1 << i) return names[i];
     return "";
 }
 
-PHI__FN const char *phi__event_words_input(phi_input input) {
-    static const char *const words[] = {"", "prompt", "steering", "follow_up", "injected"};
-    return words[(size_t)input < PHI__COUNT(words) ? (size_t)input : 0];
+static const char *phi__event_input(phi_input input) {
+    static const char *const names[] = {"", "prompt", "steering", "follow_up", "injected"};
+    return names[(size_t)input < PHI__COUNT(names) ? (size_t)input : 0];
 }
 
-/* ======== Tables of the plain fields of events, for JSON. */
-
-static const phi__field phi__event_tool_fields[] = {
-    PHI__FIELD(phi_event, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_event, tool_name, "tool_name", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__event_retry_fields[] = {
-    PHI__FIELD(phi_event, attempt, "attempt", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_event, attempts, "attempts", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_event, delay_ms, "delay_ms", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__event_dropped_fields[] = {
-    PHI__FIELD(phi_event, text, "text", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_event, source, "reason", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__event_failure_fields[] = {
-    PHI__FIELD(phi_failure, message, "message", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_failure, http_status, "http_status", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_failure, retryable, "retryable", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__event_failure_more_fields[] = {
-    PHI__FIELD(phi_failure, code, "code", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_SET)};
-
-static const phi__field phi__event_pruned_fields[] = {
-    PHI__FIELD(phi_pruned, tokens_removed, "tokens_removed", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_pruned, messages_removed, "messages_removed", PHI__FIELD_UINT,
-               PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_pruned, memo, "memo", PHI__FIELD_STR, PHI__FIELD_OPTION)};
-
-static const phi__field phi__event_reverted_fields[] = {
-    PHI__FIELD(phi_reverted, summary, "summary", PHI__FIELD_STR, PHI__FIELD_OPTION),
-    PHI__FIELD(phi_reverted, applied, "applied", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_reverted, reason, "reason", PHI__FIELD_STR, PHI__FIELD_OPTION)};
-
-static const phi__field phi__event_compaction_start_fields[] = {
-    PHI__FIELD(phi_compaction, estimated_tokens, "estimated_tokens", PHI__FIELD_UINT,
-               PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_compaction, message_count, "message_count", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__event_compaction_end_fields[] = {
-    PHI__FIELD(phi_compaction, messages_before, "messages_before", PHI__FIELD_UINT,
-               PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_compaction, messages_after, "messages_after", PHI__FIELD_UINT,
-               PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_compaction, tokens_before, "estimated_tokens_before", PHI__FIELD_UINT,
-               PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_compaction, tokens_after, "estimated_tokens_after", PHI__FIELD_UINT,
-               PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_compaction, loops_compacted, "loops_compacted", PHI__FIELD_UINT,
-               PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__event_parallel_end_fields[] = {
-    PHI__FIELD(phi_parallel, selected_loop_id, "selected_loop_id", PHI__FIELD_STR,
-               PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_parallel, selected_index, "selected_config_index", PHI__FIELD_UINT,
-               PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__event_forgotten_fields[] = {
-    PHI__FIELD(phi_forgotten, from, "from", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_forgotten, to, "to", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_forgotten, messages, "messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_forgotten, bytes, "bytes", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_forgotten, compacted, "compacted", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__event_context_fields[] = {
-    PHI__FIELD(phi_context, tokens, "tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_context, limit, "limit", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_context, messages, "messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_context, shown, "shown", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__event_needed_fields[] = {
-    PHI__FIELD(phi_context, need_from, "need_from", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_context, need_to, "need_to", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__event_strategy_fields[] = {
-    PHI__FIELD(phi_strategy_progress, name, "strategy", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_strategy_progress, phase, "phase", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_strategy_progress, calls, "calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_strategy_progress, most_calls, "most_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_strategy_progress, nodes, "nodes", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
-
-/* The block's JSON is a string, so that it stays byte for byte. */
-static const phi__field phi__event_opaque_fields[] = {
-    PHI__FIELD(phi_event, block_index, "block_index", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_event, source, "name", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_event, text, "json", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
-
-typedef struct phi__event_table {
-    const phi__field *fields;
-    size_t count;
-} phi__event_table;
-
-static phi__event_table phi__event_fields_table_of(phi__event_part part) {
-    static const phi__event_table tables[] = {
-        {phi__event_tool_fields, PHI__COUNT(phi__event_tool_fields)},
-        {phi__event_retry_fields, PHI__COUNT(phi__event_retry_fields)},
-        {phi__event_dropped_fields, PHI__COUNT(phi__event_dropped_fields)},
-        {phi__event_failure_fields, PHI__COUNT(phi__event_failure_fields)},
-        {phi__event_failure_more_fields, PHI__COUNT(phi__event_failure_more_fields)},
-        {phi__event_pruned_fields, PHI__COUNT(phi__event_pruned_fields)},
-        {phi__event_reverted_fields, PHI__COUNT(phi__event_reverted_fields)},
-        {phi__event_compaction_start_fields, PHI__COUNT(phi__event_compaction_start_fields)},
-        {phi__event_compaction_end_fields, PHI__COUNT(phi__event_compaction_end_fields)},
-        {phi__event_parallel_end_fields, PHI__COUNT(phi__event_parallel_end_fields)},
-        {phi__event_forgotten_fields, PHI__COUNT(phi__event_forgotten_fields)},
-        {phi__event_context_fields, PHI__COUNT(phi__event_context_fields)},
-        {phi__event_needed_fields, PHI__COUNT(phi__event_needed_fields)},
-        {phi__event_strategy_fields, PHI__COUNT(phi__event_strategy_fields)},
-        {phi__event_opaque_fields, PHI__COUNT(phi__event_opaque_fields)}};
-    return tables[part];
+/* All deltas have the type MessageUpdate, and this name inside it. */
+static const char *phi__event_delta(phi_event_kind kind) {
+    if (kind == PHI_EV_TEXT) return "Text";
+    return kind == PHI_EV_THINKING ? "Thinking" : "ToolCallDelta";
 }
 
-PHI__FN void phi__event_fields_put(phi__buf *out, phi__event_part part, const void *from) {
-    phi__event_table table = phi__event_fields_table_of(part);
-    phi__records_put(out, table.fields, table.count, from);
+static bool phi__event_is_delta(phi_event_kind kind) {
+    return kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS;
 }
 
-PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, void *to) {
-    phi__event_table table = phi__event_fields_table_of(part);
-    (void)phi__records_get(node, table.fields, table.count, to, NULL);
+static const char *phi__event_type(phi_event_kind kind) {
+    return phi__event_is_delta(kind) ? "MessageUpdate" : phi_event_name(kind);
 }
 
-/* ======== Writes events in the interchange format: behaviours A, "AgentEvent".
+PHI__FN void phi__event_put_ids(phi__buf *out, const char *key, const phi_str *ids, size_t count) {
+    phi__records_raw(out, key, "[");
+    for (size_t i = 0; i < count; i++) {
+        phi__json_write_comma(out);
+        phi__json_write_str(out, ids[i]);
+    }
+    phi__buf_char(out, ']');
+}
 
-   An event of a living agent gets from it the fields that it lacks: the run's messages and
-   settings. An event read from JSON holds everything. Facts that other readers do not know (a
-   failure's kind and HTTP status, decisions, pauses) stand in types that only phi has. */
+PHI__FN void phi__event_put_continuation(phi__buf *out, phi_continuation kind, phi_str tag) {
+    phi__json_write_key(out, PHI__LIT("continuation_kind"));
+    switch (kind) {
+    case PHI_CONTINUATION_DEFAULT: phi__buf_text(out, "\"Default\""); break;
+    case PHI_CONTINUATION_COMPACTION: phi__buf_text(out, "\"Compaction\""); break;
+    case PHI_CONTINUATION_INITIAL: phi__buf_text(out, "\"Initial\""); break;
+    case PHI_CONTINUATION_RERUN:
+    case PHI_CONTINUATION_BRANCH:
+        phi__buf_char(out, '{');
+        phi__records_raw(out, kind == PHI_CONTINUATION_RERUN ? "Rerun" : "Branch", "{");
+        phi__records_str(out, "tag", tag);
+        phi__buf_text(out, "}}");
+        break;
+    }
+}
 
-/* ---- members ---- */
+PHI__FN phi_continuation phi__event_get_continuation(const phi_json *node, phi_str *tag) {
+    const phi_json *kind = phi_json_get(node, "continuation_kind");
+    const phi_json *rerun = phi_json_get(kind, "Rerun"), *branch = phi_json_get(kind, "Branch");
+    phi_str name = phi_json_str(kind, "");
+    *tag = phi__records_get_str(branch != NULL ? branch : rerun, "tag");
+    if (branch != NULL) return PHI_CONTINUATION_BRANCH;
+    if (rerun != NULL) return PHI_CONTINUATION_RERUN;
+    if (phi__str_is(name, "Compaction")) return PHI_CONTINUATION_COMPACTION;
+    return phi__str_is(name, "Default") ? PHI_CONTINUATION_DEFAULT : PHI_CONTINUATION_INITIAL;
+}
+
+/* How a member is written and read: a phi__field_kind, or one of these. */
+enum phi__event_how {
+    PHI__FIELD_STATUS = PHI__FIELD_TIME + 1,
+    PHI__FIELD_JSON,  /* the event's text is JSON; empty: null */
+    PHI__FIELD_USAGE, /* SET: nothing where there is none */
+    PHI__FIELD_TRIGGER,
+    PHI__FIELD_POINT,
+    PHI__FIELD_INPUT,
+    PHI__FIELD_TOOL,     /* the call's id and its tool; SET: both or nothing */
+    PHI__FIELD_QUESTION, /* a string that only the decision of a question has */
+    PHI__FIELD_ARGS,
+    PHI__FIELD_MESSAGE,  /* ALWAYS: the reader refuses an event without one */
+    PHI__FIELD_MESSAGES, /* of a run */
+    PHI__FIELD_RESULTS,  /* of a turn's calls */
+    PHI__FIELD_RESULT,   /* of a call, as the original's ToolResult */
+    PHI__FIELD_CHILD, /* child_loop_id; the one inside of the result counts where it is missing */
+    PHI__FIELD_DELTA,
+    PHI__FIELD_START, /* all of AGENT_START */
+    PHI__FIELD_REJECTION,
+    PHI__FIELD_FAILURE, /* all members of a phi_failure, and the status */
+    PHI__FIELD_TIMES,   /* phi_pruned */
+    PHI__FIELD_NODE,    /* phi_reverted: node ids are numbers here, as in the original */
+    PHI__FIELD_NODES,
+    PHI__FIELD_LOOPS, /* phi_parallel */
+    PHI__FIELD_TOTAL,
+    PHI__FIELD_SCORE /* phi_strategy_progress */
+};
+
+typedef struct phi__event_row {
+    phi__field field; /* of the event, or of its part */
+    uint16_t part,
+        size;     /* where the event has the pointer to its part, and the part's size; 0: none */
+    uint8_t kind; /* of the event; TEXT: of any delta */
+} phi__event_row;
+
+#define PHI__EVENT(event, member, key, how, rule)                                                  \
+    {                                                                                              \
+        PHI__FIELD(phi_event, member, key, PHI__FIELD_##how, PHI__FIELD_##rule), 0, 0,             \
+            PHI_EV_##event                                                                         \
+    }
+#define PHI__EVENT_PART(event, part, member, key, how, rule)                                       \
+    PHI__EVENT_PART_OF(event, phi_##part, part, member, key, how, rule)
+#define PHI__EVENT_PART_OF(event, type, part, member, key, how, rule)                              \
+    {                                                                                              \
+        PHI__FIELD(type, member, key, PHI__FIELD_##how, PHI__FIELD_##rule),                        \
+            (uint16_t)offsetof(phi_event, part), (uint16_t)sizeof(type), PHI_EV_##event            \
+    }
+
+static const phi__event_row phi__event_rows[] = {
+    PHI__EVENT(AGENT_START, loop, "", START, ALWAYS),
+    PHI__EVENT(AGENT_END, messages, "messages", MESSAGES, ALWAYS),
+    PHI__EVENT(AGENT_END, usage, "usage", USAGE, ALWAYS),
+    PHI__EVENT(AGENT_END, timestamp_ms, "timestamp", TIME, ALWAYS),
+    PHI__EVENT(AGENT_END, rejection, "rejection", REJECTION, ALWAYS),
+    PHI__EVENT(AGENT_END, source, "abort_reason", STR, SET),
+    PHI__EVENT(TURN_START, turn_index, "turn_index", UINT, ALWAYS),
+    PHI__EVENT(TURN_START, timestamp_ms, "timestamp", TIME, ALWAYS),
+    PHI__EVENT(TURN_START, trigger, "triggered_by", TRIGGER, ALWAYS),
+    PHI__EVENT(TURN_REQUEST, turn_index, "turn_index", UINT, ALWAYS),
+    PHI__EVENT(TURN_REQUEST, text, "payload", JSON, ALWAYS),
+    PHI__EVENT(TURN_REQUEST, timestamp_ms, "timestamp", TIME, ALWAYS),
+    PHI__EVENT(TURN_END, message, "message", MESSAGE, OPTION),
+    PHI__EVENT(TURN_END, usage, "usage", USAGE, ALWAYS),
+    PHI__EVENT(TURN_END, timestamp_ms, "timestamp", TIME, ALWAYS),
+    PHI__EVENT(TURN_END, messages, "tool_results", RESULTS, ALWAYS),
+    PHI__EVENT(MESSAGE_START, message, "message", MESSAGE, ALWAYS),
+    PHI__EVENT(MESSAGE_END, message, "message", MESSAGE, ALWAYS),
+    PHI__EVENT(RETRACT, message, "message", MESSAGE, OPTION),
+    PHI__EVENT(TEXT, message, "message", MESSAGE, ALWAYS),
+    PHI__EVENT(TEXT, text, "delta", DELTA, ALWAYS),
+    PHI__EVENT(TOOL_START, tool_call_id, "", TOOL, ALWAYS),
+    PHI__EVENT(TOOL_START, arguments, "args", ARGS, ALWAYS),
+    PHI__EVENT(TOOL_UPDATE, tool_call_id, "", TOOL, ALWAYS),
+    PHI__EVENT(TOOL_UPDATE, message, "partial_result", RESULT, ALWAYS),
+    PHI__EVENT(TOOL_PROGRESS, tool_call_id, "", TOOL, ALWAYS),
+    PHI__EVENT(TOOL_PROGRESS, text, "text", STR, ALWAYS),
+    PHI__EVENT(TOOL_HEARTBEAT, tool_call_id, "", TOOL, ALWAYS),
+    PHI__EVENT(TOOL_HEARTBEAT, elapsed_ms, "elapsed_ms", UINT, ALWAYS),
+    PHI__EVENT(TOOL_END, tool_call_id, "", TOOL, ALWAYS),
+    PHI__EVENT(TOOL_END, message, "result", RESULT, SET),
+    PHI__EVENT(TOOL_END, is_error, "is_error", BOOL, ALWAYS),
+    PHI__EVENT(TOOL_END, child_loop_id, "child_loop_id", CHILD, ALWAYS),
+    PHI__EVENT(TOOL_STATE, text, "state", JSON, ALWAYS),
+    PHI__EVENT(EFFECT, tool_call_id, "", TOOL, ALWAYS),
+    PHI__EVENT(EFFECT, source, "name", STR, ALWAYS),
+    PHI__EVENT(EFFECT, text, "value", JSON, ALWAYS),
+    PHI__EVENT(SUBAGENT_END, tool_name, "tool_name", STR, ALWAYS),
+    PHI__EVENT(SUBAGENT_END, source, "id", STR, ALWAYS),
+    PHI__EVENT(SUBAGENT_END, text, "text", STR, ALWAYS),
+    PHI__EVENT(SUBAGENT_END, status, "status", STATUS, ALWAYS),
+    PHI__EVENT(SUBAGENT_END, is_error, "is_error", BOOL, ALWAYS),
+    PHI__EVENT(SUBAGENT_END, child_loop_id, "child_loop_id", STR, ALWAYS),
+    PHI__EVENT(SUBAGENT_END, usage, "usage", USAGE, SET),
+    PHI__EVENT(ERROR, failure, "", FAILURE, ALWAYS),
+    PHI__EVENT(ERROR, timestamp_ms, "timestamp", TIME, ALWAYS),
+    PHI__EVENT(RETRY, attempt, "attempt", UINT, ALWAYS),
+    PHI__EVENT(RETRY, attempts, "attempts", UINT, ALWAYS),
+    PHI__EVENT(RETRY, delay_ms, "delay_ms", UINT, ALWAYS),
+    PHI__EVENT(RETRY, failure, "", FAILURE, ALWAYS), PHI__EVENT(RETRY, text, "text", STR, ALWAYS),
+    PHI__EVENT(RETRY, timestamp_ms, "timestamp", TIME, ALWAYS),
+    PHI__EVENT(FAILOVER, source, "from", STR, ALWAYS),
+    PHI__EVENT(FAILOVER, text, "to", STR, ALWAYS),
+    PHI__EVENT(FAILOVER, attempt, "switch", UINT, ALWAYS),
+    PHI__EVENT(FAILOVER, attempts, "most_switches", UINT, ALWAYS),
+    PHI__EVENT(FAILOVER, failure, "", FAILURE, ALWAYS),
+    PHI__EVENT(FAILOVER, timestamp_ms, "timestamp", TIME, ALWAYS),
+    PHI__EVENT(INPUT_REJECTED, text, "reason", STR, ALWAYS),
+    PHI__EVENT(INPUT_DROPPED, input, "input", INPUT, OPTION),
+    PHI__EVENT(INPUT_DROPPED, text, "text", STR, ALWAYS),
+    PHI__EVENT(INPUT_DROPPED, source, "reason", STR, ALWAYS),
+    PHI__EVENT(PAUSED, text, "reason", STR, ALWAYS),
+    PHI__EVENT(DECISION, point, "point", POINT, ALWAYS),
+    PHI__EVENT(DECISION, tool_call_id, "tool_call_id", STR, OPTION),
+    PHI__EVENT(DECISION, tool_name, "tool_name", STR, OPTION),
+    PHI__EVENT(DECISION, arguments, "args", ARGS, ALWAYS),
+    PHI__EVENT(DECISION, text, "text", STR, ALWAYS),
+    PHI__EVENT(DECISION, source, "source", QUESTION, ALWAYS),
+    PHI__EVENT(DECISION, question_kind, "question_kind", QUESTION, ALWAYS),
+    PHI__EVENT(DECISION, input, "input", INPUT, SET),
+    PHI__EVENT(WARNING, tool_call_id, "", TOOL, SET),
+    PHI__EVENT(WARNING, text, "text", STR, ALWAYS),
+    PHI__EVENT(TOOLS_CHANGED, text, "text", STR, ALWAYS),
+    PHI__EVENT(OPAQUE, block_index, "block_index", UINT, ALWAYS),
+    PHI__EVENT(OPAQUE, source, "name", STR, ALWAYS),
+    /* a string, so that the block stays byte for byte */
+    PHI__EVENT(OPAQUE, text, "json", STR, ALWAYS), PHI__EVENT(REWRITE, text, "op_id", STR, ALWAYS),
+    PHI__EVENT(REWRITE, status, "status", STATUS, ALWAYS),
+    PHI__EVENT(REWRITE, source, "reason", STR, ALWAYS),
+    PHI__EVENT(THREAD_UPDATED, text, "thread_id", STR, ALWAYS),
+    PHI__EVENT(THREAD_UPDATED, message_count, "message_count", UINT, ALWAYS),
+    PHI__EVENT(THREAD_UPDATED, usage, "usage", USAGE, ALWAYS),
+    PHI__EVENT_PART(PRUNED, pruned, tokens_removed, "tokens_removed", UINT, ALWAYS),
+    PHI__EVENT_PART(PRUNED, pruned, messages_removed, "messages_removed", UINT, ALWAYS),
+    PHI__EVENT_PART(PRUNED, pruned, memo, "memo", STR, OPTION),
+    PHI__EVENT_PART(PRUNED, pruned, timestamps, "pruned_timestamps", TIMES, ALWAYS),
+    PHI__EVENT(PRUNED, timestamp_ms, "timestamp", TIME, ALWAYS),
+    PHI__EVENT_PART(REVERTED, reverted, category, "category", STR, ALWAYS),
+    PHI__EVENT_PART(REVERTED, reverted, target, "target", NODE, ALWAYS),
+    PHI__EVENT_PART(REVERTED, reverted, abandoned, "abandoned_node_ids", NODES, ALWAYS),
+    PHI__EVENT_PART(REVERTED, reverted, summary, "summary", STR, OPTION),
+    PHI__EVENT_PART(REVERTED, reverted, applied, "applied", BOOL, ALWAYS),
+    PHI__EVENT_PART(REVERTED, reverted, reason, "reason", STR, OPTION),
+    PHI__EVENT(REVERTED, timestamp_ms, "timestamp", TIME, ALWAYS),
+    PHI__EVENT_PART(COMPACTION_START, compaction, estimated_tokens, "estimated_tokens", UINT,
+                    ALWAYS),
+    PHI__EVENT_PART(COMPACTION_START, compaction, message_count, "message_count", UINT, ALWAYS),
+    PHI__EVENT(COMPACTION_START, timestamp_ms, "timestamp", TIME, ALWAYS),
+    PHI__EVENT_PART(COMPACTION_END, compaction, messages_before, "messages_before", UINT, ALWAYS),
+    PHI__EVENT_PART(COMPACTION_END, compaction, messages_after, "messages_after", UINT, ALWAYS),
+    PHI__EVENT_PART(COMPACTION_END, compaction, tokens_before, "estimated_tokens_before", UINT,
+                    ALWAYS),
+    PHI__EVENT_PART(COMPACTION_END, compaction, tokens_after, "estimated_tokens_after", UINT,
+                    ALWAYS),
+    PHI__EVENT_PART(COMPACTION_END, compaction, loops_compacted, "loops_compacted", UINT, ALWAYS),
+    PHI__EVENT(COMPACTION_END, timestamp_ms, "timestamp", TIME, ALWAYS),
+    PHI__EVENT_PART(PARALLEL_START, parallel, session_id, "session_id", STR, ALWAYS),
+    PHI__EVENT_PART(PARALLEL_START, parallel, loop_ids, "loop_ids", LOOPS, ALWAYS),
+    PHI__EVENT(PARALLEL_START, timestamp_ms, "timestamp", TIME, ALWAYS),
+    PHI__EVENT_PART(PARALLEL_END, parallel, session_id, "session_id", STR, ALWAYS),
+    PHI__EVENT_PART(PARALLEL_END, parallel, selected_loop_id, "selected_loop_id", STR, ALWAYS),
+    PHI__EVENT_PART(PARALLEL_END, parallel, selected_index, "selected_config_index", UINT, ALWAYS),
+    PHI__EVENT_PART(PARALLEL_END, parallel, evaluation_usage, "evaluation_usage", TOTAL, ALWAYS),
+    PHI__EVENT(PARALLEL_END, timestamp_ms, "timestamp", TIME, ALWAYS),
+    PHI__EVENT_PART(FORGOTTEN, forgotten, from, "from", UINT, ALWAYS),
+    PHI__EVENT_PART(FORGOTTEN, forgotten, to, "to", UINT, ALWAYS),
+    PHI__EVENT_PART(FORGOTTEN, forgotten, messages, "messages", UINT, ALWAYS),
+    PHI__EVENT_PART(FORGOTTEN, forgotten, bytes, "bytes", UINT, ALWAYS),
+    PHI__EVENT_PART(FORGOTTEN, forgotten, compacted, "compacted", BOOL, ALWAYS),
+    PHI__EVENT(CONTEXT_WARNING, text, "text", STR, ALWAYS),
+    PHI__EVENT_PART(CONTEXT_WARNING, context, tokens, "tokens", UINT, ALWAYS),
+    PHI__EVENT_PART(CONTEXT_WARNING, context, limit, "limit", UINT, ALWAYS),
+    PHI__EVENT_PART(CONTEXT_WARNING, context, messages, "messages", UINT, ALWAYS),
+    PHI__EVENT_PART(CONTEXT_WARNING, context, shown, "shown", UINT, ALWAYS),
+    PHI__EVENT_PART(SUMMARY_NEEDED, context, tokens, "tokens", UINT, ALWAYS),
+    PHI__EVENT_PART(SUMMARY_NEEDED, context, limit, "limit", UINT, ALWAYS),
+    PHI__EVENT_PART(SUMMARY_NEEDED, context, messages, "messages", UINT, ALWAYS),
+    PHI__EVENT_PART(SUMMARY_NEEDED, context, shown, "shown", UINT, ALWAYS),
+    PHI__EVENT_PART(SUMMARY_NEEDED, context, need_from, "need_from", UINT, ALWAYS),
+    PHI__EVENT_PART(SUMMARY_NEEDED, context, need_to, "need_to", UINT, ALWAYS),
+    PHI__EVENT_PART_OF(STRATEGY, phi_strategy_progress, strategy, name, "strategy", STR, ALWAYS),
+    PHI__EVENT_PART_OF(STRATEGY, phi_strategy_progress, strategy, phase, "phase", STR, ALWAYS),
+    PHI__EVENT_PART_OF(STRATEGY, phi_strategy_progress, strategy, calls, "calls", UINT, ALWAYS),
+    PHI__EVENT_PART_OF(STRATEGY, phi_strategy_progress, strategy, most_calls, "most_calls", UINT,
+                       ALWAYS),
+    PHI__EVENT_PART_OF(STRATEGY, phi_strategy_progress, strategy, nodes, "nodes", UINT, ALWAYS),
+    PHI__EVENT_PART_OF(STRATEGY, phi_strategy_progress, strategy, score, "score", SCORE, ALWAYS),
+    PHI__EVENT(STRATEGY, text, "best", STR, ALWAYS)};
+
+/* ---- writing ---- */
 
 typedef struct phi__event_writer {
     const phi_event *event;
@@ -205,76 +315,30 @@ typedef struct phi__event_writer {
 } phi__event_writer;
 
 /* JSON text, nothing as null. */
-static void phi__event_json_value(phi__event_writer *w, const char *key, phi_str text) {
+static void phi__event_put_json(phi__event_writer *w, const char *key, phi_str text) {
     if (!phi__message_put_json(&w->out, key, text, true, w->scratch))
         phi__records_option(&w->out, key, text);
 }
 
-static void phi__event_json_message(phi__event_writer *w, const char *key,
-                                    const phi_message *message) {
-    if (message == NULL) {
-        phi__records_raw(&w->out, key, "null");
-        return;
+/* Without its loop_id, and what only phi has, where it is `bare`. */
+static void phi__event_put_item(phi__event_writer *w, const phi_message *message, bool bare) {
+    phi_message copy = *message;
+    if (bare) {
+        copy.loop_id = phi__str(NULL, 0);
+        copy.extra = NULL;
     }
-    phi__json_write_key(&w->out, phi_str_of(key));
-    phi__message_put(&w->out, message, w->scratch);
-}
-
-static void phi__event_json_item(phi__event_writer *w, const phi_message *message) {
     phi__json_write_comma(&w->out);
-    phi__message_put(&w->out, message, w->scratch);
+    phi__message_put(&w->out, &copy, w->scratch);
 }
 
-static void phi__event_json_usage(phi__event_writer *w) {
-    phi_usage none = PHI_ZERO;
-    phi__message_put_usage(&w->out, w->event->usage != NULL ? w->event->usage : &none);
-}
-
-/* ---- the run ---- */
-
-/* LoopConfigSnapshot: the settings of the run. */
-static void phi__event_json_snapshot(phi__event_writer *w) {
-    static const char *const levels[] = {"off", "minimal", "low", "medium", "high", "xhigh", "max"};
-    const phi__agent *agent = w->agent;
-    const phi_model *model = &agent->desc.model;
-    size_t level = (size_t)agent->desc.thinking;
-    phi__json_write_key(&w->out, PHI__LIT("config_snapshot"));
-    phi__buf_char(&w->out, '{');
-    phi__records_str(&w->out, "model", phi_str_of(model->id));
-    phi__records_str(&w->out, "provider", phi_str_of(model->provider));
-    phi__records_str(&w->out, "config_id", agent->line.segment);
-    phi__records_str(&w->out, "name", phi_str_of(model->name));
-    phi_str protocol = phi_str_of(model->protocol);
-    const char *api = phi__message_read_api(protocol);
-    if (api != NULL) phi__records_str(&w->out, "api", phi_str_of(api));
-    const char *url = model->base_url;
-    phi__buf clean;
-    phi__buf_init(&clean, w->out.memory);
-    phi__secret_put_url(&clean, phi_str_of(url));
-    phi__records_str(&w->out, "base_url", phi__buf_str(&clean));
-    if (clean.failed) w->out.failed = true;
-    phi__buf_free(&clean);
-    phi__records_bool(&w->out, "reasoning", model->reasoning);
-    phi__records_u64(&w->out, "context_window", model->context_window);
-    phi__records_u64(&w->out, "max_tokens",
-                     agent->desc.max_tokens != 0 ? agent->desc.max_tokens : model->max_tokens);
-    phi__records_str(&w->out, "thinking_level",
-                     phi_str_of(levels[level < PHI__COUNT(levels) ? level : 0]));
-    if (agent->desc.options.has_temperature) {
-        phi__records_double(&w->out, "temperature", agent->desc.options.temperature);
-    }
-    phi__buf_char(&w->out, '}');
-}
-
-/* Of an event that was read: as it is, but for a protocol that the original has no name for. */
-static void phi__event_json_read_snapshot(phi__event_writer *w, phi_str config) {
+/* The settings of an event that was read, without a protocol that the original has no name for. */
+static void phi__event_put_read_settings(phi__event_writer *w, phi_str config) {
     phi_arena_mark mark = phi_arena_save(w->scratch);
     phi_json *root = NULL;
-    const char *known;
     phi_status status = phi_json_parse(w->scratch, config, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
     if (status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT)) {
         const phi_json *api = phi_json_get(root, "api");
-        known = phi__message_read_api(phi_json_str(api, ""));
+        const char *known = phi__message_read_api(phi_json_str(api, ""));
         if (api != NULL && known == NULL) (void)phi_json_remove(root, "api");
         if (known != NULL)
             status = phi_json_set(w->scratch, root, "api", phi__json_edit_text(w->scratch, known));
@@ -286,14 +350,7 @@ static void phi__event_json_read_snapshot(phi__event_writer *w, phi_str config) 
     phi_arena_reset(w->scratch, mark);
 }
 
-static void phi__event_json_tagged(phi__event_writer *w, const char *word, phi_str tag) {
-    phi__buf_char(&w->out, '{');
-    phi__records_raw(&w->out, word, "{");
-    phi__records_str(&w->out, "tag", tag);
-    phi__buf_text(&w->out, "}}");
-}
-
-static void phi__event_json_start(phi__event_writer *w) {
+static void phi__event_put_start(phi__event_writer *w) {
     phi_loop_info loop = PHI_ZERO;
     if (w->event->loop != NULL)
         loop = *w->event->loop;
@@ -305,90 +362,70 @@ static void phi__event_json_start(phi__event_writer *w) {
     phi__records_str(&w->out, "session_id", loop.session_id);
     phi__records_str(&w->out, "loop_id", w->event->loop_id);
     phi__records_option(&w->out, "parent_loop_id", loop.parent_loop_id);
-    phi__json_write_key(&w->out, PHI__LIT("continuation_kind"));
-    switch (loop.continuation) {
-    case PHI_CONTINUATION_DEFAULT: phi__buf_text(&w->out, "\"Default\""); break;
-    case PHI_CONTINUATION_RERUN: phi__event_json_tagged(w, "Rerun", loop.tag); break;
-    case PHI_CONTINUATION_BRANCH: phi__event_json_tagged(w, "Branch", loop.tag); break;
-    case PHI_CONTINUATION_COMPACTION: phi__buf_text(&w->out, "\"Compaction\""); break;
-    case PHI_CONTINUATION_INITIAL: phi__buf_text(&w->out, "\"Initial\""); break;
-    }
+    phi__event_put_continuation(&w->out, loop.continuation, loop.tag);
     phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
-    phi__event_json_value(w, "metadata", loop.metadata);
-    if (w->agent != NULL)
-        phi__event_json_snapshot(w);
-    else if (loop.config.len > 0)
-        phi__event_json_read_snapshot(w, loop.config);
+    phi__event_put_json(w, "metadata", loop.metadata);
+    if (w->agent != NULL) {
+        /* LoopConfigSnapshot: the settings of the run. */
+        static const char *const levels[] = {"off",  "minimal", "low", "medium",
+                                             "high", "xhigh",   "max"};
+        const phi__agent *agent = w->agent;
+        const phi_model *model = &agent->desc.model;
+        size_t level = (size_t)agent->desc.thinking;
+        const char *api = phi__message_read_api(phi_str_of(model->protocol));
+        phi__buf url;
+        phi__json_write_key(&w->out, PHI__LIT("config_snapshot"));
+        phi__buf_char(&w->out, '{');
+        phi__records_str(&w->out, "model", phi_str_of(model->id));
+        phi__records_str(&w->out, "provider", phi_str_of(model->provider));
+        phi__records_str(&w->out, "config_id", agent->line.segment);
+        phi__records_str(&w->out, "name", phi_str_of(model->name));
+        if (api != NULL) phi__records_str(&w->out, "api", phi_str_of(api));
+        phi__buf_init(&url, w->out.memory);
+        phi__secret_put_url(&url, phi_str_of(model->base_url));
+        phi__records_str(&w->out, "base_url", phi__buf_str(&url));
+        if (url.failed) w->out.failed = true;
+        phi__buf_free(&url);
+        phi__records_bool(&w->out, "reasoning", model->reasoning);
+        phi__records_u64(&w->out, "context_window", model->context_window);
+        phi__records_u64(&w->out, "max_tokens",
+                         agent->desc.max_tokens != 0 ? agent->desc.max_tokens : model->max_tokens);
+        phi__records_str(&w->out, "thinking_level",
+                         phi_str_of(levels[level < PHI__COUNT(levels) ? level : 0]));
+        if (agent->desc.options.has_temperature)
+            phi__records_double(&w->out, "temperature", agent->desc.options.temperature);
+        phi__buf_char(&w->out, '}');
+    } else if (loop.config.len > 0)
+        phi__event_put_read_settings(w, loop.config);
 }
 
-/* The first entry in memory of an event's run: the last entry that begins a run of that id; the
-   end, where there is none. Its messages follow, on its lane, which need not be the active one any
-   more. */
-static size_t phi__event_json_run(const phi_thread *thread, const phi_event *event) {
-    size_t i = thread->log.held;
-    while (i > 0) {
+/* Writes the messages of the event's run that are in memory, unless w is NULL, and returns their
+   number. They follow the last entry that begins a run of that id, on its lane, which need not be
+   the active one any more. */
+static size_t phi__event_put_run(const phi_thread *thread, const phi_event *event,
+                                 phi__event_writer *w) {
+    size_t i = thread->log.held, n = 0;
+    const phi__entry *start = NULL;
+    while (start == NULL && i > 0) {
         const phi__entry *entry = thread->log.entries[--i];
         if (entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, event->loop_id))
-            return i;
+            start = entry;
     }
-    return thread->log.held;
-}
-
-/* Messages of the run that are in memory: written, where w is given. How many. */
-static size_t phi__event_json_said(const phi_thread *thread, const phi_event *event,
-                                   phi__event_writer *w) {
-    size_t i = phi__event_json_run(thread, event), n = 0;
-    uint32_t lane = i < thread->log.held ? thread->log.entries[i]->lane : 0;
-    for (; i < thread->log.held && n < event->message_count; i++) {
+    for (; start != NULL && i < thread->log.held && n < event->message_count; i++) {
         const phi__entry *entry = thread->log.entries[i];
-        if (entry->kind != PHI_ENTRY_MESSAGE || entry->lane != lane ||
+        if (entry->kind != PHI_ENTRY_MESSAGE || entry->lane != start->lane ||
             entry->ordinal < event->first_message)
             continue;
-        if (w != NULL) phi__event_json_item(w, entry->message);
+        if (w != NULL) phi__event_put_item(w, entry->message, false);
         n++;
     }
     return n;
 }
 
-static void phi__event_json_end(phi__event_writer *w) {
-    size_t i, count = w->event->message_count;
-    phi__records_raw(&w->out, "messages", "[");
-    if (w->agent != NULL)
-        (void)phi__event_json_said(w->agent->thread, w->event, w);
-    else
-        for (i = 0; i < count && w->event->messages != NULL; i++)
-            phi__event_json_item(w, &w->event->messages[i]);
-    phi__buf_char(&w->out, ']');
-    phi__event_json_usage(w);
-    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
-    if (w->event->rejection.at != NULL) /* the original tells "" from null */
-        phi__records_str(&w->out, "rejection", w->event->rejection);
-    else
-        phi__records_raw(&w->out, "rejection", "null");
-    if (w->event->source.len > 0) phi__records_str(&w->out, "abort_reason", w->event->source);
-}
-
-/* ---- turns ---- */
-
-static void phi__event_json_turn_start(phi__event_writer *w) {
-    phi__records_u64(&w->out, "turn_index", w->event->turn_index);
-    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
-    phi__records_str(&w->out, "triggered_by",
-                     phi_str_of(phi__event_words_trigger(w->event->trigger)));
-}
-
-/* Writes results without the id of their turn. */
-static void phi__event_json_bare(phi__event_writer *w, const phi_message *message) {
-    phi_message bare = *message;
-    bare.loop_id = phi__str(NULL, 0);
-    bare.extra = NULL;
-    phi__event_json_item(w, &bare);
-}
-
-/* Results stand behind their turn's answer; the search comes from the end, where they mostly
-   are. */
-static void phi__event_json_results(phi__event_writer *w) {
-    const phi_thread *thread = w->agent->thread; /* nothing of an event's turn is evicted */
+/* Results follow their turn's answer, and nothing of an event's turn is evicted. The search comes
+   from the end, where they mostly are. */
+static void phi__event_put_turn_results(phi__event_writer *w) {
+    const phi_thread *thread = w->agent->thread;
     size_t at = thread->log.held;
     if (w->event->message == NULL) return;
     while (at > 0 && thread->log.entries[at - 1]->message != w->event->message) at--;
@@ -398,375 +435,237 @@ static void phi__event_json_results(phi__event_writer *w) {
         const phi__entry *entry = thread->log.entries[at];
         if (entry->kind != PHI_ENTRY_MESSAGE || entry->lane != lane) continue;
         if (entry->message->role != PHI_ROLE_TOOL_RESULT) break;
-        phi__event_json_bare(w, entry->message);
+        phi__event_put_item(w, entry->message, true);
     }
 }
 
-static void phi__event_json_turn_end(phi__event_writer *w) {
-    size_t i;
-    phi__event_json_message(w, "message", w->event->message);
-    phi__event_json_usage(w);
-    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
-    phi__records_raw(&w->out, "tool_results", "[");
-    if (w->agent != NULL)
-        phi__event_json_results(w);
+static void phi__event_put_messages(phi__event_writer *w, const char *key, bool results) {
+    phi__records_raw(&w->out, key, "[");
+    if (w->agent == NULL)
+        for (size_t i = 0; i < w->event->message_count && w->event->messages != NULL; i++)
+            phi__event_put_item(w, &w->event->messages[i], results);
+    else if (results)
+        phi__event_put_turn_results(w);
     else
-        for (i = 0; i < w->event->message_count && w->event->messages != NULL; i++)
-            phi__event_json_bare(w, &w->event->messages[i]);
+        (void)phi__event_put_run(w->agent->thread, w->event, w);
     phi__buf_char(&w->out, ']');
-}
-
-static void phi__event_json_delta(phi__event_writer *w) {
-    phi__event_json_message(w, "message", w->event->message);
-    phi__records_raw(&w->out, "delta", "{");
-    phi__records_raw(&w->out, phi__event_words_delta(w->event->kind), "{");
-    phi__records_str(&w->out, "delta", w->event->text);
-    phi__buf_text(&w->out, "}}");
-}
-
-/* ---- tools ---- */
-
-static bool phi__event_json_of_tool(const phi__event_writer *w) {
-    return w->event->tool_call_id.len > 0 || w->event->tool_name.len > 0;
-}
-
-static void phi__event_json_args(phi__event_writer *w) {
-    phi__json_write_key(&w->out, PHI__LIT("args"));
-    phi__message_put_value(&w->out, w->event->arguments, w->scratch);
 }
 
 /* ToolResult: {"content":[..],"details":null}. */
-static void phi__event_json_result(phi__event_writer *w, const char *key,
-                                   const phi_message *result) {
+static void phi__event_put_result(phi__event_writer *w, const char *key) {
+    const phi_message *result = w->event->message;
+    phi_content content = PHI_ZERO;
+    phi_message part = PHI_ZERO;
+    if (result == NULL) {
+        content.kind = PHI_CONTENT_TEXT;
+        content.text = w->event->text;
+        part.content = &content;
+        part.content_count = 1;
+        result = &part;
+    }
     phi__records_raw(&w->out, key, "{");
     phi__message_put_blocks(&w->out, result, w->scratch);
-    phi__event_json_value(w, "details", result->details);
-    if (w->event->child_loop_id.len > 0)
-        phi__records_str(&w->out, "child_loop_id", w->event->child_loop_id);
+    phi__event_put_json(w, "details", result->details);
+    phi__records_some(&w->out, "child_loop_id", w->event->child_loop_id);
     phi__buf_char(&w->out, '}');
 }
 
-static void phi__event_json_update(phi__event_writer *w) {
-    phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
-    if (w->event->message != NULL) {
-        phi__event_json_result(w, "partial_result", w->event->message);
-        return;
-    }
-    phi_content content = PHI_ZERO;
-    phi_message part = PHI_ZERO;
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = w->event->text;
-    part.content = &content;
-    part.content_count = 1;
-    phi__event_json_result(w, "partial_result", &part);
-}
+/* The last two come after retry_after_ms. */
+static const phi__field phi__event_failure[] = {
+    PHI__FIELD(phi_failure, message, "message", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, http_status, "http_status", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, retryable, "retryable", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, code, "code", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_SET)};
 
-static void phi__event_json_tool_end(phi__event_writer *w) {
-    phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
-    if (w->event->message != NULL) phi__event_json_result(w, "result", w->event->message);
-    phi__records_bool(&w->out, "is_error", w->event->is_error);
-    phi__records_option(&w->out, "child_loop_id", w->event->child_loop_id);
-}
-
-static void phi__event_json_decision(phi__event_writer *w) {
-    phi__records_str(&w->out, "point", phi_str_of(phi__event_words_point(w->event->point)));
-    phi__records_option(&w->out, "tool_call_id", w->event->tool_call_id);
-    phi__records_option(&w->out, "tool_name", w->event->tool_name);
-    if (phi__event_json_of_tool(w) || w->event->arguments.len > 0)
-        phi__event_json_args(w);
-    else
-        phi__records_raw(&w->out, "args", "null");
-    phi__records_str(&w->out, "text", w->event->text);
-    if (w->event->point == PHI_HOOK_QUESTION) {
-        phi__records_str(&w->out, "source", w->event->source);
-        phi__records_str(&w->out, "question_kind", w->event->question_kind);
-    }
-    if (w->event->input != PHI_INPUT_NONE)
-        phi__records_str(&w->out, "input", phi_str_of(phi__event_words_input(w->event->input)));
-}
-
-/* ---- trouble, compaction ---- */
-
-static void phi__event_json_failure(phi__event_writer *w) {
-    phi_failure failure;
-    if (w->event->failure != NULL)
-        failure = *w->event->failure;
-    else
-        memset(&failure, 0, sizeof failure);
-    phi__records_str(&w->out, "kind", phi_str_of(phi_failure_kind_text(failure.kind)));
+static void phi__event_put_failure(phi__event_writer *w) {
+    phi_failure failure = PHI_ZERO;
+    if (w->event->failure != NULL) failure = *w->event->failure;
     if (failure.http_status < 0) failure.http_status = 0;
-    phi__event_fields_put(&w->out, PHI__EVENT_FAILURE, &failure);
+    phi__records_str(&w->out, "kind", phi_str_of(phi_failure_kind_text(failure.kind)));
+    phi__records_put(&w->out, phi__event_failure, 3, &failure);
     if (failure.has_retry_after)
         phi__records_u64(&w->out, "retry_after_ms", failure.retry_after_ms);
-    phi__event_fields_put(&w->out, PHI__EVENT_FAILURE_MORE, &failure);
+    phi__records_put(&w->out, phi__event_failure + 3, 2, &failure);
     phi__records_i64(&w->out, "status", (int64_t)w->event->status);
 }
 
-static void phi__event_json_retry(phi__event_writer *w) {
-    phi__event_fields_put(&w->out, PHI__EVENT_RETRY, w->event);
-    phi__event_json_failure(w);
-    phi__records_str(&w->out, "text", w->event->text);
-    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
+static bool phi__event_has_call(const phi_event *event) {
+    return event->tool_call_id.len > 0 || event->tool_name.len > 0;
 }
 
-static void phi__event_json_failover(phi__event_writer *w) {
-    phi__records_str(&w->out, "from", w->event->source);
-    phi__records_str(&w->out, "to", w->event->text);
-    phi__records_u64(&w->out, "switch", w->event->attempt);
-    phi__records_u64(&w->out, "most_switches", w->event->attempts);
-    phi__event_json_failure(w);
-    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
-}
-
-static void phi__event_json_dropped(phi__event_writer *w) {
-    phi__records_option(&w->out, "input", phi_str_of(phi__event_words_input(w->event->input)));
-    phi__event_fields_put(&w->out, PHI__EVENT_DROPPED, w->event);
-}
-
-static void phi__event_json_rewrite(phi__event_writer *w) {
-    phi__records_str(&w->out, "op_id", w->event->text);
-    phi__records_i64(&w->out, "status", (int64_t)w->event->status);
-    phi__records_str(&w->out, "reason", w->event->source);
-}
-
-static void phi__event_json_pruned(phi__event_writer *w) {
-    phi_pruned p;
-    if (w->event->pruned != NULL)
-        p = *w->event->pruned;
-    else
-        memset(&p, 0, sizeof p);
-    phi__event_fields_put(&w->out, PHI__EVENT_PRUNED, &p);
-    phi__records_raw(&w->out, "pruned_timestamps", "[");
-    for (size_t i = 0; i < p.timestamp_count; i++) {
-        phi__json_write_comma(&w->out);
-        phi__json_number_put_i64(&w->out, p.timestamps[i]);
-    }
-    phi__buf_char(&w->out, ']');
-    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
-}
-
-/* Node ids are numbers here, as in the original. */
-static void phi__event_json_reverted(phi__event_writer *w) {
-    phi_reverted r;
-    uint64_t target = 0;
-    if (w->event->reverted != NULL)
-        r = *w->event->reverted;
-    else
-        memset(&r, 0, sizeof r);
-    phi__records_str(&w->out, "category", r.category);
-    if (phi__revert_step_number(r.target, &target))
-        phi__records_u64(&w->out, "target", target);
-    else
-        phi__records_raw(&w->out, "target", "null"); /* a refused revert has none */
-    phi__json_write_key(&w->out, PHI__LIT("abandoned_node_ids"));
-    phi__revert_step_put_all(&w->out, r.abandoned, r.abandoned_count);
-    phi__event_fields_put(&w->out, PHI__EVENT_REVERTED, &r);
-    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
-}
-
-static void phi__event_json_compaction(phi__event_writer *w) {
-    phi_compaction c;
-    if (w->event->compaction != NULL)
-        c = *w->event->compaction;
-    else
-        memset(&c, 0, sizeof c);
-    phi__event_fields_put(&w->out,
-                          w->event->kind == PHI_EV_COMPACTION_START ? PHI__EVENT_COMPACTION_START
-                                                                    : PHI__EVENT_COMPACTION_END,
-                          &c);
-    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
-}
-
-/* ---- requests, parallel runs ---- */
-
-static void phi__event_json_request(phi__event_writer *w) {
-    phi__records_u64(&w->out, "turn_index", w->event->turn_index);
-    phi__event_json_value(w, "payload", w->event->text);
-    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
-}
-
-static void phi__event_json_heartbeat(phi__event_writer *w) {
-    phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
-    phi__records_u64(&w->out, "elapsed_ms", w->event->elapsed_ms);
-}
-
-static void phi__event_json_effect(phi__event_writer *w) {
-    phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
-    phi__records_str(&w->out, "name", w->event->source);
-    phi__event_json_value(w, "value", w->event->text);
-}
-
-static void phi__event_json_parallel(phi__event_writer *w) {
-    phi_parallel p;
-    if (w->event->parallel != NULL)
-        p = *w->event->parallel;
-    else
-        memset(&p, 0, sizeof p);
-    phi__records_str(&w->out, "session_id", p.session_id);
-    if (w->event->kind == PHI_EV_PARALLEL_START) {
-        phi__records_raw(&w->out, "loop_ids", "[");
-        for (size_t i = 0; i < p.loop_count; i++) {
-            phi__json_write_comma(&w->out);
-            phi__json_write_str(&w->out, p.loop_ids[i]);
+static void phi__event_put_part(phi__buf *out, const phi__field *field, const void *from) {
+    const char *key = field->key;
+    uint64_t number = 0;
+    switch (field->kind) {
+    case PHI__FIELD_TIMES: {
+        const phi_pruned *pruned = (const phi_pruned *)from;
+        phi__records_raw(out, key, "[");
+        for (size_t i = 0; i < pruned->timestamp_count; i++) {
+            phi__json_write_comma(out);
+            phi__json_number_put_i64(out, pruned->timestamps[i]);
         }
-        phi__buf_char(&w->out, ']');
-    } else {
-        phi__event_fields_put(&w->out, PHI__EVENT_PARALLEL_END, &p);
-        phi__json_write_key(&w->out, PHI__LIT("evaluation_usage"));
-        phi__message_put_usage_value(&w->out, &p.evaluation_usage);
+        phi__buf_char(out, ']');
+        break;
     }
-    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
-}
-
-static void phi__event_json_thread(phi__event_writer *w) {
-    phi__records_str(&w->out, "thread_id", w->event->text);
-    phi__records_u64(&w->out, "message_count", w->event->message_count);
-    phi__event_json_usage(w);
-}
-
-static void phi__event_json_forgotten(phi__event_writer *w) {
-    if (w->event->forgotten != NULL)
-        phi__event_fields_put(&w->out, PHI__EVENT_FORGOTTEN, w->event->forgotten);
-}
-
-static void phi__event_json_context(phi__event_writer *w) {
-    if (w->event->context == NULL) return;
-    phi__event_fields_put(&w->out, PHI__EVENT_CONTEXT, w->event->context);
-    if (w->event->kind == PHI_EV_SUMMARY_NEEDED)
-        phi__event_fields_put(&w->out, PHI__EVENT_NEEDED, w->event->context);
-}
-
-static void phi__event_json_level(phi__event_writer *w) {
-    phi__records_str(&w->out, "text", w->event->text);
-    phi__event_json_context(w);
-}
-
-static void phi__event_json_subagent(phi__event_writer *w) {
-    const phi_event *event = w->event;
-    phi__records_str(&w->out, "tool_name", event->tool_name);
-    phi__records_str(&w->out, "id", event->source);
-    phi__records_str(&w->out, "text", event->text);
-    phi__records_i64(&w->out, "status", (int64_t)event->status);
-    phi__records_bool(&w->out, "is_error", event->is_error);
-    phi__records_str(&w->out, "child_loop_id", event->child_loop_id);
-    if (event->usage != NULL) phi__message_put_usage(&w->out, event->usage);
-}
-
-static void phi__event_json_strategy(phi__event_writer *w) {
-    const phi_strategy_progress *progress = w->event->strategy;
-    if (progress == NULL) return;
-    phi__event_fields_put(&w->out, PHI__EVENT_STRATEGY, progress);
-    if (progress->has_score) phi__records_double(&w->out, "score", progress->score);
-    phi__records_str(&w->out, "best", w->event->text);
-}
-
-static void phi__event_json_body(phi__event_writer *w) {
-    switch (w->event->kind) {
-    case PHI_EV_AGENT_START: phi__event_json_start(w); break;
-    case PHI_EV_AGENT_END: phi__event_json_end(w); break;
-    case PHI_EV_TURN_START: phi__event_json_turn_start(w); break;
-    case PHI_EV_TURN_END: phi__event_json_turn_end(w); break;
-    case PHI_EV_MESSAGE_START:
-    case PHI_EV_MESSAGE_END:
-    case PHI_EV_RETRACT: phi__event_json_message(w, "message", w->event->message); break;
-    case PHI_EV_TEXT:
-    case PHI_EV_THINKING:
-    case PHI_EV_TOOL_ARGUMENTS: phi__event_json_delta(w); break;
-    case PHI_EV_TOOL_START:
-        phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
-        if (w->event->arguments.at != NULL)
-            phi__event_json_args(w);
+    case PHI__FIELD_NODE:
+        if (phi__revert_step_number(((const phi_reverted *)from)->target, &number))
+            phi__records_u64(out, key, number);
         else
-            phi__records_raw(&w->out, "args", "null"); /* it was skipped */
+            phi__records_raw(out, key, "null"); /* a refused revert has none */
         break;
-    case PHI_EV_TOOL_UPDATE: phi__event_json_update(w); break;
-    case PHI_EV_TOOL_PROGRESS:
-        phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
-        phi__records_str(&w->out, "text", w->event->text);
+    case PHI__FIELD_NODES: {
+        const phi_reverted *reverted = (const phi_reverted *)from;
+        phi__json_write_key(out, phi_str_of(key));
+        phi__revert_step_put_all(out, reverted->abandoned, reverted->abandoned_count);
         break;
-    case PHI_EV_TOOL_END: phi__event_json_tool_end(w); break;
-    case PHI_EV_ERROR:
-        phi__event_json_failure(w);
-        phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
+    }
+    case PHI__FIELD_LOOPS: {
+        const phi_parallel *parallel = (const phi_parallel *)from;
+        phi__event_put_ids(out, key, parallel->loop_ids, parallel->loop_count);
         break;
-    case PHI_EV_RETRY: phi__event_json_retry(w); break;
-    case PHI_EV_INPUT_REJECTED:
-    case PHI_EV_PAUSED: phi__records_str(&w->out, "reason", w->event->text); break;
-    case PHI_EV_INPUT_DROPPED: phi__event_json_dropped(w); break;
-    case PHI_EV_COMPACTION_START:
-    case PHI_EV_COMPACTION_END: phi__event_json_compaction(w); break;
-    case PHI_EV_DECISION: phi__event_json_decision(w); break;
-    case PHI_EV_WARNING:
-        if (phi__event_json_of_tool(w)) phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
-        phi__records_str(&w->out, "text", w->event->text);
+    }
+    case PHI__FIELD_TOTAL:
+        phi__json_write_key(out, phi_str_of(key));
+        phi__message_put_usage_value(out, &((const phi_parallel *)from)->evaluation_usage);
         break;
-    case PHI_EV_REWRITE: phi__event_json_rewrite(w); break;
-    case PHI_EV_CONTEXT_WARNING: phi__event_json_level(w); break;
-    case PHI_EV_PRUNED: phi__event_json_pruned(w); break;
-    case PHI_EV_REVERTED: phi__event_json_reverted(w); break;
-    case PHI_EV_TURN_REQUEST: phi__event_json_request(w); break;
-    case PHI_EV_PARALLEL_START:
-    case PHI_EV_PARALLEL_END: phi__event_json_parallel(w); break;
-    case PHI_EV_THREAD_UPDATED: phi__event_json_thread(w); break;
-    case PHI_EV_FORGOTTEN: phi__event_json_forgotten(w); break;
-    case PHI_EV_SUMMARY_NEEDED: phi__event_json_context(w); break;
-    case PHI_EV_TOOL_HEARTBEAT: phi__event_json_heartbeat(w); break;
-    case PHI_EV_SUBAGENT_END: phi__event_json_subagent(w); break;
-    case PHI_EV_TOOL_STATE: phi__event_json_value(w, "state", w->event->text); break;
-    case PHI_EV_EFFECT: phi__event_json_effect(w); break;
-    case PHI_EV_STRATEGY: phi__event_json_strategy(w); break;
-    case PHI_EV_TOOLS_CHANGED: phi__records_str(&w->out, "text", w->event->text); break;
-    case PHI_EV_FAILOVER: phi__event_json_failover(w); break;
-    case PHI_EV_OPAQUE: phi__event_fields_put(&w->out, PHI__EVENT_OPAQUE, w->event); break;
+    case PHI__FIELD_SCORE: {
+        const phi_strategy_progress *progress = (const phi_strategy_progress *)from;
+        if (progress->has_score) phi__records_double(out, key, progress->score);
+        break;
+    }
+    default: phi__records_put(out, field, 1, from); break;
     }
 }
 
-/* The end of a run has all its messages: evicted ones are recalled. */
-static phi_status phi__event_json_recall(const phi_event *event, const phi__agent *agent) {
-    if (event->kind != PHI_EV_AGENT_END || agent == NULL ||
-        phi__event_json_said(agent->thread, event, NULL) == event->message_count)
-        return PHI_OK;
-    return phi__recall(agent->thread);
+/* A member of the event, or of its part `from`. */
+static void phi__event_put_row(phi__event_writer *w, const phi__event_row *row, const void *from) {
+    const phi_event *event = w->event;
+    const char *key = row->field.key;
+    phi__buf *out = &w->out;
+    phi__field text = row->field;
+    phi_usage no_usage = PHI_ZERO;
+    bool has = false;
+    text.kind = PHI__FIELD_STR;
+    switch (row->field.kind) {
+    case PHI__FIELD_STATUS: phi__records_i64(out, key, (int64_t)event->status); break;
+    case PHI__FIELD_JSON: phi__event_put_json(w, key, event->text); break;
+    case PHI__FIELD_USAGE:
+        if (event->usage != NULL || row->field.rule == PHI__FIELD_ALWAYS)
+            phi__message_put_usage(out, event->usage != NULL ? event->usage : &no_usage);
+        break;
+    case PHI__FIELD_TRIGGER:
+        phi__records_str(out, key, phi_str_of(phi__event_trigger(event->trigger)));
+        break;
+    case PHI__FIELD_POINT:
+        phi__records_str(out, key, phi_str_of(phi__event_point(event->point)));
+        break;
+    case PHI__FIELD_INPUT:
+        if (event->input != PHI_INPUT_NONE || row->field.rule != PHI__FIELD_SET)
+            phi__records_option(out, key, phi_str_of(phi__event_input(event->input)));
+        break;
+    case PHI__FIELD_TOOL:
+        if (row->field.rule == PHI__FIELD_SET && !phi__event_has_call(event)) break;
+        phi__records_str(out, "tool_call_id", event->tool_call_id);
+        phi__records_str(out, "tool_name", event->tool_name);
+        break;
+    case PHI__FIELD_QUESTION:
+        if (event->point == PHI_HOOK_QUESTION) phi__records_put(out, &text, 1, from);
+        break;
+    case PHI__FIELD_ARGS: /* a call that was skipped has none */
+        has = event->kind == PHI_EV_TOOL_START
+                  ? event->arguments.at != NULL
+                  : phi__event_has_call(event) || event->arguments.len > 0;
+        phi__json_write_key(out, phi_str_of(key));
+        if (has)
+            phi__message_put_value(out, event->arguments, w->scratch);
+        else
+            phi__buf_text(out, "null");
+        break;
+    case PHI__FIELD_MESSAGE:
+        phi__json_write_key(out, phi_str_of(key));
+        if (event->message != NULL)
+            phi__message_put(out, event->message, w->scratch);
+        else
+            phi__buf_text(out, "null");
+        break;
+    case PHI__FIELD_MESSAGES: phi__event_put_messages(w, key, false); break;
+    case PHI__FIELD_RESULTS: phi__event_put_messages(w, key, true); break;
+    case PHI__FIELD_RESULT:
+        if (event->message != NULL || row->field.rule != PHI__FIELD_SET)
+            phi__event_put_result(w, key);
+        break;
+    case PHI__FIELD_CHILD: phi__records_option(out, key, event->child_loop_id); break;
+    case PHI__FIELD_DELTA:
+        phi__records_raw(out, key, "{");
+        phi__records_raw(out, phi__event_delta(event->kind), "{");
+        phi__records_str(out, "delta", event->text);
+        phi__buf_text(out, "}}");
+        break;
+    case PHI__FIELD_START: phi__event_put_start(w); break;
+    case PHI__FIELD_REJECTION: /* the original tells "" from null */
+        if (event->rejection.at != NULL)
+            phi__records_str(out, key, event->rejection);
+        else
+            phi__records_raw(out, key, "null");
+        break;
+    case PHI__FIELD_FAILURE: phi__event_put_failure(w); break;
+    default: phi__event_put_part(out, &row->field, from); break;
+    }
 }
-
-/* ---- public ---- */
 
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out) {
-    phi__event_writer w;
-    phi_status status = PHI_OK;
+    phi__event_writer w = PHI_ZERO;
+    union {
+        phi_pruned pruned;
+        phi_reverted reverted;
+        phi_compaction compaction;
+        phi_parallel parallel;
+    } none = PHI_ZERO;
     if (event == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    const char *type = phi__event_words_type(event->kind);
+    const char *type = phi__event_type(event->kind);
     if (*type == '\0') return PHI_BAD_ARG;
     w.event = event;
-    w.agent = NULL;
+    w.scratch = arena;
     if (event->agent.rt != NULL) {
         phi__slot *slot =
             phi__slots_find(&event->agent.rt->agents, event->agent.index, event->agent.gen);
         if (slot == NULL) return PHI_STALE;
         w.agent = (const phi__agent *)slot->object;
+        /* The end of a run has all its messages: evicted ones are recalled. */
+        phi_thread *thread = w.agent->thread;
+        if (event->kind == PHI_EV_AGENT_END &&
+            phi__event_put_run(thread, event, NULL) != event->message_count) {
+            phi_status status = phi__recall(thread);
+            if (status != PHI_OK) return status;
+        }
     }
-    status = phi__event_json_recall(event, w.agent);
-    if (status != PHI_OK) return status;
-    w.scratch = arena;
+    bool parallel = event->kind == PHI_EV_PARALLEL_START || event->kind == PHI_EV_PARALLEL_END;
+    /* these have no member without their part, or only a text */
+    bool bare = event->kind == PHI_EV_FORGOTTEN || event->kind == PHI_EV_CONTEXT_WARNING ||
+                event->kind == PHI_EV_SUMMARY_NEEDED || event->kind == PHI_EV_STRATEGY;
+    phi_event_kind kind = phi__event_is_delta(event->kind) ? PHI_EV_TEXT : event->kind;
     phi__buf_init(&w.out, arena->memory);
     phi__buf_char(&w.out, '{');
     phi__records_str(&w.out, "type", phi_str_of(type));
-    if (event->kind != PHI_EV_AGENT_START && event->kind != PHI_EV_PARALLEL_START &&
-        event->kind != PHI_EV_PARALLEL_END)
+    if (event->kind != PHI_EV_AGENT_START && !parallel)
         phi__records_str(&w.out, "loop_id", event->loop_id);
-    phi__event_json_body(&w);
+    for (size_t i = 0; i < PHI__COUNT(phi__event_rows); i++) {
+        const phi__event_row *row = &phi__event_rows[i];
+        const void *from = event;
+        if (row->kind != kind) continue;
+        if (row->part != 0) memcpy(&from, (const char *)event + row->part, sizeof from);
+        if (from == NULL && bare) continue;
+        if (kind == PHI_EV_STRATEGY && event->strategy == NULL) continue;
+        phi__event_put_row(&w, row, from != NULL ? from : &none);
+    }
     phi__buf_char(&w.out, '}');
-    if (w.out.failed || !phi__arena_str(arena, phi__buf_str(&w.out), out)) status = PHI_NO_MEMORY;
+    bool fine = !w.out.failed && phi__arena_str(arena, phi__buf_str(&w.out), out);
     phi__buf_free(&w.out);
-    return status;
+    return fine ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* ======== Reads events in the interchange format, ours and others': behaviours A,
-   "AgentEvent".
-
-   Lenient where a reader can be: a field that is missing or of a wrong type counts as absent,
-   unknown keys are ignored. But an event with an invalid message is refused. Everything that an
-   event points to is in the tree's arena. */
+/* ---- reading ---- */
 
 typedef struct phi__event_reader {
     const phi_json *root;
@@ -776,313 +675,155 @@ typedef struct phi__event_reader {
     bool no_memory;
 } phi__event_reader;
 
-/* ---- members ---- */
-
-static const phi_json *phi__event_read_get(const phi__event_reader *r, const char *key) {
-    return phi_json_get(r->root, key);
-}
-
 /* JSON text of a value; null is nothing. */
-static phi_str phi__event_read_json(phi__event_reader *r, const phi_json *node) {
+static phi_str phi__event_get_json(phi__event_reader *r, const phi_json *node) {
     phi_str out = {NULL, 0};
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return out;
     if (phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
     return out;
 }
 
-static void *phi__event_read_alloc(phi__event_reader *r, size_t bytes) {
-    void *at = phi__arena_zero(r->arena, bytes);
+static void *phi__event_alloc(phi__event_reader *r, size_t count, size_t bytes) {
+    void *at = phi__arena_zero(r->arena, phi__mul(count, bytes));
     if (at == NULL) r->no_memory = true;
     return at;
 }
 
-static phi_status phi__event_read_bad(phi__event_reader *r, phi_status status, const char *words) {
+static phi_status phi__event_bad(phi__event_reader *r, phi_status status, const char *message) {
     memset(r->error, 0, sizeof *r->error);
     r->error->line = r->error->column = 1;
     r->error->status = status;
-    (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
+    (void)snprintf(r->error->message, sizeof r->error->message, "%s", message);
     return status;
 }
 
-/* Says where the words of an error belong to. */
-static phi_status phi__event_read_within(phi__event_reader *r, phi_status status,
-                                         const char *where) {
-    char words[sizeof r->error->message];
+/* Puts the place before the message of an error. */
+static phi_status phi__event_within(phi__event_reader *r, phi_status status, const char *where) {
+    char message[sizeof r->error->message];
     if (status != PHI_PARSE) return status;
-    memcpy(words, r->error->message, sizeof words);
-    if (snprintf(r->error->message, sizeof r->error->message, "%s: %s", where, words) < 0)
+    memcpy(message, r->error->message, sizeof message);
+    if (snprintf(r->error->message, sizeof r->error->message, "%s: %s", where, message) < 0)
         r->error->message[0] = '\0';
     return status;
 }
 
-static void phi__event_read_usage(phi__event_reader *r) {
-    phi_usage *usage = (phi_usage *)phi__event_read_alloc(r, sizeof *usage);
-    if (usage != NULL) *usage = phi__message_read_get_usage(phi__event_read_get(r, "usage"));
-    r->out->usage = usage;
-}
-
-/* ---- messages ---- */
-
-static phi_status phi__event_read_message(phi__event_reader *r, bool needed) {
-    const phi_json *node = phi__event_read_get(r, "message");
-    phi_message *message;
-    if (!needed && (node == NULL || phi_json_is(node, PHI_JSON_NULL))) return PHI_OK;
-    message = (phi_message *)phi__event_read_alloc(r, sizeof *message);
+static phi_status phi__event_get_message(phi__event_reader *r, const phi_json *node) {
+    phi_message *message = (phi_message *)phi__event_alloc(r, 1, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
     phi_status status = phi__message_read_get(node, r->arena, message, r->error);
     r->out->message = message;
     if (message->loop_id.len > 0) r->out->turn_index = message->turn_index;
-    return phi__event_read_within(r, status, "message");
+    return phi__event_within(r, status, "message");
 }
 
-static phi_status phi__event_read_messages(phi__event_reader *r, const char *key) {
-    const phi_json *array = phi__event_read_get(r, key), *node;
+static phi_status phi__event_get_messages(phi__event_reader *r, const phi_json *array,
+                                          const char *key) {
     phi_json_iter it = phi_json_each(array);
-    phi_message *messages;
+    const phi_json *node;
     phi_status status = PHI_OK;
     char where[48];
     size_t n = 0;
     if (array == NULL || phi_json_is(array, PHI_JSON_NULL)) return PHI_OK;
     if (!phi_json_is(array, PHI_JSON_ARRAY))
-        return phi__event_read_within(
-            r, phi__event_read_bad(r, PHI_PARSE, "expected an array of messages"), key);
+        return phi__event_within(r, phi__event_bad(r, PHI_PARSE, "expected an array of messages"),
+                                 key);
     if (phi_json_count(array) == 0) return PHI_OK;
-    messages =
-        (phi_message *)phi__event_read_alloc(r, phi__mul(phi_json_count(array), sizeof *messages));
+    phi_message *messages =
+        (phi_message *)phi__event_alloc(r, phi_json_count(array), sizeof *messages);
     if (messages == NULL) return PHI_NO_MEMORY;
     while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
         status = phi__message_read_get(node, r->arena, &messages[n++], r->error);
     r->out->messages = messages;
     r->out->message_count = n;
     (void)snprintf(where, sizeof where, "%.16s[%lu]", key, (unsigned long)(n - 1));
-    return phi__event_read_within(r, status, where);
+    return phi__event_within(r, status, where);
 }
 
-/* ---- the run ---- */
-
-static phi_status phi__event_read_start(phi__event_reader *r) {
-    phi_loop_info *loop = (phi_loop_info *)phi__event_read_alloc(r, sizeof *loop);
+static phi_status phi__event_get_start(phi__event_reader *r) {
+    phi_loop_info *loop = (phi_loop_info *)phi__event_alloc(r, 1, sizeof *loop);
     if (loop == NULL) return PHI_NO_MEMORY;
     loop->agent_id = phi__records_get_str(r->root, "agent_id");
     loop->session_id = phi__records_get_str(r->root, "session_id");
     loop->loop_id = r->out->loop_id;
     loop->parent_loop_id = phi__records_get_str(r->root, "parent_loop_id");
-    /* "Default", {"Rerun":{"tag":".."}}; nothing, as older files have it, is a beginning. */
-    const phi_json *node = phi__event_read_get(r, "continuation_kind");
-    const phi_json *rerun = phi_json_get(node, "Rerun"), *branch = phi_json_get(node, "Branch");
-    phi_str word = phi_json_str(node, "");
-    if (phi__str_is(word, "Default")) loop->continuation = PHI_CONTINUATION_DEFAULT;
-    if (phi__str_is(word, "Compaction")) loop->continuation = PHI_CONTINUATION_COMPACTION;
-    if (rerun != NULL) loop->continuation = PHI_CONTINUATION_RERUN;
-    if (branch != NULL) loop->continuation = PHI_CONTINUATION_BRANCH;
-    loop->tag = phi_json_str(phi_json_get(branch != NULL ? branch : rerun, "tag"), "");
-    loop->metadata = phi__event_read_json(r, phi__event_read_get(r, "metadata"));
-    loop->config = phi__event_read_json(r, phi__event_read_get(r, "config_snapshot"));
+    loop->continuation = phi__event_get_continuation(r->root, &loop->tag);
+    loop->metadata = phi__event_get_json(r, phi_json_get(r->root, "metadata"));
+    loop->config = phi__event_get_json(r, phi_json_get(r->root, "config_snapshot"));
     r->out->loop = loop;
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
-static phi_status phi__event_read_end(phi__event_reader *r) {
-    phi__event_read_usage(r);
-    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
-    r->out->source = phi__records_get_str(r->root, "abort_reason");
-    if (phi_json_is(phi__event_read_get(r, "rejection"), PHI_JSON_STRING)) {
-        r->out->rejection = phi__records_get_str(r->root, "rejection");
-        r->out->status = PHI_REJECTED;
-    }
-    return phi__event_read_messages(r, "messages");
-}
-
-/* ---- turns ---- */
-
-static phi_status phi__event_read_turn_start(phi__event_reader *r) {
-    phi_str word = phi__records_get_str(r->root, "triggered_by");
-    r->out->turn_index = phi__records_get_u32(r->root, "turn_index");
-    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
-    r->out->trigger = PHI_TRIGGER_USER;
-    for (int i = PHI_TRIGGER_USER; i <= PHI_TRIGGER_BRANCH; i++)
-        if (phi__str_is(word, phi__event_words_trigger((phi_trigger)i)))
-            r->out->trigger = (phi_trigger)i;
-    if (phi__str_is(word, "FollowUp")) /* of older files */
-        r->out->trigger = PHI_TRIGGER_CONTINUATION;
-    return PHI_OK;
-}
-
-static phi_status phi__event_read_turn_end(phi__event_reader *r) {
-    phi_status status = phi__event_read_message(r, false);
-    phi__event_read_usage(r);
-    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
-    return status == PHI_OK ? phi__event_read_messages(r, "tool_results") : status;
-}
-
-static phi_content_kind phi__event_read_block(phi_event_kind kind) {
-    if (kind == PHI_EV_TEXT) return PHI_CONTENT_TEXT;
-    return kind == PHI_EV_THINKING ? PHI_CONTENT_THINKING : PHI_CONTENT_TOOL_CALL;
-}
-
 /* The block that grows is taken to be the last one of its kind. */
-static phi_status phi__event_read_delta(phi__event_reader *r) {
+static phi_status phi__event_get_delta(phi__event_reader *r, const phi_json *delta) {
     static const phi_event_kind kinds[] = {PHI_EV_TEXT, PHI_EV_THINKING, PHI_EV_TOOL_ARGUMENTS};
-    const phi_json *delta = phi__event_read_get(r, "delta"), *inside = NULL;
-    phi_status status = phi__event_read_message(r, true);
-    if (status != PHI_OK) return status;
-    for (size_t i = 0; i < PHI__COUNT(kinds) && inside == NULL; i++) {
-        inside = phi_json_get(phi_json_get(delta, phi__event_words_delta(kinds[i])), "delta");
-        r->out->kind = kinds[i];
-    }
+    static const phi_content_kind blocks[] = {PHI_CONTENT_TEXT, PHI_CONTENT_THINKING,
+                                              PHI_CONTENT_TOOL_CALL};
+    const phi_json *inside = NULL;
+    size_t i = 0;
+    for (; i < PHI__COUNT(kinds) && inside == NULL; i++)
+        inside = phi_json_get(phi_json_get(delta, phi__event_delta(kinds[i])), "delta");
     if (inside == NULL)
-        return phi__event_read_bad(r, PHI_PARSE, "delta: expected Text, Thinking or ToolCallDelta");
+        return phi__event_bad(r, PHI_PARSE, "delta: expected Text, Thinking or ToolCallDelta");
+    r->out->kind = kinds[--i];
     r->out->text = phi_json_str(inside, "");
-    for (size_t i = r->out->message->content_count; i > 0; i--) {
-        const phi_content *block = &r->out->message->content[i - 1];
-        if (block->kind != phi__event_read_block(r->out->kind)) continue;
+    for (size_t at = r->out->message->content_count; at > 0; at--) {
+        const phi_content *block = &r->out->message->content[at - 1];
+        if (block->kind != blocks[i]) continue;
         r->out->partial = block->kind == PHI_CONTENT_TOOL_CALL ? block->arguments : block->text;
-        r->out->block_index = (uint32_t)(i - 1);
+        r->out->block_index = (uint32_t)(at - 1);
         break;
     }
     return PHI_OK;
 }
 
-/* ---- tools ---- */
-
-static void phi__event_read_args(phi__event_reader *r, const char *none) {
-    r->out->arguments = phi_str_of(none);
-    if (!phi__message_read_get_value(phi__event_read_get(r, "args"), r->arena, &r->out->arguments))
-        r->no_memory = true;
-}
-
-/* A call that was skipped has null, and no arguments. */
-static void phi__event_read_tool_start(phi__event_reader *r) {
-    if (!phi_json_is(phi__event_read_get(r, "args"), PHI_JSON_NULL)) phi__event_read_args(r, "{}");
-}
-
-/* ToolResult: makes a message of the event's fields. */
-static phi_status phi__event_read_result(phi__event_reader *r, const char *key) {
-    const phi_json *node = phi__event_read_get(r, key), *content = phi_json_get(node, "content");
-    phi_message *message;
+/* Makes a message of a ToolResult and the event's members. */
+static phi_status phi__event_get_result(phi__event_reader *r, const phi_json *node,
+                                        const char *key) {
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
-    message = (phi_message *)phi__event_read_alloc(r, sizeof *message);
+    phi_message *message = (phi_message *)phi__event_alloc(r, 1, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
     message->role = PHI_ROLE_TOOL_RESULT;
     message->tool_call_id = r->out->tool_call_id;
     message->tool_name = r->out->tool_name;
-    message->is_error = r->out->is_error;
-    message->details = phi__event_read_json(r, phi_json_get(node, "details"));
-    phi_status status = phi__message_read_get_blocks(content, r->arena, message, r->error);
-    if (r->out->child_loop_id.len == 0)
-        r->out->child_loop_id = phi_json_str(phi_json_get(node, "child_loop_id"), "");
+    if (r->out->kind == PHI_EV_TOOL_END)
+        message->is_error = phi__records_get_bool(r->root, "is_error");
+    message->details = phi__event_get_json(r, phi_json_get(node, "details"));
+    phi_status status =
+        phi__message_read_get_blocks(phi_json_get(node, "content"), r->arena, message, r->error);
+    r->out->child_loop_id = phi__records_get_str(node, "child_loop_id");
     r->out->message = message;
-    return phi__event_read_within(r, status, key);
+    if (status == PHI_OK && r->out->kind == PHI_EV_TOOL_UPDATE)
+        r->out->text = phi_message_text(message, "\n", r->arena, &r->no_memory);
+    return phi__event_within(r, status, key);
 }
-
-static phi_status phi__event_read_update(phi__event_reader *r) {
-    phi_status status = phi__event_read_result(r, "partial_result");
-    if (status == PHI_OK && r->out->message != NULL)
-        r->out->text = phi_message_text(r->out->message, "\n", r->arena, &r->no_memory);
-    return status;
-}
-
-static phi_status phi__event_read_tool_end(phi__event_reader *r) {
-    r->out->is_error = phi__records_get_bool(r->root, "is_error");
-    r->out->child_loop_id = phi__records_get_str(r->root, "child_loop_id");
-    return phi__event_read_result(r, "result");
-}
-
-static phi_input phi__event_read_input(const phi__event_reader *r) {
-    phi_str word = phi__records_get_str(r->root, "input");
-    for (int i = PHI_INPUT_PROMPT; i <= PHI_INPUT_INJECTED; i++)
-        if (phi__str_is(word, phi__event_words_input((phi_input)i))) return (phi_input)i;
-    return PHI_INPUT_NONE;
-}
-
-static phi_status phi__event_read_decision(phi__event_reader *r) {
-    phi_str word = phi__records_get_str(r->root, "point");
-    for (int point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_QUESTION; point *= 2)
-        if (phi__str_is(word, phi__event_words_point(point))) r->out->point = point;
-    if (r->out->tool_call_id.len > 0 || r->out->tool_name.len > 0 ||
-        r->out->point == PHI_HOOK_QUESTION)
-        phi__event_read_args(r, "{}");
-    r->out->source = phi__records_get_str(r->root, "source");
-    r->out->question_kind = phi__records_get_str(r->root, "question_kind");
-    r->out->text = phi__records_get_str(r->root, "text");
-    r->out->input = phi__event_read_input(r);
-    return PHI_OK;
-}
-
-/* ---- trouble, compaction ---- */
 
 /* A number that is none of ours says only that something went wrong. */
-static phi_status phi__event_read_status(int64_t number) {
+static phi_status phi__event_get_status(const phi__event_reader *r) {
+    int64_t number = phi_json_int(phi_json_get(r->root, "status"), PHI_REFUSED);
     return number <= PHI_OK && number >= PHI_UNREACHABLE ? (phi_status)number : PHI_REFUSED;
 }
 
-static phi_status phi__event_read_failure(phi__event_reader *r) {
-    phi_failure *failure = (phi_failure *)phi__event_read_alloc(r, sizeof *failure);
-    phi_str word = phi__records_get_str(r->root, "kind");
-    const phi_json *after = phi__event_read_get(r, "retry_after_ms");
+static phi_status phi__event_get_failure(phi__event_reader *r) {
+    phi_failure *failure = (phi_failure *)phi__event_alloc(r, 1, sizeof *failure);
+    phi_str kind = phi__records_get_str(r->root, "kind");
+    const phi_json *after = phi_json_get(r->root, "retry_after_ms");
     if (failure == NULL) return PHI_NO_MEMORY;
     for (int i = PHI_FAILURE_AUTH; i <= PHI_FAILURE_NO_MEMORY; i++)
-        if (phi__str_is(word, phi_failure_kind_text((phi_failure_kind)i)))
+        if (phi__str_is(kind, phi_failure_kind_text((phi_failure_kind)i)))
             failure->kind = (phi_failure_kind)i;
-    phi__event_fields_get(r->root, PHI__EVENT_FAILURE, failure);
-    phi__event_fields_get(r->root, PHI__EVENT_FAILURE_MORE, failure);
+    (void)phi__records_get(r->root, phi__event_failure, PHI__COUNT(phi__event_failure), failure,
+                           NULL);
     if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
     failure->has_retry_after = phi_json_is(after, PHI_JSON_NUMBER);
     failure->retry_after_ms = phi__json_get_uint(after, 0);
     r->out->failure = failure;
-    r->out->status =
-        phi__event_read_status(phi_json_int(phi__event_read_get(r, "status"), PHI_REFUSED));
-    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
-    return PHI_OK;
-}
-
-static phi_status phi__event_read_failover(phi__event_reader *r) {
-    r->out->source = phi__records_get_str(r->root, "from");
-    r->out->text = phi__records_get_str(r->root, "to");
-    r->out->attempt = phi__records_get_u32(r->root, "switch");
-    r->out->attempts = phi__records_get_u32(r->root, "most_switches");
-    return phi__event_read_failure(r);
-}
-
-static phi_status phi__event_read_retry(phi__event_reader *r) {
-    phi__event_fields_get(r->root, PHI__EVENT_RETRY, r->out);
-    r->out->text = phi__records_get_str(r->root, "text");
-    return phi__event_read_failure(r);
-}
-
-static phi_status phi__event_read_dropped(phi__event_reader *r) {
-    r->out->input = phi__event_read_input(r);
-    phi__event_fields_get(r->root, PHI__EVENT_DROPPED, r->out);
-    return PHI_OK;
-}
-
-static phi_status phi__event_read_rewrite(phi__event_reader *r) {
-    r->out->text = phi__records_get_str(r->root, "op_id");
-    r->out->status =
-        phi__event_read_status(phi_json_int(phi__event_read_get(r, "status"), PHI_REFUSED));
-    r->out->source = phi__records_get_str(r->root, "reason");
-    return PHI_OK;
-}
-
-static phi_status phi__event_read_pruned(phi__event_reader *r) {
-    phi_pruned *p = (phi_pruned *)phi__event_read_alloc(r, sizeof *p);
-    const phi_json *times = phi__event_read_get(r, "pruned_timestamps"), *node;
-    phi_json_iter it = phi_json_each(times);
-    size_t n = phi_json_is(times, PHI_JSON_ARRAY) ? phi_json_count(times) : 0;
-    int64_t *ms = (int64_t *)phi__event_read_alloc(r, phi__mul(n, sizeof *ms));
-    if (p == NULL || ms == NULL) return PHI_NO_MEMORY;
-    phi__event_fields_get(r->root, PHI__EVENT_PRUNED, p);
-    while (p->timestamp_count < n && (node = phi_json_next(&it)) != NULL)
-        ms[p->timestamp_count++] = phi_json_int(node, 0);
-    p->timestamps = ms;
-    r->out->pruned = p;
-    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
+    r->out->status = phi__event_get_status(r);
     return PHI_OK;
 }
 
 /* A node id: a number in the original and here, a name such as "n4" in older files of ours. */
-static phi_str phi__event_read_node(phi__event_reader *r, const phi_json *node) {
+static phi_str phi__event_get_node(phi__event_reader *r, const phi_json *node) {
     char text[PHI__STEP_BYTES];
     phi_str out = phi_json_str(node, "");
     uint64_t n = phi__json_get_uint(node, UINT64_MAX);
@@ -1092,205 +833,151 @@ static phi_str phi__event_read_node(phi__event_reader *r, const phi_json *node) 
     return out;
 }
 
-static phi_status phi__event_read_reverted(phi__event_reader *r) {
-    phi_reverted *v = (phi_reverted *)phi__event_read_alloc(r, sizeof *v);
-    const phi_json *ids = phi__event_read_get(r, "abandoned_node_ids"), *node;
-    phi_json_iter it = phi_json_each(ids);
-    size_t n = phi_json_is(ids, PHI_JSON_ARRAY) ? phi_json_count(ids) : 0;
-    phi_str *names = (phi_str *)phi__event_read_alloc(r, phi__mul(n, sizeof *names));
-    if (v == NULL || names == NULL) return PHI_NO_MEMORY;
-    v->category = phi__records_get_str(r->root, "category");
-    v->target = phi__event_read_node(r, phi__event_read_get(r, "target"));
-    while (v->abandoned_count < n && (node = phi_json_next(&it)) != NULL)
-        names[v->abandoned_count++] = phi__event_read_node(r, node);
-    v->abandoned = names;
-    phi__event_fields_get(r->root, PHI__EVENT_REVERTED, v);
-    r->out->reverted = v;
-    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
-    return PHI_OK;
+/* A member of an event's part `to` that no table can say. */
+static void phi__event_get_part(phi__event_reader *r, const phi__field *field, void *to) {
+    const phi_json *node = phi_json_get(r->root, field->key), *item;
+    phi_json_iter it = phi_json_each(node);
+    size_t n = phi_json_is(node, PHI_JSON_ARRAY) ? phi_json_count(node) : 0;
+    switch (field->kind) {
+    case PHI__FIELD_TIMES: {
+        phi_pruned *pruned = (phi_pruned *)to;
+        int64_t *times = (int64_t *)phi__event_alloc(r, n, sizeof *times);
+        while (times != NULL && pruned->timestamp_count < n && (item = phi_json_next(&it)) != NULL)
+            times[pruned->timestamp_count++] = phi_json_int(item, 0);
+        pruned->timestamps = times;
+        break;
+    }
+    case PHI__FIELD_NODE: ((phi_reverted *)to)->target = phi__event_get_node(r, node); break;
+    case PHI__FIELD_NODES: {
+        phi_reverted *reverted = (phi_reverted *)to;
+        phi_str *names = (phi_str *)phi__event_alloc(r, n, sizeof *names);
+        while (names != NULL && reverted->abandoned_count < n &&
+               (item = phi_json_next(&it)) != NULL)
+            names[reverted->abandoned_count++] = phi__event_get_node(r, item);
+        reverted->abandoned = names;
+        break;
+    }
+    case PHI__FIELD_LOOPS: {
+        phi_parallel *parallel = (phi_parallel *)to;
+        phi_str *ids = n > 0 ? (phi_str *)phi__event_alloc(r, n, sizeof *ids) : NULL;
+        while (ids != NULL && (item = phi_json_next(&it)) != NULL)
+            ids[parallel->loop_count++] = phi_json_str(item, "");
+        parallel->loop_ids = ids;
+        break;
+    }
+    case PHI__FIELD_TOTAL:
+        ((phi_parallel *)to)->evaluation_usage = phi__message_read_get_usage(node);
+        break;
+    case PHI__FIELD_SCORE:
+        ((phi_strategy_progress *)to)->has_score = phi_json_is(node, PHI_JSON_NUMBER);
+        ((phi_strategy_progress *)to)->score = phi_json_num(node, 0.0);
+        break;
+    default: (void)phi__records_get(r->root, field, 1, to, NULL); break;
+    }
 }
 
-static phi_status phi__event_read_compaction(phi__event_reader *r) {
-    phi_compaction *c = (phi_compaction *)phi__event_read_alloc(r, sizeof *c);
-    if (c == NULL) return PHI_NO_MEMORY;
-    phi__event_fields_get(r->root, PHI__EVENT_COMPACTION_START, c);
-    phi__event_fields_get(r->root, PHI__EVENT_COMPACTION_END, c);
-    r->out->compaction = c;
-    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
-    return PHI_OK;
-}
-
-/* ---- requests, parallel runs ---- */
-
-static phi_status phi__event_read_request(phi__event_reader *r) {
-    r->out->turn_index = phi__records_get_u32(r->root, "turn_index");
-    r->out->text = phi__event_read_json(r, phi__event_read_get(r, "payload"));
-    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
-    return PHI_OK;
-}
-
-static phi_status phi__event_read_thread(phi__event_reader *r) {
-    r->out->text = phi__records_get_str(r->root, "thread_id");
-    r->out->message_count = phi__records_get_size(r->root, "message_count");
-    phi__event_read_usage(r);
-    return PHI_OK;
-}
-
-static phi_status phi__event_read_forgotten(phi__event_reader *r) {
-    phi_forgotten *forgotten = (phi_forgotten *)phi__event_read_alloc(r, sizeof *forgotten);
-    if (forgotten == NULL) return PHI_NO_MEMORY;
-    phi__event_fields_get(r->root, PHI__EVENT_FORGOTTEN, forgotten);
-    r->out->forgotten = forgotten;
-    return PHI_OK;
-}
-
-static phi_status phi__event_read_context(phi__event_reader *r) {
-    phi_context *context;
-    if (phi__event_read_get(r, "tokens") == NULL) return PHI_OK;
-    context = (phi_context *)phi__event_read_alloc(r, sizeof *context);
-    if (context == NULL) return PHI_NO_MEMORY;
-    phi__event_fields_get(r->root, PHI__EVENT_CONTEXT, context);
-    phi__event_fields_get(r->root, PHI__EVENT_NEEDED, context);
-    r->out->context = context;
-    return PHI_OK;
-}
-
-static phi_status phi__event_read_strategy(phi__event_reader *r) {
-    phi_strategy_progress *progress;
-    progress = (phi_strategy_progress *)phi__event_read_alloc(r, sizeof *progress);
-    if (progress == NULL) return PHI_NO_MEMORY;
-    phi__event_fields_get(r->root, PHI__EVENT_STRATEGY, progress);
-    progress->has_score = phi_json_is(phi__event_read_get(r, "score"), PHI_JSON_NUMBER);
-    progress->score = phi_json_num(phi__event_read_get(r, "score"), 0.0);
-    r->out->text = phi__records_get_str(r->root, "best");
-    r->out->strategy = progress;
-    return PHI_OK;
-}
-
-static phi_status phi__event_read_parallel(phi__event_reader *r) {
-    phi_parallel *p = (phi_parallel *)phi__event_read_alloc(r, sizeof *p);
-    const phi_json *ids = phi__event_read_get(r, "loop_ids"), *id;
-    phi_json_iter it = phi_json_each(ids);
-    size_t count = phi_json_is(ids, PHI_JSON_ARRAY) ? phi_json_count(ids) : 0;
-    phi_str *to = NULL;
-    if (count > 0) to = (phi_str *)phi__event_read_alloc(r, phi__mul(count, sizeof *to));
-    if (p == NULL || (count > 0 && to == NULL)) return PHI_NO_MEMORY;
-    while (to != NULL && (id = phi_json_next(&it)) != NULL)
-        to[p->loop_count++] = phi_json_str(id, "");
-    p->session_id = phi__records_get_str(r->root, "session_id");
-    p->loop_ids = to;
-    phi__event_fields_get(r->root, PHI__EVENT_PARALLEL_END, p);
-    p->evaluation_usage = phi__message_read_get_usage(phi__event_read_get(r, "evaluation_usage"));
-    r->out->parallel = p;
-    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
-    return PHI_OK;
-}
-
-/* ---- any event ---- */
-
-static phi_status phi__event_read_text(phi__event_reader *r, const char *key) {
-    r->out->text = phi__records_get_str(r->root, key);
-    return PHI_OK;
-}
-
-static phi_status phi__event_read_subagent(phi__event_reader *r) {
-    r->out->source = phi__records_get_str(r->root, "id");
-    r->out->child_loop_id = phi__records_get_str(r->root, "child_loop_id");
-    r->out->is_error = phi__records_get_bool(r->root, "is_error");
-    r->out->status =
-        phi__event_read_status(phi_json_int(phi__event_read_get(r, "status"), PHI_REFUSED));
-    phi__event_read_usage(r);
-    return phi__event_read_text(r, "text");
-}
-
-static phi_status phi__event_read_body(phi__event_reader *r) {
-    switch (r->out->kind) {
-    case PHI_EV_AGENT_START: return phi__event_read_start(r);
-    case PHI_EV_AGENT_END: return phi__event_read_end(r);
-    case PHI_EV_TURN_START: return phi__event_read_turn_start(r);
-    case PHI_EV_TURN_END: return phi__event_read_turn_end(r);
-    case PHI_EV_MESSAGE_START:
-    case PHI_EV_MESSAGE_END: return phi__event_read_message(r, true);
-    case PHI_EV_RETRACT: return phi__event_read_message(r, false);
-    case PHI_EV_TEXT:
-    case PHI_EV_THINKING:
-    case PHI_EV_TOOL_ARGUMENTS: return phi__event_read_delta(r);
-    case PHI_EV_TOOL_START: phi__event_read_tool_start(r); return PHI_OK;
-    case PHI_EV_TOOL_UPDATE: return phi__event_read_update(r);
-    case PHI_EV_TOOL_END: return phi__event_read_tool_end(r);
-    case PHI_EV_ERROR: return phi__event_read_failure(r);
-    case PHI_EV_RETRY: return phi__event_read_retry(r);
-    case PHI_EV_FAILOVER: return phi__event_read_failover(r);
-    case PHI_EV_INPUT_REJECTED:
-    case PHI_EV_PAUSED: return phi__event_read_text(r, "reason");
-    case PHI_EV_INPUT_DROPPED: return phi__event_read_dropped(r);
-    case PHI_EV_COMPACTION_START:
-    case PHI_EV_COMPACTION_END: return phi__event_read_compaction(r);
-    case PHI_EV_DECISION: return phi__event_read_decision(r);
-    case PHI_EV_CONTEXT_WARNING:
-        (void)phi__event_read_text(r, "text");
-        return phi__event_read_context(r);
-    case PHI_EV_TOOL_PROGRESS:
-    case PHI_EV_TOOLS_CHANGED:
-    case PHI_EV_WARNING: return phi__event_read_text(r, "text");
-    case PHI_EV_REWRITE: return phi__event_read_rewrite(r);
-    case PHI_EV_PRUNED: return phi__event_read_pruned(r);
-    case PHI_EV_REVERTED: return phi__event_read_reverted(r);
-    case PHI_EV_TURN_REQUEST: return phi__event_read_request(r);
-    case PHI_EV_PARALLEL_START:
-    case PHI_EV_PARALLEL_END: return phi__event_read_parallel(r);
-    case PHI_EV_THREAD_UPDATED: return phi__event_read_thread(r);
-    case PHI_EV_FORGOTTEN: return phi__event_read_forgotten(r);
-    case PHI_EV_SUMMARY_NEEDED: return phi__event_read_context(r);
-    case PHI_EV_STRATEGY: return phi__event_read_strategy(r);
-    case PHI_EV_TOOL_HEARTBEAT:
-        r->out->elapsed_ms = phi__records_get_u64(r->root, "elapsed_ms");
-        return PHI_OK;
-    case PHI_EV_SUBAGENT_END: return phi__event_read_subagent(r);
-    case PHI_EV_OPAQUE: phi__event_fields_get(r->root, PHI__EVENT_OPAQUE, r->out); return PHI_OK;
-    case PHI_EV_TOOL_STATE:
-        r->out->text = phi__event_read_json(r, phi__event_read_get(r, "state"));
-        return PHI_OK;
-    case PHI_EV_EFFECT:
-        r->out->source = phi__records_get_str(r->root, "name");
-        r->out->text = phi__event_read_json(r, phi__event_read_get(r, "value"));
-        return PHI_OK;
+/* A member of the event, or of its part `to`. */
+static phi_status phi__event_get_row(phi__event_reader *r, const phi__event_row *row, void *to) {
+    phi_event *out = r->out;
+    const char *key = row->field.key;
+    const phi_json *node = phi_json_get(r->root, key);
+    phi_str name = phi_json_str(node, "");
+    phi__field text = row->field;
+    bool has = false;
+    text.kind = PHI__FIELD_STR;
+    switch (row->field.kind) {
+    case PHI__FIELD_STATUS: out->status = phi__event_get_status(r); break;
+    case PHI__FIELD_JSON: out->text = phi__event_get_json(r, node); break;
+    case PHI__FIELD_USAGE: {
+        phi_usage *usage = (phi_usage *)phi__event_alloc(r, 1, sizeof *usage);
+        if (usage != NULL) *usage = phi__message_read_get_usage(node);
+        out->usage = usage;
+        break;
+    }
+    case PHI__FIELD_TRIGGER: out->trigger = phi__event_get_trigger(r->root); break;
+    case PHI__FIELD_POINT:
+        for (int point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_QUESTION; point *= 2)
+            if (phi__str_is(name, phi__event_point(point))) out->point = point;
+        break;
+    case PHI__FIELD_INPUT:
+        for (int i = PHI_INPUT_PROMPT; i <= PHI_INPUT_INJECTED; i++)
+            if (phi__str_is(name, phi__event_input((phi_input)i))) out->input = (phi_input)i;
+        break;
+    case PHI__FIELD_TOOL: break; /* every event's, and read already */
+    case PHI__FIELD_QUESTION: (void)phi__records_get(r->root, &text, 1, to, NULL); break;
+    case PHI__FIELD_ARGS: /* a call that was skipped has null, and no arguments */
+        has = out->kind == PHI_EV_TOOL_START
+                  ? !phi_json_is(node, PHI_JSON_NULL)
+                  : phi__event_has_call(out) || out->point == PHI_HOOK_QUESTION;
+        if (!has) break;
+        out->arguments = PHI__LIT("{}");
+        if (!phi__message_read_get_value(node, r->arena, &out->arguments)) r->no_memory = true;
+        break;
+    case PHI__FIELD_MESSAGE:
+        if (row->field.rule != PHI__FIELD_ALWAYS &&
+            (node == NULL || phi_json_is(node, PHI_JSON_NULL)))
+            break;
+        return phi__event_get_message(r, node);
+    case PHI__FIELD_MESSAGES:
+    case PHI__FIELD_RESULTS: return phi__event_get_messages(r, node, key);
+    case PHI__FIELD_RESULT: return phi__event_get_result(r, node, key);
+    case PHI__FIELD_CHILD:
+        if (name.len > 0) out->child_loop_id = name;
+        break;
+    case PHI__FIELD_DELTA: return phi__event_get_delta(r, node);
+    case PHI__FIELD_START: return phi__event_get_start(r);
+    case PHI__FIELD_REJECTION:
+        if (!phi_json_is(node, PHI_JSON_STRING)) break;
+        out->rejection = name;
+        out->status = PHI_REJECTED;
+        break;
+    case PHI__FIELD_FAILURE: return phi__event_get_failure(r);
+    default: phi__event_get_part(r, &row->field, to); break;
     }
     return PHI_OK;
 }
 
-/* PHI_EV_TEXT for all deltas: their contents decide further. */
-static phi_status phi__event_read_kind(phi__event_reader *r, phi_str type) {
-    char words[sizeof r->error->message];
-    for (int i = PHI_EV_AGENT_START; phi_event_name((phi_event_kind)i)[0] != '\0'; i++)
-        if (phi__str_is(type, phi__event_words_type((phi_event_kind)i))) {
-            r->out->kind = (phi_event_kind)i;
-            return PHI_OK;
-        }
-    (void)snprintf(words, sizeof words, "type \"%.*s\": no event that is known here",
-                   (int)phi__utf8_cut(type, 80), type.at != NULL ? type.at : "");
-    return phi__event_read_bad(r, PHI_UNSUPPORTED, words);
-}
-
-static phi_status phi__event_read_whole(phi__event_reader *r) {
-    const phi_json *type = phi__event_read_get(r, "type");
+static phi_status phi__event_get(phi__event_reader *r) {
+    const phi_json *node = phi_json_get(r->root, "type");
+    char message[sizeof r->error->message];
+    void *part = NULL;
+    phi_status status = PHI_OK;
     if (!phi_json_is(r->root, PHI_JSON_OBJECT))
-        return phi__event_read_bad(r, PHI_PARSE, "expected an object: an event");
-    if (!phi_json_is(type, PHI_JSON_STRING))
-        return phi__event_read_bad(r, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
-    phi_status status = phi__event_read_kind(r, phi_json_str(type, ""));
-    if (status != PHI_OK) return status;
+        return phi__event_bad(r, PHI_PARSE, "expected an object: an event");
+    if (!phi_json_is(node, PHI_JSON_STRING))
+        return phi__event_bad(r, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
+    phi_str type = phi_json_str(node, "");
+    int kind = PHI_EV_AGENT_START; /* TEXT of all deltas: their contents decide further */
+    while (phi_event_name((phi_event_kind)kind)[0] != '\0' &&
+           !phi__str_is(type, phi__event_type((phi_event_kind)kind)))
+        kind++;
+    if (phi_event_name((phi_event_kind)kind)[0] == '\0') {
+        (void)snprintf(message, sizeof message, "type \"%.*s\": no event that is known here",
+                       (int)phi__utf8_cut(type, 80), type.at != NULL ? type.at : "");
+        return phi__event_bad(r, PHI_UNSUPPORTED, message);
+    }
+    r->out->kind = (phi_event_kind)kind;
     r->out->loop_id = phi__records_get_str(r->root, "loop_id");
-    phi__event_fields_get(r->root, PHI__EVENT_TOOL, r->out);
-    status = phi__event_read_body(r);
+    r->out->tool_call_id = phi__records_get_str(r->root, "tool_call_id");
+    r->out->tool_name = phi__records_get_str(r->root, "tool_name");
+    for (size_t i = 0; i < PHI__COUNT(phi__event_rows) && status == PHI_OK; i++) {
+        const phi__event_row *row = &phi__event_rows[i];
+        if (row->kind != kind) continue;
+        if (row->part == offsetof(phi_event, context) && phi_json_get(r->root, "tokens") == NULL)
+            continue;
+        if (row->part != 0 && part == NULL) {
+            part = phi__event_alloc(r, 1, row->size);
+            if (part == NULL) return PHI_NO_MEMORY;
+            memcpy((char *)r->out + row->part, &part, sizeof part);
+        }
+        status = phi__event_get_row(r, row, row->part != 0 ? part : r->out);
+    }
     return status == PHI_OK && r->no_memory ? PHI_NO_MEMORY : status;
 }
 
-/* ---- public ---- */
-
 PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
                                        phi_parse_error *error) {
-    phi__event_reader r;
+    phi__event_reader r = PHI_ZERO;
     phi_parse_error unheard;
     phi_json *root = NULL;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
@@ -1299,10 +986,9 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
     r.arena = arena;
     r.out = out;
     r.error = error != NULL ? error : &unheard;
-    r.no_memory = false;
     phi_status status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, r.error);
     r.root = root;
-    if (status == PHI_OK) status = phi__event_read_whole(&r);
+    if (status == PHI_OK) status = phi__event_get(&r);
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
     if (status != PHI_OK) {
         memset(out, 0, sizeof *out);

@@ -13,46 +13,44 @@
 #include "text/text_in.h"
 #include "wire/wire_in.h"
 
-/* ======== Finds a recorder's sessions, open and completed, and its running or pending
-   loops, by id. */
+/* ---- sessions and loops, found by id ---- */
 
 /* ---- sessions ---- */
 
 /* last */
-static void phi__recorder_known_put(phi_recorder *rec, phi__session_box *box, bool completed) {
+static void phi__known_put(phi_recorder *rec, phi__session_box *box, bool completed) {
     box->completed = completed;
     phi__list_push(completed ? &rec->completed : &rec->open, &box->link);
 }
 
 /* out of its list */
-static void phi__recorder_known_take(phi_recorder *rec, phi__session_box *box) {
+static void phi__known_take(phi_recorder *rec, phi__session_box *box) {
     phi__list_take(box->completed ? &rec->completed : &rec->open, &box->link);
 }
 
 /* Where it is not there already. */
-static void phi__recorder_known_move(phi_recorder *rec, phi__session_box *box, bool completed) {
+static void phi__known_move(phi_recorder *rec, phi__session_box *box, bool completed) {
     if (box->completed == completed) return;
-    phi__recorder_known_take(rec, box);
-    phi__recorder_known_put(rec, box, completed);
+    phi__known_take(rec, box);
+    phi__known_put(rec, box, completed);
 }
 
-PHI__FN phi__session_box *phi__recorder_known_each(const phi_recorder *rec,
-                                                   const phi__session_box *last) {
+PHI__FN phi__session_box *phi__known_each(const phi_recorder *rec, const phi__session_box *last) {
     phi__link *link = last != NULL ? last->link.next : rec->completed.first;
     if (link == NULL && (last == NULL || last->completed)) link = rec->open.first;
     return link != NULL ? PHI__OWNER(link, phi__session_box, link) : NULL;
 }
 
-static phi__session_box *phi__recorder_known_session(const phi_recorder *rec, phi_str session_id) {
+static phi__session_box *phi__known_session(const phi_recorder *rec, phi_str session_id) {
     phi__session_box *box = NULL;
-    while ((box = phi__recorder_known_each(rec, box)) != NULL)
+    while ((box = phi__known_each(rec, box)) != NULL)
         if (phi_str_equal(box->pub.session_id, session_id)) break;
     return box;
 }
 
 /* ---- loops ---- */
 
-static phi__loop_box *phi__recorder_known_open(const phi_recorder *rec, phi_str loop_id) {
+static phi__loop_box *phi__known_open(const phi_recorder *rec, phi_str loop_id) {
     uint64_t hash = phi__hash(loop_id, 0);
     phi__loop_box *loop;
     size_t probe = 0;
@@ -61,21 +59,20 @@ static phi__loop_box *phi__recorder_known_open(const phi_recorder *rec, phi_str 
     return loop;
 }
 
-static phi__loop_box *phi__recorder_known_running(const phi_recorder *rec, phi_str loop_id) {
-    phi__loop_box *loop = phi__recorder_known_open(rec, loop_id);
+static phi__loop_box *phi__known_running(const phi_recorder *rec, phi_str loop_id) {
+    phi__loop_box *loop = phi__known_open(rec, loop_id);
     return loop != NULL && loop->pub.status == PHI_LOOP_RUNNING ? loop : NULL;
 }
 
 /* After phi__map_room. */
-static void phi__recorder_known_enter(phi_recorder *rec, phi__loop_box *loop) {
+static void phi__known_enter(phi_recorder *rec, phi__loop_box *loop) {
     loop->hash = phi__hash(loop->pub.loop_id, 0);
     phi__map_add(&rec->loops, loop->hash, loop);
     loop->open = true;
     loop->box->open++;
 }
 
-static void phi__recorder_known_leave(phi_recorder *rec, phi__loop_box *loop,
-                                      phi_loop_status status) {
+static void phi__known_leave(phi_recorder *rec, phi__loop_box *loop, phi_loop_status status) {
     phi__map_drop(&rec->loops, loop->hash, loop);
     loop->open = loop->in_turn = false;
     loop->box->open--;
@@ -83,32 +80,31 @@ static void phi__recorder_known_leave(phi_recorder *rec, phi__loop_box *loop,
 }
 
 /* All that is open of a session. */
-static void phi__recorder_known_abort(phi_recorder *rec, phi__session_box *box) {
+static void phi__known_abort(phi_recorder *rec, phi__session_box *box) {
     for (size_t i = 0; i < box->pub.loop_count; i++) {
         phi__loop_box *loop = phi__session_loop_of(box->pub.loops[i]);
-        if (loop->open) phi__recorder_known_leave(rec, loop, PHI_LOOP_ABORTED);
+        if (loop->open) phi__known_leave(rec, loop, PHI_LOOP_ABORTED);
     }
 }
 
-/* ======== Links loops of different sessions: children that tools ran, and their
-   parents. */
+/* ---- links between loops of different sessions: children of tools, and their parents ---- */
 
 /* A loop in any session; NULL: it is not known. */
-static phi__loop_box *phi__recorder_links_anywhere(const phi_recorder *rec, phi_str loop_id) {
-    phi__loop_box *loop = phi__recorder_known_open(rec, loop_id);
+static phi__loop_box *phi__links_anywhere(const phi_recorder *rec, phi_str loop_id) {
+    phi__loop_box *loop = phi__known_open(rec, loop_id);
     phi__session_box *box =
-        loop == NULL ? phi__recorder_known_session(rec, phi__session_id_of(loop_id)) : NULL;
+        loop == NULL ? phi__known_session(rec, phi__session_id_of(loop_id)) : NULL;
     const phi_loop_record *record = NULL;
     if (loop != NULL) return loop;
     if (box != NULL) record = phi__session_get_loop(&box->pub, loop_id);
-    for (box = NULL; record == NULL && (box = phi__recorder_known_each(rec, box)) != NULL;)
+    for (box = NULL; record == NULL && (box = phi__known_each(rec, box)) != NULL;)
         record = phi__session_get_loop(&box->pub, loop_id);
     return record != NULL ? phi__session_loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
 }
 
 /* Fills fields that are not known yet. */
-static bool phi__recorder_links_spawned_by(phi__session_box *child, phi_str session_id,
-                                           phi_str loop_id, const phi_child_ref *ref) {
+static bool phi__links_spawned_by(phi__session_box *child, phi_str session_id, phi_str loop_id,
+                                  const phi_child_ref *ref) {
     phi_spawn_ref *parent = &child->parent;
     bool ok = true;
     if (child->pub.parent == NULL)
@@ -123,8 +119,8 @@ static bool phi__recorder_links_spawned_by(phi__session_box *child, phi_str sess
 }
 
 /* Of a call whose end came before the child's beginning: one of `loop` that names the child. */
-static const phi_child_ref *phi__recorder_links_ref(const phi_loop_record *loop,
-                                                    const phi__loop_box *child, bool session_too) {
+static const phi_child_ref *phi__links_ref(const phi_loop_record *loop, const phi__loop_box *child,
+                                           bool session_too) {
     for (size_t i = 0; i < loop->spawned_count; i++)
         if (phi_str_equal(loop->spawned[i].child_loop_id, child->pub.loop_id) ||
             (session_too &&
@@ -134,39 +130,36 @@ static const phi_child_ref *phi__recorder_links_ref(const phi_loop_record *loop,
 }
 
 /* A new session's first loop: whether an ended call names it as its own run. */
-static bool phi__recorder_links_claimed(phi_recorder *rec, phi__loop_box *child) {
+static bool phi__links_claimed(phi_recorder *rec, phi__loop_box *child) {
     phi__session_box *box = NULL;
     size_t i;
-    while ((box = phi__recorder_known_each(rec, box)) != NULL)
+    while ((box = phi__known_each(rec, box)) != NULL)
         for (i = 0; box != child->box && i < box->pub.loop_count; i++) {
             const phi_loop_record *loop = box->pub.loops[i];
-            const phi_child_ref *ref = phi__recorder_links_ref(loop, child, true);
+            const phi_child_ref *ref = phi__links_ref(loop, child, true);
             if (ref != NULL)
-                return phi__recorder_links_spawned_by(child->box, loop->session_id, loop->loop_id,
-                                                      ref);
+                return phi__links_spawned_by(child->box, loop->session_id, loop->loop_id, ref);
         }
     return true;
 }
 
 /* A loop whose parent is in another session makes its session that one's child. */
-static bool phi__recorder_links_parent(phi_recorder *rec, phi__loop_box *loop, bool is_first) {
+static bool phi__links_parent(phi_recorder *rec, phi__loop_box *loop, bool is_first) {
     phi_str id = loop->pub.parent_loop_id;
-    if (id.len == 0) return !is_first || phi__recorder_links_claimed(rec, loop);
+    if (id.len == 0) return !is_first || phi__links_claimed(rec, loop);
     if (phi_str_equal(id, loop->pub.loop_id) || phi__session_get_loop(&loop->box->pub, id) != NULL)
         return true;
-    phi__loop_box *parent = phi__recorder_links_anywhere(rec, id);
+    phi__loop_box *parent = phi__links_anywhere(rec, id);
     phi_str session_id = parent != NULL ? parent->pub.session_id : phi__session_id_of(id);
     if (phi_str_equal(session_id, loop->pub.session_id)) return true;
-    return phi__recorder_links_spawned_by(
-        loop->box, session_id, id,
-        parent != NULL ? phi__recorder_links_ref(&parent->pub, loop, true) : NULL);
+    return phi__links_spawned_by(loop->box, session_id, id,
+                                 parent != NULL ? phi__links_ref(&parent->pub, loop, true) : NULL);
 }
 
 /* The end of a call that ran another agent. */
-static bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
-    phi__loop_box *child = phi__recorder_links_anywhere(rec, ev->child_loop_id);
+static bool phi__links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
+    phi__loop_box *child = phi__links_anywhere(rec, ev->child_loop_id);
     phi__session_box *to = loop->box;
-    phi_child_ref *refs;
     phi_str session_id =
         child != NULL ? child->pub.session_id : phi__session_id_of(ev->child_loop_id);
     size_t n = loop->pub.spawned_count;
@@ -174,8 +167,8 @@ static bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, co
         if (phi_str_equal(loop->pub.spawned[i].tool_call_id, ev->tool_call_id) &&
             phi_str_equal(loop->pub.spawned[i].child_loop_id, ev->child_loop_id))
             return true;
-    refs = (phi_child_ref *)phi__session_room_for(to, loop->pub.spawned, n, &loop->spawned_cap,
-                                                  n + 1, sizeof *refs);
+    phi_child_ref *refs = (phi_child_ref *)phi__session_room_for(
+        to, loop->pub.spawned, n, &loop->spawned_cap, n + 1, sizeof *refs);
     if (refs == NULL) return false;
     loop->pub.spawned = refs;
     phi_child_ref *ref = &refs[n];
@@ -185,18 +178,16 @@ static bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, co
         !phi__session_keep(to, session_id, &ref->child_session_id))
         return false;
     loop->pub.spawned_count++;
-    phi__session_box *of =
-        child != NULL ? child->box : phi__recorder_known_session(rec, session_id);
+    phi__session_box *of = child != NULL ? child->box : phi__known_session(rec, session_id);
     if (of == NULL || of == to) return true;
-    return phi__recorder_links_spawned_by(of, loop->pub.session_id, loop->pub.loop_id, ref);
+    return phi__links_spawned_by(of, loop->pub.session_id, loop->pub.loop_id, ref);
 }
 
-/* ======== A state machine from events to sessions.
+/* ---- events become sessions ---- */
 
-   An event is first written as JSON, which the record keeps, and then read back. So events of
+/* An event is first written as JSON, which the record keeps, and then read back: events of
    living agents, of files and of others are handled in one way, and nothing points into a runtime.
-   recorder.c finds recorded sessions and loops, recorder.c links loops of different
-   sessions. */
+   */
 
 enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
 
@@ -211,13 +202,13 @@ static phi__session_box *phi__recorder_new_session(phi_recorder *rec, phi_str id
     }
     box->pub.created_ms = box->pub.last_active_ms = box->pub.formation.at_ms = at_ms;
     box->pub.scope = rec->desc.scope;
-    phi__recorder_known_put(rec, box, false);
+    phi__known_put(rec, box, false);
     return box;
 }
 
 /* Frees a session that is not needed after all. */
 static void phi__recorder_forget(phi_recorder *rec, phi__session_box *box) {
-    phi__recorder_known_take(rec, box);
+    phi__known_take(rec, box);
     phi_session_free(&box->pub);
 }
 
@@ -228,7 +219,7 @@ static bool phi__recorder_formation(phi_recorder *rec, phi__session_box *box, in
     if (!rec->desc.by_inactivity || box->pub.agent_id.len == 0 ||
         box->pub.formation.kind == PHI_FORMATION_EXPLICIT)
         return true;
-    while ((one = phi__recorder_known_each(rec, (phi__session_box *)(uintptr_t)one)) != NULL)
+    while ((one = phi__known_each(rec, (phi__session_box *)(uintptr_t)one)) != NULL)
         if (one != box && phi_str_equal(one->pub.agent_id, box->pub.agent_id) &&
             (last == NULL || one->pub.last_active_ms >= last->pub.last_active_ms))
             last = one;
@@ -257,7 +248,7 @@ static bool phi__recorder_decide(phi_recorder *rec, phi__session_box *box) {
     }
     box->decided = true;
     if (!box->pub.rejected) return true;
-    phi__recorder_known_abort(rec, box);
+    phi__known_abort(rec, box);
     box->pub.loop_count = 0;
     return false;
 }
@@ -301,7 +292,7 @@ static bool phi__recorder_fill(phi_recorder *rec, phi__loop_box *loop, const phi
 
 static phi_status phi__recorder_begin(phi_recorder *rec, phi__session_box *box, const phi_event *ev,
                                       phi_str json) {
-    phi__loop_box *old = phi__recorder_known_open(rec, ev->loop_id), *loop = old;
+    phi__loop_box *old = phi__known_open(rec, ev->loop_id), *loop = old;
     bool is_first = !box->decided, pending = false;
     if (old != NULL && old->box == box && old->pub.status == PHI_LOOP_PENDING) pending = true;
     if (!pending) loop = phi__session_loop(box);
@@ -309,37 +300,18 @@ static phi_status phi__recorder_begin(phi_recorder *rec, phi__session_box *box, 
         !phi__recorder_fill(rec, loop, ev, box->pub.session_id) ||
         (is_first && (!phi__recorder_owner(box, ev->loop->agent_id) ||
                       !phi__recorder_formation(rec, box, ev->timestamp_ms))) ||
-        !phi__recorder_links_parent(rec, loop, is_first) ||
-        !phi__recorder_keep_event(loop, 0, json))
+        !phi__links_parent(rec, loop, is_first) || !phi__recorder_keep_event(loop, 0, json))
         return PHI_NO_MEMORY;
     if (is_first) box->pub.last_active_ms = ev->timestamp_ms;
     if (!phi__recorder_decide(rec, box)) return PHI_OK;
     box->pub.last_active_ms = ev->timestamp_ms;
-    if (old != NULL && !pending) phi__recorder_known_leave(rec, old, PHI_LOOP_ABORTED);
+    if (old != NULL && !pending) phi__known_leave(rec, old, PHI_LOOP_ABORTED);
     loop->sequence = 1;
     loop->pub.status = PHI_LOOP_RUNNING;
     if (pending) return PHI_OK;
     phi__session_add(box, loop);
-    phi__recorder_known_enter(rec, loop);
+    phi__known_enter(rec, loop);
     return PHI_OK;
-}
-
-static phi_status phi__recorder_start(phi_recorder *rec, const phi_event *ev, phi_str json) {
-    phi_str id = ev->loop->session_id;
-    bool made = false;
-    if (ev->loop_id.len == 0) return PHI_OK;
-    if (id.len == 0) id = phi__session_id_of(ev->loop_id);
-    phi__session_box *box = phi__recorder_known_session(rec, id);
-    if (box != NULL && box->pub.rejected) return PHI_OK;
-    if (box == NULL) {
-        box = phi__recorder_new_session(rec, id, ev->timestamp_ms);
-        if (box == NULL) return PHI_NO_MEMORY;
-        made = true;
-    }
-    phi_status status = phi__recorder_begin(rec, box, ev, json);
-    if (status != PHI_OK && made) phi__recorder_forget(rec, box);
-    if (status == PHI_OK) phi__recorder_known_move(rec, box, false);
-    return status;
 }
 
 static bool phi__recorder_config(phi__loop_box *loop, const phi_message *message) {
@@ -348,51 +320,16 @@ static bool phi__recorder_config(phi__loop_box *loop, const phi_message *message
     return loop->pub.config != NULL;
 }
 
-static bool phi__recorder_end(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
-    phi_loop_record *to = &loop->pub;
-    bool rejected = ev->rejection.at != NULL || ev->status == PHI_REJECTED;
-    for (size_t i = 0; i < ev->message_count; i++)
-        if (!phi__recorder_config(loop, &ev->messages[i])) return false;
-    if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count, &to->messages) ||
-        (ev->rejection.at != NULL &&
-         !phi__session_keep(loop->box, ev->rejection, &to->rejection)) ||
-        !phi__session_chain(loop->box, loop)) {
-        to->messages = NULL;
-        to->rejection = phi__str(NULL, 0);
-        return false;
-    }
-    to->message_count = ev->message_count;
-    if (ev->usage != NULL) to->usage = *ev->usage;
-    to->ended_ms = ev->timestamp_ms;
-    to->has_ended = true;
-    phi__recorder_known_leave(rec, loop, rejected ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED);
-    return true;
-}
-
-/* ---- turns ---- */
-
-static void phi__recorder_turn_start(phi__loop_box *loop, const phi_event *ev) {
-    memset(&loop->turn, 0, sizeof loop->turn);
-    loop->turn.loop_id = loop->pub.loop_id;
-    loop->turn.turn_index = ev->turn_index;
-    loop->turn.trigger = ev->trigger;
-    loop->turn.started_ms = ev->timestamp_ms;
-    loop->input = NULL;
-    loop->input_cap = 0;
-    loop->in_turn = true;
-}
-
 static bool phi__recorder_message(phi__loop_box *loop, const phi_event *ev) {
     const phi_message *message = ev->message;
     size_t n = loop->turn.input_count;
-    phi_message *input;
     if (message == NULL) return true;
     if (!phi__recorder_config(loop, message)) return false;
     if (!loop->in_turn || message->role == PHI_ROLE_ASSISTANT ||
         message->role == PHI_ROLE_TOOL_RESULT)
         return true;
-    input = (phi_message *)phi__session_room_for(loop->box, loop->input, n, &loop->input_cap, n + 1,
-                                                 sizeof *input);
+    phi_message *input = (phi_message *)phi__session_room_for(
+        loop->box, loop->input, n, &loop->input_cap, n + 1, sizeof *input);
     const phi_message *copy = input != NULL ? phi_message_copy(message, &loop->box->arena) : NULL;
     if (input != NULL) loop->turn.input = loop->input = input;
     if (copy == NULL) return false;
@@ -427,17 +364,6 @@ static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
     return true;
 }
 
-/* The payload is a part of the event's text, which is kept already. */
-static void phi__recorder_request(phi__loop_box *loop) {
-    phi_str json = loop->pub.events[loop->pub.event_count - 1].json;
-    phi__json_found found;
-    if (loop->in_turn && phi__json_cursor_find(json, "payload", &found) == PHI_OK &&
-        found.type == PHI_JSON_OBJECT)
-        loop->turn.request = found.raw;
-}
-
-/* ---- groups ---- */
-
 /* The loop of that id in the session, pending where it is new. NULL: no memory. */
 static phi__loop_box *phi__recorder_branch(phi_recorder *rec, phi__session_box *box, phi_str id,
                                            int64_t at_ms) {
@@ -452,7 +378,7 @@ static phi__loop_box *phi__recorder_branch(phi_recorder *rec, phi__session_box *
     loop->pub.started_ms = at_ms;
     loop->pub.status = PHI_LOOP_PENDING;
     phi__session_add(box, loop);
-    phi__recorder_known_enter(rec, loop);
+    phi__known_enter(rec, loop);
     return loop;
 }
 
@@ -476,46 +402,60 @@ static bool phi__recorder_group(phi_recorder *rec, phi__session_box *box, const 
     return ids != NULL;
 }
 
-static phi_status phi__recorder_selected(phi_recorder *rec, const phi_event *ev) {
-    const phi_parallel *p = ev->parallel;
-    phi__loop_box *winner =
-        p->selected_loop_id.len > 0 ? phi__recorder_links_anywhere(rec, p->selected_loop_id) : NULL;
-    phi_loop_group *of = winner != NULL ? winner->pub.group : NULL;
-    phi_str id = {NULL, 0};
-    if (of == NULL) return PHI_OK;
-    if (!phi__session_keep(winner->box, p->selected_loop_id, &id)) return PHI_NO_MEMORY;
-    for (size_t i = 0; i < of->loop_count; i++) {
-        const phi_loop_record *loop = phi__session_get_loop(&winner->box->pub, of->loop_ids[i]);
-        if (loop == NULL || loop->group == NULL) continue;
-        loop->group->selected_loop_id = id;
-        loop->group->selected_index = p->selected_index;
-        loop->group->evaluation_usage = p->evaluation_usage;
-        loop->group->is_selected = loop == &winner->pub;
-    }
-    return PHI_OK;
-}
-
 /* ---- any event ---- */
-
-static bool phi__recorder_is_delta(phi_event_kind kind) {
-    return kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS;
-}
 
 /* Whether the host wants it kept. */
 static bool phi__recorder_wanted(const phi_recorder *rec, phi_event_kind kind) {
-    if (phi__recorder_is_delta(kind)) return rec->desc.streaming_events;
+    if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
+        return rec->desc.streaming_events;
     return kind != PHI_EV_TURN_REQUEST || rec->desc.turn_requests;
 }
 
 static bool phi__recorder_apply(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
     switch ((int)ev->kind) {
-    case PHI_EV_AGENT_END: return phi__recorder_end(rec, loop, ev);
-    case PHI_EV_TURN_START: phi__recorder_turn_start(loop, ev); return true;
+    case PHI_EV_AGENT_END: {
+        phi_loop_record *to = &loop->pub;
+        bool rejected = ev->rejection.at != NULL || ev->status == PHI_REJECTED;
+        for (size_t i = 0; i < ev->message_count; i++)
+            if (!phi__recorder_config(loop, &ev->messages[i])) return false;
+        if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count,
+                                        &to->messages) ||
+            (ev->rejection.at != NULL &&
+             !phi__session_keep(loop->box, ev->rejection, &to->rejection)) ||
+            !phi__session_chain(loop->box, loop)) {
+            to->messages = NULL;
+            to->rejection = phi__str(NULL, 0);
+            return false;
+        }
+        to->message_count = ev->message_count;
+        if (ev->usage != NULL) to->usage = *ev->usage;
+        to->ended_ms = ev->timestamp_ms;
+        to->has_ended = true;
+        phi__known_leave(rec, loop, rejected ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED);
+        return true;
+    }
+    case PHI_EV_TURN_START:
+        memset(&loop->turn, 0, sizeof loop->turn);
+        loop->turn.loop_id = loop->pub.loop_id;
+        loop->turn.turn_index = ev->turn_index;
+        loop->turn.trigger = ev->trigger;
+        loop->turn.started_ms = ev->timestamp_ms;
+        loop->input = NULL;
+        loop->input_cap = 0;
+        loop->in_turn = true;
+        return true;
     case PHI_EV_TURN_END: return phi__recorder_turn_end(loop, ev);
     case PHI_EV_MESSAGE_END: return phi__recorder_message(loop, ev);
-    case PHI_EV_TURN_REQUEST: phi__recorder_request(loop); return true;
-    case PHI_EV_TOOL_END:
-        return ev->child_loop_id.len == 0 || phi__recorder_links_spawn(rec, loop, ev);
+    case PHI_EV_TURN_REQUEST: {
+        /* The payload is a part of the event's text, which is kept already. */
+        phi_str json = loop->pub.events[loop->pub.event_count - 1].json;
+        phi__json_found found;
+        if (loop->in_turn && phi__json_cursor_find(json, "payload", &found) == PHI_OK &&
+            found.type == PHI_JSON_OBJECT)
+            loop->turn.request = found.raw;
+    }
+        return true;
+    case PHI_EV_TOOL_END: return ev->child_loop_id.len == 0 || phi__links_spawn(rec, loop, ev);
     default: return true;
     }
 }
@@ -527,26 +467,58 @@ static bool phi__recorder_links(const phi_event *ev) {
 }
 
 static phi_status phi__recorder_late(phi_recorder *rec, const phi_event *ev) {
-    phi__loop_box *loop =
-        phi__recorder_links(ev) ? phi__recorder_links_anywhere(rec, ev->loop_id) : NULL;
-    return loop == NULL || phi__recorder_links_spawn(rec, loop, ev) ? PHI_OK : PHI_NO_MEMORY;
+    phi__loop_box *loop = phi__recorder_links(ev) ? phi__links_anywhere(rec, ev->loop_id) : NULL;
+    return loop == NULL || phi__links_spawn(rec, loop, ev) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* `ev` was read from `json`; kind 0: of a type that is not known. */
 static phi_status phi__recorder_event(phi_recorder *rec, const phi_event *ev, phi_str json) {
-    if (ev->kind == PHI_EV_AGENT_START) return phi__recorder_start(rec, ev, json);
+    if (ev->kind == PHI_EV_AGENT_START) {
+        phi_str id = ev->loop->session_id;
+        bool made = false;
+        if (ev->loop_id.len == 0) return PHI_OK;
+        if (id.len == 0) id = phi__session_id_of(ev->loop_id);
+        phi__session_box *box = phi__known_session(rec, id);
+        if (box != NULL && box->pub.rejected) return PHI_OK;
+        if (box == NULL) {
+            box = phi__recorder_new_session(rec, id, ev->timestamp_ms);
+            if (box == NULL) return PHI_NO_MEMORY;
+            made = true;
+        }
+        phi_status status = phi__recorder_begin(rec, box, ev, json);
+        if (status != PHI_OK && made) phi__recorder_forget(rec, box);
+        if (status == PHI_OK) phi__known_move(rec, box, false);
+        return status;
+    }
     if (ev->kind == PHI_EV_PARALLEL_START) {
-        phi__session_box *box = phi__recorder_known_session(rec, ev->parallel->session_id);
+        phi__session_box *box = phi__known_session(rec, ev->parallel->session_id);
         if (ev->parallel->session_id.len == 0 || ev->parallel->loop_count == 0) return PHI_OK;
         if (box != NULL && box->pub.rejected) return PHI_OK;
         if (box == NULL)
             box = phi__recorder_new_session(rec, ev->parallel->session_id, ev->timestamp_ms);
         if (box == NULL) return PHI_NO_MEMORY;
-        phi__recorder_known_move(rec, box, false);
+        phi__known_move(rec, box, false);
         return phi__recorder_group(rec, box, ev) ? PHI_OK : PHI_NO_MEMORY;
     }
-    if (ev->kind == PHI_EV_PARALLEL_END) return phi__recorder_selected(rec, ev);
-    phi__loop_box *loop = phi__recorder_known_running(rec, ev->loop_id);
+    if (ev->kind == PHI_EV_PARALLEL_END) {
+        const phi_parallel *p = ev->parallel;
+        phi__loop_box *winner =
+            p->selected_loop_id.len > 0 ? phi__links_anywhere(rec, p->selected_loop_id) : NULL;
+        phi_loop_group *of = winner != NULL ? winner->pub.group : NULL;
+        phi_str id = {NULL, 0};
+        if (of == NULL) return PHI_OK;
+        if (!phi__session_keep(winner->box, p->selected_loop_id, &id)) return PHI_NO_MEMORY;
+        for (size_t i = 0; i < of->loop_count; i++) {
+            const phi_loop_record *loop = phi__session_get_loop(&winner->box->pub, of->loop_ids[i]);
+            if (loop == NULL || loop->group == NULL) continue;
+            loop->group->selected_loop_id = id;
+            loop->group->selected_index = p->selected_index;
+            loop->group->evaluation_usage = p->evaluation_usage;
+            loop->group->is_selected = loop == &winner->pub;
+        }
+        return PHI_OK;
+    }
+    phi__loop_box *loop = phi__known_running(rec, ev->loop_id);
     if (loop == NULL) return phi__recorder_late(rec, ev);
     uint64_t sequence = loop->sequence++;
     if (!phi__recorder_wanted(rec, ev->kind)) return PHI_OK;
@@ -558,7 +530,7 @@ static phi_status phi__recorder_event(phi_recorder *rec, const phi_event *ev, ph
 
 /* Its place is counted, nothing else. */
 static phi_status phi__recorder_lost(phi_recorder *rec, const phi_event *ev, phi_status status) {
-    phi__loop_box *loop = phi__recorder_known_running(rec, ev->loop_id);
+    phi__loop_box *loop = phi__known_running(rec, ev->loop_id);
     if (loop != NULL) loop->sequence++;
     return status;
 }
@@ -567,10 +539,9 @@ static phi_status phi__recorder_lost(phi_recorder *rec, const phi_event *ev, phi
 
 PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc) {
     phi_memory memory;
-    phi_recorder *rec;
     phi_memory_init(&memory, desc != NULL ? &desc->allocator : NULL,
                     desc != NULL ? desc->memory_limit_bytes : 0);
-    rec = (phi_recorder *)phi__alloc(&memory, sizeof *rec);
+    phi_recorder *rec = (phi_recorder *)phi__alloc(&memory, sizeof *rec);
     if (rec == NULL) return NULL;
     rec->memory = memory;
     if (desc != NULL) rec->desc = *desc;
@@ -584,8 +555,8 @@ PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc) {
 PHI_API void phi_recorder_free(phi_recorder *recorder) {
     phi__session_box *box;
     if (recorder == NULL || recorder->busy) return;
-    while ((box = phi__recorder_known_each(recorder, NULL)) != NULL) {
-        phi__recorder_known_take(recorder, box);
+    while ((box = phi__known_each(recorder, NULL)) != NULL) {
+        phi__known_take(recorder, box);
         phi_session_free(&box->pub);
     }
     phi_arena_free(&recorder->scratch);
@@ -599,7 +570,7 @@ static bool phi__recorder_passes(phi_recorder *rec, const phi_event *ev) {
     if (ev->kind == PHI_EV_AGENT_START || ev->kind == PHI_EV_PARALLEL_START ||
         ev->kind == PHI_EV_PARALLEL_END)
         return true;
-    if (phi__recorder_known_running(rec, ev->loop_id) == NULL) return phi__recorder_links(ev);
+    if (phi__known_running(rec, ev->loop_id) == NULL) return phi__recorder_links(ev);
     if (phi__recorder_wanted(rec, ev->kind)) return true;
     (void)phi__recorder_lost(rec, ev, PHI_OK);
     return false;
@@ -631,20 +602,19 @@ static void phi__recorder_own(phi_recorder *rec, phi__session_box *box, bool own
 
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session) {
     if (recorder == NULL || session == NULL) return PHI_BAD_ARG;
-    if (recorder->busy || phi__recorder_known_session(recorder, session->session_id) != NULL)
+    if (recorder->busy || phi__known_session(recorder, session->session_id) != NULL)
         return PHI_MISUSE;
     phi__session_box *box = phi__session_of(session);
     box->decided = true;
     phi__recorder_own(recorder, box, true);
-    phi__recorder_known_put(recorder, box, true);
+    phi__known_put(recorder, box, true);
     return PHI_OK;
 }
 
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
                                       int64_t at_ms) {
     if (recorder == NULL || session_id.len == 0) return PHI_BAD_ARG;
-    if (recorder->busy || phi__recorder_known_session(recorder, session_id) != NULL)
-        return PHI_MISUSE;
+    if (recorder->busy || phi__known_session(recorder, session_id) != NULL) return PHI_MISUSE;
     phi__session_box *box = phi__recorder_new_session(recorder, session_id, at_ms);
     if (box == NULL) return PHI_NO_MEMORY;
     if (!phi__session_keep(box, agent_id, &box->pub.agent_id)) {
@@ -668,7 +638,7 @@ static size_t phi__recorder_checkpoint(phi_recorder *recorder) {
         phi__session_box *box = PHI__OWNER(link, phi__session_box, link);
         next = link->next;
         if (box->open > 0 || phi__recorder_waits(box)) continue;
-        phi__recorder_known_move(recorder, box, true);
+        phi__known_move(recorder, box, true);
         n++;
     }
     return n;
@@ -680,8 +650,8 @@ PHI_API size_t phi_recorder_flush(phi_recorder *recorder, phi_flush which) {
     if (which == PHI_FLUSH_IDLE) return phi__recorder_checkpoint(recorder);
     for (; recorder->open.first != NULL; n++) {
         phi__session_box *box = PHI__OWNER(recorder->open.first, phi__session_box, link);
-        phi__recorder_known_abort(recorder, box);
-        phi__recorder_known_move(recorder, box, true);
+        phi__known_abort(recorder, box);
+        phi__known_move(recorder, box, true);
         if (recorder->desc.after_task_fn == NULL || box->pub.rejected) continue;
         recorder->busy = true;
         recorder->desc.after_task_fn(recorder->desc.user_data, &box->pub);
@@ -693,7 +663,7 @@ PHI_API size_t phi_recorder_flush(phi_recorder *recorder, phi_flush which) {
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
     if (recorder == NULL || recorder->busy || recorder->completed.first == NULL) return NULL;
     phi__session_box *box = PHI__OWNER(recorder->completed.first, phi__session_box, link);
-    phi__recorder_known_take(recorder, box);
+    phi__known_take(recorder, box);
     phi__recorder_own(recorder, box, false);
     return &box->pub;
 }

@@ -21,7 +21,6 @@ struct phi_recorder {
 /* ---- recorder.c ---- */
 
 /* All sessions, completed ones first; NULL is before the first, and after the last. */
-PHI__FN phi__session_box *phi__recorder_known_each(const phi_recorder *rec,
-                                                   const phi__session_box *last);
+PHI__FN phi__session_box *phi__known_each(const phi_recorder *rec, const phi__session_box *last);
 
 #endif

@@ -145,6 +145,8 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
 /* tape_read.c */
 /* Settles a call with a result that was kept (cap_in.h). */
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *result);
+/* The call in slot i of the runtime; NULL: there is none. */
+PHI__FN phi__toolcall *phi__tape_call_at(const phi__tape *tape, uint32_t i);
 /* Gives a line of a result, or of a part of one, begun, its members. */
 PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
                                   const phi_message *result);
@@ -160,31 +162,30 @@ PHI__FN phi_message *phi__tape_read_result(phi__tape *tape, const phi_json *root
 
 /* tape_play.c */
 /* The first divergence counts. line: of the tape, from 0. */
-PHI__FN void phi__tape_match_diverge(phi__tape *tape, size_t line, const char *what,
-                                     phi_str recorded, phi_str actual);
-PHI__FN void phi__tape_match_no_memory(phi__tape *tape);
+PHI__FN void phi__match_diverge(phi__tape *tape, size_t line, const char *what, phi_str recorded,
+                                phi_str actual);
+PHI__FN void phi__match_no_memory(phi__tape *tape);
 /* The next line of the step at hand that was not used; NULL: there is none. */
-PHI__FN phi__tape_line *phi__tape_match_next(phi__tape *tape, phi__tape_kind kind,
-                                             phi__tape_line *from);
+PHI__FN phi__tape_line *phi__match_next(phi__tape *tape, phi__tape_kind kind, phi__tape_line *from);
 /* The request as the tape would have it, in an arena of the caller's. */
-PHI__FN const phi_json *phi__tape_match_request(phi__tape *tape, phi_arena *arena,
-                                                const phi_request *request);
+PHI__FN const phi_json *phi__match_request(phi__tape *tape, phi_arena *arena,
+                                           const phi_request *request);
 /* A result given now with that on the tape; where they differ, the run diverges. */
-PHI__FN void phi__tape_match_compare(phi__tape *tape, size_t line, phi__toolcall *call,
-                                     const phi_message *recorded);
+PHI__FN void phi__match_compare(phi__tape *tape, size_t line, phi__toolcall *call,
+                                const phi_message *recorded);
 /* The recorded request that is the same; else the first one differs, and the run diverges. */
-PHI__FN phi__tape_line *phi__tape_match_find(phi__tape *tape, const phi_json *now);
+PHI__FN phi__tape_line *phi__match_find(phi__tape *tape, const phi_json *now);
 
 /* tape_play.c: playing. What became of a line that comes in: STOP: the run has diverged, or no
    memory is left. */
 typedef enum phi__played { PHI__PLAYED, PHI__TAPE_PLAY_LATER, PHI__TAPE_PLAY_STOP } phi__played;
-PHI__FN phi__played phi__tape_request_answer(phi__tape *tape, const phi__tape_line *line,
-                                             const phi_json *root);
-PHI__FN void phi__tape_request_init(phi__tape *tape);
+PHI__FN phi__played phi__playreq_answer(phi__tape *tape, const phi__tape_line *line,
+                                        const phi_json *root);
+PHI__FN void phi__playreq_init(phi__tape *tape);
 
 /* tape_record.c, tape_play.c */
-PHI__FN void phi__tape_record_init(phi__tape *tape);
-PHI__FN void phi__tape_play_init(phi__tape *tape);
-PHI__FN void phi__tape_play_end(phi__tape *tape); /* checks whether everything was played */
+PHI__FN void phi__taping_init(phi__tape *tape);
+PHI__FN void phi__play_init(phi__tape *tape);
+PHI__FN void phi__play_end(phi__tape *tape); /* checks whether everything was played */
 
 #endif

@@ -9,10 +9,9 @@
 PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size_t limit_bytes,
                                             phi_memory *parent) {
     phi_memory memory;
-    phi__session_box *box;
     phi_memory_init(&memory, allocator, limit_bytes);
     memory.parent = parent;
-    box = (phi__session_box *)phi__alloc(&memory, sizeof *box);
+    phi__session_box *box = (phi__session_box *)phi__alloc(&memory, sizeof *box);
     if (box == NULL) return NULL;
     box->memory = memory;
     phi_arena_init(&box->arena, &box->memory, 0);
@@ -35,10 +34,9 @@ PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box) {
     phi_loop_record **loops = (phi_loop_record **)phi__session_room_for(
         box, box->pub.loops, box->pub.loop_count, &box->loop_cap, phi__add(box->pub.loop_count, 1),
         sizeof *loops);
-    phi__loop_box *loop;
     if (loops == NULL) return NULL;
     box->pub.loops = loops;
-    loop = (phi__loop_box *)phi__arena_zero(&box->arena, sizeof *loop);
+    phi__loop_box *loop = (phi__loop_box *)phi__arena_zero(&box->arena, sizeof *loop);
     if (loop != NULL) loop->box = box;
     return loop;
 }
@@ -68,14 +66,13 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
 
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop) {
     phi_str above = loop->pub.parent_loop_id;
-    phi_str *children;
     if (above.len == 0 || phi_str_equal(above, loop->pub.loop_id)) return true;
     phi_loop_record *parent = (phi_loop_record *)(uintptr_t)phi__session_get_loop(&box->pub, above);
     if (parent == NULL) return true;
     phi__loop_box *of = phi__session_loop_of(parent);
     for (size_t i = 0; i < parent->child_count; i++)
         if (phi_str_equal(parent->children[i], loop->pub.loop_id)) return true;
-    children =
+    phi_str *children =
         (phi_str *)phi__session_room_for(box, parent->children, parent->child_count, &of->child_cap,
                                          parent->child_count + 1, sizeof *children);
     if (children == NULL) return false;
@@ -83,8 +80,6 @@ PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop
     parent->children[parent->child_count++] = loop->pub.loop_id;
     return true;
 }
-
-/* ---- loop ids ---- */
 
 PHI__FN phi_str phi__session_id_of(phi_str loop_id) {
     size_t dot = phi__str_find(loop_id, 0, ".");
@@ -169,45 +164,6 @@ static void phi__session_put(const phi_loop_record **out, size_t cap, size_t *co
     ++*count;
 }
 
-static size_t phi__session_roots(const phi_session *session, const phi_loop_record **out,
-                                 size_t cap) {
-    size_t n = 0;
-    for (size_t i = 0; i < session->loop_count; i++) {
-        phi_str parent = session->loops[i]->parent_loop_id;
-        if (parent.len == 0 || phi__session_get_loop(session, parent) == NULL)
-            phi__session_put(out, cap, &n, session->loops[i]);
-    }
-    return n;
-}
-
-static size_t phi__session_itself(const phi_session *session, phi_str loop_id,
-                                  const phi_loop_record **out, size_t cap) {
-    const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
-    size_t n = 0;
-    if (loop != NULL) phi__session_put(out, cap, &n, loop);
-    return n;
-}
-
-static size_t phi__session_children(const phi_session *session, phi_str loop_id,
-                                    const phi_loop_record **out, size_t cap) {
-    size_t n = 0;
-    for (size_t i = 0; loop_id.len > 0 && i < session->loop_count; i++)
-        if (phi_str_equal(session->loops[i]->parent_loop_id, loop_id))
-            phi__session_put(out, cap, &n, session->loops[i]);
-    return n;
-}
-
-static size_t phi__session_siblings(const phi_session *session, phi_str loop_id,
-                                    const phi_loop_record **out, size_t cap) {
-    const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
-    size_t n = 0;
-    for (size_t i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count; i++) {
-        const phi_loop_record *one = phi__session_get_loop(session, loop->group->loop_ids[i]);
-        if (one != NULL) phi__session_put(out, cap, &n, one);
-    }
-    return n;
-}
-
 /* The parent in the session; NULL: it begins here. */
 static const phi_loop_record *phi__session_up(const phi_session *session,
                                               const phi_loop_record *loop) {
@@ -228,26 +184,51 @@ static size_t phi__session_height(const phi_session *session, const phi_loop_rec
     }
 }
 
-static size_t phi__session_way(const phi_session *session, phi_str loop_id,
-                               const phi_loop_record **out, size_t cap) {
-    const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
-    size_t n = loop != NULL ? phi__session_height(session, loop) : 0, i = n;
-    while (i-- > 0) {
-        if (out != NULL && i < cap) out[i] = loop;
-        loop = phi__session_up(session, loop);
-    }
-    return n;
-}
-
 PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
                                  phi_str loop_id, const phi_loop_record **out, size_t cap) {
     if (session == NULL) return 0;
     switch (which) {
-    case PHI_LOOP_ROOTS: return phi__session_roots(session, out, cap);
-    case PHI_LOOP_ITSELF: return phi__session_itself(session, loop_id, out, cap);
-    case PHI_LOOP_CHILDREN: return phi__session_children(session, loop_id, out, cap);
-    case PHI_LOOP_SIBLINGS: return phi__session_siblings(session, loop_id, out, cap);
-    case PHI_LOOP_CHAIN: return phi__session_way(session, loop_id, out, cap);
+    case PHI_LOOP_ROOTS: {
+        size_t n = 0;
+        for (size_t i = 0; i < session->loop_count; i++) {
+            phi_str parent = session->loops[i]->parent_loop_id;
+            if (parent.len == 0 || phi__session_get_loop(session, parent) == NULL)
+                phi__session_put(out, cap, &n, session->loops[i]);
+        }
+        return n;
+    }
+    case PHI_LOOP_ITSELF: {
+        const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
+        size_t n = 0;
+        if (loop != NULL) phi__session_put(out, cap, &n, loop);
+        return n;
+    }
+    case PHI_LOOP_CHILDREN: {
+        size_t n = 0;
+        for (size_t i = 0; loop_id.len > 0 && i < session->loop_count; i++)
+            if (phi_str_equal(session->loops[i]->parent_loop_id, loop_id))
+                phi__session_put(out, cap, &n, session->loops[i]);
+        return n;
+    }
+    case PHI_LOOP_SIBLINGS: {
+        const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
+        size_t n = 0;
+        for (size_t i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count;
+             i++) {
+            const phi_loop_record *one = phi__session_get_loop(session, loop->group->loop_ids[i]);
+            if (one != NULL) phi__session_put(out, cap, &n, one);
+        }
+        return n;
+    }
+    case PHI_LOOP_CHAIN: {
+        const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
+        size_t n = loop != NULL ? phi__session_height(session, loop) : 0, i = n;
+        while (i-- > 0) {
+            if (out != NULL && i < cap) out[i] = loop;
+            loop = phi__session_up(session, loop);
+        }
+        return n;
+    }
     }
     return 0;
 }

@@ -13,92 +13,70 @@
 
 #include <stdio.h>
 
-/* ======== Finds the messages of a session that its PrunApplied events took out of view.
+/* ---- messages that PrunApplied events took out of the view ---- */
 
-   An event names messages by their timestamps. Several may have the same: each timestamp takes the
-   oldest that is left. A prune takes whole groups, so the rest of a group goes along. */
+/* An event names messages by their timestamps. Several may have the same: each timestamp takes
+   the oldest that is left. A prune takes whole groups, so the rest of a group goes along. */
 
 /* An answer or a result. `next` and `answer` are places in the list, plus 1; 0: none. */
-typedef struct phi__session_pruned_said {
+typedef struct phi__pruned_said {
     const phi_message *message;
     phi__session_mark *mark;
     size_t loop;   /* its place in the way: older loops have higher ones */
     size_t next;   /* the next one of this timestamp */
     size_t answer; /* of a result: the nearest answer that made its call */
-} phi__session_pruned_said;
+} phi__pruned_said;
 
 /* A timestamp, and the oldest message with it that is left. */
-typedef struct phi__session_pruned_time {
+typedef struct phi__pruned_time {
     bool used;
     int64_t at_ms;
     size_t first;
-} phi__session_pruned_time;
+} phi__pruned_time;
 
 typedef struct phi__session_pruned {
-    const phi__session_context_way *way;
+    const phi__way_way *way;
     phi_arena *scratch;
     phi_arena *kept; /* of memos */
-    phi__session_pruned_said *said;
+    phi__pruned_said *said;
     size_t count;
-    phi__session_pruned_time *times;
+    phi__pruned_time *times;
     size_t time_mask;
 } phi__session_pruned;
 
-static bool phi__session_pruned_is_prune(phi_str json) {
+static bool phi__pruned_is_prune(phi_str json) {
     phi__json_found type;
     return phi__json_cursor_find(json, "type", &type) == PHI_OK && type.type == PHI_JSON_STRING &&
            phi__str_is(type.raw, "PrunApplied");
 }
 
-static bool phi__session_pruned_any(const phi__session_context_way *way, size_t *messages) {
+static bool phi__pruned_any(const phi__way_way *way, size_t *messages) {
     bool any = false;
     size_t j;
     *messages = 0;
     for (size_t i = 0; i < way->all; i++) {
         *messages = phi__add(*messages, way->loops[i]->message_count);
         for (j = 0; j < way->loops[i]->event_count && !any; j++)
-            any = phi__session_pruned_is_prune(way->loops[i]->events[j].json);
+            any = phi__pruned_is_prune(way->loops[i]->events[j].json);
     }
     return any;
 }
 
-/* ---- the messages ---- */
-
-static phi__session_pruned_time *phi__session_pruned_at(phi__session_pruned *p, int64_t at_ms) {
+static phi__pruned_time *phi__pruned_at(phi__session_pruned *p, int64_t at_ms) {
     phi_str bytes = phi__str((const char *)(const void *)&at_ms, sizeof at_ms);
     size_t i = (size_t)phi__hash(bytes, 0) & p->time_mask;
     while (p->times[i].used && p->times[i].at_ms != at_ms) i = (i + 1) & p->time_mask;
     return &p->times[i];
 }
 
-static bool phi__session_pruned_begin(phi__session_pruned *p, phi__session_context_way *way,
-                                      size_t messages) {
-    size_t slots = 16, at = 0;
-    phi__session_mark *marks;
-    while (slots / 2 < messages && slots < SIZE_MAX / 4) slots *= 2;
-    marks = (phi__session_mark *)phi__arena_zero(p->scratch, phi__mul(messages, sizeof *marks));
-    way->marks =
-        (phi__session_mark **)phi__arena_zero(p->scratch, phi__mul(way->all, sizeof *way->marks));
-    p->said = (phi__session_pruned_said *)phi__arena_zero(p->scratch,
-                                                          phi__mul(messages, sizeof *p->said));
-    p->times =
-        (phi__session_pruned_time *)phi__arena_zero(p->scratch, phi__mul(slots, sizeof *p->times));
-    if (marks == NULL || way->marks == NULL || p->said == NULL || p->times == NULL) return false;
-    p->time_mask = slots - 1;
-    p->way = way;
-    for (size_t i = way->all; i-- > 0; at += way->loops[i]->message_count)
-        way->marks[i] = marks + at;
-    return true;
-}
-
 /* The answers and results of the way, the oldest first. False: no memory. */
-static bool phi__session_pruned_list(phi__session_pruned *p) {
+static bool phi__pruned_list(phi__session_pruned *p) {
     phi_memory *memory = p->scratch->memory;
     size_t j;
     for (size_t i = p->way->all; i-- > 0;)
         for (j = 0; j < p->way->loops[i]->message_count; j++) {
             const phi_message *message = &p->way->loops[i]->messages[j];
-            phi__session_pruned_said *said = &p->said[p->count];
+            phi__pruned_said *said = &p->said[p->count];
             if (message->role != PHI_ROLE_ASSISTANT && message->role != PHI_ROLE_TOOL_RESULT)
                 continue;
             p->count++;
@@ -117,8 +95,8 @@ static bool phi__session_pruned_list(phi__session_pruned *p) {
 /* ---- the events ---- */
 
 /* The oldest message left of that time, of loop `loop` or an earlier one; SIZE_MAX: none. */
-static size_t phi__session_pruned_take(phi__session_pruned *p, int64_t at_ms, size_t loop) {
-    phi__session_pruned_time *time = phi__session_pruned_at(p, at_ms);
+static size_t phi__pruned_take(phi__session_pruned *p, int64_t at_ms, size_t loop) {
+    phi__pruned_time *time = phi__pruned_at(p, at_ms);
     size_t at = time->first;
     if (at == 0 || p->said[at - 1].loop < loop) return SIZE_MAX;
     time->first = p->said[at - 1].next;
@@ -126,33 +104,44 @@ static size_t phi__session_pruned_take(phi__session_pruned *p, int64_t at_ms, si
     return at - 1;
 }
 
-static phi_status phi__session_pruned_apply(phi__session_pruned *p, size_t loop, phi_str json) {
+static phi_status phi__pruned_apply(phi__session_pruned *p, size_t loop, phi_str json) {
     phi_event event;
     phi_status status = phi_event_from_json(json, p->scratch, &event, NULL);
     size_t first = SIZE_MAX;
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK || event.pruned == NULL) return PHI_OK;
     for (size_t i = 0; i < event.pruned->timestamp_count; i++)
-        first = phi__min(first, phi__session_pruned_take(p, event.pruned->timestamps[i], loop));
+        first = phi__min(first, phi__pruned_take(p, event.pruned->timestamps[i], loop));
     if (first == SIZE_MAX || event.pruned->memo.len == 0) return PHI_OK;
     p->said[first].mark->memo =
         phi__prune_memo(event.pruned->memo, p->said[first].message, p->way->config.texts, p->kept);
     return p->said[first].mark->memo != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN phi_status phi__session_pruned_find(phi__session_context_way *way, phi_arena *scratch,
-                                            phi_arena *kept) {
+PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_arena *kept) {
     phi_status status = PHI_OK;
     size_t messages, j;
-    if (!phi__session_pruned_any(way, &messages) || messages == 0) return PHI_OK;
+    if (!phi__pruned_any(way, &messages) || messages == 0) return PHI_OK;
     phi__session_pruned p = PHI_ZERO;
     p.scratch = scratch;
     p.kept = kept;
-    if (!phi__session_pruned_begin(&p, way, messages)) return PHI_NO_MEMORY;
-    if (!phi__session_pruned_list(&p)) return PHI_NO_MEMORY;
+    size_t slots = 16, at = 0;
+    while (slots / 2 < messages && slots < SIZE_MAX / 4) slots *= 2;
+    phi__session_mark *marks =
+        (phi__session_mark *)phi__arena_zero(p.scratch, phi__mul(messages, sizeof *marks));
+    way->marks =
+        (phi__session_mark **)phi__arena_zero(p.scratch, phi__mul(way->all, sizeof *way->marks));
+    p.said = (phi__pruned_said *)phi__arena_zero(p.scratch, phi__mul(messages, sizeof *p.said));
+    p.times = (phi__pruned_time *)phi__arena_zero(p.scratch, phi__mul(slots, sizeof *p.times));
+    if (marks == NULL || way->marks == NULL || p.said == NULL || p.times == NULL)
+        return PHI_NO_MEMORY;
+    p.time_mask = slots - 1;
+    p.way = way;
+    for (size_t i = way->all; i-- > 0; at += way->loops[i]->message_count)
+        way->marks[i] = marks + at;
+    if (!phi__pruned_list(&p)) return PHI_NO_MEMORY;
     for (size_t i = p.count; i-- > 0;) {
-        phi__session_pruned_time *time =
-            phi__session_pruned_at(&p, p.said[i].message->timestamp_ms);
+        phi__pruned_time *time = phi__pruned_at(&p, p.said[i].message->timestamp_ms);
         p.said[i].next = time->first;
         time->used = true;
         time->at_ms = p.said[i].message->timestamp_ms;
@@ -160,8 +149,8 @@ PHI__FN phi_status phi__session_pruned_find(phi__session_context_way *way, phi_a
     }
     for (size_t i = way->all; i-- > 0 && status == PHI_OK;)
         for (j = 0; j < way->loops[i]->event_count && status == PHI_OK; j++)
-            if (phi__session_pruned_is_prune(way->loops[i]->events[j].json))
-                status = phi__session_pruned_apply(&p, i, way->loops[i]->events[j].json);
+            if (phi__pruned_is_prune(way->loops[i]->events[j].json))
+                status = phi__pruned_apply(&p, i, way->loops[i]->events[j].json);
     /* If one message of a group is gone, all are. */
     for (size_t i = 0; i < p.count; i++)
         if (p.said[i].answer > 0 && p.said[i].mark->gone)
@@ -172,45 +161,39 @@ PHI__FN phi_status phi__session_pruned_find(phi__session_context_way *way, phi_a
     return status;
 }
 
-/* ======== Compaction blocks of sessions: loads messages by them, and makes them.
-
-   The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop
-   left puts its messages into a list, which is counted first and filled then. */
+/* ---- blocks, loaded and made ---- */
 
 /* The sections of the current loop's block, by turn: `first` up to `first_end` stay as they are,
    then come the compacted turns, from `recent` on the recent turns, and from `end` on all stay. */
-typedef struct phi__session_context_cuts {
+typedef struct phi__way_cuts {
     uint64_t first, first_end, recent, end;
-} phi__session_context_cuts;
+} phi__way_cuts;
 
 /* ---- turns ---- */
 
-PHI__FN bool phi__session_context_same_turn(const phi_message *a, const phi_message *b) {
+PHI__FN bool phi__way_same_turn(const phi_message *a, const phi_message *b) {
     return a->loop_id.len > 0 && phi_str_equal(a->loop_id, b->loop_id) &&
            a->turn_index == b->turn_index;
 }
 
 /* Where a turn begins; `count` past the last. */
-static size_t phi__session_context_turn_at(const phi_message *messages, size_t count,
-                                           uint64_t turn) {
+static size_t phi__way_turn_at(const phi_message *messages, size_t count, uint64_t turn) {
     size_t i = 0;
     for (; i < count; i++)
-        if ((i == 0 || !phi__session_context_same_turn(&messages[i - 1], &messages[i])) &&
-            turn-- == 0)
-            break;
+        if ((i == 0 || !phi__way_same_turn(&messages[i - 1], &messages[i])) && turn-- == 0) break;
     return i;
 }
 
-static size_t phi__session_context_turn_count(const phi_message *messages, size_t count) {
+static size_t phi__way_turn_count(const phi_message *messages, size_t count) {
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
-        n += i == 0 || !phi__session_context_same_turn(&messages[i - 1], &messages[i]);
+        n += i == 0 || !phi__way_same_turn(&messages[i - 1], &messages[i]);
     return n;
 }
 
 /* ---- the way to a loop ---- */
 
-static size_t phi__session_context_find(const phi_session *session, phi_str loop_id) {
+static size_t phi__way_find(const phi_session *session, phi_str loop_id) {
     size_t i = session->loop_count;
     while (i-- > 0)
         if (phi_str_equal(session->loops[i]->loop_id, loop_id)) return i;
@@ -218,7 +201,7 @@ static size_t phi__session_context_find(const phi_session *session, phi_str loop
 }
 
 /* The loop before a root; SIZE_MAX: none. */
-static size_t phi__session_context_before(const phi_session *session, size_t at) {
+static size_t phi__way_before(const phi_session *session, size_t at) {
     while (at-- > 0) {
         const phi_loop_group *group = session->loops[at]->group;
         if (group == NULL || group->is_selected || group->selected_loop_id.len == 0) return at;
@@ -227,55 +210,49 @@ static size_t phi__session_context_before(const phi_session *session, size_t at)
 }
 
 /* The loop that a loop continues; SIZE_MAX: it begins. */
-static size_t phi__session_context_up(const phi_session *session, size_t at, uint32_t flags) {
+static size_t phi__way_up(const phi_session *session, size_t at, uint32_t flags) {
     phi_str parent = session->loops[at]->parent_loop_id;
-    size_t up = parent.len > 0 ? phi__session_context_find(session, parent) : SIZE_MAX;
-    if (up == SIZE_MAX && (flags & PHI_SESSION_ROOTS_GO_ON) != 0)
-        up = phi__session_context_before(session, at);
+    size_t up = parent.len > 0 ? phi__way_find(session, parent) : SIZE_MAX;
+    if (up == SIZE_MAX && (flags & PHI_SESSION_ROOTS_GO_ON) != 0) up = phi__way_before(session, at);
     return up;
 }
 
-static bool phi__session_context_counts(const phi_loop_record *loop) {
+static bool phi__way_counts(const phi_loop_record *loop) {
     return loop->message_count > 0 || loop->block != NULL;
 }
 
-static size_t phi__session_context_last(const phi_session *session) {
+static size_t phi__way_last(const phi_session *session) {
     size_t i = session->loop_count;
     while (i-- > 0)
-        if (phi__session_context_counts(session->loops[i])) return i;
+        if (phi__way_counts(session->loops[i])) return i;
     return SIZE_MAX;
 }
 
-static uint64_t phi__session_context_tokens(const phi__session_context_way *way,
-                                            const phi_loop_record *loop) {
+static uint64_t phi__way_tokens(const phi__way_way *way, const phi_loop_record *loop) {
     uint64_t sum = 0;
     for (size_t i = 0; i < loop->message_count; i++)
         sum += phi_tokens_of_message(way->counter, &loop->messages[i]);
     return sum;
 }
 
-PHI__FN void phi__session_context_begin(phi__session_context_way *way,
-                                        const phi_compaction_config *config,
-                                        const phi_token_counter *counter) {
+PHI__FN void phi__way_begin(phi__way_way *way, const phi_compaction_config *config,
+                            const phi_token_counter *counter) {
     memset(way, 0, sizeof *way);
     way->config = phi__compact_config(config);
     way->counter = counter;
 }
 
-PHI__FN phi_status phi__session_context_find_way(const phi_session *session, phi_str loop_id,
-                                                 uint32_t flags, phi_arena *scratch,
-                                                 phi_arena *kept, phi__session_context_way *way) {
-    size_t at = loop_id.len > 0 ? phi__session_context_find(session, loop_id)
-                                : phi__session_context_last(session);
+PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
+                                     phi_arena *scratch, phi_arena *kept, phi__way_way *way) {
+    size_t at = loop_id.len > 0 ? phi__way_find(session, loop_id) : phi__way_last(session);
     size_t n = session->loop_count;
-    bool *seen;
     if (at == SIZE_MAX) return loop_id.len > 0 ? PHI_NOT_FOUND : PHI_OK;
-    seen = (bool *)phi__arena_zero(scratch, phi__mul(n, sizeof *seen));
+    bool *seen = (bool *)phi__arena_zero(scratch, phi__mul(n, sizeof *seen));
     way->loops = (phi_loop_record **)phi_arena_alloc(scratch, phi__mul(n, sizeof *way->loops));
     if (seen == NULL || way->loops == NULL) return PHI_NO_MEMORY;
-    for (; at != SIZE_MAX && !seen[at]; at = phi__session_context_up(session, at, flags)) {
+    for (; at != SIZE_MAX && !seen[at]; at = phi__way_up(session, at, flags)) {
         seen[at] = true;
-        if (way->count == 0 || phi__session_context_counts(session->loops[at]))
+        if (way->count == 0 || phi__way_counts(session->loops[at]))
             way->loops[way->count++] = session->loops[at];
     }
     /* Cuts off the loops beyond the scope. */
@@ -286,22 +263,17 @@ PHI__FN phi_status phi__session_context_find_way(const phi_session *session, phi
             if (i > phi__compact_scope_runs(&way->config)) break;
             continue;
         }
-        tokens += phi__session_context_tokens(way, way->loops[i]);
+        tokens += phi__way_tokens(way, way->loops[i]);
         if (tokens > way->config.scope_tokens) break;
     }
     way->all = way->count;
     way->count = phi__min(way->count, i);
-    return phi__session_pruned_find(way, scratch, kept);
-}
-
-/* True if prunes took message `at` of the way's loop i. */
-static bool phi__session_context_gone(const phi__session_context_way *way, size_t i, size_t at) {
-    return way->marks != NULL && way->marks[i][at].gone;
+    return phi__pruned_find(way, scratch, kept);
 }
 
 /* True if the section has these messages, in their order, with other texts at most. */
-static bool phi__session_context_one_by_one(const phi_message *messages, size_t count,
-                                            const phi_block_section *section) {
+static bool phi__way_one_by_one(const phi_message *messages, size_t count,
+                                const phi_block_section *section) {
     if (section->message_count != count) return false;
     for (size_t i = 0; i < count; i++)
         if (messages[i].role != section->messages[i].role ||
@@ -313,13 +285,12 @@ static bool phi__session_context_one_by_one(const phi_message *messages, size_t 
 /* ---- blocks, applied ---- */
 
 /* Counts where `at` is NULL. */
-typedef struct phi__session_context_list {
+typedef struct phi__way_list {
     phi_message *at;
     size_t count;
-} phi__session_context_list;
+} phi__way_list;
 
-static void phi__session_context_put(phi__session_context_list *list, const phi_message *messages,
-                                     size_t count) {
+static void phi__way_put(phi__way_list *list, const phi_message *messages, size_t count) {
     if (list->at != NULL && count > 0)
         memcpy(list->at + list->count, messages, count * sizeof *messages);
     list->count += count;
@@ -327,101 +298,93 @@ static void phi__session_context_put(phi__session_context_list *list, const phi_
 
 /* Puts these messages in the place of those of loop i from `first` on, without those that prunes
    took. */
-static void phi__session_context_put_shown(phi__session_context_list *list,
-                                           const phi__session_context_way *way, size_t i,
-                                           size_t first, const phi_message *messages,
-                                           size_t count) {
+static void phi__way_put_shown(phi__way_list *list, const phi__way_way *way, size_t i, size_t first,
+                               const phi_message *messages, size_t count) {
     const phi__session_mark *marks = way->marks != NULL ? way->marks[i] + first : NULL;
-    if (marks == NULL) phi__session_context_put(list, messages, count);
+    if (marks == NULL) phi__way_put(list, messages, count);
     for (size_t at = 0; at < count && marks != NULL; at++)
         if (!marks[at].gone)
-            phi__session_context_put(list, &messages[at], 1);
+            phi__way_put(list, &messages[at], 1);
         else if (marks[at].memo != NULL)
-            phi__session_context_put(list, marks[at].memo, 1);
+            phi__way_put(list, marks[at].memo, 1);
 }
 
 /* Turns of loop i from `from` up to one before `end`, of those there are. */
-static void phi__session_context_put_turns(phi__session_context_list *list,
-                                           const phi__session_context_way *way, size_t i,
-                                           uint64_t from, uint64_t end) {
+static void phi__way_put_turns(phi__way_list *list, const phi__way_way *way, size_t i,
+                               uint64_t from, uint64_t end) {
     const phi_loop_record *loop = way->loops[i];
-    size_t first = phi__session_context_turn_at(loop->messages, loop->message_count, from);
-    size_t last = phi__session_context_turn_at(loop->messages, loop->message_count, end);
-    if (first < last)
-        phi__session_context_put_shown(list, way, i, first, loop->messages + first, last - first);
+    size_t first = phi__way_turn_at(loop->messages, loop->message_count, from);
+    size_t last = phi__way_turn_at(loop->messages, loop->message_count, end);
+    if (first < last) phi__way_put_shown(list, way, i, first, loop->messages + first, last - first);
 }
 
-static void phi__session_context_put_section(phi__session_context_list *list,
-                                             const phi_block_section *section) {
-    if (section->present) phi__session_context_put(list, section->messages, section->message_count);
+static void phi__way_put_section(phi__way_list *list, const phi_block_section *section) {
+    if (section->present) phi__way_put(list, section->messages, section->message_count);
 }
 
-static void phi__session_context_after(uint64_t *end, const phi_block_section *section) {
+static void phi__way_after(uint64_t *end, const phi_block_section *section) {
     if (section->present && section->from <= section->to && section->to >= *end)
         *end = (uint64_t)section->to + 1;
 }
 
-static void phi__session_context_before_it(uint64_t *end, const phi_block_section *section) {
+static void phi__way_before_it(uint64_t *end, const phi_block_section *section) {
     if (section->present && section->from < *end) *end = section->from;
 }
 
-static phi__session_context_cuts phi__session_context_cut(const phi_compaction_block *block) {
-    phi__session_context_cuts cuts = PHI_ZERO;
+static phi__way_cuts phi__way_cut(const phi_compaction_block *block) {
+    phi__way_cuts cuts = PHI_ZERO;
     if (block->keep_first.present) cuts.first = block->keep_first.from;
-    phi__session_context_after(&cuts.first_end, &block->keep_first);
-    phi__session_context_before_it(&cuts.first_end, &block->keep_compacted);
-    phi__session_context_before_it(&cuts.first_end, &block->keep_recent);
+    phi__way_after(&cuts.first_end, &block->keep_first);
+    phi__way_before_it(&cuts.first_end, &block->keep_compacted);
+    phi__way_before_it(&cuts.first_end, &block->keep_recent);
     if (cuts.first > cuts.first_end) cuts.first = cuts.first_end;
-    phi__session_context_after(&cuts.end, &block->keep_first);
-    phi__session_context_after(&cuts.end, &block->keep_compacted);
-    phi__session_context_after(&cuts.end, &block->keep_recent);
+    phi__way_after(&cuts.end, &block->keep_first);
+    phi__way_after(&cuts.end, &block->keep_compacted);
+    phi__way_after(&cuts.end, &block->keep_recent);
     cuts.recent = cuts.end;
-    phi__session_context_before_it(&cuts.recent, &block->keep_recent);
+    phi__way_before_it(&cuts.recent, &block->keep_recent);
     return cuts;
 }
 
-static void phi__session_context_put_current(phi__session_context_list *list,
-                                             const phi__session_context_way *way) {
+static void phi__way_put_current(phi__way_list *list, const phi__way_way *way) {
     const phi_compaction_block *block = way->loops[0]->block;
-    phi__session_context_cuts cuts = phi__session_context_cut(block);
-    phi__session_context_put_turns(list, way, 0, cuts.first, cuts.first_end);
-    phi__session_context_put_section(list, &block->keep_compacted);
+    phi__way_cuts cuts = phi__way_cut(block);
+    phi__way_put_turns(list, way, 0, cuts.first, cuts.first_end);
+    phi__way_put_section(list, &block->keep_compacted);
     /* A section with the loop's own messages may be older than a prune. */
     const phi_loop_record *loop = way->loops[0];
     const phi_block_section *section = &loop->block->keep_recent;
     const phi_message *m = loop->messages;
-    size_t from = phi__session_context_turn_at(m, loop->message_count, cuts.recent);
-    size_t end = phi__session_context_turn_at(m, loop->message_count, cuts.end);
-    if (section->present && from < end &&
-        phi__session_context_one_by_one(m + from, end - from, section))
-        phi__session_context_put_shown(list, way, 0, from, section->messages, end - from);
+    size_t from = phi__way_turn_at(m, loop->message_count, cuts.recent);
+    size_t end = phi__way_turn_at(m, loop->message_count, cuts.end);
+    if (section->present && from < end && phi__way_one_by_one(m + from, end - from, section))
+        phi__way_put_shown(list, way, 0, from, section->messages, end - from);
     else
-        phi__session_context_put_section(list, section);
-    phi__session_context_put_turns(list, way, 0, cuts.end, UINT64_MAX);
+        phi__way_put_section(list, section);
+    phi__way_put_turns(list, way, 0, cuts.end, UINT64_MAX);
 }
 
-static void phi__session_context_put_all(phi__session_context_list *list,
-                                         const phi__session_context_way *way) {
+static void phi__way_put_all(phi__way_list *list, const phi__way_way *way) {
     for (size_t i = way->count; i-- > 0;) {
         const phi_loop_record *loop = way->loops[i];
         if (loop->block == NULL)
-            phi__session_context_put_shown(list, way, i, 0, loop->messages, loop->message_count);
+            phi__way_put_shown(list, way, i, 0, loop->messages, loop->message_count);
         else if (i == 0)
-            phi__session_context_put_current(list, way);
+            phi__way_put_current(list, way);
         else
-            phi__session_context_put_section(list, &loop->block->keep_compacted);
+            phi__way_put_section(list, &loop->block->keep_compacted);
     }
 }
 
-PHI__FN phi_status phi__session_context_load(const phi__session_context_way *way, phi_arena *arena,
-                                             const phi_message **out, size_t *count) {
-    phi__session_context_list list = {NULL, 0};
-    phi__session_context_put_all(&list, way);
+PHI__FN phi_status phi__way_load(const phi__way_way *way, phi_arena *arena, const phi_message **out,
+                                 size_t *count) {
+    phi__way_list list = {NULL, 0};
+    phi__way_put_all(&list, way);
     if (list.count == 0) return PHI_OK;
     list.at = (phi_message *)phi_arena_alloc(arena, phi__mul(list.count, sizeof *list.at));
     if (list.at == NULL) return PHI_NO_MEMORY;
     list.count = 0;
-    phi__session_context_put_all(&list, way);
+    phi__way_put_all(&list, way);
     *out = list.at;
     *count = list.count;
     return PHI_OK;
@@ -430,20 +393,19 @@ PHI__FN phi_status phi__session_context_load(const phi__session_context_way *way
 /* ---- blocks, made ---- */
 
 /* A compaction under way. */
-typedef struct phi__session_context_job {
+typedef struct phi__way_job {
     phi__session_box *box;
-    const phi__session_context_way *way;
+    const phi__way_way *way;
     const phi_session_compact_desc *desc;
     phi_arena *scratch;
     char *words;
     size_t words_size;
-} phi__session_context_job;
+} phi__way_job;
 
 /* A summary is planned for the messages as if they were an earlier run, with one more message as
    the current one. */
-static phi_status phi__session_context_sum_up(const phi__session_context_job *job,
-                                              const phi_message *messages, size_t count,
-                                              phi_rewrite *plan) {
+static phi_status phi__way_sum_up(const phi__way_job *job, const phi_message *messages,
+                                  size_t count, phi_rewrite *plan) {
     phi_compaction_config config = job->way->config;
     phi_arena *scratch = job->scratch;
     phi_message *copies =
@@ -455,8 +417,7 @@ static phi_status phi__session_context_sum_up(const phi__session_context_job *jo
     if (copies == NULL || items == NULL || now == NULL) return PHI_NO_MEMORY;
     for (size_t i = 0; i <= count; i++) {
         copies[i] = i < count ? messages[i] : *now;
-        if (i > 0 && i < count && !phi__session_context_same_turn(&messages[i - 1], &messages[i]))
-            turn++;
+        if (i > 0 && i < count && !phi__way_same_turn(&messages[i - 1], &messages[i])) turn++;
         copies[i].loop_id = i < count ? PHI__LIT("earlier") : PHI__LIT("now");
         copies[i].turn_index = (uint32_t)phi__min(turn, UINT32_MAX);
         items[i].message = &copies[i];
@@ -467,11 +428,10 @@ static phi_status phi__session_context_sum_up(const phi__session_context_job *jo
     return phi__compact_rewrite(items, count + 1, &config, job->way->counter, scratch, plan);
 }
 
-static phi_status phi__session_context_compacted(const phi__session_context_job *job,
-                                                 const phi_message *messages, size_t count,
-                                                 phi_block_section *out) {
+static phi_status phi__way_compacted(const phi__way_job *job, const phi_message *messages,
+                                     size_t count, phi_block_section *out) {
     phi_rewrite plan;
-    phi_status status = phi__session_context_sum_up(job, messages, count, &plan);
+    phi_status status = phi__way_sum_up(job, messages, count, &plan);
     if (status != PHI_OK) return status;
     out->present = true;
     if (plan.span_count > 0) {
@@ -488,9 +448,8 @@ static phi_status phi__session_context_compacted(const phi__session_context_job 
                                                                                  : PHI_NO_MEMORY;
 }
 
-static phi_status phi__session_context_recent(const phi__session_context_job *job,
-                                              const phi_message *messages, size_t count,
-                                              phi_block_section *out) {
+static phi_status phi__way_recent(const phi__way_job *job, const phi_message *messages,
+                                  size_t count, phi_block_section *out) {
     phi_message *list = (phi_message *)phi_arena_alloc(job->scratch, phi__mul(count, sizeof *list));
     if (list == NULL) return PHI_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
@@ -509,17 +468,17 @@ static phi_status phi__session_context_recent(const phi__session_context_job *jo
 
 /* Turns without an id part calls from results: a section that begins with a result begins with its
    call. */
-static size_t phi__session_context_whole(const phi_loop_record *loop, size_t from, size_t turn) {
-    size_t at = phi__session_context_turn_at(loop->messages, loop->message_count, turn);
+static size_t phi__way_whole(const phi_loop_record *loop, size_t from, size_t turn) {
+    size_t at = phi__way_turn_at(loop->messages, loop->message_count, turn);
     while (turn > from && at < loop->message_count &&
            loop->messages[at].role == PHI_ROLE_TOOL_RESULT) {
         turn--;
-        at = phi__session_context_turn_at(loop->messages, loop->message_count, turn);
+        at = phi__way_turn_at(loop->messages, loop->message_count, turn);
     }
     return turn;
 }
 
-static void phi__session_context_ends(phi_block_section *section, size_t from, size_t end) {
+static void phi__way_ends(phi_block_section *section, size_t from, size_t end) {
     section->present = true;
     section->from = (uint32_t)phi__min(from, UINT32_MAX);
     section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
@@ -527,58 +486,52 @@ static void phi__session_context_ends(phi_block_section *section, size_t from, s
 
 /* Messages `from` up to one before `end` of the way's loop i, without those that prunes took; in
    the scratch arena. */
-static phi_status phi__session_context_shown(const phi__session_context_job *job, size_t i,
-                                             size_t from, size_t end,
-                                             phi__session_context_list *list) {
+static phi_status phi__way_shown(const phi__way_job *job, size_t i, size_t from, size_t end,
+                                 phi__way_list *list) {
     const phi_message *messages = job->way->loops[i]->messages + from;
     memset(list, 0, sizeof *list);
-    phi__session_context_put_shown(list, job->way, i, from, messages, end - from);
+    phi__way_put_shown(list, job->way, i, from, messages, end - from);
     list->at = (phi_message *)phi_arena_alloc(job->scratch,
                                               phi__mul(phi__max(list->count, 1), sizeof *list->at));
     if (list->at == NULL) return PHI_NO_MEMORY;
     list->count = 0;
-    phi__session_context_put_shown(list, job->way, i, from, messages, end - from);
+    phi__way_put_shown(list, job->way, i, from, messages, end - from);
     return PHI_OK;
 }
 
-static phi_status phi__session_context_make(const phi__session_context_job *job, size_t i,
-                                            phi_compaction_block *out) {
+static phi_status phi__way_make(const phi__way_job *job, size_t i, phi_compaction_block *out) {
     const phi_compaction_config *config = &job->way->config;
     const phi_loop_record *loop = job->way->loops[i];
     const phi_message *messages = loop->messages;
-    phi__session_context_list shown;
-    size_t turns = phi__session_context_turn_count(messages, loop->message_count), first = 0,
-           recent = turns;
+    phi__way_list shown;
+    size_t turns = phi__way_turn_count(messages, loop->message_count), first = 0, recent = turns;
     phi_status status = PHI_OK;
     if (i == 0) {
         first = phi__min(config->keep_first_turns, turns);
-        first = phi__session_context_whole(loop, 0, first);
+        first = phi__way_whole(loop, 0, first);
         recent = turns - phi__min(config->keep_recent_turns, turns - first);
-        recent = phi__session_context_whole(loop, first, recent);
+        recent = phi__way_whole(loop, first, recent);
     }
-    size_t from = phi__session_context_turn_at(messages, loop->message_count, first);
-    size_t to = phi__session_context_turn_at(messages, loop->message_count, recent);
-    if (first > 0) phi__session_context_ends(&out->keep_first, 0, first);
+    size_t from = phi__way_turn_at(messages, loop->message_count, first);
+    size_t to = phi__way_turn_at(messages, loop->message_count, recent);
+    if (first > 0) phi__way_ends(&out->keep_first, 0, first);
     if (first < recent) {
-        phi__session_context_ends(&out->keep_compacted, first, recent);
-        status = phi__session_context_shown(job, i, from, to, &shown);
+        phi__way_ends(&out->keep_compacted, first, recent);
+        status = phi__way_shown(job, i, from, to, &shown);
         if (status == PHI_OK)
-            status =
-                phi__session_context_compacted(job, shown.at, shown.count, &out->keep_compacted);
+            status = phi__way_compacted(job, shown.at, shown.count, &out->keep_compacted);
     }
     if (status != PHI_OK || recent == turns) return status;
-    phi__session_context_ends(&out->keep_recent, recent, turns);
-    status = phi__session_context_shown(job, i, to, loop->message_count, &shown);
-    return status == PHI_OK
-               ? phi__session_context_recent(job, shown.at, shown.count, &out->keep_recent)
-               : status;
+    phi__way_ends(&out->keep_recent, recent, turns);
+    status = phi__way_shown(job, i, to, loop->message_count, &shown);
+    return status == PHI_OK ? phi__way_recent(job, shown.at, shown.count, &out->keep_recent)
+                            : status;
 }
 
 /* ---- blocks, made by the host ---- */
 
-static phi_status phi__session_context_refuse(const phi__session_context_job *job,
-                                              const phi_loop_record *loop, const char *section,
-                                              const char *why) {
+static phi_status phi__way_refuse(const phi__way_job *job, const phi_loop_record *loop,
+                                  const char *section, const char *why) {
     if (job->words != NULL && job->words_size > 0)
         (void)snprintf(job->words, job->words_size, "loop %.*s: %s: %s",
                        (int)phi__min(loop->loop_id.len, 128), loop->loop_id.at, section, why);
@@ -586,30 +539,28 @@ static phi_status phi__session_context_refuse(const phi__session_context_job *jo
 }
 
 /* A section of the host's, checked and copied; that of keep_first is turns alone. */
-static phi_status phi__session_context_take(const phi__session_context_job *job,
-                                            const phi_loop_record *loop, const char *name,
-                                            phi_block_section *section, bool has_messages) {
+static phi_status phi__way_take(const phi__way_job *job, const phi_loop_record *loop,
+                                const char *name, phi_block_section *section, bool has_messages) {
     const phi_message *given = section->messages;
     size_t block;
     if (!section->present || !has_messages) section->message_count = 0;
     if (section->message_count == 0) section->messages = NULL;
     if (!section->present) return PHI_OK;
     if (section->from > section->to)
-        return phi__session_context_refuse(job, loop, name, "its first turn is behind its last");
+        return phi__way_refuse(job, loop, name, "its first turn is behind its last");
     if (section->message_count > 0 && given == NULL)
-        return phi__session_context_refuse(job, loop, name, "messages is missing");
+        return phi__way_refuse(job, loop, name, "messages is missing");
     for (size_t i = 0; i < section->message_count; i++) {
         const char *fault = phi__check_message(&given[i], &block);
-        if (fault != NULL) return phi__session_context_refuse(job, loop, name, fault);
+        if (fault != NULL) return phi__way_refuse(job, loop, name, fault);
     }
     return phi__session_keep_messages(job->box, given, section->message_count, &section->messages)
                ? PHI_OK
                : PHI_NO_MEMORY;
 }
 
-static phi_status phi__session_context_by_host(const phi__session_context_job *job,
-                                               const phi_loop_record *loop, bool is_current,
-                                               phi_compaction_block *block) {
+static phi_status phi__way_by_host(const phi__way_job *job, const phi_loop_record *loop,
+                                   bool is_current, phi_compaction_block *block) {
     phi_compaction_block given = *block;
     if (job->desc->block_fn == NULL) return PHI_OK;
     phi_block_request request = PHI_ZERO;
@@ -620,25 +571,23 @@ static phi_status phi__session_context_by_host(const phi__session_context_job *j
     request.arena = job->scratch;
     phi_status status = job->desc->block_fn(job->desc->user_data, &request, &given);
     if (status != PHI_OK) {
-        (void)phi__session_context_refuse(job, loop, "the strategy failed",
-                                          phi_status_text(status));
+        (void)phi__way_refuse(job, loop, "the strategy failed", phi_status_text(status));
         return status;
     }
-    status = phi__session_context_take(job, loop, "keep_first", &given.keep_first, false);
+    status = phi__way_take(job, loop, "keep_first", &given.keep_first, false);
     if (status == PHI_OK)
-        status =
-            phi__session_context_take(job, loop, "keep_compacted", &given.keep_compacted, true);
+        status = phi__way_take(job, loop, "keep_compacted", &given.keep_compacted, true);
     if (status == PHI_OK)
-        status = phi__session_context_take(job, loop, "keep_recent", &given.keep_recent, true);
+        status = phi__way_take(job, loop, "keep_recent", &given.keep_recent, true);
     if (status == PHI_OK && is_current && !given.keep_first.present &&
         given.keep_compacted.message_count + given.keep_recent.message_count == 0)
-        return phi__session_context_refuse(job, loop, "the strategy", "its block shows nothing");
+        return phi__way_refuse(job, loop, "the strategy", "its block shows nothing");
     if (status == PHI_OK) *block = given;
     return status;
 }
 
-static phi_status phi__session_context_make_all(const phi__session_context_job *job, size_t *made) {
-    const phi__session_context_way *way = job->way;
+static phi_status phi__way_make_all(const phi__way_job *job, size_t *made) {
+    const phi__way_way *way = job->way;
     phi_compaction_block **blocks = (phi_compaction_block **)phi__arena_zero(
         job->scratch, phi__mul(phi__max(way->count, 1), sizeof *blocks));
     phi_status status = blocks != NULL ? PHI_OK : PHI_NO_MEMORY;
@@ -648,8 +597,8 @@ static phi_status phi__session_context_make_all(const phi__session_context_job *
         blocks[i] = (phi_compaction_block *)phi__arena_zero(&job->box->arena, sizeof **blocks);
         if (blocks[i] == NULL) return PHI_NO_MEMORY;
         blocks[i]->created_ms = job->desc->at_ms;
-        status = phi__session_context_make(job, i, blocks[i]);
-        if (status == PHI_OK) status = phi__session_context_by_host(job, loop, i == 0, blocks[i]);
+        status = phi__way_make(job, i, blocks[i]);
+        if (status == PHI_OK) status = phi__way_by_host(job, loop, i == 0, blocks[i]);
     }
     for (size_t i = 0; i < way->count && status == PHI_OK; i++) {
         if (blocks[i] == NULL) continue;
@@ -659,38 +608,35 @@ static phi_status phi__session_context_make_all(const phi__session_context_job *
     return status;
 }
 
-PHI__FN phi_status phi__session_context_compact(phi_session *session,
-                                                const phi_session_compact_desc *desc, size_t *made,
-                                                char *words, size_t words_size) {
-    phi__session_context_way way;
+PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_compact_desc *desc,
+                                    size_t *made, char *words, size_t words_size) {
+    phi__way_way way;
     phi_arena scratch;
     size_t n = 0;
     phi_session_compact_desc none = PHI_ZERO;
-    phi__session_context_job job = PHI_ZERO;
+    phi__way_job job = PHI_ZERO;
     job.desc = desc != NULL ? desc : &none;
     job.box = phi__session_of(session);
     job.way = &way;
     job.scratch = &scratch;
     job.words = words;
     job.words_size = words_size;
-    phi__session_context_begin(&way, job.desc->config, job.desc->counter);
+    phi__way_begin(&way, job.desc->config, job.desc->counter);
     phi_arena_init(&scratch, &job.box->memory, 0);
-    phi_status status = phi__session_context_find_way(session, job.desc->loop_id, job.desc->flags,
-                                                      &scratch, &scratch, &way);
-    if (status == PHI_OK) status = phi__session_context_make_all(&job, &n);
+    phi_status status =
+        phi__way_find_way(session, job.desc->loop_id, job.desc->flags, &scratch, &scratch, &way);
+    if (status == PHI_OK) status = phi__way_make_all(&job, &n);
     phi_arena_free(&scratch);
     if (made != NULL) *made = n;
     return status;
 }
 
-/* ======== Puts a session into a thread: its messages as they were, what prunes took as a
-   rewrite, and its blocks as another.
+/* ---- a session into a thread ---- */
 
-   The messages of the whole way are appended, those beyond the scope too; then each section becomes
-   a span over the entries of its turns. Where spans cannot say it, since a section parts a call
-   from its result, or has nothing to stand for, one span over all of it does. Loops that no message
-   names, since they left none or are not on the way, come before them as a beginning and an end, so
-   that their ids are not given again. */
+/* The messages of the whole way are appended, those beyond the scope too; then each section
+   becomes a span over the entries of its turns. One span over all of it does where spans cannot say
+   it: a section parts a call from its result, or has nothing to stand for. Loops that no message
+   names come before them as a beginning and an end, so that their ids are not given again. */
 
 typedef struct phi__session_import {
     phi_message *messages; /* of all loops, the oldest first */
@@ -702,7 +648,7 @@ typedef struct phi__session_import {
     bool no_memory;
     const phi_session *session;
     phi_thread *thread;
-    phi__session_context_way way;
+    phi__way_way way;
     phi_arena scratch;
     char *words;
     size_t words_size;
@@ -711,33 +657,32 @@ typedef struct phi__session_import {
 /* ---- spans ---- */
 
 /* Whether a message has anything for a model: a rewrite holds no others. */
-static bool phi__session_import_says(const phi_message *m) {
+static bool phi__import_says(const phi_message *m) {
     return m->role != PHI_ROLE_EXTENSION && m->content_count > 0;
 }
 
 /* The messages with content; how many. */
-static size_t phi__session_import_said(phi__session_import *s, const phi_message **messages,
-                                       size_t count) {
+static size_t phi__import_said(phi__session_import *s, const phi_message **messages, size_t count) {
     const phi_message *from = *messages;
-    phi_message *said;
     size_t n = 0;
-    for (size_t i = 0; i < count; i++) n += phi__session_import_says(&from[i]);
+    for (size_t i = 0; i < count; i++) n += phi__import_says(&from[i]);
     if (n == count) return n;
-    said = (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(phi__max(n, 1), sizeof *said));
+    phi_message *said =
+        (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(phi__max(n, 1), sizeof *said));
     if (said == NULL) s->no_memory = true;
     *messages = said;
     if (said == NULL) return 0;
     for (size_t i = n = 0; i < count; i++)
-        if (phi__session_import_says(&from[i])) said[n++] = from[i];
+        if (phi__import_says(&from[i])) said[n++] = from[i];
     return n;
 }
 
 /* Messages `from` up to one before `end`. */
-static void phi__session_import_span(phi__session_import *s, size_t from, size_t end,
-                                     const phi_block_section *section) {
+static void phi__import_span(phi__session_import *s, size_t from, size_t end,
+                             const phi_block_section *section) {
     const phi_message *messages = section != NULL ? section->messages : NULL;
     size_t n = section != NULL && section->present
-                   ? phi__session_import_said(s, &messages, section->message_count)
+                   ? phi__import_said(s, &messages, section->message_count)
                    : 0;
     phi_span *span = &s->spans[s->span_count];
     if (from >= end) {
@@ -752,58 +697,55 @@ static void phi__session_import_span(phi__session_import *s, size_t from, size_t
     span->summary = span->lines = n > 0;
 }
 
-static bool phi__session_import_same_block(const phi_content *a, const phi_content *b) {
+static bool phi__import_same_block(const phi_content *a, const phi_content *b) {
     return a->kind == b->kind && phi_str_equal(a->text, b->text) && phi_str_equal(a->id, b->id) &&
            phi_str_equal(a->data, b->data) && phi_str_equal(a->arguments, b->arguments);
 }
 
-static bool phi__session_import_same(const phi_message *a, const phi_message *b) {
+static bool phi__import_same(const phi_message *a, const phi_message *b) {
     if (a->content_count != b->content_count) return false;
     for (size_t i = 0; i < a->content_count; i++)
-        if (!phi__session_import_same_block(&a->content[i], &b->content[i])) return false;
+        if (!phi__import_same_block(&a->content[i], &b->content[i])) return false;
     return true;
 }
 
 /* Replaces only cut results. */
-static void phi__session_import_recent(phi__session_import *s, size_t start, size_t from,
-                                       size_t end, const phi_block_section *section) {
-    if (from >= end || !phi__session_context_one_by_one(s->messages + from, end - from, section)) {
-        phi__session_import_span(s, from, end, section);
+static void phi__import_recent(phi__session_import *s, size_t start, size_t from, size_t end,
+                               const phi_block_section *section) {
+    if (from >= end || !phi__way_one_by_one(s->messages + from, end - from, section)) {
+        phi__import_span(s, from, end, section);
         if (from < end)
             s->spans[s->span_count - 1].summary = s->spans[s->span_count - 1].lines = false;
         return;
     }
     for (size_t i = from; i < end; i++) {
         phi_span *span = &s->spans[s->span_count];
-        if (phi__session_context_gone(&s->way, 0, i - start) ||
-            phi__session_import_same(&s->messages[i], &section->messages[i - from]))
+        /* True if prunes took message `at` of the way's loop i. */
+        if ((s->way.marks != NULL && s->way.marks[0][(i - start)].gone) ||
+            phi__import_same(&s->messages[i], &section->messages[i - from]))
             continue;
         s->span_count++;
         span->from = span->to = s->base + i;
         span->messages = &section->messages[i - from];
-        span->message_count = phi__session_import_says(span->messages) ? 1 : 0;
+        span->message_count = phi__import_says(span->messages) ? 1 : 0;
     }
 }
 
-static void phi__session_import_current(phi__session_import *s, const phi_loop_record *loop,
-                                        size_t start) {
-    phi__session_context_cuts cuts = phi__session_context_cut(loop->block);
+static void phi__import_current(phi__session_import *s, const phi_loop_record *loop, size_t start) {
+    phi__way_cuts cuts = phi__way_cut(loop->block);
     const phi_message *m = loop->messages;
     size_t n = loop->message_count;
-    size_t recent = start + phi__session_context_turn_at(m, n, cuts.recent);
-    size_t end = start + phi__session_context_turn_at(m, n, cuts.end);
-    phi__session_import_span(s, start, start + phi__session_context_turn_at(m, n, cuts.first),
-                             NULL);
-    phi__session_import_span(s, start + phi__session_context_turn_at(m, n, cuts.first_end), recent,
-                             &loop->block->keep_compacted);
+    size_t recent = start + phi__way_turn_at(m, n, cuts.recent);
+    size_t end = start + phi__way_turn_at(m, n, cuts.end);
+    phi__import_span(s, start, start + phi__way_turn_at(m, n, cuts.first), NULL);
+    phi__import_span(s, start + phi__way_turn_at(m, n, cuts.first_end), recent,
+                     &loop->block->keep_compacted);
     if (loop->block->keep_recent.present)
-        phi__session_import_recent(s, start, recent, end, &loop->block->keep_recent);
+        phi__import_recent(s, start, recent, end, &loop->block->keep_recent);
 }
 
-/* ---- the way ---- */
-
-static phi_status phi__session_import_gather(phi__session_import *s) {
-    const phi__session_context_way *way = &s->way;
+static phi_status phi__import_gather(phi__session_import *s) {
+    const phi__way_way *way = &s->way;
     size_t n = 0;
     for (size_t i = 0; i < way->all; i++) n = phi__add(n, way->loops[i]->message_count);
     if (n == 0) return PHI_OK;
@@ -819,8 +761,8 @@ static phi_status phi__session_import_gather(phi__session_import *s) {
     return PHI_OK;
 }
 
-static phi_status phi__session_import_fit(const phi__session_import *s, const phi_message *messages,
-                                          size_t count) {
+static phi_status phi__import_fit(const phi__session_import *s, const phi_message *messages,
+                                  size_t count) {
     size_t block;
     for (size_t i = 0; i < count; i++) {
         const char *fault = phi__check_message(&messages[i], &block);
@@ -834,19 +776,19 @@ static phi_status phi__session_import_fit(const phi__session_import *s, const ph
 
 /* ---- loops that no message names ---- */
 
-static uint64_t phi__session_import_hash(phi_str loop_id) {
+static uint64_t phi__import_hash(phi_str loop_id) {
     uint64_t hash = phi__hash(loop_id, 0);
     return hash != 0 ? hash : 1;
 }
 
 /* The loop ids that messages have. */
-static bool phi__session_import_named(const phi__session_import *s, phi_memory *memory,
-                                      phi__hashes *named) {
+static bool phi__import_named(const phi__session_import *s, phi_memory *memory,
+                              phi__hashes *named) {
     const phi_message *before = NULL;
     for (size_t i = 0; i < s->count; before = &s->messages[i++]) {
         phi_str id = s->messages[i].loop_id;
         if (id.len == 0 || (before != NULL && phi_str_equal(before->loop_id, id))) continue;
-        uint64_t hash = phi__session_import_hash(id);
+        uint64_t hash = phi__import_hash(id);
         if (phi__hashes_has(named, hash)) continue;
         if (!phi__hashes_room(memory, named, 1)) return false;
         phi__hashes_add(named, hash);
@@ -854,14 +796,13 @@ static bool phi__session_import_named(const phi__session_import *s, phi_memory *
     return true;
 }
 
-static phi_status phi__session_import_runs(const phi__session_import *s) {
+static phi_status phi__import_runs(const phi__session_import *s) {
     phi_memory *memory = s->scratch.memory;
     phi__hashes named = PHI_ZERO;
-    bool done = phi__session_import_named(s, memory, &named);
+    bool done = phi__import_named(s, memory, &named);
     for (size_t i = 0; done && i < s->session->loop_count; i++) {
         const phi_loop_record *loop = s->session->loops[i];
-        if (loop->loop_id.len == 0 ||
-            phi__hashes_has(&named, phi__session_import_hash(loop->loop_id)) ||
+        if (loop->loop_id.len == 0 || phi__hashes_has(&named, phi__import_hash(loop->loop_id)) ||
             phi__loops_has(s->thread, loop->loop_id))
             continue;
         phi_thread *thread = s->thread;
@@ -884,16 +825,16 @@ static phi_status phi__session_import_runs(const phi__session_import *s) {
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* ---- prunes ---- */
-
-/* A span for each row of messages that prunes took, with their memos in its place. */
-static bool phi__session_import_pruned(phi__session_import *s, phi_rewrite *r) {
+static phi_status phi__import_prune(phi__session_import *s) {
+    phi_rewrite r = PHI_ZERO;
+    if (s->way.marks == NULL) return PHI_OK;
+    /* A span for each row of messages that prunes took, with their memos in its place. */
     phi_span *spans = (phi_span *)phi__arena_zero(&s->scratch, phi__mul(s->count, sizeof *spans));
     phi_message *memos =
         (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(s->count, sizeof *memos));
     phi_span *span = NULL;
     size_t at = 0, j;
-    if (spans == NULL || memos == NULL) return false;
+    if (spans == NULL || memos == NULL) return PHI_NO_MEMORY;
     for (size_t i = s->way.all; i-- > 0;)
         for (j = 0; j < s->way.loops[i]->message_count; j++, at++) {
             const phi__session_mark *mark = &s->way.marks[i][j];
@@ -902,7 +843,7 @@ static bool phi__session_import_pruned(phi__session_import *s, phi_rewrite *r) {
                 continue;
             }
             if (span == NULL) {
-                span = &spans[r->span_count++];
+                span = &spans[r.span_count++];
                 span->from = s->base + at;
                 span->messages = memos;
             }
@@ -911,16 +852,9 @@ static bool phi__session_import_pruned(phi__session_import *s, phi_rewrite *r) {
             *memos++ = *mark->memo;
             span->message_count++;
         }
-    for (size_t i = 0; i < r->span_count; i++)
+    for (size_t i = 0; i < r.span_count; i++)
         if (spans[i].message_count == 0) spans[i].messages = NULL;
-    r->spans = spans;
-    return true;
-}
-
-static phi_status phi__session_import_prune(phi__session_import *s) {
-    phi_rewrite r = PHI_ZERO;
-    if (s->way.marks == NULL) return PHI_OK;
-    if (!phi__session_import_pruned(s, &r)) return PHI_NO_MEMORY;
+    r.spans = spans;
     if (r.span_count == 0) return PHI_OK;
     r.reason = PHI_REWRITE_PRUNE;
     phi_status status = phi_thread_rewrite(s->thread, &r, NULL, s->words, s->words_size);
@@ -928,10 +862,8 @@ static phi_status phi__session_import_prune(phi__session_import *s) {
     return status == PHI_BAD_ARG ? PHI_OK : status;
 }
 
-/* ---- the whole ---- */
-
-static phi_status phi__session_import_rewrite(phi__session_import *s, const phi_message *shown,
-                                              size_t count) {
+static phi_status phi__import_rewrite(phi__session_import *s, const phi_message *shown,
+                                      size_t count) {
     phi_status status = PHI_BAD_ARG;
     phi_rewrite r = PHI_ZERO;
     phi_span whole = PHI_ZERO;
@@ -943,7 +875,7 @@ static phi_status phi__session_import_rewrite(phi__session_import *s, const phi_
     if (status != PHI_BAD_ARG) return status;
     whole.from = s->base;
     whole.to = s->base + s->count - 1;
-    whole.message_count = phi__session_import_said(s, &shown, count);
+    whole.message_count = phi__import_said(s, &shown, count);
     whole.messages = shown;
     if (s->no_memory) return PHI_NO_MEMORY;
     r.spans = &whole;
@@ -951,37 +883,37 @@ static phi_status phi__session_import_rewrite(phi__session_import *s, const phi_
     return phi_thread_rewrite(s->thread, &r, NULL, s->words, s->words_size);
 }
 
-static phi_status phi__session_import_go(phi__session_import *s, phi_str loop_id, uint32_t flags) {
+static phi_status phi__import_go(phi__session_import *s, phi_str loop_id, uint32_t flags) {
     const phi_message *shown = NULL;
     size_t count = 0;
-    phi_status status = phi__session_context_find_way(s->session, loop_id, flags, &s->scratch,
-                                                      &s->scratch, &s->way);
-    if (status == PHI_OK) status = phi__session_import_gather(s);
-    if (status == PHI_OK) status = phi__session_context_load(&s->way, &s->scratch, &shown, &count);
-    if (status == PHI_OK) status = phi__session_import_fit(s, shown, count);
-    if (status == PHI_OK) status = phi__session_import_fit(s, s->messages, s->count);
+    phi_status status =
+        phi__way_find_way(s->session, loop_id, flags, &s->scratch, &s->scratch, &s->way);
+    if (status == PHI_OK) status = phi__import_gather(s);
+    if (status == PHI_OK) status = phi__way_load(&s->way, &s->scratch, &shown, &count);
+    if (status == PHI_OK) status = phi__import_fit(s, shown, count);
+    if (status == PHI_OK) status = phi__import_fit(s, s->messages, s->count);
     if (status == PHI_OK && s->thread->user != NULL) status = PHI_BUSY;
-    if (status == PHI_OK) status = phi__session_import_runs(s);
+    if (status == PHI_OK) status = phi__import_runs(s);
     if (status != PHI_OK || s->count + count == 0) return status;
     s->base = phi_thread_count(s->thread);
     if (s->count == 0) /* there is nothing but the block */
         return phi_thread_append(s->thread, shown, count, NULL);
-    const phi__session_context_way *way = &s->way;
+    const phi__way_way *way = &s->way;
     size_t start = 0, n;
     for (size_t i = way->all; i-- > 0; start += n) {
         const phi_loop_record *loop = way->loops[i];
         n = loop->message_count;
         if (i >= way->count)
-            phi__session_import_span(s, start, start + n, NULL);
+            phi__import_span(s, start, start + n, NULL);
         else if (loop->block != NULL && i > 0)
-            phi__session_import_span(s, start, start + n, &loop->block->keep_compacted);
+            phi__import_span(s, start, start + n, &loop->block->keep_compacted);
         else if (loop->block != NULL)
-            phi__session_import_current(s, loop, start);
+            phi__import_current(s, loop, start);
     }
     if (s->no_memory) return PHI_NO_MEMORY;
     status = phi_thread_append(s->thread, s->messages, s->count, NULL);
-    if (status == PHI_OK) status = phi__session_import_prune(s);
-    return status == PHI_OK ? phi__session_import_rewrite(s, shown, count) : status;
+    if (status == PHI_OK) status = phi__import_prune(s);
+    return status == PHI_OK ? phi__import_rewrite(s, shown, count) : status;
 }
 
 /* ---- public ---- */
@@ -998,11 +930,11 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
     s.thread = thread;
     s.words = words;
     s.words_size = words_size;
-    phi__session_context_begin(&s.way, config, counter);
+    phi__way_begin(&s.way, config, counter);
     phi_memory_init(&memory, &phi__session_of((phi_session *)(uintptr_t)session)->memory.allocator,
                     0);
     phi_arena_init(&s.scratch, &memory, 0);
-    phi_status status = phi__session_import_go(&s, loop_id, flags);
+    phi_status status = phi__import_go(&s, loop_id, flags);
     phi_arena_free(&s.scratch);
     if (status == PHI_OK && words != NULL && words_size > 0) words[0] = '\0';
     return status;

@@ -6,7 +6,7 @@
 #include "record/session_context.h"
 #include "record/session_in.h"
 
-PHI__FN bool phi__session_context_same_turn(const phi_message *a, const phi_message *b);
+PHI__FN bool phi__way_same_turn(const phi_message *a, const phi_message *b);
 
 /* What prunes did to a message: PrunApplied events of its loop, or of a later one of the way. */
 typedef struct phi__session_mark {
@@ -14,38 +14,34 @@ typedef struct phi__session_mark {
     const phi_message *memo; /* in its place; NULL: nothing */
 } phi__session_mark;
 
-typedef struct phi__session_context_way {
+typedef struct phi__way_way {
     phi_loop_record **loops; /* those with messages or a block, the newest first */
     size_t count;            /* those in scope */
     size_t all;
     phi__session_mark **marks; /* of each message of each loop; NULL: nothing was pruned */
     phi_compaction_config config;
     const phi_token_counter *counter;
-} phi__session_context_way;
+} phi__way_way;
 
-PHI__FN void phi__session_context_begin(phi__session_context_way *way,
-                                        const phi_compaction_config *config,
-                                        const phi_token_counter *counter);
+PHI__FN void phi__way_begin(phi__way_way *way, const phi_compaction_config *config,
+                            const phi_token_counter *counter);
 
-/* Behind phi__session_context_begin. The list is in the scratch arena, memos are in `kept`. */
-PHI__FN phi_status phi__session_context_find_way(const phi_session *session, phi_str loop_id,
-                                                 uint32_t flags, phi_arena *scratch,
-                                                 phi_arena *kept, phi__session_context_way *way);
+/* Behind phi__way_begin. The list is in the scratch arena, memos are in `kept`. */
+PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
+                                     phi_arena *scratch, phi_arena *kept, phi__way_way *way);
 
 /* session_context.c: sets way->marks. */
-PHI__FN phi_status phi__session_pruned_find(phi__session_context_way *way, phi_arena *scratch,
-                                            phi_arena *kept);
+PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_arena *kept);
 
 /* The messages to load, in the arena; they point into the session. */
-PHI__FN phi_status phi__session_context_load(const phi__session_context_way *way, phi_arena *arena,
-                                             const phi_message **out, size_t *count);
+PHI__FN phi_status phi__way_load(const phi__way_way *way, phi_arena *arena, const phi_message **out,
+                                 size_t *count);
 
 /* phi_session_compact of phi's own blocks, or of block_fn's. */
-PHI__FN phi_status phi__session_context_compact(phi_session *session,
-                                                const phi_session_compact_desc *desc, size_t *made,
-                                                char *words, size_t words_size);
+PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_compact_desc *desc,
+                                    size_t *made, char *words, size_t words_size);
 
 /* session_log.c: as phi_session_compact_desc.thread says. */
-PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread);
+PHI__FN phi_status phi__blocks_add(phi_session *session, const phi_thread *thread);
 
 #endif

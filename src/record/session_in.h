@@ -79,19 +79,4 @@ PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const 
 PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
                                                       const phi_message *answer);
 
-/* session_json.c: fields that are written as they are, and read back: of what `from` and `to`
-   are. Strings that are read are the tree's. */
-typedef enum phi__session_part {
-    PHI__SESSION_SESSION,    /* phi_session */
-    PHI__SESSION_SPAWN,      /* phi_spawn_ref */
-    PHI__SESSION_LOOP,       /* phi_loop_record */
-    PHI__SESSION_TURN_ID,    /* phi_turn */
-    PHI__SESSION_TURN_TIMES, /* phi_turn */
-    PHI__SESSION_CHILD,      /* phi_child_ref */
-    PHI__SESSION_GROUP,      /* phi_loop_group */
-    PHI__SESSION_RANGE       /* phi_block_section */
-} phi__session_part;
-PHI__FN void phi__session_fields_put(phi__buf *out, phi__session_part part, const void *from);
-PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part part, void *to);
-
 #endif

@@ -1,8 +1,10 @@
-/* session_json.c - writes sessions in the interchange format: behaviours A, "Session" and its
-   parts.
+/* session_json.c - sessions in the interchange format, written and read: behaviours A, "Session".
 
-   The text is made in one line and then indented: events and messages come as text from
-   elsewhere. */
+   The text is made in one line and then indented: events and messages come as text from elsewhere.
+   The reader takes our files and others', of every age, and is lenient where it can be: a field
+   that is missing or of a wrong type counts as absent. A session or loop without an id, and an
+   invalid message, are refused: data would be lost silently. The JSON tree stays in the session's
+   arena, and the session points into it. */
 #include "agent/agent.h"
 #include "base/base_in.h"
 #include "io/io_in.h"
@@ -13,8 +15,6 @@
 #include "text/text_in.h"
 
 #include <stdio.h>
-
-/* ======== Tables of the plain fields of a session and its parts, for JSON. */
 
 static const phi__field phi__session_session_fields[] = {
     PHI__FIELD(phi_session, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
@@ -40,7 +40,7 @@ static const phi__field phi__session_turn_id_fields[] = {
     PHI__FIELD(phi_turn, loop_id, "loopId", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_turn, turn_index, "turnIndex", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__session_turn_times_fields[] = {
+static const phi__field phi__session_time_fields[] = {
     PHI__FIELD(phi_turn, started_ms, "started_at", PHI__FIELD_TIME, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_turn, ended_ms, "ended_at", PHI__FIELD_TIME, PHI__FIELD_ALWAYS)};
 
@@ -61,39 +61,10 @@ static const phi__field phi__session_range_fields[] = {
     PHI__FIELD(phi_block_section, from, "startTurn", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_block_section, to, "endTurn", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-typedef struct phi__session_table {
-    const phi__field *fields;
-    size_t count;
-} phi__session_table;
-
-static phi__session_table phi__session_fields_table_of(phi__session_part part) {
-    static const phi__session_table tables[] = {
-        {phi__session_session_fields, PHI__COUNT(phi__session_session_fields)},
-        {phi__session_spawn_fields, PHI__COUNT(phi__session_spawn_fields)},
-        {phi__session_loop_fields, PHI__COUNT(phi__session_loop_fields)},
-        {phi__session_turn_id_fields, PHI__COUNT(phi__session_turn_id_fields)},
-        {phi__session_turn_times_fields, PHI__COUNT(phi__session_turn_times_fields)},
-        {phi__session_child_fields, PHI__COUNT(phi__session_child_fields)},
-        {phi__session_group_fields, PHI__COUNT(phi__session_group_fields)},
-        {phi__session_range_fields, PHI__COUNT(phi__session_range_fields)}};
-    return tables[part];
+static const char *phi__session_status(int status) {
+    static const char *const names[] = {"Pending", "Running", "Completed", "Rejected", "Aborted"};
+    return names[(size_t)status < PHI__COUNT(names) ? status : 0];
 }
-
-PHI__FN void phi__session_fields_put(phi__buf *out, phi__session_part part, const void *from) {
-    phi__session_table table = phi__session_fields_table_of(part);
-    phi__records_put(out, table.fields, table.count, from);
-}
-
-PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part part, void *to) {
-    phi__session_table table = phi__session_fields_table_of(part);
-    (void)phi__records_get(node, table.fields, table.count, to, NULL);
-}
-
-/* ======== Writes sessions in the interchange format: behaviours A, "Session" and its
-   parts.
-
-   The text is made in one line and then indented: events and messages come as text from
-   elsewhere. */
 
 typedef struct phi__session_writer {
     phi__buf out;
@@ -101,20 +72,10 @@ typedef struct phi__session_writer {
     uint32_t flags;
 } phi__session_writer;
 
-/* ---- messages ---- */
-
-/* The original's reader refuses a whole file for one block of a kind that it does not know. */
-static bool phi__session_json_is_own(const phi_message *message) {
-    for (size_t i = 0; i < message->content_count; i++) {
-        phi_content_kind kind = message->content[i].kind;
-        if (kind == PHI_CONTENT_OPAQUE || kind == PHI_CONTENT_DOCUMENT || kind == PHI_CONTENT_AUDIO)
-            return true;
-    }
-    return false;
-}
+/* ---- writing ---- */
 
 /* "(a document: Report.pdf)", "(a sound: audio/wav)"; then the text of a document of text. */
-static bool phi__session_json_words(phi__session_writer *w, const phi_content *c, phi_str *out) {
+static bool phi__session_put_words(phi__session_writer *w, const phi_content *c, phi_str *out) {
     bool document = c->kind == PHI_CONTENT_DOCUMENT;
     phi_str name = c->name.len > 0 ? c->name : c->url.len > 0 ? c->url : c->mime_type;
     phi__buf words;
@@ -135,17 +96,21 @@ static bool phi__session_json_words(phi__session_writer *w, const phi_content *c
 }
 
 /* The message with a text in place of each document and sound, and without opaque blocks; itself if
-   it has none of these. Lives in the scratch arena. NULL: no memory. */
-static const phi_message *phi__session_json_plain(phi__session_writer *w,
-                                                  const phi_message *message) {
-    phi_message *copy;
-    phi_content *content;
+   it has none of these. The original's reader refuses a whole file for one block of a kind that it
+   does not know. Lives in the scratch arena. NULL: no memory. */
+static const phi_message *phi__session_put_plain(phi__session_writer *w,
+                                                 const phi_message *message) {
     size_t n = 0;
-    if ((w->flags & PHI_SESSION_OWN_EVENTS) != 0 || !phi__session_json_is_own(message))
-        return message;
-    copy = (phi_message *)phi_arena_alloc(w->scratch, sizeof *copy);
-    content = (phi_content *)phi_arena_alloc(w->scratch,
-                                             phi__mul(message->content_count, sizeof *content));
+    bool own = false;
+    for (size_t i = 0; i < message->content_count; i++) {
+        phi_content_kind kind = message->content[i].kind;
+        own = own || kind == PHI_CONTENT_OPAQUE || kind == PHI_CONTENT_DOCUMENT ||
+              kind == PHI_CONTENT_AUDIO;
+    }
+    if ((w->flags & PHI_SESSION_OWN_EVENTS) != 0 || !own) return message;
+    phi_message *copy = (phi_message *)phi_arena_alloc(w->scratch, sizeof *copy);
+    phi_content *content = (phi_content *)phi_arena_alloc(
+        w->scratch, phi__mul(message->content_count, sizeof *content));
     if (copy == NULL || content == NULL) return NULL;
     for (size_t i = 0; i < message->content_count; i++) {
         const phi_content *c = &message->content[i];
@@ -156,7 +121,7 @@ static const phi_message *phi__session_json_plain(phi__session_writer *w,
         if (c->kind != PHI_CONTENT_DOCUMENT && c->kind != PHI_CONTENT_AUDIO) continue;
         memset(to, 0, sizeof *to);
         to->kind = PHI_CONTENT_TEXT;
-        if (!phi__session_json_words(w, c, &to->text)) return NULL;
+        if (!phi__session_put_words(w, c, &to->text)) return NULL;
     }
     *copy = *message;
     copy->content = content;
@@ -164,9 +129,9 @@ static const phi_message *phi__session_json_plain(phi__session_writer *w,
     return copy;
 }
 
-static void phi__session_json_message(phi__session_writer *w, const phi_message *message) {
+static void phi__session_put_message(phi__session_writer *w, const phi_message *message) {
     phi_arena_mark mark = phi_arena_save(w->scratch);
-    const phi_message *plain = phi__session_json_plain(w, message);
+    const phi_message *plain = phi__session_put_plain(w, message);
     if (plain != NULL)
         phi__message_put(&w->out, plain, w->scratch);
     else
@@ -174,49 +139,25 @@ static void phi__session_json_message(phi__session_writer *w, const phi_message 
     phi_arena_reset(w->scratch, mark);
 }
 
-/* True if a text may hold a block of a kind that only phi has. */
-static bool phi__session_json_may_be_own(phi_str json) {
-    return phi__str_find(json, 0, "\"document\"") != SIZE_MAX ||
-           phi__str_find(json, 0, "\"audio\"") != SIZE_MAX ||
-           phi__str_find(json, 0, "\"opaque\"") != SIZE_MAX;
-}
-
-/* A captured request is written as it is, or not at all. */
-static bool phi__session_json_may_stay(const phi__session_writer *w, phi_str request) {
-    return (w->flags & PHI_SESSION_OWN_EVENTS) != 0 || !phi__session_json_may_be_own(request);
-}
-
-/* ---- members ---- */
-
-static void phi__session_json_messages(phi__session_writer *w, const char *key,
-                                       const phi_message *messages, size_t count) {
+static void phi__session_put_messages(phi__session_writer *w, const char *key,
+                                      const phi_message *messages, size_t count) {
     phi__records_raw(&w->out, key, "[");
     for (size_t i = 0; i < count; i++) {
         phi__json_write_comma(&w->out);
-        phi__session_json_message(w, &messages[i]);
+        phi__session_put_message(w, &messages[i]);
     }
     phi__buf_char(&w->out, ']');
 }
 
-/* ---- loops ---- */
-
-static const char *phi__session_json_status(phi_loop_status status) {
-    static const char *const words[] = {"Pending", "Running", "Completed", "Rejected", "Aborted"};
-    return words[(size_t)status < PHI__COUNT(words) ? (size_t)status : 0];
+/* True if a text may hold a block of a kind that only phi has, and must not. */
+static bool phi__session_put_is_own(const phi__session_writer *w, phi_str json) {
+    return (w->flags & PHI_SESSION_OWN_EVENTS) == 0 &&
+           (phi__str_find(json, 0, "\"document\"") != SIZE_MAX ||
+            phi__str_find(json, 0, "\"audio\"") != SIZE_MAX ||
+            phi__str_find(json, 0, "\"opaque\"") != SIZE_MAX);
 }
 
-static void phi__session_json_tag(phi__session_writer *w, const char *word, phi_str tag) {
-    phi__buf_char(&w->out, '{');
-    phi__records_raw(&w->out, word, "{");
-    phi__records_str(&w->out, "tag", tag);
-    phi__buf_text(&w->out, "}}");
-}
-
-static void phi__session_json_some(phi__session_writer *w, const char *key, phi_str value) {
-    if (value.len > 0) phi__records_str(&w->out, key, value);
-}
-
-static void phi__session_json_config(phi__session_writer *w, const phi_loop_config *config) {
+static void phi__session_put_config(phi__session_writer *w, const phi_loop_config *config) {
     const char *api = config != NULL ? phi__message_read_api(config->api) : NULL;
     if (config == NULL) {
         phi__records_raw(&w->out, "config", "null");
@@ -226,51 +167,49 @@ static void phi__session_json_config(phi__session_writer *w, const phi_loop_conf
     phi__records_str(&w->out, "model", config->model);
     phi__records_str(&w->out, "provider", config->provider);
     phi__records_option(&w->out, "config_id", config->config_id);
-    phi__session_json_some(w, "name", config->name);
+    phi__records_some(&w->out, "name", config->name);
     if (api != NULL) phi__records_str(&w->out, "api", phi_str_of(api));
-    phi_str url = config->base_url;
     phi__buf clean;
     phi__buf_init(&clean, w->out.memory);
-    phi__secret_put_url(&clean, url);
-    phi__session_json_some(w, "base_url", phi__buf_str(&clean));
+    phi__secret_put_url(&clean, config->base_url);
+    phi__records_some(&w->out, "base_url", phi__buf_str(&clean));
     if (clean.failed) w->out.failed = true;
     phi__buf_free(&clean);
     if (config->has_reasoning) phi__records_bool(&w->out, "reasoning", config->reasoning);
     if (config->has_context_window)
         phi__records_u64(&w->out, "context_window", config->context_window);
     if (config->has_max_tokens) phi__records_u64(&w->out, "max_tokens", config->max_tokens);
-    phi__session_json_some(w, "thinking_level", config->thinking_level);
-    if (config->has_temperature) {
-        phi__records_double(&w->out, "temperature", config->temperature);
-    }
+    phi__records_some(&w->out, "thinking_level", config->thinking_level);
+    if (config->has_temperature) phi__records_double(&w->out, "temperature", config->temperature);
     phi__buf_char(&w->out, '}');
 }
 
-static void phi__session_json_turn(phi__session_writer *w, const phi_turn *turn) {
+static void phi__session_put_turn(phi__session_writer *w, const phi_turn *turn) {
     phi__json_write_comma(&w->out);
     phi__buf_char(&w->out, '{');
     phi__records_raw(&w->out, "turn_id", "{");
-    phi__session_fields_put(&w->out, PHI__SESSION_TURN_ID, turn);
+    phi__records_put(&w->out, phi__session_turn_id_fields, PHI__COUNT(phi__session_turn_id_fields),
+                     turn);
     phi__buf_char(&w->out, '}');
-    phi__records_str(&w->out, "triggered_by", phi_str_of(phi__event_words_trigger(turn->trigger)));
+    phi__records_str(&w->out, "triggered_by", phi_str_of(phi__event_trigger(turn->trigger)));
     phi__message_put_usage(&w->out, &turn->usage);
-    phi__session_json_messages(w, "input_messages", turn->input, turn->input_count);
+    phi__session_put_messages(w, "input_messages", turn->input, turn->input_count);
     if (turn->output != NULL) {
         phi__json_write_key(&w->out, PHI__LIT("output_message"));
-        phi__session_json_message(w, turn->output);
+        phi__session_put_message(w, turn->output);
     } else
         phi__records_raw(&w->out, "output_message", "null");
-    phi__session_json_messages(w, "tool_results", turn->results, turn->result_count);
-    phi__session_fields_put(&w->out, PHI__SESSION_TURN_TIMES, turn);
-    if (turn->request.len > 0 && phi__session_json_may_stay(w, turn->request)) {
+    phi__session_put_messages(w, "tool_results", turn->results, turn->result_count);
+    phi__records_put(&w->out, phi__session_time_fields, PHI__COUNT(phi__session_time_fields), turn);
+    if (turn->request.len > 0 && !phi__session_put_is_own(w, turn->request)) {
         phi__json_write_key(&w->out, PHI__LIT("request_payload"));
         phi__buf_add_str(&w->out, turn->request);
     }
     phi__buf_char(&w->out, '}');
 }
 
-/* Whether the original's reader knows it. */
-static bool phi__session_json_is_common(phi_str json) {
+/* True if the original's reader knows the event. */
+static bool phi__session_put_is_common(phi_str json) {
     static const char *const types[] = {
         "AgentStart",          "AgentEnd",         "TurnStart",         "TurnEnd",
         "MessageStart",        "MessageUpdate",    "MessageEnd",        "ToolExecutionStart",
@@ -289,9 +228,9 @@ static bool phi__session_json_is_common(phi_str json) {
             message.type == PHI_JSON_OBJECT);
 }
 
-/* Whether an event that was recorded long ago, or by hand, would make the original's reader refuse
+/* True if an event that was recorded long ago, or by hand, would make the original's reader refuse
    the whole file: names in place of node ids, a protocol that it does not know. */
-static bool phi__session_json_is_foreign(phi_str json) {
+static bool phi__session_put_is_foreign(phi_str json) {
     phi__json_found type, at;
     if (phi__json_cursor_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING)
         return false;
@@ -302,33 +241,30 @@ static bool phi__session_json_is_foreign(phi_str json) {
            at.type == PHI_JSON_STRING && phi__message_read_api(at.raw) == NULL;
 }
 
-/* The same event with plain messages; false: no memory. */
-static bool phi__session_json_plain_event(phi__session_writer *w, phi_event *event) {
-    phi_message *list;
-    if (event->message != NULL) event->message = phi__session_json_plain(w, event->message);
-    if (event->message_count == 0 || event->messages == NULL) return true;
-    list = (phi_message *)phi_arena_alloc(w->scratch, phi__mul(event->message_count, sizeof *list));
-    if (list == NULL) return false;
-    for (size_t i = 0; i < event->message_count; i++) {
-        const phi_message *plain = phi__session_json_plain(w, &event->messages[i]);
-        if (plain == NULL) return false;
-        list[i] = *plain;
-    }
-    event->messages = list;
-    return true;
-}
-
-static void phi__session_json_event(phi__session_writer *w, phi_str json) {
+static void phi__session_put_event(phi__session_writer *w, phi_str json) {
     phi_arena_mark mark = phi_arena_save(w->scratch);
     phi_event event;
     phi_status status = PHI_OK;
-    bool own = (w->flags & PHI_SESSION_OWN_EVENTS) == 0 && phi__session_json_may_be_own(json);
-    if (own || phi__session_json_is_foreign(json)) {
+    bool own = phi__session_put_is_own(w, json);
+    if (own || phi__session_put_is_foreign(json)) {
         status = phi_event_from_json(json, w->scratch, &event, NULL);
-        if (status == PHI_OK && own) {
-            bool said = event.message != NULL;
-            if (!phi__session_json_plain_event(w, &event) || (said && event.message == NULL))
-                status = PHI_NO_MEMORY;
+        if (status == PHI_OK && own && event.message != NULL) {
+            event.message = phi__session_put_plain(w, event.message);
+            if (event.message == NULL) status = PHI_NO_MEMORY;
+        }
+        size_t count = event.messages != NULL ? event.message_count : 0;
+        if (status == PHI_OK && own && count > 0) {
+            phi_message *list =
+                (phi_message *)phi_arena_alloc(w->scratch, phi__mul(count, sizeof *list));
+            for (size_t i = 0; i < count && list != NULL; i++) {
+                const phi_message *plain = phi__session_put_plain(w, &event.messages[i]);
+                if (plain == NULL)
+                    list = NULL;
+                else
+                    list[i] = *plain;
+            }
+            event.messages = list;
+            if (list == NULL) status = PHI_NO_MEMORY;
         }
         if (status == PHI_OK) status = phi_event_to_json(&event, w->scratch, &json);
     }
@@ -337,202 +273,141 @@ static void phi__session_json_event(phi__session_writer *w, phi_str json) {
     phi_arena_reset(w->scratch, mark);
 }
 
-static void phi__session_json_events(phi__session_writer *w, const phi_loop_record *loop) {
-    bool all = (w->flags & PHI_SESSION_OWN_EVENTS) != 0;
-    phi__records_raw(&w->out, "events", "[");
-    for (size_t i = 0; i < loop->event_count; i++) {
-        phi_str json = loop->events[i].json;
-        phi__json_found type;
-        if (!all && !phi__session_json_is_common(json)) continue;
-        if (phi__json_cursor_find(json, "type", &type) == PHI_OK &&
-            phi__str_is(type.raw, "TurnRequest") && !phi__session_json_may_stay(w, json))
-            continue;
-        phi__json_write_comma(&w->out);
-        phi__buf_char(&w->out, '{');
-        phi__records_u64(&w->out, "sequence", loop->events[i].sequence);
-        phi__json_write_key(&w->out, PHI__LIT("event"));
-        phi__session_json_event(w, json);
-        phi__buf_char(&w->out, '}');
-    }
-    phi__buf_char(&w->out, ']');
-}
-
-static void phi__session_json_ids(phi__session_writer *w, const char *key, const phi_str *ids,
-                                  size_t count) {
-    phi__records_raw(&w->out, key, "[");
-    for (size_t i = 0; i < count; i++) {
-        phi__json_write_comma(&w->out);
-        phi__json_write_str(&w->out, ids[i]);
-    }
-    phi__buf_char(&w->out, ']');
-}
-
-static void phi__session_json_group(phi__session_writer *w, const phi_loop_group *group) {
+static void phi__session_put_group(phi__session_writer *w, const phi_loop_group *group) {
     if (group == NULL) {
         phi__records_raw(&w->out, "parallel_group", "null");
         return;
     }
     phi__records_raw(&w->out, "parallel_group", "{");
-    phi__session_json_ids(w, "all_loop_ids", group->loop_ids, group->loop_count);
-    phi__session_fields_put(&w->out, PHI__SESSION_GROUP, group);
+    phi__event_put_ids(&w->out, "all_loop_ids", group->loop_ids, group->loop_count);
+    phi__records_put(&w->out, phi__session_group_fields, PHI__COUNT(phi__session_group_fields),
+                     group);
     phi__json_write_key(&w->out, PHI__LIT("evaluation_usage"));
     phi__message_put_usage_value(&w->out, &group->evaluation_usage);
     phi__records_bool(&w->out, "is_selected", group->is_selected);
     phi__buf_char(&w->out, '}');
 }
 
-static void phi__session_json_range(phi__session_writer *w, const char *key,
-                                    const phi_block_section *section) {
-    phi__records_raw(&w->out, key, "{");
-    phi__session_fields_put(&w->out, PHI__SESSION_RANGE, section);
-    phi__buf_char(&w->out, '}');
-}
-
-static void phi__session_json_section(phi__session_writer *w, const char *key,
-                                      const phi_block_section *section) {
+/* A part of a compaction block: a range of turns, or with `messages` a range and their messages. */
+static void phi__session_put_section(phi__session_writer *w, const char *key,
+                                     const phi_block_section *section, bool messages) {
     if (!section->present) return;
     phi__records_raw(&w->out, key, "{");
-    phi__session_json_range(w, "range", section);
-    phi__session_json_messages(w, "messages", section->messages, section->message_count);
+    if (messages) phi__records_raw(&w->out, "range", "{");
+    phi__records_put(&w->out, phi__session_range_fields, PHI__COUNT(phi__session_range_fields),
+                     section);
+    phi__buf_char(&w->out, '}');
+    if (!messages) return;
+    phi__session_put_messages(w, "messages", section->messages, section->message_count);
     phi__buf_char(&w->out, '}');
 }
 
-/* Mixed spelling is the format's. */
-static void phi__session_json_block(phi__session_writer *w, const phi_compaction_block *block) {
-    if (block == NULL) return;
-    phi__records_raw(&w->out, "compaction_block", "{");
-    if (block->keep_first.present) phi__session_json_range(w, "keep_first", &block->keep_first);
-    phi__session_json_section(w, "keep_recent", &block->keep_recent);
-    phi__session_json_section(w, "keep_compacted", &block->keep_compacted);
-    phi__records_time(&w->out, "createdAt", block->created_ms);
-    phi__buf_char(&w->out, '}');
-}
-
-static void phi__session_json_loop(phi__session_writer *w, const phi_loop_record *loop) {
+static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record *loop) {
     phi__json_write_comma(&w->out);
     phi__buf_char(&w->out, '{');
-    phi__session_fields_put(&w->out, PHI__SESSION_LOOP, loop);
-    phi__json_write_key(&w->out, PHI__LIT("continuation_kind"));
-    switch (loop->continuation) {
-    case PHI_CONTINUATION_DEFAULT: phi__buf_text(&w->out, "\"Default\""); break;
-    case PHI_CONTINUATION_RERUN: phi__session_json_tag(w, "Rerun", loop->tag); break;
-    case PHI_CONTINUATION_BRANCH: phi__session_json_tag(w, "Branch", loop->tag); break;
-    case PHI_CONTINUATION_COMPACTION: phi__buf_text(&w->out, "\"Compaction\""); break;
-    case PHI_CONTINUATION_INITIAL: phi__buf_text(&w->out, "\"Initial\""); break;
-    }
+    phi__records_put(&w->out, phi__session_loop_fields, PHI__COUNT(phi__session_loop_fields), loop);
+    phi__event_put_continuation(&w->out, loop->continuation, loop->tag);
     phi__records_time(&w->out, "started_at", loop->started_ms);
     if (loop->has_ended)
         phi__records_time(&w->out, "ended_at", loop->ended_ms);
     else
         phi__records_raw(&w->out, "ended_at", "null");
-    phi__records_str(&w->out, "status", phi_str_of(phi__session_json_status(loop->status)));
+    phi__records_str(&w->out, "status", phi_str_of(phi__session_status(loop->status)));
     if (loop->rejection.at != NULL)
         phi__records_str(&w->out, "rejection", loop->rejection);
     else
         phi__records_raw(&w->out, "rejection", "null");
-    phi__session_json_config(w, loop->config);
-    phi__session_json_messages(w, "messages", loop->messages, loop->message_count);
+    phi__session_put_config(w, loop->config);
+    phi__session_put_messages(w, "messages", loop->messages, loop->message_count);
     phi__records_raw(&w->out, "turns", "[");
     for (size_t i = 0; i < loop->turn_count; i++)
         if (loop->turns[i].output != NULL || (w->flags & PHI_SESSION_OWN_EVENTS) != 0)
-            phi__session_json_turn(w, &loop->turns[i]);
+            phi__session_put_turn(w, &loop->turns[i]);
     phi__buf_char(&w->out, ']');
     phi__message_put_usage(&w->out, &loop->usage);
     if (!phi__message_put_json(&w->out, "metadata", loop->metadata, true, w->scratch))
         phi__records_option(&w->out, "metadata", loop->metadata);
-    phi__session_json_events(w, loop);
-    phi__session_json_ids(w, "children_loop_ids", loop->children, loop->child_count);
+    bool all = (w->flags & PHI_SESSION_OWN_EVENTS) != 0;
+    phi__records_raw(&w->out, "events", "[");
+    for (size_t i = 0; i < loop->event_count; i++) {
+        phi_str json = loop->events[i].json;
+        phi__json_found type;
+        if (!all && !phi__session_put_is_common(json)) continue;
+        if (phi__json_cursor_find(json, "type", &type) == PHI_OK &&
+            phi__str_is(type.raw, "TurnRequest") && phi__session_put_is_own(w, json))
+            continue;
+        phi__json_write_comma(&w->out);
+        phi__buf_char(&w->out, '{');
+        phi__records_u64(&w->out, "sequence", loop->events[i].sequence);
+        phi__json_write_key(&w->out, PHI__LIT("event"));
+        phi__session_put_event(w, json);
+        phi__buf_char(&w->out, '}');
+    }
+    phi__buf_char(&w->out, ']');
+    phi__event_put_ids(&w->out, "children_loop_ids", loop->children, loop->child_count);
     phi__records_raw(&w->out, "child_loop_refs", "[");
     for (size_t i = 0; i < loop->spawned_count; i++) {
         const phi_child_ref *ref = &loop->spawned[i];
         phi__json_write_comma(&w->out);
         phi__buf_char(&w->out, '{');
-        phi__session_fields_put(&w->out, PHI__SESSION_CHILD, ref);
+        phi__records_put(&w->out, phi__session_child_fields, PHI__COUNT(phi__session_child_fields),
+                         ref);
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');
-    phi__session_json_group(w, loop->group);
-    phi__session_json_block(w, loop->block);
+    phi__session_put_group(w, loop->group);
+    /* Mixed spelling is the format's. */
+    const phi_compaction_block *block = loop->block;
+    if (block != NULL) {
+        phi__records_raw(&w->out, "compaction_block", "{");
+        phi__session_put_section(w, "keep_first", &block->keep_first, false);
+        phi__session_put_section(w, "keep_recent", &block->keep_recent, true);
+        phi__session_put_section(w, "keep_compacted", &block->keep_compacted, true);
+        phi__records_time(&w->out, "createdAt", block->created_ms);
+        phi__buf_char(&w->out, '}');
+    }
     phi__buf_char(&w->out, '}');
 }
 
-/* ---- the session ---- */
-
-static void phi__session_json_formation(phi__session_writer *w, const phi_formation *formation) {
-    static const char *const words[] = {"FirstLoop", "Explicit", "InactivityTimeout"};
-    size_t kind = (size_t)formation->kind < PHI__COUNT(words) ? (size_t)formation->kind : 0;
-    phi__records_raw(&w->out, "formation", "{");
-    phi__records_raw(&w->out, words[kind], "{");
-    if (formation->kind == PHI_FORMATION_INACTIVITY) {
-        phi__records_u64(&w->out, "threshold_secs", formation->threshold_s);
-        phi__records_option(&w->out, "previous_session_id", formation->previous_session_id);
+static size_t phi__session_put_line(char *out, size_t len, size_t depth) {
+    if (out != NULL) {
+        out[len] = '\n';
+        memset(out + len + 1, ' ', 2 * depth);
     }
-    phi__records_time(&w->out, "timestamp", formation->at_ms);
-    phi__buf_text(&w->out, "}}");
+    return len + 1 + 2 * depth;
 }
 
-static void phi__session_json_parent(phi__session_writer *w, const phi_spawn_ref *parent) {
-    if (parent == NULL) {
-        phi__records_raw(&w->out, "parent_spawn_ref", "null");
-        return;
-    }
-    phi__records_raw(&w->out, "parent_spawn_ref", "{");
-    phi__session_fields_put(&w->out, PHI__SESSION_SPAWN, parent);
-    phi__buf_char(&w->out, '}');
+static size_t phi__session_put_char(char *out, size_t len, char c) {
+    if (out != NULL) out[len] = c;
+    return len + 1;
 }
 
-/* ---- indenting ---- */
-
-/* With `out` NULL it only counts. */
-typedef struct phi__session_indent {
-    char *out;
-    size_t len, depth;
-} phi__session_indent;
-
-static void phi__session_json_indent_char(phi__session_indent *to, char c) {
-    if (to->out != NULL) to->out[to->len] = c;
-    to->len++;
-}
-
-static void phi__session_json_indent_line(phi__session_indent *to) {
-    phi__session_json_indent_char(to, '\n');
-    for (size_t i = 0; i < 2 * to->depth; i++) phi__session_json_indent_char(to, ' ');
-}
-
-/* JSON without line breaks of its own, as it was made above. */
-static size_t phi__session_json_indent_text(phi_str json, char *out) {
+/* Indents JSON without line breaks of its own, as it is made here, and returns the length; with
+   `out` NULL it only counts. */
+static size_t phi__session_put_indented(phi_str json, char *out) {
+    size_t len = 0, depth = 0;
     bool in_string = false;
-    phi__session_indent to = PHI_ZERO;
-    to.out = out;
     for (size_t i = 0; i < json.len; i++) {
         char c = json.at[i], next = i + 1 < json.len ? json.at[i + 1] : '\0';
         bool empty = (c == '{' && next == '}') || (c == '[' && next == ']');
-        bool closes = !in_string && (c == '}' || c == ']');
-        if (closes) {
-            to.depth--;
-            phi__session_json_indent_line(&to);
-        }
-        phi__session_json_indent_char(&to, c);
+        if (!in_string && (c == '}' || c == ']')) len = phi__session_put_line(out, len, --depth);
+        len = phi__session_put_char(out, len, c);
         if (c == '"') in_string = !in_string;
-        if (in_string) {
-            if (c == '\\') phi__session_json_indent_char(&to, json.at[++i]);
-        } else if (empty)
-            phi__session_json_indent_char(&to, json.at[++i]);
-        else if (c == '{' || c == '[') {
-            to.depth++;
-            phi__session_json_indent_line(&to);
-        } else if (c == ',')
-            phi__session_json_indent_line(&to);
-        else if (c == ':')
-            phi__session_json_indent_char(&to, ' ');
+        if (in_string ? c == '\\' : empty)
+            len = phi__session_put_char(out, len, json.at[++i]);
+        else if (!in_string && (c == '{' || c == '['))
+            len = phi__session_put_line(out, len, ++depth);
+        else if (!in_string && c == ',')
+            len = phi__session_put_line(out, len, depth);
+        else if (!in_string && c == ':')
+            len = phi__session_put_char(out, len, ' ');
     }
-    return to.len;
+    return len;
 }
-
-/* ---- public ---- */
 
 PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flags, phi_arena *arena,
                                        phi_str *out) {
+    static const char *const kinds[] = {"FirstLoop", "Explicit", "InactivityTimeout"};
     phi__session_writer w;
     size_t len;
     char *text = NULL;
@@ -541,21 +416,36 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
     w.scratch = arena;
     w.flags = flags;
     phi__buf_char(&w.out, '{');
-    phi__session_fields_put(&w.out, PHI__SESSION_SESSION, session);
-    phi__session_json_formation(&w, &session->formation);
-    phi__session_json_parent(&w, session->parent);
+    phi__records_put(&w.out, phi__session_session_fields, PHI__COUNT(phi__session_session_fields),
+                     session);
+    const phi_formation *formation = &session->formation;
+    size_t kind = (size_t)formation->kind < PHI__COUNT(kinds) ? (size_t)formation->kind : 0;
+    phi__records_raw(&w.out, "formation", "{");
+    phi__records_raw(&w.out, kinds[kind], "{");
+    if (formation->kind == PHI_FORMATION_INACTIVITY) {
+        phi__records_u64(&w.out, "threshold_secs", formation->threshold_s);
+        phi__records_option(&w.out, "previous_session_id", formation->previous_session_id);
+    }
+    phi__records_time(&w.out, "timestamp", formation->at_ms);
+    phi__buf_text(&w.out, "}}");
+    phi__records_raw(&w.out, "parent_spawn_ref", session->parent != NULL ? "{" : "null");
+    if (session->parent != NULL) {
+        phi__records_put(&w.out, phi__session_spawn_fields, PHI__COUNT(phi__session_spawn_fields),
+                         session->parent);
+        phi__buf_char(&w.out, '}');
+    }
     phi__records_str(&w.out, "scope",
                      session->scope == PHI_SESSION_PERSISTENT ? PHI__LIT("persistent")
                                                               : PHI__LIT("ephemeral"));
     phi__records_raw(&w.out, "loops", "[");
-    for (size_t i = 0; i < session->loop_count; i++) phi__session_json_loop(&w, session->loops[i]);
+    for (size_t i = 0; i < session->loop_count; i++) phi__session_put_loop(&w, session->loops[i]);
     phi__buf_text(&w.out, "]}");
     if (!w.out.failed) {
-        len = phi__session_json_indent_text(phi__buf_str(&w.out), NULL);
+        len = phi__session_put_indented(phi__buf_str(&w.out), NULL);
         text = phi__arena_bytes(arena, phi__add(len, 1));
     }
     if (text != NULL) {
-        len = phi__session_json_indent_text(phi__buf_str(&w.out), text);
+        len = phi__session_put_indented(phi__buf_str(&w.out), text);
         text[len] = '\0';
         *out = phi__str(text, len);
     }
@@ -563,11 +453,7 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
     return text != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* ======== Reads sessions in the interchange format, ours and others', of every age.
-
-   Lenient where a reader can be: a field that is missing or of a wrong type counts as absent. A
-   session or loop without an id, and an invalid message, are refused: data would be lost silently.
-   The JSON tree stays in the session's arena, and the session points into it. */
+/* ---- reading ---- */
 
 typedef struct phi__session_reader {
     phi__session_box *box;
@@ -575,17 +461,19 @@ typedef struct phi__session_reader {
     bool no_memory;
 } phi__session_reader;
 
-/* ---- members ---- */
-
 static void *phi__session_read_alloc(phi__session_reader *r, size_t count, size_t size) {
     void *at = phi__arena_zero(&r->box->arena, phi__mul(count, size));
     if (at == NULL) r->no_memory = true;
     return at;
 }
 
-/* Items of an array; 0 for anything else. */
-static size_t phi__session_read_count(const phi_json *array) {
-    return phi_json_is(array, PHI_JSON_ARRAY) ? phi_json_count(array) : 0;
+/* Room for the items of an array, or NULL: it has none, or no memory. */
+static void *phi__session_read_list(phi__session_reader *r, const phi_json *array, size_t size,
+                                    size_t *cap) {
+    size_t n = phi_json_is(array, PHI_JSON_ARRAY) ? phi_json_count(array) : 0;
+    void *list = n > 0 ? phi__session_read_alloc(r, n, size) : NULL;
+    *cap = list != NULL ? n : 0;
+    return list;
 }
 
 /* JSON text of a value; null is nothing. */
@@ -619,21 +507,15 @@ static phi_status phi__session_read_messages(phi__session_reader *r, const phi_j
                                              const char *key, const phi_message **out,
                                              size_t *count) {
     const phi_json *array = phi_json_get(object, key), *node;
-    size_t n = phi__session_read_count(array), i = 0;
     phi_json_iter it = phi_json_each(array);
-    phi_message *messages;
-    phi_status status = PHI_OK;
-    *out = NULL;
-    *count = 0;
-    if (n == 0) return PHI_OK;
-    messages = (phi_message *)phi__session_read_alloc(r, n, sizeof *messages);
-    if (messages == NULL) return PHI_NO_MEMORY;
-    for (; (node = phi_json_next(&it)) != NULL; i++) {
-        status = phi__message_read_get(node, &r->box->arena, &messages[i], r->error);
+    phi_message *messages =
+        (phi_message *)phi__session_read_list(r, array, sizeof *messages, count);
+    *out = messages;
+    if (messages == NULL) return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+    for (size_t i = 0; (node = phi_json_next(&it)) != NULL; i++) {
+        phi_status status = phi__message_read_get(node, &r->box->arena, &messages[i], r->error);
         if (status != PHI_OK) return phi__session_read_within(r, status, key, i);
     }
-    *out = messages;
-    *count = n;
     return PHI_OK;
 }
 
@@ -642,59 +524,31 @@ static phi_str *phi__session_read_ids(phi__session_reader *r, const phi_json *ar
                                       size_t *count) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
-    size_t n = phi__session_read_count(array);
-    phi_str *ids = n > 0 ? (phi_str *)phi__session_read_alloc(r, n, sizeof *ids) : NULL;
-    *count = 0;
-    while (ids != NULL && (node = phi_json_next(&it)) != NULL)
-        ids[(*count)++] = phi_json_str(node, "");
+    phi_str *ids = (phi_str *)phi__session_read_list(r, array, sizeof *ids, count);
+    for (size_t i = 0; ids != NULL && (node = phi_json_next(&it)) != NULL; i++)
+        ids[i] = phi_json_str(node, "");
     return ids;
-}
-
-/* ---- parts of loops ---- */
-
-static phi_loop_status phi__session_read_status(phi_str word) {
-    if (phi__str_is(word, "Pending")) return PHI_LOOP_PENDING;
-    if (phi__str_is(word, "Running")) return PHI_LOOP_RUNNING;
-    if (phi__str_is(word, "Rejected")) return PHI_LOOP_REJECTED;
-    return phi__str_is(word, "Aborted") ? PHI_LOOP_ABORTED : PHI_LOOP_COMPLETED;
-}
-
-/* Missing or null is a beginning. */
-static void phi__session_read_continuation(const phi_json *node, phi_loop_record *to) {
-    const phi_json *rerun = phi_json_get(node, "Rerun"), *branch = phi_json_get(node, "Branch");
-    phi_str word = phi_json_str(node, "");
-    to->continuation = PHI_CONTINUATION_INITIAL;
-    if (phi__str_is(word, "Default")) to->continuation = PHI_CONTINUATION_DEFAULT;
-    if (phi__str_is(word, "Compaction")) to->continuation = PHI_CONTINUATION_COMPACTION;
-    if (rerun != NULL) to->continuation = PHI_CONTINUATION_RERUN;
-    if (branch != NULL) to->continuation = PHI_CONTINUATION_BRANCH;
-    to->tag = phi__records_get_str(branch != NULL ? branch : rerun, "tag");
-}
-
-static phi_trigger phi__session_read_trigger(phi_str word) {
-    for (int i = PHI_TRIGGER_USER; i <= PHI_TRIGGER_BRANCH; i++)
-        if (phi__str_is(word, phi__event_words_trigger((phi_trigger)i))) return (phi_trigger)i;
-    return phi__str_is(word, "FollowUp") ? PHI_TRIGGER_CONTINUATION : PHI_TRIGGER_USER;
 }
 
 static phi_status phi__session_read_turn(phi__session_reader *r, const phi_json *node,
                                          phi_turn *to) {
     const phi_json *id = phi_json_get(node, "turn_id");
     const phi_json *answer = phi_json_get(node, "output_message");
-    phi_message *output;
     phi_status status =
         phi__session_read_messages(r, node, "input_messages", &to->input, &to->input_count);
     if (status == PHI_OK)
         status =
             phi__session_read_messages(r, node, "tool_results", &to->results, &to->result_count);
     if (status != PHI_OK) return status;
-    phi__session_fields_get(id, PHI__SESSION_TURN_ID, to);
-    to->trigger = phi__session_read_trigger(phi__records_get_str(node, "triggered_by"));
+    (void)phi__records_get(id, phi__session_turn_id_fields, PHI__COUNT(phi__session_turn_id_fields),
+                           to, NULL);
+    to->trigger = phi__event_get_trigger(node);
     to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
-    phi__session_fields_get(node, PHI__SESSION_TURN_TIMES, to);
+    (void)phi__records_get(node, phi__session_time_fields, PHI__COUNT(phi__session_time_fields), to,
+                           NULL);
     to->request = phi__session_read_json(r, phi_json_get(node, "request_payload"));
     if (answer == NULL || phi_json_is(answer, PHI_JSON_NULL)) return PHI_OK;
-    output = (phi_message *)phi__session_read_alloc(r, 1, sizeof *output);
+    phi_message *output = (phi_message *)phi__session_read_alloc(r, 1, sizeof *output);
     if (output == NULL) return PHI_NO_MEMORY;
     to->output = output;
     return phi__message_read_get(answer, &r->box->arena, output, r->error);
@@ -704,12 +558,10 @@ static phi_status phi__session_read_turns(phi__session_reader *r, const phi_json
                                           phi__loop_box *loop) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
-    size_t n = phi__session_read_count(array);
     phi_status status = PHI_OK;
-    if (n == 0) return PHI_OK;
-    loop->pub.turns = (phi_turn *)phi__session_read_alloc(r, n, sizeof *loop->pub.turns);
-    if (loop->pub.turns == NULL) return PHI_NO_MEMORY;
-    loop->turn_cap = n;
+    loop->pub.turns =
+        (phi_turn *)phi__session_read_list(r, array, sizeof *loop->pub.turns, &loop->turn_cap);
+    if (loop->pub.turns == NULL) return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
     while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
         status = phi__session_read_turn(r, node, &loop->pub.turns[loop->pub.turn_count++]);
     return phi__session_read_within(r, status, "turns", loop->pub.turn_count - 1);
@@ -720,12 +572,9 @@ static void phi__session_read_events(phi__session_reader *r, const phi_json *arr
                                      phi__loop_box *loop) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
-    size_t n = phi__session_read_count(array);
-    if (n == 0) return;
-    loop->pub.events = (phi_loop_event *)phi__session_read_alloc(r, n, sizeof *loop->pub.events);
-    if (loop->pub.events == NULL) return;
-    loop->event_cap = n;
-    while ((node = phi_json_next(&it)) != NULL) {
+    loop->pub.events = (phi_loop_event *)phi__session_read_list(r, array, sizeof *loop->pub.events,
+                                                                &loop->event_cap);
+    while (loop->pub.events != NULL && (node = phi_json_next(&it)) != NULL) {
         const phi_json *event = phi_json_get(node, "event");
         phi_loop_event *to = &loop->pub.events[loop->pub.event_count];
         if (!phi_json_is(event, PHI_JSON_OBJECT)) continue;
@@ -741,75 +590,73 @@ static void phi__session_read_spawned(phi__session_reader *r, const phi_json *ar
                                       phi__loop_box *loop) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
-    size_t n = phi__session_read_count(array);
-    if (n == 0) return;
-    loop->pub.spawned = (phi_child_ref *)phi__session_read_alloc(r, n, sizeof *loop->pub.spawned);
-    if (loop->pub.spawned == NULL) return;
-    loop->spawned_cap = n;
-    while ((node = phi_json_next(&it)) != NULL) {
-        phi__session_fields_get(node, PHI__SESSION_CHILD,
-                                &loop->pub.spawned[loop->pub.spawned_count++]);
-    }
+    loop->pub.spawned = (phi_child_ref *)phi__session_read_list(r, array, sizeof *loop->pub.spawned,
+                                                                &loop->spawned_cap);
+    while (loop->pub.spawned != NULL && (node = phi_json_next(&it)) != NULL)
+        (void)phi__records_get(node, phi__session_child_fields,
+                               PHI__COUNT(phi__session_child_fields),
+                               &loop->pub.spawned[loop->pub.spawned_count++], NULL);
 }
 
 static void phi__session_read_group(phi__session_reader *r, const phi_json *node,
                                     phi_loop_record *to) {
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return;
-    to->group = (phi_loop_group *)phi__session_read_alloc(r, 1, sizeof *to->group);
-    if (to->group == NULL) return;
-    to->group->loop_ids =
-        phi__session_read_ids(r, phi_json_get(node, "all_loop_ids"), &to->group->loop_count);
-    phi__session_fields_get(node, PHI__SESSION_GROUP, to->group);
-    to->group->evaluation_usage =
-        phi__message_read_get_usage(phi_json_get(node, "evaluation_usage"));
-    to->group->is_selected = phi__records_get_bool(node, "is_selected");
+    phi_loop_group *group = (phi_loop_group *)phi__session_read_alloc(r, 1, sizeof *group);
+    to->group = group;
+    if (group == NULL) return;
+    group->loop_ids =
+        phi__session_read_ids(r, phi_json_get(node, "all_loop_ids"), &group->loop_count);
+    (void)phi__records_get(node, phi__session_group_fields, PHI__COUNT(phi__session_group_fields),
+                           group, NULL);
+    group->evaluation_usage = phi__message_read_get_usage(phi_json_get(node, "evaluation_usage"));
+    group->is_selected = phi__records_get_bool(node, "is_selected");
 }
 
-static void phi__session_read_range(const phi_json *node, phi_block_section *to) {
-    to->present = phi_json_is(node, PHI_JSON_OBJECT);
-    phi__session_fields_get(node, PHI__SESSION_RANGE, to);
-}
-
+/* As phi__session_put_section. */
 static phi_status phi__session_read_section(phi__session_reader *r, const phi_json *node,
-                                            phi_block_section *to) {
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
-    phi__session_read_range(phi_json_get(node, "range"), to);
-    to->present = true;
+                                            phi_block_section *to, bool messages) {
+    const phi_json *range = messages ? phi_json_get(node, "range") : node;
+    to->present = phi_json_is(node, PHI_JSON_OBJECT);
+    if (!to->present) return PHI_OK;
+    (void)phi__records_get(range, phi__session_range_fields, PHI__COUNT(phi__session_range_fields),
+                           to, NULL);
+    if (!messages) return PHI_OK;
     return phi__session_read_messages(r, node, "messages", &to->messages, &to->message_count);
 }
 
 static phi_status phi__session_read_block(phi__session_reader *r, const phi_json *node,
                                           phi_loop_record *to) {
-    phi_compaction_block *block;
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
-    block = (phi_compaction_block *)phi__session_read_alloc(r, 1, sizeof *block);
+    phi_compaction_block *block =
+        (phi_compaction_block *)phi__session_read_alloc(r, 1, sizeof *block);
     if (block == NULL) return PHI_NO_MEMORY;
-    phi__session_read_range(phi_json_get(node, "keep_first"), &block->keep_first);
-    phi_status status =
-        phi__session_read_section(r, phi_json_get(node, "keep_recent"), &block->keep_recent);
-    if (status == PHI_OK)
-        status = phi__session_read_section(r, phi_json_get(node, "keep_compacted"),
-                                           &block->keep_compacted);
-    block->created_ms = phi__records_get_time(node, "createdAt");
     to->block = block;
-    return status;
+    block->created_ms = phi__records_get_time(node, "createdAt");
+    (void)phi__session_read_section(r, phi_json_get(node, "keep_first"), &block->keep_first, false);
+    phi_status status =
+        phi__session_read_section(r, phi_json_get(node, "keep_recent"), &block->keep_recent, true);
+    if (status != PHI_OK) return status;
+    return phi__session_read_section(r, phi_json_get(node, "keep_compacted"),
+                                     &block->keep_compacted, true);
 }
-
-/* ---- loops, the session ---- */
 
 static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json *node) {
     phi__loop_box *loop = phi__session_loop(r->box);
     const phi_json *config = phi_json_get(node, "config");
     const phi_json *children = phi_json_get(node, "children_loop_ids");
+    phi_str status_name = phi__records_get_str(node, "status");
     if (loop == NULL) return PHI_NO_MEMORY;
     if (!phi_json_is(phi_json_get(node, "loop_id"), PHI_JSON_STRING))
         return phi__session_read_bad(r, "loop_id: expected a string");
     phi_loop_record *to = &loop->pub;
-    phi__session_fields_get(node, PHI__SESSION_LOOP, to);
-    phi__session_read_continuation(phi_json_get(node, "continuation_kind"), to);
+    (void)phi__records_get(node, phi__session_loop_fields, PHI__COUNT(phi__session_loop_fields), to,
+                           NULL);
+    to->continuation = phi__event_get_continuation(node, &to->tag);
     to->started_ms = phi__records_get_time(node, "started_at");
     to->has_ended = phi__date_get(phi__records_get_str(node, "ended_at"), &to->ended_ms);
-    to->status = phi__session_read_status(phi__records_get_str(node, "status"));
+    to->status = PHI_LOOP_COMPLETED;
+    for (int i = PHI_LOOP_PENDING; i <= PHI_LOOP_ABORTED; i++)
+        if (phi__str_is(status_name, phi__session_status(i))) to->status = (phi_loop_status)i;
     if (phi_json_is(phi_json_get(node, "rejection"), PHI_JSON_STRING))
         to->rejection = phi__records_get_str(node, "rejection");
     to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
@@ -849,15 +696,10 @@ static void phi__session_read_formation(const phi_json *node, phi_formation *to)
         to->at_ms = phi__records_get_time(first, "timestamp");
 }
 
-static void phi__session_read_parent(const phi_json *node, phi__session_box *box) {
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) return;
-    phi__session_fields_get(node, PHI__SESSION_SPAWN, &box->parent);
-    box->pub.parent = &box->parent;
-}
-
 static phi_status phi__session_read_whole(phi__session_reader *r, const phi_json *root) {
     phi_session *to = &r->box->pub;
     const phi_json *loops = phi_json_get(root, "loops"), *node;
+    const phi_json *parent = phi_json_get(root, "parent_spawn_ref");
     phi_json_iter it = phi_json_each(loops);
     phi_status status = PHI_OK;
     size_t i = 0;
@@ -865,9 +707,14 @@ static phi_status phi__session_read_whole(phi__session_reader *r, const phi_json
         return phi__session_read_bad(r, "expected an object: a session");
     if (!phi_json_is(phi_json_get(root, "session_id"), PHI_JSON_STRING))
         return phi__session_read_bad(r, "session_id: expected a string");
-    phi__session_fields_get(root, PHI__SESSION_SESSION, to);
+    (void)phi__records_get(root, phi__session_session_fields,
+                           PHI__COUNT(phi__session_session_fields), to, NULL);
     phi__session_read_formation(phi_json_get(root, "formation"), &to->formation);
-    phi__session_read_parent(phi_json_get(root, "parent_spawn_ref"), r->box);
+    if (phi_json_is(parent, PHI_JSON_OBJECT)) {
+        (void)phi__records_get(parent, phi__session_spawn_fields,
+                               PHI__COUNT(phi__session_spawn_fields), &r->box->parent, NULL);
+        to->parent = &r->box->parent;
+    }
     if (phi__str_is(phi__records_get_str(root, "scope"), "persistent"))
         to->scope = PHI_SESSION_PERSISTENT;
     if (!phi_json_is(loops, PHI_JSON_ARRAY)) return PHI_OK;

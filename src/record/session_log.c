@@ -6,7 +6,7 @@
 #include "record/session_in.h"
 #include "text/text_in.h"
 
-/* ======== Groups of parallel runs, out of the notes of a thread's log. */
+/* ---- groups of parallel runs, from a log's notes ---- */
 
 /* The loop ids of the note, in the session's arena. False: no memory. */
 static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
@@ -59,11 +59,11 @@ PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note) {
     return done;
 }
 
-/* ======== Makes blocks of a thread's compactions, as the original would have them.
+/* ---- blocks of a thread's compactions, as the original would have them ---- */
 
-   The view comes from the thread: a loop that a compaction has touched gets a block with its
-   messages in view, whatever else has changed it. Messages of the log are put beside the loops they
-   are of, in the order of the log; each item of the view then belongs to one of those loops. */
+/* A loop that a compaction has touched gets a block with its messages in view, whatever else has
+   changed it. Messages of the log are counted to the loops they are of, in the order of the log;
+   each item of the view then belongs to one of those loops. */
 
 enum {
     PHI__SESSION_BLOCKS_PROJECTED = 1 << 0, /* as it is */
@@ -72,72 +72,69 @@ enum {
 };
 
 /* A message of a loop, in the lane. */
-typedef struct phi__session_blocks_said {
+typedef struct phi__blocks_said {
     uint64_t seq;
     size_t loop; /* its place in the session */
     uint32_t flags;
-} phi__session_blocks_said;
+} phi__blocks_said;
 
 /* A lane and its parents: entries of it count up to `upto`. */
-typedef struct phi__session_blocks_lane {
+typedef struct phi__blocks_lane {
     phi_str name;
     uint64_t upto;
-} phi__session_blocks_lane;
+} phi__blocks_lane;
 
 /* A compaction that has not been revoked; NULL: it has. */
-typedef struct phi__session_blocks_op {
+typedef struct phi__blocks_op {
     const phi_rewrite *rewrite;
     int64_t at_ms;
-} phi__session_blocks_op;
+} phi__blocks_op;
 
 /* Of each loop. */
-typedef struct phi__session_blocks_loop {
+typedef struct phi__blocks_loop {
     size_t said, said_count; /* of its messages, the first: they stand together */
     size_t item, item_count; /* of the view's items */
     size_t messages;         /* of it in the log, in all lanes */
     bool compacted, broken;  /* broken: its messages do not stand together */
     int64_t at_ms;           /* the latest compaction of it */
     phi_compaction_block *block;
-} phi__session_blocks_loop;
+} phi__blocks_loop;
 
 typedef struct phi__session_blocks {
     const phi_thread *thread;
     phi__session_box *box;
     phi_arena scratch;
-    phi__session_blocks_lane *lanes;
+    phi__blocks_lane *lanes;
     size_t lane_count;
-    phi__session_blocks_op *ops;
+    phi__blocks_op *ops;
     size_t op_count;
-    phi__session_blocks_said *said;
+    phi__blocks_said *said;
     size_t said_count;
-    phi__session_blocks_loop *loops;
+    phi__blocks_loop *loops;
     const phi_view_item *items;
     size_t *owners; /* of each item: the loop in whose block it is; SIZE_MAX: none */
     size_t item_count;
 } phi__session_blocks;
 
-/* ---- the lane ---- */
-
-static bool phi__session_blocks_is_here(const phi__session_blocks *s, const phi_entry *entry) {
+static bool phi__blocks_is_here(const phi__session_blocks *s, const phi_entry *entry) {
     for (size_t i = 0; i < s->lane_count; i++)
         if (phi_str_equal(s->lanes[i].name, entry->lane)) return entry->seq <= s->lanes[i].upto;
     return false;
 }
 
 /* The parent of a lane begins before it in the log, so one way back finds them all. */
-static phi_status phi__session_blocks_find_lanes(phi__session_blocks *s, uint64_t count) {
+static phi_status phi__blocks_find_lanes(phi__session_blocks *s, uint64_t count) {
     phi_thread_info info = phi_thread_get_info(s->thread);
     size_t most = phi__max(info.lane_count, 1);
     phi_entry entry;
     phi_status status = PHI_OK;
-    s->lanes =
-        (phi__session_blocks_lane *)phi__arena_zero(&s->scratch, phi__mul(most, sizeof *s->lanes));
+    s->lanes = (phi__blocks_lane *)phi__arena_zero(&s->scratch, phi__mul(most, sizeof *s->lanes));
     if (s->lanes == NULL) return PHI_NO_MEMORY;
     s->lanes[0].name = info.lane;
     s->lanes[0].upto = UINT64_MAX;
     s->lane_count = 1;
     while (count-- > info.first && s->lane_count < most) {
-        phi__session_blocks_lane *last = &s->lanes[s->lane_count - 1];
+        phi__blocks_lane *last = &s->lanes[s->lane_count - 1];
         status = phi_thread_entry(s->thread, count, &entry);
         if (status != PHI_OK) return status;
         if (entry.kind != PHI_ENTRY_LANE || !phi_str_equal(entry.lane, last->name)) continue;
@@ -150,7 +147,7 @@ static phi_status phi__session_blocks_find_lanes(phi__session_blocks *s, uint64_
 
 /* ---- the log's messages ---- */
 
-static void phi__session_blocks_revoke(phi__session_blocks *s, const char *op_id) {
+static void phi__blocks_revoke(phi__session_blocks *s, const char *op_id) {
     size_t i = s->op_count;
     while (i-- > 0)
         if (s->ops[i].rewrite != NULL && strcmp(s->ops[i].rewrite->op_id, op_id) == 0) {
@@ -159,10 +156,10 @@ static void phi__session_blocks_revoke(phi__session_blocks *s, const char *op_id
         }
 }
 
-static void phi__session_blocks_op_of(phi__session_blocks *s, const phi_entry *entry) {
+static void phi__blocks_op_of(phi__session_blocks *s, const phi_entry *entry) {
     const phi_rewrite *rewrite = entry->rewrite;
     if (rewrite->revoke != NULL) {
-        phi__session_blocks_revoke(s, rewrite->revoke);
+        phi__blocks_revoke(s, rewrite->revoke);
         return;
     }
     if (rewrite->reason != PHI_REWRITE_COMPACTION) return;
@@ -171,21 +168,21 @@ static void phi__session_blocks_op_of(phi__session_blocks *s, const phi_entry *e
 }
 
 /* The latest loop of that id; SIZE_MAX: none. */
-static size_t phi__session_blocks_loop_of(const phi__session_blocks *s, phi_str loop_id) {
+static size_t phi__blocks_loop_of(const phi__session_blocks *s, phi_str loop_id) {
     size_t i = s->box->pub.loop_count;
     while (i-- > 0)
         if (phi_str_equal(s->box->pub.loops[i]->loop_id, loop_id)) return i;
     return SIZE_MAX;
 }
 
-static void phi__session_blocks_say(phi__session_blocks *s, const phi_entry *entry) {
+static void phi__blocks_say(phi__session_blocks *s, const phi_entry *entry) {
     size_t at = s->said_count > 0 ? s->said[s->said_count - 1].loop : SIZE_MAX;
     if (at == SIZE_MAX || !phi_str_equal(s->box->pub.loops[at]->loop_id, entry->loop_id))
-        at = entry->loop_id.len > 0 ? phi__session_blocks_loop_of(s, entry->loop_id) : SIZE_MAX;
+        at = entry->loop_id.len > 0 ? phi__blocks_loop_of(s, entry->loop_id) : SIZE_MAX;
     if (at == SIZE_MAX) return;
-    phi__session_blocks_loop *loop = &s->loops[at];
+    phi__blocks_loop *loop = &s->loops[at];
     loop->messages++;
-    if (!phi__session_blocks_is_here(s, entry)) return;
+    if (!phi__blocks_is_here(s, entry)) return;
     if (loop->said_count == 0)
         loop->said = s->said_count;
     else if (loop->said + loop->said_count != s->said_count)
@@ -195,7 +192,7 @@ static void phi__session_blocks_say(phi__session_blocks *s, const phi_entry *ent
     s->said[s->said_count++].loop = at;
 }
 
-static phi_status phi__session_blocks_read(phi__session_blocks *s, uint64_t count) {
+static phi_status phi__blocks_read(phi__session_blocks *s, uint64_t count) {
     uint64_t messages = 0, ops = 0;
     phi_entry entry;
     phi_status status = PHI_OK;
@@ -207,24 +204,23 @@ static phi_status phi__session_blocks_read(phi__session_blocks *s, uint64_t coun
     }
     if (status != PHI_OK || ops == 0) return status;
     if (messages >= SIZE_MAX || ops >= SIZE_MAX) return PHI_NO_MEMORY;
-    s->said = (phi__session_blocks_said *)phi__arena_zero(
-        &s->scratch, phi__mul((size_t)messages + 1, sizeof *s->said));
-    s->ops = (phi__session_blocks_op *)phi__arena_zero(&s->scratch,
-                                                       phi__mul((size_t)ops, sizeof *s->ops));
+    s->said = (phi__blocks_said *)phi__arena_zero(&s->scratch,
+                                                  phi__mul((size_t)messages + 1, sizeof *s->said));
+    s->ops = (phi__blocks_op *)phi__arena_zero(&s->scratch, phi__mul((size_t)ops, sizeof *s->ops));
     if (s->said == NULL || s->ops == NULL) return PHI_NO_MEMORY;
     for (uint64_t seq = phi_thread_get_info(s->thread).first; seq < count && status == PHI_OK;
          seq++) {
         status = phi_thread_entry(s->thread, seq, &entry);
         if (status != PHI_OK) break;
-        if (entry.kind == PHI_ENTRY_MESSAGE) phi__session_blocks_say(s, &entry);
-        if (entry.kind == PHI_ENTRY_REWRITE && phi__session_blocks_is_here(s, &entry))
-            phi__session_blocks_op_of(s, &entry);
+        if (entry.kind == PHI_ENTRY_MESSAGE) phi__blocks_say(s, &entry);
+        if (entry.kind == PHI_ENTRY_REWRITE && phi__blocks_is_here(s, &entry))
+            phi__blocks_op_of(s, &entry);
     }
     return status;
 }
 
 /* The first message at `seq` or after it. */
-static size_t phi__session_blocks_at(const phi__session_blocks *s, uint64_t seq) {
+static size_t phi__blocks_at(const phi__session_blocks *s, uint64_t seq) {
     size_t low = 0, high = s->said_count;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
@@ -236,15 +232,15 @@ static size_t phi__session_blocks_at(const phi__session_blocks *s, uint64_t seq)
     return low;
 }
 
-static bool phi__session_blocks_touch(phi__session_blocks *s) {
+static bool phi__blocks_touch(phi__session_blocks *s) {
     bool any = false;
     size_t j, k;
     for (size_t i = 0; i < s->op_count; i++)
         for (j = 0; s->ops[i].rewrite != NULL && j < s->ops[i].rewrite->span_count; j++) {
             const phi_span *span = &s->ops[i].rewrite->spans[j];
-            for (k = phi__session_blocks_at(s, span->from);
-                 k < s->said_count && s->said[k].seq <= span->to; k++) {
-                phi__session_blocks_loop *loop = &s->loops[s->said[k].loop];
+            for (k = phi__blocks_at(s, span->from); k < s->said_count && s->said[k].seq <= span->to;
+                 k++) {
+                phi__blocks_loop *loop = &s->loops[s->said[k].loop];
                 s->said[k].flags |= PHI__SESSION_BLOCKS_COMPACTED;
                 loop->compacted = any = true;
                 if (s->ops[i].at_ms > loop->at_ms) loop->at_ms = s->ops[i].at_ms;
@@ -256,7 +252,7 @@ static bool phi__session_blocks_touch(phi__session_blocks *s) {
 /* ---- the view ---- */
 
 /* Messages that stand for the same entries. */
-static size_t phi__session_blocks_same(const phi__session_blocks *s, size_t at) {
+static size_t phi__blocks_same(const phi__session_blocks *s, size_t at) {
     size_t end = at + 1;
     while (end < s->item_count && s->items[end].from == s->items[at].from &&
            s->items[end].to == s->items[at].to)
@@ -266,17 +262,17 @@ static size_t phi__session_blocks_same(const phi__session_blocks *s, size_t at) 
 
 /* The loop whose block gets the items from `at` up to `end`: the last loop that they stand for, if
    no other item of the view is of it. SIZE_MAX: none. */
-static size_t phi__session_blocks_owner(const phi__session_blocks *s, size_t at, size_t end) {
+static size_t phi__blocks_owner(const phi__session_blocks *s, size_t at, size_t end) {
     const phi_view_item *item = &s->items[at];
-    size_t first = phi__session_blocks_at(s, item->from), last = first;
+    size_t first = phi__blocks_at(s, item->from), last = first;
     if (first == s->said_count || s->said[first].seq > item->to) return SIZE_MAX;
     if (end == s->item_count || s->items[end].from > item->to)
         while (last + 1 < s->said_count && s->said[last + 1].seq <= item->to) last++;
     return s->said[last].loop;
 }
 
-static void phi__session_blocks_mark(phi__session_blocks *s, const phi_view_item *item) {
-    size_t at = phi__session_blocks_at(s, item->from);
+static void phi__blocks_mark(phi__session_blocks *s, const phi_view_item *item) {
+    size_t at = phi__blocks_at(s, item->from);
     if (item->from != item->to || at == s->said_count || s->said[at].seq != item->from) return;
     if ((item->flags & PHI_ITEM_SYNTHETIC) == 0)
         s->said[at].flags |= PHI__SESSION_BLOCKS_PROJECTED;
@@ -284,18 +280,18 @@ static void phi__session_blocks_mark(phi__session_blocks *s, const phi_view_item
         s->said[at].flags |= PHI__SESSION_BLOCKS_REPLACED;
 }
 
-static bool phi__session_blocks_share_out(phi__session_blocks *s) {
+static bool phi__blocks_share_out(phi__session_blocks *s) {
     size_t end;
     s->owners = (size_t *)phi_arena_alloc(&s->scratch,
                                           phi__mul(phi__max(s->item_count, 1), sizeof *s->owners));
     if (s->owners == NULL) return false;
     for (size_t at = 0; at < s->item_count; at = end) {
-        end = phi__session_blocks_same(s, at);
-        size_t owner = phi__session_blocks_owner(s, at, end);
+        end = phi__blocks_same(s, at);
+        size_t owner = phi__blocks_owner(s, at, end);
         for (size_t i = at; i < end; i++) s->owners[i] = owner;
         if (owner == SIZE_MAX) continue;
-        phi__session_blocks_mark(s, &s->items[at]);
-        phi__session_blocks_loop *loop = &s->loops[owner];
+        phi__blocks_mark(s, &s->items[at]);
+        phi__blocks_loop *loop = &s->loops[owner];
         if (loop->item_count == 0) loop->item = at;
         loop->item_count = end - loop->item;
     }
@@ -305,9 +301,9 @@ static bool phi__session_blocks_share_out(phi__session_blocks *s) {
 /* ---- blocks ---- */
 
 /* Items of a loop that stand for entries from `from` up to `to`, both included. */
-static phi_status phi__session_blocks_keep(phi__session_blocks *s, size_t at, uint64_t from,
-                                           uint64_t to, phi_block_section *out) {
-    const phi__session_blocks_loop *loop = &s->loops[at];
+static phi_status phi__blocks_keep(phi__session_blocks *s, size_t at, uint64_t from, uint64_t to,
+                                   phi_block_section *out) {
+    const phi__blocks_loop *loop = &s->loops[at];
     phi_message *list = (phi_message *)phi_arena_alloc(
         &s->scratch, phi__mul(phi__max(loop->item_count, 1), sizeof *list));
     size_t n = 0;
@@ -320,16 +316,16 @@ static phi_status phi__session_blocks_keep(phi__session_blocks *s, size_t at, ui
     return phi__session_keep_messages(s->box, list, n, &out->messages) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-static size_t phi__session_blocks_turn_end(const phi_loop_record *loop, size_t at) {
+static size_t phi__blocks_turn_end(const phi_loop_record *loop, size_t at) {
     do at++;
     while (at < loop->message_count &&
-           phi__session_context_same_turn(&loop->messages[at - 1], &loop->messages[at]));
+           phi__way_same_turn(&loop->messages[at - 1], &loop->messages[at]));
     return at;
 }
 
 /* How many of its messages are in view as they are, before any other item of it. */
-static size_t phi__session_blocks_plain(const phi__session_blocks *s, size_t at) {
-    const phi__session_blocks_loop *loop = &s->loops[at];
+static size_t phi__blocks_plain(const phi__session_blocks *s, size_t at) {
+    const phi__blocks_loop *loop = &s->loops[at];
     size_t n = 0;
     for (size_t i = loop->item; i < loop->item + loop->item_count && n < loop->said_count; i++) {
         if (s->owners[i] != at) continue;
@@ -342,11 +338,11 @@ static size_t phi__session_blocks_plain(const phi__session_blocks *s, size_t at)
 }
 
 /* Whole turns of them, and where the next one begins. */
-static size_t phi__session_blocks_lead(const phi__session_blocks *s, size_t at, size_t *end) {
+static size_t phi__blocks_lead(const phi__session_blocks *s, size_t at, size_t *end) {
     const phi_loop_record *record = s->box->pub.loops[at];
-    size_t plain = phi__session_blocks_plain(s, at), turns = 0, next;
+    size_t plain = phi__blocks_plain(s, at), turns = 0, next;
     for (*end = 0; *end < record->message_count; *end = next, turns++) {
-        next = phi__session_blocks_turn_end(record, *end);
+        next = phi__blocks_turn_end(record, *end);
         if (next > plain) break;
     }
     return turns;
@@ -354,13 +350,12 @@ static size_t phi__session_blocks_lead(const phi__session_blocks *s, size_t at, 
 
 /* The turns behind the last one of which a compaction took something, and the messages before
    them. */
-static size_t phi__session_blocks_tail(const phi__session_blocks *s, const phi_loop_record *record,
-                                       const phi__session_blocks_loop *loop, size_t *begin,
-                                       size_t *turns) {
+static size_t phi__blocks_tail(const phi__session_blocks *s, const phi_loop_record *record,
+                               const phi__blocks_loop *loop, size_t *begin, size_t *turns) {
     size_t n = 0, tail = 0, next, i;
     *begin = 0;
     for (size_t at = 0; at < record->message_count; at = next) {
-        next = phi__session_blocks_turn_end(record, at);
+        next = phi__blocks_turn_end(record, at);
         n++;
         for (i = at; i < next; i++) {
             uint32_t flags = s->said[loop->said + i].flags;
@@ -376,19 +371,19 @@ static size_t phi__session_blocks_tail(const phi__session_blocks *s, const phi_l
     return tail;
 }
 
-static void phi__session_blocks_turns(phi_block_section *section, size_t from, size_t end) {
+static void phi__blocks_turns(phi_block_section *section, size_t from, size_t end) {
     section->present = true;
     section->from = (uint32_t)phi__min(from, UINT32_MAX);
     section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
 }
 
-static phi_status phi__session_blocks_current(phi__session_blocks *s, size_t at,
-                                              phi_compaction_block *block) {
+static phi_status phi__blocks_current(phi__session_blocks *s, size_t at,
+                                      phi_compaction_block *block) {
     const phi_loop_record *record = s->box->pub.loops[at];
-    const phi__session_blocks_loop *loop = &s->loops[at];
-    const phi__session_blocks_said *said = &s->said[loop->said];
-    size_t first, turns, lead = phi__session_blocks_lead(s, at, &first), begin;
-    size_t tail = phi__session_blocks_tail(s, record, loop, &begin, &turns);
+    const phi__blocks_loop *loop = &s->loops[at];
+    const phi__blocks_said *said = &s->said[loop->said];
+    size_t first, turns, lead = phi__blocks_lead(s, at, &first), begin;
+    size_t tail = phi__blocks_tail(s, record, loop, &begin, &turns);
     uint64_t from = first < loop->said_count ? said[first].seq : UINT64_MAX, to = UINT64_MAX;
     phi_status status = PHI_OK;
     if (tail < lead) {
@@ -396,66 +391,65 @@ static phi_status phi__session_blocks_current(phi__session_blocks *s, size_t at,
         begin = first;
     }
     if (begin < loop->said_count) to = said[begin].seq - 1;
-    if (lead > 0) phi__session_blocks_turns(&block->keep_first, 0, lead);
+    if (lead > 0) phi__blocks_turns(&block->keep_first, 0, lead);
     if (lead < tail) {
-        phi__session_blocks_turns(&block->keep_compacted, lead, tail);
-        status = phi__session_blocks_keep(s, at, lead > 0 ? from : 0, to, &block->keep_compacted);
+        phi__blocks_turns(&block->keep_compacted, lead, tail);
+        status = phi__blocks_keep(s, at, lead > 0 ? from : 0, to, &block->keep_compacted);
     }
     if (status != PHI_OK || tail == turns) return status;
-    phi__session_blocks_turns(&block->keep_recent, tail, turns);
-    return phi__session_blocks_keep(s, at, to + 1, UINT64_MAX, &block->keep_recent);
+    phi__blocks_turns(&block->keep_recent, tail, turns);
+    return phi__blocks_keep(s, at, to + 1, UINT64_MAX, &block->keep_recent);
 }
 
 /* Whether a block can describe the view: the log and the record have the same messages, and the
    lane has them all. */
-static bool phi__session_blocks_fits(const phi__session_blocks *s, size_t at) {
-    const phi__session_blocks_loop *loop = &s->loops[at];
+static bool phi__blocks_fits(const phi__session_blocks *s, size_t at) {
+    const phi__blocks_loop *loop = &s->loops[at];
     return !loop->broken && loop->said_count > 0 &&
            loop->messages == s->box->pub.loops[at]->message_count;
 }
 
-static size_t phi__session_blocks_count_turns(const phi_loop_record *record) {
+static size_t phi__blocks_count_turns(const phi_loop_record *record) {
     size_t n = 0;
-    for (size_t at = 0; at < record->message_count; n++)
-        at = phi__session_blocks_turn_end(record, at);
+    for (size_t at = 0; at < record->message_count; n++) at = phi__blocks_turn_end(record, at);
     return n;
 }
 
-static bool phi__session_blocks_all_projected(const phi__session_blocks *s, size_t at) {
-    const phi__session_blocks_loop *loop = &s->loops[at];
+static bool phi__blocks_all_projected(const phi__session_blocks *s, size_t at) {
+    const phi__blocks_loop *loop = &s->loops[at];
     for (size_t i = 0; i < loop->said_count; i++)
         if ((s->said[loop->said + i].flags & PHI__SESSION_BLOCKS_PROJECTED) == 0) return false;
     return true;
 }
 
-static phi_status phi__session_blocks_make(phi__session_blocks *s, size_t at, bool is_current,
-                                           int64_t at_ms) {
-    phi__session_blocks_loop *loop = &s->loops[at];
+static phi_status phi__blocks_make(phi__session_blocks *s, size_t at, bool is_current,
+                                   int64_t at_ms) {
+    phi__blocks_loop *loop = &s->loops[at];
     loop->block = (phi_compaction_block *)phi__arena_zero(&s->box->arena, sizeof *loop->block);
     if (loop->block == NULL) return PHI_NO_MEMORY;
     loop->block->created_ms = loop->compacted ? loop->at_ms : at_ms;
     if (is_current && loop->messages == loop->said_count)
-        return phi__session_blocks_current(s, at, loop->block);
+        return phi__blocks_current(s, at, loop->block);
     /* All items of it in view. */
-    size_t turns = phi__session_blocks_count_turns(s->box->pub.loops[at]);
+    size_t turns = phi__blocks_count_turns(s->box->pub.loops[at]);
     phi_compaction_block *block = loop->block;
-    phi__session_blocks_turns(&block->keep_compacted, 0, turns);
-    return phi__session_blocks_keep(s, at, 0, UINT64_MAX, &block->keep_compacted);
+    phi__blocks_turns(&block->keep_compacted, 0, turns);
+    return phi__blocks_keep(s, at, 0, UINT64_MAX, &block->keep_compacted);
 }
 
 /* From the newest to the oldest: once one has a block, those before it have one as well. */
-static phi_status phi__session_blocks_make_all(phi__session_blocks *s) {
+static phi_status phi__blocks_make_all(phi__session_blocks *s) {
     size_t at = s->said_count > 0 ? s->said[s->said_count - 1].loop + 1 : 0;
     size_t current = at > 0 ? at - 1 : 0;
     phi_status status = PHI_OK;
     int64_t at_ms = 0;
     bool any = false;
     while (at-- > 0 && status == PHI_OK) {
-        const phi__session_blocks_loop *loop = &s->loops[at];
-        if (!phi__session_blocks_fits(s, at) ||
-            (!any && (!loop->compacted || phi__session_blocks_all_projected(s, at))))
+        const phi__blocks_loop *loop = &s->loops[at];
+        if (!phi__blocks_fits(s, at) ||
+            (!any && (!loop->compacted || phi__blocks_all_projected(s, at))))
             continue;
-        status = phi__session_blocks_make(s, at, at == current, at_ms);
+        status = phi__blocks_make(s, at, at == current, at_ms);
         at_ms = s->loops[at].block != NULL ? s->loops[at].block->created_ms : at_ms;
         any = true;
     }
@@ -464,28 +458,27 @@ static phi_status phi__session_blocks_make_all(phi__session_blocks *s) {
     return status;
 }
 
-static phi_status phi__session_blocks_go(phi__session_blocks *s) {
+static phi_status phi__blocks_go(phi__session_blocks *s) {
     uint64_t count = phi_thread_count(s->thread);
     size_t loops = s->box->pub.loop_count;
     if (loops == 0) return PHI_OK;
-    s->loops =
-        (phi__session_blocks_loop *)phi__arena_zero(&s->scratch, phi__mul(loops, sizeof *s->loops));
+    s->loops = (phi__blocks_loop *)phi__arena_zero(&s->scratch, phi__mul(loops, sizeof *s->loops));
     if (s->loops == NULL) return PHI_NO_MEMORY;
-    phi_status status = phi__session_blocks_find_lanes(s, count);
-    if (status == PHI_OK) status = phi__session_blocks_read(s, count);
-    if (status != PHI_OK || !phi__session_blocks_touch(s)) return status;
+    phi_status status = phi__blocks_find_lanes(s, count);
+    if (status == PHI_OK) status = phi__blocks_read(s, count);
+    if (status != PHI_OK || !phi__blocks_touch(s)) return status;
     status = phi_thread_view(s->thread, NULL, UINT64_MAX, &s->scratch, &s->items, &s->item_count);
     if (status != PHI_OK) return status;
-    return phi__session_blocks_share_out(s) ? phi__session_blocks_make_all(s) : PHI_NO_MEMORY;
+    return phi__blocks_share_out(s) ? phi__blocks_make_all(s) : PHI_NO_MEMORY;
 }
 
-PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread) {
+PHI__FN phi_status phi__blocks_add(phi_session *session, const phi_thread *thread) {
     if (session == NULL || thread == NULL) return PHI_BAD_ARG;
     phi__session_blocks s = PHI_ZERO;
     s.thread = thread;
     s.box = phi__session_of(session);
     phi_arena_init(&s.scratch, &s.box->memory, 0);
-    phi_status status = phi__session_blocks_go(&s);
+    phi_status status = phi__blocks_go(&s);
     phi_arena_free(&s.scratch);
     return status;
 }
@@ -497,43 +490,16 @@ PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_c
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (made != NULL) *made = 0;
     if (session == NULL) return PHI_BAD_ARG;
-    if (desc != NULL && desc->thread != NULL) return phi__session_blocks_add(session, desc->thread);
-    return phi__session_context_compact(session, desc, made, words, words_size);
+    if (desc != NULL && desc->thread != NULL) return phi__blocks_add(session, desc->thread);
+    return phi__way_compact(session, desc, made, words, words_size);
 }
 
-/* ======== Makes a session of a thread's log: loops, turns, usage, spawned runs. */
+/* ---- a session from a thread's log ---- */
 
 /* The loop that entries are of, the latest of that id. */
 static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_id) {
     const phi_loop_record *record = phi__session_get_loop(&box->pub, loop_id);
     return record != NULL ? phi__session_loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
-}
-
-static bool phi__session_log_begin(phi__session_box *box, const phi_entry *entry) {
-    phi__loop_box *loop = phi__session_loop(box);
-    const phi_loop_info *info = entry->loop;
-    if (loop == NULL) return false;
-    phi_loop_record *to = &loop->pub;
-    if (!phi__session_keep(box, entry->loop_id, &to->loop_id)) return false;
-    if (info != NULL) {
-        to->continuation = info->continuation;
-        if (!phi__session_keep(box, info->session_id, &to->session_id) ||
-            !phi__session_keep(box, info->agent_id, &to->agent_id) ||
-            !phi__session_keep(box, info->parent_loop_id, &to->parent_loop_id) ||
-            !phi__session_keep(box, info->tag, &to->tag) ||
-            !phi__session_keep(box, info->metadata, &to->metadata))
-            return false;
-    }
-    to->started_ms = entry->at_ms;
-    to->status = PHI_LOOP_RUNNING;
-    phi__session_add(box, loop);
-    if (box->pub.loop_count == 1) {
-        box->pub.session_id = to->session_id;
-        box->pub.agent_id = to->agent_id;
-        box->pub.created_ms = box->pub.formation.at_ms = entry->at_ms;
-    }
-    box->pub.last_active_ms = entry->at_ms;
-    return phi__session_chain(box, loop);
 }
 
 /* Arrays of messages grow with the log; `cap` is counted beside them. */
@@ -578,24 +544,14 @@ static void phi__session_log_forget(phi__loop_box *loop) {
     loop->in_turn = false;
 }
 
-static void phi__session_log_turn_start(phi__loop_box *loop, const phi_entry *entry) {
-    if (loop->in_turn) phi__session_log_forget(loop);
-    loop->turn.loop_id = loop->pub.loop_id;
-    loop->turn.turn_index = entry->turn_index;
-    loop->turn.trigger = entry->trigger;
-    loop->turn.started_ms = entry->at_ms;
-    loop->in_turn = true;
-}
-
 static bool phi__session_log_turn_end(phi__session_box *box, phi__loop_box *loop,
                                       const phi_entry *entry) {
     phi_loop_record *to = &loop->pub;
-    phi_turn *turns;
     /* until its end has all */
     if (entry->usage != NULL && !to->has_ended) phi__message_add_usage(&to->usage, entry->usage);
     if (!loop->in_turn) return true;
-    turns = (phi_turn *)phi__session_room_for(box, to->turns, to->turn_count, &loop->turn_cap,
-                                              to->turn_count + 1, sizeof *turns);
+    phi_turn *turns = (phi_turn *)phi__session_room_for(
+        box, to->turns, to->turn_count, &loop->turn_cap, to->turn_count + 1, sizeof *turns);
     if (turns == NULL) return false;
     to->turns = turns;
     if (entry->usage != NULL) loop->turn.usage = *entry->usage;
@@ -603,14 +559,6 @@ static bool phi__session_log_turn_end(phi__session_box *box, phi__loop_box *loop
     turns[to->turn_count++] = loop->turn;
     phi__session_log_forget(loop);
     return true;
-}
-
-static void phi__session_log_end(phi__loop_box *loop, const phi_entry *entry) {
-    if (entry->usage != NULL) loop->pub.usage = *entry->usage;
-    loop->pub.ended_ms = entry->at_ms;
-    loop->pub.has_ended = true;
-    loop->pub.status = entry->status == PHI_REJECTED ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED;
-    loop->in_turn = false;
 }
 
 static bool phi__session_log_spawn(phi__session_box *box, phi__loop_box *loop,
@@ -686,7 +634,32 @@ static phi_status phi__session_log_revoke(phi__session_box *box, const phi_threa
 }
 
 static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry) {
-    if (entry->kind == PHI_ENTRY_LOOP_START) return phi__session_log_begin(box, entry);
+    if (entry->kind == PHI_ENTRY_LOOP_START) {
+        phi__loop_box *loop = phi__session_loop(box);
+        const phi_loop_info *info = entry->loop;
+        if (loop == NULL) return false;
+        phi_loop_record *to = &loop->pub;
+        if (!phi__session_keep(box, entry->loop_id, &to->loop_id)) return false;
+        if (info != NULL) {
+            to->continuation = info->continuation;
+            if (!phi__session_keep(box, info->session_id, &to->session_id) ||
+                !phi__session_keep(box, info->agent_id, &to->agent_id) ||
+                !phi__session_keep(box, info->parent_loop_id, &to->parent_loop_id) ||
+                !phi__session_keep(box, info->tag, &to->tag) ||
+                !phi__session_keep(box, info->metadata, &to->metadata))
+                return false;
+        }
+        to->started_ms = entry->at_ms;
+        to->status = PHI_LOOP_RUNNING;
+        phi__session_add(box, loop);
+        if (box->pub.loop_count == 1) {
+            box->pub.session_id = to->session_id;
+            box->pub.agent_id = to->agent_id;
+            box->pub.created_ms = box->pub.formation.at_ms = entry->at_ms;
+        }
+        box->pub.last_active_ms = entry->at_ms;
+        return phi__session_chain(box, loop);
+    }
     if (entry->kind == PHI_ENTRY_NOTE && phi__str_is(entry->note_kind, PHI_NOTE_PARALLEL))
         return phi__session_groups_note(box, entry->note);
     phi__loop_box *loop =
@@ -695,9 +668,22 @@ static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry
     switch ((int)entry->kind) {
     case PHI_ENTRY_MESSAGE:
         return entry->message == NULL || phi__session_log_message(box, loop, entry->message);
-    case PHI_ENTRY_TURN_START: phi__session_log_turn_start(loop, entry); return true;
+    case PHI_ENTRY_TURN_START:
+        if (loop->in_turn) phi__session_log_forget(loop);
+        loop->turn.loop_id = loop->pub.loop_id;
+        loop->turn.turn_index = entry->turn_index;
+        loop->turn.trigger = entry->trigger;
+        loop->turn.started_ms = entry->at_ms;
+        loop->in_turn = true;
+        return true;
     case PHI_ENTRY_TURN_END: return phi__session_log_turn_end(box, loop, entry);
-    case PHI_ENTRY_LOOP_END: phi__session_log_end(loop, entry); return true;
+    case PHI_ENTRY_LOOP_END:
+        if (entry->usage != NULL) loop->pub.usage = *entry->usage;
+        loop->pub.ended_ms = entry->at_ms;
+        loop->pub.has_ended = true;
+        loop->pub.status = entry->status == PHI_REJECTED ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED;
+        loop->in_turn = false;
+        return true;
     case PHI_ENTRY_SPAWN: return phi__session_log_spawn(box, loop, entry);
     case PHI_ENTRY_REWRITE:
         return !phi__session_log_is_prune(entry->rewrite) ||
@@ -723,7 +709,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
         if (status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE && entry.rewrite->revoke != NULL)
             status = phi__session_log_revoke(box, thread, &entry);
     }
-    if (status == PHI_OK) status = phi__session_blocks_add(&box->pub, thread);
+    if (status == PHI_OK) status = phi__blocks_add(&box->pub, thread);
     if (status == PHI_OK)
         *out = &box->pub;
     else

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* ======== A hash of a whole log, the same on every machine. */
+/* ---- a hash of a whole log, the same on every machine ---- */
 
 static void phi__tape_hash_num(phi__sha256 *sha, uint64_t n) {
     unsigned char bytes[8];
@@ -125,30 +125,6 @@ static void phi__tape_hash_ends(phi__sha256 *sha, const phi_entry *e) {
     phi__tape_hash_str(sha, l->config);
 }
 
-static void phi__tape_hash_entry(phi__sha256 *sha, const phi_entry *e) {
-    phi__tape_hash_num(sha, e->seq);
-    phi__tape_hash_num(sha, (uint64_t)e->at_ms);
-    phi__tape_hash_num(sha, (uint64_t)e->kind);
-    phi__tape_hash_num(sha, e->flags);
-    phi__tape_hash_str(sha, e->lane);
-    phi__tape_hash_str(sha, e->loop_id);
-    phi__tape_hash_num(sha, e->turn_index);
-    phi__tape_hash_message(sha, e->message);
-    phi__tape_hash_rewrite(sha, e->rewrite);
-    phi__tape_hash_str(sha, e->parent_lane);
-    phi__tape_hash_num(sha, e->fork_seq);
-    phi__tape_hash_num(sha, (uint64_t)e->trigger);
-    phi__tape_hash_num(sha, (uint64_t)(int64_t)e->status);
-    phi__tape_hash_num(sha, (uint64_t)e->keep);
-    phi__tape_hash_usage(sha, e->usage);
-    phi__tape_hash_ends(sha, e);
-    phi__tape_hash_str(sha, e->tool_call_id);
-    phi__tape_hash_str(sha, e->child_session_id);
-    phi__tape_hash_str(sha, e->child_loop_id);
-    phi__tape_hash_str(sha, e->note_kind);
-    phi__tape_hash_str(sha, e->note);
-}
-
 /* ---- public ---- */
 
 PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
@@ -159,14 +135,34 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     phi__sha256_begin(&sha);
     for (uint64_t seq = phi_thread_get_info(thread).first; seq < count; seq++) {
         if (phi_thread_entry(thread, seq, &entry) != PHI_OK) return 0;
-        phi__tape_hash_entry(&sha, &entry);
+        phi__tape_hash_num(&sha, entry.seq);
+        phi__tape_hash_num(&sha, (uint64_t)entry.at_ms);
+        phi__tape_hash_num(&sha, (uint64_t)entry.kind);
+        phi__tape_hash_num(&sha, entry.flags);
+        phi__tape_hash_str(&sha, entry.lane);
+        phi__tape_hash_str(&sha, entry.loop_id);
+        phi__tape_hash_num(&sha, entry.turn_index);
+        phi__tape_hash_message(&sha, entry.message);
+        phi__tape_hash_rewrite(&sha, entry.rewrite);
+        phi__tape_hash_str(&sha, entry.parent_lane);
+        phi__tape_hash_num(&sha, entry.fork_seq);
+        phi__tape_hash_num(&sha, (uint64_t)entry.trigger);
+        phi__tape_hash_num(&sha, (uint64_t)(int64_t)entry.status);
+        phi__tape_hash_num(&sha, (uint64_t)entry.keep);
+        phi__tape_hash_usage(&sha, entry.usage);
+        phi__tape_hash_ends(&sha, &entry);
+        phi__tape_hash_str(&sha, entry.tool_call_id);
+        phi__tape_hash_str(&sha, entry.child_session_id);
+        phi__tape_hash_str(&sha, entry.child_loop_id);
+        phi__tape_hash_str(&sha, entry.note_kind);
+        phi__tape_hash_str(&sha, entry.note);
     }
     phi__sha256_end(&sha, out);
     for (uint64_t i = 0; i < 8; i++) n = n << 8 | out[i];
     return n;
 }
 
-/* ======== Makes and frees tapes, and reports divergences. */
+/* ---- tapes, and their divergences ---- */
 
 static phi__tape *phi__tape_new(const phi_tape_desc *desc) {
     phi_allocator allocator =
@@ -199,7 +195,7 @@ PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
     phi__tape *tape = phi__tape_new(desc);
     if (tape == NULL) return NULL;
     phi__tape_secret_add(tape, desc->secrets);
-    phi__tape_record_init(tape);
+    phi__taping_init(tape);
     return &tape->base;
 }
 
@@ -218,7 +214,7 @@ PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_par
         phi_tape_free(&tape->base);
         return NULL;
     }
-    phi__tape_play_init(tape);
+    phi__play_init(tape);
     return &tape->base;
 }
 
@@ -232,7 +228,7 @@ PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence)
         phi__tape_divergence_of(tape, divergence);
         return tape->failed;
     }
-    if (!tape->over) phi__tape_play_end(tape);
+    if (!tape->over) phi__play_end(tape);
     tape->over = true;
     phi__tape_divergence_of(tape, divergence);
     if (tape->parted.yes) return PHI_REFUSED;

@@ -13,38 +13,56 @@
 #include <limits.h>
 #include <stdio.h>
 
-/* ======== Finds a run's requests and results on the tape, and describes differences. */
+/* ---- requests and results of the run, found on the tape ---- */
 
 /* ---- divergence ---- */
 
-static phi_str phi__tape_match_keep(phi__tape *tape, phi_str words) {
+static phi_str phi__match_keep(phi__tape *tape, phi_str words) {
     phi_str kept = phi__str("", 0);
     (void)phi__arena_str(&tape->parted.words, words, &kept);
     return kept;
 }
 
-PHI__FN void phi__tape_match_diverge(phi__tape *tape, size_t line, const char *what,
-                                     phi_str recorded, phi_str actual) {
+PHI__FN void phi__match_diverge(phi__tape *tape, size_t line, const char *what, phi_str recorded,
+                                phi_str actual) {
     phi_tape_divergence *d = &tape->parted.where;
     tape->off = true;
     if (tape->parted.yes) return;
     tape->parted.yes = true;
     d->line = line + 1;
     d->step = tape->step;
-    d->what = phi__tape_match_keep(tape, phi_str_of(what));
-    d->recorded = phi__tape_match_keep(tape, recorded);
-    d->actual = phi__tape_match_keep(tape, actual);
+    d->what = phi__match_keep(tape, phi_str_of(what));
+    d->recorded = phi__match_keep(tape, recorded);
+    d->actual = phi__match_keep(tape, actual);
 }
 
-PHI__FN void phi__tape_match_no_memory(phi__tape *tape) {
+PHI__FN void phi__match_no_memory(phi__tape *tape) {
     tape->failed = PHI_NO_MEMORY;
     tape->off = true;
 }
 
 /* ---- requests ---- */
 
-PHI__FN phi__tape_line *phi__tape_match_next(phi__tape *tape, phi__tape_kind kind,
-                                             phi__tape_line *from) {
+/* The beginning of a line, for messages. */
+static phi_str phi__match_line(const phi__tape_line *line) {
+    return phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS));
+}
+
+/* NULL: no memory, and the tape is off. */
+static const phi_json *phi__match_tree(phi__tape *tape, const phi__tape_line *line) {
+    const phi_json *root = phi__tape_read_tree(tape, line);
+    if (root == NULL) phi__match_no_memory(tape);
+    return root;
+}
+
+static phi_message *phi__match_result(phi__tape *tape, const phi_json *root) {
+    phi_message *message = phi__tape_read_result(tape, root);
+    if (message == NULL) phi__match_no_memory(tape);
+    return message;
+}
+
+PHI__FN phi__tape_line *phi__match_next(phi__tape *tape, phi__tape_kind kind,
+                                        phi__tape_line *from) {
     size_t i = from != NULL ? (size_t)(from - tape->index.lines) + 1 : tape->index.at;
     for (; i < tape->index.count; i++) {
         phi__tape_line *line = &tape->index.lines[i];
@@ -55,7 +73,7 @@ PHI__FN phi__tape_line *phi__tape_match_next(phi__tape *tape, phi__tape_kind kin
 }
 
 /* The members of a recorded request that are compared. */
-static bool phi__tape_match_same(const phi_json *then, const phi_json *now, const char **what) {
+static bool phi__match_same(const phi_json *then, const phi_json *now, const char **what) {
     static const char *const members[] = {"method", "url", "headers", "length", "sha256"};
     static const char *const words[] = {"the method", "the URL", "the headers", "the body",
                                         "the body"};
@@ -68,7 +86,7 @@ static bool phi__tape_match_same(const phi_json *then, const phi_json *now, cons
 }
 
 /* Where two bodies differ, if both are whole: quoted from a little before that place. */
-static phi_str phi__tape_match_from(phi_str body, size_t at) {
+static phi_str phi__match_from(phi_str body, size_t at) {
     size_t from = at > 40 ? at - 40 : 0;
     if (from >= body.len) return phi__str("", 0);
     phi_str cut = phi__str(body.at + from, body.len - from);
@@ -76,7 +94,7 @@ static phi_str phi__tape_match_from(phi_str body, size_t at) {
     return phi__str(cut.at, n);
 }
 
-static phi_str phi__tape_match_member(phi_arena *arena, const phi_json *root, const char *what) {
+static phi_str phi__match_member(phi_arena *arena, const phi_json *root, const char *what) {
     const char *name = strcmp(what, "the method") == 0    ? "method"
                        : strcmp(what, "the URL") == 0     ? "url"
                        : strcmp(what, "the headers") == 0 ? "headers"
@@ -86,27 +104,8 @@ static phi_str phi__tape_match_member(phi_arena *arena, const phi_json *root, co
     return out;
 }
 
-static void phi__tape_match_other(phi__tape *tape, const phi__tape_line *line, const phi_json *then,
-                                  const phi_json *now, const char *what) {
-    char words[100];
-    phi_str a = phi_json_str(phi_json_get(then, "body"), "");
-    phi_str b = phi_json_str(phi_json_get(now, "body"), "");
-    (void)snprintf(words, sizeof words, "request %u: %s", (unsigned)line->x, what);
-    if (strcmp(what, "the body") == 0 && phi_json_get(then, "body") != NULL) {
-        size_t i = 0;
-        while (i < a.len && i < b.len && a.at[i] == b.at[i]) i++;
-        size_t at = i;
-        a = phi__tape_match_from(a, at);
-        b = phi__tape_match_from(b, at);
-    } else {
-        a = phi__tape_match_member(&tape->arena, then, what);
-        b = phi__tape_match_member(&tape->arena, now, what);
-    }
-    phi__tape_match_diverge(tape, (size_t)(line - tape->index.lines), words, a, b);
-}
-
-PHI__FN const phi_json *phi__tape_match_request(phi__tape *tape, phi_arena *arena,
-                                                const phi_request *request) {
+PHI__FN const phi_json *phi__match_request(phi__tape *tape, phi_arena *arena,
+                                           const phi_request *request) {
     phi_json *root = NULL;
     phi__buf *line = phi__tape_line_begin(tape, "request");
     phi__tape_secret_put_request(tape, line, request, true);
@@ -116,36 +115,48 @@ PHI__FN const phi_json *phi__tape_match_request(phi__tape *tape, phi_arena *aren
     return phi_json_parse(arena, phi__buf_str(line), 0, &root, NULL) == PHI_OK ? root : NULL;
 }
 
-PHI__FN phi__tape_line *phi__tape_match_find(phi__tape *tape, const phi_json *now) {
-    phi__tape_line *first = phi__tape_match_next(tape, PHI__TAPE_REQUEST, NULL);
+PHI__FN phi__tape_line *phi__match_find(phi__tape *tape, const phi_json *now) {
+    phi__tape_line *first = phi__match_next(tape, PHI__TAPE_REQUEST, NULL);
     const char *what = NULL;
     for (phi__tape_line *line = first; line != NULL;
-         line = phi__tape_match_next(tape, PHI__TAPE_REQUEST, line)) {
-        const phi_json *then = phi__tape_read_tree(tape, line);
-        if (then == NULL) {
-            phi__tape_match_no_memory(tape);
-            return NULL;
-        }
-        if (phi__tape_match_same(then, now, &what)) return line;
+         line = phi__match_next(tape, PHI__TAPE_REQUEST, line)) {
+        const phi_json *then = phi__match_tree(tape, line);
+        if (then == NULL) return NULL;
+        if (phi__match_same(then, now, &what)) return line;
     }
     if (first == NULL) {
-        phi__tape_match_diverge(tape, tape->index.at, "a request that was not recorded",
-                                phi_str_of("nothing"), phi_json_str(phi_json_get(now, "url"), ""));
+        phi__match_diverge(tape, tape->index.at, "a request that was not recorded",
+                           phi_str_of("nothing"), phi_json_str(phi_json_get(now, "url"), ""));
         return NULL;
     }
     {
         const phi_json *then = phi__tape_read_tree(tape, first);
         if (then == NULL)
-            phi__tape_match_no_memory(tape);
-        else if (!phi__tape_match_same(then, now, &what))
-            phi__tape_match_other(tape, first, then, now, what);
+            phi__match_no_memory(tape);
+        else if (!phi__match_same(then, now, &what)) {
+            char words[100];
+            phi_str a = phi_json_str(phi_json_get(then, "body"), "");
+            phi_str b = phi_json_str(phi_json_get(now, "body"), "");
+            (void)snprintf(words, sizeof words, "request %u: %s", (unsigned)first->x, what);
+            if (strcmp(what, "the body") == 0 && phi_json_get(then, "body") != NULL) {
+                size_t i = 0;
+                while (i < a.len && i < b.len && a.at[i] == b.at[i]) i++;
+                size_t at = i;
+                a = phi__match_from(a, at);
+                b = phi__match_from(b, at);
+            } else {
+                a = phi__match_member(&tape->arena, then, what);
+                b = phi__match_member(&tape->arena, now, what);
+            }
+            phi__match_diverge(tape, (size_t)(first - tape->index.lines), words, a, b);
+        }
     }
     return NULL;
 }
 
 /* A result as the tape writes it, for a comparison and for words. */
-static phi_str phi__tape_match_words_of(phi__tape *tape, phi__buf *out, const phi__toolcall *call,
-                                        const phi_message *result) {
+static phi_str phi__match_words_of(phi__tape *tape, phi__buf *out, const phi__toolcall *call,
+                                   const phi_message *result) {
     phi_message plain = *result;
     plain.timestamp_ms = 0;
     phi__tape_result_put(tape, out, call, &plain);
@@ -153,46 +164,44 @@ static phi_str phi__tape_match_words_of(phi__tape *tape, phi__buf *out, const ph
 }
 
 /* Compares a tool's result with the recorded one. */
-PHI__FN void phi__tape_match_compare(phi__tape *tape, size_t line, phi__toolcall *call,
-                                     const phi_message *recorded) {
+PHI__FN void phi__match_compare(phi__tape *tape, size_t line, phi__toolcall *call,
+                                const phi_message *recorded) {
     phi__buf then, now;
     char what[120];
     phi__buf_init(&then, &tape->memory);
     phi__buf_init(&now, &tape->memory);
-    phi_str a = phi__tape_match_words_of(tape, &then, call, recorded);
-    phi_str b = phi__tape_match_words_of(tape, &now, call, call->held);
+    phi_str a = phi__match_words_of(tape, &then, call, recorded);
+    phi_str b = phi__match_words_of(tape, &now, call, call->held);
     (void)snprintf(what, sizeof what, "the result of tool %.*s",
                    (int)phi__utf8_cut(call->block->name, 64), call->block->name.at);
     if (then.failed || now.failed)
-        phi__tape_match_no_memory(tape);
+        phi__match_no_memory(tape);
     else if (!phi_str_equal(a, b))
-        phi__tape_match_diverge(tape, line, what, a, b);
+        phi__match_diverge(tape, line, what, a, b);
     phi__buf_free(&then);
     phi__buf_free(&now);
 }
 
-/* ======== Playing: the run's requests, which are compared with the tape's, and their
-   answers. */
+/* ---- the run's requests and their answers ---- */
 
-static phi__tape_flow *phi__tape_request_flow(phi__tape *tape, uint64_t x) {
+static phi__tape_flow *phi__playreq_flow(phi__tape *tape, uint64_t x) {
     for (size_t i = 0; i < tape->flows.count; i++)
         if (tape->flows.at[i].live && tape->flows.at[i].x == x) return &tape->flows.at[i];
     return NULL;
 }
 
-PHI__FN phi__played phi__tape_request_answer(phi__tape *tape, const phi__tape_line *line,
-                                             const phi_json *root) {
-    phi__tape_flow *flow = phi__tape_request_flow(tape, line->x);
+PHI__FN phi__played phi__playreq_answer(phi__tape *tape, const phi__tape_line *line,
+                                        const phi_json *root) {
+    phi__tape_flow *flow = phi__playreq_flow(tape, line->x);
     if (flow == NULL) {
-        phi__tape_match_diverge(
-            tape, (size_t)(line - tape->index.lines), "the answer to a request",
-            phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS)),
-            phi_str_of("that request is not waiting for an answer"));
+        phi__match_diverge(tape, (size_t)(line - tape->index.lines), "the answer to a request",
+                           phi__match_line(line),
+                           phi_str_of("that request is not waiting for an answer"));
         return PHI__TAPE_PLAY_STOP;
     }
     if (line->kind == PHI__TAPE_BYTES) {
         if (!phi__tape_read_bytes(tape, root)) {
-            phi__tape_match_no_memory(tape);
+            phi__match_no_memory(tape);
             return PHI__TAPE_PLAY_STOP;
         }
         return phi__transfer_push_now(flow->transfer, tape->bytes.at, tape->bytes.len) == PHI_FULL
@@ -221,147 +230,117 @@ PHI__FN phi__played phi__tape_request_answer(phi__tape *tape, const phi__tape_li
 
 /* ---- requests of the run ---- */
 
-static phi_status phi__tape_request_open(void *user_data, phi_transfer transfer,
-                                         const phi_request *request) {
+static phi_status phi__playreq_open(void *user_data, phi_transfer transfer,
+                                    const phi_request *request) {
     phi__tape *tape = (phi__tape *)user_data;
     phi__tape_line *line = NULL;
     phi_arena arena;
     int64_t status = PHI_OK;
     if (tape->off) return PHI_REFUSED;
     phi_arena_init(&arena, &tape->memory, 0);
-    const phi_json *now = phi__tape_match_request(tape, &arena, request);
+    const phi_json *now = phi__match_request(tape, &arena, request);
     if (now == NULL)
-        phi__tape_match_no_memory(tape);
+        phi__match_no_memory(tape);
     else
-        line = phi__tape_match_find(tape, now);
+        line = phi__match_find(tape, now);
     phi_arena_free(&arena);
     if (line == NULL) return tape->parted.yes ? PHI_REFUSED : PHI_NO_MEMORY;
     line->used = true;
     now = phi__tape_read_tree(tape, line);
     if (now != NULL) status = phi_json_int(phi_json_get(now, "status"), PHI_OK);
     if (now == NULL || (status == PHI_OK && phi__tape_flow_new(tape, transfer, line->x) == NULL)) {
-        phi__tape_match_no_memory(tape);
+        phi__match_no_memory(tape);
         return PHI_NO_MEMORY;
     }
     return (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_REFUSED);
 }
 
-static void phi__tape_request_resume(void *user_data, phi_transfer transfer) {
+static void phi__playreq_resume(void *user_data, phi_transfer transfer) {
     (void)user_data; /* the line that found no room is tried again in every step */
     (void)transfer;
 }
 
-static void phi__tape_request_cancel(void *user_data, phi_transfer transfer) {
+static void phi__playreq_cancel(void *user_data, phi_transfer transfer) {
     phi__tape_flow *flow = phi__tape_flow_of((phi__tape *)user_data, transfer);
     if (flow != NULL) flow->live = false;
 }
 
-PHI__FN void phi__tape_request_init(phi__tape *tape) {
-    tape->base.transport.open = phi__tape_request_open;
-    tape->base.transport.resume = phi__tape_request_resume;
-    tape->base.transport.cancel = phi__tape_request_cancel;
+PHI__FN void phi__playreq_init(phi__tape *tape) {
+    tape->base.transport.open = phi__playreq_open;
+    tape->base.transport.resume = phi__playreq_resume;
+    tape->base.transport.cancel = phi__playreq_cancel;
     tape->base.transport.user_data = tape;
 }
 
-/* ======== Playing: feeds the tape's inputs to the run, step by step, and compares its
-   requests.
+/* ---- the steps ---- */
 
-   The lines of a step are its inputs, in order, and then the run's outputs: requests, and results
-   given at once. Outputs are looked up within the step in any order: with another budget, runs
-   beside each other take other turns. The next step begins when all of them were used. */
-
-static phi__tape *phi__tape_play_of(void *base) { return (phi__tape *)base; }
+static phi__tape *phi__play_of(void *base) { return (phi__tape *)base; }
 
 /* ---- time ---- */
 
-static void phi__tape_play_set(phi__tape *tape, uint64_t us) {
+static void phi__play_set(phi__tape *tape, uint64_t us) {
     phi__tape_sources_set(tape, us);
     tape->reads = 0;
 }
 
-static void phi__tape_play_time(phi__tape *tape, const phi__tape_line *line) {
-    phi__tape_play_set(tape, line->us);
+static void phi__play_time(phi__tape *tape, const phi__tape_line *line) {
+    phi__play_set(tape, line->us);
     phi__io_gaps_set(tape->rt->io, line->gaps_us);
 }
 
-static uint64_t phi__tape_play_clock(void *user_data) {
-    phi__tape *tape = phi__tape_play_of(user_data);
+static uint64_t phi__play_clock(void *user_data) {
+    phi__tape *tape = phi__play_of(user_data);
     if (tape->rt == NULL || tape->rt->in_step || tape->off) return tape->us;
     while (tape->index.at < tape->index.count && tape->index.lines[tape->index.at].used)
         tape->index.at++;
     phi__tape_line *line =
         tape->index.at < tape->index.count ? &tape->index.lines[tape->index.at] : NULL;
     if (line != NULL && line->kind == PHI__TAPE_NOW && line->n == tape->reads) {
-        phi__tape_play_time(tape, line);
+        phi__play_time(tape, line);
         line->used = true;
     } else
         tape->reads++;
     return tape->us;
 }
 
-static uint64_t phi__tape_play_work_us(void *user_data) {
+static uint64_t phi__play_work_us(void *user_data) {
     (void)user_data;
     return 0; /* only bytes bound a step: its work is the same on every machine */
 }
 
-static uint64_t phi__tape_play_look_us(phi_tape *base) { return phi__tape_play_of(base)->us; }
+static uint64_t phi__play_look_us(phi_tape *base) { return phi__play_of(base)->us; }
 
 /* ---- letting in ---- */
 
-static bool phi__tape_play_runs(const phi__tape *tape, const phi__toolcall *call) {
+static bool phi__play_runs(const phi__tape *tape, const phi__toolcall *call) {
     return tape->desc.runs_fn != NULL &&
            tape->desc.runs_fn(tape->desc.user_data, call->block->name);
 }
 
-static bool phi__tape_play_is_call(const phi__toolcall *call, const phi_json *root) {
+static bool phi__play_is_call(const phi__toolcall *call, const phi_json *root) {
     uint64_t agent = phi__json_get_uint(phi_json_get(root, "agent"), UINT64_MAX);
     return call->run->agent->handle.index == agent &&
            phi_str_equal(call->block->id, phi_json_str(phi_json_get(root, "id"), ""));
 }
 
-static phi__toolcall *phi__tape_play_call(const phi__tape *tape, const phi_json *root) {
+static phi__toolcall *phi__play_call(const phi__tape *tape, const phi_json *root) {
     for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
-        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
-        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-        if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
-        if (phi__tape_play_is_call(call, root)) return call;
+        phi__toolcall *call = phi__tape_call_at(tape, i);
+        if (call != NULL && phi__play_is_call(call, root)) return call;
     }
     return NULL;
 }
 
-static phi__played phi__tape_play_result(phi__tape *tape, const phi__tape_line *line,
-                                         const phi_json *root) {
-    phi__toolcall *call = phi__tape_play_call(tape, root);
-    size_t at = (size_t)(line - tape->index.lines);
-    if (call == NULL) {
-        phi__tape_match_diverge(
-            tape, at, "the result of a tool",
-            phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS)),
-            phi_str_of("no such call is waiting for a result"));
-        return PHI__TAPE_PLAY_STOP;
-    }
-    bool runs = call->started && phi__tape_play_runs(tape, call);
-    if (runs && call->held == NULL) return PHI__TAPE_PLAY_LATER;
-    phi_message *message = phi__tape_read_result(tape, root);
-    if (message == NULL) {
-        phi__tape_match_no_memory(tape);
-        return PHI__TAPE_PLAY_STOP;
-    }
-    if (runs) phi__tape_match_compare(tape, at, call, message);
-    (void)phi__tape_result_settle(call, message);
-    return tape->off ? PHI__TAPE_PLAY_STOP : PHI__PLAYED;
-}
-
 /* The line's arena is put aside: a hook of the update may give a result, whose line is read. */
-static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
-    phi__toolcall *call = phi__tape_play_call(tape, root);
+static void phi__play_update(phi__tape *tape, const phi_json *root) {
+    phi__toolcall *call = phi__play_call(tape, root);
     phi_str text = phi_json_str(phi_json_get(root, "text"), "");
     const phi_message *message = NULL;
     bool part = phi_json_get(root, "result") != NULL;
-    if (call == NULL || phi__tape_play_runs(tape, call)) return;
+    if (call == NULL || phi__play_runs(tape, call)) return;
     if (part) message = phi__tape_read_result(tape, root);
     if (part && message == NULL) {
-        phi__tape_match_no_memory(tape);
+        phi__match_no_memory(tape);
         return;
     }
     phi_call handle = phi__call_handle(call);
@@ -378,7 +357,7 @@ static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
     tape->arena = arena;
 }
 
-static phi__played phi__tape_play_line(phi__tape *tape, const phi__tape_line *line) {
+static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
     if (line->kind == PHI__TAPE_TIMERS) {
         (void)phi__io_timers(tape->rt->io, INT_MAX);
         return PHI__PLAYED;
@@ -389,22 +368,34 @@ static phi__played phi__tape_play_line(phi__tape *tape, const phi__tape_line *li
         return PHI__PLAYED;
     }
     if (line->kind == PHI__TAPE_T) {
-        phi__tape_play_time(tape, line);
+        phi__play_time(tape, line);
         return PHI__PLAYED;
     }
-    const phi_json *root = phi__tape_read_tree(tape, line);
-    if (root == NULL) {
-        phi__tape_match_no_memory(tape);
-        return PHI__TAPE_PLAY_STOP;
+    const phi_json *root = phi__match_tree(tape, line);
+    if (root == NULL) return PHI__TAPE_PLAY_STOP;
+    if (line->kind == PHI__TAPE_RESULT) {
+        phi__toolcall *call = phi__play_call(tape, root);
+        size_t at = (size_t)(line - tape->index.lines);
+        if (call == NULL) {
+            phi__match_diverge(tape, at, "the result of a tool", phi__match_line(line),
+                               phi_str_of("no such call is waiting for a result"));
+            return PHI__TAPE_PLAY_STOP;
+        }
+        bool runs = call->started && phi__play_runs(tape, call);
+        if (runs && call->held == NULL) return PHI__TAPE_PLAY_LATER;
+        phi_message *message = phi__match_result(tape, root);
+        if (message == NULL) return PHI__TAPE_PLAY_STOP;
+        if (runs) phi__match_compare(tape, at, call, message);
+        (void)phi__tape_result_settle(call, message);
+        return tape->off ? PHI__TAPE_PLAY_STOP : PHI__PLAYED;
     }
-    if (line->kind == PHI__TAPE_RESULT) return phi__tape_play_result(tape, line, root);
-    if (line->kind != PHI__TAPE_UPDATE) return phi__tape_request_answer(tape, line, root);
-    phi__tape_play_update(tape, root);
+    if (line->kind != PHI__TAPE_UPDATE) return phi__playreq_answer(tape, line, root);
+    phi__play_update(tape, root);
     return PHI__PLAYED;
 }
 
 /* Whether a line is input: other lines are the run's outputs, or begin another step. */
-static bool phi__tape_play_comes_in(const phi__tape_line *line) {
+static bool phi__play_comes_in(const phi__tape_line *line) {
     switch (line->kind) {
     case PHI__TAPE_T: return line->more;
     case PHI__TAPE_TIMERS:
@@ -420,63 +411,61 @@ static bool phi__tape_play_comes_in(const phi__tape_line *line) {
 }
 
 /* Lets the line at hand in, if it was not used. False: not now. */
-static bool phi__tape_play_next(phi__tape *tape) {
+static bool phi__play_next(phi__tape *tape) {
     phi__tape_line *line = &tape->index.lines[tape->index.at++];
     if (line->used) return true;
     line->used = true; /* before its callbacks, which may let the next one in */
-    if (phi__tape_play_line(tape, line) == PHI__PLAYED) return true;
+    if (phi__play_line(tape, line) == PHI__PLAYED) return true;
     line->used = false;
     tape->index.at = (size_t)(line - tape->index.lines);
     return false;
 }
 
 /* A step reads the host's posts before its timers and tools, which may lead to more of them. */
-static bool phi__tape_play_after_posts(const phi__tape_line *line) {
+static bool phi__play_after_posts(const phi__tape_line *line) {
     return line->kind == PHI__TAPE_POSTS || line->kind == PHI__TAPE_TIMERS ||
            line->kind == PHI__TAPE_UPDATE;
 }
 
 /* Up to where the host's posts were read, or all that comes in. */
-static void phi__tape_play_let_in(phi__tape *tape, bool posts) {
+static void phi__play_let_in(phi__tape *tape, bool posts) {
     while (tape->open && !tape->off && tape->index.at < tape->index.count) {
         phi__tape_line *line = &tape->index.lines[tape->index.at];
-        if (!line->used && !phi__tape_play_comes_in(line)) {
+        if (!line->used && !phi__play_comes_in(line)) {
             tape->open = false;
             return;
         }
-        if (!posts && phi__tape_play_after_posts(line)) return;
-        if (!phi__tape_play_next(tape)) return;
+        if (!posts && phi__play_after_posts(line)) return;
+        if (!phi__play_next(tape)) return;
     }
     tape->open = tape->open && tape->index.at < tape->index.count;
 }
 
 /* ---- steps ---- */
 
-static void phi__tape_play_missing(phi__tape *tape, size_t at) {
+static void phi__play_missing(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index.lines[at];
-    phi__tape_match_diverge(
-        tape, at,
-        line->kind == PHI__TAPE_REQUEST   ? "a request is missing"
-        : line->kind == PHI__TAPE_CLAIMED ? "a result that is on its way"
-                                          : "the result of a tool's start",
-        phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS)),
-        phi_str_of("nothing"));
+    phi__match_diverge(tape, at,
+                       line->kind == PHI__TAPE_REQUEST   ? "a request is missing"
+                       : line->kind == PHI__TAPE_CLAIMED ? "a result that is on its way"
+                                                         : "the result of a tool's start",
+                       phi__match_line(line), phi_str_of("nothing"));
 }
 
 /* Passes all outputs of the run, and clock readings that the host did not make; at the end:
    false. */
-static bool phi__tape_play_pass(phi__tape *tape) {
+static bool phi__play_pass(phi__tape *tape) {
     for (; tape->index.at < tape->index.count; tape->index.at++) {
         phi__tape_line *line = &tape->index.lines[tape->index.at];
         if (line->used) continue;
         if (line->kind == PHI__TAPE_NOW)
-            phi__tape_play_time(tape, line);
+            phi__play_time(tape, line);
         else if (line->kind == PHI__TAPE_T)
             return true;
         else if (line->kind == PHI__TAPE_OVER)
             return false;
         else {
-            phi__tape_play_missing(tape, tape->index.at);
+            phi__play_missing(tape, tape->index.at);
             return false;
         }
         line->used = true;
@@ -486,75 +475,51 @@ static bool phi__tape_play_pass(phi__tape *tape) {
 
 /* Whether anything is there that no host will bring on: an answer, or a result that the tape should
    have. */
-static bool phi__tape_play_waits(const phi__tape *tape) {
+static bool phi__play_waits(const phi__tape *tape) {
     for (size_t n = 0; n < tape->flows.count; n++)
         if (tape->flows.at[n].live) return true;
     for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
-        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
-        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-        if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
-        if (call->held != NULL || (call->started && !phi__tape_play_runs(tape, call))) return true;
+        phi__toolcall *call = phi__tape_call_at(tape, i);
+        if (call == NULL) continue;
+        if (call->held != NULL || (call->started && !phi__play_runs(tape, call))) return true;
     }
     return false;
 }
 
-/* Nothing of the tape counts any more: what waits for it fails, and time leaps. */
-static void phi__tape_play_off(phi__tape *tape) {
-    const char *words = tape->parted.yes ? "the replay has diverged from the recording"
-                                         : "the replay found no memory";
-    uint64_t next = phi__io_next_timer_us(tape->rt->io);
-    for (size_t n = 0; n < tape->flows.count; n++) {
-        if (!tape->flows.at[n].live) continue;
-        tape->flows.at[n].live = false;
-        (void)phi__transfer_end_now(tape->flows.at[n].transfer, PHI_CANCELLED, words);
-    }
-    for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
-        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
-        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-        if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
-        if (call->held != NULL)
-            (void)phi__tape_result_settle(call, call->held);
-        else if (call->started && !phi__tape_play_runs(tape, call))
-            phi__call_fail(call, words);
-    }
-    if (tape->rt->ready.first == NULL && next != UINT64_MAX) phi__tape_play_set(tape, next);
-    (void)phi__io_timers(tape->rt->io, INT_MAX);
-}
-
 /* The tape is over; so are the empty steps behind its last line. */
-static void phi__tape_play_ends(phi__tape *tape) {
+static void phi__play_ends(phi__tape *tape) {
     phi_runtime *rt = tape->rt;
     if (tape->off || rt->active == 0 || rt->ready.first != NULL || phi__posts_any(rt)) return;
-    if (!phi__tape_play_waits(tape) && phi__io_next_timer_us(rt->io) == UINT64_MAX) return;
-    phi__tape_match_diverge(
+    if (!phi__play_waits(tape) && phi__io_next_timer_us(rt->io) == UINT64_MAX) return;
+    phi__match_diverge(
         tape, tape->index.at, "the end of the tape",
         phi_str_of(tape->torn ? "the tape was cut off here" : "the recording ends here"),
         phi_str_of("the run goes on"));
 }
 
 /* The host does not do what it did when this was recorded, and the run waits for the tape. */
-static void phi__tape_play_wait_host(phi__tape *tape, size_t at) {
+static void phi__play_wait_host(phi__tape *tape, size_t at) {
     uint64_t now = phi__clock_us();
     uint32_t most_ms = tape->desc.host_wait_ms != 0 ? tape->desc.host_wait_ms : 60000;
-    if (!phi__tape_play_waits(tape) && phi__io_next_timer_us(tape->rt->io) == UINT64_MAX) return;
+    if (!phi__play_waits(tape) && phi__io_next_timer_us(tape->rt->io) == UINT64_MAX) return;
     if (tape->waits_us == 0) tape->waits_us = now;
     if (most_ms == PHI_UNLIMITED || now - tape->waits_us < (uint64_t)most_ms * 1000) return;
-    phi__tape_match_diverge(tape, at, "an act of the host", tape->index.lines[at].text,
-                            phi_str_of("nothing"));
+    phi__match_diverge(tape, at, "an act of the host", tape->index.lines[at].text,
+                       phi_str_of("nothing"));
 }
 
 /* Whether it is time for the tape's next step: after as many empty steps as recorded, and, if the
    host or a model in the process causes its events, once that has happened. */
-static bool phi__tape_play_due(phi__tape *tape, size_t at) {
+static bool phi__play_due(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index.lines[at];
     bool acts =
         tape->rt->ready.first != NULL || tape->rt->polled.first != NULL || phi__posts_any(tape->rt);
-    bool comes = at + 1 == tape->index.count || phi__tape_play_comes_in(&tape->index.lines[at + 1]);
+    bool comes = at + 1 == tape->index.count || phi__play_comes_in(&tape->index.lines[at + 1]);
     if (!acts && (!comes || tape->idled < line->n)) {
         if (tape->idled < line->n)
             tape->idled++;
         else
-            phi__tape_play_wait_host(tape, at);
+            phi__play_wait_host(tape, at);
         return false;
     }
     tape->waits_us = 0;
@@ -563,104 +528,111 @@ static bool phi__tape_play_due(phi__tape *tape, size_t at) {
 
 /* Whether this step is one of the empty ones: the looks that the host made at the clock behind it
    are yet to come. */
-static bool phi__tape_play_idles(phi__tape *tape) {
+static bool phi__play_idles(phi__tape *tape) {
     size_t at = tape->index.at;
     while (at < tape->index.count &&
            (tape->index.lines[at].used || tape->index.lines[at].kind == PHI__TAPE_NOW))
         at++;
     if (at == tape->index.count) return false;
-    if (tape->index.lines[at].kind == PHI__TAPE_T) return !phi__tape_play_due(tape, at);
+    if (tape->index.lines[at].kind == PHI__TAPE_T) return !phi__play_due(tape, at);
     if (tape->index.lines[at].kind != PHI__TAPE_OVER || tape->idled >= tape->index.lines[at].n)
         return false;
     tape->idled++;
     return true;
 }
 
-static void phi__tape_play_begin(phi_tape *base) {
-    phi__tape *tape = phi__tape_play_of(base);
+static void phi__play_begin(phi_tape *base) {
+    phi__tape *tape = phi__play_of(base);
     tape->posting = false;
-    if (!tape->off && !tape->open && !phi__tape_play_idles(tape)) {
-        bool more = phi__tape_play_pass(tape);
-        if (!more) phi__tape_play_ends(tape);
+    if (!tape->off && !tape->open && !phi__play_idles(tape)) {
+        bool more = phi__play_pass(tape);
+        if (!more) phi__play_ends(tape);
         if (more) {
             phi__tape_line *line = &tape->index.lines[tape->index.at++];
             line->used = true;
             tape->idled = 0;
             tape->step++;
             tape->open = true;
-            phi__tape_play_time(tape, line);
+            phi__play_time(tape, line);
         }
     }
-    if (tape->off)
-        phi__tape_play_off(tape);
-    else
-        phi__tape_play_let_in(tape, false);
+    if (tape->off) {
+        /* Nothing of the tape counts any more: what waits for it fails, and time leaps. */
+        const char *words = tape->parted.yes ? "the replay has diverged from the recording"
+                                             : "the replay found no memory";
+        uint64_t next = phi__io_next_timer_us(tape->rt->io);
+        for (size_t n = 0; n < tape->flows.count; n++) {
+            if (!tape->flows.at[n].live) continue;
+            tape->flows.at[n].live = false;
+            (void)phi__transfer_end_now(tape->flows.at[n].transfer, PHI_CANCELLED, words);
+        }
+        for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
+            phi__toolcall *call = phi__tape_call_at(tape, i);
+            if (call == NULL) continue;
+            if (call->held != NULL)
+                (void)phi__tape_result_settle(call, call->held);
+            else if (call->started && !phi__play_runs(tape, call))
+                phi__call_fail(call, words);
+        }
+        if (tape->rt->ready.first == NULL && next != UINT64_MAX) phi__play_set(tape, next);
+        (void)phi__io_timers(tape->rt->io, INT_MAX);
+    } else
+        phi__play_let_in(tape, false);
 }
 
-static void phi__tape_play_rest(phi_tape *base) {
-    phi__tape_play_let_in(phi__tape_play_of(base), true);
-}
-static void phi__tape_play_nothing(phi_tape *base) { (void)base; }
-static void phi__tape_play_posted(phi_tape *base) { phi__tape_play_of(base)->posting = true; }
+static void phi__play_rest(phi_tape *base) { phi__play_let_in(phi__play_of(base), true); }
+static void phi__play_nothing(phi_tape *base) { (void)base; }
+static void phi__play_posted(phi_tape *base) { phi__play_of(base)->posting = true; }
 
 /* ---- tools ---- */
 
 /* Lines of this call that its tool's start gave. */
-static phi__tape_line *phi__tape_play_next_of(phi__tape *tape, const phi__toolcall *call,
-                                              phi__tape_kind kind, const phi_json **root) {
-    phi__tape_line *line = phi__tape_match_next(tape, kind, NULL);
-    for (; line != NULL; line = phi__tape_match_next(tape, kind, line)) {
+static phi__tape_line *phi__play_next_of(phi__tape *tape, const phi__toolcall *call,
+                                         phi__tape_kind kind, const phi_json **root) {
+    phi__tape_line *line = phi__match_next(tape, kind, NULL);
+    for (; line != NULL; line = phi__match_next(tape, kind, line)) {
         if (!line->start) continue;
-        *root = phi__tape_read_tree(tape, line);
-        if (*root == NULL) {
-            phi__tape_match_no_memory(tape);
-            return NULL;
-        }
-        if (phi__tape_play_is_call(call, *root)) return line;
+        *root = phi__match_tree(tape, line);
+        if (*root == NULL) return NULL;
+        if (phi__play_is_call(call, *root)) return line;
     }
     return NULL;
 }
 
-static void phi__tape_play_started(phi_tape *base, phi__toolcall *call) {
-    phi__tape *tape = phi__tape_play_of(base);
+static void phi__play_started(phi_tape *base, phi__toolcall *call) {
+    phi__tape *tape = phi__play_of(base);
     const phi_json *root = NULL;
     phi__tape_line *line;
     if (tape->off || call->slot == NULL) return;
-    while ((line = phi__tape_play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL)
+    while ((line = phi__play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL)
         line->used = true; /* the tool has reported it anew */
-    line = tape->off ? NULL : phi__tape_play_next_of(tape, call, PHI__TAPE_RESULT, &root);
+    line = tape->off ? NULL : phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
     if (line == NULL) return;
     line->used = true;
-    phi_message *message = phi__tape_read_result(tape, root);
-    if (message == NULL) {
-        phi__tape_match_no_memory(tape);
-        return;
-    }
+    phi_message *message = phi__match_result(tape, root);
+    if (message == NULL) return;
     if (call->held != NULL)
-        phi__tape_match_compare(tape, (size_t)(line - tape->index.lines), call, message);
+        phi__match_compare(tape, (size_t)(line - tape->index.lines), call, message);
     else
-        phi__tape_play_missing(tape, (size_t)(line - tape->index.lines));
+        phi__play_missing(tape, (size_t)(line - tape->index.lines));
     (void)phi__tape_result_settle(call, message);
 }
 
 /* The recorded result of a tool's start, if there is one. */
-static void phi__tape_play_start_result(phi__tape *tape, phi__toolcall *call) {
+static void phi__play_start_result(phi__tape *tape, phi__toolcall *call) {
     const phi_json *root = NULL;
-    phi__tape_line *line = phi__tape_play_next_of(tape, call, PHI__TAPE_RESULT, &root);
+    phi__tape_line *line = phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
     if (line == NULL) return;
     line->used = true;
-    phi_message *message = phi__tape_read_result(tape, root);
-    if (message != NULL)
-        (void)phi__tape_result_settle(call, message);
-    else
-        phi__tape_match_no_memory(tape);
+    phi_message *message = phi__match_result(tape, root);
+    if (message != NULL) (void)phi__tape_result_settle(call, message);
 }
 
-static bool phi__tape_play_start(phi_tape *base, phi__toolcall *call) {
-    phi__tape *tape = phi__tape_play_of(base);
+static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
+    phi__tape *tape = phi__play_of(base);
     const phi_json *root = NULL;
     phi__tape_line *line;
-    if (phi__tape_play_runs(tape, call)) {
+    if (phi__play_runs(tape, call)) {
         if (!phi__call_pending(
                 phi__call_handle(call))) { /* given now, and not when that was recorded */
             call->held = NULL;
@@ -671,80 +643,73 @@ static bool phi__tape_play_start(phi_tape *base, phi__toolcall *call) {
     if (tape->off) return true;
     call->starting = true;
     while (call->slot != NULL &&
-           (line = phi__tape_play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL) {
+           (line = phi__play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL) {
         line->used = true;
-        phi__tape_play_update(tape, root);
+        phi__play_update(tape, root);
     }
     call->starting = false;
-    if (call->slot != NULL && !tape->off) phi__tape_play_start_result(tape, call);
+    if (call->slot != NULL && !tape->off) phi__play_start_result(tape, call);
     return true;
 }
 
 /* The host gives the result again, as when that was recorded: if it is the next line, it counts at
    once. */
-static void phi__tape_play_result_next(phi__tape *tape, const phi__toolcall *call) {
+static void phi__play_result_next(phi__tape *tape, const phi__toolcall *call) {
     if (!tape->open || tape->off || tape->index.at == tape->index.count) return;
     const phi__tape_line *line = &tape->index.lines[tape->index.at];
     if (line->kind != PHI__TAPE_RESULT || line->start || line->used) return;
-    const phi_json *root = phi__tape_read_tree(tape, line);
-    if (root == NULL)
-        phi__tape_match_no_memory(tape);
-    else if (phi__tape_play_is_call(call, root))
-        (void)phi__tape_play_next(tape);
+    const phi_json *root = phi__match_tree(tape, line);
+    if (root != NULL && phi__play_is_call(call, root)) (void)phi__play_next(tape);
 }
 
 /* A result is held until the tape comes to it: the recorded one counts. That of a tool that runs
    again is compared with it. */
-static phi_status phi__tape_play_given(phi_tape *base, phi__toolcall *call,
-                                       const phi_tool_result *result) {
-    phi__tape *tape = phi__tape_play_of(base);
-    bool runs = phi__tape_play_runs(tape, call);
+static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
+                                  const phi_tool_result *result) {
+    phi__tape *tape = phi__play_of(base);
+    bool runs = phi__play_runs(tape, call);
     if (tape->off && runs) return phi__call_take(call, result);
     call->held = tape->off ? NULL : phi__results_keep(&call->run->arena, result);
     if (call->held == NULL && runs) return phi__call_take(call, result);
     if (call->held == NULL)
         phi__call_unclaim(call);
     else if (call->starting && !runs)
-        phi__tape_play_start_result(tape, call);
+        phi__play_start_result(tape, call);
     else if (runs)
-        phi__tape_play_let_in(tape, false); /* the next line may have waited for it */
+        phi__play_let_in(tape, false); /* the next line may have waited for it */
     else
-        phi__tape_play_result_next(tape, call);
+        phi__play_result_next(tape, call);
     return PHI_OK;
 }
 
 /* A result that the host gave now and not when that was recorded does not count. */
-static void phi__tape_play_all_in(phi_tape *base) {
-    phi__tape *tape = phi__tape_play_of(base);
+static void phi__play_all_in(phi_tape *base) {
+    phi__tape *tape = phi__play_of(base);
     for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
-        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
-        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-        if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
-        if (call->held == NULL || !call->started || phi__tape_play_runs(tape, call)) continue;
+        phi__toolcall *call = phi__tape_call_at(tape, i);
+        if (call == NULL) continue;
+        if (call->held == NULL || !call->started || phi__play_runs(tape, call)) continue;
         call->held = NULL;
         phi__call_unclaim(call);
     }
 }
 
-static bool phi__tape_play_on_way(phi_tape *base, const phi__toolcall *call, bool on_way) {
-    phi__tape *tape = phi__tape_play_of(base);
+static bool phi__play_on_way(phi_tape *base, const phi__toolcall *call, bool on_way) {
+    phi__tape *tape = phi__play_of(base);
     phi__tape_line *line = NULL;
     if (tape->off || tape->version < 2) return on_way && (call->held == NULL || !call->started);
-    while ((line = phi__tape_match_next(tape, PHI__TAPE_CLAIMED, line)) != NULL) {
-        const phi_json *root = phi__tape_read_tree(tape, line);
-        if (root == NULL) {
-            phi__tape_match_no_memory(tape);
-            return on_way;
-        }
-        if (!phi__tape_play_is_call(call, root)) continue;
+    while ((line = phi__match_next(tape, PHI__TAPE_CLAIMED, line)) != NULL) {
+        const phi_json *root = phi__match_tree(tape, line);
+        if (root == NULL) return on_way;
+        if (!phi__play_is_call(call, root)) continue;
         line->used = true;
         return true;
     }
     return false;
 }
 
-static void phi__tape_play_said(phi_tape *base, phi__toolcall *call, phi_str text,
-                                const phi_tool_result *part, bool progress) {
+static void phi__play_said(phi_tape *base, phi__toolcall *call, phi_str text,
+                           const phi_tool_result *part, bool progress) {
     (void)base;
     (void)call;
     (void)text;
@@ -754,16 +719,15 @@ static void phi__tape_play_said(phi_tape *base, phi__toolcall *call, phi_str tex
 
 /* ---- a tape that is played ---- */
 
-static phi_status phi__tape_play_stage(phi_tape *base, phi_transfer transfer,
-                                       phi_transfer_stage stage) {
+static phi_status phi__play_stage(phi_tape *base, phi_transfer transfer, phi_transfer_stage stage) {
     (void)base;
     (void)transfer;
     (void)stage;
     return PHI_STALE; /* only the tape carries requests */
 }
 
-static phi_status phi__tape_play_head(phi_tape *base, phi_transfer transfer, int status,
-                                      const char *headers, size_t len) {
+static phi_status phi__play_head(phi_tape *base, phi_transfer transfer, int status,
+                                 const char *headers, size_t len) {
     (void)base;
     (void)transfer;
     (void)status;
@@ -772,8 +736,8 @@ static phi_status phi__tape_play_head(phi_tape *base, phi_transfer transfer, int
     return PHI_STALE;
 }
 
-static phi_status phi__tape_play_push(phi_tape *base, phi_transfer transfer, const char *bytes,
-                                      size_t len) {
+static phi_status phi__play_push(phi_tape *base, phi_transfer transfer, const char *bytes,
+                                 size_t len) {
     (void)base;
     (void)transfer;
     (void)bytes;
@@ -781,8 +745,8 @@ static phi_status phi__tape_play_push(phi_tape *base, phi_transfer transfer, con
     return PHI_STALE;
 }
 
-static phi_status phi__tape_play_end_transfer(phi_tape *base, phi_transfer transfer,
-                                              phi_status status, const char *words) {
+static phi_status phi__play_end_transfer(phi_tape *base, phi_transfer transfer, phi_status status,
+                                         const char *words) {
     (void)base;
     (void)transfer;
     (void)status;
@@ -790,41 +754,39 @@ static phi_status phi__tape_play_end_transfer(phi_tape *base, phi_transfer trans
     return PHI_STALE;
 }
 
-static void phi__tape_play_attach(phi_tape *base, phi_runtime *rt, const phi_transport *inner,
-                                  bool stages) {
+static void phi__play_attach(phi_tape *base, phi_runtime *rt, const phi_transport *inner,
+                             bool stages) {
     (void)inner;
     (void)stages;
-    phi__tape_play_of(base)->rt = rt;
+    phi__play_of(base)->rt = rt;
 }
 
-static void phi__tape_play_detach(phi_tape *base) { phi__tape_play_of(base)->rt = NULL; }
+static void phi__play_detach(phi_tape *base) { phi__play_of(base)->rt = NULL; }
 
-static const phi__tape_ops phi__tape_play_ops = {
-    phi__tape_sources_take, phi__tape_play_attach,  phi__tape_play_detach,
-    phi__tape_play_begin,   phi__tape_play_rest,    phi__tape_play_nothing,
-    phi__tape_play_nothing, phi__tape_play_nothing, phi__tape_play_posted,
-    phi__tape_play_all_in,  phi__tape_play_look_us, phi__tape_play_stage,
-    phi__tape_play_head,    phi__tape_play_push,    phi__tape_play_end_transfer,
-    phi__tape_play_start,   phi__tape_play_started, phi__tape_play_on_way,
-    phi__tape_play_given,   phi__tape_play_said};
+static const phi__tape_ops phi__play_ops = {
+    phi__tape_sources_take, phi__play_attach,  phi__play_detach,       phi__play_begin,
+    phi__play_rest,         phi__play_nothing, phi__play_nothing,      phi__play_nothing,
+    phi__play_posted,       phi__play_all_in,  phi__play_look_us,      phi__play_stage,
+    phi__play_head,         phi__play_push,    phi__play_end_transfer, phi__play_start,
+    phi__play_started,      phi__play_on_way,  phi__play_given,        phi__play_said};
 
-PHI__FN void phi__tape_play_end(phi__tape *tape) {
+PHI__FN void phi__play_end(phi__tape *tape) {
     for (size_t i = tape->index.at; i < tape->index.count && !tape->off; i++) {
         const phi__tape_line *l = &tape->index.lines[i];
         if (l->used || l->kind == PHI__TAPE_NOW || l->kind == PHI__TAPE_OVER ||
             l->kind == PHI__TAPE_T || l->kind == PHI__TAPE_TIMERS || l->kind == PHI__TAPE_POSTS)
             continue;
-        phi__tape_match_diverge(tape, i, "the end of the run",
-                                phi__str(l->text.at, phi__utf8_cut(l->text, PHI__TAPE_PLAY_WORDS)),
-                                phi_str_of("the run has ended"));
+        phi__match_diverge(tape, i, "the end of the run",
+                           phi__str(l->text.at, phi__utf8_cut(l->text, PHI__TAPE_PLAY_WORDS)),
+                           phi_str_of("the run has ended"));
         return;
     }
 }
 
-PHI__FN void phi__tape_play_init(phi__tape *tape) {
-    tape->base.ops = &phi__tape_play_ops;
+PHI__FN void phi__play_init(phi__tape *tape) {
+    tape->base.ops = &phi__play_ops;
     tape->base.plays = true;
-    tape->base.clock_us_fn = phi__tape_play_clock;
-    tape->base.work_us_fn = phi__tape_play_work_us;
-    phi__tape_request_init(tape);
+    tape->base.clock_us_fn = phi__play_clock;
+    tape->base.work_us_fn = phi__play_work_us;
+    phi__playreq_init(tape);
 }

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* ======== The transfers of a tape that is recorded or played. */
+/* ---- transfers of a tape ---- */
 
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer) {
     for (size_t i = 0; i < tape->flows.count; i++) {
@@ -45,7 +45,7 @@ PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfe
     return flow;
 }
 
-/* ======== The clock and the random source of a runtime that has a tape. */
+/* ---- the clock and the random source of a runtime that has a tape ---- */
 
 PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us) {
     if (us > tape->us) tape->us = us;
@@ -85,7 +85,7 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
     return PHI_OK;
 }
 
-/* ======== Writes the lines of a tape. */
+/* ---- lines, written ---- */
 
 PHI__FN phi__buf *phi__tape_line_begin(phi__tape *tape, const char *kind) {
     phi__buf_clear(&tape->line);
@@ -109,10 +109,10 @@ PHI__FN void phi__tape_line_end(phi__tape *tape) {
     tape->lines++;
 }
 
-/* ======== Keeps keys off a tape: in headers, URLs, and wherever else their text appears.
+/* ---- keys that stay off a tape ---- */
 
-   Asterisks of the same length stand for a secret in all that comes after it was sent: in answers
-   that repeat it, and in results of tools (io/secret_in.h). */
+/* Asterisks of the same length stand for a secret in all that comes after it was sent: in
+   answers that repeat it, and in results of tools (io/secret_in.h). */
 
 /* Better no recording than one with a key in it. */
 static void phi__tape_secret_kept(phi__tape *tape) {
@@ -131,49 +131,21 @@ PHI__FN void phi__tape_secret_add_proxy(phi__tape *tape, const phi__http *http) 
     phi__tape_secret_kept(tape);
 }
 
-static void phi__tape_secret_drop_cookies(phi__buf *out, phi_str headers) {
+PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
+    phi__buf_clear(&tape->bytes);
     while (headers.len > 0) {
         size_t end = phi__str_find(headers, 0, "\n");
         size_t n = end < headers.len ? end + 1 : headers.len;
         phi_str one = phi__str(headers.at, n);
         size_t colon = phi__min(phi__str_find(one, 0, ":"), n);
         if (phi__str_find_nocase(phi__str(one.at, colon), 0, "cookie") != SIZE_MAX) {
-            phi__buf_add(out, one.at, colon);
-            phi__buf_text(out, ": [redacted]\r\n");
+            phi__buf_add(&tape->bytes, one.at, colon);
+            phi__buf_text(&tape->bytes, ": [redacted]\r\n");
         } else
-            phi__buf_add_str(out, one);
+            phi__buf_add_str(&tape->bytes, one);
         headers = phi__str(headers.at + n, headers.len - n);
     }
-}
-
-PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
-    phi__buf_clear(&tape->bytes);
-    phi__tape_secret_drop_cookies(&tape->bytes, headers);
     phi__records_str(line, "headers", phi__buf_str(&tape->bytes));
-    line->failed = line->failed || tape->bytes.failed;
-}
-
-/* Its hash, and the whole of it where that is wanted. */
-static void phi__tape_secret_put_body(phi__tape *tape, phi__buf *line, const phi_request *request,
-                                      bool whole) {
-    char piece[4096];
-    unsigned char hash[32];
-    char hex[PHI__SHA256_HEX];
-    phi__sha256 sha;
-    uint64_t at = 0;
-    size_t n;
-    phi__sha256_begin(&sha);
-    phi__buf_clear(&tape->bytes);
-    while ((n = phi_request_read(request, at, piece, sizeof piece)) > 0) {
-        phi__sha256_add(&sha, piece, n);
-        if (whole) phi__buf_add(&tape->bytes, piece, n);
-        at += n;
-    }
-    phi__sha256_end(&sha, hash);
-    phi__sha256_hex(hash, hex);
-    phi__records_u64(line, "length", at);
-    phi__records_str(line, "sha256", phi__str(hex, sizeof hex));
-    if (whole) phi__records_str(line, "body", phi__buf_str(&tape->bytes));
     line->failed = line->failed || tape->bytes.failed;
 }
 
@@ -197,10 +169,35 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
     }
     phi__buf_char(line, '}');
     phi__tape_secret_kept(tape);
-    phi__tape_secret_put_body(tape, line, request, whole);
+    /* Its hash, and the whole of it where that is wanted. */
+    char piece[4096];
+    unsigned char hash[32];
+    char hex[PHI__SHA256_HEX];
+    phi__sha256 sha;
+    uint64_t at = 0;
+    size_t n;
+    phi__sha256_begin(&sha);
+    phi__buf_clear(&tape->bytes);
+    while ((n = phi_request_read(request, at, piece, sizeof piece)) > 0) {
+        phi__sha256_add(&sha, piece, n);
+        if (whole) phi__buf_add(&tape->bytes, piece, n);
+        at += n;
+    }
+    phi__sha256_end(&sha, hash);
+    phi__sha256_hex(hash, hex);
+    phi__records_u64(line, "length", at);
+    phi__records_str(line, "sha256", phi__str(hex, sizeof hex));
+    if (whole) phi__records_str(line, "body", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
 }
 
-/* ======== Results of tools: given to calls, and written. */
+/* ---- results of tools ---- */
+
+PHI__FN phi__toolcall *phi__tape_call_at(const phi__tape *tape, uint32_t i) {
+    phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
+    bool live = slot != NULL && phi__slots_state_of(PHI__LOAD(&slot->word)) != 0;
+    return live ? (phi__toolcall *)slot->object : NULL;
+}
 
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *message) {
     phi_tool_result result = phi__results_given(message);
@@ -225,7 +222,7 @@ PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__to
     phi_arena_free(&scratch);
 }
 
-/* ======== Checks and indexes a tape's lines, and reads a line when its turn comes. */
+/* ---- lines, checked, indexed and read ---- */
 
 enum { PHI__TAPE_SUM_BYTES = 18 }; /* ,"sum":"01234567"} */
 

@@ -13,18 +13,18 @@
 
 enum { PHI__TAPE_TICK_US = 1000 }; /* looks of the host that are closer see the same time */
 
-static phi__tape *phi__tape_record_of(void *base) { return (phi__tape *)base; }
+static phi__tape *phi__taping_of(void *base) { return (phi__tape *)base; }
 
 /* ---- time ---- */
 
 /* Where the host gives no clock, the time of day, made so that it never goes back. */
-static uint64_t phi__tape_record_real_us(const phi__tape *tape) {
+static uint64_t phi__taping_real_us(const phi__tape *tape) {
     if (tape->sources.clock_us_fn != NULL)
         return tape->sources.clock_us_fn(tape->sources.user_data);
     return tape->wall_us + (phi__clock_us() - tape->clock_us);
 }
 
-static void phi__tape_record_time(phi__tape *tape, const char *kind) {
+static void phi__taping_time(phi__tape *tape, const char *kind) {
     phi__buf *line = phi__tape_line_begin(tape, kind);
     uint64_t gaps = phi__io_gaps_us(tape->rt->io, tape->us);
     phi__records_u64(line, "us", tape->us);
@@ -32,31 +32,31 @@ static void phi__tape_record_time(phi__tape *tape, const char *kind) {
     tape->gaps_us = gaps;
 }
 
-static uint64_t phi__tape_record_clock(void *user_data) {
-    phi__tape *tape = phi__tape_record_of(user_data);
+static uint64_t phi__taping_clock(void *user_data) {
+    phi__tape *tape = phi__taping_of(user_data);
     if (tape->rt == NULL || tape->rt->in_step || tape->over) return tape->us;
-    uint64_t now = phi__tape_record_real_us(tape);
+    uint64_t now = phi__taping_real_us(tape);
     if (now < tape->us + PHI__TAPE_TICK_US) {
         tape->reads++;
         return tape->us;
     }
     tape->us = tape->last_us = now;
-    phi__tape_record_time(tape, "now");
+    phi__taping_time(tape, "now");
     phi__records_u64(&tape->line, "after", tape->reads);
     phi__tape_line_end(tape);
     tape->reads = 0;
     return now;
 }
 
-static uint64_t phi__tape_record_work_us(void *user_data) {
-    return phi__tape_record_real_us(phi__tape_record_of(user_data));
+static uint64_t phi__taping_work_us(void *user_data) {
+    return phi__taping_real_us(phi__taping_of(user_data));
 }
 
-static void phi__tape_record_touch(phi_tape *base) {
-    phi__tape *tape = phi__tape_record_of(base);
+static void phi__taping_touch(phi_tape *base) {
+    phi__tape *tape = phi__taping_of(base);
     if (tape->touched) return;
     tape->touched = true;
-    phi__tape_record_time(tape, "t");
+    phi__taping_time(tape, "t");
     if (tape->more)
         phi__records_true(&tape->line, "more", true);
     else
@@ -66,22 +66,22 @@ static void phi__tape_record_touch(phi_tape *base) {
     tape->last_us = tape->us;
 }
 
-static phi__buf *phi__tape_record_line(phi__tape *tape, const char *kind) {
-    phi__tape_record_touch(&tape->base);
+static phi__buf *phi__taping_line(phi__tape *tape, const char *kind) {
+    phi__taping_touch(&tape->base);
     return phi__tape_line_begin(tape, kind);
 }
 
-static phi__buf *phi__tape_record_flow_line(phi__tape *tape, const char *kind, uint64_t x) {
-    phi__buf *line = phi__tape_record_line(tape, kind);
+static phi__buf *phi__taping_flow_line(phi__tape *tape, const char *kind, uint64_t x) {
+    phi__buf *line = phi__taping_line(tape, kind);
     phi__records_u64(line, "x", x);
     return line;
 }
 
 /* ---- input of a transport ---- */
 
-static phi_status phi__tape_record_stage(phi_tape *base, phi_transfer transfer,
-                                         phi_transfer_stage stage) {
-    phi__tape *tape = phi__tape_record_of(base);
+static phi_status phi__taping_stage(phi_tape *base, phi_transfer transfer,
+                                    phi_transfer_stage stage) {
+    phi__tape *tape = phi__taping_of(base);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return PHI_STALE;
     if (stage != PHI_TRANSFER_STARTED && stage != PHI_TRANSFER_CONNECTED) return PHI_BAD_ARG;
@@ -89,18 +89,18 @@ static phi_status phi__tape_record_stage(phi_tape *base, phi_transfer transfer,
         flow->stage = (int)stage;
         return PHI_OK;
     }
-    phi__tape_record_touch(base);
+    phi__taping_touch(base);
     phi_status status = phi__transfer_stage_now(transfer, stage);
-    phi__records_u64(phi__tape_record_flow_line(tape, "stage", flow->x), "stage", (uint64_t)stage);
+    phi__records_u64(phi__taping_flow_line(tape, "stage", flow->x), "stage", (uint64_t)stage);
     phi__tape_line_end(tape);
     return status;
 }
 
-static phi_status phi__tape_record_head_now(phi__tape *tape, phi__tape_flow *flow) {
+static phi_status phi__taping_head_now(phi__tape *tape, phi__tape_flow *flow) {
     flow->held_head = false;
-    phi__tape_record_touch(&tape->base);
+    phi__taping_touch(&tape->base);
     (void)phi__secret_hide(&tape->secrets, flow->head.at, flow->head.len, PHI__SECRET_BYTES);
-    phi__buf *line = phi__tape_record_flow_line(tape, "head", flow->x);
+    phi__buf *line = phi__taping_flow_line(tape, "head", flow->x);
     phi__records_u64(line, "status", (uint64_t)(flow->http_status > 0 ? flow->http_status : 0));
     phi__tape_secret_put_head(tape, line, phi__buf_str(&flow->head));
     phi__tape_line_end(tape);
@@ -110,9 +110,9 @@ static phi_status phi__tape_record_head_now(phi__tape *tape, phi__tape_flow *flo
     return status;
 }
 
-static phi_status phi__tape_record_head(phi_tape *base, phi_transfer transfer, int http_status,
-                                        const char *headers, size_t len) {
-    phi__tape *tape = phi__tape_record_of(base);
+static phi_status phi__taping_head(phi_tape *base, phi_transfer transfer, int http_status,
+                                   const char *headers, size_t len) {
+    phi__tape *tape = phi__taping_of(base);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return PHI_STALE;
     if (headers == NULL && len > 0) return PHI_BAD_ARG;
@@ -122,11 +122,11 @@ static phi_status phi__tape_record_head(phi_tape *base, phi_transfer transfer, i
     flow->http_status = http_status;
     flow->has_head = flow->held_head = true;
     if (flow->head.failed) tape->failed = PHI_NO_MEMORY;
-    return tape->letting ? phi__tape_record_head_now(tape, flow) : PHI_OK;
+    return tape->letting ? phi__taping_head_now(tape, flow) : PHI_OK;
 }
 
-static void phi__tape_record_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
-    phi__buf *line = phi__tape_record_flow_line(tape, "bytes", x);
+static void phi__taping_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
+    phi__buf *line = phi__taping_flow_line(tape, "bytes", x);
     if (phi__utf8_valid(bytes) == bytes.len)
         phi__records_str(line, "text", bytes);
     else {
@@ -140,8 +140,7 @@ static void phi__tape_record_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
 
 /* Bytes that may begin a secret wait for the next bytes; at the end none wait. A step without room
    has let nothing in. */
-static phi_status phi__tape_record_pass(phi__tape *tape, phi__tape_flow *flow, phi_str more,
-                                        bool last) {
+static phi_status phi__taping_pass(phi__tape *tape, phi__tape_flow *flow, phi_str more, bool last) {
     phi_status status = PHI_OK;
     phi_str bytes = more;
     if (tape->secrets.count > 0) {
@@ -156,7 +155,7 @@ static phi_status phi__tape_record_pass(phi__tape *tape, phi__tape_flow *flow, p
     if (bytes.len > tail) {
         status = phi__transfer_push_now(flow->transfer, bytes.at, bytes.len - tail);
         if (status != PHI_OK) return status;
-        phi__tape_record_bytes(tape, flow->x, phi__str(bytes.at, bytes.len - tail));
+        phi__taping_bytes(tape, flow->x, phi__str(bytes.at, bytes.len - tail));
     }
     phi__buf_clear(&flow->carry);
     if (tail > 0) phi__buf_add(&flow->carry, bytes.at + (bytes.len - tail), tail);
@@ -164,24 +163,24 @@ static phi_status phi__tape_record_pass(phi__tape *tape, phi__tape_flow *flow, p
     return PHI_OK;
 }
 
-static phi_status phi__tape_record_push(phi_tape *base, phi_transfer transfer, const char *bytes,
-                                        size_t len) {
-    phi__tape *tape = phi__tape_record_of(base);
+static phi_status phi__taping_push(phi_tape *base, phi_transfer transfer, const char *bytes,
+                                   size_t len) {
+    phi__tape *tape = phi__taping_of(base);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL || flow->has_end) return PHI_STALE;
     if (bytes == NULL && len > 0) return PHI_BAD_ARG;
     if (!flow->has_head) return PHI_MISUSE;
     if (len == 0) return PHI_OK;
     phi_status status =
-        tape->letting ? phi__tape_record_pass(tape, flow, phi__str(bytes, len), false) : PHI_FULL;
+        tape->letting ? phi__taping_pass(tape, flow, phi__str(bytes, len), false) : PHI_FULL;
     if (status == PHI_FULL) flow->refused = true;
     return status;
 }
 
-static phi_status phi__tape_record_end_now(phi__tape *tape, phi__tape_flow *flow) {
-    if (flow->carry.len > 0 && phi__tape_record_pass(tape, flow, phi__str("", 0), true) == PHI_FULL)
+static phi_status phi__taping_end_now(phi__tape *tape, phi__tape_flow *flow) {
+    if (flow->carry.len > 0 && phi__taping_pass(tape, flow, phi__str("", 0), true) == PHI_FULL)
         return PHI_OK; /* in the next step */
-    phi__buf *line = phi__tape_record_flow_line(tape, "end", flow->x);
+    phi__buf *line = phi__taping_flow_line(tape, "end", flow->x);
     phi__json_write_key(line, phi_str_of("status"));
     phi__json_number_put_i64(line, (int64_t)flow->status);
     phi__records_str(line, "words", phi_str_of(flow->words));
@@ -190,9 +189,9 @@ static phi_status phi__tape_record_end_now(phi__tape *tape, phi__tape_flow *flow
     return phi__transfer_end_now(flow->transfer, flow->status, flow->words);
 }
 
-static phi_status phi__tape_record_end(phi_tape *base, phi_transfer transfer, phi_status status,
-                                       const char *words) {
-    phi__tape *tape = phi__tape_record_of(base);
+static phi_status phi__taping_end(phi_tape *base, phi_transfer transfer, phi_status status,
+                                  const char *words) {
+    phi__tape *tape = phi__taping_of(base);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return PHI_STALE;
     if (!flow->has_end) {
@@ -203,18 +202,18 @@ static phi_status phi__tape_record_end(phi_tape *base, phi_transfer transfer, ph
                        words != NULL ? words : "");
         (void)phi__secret_hide(&tape->secrets, flow->words, strlen(flow->words), PHI__SECRET_WORDS);
     }
-    return tape->letting ? phi__tape_record_end_now(tape, flow) : PHI_OK;
+    return tape->letting ? phi__taping_end_now(tape, flow) : PHI_OK;
 }
 
 /* ---- the runtime's transport ---- */
 
-static phi_status phi__tape_record_open(void *user_data, phi_transfer transfer,
-                                        const phi_request *request) {
-    phi__tape *tape = phi__tape_record_of(user_data);
+static phi_status phi__taping_open(void *user_data, phi_transfer transfer,
+                                   const phi_request *request) {
+    phi__tape *tape = phi__taping_of(user_data);
     phi__tape_flow *flow = phi__tape_flow_new(tape, transfer, tape->requests + 1);
     if (flow == NULL) return PHI_NO_MEMORY;
     tape->requests++;
-    phi__buf *line = phi__tape_record_flow_line(tape, "request", tape->requests);
+    phi__buf *line = phi__taping_flow_line(tape, "request", tape->requests);
     phi__tape_secret_put_request(tape, line, request, tape->desc.whole_bodies);
     phi_status status = tape->inner.open(tape->inner.user_data, transfer, request);
     if (status != PHI_OK) {
@@ -225,45 +224,45 @@ static phi_status phi__tape_record_open(void *user_data, phi_transfer transfer,
     return status;
 }
 
-static void phi__tape_record_resume(void *user_data, phi_transfer transfer) {
-    phi__tape *tape = phi__tape_record_of(user_data);
+static void phi__taping_resume(void *user_data, phi_transfer transfer) {
+    phi__tape *tape = phi__taping_of(user_data);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL || flow->has_end) return;
     flow->refused = false;
     tape->inner.resume(tape->inner.user_data, transfer);
 }
 
-static void phi__tape_record_cancel(void *user_data, phi_transfer transfer) {
-    phi__tape *tape = phi__tape_record_of(user_data);
+static void phi__taping_cancel(void *user_data, phi_transfer transfer) {
+    phi__tape *tape = phi__taping_of(user_data);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return;
     flow->live = false;
     if (!flow->has_end) tape->inner.cancel(tape->inner.user_data, transfer);
 }
 
-static void phi__tape_record_release(void *user_data, phi_transfer transfer) {
-    phi__tape *tape = phi__tape_record_of(user_data);
+static void phi__taping_release(void *user_data, phi_transfer transfer) {
+    phi__tape *tape = phi__taping_of(user_data);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return;
     if (tape->inner.release == NULL) {
-        phi__tape_record_cancel(user_data, transfer);
+        phi__taping_cancel(user_data, transfer);
         return;
     }
     flow->live = false;
     if (!flow->has_end) tape->inner.release(tape->inner.user_data, transfer);
 }
 
-static void phi__tape_record_pump(void *user_data) {
-    phi__tape *tape = phi__tape_record_of(user_data);
+static void phi__taping_pump(void *user_data) {
+    phi__tape *tape = phi__taping_of(user_data);
     if (tape->inner.pump != NULL) tape->inner.pump(tape->inner.user_data);
 }
 
 /* ---- tools ---- */
 
 /* A line of a result; where it held a secret, the run gets the redacted text as well. */
-static phi_status phi__tape_record_result_now(phi__tape *tape, phi__toolcall *call,
-                                              const phi_message *message) {
-    phi__buf *line = phi__tape_record_line(tape, "result");
+static phi_status phi__taping_result_now(phi__tape *tape, phi__toolcall *call,
+                                         const phi_message *message) {
+    phi__buf *line = phi__taping_line(tape, "result");
     phi__tape_result_put(tape, line, call, message);
     size_t before = line->len;
     if (!line->failed && phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON)) {
@@ -281,55 +280,53 @@ static phi_status phi__tape_record_result_now(phi__tape *tape, phi__toolcall *ca
     return status;
 }
 
-static phi_status phi__tape_record_result(phi_tape *base, phi__toolcall *call,
-                                          const phi_tool_result *result) {
-    phi__tape *tape = phi__tape_record_of(base);
+static phi_status phi__taping_result(phi_tape *base, phi__toolcall *call,
+                                     const phi_tool_result *result) {
+    phi__tape *tape = phi__taping_of(base);
     phi_message *message = phi__results_keep(&call->run->arena, result);
     if (message == NULL) return phi__call_take(call, result); /* it ends for want of memory */
     if ((tape->letting && !tape->posting) || call->starting)
-        return phi__tape_record_result_now(tape, call, message);
+        return phi__taping_result_now(tape, call, message);
     call->held = message;
     return PHI_OK;
 }
 
 /* Results that were given between two steps, or by the host's posts. */
-static void phi__tape_record_held(phi__tape *tape) {
+static void phi__taping_held(phi__tape *tape) {
     for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
-        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
-        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-        if (slot == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0 || call == NULL)
-            continue;
-        if (call->held != NULL) (void)phi__tape_record_result_now(tape, call, call->held);
+        phi__toolcall *call = phi__tape_call_at(tape, i);
+        if (call != NULL && call->held != NULL)
+            (void)phi__taping_result_now(tape, call, call->held);
     }
 }
 
-static bool phi__tape_record_on_way(phi_tape *base, const phi__toolcall *call, bool on_way) {
-    phi__tape *tape = phi__tape_record_of(base);
+static bool phi__taping_on_way(phi_tape *base, const phi__toolcall *call, bool on_way) {
+    phi__tape *tape = phi__taping_of(base);
     if (!on_way) return false;
-    phi__buf *line = phi__tape_record_line(tape, "claimed");
+    phi__buf *line = phi__taping_line(tape, "claimed");
     phi__records_u64(line, "agent", call->run->agent->handle.index);
     phi__records_str(line, "id", call->block->id);
     phi__tape_line_end(tape);
     return true;
 }
 
-static bool phi__tape_record_start(phi_tape *base, phi__toolcall *call) {
+static bool phi__taping_start(phi_tape *base, phi__toolcall *call) {
     (void)base;
     (void)call;
     return false;
 }
 
-static void phi__tape_record_started(phi_tape *base, phi__toolcall *call) {
+static void phi__taping_started(phi_tape *base, phi__toolcall *call) {
     (void)base;
     (void)call;
 }
 
-static void phi__tape_record_said(phi_tape *base, phi__toolcall *call, phi_str text,
-                                  const phi_tool_result *part, bool progress) {
-    phi__tape *tape = phi__tape_record_of(base);
+static void phi__taping_said(phi_tape *base, phi__toolcall *call, phi_str text,
+                             const phi_tool_result *part, bool progress) {
+    phi__tape *tape = phi__taping_of(base);
     if (!tape->letting && !call->starting) return; /* by the host, who says it again */
     if (part != NULL) {
-        phi__buf *line = phi__tape_record_line(tape, "update");
+        phi__buf *line = phi__taping_line(tape, "update");
         phi_arena *arena = &call->run->arena;
         phi_arena_mark mark = phi_arena_save(arena);
         const phi_message *message = phi__results_keep(arena, part);
@@ -341,7 +338,7 @@ static void phi__tape_record_said(phi_tape *base, phi__toolcall *call, phi_str t
         phi__tape_line_end(tape);
         return;
     }
-    phi__buf *line = phi__tape_record_line(tape, "update");
+    phi__buf *line = phi__taping_line(tape, "update");
     phi__records_u64(line, "agent", call->run->agent->handle.index);
     phi__records_str(line, "id", call->block->id);
     phi__records_true(line, "start", call->starting);
@@ -352,9 +349,9 @@ static void phi__tape_record_said(phi_tape *base, phi__toolcall *call, phi_str t
 
 /* ---- steps ---- */
 
-static void phi__tape_record_begin(phi_tape *base) {
-    phi__tape *tape = phi__tape_record_of(base);
-    phi__tape_sources_set(tape, phi__tape_record_real_us(tape));
+static void phi__taping_begin(phi_tape *base) {
+    phi__tape *tape = phi__taping_of(base);
+    phi__tape_sources_set(tape, phi__taping_real_us(tape));
     tape->touched = tape->more = false;
     tape->letting = true;
     /* Delivers the events that were held back. A transport may open nothing here, so the flows
@@ -364,60 +361,60 @@ static void phi__tape_record_begin(phi_tape *base) {
         if (flow->live && flow->stage != 0) {
             int stage = flow->stage;
             flow->stage = 0;
-            (void)phi__tape_record_stage(&tape->base, flow->transfer, (phi_transfer_stage)stage);
+            (void)phi__taping_stage(&tape->base, flow->transfer, (phi_transfer_stage)stage);
         }
-        if (flow->live && flow->held_head) (void)phi__tape_record_head_now(tape, flow);
+        if (flow->live && flow->held_head) (void)phi__taping_head_now(tape, flow);
         if (flow->live && flow->refused) {
             flow->refused = false;
             tape->inner.resume(tape->inner.user_data, flow->transfer);
         }
-        if (flow->live && flow->has_end) (void)phi__tape_record_end_now(tape, flow);
+        if (flow->live && flow->has_end) (void)phi__taping_end_now(tape, flow);
     }
-    phi__tape_record_held(tape);
+    phi__taping_held(tape);
 }
 
-static void phi__tape_record_rest(phi_tape *base) { (void)base; }
+static void phi__taping_rest(phi_tape *base) { (void)base; }
 
-static void phi__tape_record_woken(phi_tape *base) {
-    phi__tape *tape = phi__tape_record_of(base);
-    phi__tape_sources_set(tape, phi__tape_record_real_us(tape));
+static void phi__taping_woken(phi_tape *base) {
+    phi__tape *tape = phi__taping_of(base);
+    phi__tape_sources_set(tape, phi__taping_real_us(tape));
     tape->more = tape->more || tape->touched;
     tape->touched = false;
 }
 
-static void phi__tape_record_fires(phi_tape *base) {
-    phi__tape *tape = phi__tape_record_of(base);
-    (void)phi__tape_record_line(tape, "timers");
+static void phi__taping_fires(phi_tape *base) {
+    phi__tape *tape = phi__taping_of(base);
+    (void)phi__taping_line(tape, "timers");
     phi__tape_line_end(tape);
 }
 
-static void phi__tape_record_posting(phi_tape *base) {
-    phi__tape_record_touch(base);
-    phi__tape_record_of(base)->posting = true;
+static void phi__taping_posting(phi_tape *base) {
+    phi__taping_touch(base);
+    phi__taping_of(base)->posting = true;
 }
 
 /* Results that were among the posts come after all of them. When the tape is played, those of tools
    are not there, so the order of the others must not depend on them. */
-static void phi__tape_record_posted(phi_tape *base) {
-    phi__tape *tape = phi__tape_record_of(base);
-    (void)phi__tape_record_line(tape, "posts");
+static void phi__taping_posted(phi_tape *base) {
+    phi__tape *tape = phi__taping_of(base);
+    (void)phi__taping_line(tape, "posts");
     phi__tape_line_end(tape);
     tape->posting = false;
-    phi__tape_record_held(tape);
+    phi__taping_held(tape);
 }
 
-static void phi__tape_record_let_in(phi_tape *base) {
-    phi__tape *tape = phi__tape_record_of(base);
+static void phi__taping_let_in(phi_tape *base) {
+    phi__tape *tape = phi__taping_of(base);
     tape->letting = false;
-    if (tape->rt->ready.first != NULL) phi__tape_record_touch(base);
+    if (tape->rt->ready.first != NULL) phi__taping_touch(base);
     if (tape->touched || tape->more) return;
     tape->idle++;
     tape->us = tape->last_us;
 }
 
-static void phi__tape_record_attach(phi_tape *base, phi_runtime *rt, const phi_transport *inner,
-                                    bool stages) {
-    phi__tape *tape = phi__tape_record_of(base);
+static void phi__taping_attach(phi_tape *base, phi_runtime *rt, const phi_transport *inner,
+                               bool stages) {
+    phi__tape *tape = phi__taping_of(base);
     char hex[PHI__SHA256_HEX];
     phi__buf *line = phi__tape_line_begin(tape, "tape");
     tape->rt = rt;
@@ -432,18 +429,18 @@ static void phi__tape_record_attach(phi_tape *base, phi_runtime *rt, const phi_t
     phi__tape_line_end(tape);
 }
 
-static void phi__tape_record_detach(phi_tape *base) {
-    phi__tape *tape = phi__tape_record_of(base);
+static void phi__taping_detach(phi_tape *base) {
+    phi__tape *tape = phi__taping_of(base);
     tape->rt = NULL;
 }
 
-static phi_status phi__tape_record_take(phi_tape *base, const phi__tape_sources *sources) {
-    phi__tape *tape = phi__tape_record_of(base);
+static phi_status phi__taping_take(phi_tape *base, const phi__tape_sources *sources) {
+    phi__tape *tape = phi__taping_of(base);
     phi_status status = phi__tape_sources_take(base, sources);
     if (status != PHI_OK) return status;
     tape->wall_us = (uint64_t)phi__clock_wall_ms() * 1000;
     tape->clock_us = phi__clock_us();
-    tape->us = tape->last_us = phi__tape_record_real_us(tape);
+    tape->us = tape->last_us = phi__taping_real_us(tape);
     if (sources->random_fn != NULL)
         sources->random_fn(sources->user_data, tape->seed, sizeof tape->seed);
     else
@@ -451,28 +448,26 @@ static phi_status phi__tape_record_take(phi_tape *base, const phi__tape_sources 
     return PHI_OK;
 }
 
-static uint64_t phi__tape_record_look_us(phi_tape *base) {
-    const phi__tape *tape = phi__tape_record_of(base);
-    return tape->rt != NULL && tape->rt->in_step ? tape->us : phi__tape_record_real_us(tape);
+static uint64_t phi__taping_look_us(phi_tape *base) {
+    const phi__tape *tape = phi__taping_of(base);
+    return tape->rt != NULL && tape->rt->in_step ? tape->us : phi__taping_real_us(tape);
 }
 
 static const phi__tape_ops phi__record_ops = {
-    phi__tape_record_take,   phi__tape_record_attach,  phi__tape_record_detach,
-    phi__tape_record_begin,  phi__tape_record_rest,    phi__tape_record_woken,
-    phi__tape_record_fires,  phi__tape_record_posting, phi__tape_record_posted,
-    phi__tape_record_let_in, phi__tape_record_look_us, phi__tape_record_stage,
-    phi__tape_record_head,   phi__tape_record_push,    phi__tape_record_end,
-    phi__tape_record_start,  phi__tape_record_started, phi__tape_record_on_way,
-    phi__tape_record_result, phi__tape_record_said};
+    phi__taping_take,    phi__taping_attach, phi__taping_detach,  phi__taping_begin,
+    phi__taping_rest,    phi__taping_woken,  phi__taping_fires,   phi__taping_posting,
+    phi__taping_posted,  phi__taping_let_in, phi__taping_look_us, phi__taping_stage,
+    phi__taping_head,    phi__taping_push,   phi__taping_end,     phi__taping_start,
+    phi__taping_started, phi__taping_on_way, phi__taping_result,  phi__taping_said};
 
-PHI__FN void phi__tape_record_init(phi__tape *tape) {
+PHI__FN void phi__taping_init(phi__tape *tape) {
     tape->base.ops = &phi__record_ops;
-    tape->base.clock_us_fn = phi__tape_record_clock;
-    tape->base.work_us_fn = phi__tape_record_work_us;
-    tape->base.transport.open = phi__tape_record_open;
-    tape->base.transport.resume = phi__tape_record_resume;
-    tape->base.transport.cancel = phi__tape_record_cancel;
-    tape->base.transport.release = phi__tape_record_release;
-    tape->base.transport.pump = phi__tape_record_pump;
+    tape->base.clock_us_fn = phi__taping_clock;
+    tape->base.work_us_fn = phi__taping_work_us;
+    tape->base.transport.open = phi__taping_open;
+    tape->base.transport.resume = phi__taping_resume;
+    tape->base.transport.cancel = phi__taping_cancel;
+    tape->base.transport.release = phi__taping_release;
+    tape->base.transport.pump = phi__taping_pump;
     tape->base.transport.user_data = tape;
 }

@@ -4,7 +4,7 @@
 #include "strategy/parse_in.h"
 #include "text/text_in.h"
 
-/* ======== How Adaptive chooses a strategy for a prompt. */
+/* ---- the choice of a strategy ---- */
 
 enum {
     PHI__ADAPTIVE_LOOK =
@@ -13,52 +13,52 @@ enum {
 };
 
 /* Words beside those of the study are inflections and near words of theirs. */
-static const char phi__adaptive_choose_puzzle[] =
+static const char phi__choose_puzzle[] =
     "brain teaser|crossword|game of 24|improve|iterate|logic puzzle|puzzle|puzzles|recursive|"
     "refine|riddle|riddles|sudoku";
-static const char phi__adaptive_choose_synthesis[] =
+static const char phi__choose_synthesis[] =
     "aggregate|combine|connections|consolidate|graph|integrate|interconnected|interdependent|"
     "linked|merge|network|perspectives|reconcile|relationships|synthesis|synthesise|synthesize|"
     "unify|viewpoints";
-static const char phi__adaptive_choose_tool[] =
+static const char phi__choose_tool[] =
     "browse|calculate|call|compute|download|execute|fetch|find|get|look up|lookup|query|run|"
     "search|tool|use";
-static const char phi__adaptive_choose_exploration[] =
+static const char phi__choose_exploration[] =
     "alternative|alternatives|analyze|analyse|approaches|brainstorm|compare|consider|contrast|"
     "evaluate|explore|multiple|options|possibilities|pros and cons|trade-offs|tradeoffs";
-static const char phi__adaptive_choose_complex[] =
+static const char phi__choose_complex[] =
     "algorithm|alternatives|analyze|analyse|architecture|compare|complex|consider|contrast|derive|"
     "design|evaluate|explain|explore|implement|investigate|model|multi|multiple|optimal|optimize|"
     "optimise|options|plan|proof|prove|reason|recommend|simulate|solve|step by step|strategy|"
     "system|why";
-static const char phi__adaptive_choose_constraints[] =
+static const char phi__choose_constraints[] =
     "at least|at most|cannot|constraint|constraints|except|exactly|fewer|have to|less than|limit|"
     "maximum|minimum|more than|must|need to|never|only|require|required|requires|should|unless|"
     "within|without";
 
-static const char *phi__adaptive_choose_words(const char *given, const char *own) {
+static const char *phi__choose_words(const char *given, const char *own) {
     return given != NULL ? given : own;
 }
 
 /* ---- words ---- */
 
-static bool phi__adaptive_choose_letter(char c) {
+static bool phi__choose_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            ((unsigned char)c & 0x80) != 0;
 }
 
 /* The next word, from *at on. False: there is none. */
-static bool phi__adaptive_choose_word(phi_str text, size_t *at, phi_str *word) {
+static bool phi__choose_word(phi_str text, size_t *at, phi_str *word) {
     size_t i = *at, from;
-    while (i < text.len && !phi__adaptive_choose_letter(text.at[i])) i++;
-    for (from = i; i < text.len && phi__adaptive_choose_letter(text.at[i]);) i++;
+    while (i < text.len && !phi__choose_letter(text.at[i])) i++;
+    for (from = i; i < text.len && phi__choose_letter(text.at[i]);) i++;
     *word = phi__str(text.at + from, i - from);
     *at = i;
     return i > from;
 }
 
 /* A word of the list, which is separated by bars, begins the text. */
-static bool phi__adaptive_choose_listed(phi_str text, const char *list) {
+static bool phi__choose_listed(phi_str text, const char *list) {
     phi_str behind;
     while (*list != '\0') {
         char name[PHI__ADAPTIVE_WORD];
@@ -74,26 +74,26 @@ static bool phi__adaptive_choose_listed(phi_str text, const char *list) {
 }
 
 /* How many words of the prompt, or some that follow each other ("look up"), are in the list. */
-static uint32_t phi__adaptive_choose_count(phi_str prompt, const char *list) {
+static uint32_t phi__choose_count(phi_str prompt, const char *list) {
     phi_str word;
     size_t at = 0;
     uint32_t count = 0;
-    while (phi__adaptive_choose_word(prompt, &at, &word))
-        count += phi__adaptive_choose_listed(
-            phi__str(word.at, (size_t)(prompt.at + prompt.len - word.at)), list);
+    while (phi__choose_word(prompt, &at, &word))
+        count +=
+            phi__choose_listed(phi__str(word.at, (size_t)(prompt.at + prompt.len - word.at)), list);
     return count;
 }
 
 /* ---- complexity ---- */
 
 /* Ends of sentences; a point within a number is none. The last one needs no mark. */
-static uint32_t phi__adaptive_choose_sentences(phi_str text) {
+static uint32_t phi__choose_sentences(phi_str text) {
     uint32_t count = 0;
     bool open = false;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i];
-        bool end = i + 1 == text.len || !phi__adaptive_choose_letter(text.at[i + 1]);
-        if (phi__adaptive_choose_letter(c)) open = true;
+        bool end = i + 1 == text.len || !phi__choose_letter(text.at[i + 1]);
+        if (phi__choose_letter(c)) open = true;
         if (!open || (c != '.' && c != '!' && c != '?') || !end) continue;
         count++;
         open = false;
@@ -101,30 +101,28 @@ static uint32_t phi__adaptive_choose_sentences(phi_str text) {
     return count + (open ? 1u : 0u);
 }
 
-static double phi__adaptive_choose_part(uint32_t count, double most) {
+static double phi__choose_part(uint32_t count, double most) {
     return count < most ? (double)count / most : 1.0;
 }
 
-PHI__FN double phi__adaptive_choose_complexity(const phi_adaptive_options *options,
-                                               phi_str prompt) {
-    const char *keywords =
-        phi__adaptive_choose_words(options->complex_words, phi__adaptive_choose_complex);
+PHI__FN double phi__choose_complexity(const phi_adaptive_options *options, phi_str prompt) {
+    const char *keywords = phi__choose_words(options->complex_words, phi__choose_complex);
     uint32_t words = 0, asked = 0;
     size_t at = 0;
     phi_str word;
-    while (phi__adaptive_choose_word(prompt, &at, &word)) words++;
+    while (phi__choose_word(prompt, &at, &word)) words++;
     for (at = 0; at < prompt.len; at++) asked += prompt.at[at] == '?';
-    asked += phi__adaptive_choose_count(prompt, phi__adaptive_choose_constraints);
-    return 0.3 * phi__adaptive_choose_part(words, 100) +
-           0.2 * phi__adaptive_choose_part(phi__adaptive_choose_sentences(prompt), 5) +
-           0.3 * phi__adaptive_choose_part(phi__adaptive_choose_count(prompt, keywords), 3) +
-           0.2 * phi__adaptive_choose_part(asked, 5);
+    asked += phi__choose_count(prompt, phi__choose_constraints);
+    return 0.3 * phi__choose_part(words, 100) +
+           0.2 * phi__choose_part(phi__choose_sentences(prompt), 5) +
+           0.3 * phi__choose_part(phi__choose_count(prompt, keywords), 3) +
+           0.2 * phi__choose_part(asked, 5);
 }
 
 /* ---- the choice ---- */
 
 /* The program's own string for a name; NULL: there is no such strategy. */
-static const char *phi__adaptive_choose_known(const char *name) {
+static const char *phi__choose_known(const char *name) {
     static const char *const names[] = {"react", "cot", "cod", "aot", "tot", "got", "trm"};
     for (size_t i = 0; name != NULL && i < PHI__COUNT(names); i++)
         if (strcmp(name, names[i]) == 0) return names[i];
@@ -132,12 +130,12 @@ static const char *phi__adaptive_choose_known(const char *name) {
 }
 
 /* Its calls may use the run's tools. */
-static bool phi__adaptive_choose_tools(const phi_adaptive_options *options, const char *name) {
+static bool phi__choose_tools(const phi_adaptive_options *options, const char *name) {
     return strcmp(name, "react") == 0 ||
            (strcmp(name, "tot") == 0 && options->tot != NULL && options->tot->tools);
 }
 
-static bool phi__adaptive_choose_available(const phi_adaptive_options *options, const char *name) {
+static bool phi__choose_available(const phi_adaptive_options *options, const char *name) {
     if (options->available_count == 0) return strcmp(name, "aot") != 0;
     for (size_t i = 0; i < options->available_count; i++)
         if (strcmp(options->available[i], name) == 0) return true;
@@ -145,12 +143,12 @@ static bool phi__adaptive_choose_available(const phi_adaptive_options *options, 
 }
 
 /* The first of three names that is available; the default where none is. */
-static void phi__adaptive_choose_of(const phi_adaptive_options *options, bool has_tools,
-                                    const char *const *names, const char *reason,
-                                    phi__adaptive_choice *out) {
+static void phi__choose_of(const phi_adaptive_options *options, bool has_tools,
+                           const char *const *names, const char *reason,
+                           phi__adaptive_choice *out) {
     for (size_t i = 0; i < 3 && names[i] != NULL; i++) {
-        if (!phi__adaptive_choose_available(options, names[i]) ||
-            (has_tools && !phi__adaptive_choose_tools(options, names[i])))
+        if (!phi__choose_available(options, names[i]) ||
+            (has_tools && !phi__choose_tools(options, names[i])))
             continue;
         out->name = names[i];
         out->reason = reason;
@@ -158,20 +156,20 @@ static void phi__adaptive_choose_of(const phi_adaptive_options *options, bool ha
     }
 }
 
-static const char *phi__adaptive_choose_default(const phi_adaptive_options *options) {
-    const char *name = phi__adaptive_choose_known(options->default_strategy);
+static const char *phi__choose_default(const phi_adaptive_options *options) {
+    const char *name = phi__choose_known(options->default_strategy);
     return name != NULL ? name : "react";
 }
 
-PHI__FN bool phi__adaptive_choose_may(const phi_adaptive_options *options, const char *name) {
-    const char *always = phi__adaptive_choose_known(options->strategy);
+PHI__FN bool phi__choose_may(const phi_adaptive_options *options, const char *name) {
+    const char *always = phi__choose_known(options->strategy);
     if (always != NULL) return strcmp(always, name) == 0;
-    return strcmp(phi__adaptive_choose_default(options), name) == 0 || strcmp(name, "react") == 0 ||
-           phi__adaptive_choose_available(options, name);
+    return strcmp(phi__choose_default(options), name) == 0 || strcmp(name, "react") == 0 ||
+           phi__choose_available(options, name);
 }
 
 /* The program's own string for a reason that was saved. */
-static const char *phi__adaptive_choose_reason(phi_str name) {
+static const char *phi__choose_reason(phi_str name) {
     static const char *const reasons[] = {"puzzle",      "synthesis",  "tools",
                                           "exploration", "complexity", "option"};
     for (size_t i = 0; i < PHI__COUNT(reasons); i++)
@@ -179,24 +177,24 @@ static const char *phi__adaptive_choose_reason(phi_str name) {
     return "default";
 }
 
-static double phi__adaptive_choose_bound(double given, double own) {
+static double phi__choose_bound(double given, double own) {
     return given > 0.0 || given < 0.0 ? given : own;
 }
 
 /* By its words. False: it has none of them. */
-static bool phi__adaptive_choose_kind(const phi_adaptive_options *o, phi_str prompt, bool has_tools,
-                                      phi__adaptive_choice *out) {
+static bool phi__choose_kind(const phi_adaptive_options *o, phi_str prompt, bool has_tools,
+                             phi__adaptive_choice *out) {
     static const char *const reasons[] = {"puzzle", "synthesis", "tools", "exploration"};
     static const char *const names[][3] = {
         {"trm", "tot", NULL}, {"got", "tot", NULL}, {"react", NULL, NULL}, {"aot", "tot", "got"}};
     const char *words[4];
-    words[0] = phi__adaptive_choose_words(o->puzzle_words, phi__adaptive_choose_puzzle);
-    words[1] = phi__adaptive_choose_words(o->synthesis_words, phi__adaptive_choose_synthesis);
-    words[2] = phi__adaptive_choose_words(o->tool_words, phi__adaptive_choose_tool);
-    words[3] = phi__adaptive_choose_words(o->exploration_words, phi__adaptive_choose_exploration);
+    words[0] = phi__choose_words(o->puzzle_words, phi__choose_puzzle);
+    words[1] = phi__choose_words(o->synthesis_words, phi__choose_synthesis);
+    words[2] = phi__choose_words(o->tool_words, phi__choose_tool);
+    words[3] = phi__choose_words(o->exploration_words, phi__choose_exploration);
     for (size_t i = 0; i < PHI__COUNT(words); i++) {
-        if (phi__adaptive_choose_count(prompt, words[i]) == 0) continue;
-        phi__adaptive_choose_of(o, has_tools, names[i], reasons[i], out);
+        if (phi__choose_count(prompt, words[i]) == 0) continue;
+        phi__choose_of(o, has_tools, names[i], reasons[i], out);
         return true;
     }
     return false;
@@ -208,22 +206,22 @@ PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *op
     static const char *const hard[3] = {"aot", "tot", "got"};
     phi__adaptive_choice choice;
     prompt.len = phi__min(prompt.len, PHI__ADAPTIVE_LOOK);
-    choice.name = phi__adaptive_choose_known(options->strategy);
+    choice.name = phi__choose_known(options->strategy);
     choice.reason = "option";
-    choice.complexity = phi__adaptive_choose_complexity(options, prompt);
+    choice.complexity = phi__choose_complexity(options, prompt);
     if (choice.name != NULL) return choice;
-    choice.name = phi__adaptive_choose_default(options);
+    choice.name = phi__choose_default(options);
     choice.reason = "default";
-    if (has_tools && !phi__adaptive_choose_tools(options, choice.name)) choice.name = "react";
-    if (phi__adaptive_choose_kind(options, prompt, has_tools, &choice)) return choice;
-    if (choice.complexity < phi__adaptive_choose_bound(options->simple_below, 0.3))
-        phi__adaptive_choose_of(options, has_tools, simple, "complexity", &choice);
-    if (choice.complexity > phi__adaptive_choose_bound(options->complex_above, 0.7))
-        phi__adaptive_choose_of(options, has_tools, hard, "complexity", &choice);
+    if (has_tools && !phi__choose_tools(options, choice.name)) choice.name = "react";
+    if (phi__choose_kind(options, prompt, has_tools, &choice)) return choice;
+    if (choice.complexity < phi__choose_bound(options->simple_below, 0.3))
+        phi__choose_of(options, has_tools, simple, "complexity", &choice);
+    if (choice.complexity > phi__choose_bound(options->complex_above, 0.7))
+        phi__choose_of(options, has_tools, hard, "complexity", &choice);
     return choice;
 }
 
-/* ======== Adaptive: a machine that hands the prompt to another one. */
+/* ---- the machine ---- */
 
 static phi_adaptive_options phi__adaptive_options_of(const void *options) {
     phi_adaptive_options o = PHI_ZERO;
@@ -234,12 +232,7 @@ static phi_adaptive_options phi__adaptive_options_of(const void *options) {
 
 /* ---- react ---- */
 
-typedef struct phi__adaptive_loop {
-    uint32_t phase; /* 0: idle, 1: the call is under way, 2: over */
-    phi_str answer;
-} phi__adaptive_loop;
-
-static phi_status phi__adaptive_loop_ask(const phi_strategy_env *env, phi_strategy_commands *out) {
+static phi_status phi__aloop_ask(const phi_strategy_env *env, phi_strategy_commands *out) {
     phi_adaptive_options o = phi__adaptive_options_of(env->options);
     phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_ASK);
     if (command == NULL) return PHI_FULL;
@@ -251,18 +244,18 @@ static phi_status phi__adaptive_loop_ask(const phi_strategy_env *env, phi_strate
 }
 
 /* The model wants more rounds of tools than it may have: its text so far is the answer. */
-static bool phi__adaptive_loop_spent(const phi_strategy_event *event, const phi_strategy_env *env) {
+static bool phi__aloop_spent(const phi_strategy_event *event, const phi_strategy_env *env) {
     return event->kind == PHI_STRATEGY_FAILED && event->status == PHI_LIMIT &&
            event->tool_rounds > phi__adaptive_options_of(env->options).max_tool_rounds;
 }
 
-static phi_status phi__adaptive_loop_over(phi__adaptive_loop *loop, const phi_strategy_event *event,
-                                          const phi_strategy_env *env, phi_strategy_commands *out) {
-    bool spent = phi__adaptive_loop_spent(event, env), stop = event->kind == PHI_STRATEGY_STOP;
+static phi_status phi__aloop_over(phi__machine_one *loop, const phi_strategy_event *event,
+                                  const phi_strategy_env *env, phi_strategy_commands *out) {
+    bool spent = phi__aloop_spent(event, env), stop = event->kind == PHI_STRATEGY_STOP;
     phi_str text = phi__str_trim(event->text), error = event->message;
     bool part = spent || (stop && text.len > 0), good = part || event->kind == PHI_STRATEGY_ANSWER;
     phi__buf result;
-    loop->phase = 2;
+    loop->phase = PHI__MACHINE_OVER;
     if (spent && text.len == 0) text = PHI__LIT("No answer within the allowed rounds of tools.");
     if (good && !phi__arena_str(env->arena, text, &loop->answer)) return PHI_NO_MEMORY;
     if (stop) error = PHI__LIT("ended before there was an answer");
@@ -289,21 +282,22 @@ static phi_status phi__adaptive_loop_over(phi__adaptive_loop *loop, const phi_st
     return phi__machine_fail(env, out, stop ? PHI_LIMIT : PHI_REFUSED, error, &result);
 }
 
-static phi_status phi__adaptive_loop_on(void *state, const phi_strategy_event *event,
-                                        const phi_strategy_env *env, phi_strategy_commands *out) {
-    phi__adaptive_loop *loop = (phi__adaptive_loop *)state;
+static phi_status phi__aloop_on(void *state, const phi_strategy_event *event,
+                                const phi_strategy_env *env, phi_strategy_commands *out) {
+    phi__machine_one *loop = (phi__machine_one *)state;
     if (event->kind == PHI_STRATEGY_BEGIN) {
-        if (loop->phase != 0) return PHI_OK;
-        loop->phase = 1;
-        return phi__adaptive_loop_ask(env, out);
+        if (loop->phase != PHI__MACHINE_IDLE) return PHI_OK;
+        loop->phase = PHI__MACHINE_CALLING;
+        return phi__aloop_ask(env, out);
     }
-    if (loop->phase != 1 || (event->kind != PHI_STRATEGY_STOP && event->call_id != 1))
+    if (loop->phase != PHI__MACHINE_CALLING ||
+        (event->kind != PHI_STRATEGY_STOP && event->call_id != 1))
         return PHI_OK;
-    return phi__adaptive_loop_over(loop, event, env, out);
+    return phi__aloop_over(loop, event, env, out);
 }
 
-static void phi__adaptive_loop_bill(const void *options, uint64_t prompt_tokens,
-                                    uint64_t answer_tokens, phi_strategy_bill *out) {
+static void phi__aloop_bill(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
+                            phi_strategy_bill *out) {
     phi_adaptive_options o = phi__adaptive_options_of(options);
     double calls = (double)o.max_tool_rounds + 1;
     /* a round reads what the rounds before it wrote, and the results of its calls */
@@ -314,42 +308,23 @@ static void phi__adaptive_loop_bill(const void *options, uint64_t prompt_tokens,
     out->input_tokens = in < 1e18 ? (uint64_t)in : UINT64_MAX;
 }
 
-static void phi__adaptive_loop_best(const void *state, phi_strategy_best *out) {
-    memset(out, 0, sizeof *out);
-    out->text = ((const phi__adaptive_loop *)state)->answer;
-}
-
-static phi_json *phi__adaptive_loop_save(const void *state, phi_arena *arena) {
-    const phi__adaptive_loop *loop = (const phi__adaptive_loop *)state;
-    phi__buf out;
-    phi__buf_init(&out, arena->memory);
-    phi__buf_char(&out, '{');
-    phi__records_u64(&out, "phase", loop->phase);
-    phi__records_str(&out, "answer", loop->answer);
-    phi__buf_char(&out, '}');
-    return phi__machine_tree(&out, arena);
-}
-
-static phi_status phi__adaptive_loop_load(void *state, const phi_json *saved,
-                                          const phi_strategy_env *env, phi_strategy_commands *out) {
-    phi__adaptive_loop *loop = (phi__adaptive_loop *)state;
-    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
-    if (phase > 2) return PHI_PARSE;
-    loop->phase = (uint32_t)phase;
-    if (!phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &loop->answer))
-        return PHI_NO_MEMORY;
-    return phase == 1 ? phi__adaptive_loop_ask(env, out) : PHI_OK;
+static phi_status phi__aloop_load(void *state, const phi_json *saved, const phi_strategy_env *env,
+                                  phi_strategy_commands *out) {
+    phi__machine_one *loop = (phi__machine_one *)state;
+    phi_status status = phi__machine_one_load(loop, saved, env->arena);
+    if (status != PHI_OK || loop->phase != PHI__MACHINE_CALLING) return status;
+    return phi__aloop_ask(env, out);
 }
 
 /* "react" as a machine: one call. Options: phi_adaptive_options. */
 static const phi_strategy *phi__adaptive_react(void) {
     static const phi_strategy strategy = {"react",
-                                          sizeof(phi__adaptive_loop),
-                                          phi__adaptive_loop_bill,
-                                          phi__adaptive_loop_on,
-                                          phi__adaptive_loop_best,
-                                          phi__adaptive_loop_save,
-                                          phi__adaptive_loop_load,
+                                          sizeof(phi__machine_one),
+                                          phi__aloop_bill,
+                                          phi__aloop_on,
+                                          phi__machine_one_best,
+                                          phi__machine_one_save,
+                                          phi__aloop_load,
                                           NULL};
     return &strategy;
 }
@@ -454,7 +429,7 @@ static void phi__adaptive_bill(const void *options, uint64_t prompt_tokens, uint
     for (size_t i = 0; i < PHI__ADAPTIVE_MOST; i++) {
         const phi_strategy *chosen = phi__adaptive_at(i);
         phi_strategy_bill one;
-        if (!phi__adaptive_choose_may(&o, chosen->name)) continue;
+        if (!phi__choose_may(&o, chosen->name)) continue;
         chosen->bill(phi__adaptive_pick(&o, chosen), prompt_tokens, answer_tokens, &one);
         if (one.output_tokens == 0) one.output_tokens = one.calls * answer_tokens;
         out->calls = phi__adaptive_max(out->calls, one.calls);
@@ -469,8 +444,6 @@ static void phi__adaptive_best(const void *state, phi_strategy_best *out) {
     memset(out, 0, sizeof *out);
     if (a->state != NULL) a->chosen->best(a->state, out);
 }
-
-/* ---- save and load ---- */
 
 static phi_json *phi__adaptive_save(const void *state, phi_arena *arena) {
     const phi__adaptive *a = (const phi__adaptive *)state;
@@ -500,7 +473,7 @@ static phi_status phi__adaptive_load(void *state, const phi_json *saved,
     a->chosen = phi__adaptive_named(phi__records_get_str(saved, "strategy"));
     if (a->chosen == NULL) return PHI_PARSE;
     a->choice.name = a->chosen->name;
-    a->choice.reason = phi__adaptive_choose_reason(phi__records_get_str(saved, "reason"));
+    a->choice.reason = phi__choose_reason(phi__records_get_str(saved, "reason"));
     a->choice.complexity = phi__records_get_double(saved, "complexity");
     a->state = phi__arena_zero(env->arena, a->chosen->state_bytes);
     if (a->state == NULL) return PHI_NO_MEMORY;

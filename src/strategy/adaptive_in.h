@@ -16,9 +16,9 @@ typedef struct phi__adaptive_choice {
 /* Pure: the same prompt, the same choice. */
 PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *options,
                                                   phi_str prompt, bool has_tools);
-PHI__FN double phi__adaptive_choose_complexity(const phi_adaptive_options *options, phi_str prompt);
+PHI__FN double phi__choose_complexity(const phi_adaptive_options *options, phi_str prompt);
 
 /* True when some prompt leads to this strategy. */
-PHI__FN bool phi__adaptive_choose_may(const phi_adaptive_options *options, const char *name);
+PHI__FN bool phi__choose_may(const phi_adaptive_options *options, const char *name);
 
 #endif

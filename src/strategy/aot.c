@@ -73,8 +73,6 @@ PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out) {
     out->found_solution = out->found_markers > 0 || out->answer.len > 0;
 }
 
-/* ---- the prompt ---- */
-
 static phi_str phi__aot_example(size_t index) {
     static const char with_division[] =
         "Problem: use 3, 4, 5 and 10 once each with + - * / to make 24.\n"
@@ -115,33 +113,6 @@ static const phi_aot_options *phi__aot_options(const phi_strategy_env *env) {
     return env->options != NULL ? (const phi_aot_options *)env->options : &defaults;
 }
 
-static void phi__aot_put_system(phi__buf *out, const phi_aot_options *options) {
-    static const char role[] =
-        "You solve problems by searching for the solution yourself, in one text. The pattern has "
-        "four parts: propose first operations that look promising; expand one of them with "
-        "concrete work, every intermediate result written out; step back from a branch as soon as "
-        "it cannot succeed, and try another; finish with an explicit answer line.";
-    phi__buf_text(out, options->system_prompt != NULL ? options->system_prompt : role);
-    phi__buf_text(out, options->style == PHI_AOT_BFS
-                           ? "\n\nSearch breadth first: compare several first operations before "
-                             "you expand one of them further."
-                           : "\n\nSearch depth first: follow one first operation to its end "
-                             "before you try another.");
-    phi__buf_text(out,
-                  "\n\nMark the search with these lines: \"Trying promising first operation:\", "
-                  "\"Trying another promising first operation:\", \"1. operation : (what is "
-                  "left)\", \"Step 1: ...\", and at the end \"answer: ...\".\n\nExamples:");
-    size_t count = options->profile == PHI_AOT_SHORT  ? 1u
-                   : options->profile == PHI_AOT_LONG ? 3u
-                                                      : 2u;
-    bool own = options->examples != NULL && options->example_count > 0;
-    if (own) count = options->example_count;
-    for (size_t i = 0; i < count; i++) {
-        phi__buf_text(out, "\n\n");
-        phi__buf_add_str(out, own ? phi_str_of(options->examples[i]) : phi__aot_example(i));
-    }
-}
-
 /* ---- the machine ---- */
 
 enum { PHI__AOT_IDLE, PHI__AOT_EXPLORING, PHI__AOT_OVER };
@@ -159,7 +130,30 @@ static phi_status phi__aot_ask(phi__aot *a, const phi_strategy_env *env,
     phi__buf text;
     if (command == NULL) return PHI_FULL;
     phi__buf_init(&text, env->scratch->memory);
-    phi__aot_put_system(&text, options);
+    static const char role[] =
+        "You solve problems by searching for the solution yourself, in one text. The pattern has "
+        "four parts: propose first operations that look promising; expand one of them with "
+        "concrete work, every intermediate result written out; step back from a branch as soon as "
+        "it cannot succeed, and try another; finish with an explicit answer line.";
+    phi__buf_text(&text, options->system_prompt != NULL ? options->system_prompt : role);
+    phi__buf_text(&text, options->style == PHI_AOT_BFS
+                             ? "\n\nSearch breadth first: compare several first operations before "
+                               "you expand one of them further."
+                             : "\n\nSearch depth first: follow one first operation to its end "
+                               "before you try another.");
+    phi__buf_text(&text,
+                  "\n\nMark the search with these lines: \"Trying promising first operation:\", "
+                  "\"Trying another promising first operation:\", \"1. operation : (what is "
+                  "left)\", \"Step 1: ...\", and at the end \"answer: ...\".\n\nExamples:");
+    size_t count = options->profile == PHI_AOT_SHORT  ? 1u
+                   : options->profile == PHI_AOT_LONG ? 3u
+                                                      : 2u;
+    bool own = options->examples != NULL && options->example_count > 0;
+    if (own) count = options->example_count;
+    for (size_t i = 0; i < count; i++) {
+        phi__buf_text(&text, "\n\n");
+        phi__buf_add_str(&text, own ? phi_str_of(options->examples[i]) : phi__aot_example(i));
+    }
     bool done = phi__machine_text(&text, env->scratch, &command->call.system_prompt);
     phi__buf_text(&text, "Solve this problem with the search that was described. End with a line "
                          "of the form answer: <the solution>\n\nProblem: ");
@@ -185,37 +179,6 @@ static void phi__aot_put_result(phi__buf *result, const phi_strategy_event *even
     phi__records_u64(result, "backtracking_steps", parsed->backtracking_steps);
     phi__records_str(result, "raw_response", event->text);
     phi__machine_put_usage(result, &event->usage);
-}
-
-static phi_status phi__aot_answered(phi__aot *a, const phi_strategy_event *event,
-                                    const phi_strategy_env *env, phi_strategy_commands *out) {
-    bool required = !phi__aot_options(env)->implicit_answer;
-    const char *reason = "success";
-    phi__aot_parsed parsed;
-    phi__buf result;
-    phi__aot_parse(event->text, &parsed);
-    bool good = required ? parsed.answer.len > 0 : parsed.found_solution;
-    if (!good) reason = parsed.found_solution ? "missing_explicit_answer" : "no_solution";
-    phi_str answer = parsed.answer.len > 0 ? parsed.answer : phi__str_trim(event->text);
-    if (good && !phi__arena_str(env->arena, answer, &a->answer)) return PHI_NO_MEMORY;
-    a->phase = PHI__AOT_OVER;
-    phi__buf_init(&result, env->scratch->memory);
-    phi__aot_put_result(&result, event, &parsed);
-    phi__machine_put_termination(&result, reason, good ? "completed" : "error", env->elapsed_ms,
-                                 false);
-    phi__records_raw(&result, "diagnostics", "{");
-    phi__records_bool(&result, "explicit_answer_required", required);
-    phi__records_bool(&result, "explicit_answer_found", parsed.answer.len > 0);
-    phi__records_bool(&result, "non_finalization_detected", required && parsed.answer.len == 0);
-    phi__records_u64(&result, "found_markers", parsed.found_markers);
-    phi__records_str(&result, "parser_mode", PHI__LIT("regex"));
-    phi__buf_char(&result, '}');
-    if (good) return phi__machine_done(env, out, answer, event->stop_reason, &result);
-    return phi__machine_fail(env, out, PHI_REFUSED,
-                             parsed.found_solution
-                                 ? PHI__LIT("the model found a solution but wrote no answer line")
-                                 : PHI__LIT("the model found no solution"),
-                             &result);
 }
 
 static phi_status phi__aot_failed(phi__aot *a, const phi_strategy_event *event,
@@ -246,7 +209,35 @@ static phi_status phi__aot_on(void *state, const phi_strategy_event *event,
     if (a->phase != PHI__AOT_EXPLORING) return PHI_OK;
     if (event->kind == PHI_STRATEGY_STOP) return phi__aot_failed(a, event, env, out);
     if (event->call_id != 1) return PHI_OK;
-    if (event->kind == PHI_STRATEGY_ANSWER) return phi__aot_answered(a, event, env, out);
+    if (event->kind == PHI_STRATEGY_ANSWER) {
+        bool required = !phi__aot_options(env)->implicit_answer;
+        const char *reason = "success";
+        phi__aot_parsed parsed;
+        phi__buf result;
+        phi__aot_parse(event->text, &parsed);
+        bool good = required ? parsed.answer.len > 0 : parsed.found_solution;
+        if (!good) reason = parsed.found_solution ? "missing_explicit_answer" : "no_solution";
+        phi_str answer = parsed.answer.len > 0 ? parsed.answer : phi__str_trim(event->text);
+        if (good && !phi__arena_str(env->arena, answer, &a->answer)) return PHI_NO_MEMORY;
+        a->phase = PHI__AOT_OVER;
+        phi__buf_init(&result, env->scratch->memory);
+        phi__aot_put_result(&result, event, &parsed);
+        phi__machine_put_termination(&result, reason, good ? "completed" : "error", env->elapsed_ms,
+                                     false);
+        phi__records_raw(&result, "diagnostics", "{");
+        phi__records_bool(&result, "explicit_answer_required", required);
+        phi__records_bool(&result, "explicit_answer_found", parsed.answer.len > 0);
+        phi__records_bool(&result, "non_finalization_detected", required && parsed.answer.len == 0);
+        phi__records_u64(&result, "found_markers", parsed.found_markers);
+        phi__records_str(&result, "parser_mode", PHI__LIT("regex"));
+        phi__buf_char(&result, '}');
+        if (good) return phi__machine_done(env, out, answer, event->stop_reason, &result);
+        return phi__machine_fail(
+            env, out, PHI_REFUSED,
+            parsed.found_solution ? PHI__LIT("the model found a solution but wrote no answer line")
+                                  : PHI__LIT("the model found no solution"),
+            &result);
+    }
     return phi__aot_failed(a, event, env, out);
 }
 
@@ -271,28 +262,22 @@ static void phi__aot_best(const void *state, phi_strategy_best *out) {
     out->text = ((const phi__aot *)state)->answer;
 }
 
+static const phi__field phi__aot_fields[] = {
+    PHI__FIELD(phi__aot, phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__aot, problem, "problem", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__aot, answer, "answer", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+
 static phi_json *phi__aot_save(const void *state, phi_arena *arena) {
-    const phi__aot *a = (const phi__aot *)state;
-    phi__buf out;
-    phi__buf_init(&out, arena->memory);
-    phi__buf_char(&out, '{');
-    phi__records_u64(&out, "phase", a->phase);
-    phi__records_str(&out, "problem", a->problem);
-    phi__records_str(&out, "answer", a->answer);
-    phi__buf_char(&out, '}');
-    return phi__machine_tree(&out, arena);
+    return phi__machine_save(phi__aot_fields, PHI__COUNT(phi__aot_fields), state, arena);
 }
 
 static phi_status phi__aot_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                 phi_strategy_commands *out) {
     phi__aot *a = (phi__aot *)state;
-    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
-    if (phase > PHI__AOT_OVER) return PHI_PARSE;
-    a->phase = (uint32_t)phase;
-    if (!phi__arena_str(env->arena, phi__records_get_str(saved, "problem"), &a->problem) ||
-        !phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &a->answer))
-        return PHI_NO_MEMORY;
-    return phase == PHI__AOT_EXPLORING ? phi__aot_ask(a, env, out) : PHI_OK;
+    phi_status status = phi__machine_load(phi__aot_fields, PHI__COUNT(phi__aot_fields), saved,
+                                          PHI__AOT_OVER, env->arena, a);
+    if (status != PHI_OK || a->phase != PHI__AOT_EXPLORING) return status;
+    return phi__aot_ask(a, env, out);
 }
 
 /* ---- public ---- */

@@ -117,14 +117,7 @@ PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out
 
 /* ---- the machine ---- */
 
-enum { PHI__COT_IDLE, PHI__COT_REASONING, PHI__COT_OVER };
-
 enum { PHI__COT_PROMPT_TOKENS = 160 }; /* of phi's own prompts, at most, by estimate */
-
-typedef struct phi__cot {
-    uint32_t phase;
-    phi_str answer;
-} phi__cot;
 
 static phi_str phi__cot_prompt(bool draft) {
     static const char thought[] =
@@ -145,26 +138,23 @@ static phi_str phi__cot_prompt(bool draft) {
     return draft ? PHI__LIT(drafted) : PHI__LIT(thought);
 }
 
-static const phi_cot_options *phi__cot_options(const phi_strategy_env *env) {
-    static const phi_cot_options defaults = {NULL, 0, false, 0.0, 0};
-    return env->options != NULL ? (const phi_cot_options *)env->options : &defaults;
-}
-
-static phi_status phi__cot_ask(phi__cot *c, bool draft, const phi_strategy_env *env,
+static phi_status phi__cot_ask(phi__machine_one *c, const phi_strategy_env *env,
                                phi_strategy_commands *out) {
-    const phi_cot_options *options = phi__cot_options(env);
+    static const phi_cot_options defaults = {NULL, 0, false, 0.0, 0};
+    const phi_cot_options *options =
+        env->options != NULL ? (const phi_cot_options *)env->options : &defaults;
     phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_ASK);
     if (command == NULL) return PHI_FULL;
     command->call.id = 1;
     command->call.system_prompt = options->system_prompt != NULL
                                       ? phi_str_of(options->system_prompt)
-                                      : phi__cot_prompt(draft);
+                                      : phi__cot_prompt(c->draft);
     command->call.in_conversation = true;
     command->call.max_tokens = options->max_tokens;
     command->call.has_temperature = options->has_temperature;
     command->call.temperature = options->temperature;
     command->call.timeout_ms = options->timeout_ms;
-    c->phase = PHI__COT_REASONING;
+    c->phase = PHI__MACHINE_CALLING;
     return PHI_OK;
 }
 
@@ -183,7 +173,7 @@ static void phi__cot_result(phi__buf *result, const phi_strategy_event *event, p
     phi__machine_put_usage(result, &event->usage);
 }
 
-static phi_status phi__cot_failed(phi__cot *c, const phi_strategy_event *event,
+static phi_status phi__cot_failed(phi__machine_one *c, const phi_strategy_event *event,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     bool stop = event->kind == PHI_STRATEGY_STOP;
     phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->message;
@@ -191,7 +181,7 @@ static phi_status phi__cot_failed(phi__cot *c, const phi_strategy_event *event,
     phi__buf result;
     if (!phi__cot_parse(event->text, env->scratch, &parsed)) return PHI_NO_MEMORY;
     memset(&parsed.conclusion, 0, sizeof parsed.conclusion); /* of half an answer */
-    c->phase = PHI__COT_OVER;
+    c->phase = PHI__MACHINE_OVER;
     phi__buf_init(&result, env->scratch->memory);
     phi__cot_result(&result, event, parsed.conclusion, &parsed);
     phi__machine_put_termination(&result, stop ? "stopped" : "error", "error", env->elapsed_ms,
@@ -200,14 +190,15 @@ static phi_status phi__cot_failed(phi__cot *c, const phi_strategy_event *event,
     return phi__machine_fail(env, out, stop ? PHI_LIMIT : event->status, message, &result);
 }
 
-static phi_status phi__cot_event(phi__cot *c, bool draft, const phi_strategy_event *event,
-                                 const phi_strategy_env *env, phi_strategy_commands *out) {
+static phi_status phi__cot_on(void *state, const phi_strategy_event *event,
+                              const phi_strategy_env *env, phi_strategy_commands *out) {
+    phi__machine_one *c = (phi__machine_one *)state;
     if (event->kind == PHI_STRATEGY_BEGIN) {
-        if (c->phase != PHI__COT_IDLE) return PHI_OK;
+        if (c->phase != PHI__MACHINE_IDLE) return PHI_OK;
         if (phi__machine_emit(out, "reasoning") != PHI_OK) return PHI_FULL;
-        return phi__cot_ask(c, draft, env, out);
+        return phi__cot_ask(c, env, out);
     }
-    if (c->phase != PHI__COT_REASONING) return PHI_OK;
+    if (c->phase != PHI__MACHINE_CALLING) return PHI_OK;
     if (event->kind == PHI_STRATEGY_STOP) return phi__cot_failed(c, event, env, out);
     if (event->call_id != 1) return PHI_OK;
     if (event->kind == PHI_STRATEGY_ANSWER) {
@@ -216,7 +207,7 @@ static phi_status phi__cot_event(phi__cot *c, bool draft, const phi_strategy_eve
         if (!phi__cot_parse(event->text, env->scratch, &parsed)) return PHI_NO_MEMORY;
         phi_str answer = parsed.conclusion.len > 0 ? parsed.conclusion : phi__str_trim(event->text);
         if (!phi__arena_str(env->arena, answer, &c->answer)) return PHI_NO_MEMORY;
-        c->phase = PHI__COT_OVER;
+        c->phase = PHI__MACHINE_OVER;
         phi__buf_init(&result, env->scratch->memory);
         phi__cot_result(&result, event, answer, &parsed);
         phi__machine_put_termination(&result, answer.len > 0 ? "success" : "no_answer",
@@ -229,14 +220,10 @@ static phi_status phi__cot_event(phi__cot *c, bool draft, const phi_strategy_eve
     return phi__cot_failed(c, event, env, out);
 }
 
-static phi_status phi__cot_on(void *state, const phi_strategy_event *event,
-                              const phi_strategy_env *env, phi_strategy_commands *out) {
-    return phi__cot_event((phi__cot *)state, false, event, env, out);
-}
-
 static phi_status phi__cot_on_draft(void *state, const phi_strategy_event *event,
                                     const phi_strategy_env *env, phi_strategy_commands *out) {
-    return phi__cot_event((phi__cot *)state, true, event, env, out);
+    ((phi__machine_one *)state)->draft = true;
+    return phi__cot_on(state, event, env, out);
 }
 
 static void phi__cot_bill(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
@@ -249,49 +236,38 @@ static void phi__cot_bill(const void *options, uint64_t prompt_tokens, uint64_t 
     if (options != NULL) out->output_tokens = ((const phi_cot_options *)options)->max_tokens;
 }
 
-static void phi__cot_best(const void *state, phi_strategy_best *out) {
-    memset(out, 0, sizeof *out);
-    out->text = ((const phi__cot *)state)->answer;
-}
-
-static phi_json *phi__cot_save(const void *state, phi_arena *arena) {
-    const phi__cot *c = (const phi__cot *)state;
-    phi__buf out;
-    phi__buf_init(&out, arena->memory);
-    phi__buf_char(&out, '{');
-    phi__records_u64(&out, "phase", c->phase);
-    phi__records_str(&out, "answer", c->answer);
-    phi__buf_char(&out, '}');
-    return phi__machine_tree(&out, arena);
-}
-
-static phi_status phi__cot_load_as(phi__cot *c, bool draft, const phi_json *saved,
-                                   const phi_strategy_env *env, phi_strategy_commands *out) {
-    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
-    if (phase > PHI__COT_OVER) return PHI_PARSE;
-    c->phase = (uint32_t)phase;
-    if (!phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &c->answer))
-        return PHI_NO_MEMORY;
-    return phase == PHI__COT_REASONING ? phi__cot_ask(c, draft, env, out) : PHI_OK;
-}
-
 static phi_status phi__cot_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                 phi_strategy_commands *out) {
-    return phi__cot_load_as((phi__cot *)state, false, saved, env, out);
+    phi__machine_one *c = (phi__machine_one *)state;
+    phi_status status = phi__machine_one_load(c, saved, env->arena);
+    if (status != PHI_OK || c->phase != PHI__MACHINE_CALLING) return status;
+    return phi__cot_ask(c, env, out);
 }
 
 static phi_status phi__cot_load_draft(void *state, const phi_json *saved,
                                       const phi_strategy_env *env, phi_strategy_commands *out) {
-    return phi__cot_load_as((phi__cot *)state, true, saved, env, out);
+    ((phi__machine_one *)state)->draft = true;
+    return phi__cot_load(state, saved, env, out);
 }
 
 /* ---- public ---- */
 
 PHI_API const phi_strategy *phi_strategy_cot(phi_cot_kind kind) {
-    static const phi_strategy steps = {"cot",         sizeof(phi__cot), phi__cot_bill, phi__cot_on,
-                                       phi__cot_best, phi__cot_save,    phi__cot_load, NULL};
-    static const phi_strategy drafts = {
-        "cod",         sizeof(phi__cot), phi__cot_bill,       phi__cot_on_draft,
-        phi__cot_best, phi__cot_save,    phi__cot_load_draft, NULL};
+    static const phi_strategy steps = {"cot",
+                                       sizeof(phi__machine_one),
+                                       phi__cot_bill,
+                                       phi__cot_on,
+                                       phi__machine_one_best,
+                                       phi__machine_one_save,
+                                       phi__cot_load,
+                                       NULL};
+    static const phi_strategy drafts = {"cod",
+                                        sizeof(phi__machine_one),
+                                        phi__cot_bill,
+                                        phi__cot_on_draft,
+                                        phi__machine_one_best,
+                                        phi__machine_one_save,
+                                        phi__cot_load_draft,
+                                        NULL};
     return kind == PHI_COT_DRAFTS ? &drafts : &steps;
 }

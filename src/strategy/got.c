@@ -16,7 +16,7 @@ enum {
     PHI__GOT_OVER
 };
 
-/* ======== What Graph-of-Thoughts reads in answers, beside thoughts (parse.c). */
+/* ---- answers ---- */
 
 static phi_str phi__got_parse_from(phi_str text, size_t at) {
     return phi__str(text.at + at, text.len - at);
@@ -114,9 +114,9 @@ PHI__FN uint32_t phi__got_parse_vote(phi_str text) {
     return vote;
 }
 
-/* ======== The prompts of Graph-of-Thoughts. */
+/* ---- prompts ---- */
 
-static phi_str phi__got_prompt_own(uint32_t phase) {
+static phi_str phi__gprompt_own(uint32_t phase) {
     static const char generation[] =
         "You propose thoughts for a graph: partial or whole solutions of a problem. Thoughts of "
         "one answer differ materially from each other, and each is short and concrete. A thought "
@@ -149,13 +149,13 @@ static phi_str phi__got_prompt_own(uint32_t phase) {
 }
 
 /* New thoughts that this generation may have. */
-static uint32_t phi__got_prompt_wanted(const phi__got *g, const phi_got_options *o) {
+static uint32_t phi__gprompt_wanted(const phi__got *g, const phi_got_options *o) {
     uint32_t used = g->graph.count + 1; /* the answer's */
     uint32_t left = o->max_nodes > used ? o->max_nodes - used : 0;
     return left < o->branching_factor ? left : o->branching_factor;
 }
 
-static void phi__got_prompt_put_node(const phi__got *g, uint32_t i, phi__buf *out) {
+static void phi__gprompt_put_node(const phi__got *g, uint32_t i, phi__buf *out) {
     const phi__got_node *node = &g->graph.nodes[i];
     phi__buf_printf(out, "\n[%lu]", (unsigned long)i);
     if (node->parent != 0) phi__buf_printf(out, " (from [%lu])", (unsigned long)node->parent);
@@ -165,86 +165,44 @@ static void phi__got_prompt_put_node(const phi__got *g, uint32_t i, phi__buf *ou
     phi__buf_add_str(out, node->content);
 }
 
-static bool phi__got_prompt_heavier(const phi__got_graph *graph, uint32_t a, uint32_t b) {
+static bool phi__gprompt_heavier(const phi__got_graph *graph, uint32_t a, uint32_t b) {
     const phi__got_node *x = &graph->nodes[a], *y = &graph->nodes[b];
     return x->weight > y->weight || (!(x->weight < y->weight) && a < b);
 }
 
 /* The heaviest first, without those of weight 0. Quadratic: at most 1,000 nodes, and only here. */
-static void phi__got_prompt_put_weighed(const phi__got *g, phi__buf *out) {
+static void phi__gprompt_put_weighed(const phi__got *g, phi__buf *out) {
     const phi__got_graph *graph = &g->graph;
     uint32_t last = 0, next, i;
     for (;;) {
         next = 0;
         for (i = 1; i < graph->count; i++) {
             if (!graph->nodes[i].kept || !(graph->nodes[i].weight > 0.0)) continue;
-            if (last != 0 && !phi__got_prompt_heavier(graph, last, i)) continue;
-            if (next == 0 || phi__got_prompt_heavier(graph, i, next)) next = i;
+            if (last != 0 && !phi__gprompt_heavier(graph, last, i)) continue;
+            if (next == 0 || phi__gprompt_heavier(graph, i, next)) next = i;
         }
         if (next == 0) return;
-        phi__got_prompt_put_node(g, next, out);
+        phi__gprompt_put_node(g, next, out);
         last = next;
     }
 }
 
-static bool phi__got_prompt_weighed(const phi__got *g) {
+static bool phi__gprompt_weighed(const phi__got *g) {
     for (uint32_t i = 1; g->phase == PHI__GOT_AGGREGATING && i < g->graph.count; i++)
         if (g->graph.nodes[i].kept && g->graph.nodes[i].weight > 0.0) return true;
     return false;
 }
 
 /* The aggregation is shown the thoughts that were kept, and their connections. */
-static bool phi__got_prompt_shown(const phi__got *g, uint32_t i) {
+static bool phi__gprompt_shown(const phi__got *g, uint32_t i) {
     return g->phase < PHI__GOT_VOTING || g->graph.nodes[i].kept;
 }
 
-static void phi__got_prompt_put_graph(const phi__got *g, phi__buf *out) {
-    const phi__got_graph *graph = &g->graph;
-    bool any = false;
-    uint32_t i;
-    if (graph->count > 1) phi__buf_text(out, "\n\nThoughts:");
-    if (phi__got_prompt_weighed(g))
-        phi__got_prompt_put_weighed(g, out);
-    else
-        for (i = 1; i < graph->count; i++)
-            if (phi__got_prompt_shown(g, i)) phi__got_prompt_put_node(g, i, out);
-    for (i = 0; i < graph->edge_count; i++) {
-        if (!phi__got_prompt_shown(g, graph->edges[i].from) ||
-            !phi__got_prompt_shown(g, graph->edges[i].to))
-            continue;
-        if (!any) phi__buf_text(out, "\n\nConnections:");
-        any = true;
-        phi__buf_printf(out, "\n[%lu] -> [%lu]: ", (unsigned long)graph->edges[i].from,
-                        (unsigned long)graph->edges[i].to);
-        phi__buf_add_str(out, graph->edges[i].text);
-    }
-}
-
-static void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, phi__buf *out) {
-    unsigned long wanted = phi__got_prompt_wanted(g, o);
-    phi__buf_text(out, "Problem: ");
-    phi__buf_add_str(out, g->graph.nodes[0].content);
-    phi__got_prompt_put_graph(g, out);
-    switch (g->phase) {
-    case PHI__GOT_CONNECTING: phi__buf_text(out, "\n\nName the connections."); break;
-    case PHI__GOT_VOTING: phi__buf_text(out, "\n\nWhich thought solves the problem best?"); break;
-    case PHI__GOT_WEIGHING: phi__buf_text(out, "\n\nWeigh each thought."); break;
-    case PHI__GOT_AGGREGATING: phi__buf_text(out, "\n\nCompose the answer."); break;
-    default:
-        if (g->at == 0)
-            phi__buf_printf(out, "\n\nPropose %lu different approaches.", wanted);
-        else
-            phi__buf_printf(out, "\n\nPropose %lu different thoughts that refine thought [%lu].",
-                            wanted, (unsigned long)g->at);
-        break;
-    }
-}
-
-/* ======== The graph of Graph-of-Thoughts. */
+/* ---- the graph ---- */
 
 /* Room for one more; the old array stays in the arena. NULL: no memory. */
-static void *phi__got_graph_grow(phi_arena *arena, void *items, uint32_t count, uint32_t *cap,
-                                 size_t size) {
+static void *phi__graph_grow(phi_arena *arena, void *items, uint32_t count, uint32_t *cap,
+                             size_t size) {
     uint32_t more = *cap < 8 ? 8 : *cap * 2;
     if (count < *cap) return items;
     void *grown = phi_arena_alloc(arena, phi__mul(more, size));
@@ -255,10 +213,10 @@ static void *phi__got_graph_grow(phi_arena *arena, void *items, uint32_t count, 
 }
 
 /* False, here and below: no memory. */
-static bool phi__got_graph_add(phi__got_graph *graph, phi_arena *arena, uint32_t parent,
-                               phi_str content) {
+static bool phi__graph_add(phi__got_graph *graph, phi_arena *arena, uint32_t parent,
+                           phi_str content) {
     void *grown =
-        phi__got_graph_grow(arena, graph->nodes, graph->count, &graph->cap, sizeof(phi__got_node));
+        phi__graph_grow(arena, graph->nodes, graph->count, &graph->cap, sizeof(phi__got_node));
     if (grown == NULL) return false;
     graph->nodes = (phi__got_node *)grown;
     phi__got_node *node = &graph->nodes[graph->count];
@@ -272,15 +230,14 @@ static bool phi__got_graph_add(phi__got_graph *graph, phi_arena *arena, uint32_t
 }
 
 /* A connection that is there already, or that leads nowhere, is left out. */
-static bool phi__got_graph_connect(phi__got_graph *graph, phi_arena *arena,
-                                   const phi__got_edge *edge) {
+static bool phi__graph_connect(phi__got_graph *graph, phi_arena *arena, const phi__got_edge *edge) {
     uint32_t from = edge->from, to = edge->to;
     if (from == to || from == 0 || to == 0 || from >= graph->count || to >= graph->count)
         return true;
     for (uint32_t i = 0; i < graph->edge_count; i++)
         if (graph->edges[i].from == from && graph->edges[i].to == to) return true;
-    void *grown = phi__got_graph_grow(arena, graph->edges, graph->edge_count, &graph->edge_cap,
-                                      sizeof(phi__got_edge));
+    void *grown = phi__graph_grow(arena, graph->edges, graph->edge_count, &graph->edge_cap,
+                                  sizeof(phi__got_edge));
     if (grown == NULL) return false;
     graph->edges = (phi__got_edge *)grown;
     graph->edges[graph->edge_count] = *edge;
@@ -294,7 +251,7 @@ static bool phi__got_graph_connect(phi__got_graph *graph, phi_arena *arena,
     return true;
 }
 
-static bool phi__got_graph_before(const phi__got_node *a, const phi__got_node *b) {
+static bool phi__graph_before(const phi__got_node *a, const phi__got_node *b) {
     if (a->votes != b->votes) return a->votes > b->votes;
     if (a->weight > b->weight || a->weight < b->weight) return a->weight > b->weight;
     if (a->support != b->support) return a->support > b->support;
@@ -303,17 +260,17 @@ static bool phi__got_graph_before(const phi__got_node *a, const phi__got_node *b
 
 /* The answer, else the node with most votes, the heaviest, the one with most support, the deepest,
    the oldest, in this order; 0: no thought yet. */
-static uint32_t phi__got_graph_best(const phi__got_graph *graph) {
+static uint32_t phi__graph_best(const phi__got_graph *graph) {
     uint32_t best = graph->count > 1 ? 1 : 0;
     if (graph->answer != 0) return graph->answer;
     for (uint32_t i = 2; i < graph->count; i++)
-        if (phi__got_graph_before(&graph->nodes[i], &graph->nodes[best])) best = i;
+        if (phi__graph_before(&graph->nodes[i], &graph->nodes[best])) best = i;
     return best;
 }
 
 /* Marks the thoughts with most support, then the deepest, the oldest. */
 /* So many times as are kept over at most 1,000 nodes, once in a run. */
-static void phi__got_graph_keep(phi__got_graph *graph, uint32_t most) {
+static void phi__graph_keep(phi__got_graph *graph, uint32_t most) {
     uint32_t i, found;
     for (i = 1; i < graph->count; i++) graph->nodes[i].kept = false;
     for (uint32_t kept = 0; kept < most; kept++) {
@@ -332,33 +289,31 @@ static void phi__got_graph_keep(phi__got_graph *graph, uint32_t most) {
 
 /* ---- as JSON ---- */
 
-static const char *const phi__got_graph_kinds[] = {"supports", "contradicts", "repeats",
-                                                   "aggregates"};
+static const char *const phi__graph_kinds[] = {"supports", "contradicts", "repeats", "aggregates"};
 
-static phi__got_kind phi__got_graph_kind(phi_str name) {
-    for (size_t i = 0; i < PHI__COUNT(phi__got_graph_kinds); i++)
-        if (phi__str_is(name, phi__got_graph_kinds[i])) return (phi__got_kind)i;
+static phi__got_kind phi__graph_kind(phi_str name) {
+    for (size_t i = 0; i < PHI__COUNT(phi__graph_kinds); i++)
+        if (phi__str_is(name, phi__graph_kinds[i])) return (phi__got_kind)i;
     return PHI__GOT_SUPPORTS;
 }
 
-static void phi__got_graph_put_node(const phi__got_node *node, phi__buf *out) {
-    phi__json_write_comma(out);
-    phi__buf_char(out, '{');
-    phi__records_u64(out, "parent", node->parent);
-    phi__records_u64(out, "depth", node->depth);
-    phi__records_str(out, "content", node->content);
-    phi__records_u64(out, "connections", node->links);
-    phi__records_i64(out, "support", node->support);
-    if (node->votes > 0) phi__records_u64(out, "votes", node->votes);
-    if (node->has_weight) phi__records_double(out, "weight", node->weight);
-    if (node->stop_reason > PHI_STOP_REASON_STOP)
-        phi__records_u64(out, "stop_reason", node->stop_reason);
-    phi__buf_char(out, '}');
-}
-
-static void phi__got_graph_put(const phi__got_graph *graph, phi__buf *out) {
+static void phi__graph_put(const phi__got_graph *graph, phi__buf *out) {
     phi__records_raw(out, "nodes", "[");
-    for (uint32_t i = 0; i < graph->count; i++) phi__got_graph_put_node(&graph->nodes[i], out);
+    for (uint32_t i = 0; i < graph->count; i++) {
+        const phi__got_node *node = &graph->nodes[i];
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_u64(out, "parent", node->parent);
+        phi__records_u64(out, "depth", node->depth);
+        phi__records_str(out, "content", node->content);
+        phi__records_u64(out, "connections", node->links);
+        phi__records_i64(out, "support", node->support);
+        if (node->votes > 0) phi__records_u64(out, "votes", node->votes);
+        if (node->has_weight) phi__records_double(out, "weight", node->weight);
+        if (node->stop_reason > PHI_STOP_REASON_STOP)
+            phi__records_u64(out, "stop_reason", node->stop_reason);
+        phi__buf_char(out, '}');
+    }
     phi__buf_char(out, ']');
     phi__records_raw(out, "connections", "[");
     for (uint32_t i = 0; i < graph->edge_count; i++) {
@@ -366,7 +321,7 @@ static void phi__got_graph_put(const phi__got_graph *graph, phi__buf *out) {
         phi__buf_char(out, '{');
         phi__records_u64(out, "from", graph->edges[i].from);
         phi__records_u64(out, "to", graph->edges[i].to);
-        phi__records_str(out, "kind", phi_str_of(phi__got_graph_kinds[graph->edges[i].kind]));
+        phi__records_str(out, "kind", phi_str_of(phi__graph_kinds[graph->edges[i].kind]));
         phi__records_some(out, "text", graph->edges[i].text);
         phi__buf_char(out, '}');
     }
@@ -374,12 +329,12 @@ static void phi__got_graph_put(const phi__got_graph *graph, phi__buf *out) {
     if (graph->answer != 0) phi__records_u64(out, "answer_node_id", graph->answer);
 }
 
-static phi_status phi__got_graph_get_node(phi__got_graph *graph, phi_arena *arena,
-                                          const phi_json *item) {
+static phi_status phi__graph_get_node(phi__got_graph *graph, phi_arena *arena,
+                                      const phi_json *item) {
     uint64_t parent = phi__json_get_uint(phi_json_get(item, "parent"), UINT64_MAX);
     const phi_json *weight = phi_json_get(item, "weight");
     if (graph->count == 0 ? parent != 0 : parent >= graph->count) return PHI_PARSE;
-    if (!phi__got_graph_add(graph, arena, (uint32_t)parent, phi__records_get_str(item, "content")))
+    if (!phi__graph_add(graph, arena, (uint32_t)parent, phi__records_get_str(item, "content")))
         return PHI_NO_MEMORY;
     phi__got_node *node = &graph->nodes[graph->count - 1];
     node->votes = phi__records_get_u32(item, "votes");
@@ -390,34 +345,29 @@ static phi_status phi__got_graph_get_node(phi__got_graph *graph, phi_arena *aren
 }
 
 /* PHI_PARSE: no graph of phi's. */
-static phi_status phi__got_graph_get(phi__got_graph *graph, phi_arena *arena,
-                                     const phi_json *saved) {
+static phi_status phi__graph_get(phi__got_graph *graph, phi_arena *arena, const phi_json *saved) {
     phi_json_iter nodes = phi_json_each(phi_json_get(saved, "nodes"));
     phi_json_iter edges = phi_json_each(phi_json_get(saved, "connections"));
     const phi_json *item;
     uint32_t answer = phi__records_get_u32(saved, "answer_node_id");
     while ((item = phi_json_next(&nodes)) != NULL) {
-        phi_status status = phi__got_graph_get_node(graph, arena, item);
+        phi_status status = phi__graph_get_node(graph, arena, item);
         if (status != PHI_OK) return status;
     }
     while ((item = phi_json_next(&edges)) != NULL) {
         phi__got_edge edge;
         edge.from = phi__records_get_u32(item, "from");
         edge.to = phi__records_get_u32(item, "to");
-        edge.kind = phi__got_graph_kind(phi__records_get_str(item, "kind"));
+        edge.kind = phi__graph_kind(phi__records_get_str(item, "kind"));
         edge.text = phi__records_get_str(item, "text");
-        if (!phi__got_graph_connect(graph, arena, &edge)) return PHI_NO_MEMORY;
+        if (!phi__graph_connect(graph, arena, &edge)) return PHI_NO_MEMORY;
     }
     if (answer != 0 && answer >= graph->count) return PHI_PARSE;
     graph->answer = answer;
     return PHI_OK;
 }
 
-/* ======== The graph of Graph-of-Thoughts, and what it reads in answers.
-
-   Nodes are numbered in the order of their making; node 0 is the problem. A node's edge from its
-   parent is "generates" below the problem and "refines" below a thought; connections are kept as
-   edges of their own. All memory is the machine's arena's. */
+/* ---- the machine ---- */
 
 enum {
     PHI__GOT_PROMPT_TOKENS = 250, /* of phi's own prompt of a call, at most, by estimate */
@@ -458,14 +408,14 @@ static bool phi__got_score(const phi__got *g, double *out) {
 
 static void phi__got_put_result(const phi__got *g, const phi_got_options *o, const char *reason,
                                 phi_str error, uint64_t elapsed_ms, phi__buf *out) {
-    uint32_t best = phi__got_graph_best(&g->graph);
+    uint32_t best = phi__graph_best(&g->graph);
     double score;
     phi__buf_char(out, '{');
     phi__records_option(out, "answer", best != 0 ? g->graph.nodes[best].content : phi__str("", 0));
     phi__records_u64(out, "best_node_id", best);
     if (phi__got_score(g, &score)) phi__records_double(out, "score", score);
     phi__records_str(out, "aggregation", phi_str_of(phi__got_mode(o)));
-    phi__got_graph_put(&g->graph, out);
+    phi__graph_put(&g->graph, out);
     phi__machine_put_usage(out, &g->usage);
     phi__machine_put_termination(out, reason,
                                  error.len > 0          ? "error"
@@ -487,7 +437,7 @@ static void phi__got_put_result(const phi__got *g, const phi_got_options *o, con
 static phi_status phi__got_end(phi__got *g, const phi_got_options *o, const char *reason,
                                phi_status status, phi_str error, const phi_strategy_env *env,
                                phi_strategy_commands *out) {
-    uint32_t best = phi__got_graph_best(&g->graph);
+    uint32_t best = phi__graph_best(&g->graph);
     phi__buf result;
     g->phase = PHI__GOT_OVER;
     phi__buf_init(&result, env->scratch->memory);
@@ -501,7 +451,7 @@ static phi_status phi__got_end(phi__got *g, const phi_got_options *o, const char
 static phi_status phi__got_finish(phi__got *g, const phi_got_options *o, const char *reason,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     phi_str error = PHI__LIT("ended before there was a thought");
-    if (phi__got_graph_best(&g->graph) != 0) error = phi__str("", 0);
+    if (phi__graph_best(&g->graph) != 0) error = phi__str("", 0);
     return phi__got_end(g, o, reason, PHI_LIMIT, error, env, out);
 }
 
@@ -513,7 +463,44 @@ static phi_status phi__got_call(const phi__got *g, const phi_got_options *o,
     phi__buf prompt;
     if (command == NULL) return PHI_FULL;
     phi__buf_init(&prompt, env->scratch->memory);
-    phi__got_prompt_put(g, o, &prompt);
+    unsigned long wanted = phi__gprompt_wanted(g, o);
+    phi__buf_text(&prompt, "Problem: ");
+    phi__buf_add_str(&prompt, g->graph.nodes[0].content);
+    const phi__got_graph *graph = &g->graph;
+    bool any = false;
+    uint32_t i;
+    if (graph->count > 1) phi__buf_text(&prompt, "\n\nThoughts:");
+    if (phi__gprompt_weighed(g))
+        phi__gprompt_put_weighed(g, &prompt);
+    else
+        for (i = 1; i < graph->count; i++)
+            if (phi__gprompt_shown(g, i)) phi__gprompt_put_node(g, i, &prompt);
+    for (i = 0; i < graph->edge_count; i++) {
+        if (!phi__gprompt_shown(g, graph->edges[i].from) ||
+            !phi__gprompt_shown(g, graph->edges[i].to))
+            continue;
+        if (!any) phi__buf_text(&prompt, "\n\nConnections:");
+        any = true;
+        phi__buf_printf(&prompt, "\n[%lu] -> [%lu]: ", (unsigned long)graph->edges[i].from,
+                        (unsigned long)graph->edges[i].to);
+        phi__buf_add_str(&prompt, graph->edges[i].text);
+    }
+    switch (g->phase) {
+    case PHI__GOT_CONNECTING: phi__buf_text(&prompt, "\n\nName the connections."); break;
+    case PHI__GOT_VOTING:
+        phi__buf_text(&prompt, "\n\nWhich thought solves the problem best?");
+        break;
+    case PHI__GOT_WEIGHING: phi__buf_text(&prompt, "\n\nWeigh each thought."); break;
+    case PHI__GOT_AGGREGATING: phi__buf_text(&prompt, "\n\nCompose the answer."); break;
+    default:
+        if (g->at == 0)
+            phi__buf_printf(&prompt, "\n\nPropose %lu different approaches.", wanted);
+        else
+            phi__buf_printf(&prompt,
+                            "\n\nPropose %lu different thoughts that refine thought [%lu].", wanted,
+                            (unsigned long)g->at);
+        break;
+    }
     if (!phi__machine_text(&prompt, env->scratch, &command->call.prompt)) return PHI_NO_MEMORY;
     command->call.id = g->call_id;
     const char *given = o->generation_prompt;
@@ -521,7 +508,7 @@ static phi_status phi__got_call(const phi__got *g, const phi_got_options *o,
     if (g->phase == PHI__GOT_VOTING) given = o->voting_prompt;
     if (g->phase == PHI__GOT_WEIGHING) given = o->weighing_prompt;
     if (g->phase == PHI__GOT_AGGREGATING) given = o->aggregation_prompt;
-    command->call.system_prompt = given != NULL ? phi_str_of(given) : phi__got_prompt_own(g->phase);
+    command->call.system_prompt = given != NULL ? phi_str_of(given) : phi__gprompt_own(g->phase);
     command->call.max_tokens = o->max_tokens;
     command->call.has_temperature = o->has_temperature;
     command->call.temperature = o->temperature;
@@ -548,14 +535,14 @@ static phi_status phi__got_aggregate(phi__got *g, const phi_got_options *o,
     if (g->graph.count == 1)
         return phi__got_end(g, o, "error", PHI_PARSE,
                             PHI__LIT("the model wrote no thought that could be used"), env, out);
-    phi__got_graph_keep(&g->graph, o->keep_best);
+    phi__graph_keep(&g->graph, o->keep_best);
     return phi__got_enter(g, o, phase, env, out);
 }
 
 /* The next generation, if one may follow. */
 static phi_status phi__got_next(phi__got *g, const phi_got_options *o, const phi_strategy_env *env,
                                 phi_strategy_commands *out) {
-    if (g->generations >= o->generations || phi__got_prompt_wanted(g, o) == 0)
+    if (g->generations >= o->generations || phi__gprompt_wanted(g, o) == 0)
         return phi__got_aggregate(g, o, env, out);
     /* The leaf above max_depth with most support, then the oldest */
     const phi__got_graph *graph = &g->graph;
@@ -586,7 +573,7 @@ static bool phi__got_add(phi__got *g, phi_str content, phi_stop_reason reason,
         g->pruned++;
         return true;
     }
-    if (!phi__got_graph_add(&g->graph, env->arena, g->at, content)) return false;
+    if (!phi__graph_add(&g->graph, env->arena, g->at, content)) return false;
     g->graph.nodes[g->graph.count - 1].stop_reason = reason;
     return true;
 }
@@ -595,7 +582,7 @@ static phi_status phi__got_thoughts(phi__got *g, const phi_got_options *o,
                                     const phi_strategy_event *event, const phi_strategy_env *env,
                                     phi_strategy_commands *out) {
     phi_str text = event->text;
-    size_t most = phi__min(phi__got_prompt_wanted(g, o), text.len); /* each has a byte */
+    size_t most = phi__min(phi__gprompt_wanted(g, o), text.len); /* each has a byte */
     phi_str *thoughts = (phi_str *)phi_arena_alloc(env->scratch, (most + 1) * sizeof *thoughts);
     if (thoughts == NULL) return PHI_NO_MEMORY;
     phi__tot_read read = phi__tot_parse_thoughts(text, env->scratch, thoughts, most);
@@ -613,17 +600,6 @@ static phi_status phi__got_thoughts(phi__got *g, const phi_got_options *o,
     return phi__got_next(g, o, env, out);
 }
 
-static phi_status phi__got_connections(phi__got *g, const phi_got_options *o, phi_str text,
-                                       const phi_strategy_env *env, phi_strategy_commands *out) {
-    uint32_t left = 4 * g->graph.count; /* lines that are read: more say nothing */
-    phi__got_edge edge;
-    size_t at = 0;
-    text = phi__parse_tail(text);
-    while (left-- > 0 && phi__got_parse_connection(text, &at, &edge))
-        if (!phi__got_graph_connect(&g->graph, env->arena, &edge)) return PHI_NO_MEMORY;
-    return phi__got_next(g, o, env, out);
-}
-
 static phi_status phi__got_vote(phi__got *g, const phi_got_options *o, phi_str text,
                                 const phi_strategy_env *env, phi_strategy_commands *out) {
     uint32_t vote = phi__got_parse_vote(phi__parse_tail(text));
@@ -632,7 +608,7 @@ static phi_status phi__got_vote(phi__got *g, const phi_got_options *o, phi_str t
         g->abstained++;
     else
         g->graph.nodes[vote].votes++;
-    uint32_t best = phi__got_graph_best(&g->graph);
+    uint32_t best = phi__graph_best(&g->graph);
     if (g->votes < o->votes && g->graph.nodes[best].votes <= o->votes / 2)
         return phi__got_enter(g, o, PHI__GOT_VOTING, env, out);
     if (g->votes == g->abstained) return phi__got_finish(g, o, "abstained", env, out);
@@ -654,32 +630,6 @@ static phi_status phi__got_weights(phi__got *g, const phi_got_options *o, phi_st
     return phi__got_enter(g, o, PHI__GOT_AGGREGATING, env, out);
 }
 
-static phi_status phi__got_composed(phi__got *g, const phi_got_options *o,
-                                    const phi_strategy_event *event, const phi_strategy_env *env,
-                                    phi_strategy_commands *out) {
-    phi_str text = phi__str_trim(event->text);
-    if (text.len > 0) {
-        if (!phi__got_graph_add(&g->graph, env->arena, 0, text)) return PHI_NO_MEMORY;
-        g->graph.answer = g->graph.count - 1;
-        g->graph.nodes[g->graph.answer].stop_reason = event->stop_reason;
-        /* Edges to the answer from the thoughts that it was composed of. */
-        phi__got_graph *graph = &g->graph;
-        phi_arena *arena = env->arena;
-        bool weighed = false;
-        for (uint32_t i = 1; i < graph->count; i++)
-            weighed = weighed || graph->nodes[i].weight > 0.0;
-        for (uint32_t i = 1; i < graph->count; i++) {
-            if (!graph->nodes[i].kept || (weighed && !(graph->nodes[i].weight > 0.0))) continue;
-            phi__got_edge edge = PHI_ZERO;
-            edge.from = i;
-            edge.to = graph->answer;
-            edge.kind = PHI__GOT_AGGREGATES;
-            if (!phi__got_graph_connect(graph, arena, &edge)) return PHI_NO_MEMORY;
-        }
-    }
-    return phi__got_finish(g, o, text.len > 0 ? "aggregated" : "no_answer", env, out);
-}
-
 /* ---- the machine ---- */
 
 static phi_status phi__got_on(void *state, const phi_strategy_event *event,
@@ -689,7 +639,7 @@ static phi_status phi__got_on(void *state, const phi_strategy_event *event,
     phi_str failure = event->message;
     if (event->kind == PHI_STRATEGY_BEGIN) {
         if (g->phase != PHI__GOT_IDLE) return PHI_OK;
-        if (!phi__got_graph_add(&g->graph, env->arena, 0, event->text)) return PHI_NO_MEMORY;
+        if (!phi__graph_add(&g->graph, env->arena, 0, event->text)) return PHI_NO_MEMORY;
         return phi__got_enter(g, &o, PHI__GOT_GENERATING, env, out);
     }
     if (g->phase == PHI__GOT_IDLE || g->phase == PHI__GOT_OVER) return PHI_OK;
@@ -700,10 +650,42 @@ static phi_status phi__got_on(void *state, const phi_strategy_event *event,
     if (event->kind == PHI_STRATEGY_ANSWER) {
         switch (g->phase) {
         case PHI__GOT_GENERATING: return phi__got_thoughts(g, &o, event, env, out);
-        case PHI__GOT_CONNECTING: return phi__got_connections(g, &o, event->text, env, out);
+        case PHI__GOT_CONNECTING: {
+            phi_str text = event->text;
+            uint32_t left = 4 * g->graph.count; /* lines that are read: more say nothing */
+            phi__got_edge edge;
+            size_t at = 0;
+            text = phi__parse_tail(text);
+            while (left-- > 0 && phi__got_parse_connection(text, &at, &edge))
+                if (!phi__graph_connect(&g->graph, env->arena, &edge)) return PHI_NO_MEMORY;
+            return phi__got_next(g, &o, env, out);
+        }
         case PHI__GOT_VOTING: return phi__got_vote(g, &o, event->text, env, out);
         case PHI__GOT_WEIGHING: return phi__got_weights(g, &o, event->text, env, out);
-        default: return phi__got_composed(g, &o, event, env, out);
+        default: {
+            phi_str text = phi__str_trim(event->text);
+            if (text.len > 0) {
+                if (!phi__graph_add(&g->graph, env->arena, 0, text)) return PHI_NO_MEMORY;
+                g->graph.answer = g->graph.count - 1;
+                g->graph.nodes[g->graph.answer].stop_reason = event->stop_reason;
+                /* Edges to the answer from the thoughts that it was composed of. */
+                phi__got_graph *graph = &g->graph;
+                phi_arena *arena = env->arena;
+                bool weighed = false;
+                for (uint32_t i = 1; i < graph->count; i++)
+                    weighed = weighed || graph->nodes[i].weight > 0.0;
+                for (uint32_t i = 1; i < graph->count; i++) {
+                    if (!graph->nodes[i].kept || (weighed && !(graph->nodes[i].weight > 0.0)))
+                        continue;
+                    phi__got_edge edge = PHI_ZERO;
+                    edge.from = i;
+                    edge.to = graph->answer;
+                    edge.kind = PHI__GOT_AGGREGATES;
+                    if (!phi__graph_connect(graph, arena, &edge)) return PHI_NO_MEMORY;
+                }
+            }
+            return phi__got_finish(g, &o, text.len > 0 ? "aggregated" : "no_answer", env, out);
+        }
         }
     }
     if (failure.len == 0) failure = PHI__LIT("a model call failed");
@@ -733,7 +715,7 @@ static void phi__got_bill(const void *options, uint64_t prompt_tokens, uint64_t 
 
 static void phi__got_best(const void *state, phi_strategy_best *out) {
     const phi__got *g = (const phi__got *)state;
-    uint32_t best = phi__got_graph_best(&g->graph);
+    uint32_t best = phi__graph_best(&g->graph);
     memset(out, 0, sizeof *out);
     out->nodes = g->graph.count > 0 ? g->graph.count - 1 : 0;
     if (best == 0) return;
@@ -765,7 +747,7 @@ static phi_json *phi__got_save(const void *state, phi_arena *arena) {
     phi__buf_init(&out, arena->memory);
     phi__buf_char(&out, '{');
     phi__records_put(&out, fields, count, g);
-    phi__got_graph_put(&g->graph, &out);
+    phi__graph_put(&g->graph, &out);
     phi__machine_put_usage(&out, &g->usage);
     phi__buf_char(&out, '}');
     return phi__machine_tree(&out, arena);
@@ -779,7 +761,7 @@ static phi_status phi__got_load(void *state, const phi_json *saved, const phi_st
     const phi__field *fields = phi__got_fields(&count);
     if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
     if (!phi__records_get(saved, fields, count, g, env->arena)) return PHI_NO_MEMORY;
-    phi_status status = phi__got_graph_get(&g->graph, env->arena, saved);
+    phi_status status = phi__graph_get(&g->graph, env->arena, saved);
     if (status != PHI_OK) return status;
     phi__machine_get_usage(saved, &g->usage);
     if (g->phase > PHI__GOT_OVER || g->abstained > g->votes) return PHI_PARSE;
@@ -788,7 +770,7 @@ static phi_status phi__got_load(void *state, const phi_json *saved, const phi_st
     if (g->phase > PHI__GOT_GENERATING && g->phase < PHI__GOT_OVER && g->graph.count < 2)
         return PHI_PARSE;
     if (g->phase == PHI__GOT_IDLE || g->phase == PHI__GOT_OVER) return PHI_OK;
-    if (g->phase >= PHI__GOT_VOTING) phi__got_graph_keep(&g->graph, o.keep_best);
+    if (g->phase >= PHI__GOT_VOTING) phi__graph_keep(&g->graph, o.keep_best);
     return phi__got_call(g, &o, env, out);
 }
 

@@ -4,7 +4,7 @@
 #include "strategy/tot_in.h"
 #include "text/text_in.h"
 
-/* ======== For phi's own machines: texts and JSON into an arena. */
+/* ---- texts and JSON into an arena ---- */
 
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out) {
     bool done = !buf->failed && phi__arena_str(arena, phi__buf_str(buf), out);
@@ -17,6 +17,43 @@ PHI__FN phi_json *phi__machine_tree(phi__buf *buf, phi_arena *arena) {
     if (!buf->failed) (void)phi_json_parse(arena, phi__buf_str(buf), 0, &root, NULL);
     phi__buf_free(buf);
     return root;
+}
+
+PHI__FN phi_json *phi__machine_save(const phi__field *fields, size_t count, const void *state,
+                                    phi_arena *arena) {
+    phi__buf out;
+    phi__buf_init(&out, arena->memory);
+    phi__buf_char(&out, '{');
+    phi__records_put(&out, fields, count, state);
+    phi__buf_char(&out, '}');
+    return phi__machine_tree(&out, arena);
+}
+
+PHI__FN phi_status phi__machine_load(const phi__field *fields, size_t count, const phi_json *saved,
+                                     uint32_t last_phase, phi_arena *arena, void *state) {
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    if (phase > last_phase) return PHI_PARSE;
+    return phi__records_get(saved, fields, count, state, arena) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static const phi__field phi__machine_one_fields[] = {
+    PHI__FIELD(phi__machine_one, phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__machine_one, answer, "answer", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+
+PHI__FN phi_json *phi__machine_one_save(const void *state, phi_arena *arena) {
+    return phi__machine_save(phi__machine_one_fields, PHI__COUNT(phi__machine_one_fields), state,
+                             arena);
+}
+
+PHI__FN phi_status phi__machine_one_load(phi__machine_one *one, const phi_json *saved,
+                                         phi_arena *arena) {
+    return phi__machine_load(phi__machine_one_fields, PHI__COUNT(phi__machine_one_fields), saved,
+                             PHI__MACHINE_OVER, arena, one);
+}
+
+PHI__FN void phi__machine_one_best(const void *state, phi_strategy_best *out) {
+    memset(out, 0, sizeof *out);
+    out->text = ((const phi__machine_one *)state)->answer;
 }
 
 static const phi__field phi__machine_usage_fields[] = {
@@ -92,9 +129,9 @@ PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
     return command;
 }
 
-/* ======== What strategies read out of a model's text. Nothing fails: any bytes are a text.
+/* ---- what strategies read in a model's text ---- */
 
-   Results are parts of the text that was given. */
+/* Nothing fails: any bytes are a text. Results are parts of the text that was given. */
 
 /* Bytes of an answer that are read, in one step: some 3 ms of prose. They are more than 60,000
    tokens. */
@@ -303,7 +340,7 @@ static phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memo
     return status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT) ? root : NULL;
 }
 
-/* ======== What Tree-of-Thoughts reads in answers. */
+/* ---- what Tree-of-Thoughts reads ---- */
 
 /* ---- thoughts ---- */
 

@@ -7,13 +7,33 @@
 #include "strategy/strategy_in.h"
 #include "base/base_in.h"
 #include "strategy/machine.h"
-#include "text/json.h"
+#include "text/text_in.h"
 
 /* Moves the text into the arena, and frees the buffer. False: no memory. */
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
 
 /* The same as a tree; the text is JSON. NULL: no memory. */
 PHI__FN phi_json *phi__machine_tree(phi__buf *buf, phi_arena *arena);
+
+/* A machine whose state is the fields, "phase" among them. PHI_PARSE: a phase beyond the last. */
+PHI__FN phi_json *phi__machine_save(const phi__field *fields, size_t count, const void *state,
+                                    phi_arena *arena);
+PHI__FN phi_status phi__machine_load(const phi__field *fields, size_t count, const phi_json *saved,
+                                     uint32_t last_phase, phi_arena *arena, void *state);
+
+/* A machine that makes one call. */
+enum { PHI__MACHINE_IDLE, PHI__MACHINE_CALLING, PHI__MACHINE_OVER };
+
+typedef struct phi__machine_one {
+    uint32_t phase;
+    bool draft; /* cot.c: drafts, not steps; not saved */
+    phi_str answer;
+} phi__machine_one;
+
+PHI__FN phi_json *phi__machine_one_save(const void *state, phi_arena *arena);
+PHI__FN phi_status phi__machine_one_load(phi__machine_one *one, const phi_json *saved,
+                                         phi_arena *arena);
+PHI__FN void phi__machine_one_best(const void *state, phi_strategy_best *out);
 
 /* "usage":{...}, with the names that messages use. */
 PHI__FN void phi__machine_put_usage(phi__buf *out, const phi_usage *usage);

@@ -54,12 +54,11 @@ typedef struct phi__strategy_job {
     phi_str text;           /* the answer or the message; terminated */
 } phi__strategy_job;
 
-/* ======== A strategy's model calls: hidden agents, each for one run, whose log is copied
-   onto the strategy's own lane of the agent's log. */
+/* ---- model calls: hidden agents, whose logs are copied onto the strategy's own lane ---- */
 
 /* ---- while it runs ---- */
 
-static phi__strategy_call *phi__strategy_call_of(const phi__agent *child) {
+static phi__strategy_call *phi__scall_of(const phi__agent *child) {
     phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
     for (size_t i = 0; i < job->call_count; i++)
         if (job->calls[i].child.rt != NULL && job->calls[i].child.index == child->handle.index &&
@@ -68,7 +67,7 @@ static phi__strategy_call *phi__strategy_call_of(const phi__agent *child) {
     return NULL;
 }
 
-static bool phi__strategy_call_emit(phi__agent *agent, phi_arena *room, phi_event *event) {
+static bool phi__scall_emit(phi__agent *agent, phi_arena *room, phi_event *event) {
     if (event->point == PHI_HOOK_QUESTION) return phi__events_emit_asked(agent, event);
     return phi__arena_str(room, event->arguments, &event->arguments) &&
            phi__events_emit(agent, event, NULL, 0);
@@ -76,7 +75,7 @@ static bool phi__strategy_call_emit(phi__agent *agent, phi_arena *room, phi_even
 
 /* A decision about a tool is the host's to make: it gets the ticket as the agent's. Its strings
    must outlive the child. False: no memory. */
-static bool phi__strategy_call_show(const phi__agent *child, const phi_event *event) {
+static bool phi__scall_show(const phi__agent *child, const phi_event *event) {
     phi__agent *agent = child->tree.parent;
     phi_arena *room = phi__thread_room(agent->thread);
     phi_event shown = *event;
@@ -84,11 +83,11 @@ static bool phi__strategy_call_show(const phi__agent *child, const phi_event *ev
     shown.loop_id = phi__str(NULL, 0);
     return phi__arena_str(room, event->tool_call_id, &shown.tool_call_id) &&
            phi__arena_str(room, event->tool_name, &shown.tool_name) &&
-           phi__strategy_call_emit(agent, room, &shown);
+           phi__scall_emit(agent, room, &shown);
 }
 
-static bool phi__strategy_call_event(phi__agent *child, const phi_event *event) {
-    phi__strategy_call *call = phi__strategy_call_of(child);
+static bool phi__scall_event(phi__agent *child, const phi_event *event) {
+    phi__strategy_call *call = phi__scall_of(child);
     phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
     if (call == NULL) return false;
     switch (event->kind) {
@@ -108,15 +107,15 @@ static bool phi__strategy_call_event(phi__agent *child, const phi_event *event) 
             call->stop_reason = event->message->stop_reason;
         break;
     default:
-        if (!phi__strategy_call_show(child, event)) job->no_memory = true;
+        if (!phi__scall_show(child, event)) job->no_memory = true;
         break;
     }
     return false;
 }
 
-static void phi__strategy_call_over(phi__agent *child, phi_status status,
-                                    const phi_failure *failure, bool stopping) {
-    phi__strategy_call *call = phi__strategy_call_of(child);
+static void phi__scall_over(phi__agent *child, phi_status status, const phi_failure *failure,
+                            bool stopping) {
+    phi__strategy_call *call = phi__scall_of(child);
     phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
     phi_str words = phi_str_of(phi_status_text(status));
     char late[80];
@@ -139,8 +138,8 @@ static void phi__strategy_call_over(phi__agent *child, phi_status status,
 }
 
 /* Freed by somebody else: its answer will not come. */
-static void phi__strategy_call_gone(phi__agent *child) {
-    phi__strategy_call *call = phi__strategy_call_of(child);
+static void phi__scall_gone(phi__agent *child) {
+    phi__strategy_call *call = phi__scall_of(child);
     if (call == NULL || call->over) return;
     call->over = true;
     call->status = PHI_CANCELLED;
@@ -149,44 +148,21 @@ static void phi__strategy_call_gone(phi__agent *child) {
 
 /* ---- its agent ---- */
 
-static const phi__child_watch *phi__strategy_call_watch(void) {
-    static const phi__child_watch watch = {true,
-                                           false,
-                                           phi__strategy_call_event,
-                                           NULL,
-                                           phi__strategy_call_over,
-                                           phi__strategy_call_gone};
+static const phi__child_watch *phi__scall_watch(void) {
+    static const phi__child_watch watch = {true, false,           phi__scall_event,
+                                           NULL, phi__scall_over, phi__scall_gone};
     return &watch;
 }
 
-static uint32_t phi__strategy_call_timeout(const phi__strategy_job *job,
-                                           const phi_strategy_call *call) {
+static uint32_t phi__scall_timeout(const phi__strategy_job *job, const phi_strategy_call *call) {
     uint32_t timeout = call->timeout_ms != 0 ? call->timeout_ms : job->desc->call_timeout_ms;
     return timeout != 0 ? timeout : PHI_UNLIMITED;
 }
 
-static void phi__strategy_call_tools(const phi__agent *agent, phi_agent_desc *d) {
-    static const uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL |
-                                   (uint32_t)PHI_HOOK_BEFORE_TOOL_UPDATE |
-                                   (uint32_t)PHI_HOOK_AFTER_TOOL_UPDATE |
-                                   (uint32_t)PHI_HOOK_QUESTION;
-    d->tools = agent->tools->tools; /* the run's, which may not be the agent's */
-    d->tool_count = agent->tools->count;
-    d->tool_options.raw_tools = agent->desc.tool_options.raw_tools;
-    d->tool_options.raw_tool_count = agent->desc.tool_options.raw_tool_count;
-    d->tool_options.defer_percent = agent->desc.tool_options.defer_percent;
-    d->tool_options.mode = agent->desc.tool_options.mode;
-    d->tool_options.batch = agent->desc.tool_options.batch;
-    d->tool_options.timeout_ms = agent->desc.tool_options.timeout_ms;
-    d->hook_points |= agent->desc.hook_points & points;
-    d->tool_options.repeat_warn_after = agent->desc.tool_options.repeat_warn_after;
-    d->tool_options.repeat_stop_after = agent->desc.tool_options.repeat_stop_after;
-}
-
-static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
-                                              const phi_strategy_call *call, uint32_t turns) {
+static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi_strategy_call *call,
+                                      uint32_t turns) {
     const phi__agent *agent = job->agent;
-    uint32_t timeout = phi__strategy_call_timeout(job, call);
+    uint32_t timeout = phi__scall_timeout(job, call);
     phi_agent_desc d = PHI_ZERO;
     d.model = agent->desc.model;
     d.provider = job->desc->provider;
@@ -210,7 +186,23 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     d.retry = agent->desc.retry;
     d.parent = agent->handle;
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
-    if (call->tools) phi__strategy_call_tools(agent, &d);
+    if (call->tools) {
+        static const uint32_t points =
+            (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL |
+            (uint32_t)PHI_HOOK_BEFORE_TOOL_UPDATE | (uint32_t)PHI_HOOK_AFTER_TOOL_UPDATE |
+            (uint32_t)PHI_HOOK_QUESTION;
+        d.tools = agent->tools->tools; /* the run's, which may not be the agent's */
+        d.tool_count = agent->tools->count;
+        d.tool_options.raw_tools = agent->desc.tool_options.raw_tools;
+        d.tool_options.raw_tool_count = agent->desc.tool_options.raw_tool_count;
+        d.tool_options.defer_percent = agent->desc.tool_options.defer_percent;
+        d.tool_options.mode = agent->desc.tool_options.mode;
+        d.tool_options.batch = agent->desc.tool_options.batch;
+        d.tool_options.timeout_ms = agent->desc.tool_options.timeout_ms;
+        d.hook_points |= agent->desc.hook_points & points;
+        d.tool_options.repeat_warn_after = agent->desc.tool_options.repeat_warn_after;
+        d.tool_options.repeat_stop_after = agent->desc.tool_options.repeat_stop_after;
+    }
     if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn;
     d.deadlines.decision_ms = agent->run->own.waits_ms;
     d.memory.limit_bytes = agent->desc.memory.limit_bytes;
@@ -224,20 +216,9 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     return d;
 }
 
-/* The agent's own prompt says who answers, and the strategy's how. */
-static bool phi__strategy_call_system(const phi__strategy_job *job, const phi_strategy_call *call,
-                                      phi__buf *out) {
-    phi_str own = job->request->system_prompt;
-    phi__buf_add_str(out, own);
-    if (own.len > 0 && call->system_prompt.len > 0) phi__buf_text(out, "\n\n");
-    phi__buf_add_str(out, call->system_prompt);
-    phi__buf_char(out, '\0');
-    return !out->failed;
-}
-
 /* strategy.c */
 /* Where the prompt begins that ends before `to`: user messages of one run, and of none. */
-static size_t phi__strategy_call_from(const phi_model_request *request, size_t to) {
+static size_t phi__scall_from(const phi_model_request *request, size_t to) {
     phi_str run = {NULL, 0}; /* a prompt that an earlier run has not answered is no part of it */
     for (; to > 0 && request->messages[to - 1]->role == PHI_ROLE_USER; to--) {
         phi_str loop_id = request->messages[to - 1]->loop_id;
@@ -248,13 +229,13 @@ static size_t phi__strategy_call_from(const phi_model_request *request, size_t t
 }
 
 /* How many of the request's messages stand before the prompt. */
-static size_t phi__strategy_call_before(const phi_model_request *request) {
-    return phi__strategy_call_from(request, request->message_count);
+static size_t phi__scall_before(const phi_model_request *request) {
+    return phi__scall_from(request, request->message_count);
 }
 
-static phi_status phi__strategy_call_history(const phi__strategy_job *job, phi__agent *child) {
+static phi_status phi__scall_history(const phi__strategy_job *job, phi__agent *child) {
     const phi_model_request *request = job->request;
-    size_t before = phi__strategy_call_before(request);
+    size_t before = phi__scall_before(request);
     phi_status status = PHI_OK;
     for (size_t i = 0; i < before && status == PHI_OK; i++)
         status = phi_thread_append(child->thread, request->messages[i], 1, NULL);
@@ -263,17 +244,16 @@ static phi_status phi__strategy_call_history(const phi__strategy_job *job, phi__
 
 /* The prompt as the user wrote it, with its images; or the machine's text. A conversation that ends
    in results of tools continues without a prompt. False: no memory. */
-static bool phi__strategy_call_prompts(const phi__strategy_job *job, const phi_strategy_call *call,
-                                       phi_arena *arena, phi__run_order *order) {
+static bool phi__scall_prompts(const phi__strategy_job *job, const phi_strategy_call *call,
+                               phi_arena *arena, phi__run_order *order) {
     const phi_model_request *request = job->request;
-    size_t before = phi__strategy_call_before(request), count = request->message_count - before;
-    phi_message *prompts;
+    size_t before = phi__scall_before(request), count = request->message_count - before;
     if (!call->in_conversation || call->prompt.at != NULL) {
         order->prompts = phi__compact_say(call->prompt, arena);
         order->prompt_count = 1;
         return order->prompts != NULL;
     }
-    prompts = (phi_message *)phi_arena_alloc(arena, phi__mul(count, sizeof *prompts));
+    phi_message *prompts = (phi_message *)phi_arena_alloc(arena, phi__mul(count, sizeof *prompts));
     for (size_t i = 0; prompts != NULL && i < count; i++)
         prompts[i] = *request->messages[before + i];
     order->prompts = prompts;
@@ -282,63 +262,68 @@ static bool phi__strategy_call_prompts(const phi__strategy_job *job, const phi_s
     return prompts != NULL;
 }
 
-static phi_status phi__strategy_call_run(const phi__strategy_job *job,
-                                         const phi_strategy_call *call, phi__agent *child) {
+static phi_status phi__scall_run(const phi__strategy_job *job, const phi_strategy_call *call,
+                                 phi__agent *child) {
     phi_arena scratch;
     phi_status status = PHI_NO_MEMORY;
     phi_arena_init(&scratch, &child->memory, 0);
     phi__run_order order = PHI_ZERO;
     order.goes_on = true;
-    if (phi__strategy_call_prompts(job, call, &scratch, &order))
-        status = phi__run_new(child, &order);
+    if (phi__scall_prompts(job, call, &scratch, &order)) status = phi__run_new(child, &order);
     phi_arena_free(&scratch);
     return status;
 }
 
 /* The agent out of a snapshot, with its run; or a new one. */
-static phi__agent *phi__strategy_call_make(phi__strategy_job *job, const phi_agent_desc *d,
-                                           const phi_json *saved) {
+static phi__agent *phi__scall_make(phi__strategy_job *job, const phi_agent_desc *d,
+                                   const phi_json *saved) {
     const phi_json *root = phi_json_get(saved, "agent");
     if (root != NULL) return phi__snapshot_make(job->agent->rt, d, root, PHI_RESTORE_RESUME);
     return phi__agent_make(job->agent->rt, d, NULL);
 }
 
-static phi_status phi__strategy_call_start(phi__strategy_job *job, phi__strategy_call *slot,
-                                           const phi_strategy_call *call, const phi_json *saved) {
-    phi_agent_desc d = phi__strategy_call_desc(job, call, slot->most_turns);
+static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *slot,
+                                   const phi_strategy_call *call, const phi_json *saved) {
+    phi_agent_desc d = phi__scall_desc(job, call, slot->most_turns);
     phi__agent *child = NULL;
     phi_status status = PHI_OK;
     phi__buf system;
     if (job->agent->rt->closing) return PHI_CANCELLED;
     phi__buf_init(&system, &job->agent->memory);
-    if (phi__strategy_call_system(job, call, &system)) {
+    /* The agent's own prompt says who answers, and the strategy's how. */
+    phi_str own = job->request->system_prompt;
+    phi__buf_add_str(&system, own);
+    if (own.len > 0 && call->system_prompt.len > 0) phi__buf_text(&system, "\n\n");
+    phi__buf_add_str(&system, call->system_prompt);
+    phi__buf_char(&system, '\0');
+    if (!system.failed) {
         d.system_prompt = system.at;
-        child = phi__strategy_call_make(job, &d, saved);
+        child = phi__scall_make(job, &d, saved);
     } else
         status = PHI_NO_MEMORY;
     phi__buf_free(&system);
     if (child == NULL) return status != PHI_OK ? status : phi__error_last(job->agent->rt, NULL);
-    child->tree.watch = phi__strategy_call_watch();
+    child->tree.watch = phi__scall_watch();
     child->tree.watched = job;
     child->tree.of_run = child->tree.no_last_tools = true;
     slot->child = child->handle;
     if (saved != NULL) return child->run != NULL || slot->over ? PHI_OK : PHI_PARSE;
-    if (call->in_conversation) status = phi__strategy_call_history(job, child);
-    if (status == PHI_OK) status = phi__strategy_call_run(job, call, child);
+    if (call->in_conversation) status = phi__scall_history(job, child);
+    if (status == PHI_OK) status = phi__scall_run(job, call, child);
     return status;
 }
 
 /* The agent is one that makes model calls of this strategy, or stands below one. */
-static bool phi__strategy_call_inside(const phi__agent *agent, const phi_strategy_desc *desc) {
+static bool phi__scall_inside(const phi__agent *agent, const phi_strategy_desc *desc) {
     for (; agent != NULL; agent = agent->tree.parent)
-        if (agent->tree.watch == phi__strategy_call_watch() &&
+        if (agent->tree.watch == phi__scall_watch() &&
             ((const phi__strategy_job *)agent->tree.watched)->desc == desc)
             return true;
     return false;
 }
 
 /* Model calls that may yet be made, beside those of calls under way. */
-static uint32_t phi__strategy_call_left(const phi__strategy_job *job) {
+static uint32_t phi__scall_left(const phi__strategy_job *job) {
     uint64_t taken = job->made;
     for (size_t i = 0; i < job->call_count; i++)
         if (!job->calls[i].over) taken += job->calls[i].most_turns - job->calls[i].turns;
@@ -347,8 +332,7 @@ static uint32_t phi__strategy_call_left(const phi__strategy_job *job) {
 }
 
 /* phi_last_error's message is the failure's, where making the agent failed. */
-static bool phi__strategy_call_refuse(phi__strategy_job *job, phi__strategy_call *slot,
-                                      phi_status status) {
+static bool phi__scall_refuse(phi__strategy_job *job, phi__strategy_call *slot, phi_status status) {
     const char *words = NULL;
     slot->over = true;
     slot->status = status;
@@ -359,12 +343,11 @@ static bool phi__strategy_call_refuse(phi__strategy_job *job, phi__strategy_call
 
 /* ---- in a snapshot ---- */
 
-static uint64_t phi__strategy_call_elapsed(const phi__strategy_job *job,
-                                           const phi__strategy_call *call) {
+static uint64_t phi__scall_elapsed(const phi__strategy_job *job, const phi__strategy_call *call) {
     return call->elapsed_ms + (phi__io_counted_us(job->agent->rt->io) - call->began_us) / 1000;
 }
 
-static const phi__field phi__strategy_call_fields[] = {
+static const phi__field phi__scall_fields[] = {
     PHI__FIELD(phi__strategy_call, id, "id", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__strategy_call, turns, "turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__strategy_call, over, "over", PHI__FIELD_BOOL, PHI__FIELD_SET),
@@ -375,48 +358,20 @@ static const phi__field phi__strategy_call_fields[] = {
     PHI__FIELD(phi__strategy_call, expired, "expired", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__strategy_call, failure, "failure", PHI__FIELD_STR, PHI__FIELD_SET)};
 
-static bool phi__strategy_call_keeps(const phi__strategy_call *call) {
+static bool phi__scall_keeps(const phi__strategy_call *call) {
     return call->max_rounds > 0 && call->turns > 0 && phi__find_agent(call->child) != NULL;
 }
 
-/* The calls that go on where they were when a snapshot is restored: those that may have called
-   tools. An array. */
-static void phi__strategy_call_save(const phi__strategy_job *job, phi__buf *out,
-                                    phi_arena *scratch) {
-    phi__records_raw(out, "calls", "[");
-    for (size_t i = 0; i < job->call_count; i++) {
-        const phi__strategy_call *call = &job->calls[i];
-        phi__strategy_call now = *call;
-        uint64_t elapsed = phi__strategy_call_elapsed(job, call);
-        phi_str text = {NULL, 0};
-        if (!phi__strategy_call_keeps(call)) continue;
-        now.elapsed_ms = elapsed < UINT32_MAX ? (uint32_t)elapsed : UINT32_MAX;
-        if (phi_agent_snapshot(call->child, scratch, &text) != PHI_OK) out->failed = true;
-        phi__json_write_comma(out);
-        phi__buf_char(out, '{');
-        phi__records_put(out, phi__strategy_call_fields, PHI__COUNT(phi__strategy_call_fields),
-                         &now);
-        phi__records_u64(out, "status", (uint64_t)(-(int64_t)call->status));
-        phi__records_str(out, "text", phi__buf_str(&call->text));
-        phi__machine_put_usage(out, &call->usage);
-        phi__json_write_comma(out);
-        phi__json_write_key(out, PHI__LIT("agent"));
-        phi__buf_add_str(out, text);
-        phi__buf_char(out, '}');
-    }
-    phi__buf_char(out, ']');
-}
-
 /* Model calls of those that do not, and are made again. */
-static uint64_t phi__strategy_call_again(const phi__strategy_job *job) {
+static uint64_t phi__scall_again(const phi__strategy_job *job) {
     uint64_t again = 0;
     for (size_t i = 0; i < job->call_count; i++)
-        if (!phi__strategy_call_keeps(&job->calls[i])) again += job->calls[i].turns;
+        if (!phi__scall_keeps(&job->calls[i])) again += job->calls[i].turns;
     return again;
 }
 
 /* What a snapshot has of a call with this id; NULL: nothing. */
-static const phi_json *phi__strategy_call_saved(const phi__strategy_job *job, uint32_t id) {
+static const phi_json *phi__scall_saved(const phi__strategy_job *job, uint32_t id) {
     phi_json_iter it = phi_json_each(job->saved);
     const phi_json *item;
     while ((item = phi_json_next(&it)) != NULL)
@@ -425,11 +380,11 @@ static const phi_json *phi__strategy_call_saved(const phi__strategy_job *job, ui
 }
 
 /* False: no memory. */
-static bool phi__strategy_call_load(phi__strategy_job *job, phi__strategy_call *slot,
-                                    const phi_json *saved) {
+static bool phi__scall_load(phi__strategy_job *job, phi__strategy_call *slot,
+                            const phi_json *saved) {
     if (saved == NULL) return true;
-    if (!phi__records_get(saved, phi__strategy_call_fields, PHI__COUNT(phi__strategy_call_fields),
-                          slot, &job->arena))
+    if (!phi__records_get(saved, phi__scall_fields, PHI__COUNT(phi__scall_fields), slot,
+                          &job->arena))
         return false;
     uint32_t status = phi__records_get_u32(saved, "status");
     slot->status = status < -(int64_t)PHI_STATUS_END ? (phi_status)(-(int64_t)status) : PHI_PARSE;
@@ -439,12 +394,10 @@ static bool phi__strategy_call_load(phi__strategy_job *job, phi__strategy_call *
     return !slot->text.failed;
 }
 
-/* ---- its beginning ---- */
-
 /* Begins a model call: a failure is the call's, and comes as its answer. False: no memory. */
-static bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy_call *call) {
-    const phi_json *saved = phi__strategy_call_saved(job, call->id);
-    uint32_t left = phi__strategy_call_left(job), rounds = call->max_tool_rounds;
+static bool phi__scall_begin(phi__strategy_job *job, const phi_strategy_call *call) {
+    const phi_json *saved = phi__scall_saved(job, call->id);
+    uint32_t left = phi__scall_left(job), rounds = call->max_tool_rounds;
     if ((left == 0 && saved == NULL) || job->call_count == PHI__STRATEGY_CALLS) {
         job->settle = job->stopped = true; /* none may be made: the machine ends */
         return true;
@@ -455,24 +408,24 @@ static bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy_
     memset(slot, 0, sizeof *slot);
     phi__buf_init(&slot->text, &job->agent->memory);
     slot->max_rounds = rounds;
-    if (!phi__strategy_call_load(job, slot, saved)) return false;
+    if (!phi__scall_load(job, slot, saved)) return false;
     slot->id = call->id;
     slot->began_us = phi__io_counted_us(job->agent->rt->io);
-    slot->timeout_ms = phi__strategy_call_timeout(job, call);
+    slot->timeout_ms = phi__scall_timeout(job, call);
     slot->most_turns = rounds + 1 - slot->turns <= left ? rounds + 1 : slot->turns + left;
-    phi_status status = phi__strategy_call_start(job, slot, call, saved);
+    phi_status status = phi__scall_start(job, slot, call, saved);
     if (status == PHI_OK) return true;
-    return status != PHI_NO_MEMORY && phi__strategy_call_refuse(job, slot, status);
+    return status != PHI_NO_MEMORY && phi__scall_refuse(job, slot, status);
 }
 
 /* ---- when it is over ---- */
 
 /* Ends calls that take longer than they may: their failures come as those of others. */
-static void phi__strategy_call_expire(phi__strategy_job *job) {
+static void phi__scall_expire(phi__strategy_job *job) {
     for (size_t i = 0; i < job->call_count; i++) {
         phi__strategy_call *call = &job->calls[i];
         if (call->over || call->expired || call->timeout_ms == PHI_UNLIMITED ||
-            phi__strategy_call_elapsed(job, call) < call->timeout_ms)
+            phi__scall_elapsed(job, call) < call->timeout_ms)
             continue;
         call->expired = true;
         (void)phi_abort(call->child);
@@ -481,7 +434,7 @@ static void phi__strategy_call_expire(phi__strategy_job *job) {
 }
 
 /* "~tot/session.config.1" */
-static bool phi__strategy_call_graft(phi__strategy_job *job, phi__agent *child) {
+static bool phi__scall_graft(phi__strategy_job *job, phi__agent *child) {
     phi__buf name;
     uint32_t lane = 0;
     phi_status status = PHI_NO_MEMORY;
@@ -498,12 +451,12 @@ static bool phi__strategy_call_graft(phi__strategy_job *job, phi__agent *child) 
 
 /* The oldest call is over: fills the event for the machine, and copies its run into the log. False:
    no memory. */
-static bool phi__strategy_call_take(phi__strategy_job *job, phi_strategy_event *event) {
+static bool phi__scall_take(phi__strategy_job *job, phi_strategy_event *event) {
     phi__strategy_call *call = &job->calls[0];
     phi__agent *child = phi__find_agent(call->child);
     memset(event, 0, sizeof *event);
     if (call->text.failed) return false;
-    if (child != NULL && !phi__strategy_call_graft(job, child)) return false;
+    if (child != NULL && !phi__scall_graft(job, child)) return false;
     event->kind = call->status == PHI_OK ? PHI_STRATEGY_ANSWER : PHI_STRATEGY_FAILED;
     event->call_id = call->id;
     if (!call->silent || call->status != PHI_OK) event->text = phi__buf_str(&call->text);
@@ -521,7 +474,7 @@ static bool phi__strategy_call_take(phi__strategy_job *job, phi_strategy_event *
 }
 
 /* The oldest call is forgotten, after the machine has seen its event. */
-static void phi__strategy_call_drop(phi__strategy_job *job) {
+static void phi__scall_drop(phi__strategy_job *job) {
     phi__strategy_call call = job->calls[0];
     job->call_count--;
     for (size_t i = 0; i < job->call_count; i++) job->calls[i] = job->calls[i + 1];
@@ -529,24 +482,22 @@ static void phi__strategy_call_drop(phi__strategy_job *job) {
     if (call.child.rt != NULL) phi_agent_free(call.child); /* it may call the host */
 }
 
-static void phi__strategy_call_drop_all(phi__strategy_job *job) {
-    while (job->call_count > 0) phi__strategy_call_drop(job);
+static void phi__scall_drop_all(phi__strategy_job *job) {
+    while (job->call_count > 0) phi__scall_drop(job);
 }
 
-/* ======== A strategy at work: its machine, and the model calls under way.
+/* ---- a strategy at work ---- */
 
-   A job begins and ends with the provider's call of a run. It owns its machine, whose memory is an
-   arena in the agent's budget, and the hidden agents below the agent that make the model calls: one
-   each, for one run. Answers go to the machine in the order in which their calls were made,
-   whichever came first, so that a run does not depend on the network's timing. */
+/* A job begins and ends with the provider's call of a run. It owns its machine, whose memory is
+   an arena in the agent's budget, and the hidden agents that make the model calls, each for one
+   run. Answers go to the machine in the order in which their calls were made, whichever came first,
+   so that a run does not depend on the network's timing. */
 
 #define PHI__STRATEGY_NAME "strategy" /* of the attached object */
 #define PHI__STRATEGY_NOTE "phi.strategy"
 
 /* Answers that a step gives to the machine, at most. */
 enum { PHI__STRATEGY_EVENTS = 4 };
-
-/* ---- the machine's surroundings ---- */
 
 static uint64_t phi__strategy_elapsed(const phi__strategy_job *job) {
     uint64_t now_us = phi__io_counted_us(job->agent->rt->io);
@@ -557,7 +508,7 @@ static phi_strategy_env phi__strategy_env(phi__strategy_job *job) {
     phi_strategy_env env = PHI_ZERO;
     env.options = job->desc->options;
     env.elapsed_ms = phi__strategy_elapsed(job);
-    env.calls_left = job->stopped ? 0 : phi__strategy_call_left(job);
+    env.calls_left = job->stopped ? 0 : phi__scall_left(job);
     env.has_tools = job->request->tool_count > 0;
     env.arena = &job->arena;
     env.scratch = &job->scratch;
@@ -567,27 +518,6 @@ static phi_strategy_env phi__strategy_env(phi__strategy_job *job) {
 }
 
 /* ---- its commands ---- */
-
-static bool phi__strategy_emit(phi__strategy_job *job, phi_str phase) {
-    phi_arena *room = phi__thread_room(job->agent->thread);
-    phi_strategy_progress *progress;
-    phi_strategy_best best = PHI_ZERO;
-    progress = (phi_strategy_progress *)phi__arena_zero(room, sizeof *progress);
-    if (progress == NULL || !phi__arena_str(room, phase, &progress->phase) ||
-        !phi__arena_str(room, phi_str_of(job->desc->strategy->name), &progress->name))
-        return false;
-    job->desc->strategy->best(job->state, &best);
-    progress->calls = job->made;
-    progress->most_calls = job->most;
-    progress->nodes = best.nodes;
-    progress->has_score = best.has_score;
-    progress->score = best.score;
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_STRATEGY;
-    event.strategy = progress;
-    event.text = best.text;
-    return phi__events_emit(job->agent, &event, NULL, 0);
-}
 
 /* {"loop_id","strategy","result"} in the log. */
 static bool phi__strategy_note(phi__strategy_job *job, phi_str result) {
@@ -622,8 +552,28 @@ static bool phi__strategy_fault(phi__strategy_job *job, const char *words) {
 /* False: no memory. */
 static bool phi__strategy_do(phi__strategy_job *job, const phi_strategy_command *command) {
     switch (command->kind) {
-    case PHI_STRATEGY_ASK: return phi__strategy_call_begin(job, &command->call);
-    case PHI_STRATEGY_EMIT: return phi__strategy_emit(job, command->phase);
+    case PHI_STRATEGY_ASK: return phi__scall_begin(job, &command->call);
+    case PHI_STRATEGY_EMIT: {
+        phi_str phase = command->phase;
+        phi_arena *room = phi__thread_room(job->agent->thread);
+        phi_strategy_progress *progress;
+        phi_strategy_best best = PHI_ZERO;
+        progress = (phi_strategy_progress *)phi__arena_zero(room, sizeof *progress);
+        if (progress == NULL || !phi__arena_str(room, phase, &progress->phase) ||
+            !phi__arena_str(room, phi_str_of(job->desc->strategy->name), &progress->name))
+            return false;
+        job->desc->strategy->best(job->state, &best);
+        progress->calls = job->made;
+        progress->most_calls = job->most;
+        progress->nodes = best.nodes;
+        progress->has_score = best.has_score;
+        progress->score = best.score;
+        phi_event event = PHI_ZERO;
+        event.kind = PHI_EV_STRATEGY;
+        event.strategy = progress;
+        event.text = best.text;
+        return phi__events_emit(job->agent, &event, NULL, 0);
+    }
     case PHI_STRATEGY_DONE:
         job->reason = command->stop_reason;
         return phi__strategy_end(job, PHI_OK, command->text, command->result);
@@ -654,19 +604,6 @@ static void phi__strategy_tell(phi__strategy_job *job, const phi_strategy_event 
 }
 
 /* ---- the beginning ---- */
-
-/* The user's last messages; of a history that ends otherwise, the last ones that there are. */
-static bool phi__strategy_prompt(const phi_model_request *request, phi_arena *arena,
-                                 phi__buf *out) {
-    size_t to = request->message_count;
-    bool failed = false;
-    while (to > 0 && request->messages[to - 1]->role != PHI_ROLE_USER) to--;
-    for (size_t from = phi__strategy_call_from(request, to); from < to && !failed; from++) {
-        if (out->len > 0) phi__buf_text(out, "\n\n");
-        phi__buf_add_str(out, phi_message_text(request->messages[from], "\n", arena, &failed));
-    }
-    return !failed && !out->failed;
-}
 
 static uint64_t phi__strategy_add(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
@@ -776,12 +713,21 @@ static void phi__strategy_begin(phi__strategy_job *job) {
     phi__buf text;
     phi_str prompt = {NULL, 0};
     phi__buf_init(&text, &job->agent->memory);
-    if (!phi__strategy_prompt(job->request, &job->scratch, &text) ||
-        !phi__machine_text(&text, &job->arena, &prompt))
+    /* The user's last messages; of a history that ends otherwise, the last ones that there are. */
+    const phi_model_request *request = job->request;
+    size_t to = request->message_count;
+    bool failed = false;
+    while (to > 0 && request->messages[to - 1]->role != PHI_ROLE_USER) to--;
+    for (size_t from = phi__scall_from(request, to); from < to && !failed; from++) {
+        if (text.len > 0) phi__buf_text(&text, "\n\n");
+        phi__buf_add_str(&text,
+                         phi_message_text(request->messages[from], "\n", &job->scratch, &failed));
+    }
+    if (!(!failed && !text.failed) || !phi__machine_text(&text, &job->arena, &prompt))
         job->no_memory = true;
     phi__buf_free(&text);
     /* registered under the protocol of the agent's own model, it would make its own calls */
-    if (phi__strategy_call_inside(job->agent, job->desc)) {
+    if (phi__scall_inside(job->agent, job->desc)) {
         if (!phi__strategy_fault(job, "a strategy cannot make its own model calls: set provider"))
             job->no_memory = true;
     } else if (!job->no_memory && !phi__strategy_reserve(job, prompt))
@@ -805,12 +751,34 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
     phi__records_str(out, "strategy", phi_str_of(job->desc->strategy->name));
     phi__records_str(out, "loop_id", job->agent->run->loop_id);
     phi__records_u64(out, "turn", job->agent->run->turn.index);
-    phi__records_u64(out, "made", job->made - phi__strategy_call_again(job));
+    phi__records_u64(out, "made", job->made - phi__scall_again(job));
     phi__records_u64(out, "elapsed_ms", phi__strategy_elapsed(job));
     phi__json_write_comma(out);
     phi__json_write_key(out, PHI__LIT("state"));
     (void)phi__json_write(out, state, 0);
-    phi__strategy_call_save(job, out, scratch);
+    /* The calls that go on where they were when a snapshot is restored: those that may have called
+   tools. An array. */
+    phi__records_raw(out, "calls", "[");
+    for (size_t i = 0; i < job->call_count; i++) {
+        const phi__strategy_call *call = &job->calls[i];
+        phi__strategy_call now = *call;
+        uint64_t elapsed = phi__scall_elapsed(job, call);
+        phi_str text = {NULL, 0};
+        if (!phi__scall_keeps(call)) continue;
+        now.elapsed_ms = elapsed < UINT32_MAX ? (uint32_t)elapsed : UINT32_MAX;
+        if (phi_agent_snapshot(call->child, scratch, &text) != PHI_OK) out->failed = true;
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_put(out, phi__scall_fields, PHI__COUNT(phi__scall_fields), &now);
+        phi__records_u64(out, "status", (uint64_t)(-(int64_t)call->status));
+        phi__records_str(out, "text", phi__buf_str(&call->text));
+        phi__machine_put_usage(out, &call->usage);
+        phi__json_write_comma(out);
+        phi__json_write_key(out, PHI__LIT("agent"));
+        phi__buf_add_str(out, text);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, ']');
     phi__buf_char(out, '}');
 }
 
@@ -830,7 +798,7 @@ static void phi__strategy_close(void *user_data, void *opaque) {
     phi__agent *agent = job->agent;
     (void)user_data;
     phi__attached_remove(&job->attached);
-    phi__strategy_call_drop_all(job);
+    phi__scall_drop_all(job);
     phi_arena_free(&job->scratch);
     phi_arena_free(&job->arena);
     phi__free(&agent->memory, job->state, job->desc->strategy->state_bytes);
@@ -841,9 +809,8 @@ static phi_status phi__strategy_open(void *user_data, const phi_model_request *r
                                      void **out) {
     const phi_strategy_desc *desc = (const phi_strategy_desc *)user_data;
     phi__agent *agent = phi__find_agent(request->agent);
-    phi__strategy_job *job;
     if (desc == NULL || desc->strategy == NULL) return PHI_BAD_ARG;
-    job = (phi__strategy_job *)phi__alloc(&agent->memory, sizeof *job);
+    phi__strategy_job *job = (phi__strategy_job *)phi__alloc(&agent->memory, sizeof *job);
     void *state = phi__alloc(&agent->memory, desc->strategy->state_bytes);
     if (job == NULL || state == NULL) {
         phi__free(&agent->memory, job, sizeof *job);
@@ -885,9 +852,9 @@ static void phi__strategy_stop(phi__strategy_job *job) {
     if (job->call_count > 0 &&
         !phi__arena_str(&job->arena, phi__buf_str(&job->calls[0].text), &event.text))
         job->no_memory = true;
-    phi__strategy_call_drop_all(job);
+    phi__scall_drop_all(job);
     if (job->agent->slot == NULL || job->no_memory) return;
-    if (phi__strategy_call_left(job) == 0) job->stopped = true;
+    if (phi__scall_left(job) == 0) job->stopped = true;
     phi__strategy_tell(job, &event);
     if (!job->over && !job->no_memory &&
         !phi__strategy_fault(job, "the strategy did not end when it had to"))
@@ -902,7 +869,7 @@ static bool phi__strategy_used_up(const phi_strategy_event *event, const phi__st
 
 static void phi__strategy_answer(phi__strategy_job *job) {
     phi_strategy_event event;
-    if (!phi__strategy_call_take(job, &event)) {
+    if (!phi__scall_take(job, &event)) {
         job->no_memory = true;
         return;
     }
@@ -912,11 +879,11 @@ static void phi__strategy_answer(phi__strategy_job *job) {
         return;
     }
     phi__strategy_tell(job, &event);
-    if (job->call_count > 0) phi__strategy_call_drop(job);
+    if (job->call_count > 0) phi__scall_drop(job);
 }
 
 static void phi__strategy_step(phi__strategy_job *job) {
-    phi__strategy_call_expire(job);
+    phi__scall_expire(job);
     for (int i = 0; i < PHI__STRATEGY_EVENTS && !job->over && !job->no_memory; i++) {
         if (job->agent->slot == NULL) return;
         if (job->settle || phi__strategy_spent(job))

@@ -15,13 +15,13 @@ typedef struct phi__tot_ending {
     const char *phase, *why;
 } phi__tot_ending;
 
-/* ======== The tree of Tree-of-Thoughts: nodes, the frontier, the best. */
+/* ---- the tree: nodes, the frontier, the best ---- */
 
 enum { PHI__TOT_FIRST = 16 }; /* nodes that there is room for at first */
 
 /* The old array stays in the arena: together they are less than twice the new one. */
-static void *phi__tot_tree_grow(phi_arena *arena, void *at, uint32_t count, uint32_t *cap,
-                                size_t size) {
+static void *phi__tree_grow(phi_arena *arena, void *at, uint32_t count, uint32_t *cap,
+                            size_t size) {
     uint32_t more = *cap == 0 ? (uint32_t)PHI__TOT_FIRST : *cap * 2;
     if (count < *cap) return at;
     if (*cap > UINT32_MAX / 4) return NULL;
@@ -33,7 +33,7 @@ static void *phi__tot_tree_grow(phi_arena *arena, void *at, uint32_t count, uint
 }
 
 /* Node a comes before node b: finished, then higher score, then deeper, then older. */
-static bool phi__tot_tree_before(const phi__tot_tree *tree, uint32_t a, uint32_t b) {
+static bool phi__tree_before(const phi__tot_tree *tree, uint32_t a, uint32_t b) {
     const phi__tot_node *x = &tree->nodes[a], *y = &tree->nodes[b];
     if (x->finished != y->finished) return x->finished;
     if (x->score > y->score || x->score < y->score) return x->score > y->score;
@@ -42,10 +42,9 @@ static bool phi__tot_tree_before(const phi__tot_tree *tree, uint32_t a, uint32_t
 }
 
 /* False, here and below: no memory. */
-static bool phi__tot_tree_add(phi__tot_tree *tree, phi_arena *arena, uint32_t parent, double score,
-                              phi_str content, const phi_tot_options *options) {
-    void *grown =
-        phi__tot_tree_grow(arena, tree->nodes, tree->count, &tree->cap, sizeof *tree->nodes);
+static bool phi__tree_add(phi__tot_tree *tree, phi_arena *arena, uint32_t parent, double score,
+                          phi_str content, const phi_tot_options *options) {
+    void *grown = phi__tree_grow(arena, tree->nodes, tree->count, &tree->cap, sizeof *tree->nodes);
     uint32_t id = tree->count;
     if (grown == NULL) return false;
     tree->nodes = (phi__tot_node *)grown;
@@ -62,13 +61,13 @@ static bool phi__tot_tree_add(phi__tot_tree *tree, phi_arena *arena, uint32_t pa
         (node->depth >= options->min_depth && score >= options->early_success_threshold);
     tree->nodes[parent].children++;
     if (node->depth > tree->deepest) tree->deepest = node->depth;
-    if (tree->best == 0 || phi__tot_tree_before(tree, id, tree->best)) tree->best = id;
+    if (tree->best == 0 || phi__tree_before(tree, id, tree->best)) tree->best = id;
     return true;
 }
 
 /* ---- the frontier ---- */
 
-static void phi__tot_tree_insert(phi__tot_tree *tree, uint32_t place, uint32_t node) {
+static void phi__tree_insert(phi__tot_tree *tree, uint32_t place, uint32_t node) {
     for (uint32_t i = tree->frontier_count; i > place; i--)
         tree->frontier[i] = tree->frontier[i - 1];
     tree->frontier[place] = node;
@@ -76,8 +75,8 @@ static void phi__tot_tree_insert(phi__tot_tree *tree, uint32_t place, uint32_t n
 }
 
 /* The higher score first, and of equal ones the older: of a level, or of one parent. */
-static uint32_t phi__tot_tree_place(const phi__tot_tree *tree, uint32_t node,
-                                    phi_tot_traversal traversal) {
+static uint32_t phi__tree_place(const phi__tot_tree *tree, uint32_t node,
+                                phi_tot_traversal traversal) {
     const phi__tot_node *n = &tree->nodes[node];
     uint32_t place = 0;
     for (; place < tree->frontier_count; place++) {
@@ -89,34 +88,8 @@ static uint32_t phi__tot_tree_place(const phi__tot_tree *tree, uint32_t node,
     return place;
 }
 
-/* Puts the newest `added` nodes that may be expanded into the frontier. */
-static bool phi__tot_tree_wait(phi__tot_tree *tree, phi_arena *arena, uint32_t added,
-                               const phi_tot_options *options) {
-    for (uint32_t i = tree->count - added; i < tree->count; i++) {
-        if (tree->nodes[i].depth >= options->max_depth) continue;
-        if (options->traversal == PHI_TOT_DFS && tree->nodes[i].score < options->value_threshold)
-            continue;
-        void *grown = phi__tot_tree_grow(arena, tree->frontier, tree->frontier_count,
-                                         &tree->frontier_cap, sizeof *tree->frontier);
-        if (grown == NULL) return false;
-        tree->frontier = (uint32_t *)grown;
-        phi__tot_tree_insert(tree, phi__tot_tree_place(tree, i, options->traversal), i);
-        if (options->traversal == PHI_TOT_BFS) {
-            /* Cuts the newest level, which stands last, to the beam. */
-            uint32_t depth = tree->nodes[i].depth;
-            uint32_t beam = options->beam_width;
-            uint32_t level = 0;
-            while (level < tree->frontier_count &&
-                   tree->nodes[tree->frontier[tree->frontier_count - 1 - level]].depth == depth)
-                level++;
-            if (level > beam) tree->frontier_count -= level - beam;
-        }
-    }
-    return true;
-}
-
 /* The next node; 0: none waits. */
-static uint32_t phi__tot_tree_next(phi__tot_tree *tree) {
+static uint32_t phi__tree_next(phi__tot_tree *tree) {
     if (tree->frontier_count == 0) return 0;
     uint32_t node = tree->frontier[0];
     tree->frontier_count--;
@@ -124,19 +97,17 @@ static uint32_t phi__tot_tree_next(phi__tot_tree *tree) {
     return node;
 }
 
-/* ---- paths and candidates ---- */
-
 /* The nodes from the first thought to this one; `out` has room for its depth. */
-static void phi__tot_tree_path(const phi__tot_tree *tree, uint32_t node, uint32_t *out) {
+static void phi__tree_path(const phi__tot_tree *tree, uint32_t node, uint32_t *out) {
     for (; node != 0; node = tree->nodes[node].parent) out[tree->nodes[node].depth - 1] = node;
 }
 
 /* The best leaves, and the best node, in order; returns how many. `out` has room for `most`. */
-static uint32_t phi__tot_tree_candidates(const phi__tot_tree *tree, uint32_t *out, uint32_t most) {
+static uint32_t phi__tree_candidates(const phi__tot_tree *tree, uint32_t *out, uint32_t most) {
     uint32_t count = 0, i;
     for (uint32_t node = 1; node < tree->count; node++) {
         if (tree->nodes[node].children > 0 && node != tree->best) continue;
-        for (i = count; i > 0 && phi__tot_tree_before(tree, node, out[i - 1]); i--)
+        for (i = count; i > 0 && phi__tree_before(tree, node, out[i - 1]); i--)
             if (i < most) out[i] = out[i - 1];
         if (i < most) out[i] = node;
         if (count < most) count++;
@@ -144,18 +115,16 @@ static uint32_t phi__tot_tree_candidates(const phi__tot_tree *tree, uint32_t *ou
     return count;
 }
 
-/* ---- as JSON ---- */
-
-static phi_status phi__tot_tree_get_frontier(phi__tot_tree *tree, phi_arena *arena,
-                                             const phi_json *saved) {
+static phi_status phi__tree_get_frontier(phi__tot_tree *tree, phi_arena *arena,
+                                         const phi_json *saved) {
     phi_json_iter it = phi_json_each(saved);
     const phi_json *item;
     while ((item = phi_json_next(&it)) != NULL) {
         uint64_t node = phi__json_get_uint(item, 0);
         if (node == 0 || node >= tree->count || tree->frontier_count >= tree->count)
             return PHI_PARSE;
-        void *grown = phi__tot_tree_grow(arena, tree->frontier, tree->frontier_count,
-                                         &tree->frontier_cap, sizeof *tree->frontier);
+        void *grown = phi__tree_grow(arena, tree->frontier, tree->frontier_count,
+                                     &tree->frontier_cap, sizeof *tree->frontier);
         if (grown == NULL) return PHI_NO_MEMORY;
         tree->frontier = (uint32_t *)grown;
         tree->frontier[tree->frontier_count++] = (uint32_t)node;
@@ -164,8 +133,8 @@ static phi_status phi__tot_tree_get_frontier(phi__tot_tree *tree, phi_arena *are
 }
 
 /* PHI_PARSE: no tree of phi's. */
-static phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, const phi_json *saved,
-                                    const phi_tot_options *options) {
+static phi_status phi__tree_get(phi__tot_tree *tree, phi_arena *arena, const phi_json *saved,
+                                const phi_tot_options *options) {
     const phi_json *nodes = phi_json_get(saved, "nodes"), *item;
     phi_json_iter it = phi_json_each(nodes);
     if (!phi_json_is(nodes, PHI_JSON_ARRAY)) return PHI_PARSE;
@@ -176,28 +145,28 @@ static phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, const
         if (!phi_json_is(content, PHI_JSON_STRING) || !(score >= 0.0 && score <= 1.0))
             return PHI_PARSE;
         if (tree->count == 0 ? parent != 0 : parent >= tree->count) return PHI_PARSE;
-        if (!phi__tot_tree_add(tree, arena, (uint32_t)parent, score, phi_json_str(content, ""),
-                               options))
+        if (!phi__tree_add(tree, arena, (uint32_t)parent, score, phi_json_str(content, ""),
+                           options))
             return PHI_NO_MEMORY;
         tree->nodes[tree->count - 1].stop_reason =
             (phi_stop_reason)phi__json_get_uint(phi_json_at(item, 3), PHI_STOP_REASON_STOP);
     }
-    return phi__tot_tree_get_frontier(tree, arena, phi_json_get(saved, "frontier"));
+    return phi__tree_get_frontier(tree, arena, phi_json_get(saved, "frontier"));
 }
 
-/* ======== The result of Tree-of-Thoughts, and its machine as JSON. */
+/* ---- the result, and the machine as JSON ---- */
 
 /* ---- the result ---- */
 
-static void phi__tot_result_path(const phi__tot *t, uint32_t node, phi_arena *scratch,
-                                 bool with_ids, phi__buf *out) {
+static void phi__totres_path(const phi__tot *t, uint32_t node, phi_arena *scratch, bool with_ids,
+                             phi__buf *out) {
     uint32_t depth = t->tree.nodes[node].depth, i;
     uint32_t *path = (uint32_t *)phi_arena_alloc(scratch, phi__mul(depth, sizeof *path));
     if (path == NULL) {
         out->failed = true;
         return;
     }
-    phi__tot_tree_path(&t->tree, node, path);
+    phi__tree_path(&t->tree, node, path);
     if (with_ids) {
         phi__records_raw(out, "path_ids", "[");
         for (i = 0; i < depth; i++)
@@ -212,8 +181,8 @@ static void phi__tot_result_path(const phi__tot *t, uint32_t node, phi_arena *sc
     phi__buf_char(out, ']');
 }
 
-static void phi__tot_result_candidate(const phi__tot *t, uint32_t node, phi_arena *scratch,
-                                      phi__buf *out) {
+static void phi__totres_candidate(const phi__tot *t, uint32_t node, phi_arena *scratch,
+                                  phi__buf *out) {
     const phi__tot_node *n = &t->tree.nodes[node];
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
@@ -222,35 +191,35 @@ static void phi__tot_result_candidate(const phi__tot *t, uint32_t node, phi_aren
     phi__records_double(out, "score", n->score);
     phi__records_u64(out, "depth", n->depth);
     phi__records_bool(out, "finished", n->finished);
-    phi__tot_result_path(t, node, scratch, true, out);
+    phi__totres_path(t, node, scratch, true, out);
     phi__buf_char(out, '}');
 }
 
-static void phi__tot_result_candidates(const phi__tot *t, const phi_tot_options *options,
-                                       phi_arena *scratch, phi__buf *out) {
+static void phi__totres_candidates(const phi__tot *t, const phi_tot_options *options,
+                                   phi_arena *scratch, phi__buf *out) {
     uint32_t most = options->top_k < t->tree.count ? options->top_k : t->tree.count;
     uint32_t *at = (uint32_t *)phi_arena_alloc(scratch, phi__mul(phi__max(most, 1), sizeof *at));
     if (at == NULL) {
         out->failed = true;
         return;
     }
-    uint32_t count = phi__tot_tree_candidates(&t->tree, at, most);
+    uint32_t count = phi__tree_candidates(&t->tree, at, most);
     phi__json_write_comma(out);
     phi__json_write_key(out, PHI__LIT("best"));
     if (count > 0)
-        phi__tot_result_candidate(t, at[0], scratch, out);
+        phi__totres_candidate(t, at[0], scratch, out);
     else
         phi__buf_text(out, "null");
     phi__records_raw(out, "candidates", "[");
-    for (uint32_t i = 0; i < count; i++) phi__tot_result_candidate(t, at[i], scratch, out);
+    for (uint32_t i = 0; i < count; i++) phi__totres_candidate(t, at[i], scratch, out);
     phi__buf_char(out, ']');
     if (count > 0)
-        phi__tot_result_path(t, at[0], scratch, false, out);
+        phi__totres_path(t, at[0], scratch, false, out);
     else
         phi__records_raw(out, "solution_path", "[]");
 }
 
-static void phi__tot_result_rounds(const phi__tot *t, phi__buf *out) {
+static void phi__totres_rounds(const phi__tot *t, phi__buf *out) {
     phi__records_raw(out, "tool_rounds", "{");
     for (uint32_t i = 0; i < t->round_count; i++)
         phi__buf_printf(out, "%s\"%lu\":%lu", i > 0 ? "," : "", (unsigned long)t->rounds[i].call_id,
@@ -258,8 +227,8 @@ static void phi__tot_result_rounds(const phi__tot *t, phi__buf *out) {
     phi__buf_char(out, '}');
 }
 
-static void phi__tot_result_doubles(const char *key, const double *items, uint32_t count,
-                                    phi__buf *out) {
+static void phi__totres_doubles(const char *key, const double *items, uint32_t count,
+                                phi__buf *out) {
     phi__records_raw(out, key, "[");
     for (uint32_t i = 0; i < count; i++) {
         phi__json_write_comma(out);
@@ -268,7 +237,7 @@ static void phi__tot_result_doubles(const char *key, const double *items, uint32
     phi__buf_char(out, ']');
 }
 
-static void phi__tot_result_error(const phi__tot_ending *ending, phi__buf *out) {
+static void phi__totres_error(const phi__tot_ending *ending, phi__buf *out) {
     if (ending->phase == NULL) {
         phi__records_some(out, "error", ending->error);
         return;
@@ -280,61 +249,9 @@ static void phi__tot_result_error(const phi__tot_ending *ending, phi__buf *out) 
     phi__buf_char(out, '}');
 }
 
-static void phi__tot_result_diagnostics(const phi__tot *t, const phi_tot_options *options,
-                                        const phi__tot_ending *ending, phi__buf *out) {
-    phi__records_raw(out, "diagnostics", "{");
-    phi__records_str(out, "parser_mode", t->by_lines ? PHI__LIT("regex") : PHI__LIT("json"));
-    phi__records_raw(out, "parse_retries", "{");
-    phi__records_u64(out, "generation", t->retries[0]);
-    phi__records_u64(out, "evaluation", t->retries[1]);
-    phi__buf_char(out, '}');
-    phi__records_u64(out, "parser_errors", t->parser_errors);
-    phi__records_u64(out, "pruned", t->pruned);
-    phi__tot_result_rounds(t, out);
-    phi__records_raw(out, "convergence", "{");
-    if (options->convergence_window != PHI_UNLIMITED)
-        phi__records_u64(out, "window", options->convergence_window);
-    else
-        phi__records_raw(out, "window", "null");
-    phi__records_double(out, "min_score_improvement", options->min_score_improvement);
-    phi__tot_result_doubles("recent_best_scores", t->recent, t->recent_count, out);
-    phi__buf_char(out, '}');
-    if (t->tree.best != 0)
-        phi__records_u64(out, "best_node_id", t->tree.best);
-    else
-        phi__records_raw(out, "best_node_id", "null");
-    phi__tot_result_error(ending, out);
-    phi__buf_char(out, '}');
-}
-
-static void phi__tot_result_put(const phi__tot *t, const phi_tot_options *options,
-                                const phi__tot_ending *ending, uint64_t duration_ms,
-                                phi_arena *scratch, phi__buf *out) {
-    phi__buf_char(out, '{');
-    phi__tot_result_candidates(t, options, scratch, out);
-    phi__machine_put_termination(out, ending->reason,
-                                 !ending->good                          ? "error"
-                                 : t->tree.nodes[t->tree.best].finished ? "completed"
-                                                                        : "unfinished",
-                                 duration_ms, true);
-    phi__records_u64(out, "depth_reached", t->tree.deepest);
-    phi__records_u64(out, "node_count", t->tree.count);
-    phi__buf_char(out, '}');
-    phi__records_raw(out, "tree", "{");
-    phi__records_u64(out, "node_count", t->tree.count);
-    phi__records_u64(out, "frontier_size", t->tree.frontier_count);
-    phi__records_str(out, "traversal_strategy",
-                     options->traversal == PHI_TOT_DFS ? PHI__LIT("dfs") : PHI__LIT("bfs"));
-    phi__records_u64(out, "max_depth", options->max_depth);
-    phi__records_u64(out, "branching_factor", options->branching_factor);
-    phi__buf_char(out, '}');
-    phi__machine_put_usage(out, &t->usage);
-    phi__tot_result_diagnostics(t, options, ending, out);
-}
-
 /* ---- the machine ---- */
 
-static const phi__field phi__tot_result_fields[] = {
+static const phi__field phi__totres_fields[] = {
     PHI__FIELD(phi__tot, phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, call_id, "call_id", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, at, "at", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
@@ -349,77 +266,36 @@ static const phi__field phi__tot_result_fields[] = {
     PHI__FIELD(phi__tot, by_lines, "by_lines", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, source, "source", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
 
-static phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena) {
-    phi__buf out;
-    phi__buf_init(&out, arena->memory);
-    phi__buf_char(&out, '{');
-    phi__records_put(&out, phi__tot_result_fields, PHI__COUNT(phi__tot_result_fields), t);
-    const phi__tot_tree *tree = &t->tree;
-    phi__records_raw(&out, "nodes", "[");
-    for (uint32_t i = 0; i < tree->count; i++) {
-        phi__json_write_comma(&out);
-        phi__buf_printf(&out, "[%lu,", (unsigned long)tree->nodes[i].parent);
-        phi__json_number_put_double(&out, tree->nodes[i].score);
-        phi__buf_char(&out, ',');
-        phi__json_write_str(&out, tree->nodes[i].content);
-        phi__buf_printf(&out, ",%u]", (unsigned)tree->nodes[i].stop_reason);
+/* The lists of a machine. False: no memory. */
+static bool phi__totres_load_lists(phi__tot *t, const phi_json *saved, phi_arena *arena) {
+    const phi_json *pending = phi_json_get(saved, "pending"), *item;
+    const phi_json *recent = phi_json_get(saved, "recent_best_scores");
+    const phi_json *rounds = phi_json_get(saved, "tool_rounds");
+    size_t count = phi_json_is(pending, PHI_JSON_ARRAY) ? phi_json_count(pending) : 0;
+    phi_json_iter it = phi_json_each(pending);
+    uint64_t id;
+    if (count > 0) {
+        t->pending = (phi_str *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->pending));
+        t->sums = (double *)phi__arena_zero(arena, phi__mul(count, sizeof *t->sums));
+        if (t->pending == NULL || t->sums == NULL) return false;
     }
-    phi__buf_char(&out, ']');
-    phi__records_raw(&out, "frontier", "[");
-    for (uint32_t i = 0; i < tree->frontier_count; i++)
-        phi__buf_printf(&out, "%s%lu", i > 0 ? "," : "", (unsigned long)tree->frontier[i]);
-    phi__buf_char(&out, ']');
-    phi__records_raw(&out, "pending", "[");
-    for (uint32_t i = 0; i < t->pending_count; i++) {
-        phi__json_write_comma(&out);
-        phi__json_write_str(&out, t->pending[i]);
-    }
-    phi__buf_char(&out, ']');
-    phi__tot_result_doubles("sums", t->sums, t->pending_count, &out);
-    phi__tot_result_doubles("recent_best_scores", t->recent, t->recent_count, &out);
-    phi__tot_result_rounds(t, &out);
-    phi__machine_put_usage(&out, &t->usage);
-    phi__buf_char(&out, '}');
-    return phi__machine_tree(&out, arena);
-}
-
-static bool phi__tot_result_load_pending(phi__tot *t, const phi_json *items, phi_arena *arena) {
-    phi_json_iter it = phi_json_each(items);
-    size_t count = phi_json_is(items, PHI_JSON_ARRAY) ? phi_json_count(items) : 0;
-    const phi_json *item;
-    if (count == 0) return true;
-    t->pending = (phi_str *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->pending));
-    t->sums = (double *)phi__arena_zero(arena, phi__mul(count, sizeof *t->sums));
-    if (t->pending == NULL || t->sums == NULL) return false;
-    while ((item = phi_json_next(&it)) != NULL)
+    while (count > 0 && (item = phi_json_next(&it)) != NULL)
         if (!phi__arena_str(arena, phi_json_str(item, ""), &t->pending[t->pending_count++]))
             return false;
-    return true;
-}
-
-static bool phi__tot_result_load_recent(phi__tot *t, const phi_json *items, phi_arena *arena) {
-    phi_json_iter it = phi_json_each(items);
-    size_t count = phi_json_is(items, PHI_JSON_ARRAY) ? phi_json_count(items) : 0;
-    const phi_json *item;
-    if (count == 0) return true;
-    t->recent = (double *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->recent));
-    if (t->recent == NULL) return false;
+    count = phi_json_is(recent, PHI_JSON_ARRAY) ? phi_json_count(recent) : 0;
+    it = phi_json_each(recent);
+    if (count > 0) t->recent = (double *)phi_arena_alloc(arena, phi__mul(count, sizeof(double)));
+    if (count > 0 && t->recent == NULL) return false;
     t->recent_room = (uint32_t)count;
-    while ((item = phi_json_next(&it)) != NULL)
+    while (count > 0 && (item = phi_json_next(&it)) != NULL)
         t->recent[t->recent_count++] = phi_json_num(item, 0.0);
-    return true;
-}
-
-static bool phi__tot_result_load_rounds(phi__tot *t, const phi_json *items, phi_arena *arena) {
-    phi_json_iter it = phi_json_each(items);
-    size_t count = phi_json_is(items, PHI_JSON_OBJECT) ? phi_json_count(items) : 0;
-    const phi_json *item;
-    uint64_t id;
-    if (count == 0) return true;
-    t->rounds = (phi__tot_rounds *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->rounds));
-    if (t->rounds == NULL) return false;
+    count = phi_json_is(rounds, PHI_JSON_OBJECT) ? phi_json_count(rounds) : 0;
+    it = phi_json_each(rounds);
+    if (count > 0)
+        t->rounds = (phi__tot_rounds *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->rounds));
+    if (count > 0 && t->rounds == NULL) return false;
     t->round_cap = (uint32_t)count;
-    while ((item = phi_json_next(&it)) != NULL) {
+    while (count > 0 && (item = phi_json_next(&it)) != NULL) {
         if (!phi__str_to_u64(it.key, &id) || id > UINT32_MAX) continue;
         t->rounds[t->round_count].call_id = (uint32_t)id;
         t->rounds[t->round_count++].rounds = (uint32_t)phi__json_get_uint(item, 0);
@@ -427,18 +303,14 @@ static bool phi__tot_result_load_rounds(phi__tot *t, const phi_json *items, phi_
     return true;
 }
 
-static phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena,
-                                       const phi_tot_options *options) {
+static phi_status phi__totres_load(phi__tot *t, const phi_json *saved, phi_arena *arena,
+                                   const phi_tot_options *options) {
     if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
-    if (!phi__records_get(saved, phi__tot_result_fields, PHI__COUNT(phi__tot_result_fields), t,
-                          arena))
+    if (!phi__records_get(saved, phi__totres_fields, PHI__COUNT(phi__totres_fields), t, arena))
         return PHI_NO_MEMORY;
-    phi_status status = phi__tot_tree_get(&t->tree, arena, saved, options);
+    phi_status status = phi__tree_get(&t->tree, arena, saved, options);
     if (status != PHI_OK) return status;
-    if (!phi__tot_result_load_pending(t, phi_json_get(saved, "pending"), arena) ||
-        !phi__tot_result_load_recent(t, phi_json_get(saved, "recent_best_scores"), arena) ||
-        !phi__tot_result_load_rounds(t, phi_json_get(saved, "tool_rounds"), arena))
-        return PHI_NO_MEMORY;
+    if (!phi__totres_load_lists(t, saved, arena)) return PHI_NO_MEMORY;
     const phi_json *items = phi_json_get(saved, "sums");
     phi_json_iter it = phi_json_each(items);
     const phi_json *item;
@@ -452,10 +324,7 @@ static phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_a
     return PHI_OK;
 }
 
-/* ======== The tree of Tree-of-Thoughts, and what it reads in answers.
-
-   Nodes are numbered in the order of their making; node 0 is the problem. All memory is the
-   machine's arena's. */
+/* ---- the machine ---- */
 
 enum { PHI__TOT_PROMPT_TOKENS = 400 }; /* of phi's own prompt of a call, at most, by estimate */
 
@@ -504,13 +373,6 @@ static phi_str phi__tot_evaluation(void) {
     return PHI__LIT(text);
 }
 
-static phi_str phi__tot_repair(void) {
-    static const char text[] =
-        "You convert a text to strict JSON of a given shape. Keep its content, add nothing, and "
-        "answer with the JSON alone.";
-    return PHI__LIT(text);
-}
-
 static uint32_t phi__tot_wanted(const phi__tot *t, const phi_tot_options *o) {
     uint32_t left = o->max_nodes > t->tree.count ? o->max_nodes - t->tree.count : 0;
     return left < o->branching_factor ? left : o->branching_factor;
@@ -534,7 +396,7 @@ static bool phi__tot_put_prompt(const phi__tot *t, const phi_tot_options *o, phi
     uint32_t *path =
         (uint32_t *)phi_arena_alloc(scratch, phi__mul(phi__max(depth, 1), sizeof(*path)));
     if (path == NULL) return false;
-    phi__tot_tree_path(&t->tree, t->at, path);
+    phi__tree_path(&t->tree, t->at, path);
     phi__buf_text(out, "Problem: ");
     phi__buf_add_str(out, t->tree.nodes[0].content);
     for (uint32_t i = 0; i < depth; i++) {
@@ -557,7 +419,12 @@ static bool phi__tot_put_prompt(const phi__tot *t, const phi_tot_options *o, phi
 }
 
 static phi_str phi__tot_system(const phi__tot *t, const phi_tot_options *o) {
-    if (t->repairing) return phi__tot_repair();
+    if (t->repairing) {
+        static const char text[] = "You convert a text to strict JSON of a given shape. Keep its "
+                                   "content, add nothing, and "
+                                   "answer with the JSON alone.";
+        return PHI__LIT(text);
+    }
     if (t->phase == PHI__TOT_GENERATING)
         return o->generation_prompt != NULL ? phi_str_of(o->generation_prompt)
                                             : phi__tot_generation();
@@ -572,7 +439,50 @@ static phi_status phi__tot_end(phi__tot *t, const phi_tot_options *o, phi_status
     phi__buf result;
     t->phase = PHI__TOT_OVER;
     phi__buf_init(&result, env->scratch->memory);
-    phi__tot_result_put(t, o, ending, env->elapsed_ms, env->scratch, &result);
+    uint64_t duration_ms = env->elapsed_ms;
+    phi_arena *scratch = env->scratch;
+    phi__buf_char(&result, '{');
+    phi__totres_candidates(t, o, scratch, &result);
+    phi__machine_put_termination(&result, ending->reason,
+                                 !ending->good                          ? "error"
+                                 : t->tree.nodes[t->tree.best].finished ? "completed"
+                                                                        : "unfinished",
+                                 duration_ms, true);
+    phi__records_u64(&result, "depth_reached", t->tree.deepest);
+    phi__records_u64(&result, "node_count", t->tree.count);
+    phi__buf_char(&result, '}');
+    phi__records_raw(&result, "tree", "{");
+    phi__records_u64(&result, "node_count", t->tree.count);
+    phi__records_u64(&result, "frontier_size", t->tree.frontier_count);
+    phi__records_str(&result, "traversal_strategy",
+                     o->traversal == PHI_TOT_DFS ? PHI__LIT("dfs") : PHI__LIT("bfs"));
+    phi__records_u64(&result, "max_depth", o->max_depth);
+    phi__records_u64(&result, "branching_factor", o->branching_factor);
+    phi__buf_char(&result, '}');
+    phi__machine_put_usage(&result, &t->usage);
+    phi__records_raw(&result, "diagnostics", "{");
+    phi__records_str(&result, "parser_mode", t->by_lines ? PHI__LIT("regex") : PHI__LIT("json"));
+    phi__records_raw(&result, "parse_retries", "{");
+    phi__records_u64(&result, "generation", t->retries[0]);
+    phi__records_u64(&result, "evaluation", t->retries[1]);
+    phi__buf_char(&result, '}');
+    phi__records_u64(&result, "parser_errors", t->parser_errors);
+    phi__records_u64(&result, "pruned", t->pruned);
+    phi__totres_rounds(t, &result);
+    phi__records_raw(&result, "convergence", "{");
+    if (o->convergence_window != PHI_UNLIMITED)
+        phi__records_u64(&result, "window", o->convergence_window);
+    else
+        phi__records_raw(&result, "window", "null");
+    phi__records_double(&result, "min_score_improvement", o->min_score_improvement);
+    phi__totres_doubles("recent_best_scores", t->recent, t->recent_count, &result);
+    phi__buf_char(&result, '}');
+    if (t->tree.best != 0)
+        phi__records_u64(&result, "best_node_id", t->tree.best);
+    else
+        phi__records_raw(&result, "best_node_id", "null");
+    phi__totres_error(ending, &result);
+    phi__buf_char(&result, '}');
     if (ending->good)
         return phi__machine_done(env, out, t->tree.nodes[t->tree.best].content,
                                  t->tree.nodes[t->tree.best].stop_reason, &result);
@@ -582,8 +492,8 @@ static phi_status phi__tot_end(phi__tot *t, const phi_tot_options *o, phi_status
 /* Makes nodes of the pending thoughts, which were scored at least once. False: no memory. */
 static bool phi__tot_keep(phi__tot *t, const phi_tot_options *o, phi_arena *arena) {
     for (uint32_t i = 0; i < t->pending_count; i++)
-        if (!phi__tot_tree_add(&t->tree, arena, t->at, t->sums[i] / (double)t->evaluated,
-                               t->pending[i], o))
+        if (!phi__tree_add(&t->tree, arena, t->at, t->sums[i] / (double)t->evaluated, t->pending[i],
+                           o))
             return false;
     if (t->pending_count > 0) t->tree.nodes[t->tree.count - 1].stop_reason = t->cut;
     t->pending_count = t->evaluated = 0;
@@ -667,7 +577,7 @@ static bool phi__tot_been_down(const phi__tot *t, const phi_tot_options *o) {
 /* Expands the next node. */
 static phi_status phi__tot_expand(phi__tot *t, const phi_tot_options *o,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
-    t->at = phi__tot_tree_next(&t->tree);
+    t->at = phi__tree_next(&t->tree);
     t->pending_count = t->evaluated = 0;
     if (t->at == 0 && t->tree.count == 1)
         return phi__tot_error(t, o, PHI_PARSE,
@@ -699,47 +609,6 @@ static phi_status phi__tot_unreadable(phi__tot *t, const phi_tot_options *o, phi
 }
 
 /* ---- answers ---- */
-
-static void phi__tot_prune(phi__tot *t, const phi_strategy_env *env) {
-    uint32_t kept = 0;
-    if (env->prune_fn == NULL) return;
-    phi_strategy_node node = PHI_ZERO;
-    node.parent = t->at;
-    node.depth = t->tree.nodes[t->at].depth + 1;
-    node.problem = t->tree.nodes[0].content;
-    for (uint32_t i = 0; i < t->pending_count; i++) {
-        node.id = t->tree.count + kept;
-        node.content = t->pending[i];
-        if (env->prune_fn(env->user_data, &node))
-            t->pruned++;
-        else
-            t->pending[kept++] = t->pending[i];
-    }
-    t->pending_count = kept;
-}
-
-static phi_status phi__tot_thoughts(phi__tot *t, const phi_tot_options *o,
-                                    const phi_strategy_event *event, const phi_strategy_env *env,
-                                    phi_strategy_commands *out) {
-    phi_str text = event->text;
-    size_t most = phi__min(phi__tot_wanted(t, o), text.len); /* each has a byte */
-    t->pending_count = 0;
-    t->pending = (phi_str *)phi_arena_alloc(env->arena, phi__mul(most + 1, sizeof *t->pending));
-    t->sums = (double *)phi__arena_zero(env->arena, phi__mul(most + 1, sizeof *t->sums));
-    if (t->pending == NULL || t->sums == NULL) return PHI_NO_MEMORY;
-    phi__tot_read read = phi__tot_parse_thoughts(text, env->arena, t->pending, most);
-    if (read.no_memory) return PHI_NO_MEMORY;
-    if (read.count == 0 && !read.none) return phi__tot_unreadable(t, o, text, env, out);
-    t->by_lines = !read.json;
-    t->pending_count = (uint32_t)read.count;
-    const char *last = read.count > 0 ? t->pending[read.count - 1].at : NULL;
-    phi__tot_prune(t, env);
-    t->cut = PHI_STOP_REASON_STOP;
-    if (t->pending_count > 0 && t->pending[t->pending_count - 1].at == last)
-        t->cut = event->stop_reason;
-    if (t->pending_count == 0) return phi__tot_expand(t, o, env, out);
-    return phi__tot_turn_to(t, o, PHI__TOT_EVALUATING, env, out);
-}
 
 /* The best score so far, at the end of the window. False: no memory. */
 static bool phi__tot_remember(phi__tot *t, const phi_tot_options *o, phi_arena *arena) {
@@ -785,7 +654,28 @@ static phi_status phi__tot_scores(phi__tot *t, const phi_tot_options *o, phi_str
         return phi__tot_turn_to(t, o, PHI__TOT_EVALUATING, env, out);
     if (!phi__tot_keep(t, o, env->arena)) return PHI_NO_MEMORY;
     if (phi__tot_been_down(t, o) && !phi__tot_remember(t, o, env->arena)) return PHI_NO_MEMORY;
-    if (!phi__tot_tree_wait(&t->tree, env->arena, count, o)) return PHI_NO_MEMORY;
+    /* Puts the newest `count` nodes that may be expanded into the frontier. */
+    phi_arena *arena = env->arena;
+    for (uint32_t i = t->tree.count - count; i < t->tree.count; i++) {
+        if (t->tree.nodes[i].depth >= o->max_depth) continue;
+        if (o->traversal == PHI_TOT_DFS && t->tree.nodes[i].score < o->value_threshold) continue;
+        void *grown = phi__tree_grow(arena, t->tree.frontier, t->tree.frontier_count,
+                                     &t->tree.frontier_cap, sizeof *t->tree.frontier);
+        if (grown == NULL) return PHI_NO_MEMORY;
+        t->tree.frontier = (uint32_t *)grown;
+        phi__tree_insert(&t->tree, phi__tree_place(&t->tree, i, o->traversal), i);
+        if (o->traversal == PHI_TOT_BFS) {
+            /* Cuts the newest level, which stands last, to the beam. */
+            uint32_t depth = t->tree.nodes[i].depth;
+            uint32_t beam = o->beam_width;
+            uint32_t level = 0;
+            while (level < t->tree.frontier_count &&
+                   t->tree.nodes[t->tree.frontier[t->tree.frontier_count - 1 - level]].depth ==
+                       depth)
+                level++;
+            if (level > beam) t->tree.frontier_count -= level - beam;
+        }
+    }
     if (t->tree.count >= o->max_nodes) return phi__tot_finish(t, o, "max_nodes", env, out);
     if (phi__tot_late(o, env)) return phi__tot_finish(t, o, "max_duration", env, out);
     if (phi__tot_succeeded(t, o, count)) return phi__tot_finish(t, o, "threshold", env, out);
@@ -819,7 +709,7 @@ static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
     phi_tot_options o = phi__tot_options_of(env->options);
     if (event->kind == PHI_STRATEGY_BEGIN) {
         if (t->phase != PHI__TOT_IDLE) return PHI_OK;
-        if (!phi__tot_tree_add(&t->tree, env->arena, 0, 0.0, event->text, &o)) return PHI_NO_MEMORY;
+        if (!phi__tree_add(&t->tree, env->arena, 0, 0.0, event->text, &o)) return PHI_NO_MEMORY;
         return phi__tot_turn_to(t, &o, PHI__TOT_GENERATING, env, out);
     }
     if (t->phase != PHI__TOT_GENERATING && t->phase != PHI__TOT_EVALUATING) return PHI_OK;
@@ -835,7 +725,41 @@ static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
                                   out);
         return phi__tot_error(t, &o, event->status, event->message, env, out);
     }
-    if (t->phase == PHI__TOT_GENERATING) return phi__tot_thoughts(t, &o, event, env, out);
+    if (t->phase == PHI__TOT_GENERATING) {
+        phi_str text = event->text;
+        size_t most = phi__min(phi__tot_wanted(t, &o), text.len); /* each has a byte */
+        t->pending_count = 0;
+        t->pending = (phi_str *)phi_arena_alloc(env->arena, phi__mul(most + 1, sizeof *t->pending));
+        t->sums = (double *)phi__arena_zero(env->arena, phi__mul(most + 1, sizeof *t->sums));
+        if (t->pending == NULL || t->sums == NULL) return PHI_NO_MEMORY;
+        phi__tot_read read = phi__tot_parse_thoughts(text, env->arena, t->pending, most);
+        if (read.no_memory) return PHI_NO_MEMORY;
+        if (read.count == 0 && !read.none) return phi__tot_unreadable(t, &o, text, env, out);
+        t->by_lines = !read.json;
+        t->pending_count = (uint32_t)read.count;
+        const char *last = read.count > 0 ? t->pending[read.count - 1].at : NULL;
+        uint32_t kept = 0;
+        if (env->prune_fn != NULL) {
+            phi_strategy_node node = PHI_ZERO;
+            node.parent = t->at;
+            node.depth = t->tree.nodes[t->at].depth + 1;
+            node.problem = t->tree.nodes[0].content;
+            for (uint32_t i = 0; i < t->pending_count; i++) {
+                node.id = t->tree.count + kept;
+                node.content = t->pending[i];
+                if (env->prune_fn(env->user_data, &node))
+                    t->pruned++;
+                else
+                    t->pending[kept++] = t->pending[i];
+            }
+            t->pending_count = kept;
+        }
+        t->cut = PHI_STOP_REASON_STOP;
+        if (t->pending_count > 0 && t->pending[t->pending_count - 1].at == last)
+            t->cut = event->stop_reason;
+        if (t->pending_count == 0) return phi__tot_expand(t, &o, env, out);
+        return phi__tot_turn_to(t, &o, PHI__TOT_EVALUATING, env, out);
+    }
     return phi__tot_scores(t, &o, event->text, env, out);
 }
 
@@ -886,14 +810,45 @@ static void phi__tot_best(const void *state, phi_strategy_best *out) {
 }
 
 static phi_json *phi__tot_save(const void *state, phi_arena *arena) {
-    return phi__tot_result_save((const phi__tot *)state, arena);
+    const phi__tot *t = (const phi__tot *)state;
+    phi__buf out;
+    phi__buf_init(&out, arena->memory);
+    phi__buf_char(&out, '{');
+    phi__records_put(&out, phi__totres_fields, PHI__COUNT(phi__totres_fields), t);
+    const phi__tot_tree *tree = &t->tree;
+    phi__records_raw(&out, "nodes", "[");
+    for (uint32_t i = 0; i < tree->count; i++) {
+        phi__json_write_comma(&out);
+        phi__buf_printf(&out, "[%lu,", (unsigned long)tree->nodes[i].parent);
+        phi__json_number_put_double(&out, tree->nodes[i].score);
+        phi__buf_char(&out, ',');
+        phi__json_write_str(&out, tree->nodes[i].content);
+        phi__buf_printf(&out, ",%u]", (unsigned)tree->nodes[i].stop_reason);
+    }
+    phi__buf_char(&out, ']');
+    phi__records_raw(&out, "frontier", "[");
+    for (uint32_t i = 0; i < tree->frontier_count; i++)
+        phi__buf_printf(&out, "%s%lu", i > 0 ? "," : "", (unsigned long)tree->frontier[i]);
+    phi__buf_char(&out, ']');
+    phi__records_raw(&out, "pending", "[");
+    for (uint32_t i = 0; i < t->pending_count; i++) {
+        phi__json_write_comma(&out);
+        phi__json_write_str(&out, t->pending[i]);
+    }
+    phi__buf_char(&out, ']');
+    phi__totres_doubles("sums", t->sums, t->pending_count, &out);
+    phi__totres_doubles("recent_best_scores", t->recent, t->recent_count, &out);
+    phi__totres_rounds(t, &out);
+    phi__machine_put_usage(&out, &t->usage);
+    phi__buf_char(&out, '}');
+    return phi__machine_tree(&out, arena);
 }
 
 static phi_status phi__tot_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                 phi_strategy_commands *out) {
     phi__tot *t = (phi__tot *)state;
     phi_tot_options o = phi__tot_options_of(env->options);
-    phi_status status = phi__tot_result_load(t, saved, env->arena, &o);
+    phi_status status = phi__totres_load(t, saved, env->arena, &o);
     if (status != PHI_OK || (t->phase != PHI__TOT_GENERATING && t->phase != PHI__TOT_EVALUATING))
         return status;
     if (t->phase == PHI__TOT_EVALUATING && t->pending_count == 0) return PHI_PARSE;

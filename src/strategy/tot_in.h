@@ -40,7 +40,7 @@ typedef struct phi__tot_tree {
     phi__tot_node *nodes;
     uint32_t *frontier; /* to be expanded, the next one first */
     uint32_t count, cap, frontier_count, frontier_cap;
-    uint32_t best; /* phi__tot_tree_before all others; 0: no thought yet */
+    uint32_t best; /* phi__tree_before all others; 0: no thought yet */
     uint32_t deepest;
 } phi__tot_tree;
 

@@ -242,42 +242,35 @@ static void phi__trm_note_score(phi__trm *t, double score) {
     t->best_reason = t->reason;
 }
 
-static bool phi__trm_converged(const phi__trm *t) {
-    double low = t->scores[0], high = t->scores[0];
-    for (uint32_t i = 1; i < t->score_count; i++) {
-        if (t->scores[i] < low) low = t->scores[i];
-        if (t->scores[i] > high) high = t->scores[i];
-    }
-    /* the strategy documents, part E; 0.52 - 0.5 is a little more than 0.02 */
-    return t->score_count == PHI__TRM_WINDOW && high - low < 0.02 + 1e-9;
-}
-
-static phi_status phi__trm_supervised(phi__trm *t, phi_str text, const phi_strategy_env *env,
-                                      phi_strategy_commands *out) {
-    const phi_trm_options *options = phi__trm_options(env);
-    phi__trm_parsed parsed;
-    phi__trm_parse(text, &parsed);
-    if (!phi__arena_str(env->arena, text, &t->feedback)) return PHI_NO_MEMORY;
-    t->supervisions++;
-    if (parsed.has_score)
-        phi__trm_note_score(t, parsed.score);
-    else
-        t->unscored++;
-    if (parsed.has_score && parsed.score >= phi__trm_threshold(options))
-        return phi__trm_end(t, "threshold", PHI_OK, phi__str("", 0), env, out);
-    if (phi__trm_converged(t))
-        return phi__trm_end(t, "converged", PHI_OK, phi__str("", 0), env, out);
-    if (t->supervisions >= phi__trm_most(options))
-        return phi__trm_end(t, "max_supervisions", PHI_OK, phi__str("", 0), env, out);
-    t->steps = 0;
-    return phi__trm_enter(t, PHI__TRM_NOTING, env, out);
-}
-
 static phi_status phi__trm_answered(phi__trm *t, const phi_strategy_event *event,
                                     const phi_strategy_env *env, phi_strategy_commands *out) {
     phi_str text = phi__str_trim(event->text);
     phi__message_add_usage(&t->usage, &event->usage);
-    if (t->phase == PHI__TRM_SUPERVISING) return phi__trm_supervised(t, text, env, out);
+    if (t->phase == PHI__TRM_SUPERVISING) {
+        const phi_trm_options *options = phi__trm_options(env);
+        phi__trm_parsed parsed;
+        phi__trm_parse(text, &parsed);
+        if (!phi__arena_str(env->arena, text, &t->feedback)) return PHI_NO_MEMORY;
+        t->supervisions++;
+        if (parsed.has_score)
+            phi__trm_note_score(t, parsed.score);
+        else
+            t->unscored++;
+        if (parsed.has_score && parsed.score >= phi__trm_threshold(options))
+            return phi__trm_end(t, "threshold", PHI_OK, phi__str("", 0), env, out);
+        double low = t->scores[0], high = t->scores[0];
+        for (uint32_t i = 1; i < t->score_count; i++) {
+            if (t->scores[i] < low) low = t->scores[i];
+            if (t->scores[i] > high) high = t->scores[i];
+        }
+        /* the strategy documents, part E; 0.52 - 0.5 is a little more than 0.02 */
+        if (t->score_count == PHI__TRM_WINDOW && high - low < 0.02 + 1e-9)
+            return phi__trm_end(t, "converged", PHI_OK, phi__str("", 0), env, out);
+        if (t->supervisions >= phi__trm_most(options))
+            return phi__trm_end(t, "max_supervisions", PHI_OK, phi__str("", 0), env, out);
+        t->steps = 0;
+        return phi__trm_enter(t, PHI__TRM_NOTING, env, out);
+    }
     if (t->phase == PHI__TRM_NOTING) {
         /* Notes without a word leave those before them. */
         bool more = ++t->steps < phi__trm_steps(phi__trm_options(env));
@@ -331,25 +324,26 @@ static void phi__trm_best(const void *state, phi_strategy_best *out) {
     out->score = t->best_score;
 }
 
-/* ---- save and load ---- */
+static const phi__field phi__trm_fields[] = {
+    PHI__FIELD(phi__trm, phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__trm, calls, "calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__trm, supervisions, "supervisions", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__trm, unscored, "unscored", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__trm, reason, "reason", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__trm, best_reason, "best_reason", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__trm, problem, "problem", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__trm, answer, "answer", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__trm, feedback, "feedback", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__trm, notes, "notes", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__trm, steps, "steps", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__trm, best, "best", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
 
 static phi_json *phi__trm_save(const void *state, phi_arena *arena) {
     const phi__trm *t = (const phi__trm *)state;
     phi__buf out;
     phi__buf_init(&out, arena->memory);
     phi__buf_char(&out, '{');
-    phi__records_u64(&out, "phase", t->phase);
-    phi__records_u64(&out, "calls", t->calls);
-    phi__records_u64(&out, "supervisions", t->supervisions);
-    phi__records_u64(&out, "unscored", t->unscored);
-    phi__records_u64(&out, "reason", t->reason);
-    phi__records_u64(&out, "best_reason", t->best_reason);
-    phi__records_str(&out, "problem", t->problem);
-    phi__records_str(&out, "answer", t->answer);
-    phi__records_str(&out, "feedback", t->feedback);
-    phi__records_str(&out, "notes", t->notes);
-    phi__records_u64(&out, "steps", t->steps);
-    phi__records_str(&out, "best", t->best);
+    phi__records_put(&out, phi__trm_fields, PHI__COUNT(phi__trm_fields), t);
     if (t->has_best) phi__records_double(&out, "best_score", t->best_score);
     phi__records_raw(&out, "scores", "[");
     for (uint32_t i = 0; i < t->score_count; i++) {
@@ -362,37 +356,21 @@ static phi_json *phi__trm_save(const void *state, phi_arena *arena) {
     return phi__machine_tree(&out, arena);
 }
 
-static bool phi__trm_load_scores(phi__trm *t, const phi_json *saved) {
-    const phi_json *scores = phi_json_get(saved, "scores");
-    size_t count = phi_json_count(scores);
-    if (count > PHI__TRM_WINDOW) return false;
-    for (size_t i = 0; i < count; i++) t->scores[i] = phi_json_num(phi_json_at(scores, i), 0);
-    t->score_count = (uint32_t)count;
-    t->steps = phi__records_get_u32(saved, "steps");
-    t->reason = (phi_stop_reason)phi__records_get_u32(saved, "reason");
-    t->best_reason = (phi_stop_reason)phi__records_get_u32(saved, "best_reason");
-    t->has_best = phi_json_get(saved, "best_score") != NULL;
-    t->best_score = phi__records_get_double(saved, "best_score");
-    return true;
-}
-
 static phi_status phi__trm_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                 phi_strategy_commands *out) {
     phi__trm *t = (phi__trm *)state;
-    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
-    if (phase > PHI__TRM_OVER || !phi__trm_load_scores(t, saved)) return PHI_PARSE;
-    t->phase = (uint32_t)phase;
-    t->calls = phi__records_get_u32(saved, "calls");
-    t->supervisions = phi__records_get_u32(saved, "supervisions");
-    t->unscored = phi__records_get_u32(saved, "unscored");
+    const phi_json *scores = phi_json_get(saved, "scores");
+    size_t count = phi_json_count(scores);
+    if (count > PHI__TRM_WINDOW) return PHI_PARSE;
+    phi_status status = phi__machine_load(phi__trm_fields, PHI__COUNT(phi__trm_fields), saved,
+                                          PHI__TRM_OVER, env->arena, t);
+    if (status != PHI_OK) return status;
+    for (size_t i = 0; i < count; i++) t->scores[i] = phi_json_num(phi_json_at(scores, i), 0);
+    t->score_count = (uint32_t)count;
+    t->has_best = phi_json_get(saved, "best_score") != NULL;
+    t->best_score = phi__records_get_double(saved, "best_score");
     phi__machine_get_usage(saved, &t->usage);
-    if (!phi__arena_str(env->arena, phi__records_get_str(saved, "problem"), &t->problem) ||
-        !phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &t->answer) ||
-        !phi__arena_str(env->arena, phi__records_get_str(saved, "feedback"), &t->feedback) ||
-        !phi__arena_str(env->arena, phi__records_get_str(saved, "notes"), &t->notes) ||
-        !phi__arena_str(env->arena, phi__records_get_str(saved, "best"), &t->best))
-        return PHI_NO_MEMORY;
-    if (phase == PHI__TRM_IDLE || phase == PHI__TRM_OVER) return PHI_OK;
+    if (t->phase == PHI__TRM_IDLE || t->phase == PHI__TRM_OVER) return PHI_OK;
     return phi__trm_ask(t, env, out);
 }
 

@@ -43,13 +43,13 @@ typedef struct phi__child {
 
 enum { PHI__CHILD_ID = 32 }; /* bytes of an id */
 
-/* ======== The children of an agent: made, begun, followed, and freed.
+/* ---- the children of an agent ---- */
 
-   A phi__children is attached to the calling agent and lives in its memory, as do its phi__child.
-   A child is `frozen` while it is JSON out of a snapshot, and an agent otherwise. It belongs to a
-   call, or to the host (phi_spawn), or has finished and is kept.
-   Callbacks into the host may free the calling agent: its phi__children stays until the step ends,
-   but its phi__child may be gone. */
+/* A phi__children is attached to the calling agent and lives in its memory, as do its
+   phi__child. A child is `frozen` while it is JSON of a snapshot, and an agent otherwise. It
+   belongs to a call, or to the host (phi_spawn), or has finished and is kept. Callbacks into the
+   host may free the calling agent: its phi__children stays until the step ends, but its phi__child
+   may be gone. */
 
 enum {
     PHI__CHILD_TURNS = 10, /* behaviours C 54, and the two below */
@@ -122,8 +122,6 @@ static void phi__child_keep_newest(phi__children *all, const phi_subagent_desc *
         if (++n > desc->keep) phi__child_leave(child);
     }
 }
-
-/* ---- finding one ---- */
 
 /* or NULL */
 static phi__child *phi__child_of_call(const phi__children *all, phi_call call) {
@@ -200,11 +198,11 @@ static bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, ph
     if (out->limits.max_tokens == 0) out->limits.max_tokens = PHI__CHILD_TOKENS;
     if (out->limits.max_duration_ms == 0) out->limits.max_duration_ms = PHI__CHILD_DURATION_MS;
     /* Without those that delegate, where it is too deep for them. */
-    phi_tool *tools;
     size_t n = 0;
     if (child->depth < (desc->max_depth != 0 ? desc->max_depth : 1) || out->tool_count == 0)
         return true;
-    tools = (phi_tool *)phi_arena_alloc(scratch, phi__mul(out->tool_count, sizeof *tools));
+    phi_tool *tools =
+        (phi_tool *)phi_arena_alloc(scratch, phi__mul(out->tool_count, sizeof *tools));
     if (tools == NULL) return false;
     for (size_t i = 0; out->tools != NULL && i < out->tool_count; i++)
         if (out->tools[i].start != child->of->start) tools[n++] = out->tools[i];
@@ -213,8 +211,7 @@ static bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, ph
     return true;
 }
 
-/* ======== The result of a child's run: for the call that waits for it, or as an event for the
-   host. */
+/* ---- the result of a child's run ---- */
 
 /* The result of a run; its strings are in an arena. */
 typedef struct phi__result {
@@ -245,24 +242,6 @@ static phi_str phi__result_error_text(phi_status status, const phi_failure *fail
     return status == PHI_CANCELLED ? PHI__LIT("Cancelled") : phi_str_of(phi_status_text(status));
 }
 
-static void phi__result_details(const phi__child *child, phi_arena *arena, phi__result *out) {
-    char id[PHI__CHILD_ID];
-    phi__buf buf;
-    phi_str text;
-    phi__buf_init(&buf, arena->memory);
-    phi__buf_char(&buf, '{');
-    phi__records_str(&buf, "sub_agent", phi_str_of(child->desc->name));
-    phi__records_u64(&buf, "turns", out->turns);
-    phi__child_id(child, id);
-    if (child->desc->keep > 0 && !out->is_error) phi__records_str(&buf, "id", phi_str_of(id));
-    phi__buf_char(&buf, '}');
-    if (buf.failed || !phi__arena_str(arena, phi__buf_str(&buf), &text))
-        out->no_memory = true;
-    else
-        out->details = text.at;
-    phi__buf_free(&buf);
-}
-
 static phi__result phi__result_of(const phi__child *child, phi_status status,
                                   const phi_failure *failure, phi_arena *arena) {
     phi__result out = PHI_ZERO;
@@ -273,14 +252,26 @@ static phi__result phi__result_of(const phi__child *child, phi_status status,
         out.text = phi__result_error_text(status, failure);
     else if (out.text.len == 0)
         out.text = phi_str_of(phi__texts_get(child->agent->desc.texts, PHI_TEXT_SUBAGENT_EMPTY));
-    phi__result_details(child, arena, &out);
+    char id[PHI__CHILD_ID];
+    phi__buf buf;
+    phi_str text;
+    phi__buf_init(&buf, arena->memory);
+    phi__buf_char(&buf, '{');
+    phi__records_str(&buf, "sub_agent", phi_str_of(child->desc->name));
+    phi__records_u64(&buf, "turns", out.turns);
+    phi__child_id(child, id);
+    if (child->desc->keep > 0 && !out.is_error) phi__records_str(&buf, "id", phi_str_of(id));
+    phi__buf_char(&buf, '}');
+    if (buf.failed || !phi__arena_str(arena, phi__buf_str(&buf), &text))
+        out.no_memory = true;
+    else
+        out.details = text.at;
+    phi__buf_free(&buf);
     if (!out.no_memory) return out;
     out.text = PHI__LIT("Out of memory");
     out.is_error = true;
     return out;
 }
-
-/* ---- to a call ---- */
 
 static void phi__result_to_call(phi_call call, const phi__result *result,
                                 const char *child_loop_id) {
@@ -304,15 +295,12 @@ static void phi__result_error(phi_call call, const char *words) {
     phi__result_to_call(call, &result, NULL);
 }
 
-/* ---- to the host ---- */
-
 /* The parent's log names the run; its strings are there for the event. NULL: no memory. */
 static phi__child_run *phi__result_log(phi__agent *parent, const phi__agent *agent) {
     phi_thread *thread = parent->thread;
-    phi__child_run *spawn;
     if (thread->user == NULL && !phi__thread_roll(thread, NULL)) return NULL;
     phi_arena *room = phi__thread_room(thread);
-    spawn = (phi__child_run *)phi__arena_zero(room, sizeof *spawn);
+    phi__child_run *spawn = (phi__child_run *)phi__arena_zero(room, sizeof *spawn);
     phi__entry entry = PHI_ZERO;
     entry.kind = PHI_ENTRY_SPAWN;
     entry.at_ms = phi__thread_now(thread);
@@ -328,12 +316,11 @@ static phi__child_run *phi__result_log(phi__agent *parent, const phi__agent *age
 /* False: no memory, and it is to be tried again. */
 static bool phi__result_to_host(const phi__child *child, const phi__result *result) {
     phi__agent *parent = child->of->parent;
-    phi_usage *usage;
     char id[PHI__CHILD_ID];
     phi__child_run *spawn = phi__result_log(parent, child->agent);
     if (spawn == NULL) return false;
     phi_arena *room = phi__thread_room(parent->thread);
-    usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
+    phi_usage *usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
     phi_event event = PHI_ZERO;
     phi__child_id(child, id);
     if (usage == NULL || !phi__arena_str(room, phi_str_of(id), &event.source) ||
@@ -348,8 +335,6 @@ static bool phi__result_to_host(const phi__child *child, const phi__result *resu
     event.usage = usage;
     return phi__events_emit(parent, &event, NULL, 0);
 }
-
-/* ---- for the other files ---- */
 
 /* Hands the result of a run to its call, or to the host, and settles the child, which may be gone
    afterwards. */
@@ -404,12 +389,11 @@ static void phi__result_fail(phi__child *child, phi_status status, const char *w
         phi__child_drop_agent(child);
 }
 
-/* ======== A child's words, tools and progress, as updates of the call that it works for.
+/* ---- updates of the call that a child works for ---- */
 
-   An event is emitted in the midst of a state of the child's run, where no function of the host's
-   may be called: it is noted, and handed over between two states. Words that follow each other
-   become one update. Without memory, or when the host does not pop its events, updates are
-   lost. */
+/* An event is emitted in the midst of a state of the child's run, where no function of the
+   host's may be called: it is noted, and handed over between two states. Without memory, or when
+   the host does not pop its events, updates are lost. */
 
 typedef enum phi__forward_kind {
     PHI__FORWARD_TEXT = 1, /* of the child's answer */
@@ -462,26 +446,6 @@ static void phi__forward_tool(phi__child *child, phi_str name) {
     phi__buf_free(&text);
 }
 
-/* Notes an event of it. True: phi__forward_all is due. */
-static bool phi__forward_note(phi__child *child, const phi_event *event) {
-    if (child->call.rt == NULL) return false;
-    if (!phi__call_pending(child->call)) { /* finished from outside: nobody waits any more */
-        child->call.rt = NULL;
-        phi__schedule_cancel_tree(child->agent, false);
-        return false;
-    }
-    switch ((int)event->kind) {
-    case PHI_EV_TEXT: phi__forward_add(child, PHI__FORWARD_TEXT, event->text); return true;
-    case PHI_EV_TOOL_START: phi__forward_tool(child, event->tool_name); return true;
-    case PHI_EV_TOOL_PROGRESS:
-        phi__forward_add(child, PHI__FORWARD_PROGRESS, event->text);
-        /* it may come from the host, while the run waits */
-        if (child->agent->run != NULL) phi__schedule_wake(child->agent->run);
-        return true;
-    default: return false;
-    }
-}
-
 static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_str text,
                                     phi_tool_result *partial) {
     if (kind == PHI__FORWARD_PROGRESS) return phi__update_progress(call, text);
@@ -521,14 +485,31 @@ static void phi__forward_all(phi__child *child) {
     phi__buf_free(&heard);
 }
 
-/* ======== A child's agent is followed: its events are forwarded, and its end is a result. */
+/* ---- following a child's agent ---- */
 
 static phi__child *phi__follow_watched(const phi__agent *agent) {
     return (phi__child *)agent->tree.watched;
 }
 
 static bool phi__follow_saw(phi__agent *agent, const phi_event *event) {
-    return phi__forward_note(phi__follow_watched(agent), event);
+    /* Notes an event of it. True: phi__forward_all is due. */
+    phi__child *child = phi__follow_watched(agent);
+    if (child->call.rt == NULL) return false;
+    if (!phi__call_pending(child->call)) { /* finished from outside: nobody waits any more */
+        child->call.rt = NULL;
+        phi__schedule_cancel_tree(child->agent, false);
+        return false;
+    }
+    switch ((int)event->kind) {
+    case PHI_EV_TEXT: phi__forward_add(child, PHI__FORWARD_TEXT, event->text); return true;
+    case PHI_EV_TOOL_START: phi__forward_tool(child, event->tool_name); return true;
+    case PHI_EV_TOOL_PROGRESS:
+        phi__forward_add(child, PHI__FORWARD_PROGRESS, event->text);
+        /* it may come from the host, while the run waits */
+        if (child->agent->run != NULL) phi__schedule_wake(child->agent->run);
+        return true;
+    default: return false;
+    }
 }
 
 static void phi__follow_between(phi__agent *agent) { phi__forward_all(phi__follow_watched(agent)); }
@@ -566,10 +547,7 @@ static uint32_t phi__follow_depth(const phi__agent *agent) {
     return ours ? phi__follow_watched(agent)->depth : 0;
 }
 
-/* ======== The children of an agent in its snapshot: those at work, and those that are
-   kept. */
-
-/* ---- writing ---- */
+/* ---- children in a snapshot ---- */
 
 static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_arena *scratch) {
     phi_str name = child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
@@ -606,27 +584,6 @@ static void phi__child_save_all(const phi__attached *attached, phi__buf *out, ph
 
 /* ---- reading ---- */
 
-static bool phi__child_save_take(phi__child *child, const phi_json *node) {
-    phi_memory *memory = &child->of->parent->memory;
-    phi_str name = phi__records_get_str(node, "name"), call = phi__records_get_str(node, "call");
-    phi__buf text;
-    phi__buf_init(&text, memory);
-    if (phi__json_write(&text, phi_json_get(node, "agent"), 0) == PHI_OK && !text.failed) {
-        child->block_bytes = phi__add(text.len, phi__add(name.len, call.len));
-        child->block = (char *)phi__alloc(memory, child->block_bytes);
-    }
-    if (child->block != NULL) {
-        memcpy(child->block, text.at, text.len);
-        child->snapshot = phi__str(child->block, text.len);
-        child->name = phi__str(child->block + text.len, name.len);
-        child->call_id = phi__str(child->block + text.len + name.len, call.len);
-        if (name.len > 0) memcpy(child->block + text.len, name.at, name.len);
-        if (call.len > 0) memcpy(child->block + text.len + name.len, call.at, call.len);
-    }
-    phi__buf_free(&text);
-    return child->block != NULL;
-}
-
 static bool phi__child_save_load(phi__children *all, const phi_json *node) {
     /* its call is over: the run was interrupted */
     if (phi_json_get(node, "call") != NULL && all->parent->run == NULL) return true;
@@ -639,7 +596,27 @@ static bool phi__child_save_load(phi__children *all, const phi_json *node) {
     child->depth = phi__records_get_u32(node, "depth");
     child->running = phi__records_get_bool(node, "running");
     child->spawned = phi__records_get_bool(node, "spawned");
-    if (!phi__records_get_bool(node, "fault")) return phi__child_save_take(child, node);
+    if (!phi__records_get_bool(node, "fault")) {
+        phi_memory *memory = &child->of->parent->memory;
+        phi_str name = phi__records_get_str(node, "name"),
+                call = phi__records_get_str(node, "call");
+        phi__buf text;
+        phi__buf_init(&text, memory);
+        if (phi__json_write(&text, phi_json_get(node, "agent"), 0) == PHI_OK && !text.failed) {
+            child->block_bytes = phi__add(text.len, phi__add(name.len, call.len));
+            child->block = (char *)phi__alloc(memory, child->block_bytes);
+        }
+        if (child->block != NULL) {
+            memcpy(child->block, text.at, text.len);
+            child->snapshot = phi__str(child->block, text.len);
+            child->name = phi__str(child->block + text.len, name.len);
+            child->call_id = phi__str(child->block + text.len + name.len, call.len);
+            if (name.len > 0) memcpy(child->block + text.len, name.at, name.len);
+            if (call.len > 0) memcpy(child->block + text.len + name.len, call.at, call.len);
+        }
+        phi__buf_free(&text);
+        return child->block != NULL;
+    }
     child->status = PHI_CANCELLED;
     child->fault = "The sub-agent is gone";
     return true;
@@ -687,7 +664,7 @@ static phi_status phi__child_save_thaw(phi__child *child, phi_subagent_desc *des
     return phi__error(parent->rt, PHI_PARSE, "the snapshot has no run of it");
 }
 
-/* ======== All children of an agent: attached to it, swept, and begun. */
+/* ---- all children of an agent ---- */
 
 /* ---- all of an agent's ---- */
 
@@ -760,8 +737,6 @@ static void phi__children_sweep(phi__children *all) {
     }
 }
 
-/* ---- one more ---- */
-
 /* A child, and its agent; NULL: phi_last_error says why. */
 static phi__child *phi__children_new(phi__children *all, phi_subagent_desc *desc) {
     phi_runtime *rt = all->parent->rt;
@@ -805,7 +780,7 @@ static phi_status phi__children_begin(phi__child *child, phi_str task) {
     return status == PHI_OK ? status : phi__agent_no_memory(agent, "sub-agent");
 }
 
-/* ======== The tool that delegates, and the host's own way to it. */
+/* ---- the tool that delegates, and the host's own way to it ---- */
 
 static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments);
 
@@ -906,8 +881,6 @@ static void phi__subagents_cancel(void *user_data, phi_call call) {
         phi__schedule_cancel_tree(child->agent, false);
 }
 
-/* ---- a call out of a snapshot ---- */
-
 static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_id) {
     phi__link *link = all->list.first;
     for (; link != NULL; link = link->next) {
@@ -982,26 +955,6 @@ static phi_status phi__subagents_check(phi_agent handle, const phi__agent *paren
     return PHI_OK;
 }
 
-/* After a restore: the children that had not finished go on. */
-static phi_status phi__subagents_go_on(phi_runtime *rt, phi__children *all,
-                                       phi_subagent_desc *desc) {
-    phi_status status = PHI_OK;
-    phi__child *child;
-    if (rt->in_step)
-        return phi__error(rt, PHI_MISUSE, "phi_spawn without a task inside a callback");
-    rt->in_step = true; /* a store's functions must not step */
-    rt->step.wall_ms = phi__io_wall_ms(rt->io);
-    while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
-        phi_status one = phi__child_save_thaw(child, desc);
-        if (one == PHI_OK) continue;
-        if (status == PHI_OK) status = one;
-        child->desc = desc;
-        phi__result_fail(child, one, "The sub-agent could not be resumed");
-    }
-    phi__agent_end_of_step(rt);
-    return status;
-}
-
 PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent_desc *desc, const char *task,
                              phi_agent *out) {
     phi__agent *parent = phi__find_agent(handle);
@@ -1011,7 +964,25 @@ PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent_desc *desc, const ch
         return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: the task is empty");
     phi__children *all = phi__subagents_all(parent);
     if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn: out of memory");
-    if (task == NULL) return phi__subagents_go_on(handle.rt, all, desc);
+    if (task == NULL) {
+        /* After a restore: the children that had not finished go on. */
+        phi_runtime *rt = handle.rt;
+        status = PHI_OK;
+        phi__child *child;
+        if (rt->in_step)
+            return phi__error(rt, PHI_MISUSE, "phi_spawn without a task inside a callback");
+        rt->in_step = true; /* a store's functions must not step */
+        rt->step.wall_ms = phi__io_wall_ms(rt->io);
+        while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
+            phi_status one = phi__child_save_thaw(child, desc);
+            if (one == PHI_OK) continue;
+            if (status == PHI_OK) status = one;
+            child->desc = desc;
+            phi__result_fail(child, one, "The sub-agent could not be resumed");
+        }
+        phi__agent_end_of_step(rt);
+        return status;
+    }
     phi__children_sweep(all);
     phi__child *child = phi__children_new(all, desc);
     if (child == NULL) return phi__error_last(handle.rt, NULL);

@@ -13,133 +13,92 @@
 
 #include <stdio.h>
 
-/* ======== A thread and its entries as the page's data: JSON with short keys, which
-   scripts/trace_page/page.js reads. A field that is empty or zero is left out. */
+/* ---- a thread and its entries as the page's data, which scripts/trace_page/page.js reads ---- */
 
-/* ---- messages ---- */
-
-static void phi__trace_entry_content(phi_trace *t, const phi_content *c) {
+static void phi__tentry_content(phi_trace *t, const phi_content *c) {
     phi__buf *out = &t->text;
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_u64(out, "k", (uint64_t)c->kind);
     switch (c->kind) {
-    case PHI_CONTENT_TEXT: phi__trace_out_str(t, "t", c->text); break;
+    case PHI_CONTENT_TEXT: phi__tout_str(t, "t", c->text); break;
     case PHI_CONTENT_THINKING:
-        phi__trace_out_str(t, "t", c->text);
+        phi__tout_str(t, "t", c->text);
         phi__records_true(out, "redacted", c->redacted);
         break;
     case PHI_CONTENT_IMAGE:
-        phi__trace_out_some(t, "mime", c->mime_type);
+        phi__tout_some(t, "mime", c->mime_type);
         phi__records_u64(out, "bytes", c->data.len);
         break;
     case PHI_CONTENT_TOOL_CALL:
-        phi__trace_out_whole(t, "i", c->id);
-        phi__trace_out_whole(t, "a", c->name);
-        phi__trace_out_str(t, "t", c->arguments);
+        phi__tout_whole(t, "i", c->id);
+        phi__tout_whole(t, "a", c->name);
+        phi__tout_str(t, "t", c->arguments);
         phi__records_true(out, "cut", c->incomplete);
         break;
     case PHI_CONTENT_OPAQUE:
-        phi__trace_out_whole(t, "a", c->name);
-        phi__trace_out_str(t, "t", c->replay);
+        phi__tout_whole(t, "a", c->name);
+        phi__tout_str(t, "t", c->replay);
         break;
     case PHI_CONTENT_DOCUMENT:
     case PHI_CONTENT_AUDIO:
-        phi__trace_out_some(t, "mime", c->mime_type);
-        phi__trace_out_some(t, "a", c->name);
+        phi__tout_some(t, "mime", c->mime_type);
+        phi__tout_some(t, "a", c->name);
         phi__records_u64(out, "bytes", c->data.len + c->text.len);
         break;
     }
     phi__buf_char(out, '}');
 }
 
-static void phi__trace_entry_of_role(phi_trace *t, const phi_message *m) {
-    switch (m->role) {
-    case PHI_ROLE_ASSISTANT:
-        phi__trace_out_some(t, "stop", phi_str_of(phi__message_stop_text(m->stop_reason)));
-        phi__trace_out_some(t, "model", m->model);
-        phi__trace_out_some(t, "provider", m->provider);
-        phi__trace_out_usage(t, &m->usage);
-        if (m->error_message.len > 0) phi__trace_out_str(t, "error", m->error_message);
-        break;
-    case PHI_ROLE_TOOL_RESULT:
-        phi__trace_out_whole(t, "i", m->tool_call_id);
-        phi__trace_out_some(t, "a", m->tool_name);
-        phi__records_true(&t->text, "bad", m->is_error);
-        if (m->details.len > 0) phi__trace_out_str(t, "details", m->details);
-        break;
-    case PHI_ROLE_EXTENSION:
-        phi__trace_out_some(t, "a", m->extension_kind);
-        if (m->extension_data.len > 0) phi__trace_out_str(t, "details", m->extension_data);
-        break;
-    case PHI_ROLE_USER: break;
-    }
-}
-
-static void phi__trace_entry_message(phi_trace *t, const phi_message *m) {
+static void phi__tentry_message(phi_trace *t, const phi_message *m) {
     phi__buf *out = &t->text;
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_u64(out, "o", (uint64_t)m->role);
     if (m->timestamp_ms > 0) phi__records_i64(out, "at", m->timestamp_ms);
-    phi__trace_entry_of_role(t, m);
+    switch (m->role) {
+    case PHI_ROLE_ASSISTANT:
+        phi__tout_some(t, "stop", phi_str_of(phi__message_stop_text(m->stop_reason)));
+        phi__tout_some(t, "model", m->model);
+        phi__tout_some(t, "provider", m->provider);
+        phi__tout_usage(t, &m->usage);
+        if (m->error_message.len > 0) phi__tout_str(t, "error", m->error_message);
+        break;
+    case PHI_ROLE_TOOL_RESULT:
+        phi__tout_whole(t, "i", m->tool_call_id);
+        phi__tout_some(t, "a", m->tool_name);
+        phi__records_true(&t->text, "bad", m->is_error);
+        if (m->details.len > 0) phi__tout_str(t, "details", m->details);
+        break;
+    case PHI_ROLE_EXTENSION:
+        phi__tout_some(t, "a", m->extension_kind);
+        if (m->extension_data.len > 0) phi__tout_str(t, "details", m->extension_data);
+        break;
+    case PHI_ROLE_USER: break;
+    }
     phi__records_raw(out, "c", "[");
     for (size_t i = 0; i < m->content_count && !out->failed; i++)
-        phi__trace_entry_content(t, &m->content[i]);
+        phi__tentry_content(t, &m->content[i]);
     phi__buf_text(out, "]}");
 }
 
 /* ---- other entries ---- */
 
-static void phi__trace_entry_rewrite(phi_trace *t, const phi_rewrite *r) {
-    const phi_written *w = r->written;
-    phi__trace_out_some(t, "id", phi_str_of(r->op_id));
-    phi__trace_out_some(t, "why", phi_str_of(phi__entry_reason_word(r->reason)));
-    phi__trace_out_some(t, "revoke", phi_str_of(r->revoke));
-    phi__trace_out_some(t, "to", phi_str_of(r->switch_to));
-    size_t k;
-    phi__records_raw(&t->text, "spans", "[");
-    for (size_t i = 0; i < r->span_count && !t->text.failed; i++) {
-        const phi_span *span = &r->spans[i];
-        phi__json_write_comma(&t->text);
-        phi__buf_printf(&t->text, "[%llu,%llu,%d,[", (unsigned long long)span->from,
-                        (unsigned long long)span->to, span->summary ? 1 : 0);
-        for (k = 0; k < span->message_count; k++) phi__trace_entry_message(t, &span->messages[k]);
-        phi__buf_text(&t->text, "]]");
-    }
-    phi__buf_char(&t->text, ']');
-    if (w == NULL) return;
-    phi__trace_out_some(t, "model", phi_str_of(w->model));
-    phi__trace_out_usage(t, &w->usage);
-    if (w->cost > 0) phi__records_double(&t->text, "$", w->cost);
-}
-
-static void phi__trace_entry_loop_start(phi_trace *t, const phi_loop_info *info) {
-    if (info == NULL) return;
-    phi__trace_out_some(t, "agent", info->agent_id);
-    phi__trace_out_some(t, "session", info->session_id);
-    phi__trace_out_some(t, "parent", info->parent_loop_id);
-    phi__trace_out_some(t, "how",
-                        phi_str_of(phi__entry_continuation_word((int)info->continuation)));
-    phi__trace_out_some(t, "tag", info->tag);
-    if (info->has_system_prompt) phi__trace_out_str(t, "system", info->system_prompt);
-}
-
-static void phi__trace_entry_loop_end(phi_trace *t, const phi__entry *e) {
+static void phi__tentry_loop_end(phi_trace *t, const phi__entry *e) {
     const phi_failure *failure = e->of.failure;
     phi__records_true(&t->text, "dropped", e->keep == PHI_KEEP_NONE);
-    phi__trace_out_usage(t, e->usage);
+    phi__tout_usage(t, e->usage);
     if (e->status != PHI_OK)
-        phi__trace_out_some(t, "status", phi_str_of(phi_status_text((int)e->status)));
+        phi__tout_some(t, "status", phi_str_of(phi_status_text((int)e->status)));
     if (failure == NULL) return;
-    phi__trace_out_some(t, "failure", phi_str_of(phi_failure_kind_text(failure->kind)));
-    phi__trace_out_str(t, "error", failure->message);
+    phi__tout_some(t, "failure", phi_str_of(phi_failure_kind_text(failure->kind)));
+    phi__tout_str(t, "error", failure->message);
     if (failure->http_status > 0)
         phi__records_u64(&t->text, "http", (uint64_t)failure->http_status);
 }
 
 /* The model whose rates count for a turn: of its answer, the entry of the turn's before its end. */
-static phi_str phi__trace_entry_model(const phi_trace *t, const phi__entry *end) {
+static phi_str phi__tentry_model(const phi_trace *t, const phi__entry *end) {
     uint64_t seq = end->seq, most = 512; /* entries of a turn that are looked at */
     while (seq > t->base && most-- > 0) {
         const phi__entry *e = phi__thread_at(t->thread, --seq);
@@ -151,7 +110,7 @@ static phi_str phi__trace_entry_model(const phi_trace *t, const phi__entry *end)
     return phi__str("", 0);
 }
 
-static void phi__trace_entry_other(phi_trace *t, const phi__entry *e) {
+static void phi__tentry_other(phi_trace *t, const phi__entry *e) {
     const phi__lane *lanes = t->thread->lanes.at;
     switch ((int)e->kind) {
     case PHI_ENTRY_LANE:
@@ -160,23 +119,23 @@ static void phi__trace_entry_other(phi_trace *t, const phi__entry *e) {
         phi__records_u64(&t->text, "fork", lanes[e->lane].fork_seq);
         return;
     case PHI_ENTRY_TURN_START:
-        phi__trace_out_some(t, "how", phi_str_of(phi__entry_trigger_word((int)e->trigger)));
+        phi__tout_some(t, "how", phi_str_of(phi__entry_trigger_word((int)e->trigger)));
         return;
     case PHI_ENTRY_TURN_END:
-        phi__trace_out_usage(t, e->usage);
-        phi__trace_out_cost(t, phi__trace_entry_model(t, e), e->usage);
+        phi__tout_usage(t, e->usage);
+        phi__tout_cost(t, phi__tentry_model(t, e), e->usage);
         return;
     case PHI_ENTRY_SPAWN:
-        phi__trace_out_whole(t, "i", e->of.spawn->tool_call_id);
-        phi__trace_out_whole(t, "session", e->of.spawn->session_id);
-        phi__trace_out_whole(t, "child", e->of.spawn->loop_id);
+        phi__tout_whole(t, "i", e->of.spawn->tool_call_id);
+        phi__tout_whole(t, "session", e->of.spawn->session_id);
+        phi__tout_whole(t, "child", e->of.spawn->loop_id);
         return;
     case PHI_ENTRY_NOTE:
-        phi__trace_out_whole(t, "a", e->of.note->kind);
-        phi__trace_out_str(t, "t", e->of.note->json);
+        phi__tout_whole(t, "a", e->of.note->kind);
+        phi__tout_str(t, "t", e->of.note->json);
         return;
     case PHI_ENTRY_FORGOTTEN:
-        phi__trace_out_usage(t, e->usage);
+        phi__tout_usage(t, e->usage);
         if (e->of.forgotten == NULL) return;
         phi__records_u64(&t->text, "from", e->of.forgotten->from);
         phi__records_u64(&t->text, "to", e->of.forgotten->to);
@@ -186,20 +145,20 @@ static void phi__trace_entry_other(phi_trace *t, const phi__entry *e) {
 }
 
 /* The run that an entry is of is written where it is another than that of the entry before. */
-static void phi__trace_entry_of(phi_trace *t, const phi__entry *e) {
+static void phi__tentry_of(phi_trace *t, const phi__entry *e) {
     uint32_t lane = e->kind == PHI_ENTRY_REWRITE ? e->of.op->lane : e->lane;
     phi_str loop_id = e->loop_id;
     if (loop_id.len == 0 && e->kind == PHI_ENTRY_MESSAGE) loop_id = e->message->loop_id;
     if (lane != t->lane) phi__records_u64(&t->text, "l", lane);
     t->lane = lane;
     if (phi_str_equal(loop_id, phi__buf_str(&t->loop_buf))) return;
-    phi__trace_out_whole(t, "r", loop_id);
+    phi__tout_whole(t, "r", loop_id);
     phi__buf_clear(&t->loop_buf);
     phi__buf_add_str(&t->loop_buf, loop_id);
     if (t->loop_buf.failed) t->text.failed = true;
 }
 
-static void phi__trace_entry_put(phi_trace *t, const phi__entry *e) {
+static void phi__tentry_put(phi_trace *t, const phi__entry *e) {
     bool request = phi__trace_view_has_request(t, e);
     uint32_t turn = e->turn_index;
     if (turn == 0 && e->kind == PHI_ENTRY_MESSAGE) turn = e->message->turn_index;
@@ -208,7 +167,7 @@ static void phi__trace_entry_put(phi_trace *t, const phi__entry *e) {
     phi__records_u64(&t->text, "s", e->seq);
     phi__records_u64(&t->text, "k", (uint64_t)e->kind);
     phi__records_i64(&t->text, "at", e->at_ms);
-    phi__trace_entry_of(t, e);
+    phi__tentry_of(t, e);
     if (turn > 0) phi__records_u64(&t->text, "n", turn);
     if (e->flags > 0) phi__records_u64(&t->text, "f", e->flags);
     if (request)
@@ -216,61 +175,57 @@ static void phi__trace_entry_put(phi_trace *t, const phi__entry *e) {
                             phi__trace_prompt(t, phi__trace_prompt_at(t, e)));
     if (e->kind == PHI_ENTRY_MESSAGE) {
         phi__records_raw(&t->text, "m", "");
-        phi__trace_entry_message(t, e->message);
-    } else if (e->kind == PHI_ENTRY_REWRITE)
-        phi__trace_entry_rewrite(t, &e->of.op->rewrite);
-    else if (e->kind == PHI_ENTRY_LOOP_START)
-        phi__trace_entry_loop_start(t, e->of.loop);
-    else if (e->kind == PHI_ENTRY_LOOP_END)
-        phi__trace_entry_loop_end(t, e);
+        phi__tentry_message(t, e->message);
+    } else if (e->kind == PHI_ENTRY_REWRITE) {
+        const phi_written *w = e->of.op->rewrite.written;
+        phi__tout_some(t, "id", phi_str_of(e->of.op->rewrite.op_id));
+        phi__tout_some(t, "why", phi_str_of(phi__entry_reason_word(e->of.op->rewrite.reason)));
+        phi__tout_some(t, "revoke", phi_str_of(e->of.op->rewrite.revoke));
+        phi__tout_some(t, "to", phi_str_of(e->of.op->rewrite.switch_to));
+        size_t k;
+        phi__records_raw(&t->text, "spans", "[");
+        for (size_t i = 0; i < e->of.op->rewrite.span_count && !t->text.failed; i++) {
+            const phi_span *span = &e->of.op->rewrite.spans[i];
+            phi__json_write_comma(&t->text);
+            phi__buf_printf(&t->text, "[%llu,%llu,%d,[", (unsigned long long)span->from,
+                            (unsigned long long)span->to, span->summary ? 1 : 0);
+            for (k = 0; k < span->message_count; k++) phi__tentry_message(t, &span->messages[k]);
+            phi__buf_text(&t->text, "]]");
+        }
+        phi__buf_char(&t->text, ']');
+        if (w != NULL) {
+            phi__tout_some(t, "model", phi_str_of(w->model));
+            phi__tout_usage(t, &w->usage);
+            if (w->cost > 0) phi__records_double(&t->text, "$", w->cost);
+        }
+    } else if (e->kind == PHI_ENTRY_LOOP_START) {
+        const phi_loop_info *info = e->of.loop;
+        if (info != NULL) {
+            phi__tout_some(t, "agent", info->agent_id);
+            phi__tout_some(t, "session", info->session_id);
+            phi__tout_some(t, "parent", info->parent_loop_id);
+            phi__tout_some(t, "how",
+                           phi_str_of(phi__entry_continuation_word((int)info->continuation)));
+            phi__tout_some(t, "tag", info->tag);
+            if (info->has_system_prompt) phi__tout_str(t, "system", info->system_prompt);
+        }
+    } else if (e->kind == PHI_ENTRY_LOOP_END)
+        phi__tentry_loop_end(t, e);
     else
-        phi__trace_entry_other(t, e);
+        phi__tentry_other(t, e);
     phi__buf_char(&t->text, '}');
 }
 
-/* ---- threads ---- */
-
-static phi_str phi__trace_entry_id(const phi_thread *thread) {
+static phi_str phi__tentry_id(const phi_thread *thread) {
     return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
                                    : thread->id;
 }
 
-/* up to the list of its entries */
-static void phi__trace_entry_thread(phi_trace *t) {
-    phi_thread_info info = phi__about_info(t->thread);
-    phi_usage usage = phi_thread_get_info(t->thread).usage;
-    phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
-    phi__trace_out_whole(t, "id", phi__trace_entry_id(t->thread));
-    phi__trace_out_some(t, "title", info.title);
-    phi__trace_out_some(t, "forked", info.forked_from);
-    phi__trace_out_usage(t, &usage);
-    phi__records_u64(&t->text, "active", t->thread->lanes.active);
-    phi__records_raw(&t->text, "lanes", "[");
-    for (size_t i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
-        phi__json_write_comma(&t->text);
-        phi__trace_out_value(t, phi__lane_name(t->thread, (uint32_t)i));
-    }
-    phi__buf_char(&t->text, ']');
-    phi__records_raw(&t->text, "entries", "[");
-}
+/* ---- a trace that is being written ---- */
 
-/* ---- captured requests ---- */
-
-static void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop,
-                                     const phi_turn *turn) {
-    if (turn->request.len == 0) return;
-    phi__buf_text(&t->text, ",\n{");
-    phi__trace_out_whole(t, "r", loop->loop_id);
-    phi__records_u64(&t->text, "n", turn->turn_index);
-    phi__trace_out_str(t, "t", turn->request);
-    phi__buf_char(&t->text, '}');
-}
-
-/* ======== A trace that is being written, for the files of this room.
-
-   trace.c walks the entries of the threads, one after the other, and hands each to trace.c
-   (the page) or trace_spans.c (spans), which append JSON to `text`. trace_out.c gives it to the
-   sink. Pointers to entries are not kept between two slices: a log in a store may leave memory. */
+/* Each entry of the threads becomes JSON in `text`: the page's here, spans in trace_spans.c.
+   trace_out.c gives it to the sink. Pointers to entries are not kept between two slices: a log in a
+   store may leave memory. */
 
 typedef struct phi__trace_id {
     unsigned char trace[16], span[8];
@@ -282,54 +237,7 @@ static inline const phi_thread *phi__trace_thread(const phi_trace *t, size_t i) 
 
 enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
 
-/* ---- the page's and the document's frame ---- */
-
-static phi_status phi__trace_head(phi_trace *t) {
-    phi_status status = PHI_OK;
-    if (t->kind == PHI_TRACE_OTEL) {
-        phi__trace_span_head(t);
-        t->stage = PHI__TRACE_STAGE_THREAD;
-        return PHI_OK;
-    }
-    for (size_t i = 0; status == PHI_OK && phi__trace_page_head(i) != NULL; i++)
-        status = phi__trace_out_raw(t, phi__trace_page_head(i));
-    phi__buf_char(&t->text, '{');
-    phi__trace_out_whole(t, "phi", PHI__LIT(PHI_VERSION));
-    phi_str title = phi__about_info(t->main).title;
-    if (t->desc.title != NULL) title = phi_str_of(t->desc.title);
-    phi__trace_out_some(t, "title", title);
-    phi__records_true(&t->text, "policy", t->desc.policy != NULL);
-    phi__records_raw(&t->text, "threads", "[");
-    t->stage = PHI__TRACE_STAGE_THREAD;
-    return status;
-}
-
-static phi_status phi__trace_tail(phi_trace *t) {
-    phi_status status = PHI_OK;
-    t->stage = PHI__TRACE_STAGE_DONE;
-    if (t->kind == PHI_TRACE_OTEL) {
-        phi__buf_text(&t->text, "\n]}]}]}\n");
-        return PHI_OK;
-    }
-    phi__buf_text(&t->text, "]}");
-    status = phi__trace_out_move(t, false);
-    for (size_t i = 0; status == PHI_OK && phi__trace_page_tail(i) != NULL; i++)
-        status = phi__trace_out_raw(t, phi__trace_page_tail(i));
-    return status;
-}
-
 /* ---- threads ---- */
-
-static phi_status phi__trace_thread_begin(phi_trace *t) {
-    t->thread = phi__trace_thread(t, t->at);
-    t->seq = t->base = phi__thread_first(t->thread);
-    t->lane = 0;
-    t->prompt = 0;
-    phi__buf_clear(&t->loop_buf);
-    if (t->kind == PHI_TRACE_HTML) phi__trace_entry_thread(t);
-    t->stage = PHI__TRACE_STAGE_ENTRIES;
-    return PHI_OK;
-}
 
 /* Whether the thread was among those before it. */
 static bool phi__trace_thread_again(const phi_trace *t, size_t at) {
@@ -357,19 +265,6 @@ static void phi__trace_thread_next(phi_trace *t) {
         t->stage = PHI__TRACE_STAGE_TAIL;
 }
 
-static phi_status phi__trace_thread_end(phi_trace *t) {
-    if (t->kind == PHI_TRACE_HTML) {
-        phi__buf_char(&t->text, ']');
-        if (t->view.requested)
-            phi__trace_view_put(t, t->view.turn_lane, phi__trace_prompt(t, t->prompt));
-        phi__buf_char(&t->text, '}');
-        phi__trace_view_free(t);
-    } else
-        phi__trace_spans_thread_end(t);
-    phi__trace_thread_next(t);
-    return PHI_OK;
-}
-
 static phi_status phi__trace_entry(phi_trace *t) {
     if (t->seq >= t->ends[t->at]) {
         t->stage = PHI__TRACE_STAGE_THREAD_END;
@@ -379,10 +274,10 @@ static phi_status phi__trace_entry(phi_trace *t) {
     if (entry == NULL) return PHI_NOT_FOUND;
     phi__trace_prompt_note(t, entry);
     if (t->kind == PHI_TRACE_HTML) {
-        phi__trace_entry_put(t, entry);
+        phi__tentry_put(t, entry);
         phi__trace_view_after(t, entry);
     } else
-        phi__trace_spans_entry(t, entry);
+        phi__spans_entry(t, entry);
     t->seq++;
     return PHI_OK;
 }
@@ -398,7 +293,15 @@ static phi_status phi__trace_requests(phi_trace *t) {
             t->loop++;
             t->turn = 0;
         } else {
-            phi__trace_entry_request(t, s->loops[t->loop], &s->loops[t->loop]->turns[t->turn]);
+            const phi_loop_record *loop = s->loops[t->loop];
+            const phi_turn *turn = &s->loops[t->loop]->turns[t->turn];
+            if (turn->request.len != 0) {
+                phi__buf_text(&t->text, ",\n{");
+                phi__tout_whole(t, "r", loop->loop_id);
+                phi__records_u64(&t->text, "n", turn->turn_index);
+                phi__tout_str(t, "t", turn->request);
+                phi__buf_char(&t->text, '}');
+            }
             t->turn++;
         }
         return PHI_OK;
@@ -409,12 +312,79 @@ static phi_status phi__trace_requests(phi_trace *t) {
 
 static phi_status phi__trace_stage_run(phi_trace *t) {
     switch (t->stage) {
-    case PHI__TRACE_STAGE_HEAD: return phi__trace_head(t);
-    case PHI__TRACE_STAGE_THREAD: return phi__trace_thread_begin(t);
+    case PHI__TRACE_STAGE_HEAD: {
+        phi_status status = PHI_OK;
+        if (t->kind == PHI_TRACE_OTEL) {
+            phi__span_head(t);
+            t->stage = PHI__TRACE_STAGE_THREAD;
+            return PHI_OK;
+        }
+        for (size_t i = 0; status == PHI_OK && phi__trace_page_head(i) != NULL; i++)
+            status = phi__tout_raw(t, phi__trace_page_head(i));
+        phi__buf_char(&t->text, '{');
+        phi__tout_whole(t, "phi", PHI__LIT(PHI_VERSION));
+        phi_str title = phi__about_info(t->main).title;
+        if (t->desc.title != NULL) title = phi_str_of(t->desc.title);
+        phi__tout_some(t, "title", title);
+        phi__records_true(&t->text, "policy", t->desc.policy != NULL);
+        phi__records_raw(&t->text, "threads", "[");
+        t->stage = PHI__TRACE_STAGE_THREAD;
+        return status;
+    }
+    case PHI__TRACE_STAGE_THREAD: {
+        t->thread = phi__trace_thread(t, t->at);
+        t->seq = t->base = phi__thread_first(t->thread);
+        t->lane = 0;
+        t->prompt = 0;
+        phi__buf_clear(&t->loop_buf);
+        if (t->kind == PHI_TRACE_HTML) {
+            /* up to the list of its entries */
+            phi_thread_info info = phi__about_info(t->thread);
+            phi_usage usage = phi_thread_get_info(t->thread).usage;
+            phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
+            phi__tout_whole(t, "id", phi__tentry_id(t->thread));
+            phi__tout_some(t, "title", info.title);
+            phi__tout_some(t, "forked", info.forked_from);
+            phi__tout_usage(t, &usage);
+            phi__records_u64(&t->text, "active", t->thread->lanes.active);
+            phi__records_raw(&t->text, "lanes", "[");
+            for (size_t i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
+                phi__json_write_comma(&t->text);
+                phi__tout_value(t, phi__lane_name(t->thread, (uint32_t)i));
+            }
+            phi__buf_char(&t->text, ']');
+            phi__records_raw(&t->text, "entries", "[");
+        }
+        t->stage = PHI__TRACE_STAGE_ENTRIES;
+        return PHI_OK;
+    }
     case PHI__TRACE_STAGE_ENTRIES: return phi__trace_entry(t);
-    case PHI__TRACE_STAGE_THREAD_END: return phi__trace_thread_end(t);
+    case PHI__TRACE_STAGE_THREAD_END: {
+        if (t->kind == PHI_TRACE_HTML) {
+            phi__buf_char(&t->text, ']');
+            if (t->view.requested)
+                phi__trace_view_put(t, t->view.turn_lane, phi__trace_prompt(t, t->prompt));
+            phi__buf_char(&t->text, '}');
+            phi__trace_view_free(t);
+        } else
+            phi__spans_thread_end(t);
+        phi__trace_thread_next(t);
+        return PHI_OK;
+    }
     case PHI__TRACE_STAGE_REQUESTS: return phi__trace_requests(t);
-    case PHI__TRACE_STAGE_TAIL: return phi__trace_tail(t);
+    case PHI__TRACE_STAGE_TAIL: {
+        phi_status status = PHI_OK;
+        t->stage = PHI__TRACE_STAGE_DONE;
+        if (t->kind == PHI_TRACE_OTEL) {
+            phi__buf_text(&t->text, "\n]}]}]}\n");
+            return PHI_OK;
+        }
+        phi__buf_text(&t->text, "]}");
+        status = phi__tout_move(t, false);
+        for (size_t i = 0; status == PHI_OK && phi__trace_page_tail(i) != NULL; i++)
+            status = phi__tout_raw(t, phi__trace_page_tail(i));
+        return status;
+    }
     case PHI__TRACE_STAGE_DONE: break;
     }
     return PHI_OK;
@@ -435,7 +405,7 @@ static phi_status phi__trace_recall(phi_trace *t) {
 static phi_status phi__trace_unit(phi_trace *t, size_t *units) {
     phi_status status = phi__trace_recall(t);
     if (status == PHI_OK) status = phi__trace_stage_run(t);
-    if (status == PHI_OK) status = phi__trace_out_move(t, t->stage == PHI__TRACE_STAGE_DONE);
+    if (status == PHI_OK) status = phi__tout_move(t, t->stage == PHI__TRACE_STAGE_DONE);
     size_t work = 1 + t->view.work / PHI__TRACE_WORK;
     t->view.work = 0;
     *units -= phi__min(work, *units);
@@ -458,35 +428,6 @@ static phi_memory *phi__trace_memory(const phi_thread *thread) {
     phi_memory *memory = thread->log.memory;
     while (memory->parent != NULL) memory = memory->parent;
     return memory;
-}
-
-static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_trace_desc *desc) {
-    memset(t, 0, sizeof *t);
-    t->memory = phi__trace_memory(thread);
-    t->main = thread;
-    t->desc = *desc;
-    if (t->desc.policy != NULL) t->policy = phi__policy_filled(t->desc.policy);
-    t->status = PHI_BUSY;
-    phi_arena_init(&t->arena, t->memory, 0);
-    phi_arena_init(&t->scratch, t->memory, 0);
-    phi__buf_init(&t->text, t->memory);
-    phi__buf_init(&t->out, t->memory);
-    phi__buf_init(&t->loop_buf, t->memory);
-    phi__map_init(&t->spans.links, t->memory);
-    phi__map_init(&t->spans.twins, t->memory);
-    const phi_trace_desc *d = &t->desc;
-    size_t k;
-    phi__secret_init(&t->secrets, &t->arena);
-    for (size_t i = 0; i < d->secret_count; i++)
-        phi__secret_add(&t->secrets, phi_str_of(d->secrets[i]));
-    for (size_t i = 0; i < d->model_count; i++) {
-        const phi_model *m = &d->models[i];
-        phi__secret_add_key(&t->secrets, phi_str_of(m->api_key));
-        if (m->base_url != NULL) phi__secret_add_url(&t->secrets, phi_str_of(m->base_url));
-        for (k = 0; k < m->header_count; k++)
-            (void)phi__secret_add_header(&t->secrets, phi_str_of(m->headers[k].name),
-                                         phi_str_of(m->headers[k].value));
-    }
 }
 
 /* Fills unset fields from desc->agent. Models come to `models`. */
@@ -526,7 +467,6 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
     phi_model models[1 + PHI_FAILOVER_MODELS_MOST];
     phi_trace_desc desc = PHI_ZERO;
     phi_status status = PHI_OK;
-    phi_trace *t;
     if (trace == NULL) return PHI_BAD_ARG;
     *trace = NULL;
     if (given != NULL) desc = *given;
@@ -544,9 +484,34 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
     if (thread == NULL || out == NULL || out->write == NULL ||
         (kind != PHI_TRACE_HTML && kind != PHI_TRACE_OTEL))
         return PHI_BAD_ARG;
-    t = (phi_trace *)phi__alloc(phi__trace_memory(thread), sizeof *t);
+    phi_trace *t = (phi_trace *)phi__alloc(phi__trace_memory(thread), sizeof *t);
     if (t == NULL) return PHI_NO_MEMORY;
-    phi__trace_init(t, thread, &desc);
+    memset(t, 0, sizeof *t);
+    t->memory = phi__trace_memory(thread);
+    t->main = thread;
+    t->desc = desc;
+    if (t->desc.policy != NULL) t->policy = phi__policy_filled(t->desc.policy);
+    t->status = PHI_BUSY;
+    phi_arena_init(&t->arena, t->memory, 0);
+    phi_arena_init(&t->scratch, t->memory, 0);
+    phi__buf_init(&t->text, t->memory);
+    phi__buf_init(&t->out, t->memory);
+    phi__buf_init(&t->loop_buf, t->memory);
+    phi__map_init(&t->spans.links, t->memory);
+    phi__map_init(&t->spans.twins, t->memory);
+    const phi_trace_desc *d = &t->desc;
+    size_t k;
+    phi__secret_init(&t->secrets, &t->arena);
+    for (size_t i = 0; i < d->secret_count; i++)
+        phi__secret_add(&t->secrets, phi_str_of(d->secrets[i]));
+    for (size_t i = 0; i < d->model_count; i++) {
+        const phi_model *m = &d->models[i];
+        phi__secret_add_key(&t->secrets, phi_str_of(m->api_key));
+        if (m->base_url != NULL) phi__secret_add_url(&t->secrets, phi_str_of(m->base_url));
+        for (k = 0; k < m->header_count; k++)
+            (void)phi__secret_add_header(&t->secrets, phi_str_of(m->headers[k].name),
+                                         phi_str_of(m->headers[k].value));
+    }
     t->kind = kind;
     t->sink = *out;
     t->spans.linking = kind == PHI_TRACE_OTEL;
@@ -579,7 +544,7 @@ PHI_API void phi_trace_end(phi_trace *trace) {
     if (trace == NULL) return;
     phi_memory *memory = trace->memory;
     phi__trace_view_free(trace);
-    phi__trace_spans_free(trace);
+    phi__spans_free(trace);
     phi__buf_free(&trace->text);
     phi__buf_free(&trace->out);
     phi__buf_free(&trace->loop_buf);
@@ -640,7 +605,6 @@ PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind
 #ifndef PHI_NO_FILES
     phi__trace_file to;
     phi_trace_sink sink;
-    phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (thread == NULL && desc != NULL) thread = phi_agent_thread(desc->agent);
     if (thread == NULL || path == NULL || path[0] == '\0')
@@ -648,7 +612,7 @@ PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind
             thread == NULL && desc != NULL && desc->agent.rt != NULL ? PHI_STALE : PHI_BAD_ARG,
             words, words_size);
     memset(&to, 0, sizeof to);
-    status = phi__trace_open(&sink, phi__trace_memory(thread), path, &to);
+    phi_status status = phi__trace_open(&sink, phi__trace_memory(thread), path, &to);
     if (status == PHI_OK) status = phi__trace_all(thread, kind, desc, &sink);
     if (status == PHI_OK) status = phi__files_commit(to.file, &to.words);
     phi__files_close(to.file);

@@ -120,29 +120,29 @@ PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entr
 PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* at 0: empty */
 
 /* "key": and a text, its secrets hidden, cut at the limit: then "key of" has its length. */
-PHI__FN void phi__trace_out_str(phi_trace *t, const char *key, phi_str text);
+PHI__FN void phi__tout_str(phi_trace *t, const char *key, phi_str text);
 
 /* The same, whole. */
-PHI__FN void phi__trace_out_whole(phi_trace *t, const char *key, phi_str text);
-PHI__FN void phi__trace_out_some(phi_trace *t, const char *key, phi_str text); /* empty: nothing */
+PHI__FN void phi__tout_whole(phi_trace *t, const char *key, phi_str text);
+PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text); /* empty: nothing */
 
 /* A text, whole, as a JSON string without a key. */
-PHI__FN void phi__trace_out_value(phi_trace *t, phi_str text);
+PHI__FN void phi__tout_value(phi_trace *t, phi_str text);
 
 /* The text, its secrets hidden, cut at the limit: then a note behind it has its length. Valid until
    the text is moved. */
-PHI__FN phi_str phi__trace_out_noted(phi_trace *t, phi_str text);
-PHI__FN void phi__trace_out_usage(phi_trace *t, const phi_usage *usage);
+PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text);
+PHI__FN void phi__tout_usage(phi_trace *t, const phi_usage *usage);
 
 /* The key and what a model's rates say; nothing where they are not known. */
-PHI__FN void phi__trace_out_cost(phi_trace *t, phi_str model, const phi_usage *usage);
+PHI__FN void phi__tout_cost(phi_trace *t, phi_str model, const phi_usage *usage);
 
 /* Moves `text` to the sink's bytes, so escaped that it can stand in a page's script; and writes
    these where they are many, or `all`. */
-PHI__FN phi_status phi__trace_out_move(phi_trace *t, bool all);
+PHI__FN phi_status phi__tout_move(phi_trace *t, bool all);
 
 /* Text as it is. */
-PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text);
+PHI__FN phi_status phi__tout_raw(phi_trace *t, const char *text);
 
 /* Part i of the page before and behind its data; NULL past the end. Static. */
 PHI__FN const char *phi__trace_page_head(size_t i);
@@ -160,9 +160,9 @@ PHI__FN void phi__trace_view_drop(phi_trace *t); /* the fold; a new one is made 
 PHI__FN void phi__trace_view_free(phi_trace *t);
 
 /* ---- trace_spans.c ---- */
-PHI__FN void phi__trace_spans_entry(phi_trace *t, const phi__entry *entry);
-PHI__FN void phi__trace_spans_thread_end(phi_trace *t); /* runs that never ended */
-PHI__FN void phi__trace_spans_free(phi_trace *t);
+PHI__FN void phi__spans_entry(phi_trace *t, const phi__entry *entry);
+PHI__FN void phi__spans_thread_end(phi_trace *t); /* runs that never ended */
+PHI__FN void phi__spans_free(phi_trace *t);
 
 /* NULL: the run stands for itself. */
 PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id);
@@ -176,24 +176,22 @@ PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_
 PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loop);
 
 /* Valid while the run's first entry stays in place. */
-PHI__FN phi__trace_name phi__trace_span_run(const phi_trace *t, const phi__trace_run *run);
+PHI__FN phi__trace_name phi__span_run(const phi_trace *t, const phi__trace_run *run);
 
 enum { PHI__TRACE_SPAN_CALL = 48 };
 
 /* The name of a call within its run: where its answer stands in it, and its block. */
-PHI__FN phi_str phi__trace_span_call(const phi__trace_run *run, const phi__trace_call *call,
-                                     char out[PHI__TRACE_SPAN_CALL]);
-PHI__FN void phi__trace_span_head(phi_trace *t); /* the document, up to the spans */
-PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run, const phi__entry *end);
+PHI__FN phi_str phi__span_call(const phi__trace_run *run, const phi__trace_call *call,
+                               char out[PHI__TRACE_SPAN_CALL]);
+PHI__FN void phi__span_head(phi_trace *t); /* the document, up to the spans */
+PHI__FN void phi__span_of_run(phi_trace *t, const phi__trace_run *run, const phi__entry *end);
 
 /* end: the answer, or the end of a turn or run that has none. */
-PHI__FN void phi__trace_span_of_chat(phi_trace *t, const phi__trace_run *run,
-                                     const phi__entry *end);
+PHI__FN void phi__span_of_chat(phi_trace *t, const phi__trace_run *run, const phi__entry *end);
 
 /* end: the result; NULL: there is none. */
-PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
-                                     const phi__trace_call *call, const phi__entry *end);
-PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
-                                        const phi__entry *entry);
+PHI__FN void phi__span_of_call(phi_trace *t, const phi__trace_run *run, const phi__trace_call *call,
+                               const phi__entry *end);
+PHI__FN void phi__span_of_rewrite(phi_trace *t, const phi__trace_run *run, const phi__entry *entry);
 
 #endif

@@ -11,14 +11,14 @@ enum {
     PHI__TRACE_OUT_TEXT = 8000    /* of a text by default: 10,000 entries stay below 12 MB */
 };
 
-static size_t phi__trace_out_most(const phi_trace *t) {
+static size_t phi__tout_most(const phi_trace *t) {
     if (t->desc.text_bytes == PHI_UNLIMITED) return SIZE_MAX;
     return t->desc.text_bytes > 0 ? t->desc.text_bytes : (size_t)PHI__TRACE_OUT_TEXT;
 }
 
 /* The text's first bytes, without secrets; of a text that is cut also without the beginning of one
    at its end. */
-static phi_str phi__trace_out_hidden(phi_trace *t, phi_str text, bool cut) {
+static phi_str phi__tout_hidden(phi_trace *t, phi_str text, bool cut) {
     if (t->secrets.count == 0 || text.len == 0) return text;
     char *copy = phi__arena_bytes(&t->scratch, text.len);
     if (copy == NULL) {
@@ -31,40 +31,40 @@ static phi_str phi__trace_out_hidden(phi_trace *t, phi_str text, bool cut) {
     return phi__str(copy, text.len);
 }
 
-PHI__FN void phi__trace_out_value(phi_trace *t, phi_str text) {
-    phi__json_write_str(&t->text, phi__trace_out_hidden(t, text, false));
+PHI__FN void phi__tout_value(phi_trace *t, phi_str text) {
+    phi__json_write_str(&t->text, phi__tout_hidden(t, text, false));
 }
 
-PHI__FN void phi__trace_out_whole(phi_trace *t, const char *key, phi_str text) {
+PHI__FN void phi__tout_whole(phi_trace *t, const char *key, phi_str text) {
     phi__json_write_key(&t->text, phi_str_of(key));
-    phi__trace_out_value(t, text);
+    phi__tout_value(t, text);
 }
 
-PHI__FN void phi__trace_out_some(phi_trace *t, const char *key, phi_str text) {
-    if (text.len > 0) phi__trace_out_whole(t, key, text);
+PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text) {
+    if (text.len > 0) phi__tout_whole(t, key, text);
 }
 
-PHI__FN void phi__trace_out_str(phi_trace *t, const char *key, phi_str text) {
-    size_t most = phi__trace_out_most(t), len = text.len;
+PHI__FN void phi__tout_str(phi_trace *t, const char *key, phi_str text) {
+    size_t most = phi__tout_most(t), len = text.len;
     char more[16];
     if (len <= most) {
-        phi__trace_out_whole(t, key, text);
+        phi__tout_whole(t, key, text);
         return;
     }
     text.len = phi__utf8_cut(text, most);
     phi__json_write_key(&t->text, phi_str_of(key));
-    phi__json_write_str(&t->text, phi__trace_out_hidden(t, text, true));
+    phi__json_write_str(&t->text, phi__tout_hidden(t, text, true));
     (void)snprintf(more, sizeof more, "%.8s of", key);
     phi__records_u64(&t->text, more, len);
 }
 
-PHI__FN phi_str phi__trace_out_noted(phi_trace *t, phi_str text) {
+PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text) {
     static const char note[] = " [the first part of %llu bytes]";
-    size_t most = phi__trace_out_most(t), len = text.len;
+    size_t most = phi__tout_most(t), len = text.len;
     char words[64];
-    if (len <= most) return phi__trace_out_hidden(t, text, false);
+    if (len <= most) return phi__tout_hidden(t, text, false);
     text.len = phi__utf8_cut(text, most);
-    text = phi__trace_out_hidden(t, text, true);
+    text = phi__tout_hidden(t, text, true);
     (void)snprintf(words, sizeof words, note, (unsigned long long)len);
     char *whole = phi__arena_bytes(&t->scratch, phi__add(text.len, strlen(words)));
     if (whole == NULL) {
@@ -76,7 +76,7 @@ PHI__FN phi_str phi__trace_out_noted(phi_trace *t, phi_str text) {
     return phi__str(whole, text.len + strlen(words));
 }
 
-PHI__FN void phi__trace_out_usage(phi_trace *t, const phi_usage *usage) {
+PHI__FN void phi__tout_usage(phi_trace *t, const phi_usage *usage) {
     if (usage == NULL || (usage->total_tokens == 0 && usage->output == 0 && usage->input == 0 &&
                           usage->cache_read == 0 && usage->cache_write == 0))
         return;
@@ -86,7 +86,7 @@ PHI__FN void phi__trace_out_usage(phi_trace *t, const phi_usage *usage) {
                     (unsigned long long)usage->cache_write, (unsigned long long)usage->reasoning);
 }
 
-PHI__FN void phi__trace_out_cost(phi_trace *t, phi_str model, const phi_usage *usage) {
+PHI__FN void phi__tout_cost(phi_trace *t, phi_str model, const phi_usage *usage) {
     for (size_t i = 0; usage != NULL && i < t->desc.model_count; i++) {
         const phi_model *m = &t->desc.models[i];
         if (m->id == NULL || !phi_str_equal(phi_str_of(m->id), model)) continue;
@@ -96,7 +96,7 @@ PHI__FN void phi__trace_out_cost(phi_trace *t, phi_str model, const phi_usage *u
     }
 }
 
-static phi_status phi__trace_out_write(phi_trace *t, bool all) {
+static phi_status phi__tout_write(phi_trace *t, bool all) {
     size_t at = 0;
     phi_status status = PHI_OK;
     if (t->out.failed) return PHI_NO_MEMORY;
@@ -111,7 +111,7 @@ static phi_status phi__trace_out_write(phi_trace *t, bool all) {
 }
 
 /* A "<" could end the script, and U+2028 a line of it: both occur in strings alone. */
-static size_t phi__trace_out_plain(const char *at, size_t len) {
+static size_t phi__tout_plain(const char *at, size_t len) {
     for (size_t i = 0; i < len; i++) {
         if (at[i] == '<') return i;
         if ((unsigned char)at[i] == 0xe2 && i + 2 < len && (unsigned char)at[i + 1] == 0x80 &&
@@ -121,11 +121,11 @@ static size_t phi__trace_out_plain(const char *at, size_t len) {
     return len;
 }
 
-PHI__FN phi_status phi__trace_out_move(phi_trace *t, bool all) {
+PHI__FN phi_status phi__tout_move(phi_trace *t, bool all) {
     size_t at = 0;
     if (t->text.failed || t->secrets.failed) return PHI_NO_MEMORY;
     while (at < t->text.len) {
-        size_t n = phi__trace_out_plain(t->text.at + at, t->text.len - at);
+        size_t n = phi__tout_plain(t->text.at + at, t->text.len - at);
         phi__buf_add(&t->out, t->text.at + at, n);
         at += n;
         if (at == t->text.len) break;
@@ -139,10 +139,10 @@ PHI__FN phi_status phi__trace_out_move(phi_trace *t, bool all) {
     }
     phi__buf_clear(&t->text);
     phi__arena_rewind(&t->scratch);
-    return phi__trace_out_write(t, all);
+    return phi__tout_write(t, all);
 }
 
-PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text) {
+PHI__FN phi_status phi__tout_raw(phi_trace *t, const char *text) {
     phi__buf_text(&t->out, text);
-    return phi__trace_out_write(t, false);
+    return phi__tout_write(t, false);
 }

@@ -13,8 +13,7 @@
 
 #include <stdio.h>
 
-/* ======== Runs that a tool call began, or that stand inside of another run: finds the run
-   above them; and tells runs with the same ids apart, as copies of a thread have. */
+/* ---- runs inside other runs; runs with the same ids, as copies of a thread have ---- */
 
 PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id) {
     size_t probe = 0;
@@ -37,11 +36,10 @@ static bool phi__trace_link_below(const phi_trace *t, phi_str loop, phi_str chil
 
 PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_name *above,
                                   phi_str call, phi_str tool) {
-    phi__trace_link *link;
     if (child.len == 0 || phi__trace_link_find(t, child) != NULL ||
         phi__trace_link_below(t, above->loop, child))
         return;
-    link = (phi__trace_link *)phi__arena_zero(&t->arena, sizeof *link);
+    phi__trace_link *link = (phi__trace_link *)phi__arena_zero(&t->arena, sizeof *link);
     if (link == NULL || !phi__map_room(&t->spans.links) ||
         !phi__arena_str(&t->arena, child, &link->child) ||
         !phi__arena_str(&t->arena, above->session, &link->above.session) ||
@@ -54,8 +52,6 @@ PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_
     link->above.twin = above->twin;
     phi__map_add(&t->spans.links, phi__hash(child, 0), link);
 }
-
-/* ---- runs with the same ids ---- */
 
 typedef struct phi__trace_twins {
     unsigned char ids[32]; /* a hash of them */
@@ -86,7 +82,7 @@ PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loo
     return 0;
 }
 
-/* ======== Which system prompt an entry of the walk was sent with. */
+/* ---- the system prompt of an entry ---- */
 
 static bool phi__trace_prompt_is_in(const phi__entry *e) {
     return e->kind == PHI_ENTRY_LOOP_START && e->of.loop != NULL && e->of.loop->has_system_prompt;
@@ -105,68 +101,67 @@ PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at) {
     return at > 0 ? phi__thread_at(t->thread, at - 1)->of.loop->system_prompt : phi__str("", 0);
 }
 
-/* ======== A span as OTLP JSON, its names by the GenAI semantic conventions (1.41).
+/* ---- a span as OTLP JSON, its names by the GenAI semantic conventions (1.41) ---- */
 
-   Ids are the beginning of SHA-256 over words that a zero byte ends. A trace's: "trace", session id
-   and loop id of the run at the top. A span's: "run", "chat", "call" or "rewrite", session id, loop
-   id, and its place within the run: some models count the ids of their calls anew in each turn. The
+/* Ids are the beginning of SHA-256 over words that a zero byte ends. A trace's: "trace", session
+   id and loop id of the run at the top. A span's: "run", "chat", "call" or "rewrite", session id,
+   loop id, and its place within the run: some models reuse the ids of their calls in each turn. The
    same thread gives the same ids. */
 
-typedef enum phi__trace_span_kind {
+typedef enum phi__span_kind {
     PHI__TRACE_SPAN_INTERNAL = 1, /* as in opentelemetry.proto.trace.v1 */
     PHI__TRACE_SPAN_CLIENT = 3
-} phi__trace_span_kind;
+} phi__span_kind;
 
-static const phi__entry *phi__trace_span_entry(const phi_trace *t, uint64_t seq) {
+static const phi__entry *phi__span_entry(const phi_trace *t, uint64_t seq) {
     return phi__thread_at(t->thread, seq);
 }
 
 /* ---- ids ---- */
 
-static void phi__trace_span_word(phi__sha256 *sha, phi_str word) {
+static void phi__span_word(phi__sha256 *sha, phi_str word) {
     phi__sha256_add(sha, word.at, word.len);
     phi__sha256_add(sha, "", 1);
 }
 
 /* A hash of words; call empty: none. */
-static void phi__trace_span_hash(const char *what, const phi__trace_name *run, phi_str call,
-                                 unsigned char out[32]) {
+static void phi__span_hash(const char *what, const phi__trace_name *run, phi_str call,
+                           unsigned char out[32]) {
     phi__sha256 sha;
     char twin[24];
     phi__sha256_begin(&sha);
-    phi__trace_span_word(&sha, phi_str_of(what));
-    phi__trace_span_word(&sha, run->session);
-    phi__trace_span_word(&sha, run->loop);
+    phi__span_word(&sha, phi_str_of(what));
+    phi__span_word(&sha, run->session);
+    phi__span_word(&sha, run->loop);
     (void)snprintf(twin, sizeof twin, "twin %u", (unsigned)run->twin);
-    if (run->twin > 0) phi__trace_span_word(&sha, phi_str_of(twin));
-    if (call.len > 0) phi__trace_span_word(&sha, call);
+    if (run->twin > 0) phi__span_word(&sha, phi_str_of(twin));
+    if (call.len > 0) phi__span_word(&sha, call);
     phi__sha256_end(&sha, out);
 }
 
-static const phi_loop_info *phi__trace_span_info(const phi_trace *t, const phi__trace_run *run) {
+static const phi_loop_info *phi__span_info(const phi_trace *t, const phi__trace_run *run) {
     static const phi_loop_info none = {{"", 0}, {"", 0}, {"", 0}, {"", 0}, PHI_CONTINUATION_INITIAL,
                                        {"", 0}, {"", 0}, {"", 0}, {"", 0}, false};
-    const phi_loop_info *info = phi__trace_span_entry(t, run->start)->of.loop;
+    const phi_loop_info *info = phi__span_entry(t, run->start)->of.loop;
     return info != NULL ? info : &none;
 }
 
-PHI__FN phi__trace_name phi__trace_span_run(const phi_trace *t, const phi__trace_run *run) {
+PHI__FN phi__trace_name phi__span_run(const phi_trace *t, const phi__trace_run *run) {
     phi__trace_name name;
-    name.session = phi__trace_span_info(t, run)->session_id;
-    name.loop = phi__trace_span_entry(t, run->start)->loop_id;
+    name.session = phi__span_info(t, run)->session_id;
+    name.loop = phi__span_entry(t, run->start)->loop_id;
     name.twin = run->twin;
     return name;
 }
 
-PHI__FN phi_str phi__trace_span_call(const phi__trace_run *run, const phi__trace_call *call,
-                                     char out[PHI__TRACE_SPAN_CALL]) {
+PHI__FN phi_str phi__span_call(const phi__trace_run *run, const phi__trace_call *call,
+                               char out[PHI__TRACE_SPAN_CALL]) {
     (void)snprintf(out, PHI__TRACE_SPAN_CALL, "%llu.%u",
                    (unsigned long long)(call->answer - run->start), (unsigned)call->block);
     return phi_str_of(out);
 }
 
-static void phi__trace_span_hex(phi_trace *t, const char *key, const unsigned char *bytes,
-                                size_t n) {
+static void phi__span_hex(phi_trace *t, const char *key, const unsigned char *bytes, size_t n) {
     char hex[64];
     unsigned char all[32] = {0};
     memcpy(all, bytes, n);
@@ -174,25 +169,25 @@ static void phi__trace_span_hex(phi_trace *t, const char *key, const unsigned ch
     phi__records_str(&t->text, key, phi__str(hex, 2 * n));
 }
 
-static void phi__trace_span_id(phi_trace *t, const char *key, const char *what,
-                               const phi__trace_name *run, phi_str call) {
+static void phi__span_id(phi_trace *t, const char *key, const char *what,
+                         const phi__trace_name *run, phi_str call) {
     unsigned char hash[32];
-    phi__trace_span_hash(what, run, call, hash);
-    phi__trace_span_hex(t, key, hash, 8);
+    phi__span_hash(what, run, call, hash);
+    phi__span_hex(t, key, hash, 8);
 }
 
 /* The trace of a run is that of the run at the top. */
-static void phi__trace_span_trace(phi_trace *t, const phi__trace_name *run) {
+static void phi__span_trace(phi_trace *t, const phi__trace_name *run) {
     unsigned char hash[32];
     const phi__trace_link *link;
     while ((link = phi__trace_link_find(t, run->loop)) != NULL) run = &link->above;
-    phi__trace_span_hash("trace", run, phi__str("", 0), hash);
-    phi__trace_span_hex(t, "traceId", hash, 16);
+    phi__span_hash("trace", run, phi__str("", 0), hash);
+    phi__span_hex(t, "traceId", hash, 16);
 }
 
 /* ---- members ---- */
 
-static void phi__trace_span_time(phi_trace *t, const char *key, int64_t ms) {
+static void phi__span_time(phi_trace *t, const char *key, int64_t ms) {
     static const int64_t most = INT64_C(18446744073709); /* 2^64 nanoseconds */
     char text[32];
     if (ms > most) ms = most;
@@ -200,46 +195,43 @@ static void phi__trace_span_time(phi_trace *t, const char *key, int64_t ms) {
     phi__records_str(&t->text, key, phi_str_of(ms > 0 ? text : "0"));
 }
 
-static void phi__trace_span_key(phi_trace *t, const char *key) {
+static void phi__span_key(phi_trace *t, const char *key) {
     phi__json_write_comma(&t->text);
     phi__buf_printf(&t->text, "{\"key\":\"%s\",\"value\":{", key);
 }
 
-static void phi__trace_span_text(phi_trace *t, const char *key, phi_str value) {
+static void phi__span_text(phi_trace *t, const char *key, phi_str value) {
     if (value.len == 0) return;
-    phi__trace_span_key(t, key);
-    phi__trace_out_whole(t, "stringValue", value);
+    phi__span_key(t, key);
+    phi__tout_whole(t, "stringValue", value);
     phi__buf_text(&t->text, "}}");
 }
 
 /* 64-bit numbers are strings in OTLP's JSON, and have a sign. */
-static void phi__trace_span_int(phi_trace *t, const char *key, uint64_t n) {
+static void phi__span_int(phi_trace *t, const char *key, uint64_t n) {
     if (n > INT64_MAX) n = INT64_MAX;
-    phi__trace_span_key(t, key);
+    phi__span_key(t, key);
     phi__buf_printf(&t->text, "\"intValue\":\"%llu\"}}", (unsigned long long)n);
 }
 
-static uint64_t phi__trace_span_sum(uint64_t a, uint64_t b) {
+static uint64_t phi__span_sum(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 /* input_tokens has all of the input, with what a cache had. */
-static void phi__trace_span_usage(phi_trace *t, const phi_usage *u) {
+static void phi__span_usage(phi_trace *t, const phi_usage *u) {
     if (u == NULL || (u->total_tokens == 0 && u->input == 0 && u->output == 0)) return;
-    uint64_t input =
-        phi__trace_span_sum(u->input, phi__trace_span_sum(u->cache_read, u->cache_write));
-    phi__trace_span_int(t, "gen_ai.usage.input_tokens", input);
-    phi__trace_span_int(t, "gen_ai.usage.output_tokens", u->output);
-    if (u->cache_read > 0)
-        phi__trace_span_int(t, "gen_ai.usage.cache_read.input_tokens", u->cache_read);
+    uint64_t input = phi__span_sum(u->input, phi__span_sum(u->cache_read, u->cache_write));
+    phi__span_int(t, "gen_ai.usage.input_tokens", input);
+    phi__span_int(t, "gen_ai.usage.output_tokens", u->output);
+    if (u->cache_read > 0) phi__span_int(t, "gen_ai.usage.cache_read.input_tokens", u->cache_read);
     if (u->cache_write > 0)
-        phi__trace_span_int(t, "gen_ai.usage.cache_creation.input_tokens", u->cache_write);
-    if (u->reasoning > 0)
-        phi__trace_span_int(t, "gen_ai.usage.reasoning.output_tokens", u->reasoning);
+        phi__span_int(t, "gen_ai.usage.cache_creation.input_tokens", u->cache_write);
+    if (u->reasoning > 0) phi__span_int(t, "gen_ai.usage.reasoning.output_tokens", u->reasoning);
 }
 
 /* The conventions' names of providers; those that they do not know keep phi's. */
-static phi_str phi__trace_span_provider(phi_str provider) {
+static phi_str phi__span_provider(phi_str provider) {
     static const char *const names[][2] = {{"openai_responses", "openai"},
                                            {"azure_openai", "azure.ai.openai"},
                                            {"bedrock", "aws.bedrock"},
@@ -255,77 +247,49 @@ static phi_str phi__trace_span_provider(phi_str provider) {
     return provider;
 }
 
-static void phi__trace_span_status(phi_trace *t, phi_str message) {
+static void phi__span_status(phi_trace *t, phi_str message) {
     phi__records_raw(&t->text, "status", "{\"code\":2");
-    phi__trace_out_some(t, "message", phi__trace_out_noted(t, message));
+    phi__tout_some(t, "message", phi__tout_noted(t, message));
     phi__buf_char(&t->text, '}');
 }
 
 /* ---- a span's beginning and end ---- */
 
-static void phi__trace_span_open(phi_trace *t, const char *what, const phi__trace_name *run,
-                                 phi_str call) {
+static void phi__span_open(phi_trace *t, const char *what, const phi__trace_name *run,
+                           phi_str call) {
     phi__buf_text(&t->text, t->spans.any ? ",\n{" : "\n{");
     t->spans.any = true;
-    phi__trace_span_trace(t, run);
-    phi__trace_span_id(t, "spanId", what, run, call);
+    phi__span_trace(t, run);
+    phi__span_id(t, "spanId", what, run, call);
 }
 
 /* Of something within a run: its parent is the run. */
-static void phi__trace_span_within(phi_trace *t, const char *what, const phi__trace_name *run,
-                                   phi_str call) {
-    phi__trace_span_open(t, what, run, call);
-    phi__trace_span_id(t, "parentSpanId", "run", run, phi__str("", 0));
+static void phi__span_within(phi_trace *t, const char *what, const phi__trace_name *run,
+                             phi_str call) {
+    phi__span_open(t, what, run, call);
+    phi__span_id(t, "parentSpanId", "run", run, phi__str("", 0));
 }
 
-static void phi__trace_span_named(phi_trace *t, const char *operation, phi_str of,
-                                  phi__trace_span_kind kind, int64_t from, int64_t to) {
+static void phi__span_named(phi_trace *t, const char *operation, phi_str of, phi__span_kind kind,
+                            int64_t from, int64_t to) {
     phi__buf name;
     phi__buf_init(&name, t->memory);
     phi__buf_text(&name, operation);
     if (of.len > 0) phi__buf_char(&name, ' ');
     phi__buf_add_str(&name, of);
     if (name.failed) t->text.failed = true;
-    phi__trace_out_whole(t, "name", phi__buf_str(&name));
+    phi__tout_whole(t, "name", phi__buf_str(&name));
     phi__buf_free(&name);
     phi__records_u64(&t->text, "kind", (uint64_t)kind);
-    phi__trace_span_time(t, "startTimeUnixNano", from);
-    phi__trace_span_time(t, "endTimeUnixNano", to > from ? to : from);
+    phi__span_time(t, "startTimeUnixNano", from);
+    phi__span_time(t, "endTimeUnixNano", to > from ? to : from);
     phi__records_raw(&t->text, "attributes", "[");
-    phi__trace_span_text(t, "gen_ai.operation.name", phi_str_of(operation));
+    phi__span_text(t, "gen_ai.operation.name", phi_str_of(operation));
 }
 
 /* ---- messages, where they are wanted ---- */
 
-static void phi__trace_span_part(phi_trace *t, phi__buf *out, const phi_content *c) {
-    phi__json_write_comma(out);
-    if (c->kind == PHI_CONTENT_TOOL_CALL) {
-        phi__buf_text(out, "{\"type\":\"tool_call\"");
-        phi__records_str(out, "id", c->id);
-        phi__records_str(out, "name", c->name);
-        phi__records_str(out, "arguments", phi__trace_out_noted(t, c->arguments));
-    } else if (c->kind == PHI_CONTENT_DOCUMENT && c->url.len > 0) {
-        phi__buf_text(out, "{\"type\":\"uri\",\"modality\":\"document\"");
-        phi__records_str(out, "uri", phi__trace_out_noted(t, c->url));
-    } else if (c->kind == PHI_CONTENT_IMAGE || c->kind == PHI_CONTENT_AUDIO ||
-               (c->kind == PHI_CONTENT_DOCUMENT && c->data.len > 0)) {
-        phi__buf_text(out, "{\"type\":\"blob\"");
-        phi__records_str(out, "modality",
-                         c->kind == PHI_CONTENT_IMAGE   ? PHI__LIT("image")
-                         : c->kind == PHI_CONTENT_AUDIO ? PHI__LIT("audio")
-                                                        : PHI__LIT("document"));
-        phi__records_str(out, "mime_type", c->mime_type);
-        phi__records_str(out, "content", phi__str("", 0)); /* it is not in the trace */
-        phi__records_u64(out, "bytes", c->data.len);
-    } else {
-        phi__buf_text(out, c->kind == PHI_CONTENT_THINKING ? "{\"type\":\"reasoning\""
-                                                           : "{\"type\":\"text\"");
-        phi__records_str(out, "content", phi__trace_out_noted(t, c->text));
-    }
-    phi__buf_char(out, '}');
-}
-
-static phi_str phi__trace_span_finish(phi_stop_reason reason) {
+static phi_str phi__span_finish(phi_stop_reason reason) {
     switch (reason) {
     case PHI_STOP_REASON_LENGTH: return phi_str_of("length");
     case PHI_STOP_REASON_TOOL_USE: return phi_str_of("tool_call");
@@ -336,7 +300,7 @@ static phi_str phi__trace_span_finish(phi_stop_reason reason) {
     }
 }
 
-static void phi__trace_span_message(phi_trace *t, phi__buf *out, const phi_message *m) {
+static void phi__span_message(phi_trace *t, phi__buf *out, const phi_message *m) {
     static const char *const roles[] = {"", "user", "assistant", "tool"};
     if (m->role > PHI_ROLE_TOOL_RESULT) return;
     phi__json_write_comma(out);
@@ -348,54 +312,53 @@ static void phi__trace_span_message(phi_trace *t, phi__buf *out, const phi_messa
         phi__records_str(out, "id", m->tool_call_id);
         phi__records_raw(out, "response", "[");
     }
-    for (size_t i = 0; i < m->content_count; i++) phi__trace_span_part(t, out, &m->content[i]);
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        phi__json_write_comma(out);
+        if (c->kind == PHI_CONTENT_TOOL_CALL) {
+            phi__buf_text(out, "{\"type\":\"tool_call\"");
+            phi__records_str(out, "id", c->id);
+            phi__records_str(out, "name", c->name);
+            phi__records_str(out, "arguments", phi__tout_noted(t, c->arguments));
+        } else if (c->kind == PHI_CONTENT_DOCUMENT && c->url.len > 0) {
+            phi__buf_text(out, "{\"type\":\"uri\",\"modality\":\"document\"");
+            phi__records_str(out, "uri", phi__tout_noted(t, c->url));
+        } else if (c->kind == PHI_CONTENT_IMAGE || c->kind == PHI_CONTENT_AUDIO ||
+                   (c->kind == PHI_CONTENT_DOCUMENT && c->data.len > 0)) {
+            phi__buf_text(out, "{\"type\":\"blob\"");
+            phi__records_str(out, "modality",
+                             c->kind == PHI_CONTENT_IMAGE   ? PHI__LIT("image")
+                             : c->kind == PHI_CONTENT_AUDIO ? PHI__LIT("audio")
+                                                            : PHI__LIT("document"));
+            phi__records_str(out, "mime_type", c->mime_type);
+            phi__records_str(out, "content", phi__str("", 0)); /* it is not in the trace */
+            phi__records_u64(out, "bytes", c->data.len);
+        } else {
+            phi__buf_text(out, c->kind == PHI_CONTENT_THINKING ? "{\"type\":\"reasoning\""
+                                                               : "{\"type\":\"text\"");
+            phi__records_str(out, "content", phi__tout_noted(t, c->text));
+        }
+        phi__buf_char(out, '}');
+    }
     phi__buf_text(out, m->role == PHI_ROLE_TOOL_RESULT ? "]}]" : "]");
     if (m->role == PHI_ROLE_ASSISTANT)
-        phi__records_str(out, "finish_reason", phi__trace_span_finish(m->stop_reason));
+        phi__records_str(out, "finish_reason", phi__span_finish(m->stop_reason));
     phi__buf_char(out, '}');
 }
 
-/* The messages that are new to a request, and the answer to it. */
-static void phi__trace_span_messages(phi_trace *t, const phi__trace_run *run,
-                                     const phi__entry *end) {
-    phi_str loop = phi__trace_span_run(t, run).loop;
-    phi__buf text;
-    phi__buf_init(&text, t->memory);
-    phi__buf_char(&text, '[');
-    for (uint64_t seq = run->input; seq < end->seq; seq++) {
-        const phi__entry *e = phi__trace_span_entry(t, seq);
-        if (e->kind == PHI_ENTRY_MESSAGE && phi_str_equal(e->loop_id, loop))
-            phi__trace_span_message(t, &text, e->message);
-    }
-    phi__buf_char(&text, ']');
-    phi__trace_span_text(t, "gen_ai.input.messages", phi__buf_str(&text));
-    if (end->kind == PHI_ENTRY_MESSAGE) {
-        if (text.failed) t->text.failed = true;
-        phi__buf_clear(&text);
-        phi__buf_char(&text, '[');
-        phi__trace_span_message(t, &text, end->message);
-        phi__buf_char(&text, ']');
-        phi__trace_span_text(t, "gen_ai.output.messages", phi__buf_str(&text));
-    }
-    if (text.failed) t->text.failed = true;
-    phi__buf_free(&text);
-}
-
-static void phi__trace_span_instructions(phi_trace *t, phi_str prompt) {
+static void phi__span_instructions(phi_trace *t, phi_str prompt) {
     phi__buf text;
     if (prompt.len == 0) return;
     phi__buf_init(&text, t->memory);
     phi__buf_text(&text, "[{\"type\":\"text\"");
-    phi__records_str(&text, "content", phi__trace_out_noted(t, prompt));
+    phi__records_str(&text, "content", phi__tout_noted(t, prompt));
     phi__buf_text(&text, "}]");
     if (text.failed) t->text.failed = true;
-    phi__trace_span_text(t, "gen_ai.system_instructions", phi__buf_str(&text));
+    phi__span_text(t, "gen_ai.system_instructions", phi__buf_str(&text));
     phi__buf_free(&text);
 }
 
-/* ---- runs ---- */
-
-static phi_str phi__trace_span_ended(const phi__entry *end) {
+static phi_str phi__span_ended(const phi__entry *end) {
     const phi_failure *failure = end != NULL ? end->of.failure : NULL;
     if (end == NULL) return phi_str_of("not_ended");
     if (failure != NULL && failure->kind != PHI_FAILURE_NONE)
@@ -411,169 +374,176 @@ static phi_str phi__trace_span_ended(const phi__entry *end) {
     }
 }
 
-static void phi__trace_span_above(phi_trace *t, const phi__trace_link *link) {
-    if (link == NULL) return;
-    phi__trace_span_id(t, "parentSpanId", link->call.len > 0 ? "call" : "run", &link->above,
-                       link->call);
-}
-
-/* The run that it continues is another trace. */
-static void phi__trace_span_continues(phi_trace *t, const phi_loop_info *info,
-                                      const phi__trace_link *above) {
-    phi__trace_name before;
-    if (info->parent_loop_id.len == 0 || above != NULL) return;
-    before.session = info->session_id;
-    before.loop = info->parent_loop_id;
-    before.twin = 0;
-    phi__records_raw(&t->text, "links", "[{");
-    phi__trace_span_trace(t, &before);
-    phi__trace_span_id(t, "spanId", "run", &before, phi__str("", 0));
-    phi__buf_text(&t->text, "}]");
-}
-
-PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run,
-                                    const phi__entry *end) {
-    const phi_loop_info *info = phi__trace_span_info(t, run);
-    phi__trace_name name = phi__trace_span_run(t, run);
-    phi_str error = phi__trace_span_ended(end);
+PHI__FN void phi__span_of_run(phi_trace *t, const phi__trace_run *run, const phi__entry *end) {
+    const phi_loop_info *info = phi__span_info(t, run);
+    phi__trace_name name = phi__span_run(t, run);
+    phi_str error = phi__span_ended(end);
     const phi__trace_link *link = phi__trace_link_find(t, name.loop);
     const phi_failure *failure = end != NULL ? end->of.failure : NULL;
     phi_str agent = link != NULL && link->tool.len > 0 ? link->tool : info->agent_id;
-    phi__trace_span_open(t, "run", &name, phi__str("", 0));
-    phi__trace_span_above(t, link);
-    phi__trace_span_named(t, "invoke_agent", agent, PHI__TRACE_SPAN_INTERNAL, run->start_ms,
-                          end != NULL ? end->at_ms : t->spans.last_ms);
-    phi__trace_span_text(t, "gen_ai.agent.id", info->agent_id);
-    phi__trace_span_text(t, "gen_ai.agent.name", agent);
-    phi__trace_span_text(t, "gen_ai.conversation.id", info->session_id);
-    phi__trace_span_text(t, "phi.loop.id", name.loop);
-    phi__trace_span_text(t, "phi.lane",
-                         phi__lane_name(t->thread, phi__trace_span_entry(t, run->start)->lane));
-    if (end != NULL) phi__trace_span_usage(t, end->usage);
-    if (t->desc.with_content) phi__trace_span_instructions(t, phi__trace_prompt(t, run->prompt));
-    phi__trace_span_text(t, "error.type", error);
+    phi__span_open(t, "run", &name, phi__str("", 0));
+    if (link != NULL) {
+        phi__span_id(t, "parentSpanId", link->call.len > 0 ? "call" : "run", &link->above,
+                     link->call);
+    }
+    phi__span_named(t, "invoke_agent", agent, PHI__TRACE_SPAN_INTERNAL, run->start_ms,
+                    end != NULL ? end->at_ms : t->spans.last_ms);
+    phi__span_text(t, "gen_ai.agent.id", info->agent_id);
+    phi__span_text(t, "gen_ai.agent.name", agent);
+    phi__span_text(t, "gen_ai.conversation.id", info->session_id);
+    phi__span_text(t, "phi.loop.id", name.loop);
+    phi__span_text(t, "phi.lane", phi__lane_name(t->thread, phi__span_entry(t, run->start)->lane));
+    if (end != NULL) phi__span_usage(t, end->usage);
+    if (t->desc.with_content) phi__span_instructions(t, phi__trace_prompt(t, run->prompt));
+    phi__span_text(t, "error.type", error);
     phi__buf_char(&t->text, ']');
-    phi__trace_span_continues(t, info, link);
-    if (error.len > 0)
-        phi__trace_span_status(t, failure != NULL ? failure->message : phi__str("", 0));
+    /* The run that it continues is another trace. */
+    phi__trace_name before;
+    if (info->parent_loop_id.len != 0 && link == NULL) {
+        before.session = info->session_id;
+        before.loop = info->parent_loop_id;
+        before.twin = 0;
+        phi__records_raw(&t->text, "links", "[{");
+        phi__span_trace(t, &before);
+        phi__span_id(t, "spanId", "run", &before, phi__str("", 0));
+        phi__buf_text(&t->text, "}]");
+    }
+    if (error.len > 0) phi__span_status(t, failure != NULL ? failure->message : phi__str("", 0));
     phi__buf_char(&t->text, '}');
 }
 
 /* ---- model calls ---- */
 
-static void phi__trace_span_answer(phi_trace *t, const phi_message *m) {
+static void phi__span_answer(phi_trace *t, const phi_message *m) {
     phi_str stop = m->raw_stop_reason.len > 0 ? m->raw_stop_reason
                                               : phi_str_of(phi__message_stop_text(m->stop_reason));
-    phi__trace_span_text(t, "gen_ai.provider.name", phi__trace_span_provider(m->provider));
-    phi__trace_span_text(t, "gen_ai.request.model", m->model);
-    phi__trace_span_usage(t, &m->usage);
+    phi__span_text(t, "gen_ai.provider.name", phi__span_provider(m->provider));
+    phi__span_text(t, "gen_ai.request.model", m->model);
+    phi__span_usage(t, &m->usage);
     if (stop.len == 0) return;
-    phi__trace_span_key(t, "gen_ai.response.finish_reasons");
+    phi__span_key(t, "gen_ai.response.finish_reasons");
     phi__buf_text(&t->text, "\"arrayValue\":{\"values\":[{");
-    phi__trace_out_whole(t, "stringValue", stop);
+    phi__tout_whole(t, "stringValue", stop);
     phi__buf_text(&t->text, "}]}}}");
 }
 
 /* Why there is no answer, or none that is whole. */
-static phi_str phi__trace_span_failed(const phi__entry *end) {
+static phi_str phi__span_failed(const phi__entry *end) {
     const phi_message *m = end != NULL && end->kind == PHI_ENTRY_MESSAGE ? end->message : NULL;
     if (m == NULL) {
-        phi_str why = end != NULL && end->kind == PHI_ENTRY_LOOP_END ? phi__trace_span_ended(end)
-                                                                     : phi__str("", 0);
+        phi_str why =
+            end != NULL && end->kind == PHI_ENTRY_LOOP_END ? phi__span_ended(end) : phi__str("", 0);
         return why.len > 0 ? why : phi_str_of("no_answer");
     }
     if (m->stop_reason == PHI_STOP_REASON_ABORTED) return phi_str_of("cancelled");
     return phi_str_of(m->stop_reason == PHI_STOP_REASON_ERROR ? "_OTHER" : "");
 }
 
-PHI__FN void phi__trace_span_of_chat(phi_trace *t, const phi__trace_run *run,
-                                     const phi__entry *end) {
+PHI__FN void phi__span_of_chat(phi_trace *t, const phi__trace_run *run, const phi__entry *end) {
     const phi_message *m = end != NULL && end->kind == PHI_ENTRY_MESSAGE ? end->message : NULL;
-    phi__trace_name name = phi__trace_span_run(t, run);
-    phi_str error = phi__trace_span_failed(end);
+    phi__trace_name name = phi__span_run(t, run);
+    phi_str error = phi__span_failed(end);
     char turn[48];
     (void)snprintf(turn, sizeof turn, "%llu.%u",
                    (unsigned long long)(run->turn > 0 ? run->turn - run->start : 0),
                    (unsigned)run->chats);
-    phi__trace_span_within(t, "chat", &name, phi_str_of(turn));
-    phi__trace_span_named(t, "chat", m != NULL ? m->model : phi__str("", 0), PHI__TRACE_SPAN_CLIENT,
-                          run->in_turn ? run->turn_ms : run->start_ms,
-                          end != NULL ? end->at_ms : t->spans.last_ms);
-    phi__trace_span_text(t, "gen_ai.conversation.id", name.session);
-    phi__trace_span_int(t, "phi.turn", run->turn_index);
-    if (m != NULL) phi__trace_span_answer(t, m);
-    if (t->desc.with_content && end != NULL) phi__trace_span_messages(t, run, end);
-    phi__trace_span_text(t, "error.type", error);
+    phi__span_within(t, "chat", &name, phi_str_of(turn));
+    phi__span_named(t, "chat", m != NULL ? m->model : phi__str("", 0), PHI__TRACE_SPAN_CLIENT,
+                    run->in_turn ? run->turn_ms : run->start_ms,
+                    end != NULL ? end->at_ms : t->spans.last_ms);
+    phi__span_text(t, "gen_ai.conversation.id", name.session);
+    phi__span_int(t, "phi.turn", run->turn_index);
+    if (m != NULL) phi__span_answer(t, m);
+    if (t->desc.with_content && end != NULL) {
+        /* The messages that are new to a request, and the answer to it. */
+        phi_str loop = phi__span_run(t, run).loop;
+        phi__buf text;
+        phi__buf_init(&text, t->memory);
+        phi__buf_char(&text, '[');
+        for (uint64_t seq = run->input; seq < end->seq; seq++) {
+            const phi__entry *e = phi__span_entry(t, seq);
+            if (e->kind == PHI_ENTRY_MESSAGE && phi_str_equal(e->loop_id, loop))
+                phi__span_message(t, &text, e->message);
+        }
+        phi__buf_char(&text, ']');
+        phi__span_text(t, "gen_ai.input.messages", phi__buf_str(&text));
+        if (end->kind == PHI_ENTRY_MESSAGE) {
+            if (text.failed) t->text.failed = true;
+            phi__buf_clear(&text);
+            phi__buf_char(&text, '[');
+            phi__span_message(t, &text, end->message);
+            phi__buf_char(&text, ']');
+            phi__span_text(t, "gen_ai.output.messages", phi__buf_str(&text));
+        }
+        if (text.failed) t->text.failed = true;
+        phi__buf_free(&text);
+    }
+    phi__span_text(t, "error.type", error);
     phi__buf_char(&t->text, ']');
-    if (error.len > 0) phi__trace_span_status(t, m != NULL ? m->error_message : phi__str("", 0));
+    if (error.len > 0) phi__span_status(t, m != NULL ? m->error_message : phi__str("", 0));
     phi__buf_char(&t->text, '}');
 }
 
 /* ---- tool calls ---- */
 
-static void phi__trace_span_result(phi_trace *t, const phi_content *c, const phi_message *m) {
+static void phi__span_result(phi_trace *t, const phi_content *c, const phi_message *m) {
     bool failed = false;
-    phi__trace_span_text(t, "gen_ai.tool.call.arguments", phi__trace_out_noted(t, c->arguments));
+    phi__span_text(t, "gen_ai.tool.call.arguments", phi__tout_noted(t, c->arguments));
     if (m == NULL) return;
     phi_str text = phi_message_text(m, "\n", &t->scratch, &failed);
     if (failed) t->text.failed = true;
-    phi__trace_span_text(t, "gen_ai.tool.call.result", phi__trace_out_noted(t, text));
+    phi__span_text(t, "gen_ai.tool.call.result", phi__tout_noted(t, text));
 }
 
 /* When the call ended: results of parallel calls are logged together, in call order. */
-static int64_t phi__trace_span_done(const phi__entry *answer, const phi__entry *end) {
+static int64_t phi__span_done(const phi__entry *answer, const phi__entry *end) {
     if (end == NULL) return answer->at_ms;
     return end->message->timestamp_ms > 0 ? end->message->timestamp_ms : end->at_ms;
 }
 
-PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
-                                     const phi__trace_call *call, const phi__entry *end) {
-    const phi__entry *answer = phi__trace_span_entry(t, call->answer);
+PHI__FN void phi__span_of_call(phi_trace *t, const phi__trace_run *run, const phi__trace_call *call,
+                               const phi__entry *end) {
+    const phi__entry *answer = phi__span_entry(t, call->answer);
     const phi_content *c = &answer->message->content[call->block];
-    phi__trace_name name = phi__trace_span_run(t, run);
+    phi__trace_name name = phi__span_run(t, run);
     phi_str error = {"", 0};
     char place[PHI__TRACE_SPAN_CALL];
     if (end == NULL) error = phi_str_of("no_result");
     if (end != NULL && end->message->is_error) error = phi_str_of("tool_error");
-    phi__trace_span_within(t, "call", &name, phi__trace_span_call(run, call, place));
-    phi__trace_span_named(t, "execute_tool", c->name, PHI__TRACE_SPAN_INTERNAL, answer->at_ms,
-                          phi__trace_span_done(answer, end));
-    phi__trace_span_text(t, "gen_ai.tool.name", c->name);
-    phi__trace_span_text(t, "gen_ai.tool.call.id", c->id);
-    phi__trace_span_text(t, "gen_ai.tool.type", phi_str_of("function"));
-    phi__trace_span_text(t, "gen_ai.conversation.id", name.session);
-    if (t->desc.with_content) phi__trace_span_result(t, c, end != NULL ? end->message : NULL);
-    phi__trace_span_text(t, "error.type", error);
+    phi__span_within(t, "call", &name, phi__span_call(run, call, place));
+    phi__span_named(t, "execute_tool", c->name, PHI__TRACE_SPAN_INTERNAL, answer->at_ms,
+                    phi__span_done(answer, end));
+    phi__span_text(t, "gen_ai.tool.name", c->name);
+    phi__span_text(t, "gen_ai.tool.call.id", c->id);
+    phi__span_text(t, "gen_ai.tool.type", phi_str_of("function"));
+    phi__span_text(t, "gen_ai.conversation.id", name.session);
+    if (t->desc.with_content) phi__span_result(t, c, end != NULL ? end->message : NULL);
+    phi__span_text(t, "error.type", error);
     phi__buf_char(&t->text, ']');
-    if (error.len > 0) phi__trace_span_status(t, phi__str("", 0));
+    if (error.len > 0) phi__span_status(t, phi__str("", 0));
     phi__buf_char(&t->text, '}');
 }
 
-/* ---- rewrites ---- */
-
-PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
-                                        const phi__entry *e) {
+PHI__FN void phi__span_of_rewrite(phi_trace *t, const phi__trace_run *run, const phi__entry *e) {
     const phi_rewrite *r = &e->of.op->rewrite;
-    phi__trace_name name = phi__trace_span_run(t, run);
+    phi__trace_name name = phi__span_run(t, run);
     char place[24];
     (void)snprintf(place, sizeof place, "%llu", (unsigned long long)(e->seq - run->start));
-    phi__trace_span_within(t, "rewrite", &name, phi_str_of(place));
-    phi__trace_span_named(t, "rewrite", phi_str_of(phi__entry_reason_word(r->reason)),
-                          PHI__TRACE_SPAN_INTERNAL, e->at_ms, e->at_ms);
-    phi__trace_span_text(t, "gen_ai.conversation.id", name.session);
-    phi__trace_span_int(t, "phi.rewrite.spans", r->span_count);
+    phi__span_within(t, "rewrite", &name, phi_str_of(place));
+    phi__span_named(t, "rewrite", phi_str_of(phi__entry_reason_word(r->reason)),
+                    PHI__TRACE_SPAN_INTERNAL, e->at_ms, e->at_ms);
+    phi__span_text(t, "gen_ai.conversation.id", name.session);
+    phi__span_int(t, "phi.rewrite.spans", r->span_count);
     if (r->written != NULL) {
-        phi__trace_span_text(t, "gen_ai.request.model", phi_str_of(r->written->model));
-        phi__trace_span_usage(t, &r->written->usage);
+        phi__span_text(t, "gen_ai.request.model", phi_str_of(r->written->model));
+        phi__span_usage(t, &r->written->usage);
     }
     phi__buf_text(&t->text, "]}");
 }
 
-/* ---- the document ---- */
-
-PHI__FN void phi__trace_span_head(phi_trace *t) {
+PHI__FN void phi__span_head(phi_trace *t) {
     phi__buf_text(&t->text, "{\"resourceSpans\":[{\"resource\":{\"attributes\":[");
-    phi__trace_span_text(
+    phi__span_text(
         t, "service.name",
         phi_str_of(t->desc.title != NULL && t->desc.title[0] != '\0' ? t->desc.title : "phi"));
     phi__buf_text(&t->text,
@@ -581,64 +551,58 @@ PHI__FN void phi__trace_span_head(phi_trace *t) {
                   "\"},\"spans\":[");
 }
 
-/* ======== The walk over entries that finds spans: a run from its beginning to its end, a
-   model call from the turn's beginning to the answer, a tool call from the answer to its result.
+/* ---- the walk over entries ---- */
 
-   There are two walks. The first looks for the runs that were begun by a tool call, or stand inside
-   of another run, so that a span of any thread knows the one above it. A span is written when its
-   end is reached; runs that are under way are a list. */
+/* The first of two walks looks for runs that a tool call began or that are inside another run,
+   so that a span of any thread knows the one above it. A span is written when its end is reached;
+   runs that are under way are a list. */
 
 enum { PHI__TRACE_SPANS_DEEP = 64 /* runs inside of runs; those below are in no span */ };
 
-static const phi__entry *phi__trace_spans_at(const phi_trace *t, uint64_t seq) {
+static const phi__entry *phi__spans_at(const phi_trace *t, uint64_t seq) {
     return phi__thread_at(t->thread, seq);
-}
-
-static phi_str phi__trace_spans_loop(const phi_trace *t, const phi__trace_run *run) {
-    return phi__trace_spans_at(t, run->start)->loop_id;
 }
 
 /* ---- runs ---- */
 
-static phi__trace_run *phi__trace_spans_run(const phi_trace *t, phi_str loop_id) {
+static phi__trace_run *phi__spans_run(const phi_trace *t, phi_str loop_id) {
     phi__trace_run *run = t->spans.run;
-    while (run != NULL && !phi_str_equal(phi__trace_spans_loop(t, run), loop_id)) run = run->outer;
+    while (run != NULL && !phi_str_equal(phi__spans_at(t, run->start)->loop_id, loop_id))
+        run = run->outer;
     return run;
 }
 
-static void phi__trace_spans_pop(phi_trace *t) {
+static void phi__spans_pop(phi_trace *t) {
     phi__trace_run *run = t->spans.run;
     t->spans.run = run->outer;
     phi__free(t->memory, run->calls, run->call_cap * sizeof *run->calls);
     phi__free(t->memory, run, sizeof *run);
 }
 
-static void phi__trace_spans_calls_over(phi_trace *t, phi__trace_run *run) {
+static void phi__spans_calls_over(phi_trace *t, phi__trace_run *run) {
     for (size_t i = 0; i < run->call_count && !t->spans.linking; i++)
-        if (!run->calls[i].done) phi__trace_span_of_call(t, run, &run->calls[i], NULL);
+        if (!run->calls[i].done) phi__span_of_call(t, run, &run->calls[i], NULL);
     run->call_count = 0;
 }
 
 /* Ends the innermost run; end NULL: it never ended. */
-static void phi__trace_spans_over(phi_trace *t, const phi__entry *end) {
+static void phi__spans_over(phi_trace *t, const phi__entry *end) {
     phi__trace_run *run = t->spans.run;
-    phi__trace_spans_calls_over(t, run);
+    phi__spans_calls_over(t, run);
     if (!t->spans.linking) {
-        if (run->in_turn && run->chats == 0) phi__trace_span_of_chat(t, run, end);
-        phi__trace_span_of_run(t, run, end);
+        if (run->in_turn && run->chats == 0) phi__span_of_chat(t, run, end);
+        phi__span_of_run(t, run, end);
     }
-    phi__trace_spans_pop(t);
+    phi__spans_pop(t);
 }
 
-static void phi__trace_spans_begin(phi_trace *t, const phi__entry *e) {
-    phi__trace_run *run;
+static void phi__spans_begin(phi_trace *t, const phi__entry *e) {
     size_t deep = 0;
     /* a run that is no copy begins when none is under way: such runs died with their process */
-    while ((e->flags & PHI_ENTRY_GRAFTED) == 0 && t->spans.run != NULL)
-        phi__trace_spans_over(t, NULL);
+    while ((e->flags & PHI_ENTRY_GRAFTED) == 0 && t->spans.run != NULL) phi__spans_over(t, NULL);
     for (phi__trace_run *r = t->spans.run; r != NULL; r = r->outer) deep++;
     if (deep >= PHI__TRACE_SPANS_DEEP) return;
-    run = (phi__trace_run *)phi__alloc(t->memory, sizeof *run);
+    phi__trace_run *run = (phi__trace_run *)phi__alloc(t->memory, sizeof *run);
     if (run == NULL) {
         t->text.failed = true;
         return;
@@ -650,24 +614,16 @@ static void phi__trace_spans_begin(phi_trace *t, const phi__entry *e) {
     run->start_ms = e->at_ms;
     run->prompt = phi__trace_prompt_at(t, e);
     t->spans.run = run;
-    phi__trace_name name = phi__trace_span_run(t, run);
+    phi__trace_name name = phi__span_run(t, run);
     run->twin = phi__trace_link_twin(t, name.session, name.loop);
     if (!t->spans.linking || run->outer == NULL) return;
-    name = phi__trace_span_run(t, run->outer);
+    name = phi__span_run(t, run->outer);
     phi__trace_link_join(t, e->loop_id, &name, phi__str("", 0), phi__str("", 0));
 }
 
 /* ---- entries of a run ---- */
 
-static void phi__trace_spans_turn(phi__trace_run *run, const phi__entry *e) {
-    run->in_turn = true;
-    run->chats = 0;
-    run->turn = e->seq;
-    run->turn_index = e->turn_index;
-    run->turn_ms = e->at_ms;
-}
-
-static bool phi__trace_spans_call_room(phi_trace *t, phi__trace_run *run, size_t more) {
+static bool phi__spans_call_room(phi_trace *t, phi__trace_run *run, size_t more) {
     if (run->call_cap - run->call_count >= more) return true;
     void *grown = phi__grow(t->memory, run->calls, &run->call_cap, phi__add(run->call_count, more),
                             sizeof *run->calls);
@@ -676,13 +632,13 @@ static bool phi__trace_spans_call_room(phi_trace *t, phi__trace_run *run, size_t
     return true;
 }
 
-static void phi__trace_spans_answer(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
+static void phi__spans_answer(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
     const phi_message *m = e->message;
-    phi__trace_spans_calls_over(t, run);
-    if (!t->spans.linking) phi__trace_span_of_chat(t, run, e);
+    phi__spans_calls_over(t, run);
+    if (!t->spans.linking) phi__span_of_chat(t, run, e);
     run->chats++;
     run->input = e->seq + 1;
-    if (!phi__trace_spans_call_room(t, run, m->content_count)) {
+    if (!phi__spans_call_room(t, run, m->content_count)) {
         t->text.failed = true;
         return;
     }
@@ -696,87 +652,86 @@ static void phi__trace_spans_answer(phi_trace *t, phi__trace_run *run, const phi
     }
 }
 
-static const phi_content *phi__trace_spans_block(const phi_trace *t, const phi__trace_call *call) {
-    return &phi__trace_spans_at(t, call->answer)->message->content[call->block];
+static const phi_content *phi__spans_block(const phi_trace *t, const phi__trace_call *call) {
+    return &phi__spans_at(t, call->answer)->message->content[call->block];
 }
 
-static phi__trace_call *phi__trace_spans_call(phi_trace *t, phi__trace_run *run, phi_str id) {
+static phi__trace_call *phi__spans_call(phi_trace *t, phi__trace_run *run, phi_str id) {
     for (size_t i = 0; i < run->call_count; i++)
-        if (!run->calls[i].done && phi_str_equal(phi__trace_spans_block(t, &run->calls[i])->id, id))
+        if (!run->calls[i].done && phi_str_equal(phi__spans_block(t, &run->calls[i])->id, id))
             return &run->calls[i];
     return NULL;
 }
 
-static void phi__trace_spans_result(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
-    phi__trace_call *call = phi__trace_spans_call(t, run, e->message->tool_call_id);
-    if (call == NULL) return;
-    call->done = true;
-    if (!t->spans.linking) phi__trace_span_of_call(t, run, call, e);
-}
-
-static void phi__trace_spans_message(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
-    if (e->message->role == PHI_ROLE_ASSISTANT)
-        phi__trace_spans_answer(t, run, e);
-    else if (e->message->role == PHI_ROLE_TOOL_RESULT)
-        phi__trace_spans_result(t, run, e);
-}
-
-static void phi__trace_spans_spawn(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
+static void phi__spans_spawn(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
     phi_str tool = {"", 0}, call = {"", 0}, id = e->of.spawn->tool_call_id;
-    phi__trace_name above = phi__trace_span_run(t, run);
+    phi__trace_name above = phi__span_run(t, run);
     char name[PHI__TRACE_SPAN_CALL];
     if (!t->spans.linking) return;
     for (size_t i = 0; i < run->call_count; i++) {
-        const phi_content *c = phi__trace_spans_block(t, &run->calls[i]);
+        const phi_content *c = phi__spans_block(t, &run->calls[i]);
         if (run->calls[i].spawned || !phi_str_equal(c->id, id)) continue;
         run->calls[i].spawned = true;
         tool = c->name;
-        call = phi__trace_span_call(run, &run->calls[i], name);
+        call = phi__span_call(run, &run->calls[i], name);
         break;
     }
     phi__trace_link_join(t, e->of.spawn->loop_id, &above, call, tool);
 }
 
-static void phi__trace_spans_end(phi_trace *t, const phi__trace_run *run, const phi__entry *e) {
-    while (t->spans.run != run) phi__trace_spans_over(t, NULL);
-    phi__trace_spans_over(t, e);
-}
-
-static void phi__trace_spans_of_run(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
+static void phi__spans_of_run(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
     switch ((int)e->kind) {
-    case PHI_ENTRY_LOOP_END: phi__trace_spans_end(t, run, e); return;
-    case PHI_ENTRY_TURN_START: phi__trace_spans_turn(run, e); return;
+    case PHI_ENTRY_LOOP_END:
+        while (t->spans.run != run) phi__spans_over(t, NULL);
+        phi__spans_over(t, e);
+        return;
+    case PHI_ENTRY_TURN_START:
+        run->in_turn = true;
+        run->chats = 0;
+        run->turn = e->seq;
+        run->turn_index = e->turn_index;
+        run->turn_ms = e->at_ms;
+        return;
     case PHI_ENTRY_TURN_END:
-        if (run->in_turn && run->chats == 0 && !t->spans.linking)
-            phi__trace_span_of_chat(t, run, e);
+        if (run->in_turn && run->chats == 0 && !t->spans.linking) phi__span_of_chat(t, run, e);
         run->in_turn = false;
         return;
-    case PHI_ENTRY_MESSAGE: phi__trace_spans_message(t, run, e); return;
-    case PHI_ENTRY_SPAWN: phi__trace_spans_spawn(t, run, e); return;
+    case PHI_ENTRY_MESSAGE:
+        if (e->message->role == PHI_ROLE_ASSISTANT)
+            phi__spans_answer(t, run, e);
+        else if (e->message->role == PHI_ROLE_TOOL_RESULT) {
+            phi__trace_call *call = phi__spans_call(t, run, e->message->tool_call_id);
+            if (call != NULL) {
+                call->done = true;
+                if (!t->spans.linking) phi__span_of_call(t, run, call, e);
+            }
+        }
+        return;
+    case PHI_ENTRY_SPAWN: phi__spans_spawn(t, run, e); return;
     case PHI_ENTRY_REWRITE:
-        if (!t->spans.linking) phi__trace_span_of_rewrite(t, run, e);
+        if (!t->spans.linking) phi__span_of_rewrite(t, run, e);
         return;
     default: return;
     }
 }
 
-PHI__FN void phi__trace_spans_entry(phi_trace *t, const phi__entry *e) {
+PHI__FN void phi__spans_entry(phi_trace *t, const phi__entry *e) {
     if (e->at_ms > t->spans.last_ms) t->spans.last_ms = e->at_ms;
     if (e->kind == PHI_ENTRY_LOOP_START) {
-        phi__trace_spans_begin(t, e);
+        phi__spans_begin(t, e);
         return;
     }
-    phi__trace_run *run = e->loop_id.len > 0 ? phi__trace_spans_run(t, e->loop_id) : NULL;
-    if (run != NULL) phi__trace_spans_of_run(t, run, e);
+    phi__trace_run *run = e->loop_id.len > 0 ? phi__spans_run(t, e->loop_id) : NULL;
+    if (run != NULL) phi__spans_of_run(t, run, e);
 }
 
-PHI__FN void phi__trace_spans_thread_end(phi_trace *t) {
-    while (t->spans.run != NULL) phi__trace_spans_over(t, NULL);
+PHI__FN void phi__spans_thread_end(phi_trace *t) {
+    while (t->spans.run != NULL) phi__spans_over(t, NULL);
     t->spans.last_ms = 0;
 }
 
-PHI__FN void phi__trace_spans_free(phi_trace *t) {
-    while (t->spans.run != NULL) phi__trace_spans_pop(t);
+PHI__FN void phi__spans_free(phi_trace *t) {
+    while (t->spans.run != NULL) phi__spans_pop(t);
     phi__map_free(&t->spans.links);
     phi__map_free(&t->spans.twins);
 }

@@ -93,19 +93,8 @@ static bool phi__trace_view_make(phi_trace *t, uint32_t lane) {
     return v->valid;
 }
 
-/* ---- writing it ---- */
-
 static bool phi__trace_view_is(const phi__trace_seen *seen, const phi__item *item) {
     return seen->from == item->from && seen->to == item->to && seen->flags == item->flags;
-}
-
-static void phi__trace_view_item(phi__buf *out, const phi__item *item) {
-    phi__json_write_comma(out);
-    if (item->from == item->to && item->flags == 0)
-        phi__json_number_put_u64(out, item->from);
-    else
-        phi__buf_printf(out, "[%llu,%llu,%u]", (unsigned long long)item->from,
-                        (unsigned long long)item->to, (unsigned)item->flags);
 }
 
 /* `seen` becomes the fold, of which the first `keep` items are in it already. */
@@ -123,26 +112,6 @@ static bool phi__trace_view_see(phi_trace *t, size_t keep) {
     }
     v->same = v->seen_count = v->fold.count;
     return true;
-}
-
-static void phi__trace_view_change(phi_trace *t) {
-    phi__trace_view *v = &t->view;
-    size_t keep = phi__min(v->same, v->seen_count), tail = 0;
-    while (keep < v->seen_count && keep < v->fold.count &&
-           phi__trace_view_is(&v->seen[keep], &v->fold.items[keep]))
-        keep++;
-    size_t most = phi__min(v->seen_count, v->fold.count) - keep;
-    while (tail < most && phi__trace_view_is(&v->seen[v->seen_count - 1 - tail],
-                                             &v->fold.items[v->fold.count - 1 - tail]))
-        tail++;
-    v->work += v->fold.count - phi__min(v->same, v->fold.count);
-    phi__records_raw(&t->text, "v", "[");
-    phi__buf_printf(&t->text, "%llu,%llu,[", (unsigned long long)keep,
-                    (unsigned long long)(v->seen_count - tail - keep));
-    for (size_t i = keep; i < v->fold.count - tail && !t->text.failed; i++)
-        phi__trace_view_item(&t->text, &v->fold.items[i]);
-    phi__buf_text(&t->text, "]]");
-    if (!phi__trace_view_see(t, keep)) t->text.failed = true;
 }
 
 /* ---- what a policy left out ---- */
@@ -206,6 +175,29 @@ PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt) {
         return;
     }
     phi__records_u64(&t->text, "tokens", phi__trace_view_tokens(t));
-    phi__trace_view_change(t);
+    phi__trace_view *v = &t->view;
+    size_t keep = phi__min(v->same, v->seen_count), tail = 0;
+    while (keep < v->seen_count && keep < v->fold.count &&
+           phi__trace_view_is(&v->seen[keep], &v->fold.items[keep]))
+        keep++;
+    size_t most = phi__min(v->seen_count, v->fold.count) - keep;
+    while (tail < most && phi__trace_view_is(&v->seen[v->seen_count - 1 - tail],
+                                             &v->fold.items[v->fold.count - 1 - tail]))
+        tail++;
+    v->work += v->fold.count - phi__min(v->same, v->fold.count);
+    phi__records_raw(&t->text, "v", "[");
+    phi__buf_printf(&t->text, "%llu,%llu,[", (unsigned long long)keep,
+                    (unsigned long long)(v->seen_count - tail - keep));
+    for (size_t i = keep; i < v->fold.count - tail && !t->text.failed; i++) {
+        const phi__item *item = &v->fold.items[i];
+        phi__json_write_comma(&t->text);
+        if (item->from == item->to && item->flags == 0)
+            phi__json_number_put_u64(&t->text, item->from);
+        else
+            phi__buf_printf(&t->text, "[%llu,%llu,%u]", (unsigned long long)item->from,
+                            (unsigned long long)item->to, (unsigned)item->flags);
+    }
+    phi__buf_text(&t->text, "]]");
+    if (!phi__trace_view_see(t, keep)) t->text.failed = true;
     if (t->desc.policy != NULL) phi__trace_view_project(t, prompt);
 }

@@ -205,7 +205,7 @@ TEST(compacting_a_list_finds_the_call_of_each_result_with_two_comparisons_each_t
 }
 
 TEST(a_session_finds_the_call_of_each_pruned_result_with_two_comparisons) {
-    phi__session_context_way way;
+    phi__way_way way;
     phi_loop_record loop, *loops[1];
     phi_loop_event event;
     phi_message list[CALLS + 1];
@@ -231,7 +231,7 @@ TEST(a_session_finds_the_call_of_each_pruned_result_with_two_comparisons) {
     way.count = way.all = 1;
     phi_arena_init(&arena, &memory, 0);
     compared = 0;
-    CHECK_EQ_INT(phi__session_pruned_find(&way, &arena, &arena), PHI_OK);
+    CHECK_EQ_INT(phi__pruned_find(&way, &arena, &arena), PHI_OK);
     CHECK(compared > 0 && compared <= 2 * CALLS);
     REQUIRE(way.marks != NULL);
     for (i = 0; i <= CALLS; i++) gone += way.marks[0][i].gone;

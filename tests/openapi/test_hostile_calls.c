@@ -262,16 +262,14 @@ TEST(keys_are_not_left_in_memory_that_is_given_back) {
     looking.found = 0;
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 256);
-    phi__openapi_request_init(&r, &arena, &memory, NULL, NULL);
-    CHECK_EQ_INT(phi__openapi_request_add(&r, phi_str_of("A"), phi_str_of("header-secret-1"), true),
-                 PHI_OK);
-    CHECK_EQ_INT(phi__openapi_request_add(&r, phi_str_of("a"), phi_str_of("other"), true), PHI_OK);
-    CHECK_EQ_INT(phi__openapi_request_add(&r, phi_str_of("B"), phi_str_of("header-secret-1"), true),
-                 PHI_OK);
+    phi__opreq_init(&r, &arena, &memory, NULL, NULL);
+    CHECK_EQ_INT(phi__opreq_add(&r, phi_str_of("A"), phi_str_of("header-secret-1"), true), PHI_OK);
+    CHECK_EQ_INT(phi__opreq_add(&r, phi_str_of("a"), phi_str_of("other"), true), PHI_OK);
+    CHECK_EQ_INT(phi__opreq_add(&r, phi_str_of("B"), phi_str_of("header-secret-1"), true), PHI_OK);
     phi__buf_text(&r.query, "key=header-secret-1");
     phi__buf_text(&r.cookie, "key=header-secret-1");
-    phi__openapi_request_free(&r);
-    phi__openapi_request_free(&r);
+    phi__opreq_free(&r);
+    phi__opreq_free(&r);
     phi_arena_free(&arena);
     CHECK_EQ_INT(looking.found, 0);
 }

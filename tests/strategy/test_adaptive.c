@@ -69,9 +69,8 @@ TEST(complexity_is_the_sum_of_its_parts) {
     size_t i;
     memset(&none, 0, sizeof none);
     for (i = 0; i < PHI__COUNT(rows); i++)
-        CHECK_EQ_INT(
-            (int)(phi__adaptive_choose_complexity(&none, phi_str_of(rows[i].prompt)) * 1000 + 0.5),
-            rows[i].thousandths);
+        CHECK_EQ_INT((int)(phi__choose_complexity(&none, phi_str_of(rows[i].prompt)) * 1000 + 0.5),
+                     rows[i].thousandths);
 }
 
 /* 0.3 to 0.7 */
@@ -93,9 +92,9 @@ TEST(options_of_the_choice_are_honoured) {
     CHECK_EQ_STR(choose(&o, "hello").name, "cot");
     CHECK_EQ_STR(choose(&o, "use it").name, "tot"); /* react is not available */
     CHECK_EQ_STR(choose(&o, "use it").reason, "default");
-    CHECK(phi__adaptive_choose_may(&o, "tot") && phi__adaptive_choose_may(&o, "aot"));
-    CHECK(!phi__adaptive_choose_may(&o, "got"));
-    CHECK(phi__adaptive_choose_may(&o, "react")); /* in a run with tools */
+    CHECK(phi__choose_may(&o, "tot") && phi__choose_may(&o, "aot"));
+    CHECK(!phi__choose_may(&o, "got"));
+    CHECK(phi__choose_may(&o, "react")); /* in a run with tools */
     o.available = strange;
     o.available_count = 1;
     o.default_strategy = "magic";
@@ -103,7 +102,7 @@ TEST(options_of_the_choice_are_honoured) {
     o.strategy = "got";
     CHECK_EQ_STR(choose(&o, "hello").name, "got");
     CHECK_EQ_STR(choose(&o, "hello").reason, "option");
-    CHECK(phi__adaptive_choose_may(&o, "got") && !phi__adaptive_choose_may(&o, "react"));
+    CHECK(phi__choose_may(&o, "got") && !phi__choose_may(&o, "react"));
     o.strategy = "magic";
     CHECK_EQ_STR(choose(&o, "hello").name, "react");
 }

@@ -25,7 +25,7 @@ static inline phi_status add_json(phi_recorder *to, phi_str json) {
 /* Sessions, completed ones first; NULL past the last. */
 static inline const phi_session *recorder_session_at(const phi_recorder *recorder, size_t i) {
     phi__session_box *box = NULL;
-    do box = phi__recorder_known_each(recorder, box);
+    do box = phi__known_each(recorder, box);
     while (box != NULL && i-- > 0);
     return box != NULL ? &box->pub : NULL;
 }

@@ -9,15 +9,15 @@ static inline phi_status session_list(const phi_session *session, phi_str loop_i
                                       const phi_compaction_config *config,
                                       const phi_token_counter *counter, phi_arena *arena,
                                       const phi_message **out, size_t *count) {
-    phi__session_context_way way;
+    phi__way_way way;
     phi_arena scratch;
     phi_status status;
     *out = NULL;
     *count = 0;
-    phi__session_context_begin(&way, config, counter);
+    phi__way_begin(&way, config, counter);
     phi_arena_init(&scratch, arena->memory, 0);
-    status = phi__session_context_find_way(session, loop_id, flags, &scratch, arena, &way);
-    if (status == PHI_OK) status = phi__session_context_load(&way, arena, out, count);
+    status = phi__way_find_way(session, loop_id, flags, &scratch, arena, &way);
+    if (status == PHI_OK) status = phi__way_load(&way, arena, out, count);
     phi_arena_free(&scratch);
     return status;
 }
