@@ -3,11 +3,7 @@
 #include "tools/job_in.h"
 #include "system/system_in.h"
 
-/* ======== Whether a shell command contains a pattern, however its words are spelled.
-
-   A command is compared as it is; with quotes and backslashes taken out and blanks as one; and with
-   the flags of each rm as "-rf". It is no parser of shell words: variables, substitutions, and
-   scripts that a command writes and runs are not seen. */
+/* ---- Whether a shell command contains a pattern ---- */
 
 static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -126,7 +122,7 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
     return failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
-/* ======== The tool that runs a command: streamed while it runs, killed with all it started. */
+/* ---- The tool that runs a command ---- */
 
 #ifndef PHI_NO_PROCESS
 
@@ -207,7 +203,7 @@ static void phi__bash_turn(phi__bash *bash, phi__bash_stream *to, phi_str text) 
         size_t n = phi__min(text.len, to->kept.len - to->next);
         memcpy(to->kept.at + to->next, text.at, n);
         to->next += n;
-        text = phi__str(text.at + n, text.len - n);
+        text = phi__str_from(text, n);
     }
 }
 
@@ -224,7 +220,7 @@ static void phi__bash_keep(phi__bash *bash, phi__bash_stream *to, const char *at
     phi__buf_add(&to->kept, text.at, room);
     if (to->kept.failed) return;
     if (reports) phi__buf_add(&bash->fresh, text.at, phi__utf8_cut(text, room));
-    if (text.len > room) phi__bash_turn(bash, to, phi__str(text.at + room, text.len - room));
+    if (text.len > room) phi__bash_turn(bash, to, phi__str_from(text, room));
 }
 
 static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
@@ -276,7 +272,7 @@ static phi_str phi__bash_tail(phi__bash *bash, const phi__bash_stream *stream) {
         phi__buf_add(&bash->valid, stream->kept.at + begin, stream->next - begin);
     phi_str tail = phi__buf_str(&bash->valid);
     while (n < 3 && n < tail.len && ((unsigned char)tail.at[n] & 0xC0) == 0x80) n++;
-    return phi__str(tail.at + n, tail.len - n);
+    return phi__str_from(tail, n);
 }
 
 static void phi__bash_show(phi__bash *bash, phi__buf *out, const phi__bash_stream *stream) {
