@@ -269,7 +269,7 @@ PHI__FN void phi__wild_quote(phi__buf *out, phi_str text) {
     }
 }
 
-/* ======== Programs and variables that are known by their names. */
+/* ---- programs and variables that are known by their names ---- */
 
 PHI__FN bool phi__names_secret(phi_str name) {
     /* $ behind one: at the end alone */

@@ -92,19 +92,19 @@ typedef struct phi__http_head_body {
 
 typedef struct phi__listen phi__listen;
 
-typedef enum phi__connection_in {
-    PHI__CONNECTION_HEAD,
-    PHI__CONNECTION_BODY,
-    PHI__CONNECTION_REST, /* the request is read; later bytes wait */
-    PHI__CONNECTION_LINGER
-} phi__connection_in;
+typedef enum phi__conn_in {
+    PHI__CONN_HEAD,
+    PHI__CONN_BODY,
+    PHI__CONN_REST, /* the request is read; later bytes wait */
+    PHI__CONN_LINGER
+} phi__conn_in;
 
-typedef enum phi__connection_out {
-    PHI__CONNECTION_NONE, /* no exchange */
-    PHI__CONNECTION_OPEN, /* no answer yet */
-    PHI__CONNECTION_STREAM,
-    PHI__CONNECTION_ENDED /* the answer is complete, and perhaps not sent */
-} phi__connection_out;
+typedef enum phi__conn_out {
+    PHI__CONN_NONE, /* no exchange */
+    PHI__CONN_OPEN, /* no answer yet */
+    PHI__CONN_STREAM,
+    PHI__CONN_ENDED /* the answer is complete, and perhaps not sent */
+} phi__conn_out;
 
 /* Each may be NULL. */
 typedef struct phi__serve_calls {
@@ -125,8 +125,8 @@ struct phi__serve_exchange {
     int fd; /* -1: dead */
     phi__watch watch;
     phi__timer timer;
-    phi__connection_in in_state;
-    phi__connection_out out_state;
+    phi__conn_in in_state;
+    phi__conn_out out_state;
     phi__http_head head;
     phi__http_head_body body;
     uint64_t body_bytes;

@@ -151,7 +151,7 @@ static phi_flow phi__read_skill_body(phi__read_skill *read) {
     phi__front_matter front;
     phi_str text = phi__buf_str(&read->whole), base = read->skill->base_dir;
     size_t next;
-    if (phi__front_matter_split(text, &front) != PHI_OK)
+    if (phi__front_split(text, &front) != PHI_OK)
         return phi__read_skill_fail(read, "it has changed since the skills were loaded, and has no "
                                           "front matter now");
     size_t at = front.body_at;
@@ -341,7 +341,7 @@ static phi_flow phi__read_skill_go(phi__job *job) {
         return PHI_DONE;
     read->first = first > 0 ? first - 1 : 0;
     if (read->limit == 0) read->limit = UINT64_MAX;
-    read->skill = phi__skills_list_find(read->skills, phi_str_of(name));
+    read->skill = phi__skills_find(read->skills, phi_str_of(name));
     if (read->skill == NULL) return phi__read_skill_unknown(read, name);
     read->instructions =
         read->path == NULL || read->path[0] == '\0' || strcmp(read->path, "SKILL.md") == 0;

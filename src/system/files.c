@@ -5,14 +5,7 @@
 
 #ifndef PHI_NO_FILES
 static void phi__exact_leave(phi__way *way);
-#endif
-
-/* ======== Resolves paths, part by part.
-
-   realpath refuses a path whose end does not exist yet, as that of a file about to be written, and
-   a check of the text alone is fooled by links. */
-
-#ifndef PHI_NO_FILES
+/* ---- resolves paths ---- */
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -129,20 +122,7 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path) {
     return strncmp(directory, path, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }
 
-#endif
-
-/* ======== Opens a checked path: what opens lies where the text says.
-
-   The path is absolute and resolved, so that no part of it is a link. Each part is opened in the
-   directory that the part before has opened, and a part that has become a link since the check is
-   refused. Another process that swaps a directory and a link leads nowhere else. On Linux
-   one system call does it (openat2, since 5.6); elsewhere a walk from the root does. The
-   directories on the way must be searchable; where the system has neither O_PATH nor O_SEARCH,
-   also readable.
-
-   All return an errno value, or PHI__EXACT_LINK. */
-
-#ifndef PHI_NO_FILES
+/* ---- opens a checked path ---- */
 
 #include <fcntl.h>
 
@@ -296,21 +276,7 @@ static void phi__exact_leave(phi__way *way) {
     way->open = false;
 }
 
-#endif
-
-/* ======== Reads and replaces files in slices: the caller's size bounds the disk time of a
-   step.
-
-   What io/files_in.h says about words, paths and descriptors holds here, too.
-
-   Another process may change a path between a check and its use. So a path that was resolved and
-   compared is opened with PHI__LINKS_REFUSE: what opens lies where the text says, or it is refused
-   (PHI_IO, "It has become a symbolic link since it was checked").
-
-   Memory is the budget's, except that of the C library's opendir while a directory is read.
-   Threads: one at a time. */
-
-#ifndef PHI_NO_FILES
+/* ---- reads and replaces files in slices ---- */
 
 #include <stdio.h>
 #include <time.h>

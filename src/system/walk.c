@@ -11,14 +11,8 @@
 
 #ifndef PHI_NO_FILES
 struct dirent;
-#endif
-
-#ifndef PHI_NO_FILES
 static phi__file_kind phi__walk_kind(int dir, const struct dirent *entry);
 static int phi__walk_open(int root, phi_str path);
-#endif
-
-#ifndef PHI_NO_FILES
 
 #include <dirent.h>
 #include <errno.h>
@@ -234,17 +228,7 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
     phi__free(walk->memory, walk, sizeof *walk);
 }
 
-#endif
-
-/* ======== A directory tree in the order of its names: the entries of a directory by their
-   bytes, and below a directory its own entries, before the next one beside it.
-
-   A directory is read whole before its first entry is returned, some names at a time. In memory are
-   the names that remain of the directories from the root to the current one: so memory follows the
-   largest directory. Open are the root and one directory. Links are not followed; a path is at most
-   4,095 bytes. */
-
-#ifndef PHI_NO_FILES
+/* ---- a directory tree in the order of its names ---- */
 
 enum { PHI__ORDERED_READ = 32 /* names read at once */ };
 

@@ -53,7 +53,7 @@ static void load(const char *dir) {
     phi_arena arena;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    check_set(skills, phi__skills_load_one(skills, dir, "one"));
+    check_set(skills, phi__skills_one(skills, dir, "one"));
     check_index(skills, &arena);
     phi_arena_free(&arena);
     phi_skills_free(skills);
