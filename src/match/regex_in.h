@@ -1,13 +1,4 @@
-/* regex_in.h - regular expressions over text in lines, in time linear in the text.
-
-   The syntax is a subset of that of ripgrep, with the same meaning; docs/tools.md has its table. A
-   pattern becomes a program of at most PHI__RE_CODES instructions, and the program a machine of
-   states that are computed when the text first needs them. They are kept in a bounded cache, which
-   is emptied when it is full: so a byte of text costs at most one pass over the program, whatever
-   the pattern. The only question is whether a line contains a match.
-
-   Text is UTF-8. A byte that belongs to no valid character matches nothing, not even '.'. No match
-   contains a newline. Threads: one at a time. */
+/* regex_in.h - tables of characters; the contract of regular expressions is in match_in.h. */
 #ifndef PHI_MATCH_REGEX_IN_H
 #define PHI_MATCH_REGEX_IN_H
 

@@ -340,10 +340,11 @@ PHI__FN bool phi__paths_command(phi__subject *subject, const phi_permission_rule
 
 /* ---- what a command reads besides the files that it names ----
 
-   Directories as a whole, and files that match its pattern. These are patterns for rules that ask or deny: "src/" "**" for grep -r x src. A search of a
-   directory that is named finds a secret only by chance, so that rules on names anywhere do not
-   count for it ("below"): they do for the workspace as a whole, for hidden directories, and where
-   the search shows most lines or looks for keys. */
+   Directories as a whole, and files that match its pattern. These are patterns for rules that ask
+   or deny: "src/" "**" for grep -r x src. A search of a directory that is named finds a secret only
+   by chance, so that rules on names anywhere do not count for it ("below"): they do for the
+   workspace as a whole, for hidden directories, and where the search shows most lines or looks for
+   keys. */
 
 enum {
     PHI__READS_RUN = 3,       /* letters in a row that make a search one of a word */

@@ -92,7 +92,14 @@ static void phi__serve_date(phi__buf *out, int64_t ms) {
                     months + month, iso, iso + 11);
 }
 
-/* ---- a connection of serve ---- */
+/* ---- a connection: its descriptor, its buffers, its watch and timer ----
+
+   It reads (`in_state`) a head, a body, then nothing until its answer is complete; or it lingers:
+   it drops incoming bytes, so that the peer can read the last answer before the connection closes
+   under it. Meanwhile its exchange has an answer (`out_state`): none, open, streamed or ended.
+
+   Every entry from the pump raises serve->busy and ends with leave: connections and a server that
+   die in between are freed by the last leave. So `fd` can be looked at after any callback. */
 static inline size_t phi__conn_waiting(const phi__serve_exchange *c) {
     return c->out.len - c->out_at;
 }
@@ -259,8 +266,6 @@ static void phi__conn_fill(phi__serve_exchange *c) {
         }
     }
 }
-
-/* ---- an HTTP/1 ---- */
 
 #include <stdio.h>
 #include <sys/socket.h>

@@ -112,7 +112,10 @@ PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills,
     return skills != NULL && index < skills->problem_count ? &skills->problems[index] : NULL;
 }
 
-/* ---- the rules of the AgentSkills standard for the fields of a SKILL ---- */
+/* ---- the rules of the AgentSkills standard for the fields of a SKILL.md ----
+
+   Lengths count characters. Letters beyond ASCII are allowed, as the standard's validator does; the
+   alphabets that have capitals most often are known here, others count as lower case. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -123,8 +126,6 @@ enum {
     PHI__SKILL_COMPATIBILITY = 500,
     PHI__SKILL_WORDS = 240
 };
-
-/* ---- characters ---- */
 
 /* The character at *at of valid UTF-8, which it moves behind it. */
 static uint32_t phi__skill_next(phi_str text, size_t *at) {
@@ -160,8 +161,6 @@ static bool phi__skill_letter(uint32_t c) {
         if (c >= others[i][0] && c <= others[i][1]) return false;
     return true;
 }
-
-/* ---- reports ---- */
 
 PHI_PRINTF(4, 5)
 static void phi__skill_say(const phi__skill_rules *rules, const char *key, bool fatal,
@@ -256,7 +255,7 @@ PHI__FN void phi__skill_check(const phi__skill_rules *rules) {
                              PHI__SKILL_COMPATIBILITY);
 }
 
-/* ---- finds the YAML and the body of a SKILL ---- */
+/* ---- the YAML and the body of a SKILL.md, and places in them ---- */
 
 /* The end of the line at `at`, its line break included. */
 static size_t phi__front_next(phi_str text, size_t at) {
@@ -373,7 +372,7 @@ PHI__FN const char *phi__front_fancy(phi_str yaml, uint32_t *line) {
     return NULL;
 }
 
-/* ---- loads one skill ---- */
+/* ---- loading one skill ---- */
 
 enum { PHI__SKILL_SLICE = 8192 };
 
@@ -673,11 +672,9 @@ PHI__FN phi_status phi__skill_load(phi_skills *skills, const char *dir, phi_str 
     return status;
 }
 
-/* ---- loads whole directories of skills ---- */
+/* ---- loading whole directories of skills, at once or in slices ---- */
 
 #define PHI__SKILLS_FILE "/SKILL.md"
-
-/* ---- loading ---- */
 
 static phi_status phi__skills_failed(phi_skills *skills, const char *dir, const char *message,
                                      phi_status status) {

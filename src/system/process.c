@@ -10,7 +10,8 @@
 
 /* ---- starting a program, by posix_spawn only ----
 
-   fork would copy the page tables of the host, which takes tens of milliseconds when it is large. */
+   fork would copy the page tables of the host, which takes tens of milliseconds when it is large.
+   */
 
 #ifndef PHI_NO_PROCESS
 
@@ -581,20 +582,16 @@ static void phi__process_watch_exit(phi__process *p) {
     phi__process_poll_again(p);
 }
 
-static bool phi__process_has_cwd(const phi__process_desc *desc) {
-#if defined(PHI_NO_FILES)
-    return desc->cwd == NULL;
-#else
-    struct stat info;
-    return desc->cwd == NULL || stat(desc->cwd, &info) == 0;
-#endif
-}
-
 /* The reason of a refusal: a missing program and a missing directory have the same number. */
 static phi_status phi__process_refusal(int error, const phi__process_desc *desc) {
+    bool has_cwd = desc->cwd == NULL;
+#if !defined(PHI_NO_FILES)
+    struct stat info;
+    has_cwd = has_cwd || stat(desc->cwd, &info) == 0;
+#endif
     if (error == EMFILE || error == ENFILE || error == EAGAIN) return PHI_BUSY;
     if (error == ENOMEM) return PHI_NO_MEMORY;
-    return error == ENOENT && phi__process_has_cwd(desc) ? PHI_NOT_FOUND : PHI_IO;
+    return error == ENOENT && has_cwd ? PHI_NOT_FOUND : PHI_IO;
 }
 
 /* ---- for other modules ---- */

@@ -3,7 +3,11 @@
 #include "tools/job_in.h"
 #include "system/system_in.h"
 
-/* ---- Whether a shell command contains a pattern ---- */
+/* ---- patterns that a command must not contain, however its words are spelled ----
+
+   A command is compared as it is; with quotes and backslashes taken out and blanks as one; and with
+   the flags of each rm as "-rf". It is no parser of shell words: variables, substitutions, and
+   scripts that a command writes and runs are not seen. */
 
 static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -122,7 +126,7 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
     return failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
-/* ---- The tool that runs a command ---- */
+/* ---- the tool ---- */
 
 #ifndef PHI_NO_PROCESS
 

@@ -7,7 +7,7 @@
 #include "tools/job_in.h"
 #include "base/base_in.h"
 
-/* ---- Finds a text in a longer one ---- */
+/* ---- finding a text in a longer one (Knuth, Morris, Pratt) ---- */
 
 PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str needle,
                                phi_str text, size_t most) {
@@ -70,7 +70,7 @@ PHI__FN void phi__finder_end(phi__finder *finder) {
     memset(finder, 0, sizeof *finder);
 }
 
-/* ---- The tool that replaces one piece of text ---- */
+/* ---- edit_file ---- */
 
 #ifndef PHI_NO_FILES
 
@@ -287,7 +287,7 @@ PHI__FN phi_flow phi__edit_start(void *user_data, phi_call call, phi_str argumen
                           phi__edit_drop);
 }
 
-/* ---- The tool that writes a whole file ---- */
+/* ---- write_file: a slice a step, and the file is replaced at the end ---- */
 
 typedef struct phi__write {
     phi__job job;

@@ -10,9 +10,6 @@
 
 PHI__FN phi_flow phi__job_content(phi__job *job, const phi_content *content, const char *details);
 
-/* The result, with details; both buffers are freed. */
-PHI__FN phi_flow phi__job_done_with(phi__job *job, phi__buf *text, phi__buf *details);
-
 /* Arguments. False: the job has failed with the words for it. null counts as not there; a text that
    is not there and not required is NULL. */
 PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out); /* required */

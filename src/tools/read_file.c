@@ -276,7 +276,7 @@ static phi_flow phi__rf_placed(phi__job *job) {
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot read %s: %s", read->path, words.text);
     read->slice = (char *)phi__alloc(job->memory, PHI__READ_SLICE);
-    size_t room = media ? (size_t)info.bytes / 3 * 4 + 8 : PHI__READ_HEADER_BYTES;
+    size_t room = media ? (size_t)info.bytes / 3 * 4 + 8 : (size_t)PHI__READ_HEADER_BYTES;
     if (read->slice == NULL || phi__buf_reserve(&read->out, room) == NULL)
         return phi__job_no_memory(job);
     if (!media) phi__buf_add_len(&read->out, PHI__READ_HEADER_BYTES);

@@ -76,9 +76,9 @@ static bool phi__search_add(phi__search *search) {
 
 /* ---- the search without a program ----
 
-   It is a walk in order, and our own engine over each file. Which files are read, and how far, is as
-   with ripgrep: it reads pieces of 64 KiB, and a file ends before the piece that has a NUL in it.
-   The part of a line that the piece before ended with takes its room of the 64 KiB. */
+   It is a walk in order, and our own engine over each file. Which files are read, and how far, is
+   as with ripgrep: it reads pieces of 64 KiB, and a file ends before the piece that has a NUL in
+   it. The part of a line that the piece before ended with takes its room of the 64 KiB. */
 
 enum {
     PHI__OWN_PIECE = 65536,

@@ -149,7 +149,7 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
     return PHI_OK;
 }
 
-/* ---- Tools by name ---- */
+/* ---- tools by name ---- */
 
 enum { PHI__REGISTRY_APART = PHI_CONTEXT_TOOLS };
 

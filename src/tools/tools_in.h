@@ -11,10 +11,11 @@
 
 typedef struct phi__registry phi__registry;
 
-/* A job is a call of a built-in tool under way, with its arguments and result. It is the first member of a tool's own struct, which is the call's memory. It ends once, by
-   phi__job_done or phi__job_fail; `drop` then releases the tool's resources, as it does when the
-   call is cancelled. After that the job must not be touched. The `go` of a job drives tools with a
-   `step`; the io drives the others. */
+/* A job is a call of a built-in tool under way, with its arguments and result. It is the first
+   member of a tool's own struct, which is the call's memory. It ends once, by phi__job_done or
+   phi__job_fail; `drop` then releases the tool's resources, as it does when the call is cancelled.
+   After that the job must not be touched. The `go` of a job drives tools with a `step`; the io
+   drives the others. */
 
 enum {
     PHI__JOB_SLICE = 65536, /* bytes of work in one step */
@@ -51,6 +52,9 @@ PHI__FN void phi__job_cancel(void *user_data, phi_call call);   /* a phi_tool's 
 /* The result; all return PHI_DONE. done: `text` is UTF-8; fail: any bytes. details: JSON text, or
    NULL. */
 PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details);
+
+/* The same, with details; both buffers are freed. */
+PHI__FN phi_flow phi__job_done_with(phi__job *job, phi__buf *text, phi__buf *details);
 PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) PHI_PRINTF(2, 3);
 PHI__FN phi_flow phi__job_no_memory(phi__job *job);
 PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const char **out);
