@@ -1186,15 +1186,6 @@ static void phi__re_reach(phi__regex *regex, uint64_t *set, size_t pc) {
     phi__re_close(regex, set, phi__re_push(regex, set, 0, pc), NULL, 0);
 }
 
-/* Puts into `next` where a state's instructions lead with a symbol. */
-static void phi__re_follow(phi__regex *regex, const phi__re_state *state, uint16_t symbol) {
-    size_t depth = 0;
-    memset(regex->seen, 0, regex->words * sizeof *regex->seen);
-    for (size_t i = 0; i < state->count; i++)
-        depth = phi__re_push(regex, regex->seen, depth, regex->pool[state->at + i]);
-    phi__re_close(regex, regex->seen, depth, state, symbol);
-}
-
 /* ---- states ---- */
 
 static void phi__re_flush(phi__regex *regex) {
@@ -1231,11 +1222,6 @@ static bool phi__re_list(phi__regex *regex, phi__re_state *state, bool *tests) {
     return true;
 }
 
-static bool phi__re_same(const phi__regex *regex, const phi__re_state *a, const phi__re_state *b) {
-    return a->count == b->count && a->before == b->before &&
-           memcmp(regex->pool + a->at, regex->pool + b->at, a->count * sizeof *regex->pool) == 0;
-}
-
 /* The state of the instructions in `next`; PHI__RE_UNKNOWN: no memory. */
 static uint16_t phi__re_intern(phi__regex *regex, uint16_t before) {
     phi__re_state state;
@@ -1248,8 +1234,13 @@ static uint16_t phi__re_intern(phi__regex *regex, uint16_t before) {
     uint32_t hash = 2166136261u + state.before;
     for (size_t i = 0; i < state.count; i++) hash = (hash ^ regex->pool[state.at + i]) * 16777619u;
     size_t at = (hash ^ hash >> 15) & (regex->hash_size - 1);
-    for (; regex->hash[at] != 0; at = (at + 1) & (regex->hash_size - 1))
-        if (phi__re_same(regex, &state, &regex->states[regex->hash[at]])) return regex->hash[at];
+    for (; regex->hash[at] != 0; at = (at + 1) & (regex->hash_size - 1)) {
+        const phi__re_state *old = &regex->states[regex->hash[at]];
+        if (old->count == state.count && old->before == state.before &&
+            memcmp(regex->pool + old->at, regex->pool + state.at,
+                   state.count * sizeof *regex->pool) == 0)
+            return regex->hash[at];
+    }
     /* A row of the table for a new state. */
     size_t row = (size_t)1 << regex->shift;
     phi__re_state *states = (phi__re_state *)phi__grow(
@@ -1283,7 +1274,11 @@ static uint16_t phi__re_step(phi__regex *regex, uint16_t symbol) {
     phi__re_state state = regex->states[regex->state];
     regex->matched = false;
     memset(regex->next, 0, regex->words * sizeof *regex->next);
-    phi__re_follow(regex, &state, symbol);
+    size_t depth = 0; /* where the state's instructions lead with the symbol */
+    memset(regex->seen, 0, regex->words * sizeof *regex->seen);
+    for (size_t i = 0; i < state.count; i++)
+        depth = phi__re_push(regex, regex->seen, depth, regex->pool[state.at + i]);
+    phi__re_close(regex, regex->seen, depth, &state, symbol);
     if (regex->matched) return PHI__RE_MATCHED;
     if (symbol == regex->program.end) return phi__re_starting(regex);
     (void)phi__re_mark(regex->next, 0); /* a match may begin here, too */

@@ -82,15 +82,6 @@ static bool phi__wild_all(phi_str pattern, phi_str text, bool path) {
     }
 }
 
-static bool phi__wild_matches(phi_str pattern, phi_str text, bool path) {
-    char last = pattern.len > 0 ? pattern.at[pattern.len - 1] : '*';
-    if (strchr("*?]", last) == NULL && (text.len == 0 || text.at[text.len - 1] != last))
-        return false; /* most do not */
-    if (phi__wild_all(pattern, text, path)) return true;
-    return path && pattern.len > 3 && memcmp(pattern.at + pattern.len - 3, "/**", 3) == 0 &&
-           phi__wild_all(phi__str(pattern.at, pattern.len - 3), text, path);
-}
-
 /* ---- two patterns ---- */
 
 enum {
@@ -185,14 +176,6 @@ static void phi__wild_follow(const phi__wild_tokens *a, size_t i, const phi__wil
     if (!star_a && !star_b && phi__wild_both(a, a->at[i], b->at[j])) below[j + 1] = true;
 }
 
-/* Whether their last characters differ. */
-static bool phi__wild_apart(const phi__wild_tokens *a, const phi__wild_tokens *b) {
-    if (a->count == 0 || b->count == 0) return false;
-    unsigned one = a->at[a->count - 1];
-    unsigned other = b->at[b->count - 1];
-    return one < PHI__WILD_ANY && other < PHI__WILD_ANY && one != other;
-}
-
 /* ---- for other files ---- */
 
 PHI__FN bool phi__wild_meets(phi_str pattern, phi_str glob, phi__wild_hidden hidden) {
@@ -201,7 +184,10 @@ PHI__FN bool phi__wild_meets(phi_str pattern, phi_str glob, phi__wild_hidden hid
     if (pattern.len > PHI__WILD_MOST || glob.len > PHI__WILD_MOST) return true;
     phi__wild_split(&a, pattern, false);
     phi__wild_split(&b, glob, true);
-    if (phi__wild_apart(&a, &b)) return false;
+    if (a.count > 0 && b.count > 0) { /* their last characters differ */
+        unsigned one = a.at[a.count - 1], other = b.at[b.count - 1];
+        if (one < PHI__WILD_ANY && other < PHI__WILD_ANY && one != other) return false;
+    }
     bool rows[2][PHI__WILD_MOST + 1] = PHI_ZERO;
     rows[0][0] = true;
     for (size_t i = 0; i <= a.count; i++) {
@@ -242,8 +228,15 @@ PHI__FN bool phi__wild_word(phi_str *rest, phi_str *word) {
 
 PHI__FN bool phi__wild_any(phi_str pattern, phi_str text, bool path) {
     phi_str one;
-    while (phi__wild_next(&pattern, &one))
-        if (phi__wild_matches(one, text, path)) return true;
+    while (phi__wild_next(&pattern, &one)) {
+        char last = one.len > 0 ? one.at[one.len - 1] : '*';
+        if (strchr("*?]", last) == NULL && (text.len == 0 || text.at[text.len - 1] != last))
+            continue; /* most do not match */
+        if (phi__wild_all(one, text, path)) return true;
+        if (path && one.len > 3 && memcmp(one.at + one.len - 3, "/**", 3) == 0 &&
+            phi__wild_all(phi__str(one.at, one.len - 3), text, path))
+            return true;
+    }
     return false;
 }
 

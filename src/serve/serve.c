@@ -435,14 +435,6 @@ static bool phi__serve_read_head(phi__serve_exchange *c) {
     return false;
 }
 
-static bool phi__serve_advance(phi__serve_exchange *c) {
-    switch (c->in_state) {
-    case PHI__CONN_HEAD: return phi__conn_unread(c) > 0 && phi__serve_read_head(c);
-    case PHI__CONN_BODY: return !c->stopped && phi__serve_read_body(c);
-    default: return false;
-    }
-}
-
 /* ---- sending ---- */
 
 /* All of an answer was sent: keeps the connection or ends it. */
@@ -464,7 +456,13 @@ static void phi__serve_sent(phi__serve_exchange *c) {
 
 /* Goes as far as it can: at most one request a turn. */
 static void phi__serve_run(phi__serve_exchange *c) {
-    while (c->fd >= 0 && phi__serve_advance(c)) continue;
+    bool more = true;
+    while (c->fd >= 0 && more) {
+        if (c->in_state == PHI__CONN_HEAD)
+            more = phi__conn_unread(c) > 0 && phi__serve_read_head(c);
+        else
+            more = c->in_state == PHI__CONN_BODY && !c->stopped && phi__serve_read_body(c);
+    }
     c->soon = false; /* what callbacks asked for is done below */
     if (c->fd >= 0) phi__conn_flush(c);
     if (c->fd >= 0 && c->wants_room && phi__conn_waiting(c) <= c->serve->desc.max_queue_bytes / 2) {

@@ -352,15 +352,6 @@ static phi_status phi__files_begin_read(phi_memory *memory, int fd, int error, p
     return status;
 }
 
-static int phi__files_stat_exact(const char *path, struct stat *info) {
-    const char *name;
-    int dir, error = phi__exact_parent(path, &dir, &name);
-    if (error != 0) return error;
-    if (fstatat(dir, name, info, AT_SYMLINK_NOFOLLOW) != 0) error = errno;
-    (void)close(dir);
-    return error == 0 && S_ISLNK(info->st_mode) ? (int)PHI__EXACT_LINK : error;
-}
-
 /* ---- for other modules ---- */
 
 PHI__FN phi_status phi__files_stat(const char *path, phi__links links, phi__file_info *out,
@@ -369,9 +360,14 @@ PHI__FN phi_status phi__files_stat(const char *path, phi__links links, phi__file
     int error = 0;
     out->kind = PHI__FILE_NONE;
     out->bytes = 0;
-    if (links == PHI__LINKS_REFUSE)
-        error = phi__files_stat_exact(path, &info);
-    else if (stat(path, &info) != 0)
+    if (links == PHI__LINKS_REFUSE) {
+        const char *name;
+        int dir;
+        error = phi__exact_parent(path, &dir, &name);
+        if (error == 0 && fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0) error = errno;
+        if (dir >= 0) (void)close(dir);
+        if (error == 0 && S_ISLNK(info.st_mode)) error = PHI__EXACT_LINK;
+    } else if (stat(path, &info) != 0)
         error = errno;
     if (error != 0) return phi__files_refused(error, words);
     out->kind = S_ISREG(info.st_mode)   ? PHI__FILE_REGULAR

@@ -93,13 +93,6 @@ static bool phi__deny_signs(const char *pattern) {
     return signs;
 }
 
-static void phi__deny_squeeze(phi__buf *out, const char *command) {
-    for (; *command != '\0'; command++)
-        if (!phi__deny_blank(*command) && *command != '\n') phi__buf_char(out, *command);
-}
-
-/* ---- for the tool ---- */
-
 /* *found: the first of NULL-ended patterns that the command contains, or NULL. PHI_NO_MEMORY. */
 static phi_status phi__deny_find(phi_memory *memory, const char *command,
                                  const char *const *patterns, const char **found) {
@@ -111,7 +104,8 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
     phi__buf_char(&plain, '\0');
     if (!plain.failed) phi__deny_removals(&removals, plain.at);
     phi__buf_char(&removals, '\0');
-    phi__deny_squeeze(&squeezed, command);
+    for (const char *at = command; *at != '\0'; at++)
+        if (!phi__deny_blank(*at) && *at != '\n') phi__buf_char(&squeezed, *at);
     phi__buf_char(&squeezed, '\0');
     bool failed = plain.failed || removals.failed || squeezed.failed;
     *found = NULL;
