@@ -66,6 +66,9 @@ static inline phi_str phi__str(const char *at, size_t len) {
     return s;
 }
 
+/* All but the first n bytes. */
+static inline phi_str phi__str_from(phi_str s, size_t n) { return phi__str(s.at + n, s.len - n); }
+
 /* In line: of a literal the compiler knows how long it is. */
 static inline bool phi__str_is(phi_str s, const char *text) {
     size_t n = strlen(text);

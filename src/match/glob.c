@@ -220,7 +220,7 @@ PHI__FN bool phi__glob_any(phi_str choices, phi_str path, size_t *work) {
 PHI__FN phi_str phi__glob_name(phi_str path) {
     size_t name = path.len;
     while (name > 0 && path.at[name - 1] != '/') name--;
-    return phi__str(path.at + name, path.len - name);
+    return phi__str_from(path, name);
 }
 
 /* ======== The rules of .gitignore files: which paths are left out.
@@ -266,14 +266,14 @@ PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const
         line.len--;
     }
     rule.in = line.len > 0 && line.at[0] == '!';
-    if (rule.in) line = phi__str(line.at + 1, line.len - 1);
+    if (rule.in) line = phi__str_from(line, 1);
     rule.name_alone = true;
     if (line.len > 0 && line.at[line.len - 1] == '/') {
         rule.directories = true;
         line.len--;
     }
     if (line.len > 0 && memchr(line.at, '/', line.len) != NULL) rule.name_alone = false;
-    if (line.len > 0 && line.at[0] == '/') line = phi__str(line.at + 1, line.len - 1);
+    if (line.len > 0 && line.at[0] == '/') line = phi__str_from(line, 1);
     if (line.len == 0) return PHI_OK;
     rules = (phi__ignore_rule *)phi__grow(ignore->memory, ignore->rules, &ignore->cap,
                                           ignore->count + 1, sizeof *rules);

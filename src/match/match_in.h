@@ -79,7 +79,7 @@ PHI__FN bool phi__keywords_is_type(phi_str name);
 /* ======== Regular expressions over text in lines, in time linear in the text.
 
    The syntax is a subset of that of ripgrep, with the same meaning; docs/tools.md has its table. A
-   pattern becomes a program of at most PHI__REGEX_CODES instructions, and the program a machine of
+   pattern becomes a program of at most PHI__RE_CODES instructions, and the program a machine of
    states that are computed when the text first needs them. They are kept in a bounded cache, which
    is emptied when it is full: so a byte of text costs at most one pass over the program, whatever
    the pattern. The only question is whether a line contains a match.

@@ -2,7 +2,7 @@
    scripts/regex_tables.py. */
 #include "match/regex_in.h"
 
-static const phi__range phi__regex_tables_word_rows[] = {
+static const phi__range phi__re_word_rows[] = {
     {0x30, 0x39},       {0x41, 0x5a},       {0x5f, 0x5f},       {0x61, 0x7a},
     {0xaa, 0xaa},       {0xb5, 0xb5},       {0xba, 0xba},       {0xc0, 0xd6},
     {0xd8, 0xf6},       {0xf8, 0x2c1},      {0x2c6, 0x2d1},     {0x2e0, 0x2e4},
@@ -195,12 +195,12 @@ static const phi__range phi__regex_tables_word_rows[] = {
     {0x2f800, 0x2fa1d}, {0x30000, 0x3134a}, {0xe0100, 0xe01ef},
 };
 
-PHI__FN const phi__range *phi__regex_tables_word(size_t *count) {
-    *count = PHI__COUNT(phi__regex_tables_word_rows);
-    return phi__regex_tables_word_rows;
+PHI__FN const phi__range *phi__re_word(size_t *count) {
+    *count = PHI__COUNT(phi__re_word_rows);
+    return phi__re_word_rows;
 }
 
-static const phi__range phi__regex_tables_digit_rows[] = {
+static const phi__range phi__re_digit_rows[] = {
     {0x30, 0x39},       {0x660, 0x669},     {0x6f0, 0x6f9},     {0x7c0, 0x7c9},
     {0x966, 0x96f},     {0x9e6, 0x9ef},     {0xa66, 0xa6f},     {0xae6, 0xaef},
     {0xb66, 0xb6f},     {0xbe6, 0xbef},     {0xc66, 0xc6f},     {0xce6, 0xcef},
@@ -219,22 +219,22 @@ static const phi__range phi__regex_tables_digit_rows[] = {
     {0x1e950, 0x1e959}, {0x1fbf0, 0x1fbf9},
 };
 
-PHI__FN const phi__range *phi__regex_tables_digit(size_t *count) {
-    *count = PHI__COUNT(phi__regex_tables_digit_rows);
-    return phi__regex_tables_digit_rows;
+PHI__FN const phi__range *phi__re_digit(size_t *count) {
+    *count = PHI__COUNT(phi__re_digit_rows);
+    return phi__re_digit_rows;
 }
 
-static const phi__range phi__regex_tables_space_rows[] = {
+static const phi__range phi__re_space_rows[] = {
     {0x9, 0xd},       {0x20, 0x20},     {0x85, 0x85},     {0xa0, 0xa0},     {0x1680, 0x1680},
     {0x2000, 0x200a}, {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f}, {0x3000, 0x3000},
 };
 
-PHI__FN const phi__range *phi__regex_tables_space(size_t *count) {
-    *count = PHI__COUNT(phi__regex_tables_space_rows);
-    return phi__regex_tables_space_rows;
+PHI__FN const phi__range *phi__re_space(size_t *count) {
+    *count = PHI__COUNT(phi__re_space_rows);
+    return phi__re_space_rows;
 }
 
-static const phi__regex_fold phi__regex_tables_folds_rows[] = {
+static const phi__re_fold phi__re_folds_rows[] = {
     {0x61, 0x7a, 0x1, 0x20},       {0xe0, 0xf6, 0x1, 0x20},       {0xf8, 0xfe, 0x1, 0x20},
     {0x101, 0x12f, 0x2, 0x1},      {0x133, 0x137, 0x2, 0x1},      {0x13a, 0x148, 0x2, 0x1},
     {0x14b, 0x177, 0x2, 0x1},      {0x178, 0x178, 0x1, 0x79},     {0x17a, 0x17e, 0x2, 0x1},
@@ -307,7 +307,7 @@ static const phi__regex_fold phi__regex_tables_folds_rows[] = {
     {0x118c0, 0x118df, 0x1, 0x20}, {0x16e60, 0x16e7f, 0x1, 0x20}, {0x1e922, 0x1e943, 0x1, 0x22},
 };
 
-PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
-    *count = PHI__COUNT(phi__regex_tables_folds_rows);
-    return phi__regex_tables_folds_rows;
+PHI__FN const phi__re_fold *phi__re_folds(size_t *count) {
+    *count = PHI__COUNT(phi__re_folds_rows);
+    return phi__re_folds_rows;
 }

@@ -11,18 +11,10 @@ enum {
     PHI__PATHS_DEPTH = 32         /* of arguments */
 };
 
-static bool phi__paths_allows(const phi_permission_rule *rule) {
-    return rule->verdict == PHI_PERMISSION_ALLOW;
-}
-
 static bool phi__paths_holds(phi_str text, const char *chars) {
     for (size_t i = 0; i < text.len; i++)
         if (text.at[i] != '\0' && strchr(chars, text.at[i]) != NULL) return true;
     return false;
-}
-
-static phi_str phi__paths_after(phi_str text, size_t n) {
-    return phi__str(text.at + n, text.len - n);
 }
 
 /* ---- absolute paths ---- */
@@ -58,10 +50,10 @@ static size_t phi__paths_home(phi_str path) {
 }
 
 /* Absolute, or below "." or "~" where the directories are not known, or above these: "^". */
-static void phi__paths_resolve(const phi__rules_subject *subject, phi_str path, phi__buf *out) {
+static void phi__paths_resolve(const phi__subject *subject, phi_str path, phi__buf *out) {
     size_t home = phi__paths_home(path);
     if (home > 0) {
-        path = phi__paths_after(path, home);
+        path = phi__str_from(path, home);
         if (subject->home != NULL)
             phi__paths_parts(out, phi_str_of(subject->home), 0);
         else
@@ -94,20 +86,20 @@ static bool phi__paths_capitals(phi_str text) {
 }
 
 /* Puts what a shell most likely makes of the beginning in its place: ~ada, ~+, $PWD, ${HOME:?}. */
-static phi_str phi__paths_shell(const phi__rules_subject *subject, phi_str path, phi__buf *out) {
+static phi_str phi__paths_shell(const phi__subject *subject, phi_str path, phi__buf *out) {
     static const char *const here[] = {"~+", "~-", "$PWD", "${PWD}"};
     size_t n;
     for (size_t i = 0; i < PHI__COUNT(here); i++) {
         n = strlen(here[i]);
         if (!phi__str_starts(path, here[i]) || (path.len > n && path.at[n] != '/')) continue;
         phi__buf_char(out, '.');
-        phi__buf_add_str(out, phi__paths_after(path, n));
+        phi__buf_add_str(out, phi__str_from(path, n));
         return phi__buf_str(out);
     }
     if (phi__str_starts(path, "${HOME") && path.len > 6 && strchr(":?-+=%#", path.at[6]) != NULL &&
         (n = phi__str_find(path, 0, "}")) != SIZE_MAX) {
         phi__buf_char(out, '~');
-        phi__buf_add_str(out, phi__paths_after(path, n + 1));
+        phi__buf_add_str(out, phi__str_from(path, n + 1));
         return phi__buf_str(out);
     }
     if (!phi__str_starts(path, "~") || path.len < 2 || path.at[1] == '/') return path;
@@ -116,7 +108,7 @@ static phi_str phi__paths_shell(const phi__rules_subject *subject, phi_str path,
         phi__buf_text(out, "/../");
     } else
         phi__buf_char(out, '/');
-    phi__buf_add_str(out, phi__paths_after(path, 1));
+    phi__buf_add_str(out, phi__str_from(path, 1));
     return phi__buf_str(out);
 }
 
@@ -131,12 +123,12 @@ static bool phi__paths_sources(phi_str glob, phi_str alternative) {
     alternative = phi__names_last(alternative);
     return alternative.len > 2 && alternative.at[0] == '.' &&
            strchr("*?[", alternative.at[1]) == NULL && alternative.at[alternative.len - 1] == '*' &&
-           phi__wildcard_any(phi_str_of(sources), glob, false);
+           phi__among(glob, sources);
 }
 
 /* One alternative of a rule's path against a resolved path. fold: capitals are small letters. */
-static bool phi__paths_one(phi__rules_subject *subject, phi_str pattern, phi_str resolved,
-                           const phi__shell_word *word, bool fold, bool glob) {
+static bool phi__paths_one(phi__subject *subject, phi_str pattern, phi_str resolved,
+                           const phi__sh_word *word, bool fold, bool glob) {
     phi__buf whole;
     bool anywhere = phi__str_starts(pattern, "**");
     if (word->below && anywhere) return false;
@@ -147,9 +139,9 @@ static bool phi__paths_one(phi__rules_subject *subject, phi_str pattern, phi_str
         phi__buf_add_str(&whole, pattern);
     if (fold) phi__paths_lower(&whole);
     if (whole.len > 0) pattern = phi__buf_str(&whole);
-    bool matches = phi__wildcard_any(pattern, resolved, true) ||
+    bool matches = phi__wild_any(pattern, resolved, true) ||
                    (glob && !phi__paths_sources(resolved, pattern) &&
-                    phi__wildcard_meets(pattern, resolved, word->hidden));
+                    phi__wild_meets(pattern, resolved, word->hidden));
     if (whole.failed) subject->lost = true;
     phi__buf_free(&whole);
     return matches;
@@ -160,8 +152,8 @@ static bool phi__paths_absolute(phi_str path) {
 }
 
 /* In this directory; NULL: in the workspace. */
-static bool phi__paths_in(phi__rules_subject *subject, phi_str pattern, const phi__shell_word *dir,
-                          const phi__shell_word *word, bool fold) {
+static bool phi__paths_in(phi__subject *subject, phi_str pattern, const phi__sh_word *dir,
+                          const phi__sh_word *word, bool fold) {
     bool found = false, known = word->known && (dir == NULL || dir->known);
     phi__buf joined, resolved, person;
     phi_str one, path = word->text;
@@ -177,7 +169,7 @@ static bool phi__paths_in(phi__rules_subject *subject, phi_str pattern, const ph
     phi__paths_resolve(subject, path, &resolved);
     if (fold) phi__paths_lower(&resolved);
     known = known || !subject->may || !phi__paths_holds(path, "*?[");
-    while (!found && phi__wildcard_next(&pattern, &one))
+    while (!found && phi__wild_next(&pattern, &one))
         found = phi__paths_one(subject, one, phi__buf_str(&resolved), word, fold, fold && !known);
     if (joined.failed || resolved.failed || person.failed) subject->lost = true;
     phi__buf_free(&joined);
@@ -186,52 +178,43 @@ static bool phi__paths_in(phi__rules_subject *subject, phi_str pattern, const ph
     return found;
 }
 
-/* In one of the directories that the command may run in; for a rule that allows, in each. */
-static bool phi__paths_somewhere(phi__rules_subject *subject, const phi_permission_rule *rule,
-                                 phi_str pattern, const phi__shell_word *word, bool negative,
-                                 bool fold) {
-    const phi__shell_dirs *sets[2] = {NULL, NULL};
-    bool allows = phi__paths_allows(rule);
-    size_t k;
-    if (subject->command != NULL && !phi__paths_absolute(word->text)) {
-        if (allows && subject->shell->lost) return false;
+PHI__FN bool phi__paths_word(phi__subject *subject, const phi_permission_rule *rule,
+                             const phi__sh_word *given) {
+    const phi__sh_dirs *sets[2] = {NULL, NULL};
+    phi_str pattern = phi_str_of(rule->path);
+    bool negative = phi__str_starts(pattern, "!"), allows = phi__allows(rule);
+    bool fold = !negative && !allows, settled = false, matches = false;
+    phi__sh_word word = *given;
+    phi__buf text;
+    if (word.text.len > PHI__PATHS_MOST) { /* a shell finds no such file; a tool may shorten it */
+        subject->overlong = subject->command == NULL && !allows;
+        return subject->overlong;
+    }
+    if (negative) pattern = phi__str_from(pattern, 1);
+    phi__buf_init(&text, subject->memory);
+    if (!allows) word.text = phi__paths_shell(subject, word.text, &text);
+    if (subject->command != NULL && !phi__paths_absolute(word.text)) {
+        settled = allows && subject->shell->lost;
         sets[0] = subject->command->dirs;
         if (subject->shell->lost) sets[1] = subject->shell->visited;
     }
-    if (sets[0] == NULL && phi__paths_in(subject, pattern, NULL, word, fold) != negative)
-        return true;
+    if (!settled && sets[0] == NULL)
+        settled = matches = phi__paths_in(subject, pattern, NULL, &word, fold) != negative;
+    /* in one of the directories that the command may run in; for a rule that allows, in each */
+    if (!settled) matches = allows && sets[0] != NULL;
     for (size_t i = 0; i < 2; i++)
-        for (k = 0; sets[i] != NULL && k < sets[i]->count; k++) {
-            const phi__shell_word *dir = &sets[i]->at[k];
-            bool matches = phi__paths_in(subject, pattern, dir, word, fold) != negative;
-            if (matches != allows) return matches;
+        for (size_t k = 0; !settled && sets[i] != NULL && k < sets[i]->count; k++) {
+            bool in = phi__paths_in(subject, pattern, &sets[i]->at[k], &word, fold) != negative;
+            settled = in != allows;
+            if (settled) matches = in;
         }
-    return allows && sets[0] != NULL;
-}
-
-PHI__FN bool phi__paths_word(phi__rules_subject *subject, const phi_permission_rule *rule,
-                             const phi__shell_word *given) {
-    phi_str pattern = phi_str_of(rule->path);
-    bool negative = pattern.len > 0 && pattern.at[0] == '!';
-    bool fold = !negative && !phi__paths_allows(rule);
-    phi__shell_word word = *given;
-    phi__buf text;
-    if (word.text.len > PHI__PATHS_MOST) { /* a shell finds no such file; a tool may shorten it */
-        subject->overlong = subject->command == NULL && !phi__paths_allows(rule);
-        return subject->overlong;
-    }
-    if (negative) pattern = phi__paths_after(pattern, 1);
-    phi__buf_init(&text, subject->memory);
-    if (!phi__paths_allows(rule)) word.text = phi__paths_shell(subject, word.text, &text);
-    bool matches = phi__paths_somewhere(subject, rule, pattern, &word, negative, fold);
     if (text.failed) subject->lost = true;
     phi__buf_free(&text);
     return matches;
 }
 
-PHI__FN bool phi__paths_text(phi__rules_subject *subject, const phi_permission_rule *rule,
-                             phi_str path) {
-    phi__shell_word word = PHI_ZERO;
+PHI__FN bool phi__paths_text(phi__subject *subject, const phi_permission_rule *rule, phi_str path) {
+    phi__sh_word word = PHI_ZERO;
     word.text = path;
     word.known = true;
     return phi__paths_word(subject, rule, &word);
@@ -241,28 +224,25 @@ PHI__FN bool phi__paths_text(phi__rules_subject *subject, const phi_permission_r
 static phi_str phi__paths_url(phi_str text) {
     size_t at = phi__str_find_nocase(text, 0, "file:");
     if (at == SIZE_MAX) return phi__str("", 0);
-    text = phi__paths_after(text, at + 5);
+    text = phi__str_from(text, at + 5);
     if (!phi__str_starts(text, "//")) return text;
-    if (text.len > 2 && text.at[2] == '$') return phi__paths_after(text, 2); /* file://$PWD/x */
+    if (text.len > 2 && text.at[2] == '$') return phi__str_from(text, 2); /* file://$PWD/x */
     size_t slash = phi__str_find(text, 2, "/");
-    return slash != SIZE_MAX ? phi__paths_after(text, slash) : phi__str("", 0);
+    return slash != SIZE_MAX ? phi__str_from(text, slash) : phi__str("", 0);
 }
 
-/* A text of a tool's arguments that is a file's name, or, with blanks in it, may be one. */
-static bool phi__paths_named(const phi__rules_subject *subject, phi_str text) {
-    if (text.len == 0 || text.len > PHI__PATHS_MOST || phi__paths_holds(text, "\n")) return false;
-    return subject->may || !phi__paths_holds(text, " ");
-}
-
-PHI__FN bool phi__paths_arguments(phi__rules_subject *subject, const phi_permission_rule *rule,
+PHI__FN bool phi__paths_arguments(phi__subject *subject, const phi_permission_rule *rule,
                                   const phi_json *node, unsigned depth) {
     phi_json_iter each = phi_json_each(node);
     phi_str text = phi_json_str(node, ""), url = phi__paths_url(text);
     const phi_json *member;
     if (depth > PHI__PATHS_DEPTH || ++subject->tries > PHI__PATHS_TRIES_MOST)
         return subject->may; /* the texts beyond may be the rule's */
-    if (phi__paths_named(subject, text) && (phi__paths_text(subject, rule, text) ||
-                                            (url.len > 0 && phi__paths_text(subject, rule, url))))
+    /* A file's name, or, with blanks in it, what may be one. */
+    bool named = text.len > 0 && text.len <= PHI__PATHS_MOST &&
+                 !phi__paths_holds(text, subject->may ? "\n" : "\n ");
+    if (named && (phi__paths_text(subject, rule, text) ||
+                  (url.len > 0 && phi__paths_text(subject, rule, url))))
         return true;
     if (!phi_json_is(node, PHI_JSON_ARRAY) && !phi_json_is(node, PHI_JSON_OBJECT)) return false;
     while ((member = phi_json_next(&each)) != NULL)
@@ -271,16 +251,6 @@ PHI__FN bool phi__paths_arguments(phi__rules_subject *subject, const phi_permiss
 }
 
 /* ---- commands ---- */
-
-/* The part of a word that may be a path: of an option, its value. */
-static phi_str phi__paths_value(phi_str word) {
-    if (word.len == 0) return word;
-    const char *at = (const char *)memchr(word.at, '=', word.len);
-    if (at != NULL) return phi__paths_after(word, (size_t)(at + 1 - word.at));
-    if (word.at[0] != '-') return word;
-    at = (const char *)memchr(word.at, '/', word.len);
-    return at != NULL ? phi__paths_after(word, (size_t)(at - word.at)) : phi__str("", 0);
-}
 
 /* Whether a pattern of file names may match ".." (as in shells before bash 5.2), or hidden files,
    which rules name: .*, .?, .e* */
@@ -293,36 +263,28 @@ static bool phi__paths_hidden(phi_str text) {
     return false;
 }
 
-/* "-t..", "-rf/etc": a path behind the letters of options, which may be anywhere in the word. */
-static bool phi__paths_glued(phi_str text) {
-    if (text.len < 3 || text.at[0] != '-' || text.at[1] == '-') return false;
-    return phi__paths_holds(text, "/~") || phi__str_find(text, 0, "..") != SIZE_MAX;
-}
-
-/* For a rule that allows: whether this word is no path, or one of the rule's. */
-static bool phi__paths_inside(phi__rules_subject *subject, const phi_permission_rule *rule,
-                              const phi__shell_word *word) {
-    phi_str value = phi__paths_value(word->text);
+/* For a rule that allows: true if this word is no path, or one of the rule's. */
+static bool phi__paths_inside(phi__subject *subject, const phi_permission_rule *rule,
+                              const phi__sh_word *word) {
+    phi_str text = word->text, value = text;
+    bool dots = phi__str_find(text, 0, "..") != SIZE_MAX, path = phi__paths_holds(text, "/~");
     if (word->pipe) return true;
-    if (!word->known && phi__paths_holds(word->text, "$`({")) return false;
-    if (!word->known && phi__paths_hidden(word->text)) return false;
-    if (phi__paths_glued(word->text)) return false;
-    if (phi__str_find(word->text, 0, "..") == SIZE_MAX && !phi__paths_holds(word->text, "/~"))
-        return true;
-    return phi__paths_text(subject, rule, value) && phi__paths_text(subject, rule, word->text);
-}
-
-/* True if programs may take the rest from i on for a path: "@file", "HEAD:file",
-   "--option=file", "-tfile". */
-static bool phi__paths_begins(phi_str word, size_t i, bool letters) {
-    return strchr("@:=,)", word.at[i - 1]) != NULL ||
-           (letters && i >= 2 && i <= PHI__PATHS_LETTERS_MOST);
+    if (!word->known && (phi__paths_holds(text, "$`({") || phi__paths_hidden(text))) return false;
+    if (!dots && !path) return true;
+    /* "-t..", "-rf/etc": a path behind the letters of options may be anywhere in the word */
+    if (text.len > 2 && text.at[0] == '-' && text.at[1] != '-') return false;
+    size_t at = phi__str_find(text, 0, "="), slash = phi__str_find(text, 0, "/");
+    if (at != SIZE_MAX)
+        value = phi__str_from(text, at + 1);
+    else if (text.at[0] == '-')
+        value = slash != SIZE_MAX ? phi__str_from(text, slash) : phi__str("", 0);
+    return phi__paths_text(subject, rule, value) && phi__paths_text(subject, rule, text);
 }
 
 /* The part, and its beginning up to a colon or comma: "~/.ssh:/keys", "source=~/.ssh,ro". */
-static bool phi__paths_part(phi__rules_subject *subject, const phi_permission_rule *rule,
-                            const phi__shell_word *part) {
-    phi__shell_word before = *part;
+static bool phi__paths_part(phi__subject *subject, const phi_permission_rule *rule,
+                            const phi__sh_word *part) {
+    phi__sh_word before = *part;
     size_t i = 0;
     if (phi__paths_word(subject, rule, part)) return true;
     while (i < part->text.len && part->text.at[i] != ':' && part->text.at[i] != ',') i++;
@@ -333,60 +295,56 @@ static bool phi__paths_part(phi__rules_subject *subject, const phi_permission_ru
 
 /* For others: whether it, or a part that may be a path, is one of the rule's. A word with more
    parts than anybody writes is for a rule that asks. */
-static bool phi__paths_parts_of(phi__rules_subject *subject, const phi_permission_rule *rule,
-                                const phi__shell_word *word) {
-    phi__shell_word part = *word;
+static bool phi__paths_parts_of(phi__subject *subject, const phi_permission_rule *rule,
+                                const phi__sh_word *word) {
+    phi__sh_word part = *word;
     phi_str text = word->text;
     bool letters = text.len > 2 && text.at[0] == '-' && text.at[1] != '-';
     if (phi__paths_part(subject, rule, word)) return true;
     part.text = phi__paths_url(text);
     if (part.text.len > 0 && phi__paths_part(subject, rule, &part)) return true;
     for (size_t i = 1; i < text.len; i++) {
-        if (text.at[i - 1] == '\0' || !phi__paths_begins(text, i, letters)) continue;
+        /* "@file", "HEAD:file", "--option=file", "-tfile" */
+        if (text.at[i - 1] == '\0' || (strchr("@:=,)", text.at[i - 1]) == NULL &&
+                                       (!letters || i < 2 || i > PHI__PATHS_LETTERS_MOST)))
+            continue;
         subject->tries += word->known ? 1 : 1 + text.len / 8;            /* patterns take longer */
         if (subject->tries > PHI__PATHS_TRIES_MOST) return subject->may; /* as above */
-        part.text = phi__paths_after(text, i);
+        part.text = phi__str_from(text, i);
         if (phi__paths_part(subject, rule, &part)) return true;
     }
     return false;
 }
 
-/* Whether the directories that the command may run in are among the rule's. */
-static bool phi__paths_there(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi__shell_dirs *dirs = subject->command->dirs;
-    if (subject->shell->moved || subject->shell->lost) return false;
-    for (size_t i = 0; dirs != NULL && i < dirs->count; i++)
-        if (!dirs->at[i].known ||
-            !phi__paths_in(subject, phi_str_of(rule->path), NULL, &dirs->at[i], false))
-            return false;
-    return true;
-}
-
-PHI__FN bool phi__paths_command(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi__shell_command *c = subject->command;
-    size_t i;
-    if (phi__paths_allows(rule)) {
-        if (!phi__paths_there(subject, rule)) return false;
-        for (i = 1; i < c->count; i++)
+PHI__FN bool phi__paths_command(phi__subject *subject, const phi_permission_rule *rule) {
+    const phi__sh_command *c = subject->command;
+    const phi__sh_dirs *dirs = c->dirs;
+    if (phi__allows(rule)) {
+        if (subject->shell->moved || subject->shell->lost) return false;
+        for (size_t i = 0; dirs != NULL && i < dirs->count; i++)
+            if (!dirs->at[i].known ||
+                !phi__paths_in(subject, phi_str_of(rule->path), NULL, &dirs->at[i], false))
+                return false;
+        for (size_t i = 1; i < c->count; i++)
             if (!phi__paths_inside(subject, rule, &c->words[i])) return false;
         return true;
     }
-    for (i = 0; i < c->assigned_count; i++)
+    for (size_t i = 0; i < c->assigned_count; i++)
         if (phi__paths_parts_of(subject, rule, &c->assigned[i])) return true;
-    for (i = 1; i < c->count; i++)
+    for (size_t i = 1; i < c->count; i++)
         if (phi__paths_parts_of(subject, rule, &c->words[i])) return true;
-    for (i = 0; i < c->also_count; i++)
+    for (size_t i = 0; i < c->also_count; i++)
         if (phi__paths_word(subject, rule, &c->also[i])) return true;
     return false;
 }
 
-/* ======== What a command reads besides the files that it names: directories as a whole, and files
-   that match its pattern.
+/* ---- what a command reads besides the files that it names ----
 
-   These are patterns for rules that ask or deny: "src/" "**" for grep -r x src. A search of a
-   directory that is named finds a secret only by chance, so that rules on names anywhere do not
-   count for it ("below"): they do for the workspace as a whole, for hidden directories, and where
-   the search shows most lines or looks for keys. */
+   Directories as a whole, and files that match its pattern. These are patterns for rules that ask
+   or deny: "src/" "**" for grep -r x src. A search of a directory that is named finds a secret only
+   by chance, so that rules on names anywhere do not count for it ("below"): they do for the
+   workspace as a whole, for hidden directories, and where the search shows most lines or looks for
+   keys. */
 
 enum {
     PHI__READS_RUN = 3,       /* letters in a row that make a search one of a word */
@@ -395,22 +353,7 @@ enum {
     PHI__READS_CHOICES = 64   /* patterns of files of a command; more are all files */
 };
 
-static phi_str phi__reads_tail(phi_str text, size_t n) {
-    return phi__str(text.at + n, text.len - n);
-}
-
 /* ---- what a search looks for ---- */
-
-static bool phi__reads_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           (unsigned char)c >= 128;
-}
-
-/* True if the sign at i makes the letter before it optional: "?", and "\?" of grep. */
-static bool phi__reads_optional(phi_str text, size_t i) {
-    if (i + 1 < text.len && text.at[i] == '\\') i++;
-    return i < text.len && text.at[i] != '\0' && strchr("*?{", text.at[i]) != NULL;
-}
 
 /* True if an alternative of a regular expression has a word that each line it finds must have: the
    word is in no group and no set, and nothing after it makes its last letter optional. */
@@ -419,13 +362,17 @@ static bool phi__reads_word(phi_str text) {
     unsigned open = 0;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i];
-        bool letter = phi__reads_letter(c) && open == 0;
-        bool last = phi__reads_optional(text, i + 1);
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '_' || (unsigned char)c >= 128;
+        size_t after = i + 1; /* "?", and "\?" of grep */
+        if (after + 1 < text.len && text.at[after] == '\\') after++;
+        bool optional =
+            after < text.len && text.at[after] != '\0' && strchr("*?{", text.at[after]) != NULL;
+        run = letter && open == 0 && !optional ? run + 1 : 0;
+        if (run >= PHI__READS_RUN) return true;
         if (c == '\\') i++;
         if (c == '(' || c == '[') open++;
         if ((c == ')' || c == ']') && open > 0) open--;
-        run = letter && !last ? run + 1 : 0;
-        if (run >= PHI__READS_RUN) return true;
     }
     return false;
 }
@@ -468,9 +415,9 @@ static const phi__reads_program phi__reads_programs[] = {
 
 typedef struct phi__reads {
     phi_arena *arena;
-    phi__shell_command *c;
+    phi__sh_command *c;
     const phi__reads_program *reader;
-    const phi__shell_word *operands[PHI__READS_OPERANDS];
+    const phi__sh_word *operands[PHI__READS_OPERANDS];
     size_t count;
     phi_str sought;
     bool deep, dumps;
@@ -492,69 +439,67 @@ PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
     }
 }
 
-PHI__FN bool phi__reads_narrows(phi_str glob) { return glob.len > 0 && glob.at[0] != '!'; }
-
 /* Adds `start`, a separator and `rest`. */
 static void phi__reads_add(phi__reads *r, phi_str start, const char *between, phi_str rest,
                            bool below) {
-    phi__shell_word *all;
+    phi__sh_word *all;
     phi__buf text;
-    phi__shell_word word = PHI_ZERO;
+    phi__sh_word word = PHI_ZERO;
     phi__buf_init(&text, r->arena->memory);
     phi__buf_add_str(&text, start);
     phi__buf_text(&text, between);
     phi__reads_put(&text, rest);
     r->lost = r->lost || text.failed || !phi__arena_str(r->arena, phi__buf_str(&text), &word.text);
     phi__buf_free(&text);
-    all = (phi__shell_word *)phi__shell_word_room(r->arena, r->c->also, r->c->also_count,
-                                                  sizeof *all);
+    all = (phi__sh_word *)phi__sh_room(r->arena, r->c->also, r->c->also_count, sizeof *all);
     r->lost = r->lost || all == NULL;
     if (r->lost) return;
     word.below = below;
-    if (r->reader != NULL && r->reader->shown && rest.len == 0)
-        word.hidden = PHI__WILDCARD_LEFT_OUT;
+    if (r->reader != NULL && r->reader->shown && rest.len == 0) word.hidden = PHI__WILD_LEFT_OUT;
     r->c->also = all;
     all[r->c->also_count++] = word;
 }
 
 /* The workspace as a whole. */
 static bool phi__reads_root(phi_str dir) {
-    while (phi__str_starts(dir, "./")) dir = phi__reads_tail(dir, 2);
+    while (phi__str_starts(dir, "./")) dir = phi__str_from(dir, 2);
     return dir.len == 0 || phi__str_is(dir, ".") || phi__str_is(dir, "/");
 }
 
-PHI__FN bool phi__reads_hidden(const phi__shell_word *dir) {
+PHI__FN bool phi__reads_hidden(const phi__sh_word *dir) {
     phi_str rest = dir->text;
-    while (phi__str_starts(rest, "./")) rest = phi__reads_tail(rest, 2);
+    while (phi__str_starts(rest, "./")) rest = phi__str_from(rest, 2);
     if (phi__reads_root(rest)) return false;
     return !dir->known || strchr("./~", rest.at[0]) != NULL ||
            phi__str_find(rest, 0, "/.") != SIZE_MAX;
 }
 
-/* Whether its input is a pipe or a text: with any other, "< /dev/null", rg looks at files. */
-static bool phi__reads_input(const phi__shell_command *c) {
-    return c->inputs > 0 ? c->inputs == 1 && c->input != NULL : c->by_pipe;
-}
-
 static void phi__reads_deep(phi__reads *r) {
     bool shown = r->reader->shown;
     size_t n = r->count;
+    /* With any other input than a pipe or a text, "< /dev/null", rg looks at files. */
+    bool input = r->c->inputs > 0 ? r->c->inputs == 1 && r->c->input != NULL : r->c->by_pipe;
     if (r->reader->target && n > 1) n--;
-    if (n == 0 && r->pipes) return;
-    if (n == 0 && shown && phi__reads_input(r->c)) return; /* it searches its input */
+    if (n == 0 && (r->pipes || (shown && input))) return;
     if (n == 0) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), shown && !r->dumps);
     for (size_t i = 0; i < n; i++) {
-        const phi__shell_word *dir = r->operands[i];
+        const phi__sh_word *dir = r->operands[i];
         bool any = phi__reads_hidden(dir) || (phi__reads_root(dir->text) && !shown);
         phi__reads_add(r, dir->text, "/**", phi__str("", 0), !any && !r->dumps);
     }
 }
 
-/* Each choice that the braces of a pattern leave; all files where these are too many. */
-static void phi__reads_choices(phi__reads *r, phi_str glob) {
+/* A pattern of files. False: it begins with ! and leaves them out, or it is empty. */
+static bool phi__reads_glob(phi__reads *r, phi_str glob) {
     phi__buf choices;
     size_t at = 0;
-    if (r->all) return;
+    if (!phi__reads_narrows(glob)) return false;
+    if (r->reader == NULL || !r->reader->shown) {
+        phi__reads_add(r, PHI__LIT("."), "/**", glob, false);
+        return true;
+    }
+    if (r->all) return true;
+    /* each choice that the braces of a pattern leave; all files where these are too many */
     phi__buf_init(&choices, r->arena->memory);
     r->all = phi__glob_expand(&choices, glob) != NULL || r->c->also_count >= PHI__READS_CHOICES;
     if (r->all) phi__reads_add(r, PHI__LIT("."), "/**", PHI__LIT("*"), false);
@@ -562,15 +507,6 @@ static void phi__reads_choices(phi__reads *r, phi_str glob) {
         phi__reads_add(r, PHI__LIT("."), "/**", phi_str_of(choices.at + at), false);
     r->lost = r->lost || choices.failed;
     phi__buf_free(&choices);
-}
-
-/* A pattern of files. False: it begins with ! and leaves them out, or it is empty. */
-static bool phi__reads_glob(phi__reads *r, phi_str glob) {
-    if (!phi__reads_narrows(glob)) return false;
-    if (r->reader != NULL && r->reader->shown)
-        phi__reads_choices(r, glob);
-    else
-        phi__reads_add(r, PHI__LIT("."), "/**", glob, false);
     return true;
 }
 
@@ -580,25 +516,20 @@ static bool phi__reads_glob(phi__reads *r, phi_str glob) {
 static bool phi__reads_pattern(phi__reads *r, size_t i) {
     static const char *const names[] = {
         "--glob=", "--iglob=", "--inc=", "--incl=", "--inclu=", "--includ=", "--include="};
-    const phi__shell_command *c = r->c;
+    const phi__sh_command *c = r->c;
     phi_str text = c->words[i].text;
     size_t k;
     for (k = 0; k < PHI__COUNT(names); k++)
         if (phi__str_starts(text, names[k]))
-            return phi__reads_glob(r, phi__reads_tail(text, strlen(names[k])));
+            return phi__reads_glob(r, phi__str_from(text, strlen(names[k])));
     if (phi__str_is(text, "--include"))
         return i + 1 < c->count && phi__reads_glob(r, c->words[i + 1].text);
     if (!r->reader->shown || text.len < 2 || text.at[1] == '-') return false;
     for (k = 1; k < text.len && text.at[k] != 'g'; k++)
         if (strchr(r->reader->values, text.at[k]) != NULL) return false;
     if (k == text.len) return false;
-    if (k + 1 < text.len) return phi__reads_glob(r, phi__reads_tail(text, k + 1));
+    if (k + 1 < text.len) return phi__reads_glob(r, phi__str_from(text, k + 1));
     return i + 1 < c->count && phi__reads_glob(r, c->words[i + 1].text);
-}
-
-/* A number of lines around each that is found. */
-static void phi__reads_context(phi__reads *r, phi_str value) {
-    if (value.len >= PHI__READS_CONTEXT) r->dumps = true;
 }
 
 /* A long option of a search at *i, and its value where that is the next word. */
@@ -608,60 +539,51 @@ static void phi__reads_searching(phi__reads *r, size_t *i) {
     static const char valued[] =
         "--inc*|--exc*|--max*|--lab*|--group-s*|--bi*|--dev*|--reg*|--file";
     phi_str text = r->c->words[*i].text, value = phi__str("", 0);
-    const char *at = (const char *)memchr(text.at, '=', text.len);
-    bool around = phi__wildcard_any(phi_str_of(context), text, false);
-    bool colors = r->reader->shown && phi__wildcard_any(PHI__LIT("--color|--colors"), text, false);
-    if (phi__wildcard_any(phi_str_of(dumps), text, false)) r->dumps = true;
+    size_t at = phi__str_find(text, 0, "=");
+    bool around = phi__among(text, context);
+    bool colors = r->reader->shown && phi__among(text, "--color|--colors");
+    if (phi__among(text, dumps)) r->dumps = true;
     if (phi__str_starts(text, "--multi")) r->joins = true;
-    if (at != NULL)
-        value = phi__reads_tail(text, (size_t)(at + 1 - text.at));
-    else if (around || colors || phi__wildcard_any(phi_str_of(valued), text, false))
+    if (at != SIZE_MAX)
+        value = phi__str_from(text, at + 1);
+    else if (around || colors || phi__among(text, valued))
         if (++*i < r->c->count) value = r->c->words[*i].text;
-    if (around) phi__reads_context(r, value);
-}
-
-/* The digits of -999, at k. */
-static void phi__reads_digits(phi__reads *r, phi_str text, size_t k) {
-    size_t from = k;
-    while (k < text.len && text.at[k] >= '0' && text.at[k] <= '9') k++;
-    phi__reads_context(r, phi__str(text.at + from, k - from));
+    if (around && value.len >= PHI__READS_CONTEXT) r->dumps = true;
 }
 
 /* An option at *i, and its value where that is the next word. */
 static void phi__reads_option(phi__reads *r, size_t *i) {
-    phi_str text = r->c->words[*i].text, value;
+    phi_str text = r->c->words[*i].text;
+    bool searches = r->reader->searches;
+    size_t digits = 0; /* of -999 */
     for (size_t k = 1; k < text.len && text.at[k] != '\0'; k++) {
-        if (r->reader->deep != NULL && strchr(r->reader->deep, text.at[k]) != NULL) r->deep = true;
-        if (r->reader->searches && strchr("efvz", text.at[k]) != NULL) r->dumps = true;
-        if (text.at[k] == 'U') r->joins = true;
-        if (r->reader->searches) phi__reads_digits(r, text, k);
-        if (strchr(r->reader->values, text.at[k]) == NULL) continue;
-        value = phi__reads_tail(text, k + 1);
+        char c = text.at[k];
+        digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+        if (r->reader->deep != NULL && strchr(r->reader->deep, c) != NULL) r->deep = true;
+        if (searches && (strchr("efvz", c) != NULL || digits >= PHI__READS_CONTEXT))
+            r->dumps = true;
+        if (c == 'U') r->joins = true;
+        if (strchr(r->reader->values, c) == NULL) continue;
+        phi_str value = phi__str_from(text, k + 1);
         if (value.len == 0 && ++*i < r->c->count) value = r->c->words[*i].text;
-        if (strchr("ABC", text.at[k]) != NULL) phi__reads_context(r, value);
+        if (strchr("ABC", c) != NULL && value.len >= PHI__READS_CONTEXT) r->dumps = true;
         return;
     }
 }
 
-static void phi__reads_long(phi__reads *r, size_t *i) {
-    if (phi__wildcard_any(phi_str_of(r->reader->longer), r->c->words[*i].text, false))
-        r->deep = true;
-    if (r->reader->searches) phi__reads_searching(r, i);
-}
-
 static void phi__reads_operands(phi__reads *r) {
-    const phi__shell_command *c = r->c;
+    const phi__sh_command *c = r->c;
     bool options = true, globs = false, sought = !r->reader->searches;
     for (size_t i = 1; i < c->count; i++) {
-        const phi__shell_word *word = &c->words[i];
+        const phi__sh_word *word = &c->words[i];
         if (options && phi__str_is(word->text, "--")) {
             options = false;
         } else if (options && word->text.len > 1 && word->text.at[0] == '-') {
             globs = phi__reads_pattern(r, i) || globs;
-            if (word->text.at[1] == '-')
-                phi__reads_long(r, &i);
-            else
-                phi__reads_option(r, &i);
+            bool wide = word->text.at[1] == '-';
+            if (wide && phi__among(word->text, r->reader->longer)) r->deep = true;
+            if (wide && r->reader->searches) phi__reads_searching(r, &i);
+            if (!wide) phi__reads_option(r, &i);
         } else if (!sought) {
             sought = true;
             r->sought = word->text;
@@ -676,13 +598,6 @@ static void phi__reads_operands(phi__reads *r) {
     if (r->deep && !globs) phi__reads_deep(r);
 }
 
-/* diff of a directory and a file looks at the file of this name in the directory. */
-static void phi__reads_beside(phi__reads *r) {
-    for (size_t i = 0; r->count == 2 && i < 2; i++)
-        phi__reads_add(r, r->operands[i]->text, "/", phi__names_last(r->operands[1 - i]->text),
-                       false);
-}
-
 /* ---- git ---- */
 
 static const phi__reads_program phi__reads_git_grep = {"", NULL, "", "ABCmef", true, false, false};
@@ -690,9 +605,9 @@ static const phi__reads_program phi__reads_git_grep = {"", NULL, "", "ABCmef", t
 /* Patterns of files, which git finds by itself; in "git grep" behind what it looks for. */
 static void phi__reads_git(phi__reads *r) {
     static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
-    const phi__shell_command *c = r->c;
+    const phi__sh_command *c = r->c;
     bool options = true;
-    if (c->count < 2 || phi__wildcard_any(phi_str_of(named), c->words[1].text, false)) return;
+    if (c->count < 2 || phi__among(c->words[1].text, named)) return;
     bool grep = phi__str_is(c->words[1].text, "grep");
     if (grep) r->reader = &phi__reads_git_grep;
     bool sought = !grep;
@@ -711,14 +626,11 @@ static void phi__reads_git(phi__reads *r) {
             sought = true;
             r->dumps = r->dumps || phi__reads_dumps(text);
         } else if (!phi__str_starts(text, ":!") && !phi__str_starts(text, ":^")) {
-            const char *end =
-                phi__str_starts(text, ":(") ? (const char *)memchr(text.at, ')', text.len) : NULL;
-            if (end != NULL) text = phi__reads_tail(text, (size_t)(end + 1 - text.at));
+            size_t end = phi__str_starts(text, ":(") ? phi__str_find(text, 0, ")") : SIZE_MAX;
+            if (end != SIZE_MAX) text = phi__str_from(text, end + 1);
             while (phi__str_starts(text, ":") || phi__str_starts(text, "/"))
-                text = phi__reads_tail(text, 1);
-            if (end != NULL || phi__str_find(text, 0, "*") != SIZE_MAX ||
-                phi__str_find(text, 0, "?") != SIZE_MAX || phi__str_find(text, 0, "[") != SIZE_MAX)
-                (void)phi__reads_glob(r, text);
+                text = phi__str_from(text, 1);
+            if (end != SIZE_MAX || phi__paths_holds(text, "*?[")) (void)phi__reads_glob(r, text);
         }
     }
     if (grep && r->dumps) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
@@ -726,7 +638,7 @@ static void phi__reads_git(phi__reads *r) {
 
 /* ---- for other files ---- */
 
-PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command) {
+PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__sh_command *command) {
     phi__reads r = PHI_ZERO;
     if (command->count < 2 || !command->words[0].known) return PHI_OK;
     phi_str name = phi__names_last(command->words[0].text);
@@ -735,10 +647,13 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command
     if (phi__str_is(name, "git")) phi__reads_git(&r);
     for (size_t i = 0; i < PHI__COUNT(phi__reads_programs); i++) {
         r.reader = &phi__reads_programs[i];
-        if (!phi__wildcard_any(phi_str_of(r.reader->names), name, false)) continue;
+        if (!phi__among(name, r.reader->names)) continue;
         r.deep = r.reader->deep == NULL;
         phi__reads_operands(&r);
-        if (phi__str_is(name, "diff")) phi__reads_beside(&r);
+        /* diff of a directory and a file looks at the file of this name in the directory */
+        for (size_t k = 0; phi__str_is(name, "diff") && r.count == 2 && k < 2; k++)
+            phi__reads_add(&r, r.operands[k]->text, "/", phi__names_last(r.operands[1 - k]->text),
+                           false);
     }
     return r.lost ? PHI_NO_MEMORY : PHI_OK;
 }

@@ -9,101 +9,76 @@
 
 #include <stdio.h>
 
-/* ======== The rules of each mode: tables. */
+/* ---- the rules of each mode ---- */
 
-/* A rule on tools and files; on commands; and on commands with words that make them worse. */
-#define PHI__MODES_TOOL(verdict, tool, path, reason)                                               \
+#define PHI__MODE_RULE(verdict, tool, command, with, without, piped, path, reason, options)        \
     {                                                                                              \
-        PHI_PERMISSION_##verdict, tool, NULL, NULL, NULL, NULL, path, NULL, NULL, NULL, reason,    \
-            NULL, NULL                                                                             \
+        PHI_PERMISSION_##verdict, tool, command, with, without, piped, path, NULL, NULL, NULL,     \
+            reason, options, NULL                                                                  \
     }
-#define PHI__MODES_READS(command, without)                                                         \
-    {                                                                                              \
-        PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, "./**", NULL, NULL, NULL,      \
-            "it only reads", NULL, NULL                                                            \
-    }
-/* The same, with these options and no other: from the manuals of GNU, git, ripgrep and tree. */
-#define PHI__MODES_OPTIONS(command, options)                                                       \
-    {                                                                                              \
-        PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
-            "it only reads", options, NULL                                                         \
-    }
-#define PHI__MODES_BOTH(command, without, options)                                                 \
-    {                                                                                              \
-        PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, "./**", NULL, NULL, NULL,      \
-            "it only reads", options, NULL                                                         \
-    }
-#define PHI__MODES_PLAIN(command)                                                                  \
-    {                                                                                              \
-        PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, NULL, NULL, NULL, NULL,           \
-            "it only prints", NULL, NULL                                                           \
-    }
-/* The same, where words that are not known may make it worse. */
-#define PHI__MODES_KNOWN(command, without)                                                         \
-    {                                                                                              \
-        PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, NULL, NULL, NULL, NULL,        \
-            "it only prints", NULL, NULL                                                           \
-    }
-#define PHI__MODES_EDITS(command, options)                                                         \
-    {                                                                                              \
-        PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
-            "edits are accepted", options, NULL                                                    \
-    }
-/* A rule on a command of any tool. */
-#define PHI__MODES_COMMAND(verdict, command, with, without, piped, path, reason)                   \
-    {                                                                                              \
-        PHI_PERMISSION_##verdict, NULL, command, with, without, piped, path, NULL, NULL, NULL,     \
-            reason, NULL, NULL                                                                     \
-    }
-#define PHI__MODES_DENY(command, with, without, piped, reason)                                     \
-    PHI__MODES_COMMAND(DENY, command, with, without, piped, NULL, reason)
-#define PHI__MODES_DENY_PATH(command, with, path, reason)                                          \
-    PHI__MODES_COMMAND(DENY, command, with, NULL, NULL, path, reason)
-#define PHI__MODES_ASK_DOWNLOAD(command, with, without)                                            \
-    PHI__MODES_COMMAND(ASK, command, with, without, PHI__MODES_DOWNLOADS, NULL,                    \
-                       "it may run what it downloads")
+/* A rule on tools and files. */
+#define PHI__MODE_TOOL(verdict, tool, path, reason)                                                \
+    PHI__MODE_RULE(verdict, tool, NULL, NULL, NULL, NULL, path, reason, NULL)
+/* Rules that allow commands. options: these and no other, from the manuals of GNU, git, ripgrep and
+   tree. KNOWN: words that are not known may make it worse. */
+#define PHI__MODE_BOTH(command, without, options)                                                  \
+    PHI__MODE_RULE(ALLOW, "bash", command, NULL, without, NULL, "./**", "it only reads", options)
+#define PHI__MODE_READS(command, without) PHI__MODE_BOTH(command, without, NULL)
+#define PHI__MODE_OPTIONS(command, options) PHI__MODE_BOTH(command, NULL, options)
+#define PHI__MODE_KNOWN(command, without)                                                          \
+    PHI__MODE_RULE(ALLOW, "bash", command, NULL, without, NULL, NULL, "it only prints", NULL)
+#define PHI__MODE_PLAIN(command) PHI__MODE_KNOWN(command, NULL)
+#define PHI__MODE_EDITS(command, options)                                                          \
+    PHI__MODE_RULE(ALLOW, "bash", command, NULL, NULL, NULL, "./**", "edits are accepted", options)
+/* Rules on a command of any tool. */
+#define PHI__MODE_DENY(command, with, without, piped, reason)                                      \
+    PHI__MODE_RULE(DENY, NULL, command, with, without, piped, NULL, reason, NULL)
+#define PHI__MODE_DENY_PATH(command, with, path, reason)                                           \
+    PHI__MODE_RULE(DENY, NULL, command, with, NULL, NULL, path, reason, NULL)
+#define PHI__MODE_ASK_DOWNLOAD(command, with, without)                                             \
+    PHI__MODE_RULE(ASK, NULL, command, with, without, PHI__MODE_DOWNLOADS, NULL,                   \
+                   "it may run what it downloads", NULL)
+#define PHI__MODE_ASK(command, with, path, reason)                                                 \
+    PHI__MODE_RULE(ASK, "bash", command, with, NULL, NULL, path, reason, NULL)
 
-#define PHI__MODES_ASK(command, with, path, reason)                                                \
-    {                                                                                              \
-        PHI_PERMISSION_ASK, "bash", command, with, NULL, NULL, path, NULL, NULL, NULL, reason,     \
-            NULL, NULL                                                                             \
-    }
-
-#define PHI__MODES_SHELLS "sh|bash|dash|zsh|ksh|ash"
-#define PHI__MODES_HOMES "~|~/|~/[*]|$HOME|$HOME/|$HOME/[*]|${HOME}|${HOME}/|${HOME}/[*]"
-#define PHI__MODES_ROOTS                                                                           \
+#define PHI__MODE_HOMES "~|~/|~/[*]|$HOME|$HOME/|$HOME/[*]|${HOME}|${HOME}/|${HOME}/[*]"
+#define PHI__MODE_ROOTS                                                                            \
     "/|//|/.|/..|/[*]|/bin|/boot|/dev|/etc|/home|/lib|/lib64|/opt|/root|/sbin|/srv|/sys|/usr|"     \
     "/var|/bin/|/boot/|/dev/|/etc/|/home/|/lib/|/lib64/|/opt/|/root/|/sbin/|/srv/|/sys/|/usr/|"    \
-    "/var/|" PHI__MODES_HOMES
+    "/var/|" PHI__MODE_HOMES
 
 /* Directories of the system in whatever spelling ("//", "/usr/local/.."); and those of people. */
-#define PHI__MODES_SYSTEM_PATHS                                                                    \
+#define PHI__MODE_SYSTEM_PATHS                                                                     \
     "/|/[*]|/.[*]|/bin|/boot|/dev|/etc|/home|/lib|/lib32|/lib64|/opt|/root|/sbin|/srv|/sys|/usr|"  \
     "/var|/mnt|/media|/run|/proc|/snap|/nix|/Users|/System|/Library|/Applications|/usr/*|/bin/*|"  \
     "/boot/*|/dev/*|/lib/*|/lib32/*|/lib64/*|/sbin/*|/etc/[*]|/var/[*]|/home/[*]|/Users/[*]|"      \
     "/opt/[*]|/root/[*]|/srv/[*]|/mnt/[*]|/media/[*]|/proc/[*]|/sys/[*]"
-#define PHI__MODES_HOME_PATHS "/home/*|/Users/*|/home/*/[*]|/Users/*/[*]|~|~/[*]"
-#define PHI__MODES_KEY_DIRECTORIES "**/.ssh/**|**/.gnupg/**|**/.aws/**|**/.azure/**|**/.kube/**"
-#define PHI__MODES_DISKS                                                                           \
+#define PHI__MODE_HOME_PATHS "/home/*|/Users/*|/home/*/[*]|/Users/*/[*]|~|~/[*]"
+#define PHI__MODE_KEY_DIRECTORIES "**/.ssh/**|**/.gnupg/**|**/.aws/**|**/.azure/**|**/.kube/**"
+#define PHI__MODE_DISKS                                                                            \
     "/dev/sd*|/dev/hd*|/dev/vd*|/dev/xvd*|/dev/nvme*|/dev/mmcblk*|/dev/disk/**|/dev/dm-*|"         \
     "/dev/mapper/*|/dev/md[0-9]*|/dev/loop*|/dev/disk[0-9]*|/dev/rdisk*|/dev/nbd*|/dev/zd*|"       \
     "/dev/block/**"
 
 /* Programs that run a program which they read; and those that read from the network. */
-#define PHI__MODES_READERS                                                                         \
+#define PHI__MODE_READERS                                                                          \
     "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|."
-#define PHI__MODES_LANGUAGES                                                                       \
+#define PHI__MODE_LANGUAGES                                                                        \
     "python*|pypy*|perl*|ruby*|node|deno|bun|php*|lua*|tclsh*|julia|osascript|Rscript"
-#define PHI__MODES_DOWNLOADS                                                                       \
+#define PHI__MODE_DOWNLOADS                                                                        \
     "curl|wget|wget2|fetch|aria2c|axel|lynx|w3m|http|https|xh|curlie|GET|lwp-request|nc|ncat|"     \
     "netcat|socat|telnet|openssl|ftp|ssh"
-#define PHI__MODES_SUBSTITUTED "*$(*|*<(*|*`*"
+#define PHI__MODE_WIPES "it deletes the system or the home directory"
+#define PHI__MODE_RUNS "it runs what it downloads"
+#define PHI__MODE_LISTED "it reads files that a file names"
+#define PHI__MODE_EVERYBODY PHI__MODE_SYSTEM_PATHS "|" PHI__MODE_HOME_PATHS
+#define PHI__MODE_SUBSTITUTED "*$(*|*<(*|*`*"
 
 /* Options that write no file, run no program, and read no file which they name themselves. */
-#define PHI__MODES_GREP_OPTIONS                                                                    \
+#define PHI__MODE_GREP_OPTIONS                                                                     \
     "-[0-9acEFHhIilnoPqsvwx]|-[ABCem]*|--line-number|--ignore-case|--word-regexp|"                 \
     "--count|--files-with-matches|--context=*|--before-context=*|--after-context=*|--color*"
-#define PHI__MODES_GIT_OPTIONS                                                                     \
+#define PHI__MODE_GIT_OPTIONS                                                                      \
     "-[0-9abcilmopqrstuvwzM]|-[nSGLUC]*|--oneline|--stat*|--shortstat|--numstat|--summary|"        \
     "--graph|--all|--decorate*|--no-decorate|--name-only|--name-status|--cached|--staged|"         \
     "--pretty=*|--format=*|--since=*|--until=*|--after=*|--before=*|--author=*|--grep=*|"          \
@@ -113,136 +88,130 @@
     "--no-textconv|--no-pager|--check|--raw|--topo-order|--date-order|--branches|--remotes|"       \
     "--porcelain*|--short*|--branch|--long|--untracked-files*|--ignored*|--show-stash|--no-"       \
     "renames"
-#define PHI__MODES_GIT_PLUMBING                                                                    \
+#define PHI__MODE_GIT_PLUMBING                                                                     \
     "-[0-9cdemoprstvzn]|--abbrev-ref|--verify|--show-toplevel|--show-prefix|--git-dir|"            \
     "--is-inside-work-tree|--short*|--tags|--always|--dirty|--long|--abbrev=*|--others|"           \
     "--exclude-standard|--modified|--deleted|--cached|--stage|--full-name|--name-only|--count|"    \
     "--all|--max-count=*|--is-ancestor|--numbered|--summary|--email|--contains|--quiet"
 
 /* Of the tools and commands that look at the workspace, and change nothing. */
-#define PHI__MODES_READING                                                                         \
-    PHI__MODES_TOOL(ALLOW, "read_file|list_files|search", "./**", "it only reads"),                \
-        PHI__MODES_PLAIN("pwd|true|false|:|whoami|id|uname|date|uptime|hostname"),                 \
-        PHI__MODES_PLAIN("echo|seq|sleep|basename|dirname *"), PHI__MODES_PLAIN("uname -*"),       \
-        PHI__MODES_PLAIN("command -v|-V *"), PHI__MODES_PLAIN("which|type *"),                     \
-        PHI__MODES_PLAIN("date +*"), PHI__MODES_PLAIN("git --version|version"),                    \
-        PHI__MODES_PLAIN("node|npm|python|python3|gcc|clang|make|cmake --version"),                \
-        PHI__MODES_PLAIN("exit *"), PHI__MODES_KNOWN("test|[[] *", "-v -R"),                       \
-        PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|cmp|comm|cut|tr *", NULL),            \
-        PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|od|hexdump *", NULL),            \
-        PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
-        PHI__MODES_READS("diff *", "-l --paginate --fr* --to*"),                                   \
-        PHI__MODES_READS("strings *", "@*"),                                                       \
-        PHI__MODES_OPTIONS("file *", "-[bhiLkN0nr]|--brief|--mime*"),                              \
-        PHI__MODES_BOTH("jq *", "*import* *include* *env* *ENV* *modulemeta* *get_search_list*",   \
-                        "-[acCehjMnrRsSV]|--compact-output|--null-input|--raw-input|--slurp|"      \
-                        "--raw-output|--join-output|--ascii-output|--sort-keys|--exit-status|"     \
-                        "--arg|--argjson|--args|--jsonargs|--slurpfile|--rawfile|--indent|--tab|"  \
-                        "--color-output|--monochrome-output|--stream|--seq|--unbuffered"),         \
-        PHI__MODES_READS("grep|egrep|fgrep *", NULL), PHI__MODES_READS("uniq", NULL),              \
-        PHI__MODES_READS("uniq -c|-d|-u|-i", NULL), PHI__MODES_READS("cd [!-]*", NULL),            \
-        PHI__MODES_OPTIONS("rg *", PHI__MODES_GREP_OPTIONS "|-[pSUN]|-[gtTr]*|--files|--glob=*|"   \
-                                                           "--type=*|--smart-case|--no-heading|"   \
-                                                           "--multiline|--stats|--json"),          \
-        PHI__MODES_OPTIONS("tree *", "-[0-9adfilpsuDghFQNrtcUvSCLPI]|--dirsfirst|--noreport|"      \
-                                     "--prune|--gitignore|--du|--filelimit=*"),                    \
-        PHI__MODES_OPTIONS("sort *", "-[bcCdfgihMmnrRsuVz]|-[kt]*|--reverse|--unique|"             \
-                                     "--numeric-sort|--ignore-case|--key=*|--field-separator=*"),  \
-        PHI__MODES_READS("find *", "-delete -fprint* -fls -files0*"),                              \
-        PHI__MODES_OPTIONS("git status|log|diff|show|blame|shortlog *", PHI__MODES_GIT_OPTIONS),   \
-        PHI__MODES_OPTIONS("git describe|rev-parse|ls-files|ls-tree|rev-list|merge-base *",        \
-                           PHI__MODES_GIT_PLUMBING),                                               \
-        PHI__MODES_OPTIONS("git cat-file *", "-[epst]"),                                           \
-        PHI__MODES_READS("git branch|tag|remote|reflog", NULL),                                    \
-        PHI__MODES_READS("git branch -a|-r|-v|-vv|--list|--show-current", NULL),                   \
-        PHI__MODES_READS("git stash|worktree list", NULL),                                         \
-        PHI__MODES_OPTIONS("git grep *", PHI__MODES_GREP_OPTIONS "|-p|-W|--cached|--name-only|"    \
-                                                                 "--untracked|--heading|--break"), \
-        PHI__MODES_READS("git config --get user.*|core.*|branch.*|init.*", NULL)
+#define PHI__MODE_READING                                                                          \
+    PHI__MODE_TOOL(ALLOW, "read_file|list_files|search", "./**", "it only reads"),                 \
+        PHI__MODE_PLAIN("pwd|true|false|:|whoami|id|uname|date|uptime|hostname"),                  \
+        PHI__MODE_PLAIN("echo|seq|sleep|basename|dirname *"), PHI__MODE_PLAIN("uname -*"),         \
+        PHI__MODE_PLAIN("command -v|-V *"), PHI__MODE_PLAIN("which|type *"),                       \
+        PHI__MODE_PLAIN("date +*"), PHI__MODE_PLAIN("git --version|version"),                      \
+        PHI__MODE_PLAIN("node|npm|python|python3|gcc|clang|make|cmake --version"),                 \
+        PHI__MODE_PLAIN("exit *"), PHI__MODE_KNOWN("test|[[] *", "-v -R"),                         \
+        PHI__MODE_READS("ls|cat|head|tail|wc|nl|tac|stat|du|cmp|comm|cut|tr *", NULL),             \
+        PHI__MODE_READS("rev|column|paste|fold|realpath|readlink|od|hexdump *", NULL),             \
+        PHI__MODE_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                       \
+        PHI__MODE_READS("diff *", "-l --paginate --fr* --to*"),                                    \
+        PHI__MODE_READS("strings *", "@*"),                                                        \
+        PHI__MODE_OPTIONS("file *", "-[bhiLkN0nr]|--brief|--mime*"),                               \
+        PHI__MODE_BOTH("jq *", "*import* *include* *env* *ENV* *modulemeta* *get_search_list*",    \
+                       "-[acCehjMnrRsSV]|--compact-output|--null-input|--raw-input|--slurp|"       \
+                       "--raw-output|--join-output|--ascii-output|--sort-keys|--exit-status|"      \
+                       "--arg|--argjson|--args|--jsonargs|--slurpfile|--rawfile|--indent|--tab|"   \
+                       "--color-output|--monochrome-output|--stream|--seq|--unbuffered"),          \
+        PHI__MODE_READS("grep|egrep|fgrep *", NULL), PHI__MODE_READS("uniq", NULL),                \
+        PHI__MODE_READS("uniq -c|-d|-u|-i", NULL), PHI__MODE_READS("cd [!-]*", NULL),              \
+        PHI__MODE_OPTIONS("rg *", PHI__MODE_GREP_OPTIONS "|-[pSUN]|-[gtTr]*|--files|--glob=*|"     \
+                                                         "--type=*|--smart-case|--no-heading|"     \
+                                                         "--multiline|--stats|--json"),            \
+        PHI__MODE_OPTIONS("tree *", "-[0-9adfilpsuDghFQNrtcUvSCLPI]|--dirsfirst|--noreport|"       \
+                                    "--prune|--gitignore|--du|--filelimit=*"),                     \
+        PHI__MODE_OPTIONS("sort *", "-[bcCdfgihMmnrRsuVz]|-[kt]*|--reverse|--unique|"              \
+                                    "--numeric-sort|--ignore-case|--key=*|--field-separator=*"),   \
+        PHI__MODE_READS("find *", "-delete -fprint* -fls -files0*"),                               \
+        PHI__MODE_OPTIONS("git status|log|diff|show|blame|shortlog *", PHI__MODE_GIT_OPTIONS),     \
+        PHI__MODE_OPTIONS("git describe|rev-parse|ls-files|ls-tree|rev-list|merge-base *",         \
+                          PHI__MODE_GIT_PLUMBING),                                                 \
+        PHI__MODE_OPTIONS("git cat-file *", "-[epst]"),                                            \
+        PHI__MODE_READS("git branch|tag|remote|reflog", NULL),                                     \
+        PHI__MODE_READS("git branch -a|-r|-v|-vv|--list|--show-current", NULL),                    \
+        PHI__MODE_READS("git stash|worktree list", NULL),                                          \
+        PHI__MODE_OPTIONS("git grep *", PHI__MODE_GREP_OPTIONS "|-p|-W|--cached|--name-only|"      \
+                                                               "--untracked|--heading|--break"),   \
+        PHI__MODE_READS("git config --get user.*|core.*|branch.*|init.*", NULL)
 
 /* What nobody means, and what cannot be undone. */
-#define PHI__MODES_DESTRUCTIVE                                                                     \
-    PHI__MODES_DENY("rm *", "-r|-R|--r* " PHI__MODES_ROOTS, NULL, NULL,                            \
-                    "it deletes the system or the home directory"),                                \
-        PHI__MODES_DENY_PATH("rm *", "-r|-R|--r*",                                                 \
-                             PHI__MODES_SYSTEM_PATHS "|" PHI__MODES_HOME_PATHS,                    \
-                             "it deletes the system or the home directory"),                       \
-        PHI__MODES_DENY_PATH("find *", "-delete",                                                  \
-                             PHI__MODES_SYSTEM_PATHS "|" PHI__MODES_HOME_PATHS,                    \
-                             "it deletes the system or the home directory"),                       \
-        PHI__MODES_DENY_PATH(                                                                      \
+#define PHI__MODE_DESTRUCTIVE                                                                      \
+    PHI__MODE_DENY("rm *", "-r|-R|--r* " PHI__MODE_ROOTS, NULL, NULL, PHI__MODE_WIPES),            \
+        PHI__MODE_DENY_PATH("rm *", "-r|-R|--r*", PHI__MODE_EVERYBODY, PHI__MODE_WIPES),           \
+        PHI__MODE_DENY_PATH("find *", "-delete", PHI__MODE_EVERYBODY, PHI__MODE_WIPES),            \
+        PHI__MODE_DENY_PATH(                                                                       \
             "rm|shred|unlink *", NULL,                                                             \
             "/[*][*]|~/[*][*]|/home/*/[*][*]|/home/[*][*]|/usr/[*][*]|/etc/[*][*]|/var/[*][*]|/"   \
             "bin/[*][*]|/sbin/[*][*]|/lib/[*][*]|/lib64/[*][*]|/boot/[*][*]|/root/[*][*]",         \
-            "it deletes the system or the home directory"), /* by find */                          \
-        PHI__MODES_DENY_PATH("chmod|chown|chgrp|setfacl|chattr *", "-R|--r*",                      \
-                             PHI__MODES_SYSTEM_PATHS,                                              \
-                             "it changes the modes or owners of the whole system"),                \
-        PHI__MODES_DENY_PATH("chmod|setfacl|chattr *", "-R|--r*", "~|~/[*]|/home/*",               \
-                             "it changes the modes of the whole home directory"),                  \
-        PHI__MODES_DENY_PATH("tee|cp|mv|install|truncate|shred|wipefs|blkdiscard|sponge *", NULL,  \
-                             PHI__MODES_DISKS, "it overwrites a disk"),                            \
-        PHI__MODES_DENY("rm *", "/[*]|~/[*]|$HOME/[*]|--no-preserve-root", NULL, NULL,             \
-                        "it deletes the system or the home directory"),                            \
-        PHI__MODES_DENY("find *", "-delete " PHI__MODES_ROOTS, NULL, NULL,                         \
-                        "it deletes the system or the home directory"),                            \
-        PHI__MODES_DENY("chmod|chown|chgrp *", "-R|--recursive " PHI__MODES_ROOTS, NULL, NULL,     \
-                        "it changes the modes or owners of the whole system"),                     \
-        PHI__MODES_DENY_PATH("mkfs|mkfs.*|mkfs_*|mke2fs|mkswap|mkdosfs|mkntfs *", NULL,            \
-                             "/dev/*|/dev/disk/**|/dev/mapper/*", "it overwrites a disk"),         \
-        PHI__MODES_DENY("dd *", "of=/dev/*", NULL, NULL, "it overwrites a disk"),                  \
-        PHI__MODES_DENY("shred *", "/dev/*", NULL, NULL, "it overwrites a disk"),                  \
-        PHI__MODES_TOOL(DENY, "write_file|edit_file", PHI__MODES_DISKS, "it overwrites a disk"),   \
-        PHI__MODES_DENY(":(){:[|]:&};:", NULL, NULL, NULL, "it is a fork bomb"),                   \
-        PHI__MODES_DENY(PHI__MODES_READERS " *", NULL, "-c*|-[!-]*c*", PHI__MODES_DOWNLOADS,       \
-                        "it runs what it downloads"),                                              \
-        PHI__MODES_DENY(PHI__MODES_READERS "|eval *", PHI__MODES_SUBSTITUTED, NULL,                \
-                        PHI__MODES_DOWNLOADS, "it runs what it downloads"),                        \
-        PHI__MODES_DENY(PHI__MODES_LANGUAGES " *", NULL,                                           \
-                        "[!-]*|-[cemnprE]*|-?[cenp]*|--eval*|--print*", PHI__MODES_DOWNLOADS,      \
-                        "it runs what it downloads"),                                              \
-        PHI__MODES_DENY(PHI__MODES_LANGUAGES " - *", NULL, NULL, PHI__MODES_DOWNLOADS,             \
-                        "it runs what it downloads"),                                              \
-        PHI__MODES_DENY(PHI__MODES_LANGUAGES " *", "-c|-e|-r|--eval $(*|`*|<(*", NULL,             \
-                        PHI__MODES_DOWNLOADS, "it runs what it downloads"),                        \
-        PHI__MODES_TOOL(DENY, NULL,                                                                \
-                        "**/.ssh/id_*|**/.gnupg/**|**/.aws/credentials|~/.ssh/id_*|~/.gnupg/**|"   \
-                        "~/.aws/credentials",                                                      \
-                        "private keys are not for a model")
+            PHI__MODE_WIPES), /* by find */                                                        \
+        PHI__MODE_DENY_PATH("chmod|chown|chgrp|setfacl|chattr *", "-R|--r*",                       \
+                            PHI__MODE_SYSTEM_PATHS,                                                \
+                            "it changes the modes or owners of the whole system"),                 \
+        PHI__MODE_DENY_PATH("chmod|setfacl|chattr *", "-R|--r*", "~|~/[*]|/home/*",                \
+                            "it changes the modes of the whole home directory"),                   \
+        PHI__MODE_DENY_PATH("tee|cp|mv|install|truncate|shred|wipefs|blkdiscard|sponge *", NULL,   \
+                            PHI__MODE_DISKS, "it overwrites a disk"),                              \
+        PHI__MODE_DENY("rm *", "/[*]|~/[*]|$HOME/[*]|--no-preserve-root", NULL, NULL,              \
+                       PHI__MODE_WIPES),                                                           \
+        PHI__MODE_DENY("find *", "-delete " PHI__MODE_ROOTS, NULL, NULL, PHI__MODE_WIPES),         \
+        PHI__MODE_DENY("chmod|chown|chgrp *", "-R|--recursive " PHI__MODE_ROOTS, NULL, NULL,       \
+                       "it changes the modes or owners of the whole system"),                      \
+        PHI__MODE_DENY_PATH("mkfs|mkfs.*|mkfs_*|mke2fs|mkswap|mkdosfs|mkntfs *", NULL,             \
+                            "/dev/*|/dev/disk/**|/dev/mapper/*", "it overwrites a disk"),          \
+        PHI__MODE_DENY("dd *", "of=/dev/*", NULL, NULL, "it overwrites a disk"),                   \
+        PHI__MODE_DENY("shred *", "/dev/*", NULL, NULL, "it overwrites a disk"),                   \
+        PHI__MODE_TOOL(DENY, "write_file|edit_file", PHI__MODE_DISKS, "it overwrites a disk"),     \
+        PHI__MODE_DENY(":(){:[|]:&};:", NULL, NULL, NULL, "it is a fork bomb"),                    \
+        PHI__MODE_DENY(PHI__MODE_READERS " *", NULL, "-c*|-[!-]*c*", PHI__MODE_DOWNLOADS,          \
+                       PHI__MODE_RUNS),                                                            \
+        PHI__MODE_DENY(PHI__MODE_READERS "|eval *", PHI__MODE_SUBSTITUTED, NULL,                   \
+                       PHI__MODE_DOWNLOADS, PHI__MODE_RUNS),                                       \
+        PHI__MODE_DENY(PHI__MODE_LANGUAGES " *", NULL,                                             \
+                       "[!-]*|-[cemnprE]*|-?[cenp]*|--eval*|--print*", PHI__MODE_DOWNLOADS,        \
+                       PHI__MODE_RUNS),                                                            \
+        PHI__MODE_DENY(PHI__MODE_LANGUAGES " - *", NULL, NULL, PHI__MODE_DOWNLOADS,                \
+                       PHI__MODE_RUNS),                                                            \
+        PHI__MODE_DENY(PHI__MODE_LANGUAGES " *", "-c|-e|-r|--eval $(*|`*|<(*", NULL,               \
+                       PHI__MODE_DOWNLOADS, PHI__MODE_RUNS),                                       \
+        PHI__MODE_TOOL(DENY, NULL,                                                                 \
+                       "**/.ssh/id_*|**/.gnupg/**|**/.aws/credentials|~/.ssh/id_*|~/.gnupg/**|"    \
+                       "~/.aws/credentials",                                                       \
+                       "private keys are not for a model")
 
 /* What may be one of these: for the mode that allows all else. */
-#define PHI__MODES_DOUBTFUL                                                                        \
-    PHI__MODES_TOOL(ASK, NULL,                                                                     \
-                    PHI__MODES_KEY_DIRECTORIES "|~/.config/gcloud/**|~/.config/gh/**|"             \
-                                               "~/.docker/config.json|~/.netrc|/proc/*/environ",   \
-                    "private keys are not for a model"),                                           \
-        PHI__MODES_ASK("gpg|gpg2 *", "--export-sec*", NULL, "private keys are not for a model"),   \
-        PHI__MODES_TOOL(ASK, NULL, PHI__MODES_DISKS, "it may overwrite a disk"),                   \
-        PHI__MODES_ASK("dd *", "of=*", PHI__MODES_DISKS, "it may overwrite a disk"),               \
-        PHI__MODES_TOOL(ASK, NULL, "/dev/tcp/**|/dev/udp/**", "it may run what it downloads"),     \
-        PHI__MODES_ASK("rm|find *", "-r|-R|--r*|-delete",                                          \
-                       "/etc/*|/var/*|~/Documents|~/Desktop|~/Pictures|~/Music|~/Videos|"          \
-                       "~/Downloads|~/Library|~/.config|~/.local|~/.[*]",                          \
-                       "it deletes a directory of the system or of a person"),                     \
-        PHI__MODES_ASK("rm|shred|unlink|truncate|mv|tee|sponge|dd|ln|install *", NULL,             \
-                       "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/bin/*|/sbin/*|/boot/**",  \
+#define PHI__MODE_DOUBTFUL                                                                         \
+    PHI__MODE_TOOL(ASK, NULL,                                                                      \
+                   PHI__MODE_KEY_DIRECTORIES "|~/.config/gcloud/**|~/.config/gh/**|"               \
+                                             "~/.docker/config.json|~/.netrc|/proc/*/environ",     \
+                   "private keys are not for a model"),                                            \
+        PHI__MODE_ASK("gpg|gpg2 *", "--export-sec*", NULL, "private keys are not for a model"),    \
+        PHI__MODE_TOOL(ASK, NULL, PHI__MODE_DISKS, "it may overwrite a disk"),                     \
+        PHI__MODE_ASK("dd *", "of=*", PHI__MODE_DISKS, "it may overwrite a disk"),                 \
+        PHI__MODE_TOOL(ASK, NULL, "/dev/tcp/**|/dev/udp/**", "it may run what it downloads"),      \
+        PHI__MODE_ASK("rm|find *", "-r|-R|--r*|-delete",                                           \
+                      "/etc/*|/var/*|~/Documents|~/Desktop|~/Pictures|~/Music|~/Videos|"           \
+                      "~/Downloads|~/Library|~/.config|~/.local|~/.[*]",                           \
+                      "it deletes a directory of the system or of a person"),                      \
+        PHI__MODE_ASK("rm|shred|unlink|truncate|mv|tee|sponge|dd|ln|install *", NULL,              \
+                      "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/bin/*|/sbin/*|/boot/**",   \
+                      "it breaks the system"),                                                     \
+        PHI__MODE_TOOL(ASK, "write_file|edit_file",                                                \
+                       "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/boot/**",                 \
                        "it breaks the system"),                                                    \
-        PHI__MODES_TOOL(ASK, "write_file|edit_file",                                               \
-                        "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/boot/**",                \
-                        "it breaks the system"),                                                   \
-        PHI__MODES_ASK("rsync *", "--del*", "/|/etc|/usr|/var|/home|/bin|/lib|/home/*|/Users/*|~", \
-                       "it deletes the system"),                                                   \
-        PHI__MODES_ASK_DOWNLOAD(PHI__MODES_READERS " *", "-c", NULL),                              \
-        PHI__MODES_ASK_DOWNLOAD(PHI__MODES_LANGUAGES "|awk|gawk|make|gmake|gdb *",                 \
-                                "-|<(*|/dev/stdin", NULL),                                         \
-        PHI__MODES_ASK_DOWNLOAD(PHI__MODES_LANGUAGES " *",                                         \
-                                "-X|-W|-I|-C|-r|-d|-l|--require|--import|--loader",                \
-                                "-[cemnpE]*|-?[cenp]*|--eval*|--print*"),                          \
-        PHI__MODES_ASK_DOWNLOAD("sudo|doas *", "-s|-i|--shell|--login|su", NULL),                  \
-        PHI__MODES_ASK_DOWNLOAD("at|batch|crontab|su *", NULL, NULL)
+        PHI__MODE_ASK("rsync *", "--del*", "/|/etc|/usr|/var|/home|/bin|/lib|/home/*|/Users/*|~",  \
+                      "it deletes the system"),                                                    \
+        PHI__MODE_ASK_DOWNLOAD(PHI__MODE_READERS " *", "-c", NULL),                                \
+        PHI__MODE_ASK_DOWNLOAD(PHI__MODE_LANGUAGES "|awk|gawk|make|gmake|gdb *",                   \
+                               "-|<(*|/dev/stdin", NULL),                                          \
+        PHI__MODE_ASK_DOWNLOAD(PHI__MODE_LANGUAGES " *",                                           \
+                               "-X|-W|-I|-C|-r|-d|-l|--require|--import|--loader",                 \
+                               "-[cemnpE]*|-?[cenp]*|--eval*|--print*"),                           \
+        PHI__MODE_ASK_DOWNLOAD("sudo|doas *", "-s|-i|--shell|--login|su", NULL),                   \
+        PHI__MODE_ASK_DOWNLOAD("at|batch|crontab|su *", NULL, NULL)
 
 /* Files that hold passwords and keys, by the manuals of the programs that keep them. */
-#define PHI__MODES_SECRET_FILES                                                                    \
+#define PHI__MODE_SECRET_FILES                                                                     \
     "**/*.env|**/.env.*|**/.env[-_~]*|**/.envrc|**/*.pem|**/*.key|**/*.p12|**/*.pfx|**/*.jks|"     \
     "**/*.keystore|**/*.kdbx|**/*.ppk|**/*.tfstate|**/*.tfstate.backup|**/*.tfvars|**/id_rsa|"     \
     "**/id_ed25519|**/*[_-]rsa|**/*[_-]ed25519|**/id_ecdsa|**/id_dsa|**/[._]netrc|**/.npmrc|"      \
@@ -261,36 +230,34 @@
     "**/*adminsdk*.json|**/wp-config.php|**/local.settings.json|**/passwords.txt|"                 \
     "**/passwords.csv|**/secret.txt|**/sftp-config.json|**/.terraformrc|**/.oci/**|**/.fly/**|"    \
     "**/.gradle/gradle.properties|**/logins.json|**/.local/share/keyrings/"                        \
-    "**|" PHI__MODES_KEY_DIRECTORIES
+    "**|" PHI__MODE_KEY_DIRECTORIES
 
-#define PHI__MODES_SECRETS                                                                         \
-    PHI__MODES_TOOL(ASK, NULL, PHI__MODES_SECRET_FILES, "it may hold secrets"),                    \
-        PHI__MODES_ASK("git *", "*%G*|*%[!a-zA-Z]G*", NULL, "git runs gpg"),                       \
-        PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
-        PHI__MODES_COMMAND(ASK, "cp|mv|ln|tee|touch|mkdir|install|cd|pushd *", NULL, NULL, NULL,   \
-                           "**/.git/**", "git runs what stands there"),                            \
-        PHI__MODES_ASK("cp *", "*/.|*/./|*/..|*/../", NULL, "it may hold a directory .git"),       \
-        PHI__MODES_ASK("wc|du|sort *", "--files0-from*", NULL,                                     \
-                       "it reads files that a file names"),                                        \
-        PHI__MODES_ASK("wc|du|sort *", "--files0-from", NULL, "it reads files that a file names"), \
-        PHI__MODES_ASK("md5sum|sha1sum|sha256sum|sha512sum|cksum *", "-c|--check", NULL,           \
-                       "it reads files that a file names")
+#define PHI__MODE_SECRETS                                                                          \
+    PHI__MODE_TOOL(ASK, NULL, PHI__MODE_SECRET_FILES, "it may hold secrets"),                      \
+        PHI__MODE_ASK("git *", "*%G*|*%[!a-zA-Z]G*", NULL, "git runs gpg"),                        \
+        PHI__MODE_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),   \
+        PHI__MODE_RULE(ASK, NULL, "cp|mv|ln|tee|touch|mkdir|install|cd|pushd *", NULL, NULL, NULL, \
+                       "**/.git/**", "git runs what stands there", NULL),                          \
+        PHI__MODE_ASK("cp *", "*/.|*/./|*/..|*/../", NULL, "it may hold a directory .git"),        \
+        PHI__MODE_ASK("wc|du|sort *", "--files0-from*", NULL, PHI__MODE_LISTED),                   \
+        PHI__MODE_ASK("wc|du|sort *", "--files0-from", NULL, PHI__MODE_LISTED),                    \
+        PHI__MODE_ASK("md5sum|sha1sum|sha256sum|sha512sum|cksum *", "-c|--check", NULL,            \
+                      PHI__MODE_LISTED)
 
-static const phi_permission_rule phi__modes_default[] = {PHI__MODES_READING, PHI__MODES_DESTRUCTIVE,
-                                                         PHI__MODES_SECRETS};
+static const phi_permission_rule phi__modes_default[] = {PHI__MODE_READING, PHI__MODE_DESTRUCTIVE,
+                                                         PHI__MODE_SECRETS};
 static const phi_permission_rule phi__modes_edits[] = {
-    PHI__MODES_READING,
-    PHI__MODES_DESTRUCTIVE,
-    PHI__MODES_SECRETS,
-    PHI__MODES_TOOL(ALLOW, "write_file|edit_file", "./**", "edits are accepted"),
-    PHI__MODES_EDITS("mkdir *", "-[pv]|--parents|--verbose"),
-    PHI__MODES_EDITS("touch *", "-[acm]"),
-    PHI__MODES_EDITS("cp *", "-[adfiLnPpRruv]|--recursive|--archive|--verbose|--force|"
-                             "--no-clobber|--update|--preserve|--sparse=never"),
-    PHI__MODES_EDITS("mv *", "-[finuv]|--force|--no-clobber|--verbose|--update")};
+    PHI__MODE_READING,
+    PHI__MODE_DESTRUCTIVE,
+    PHI__MODE_SECRETS,
+    PHI__MODE_TOOL(ALLOW, "write_file|edit_file", "./**", "edits are accepted"),
+    PHI__MODE_EDITS("mkdir *", "-[pv]|--parents|--verbose"),
+    PHI__MODE_EDITS("touch *", "-[acm]"),
+    PHI__MODE_EDITS("cp *", "-[adfiLnPpRruv]|--recursive|--archive|--verbose|--force|"
+                            "--no-clobber|--update|--preserve|--sparse=never"),
+    PHI__MODE_EDITS("mv *", "-[finuv]|--force|--no-clobber|--verbose|--update")};
 static const phi_permission_rule phi__modes_all[] = {
-    PHI__MODES_DESTRUCTIVE, PHI__MODES_DOUBTFUL,
-    PHI__MODES_TOOL(ALLOW, NULL, NULL, "all is allowed")};
+    PHI__MODE_DESTRUCTIVE, PHI__MODE_DOUBTFUL, PHI__MODE_TOOL(ALLOW, NULL, NULL, "all is allowed")};
 
 static const phi_permission_rules phi__modes[] = {
     {phi__modes_default, PHI__COUNT(phi__modes_default), PHI_PERMISSION_ASK},
@@ -305,46 +272,30 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
     return &phi__modes[(size_t)mode < PHI__COUNT(phi__modes) ? (size_t)mode : 0];
 }
 
-/* ======== The permissions of a host, and the verdict on one call. */
+/* ---- the verdict on one call ---- */
 
 /* Something that the verdict is made of. */
 typedef struct phi__check_part {
     phi_permission verdict;
     const phi_permission_rule *rule; /* NULL: none matches */
-    phi__rules_subject *subject;
+    phi__subject *subject;
 } phi__check_part;
 
 enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command, or of a path */
 
-/* Files that keep nothing, and the streams that a command has anyway. Who writes to /dev/stdin
-   writes the file that the command reads. */
-static bool phi__check_harmless(const phi__shell_redirect *redirect) {
-    static const char *const files[] = {"/dev/null",   "/dev/zero",   "/dev/random", "/dev/urandom",
-                                        "/dev/stdout", "/dev/stderr", "/dev/stdin"};
-    size_t n = PHI__COUNT(files) - (redirect->writes ? 1 : 0);
-    for (size_t i = 0; redirect->target.known && i < n; i++)
-        if (phi__str_is(redirect->target.text, files[i])) return true;
-    return false;
-}
-
-static bool phi__check_lower(phi_str name) {
-    for (size_t i = 0; i < name.len && name.at[i] != '='; i++)
-        if (name.at[i] >= 'a' && name.at[i] <= 'z') return true;
-    return false;
-}
-
 /* Variables that programs heed (PATH, LD_PRELOAD) have no small letters. */
-static bool phi__check_only_variables(const phi__shell_command *c) {
-    if (c->count > 0) return false;
+static bool phi__check_only_variables(const phi__sh_command *c) {
     for (size_t i = 0; i < c->assigned_count; i++) {
         phi_str text = c->assigned[i].text;
-        bool assigns = text.len > 0 && memchr(text.at, '=', text.len) != NULL;
-        if ((i == 0 || assigns) && !phi__check_lower(text)) return false;
+        size_t at = phi__str_find(text, 0, "=");
+        if ((i == 0 || at != SIZE_MAX) &&
+            !phi__among(phi__str(text.at, phi__min(at, text.len)), "*[a-z]*"))
+            return false;
     }
-    return true;
+    return c->count == 0;
 }
 
-static void phi__check_words(phi__buf *out, const phi__shell_word *words, size_t count) {
+static void phi__check_words(phi__buf *out, const phi__sh_word *words, size_t count) {
     for (size_t i = 0; i < count && out->len < PHI__CHECK_SHOWN; i++) {
         if (i > 0) phi__buf_char(out, ' ');
         phi__buf_add_str(out, words[i].text);
@@ -352,8 +303,8 @@ static void phi__check_words(phi__buf *out, const phi__shell_word *words, size_t
 }
 
 /* A part in words, for people: "`rm -r build`", "writing out.txt". */
-static void phi__check_put(phi__buf *out, const phi__rules_subject *subject) {
-    const phi__shell_command *c = subject->command;
+static void phi__check_put(phi__buf *out, const phi__subject *subject) {
+    const phi__sh_command *c = subject->command;
     if (subject->line) {
         phi__buf_text(out, "a command line that cannot be read with certainty (");
         phi__buf_text(out, subject->shell->unknown);
@@ -375,14 +326,14 @@ static void phi__check_put(phi__buf *out, const phi__rules_subject *subject) {
 
 typedef struct phi__checking {
     phi_permissions *permissions;
-    phi__rules_subject subject;
+    phi__subject subject;
     phi_status (*each)(void *ctx, const phi__check_part *part);
     void *ctx;
 } phi__checking;
 
 static phi_status phi__check_part_now(phi__checking *checking, bool only_strict) {
     phi__check_part part;
-    phi__rules_subject *subject = &checking->subject;
+    phi__subject *subject = &checking->subject;
     part.subject = subject;
     part.verdict = phi__rules_decide(&checking->permissions->rules, subject, &part.rule);
     if (part.verdict == PHI_PERMISSION_ALLOW && subject->line &&
@@ -391,7 +342,7 @@ static phi_status phi__check_part_now(phi__checking *checking, bool only_strict)
         part.verdict = PHI_PERMISSION_ASK;
         part.rule = NULL;
     }
-    if (subject->command != NULL && subject->command->sort == PHI__SHELL_SUSPECT &&
+    if (subject->command != NULL && subject->command->sort == PHI__SH_SUSPECT &&
         part.verdict == PHI_PERMISSION_DENY)
         part.verdict = PHI_PERMISSION_ASK;
     if (only_strict && (part.rule == NULL || part.verdict == PHI_PERMISSION_ALLOW))
@@ -399,50 +350,35 @@ static phi_status phi__check_part_now(phi__checking *checking, bool only_strict)
     return subject->lost ? PHI_NO_MEMORY : checking->each(checking->ctx, &part);
 }
 
-/* Files that a command reads or writes by redirection. */
-static phi_status phi__check_files(phi__checking *checking, const phi__shell_command *c) {
-    phi_status status = PHI_OK;
-    checking->subject.file = true;
-    for (size_t i = 0; i < c->redirect_count && status == PHI_OK; i++) {
-        if (phi__check_harmless(&c->redirects[i])) continue;
-        checking->subject.writes = c->redirects[i].writes;
-        checking->subject.path = c->redirects[i].target;
-        status = phi__check_part_now(checking, false);
-    }
-    checking->subject.file = false;
-    return status;
-}
-
 /* Programs that run others, and variables, are decided on by rules that ask or deny alone. */
 static phi_status phi__check_commands(phi__checking *checking, const phi__shell *shell) {
-    phi__rules_subject *subject = &checking->subject;
+    /* Files that keep nothing, and the streams that a command has anyway. Who writes to /dev/stdin
+       writes the file that the command reads. */
+    static const char harmless[] =
+        "/dev/null|/dev/zero|/dev/random|/dev/urandom|/dev/stdout|/dev/stderr";
+    phi__subject *subject = &checking->subject;
     phi_status status = PHI_OK;
     for (size_t i = 0; i < shell->count && status == PHI_OK; i++) {
-        const phi__shell_command *c = &shell->commands[i];
+        const phi__sh_command *c = &shell->commands[i];
         subject->command = c;
         subject->index = i;
         if (c->count + c->assigned_count > 0)
             status = phi__check_part_now(checking, (c->wraps && c->assigned_count == 0) ||
-                                                       c->sort != PHI__SHELL_RUNS ||
+                                                       c->sort != PHI__SH_RUNS ||
                                                        phi__check_only_variables(c));
-        if (status == PHI_OK && c->redirect_count > 0) status = phi__check_files(checking, c);
+        subject->file = true;
+        for (size_t k = 0; k < c->redirect_count && status == PHI_OK; k++) {
+            const phi__sh_redirect *redirect = &c->redirects[k];
+            if (phi__sh_one_of(&redirect->target, harmless)) continue;
+            if (!redirect->writes && phi__sh_one_of(&redirect->target, "/dev/stdin")) continue;
+            subject->writes = redirect->writes;
+            subject->path = redirect->target;
+            status = phi__check_part_now(checking, false);
+        }
+        subject->file = false;
     }
     return status;
 }
-
-static phi_status phi__check_line(phi__checking *checking, phi_arena *scratch, phi_str line) {
-    phi__shell shell;
-    phi_status status = phi__wrappers_parse(scratch, line, &shell);
-    checking->subject.shell = &shell;
-    if (status == PHI_OK) status = phi__check_commands(checking, &shell);
-    if (status == PHI_OK && shell.unknown != NULL) {
-        checking->subject.line = true;
-        status = phi__check_part_now(checking, false);
-    }
-    return status;
-}
-
-/* ---- for other files ---- */
 
 /* Calls `each` for every part of a call: the call itself, or each command and each file of a
    shell's line. A line that is not known is a part. PHI_NO_MEMORY, or what `each` says first. */
@@ -465,13 +401,19 @@ static phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scra
     phi_status status = phi_json_parse(scratch, arguments, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) return status;
     checking.subject.root = root;
-    if (!phi__wildcard_any(phi_str_of(permissions->shell_tools), tool_name, false) ||
+    if (!phi__among(tool_name, permissions->shell_tools) ||
         !phi_json_is(phi_json_get(root, "command"), PHI_JSON_STRING))
         return phi__check_part_now(&checking, false);
-    return phi__check_line(&checking, scratch, phi_json_str(phi_json_get(root, "command"), ""));
+    phi__shell shell;
+    status = phi__wrap_parse(scratch, phi_json_str(phi_json_get(root, "command"), ""), &shell);
+    checking.subject.shell = &shell;
+    if (status == PHI_OK) status = phi__check_commands(&checking, &shell);
+    if (status != PHI_OK || shell.unknown == NULL) return status;
+    checking.subject.line = true;
+    return phi__check_part_now(&checking, false);
 }
 
-/* ======== "always allow this": rules out of a call that was asked about. */
+/* ---- "always allow this": rules for a call that was asked about ---- */
 
 typedef struct phi__always {
     phi_permissions *permissions;
@@ -483,7 +425,7 @@ typedef struct phi__always {
     bool asked; /* a rule asks about a part, or its words say too little: this call, or none */
 } phi__always;
 
-static phi_status phi__always_refuse(const phi__always *a, const phi__rules_subject *subject,
+static phi_status phi__always_refuse(const phi__always *a, const phi__subject *subject,
                                      const char *why) {
     phi__buf *words = &a->permissions->why;
     phi__buf_clear(words);
@@ -501,27 +443,27 @@ static bool phi__always_keep(const phi__always *a, phi__buf *buf, const char **o
     return good;
 }
 
-/* Whose tool it is: for tools that nobody else's tool is taken for, the rule says nothing. */
-static phi_status phi__always_source(const phi__always *a, phi_permission_rule *rule) {
+/* The pattern that matches this text alone. */
+static bool phi__always_quote(const phi__always *a, phi_str text, const char **out) {
     phi__buf words;
-    if (a->source.len == 0 && phi__rules_own(a->permissions->shell_tools, phi_str_of(rule->tool)))
-        return PHI_OK;
     phi__buf_init(&words, a->arena->memory);
-    phi__wildcard_quote(&words, a->source);
-    return phi__always_keep(a, &words, &rule->source) ? PHI_OK : PHI_NO_MEMORY;
+    phi__wild_quote(&words, text);
+    return phi__always_keep(a, &words, out);
 }
 
 /* Room for one more; the same one again is not added. */
 static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
-    phi_permission_rule *all;
-    if (phi__always_source(a, rule) != PHI_OK) return PHI_NO_MEMORY;
+    /* whose tool it is: for tools that nobody else's tool is taken for, the rule says nothing */
+    if ((a->source.len > 0 ||
+         !phi__rules_own(a->permissions->shell_tools, phi_str_of(rule->tool))) &&
+        !phi__always_quote(a, a->source, &rule->source))
+        return PHI_NO_MEMORY;
     for (size_t i = 0; i < a->count; i++) {
-        const phi_permission_rule *old = &a->rules[i];
-        if (old->command != NULL && rule->command != NULL &&
-            strcmp(old->command, rule->command) == 0)
-            return PHI_OK;
+        const char *old = a->rules[i].command;
+        if (old != NULL && rule->command != NULL && strcmp(old, rule->command) == 0) return PHI_OK;
     }
-    all = (phi_permission_rule *)phi_arena_alloc(a->arena, phi__mul(a->count + 1, sizeof *all));
+    phi_permission_rule *all =
+        (phi_permission_rule *)phi_arena_alloc(a->arena, phi__mul(a->count + 1, sizeof *all));
     if (all == NULL) return PHI_NO_MEMORY;
     if (a->count > 0) memcpy(all, a->rules, a->count * sizeof *all);
     all[a->count++] = *rule;
@@ -550,60 +492,31 @@ static const phi__always_known phi__always_commands[] = {
     {"touch", "-[acm]"},
     {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
     {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
-/* The name of a program without its directory and version. */
-static phi_str phi__always_program(phi_str name) {
-    name = phi__names_last(name);
-    while (name.len > 1 && (strchr("0123456789.-", name.at[name.len - 1]) != NULL)) name.len--;
-    return name;
-}
-
-static bool phi__always_has_flag(const phi__shell_command *c, char flag) {
-    for (size_t i = 1; i < c->count; i++) {
-        phi_str text = c->words[i].text;
-        if (text.len > 1 && text.at[0] == '-' && text.at[1] != '-' &&
-            memchr(text.at, flag, text.len) != NULL)
-            return true;
-    }
-    return false;
-}
-
-static bool phi__always_has(const phi__shell_command *c, const char *start) {
-    for (size_t i = 1; i < c->count; i++)
-        if (phi__str_starts(c->words[i].text, start)) return true;
-    return false;
-}
-
-/* rm -rf, in whatever spelling. */
-static bool phi__always_deletes(const phi__shell_command *c) {
-    if (!phi__str_is(phi__always_program(c->words[0].text), "rm")) return false;
-    return phi__always_has_flag(c, 'r') || phi__always_has_flag(c, 'R') ||
-           phi__always_has(c, "--r");
-}
 
 /* Whether all words of the pattern match; *count: how many they are. */
-static bool phi__always_begins(const phi__shell_command *c, const char *command, size_t *count) {
+static bool phi__always_begins(const phi__sh_command *c, const char *command, size_t *count) {
     phi_str rest = phi_str_of(command), pattern;
-    for (*count = 0; phi__wildcard_word(&rest, &pattern); (*count)++)
-        if (*count == c->count || !phi__wildcard_any(pattern, c->words[*count].text, false) ||
+    for (*count = 0; phi__wild_word(&rest, &pattern); (*count)++)
+        if (*count == c->count || !phi__wild_any(pattern, c->words[*count].text, false) ||
             phi__str_starts(c->words[*count].text, "-"))
             return false;
     return true;
 }
 
-static bool phi__always_words(const phi__always *a, const phi__shell_command *c, size_t count,
+static bool phi__always_words(const phi__always *a, const phi__sh_command *c, size_t count,
                               bool more, const char **out) {
     phi__buf words;
     phi__buf_init(&words, a->arena->memory);
     for (size_t i = 0; i < count; i++) {
         if (i > 0) phi__buf_char(&words, ' ');
-        phi__wildcard_quote(&words, c->words[i].text);
+        phi__wild_quote(&words, c->words[i].text);
     }
     if (more) phi__buf_text(&words, " *");
     return phi__always_keep(a, &words, out);
 }
 
 /* SCOPE_KIND: the rule on all commands of this kind, if it allows the command itself. */
-static phi_status phi__always_kind(const phi__always *a, phi__rules_subject *subject,
+static phi_status phi__always_kind(const phi__always *a, phi__subject *subject,
                                    phi_permission_rule *rule) {
     const phi_permission_rule *which;
     phi_permission_rule wide = *rule;
@@ -621,16 +534,19 @@ static phi_status phi__always_kind(const phi__always *a, phi__rules_subject *sub
     return subject->lost ? PHI_NO_MEMORY : PHI_OK;
 }
 
-static phi_status phi__always_command(phi__always *a, phi__rules_subject *subject) {
-    const phi__shell_command *c = subject->command;
-    phi__buf tool;
+static phi_status phi__always_command(phi__always *a, phi__subject *subject) {
+    const phi__sh_command *c = subject->command;
     phi_permission_rule rule = PHI_ZERO;
     if (c->count == 0 || c->assigned_count > 0)
         return phi__always_refuse(a, subject, "it sets variables that programs heed");
     for (size_t i = 0; i < c->count; i++)
         if (!c->words[i].known || c->words[i].text.len == 0)
             return phi__always_refuse(a, subject, "not all of its words are known");
-    if (phi__always_deletes(c)) return phi__always_refuse(a, subject, "it deletes directories");
+    phi_str name = phi__names_last(c->words[0].text); /* rm -rf, in whatever spelling and version */
+    while (name.len > 1 && strchr("0123456789.-", name.at[name.len - 1]) != NULL) name.len--;
+    for (size_t i = 1; i < c->count && phi__str_is(name, "rm"); i++)
+        if (phi__among(c->words[i].text, "-[!-]*[rR]*|-[rR]*|--r*"))
+            return phi__always_refuse(a, subject, "it deletes directories");
     bool moved = phi__rules_moved(subject, false);
     if (moved || (c->reads && !phi__names_plain(c->words[0].text))) {
         a->asked = true; /* the words alone say too little */
@@ -640,9 +556,7 @@ static phi_status phi__always_command(phi__always *a, phi__rules_subject *subjec
                                         : "it may run what it reads");
     }
     rule.verdict = PHI_PERMISSION_ALLOW;
-    phi__buf_init(&tool, a->arena->memory);
-    phi__wildcard_quote(&tool, subject->tool);
-    if (!phi__always_keep(a, &tool, &rule.tool) ||
+    if (!phi__always_quote(a, subject->tool, &rule.tool) ||
         !phi__always_words(a, c, c->count, false, &rule.command) ||
         (a->scope == PHI_PERMISSION_SCOPE_KIND && phi__always_kind(a, subject, &rule) != PHI_OK))
         return PHI_NO_MEMORY;
@@ -662,49 +576,34 @@ static bool phi__always_path(const phi__always *a, phi_str path, bool kind, cons
     }
     phi__buf_init(&words, a->arena->memory);
     if (phi__str_starts(path, "!")) phi__buf_text(&words, "./"); /* else it means any other */
-    phi__wildcard_quote(&words, phi__str(path.at, n));
+    phi__wild_quote(&words, phi__str(path.at, n));
     if (kind && n == 0) phi__buf_text(&words, "./");
     if (kind) phi__buf_text(&words, "**");
     return phi__always_keep(a, &words, out);
 }
 
-/* The host of a URL of the arguments, if there is one. False: it has no plain host. */
-static bool phi__always_host(const phi__always *a, const phi_json *root, const char **out,
-                             bool *lost) {
-    static const char *const names[] = {"url", "uri"};
-    phi__buf host, words;
-    size_t i = 0;
-    while (i < PHI__COUNT(names) && !phi_json_is(phi_json_get(root, names[i]), PHI_JSON_STRING))
-        i++;
-    if (i == PHI__COUNT(names)) return true;
-    phi__buf_init(&host, a->arena->memory);
-    phi__buf_init(&words, a->arena->memory);
-    bool good = phi__hosts_of(phi_json_str(phi_json_get(root, names[i]), ""), &host);
-    if (good) phi__wildcard_quote(&words, phi__buf_str(&host));
-    phi__buf_free(&host);
-    *lost = !phi__always_keep(a, &words, out);
-    return good;
-}
-
-static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *subject) {
+static phi_status phi__always_tool(phi__always *a, const phi__subject *subject) {
+    const phi_json *url = phi_json_get(subject->root, "url");
     phi_str path = phi__rules_path_of(subject->root);
-    bool exact = a->scope == PHI_PERMISSION_SCOPE_EXACT, lost = false;
-    phi__buf words;
+    bool exact = a->scope == PHI_PERMISSION_SCOPE_EXACT;
     phi_permission_rule rule = PHI_ZERO;
     rule.verdict = PHI_PERMISSION_ALLOW;
-    phi__buf_init(&words, a->arena->memory);
-    phi__wildcard_quote(&words, subject->tool);
-    if (!phi__always_keep(a, &words, &rule.tool)) return PHI_NO_MEMORY;
-    if (!phi__always_host(a, subject->root, &rule.host, &lost) && !lost)
-        return phi__always_refuse(a, subject, "its URL has no plain host");
-    if (lost) return PHI_NO_MEMORY;
+    if (!phi__always_quote(a, subject->tool, &rule.tool)) return PHI_NO_MEMORY;
+    if (!phi_json_is(url, PHI_JSON_STRING)) url = phi_json_get(subject->root, "uri");
+    if (phi_json_is(url, PHI_JSON_STRING)) {
+        phi__buf host;
+        phi__buf_init(&host, a->arena->memory);
+        bool plain = phi__hosts_of(phi_json_str(url, ""), &host);
+        bool kept = phi__always_quote(a, plain ? phi__buf_str(&host) : phi__str("", 0), &rule.host);
+        phi__buf_free(&host);
+        if (!kept) return PHI_NO_MEMORY;
+        if (!plain) return phi__always_refuse(a, subject, "its URL has no plain host");
+    }
     /* what other arguments say, phi knows of its own tools alone */
     if (path.len > 0 && (!exact || phi__rules_own(subject->shell_tools, subject->tool))) {
         if (!phi__always_path(a, path, !exact, &rule.path)) return PHI_NO_MEMORY;
     } else if (exact && (path.len > 0 || rule.host == NULL)) {
-        phi__buf_init(&words, a->arena->memory);
-        phi__wildcard_quote(&words, subject->arguments);
-        if (!phi__always_keep(a, &words, &rule.matches)) return PHI_NO_MEMORY;
+        if (!phi__always_quote(a, subject->arguments, &rule.matches)) return PHI_NO_MEMORY;
     }
     return phi__always_add(a, &rule);
 }
@@ -712,7 +611,7 @@ static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *sub
 /* phi__check_parts: each part that is not allowed yet. */
 static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     phi__always *a = (phi__always *)ctx;
-    phi__rules_subject *subject = part->subject;
+    phi__subject *subject = part->subject;
     if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
     if (part->rule != NULL && part->verdict == PHI_PERMISSION_ASK &&
         a->scope == PHI_PERMISSION_SCOPE_EXACT) {
@@ -743,16 +642,13 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
 
 /* The rule on this very call, which counts before those that ask, in place of all others. */
 static phi_status phi__always_this(phi__always *a, phi_str tool_name, phi_str arguments) {
-    phi__buf words;
     phi_permission_rule rule = PHI_ZERO;
     rule.verdict = PHI_PERMISSION_ALLOW;
-    phi__buf_init(&words, a->arena->memory);
-    phi__wildcard_quote(&words, tool_name);
-    if (!phi__always_keep(a, &words, &rule.tool)) return PHI_NO_MEMORY;
-    phi__buf_init(&words, a->arena->memory);
-    phi__wildcard_quote(&words, arguments);
     a->count = 0;
-    return phi__always_keep(a, &words, &rule.matches) ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
+    return phi__always_quote(a, tool_name, &rule.tool) &&
+                   phi__always_quote(a, arguments, &rule.matches)
+               ? phi__always_add(a, &rule)
+               : PHI_NO_MEMORY;
 }
 
 /* ---- public ---- */
@@ -783,11 +679,9 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
     return PHI_OK;
 }
 
-/* ======== Permissions of a host: rules in use, the verdict on a call, and the hook. */
-
 /* ---- copies of rules ---- */
 
-static bool phi__permissions_text(phi_arena *arena, const char **text) {
+static bool phi__perm_text(phi_arena *arena, const char **text) {
     phi_str copy;
     if (*text == NULL) return true;
     if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
@@ -795,40 +689,31 @@ static bool phi__permissions_text(phi_arena *arena, const char **text) {
     return true;
 }
 
-static bool phi__permissions_copy_rule(phi_arena *arena, phi_permission_rule *rule) {
-    return phi__permissions_text(arena, &rule->tool) &&
-           phi__permissions_text(arena, &rule->command) &&
-           phi__permissions_text(arena, &rule->with) &&
-           phi__permissions_text(arena, &rule->without) &&
-           phi__permissions_text(arena, &rule->piped) &&
-           phi__permissions_text(arena, &rule->path) && phi__permissions_text(arena, &rule->host) &&
-           phi__permissions_text(arena, &rule->argument) &&
-           phi__permissions_text(arena, &rule->matches) &&
-           phi__permissions_text(arena, &rule->reason) &&
-           phi__permissions_text(arena, &rule->options) &&
-           phi__permissions_text(arena, &rule->source);
-}
-
-static bool phi__permissions_copy(phi_arena *arena, const phi_permission_rule *rules, size_t count,
-                                  phi_permission_rule *out) {
-    for (size_t i = 0; i < count; i++) {
-        out[i] = rules[i];
-        if (!phi__permissions_copy_rule(arena, &out[i])) return false;
-    }
+/* Copies the texts of a rule, in their place. */
+static bool phi__perm_copy_rule(phi_arena *arena, phi_permission_rule *rule) {
+    const char **const texts[] = {&rule->tool,    &rule->command, &rule->with,    &rule->without,
+                                  &rule->piped,   &rule->path,    &rule->host,    &rule->argument,
+                                  &rule->matches, &rule->reason,  &rule->options, &rule->source};
+    for (size_t i = 0; i < PHI__COUNT(texts); i++)
+        if (!phi__perm_text(arena, texts[i])) return false;
     return true;
 }
 
-/* Both lists, one behind the other, in place of the old. */
-static phi_status phi__permissions_use(phi_permissions *p, const phi_permission_rules *old,
-                                       const phi_permission_rule *more, size_t count) {
+/* Both lists, the second after the first, in place of the old. */
+static phi_status phi__perm_use(phi_permissions *p, const phi_permission_rules *old,
+                                const phi_permission_rule *more, size_t count) {
     phi_arena arena;
-    phi_permission_rule *all;
     phi_permission otherwise = old->otherwise;
     size_t n = phi__add(old->count, count);
     phi_arena_init(&arena, &p->memory, 0);
-    all = (phi_permission_rule *)phi_arena_alloc(&arena, phi__mul(n, sizeof *all));
-    if (all == NULL || !phi__permissions_copy(&arena, old->rules, old->count, all) ||
-        !phi__permissions_copy(&arena, more, count, all + old->count)) {
+    phi_permission_rule *all =
+        (phi_permission_rule *)phi_arena_alloc(&arena, phi__mul(n, sizeof *all));
+    bool good = all != NULL;
+    for (size_t i = 0; good && i < n; i++) {
+        all[i] = i < old->count ? old->rules[i] : more[i - old->count];
+        good = phi__perm_copy_rule(&arena, &all[i]);
+    }
+    if (!good) {
         phi_arena_free(&arena);
         return PHI_NO_MEMORY;
     }
@@ -842,31 +727,31 @@ static phi_status phi__permissions_use(phi_permissions *p, const phi_permission_
 
 /* ---- protected paths ---- */
 
-static void phi__permissions_path(phi__buf *out, phi_str path) {
+static void phi__perm_path(phi__buf *out, phi_str path) {
     if (out->len > 0) phi__buf_char(out, '|');
     if (phi__str_starts(path, "!") || phi__str_starts(path, "**")) phi__buf_text(out, "./");
-    phi__wildcard_quote(out, path);
+    phi__wild_quote(out, path);
 }
 
 /* The directories that a file is in, for who moves one moves the file. */
-static void phi__permissions_above(phi__buf *out, phi_str path) {
+static void phi__perm_above(phi__buf *out, phi_str path) {
     bool absolute = path.len > 0 && (path.at[0] == '/' || path.at[0] == '~');
     while (path.len > 0) {
         while (path.len > 0 && path.at[path.len - 1] != '/') path.len--;
         while (path.len > 0 && path.at[path.len - 1] == '/') path.len--;
-        if (path.len > 0) phi__permissions_path(out, path);
+        if (path.len > 0) phi__perm_path(out, path);
     }
-    if (!absolute) phi__permissions_path(out, phi__str(".", 1));
+    if (!absolute) phi__perm_path(out, phi__str(".", 1));
 }
 
-static bool phi__permissions_guard(phi_permissions *p, const char *const *paths) {
+static bool phi__perm_guard(phi_permissions *p, const char *const *paths) {
     phi__buf files, all;
     if (paths == NULL || paths[0] == NULL) return true;
     phi__buf_init(&files, &p->memory);
     phi__buf_init(&all, &p->memory);
-    for (size_t i = 0; paths[i] != NULL; i++) phi__permissions_path(&files, phi_str_of(paths[i]));
+    for (size_t i = 0; paths[i] != NULL; i++) phi__perm_path(&files, phi_str_of(paths[i]));
     phi__buf_add_str(&all, phi__buf_str(&files));
-    for (size_t i = 0; paths[i] != NULL; i++) phi__permissions_above(&all, phi_str_of(paths[i]));
+    for (size_t i = 0; paths[i] != NULL; i++) phi__perm_above(&all, phi_str_of(paths[i]));
     p->guards[0].tool = "write_file|edit_file";
     p->guards[1].command = "cp|mv|ln|link|tee|touch|install|rm|rmdir|unlink|dd|sed|truncate|chmod|"
                            "chown|patch|rsync|tar|unzip|shred|split|gzip|gunzip|bzip2|xz|zstd|ed|"
@@ -882,7 +767,7 @@ static bool phi__permissions_guard(phi_permissions *p, const char *const *paths)
         p->guards[i].verdict = PHI_PERMISSION_ASK;
         p->guards[i].reason = "this program runs it, or heeds it";
         p->guards[i].path = i == 0 ? files.at : all.at;
-        good = phi__permissions_copy_rule(&p->arena, &p->guards[i]);
+        good = phi__perm_copy_rule(&p->arena, &p->guards[i]);
     }
     phi__buf_free(&files);
     phi__buf_free(&all);
@@ -891,23 +776,23 @@ static bool phi__permissions_guard(phi_permissions *p, const char *const *paths)
 
 /* ---- the verdict ---- */
 
-typedef struct phi__permissions_verdict {
+typedef struct phi__perm_verdict {
     phi_permissions *permissions;
     phi_permission strictest;
     bool any;
-} phi__permissions_verdict;
+} phi__perm_verdict;
 
-static int phi__permissions_rank(phi_permission verdict) {
+static int phi__perm_rank(phi_permission verdict) {
     return verdict == PHI_PERMISSION_DENY ? 2 : verdict == PHI_PERMISSION_ALLOW ? 0 : 1;
 }
 
 /* The words are of the first part with the strictest verdict. */
-static phi_status phi__permissions_part(void *ctx, const phi__check_part *part) {
+static phi_status phi__perm_part(void *ctx, const phi__check_part *part) {
     static const char *const says[] = {"allowed: ", "to be approved: ", "denied: "};
-    phi__permissions_verdict *v = (phi__permissions_verdict *)ctx;
+    phi__perm_verdict *v = (phi__perm_verdict *)ctx;
     phi__buf *why = &v->permissions->why;
-    int rank = phi__permissions_rank(part->verdict);
-    if (v->any && rank <= phi__permissions_rank(v->strictest)) return PHI_OK;
+    int rank = phi__perm_rank(part->verdict);
+    if (v->any && rank <= phi__perm_rank(v->strictest)) return PHI_OK;
     v->any = true;
     v->strictest = part->verdict;
     phi__buf_clear(why);
@@ -923,15 +808,15 @@ static phi_status phi__permissions_part(void *ctx, const phi__check_part *part) 
     return PHI_OK;
 }
 
-static phi_permission phi__permissions_decide(phi_permissions *p, phi_str source, phi_str tool_name,
-                                              phi_str arguments) {
+static phi_permission phi__perm_decide(phi_permissions *p, phi_str source, phi_str tool_name,
+                                       phi_str arguments) {
     /* a line without any command is allowed */
-    phi__permissions_verdict v = {p, PHI_PERMISSION_ALLOW, false};
+    phi__perm_verdict v = {p, PHI_PERMISSION_ALLOW, false};
     phi_arena scratch;
     phi__buf_clear(&p->why);
     phi_arena_init(&scratch, &p->memory, 0);
     phi_status status =
-        phi__check_parts(p, &scratch, source, tool_name, arguments, phi__permissions_part, &v);
+        phi__check_parts(p, &scratch, source, tool_name, arguments, phi__perm_part, &v);
     phi_arena_free(&scratch);
     if (status == PHI_OK && !p->why.failed) return v.strictest;
     phi__buf_clear(&p->why);
@@ -943,33 +828,29 @@ static phi_permission phi__permissions_decide(phi_permissions *p, phi_str source
 
 /* The lowest bits of phi_hook.waited: 0 until ask_fn has decided, then the rounds that it took, and
    one more. */
-enum { PHI__PERMISSIONS_BITS = 8, PHI__PERMISSIONS_MOST = (1 << PHI__PERMISSIONS_BITS) - 1 };
+enum { PHI__PERM_BITS = 8, PHI__PERM_MOST = (1 << PHI__PERM_BITS) - 1 };
 
-static uint32_t phi__permissions_asked(const phi_hook *hook) {
-    return hook->round > 0 ? hook->waited & PHI__PERMISSIONS_MOST : 0;
-}
-
-static void phi__permissions_done(phi_hook *hook, uint32_t rounds) {
-    hook->waited &= ~(uint32_t)PHI__PERMISSIONS_MOST;
-    hook->waited |= rounds < PHI__PERMISSIONS_MOST ? rounds + 1 : (uint32_t)PHI__PERMISSIONS_MOST;
+static void phi__perm_done(phi_hook *hook, uint32_t rounds) {
+    hook->waited &= ~(uint32_t)PHI__PERM_MOST;
+    hook->waited |= rounds < PHI__PERM_MOST ? rounds + 1 : (uint32_t)PHI__PERM_MOST;
 }
 
 /* hook_fn, of a call that rules or ask_fn have allowed; the reply so far is other arguments. */
-static phi_verdict phi__permissions_next(const phi_permissions *p, phi_hook *hook) {
+static phi_verdict phi__perm_next(const phi_permissions *p, phi_hook *hook) {
     phi_hook inner = *hook;
-    uint32_t asked = hook->waited & PHI__PERMISSIONS_MOST;
+    uint32_t asked = hook->waited & PHI__PERM_MOST;
     if (asked > 0) inner.round -= asked - 1 < inner.round ? asked - 1 : inner.round;
     if (hook->point == PHI_HOOK_BEFORE_TOOL && hook->reply.len > 0) inner.arguments = hook->reply;
-    inner.waited >>= PHI__PERMISSIONS_BITS;
+    inner.waited >>= PHI__PERM_BITS;
     phi_verdict verdict = p->hook_fn(p->user_data, &inner);
     if (verdict == PHI_DENY && inner.reply.at == hook->reply.at) inner.reply = phi__str("", 0);
     inner.round = hook->round;
-    inner.waited = inner.waited << PHI__PERMISSIONS_BITS | asked;
+    inner.waited = inner.waited << PHI__PERM_BITS | asked;
     *hook = inner;
     return verdict;
 }
 
-static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
+static phi_verdict phi__perm_ask(phi_permissions *p, phi_hook *hook) {
     phi__buf_clear(&p->question);
     phi__buf_add_str(&p->question, phi__buf_str(&p->why));
     hook->text = phi__buf_str(&p->question);
@@ -977,29 +858,28 @@ static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
     phi_verdict verdict = p->ask_fn(p->user_data, hook);
     if (verdict == PHI_WAIT && p->hook_fn != NULL && !hook->ask_again) {
         hook->ask_again = true; /* for hook_fn */
-        phi__permissions_done(hook, hook->round + 1);
+        phi__perm_done(hook, hook->round + 1);
     }
-    if (verdict == PHI_ALLOW) phi__permissions_done(hook, hook->round);
+    if (verdict == PHI_ALLOW) phi__perm_done(hook, hook->round);
     if (verdict != PHI_WAIT) hook->permissions = NULL;
     if (p->freed) hook->text = phi__str(NULL, 0);
     return verdict;
 }
 
 /* The host's hooks; what one of them denies is denied. */
-static phi_verdict phi__permissions_host(phi_permissions *p, phi_hook *hook, bool ask) {
+static phi_verdict phi__perm_host(phi_permissions *p, phi_hook *hook, bool ask) {
     phi_verdict verdict = PHI_ALLOW;
     bool busy = p->busy;
     p->busy = true;
-    if (ask) verdict = phi__permissions_ask(p, hook);
-    if (verdict == PHI_ALLOW && p->hook_fn != NULL && !p->freed)
-        verdict = phi__permissions_next(p, hook);
+    if (ask) verdict = phi__perm_ask(p, hook);
+    if (verdict == PHI_ALLOW && p->hook_fn != NULL && !p->freed) verdict = phi__perm_next(p, hook);
     p->busy = busy;
     if (p->freed && !busy) phi_permissions_free(p);
     return verdict;
 }
 
-static phi_permissions *phi__permissions_refuse(phi_parse_error *error, phi_status status,
-                                                const char *message) {
+static phi_permissions *phi__perm_refuse(phi_parse_error *error, phi_status status,
+                                         const char *message) {
     if (error == NULL) return NULL;
     memset(error, 0, sizeof *error);
     error->status = status;
@@ -1012,9 +892,10 @@ static phi_permissions *phi__permissions_refuse(phi_parse_error *error, phi_stat
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     phi_permissions *p = (phi_permissions *)permissions;
     phi_permission verdict = PHI_PERMISSION_ALLOW;
-    if (phi__permissions_asked(hook) > 0) return phi__permissions_host(p, hook, false);
+    if (hook->round > 0 && (hook->waited & PHI__PERM_MOST) > 0)
+        return phi__perm_host(p, hook, false);
     if (hook->point == PHI_HOOK_BEFORE_TOOL)
-        verdict = phi__permissions_decide(p, hook->source, hook->tool_name, hook->arguments);
+        verdict = phi__perm_decide(p, hook->source, hook->tool_name, hook->arguments);
     if (verdict == PHI_PERMISSION_DENY) {
         hook->reply = p->why.failed ? PHI__LIT("Denied.") : phi__buf_str(&p->why);
         return PHI_DENY;
@@ -1027,14 +908,14 @@ PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     }
     if (verdict == PHI_PERMISSION_ALLOW && p->hook_fn == NULL && hook->point == PHI_HOOK_QUESTION)
         return PHI_DENY; /* there is nobody to answer */
-    return phi__permissions_host(p, hook, verdict == PHI_PERMISSION_ASK);
+    return phi__perm_host(p, hook, verdict == PHI_PERMISSION_ASK);
 }
 
 PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
                                              const phi_permission_call *call, phi_str *why) {
     if (permissions == NULL || call == NULL) return PHI_PERMISSION_DENY;
     phi_permission verdict =
-        phi__permissions_decide(permissions, call->source, call->tool_name, call->arguments);
+        phi__perm_decide(permissions, call->source, call->tool_name, call->arguments);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     return verdict;
 }
@@ -1046,12 +927,12 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     phi_permissions_desc desc = PHI_ZERO;
     if (given != NULL) desc = *given;
     if (desc.workspace != NULL && desc.workspace[0] != '/')
-        return phi__permissions_refuse(error, PHI_BAD_ARG, "workspace: expected an absolute path");
+        return phi__perm_refuse(error, PHI_BAD_ARG, "workspace: expected an absolute path");
     if (desc.home != NULL && desc.home[0] != '/')
-        return phi__permissions_refuse(error, PHI_BAD_ARG, "home: expected an absolute path");
+        return phi__perm_refuse(error, PHI_BAD_ARG, "home: expected an absolute path");
     phi_memory_init(&memory, &desc.allocator, 0);
     p = (phi_permissions *)phi__alloc(&memory, sizeof *p);
-    if (p == NULL) return phi__permissions_refuse(error, PHI_NO_MEMORY, "no memory");
+    if (p == NULL) return phi__perm_refuse(error, PHI_NO_MEMORY, "no memory");
     p->memory = memory; /* it counts the object itself */
     phi_arena_init(&p->arena, &p->memory, 0);
     phi_arena_init(&p->rules_arena, &p->memory, 0);
@@ -1064,13 +945,11 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     p->hook_fn = desc.hook_fn;
     p->user_data = desc.user_data;
     if (desc.rules == NULL) desc.rules = phi_permissions_mode(PHI_PERMISSION_MODE_DEFAULT);
-    if (!phi__permissions_text(&p->arena, &p->workspace) ||
-        !phi__permissions_text(&p->arena, &p->home) ||
-        !phi__permissions_text(&p->arena, &p->shell_tools) ||
-        !phi__permissions_guard(p, desc.protected_paths) ||
-        phi__permissions_use(p, desc.rules, p->guards, p->guard_count) != PHI_OK) {
+    if (!phi__perm_text(&p->arena, &p->workspace) || !phi__perm_text(&p->arena, &p->home) ||
+        !phi__perm_text(&p->arena, &p->shell_tools) || !phi__perm_guard(p, desc.protected_paths) ||
+        phi__perm_use(p, desc.rules, p->guards, p->guard_count) != PHI_OK) {
         phi_permissions_free(p);
-        return phi__permissions_refuse(error, PHI_NO_MEMORY, "no memory");
+        return phi__perm_refuse(error, PHI_NO_MEMORY, "no memory");
     }
     return p;
 }
@@ -1093,14 +972,14 @@ PHI_API phi_status phi_permissions_set(phi_permissions *permissions,
                                        const phi_permission_rules *rules) {
     if (permissions == NULL || rules == NULL) return PHI_BAD_ARG;
     if (permissions->busy) return PHI_MISUSE;
-    return phi__permissions_use(permissions, rules, permissions->guards, permissions->guard_count);
+    return phi__perm_use(permissions, rules, permissions->guards, permissions->guard_count);
 }
 
 PHI_API phi_status phi_permissions_add(phi_permissions *permissions,
                                        const phi_permission_rule *rules, size_t count) {
     if (permissions == NULL || (rules == NULL && count > 0)) return PHI_BAD_ARG;
     if (permissions->busy) return PHI_MISUSE;
-    return phi__permissions_use(permissions, &permissions->rules, rules, count);
+    return phi__perm_use(permissions, &permissions->rules, rules, count);
 }
 
 PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions *permissions) {

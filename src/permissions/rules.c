@@ -8,15 +8,16 @@
 
 #include <stdio.h>
 
-/* ======== The host of a URL against the host of a rule. */
+/* ---- the host of a URL against the host of a rule ---- */
+
+static bool phi__rules_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
 
 /* Bytes of the name of a scheme; "evil.com/" before "://" is none. */
 static size_t phi__hosts_scheme(phi_str url) {
     size_t i = 0;
-    while (i < url.len &&
-           ((url.at[i] >= 'a' && url.at[i] <= 'z') || (url.at[i] >= 'A' && url.at[i] <= 'Z') ||
-            (url.at[i] >= '0' && url.at[i] <= '9') || url.at[i] == '+'))
-        i++;
+    while (i < url.len && (phi__rules_letter(url.at[i]) || url.at[i] == '+')) i++;
     return i;
 }
 
@@ -39,14 +40,6 @@ static bool phi__hosts_plain(phi_str host) {
             return false;
     }
     return host.len > 0;
-}
-
-/* [::1]: an address, and nothing else. */
-static bool phi__hosts_address(phi_str host) {
-    if (host.len < 4 || host.at[0] != '[' || host.at[host.len - 1] != ']') return false;
-    for (size_t i = 1; i + 1 < host.len; i++)
-        if (host.at[i] == '\0' || strchr("0123456789abcdef:.", host.at[i]) == NULL) return false;
-    return true;
 }
 
 /* True if a name that ends in a number is not the usual form of an address: 2130706433, 127.1,
@@ -85,22 +78,10 @@ static void phi__hosts_may(phi_str url, phi__buf *out) {
     while (out->len > 0 && out->at[out->len - 1] == '.') out->len--;
 }
 
-/* Of rules that ask or deny. A host that may be the rule's in another spelling is asked about. */
-static bool phi__hosts_suspect(const phi__rules_subject *subject, const phi_permission_rule *rule,
-                               phi_str url, phi_str host) {
-    bool is_url = phi__str_find(url, 0, ":/") != SIZE_MAX;
-    if (phi__wildcard_any(phi_str_of(rule->host), host, false)) return subject->may || is_url;
-    if (subject->command == NULL) is_url = url.len > 0;
-    return subject->may && is_url && (!phi__hosts_plain(host) || phi__hosts_number(host));
-}
-
-/* ---- for other files ---- */
-
 PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out) {
     size_t at = phi__hosts_scheme(url), end;
     bool port = false;
-    if (!phi__hosts_remote(phi__str(url.at, at)) ||
-        !phi__str_starts(phi__str(url.at + at, url.len - at), "://"))
+    if (!phi__hosts_remote(phi__str(url.at, at)) || !phi__str_starts(phi__str_from(url, at), "://"))
         return false;
     at += 3;
     /* a NUL, which strchr would find, does not end a host: it is refused below */
@@ -115,44 +96,37 @@ PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out) {
         if (!port) phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
     }
     phi_str host = phi__buf_str(out);
-    return !out->failed && (phi__hosts_plain(host) || phi__hosts_address(host));
+    bool address = host.len >= 4 && host.at[0] == '[' && host.at[host.len - 1] == ']'; /* [::1] */
+    for (size_t i = 1; address && i + 1 < host.len; i++)
+        address = host.at[i] != '\0' && strchr("0123456789abcdef:.", host.at[i]) != NULL;
+    return !out->failed && (phi__hosts_plain(host) || address);
 }
 
 /* True if the host of a URL is the rule's; for rules that ask or deny, whatever a program may take
    for it, and, if subject->may, what may be the same host in another spelling. */
-static bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_rule *rule,
-                           phi_str url) {
-    phi__buf host;
-    bool matches;
-    phi__buf_init(&host, subject->memory);
-    if (rule->verdict == PHI_PERMISSION_ALLOW) {
-        matches = phi__hosts_of(url, &host) &&
-                  phi__wildcard_any(phi_str_of(rule->host), phi__buf_str(&host), false);
+static bool phi__hosts_url(phi__subject *subject, const phi_permission_rule *rule, phi_str url) {
+    phi__buf buf;
+    bool matches = false;
+    phi__buf_init(&buf, subject->memory);
+    if (phi__allows(rule)) {
+        matches = phi__hosts_of(url, &buf) && phi__among(phi__buf_str(&buf), rule->host);
     } else {
-        phi__hosts_may(url, &host);
-        matches = phi__hosts_suspect(subject, rule, url, phi__buf_str(&host));
+        phi__hosts_may(url, &buf);
+        phi_str host = phi__buf_str(&buf);
+        bool is_url = phi__str_find(url, 0, ":/") != SIZE_MAX;
+        if (phi__among(host, rule->host))
+            matches = subject->may || is_url;
+        else if (subject->may && (subject->command == NULL ? url.len > 0 : is_url))
+            matches = !phi__hosts_plain(host) || phi__hosts_number(host);
     }
-    if (host.failed) subject->lost = true;
-    phi__buf_free(&host);
+    if (buf.failed) subject->lost = true;
+    phi__buf_free(&buf);
     return matches;
 }
 
-/* ======== Options of a command against those that a rule names. */
+/* ---- options of a command against those that a rule names ---- */
 
 enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of a value that is glued to its letter */
-
-static bool phi__options_any(const char *options, phi_str text) {
-    return phi__wildcard_any(phi_str_of(options), text, false);
-}
-
-/* "-xVALUE" by an alternative that ends in a star. */
-static bool phi__options_valued(const char *options, phi_str text) {
-    phi_str rest = phi_str_of(options), one;
-    while (phi__wildcard_next(&rest, &one))
-        if (one.len > 0 && one.at[one.len - 1] == '*' && phi__wildcard_any(one, text, false))
-            return true;
-    return false;
-}
 
 /* Several letters in one word, the last perhaps with its value. */
 static bool phi__options_cluster(const char *options, phi_str text) {
@@ -160,90 +134,61 @@ static bool phi__options_cluster(const char *options, phi_str text) {
     if (text.len - 1 > PHI__OPTIONS_GLUED_MOST) return false;
     word[0] = '-';
     for (size_t i = 1; i < text.len; i++) {
+        phi_str rest = phi_str_of(options), valued = phi__str(word, text.len - i + 1), one;
         memcpy(word + 1, text.at + i, text.len - i);
-        if (phi__options_valued(options, phi__str(word, text.len - i + 1))) return true;
-        if (!phi__options_any(options, phi__str(word, 2))) return false;
+        while (phi__wild_next(&rest, &one)) /* "-xVALUE" by an alternative that ends in a star */
+            if (one.len > 0 && one.at[one.len - 1] == '*' && phi__wild_any(one, valued, false))
+                return true;
+        if (!phi__among(phi__str(word, 2), options)) return false;
     }
     return true;
 }
 
-/* Whether the shell may make an option of a word that is not known, or several words. */
-static bool phi__options_uncertain(phi_str text) {
-    if (text.len == 0 || strchr("-*?[", text.at[0]) != NULL) return true;
-    if (phi__str_find(text, 0, "**") != SIZE_MAX) return true; /* the files of a find: anywhere */
-    for (size_t i = 0; i < text.len; i++)
-        if (text.at[i] == '\0' || strchr("$`({<>", text.at[i]) != NULL) return true;
-    return false;
-}
-
-/* Whether all options of a command are among those of the rule's text. */
-static bool phi__options_named(const phi__shell_command *c, const char *options) {
+/* True if all options of a command are among those of the rule's text. */
+static bool phi__options_named(const phi__sh_command *c, const char *options) {
     for (size_t i = 1; i < c->count; i++) {
         phi_str text = c->words[i].text;
-        if (!c->words[i].known && phi__options_uncertain(text)) return false;
+        if (!c->words[i].known) {
+            /* The shell may make an option of it, or several words; ** is the files of a find. */
+            if (text.len == 0 || strchr("-*?[", text.at[0]) != NULL) return false;
+            if (phi__str_find(text, 0, "**") != SIZE_MAX) return false;
+            for (size_t k = 0; k < text.len; k++)
+                if (strchr("$`({<>", text.at[k]) != NULL) return false; /* or a NUL */
+        }
         if (text.len < 2 || text.at[0] != '-' || phi__str_is(text, "--")) continue;
-        if (phi__options_any(options, text)) continue;
+        if (phi__among(text, options)) continue;
         if (text.at[1] == '-' || !phi__options_cluster(options, text)) return false;
     }
     return true;
 }
 
-/* True for --force=x and the option --force. */
-static bool phi__options_valued_by(phi_str text, phi_str option) {
-    return phi__str_starts(option, "--") && text.len > option.len && text.at[option.len] == '=' &&
-           memcmp(text.at, option.at, option.len) == 0;
-}
-
-/* Whether programs take the word for this long option: --fo and --fo=x for --force. */
+/* True if programs take the word for this long option: --fo, --fo=x and --force=x for --force. */
 static bool phi__options_short_for(phi_str text, phi_str option) {
-    const char *value = text.len > 0 ? (const char *)memchr(text.at, '=', text.len) : NULL;
-    size_t n = value != NULL ? (size_t)(value - text.at) : text.len;
-    return n > 2 && n < option.len && memcmp(text.at, "--", 2) == 0 &&
-           memcmp(text.at, option.at, n) == 0;
-}
-
-/* ======== Which rules match a call, a command of a shell's line, or a file it writes. */
-
-enum { PHI__RULES_WORK_MOST = 100000 }; /* looks at words and commands of a line */
-
-static bool phi__rules_allows(const phi_permission_rule *rule) {
-    return rule->verdict == PHI_PERMISSION_ALLOW;
-}
-
-static bool phi__rules_any(const char *pattern, phi_str text) {
-    return phi__wildcard_any(phi_str_of(pattern), text, false);
-}
-
-static phi_str phi__rules_after(phi_str text, size_t n) {
-    return phi__str(text.at + n, text.len - n);
+    size_t n = phi__min(phi__str_find(text, 0, "="), text.len);
+    if (n < 2 || n > option.len || memcmp(text.at, option.at, n) != 0) return false;
+    return phi__str_starts(option, "--") && (n < option.len ? n > 2 : n < text.len);
 }
 
 /* ---- words ---- */
 
-static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
+static phi_str phi__rules_name(const phi__sh_command *c, bool anywhere) {
     phi_str name = c->count > 0 ? c->words[0].text : phi__str("", 0);
-    if (!anywhere && phi__str_starts(name, "/usr/bin/")) return phi__rules_after(name, 9);
-    if (!anywhere && phi__str_starts(name, "/bin/")) return phi__rules_after(name, 5);
-    for (size_t i = name.len; anywhere && i > 0; i--)
-        if (name.at[i - 1] == '/') return phi__rules_after(name, i);
-    return name;
+    if (anywhere) return phi__names_last(name);
+    if (phi__str_starts(name, "/usr/bin/")) return phi__str_from(name, 9);
+    return phi__str_starts(name, "/bin/") ? phi__str_from(name, 5) : name;
 }
 
 /* The word that says what a program is to do: behind options and their values, as in "git -C x
    push". */
-static size_t phi__rules_skip(const phi__shell_command *c, phi_str pattern) {
+static size_t phi__rules_skip(const phi__sh_command *c, phi_str pattern) {
     bool before = false, option;
     for (size_t i = 1; i < c->count; i++, before = option) {
         phi_str text = c->words[i].text;
-        if (phi__wildcard_any(pattern, text, false)) return i;
+        if (phi__wild_any(pattern, text, false)) return i;
         option = text.len > 0 && strchr("-+", text.at[0]) != NULL;
         if (!option && !before) break;
     }
     return 1;
-}
-
-static bool phi__rules_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
 /* Where the first expansion of a word begins, and where the last one ends: of "pu$()sh", "pu" and
@@ -266,13 +211,13 @@ static bool phi__rules_certain(phi_str text, size_t *begin, size_t *end) {
 }
 
 /* Whether a word is one of a pattern's, or may be: "r[m]" names a file rm where there is one. */
-static bool phi__rules_word(phi__rules_subject *subject, phi_str pattern, phi_str text,
-                            const phi__shell_word *word) {
+static bool phi__rules_word(phi__subject *subject, phi_str pattern, phi_str text,
+                            const phi__sh_word *word) {
     size_t begin, end;
     bool matches = false;
     phi_str one;
     phi__buf glob;
-    if (phi__wildcard_any(pattern, text, false)) return true;
+    if (phi__wild_any(pattern, text, false)) return true;
     if (!subject->may || word->known) return false;
     phi__buf_init(&glob, subject->memory);
     if (phi__rules_certain(text, &begin, &end)) {
@@ -283,28 +228,28 @@ static bool phi__rules_word(phi__rules_subject *subject, phi_str pattern, phi_st
     } else if (phi__str_find(word->text, 0, "$") != SIZE_MAX ||
                phi__str_find(word->text, 0, "`") != SIZE_MAX)
         return false;
-    while (!matches && phi__wildcard_next(&pattern, &one))
-        matches = phi__wildcard_meets(one, text, PHI__WILDCARD_SEEN);
+    while (!matches && phi__wild_next(&pattern, &one))
+        matches = phi__wild_meets(one, text, PHI__WILD_SEEN);
     if (glob.failed) subject->lost = true;
     phi__buf_free(&glob);
     return matches;
 }
 
 /* The words of a command against the words of a rule's pattern. */
-static bool phi__rules_words(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi__shell_command *c = subject->command;
-    bool allows = phi__rules_allows(rule);
+static bool phi__rules_words(phi__subject *subject, const phi_permission_rule *rule) {
+    const phi__sh_command *c = subject->command;
+    bool allows = phi__allows(rule);
     phi_str rest = phi_str_of(rule->command), pattern;
     size_t i = 0;
     if (phi__str_is(rest, "*")) return true;
     if (c->count == 0 || (allows && (!c->words[0].known || c->assigned_count > 0))) return false;
-    while (phi__wildcard_word(&rest, &pattern)) {
+    while (phi__wild_word(&rest, &pattern)) {
         if (i > 0 && phi__str_is(pattern, "*") && phi__str_trim(rest).len == 0) return true;
         if (i >= c->count || (allows && !c->words[i].known)) return false;
         if (i == 1 && !allows) i = phi__rules_skip(c, pattern);
         phi_str text = i == 0 ? phi__rules_name(c, !allows) : c->words[i].text;
         if (!phi__rules_word(subject, pattern, text, &c->words[i]) &&
-            (i > 0 || !phi__wildcard_any(pattern, c->words[0].text, false)))
+            (i > 0 || !phi__wild_any(pattern, c->words[0].text, false)))
             return false;
         i++;
     }
@@ -312,71 +257,57 @@ static bool phi__rules_words(phi__rules_subject *subject, const phi_permission_r
     return i == c->count && (!allows || !c->reads || phi__names_plain(c->words[0].text));
 }
 
-/* Alternatives of which one is a word of the command. may: a letter's option is also one of
-   several; else "-fn" may be -f with a value, and words behind "--" are no options. */
-static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives, bool may) {
-    phi_str one;
-    size_t i;
-    while (phi__wildcard_next(&alternatives, &one))
-        for (i = 1; i < c->count; i++) {
-            phi_str text = c->words[i].text;
-            size_t begin, end;
-            if (!may && phi__str_is(text, "--")) break;
-            if (phi__wildcard_any(one, text, false)) return true;
-            if (!may) continue;
-            if (!c->words[i].known && phi__rules_certain(text, &begin, &end) && begin == 0)
-                text = phi__rules_after(text, end); /* $@-rf */
-            if (phi__wildcard_any(one, text, false)) return true;
-            if (phi__options_short_for(text, one) || phi__options_valued_by(text, one)) return true;
-            if (one.len == 2 && one.at[0] == '-' && one.at[1] != '-' && text.len > 1 &&
-                text.at[0] == '-' && text.at[1] != '-' &&
-                memchr(text.at + 1, one.at[1], text.len - 1) != NULL)
-                return true;
-        }
-    return false;
+/* Of each word of the pattern an alternative is a word of the command; any: of one. may: a letter's
+   option is also one of several; else "-fn" may be -f with a value, and words behind "--" are no
+   options. */
+static bool phi__rules_has(const phi__sh_command *c, const char *words, bool any, bool may) {
+    phi_str rest = phi_str_of(words), alternatives, one;
+    while (phi__wild_word(&rest, &alternatives)) {
+        bool found = false;
+        while (!found && phi__wild_next(&alternatives, &one))
+            for (size_t i = 1; i < c->count && !found; i++) {
+                phi_str text = c->words[i].text;
+                size_t begin, end;
+                if (!may && phi__str_is(text, "--")) break;
+                found = phi__wild_any(one, text, false);
+                if (!may || found) continue;
+                if (!c->words[i].known && phi__rules_certain(text, &begin, &end) && begin == 0)
+                    text = phi__str_from(text, end); /* $@-rf */
+                found = phi__wild_any(one, text, false) || phi__options_short_for(text, one) ||
+                        (one.len == 2 && one.at[0] == '-' && one.at[1] != '-' && text.len > 1 &&
+                         text.at[0] == '-' && text.at[1] != '-' &&
+                         memchr(text.at + 1, one.at[1], text.len - 1) != NULL);
+            }
+        if (found == any) return any;
+    }
+    return !any;
 }
 
-static bool phi__rules_with(const phi__shell_command *c, const phi_permission_rule *rule) {
-    phi_str rest = phi_str_of(rule->with), one;
-    while (phi__wildcard_word(&rest, &one))
-        if (!phi__rules_has(c, one, !phi__rules_allows(rule))) return false;
-    return true;
-}
-
-static bool phi__rules_without(const phi__shell_command *c, const phi_permission_rule *rule) {
-    phi_str rest = phi_str_of(rule->without), one;
-    for (size_t i = 1; phi__rules_allows(rule) && i < c->count; i++)
-        if (!c->words[i].known && !c->words[i].pipe) return false;
-    while (phi__wildcard_word(&rest, &one))
-        if (phi__rules_has(c, one, phi__rules_allows(rule))) return false;
-    return true;
-}
+enum { PHI__RULES_WORK_MOST = 100000 }; /* looks at words and commands of a line */
 
 /* Counts work on a line. True: it is more than any line is worth that somebody has written. */
-static bool phi__rules_tired(phi__rules_subject *subject, size_t work) {
+static bool phi__rules_tired(phi__subject *subject, size_t work) {
     subject->work += work;
     return subject->work > PHI__RULES_WORK_MOST;
 }
 
-/* Whether it is one of these programs, or may run one. */
-static bool phi__rules_named(const phi__shell_command *c, const char *names) {
-    phi__shell_command part = *c;
-    if (phi__rules_any(names, phi__rules_name(c, true))) return true;
-    for (; (c->wraps || !c->quiet) && part.count > 1; part.count--) {
-        part.words++;
-        if (phi__rules_any(names, phi__rules_name(&part, true))) return true;
+/* True if it is one of these programs, or may run one. */
+static bool phi__rules_named(const phi__sh_command *c, const char *names) {
+    for (size_t i = 0; i < c->count; i++) {
+        if (i > 0 && c->quiet && !c->wraps) break;
+        if (phi__among(phi__names_last(c->words[i].text), names)) return true;
     }
-    return false;
+    return c->count == 0 && phi__among(phi__str("", 0), names);
 }
 
-/* Whether a command calls the function that another one is in. */
-static bool phi__rules_calls(const phi__shell_command *c, const phi__shell_command *in) {
+/* True if a command calls the function that another one is in. */
+static bool phi__rules_calls(const phi__sh_command *c, const phi__sh_command *in) {
     return c->count > 0 && in->function.len > 0 && phi_str_equal(c->words[0].text, in->function);
 }
 
-/* Whether a command is one of these, or calls a function that has one. */
-static bool phi__rules_runs(phi__rules_subject *subject, const char *names, size_t index) {
-    const phi__shell_command *all = subject->shell->commands, *c = &all[index];
+/* True if a command is one of these, or calls a function that has one. */
+static bool phi__rules_runs(phi__subject *subject, const char *names, size_t index) {
+    const phi__sh_command *all = subject->shell->commands, *c = &all[index];
     if (phi__rules_named(c, names)) return true;
     for (size_t i = 0; subject->shell->later && i < subject->shell->count; i++)
         if (phi__rules_tired(subject, 1) ||
@@ -386,8 +317,8 @@ static bool phi__rules_runs(phi__rules_subject *subject, const char *names, size
 }
 
 /* The same of a command and those in its substitutions. */
-static bool phi__rules_prints(phi__rules_subject *subject, const char *names, size_t index) {
-    const phi__shell_command *c = &subject->shell->commands[index];
+static bool phi__rules_prints(phi__subject *subject, const char *names, size_t index) {
+    const phi__sh_command *c = &subject->shell->commands[index];
     if (phi__rules_runs(subject, names, index)) return true;
     for (size_t i = c->inner_from; i < c->inner_to; i++)
         if (phi__rules_runs(subject, names, i)) return true;
@@ -395,9 +326,9 @@ static bool phi__rules_prints(phi__rules_subject *subject, const char *names, si
 }
 
 /* What such a program prints comes to the command at `index`. */
-static bool phi__rules_piped_to(phi__rules_subject *subject, const phi_permission_rule *rule,
+static bool phi__rules_piped_to(phi__subject *subject, const phi_permission_rule *rule,
                                 size_t index) {
-    const phi__shell_command *all = subject->shell->commands, *c = &all[index];
+    const phi__sh_command *all = subject->shell->commands, *c = &all[index];
     for (size_t i = c->inner_from; i < c->inner_to; i++)
         if (phi__rules_runs(subject, rule->piped, i)) return true;
     if (c->fed > 0 && phi__rules_prints(subject, rule->piped, c->fed - 1)) return true;
@@ -412,8 +343,8 @@ static bool phi__rules_piped_to(phi__rules_subject *subject, const phi_permissio
 }
 
 /* It comes by a pipe, a substitution or a here-document: to it, or to who calls its function. */
-static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi__shell_command *all = subject->shell->commands;
+static bool phi__rules_piped(phi__subject *subject, const phi_permission_rule *rule) {
+    const phi__sh_command *all = subject->shell->commands;
     if (phi__rules_piped_to(subject, rule, subject->index)) return true;
     for (size_t i = 0; subject->command->function.len > 0 && i < subject->shell->count; i++)
         if (phi__rules_calls(&all[i], subject->command) && phi__rules_piped_to(subject, rule, i))
@@ -423,10 +354,10 @@ static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_r
 
 /* ---- hosts ---- */
 
-static bool phi__rules_host(phi__rules_subject *subject, const phi_permission_rule *rule) {
+static bool phi__rules_host(phi__subject *subject, const phi_permission_rule *rule) {
     /* a tool heeds one of them, and the other may be a decoy */
     static const char *const names[] = {"url", "uri"};
-    const phi__shell_command *c = subject->command;
+    const phi__sh_command *c = subject->command;
     size_t urls = 0, good = 0;
     for (size_t i = 0; c == NULL && i < PHI__COUNT(names); i++) {
         const phi_json *url = phi_json_get(subject->root, names[i]);
@@ -438,10 +369,10 @@ static bool phi__rules_host(phi__rules_subject *subject, const phi_permission_ru
         bool plain = phi__str_find(c->words[i].text, 0, "://") == SIZE_MAX;
         if (plain && (c->words[i].known && phi__str_starts(c->words[i].text, "-"))) continue;
         urls++;
-        good += (c->words[i].known || !phi__rules_allows(rule)) &&
+        good += (c->words[i].known || !phi__allows(rule)) &&
                 phi__hosts_url(subject, rule, c->words[i].text);
     }
-    return phi__rules_allows(rule) ? urls > 0 && good == urls : good > 0;
+    return phi__allows(rule) ? urls > 0 && good == urls : good > 0;
 }
 
 /* ---- arguments of tools ---- */
@@ -457,32 +388,18 @@ PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
     return phi__str(NULL, 0);
 }
 
-/* Each member that may be the path: a tool heeds one of them, and others may be a decoy. */
-static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permission_rule *rule,
-                                  bool *found) {
-    bool allows = phi__rules_allows(rule), matches = allows;
-    *found = false;
-    for (size_t i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
-        const phi_json *member = phi_json_get(subject->root, phi__rules_path_names[i]);
-        if (!phi_json_is(member, PHI_JSON_STRING)) continue;
-        *found = true;
-        if (phi__paths_text(subject, rule, phi_json_str(member, "")) != allows) matches = !allows;
-    }
-    return *found && matches;
-}
-
 /* Whether a search looks at a file of the rule: below its directory, by a choice of its pattern. */
-static bool phi__rules_choice(phi__rules_subject *subject, const phi_permission_rule *rule,
-                              const phi__shell_word *dir, phi_str choice, bool all) {
+static bool phi__rules_choice(phi__subject *subject, const phi_permission_rule *rule,
+                              const phi__sh_word *dir, phi_str choice, bool all) {
     const phi_json *pattern = phi_json_get(subject->root, "pattern");
     phi__buf text;
-    phi__shell_word word = PHI_ZERO;
+    phi__sh_word word = PHI_ZERO;
     phi__buf_init(&text, subject->memory);
     phi__buf_add_str(&text, dir->text);
     phi__buf_text(&text, "/**");
     phi__reads_put(&text, choice);
     word.text = phi__buf_str(&text);
-    if (all) word.hidden = PHI__WILDCARD_LEFT_OUT;
+    if (all) word.hidden = PHI__WILD_LEFT_OUT;
     word.below = all && !phi__reads_hidden(dir) && !phi__reads_dumps(phi_json_str(pattern, ""));
     bool matches = phi__paths_word(subject, rule, &word);
     if (text.failed) subject->lost = true;
@@ -491,14 +408,14 @@ static bool phi__rules_choice(phi__rules_subject *subject, const phi_permission_
 }
 
 /* The files that a search looks at: those of its pattern, or all in its directory. */
-static bool phi__rules_searched(phi__rules_subject *subject, const phi_permission_rule *rule) {
+static bool phi__rules_searched(phi__subject *subject, const phi_permission_rule *rule) {
     phi_str include = phi_json_str(phi_json_get(subject->root, "include"), "");
     phi_str path = phi__rules_path_of(subject->root);
     bool matches = false, narrow = phi__reads_narrows(include);
     phi__buf choices;
     size_t at = 0;
-    if (phi__rules_allows(rule) || (!narrow && !phi__str_is(subject->tool, "search"))) return false;
-    phi__shell_word dir = PHI_ZERO;
+    if (phi__allows(rule) || (!narrow && !phi__str_is(subject->tool, "search"))) return false;
+    phi__sh_word dir = PHI_ZERO;
     dir.text = path.len > 0 ? path : PHI__LIT(".");
     dir.known = true;
     if (!narrow) return phi__rules_choice(subject, rule, &dir, phi__str("", 0), true);
@@ -512,28 +429,31 @@ static bool phi__rules_searched(phi__rules_subject *subject, const phi_permissio
     return matches;
 }
 
-static bool phi__rules_tool_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
+static bool phi__rules_tool_path(phi__subject *subject, const phi_permission_rule *rule) {
     phi_str path = phi__rules_path_of(subject->root);
-    bool found, matches = phi__rules_tool_paths(subject, rule, &found);
-    bool any = rule->argument == NULL || rule->matches != NULL;
-    if (any && !phi__rules_allows(rule) && !phi__rules_own(subject->shell_tools, subject->tool))
+    bool any = rule->argument == NULL || rule->matches != NULL, found = false;
+    bool allows = phi__allows(rule), matches = allows;
+    /* Each member that may be the path: a tool heeds one of them, and others may be a decoy. */
+    for (size_t i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
+        const phi_json *member = phi_json_get(subject->root, phi__rules_path_names[i]);
+        if (!phi_json_is(member, PHI_JSON_STRING)) continue;
+        found = true;
+        if (phi__paths_text(subject, rule, phi_json_str(member, "")) != allows) matches = !allows;
+    }
+    if (any && !allows && !phi__rules_own(subject->shell_tools, subject->tool))
         return phi__paths_arguments(subject, rule, subject->root, 0);
     if (found && any) return matches;
-    if (rule->argument != NULL && rule->matches == NULL)
-        path = phi_json_str(phi_json_get(subject->root, rule->argument), "");
+    if (!any) path = phi_json_str(phi_json_get(subject->root, rule->argument), "");
     /* these two look at the workspace where they are given no path */
-    if (path.at == NULL &&
-        (phi__str_is(subject->tool, "list_files") || phi__str_is(subject->tool, "search")))
-        path = PHI__LIT(".");
+    if (path.at == NULL && phi__among(subject->tool, "list_files|search")) path = PHI__LIT(".");
     return path.at != NULL && phi__paths_text(subject, rule, path);
 }
 
-static bool phi__rules_argument(const phi__rules_subject *subject,
-                                const phi_permission_rule *rule) {
-    if (rule->argument == NULL) return phi__rules_any(rule->matches, subject->arguments);
+static bool phi__rules_argument(const phi__subject *subject, const phi_permission_rule *rule) {
+    if (rule->argument == NULL) return phi__among(subject->arguments, rule->matches);
     const phi_json *member = phi_json_get(subject->root, rule->argument);
     return phi_json_is(member, PHI_JSON_STRING) &&
-           phi__rules_any(rule->matches, phi_json_str(member, ""));
+           phi__among(phi_json_str(member, ""), rule->matches);
 }
 
 /* ---- rules ---- */
@@ -545,56 +465,53 @@ static bool phi__rules_narrow(const phi_permission_rule *rule) {
            rule->host != NULL || rule->options != NULL;
 }
 
-static bool phi__rules_file(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    static const char *const tools[] = {"read_file", "write_file"};
-    const char *tool = tools[subject->writes ? 1 : 0];
-    if (!phi__rules_narrow(rule) &&
-        (rule->tool == NULL || phi__rules_any(rule->tool, subject->tool)))
+static bool phi__rules_file(phi__subject *subject, const phi_permission_rule *rule) {
+    phi_str tool = phi_str_of(subject->writes ? "write_file" : "read_file");
+    bool own = rule->tool == NULL || phi__among(subject->tool, rule->tool);
+    if (!phi__rules_narrow(rule) && own)
         return rule->matches == NULL || phi__rules_argument(subject, rule);
     if (rule->command != NULL || rule->with != NULL || rule->without != NULL ||
         rule->piped != NULL || rule->host != NULL || rule->matches != NULL || rule->options != NULL)
         return false;
-    if (rule->tool != NULL && !phi__rules_any(rule->tool, phi_str_of(tool)) &&
-        (phi__rules_allows(rule) || rule->path == NULL ||
-         !phi__rules_any(rule->tool, subject->tool)))
+    if (rule->tool != NULL && !phi__among(tool, rule->tool) &&
+        (phi__allows(rule) || rule->path == NULL || !own))
         return false;
     if (rule->path == NULL) return true;
-    if (phi__rules_allows(rule) && !subject->path.known) return false;
+    if (phi__allows(rule) && !subject->path.known) return false;
     return phi__paths_word(subject, rule, &subject->path);
 }
 
-PHI__FN bool phi__rules_moved(const phi__rules_subject *subject, bool path) {
-    const phi__shell_command *c = subject->command;
+PHI__FN bool phi__rules_moved(const phi__subject *subject, bool path) {
+    const phi__sh_command *c = subject->command;
     if (c->count == 0 || (c->dirs == NULL && !subject->shell->lost && !subject->shell->moved))
         return false;
     return path ? !phi__names_plain(c->words[0].text) : !phi__names_prints(c->words[0].text);
 }
 
 PHI__FN bool phi__rules_own(const char *shell_tools, phi_str tool) {
-    return phi__rules_any("read_file|write_file|edit_file|list_files|search|bash", tool) ||
-           phi__rules_any(shell_tools, tool);
+    return phi__among(tool, "read_file|write_file|edit_file|list_files|search|bash") ||
+           phi__among(tool, shell_tools);
 }
 
-static bool phi__rules_source(const phi__rules_subject *subject, const phi_permission_rule *rule) {
-    if (rule->source != NULL) return phi__rules_any(rule->source, subject->source);
-    if (subject->source.len == 0 || !phi__rules_allows(rule) || rule->tool == NULL) return true;
-    return !phi__rules_own(subject->shell_tools, subject->tool);
-}
-
-static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    if (!phi__rules_source(subject, rule)) return false;
+static bool phi__rules_match(phi__subject *subject, const phi_permission_rule *rule) {
+    const phi__sh_command *c = subject->command;
+    bool allows = phi__allows(rule);
+    if (rule->source != NULL && !phi__among(subject->source, rule->source)) return false;
+    if (rule->source == NULL && subject->source.len > 0 && allows && rule->tool != NULL &&
+        phi__rules_own(subject->shell_tools, subject->tool))
+        return false;
     if (subject->file) return phi__rules_file(subject, rule);
-    if (rule->tool != NULL && !phi__rules_any(rule->tool, subject->tool)) return false;
+    if (rule->tool != NULL && !phi__among(subject->tool, rule->tool)) return false;
     if (rule->matches != NULL && !phi__rules_argument(subject, rule)) return false;
     if (subject->line) return !phi__rules_narrow(rule);
-    if (subject->command != NULL) {
-        const phi__shell_command *c = subject->command;
-        if (phi__rules_allows(rule) && phi__rules_narrow(rule) &&
-            phi__rules_moved(subject, rule->path != NULL))
+    if (c != NULL) {
+        if (allows && phi__rules_narrow(rule) && phi__rules_moved(subject, rule->path != NULL))
             return false;
         if (rule->command != NULL && !phi__rules_words(subject, rule)) return false;
-        if (rule->with != NULL && !phi__rules_with(c, rule)) return false;
-        if (rule->without != NULL && !phi__rules_without(c, rule)) return false;
+        if (rule->with != NULL && !phi__rules_has(c, rule->with, false, !allows)) return false;
+        for (size_t i = 1; rule->without != NULL && allows && i < c->count; i++)
+            if (!c->words[i].known && !c->words[i].pipe) return false;
+        if (rule->without != NULL && phi__rules_has(c, rule->without, true, allows)) return false;
         if (rule->options != NULL && !phi__options_named(c, rule->options)) return false;
         if (rule->piped != NULL && !phi__rules_piped(subject, rule)) return false;
         if (rule->path != NULL && !phi__paths_command(subject, rule)) return false;
@@ -609,39 +526,29 @@ static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_r
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
 
-/* ---- for other files ---- */
-
-/* Whether the first word, of which a part is an expansion or a pattern, may be one of these
-   names. */
-static bool phi__rules_partly(phi__rules_subject *subject, phi_str names,
-                              const phi__shell_command *c) {
-    size_t begin, end, i = 0;
-    phi_str name = phi__rules_name(c, true);
-    while (i < name.len && !phi__rules_letter(name.at[i])) i++;
-    return i < name.len &&
-           (phi__rules_certain(name, &begin, &end) || phi__str_find(name, 0, "$") == SIZE_MAX) &&
-           phi__rules_word(subject, names, name, &c->words[0]);
-}
-
-/* Whether a rule matches the words of a command from a later one on, which a program may run that
+/* True if a rule matches the words of a command from a later one on, which a program may run that
    is not known to. */
-static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi__shell_command *c = subject->command;
+static bool phi__rules_later(phi__subject *subject, const phi_permission_rule *rule) {
+    const phi__sh_command *c = subject->command;
     phi_str rest = phi_str_of(rule->command), name;
-    phi__shell_command part;
     bool matches = false;
     if (c == NULL || subject->file || subject->line || c->quiet || c->count == 0 ||
-        !phi__wildcard_word(&rest, &name) || phi__str_is(name, "*"))
+        !phi__wild_word(&rest, &name) || phi__str_is(name, "*"))
         return false;
-    size_t from =
-        c->sort != PHI__SHELL_SUSPECT && phi__names_tool(phi__rules_name(c, true)) ? 2 : 1;
-    for (size_t i = from; i < c->count && !matches; i++) {
-        part = *c;
+    size_t i = c->sort != PHI__SH_SUSPECT && phi__names_tool(phi__rules_name(c, true)) ? 2 : 1;
+    for (; i < c->count && !matches; i++) {
+        phi__sh_command part = *c;
         part.words += i;
         part.count -= i;
         part.assigned_count = part.also_count = 0;
-        if (!phi__wildcard_any(name, phi__rules_name(&part, true), false) &&
-            !phi__rules_partly(subject, name, &part))
+        phi_str text = phi__rules_name(&part, true);
+        size_t begin, end, k = 0;
+        while (k < text.len && !phi__rules_letter(text.at[k])) k++;
+        /* a word of which a part is an expansion or a pattern may be one of these names */
+        bool partly = k < text.len && (phi__rules_certain(text, &begin, &end) ||
+                                       phi__str_find(text, 0, "$") == SIZE_MAX);
+        if (!phi__wild_any(name, text, false) &&
+            (!partly || !phi__rules_word(subject, name, text, &part.words[0])))
             continue;
         if (phi__rules_tired(subject, part.count)) return true;
         subject->command = &part;
@@ -653,12 +560,12 @@ static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_r
 
 /* What the rule says of it. False: it does not match. A file that may be one of a rule that denies
    is asked about, and so is a command that may be run. */
-static bool phi__rules_says(phi__rules_subject *subject, const phi_permission_rule *rule,
+static bool phi__rules_says(phi__subject *subject, const phi_permission_rule *rule,
                             phi_permission *verdict) {
     *verdict = rule->verdict;
     subject->may = rule->verdict == PHI_PERMISSION_ASK;
     if (phi__rules_match(subject, rule)) return true;
-    if (rule->verdict == PHI_PERMISSION_ALLOW) return false;
+    if (phi__allows(rule)) return false;
     *verdict = PHI_PERMISSION_ASK;
     subject->may = true;
     bool matches = (rule->verdict == PHI_PERMISSION_DENY && phi__rules_match(subject, rule)) ||
@@ -667,8 +574,7 @@ static bool phi__rules_says(phi__rules_subject *subject, const phi_permission_ru
     return matches;
 }
 
-PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
-                                         phi__rules_subject *subject,
+PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules, phi__subject *subject,
                                          const phi_permission_rule **which) {
     phi_permission strictest = rules->otherwise, verdict;
     bool settled = false; /* by a rule on this very call */
@@ -676,9 +582,9 @@ PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
     for (size_t i = 0; i < rules->count; i++) {
         const phi_permission_rule *rule = &rules->rules[i];
         /* It allows one very call: a person has seen all of it, so that no rule needs to ask. */
-        bool one = phi__rules_allows(rule) && !phi__rules_narrow(rule) && rule->argument == NULL &&
-                   rule->matches != NULL && phi__wildcard_literal(phi_str_of(rule->matches)) &&
-                   rule->tool != NULL && phi__wildcard_literal(phi_str_of(rule->tool));
+        bool one = phi__allows(rule) && !phi__rules_narrow(rule) && rule->argument == NULL &&
+                   rule->matches != NULL && phi__wild_literal(phi_str_of(rule->matches)) &&
+                   rule->tool != NULL && phi__wild_literal(phi_str_of(rule->tool));
         if (rule->verdict != PHI_PERMISSION_DENY && !one &&
             (settled || (*which != NULL && strictest == PHI_PERMISSION_ASK)))
             continue;
@@ -695,26 +601,25 @@ PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
     return strictest;
 }
 
-PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
-                                 const phi__rules_subject *subject) {
+PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules, const phi__subject *subject) {
     for (size_t i = 0; i < rules->count; i++) {
         const phi_permission_rule *rule = &rules->rules[i];
-        if (!phi__rules_allows(rule) && phi__rules_narrow(rule) &&
-            (rule->tool == NULL || phi__rules_any(rule->tool, subject->tool)))
+        if (!phi__allows(rule) && phi__rules_narrow(rule) &&
+            (rule->tool == NULL || phi__among(subject->tool, rule->tool)))
             return true;
     }
     return false;
 }
 
-/* ======== Rules of permissions out of JSON, and as JSON. */
+/* ---- rules from JSON, and as JSON ---- */
 
 /* Where the members of a rule are. */
-typedef struct phi__rules_json_member {
+typedef struct phi__rule_member {
     const char *name;
     size_t at;
-} phi__rules_json_member;
+} phi__rule_member;
 
-static const phi__rules_json_member phi__rules_json_members[] = {
+static const phi__rule_member phi__rule_members[] = {
     {"tool", offsetof(phi_permission_rule, tool)},
     {"command", offsetof(phi_permission_rule, command)},
     {"with", offsetof(phi_permission_rule, with)},
@@ -728,14 +633,14 @@ static const phi__rules_json_member phi__rules_json_members[] = {
     {"options", offsetof(phi_permission_rule, options)},
     {"source", offsetof(phi_permission_rule, source)}};
 
-static const char *const phi__rules_json_verdicts[] = {"ask", "allow", "deny"};
+static const char *const phi__rule_verdicts[] = {"ask", "allow", "deny"};
 
-static const char **phi__rules_json_field(phi_permission_rule *rule, size_t i) {
-    return (const char **)(void *)((char *)rule + phi__rules_json_members[i].at);
+static const char **phi__rule_field(phi_permission_rule *rule, size_t i) {
+    return (const char **)(void *)((char *)rule + phi__rule_members[i].at);
 }
 
-static phi_status phi__rules_json_refuse(phi_parse_error *error, const char *place, phi_str found,
-                                         const char *expected) {
+static phi_status phi__rule_refuse(phi_parse_error *error, const char *place, phi_str found,
+                                   const char *expected) {
     if (error == NULL) return PHI_PARSE;
     memset(error, 0, sizeof *error);
     error->status = PHI_PARSE;
@@ -747,110 +652,85 @@ static phi_status phi__rules_json_refuse(phi_parse_error *error, const char *pla
     return PHI_PARSE;
 }
 
-static bool phi__rules_json_verdict(const phi_json *node, phi_permission *out) {
-    for (size_t i = 0; i < PHI__COUNT(phi__rules_json_verdicts); i++)
-        if (phi__str_is(phi_json_str(node, ""), phi__rules_json_verdicts[i])) {
-            *out = (phi_permission)i;
-            return true;
-        }
+static bool phi__rule_verdict(const phi_json *node, phi_permission *out) {
+    for (size_t i = 0; i < PHI__COUNT(phi__rule_verdicts); i++) {
+        if (!phi__str_is(phi_json_str(node, ""), phi__rule_verdicts[i])) continue;
+        *out = (phi_permission)i;
+        return true;
+    }
     return false;
 }
 
 /* One member of rules[index]. */
-static phi_status phi__rules_json_take(const phi_json *node, phi_str key, size_t index,
-                                       phi_permission_rule *out, phi_parse_error *error) {
+static phi_status phi__rule_take(const phi_json *node, phi_str key, size_t index,
+                                 phi_permission_rule *out, phi_parse_error *error) {
     char place[64];
     phi_str text = phi_json_str(node, "");
     if (phi__str_is(key, "verdict")) {
         (void)snprintf(place, sizeof place, "rules[%u].verdict", (unsigned)index);
-        if (phi__rules_json_verdict(node, &out->verdict)) return PHI_OK;
-        return phi__rules_json_refuse(error, place, text, "allow, ask or deny");
+        if (phi__rule_verdict(node, &out->verdict)) return PHI_OK;
+        return phi__rule_refuse(error, place, text, "allow, ask or deny");
     }
     (void)snprintf(place, sizeof place, "rules[%u]: member", (unsigned)index);
-    for (size_t i = 0; i < PHI__COUNT(phi__rules_json_members); i++) {
-        if (!phi__str_is(key, phi__rules_json_members[i].name)) continue;
+    for (size_t i = 0; i < PHI__COUNT(phi__rule_members); i++) {
+        if (!phi__str_is(key, phi__rule_members[i].name)) continue;
         if (!phi_json_is(node, PHI_JSON_STRING) || memchr(text.at, '\0', text.len) != NULL)
-            return phi__rules_json_refuse(error, place, key, "a string");
-        *phi__rules_json_field(out, i) = text.at; /* terminated, in the arena */
+            return phi__rule_refuse(error, place, key, "a string");
+        *phi__rule_field(out, i) = text.at; /* terminated, in the arena */
         return PHI_OK;
     }
-    return phi__rules_json_refuse(error, place, key,
-                                  "verdict, tool, command, with, without, piped, path, host, "
-                                  "argument, matches, reason, options or source");
+    return phi__rule_refuse(error, place, key,
+                            "verdict, tool, command, with, without, piped, path, host, "
+                            "argument, matches, reason, options or source");
 }
 
-static phi_status phi__rules_json_rule(const phi_json *node, size_t index, phi_permission_rule *out,
-                                       phi_parse_error *error) {
-    phi_json_iter it = phi_json_each(node);
-    const phi_json *member;
+static phi_status phi__rule_list(phi_arena *arena, const phi_json *node, phi_permission_rules *out,
+                                 phi_parse_error *error) {
+    size_t n = phi_json_count(node);
+    phi_json_iter each = phi_json_each(node);
     phi_status status = PHI_OK;
     char place[64];
-    (void)snprintf(place, sizeof place, "rules[%u]", (unsigned)index);
-    if (!phi_json_is(node, PHI_JSON_OBJECT))
-        return phi__rules_json_refuse(error, place, phi_str_of(phi__json_get_type_name(node)),
-                                      "an object");
-    memset(out, 0, sizeof *out);
-    while (status == PHI_OK && (member = phi_json_next(&it)) != NULL)
-        status = phi__rules_json_take(member, it.key, index, out, error);
-    if (status == PHI_OK && phi_json_get(node, "verdict") == NULL)
-        return phi__rules_json_refuse(error, place, phi__str("", 0), "a verdict");
-    return status;
-}
-
-static phi_status phi__rules_json_list(phi_arena *arena, const phi_json *node,
-                                       phi_permission_rules *out, phi_parse_error *error) {
-    size_t n = phi_json_count(node);
-    phi_json_iter it = phi_json_each(node);
-    phi_permission_rule *rules;
-    phi_status status = PHI_OK;
     if (!phi_json_is(node, PHI_JSON_ARRAY))
-        return phi__rules_json_refuse(error, "rules", phi_str_of(phi__json_get_type_name(node)),
-                                      "an array");
-    rules = (phi_permission_rule *)phi_arena_alloc(arena, phi__mul(n + 1, sizeof *rules));
+        return phi__rule_refuse(error, "rules", phi_str_of(phi__json_get_type_name(node)),
+                                "an array");
+    phi_permission_rule *rules =
+        (phi_permission_rule *)phi__arena_zero(arena, phi__mul(n + 1, sizeof *rules));
     if (rules == NULL) return PHI_NO_MEMORY;
-    for (size_t i = 0; i < n && status == PHI_OK; i++)
-        status = phi__rules_json_rule(phi_json_next(&it), i, &rules[i], error);
+    for (size_t i = 0; i < n && status == PHI_OK; i++) {
+        const phi_json *rule = phi_json_next(&each), *member;
+        phi_json_iter it = phi_json_each(rule);
+        (void)snprintf(place, sizeof place, "rules[%u]", (unsigned)i);
+        if (!phi_json_is(rule, PHI_JSON_OBJECT))
+            return phi__rule_refuse(error, place, phi_str_of(phi__json_get_type_name(rule)),
+                                    "an object");
+        while (status == PHI_OK && (member = phi_json_next(&it)) != NULL)
+            status = phi__rule_take(member, it.key, i, &rules[i], error);
+        if (status == PHI_OK && phi_json_get(rule, "verdict") == NULL)
+            return phi__rule_refuse(error, place, phi__str("", 0), "a verdict");
+    }
     out->rules = rules;
     out->count = n;
     return status;
 }
 
-static phi_status phi__rules_json_read(phi_arena *arena, const phi_json *root,
-                                       phi_permission_rules *out, phi_parse_error *error) {
+static phi_status phi__rule_read(phi_arena *arena, const phi_json *root, phi_permission_rules *out,
+                                 phi_parse_error *error) {
     phi_json_iter it = phi_json_each(root);
     const phi_json *member;
     phi_status status = PHI_OK;
     if (!phi_json_is(root, PHI_JSON_OBJECT))
-        return phi__rules_json_refuse(error, "permissions",
-                                      phi_str_of(phi__json_get_type_name(root)), "an object");
+        return phi__rule_refuse(error, "permissions", phi_str_of(phi__json_get_type_name(root)),
+                                "an object");
     while (status == PHI_OK && (member = phi_json_next(&it)) != NULL) {
         if (phi__str_is(it.key, "rules"))
-            status = phi__rules_json_list(arena, member, out, error);
+            status = phi__rule_list(arena, member, out, error);
         else if (!phi__str_is(it.key, "otherwise"))
-            status = phi__rules_json_refuse(error, "member", it.key, "rules or otherwise");
-        else if (!phi__rules_json_verdict(member, &out->otherwise))
-            status = phi__rules_json_refuse(error, "otherwise", phi_json_str(member, ""),
-                                            "allow, ask or deny");
+            status = phi__rule_refuse(error, "member", it.key, "rules or otherwise");
+        else if (!phi__rule_verdict(member, &out->otherwise))
+            status = phi__rule_refuse(error, "otherwise", phi_json_str(member, ""),
+                                      "allow, ask or deny");
     }
     return status;
-}
-
-static void phi__rules_json_put(phi__buf *out, const phi_permission_rule *rule) {
-    phi_permission_rule copy = *rule;
-    phi__buf_text(out, "{\"verdict\":\"");
-    phi__buf_text(
-        out, phi__rules_json_verdicts[rule->verdict <= PHI_PERMISSION_DENY ? rule->verdict
-                                                                           : PHI_PERMISSION_ASK]);
-    phi__buf_char(out, '"');
-    for (size_t i = 0; i < PHI__COUNT(phi__rules_json_members); i++) {
-        const char *text = *phi__rules_json_field(&copy, i);
-        if (text == NULL) continue;
-        phi__buf_text(out, ",\"");
-        phi__buf_text(out, phi__rules_json_members[i].name);
-        phi__buf_text(out, "\":");
-        phi__json_write_str(out, phi_str_of(text));
-    }
-    phi__buf_char(out, '}');
 }
 
 /* ---- public ---- */
@@ -862,7 +742,7 @@ PHI_API phi_status phi_permissions_from_json(phi_str json, phi_arena *arena,
     phi_arena_mark mark = phi_arena_save(arena);
     memset(out, 0, sizeof *out);
     phi_status status = phi_json_parse(arena, json, 0, &root, error);
-    if (status == PHI_OK) status = phi__rules_json_read(arena, root, out, error);
+    if (status == PHI_OK) status = phi__rule_read(arena, root, out, error);
     if (status != PHI_OK) {
         phi_arena_reset(arena, mark);
         memset(out, 0, sizeof *out);
@@ -878,10 +758,20 @@ PHI_API phi_status phi_permissions_to_json(const phi_permission_rules *rules, ph
     phi__buf_text(&buf, "{\"rules\":[");
     for (size_t i = 0; i < rules->count; i++) {
         phi__buf_text(&buf, i > 0 ? ",\n" : "\n");
-        phi__rules_json_put(&buf, &rules->rules[i]);
+        phi_permission_rule rule = rules->rules[i];
+        bool valid = rule.verdict <= PHI_PERMISSION_DENY;
+        phi__buf_printf(&buf, "{\"verdict\":\"%s\"",
+                        phi__rule_verdicts[valid ? rule.verdict : PHI_PERMISSION_ASK]);
+        for (size_t k = 0; k < PHI__COUNT(phi__rule_members); k++) {
+            const char *text = *phi__rule_field(&rule, k);
+            if (text == NULL) continue;
+            phi__buf_printf(&buf, ",\"%s\":", phi__rule_members[k].name);
+            phi__json_write_str(&buf, phi_str_of(text));
+        }
+        phi__buf_char(&buf, '}');
     }
     phi__buf_text(&buf, "\n],\"otherwise\":\"");
-    phi__buf_text(&buf, phi__rules_json_verdicts[rules->otherwise]);
+    phi__buf_text(&buf, phi__rule_verdicts[rules->otherwise]);
     phi__buf_text(&buf, "\"}\n");
     bool good = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
     phi__buf_free(&buf);

@@ -1,62 +1,128 @@
 /* shell.c - the grammar of a command line: lists, pipes, compound commands, redirections. */
 #include "permissions/shell_in.h"
 
-/* ======== Words of a command line: quotes, escapes, expansions, and the commands in them. */
+typedef struct phi__sh_here {
+    phi_str end;
+    bool tabs, quoted;  /* <<-; nothing in it is expanded */
+    phi__sh_word *body; /* where it goes */
+} phi__sh_here;
 
-PHI__FN void phi__shell_word_stop(phi__shell_parser *p, const char *why) {
+/* The parser. Once it has stopped it is at the end of its text, so that every loop ends. */
+typedef struct phi__sh {
+    phi_arena *arena;
+    phi__buf buf; /* words being read, the innermost last */
+    const char *at, *end;
+    phi__shell *out;
+    unsigned depth, level;
+    bool lost; /* no memory */
+    bool reads, by_pipe, posix;
+    bool arrays; /* the word that is read may assign an array */
+    size_t pipe_from, fed;
+    phi_str function; /* that is being defined; empty: none */
+    unsigned repeats; /* loops and functions around */
+    /* where commands run; the same if the cd that was read last works */
+    const phi__sh_dirs *dirs, *there;
+    unsigned moves; /* how many there were */
+    bool single;    /* the pipe that was read last is one simple command, without ! */
+    phi__sh_sort sort;
+    const phi__sh_word *body; /* the here-document that is read; NULL: none */
+    phi__sh_here here[PHI__SH_HERE_MOST];
+    size_t here_count, here_outer; /* that wait for a line's end; of lists around this one */
+} phi__sh;
+
+/* ---- the text ---- */
+
+/* Ends the parsing of a line that holds something uncertain. */
+static void phi__sh_stop(phi__sh *p, const char *why) {
     if (p->out->unknown == NULL) p->out->unknown = why;
     p->at = p->end;
 }
 
-PHI__FN void phi__shell_word_doubt(phi__shell_parser *p, const char *why) {
+static void phi__sh_invalid(phi__sh *p) { phi__sh_stop(p, "it is no valid command line"); }
+
+static void phi__sh_lost(phi__sh *p) {
+    p->lost = true;
+    phi__sh_stop(p, "no memory");
+}
+
+/* Notes that the line holds something uncertain. */
+static void phi__sh_doubt(phi__sh *p, const char *why) {
     if (p->out->doubt == NULL) p->out->doubt = why;
 }
 
-PHI__FN void phi__shell_word_dialect(phi__shell_parser *p) {
-    if (p->posix) phi__shell_word_doubt(p, "sh may read it in another way than bash");
+/* Notes what bash knows and other shells take for something else. */
+static void phi__sh_dialect(phi__sh *p) {
+    if (p->posix) phi__sh_doubt(p, "sh may read it in another way than bash");
 }
 
-PHI__FN bool phi__shell_word_sees(const phi__shell_parser *p, const char *text) {
+static bool phi__sh_down(phi__sh *p) {
+    if (++p->depth <= PHI__SH_DEPTH) return true;
+    phi__sh_stop(p, "it is nested too deep");
+    return false;
+}
+
+static char phi__sh_next(const phi__sh *p, size_t ahead) {
+    return (size_t)(p->end - p->at) > ahead ? p->at[ahead] : '\0';
+}
+
+static bool phi__sh_at(const phi__sh *p, char c) { return p->at < p->end && *p->at == c; }
+
+/* Takes this character if it comes next. */
+static bool phi__sh_char(phi__sh *p, char c) {
+    if (!phi__sh_at(p, c)) return false;
+    p->at++;
+    return true;
+}
+
+/* Takes the character that the loop before looked for. */
+static void phi__sh_close(phi__sh *p, const char *why) {
+    if (p->at == p->end)
+        phi__sh_stop(p, why);
+    else
+        p->at++;
+}
+
+static bool phi__sh_sees(const phi__sh *p, const char *text) {
     size_t n = strlen(text);
     return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
 }
 
-PHI__FN bool phi__shell_word_alone(const phi__shell_parser *p, const char *word) {
-    size_t n = strlen(word);
-    return phi__shell_word_sees(p, word) &&
-           (p->at + n == p->end || strchr(" \t\n;&|<>()", p->at[n]) != NULL);
+/* True if a word ends n characters further on. */
+static bool phi__sh_ends(const phi__sh *p, size_t n) {
+    return p->at + n == p->end || strchr(" \t\n;&|<>()", p->at[n]) != NULL;
 }
 
-PHI__FN bool phi__shell_word_take(phi__shell_parser *p, const char *word) {
-    if (!phi__shell_word_alone(p, word)) return false;
+/* A reserved word must end there: a blank or a sign follows. */
+static bool phi__sh_alone(const phi__sh *p, const char *word) {
+    return phi__sh_sees(p, word) && phi__sh_ends(p, strlen(word));
+}
+
+static bool phi__sh_take(phi__sh *p, const char *word) {
+    if (!phi__sh_alone(p, word)) return false;
     p->at += strlen(word);
     return true;
 }
 
-static char phi__shell_word_next(const phi__shell_parser *p, size_t ahead) {
-    return (size_t)(p->end - p->at) > ahead ? p->at[ahead] : '\0';
-}
-
-static bool phi__shell_word_name(char c) {
+static bool phi__sh_name_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 /* At a continued line, which is joined before anything else is read. It counts as a
    blank if there is one on either side; else it may hide an operator, a name or a brace. */
-static void phi__shell_word_join(phi__shell_parser *p, bool blank) {
-    if (blank || strchr(" \t\n", phi__shell_word_next(p, 2)) != NULL)
+static void phi__sh_join(phi__sh *p, bool blank) {
+    if (blank || strchr(" \t\n", phi__sh_next(p, 2)) != NULL)
         p->at += 2;
     else
-        phi__shell_word_stop(p, "a line is continued in the midst of a word or an operator");
+        phi__sh_stop(p, "a line is continued in the midst of a word or an operator");
 }
 
-PHI__FN void phi__shell_word_blanks(phi__shell_parser *p) {
-    const char *from = p->at;
-    while (p->at < p->end) {
+/* Blanks, continued lines, comments. */
+static void phi__sh_blanks(phi__sh *p) {
+    for (const char *from = p->at; p->at < p->end;) {
         if (*p->at == ' ' || *p->at == '\t')
             p->at++;
-        else if (phi__shell_word_sees(p, "\\\n"))
-            phi__shell_word_join(p, p->at > from);
+        else if (phi__sh_sees(p, "\\\n"))
+            phi__sh_join(p, p->at > from);
         else if (*p->at == '#') {
             while (p->at < p->end && *p->at != '\n') p->at++;
         } else
@@ -64,31 +130,57 @@ PHI__FN void phi__shell_word_blanks(phi__shell_parser *p) {
     }
 }
 
-static bool phi__shell_word_down(phi__shell_parser *p) {
-    if (++p->depth <= PHI__SHELL_DEPTH) return true;
-    phi__shell_word_stop(p, "it is nested too deep");
-    return false;
+/* ---- growing ---- */
+
+PHI__FN void *phi__sh_room(phi_arena *arena, void *old, size_t count, size_t size) {
+    if (count != 0 && (count < 4 || (count & (count - 1)) != 0)) return old;
+    void *made = phi_arena_alloc(arena, phi__mul(count == 0 ? 4 : phi__mul(count, 2), size));
+    if (made != NULL && count > 0) memcpy(made, old, count * size);
+    return made;
 }
 
-static void phi__shell_word_expansion(phi__shell_parser *p, bool in_quotes);
+static void phi__sh_add(phi__sh *p, phi__sh_word **words, size_t *count, const phi__sh_word *word) {
+    if (++p->out->words > PHI__SH_WORDS_MOST) {
+        phi__sh_stop(p, "it has too many words");
+        return;
+    }
+    phi__sh_word *all = (phi__sh_word *)phi__sh_room(p->arena, *words, *count, sizeof *all);
+    if (all == NULL) {
+        phi__sh_lost(p);
+        return;
+    }
+    *words = all;
+    all[(*count)++] = *word;
+}
+
+PHI__FN bool phi__sh_push(phi_arena *arena, phi__shell *out, const phi__sh_command *command) {
+    if (out->count == PHI__SH_COMMANDS_MOST) {
+        if (out->unknown == NULL) out->unknown = "it has too many commands";
+        return true;
+    }
+    phi__sh_command *all =
+        (phi__sh_command *)phi__sh_room(arena, out->commands, out->count, sizeof *all);
+    if (all == NULL) return false;
+    out->commands = all;
+    all[out->count++] = *command;
+    return true;
+}
 
 /* ---- quotes ---- */
 
-/* Behind the opening quote. */
-static void phi__shell_word_single(phi__shell_parser *p) {
+static void phi__sh_expansion(phi__sh *p, bool in_quotes);
+static void phi__sh_list(phi__sh *p, char close);
+
+/* From behind the opening quote. */
+static void phi__sh_single(phi__sh *p) {
     const char *from = p->at;
     while (p->at < p->end && *p->at != '\'') p->at++;
-    if (p->at == p->end) {
-        phi__shell_word_stop(p, "a quote is not closed");
-        return;
-    }
-    phi__buf_add(&p->buf, from, (size_t)(p->at - from));
-    p->at++;
+    if (p->at < p->end) phi__buf_add(&p->buf, from, (size_t)(p->at - from));
+    phi__sh_close(p, "a quote is not closed");
 }
 
 /* Up to `most` digits of a base; *found: how many there were. */
-static uint32_t phi__shell_word_digits(phi__shell_parser *p, unsigned base, unsigned most,
-                                       unsigned *found) {
+static uint32_t phi__sh_digits(phi__sh *p, unsigned base, unsigned most, unsigned *found) {
     uint32_t value = 0;
     for (*found = 0; *found < most && p->at < p->end; (*found)++, p->at++) {
         char c = *p->at;
@@ -102,56 +194,49 @@ static uint32_t phi__shell_word_digits(phi__shell_parser *p, unsigned base, unsi
     return value;
 }
 
-/* Behind a backslash in $'...'. */
-static bool phi__shell_word_escape(phi__shell_parser *p) {
+/* From behind a backslash in $'...'. */
+static bool phi__sh_escape(phi__sh *p) {
     static const char from[] = "abeEfnrtv\\'\"?", to[] = "\a\b\033\033\f\n\r\t\v\\'\"?";
     char c = *p->at++;
     const char *simple = c != '\0' ? strchr(from, c) : NULL;
+    bool octal = c >= '0' && c <= '7';
     if (simple != NULL) {
         phi__buf_char(&p->buf, to[simple - from]);
-        return true;
-    }
-    if ((c >= '0' && c <= '7') || c == 'x' || c == 'u' || c == 'U') {
-        /* A number in $'...'. */
-        char kind = c;
+    } else if (octal || c == 'x' || c == 'u' || c == 'U') {
         unsigned found;
-        uint32_t value;
-        if (kind >= '0' && kind <= '7') {
-            p->at--;
-            value = phi__shell_word_digits(p, 8, 3, &found);
-        } else
-            value = phi__shell_word_digits(p, 16, kind == 'x' ? 2 : kind == 'u' ? 4 : 8, &found);
+        p->at -= octal ? 1 : 0;
+        unsigned most = octal ? 3 : c == 'x' ? 2 : c == 'u' ? 4 : 8;
+        uint32_t value = phi__sh_digits(p, octal ? 8 : 16, most, &found);
         if (found == 0 || (value & 0xff) == 0) return false;
-        if (value > 127 && (kind == 'u' || kind == 'U')) return false;
+        if (value > 127 && (c == 'u' || c == 'U')) return false;
         phi__buf_char(&p->buf, (char)(unsigned char)(value & 0xff));
         return value < 256;
+    } else if (c == 'c') {
+        return false;
+    } else {
+        phi__buf_char(&p->buf, '\\');
+        phi__buf_char(&p->buf, c);
     }
-    if (c == 'c') return false;
-    phi__buf_char(&p->buf, '\\');
-    phi__buf_char(&p->buf, c);
     return true;
 }
 
-/* Behind $'. False: not known. */
-static bool phi__shell_word_ansi(phi__shell_parser *p) {
+/* From behind $'. False: not known. */
+static bool phi__sh_ansi(phi__sh *p) {
     bool known = true;
-    phi__shell_word_dialect(p);
+    phi__sh_dialect(p);
     while (p->at < p->end && *p->at != '\'') {
         char c = *p->at++;
         if (c != '\\')
             phi__buf_char(&p->buf, c);
-        else if (p->at < p->end && !phi__shell_word_escape(p))
+        else if (p->at < p->end && !phi__sh_escape(p))
             known = false;
     }
-    if (p->at == p->end)
-        phi__shell_word_stop(p, "a quote is not closed");
-    else
-        p->at++;
+    phi__sh_close(p, "a quote is not closed");
     return known;
 }
 
-/* Behind the opening quote, or all of a here-document. False: not known. */
-static bool phi__shell_word_double(phi__shell_parser *p, bool body) {
+/* From behind the opening quote, or all of a here-document. False: not known. */
+static bool phi__sh_double(phi__sh *p, bool body) {
     bool known = true;
     while (p->at < p->end && (body || *p->at != '"')) {
         char c = *p->at;
@@ -164,7 +249,7 @@ static bool phi__shell_word_double(phi__shell_parser *p, bool body) {
         } else if (c == '$' || c == '`') {
             const char *from = p->at;
             size_t len = p->buf.len;
-            phi__shell_word_expansion(p, true);
+            phi__sh_expansion(p, true);
             if (p->at - from > 1 || c == '`') known = false;
             p->buf.len = len;
             if (p->out->unknown == NULL) phi__buf_add(&p->buf, from, (size_t)(p->at - from));
@@ -173,64 +258,43 @@ static bool phi__shell_word_double(phi__shell_parser *p, bool body) {
             p->at++;
         }
     }
-    if (body) return known;
-    if (p->at == p->end)
-        phi__shell_word_stop(p, "a quote is not closed");
-    else
-        p->at++;
+    if (!body) phi__sh_close(p, "a quote is not closed");
     return known;
-}
-
-PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi__shell_word *body) {
-    const char *at = p->at, *end = p->end;
-    size_t len = p->buf.len;
-    if (!phi__shell_word_down(p)) return;
-    p->at = body->text.at;
-    p->end = body->text.at + body->text.len;
-    if (!phi__shell_word_double(p, true))
-        body->known = false;
-    else if (!phi__arena_str(p->arena, phi__str(p->buf.at + len, p->buf.len - len), &body->text))
-        p->lost = true;
-    p->buf.len = len;
-    p->depth--;
-    p->end = end;
-    p->at = p->out->unknown != NULL ? end : at;
 }
 
 /* ---- expansions ---- */
 
 /* A list of commands inside of a word, up to `close`. What the commands around it wait for stays
    theirs. */
-static void phi__shell_word_list(phi__shell_parser *p, char close) {
+static void phi__sh_nested(phi__sh *p, char close) {
     size_t outer = p->here_outer, len = p->buf.len;
-    const phi__shell_dirs *dirs = p->dirs;
+    const phi__sh_dirs *dirs = p->dirs;
     bool arrays = p->arrays;
-    if (!phi__shell_word_down(p)) return;
+    if (!phi__sh_down(p)) return;
     p->here_outer = p->here_count;
     p->arrays = false;
-    p->list(p, close);
+    phi__sh_list(p, close);
     p->arrays = arrays;
     p->dirs = dirs;
-    if (p->here_count != p->here_outer)
-        phi__shell_word_stop(p, "a here-document has no lines of its own");
+    if (p->here_count != p->here_outer) phi__sh_stop(p, "a here-document has no lines of its own");
     p->here_outer = outer;
     p->buf.len = len;
     p->depth--;
 }
 
-/* Behind a backquote. Its text is read again without the backslashes that protected it. */
-static void phi__shell_word_backquote(phi__shell_parser *p, bool in_quotes) {
+/* From behind a backquote. Its text is read again without the backslashes that protected it. */
+static void phi__sh_backquote(phi__sh *p, bool in_quotes) {
     size_t len = p->buf.len;
     const char *end = p->end;
     phi_str text;
     while (p->at < p->end && *p->at != '`') {
         if (*p->at == '\\' && p->end - p->at > 1) {
             if (p->at[1] == '\n') { /* joined before a comment is seen */
-                phi__shell_word_stop(p, "a continued line in a backquote");
+                phi__sh_stop(p, "a continued line in a backquote");
                 return;
             }
             if (in_quotes && p->at[1] == '"') /* it stays one in a here-document */
-                phi__shell_word_doubt(p, "a quote in a backquote in quotes");
+                phi__sh_doubt(p, "a quote in a backquote in quotes");
             if (strchr(in_quotes ? "$`\\\"" : "$`\\", p->at[1]) != NULL)
                 p->at++;
             else
@@ -239,7 +303,7 @@ static void phi__shell_word_backquote(phi__shell_parser *p, bool in_quotes) {
         phi__buf_char(&p->buf, *p->at++);
     }
     if (p->at == p->end) {
-        phi__shell_word_stop(p, "a backquote is not closed");
+        phi__sh_stop(p, "a backquote is not closed");
         return;
     }
     const char *at = p->at + 1;
@@ -250,52 +314,49 @@ static void phi__shell_word_backquote(phi__shell_parser *p, bool in_quotes) {
     p->buf.len = len;
     p->at = text.at;
     p->end = text.at + text.len;
-    phi__shell_word_list(p, '\0');
+    phi__sh_nested(p, '\0');
     p->end = end;
     p->at = p->out->unknown != NULL ? end : at;
 }
 
 /* One character of a text in which only quotes, escapes and expansions count. */
-static void phi__shell_word_inside(phi__shell_parser *p, bool in_quotes) {
+static void phi__sh_inside(phi__sh *p, bool in_quotes) {
     char c = *p->at;
-    if (c == '$' && !in_quotes && phi__shell_word_next(p, 1) == '\'') {
+    if (c == '$' && !in_quotes && phi__sh_next(p, 1) == '\'') {
         p->at += 2;
-        (void)phi__shell_word_ansi(p);
+        (void)phi__sh_ansi(p);
     } else if (c == '$' || c == '`')
-        phi__shell_word_expansion(p, in_quotes);
-    else if (phi__shell_word_sees(p, "\\\n"))
-        phi__shell_word_join(p, false);
+        phi__sh_expansion(p, in_quotes);
+    else if (phi__sh_sees(p, "\\\n"))
+        phi__sh_join(p, false);
     else if (c == '\\' && p->end - p->at > 1)
         p->at += 2;
-    else if (c == '"') {
+    else if (c == '\'' && in_quotes)
+        phi__sh_stop(p, "a single quote inside of \"${...}\"");
+    else if ((c == '<' || c == '>') && phi__sh_next(p, 1) == '(')
+        phi__sh_stop(p, "a process substitution inside of an expansion");
+    else {
         p->at++;
-        (void)phi__shell_word_double(p, false);
-    } else if (c == '\'' && in_quotes)
-        phi__shell_word_stop(p, "a single quote inside of \"${...}\"");
-    else if (c == '\'') {
-        p->at++;
-        phi__shell_word_single(p);
-    } else if ((c == '<' || c == '>') && phi__shell_word_next(p, 1) == '(')
-        phi__shell_word_stop(p, "a process substitution inside of an expansion");
-    else
-        p->at++;
+        if (c == '"') (void)phi__sh_double(p, false);
+        if (c == '\'') phi__sh_single(p);
+    }
 }
 
-/* The name of a variable: OPENAI_API_KEY, db_password... */
-static void phi__shell_word_secret(phi__shell_parser *p, const char *from) {
+/* At the name of a variable: OPENAI_API_KEY, db_password... */
+static void phi__sh_secret(phi__sh *p, const char *from) {
     const char *to = from;
-    while (to < p->end && phi__shell_word_name(*to)) to++;
+    while (to < p->end && phi__sh_name_char(*to)) to++;
     if (phi__names_secret(phi__str(from, (size_t)(to - from))))
-        phi__shell_word_doubt(p, "a variable with the name of a key or a password");
+        phi__sh_doubt(p, "a variable with the name of a key or a password");
 }
 
-/* Behind "${": whether it yields the value of a variable, and no more. Other forms evaluate the
-   text of a value (as arithmetic, as a name, as a prompt), or assign. */
-static bool phi__shell_word_parameter(const phi__shell_parser *p) {
+/* At "${" of the value of a variable, and no more. Other forms evaluate the text of a value (as
+   arithmetic, as a name, as a prompt), or assign. */
+static bool phi__sh_parameter(const phi__sh *p) {
     const char *at = p->at, *end = p->end;
     if (end - at > 1 && at[0] == '#' && at[1] != '}') at++;
     const char *name = at;
-    while (at < end && phi__shell_word_name(*at)) at++;
+    while (at < end && phi__sh_name_char(*at)) at++;
     if (at == name && at < end && strchr("@*#?-$", *at) != NULL) at++;
     if (at < end && at > name && *at == '[') {
         at++;
@@ -307,56 +368,43 @@ static bool phi__shell_word_parameter(const phi__shell_parser *p) {
     return *at != '\0' && strchr("}-+?#%/^,", *at) != NULL;
 }
 
-/* Behind "${". */
-static void phi__shell_word_braces(phi__shell_parser *p, bool in_quotes) {
+/* From behind "${". */
+static void phi__sh_braces(phi__sh *p, bool in_quotes) {
     size_t len = p->buf.len;
-    char c = phi__shell_word_next(p, 0);
-    if (c == ' ' || c == '\t' || c == '\n' || c == '|' || c == '(') {
-        phi__shell_word_stop(p, "commands in \"${ ...; }\"");
+    char c = phi__sh_next(p, 0);
+    if (c != '\0' && strchr(" \t\n|(", c) != NULL) {
+        phi__sh_stop(p, "commands in \"${ ...; }\"");
         return;
     }
-    phi__shell_word_secret(p, p->at + (c == '#' ? 1 : 0));
-    if (!phi__shell_word_parameter(p))
-        phi__shell_word_doubt(p, "\"${...}\" that evaluates or assigns");
-    if (!phi__shell_word_down(p)) return;
-    while (p->at < p->end && *p->at != '}') phi__shell_word_inside(p, in_quotes);
-    if (p->at == p->end)
-        phi__shell_word_stop(p, "\"${\" is not closed");
-    else
-        p->at++;
+    phi__sh_secret(p, p->at + (c == '#' ? 1 : 0));
+    if (!phi__sh_parameter(p)) phi__sh_doubt(p, "\"${...}\" that evaluates or assigns");
+    if (!phi__sh_down(p)) return;
+    while (p->at < p->end && *p->at != '}') phi__sh_inside(p, in_quotes);
+    phi__sh_close(p, "\"${\" is not closed");
     p->buf.len = len;
     p->depth--;
 }
 
-/* Values in arithmetic are expressions again, and commands stand in their subscripts. */
-static bool phi__shell_word_numbers(const char *from, const char *to) {
-    for (; from < to; from++)
-        if (*from == '$' || *from == '`' || (phi__shell_word_name(*from) && *from > '9'))
-            return false;
-    return true;
-}
-
-PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p) {
+/* From behind "((" up to "))". */
+static void phi__sh_arithmetic(phi__sh *p) {
     const char *from = p->at;
     size_t len = p->buf.len;
     unsigned open = 0;
-    if (!phi__shell_word_down(p)) return;
-    while (p->at < p->end) {
-        if (*p->at == '(')
-            open++;
-        else if (*p->at == ')' && open > 0)
-            open--;
-        else if (*p->at == ')')
-            break;
+    if (!phi__sh_down(p)) return;
+    while (p->at < p->end && (*p->at != ')' || open > 0)) {
+        if (*p->at == '(') open++;
+        if (*p->at == ')') open--;
         if (*p->at == '(' || *p->at == ')')
             p->at++;
         else
-            phi__shell_word_inside(p, false);
+            phi__sh_inside(p, false);
     }
-    if (!phi__shell_word_numbers(from, p->at))
-        phi__shell_word_doubt(p, "a value in arithmetic may hold commands");
-    if (phi__shell_word_next(p, 1) != ')')
-        phi__shell_word_stop(p, "\"((\" may be arithmetic or two subshells");
+    /* Values in arithmetic are expressions again, and commands stand in their subscripts. */
+    for (; from < p->at; from++)
+        if (*from == '$' || *from == '`' || (phi__sh_name_char(*from) && *from > '9'))
+            phi__sh_doubt(p, "a value in arithmetic may hold commands");
+    if (phi__sh_next(p, 1) != ')')
+        phi__sh_stop(p, "\"((\" may be arithmetic or two subshells");
     else
         p->at += 2;
     p->buf.len = len;
@@ -365,326 +413,276 @@ PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p) {
 
 /* At a $ or a backquote; its pieces stay out of the buffer. A $ that begins nothing is one
    character. */
-static void phi__shell_word_expansion(phi__shell_parser *p, bool in_quotes) {
-    char c = *p->at++, next = phi__shell_word_next(p, 0);
+static void phi__sh_expansion(phi__sh *p, bool in_quotes) {
+    char c = *p->at++, next = phi__sh_next(p, 0);
     if (c == '`')
-        phi__shell_word_backquote(p, in_quotes);
-    else if (phi__shell_word_sees(p, "((")) {
+        phi__sh_backquote(p, in_quotes);
+    else if (phi__sh_sees(p, "((")) {
         p->at += 2;
-        phi__shell_word_arithmetic(p);
+        phi__sh_arithmetic(p);
     } else if (next == '(') {
         p->at++;
-        phi__shell_word_list(p, ')');
+        phi__sh_nested(p, ')');
     } else if (next == '{') {
         p->at++;
-        phi__shell_word_braces(p, in_quotes);
-    } else if (next == '[' || phi__shell_word_sees(p, "\\\n"))
-        phi__shell_word_stop(p, "\"$[\", or a $ at the end of a continued line");
+        phi__sh_braces(p, in_quotes);
+    } else if (next == '[' || phi__sh_sees(p, "\\\n"))
+        phi__sh_stop(p, "\"$[\", or a $ at the end of a continued line");
     else if (next >= '0' && next <= '9')
         p->at++;
-    else if (phi__shell_word_name(next)) {
-        phi__shell_word_secret(p, p->at);
-        while (p->at < p->end && phi__shell_word_name(*p->at)) p->at++;
-        if (phi__shell_word_sees(p, "\\\n")) phi__shell_word_join(p, false);
+    else if (phi__sh_name_char(next)) {
+        phi__sh_secret(p, p->at);
+        while (p->at < p->end && phi__sh_name_char(*p->at)) p->at++;
+        if (phi__sh_sees(p, "\\\n")) phi__sh_join(p, false);
     } else if (next != '\0' && strchr("@*#?-$!", next) != NULL)
         p->at++;
 }
 
-PHI__FN void phi__shell_word_parens(phi__shell_parser *p) {
-    phi__shell_word word;
-    if (!phi__shell_word_down(p)) return;
-    while (p->at < p->end && *p->at != ')') {
-        phi__shell_word_blanks(p);
-        if (p->at == p->end || *p->at == ')') break;
-        if (*p->at == '[') phi__shell_word_doubt(p, "a subscript that is uncertain");
-        if (*p->at == '\n' && p->here_count > 0) {
-            phi__shell_word_stop(p, "a here-document that begins before an array of many lines");
-            break;
-        }
-        if (*p->at == '\n')
-            p->at++;
-        else if (!phi__shell_word_read(p, &word)) /* bash ends it here, and runs the next lines */
-            phi__shell_word_invalid(p);
-    }
-    if (p->at == p->end)
-        phi__shell_word_stop(p, "a parenthesis is not closed");
-    else
-        p->at++;
-    p->depth--;
-}
-
 /* ---- words ---- */
 
-typedef struct phi__shell_reading {
-    phi__shell_word word;
+typedef struct phi__sh_reading {
+    phi__sh_word word;
     bool bracket;        /* an open one */
     bool braced, listed; /* an open brace, and a comma or ".." in it */
     const char *from;
     size_t begin; /* in the buffer */
-} phi__shell_reading;
+} phi__sh_reading;
 
-/* As it stands in the source, for it is not known. */
-static void phi__shell_word_keep(phi__shell_parser *p, phi__shell_reading *r, const char *from,
-                                 size_t len) {
+/* Keeps what was read in the form of the source, for it is not known. */
+static void phi__sh_keep(phi__sh *p, phi__sh_reading *r, const char *from, size_t len) {
     r->word.known = false;
     p->buf.len = len;
     if (p->out->unknown == NULL) phi__buf_add(&p->buf, from, (size_t)(p->at - from));
 }
 
-static void phi__shell_word_dollar(phi__shell_parser *p, phi__shell_reading *r) {
+static void phi__sh_dollar(phi__sh *p, phi__sh_reading *r) {
     const char *from = p->at;
     size_t len = p->buf.len;
-    char next = phi__shell_word_next(p, 1);
+    char next = phi__sh_next(p, 1);
     if (*from == '$' && (next == '\'' || next == '"')) {
         p->at += 2;
         r->word.quoted = true;
-        if (next == '"') phi__shell_word_dialect(p);
-        if (next == '\'' ? !phi__shell_word_ansi(p) : !phi__shell_word_double(p, false))
-            r->word.known = false;
+        if (next == '"') phi__sh_dialect(p);
+        if (next == '\'' ? !phi__sh_ansi(p) : !phi__sh_double(p, false)) r->word.known = false;
         return;
     }
-    phi__shell_word_expansion(p, false);
+    phi__sh_expansion(p, false);
     if (p->at - from > 1 || *from == '`')
-        phi__shell_word_keep(p, r, from, len);
+        phi__sh_keep(p, r, from, len);
     else
         phi__buf_char(&p->buf, '$');
 }
 
 /* Patterns and braces: the shell makes file names, or several words, of it. */
-static void phi__shell_word_plain(phi__shell_parser *p, phi__shell_reading *r) {
+static void phi__sh_plain(phi__sh *p, phi__sh_reading *r) {
     char c = *p->at++;
     if (c == '#' && p->at - r->from > 1 && strchr(")`'\"}", p->at[-2]) != NULL)
-        phi__shell_word_stop(p, "a # behind a quote or a substitution"); /* or a comment */
+        phi__sh_stop(p, "a # behind a quote or a substitution"); /* or a comment */
     if (c == '*' || c == '?' || (c == ']' && r->bracket)) r->word.known = false;
     if (c == '[') r->bracket = true;
     if (c == '{') r->braced = true;
-    if (r->braced && (c == ',' || (c == '.' && phi__shell_word_next(p, 0) == '.')))
-        r->listed = true;
+    if (r->braced && (c == ',' || (c == '.' && phi__sh_next(p, 0) == '.'))) r->listed = true;
     if (c == '}' && r->listed) r->word.braces = true;
     if (r->word.braces) r->word.known = false;
     phi__buf_char(&p->buf, c);
 }
 
+static bool phi__sh_read(phi__sh *p, phi__sh_word *out);
+
+/* ( ... ) of an array, from behind the parenthesis. */
+static void phi__sh_parens(phi__sh *p) {
+    phi__sh_word word;
+    if (!phi__sh_down(p)) return;
+    while (p->at < p->end && *p->at != ')') {
+        phi__sh_blanks(p);
+        if (p->at == p->end || *p->at == ')') break;
+        if (*p->at == '[') phi__sh_doubt(p, "a subscript that is uncertain");
+        if (*p->at == '\n' && p->here_count > 0) {
+            phi__sh_stop(p, "a here-document that begins before an array of many lines");
+            break;
+        }
+        if (*p->at == '\n')
+            p->at++;
+        else if (!phi__sh_read(p, &word)) /* bash ends it here, and runs the next lines */
+            phi__sh_invalid(p);
+    }
+    phi__sh_close(p, "a parenthesis is not closed");
+    p->depth--;
+}
+
 /* A parenthesis in a word: an array behind "=". False: it ends the word. */
-static bool phi__shell_word_paren(phi__shell_parser *p, phi__shell_reading *r) {
+static bool phi__sh_paren(phi__sh *p, phi__sh_reading *r) {
     const char *from = p->at;
     size_t len = p->buf.len;
     char before = p->at > r->from ? p->at[-1] : '\0';
     if (before == '\0' || strchr("=?*+@!", before) == NULL) return false;
     if (before != '=') {
-        phi__shell_word_stop(p, "a pattern with parentheses");
+        phi__sh_stop(p, "a pattern with parentheses");
         return true;
     }
     if (!p->arrays || memchr(r->from, '=', (size_t)(p->at - r->from)) != p->at - 1) return false;
     p->at++;
     p->arrays = false;
-    phi__shell_word_parens(p);
+    phi__sh_parens(p);
     p->arrays = true;
-    if (p->at < p->end && strchr(" \t\n;&|<>)", *p->at) == NULL) phi__shell_word_invalid(p);
-    phi__shell_word_keep(p, r, from, len);
+    if (p->at < p->end && strchr(" \t\n;&|<>)", *p->at) == NULL) phi__sh_invalid(p);
+    phi__sh_keep(p, r, from, len);
     return true;
 }
 
 /* One piece of a word; false: the word ends here. */
-static bool phi__shell_word_piece(phi__shell_parser *p, phi__shell_reading *r) {
+static bool phi__sh_piece(phi__sh *p, phi__sh_reading *r) {
     const char *from = p->at;
     size_t len = p->buf.len;
     char c = *p->at;
-    if ((c == '<' || c == '>') && phi__shell_word_next(p, 1) == '(') {
+    if ((c == '<' || c == '>') && phi__sh_next(p, 1) == '(') {
         bool reads = p->reads, by_pipe = p->by_pipe;
         p->at += 2;
         p->reads = reads || c == '>'; /* it reads what the command prints */
         p->by_pipe = by_pipe || c == '>';
-        phi__shell_word_list(p, ')');
+        phi__sh_nested(p, ')');
         p->reads = reads;
         p->by_pipe = by_pipe;
-        phi__shell_word_keep(p, r, from, len);
+        phi__sh_keep(p, r, from, len);
         r->word.pipe = from == r->from;
     } else if (c == '(') {
-        return phi__shell_word_paren(p, r);
+        return phi__sh_paren(p, r);
     } else if (strchr(" \t\n;&|<>)", c) != NULL) {
         return false;
+    } else if (phi__sh_sees(p, "\\\n")) {
+        phi__sh_join(p, false);
     } else if (c == '\\') {
-        if (phi__shell_word_next(p, 1) == '\n') {
-            phi__shell_word_join(p, false);
-            return true;
-        }
-        phi__buf_char(&p->buf, p->end - p->at > 1 ? p->at[1] : c);
+        size_t n = p->end - p->at > 1 ? 2 : 1;
+        phi__buf_char(&p->buf, p->at[n - 1]);
         r->word.quoted = true;
-        p->at += p->end - p->at > 1 ? 2 : 1;
+        p->at += n;
     } else if (c == '\'' || c == '"') {
         p->at++;
         r->word.quoted = true;
         if (c == '\'')
-            phi__shell_word_single(p);
-        else if (!phi__shell_word_double(p, false))
+            phi__sh_single(p);
+        else if (!phi__sh_double(p, false))
             r->word.known = false;
     } else if (c == '$' || c == '`')
-        phi__shell_word_dollar(p, r);
+        phi__sh_dollar(p, r);
     else
-        phi__shell_word_plain(p, r);
+        phi__sh_plain(p, r);
     return true;
 }
 
-PHI__FN bool phi__shell_word_read(phi__shell_parser *p, phi__shell_word *out) {
+/* A word at p->at. False: there is none. */
+static bool phi__sh_read(phi__sh *p, phi__sh_word *out) {
     bool any = false;
-    phi__shell_reading r = PHI_ZERO;
+    phi__sh_reading r = PHI_ZERO;
     r.word.known = true;
     r.from = p->at;
     r.begin = p->buf.len;
     while (p->at < p->end && !p->lost) {
         bool pipe = r.word.pipe;
-        if (!phi__shell_word_piece(p, &r)) break;
+        if (!phi__sh_piece(p, &r)) break;
         if (pipe) r.word.pipe = false;
         any = true;
     }
     if (p->buf.failed || p->lost) {
-        p->lost = true;
-        phi__shell_word_stop(p, "no memory");
+        phi__sh_lost(p);
         return false;
     }
-    if (any && p->out->unknown == NULL &&
-        !phi__arena_str(p->arena, phi__str(p->buf.at + r.begin, p->buf.len - r.begin),
-                        &r.word.text))
+    phi_str text = phi__str(p->buf.at + r.begin, p->buf.len - r.begin);
+    if (any && p->out->unknown == NULL && !phi__arena_str(p->arena, text, &r.word.text))
         p->lost = true;
     p->buf.len = r.begin;
     *out = r.word;
     return any && !p->lost && p->out->unknown == NULL;
 }
 
-PHI__FN void phi__shell_word_invalid(phi__shell_parser *p) {
-    phi__shell_word_stop(p, "it is no valid command line");
+/* The same, where there must be one. */
+static bool phi__sh_need(phi__sh *p, phi__sh_word *out) {
+    if (phi__sh_read(p, out)) return true;
+    phi__sh_invalid(p);
+    return false;
 }
-
-PHI__FN void phi__shell_word_lost(phi__shell_parser *p) {
-    p->lost = true;
-    phi__shell_word_stop(p, "no memory");
-}
-
-/* ---- growing ---- */
-
-PHI__FN void *phi__shell_word_room(phi_arena *arena, void *old, size_t count, size_t size) {
-    if (count != 0 && (count < 4 || (count & (count - 1)) != 0)) return old;
-    void *made = phi_arena_alloc(arena, phi__mul(count == 0 ? 4 : phi__mul(count, 2), size));
-    if (made != NULL && count > 0) memcpy(made, old, count * size);
-    return made;
-}
-
-PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, size_t *count,
-                                 const phi__shell_word *word) {
-    phi__shell_word *all;
-    if (++p->out->words > PHI__SHELL_WORDS_MOST) {
-        phi__shell_word_stop(p, "it has too many words");
-        return;
-    }
-    all = (phi__shell_word *)phi__shell_word_room(p->arena, *words, *count, sizeof *all);
-    if (all == NULL) {
-        phi__shell_word_lost(p);
-        return;
-    }
-    *words = all;
-    all[(*count)++] = *word;
-}
-
-/* ======== Redirections of a command line, and the here-documents behind a line's end. */
 
 /* ---- here-documents ---- */
 
-static bool phi__shell_redirect_here_ends(const phi__shell_here *here, phi_str line) {
-    while (here->tabs && line.len > 0 && line.at[0] == '\t') {
-        line.at++;
-        line.len--;
-    }
-    return phi_str_equal(line, here->end);
+/* Finds the commands of an unquoted one, and takes its backslashes off. */
+static void phi__sh_here_body(phi__sh *p, phi__sh_word *body) {
+    const char *at = p->at, *end = p->end;
+    const phi__sh_word *outer = p->body;
+    size_t len = p->buf.len;
+    if (!phi__sh_down(p)) return;
+    p->body = body;
+    p->at = body->text.at;
+    p->end = body->text.at + body->text.len;
+    if (!phi__sh_double(p, true))
+        body->known = false;
+    else if (!phi__arena_str(p->arena, phi__str(p->buf.at + len, p->buf.len - len), &body->text))
+        p->lost = true;
+    p->body = outer;
+    p->buf.len = len;
+    p->depth--;
+    p->end = end;
+    p->at = p->out->unknown != NULL ? end : at;
 }
 
-/* In a substitution, bash takes a line for the end that begins so and has a parenthesis later. */
-static bool phi__shell_redirect_here_closes(const phi__shell_here *here, phi_str line) {
-    while (here->tabs && line.len > 0 && line.at[0] == '\t') {
-        line.at++;
-        line.len--;
-    }
-    return line.len > here->end.len && memcmp(line.at, here->end.at, here->end.len) == 0 &&
-           memchr(line.at + here->end.len, ')', line.len - here->end.len) != NULL;
-}
-
-/* A line of an unquoted one that is continued may end it, or hide its end. */
-static bool phi__shell_redirect_continued(phi_str line) {
-    size_t n = 0;
-    while (n < line.len && line.at[line.len - 1 - n] == '\\') n++;
-    return n % 2 == 1;
-}
-
-/* Whether a line begins with a tab. */
-static bool phi__shell_redirect_tabs(phi_str text) {
-    return (text.len > 0 && text.at[0] == '\t') || phi__str_find(text, 0, "\n\t") != SIZE_MAX;
-}
-
-/* The word that ends it, close behind a substitution: some shells see the end there. */
-static bool phi__shell_redirect_close_end(const phi__shell_here *here, phi_str line) {
-    size_t n = here->end.len;
-    return n > 0 && line.len > n && memcmp(line.at + line.len - n, here->end.at, n) == 0 &&
-           strchr(")}`", line.at[line.len - n - 1]) != NULL;
-}
-
-static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell_here *here) {
+static void phi__sh_here_read(phi__sh *p, const phi__sh_here *here) {
     const char *from = p->at, *to = p->end;
+    size_t n = here->end.len;
+    bool tabs = false; /* a line begins with one */
     while (p->at < p->end) {
         const char *begin = p->at;
         const char *stop = (const char *)memchr(begin, '\n', (size_t)(p->end - begin));
         phi_str line = phi__str(begin, (size_t)((stop != NULL ? stop : p->end) - begin));
+        size_t slashes = 0;
         p->at = stop != NULL ? stop + 1 : p->end;
-        if (phi__shell_redirect_here_ends(here, line)) {
+        while (here->tabs && phi__str_starts(line, "\t")) line = phi__str_from(line, 1);
+        if (phi_str_equal(line, here->end)) {
             to = begin;
             break;
         }
-        if (phi__shell_redirect_here_closes(here, line) ||
-            (!here->quoted &&
-             (phi__shell_redirect_continued(line) || phi__shell_redirect_close_end(here, line)))) {
-            phi__shell_word_stop(p, "a here-document whose end is uncertain");
+        tabs = tabs || *begin == '\t';
+        /* In a substitution, bash takes a line for the end that begins so and has a parenthesis
+           later. */
+        bool uncertain = line.len > n && memcmp(line.at, here->end.at, n) == 0 &&
+                         memchr(line.at + n, ')', line.len - n) != NULL;
+        /* A line of an unquoted one that is continued may end it, or hide its end. */
+        while (slashes < line.len && line.at[line.len - 1 - slashes] == '\\') slashes++;
+        if (!here->quoted && slashes % 2 == 1) uncertain = true;
+        /* The word that ends it, close behind a substitution: some shells see the end there. */
+        if (!here->quoted && n > 0 && line.len > n &&
+            memcmp(line.at + line.len - n, here->end.at, n) == 0 &&
+            strchr(")}`", line.at[line.len - n - 1]) != NULL)
+            uncertain = true;
+        if (uncertain) {
+            phi__sh_stop(p, "a here-document whose end is uncertain");
             return;
         }
     }
     here->body->text = phi__str(from, (size_t)(to - from));
-    here->body->known = !here->tabs || !phi__shell_redirect_tabs(here->body->text);
-    if (here->quoted || to == from) return;
-    const phi__shell_word *body = p->body;
-    p->body = here->body;
-    phi__shell_word_body(p, here->body);
-    p->body = body;
+    here->body->known = !here->tabs || !tabs;
+    if (!here->quoted && to != from) phi__sh_here_body(p, here->body);
 }
 
-/* At a line's end. */
-static void phi__shell_redirect_newline(phi__shell_parser *p) {
-    p->at++;
-    if (p->here_outer > 0) {
-        phi__shell_word_stop(p, "a here-document that begins before a substitution of many lines");
-        return;
-    }
-    for (size_t i = 0; i < p->here_count && p->out->unknown == NULL; i++)
-        phi__shell_redirect_here_read(p, &p->here[i]);
-    p->here_count = 0;
-}
-
-PHI__FN void phi__shell_redirect_lines(phi__shell_parser *p) {
-    for (;;) {
-        phi__shell_word_blanks(p);
-        if (p->at == p->end || *p->at != '\n') return;
-        phi__shell_redirect_newline(p);
+/* Blanks and line ends, with the here-documents behind them. */
+static void phi__sh_lines(phi__sh *p) {
+    for (phi__sh_blanks(p); phi__sh_char(p, '\n'); phi__sh_blanks(p)) {
+        if (p->here_outer > 0) {
+            phi__sh_stop(p, "a here-document that begins before a substitution of many lines");
+            continue;
+        }
+        for (size_t i = 0; i < p->here_count && p->out->unknown == NULL; i++)
+            phi__sh_here_read(p, &p->here[i]);
+        p->here_count = 0;
     }
 }
 
 /* ---- redirections ---- */
 
 /* Where a redirection begins: its descriptor, a number or {name}; NULL: there is none. */
-static const char *phi__shell_redirect_descriptor(const phi__shell_parser *p) {
+static const char *phi__sh_descriptor(const phi__sh *p) {
     const char *at = p->at;
     bool brace = *at == '{';
     if (brace) at++;
-    while (at < p->end &&
-           ((*at >= '0' && *at <= '9') ||
-            (brace && (*at == '_' || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z')))))
-        at++;
+    while (at < p->end && ((*at >= '0' && *at <= '9') || (brace && phi__sh_name_char(*at)))) at++;
     if (brace && (at == p->end || *at++ != '}' || at - p->at < 3)) return NULL;
     if (at == p->end || (*at != '<' && *at != '>')) return NULL;
     if (p->end - at > 1 && at[1] == '(') return NULL; /* a process substitution */
@@ -692,27 +690,25 @@ static const char *phi__shell_redirect_descriptor(const phi__shell_parser *p) {
 }
 
 /* The word behind an operator. False: there is none, or it belongs to the next redirection. */
-static bool phi__shell_redirect_word(phi__shell_parser *p, phi__shell_word *out) {
-    phi__shell_word_blanks(p);
-    return p->at < p->end && phi__shell_redirect_descriptor(p) == NULL &&
-           phi__shell_word_read(p, out);
+static bool phi__sh_target(phi__sh *p, phi__sh_word *out) {
+    phi__sh_blanks(p);
+    return p->at < p->end && phi__sh_descriptor(p) == NULL && phi__sh_read(p, out);
 }
 
-static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *command, bool tabs,
-                                     bool standard) {
-    phi__shell_word word;
-    if (p->here_count == PHI__SHELL_HERE_MOST || !phi__shell_redirect_word(p, &word) ||
-        !word.known || (tabs && phi__str_starts(word.text, "\t"))) {
-        phi__shell_word_stop(p, "a here-document whose end is uncertain");
+static void phi__sh_here_begin(phi__sh *p, phi__sh_command *command, bool tabs, bool standard) {
+    phi__sh_word word;
+    if (p->here_count == PHI__SH_HERE_MOST || !phi__sh_target(p, &word) || !word.known ||
+        (tabs && phi__str_starts(word.text, "\t"))) {
+        phi__sh_stop(p, "a here-document whose end is uncertain");
         return;
     }
-    phi__shell_here *here = &p->here[p->here_count];
+    phi__sh_here *here = &p->here[p->here_count];
     here->end = word.text;
     here->tabs = tabs;
     here->quoted = word.quoted;
-    here->body = (phi__shell_word *)phi__arena_zero(p->arena, sizeof *here->body);
+    here->body = (phi__sh_word *)phi__arena_zero(p->arena, sizeof *here->body);
     if (here->body == NULL) {
-        phi__shell_word_lost(p);
+        phi__sh_lost(p);
         return;
     }
     here->body->text = phi__str("", 0);
@@ -721,118 +717,91 @@ static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *c
     command->reads = true;
 }
 
-static void phi__shell_redirect_text(phi__shell_parser *p, phi__shell_command *command,
-                                     bool standard) {
-    phi__shell_word word;
-    if (!phi__shell_redirect_word(p, &word)) {
-        phi__shell_word_invalid(p);
+static void phi__sh_here_string(phi__sh *p, phi__sh_command *command, bool standard) {
+    phi__sh_word word;
+    if (!phi__sh_target(p, &word)) {
+        phi__sh_invalid(p);
         return;
     }
     command->reads = true;
     if (!standard) return;
-    command->input = (phi__shell_word *)phi_arena_alloc(p->arena, sizeof word);
+    command->input = (phi__sh_word *)phi_arena_alloc(p->arena, sizeof word);
     if (command->input == NULL)
-        phi__shell_word_lost(p);
+        phi__sh_lost(p);
     else
         *command->input = word;
 }
 
-/* Of >& and <&: a number, or "-". */
-static bool phi__shell_redirect_duplicates(const phi__shell_word *word) {
-    size_t i = 0;
-    while (i < word->text.len && word->text.at[i] >= '0' && word->text.at[i] <= '9') i++;
-    if (i < word->text.len && word->text.at[i] == '-') i++;
-    return word->known && word->text.len > 0 && i == word->text.len;
-}
-
-/* Behind <& and >&. bash takes a dash for all of the word: in "<&-./x", ./x is the next one. */
-static bool phi__shell_redirect_closes(phi__shell_parser *p) {
-    phi__shell_word_blanks(p);
-    if (p->at == p->end || *p->at != '-') return false;
-    p->at++;
-    if (p->at < p->end && strchr(" \t\n;&|<>()", *p->at) == NULL)
-        phi__shell_word_stop(p, "a word close behind the dash of a redirection");
-    return true;
-}
-
-/* Notes that a file which is read is at another descriptor than 0: "> /dev/stdout" opens it again,
-   and writes it. */
-static void phi__shell_redirect_moved(phi__shell_parser *p) {
-    phi__shell_word_doubt(p, "a file that is read may be written by its descriptor");
-}
-
-static void phi__shell_redirect_file(phi__shell_parser *p, phi__shell_command *command, bool writes,
-                                     bool duplicates, bool standard) {
-    phi__shell_redirect redirect, *all;
-    if (duplicates && phi__shell_redirect_closes(p)) {
-        if (!writes) command->reads = true;
-        return;
-    }
-    if (!phi__shell_redirect_word(p, &redirect.target)) {
-        phi__shell_word_invalid(p);
-        return;
-    }
-    phi_str target = redirect.target.text;
-    if (!writes) command->reads = true;
-    if (!writes && !duplicates && !standard) phi__shell_redirect_moved(p);
-    if (duplicates && phi__shell_redirect_duplicates(&redirect.target)) {
-        while (target.len > 1 && target.at[0] == '0' && target.at[1] != '-')
-            target = phi__str(target.at + 1, target.len - 1);
-        if (!standard && target.at[0] == '0') phi__shell_redirect_moved(p);
-        return;
-    }
+static void phi__sh_file(phi__sh *p, phi__sh_command *command, bool writes, bool duplicates,
+                         bool standard) {
+    /* "> /dev/stdout" opens a file that is read at another descriptor than 0 again, and writes. */
+    static const char moved[] = "a file that is read may be written by its descriptor";
+    phi__sh_redirect redirect = PHI_ZERO;
     redirect.writes = writes;
-    all = (phi__shell_redirect *)phi__shell_word_room(p->arena, command->redirects,
-                                                      command->redirect_count, sizeof *all);
+    if (duplicates) {
+        /* bash takes a dash for all of the word: in "<&-./x", ./x is the next one. */
+        phi__sh_blanks(p);
+        if (phi__sh_char(p, '-')) {
+            if (!phi__sh_ends(p, 0))
+                phi__sh_stop(p, "a word close behind the dash of a redirection");
+            if (!writes) command->reads = true;
+            return;
+        }
+    }
+    if (!phi__sh_target(p, &redirect.target)) {
+        phi__sh_invalid(p);
+        return;
+    }
+    if (!writes) command->reads = true;
+    if (!writes && !duplicates && !standard) phi__sh_doubt(p, moved);
+    phi_str target = redirect.target.text;
+    size_t i = 0;
+    while (i < target.len && target.at[i] >= '0' && target.at[i] <= '9') i++;
+    if (i < target.len && target.at[i] == '-') i++;
+    if (duplicates && redirect.target.known && target.len > 0 && i == target.len) {
+        while (target.len > 1 && target.at[0] == '0' && target.at[1] != '-')
+            target = phi__str_from(target, 1);
+        if (!standard && target.at[0] == '0') phi__sh_doubt(p, moved);
+        return;
+    }
+    phi__sh_redirect *all = (phi__sh_redirect *)phi__sh_room(p->arena, command->redirects,
+                                                             command->redirect_count, sizeof *all);
     if (all == NULL) {
-        phi__shell_word_lost(p);
+        phi__sh_lost(p);
         return;
     }
     command->redirects = all;
     all[command->redirect_count++] = redirect;
 }
 
-/* Whether a redirection with these digits before it is one of descriptor 0; none: it reads. */
-static bool phi__shell_redirect_standard(phi_str digits, bool reads) {
-    size_t i = 0;
-    while (i < digits.len && digits.at[i] == '0') i++;
-    return digits.len > 0 ? i == digits.len : reads;
-}
-
-/* Behind the descriptor. */
-static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_command *command,
-                                         phi_str descriptor) {
+/* A redirection at p->at. False: there is none. */
+static bool phi__sh_redirection(phi__sh *p, phi__sh_command *command) {
     static const char *const operators[] = {"<<<", "<<-", "<<", "<>", "<&", "<",
                                             "&>>", "&>",  ">>", ">&", ">|", ">"};
-    size_t i = 0;
-    while (!phi__shell_word_sees(p, operators[i])) i++;
-    p->at += strlen(operators[i]);
-    bool standard = phi__shell_redirect_standard(descriptor, i < 6);
-    if (standard) command->inputs++;
-    if (i == 6 || i == 7) phi__shell_word_dialect(p);
-    if (i == 0)
-        phi__shell_redirect_text(p, command, standard);
-    else if (i < 3)
-        phi__shell_redirect_here(p, command, i == 1, standard);
-    else
-        phi__shell_redirect_file(p, command, i != 4 && i != 5, i == 4 || i == 9, standard);
-}
-
-PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command) {
-    const char *at = p->at;
-    if (!phi__shell_word_sees(p, "&>")) at = phi__shell_redirect_descriptor(p);
+    const char *at = phi__sh_sees(p, "&>") ? p->at : phi__sh_descriptor(p);
+    size_t i = 0, zeros = 0;
     if (at == NULL) return false;
     phi_str descriptor = phi__str(p->at, (size_t)(at - p->at));
-    if (phi__str_starts(descriptor, "{"))
-        phi__shell_word_doubt(p, "a variable that a redirection sets");
+    if (phi__str_starts(descriptor, "{")) phi__sh_doubt(p, "a variable that a redirection sets");
     p->at = at;
-    phi__shell_redirect_operator(p, command, descriptor);
+    while (!phi__sh_sees(p, operators[i])) i++;
+    p->at += strlen(operators[i]);
+    while (zeros < descriptor.len && descriptor.at[zeros] == '0') zeros++;
+    bool standard = descriptor.len > 0 ? zeros == descriptor.len : i < 6; /* descriptor 0 */
+    if (standard) command->inputs++;
+    if (i == 6 || i == 7) phi__sh_dialect(p);
+    if (i == 0)
+        phi__sh_here_string(p, command, standard);
+    else if (i < 3)
+        phi__sh_here_begin(p, command, i == 1, standard);
+    else
+        phi__sh_file(p, command, i != 4 && i != 5, i == 4 || i == 9, standard);
     return true;
 }
 
-/* ======== Tests of a command line: [[ ... ]]. */
+/* ---- tests: [[ ... ]] ---- */
 
-static bool phi__shell_test_number(const phi__shell_word *word) {
+static bool phi__sh_test_number(const phi__sh_word *word) {
     size_t i = word->text.len > 1 && word->text.at[0] == '-' ? 1 : 0;
     if (!word->known || word->text.len == 0) return false;
     while (i < word->text.len && word->text.at[i] >= '0' && word->text.at[i] <= '9') i++;
@@ -841,139 +810,187 @@ static bool phi__shell_test_number(const phi__shell_word *word) {
 
 /* In a test, both sides of a comparison of numbers are arithmetic, and -v and -R take a name with
    its subscript. */
-static void phi__shell_test_operand(phi__shell_parser *p, const phi__shell_word *left,
-                                    const phi__shell_word *right) {
-    static const char *const compare[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
-    bool bad = false;
-    for (size_t i = 0; i < PHI__COUNT(compare); i++)
-        if ((phi__str_is(left->text, compare[i]) && !phi__shell_test_number(right)) ||
-            (phi__str_is(right->text, compare[i]) && !phi__shell_test_number(left)))
-            bad = true;
-    if (phi__str_is(left->text, "-v") || phi__str_is(left->text, "-R"))
+static void phi__sh_test_operand(phi__sh *p, const phi__sh_word *left, const phi__sh_word *right) {
+    static const char compare[] = "-eq|-ne|-lt|-le|-gt|-ge";
+    bool bad = (phi__among(left->text, compare) && !phi__sh_test_number(right)) ||
+               (phi__among(right->text, compare) && !phi__sh_test_number(left));
+    if (phi__among(left->text, "-v|-R"))
         bad = bad || !right->known || phi__str_find(right->text, 0, "[") != SIZE_MAX;
-    if (bad) phi__shell_word_doubt(p, "a value in a test may hold commands");
-}
-
-static bool phi__shell_test_unary(const phi__shell_word *word) {
-    return !word->quoted && word->text.len == 2 && word->text.at[0] == '-' &&
-           word->text.at[1] != '\0' &&
-           strchr("abcdefghknoprstuvwxzGLNORS", word->text.at[1]) != NULL;
-}
-
-static bool phi__shell_test_binary(const phi__shell_word *word) {
-    static const char *const words[] = {"=",   "==",  "!=",  "=~",  "-eq", "-ne", "-lt",
-                                        "-le", "-gt", "-ge", "-nt", "-ot", "-ef", NULL};
-    for (size_t i = 0; !word->quoted && words[i] != NULL; i++)
-        if (phi__str_is(word->text, words[i])) return true;
-    return false;
+    if (bad) phi__sh_doubt(p, "a value in a test may hold commands");
 }
 
 /* A word of a test, which is no "]]". */
-static bool phi__shell_test_word(phi__shell_parser *p, phi__shell_word *out) {
-    phi__shell_word_blanks(p);
-    if (!phi__shell_word_alone(p, "]]") && p->at < p->end && phi__shell_word_read(p, out))
-        return true;
-    phi__shell_word_invalid(p);
+static bool phi__sh_test_word(phi__sh *p, phi__sh_word *out) {
+    phi__sh_blanks(p);
+    if (!phi__sh_alone(p, "]]") && p->at < p->end && phi__sh_read(p, out)) return true;
+    phi__sh_invalid(p);
     return false;
 }
 
-/* Behind the left side: an operator and its right side, or nothing. */
-static void phi__shell_test_compared(phi__shell_parser *p, const phi__shell_word *left) {
-    phi__shell_word sign, right;
-    phi__shell_word_blanks(p);
-    if (p->at < p->end && (*p->at == '<' || *p->at == '>')) {
-        if (phi__shell_word_sees(p, "<(") || phi__shell_word_sees(p, ">("))
-            phi__shell_word_stop(p, "a process substitution in a test");
-        p->at += p->at < p->end;
-        (void)phi__shell_test_word(p, &right);
-        return;
-    }
-    if (p->at == p->end || strchr("&|)\n", *p->at) != NULL || phi__shell_word_alone(p, "]]"))
-        return;
-    if (!phi__shell_word_read(p, &sign) || !phi__shell_test_binary(&sign)) {
-        phi__shell_word_invalid(p);
-        return;
-    }
-    phi__shell_test_operand(p, left, &sign);
-    if (phi__str_is(sign.text, "=~")) {
-        /* A regular expression: parentheses and bars are part of it. */
-        phi__shell_word word;
-        const char *from;
-        size_t open = 0;
-        phi__shell_word_blanks(p);
-        for (from = p->at; p->at < p->end && strchr(" \t\n", *p->at) == NULL;) {
-            if (*p->at == ')' && open == 0) break;
-            if (strchr("()|", *p->at) == NULL) {
-                if (!phi__shell_word_read(p, &word)) phi__shell_word_invalid(p);
-                continue;
-            }
-            open += *p->at == '(' ? 1 : *p->at == ')' ? SIZE_MAX : 0;
-            p->at++;
+/* The text behind =~: a regular expression, of which parentheses and bars are a part. */
+static void phi__sh_test_regex(phi__sh *p) {
+    phi__sh_word word;
+    size_t open = 0;
+    phi__sh_blanks(p);
+    const char *from = p->at;
+    while (p->at < p->end && strchr(" \t\n", *p->at) == NULL) {
+        if (*p->at == ')' && open == 0) break;
+        if (strchr("()|", *p->at) == NULL) {
+            (void)phi__sh_need(p, &word);
+            continue;
         }
-        if (p->at == from || open > 0) phi__shell_word_invalid(p);
-    } else if (phi__shell_test_word(p, &right))
-        phi__shell_test_operand(p, &sign, &right);
+        open += *p->at == '(' ? 1 : *p->at == ')' ? SIZE_MAX : 0;
+        p->at++;
+    }
+    if (p->at == from || open > 0) phi__sh_invalid(p);
 }
 
-static void phi__shell_test_all(phi__shell_parser *p);
+/* After the left side: an operator and its right side, or nothing. */
+static void phi__sh_test_compared(phi__sh *p, const phi__sh_word *left) {
+    static const char binary[] = "=|==|!=|=~|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef";
+    phi__sh_word sign, right;
+    phi__sh_blanks(p);
+    if (phi__sh_at(p, '<') || phi__sh_at(p, '>')) {
+        if (phi__sh_next(p, 1) == '(') phi__sh_stop(p, "a process substitution in a test");
+        p->at += p->at < p->end;
+        (void)phi__sh_test_word(p, &right);
+        return;
+    }
+    if (p->at == p->end || strchr("&|)\n", *p->at) != NULL || phi__sh_alone(p, "]]")) return;
+    if (!phi__sh_need(p, &sign)) return;
+    if (sign.quoted || !phi__among(sign.text, binary)) {
+        phi__sh_invalid(p);
+        return;
+    }
+    phi__sh_test_operand(p, left, &sign);
+    if (phi__str_is(sign.text, "=~"))
+        phi__sh_test_regex(p);
+    else if (phi__sh_test_word(p, &right))
+        phi__sh_test_operand(p, &sign, &right);
+}
+
+static void phi__sh_test_all(phi__sh *p);
 
 /* One test, which may be negated, or more of them in parentheses. */
-static void phi__shell_test_one(phi__shell_parser *p) {
-    phi__shell_word word, right;
-    do phi__shell_redirect_lines(p);
-    while (phi__shell_word_take(p, "!"));
-    if (p->at < p->end && *p->at == '(') {
-        p->at++;
-        phi__shell_test_all(p);
-        if (p->at == p->end || *p->at++ != ')') phi__shell_word_invalid(p);
-    } else if (phi__shell_test_word(p, &word)) {
-        if (!phi__shell_test_unary(&word))
-            phi__shell_test_compared(p, &word);
-        else if (phi__shell_test_word(p, &right))
-            phi__shell_test_operand(p, &word, &right);
+static void phi__sh_test_one(phi__sh *p) {
+    phi__sh_word word, right;
+    do phi__sh_lines(p);
+    while (phi__sh_take(p, "!"));
+    if (phi__sh_char(p, '(')) {
+        phi__sh_test_all(p);
+        if (!phi__sh_char(p, ')')) phi__sh_invalid(p);
+    } else if (phi__sh_test_word(p, &word)) {
+        if (word.quoted || !phi__among(word.text, "-[abcdefghknoprstuvwxzGLNORS]"))
+            phi__sh_test_compared(p, &word);
+        else if (phi__sh_test_word(p, &right))
+            phi__sh_test_operand(p, &word, &right);
     }
 }
 
-static void phi__shell_test_all(phi__shell_parser *p) {
-    if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
-    phi__shell_test_one(p);
-    for (phi__shell_redirect_lines(p);
-         phi__shell_word_sees(p, "&&") || phi__shell_word_sees(p, "||");
-         phi__shell_redirect_lines(p)) {
+static void phi__sh_test_all(phi__sh *p) {
+    (void)phi__sh_down(p);
+    phi__sh_test_one(p);
+    for (phi__sh_lines(p); phi__sh_sees(p, "&&") || phi__sh_sees(p, "||"); phi__sh_lines(p)) {
         p->at += 2;
-        phi__shell_test_one(p);
+        phi__sh_test_one(p);
     }
     p->depth--;
 }
 
-PHI__FN void phi__shell_test_read(phi__shell_parser *p) {
-    phi__shell_word_dialect(p);
-    phi__shell_test_all(p);
-    if (!phi__shell_word_take(p, "]]")) phi__shell_word_invalid(p);
+/* ---- the directories that commands may run in, as cd changes them ---- */
+
+enum { PHI__DIRS_PATH_MOST = 4095 }; /* bytes */
+
+static phi__sh_word phi__dirs_word(const char *text) {
+    phi__sh_word word = PHI_ZERO;
+    word.text = phi_str_of(text);
+    word.known = true;
+    return word;
 }
 
-/* ======== The grammar of a command line: lists, pipes, compound commands, redirections. */
-
-PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
-                                   const phi__shell_command *command) {
-    if (out->count == PHI__SHELL_COMMANDS_MOST) {
-        if (out->unknown == NULL) out->unknown = "it has too many commands";
-        return true;
-    }
-    if (out->count == out->cap) {
-        size_t cap = out->cap == 0 ? 8 : out->cap * 2;
-        phi__shell_command *all =
-            (phi__shell_command *)phi_arena_alloc(arena, phi__mul(cap, sizeof *all));
-        if (all == NULL) return false;
-        if (out->count > 0) memcpy(all, out->commands, out->count * sizeof *all);
-        out->commands = all;
-        out->cap = cap;
-    }
-    out->commands[out->count++] = *command;
+/* Adds one that is not there yet. False: there are too many. */
+static bool phi__dirs_add(phi__sh_dirs *dirs, const phi__sh_word *dir) {
+    for (size_t i = 0; i < dirs->count; i++)
+        if (phi_str_equal(dirs->at[i].text, dir->text)) return true;
+    if (dirs->count == PHI__SH_DIRS_MOST) return false;
+    dirs->at[dirs->count++] = *dir;
     return true;
 }
 
-static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *command) {
+/* `to`, from `from`. False: no memory. */
+static bool phi__dirs_join(phi_arena *arena, const phi__sh_word *from, const phi__sh_word *to,
+                           phi__sh_word *out) {
+    char first = to->text.len > 0 ? to->text.at[0] : '\0';
+    *out = *to;
+    if (from->text.len == 0 || (first != '\0' && strchr("/~$", first) != NULL)) return true;
+    phi__buf text;
+    phi__buf_init(&text, arena->memory);
+    phi__buf_add_str(&text, from->text);
+    phi__buf_char(&text, '/');
+    phi__buf_add_str(&text, to->text);
+    bool good = !text.failed && phi__arena_str(arena, phi__buf_str(&text), &out->text);
+    phi__buf_free(&text);
+    out->known = from->known && to->known;
+    return good;
+}
+
+/* Those of both; NULL is the workspace. */
+static const phi__sh_dirs *phi__dirs_both(phi_arena *arena, phi__shell *out,
+                                          const phi__sh_dirs *one, const phi__sh_dirs *other) {
+    phi__sh_word workspace = phi__dirs_word("");
+    if (one == other) return one;
+    phi__sh_dirs *all = (phi__sh_dirs *)phi__arena_zero(arena, sizeof *all);
+    if (all == NULL) return NULL;
+    for (const phi__sh_dirs *from = one;; from = other) {
+        for (size_t i = 0; i < (from != NULL ? from->count : 1); i++)
+            if (!phi__dirs_add(all, from != NULL ? &from->at[i] : &workspace)) out->lost = true;
+        if (from == other) return all;
+    }
+}
+
+PHI__FN const phi__sh_dirs *phi__dirs_go(phi_arena *arena, phi__shell *out,
+                                         const phi__sh_dirs *from, const phi__sh_word *to) {
+    phi__sh_word workspace = phi__dirs_word(""), dir;
+    phi__sh_dirs *all = (phi__sh_dirs *)phi__arena_zero(arena, sizeof *all);
+    if (all == NULL) return NULL;
+    for (size_t i = 0; i < (from != NULL ? from->count : 1); i++) {
+        if (!phi__dirs_join(arena, from != NULL ? &from->at[i] : &workspace, to, &dir)) return NULL;
+        if (dir.text.len > PHI__DIRS_PATH_MOST || !phi__dirs_add(all, &dir)) out->lost = true;
+    }
+    out->visited = phi__dirs_both(arena, out, out->visited, all);
+    return out->visited != NULL ? all : NULL;
+}
+
+/* Heeds a cd: where the commands after it run. */
+static void phi__dirs_after(phi__sh *p, const phi__sh_command *c) {
+    phi__sh_word home = phi__dirs_word("~");
+    const phi__sh_word *to = &home;
+    size_t i = 0;
+    while (i < c->count && phi__sh_one_of(&c->words[i], "command|builtin|-p|--")) i++;
+    if (i == c->count || !phi__sh_one_of(&c->words[i], "cd|pushd|chdir|popd")) return;
+    bool back = phi__str_is(c->words[i].text, "popd") || /* to where it was */
+                (i + 1 == c->count && phi__str_is(c->words[i].text, "pushd"));
+    for (i++; i < c->count && to == &home; i++) {
+        phi_str text = c->words[i].text;
+        if (phi__str_is(text, "-") || phi__str_starts(text, "+")) back = true;
+        if (text.len == 0 || (text.at[0] != '-' && text.at[0] != '+')) to = &c->words[i];
+    }
+    if (p->repeats > 0) p->out->lost = true;
+    p->moves++;
+    if (back && p->out->visited == NULL) {
+        p->out->lost = true;
+        p->there = p->dirs;
+        return;
+    }
+    p->there = back ? phi__dirs_both(p->arena, p->out, p->dirs, p->out->visited)
+                    : phi__dirs_go(p->arena, p->out, p->dirs, to);
+    if (p->there != NULL) p->dirs = phi__dirs_both(p->arena, p->out, p->dirs, p->there);
+    if (p->there == NULL || p->dirs == NULL) phi__sh_lost(p);
+}
+
+/* ---- simple commands ---- */
+
+static void phi__sh_emit(phi__sh *p, phi__sh_command *command) {
     command->pipe_from = p->pipe_from;
     command->level = p->level;
     command->posix = p->posix;
@@ -985,22 +1002,20 @@ static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *comm
     command->fed = p->fed;
     command->function = p->function;
     if (p->reads) command->reads = true;
-    if (!phi__shell_parse_push(p->arena, p->out, command)) phi__shell_word_lost(p);
+    if (!phi__sh_push(p->arena, p->out, command)) phi__sh_lost(p);
     phi__dirs_after(p, command);
     if (p->out->unknown != NULL) p->at = p->end;
 }
 
-/* Behind a compound command: its commands, from `from` on, read the same input. */
-static void phi__shell_parse_redirects(phi__shell_parser *p, size_t from) {
+/* After a compound command: its commands, from `from` on, read the same input. */
+static void phi__sh_redirects(phi__sh *p, size_t from) {
     size_t to = p->out->count;
-    phi__shell_command command = PHI_ZERO;
+    phi__sh_command command = PHI_ZERO;
     command.inner_from = p->out->count;
-    for (;;) {
-        phi__shell_word_blanks(p);
-        if (p->at == p->end || !phi__shell_redirect_read(p, &command)) break;
-    }
+    do phi__sh_blanks(p);
+    while (p->at < p->end && phi__sh_redirection(p, &command));
     for (size_t i = from; i < to; i++) {
-        phi__shell_command *c = &p->out->commands[i];
+        phi__sh_command *c = &p->out->commands[i];
         if (p->out->count > to) c->pipe_from = p->pipe_from; /* { ls; curl x; } > >(sh) */
         if (!command.reads) continue;
         if (command.inputs > 0) c->by_pipe = false;
@@ -1011,155 +1026,143 @@ static void phi__shell_parse_redirects(phi__shell_parser *p, size_t from) {
         c->inputs = command.inputs;
     }
     command.input = NULL;
-    if (command.redirect_count > 0 || command.reads) phi__shell_parse_emit(p, &command);
+    if (command.redirect_count > 0 || command.reads) phi__sh_emit(p, &command);
 }
 
-/* ---- simple commands ---- */
-
-static bool phi__shell_parse_letter(char c, bool first) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           (!first && c >= '0' && c <= '9');
-}
-
-/* Whether the source of a word assigns. A subscript is a plain one, or the word is uncertain. */
-static bool phi__shell_parse_assigns(phi__shell_parser *p, const char *from) {
+/* True if the source of a word assigns. A subscript is a plain one, or the word is uncertain. */
+static bool phi__sh_assigns(phi__sh *p, const char *from) {
     const char *at = from;
-    while (at < p->end && phi__shell_parse_letter(*at, at == from)) at++;
+    while (at < p->end && phi__sh_name_char(*at) && (at > from || *at > '9')) at++;
     if (at == from || at == p->end) return false;
     bool index = *at == '[';
     if (index) {
         at++;
-        while (at < p->end &&
-               (phi__shell_parse_letter(*at, false) || strchr("@*$-", *at) != NULL)) {
+        while (at < p->end && (phi__sh_name_char(*at) || strchr("@*$-", *at) != NULL)) {
             if (*at < '0' || *at > '9')
-                phi__shell_word_doubt(p, "a value in a subscript may hold commands");
+                phi__sh_doubt(p, "a value in a subscript may hold commands");
             at++;
         }
         if (at == p->end || *at != ']' || ++at == p->end) {
-            phi__shell_word_stop(p, "a subscript that is uncertain");
+            phi__sh_stop(p, "a subscript that is uncertain");
             return false;
         }
     }
     if (*at == '+') at++;
     if (at < p->end && *at == '=') {
-        if (index || at[-1] == '+') phi__shell_word_dialect(p); /* dash runs a command x+=y */
+        if (index || at[-1] == '+') phi__sh_dialect(p); /* dash runs a command x+=y */
         return true;
     }
-    if (index) phi__shell_word_stop(p, "a subscript that is uncertain");
+    if (index) phi__sh_stop(p, "a subscript that is uncertain");
     return false;
 }
 
-static void phi__shell_parse_command(phi__shell_parser *p, bool compound);
+static void phi__sh_command_read(phi__sh *p, bool compound);
 
 /* NAME () body: no function. Other shells take a simple command for a body as well. */
-static void phi__shell_parse_function(phi__shell_parser *p, phi_str name) {
+static void phi__sh_function(phi__sh *p, phi_str name) {
     phi_str outer = p->function;
     size_t i = p->out->count;
     p->function = name;
     p->repeats++;
     p->out->later = true;
-    phi__shell_redirect_lines(p);
-    if (phi__shell_word_alone(p, "function")) phi__shell_word_invalid(p);
-    phi__shell_parse_command(p, true);
+    phi__sh_lines(p);
+    if (phi__sh_alone(p, "function")) phi__sh_invalid(p);
+    phi__sh_command_read(p, true);
     for (; i < p->out->count; i++) p->out->commands[i].reads = true; /* what its caller reads */
     p->repeats--;
     p->function = outer;
 }
 
-/* At the parenthesis behind a command's first word. */
-static void phi__shell_parse_defines(phi__shell_parser *p, const phi__shell_command *command) {
-    p->at++;
-    phi__shell_word_blanks(p);
-    if (command->count != 1 || command->assigned_count + command->redirect_count > 0 ||
-        command->input != NULL || p->at == p->end || *p->at != ')') {
-        phi__shell_word_invalid(p);
-        return;
-    }
-    p->at++;
-    phi__shell_parse_function(p, command->words[0].text);
-}
-
-/* One that was not taken for it: it stands on two lines, or where it does not count. */
-static bool phi__shell_parse_reserved(const phi__shell_word *word) {
-    static const char *const words[] = {"!",      "{",        "}",    "[[",   "if",     "then",
-                                        "else",   "elif",     "fi",   "do",   "done",   "for",
-                                        "while",  "until",    "case", "esac", "select", "time",
-                                        "coproc", "function", "in",   "]]",   NULL};
-    for (size_t i = 0; !word->quoted && words[i] != NULL; i++)
-        if (phi__str_is(word->text, words[i])) return true;
-    return false;
-}
-
-static void phi__shell_parse_argument(phi__shell_parser *p, phi__shell_command *command) {
+static void phi__sh_argument(phi__sh *p, phi__sh_command *command) {
+    /* A reserved word that was not taken for it: it is on two lines, or where it does not count. */
+    static const char reserved[] =
+        "!|{|}|[[][[]|if|then|else|elif|fi|do|done|for|while|until|case|esac|select|time|coproc|"
+        "function|in|]]";
     const char *from = p->at;
-    phi__shell_word word;
-    bool assigns = command->count == 0 && phi__shell_parse_assigns(p, from), outer = p->arrays;
+    phi__sh_word word;
+    bool first = command->count == 0, outer = p->arrays;
+    bool assigns = first && phi__sh_assigns(p, from);
     if (p->out->unknown != NULL) return;
     p->arrays = assigns;
-    if (!phi__shell_word_read(p, &word)) {
-        phi__shell_word_invalid(p);
-        return;
-    }
+    if (!phi__sh_need(p, &word)) return;
     p->arrays = outer;
-    if (!assigns && command->count == 0 &&
+    if (!assigns && first &&
         (memchr(from, '=', (size_t)(p->at - from)) != NULL ||
          memchr(from + 1, '[', (size_t)(p->at - from) - 1) != NULL ||
-         phi__shell_parse_reserved(&word))) {
-        phi__shell_word_stop(p, "a word in parts that may be more than a command's name");
-        return;
-    }
-    if (assigns)
-        phi__shell_word_add(p, &command->assigned, &command->assigned_count, &word);
+         (!word.quoted && phi__among(word.text, reserved))))
+        phi__sh_stop(p, "a word in parts that may be more than a command's name");
+    else if (assigns)
+        phi__sh_add(p, &command->assigned, &command->assigned_count, &word);
     else
-        phi__shell_word_add(p, &command->words, &command->count, &word);
+        phi__sh_add(p, &command->words, &command->count, &word);
 }
 
-static void phi__shell_parse_simple(phi__shell_parser *p) {
-    phi__shell_command command = PHI_ZERO;
+static void phi__sh_simple(phi__sh *p) {
+    phi__sh_command command = PHI_ZERO;
     command.inner_from = p->out->count;
     for (;;) {
-        phi__shell_word_blanks(p);
+        phi__sh_blanks(p);
         if (p->at == p->end) break;
-        if (phi__shell_redirect_read(p, &command)) continue;
+        if (phi__sh_redirection(p, &command)) continue;
         if (strchr("\n;&|)", *p->at) != NULL) break;
-        if (*p->at == '(') {
-            phi__shell_parse_defines(p, &command);
-            return;
+        if (!phi__sh_char(p, '(')) {
+            phi__sh_argument(p, &command);
+            continue;
         }
-        phi__shell_parse_argument(p, &command);
+        phi__sh_blanks(p);
+        if (command.count == 1 && command.assigned_count + command.redirect_count == 0 &&
+            command.input == NULL && phi__sh_char(p, ')'))
+            phi__sh_function(p, command.words[0].text);
+        else
+            phi__sh_invalid(p);
+        return;
     }
     if (command.count + command.assigned_count + command.redirect_count > 0 ||
         command.input != NULL)
-        phi__shell_parse_emit(p, &command);
+        phi__sh_emit(p, &command);
     else
-        phi__shell_word_invalid(p);
+        phi__sh_invalid(p);
 }
 
 /* ---- compound commands ---- */
 
-static bool phi__shell_parse_closes(const phi__shell_parser *p) {
+static bool phi__sh_closes(const phi__sh *p) {
     static const char *const words[] = {"then", "do", "done", "fi", "elif", "else", "esac", "}"};
     for (size_t i = 0; i < PHI__COUNT(words); i++)
-        if (phi__shell_word_alone(p, words[i])) return true;
+        if (phi__sh_alone(p, words[i])) return true;
     return false;
 }
 
-static void phi__shell_parse_and_or(phi__shell_parser *p);
-static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from, size_t calls);
+/* f() { f | f & }, f() { f & f; }: listed as a command whose name is the classic form, when the
+   commands from `from` on call the function this many times. */
+static void phi__sh_bomb(phi__sh *p, size_t from, size_t calls) {
+    phi__sh_word word = phi__dirs_word(":(){:|:&};:");
+    size_t n = 0;
+    if (p->function.len == 0) return;
+    for (size_t i = from; i < p->out->count; i++) {
+        const phi__sh_command *c = &p->out->commands[i];
+        n += c->count > 0 && phi_str_equal(c->words[0].text, p->function);
+    }
+    if (n < calls) return;
+    phi__sh_command command = PHI_ZERO;
+    command.inner_from = p->out->count;
+    phi__sh_add(p, &command.words, &command.count, &word);
+    phi__sh_emit(p, &command);
+}
+
+static void phi__sh_and_or(phi__sh *p);
 
 /* Up to a word or sign that closes it, which is not taken. False: there is no command. */
-static bool phi__shell_parse_body(phi__shell_parser *p) {
+static bool phi__sh_body(phi__sh *p) {
     bool any = false;
     for (;; any = true) {
         size_t from = p->out->count;
-        phi__shell_redirect_lines(p);
-        if (p->at == p->end || *p->at == ')' || *p->at == ';' || phi__shell_parse_closes(p))
-            return any;
-        phi__shell_parse_and_or(p);
-        phi__shell_word_blanks(p);
-        if (p->at == p->end || phi__shell_word_sees(p, ";;") || phi__shell_word_sees(p, ";&"))
-            return true;
-        if (*p->at == '&') phi__shell_parse_bomb(p, from, 1);
+        phi__sh_lines(p);
+        if (p->at == p->end || *p->at == ')' || *p->at == ';' || phi__sh_closes(p)) return any;
+        phi__sh_and_or(p);
+        phi__sh_blanks(p);
+        if (p->at == p->end || phi__sh_sees(p, ";;") || phi__sh_sees(p, ";&")) return true;
+        if (*p->at == '&') phi__sh_bomb(p, from, 1);
         if (p->at == p->end) return true;
         if (*p->at == ';' || *p->at == '&')
             p->at++;
@@ -1168,240 +1171,189 @@ static bool phi__shell_parse_body(phi__shell_parser *p) {
     }
 }
 
-static void phi__shell_parse_expect(phi__shell_parser *p, const char *word) {
-    if (!phi__shell_word_take(p, word)) phi__shell_word_invalid(p);
+static void phi__sh_expect(phi__sh *p, const char *word) {
+    if (!phi__sh_take(p, word)) phi__sh_invalid(p);
 }
 
 /* A list that must end with `word`, and may not be empty. */
-static void phi__shell_parse_until(phi__shell_parser *p, const char *word) {
-    if (!phi__shell_parse_body(p)) phi__shell_word_invalid(p);
-    phi__shell_parse_expect(p, word);
+static void phi__sh_until(phi__sh *p, const char *word) {
+    if (!phi__sh_body(p)) phi__sh_invalid(p);
+    phi__sh_expect(p, word);
 }
 
-/* do ... done, or { ... }. */
-static void phi__shell_parse_do(phi__shell_parser *p) {
-    phi__shell_word_blanks(p);
-    if (p->at < p->end && *p->at == ';') p->at++;
-    phi__shell_redirect_lines(p);
+/* for and select, with do ... done or { ... }: the variable is assigned. */
+static void phi__sh_for(phi__sh *p) {
+    phi__sh_word word;
+    size_t semicolons = 0;
+    phi__sh_command command = PHI_ZERO;
+    command.inner_from = p->out->count;
+    phi__sh_blanks(p);
+    if (phi__sh_sees(p, "((")) {
+        phi__sh_dialect(p); /* dash reads subshells */
+        p->at += 2;
+        const char *from = p->at;
+        phi__sh_arithmetic(p);
+        for (; from < p->at; from++) semicolons += *from == ';';
+        if (semicolons != 2) phi__sh_invalid(p);
+    } else {
+        if (!phi__sh_need(p, &word)) return;
+        if (!word.known) phi__sh_invalid(p);
+        phi__sh_add(p, &command.assigned, &command.assigned_count, &word);
+        phi__sh_lines(p);
+        bool in = phi__sh_take(p, "in");
+        if (in) phi__sh_blanks(p);
+        for (; in && p->at < p->end && *p->at != ';' && *p->at != '\n'; phi__sh_blanks(p))
+            if (phi__sh_need(p, &word))
+                phi__sh_add(p, &command.assigned, &command.assigned_count, &word);
+        if (p->out->unknown == NULL) phi__sh_emit(p, &command);
+    }
+    phi__sh_blanks(p);
+    (void)phi__sh_char(p, ';');
+    phi__sh_lines(p);
     p->repeats++;
-    if (phi__shell_word_take(p, "{"))
-        phi__shell_parse_until(p, "}");
+    if (phi__sh_take(p, "{"))
+        phi__sh_until(p, "}");
     else {
-        phi__shell_parse_expect(p, "do");
-        phi__shell_parse_until(p, "done");
+        phi__sh_expect(p, "do");
+        phi__sh_until(p, "done");
     }
     p->repeats--;
 }
 
-/* for and select: the variable is assigned. */
-static void phi__shell_parse_for(phi__shell_parser *p) {
-    phi__shell_word word;
-    size_t semicolons = 0;
-    phi__shell_command command = PHI_ZERO;
-    command.inner_from = p->out->count;
-    phi__shell_word_blanks(p);
-    if (phi__shell_word_sees(p, "((")) {
-        phi__shell_word_dialect(p); /* dash reads subshells */
-        p->at += 2;
-        const char *from = p->at;
-        phi__shell_word_arithmetic(p);
-        for (; from < p->at; from++) semicolons += *from == ';';
-        if (semicolons != 2) phi__shell_word_invalid(p);
-        phi__shell_parse_do(p);
-        return;
-    }
-    if (!phi__shell_word_read(p, &word) || !word.known) {
-        phi__shell_word_invalid(p);
-        return;
-    }
-    phi__shell_word_add(p, &command.assigned, &command.assigned_count, &word);
-    phi__shell_redirect_lines(p);
-    if (phi__shell_word_take(p, "in")) {
-        for (phi__shell_word_blanks(p); p->at < p->end && *p->at != ';' && *p->at != '\n';
-             phi__shell_word_blanks(p))
-            if (phi__shell_word_read(p, &word))
-                phi__shell_word_add(p, &command.assigned, &command.assigned_count, &word);
-            else
-                phi__shell_word_invalid(p);
-    }
-    if (p->out->unknown == NULL) phi__shell_parse_emit(p, &command);
-    phi__shell_parse_do(p);
-}
-
-static void phi__shell_parse_pattern(phi__shell_parser *p) {
-    phi__shell_word word;
-    if (p->at < p->end && *p->at == '(') p->at++;
+static void phi__sh_case(phi__sh *p) {
+    phi__sh_word word;
+    phi__sh_blanks(p);
+    (void)phi__sh_need(p, &word);
+    phi__sh_lines(p);
+    phi__sh_expect(p, "in");
     for (;;) {
-        phi__shell_word_blanks(p);
-        if (!phi__shell_word_read(p, &word)) {
-            phi__shell_word_invalid(p);
-            return;
-        }
-        phi__shell_word_blanks(p);
-        if (p->at == p->end || *p->at != '|') break;
-        p->at++;
-    }
-    if (p->at < p->end && *p->at == ')')
-        p->at++;
-    else
-        phi__shell_word_invalid(p);
-}
-
-static void phi__shell_parse_case(phi__shell_parser *p) {
-    phi__shell_word word;
-    phi__shell_word_blanks(p);
-    if (!phi__shell_word_read(p, &word)) phi__shell_word_invalid(p);
-    phi__shell_redirect_lines(p);
-    phi__shell_parse_expect(p, "in");
-    for (;;) {
-        phi__shell_redirect_lines(p);
-        if (p->out->unknown != NULL || phi__shell_word_take(p, "esac")) return;
-        phi__shell_parse_pattern(p);
-        (void)phi__shell_parse_body(p);
-        if (phi__shell_word_sees(p, ";;&"))
+        phi__sh_lines(p);
+        if (p->out->unknown != NULL || phi__sh_take(p, "esac")) return;
+        (void)phi__sh_char(p, '(');
+        do {
+            phi__sh_blanks(p);
+            (void)phi__sh_need(p, &word);
+            phi__sh_blanks(p);
+        } while (phi__sh_char(p, '|'));
+        if (!phi__sh_char(p, ')')) phi__sh_invalid(p);
+        (void)phi__sh_body(p);
+        if (phi__sh_sees(p, ";;&"))
             p->at += 3;
-        else if (phi__shell_word_sees(p, ";;") || phi__shell_word_sees(p, ";&"))
+        else if (phi__sh_sees(p, ";;") || phi__sh_sees(p, ";&"))
             p->at += 2;
-        else if (!phi__shell_word_alone(p, "esac"))
-            phi__shell_word_invalid(p);
+        else if (!phi__sh_alone(p, "esac"))
+            phi__sh_invalid(p);
     }
-}
-
-static void phi__shell_parse_named_function(phi__shell_parser *p) {
-    phi__shell_word word;
-    phi__shell_word_blanks(p);
-    if (!phi__shell_word_read(p, &word)) {
-        phi__shell_word_invalid(p);
-        return;
-    }
-    phi__shell_word_blanks(p);
-    if (p->at < p->end && *p->at == '(') {
-        p->at++;
-        phi__shell_word_blanks(p);
-        phi__shell_parse_expect(p, ")");
-    }
-    phi__shell_parse_function(p, word.text);
 }
 
 /* False: it is a simple one. */
-static bool phi__shell_parse_compound(phi__shell_parser *p) {
-    if (phi__shell_word_sees(p, "((")) {
-        phi__shell_word_dialect(p); /* dash reads subshells */
+static bool phi__sh_compound(phi__sh *p) {
+    phi__sh_word word;
+    if (phi__sh_sees(p, "((")) {
+        phi__sh_dialect(p); /* dash reads subshells */
         p->at += 2;
-        phi__shell_word_arithmetic(p);
-    } else if (p->at < p->end && *p->at == '(') {
-        const phi__shell_dirs *dirs = p->dirs;
-        p->at++;
-        phi__shell_parse_until(p, ")");
+        phi__sh_arithmetic(p);
+    } else if (phi__sh_char(p, '(')) {
+        const phi__sh_dirs *dirs = p->dirs;
+        phi__sh_until(p, ")");
         p->dirs = dirs;
-    } else if (phi__shell_word_take(p, "{"))
-        phi__shell_parse_until(p, "}");
-    else if (phi__shell_word_take(p, "if")) {
+    } else if (phi__sh_take(p, "{"))
+        phi__sh_until(p, "}");
+    else if (phi__sh_take(p, "if")) {
         bool any;
         do {
-            phi__shell_parse_until(p, "then");
-            any = phi__shell_parse_body(p);
-        } while (any && phi__shell_word_take(p, "elif"));
-        if (any && phi__shell_word_take(p, "else")) any = phi__shell_parse_body(p);
-        if (!any) phi__shell_word_invalid(p);
-        phi__shell_parse_expect(p, "fi");
-    } else if (phi__shell_word_take(p, "while") || phi__shell_word_take(p, "until")) {
+            phi__sh_until(p, "then");
+            any = phi__sh_body(p);
+        } while (any && phi__sh_take(p, "elif"));
+        if (any && phi__sh_take(p, "else")) any = phi__sh_body(p);
+        if (!any) phi__sh_invalid(p);
+        phi__sh_expect(p, "fi");
+    } else if (phi__sh_take(p, "while") || phi__sh_take(p, "until")) {
         p->repeats++;
-        phi__shell_parse_until(p, "do");
-        phi__shell_parse_until(p, "done");
+        phi__sh_until(p, "do");
+        phi__sh_until(p, "done");
         p->repeats--;
-    } else if (phi__shell_word_take(p, "for") || phi__shell_word_take(p, "select"))
-        phi__shell_parse_for(p);
-    else if (phi__shell_word_take(p, "case"))
-        phi__shell_parse_case(p);
-    else if (phi__shell_word_take(p, "[["))
-        phi__shell_test_read(p);
-    else if (phi__shell_word_take(p, "function"))
-        phi__shell_parse_named_function(p);
-    else
+    } else if (phi__sh_take(p, "for") || phi__sh_take(p, "select"))
+        phi__sh_for(p);
+    else if (phi__sh_take(p, "case"))
+        phi__sh_case(p);
+    else if (phi__sh_take(p, "[[")) {
+        phi__sh_dialect(p);
+        phi__sh_test_all(p);
+        phi__sh_expect(p, "]]");
+    } else if (phi__sh_take(p, "function")) {
+        phi__sh_blanks(p);
+        if (!phi__sh_need(p, &word)) return true;
+        phi__sh_blanks(p);
+        if (phi__sh_char(p, '(')) {
+            phi__sh_blanks(p);
+            phi__sh_expect(p, ")");
+        }
+        phi__sh_function(p, word.text);
+    } else
         return false;
     return true;
 }
 
-static void phi__shell_parse_command(phi__shell_parser *p, bool compound) {
+static void phi__sh_command_read(phi__sh *p, bool compound) {
     size_t from = p->out->count;
-    if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
-    bool simple = !phi__shell_parse_compound(p);
+    (void)phi__sh_down(p);
+    bool simple = !phi__sh_compound(p);
     if (!simple)
-        phi__shell_parse_redirects(p, from);
+        phi__sh_redirects(p, from);
     else if (compound)
-        phi__shell_word_invalid(p);
+        phi__sh_invalid(p);
     else
-        phi__shell_parse_simple(p);
+        phi__sh_simple(p);
     p->single = simple;
     p->depth--;
 }
 
 /* ---- lists ---- */
 
-/* f() { f | f & }, f() { f & f; }: listed as a command whose name is the classic form, when the
-   commands from `from` on call the function this many times. */
-static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from, size_t calls) {
-    size_t n = 0;
-    if (p->function.len == 0) return;
-    for (size_t i = from; i < p->out->count; i++) {
-        const phi__shell_command *c = &p->out->commands[i];
-        n += c->count > 0 && phi_str_equal(c->words[0].text, p->function);
-    }
-    if (n < calls) return;
-    phi__shell_command command = PHI_ZERO;
-    command.inner_from = p->out->count;
-    phi__shell_word word = PHI_ZERO;
-    word.text = PHI__LIT(":(){:|:&};:");
-    word.known = true;
-    phi__shell_word_add(p, &command.words, &command.count, &word);
-    phi__shell_parse_emit(p, &command);
-}
-
-static void phi__shell_parse_pipe(phi__shell_parser *p) {
+static void phi__sh_pipe(phi__sh *p) {
     size_t outer = p->pipe_from, from = p->out->count;
     bool reads = p->reads, by_pipe = p->by_pipe;
     bool negated = false, several = false, bang;
     if (!reads) p->pipe_from = from; /* else it is within another one */
-    while ((bang = phi__shell_word_take(p, "!")) || phi__shell_word_take(p, "time")) {
+    while ((bang = phi__sh_take(p, "!")) || phi__sh_take(p, "time")) {
         negated = negated || bang;
-        if (!bang) phi__shell_word_dialect(p); /* a program, which runs x=y */
-        phi__shell_word_blanks(p);
-        if (phi__shell_word_take(p, "-p")) phi__shell_word_blanks(p);
+        if (!bang) phi__sh_dialect(p); /* a program, which runs x=y */
+        phi__sh_blanks(p);
+        if (phi__sh_take(p, "-p")) phi__sh_blanks(p);
     }
-    phi__shell_parse_command(p, false);
-    phi__shell_word_blanks(p);
-    while (phi__shell_word_sees(p, "|") && !phi__shell_word_sees(p, "||")) {
-        p->at += phi__shell_word_sees(p, "|&") ? 2 : 1;
+    phi__sh_command_read(p, false);
+    phi__sh_blanks(p);
+    while (phi__sh_sees(p, "|") && !phi__sh_sees(p, "||")) {
+        p->at += phi__sh_sees(p, "|&") ? 2 : 1;
         p->reads = p->by_pipe = several = true;
         for (size_t i = from; i < p->out->count; i++) { /* all of { ls; curl x; } prints into it */
             p->out->commands[i].pipe_from = p->pipe_from;
             p->out->commands[i].prints = true;
         }
-        phi__shell_redirect_lines(p);
-        phi__shell_parse_command(p, false);
-        phi__shell_word_blanks(p);
+        phi__sh_lines(p);
+        phi__sh_command_read(p, false);
+        phi__sh_blanks(p);
     }
     bool piped = p->reads != reads;
     p->reads = reads;
     p->by_pipe = by_pipe;
-    if (piped) phi__shell_parse_bomb(p, from, 2);
+    if (piped) phi__sh_bomb(p, from, 2);
     p->single = p->single && !several && !negated;
     p->pipe_from = outer;
 }
 
-/* Behind "cd x &&" commands run in x. Where they run else is kept for the end of the list. */
-static void phi__shell_parse_and_or(phi__shell_parser *p) {
-    const phi__shell_dirs *all = p->dirs;
+/* After "cd x &&" commands run in x. Where they run else is kept for the end of the list. */
+static void phi__sh_and_or(phi__sh *p) {
+    const phi__sh_dirs *all = p->dirs;
     bool narrow = false, either = false;
     for (;;) {
         unsigned moves = p->moves;
         size_t from = p->out->count;
-        phi__shell_parse_pipe(p);
-        if (!phi__shell_word_sees(p, "&&") && !phi__shell_word_sees(p, "||")) break;
-        bool success = *p->at == '&';
+        phi__sh_pipe(p);
+        if (!phi__sh_sees(p, "&&") && !phi__sh_sees(p, "||")) break;
         all = phi__dirs_both(p->arena, p->out, all, p->dirs);
-        either = either || !success; /* of "a || cd x && b", b may run without the cd */
+        either = either || *p->at == '|'; /* of "a || cd x && b", b may run without the cd */
         if (!either && p->single && p->moves == moves + 1 && p->out->count == from + 1) {
             p->dirs = p->there;
             narrow = true;
@@ -1410,26 +1362,24 @@ static void phi__shell_parse_and_or(phi__shell_parser *p) {
             narrow = false;
         }
         p->at += 2;
-        phi__shell_redirect_lines(p);
+        phi__sh_lines(p);
     }
     if (narrow) p->dirs = phi__dirs_both(p->arena, p->out, all, p->dirs);
 }
 
-static void phi__shell_parse_list(phi__shell_parser *p, char close) {
-    (void)phi__shell_parse_body(p);
+/* A list up to `close` (0: the end), which is taken. */
+static void phi__sh_list(phi__sh *p, char close) {
+    (void)phi__sh_body(p);
     if (p->out->unknown != NULL) return;
-    if (close == '\0' ? p->at != p->end : p->at == p->end || *p->at != close)
-        phi__shell_word_invalid(p);
-    else if (close != '\0')
-        p->at++;
+    if (close == '\0' ? p->at != p->end : !phi__sh_char(p, close)) phi__sh_invalid(p);
 }
 
 /* ---- for other files ---- */
 
-PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
-                                         const phi__shell_command *around, phi__shell *out) {
+PHI__FN phi_status phi__sh_line(phi_arena *arena, phi_str line, const phi__sh_command *around,
+                                phi__shell *out) {
     const char *before = out->unknown; /* of a line that runs this one */
-    phi__shell_parser p = PHI_ZERO;
+    phi__sh p = PHI_ZERO;
     out->unknown = NULL;
     p.arena = arena;
     phi__buf_init(&p.buf, arena->memory);
@@ -1447,11 +1397,10 @@ PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
         p.body = around->body;
         p.sort = around->sort;
     }
-    p.list = phi__shell_parse_list;
-    if (line.len > PHI__SHELL_BYTES_MOST || (line.len > 0 && memchr(line.at, '\0', line.len)))
-        phi__shell_word_stop(&p, "it is too long, or holds a NUL");
+    if (line.len > PHI__SH_BYTES_MOST || (line.len > 0 && memchr(line.at, '\0', line.len)))
+        phi__sh_stop(&p, "it is too long, or holds a NUL");
     else
-        phi__shell_parse_list(&p, '\0');
+        phi__sh_list(&p, '\0');
     phi__buf_free(&p.buf);
     if (before != NULL) out->unknown = before;
     return p.lost ? PHI_NO_MEMORY : PHI_OK;

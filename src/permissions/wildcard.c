@@ -4,7 +4,7 @@
 #include "permissions/shell_in.h"
 
 /* Behind the set that begins at `at`; a bracket that is not closed is a plain character: at. */
-static size_t phi__wildcard_set_end(phi_str pattern, size_t at) {
+static size_t phi__wild_set_end(phi_str pattern, size_t at) {
     size_t i = at + 1;
     if (i < pattern.len && pattern.at[i] == '!') i++;
     if (i < pattern.len) i++; /* a bracket at first is a member */
@@ -13,7 +13,7 @@ static size_t phi__wildcard_set_end(phi_str pattern, size_t at) {
 }
 
 /* `set`: between the brackets. */
-static bool phi__wildcard_in_set(phi_str set, char c) {
+static bool phi__wild_in_set(phi_str set, char c) {
     bool negative = set.len > 0 && set.at[0] == '!', found = false;
     size_t i = negative ? 1 : 0;
     while (i < set.len) {
@@ -29,35 +29,35 @@ static bool phi__wildcard_in_set(phi_str set, char c) {
 }
 
 /* One character at *at of the pattern, not a star, which moves behind it. */
-static bool phi__wildcard_one(phi_str pattern, size_t *at, char c, bool path) {
+static bool phi__wild_one(phi_str pattern, size_t *at, char c, bool path) {
     char p = pattern.at[*at];
     if (p == '?') {
         (*at)++;
         return !path || c != '/';
     }
-    size_t end = p == '[' ? phi__wildcard_set_end(pattern, *at) : *at;
+    size_t end = p == '[' ? phi__wild_set_end(pattern, *at) : *at;
     if (end == *at) {
         (*at)++;
         return p == c;
     }
-    p = phi__wildcard_in_set(phi__str(pattern.at + *at + 1, end - *at - 2), c) ? 1 : 0;
+    p = phi__wild_in_set(phi__str(pattern.at + *at + 1, end - *at - 2), c) ? 1 : 0;
     *at = end;
     return p != 0 && (!path || c != '/');
 }
 
 /* Where to continue when a character does not match: the last star of each kind. */
-typedef struct phi__wildcard_star {
+typedef struct phi__wild_star {
     bool set;
     size_t pattern, text;
-} phi__wildcard_star;
+} phi__wild_star;
 
-static bool phi__wildcard_all(phi_str pattern, phi_str text, bool path) {
-    phi__wildcard_star one = {false, 0, 0}, two = {false, 0, 0};
+static bool phi__wild_all(phi_str pattern, phi_str text, bool path) {
+    phi__wild_star one = {false, 0, 0}, two = {false, 0, 0};
     size_t p = 0, t = 0;
     for (;;) {
         if (p < pattern.len && pattern.at[p] == '*') {
             bool wide = !path || (p + 1 < pattern.len && pattern.at[p + 1] == '*');
-            phi__wildcard_star *star = wide ? &two : &one;
+            phi__wild_star *star = wide ? &two : &one;
             while (p < pattern.len && pattern.at[p] == '*') p++;
             star->set = true;
             star->pattern = p;
@@ -66,7 +66,7 @@ static bool phi__wildcard_all(phi_str pattern, phi_str text, bool path) {
             continue;
         }
         if (p == pattern.len && t == text.len) return true;
-        if (p < pattern.len && t < text.len && phi__wildcard_one(pattern, &p, text.at[t], path)) {
+        if (p < pattern.len && t < text.len && phi__wild_one(pattern, &p, text.at[t], path)) {
             t++;
             continue;
         }
@@ -82,53 +82,44 @@ static bool phi__wildcard_all(phi_str pattern, phi_str text, bool path) {
     }
 }
 
-static bool phi__wildcard_matches(phi_str pattern, phi_str text, bool path) {
-    char last = pattern.len > 0 ? pattern.at[pattern.len - 1] : '*';
-    if (strchr("*?]", last) == NULL && (text.len == 0 || text.at[text.len - 1] != last))
-        return false; /* most do not */
-    if (phi__wildcard_all(pattern, text, path)) return true;
-    return path && pattern.len > 3 && memcmp(pattern.at + pattern.len - 3, "/**", 3) == 0 &&
-           phi__wildcard_all(phi__str(pattern.at, pattern.len - 3), text, path);
-}
-
 /* ---- two patterns ---- */
 
 enum {
-    PHI__WILDCARD_MOST = 512, /* bytes of a pattern that is compared with another one */
-    PHI__WILDCARD_ANY = 256,  /* one character; less: this character */
-    PHI__WILDCARD_STAR,
-    PHI__WILDCARD_DEEP, /* any text, with slashes */
-    PHI__WILDCARD_SET   /* and the place of the set */
+    PHI__WILD_MOST = 512, /* bytes of a pattern that is compared with another one */
+    PHI__WILD_ANY = 256,  /* one character; less: this character */
+    PHI__WILD_STAR,
+    PHI__WILD_DEEP, /* any text, with slashes */
+    PHI__WILD_SET   /* and the place of the set */
 };
 
-typedef struct phi__wildcard_tokens {
+typedef struct phi__wild_tokens {
     phi_str text;
-    unsigned short at[PHI__WILDCARD_MOST];
+    unsigned short at[PHI__WILD_MOST];
     size_t count;
-} phi__wildcard_tokens;
+} phi__wild_tokens;
 
 /* `glob`: sets are not looked into; classes in them, and "[^]" which ends elsewhere in some shells,
    may be anything. */
-static void phi__wildcard_split(phi__wildcard_tokens *out, phi_str text, bool glob) {
+static void phi__wild_split(phi__wild_tokens *out, phi_str text, bool glob) {
     size_t i = 0, end;
     out->text = text;
     for (out->count = 0; i < text.len; out->count++) {
         unsigned token = (unsigned char)text.at[i];
         end = i + 1;
-        if (token == '?') token = PHI__WILDCARD_ANY;
+        if (token == '?') token = PHI__WILD_ANY;
         if (token == '*') {
             while (end < text.len && text.at[end] == '*') end++;
-            token = end > i + 1 ? PHI__WILDCARD_DEEP : PHI__WILDCARD_STAR;
+            token = end > i + 1 ? PHI__WILD_DEEP : PHI__WILD_STAR;
         }
         if (token == '[' && glob) {
-            size_t close = phi__wildcard_set_end(text, i);
+            size_t close = phi__wild_set_end(text, i);
             bool plain = close > i && memchr(text.at + i + 1, '[', close - i - 1) == NULL &&
                          (text.at[i + 1] != '^' || text.at[i + 2] != ']');
-            token = plain ? PHI__WILDCARD_ANY : PHI__WILDCARD_DEEP;
+            token = plain ? PHI__WILD_ANY : PHI__WILD_DEEP;
             end = plain ? close : text.len;
-        } else if (token == '[' && phi__wildcard_set_end(text, i) > i) {
-            token = PHI__WILDCARD_SET + (unsigned)i;
-            end = phi__wildcard_set_end(text, i);
+        } else if (token == '[' && phi__wild_set_end(text, i) > i) {
+            token = PHI__WILD_SET + (unsigned)i;
+            end = phi__wild_set_end(text, i);
         }
         out->at[out->count] = (unsigned short)token;
         i = end;
@@ -136,94 +127,85 @@ static void phi__wildcard_split(phi__wildcard_tokens *out, phi_str text, bool gl
 }
 
 /* Whether one character may be of both. */
-static bool phi__wildcard_both(const phi__wildcard_tokens *a, unsigned one, unsigned other) {
-    if (one < PHI__WILDCARD_ANY && other < PHI__WILDCARD_ANY) return one == other;
-    if (one < PHI__WILDCARD_ANY) return one != '/';
+static bool phi__wild_both(const phi__wild_tokens *a, unsigned one, unsigned other) {
+    if (one < PHI__WILD_ANY && other < PHI__WILD_ANY) return one == other;
+    if (one < PHI__WILD_ANY) return one != '/';
     if (other == '/') return false;
-    if (one < PHI__WILDCARD_SET || other >= PHI__WILDCARD_ANY) return true;
-    size_t from = one - PHI__WILDCARD_SET;
-    size_t end = phi__wildcard_set_end(a->text, from);
+    if (one < PHI__WILD_SET || other >= PHI__WILD_ANY) return true;
+    size_t from = one - PHI__WILD_SET;
+    size_t end = phi__wild_set_end(a->text, from);
     phi_str set = phi__str(a->text.at + from + 1, end - from - 2);
-    return phi__wildcard_in_set(set, (char)(unsigned char)other);
+    return phi__wild_in_set(set, (char)(unsigned char)other);
 }
 
-static bool phi__wildcard_star_token(unsigned token) {
-    return token == PHI__WILDCARD_STAR || token == PHI__WILDCARD_DEEP;
+static bool phi__wild_star_token(unsigned token) {
+    return token == PHI__WILD_STAR || token == PHI__WILD_DEEP;
 }
 
 /* Whether a star matches one character of `token`. */
-static bool phi__wildcard_takes(unsigned star, unsigned token) {
-    return star == PHI__WILDCARD_DEEP || token != '/';
+static bool phi__wild_takes(unsigned star, unsigned token) {
+    return star == PHI__WILD_DEEP || token != '/';
 }
 
 /* The dot of a hidden file, which wildcards of a shell do not match; ** does, unless hidden files
    are not shown, but goes into no hidden directory of a pattern that may be anywhere: else every
    search would be one of ".ssh" and the files in it. Where these are entered, it goes into those of
    a pattern with a last name that has an end. */
-static bool phi__wildcard_hides(const phi__wildcard_tokens *a, size_t i,
-                                const phi__wildcard_tokens *b, size_t j,
-                                phi__wildcard_hidden hidden) {
-    bool open = phi__wildcard_star_token(a->at[a->count - 1]);
+static bool phi__wild_hides(const phi__wild_tokens *a, size_t i, const phi__wild_tokens *b,
+                            size_t j, phi__wild_hidden hidden) {
+    bool open = phi__wild_star_token(a->at[a->count - 1]);
     size_t k;
-    if (a->at[i] != '.' || i == 0 || a->at[i - 1] != '/' || b->at[j] < PHI__WILDCARD_ANY)
-        return false;
-    if (hidden == PHI__WILDCARD_LEFT_OUT) return true;
-    if (b->at[j] != PHI__WILDCARD_DEEP) return j > 0 && b->at[j - 1] == '/';
+    if (a->at[i] != '.' || i == 0 || a->at[i - 1] != '/' || b->at[j] < PHI__WILD_ANY) return false;
+    if (hidden == PHI__WILD_LEFT_OUT) return true;
+    if (b->at[j] != PHI__WILD_DEEP) return j > 0 && b->at[j - 1] == '/';
     for (k = i; k < a->count && a->at[k] != '/'; k++) continue;
-    return k < a->count && a->at[0] == PHI__WILDCARD_DEEP &&
-           (open || hidden != PHI__WILDCARD_ENTERED);
+    return k < a->count && a->at[0] == PHI__WILD_DEEP && (open || hidden != PHI__WILD_ENTERED);
 }
 
 /* From place i of `a` and j of `b`, where both match so far: to the next places. */
-static void phi__wildcard_follow(const phi__wildcard_tokens *a, size_t i,
-                                 const phi__wildcard_tokens *b, size_t j,
-                                 phi__wildcard_hidden hidden, bool *here, bool *below) {
-    bool star_a = i < a->count && phi__wildcard_star_token(a->at[i]);
-    bool star_b = j < b->count && phi__wildcard_star_token(b->at[j]);
+static void phi__wild_follow(const phi__wild_tokens *a, size_t i, const phi__wild_tokens *b,
+                             size_t j, phi__wild_hidden hidden, bool *here, bool *below) {
+    bool star_a = i < a->count && phi__wild_star_token(a->at[i]);
+    bool star_b = j < b->count && phi__wild_star_token(b->at[j]);
     if (star_a) below[j] = true;
     if (star_b) here[j + 1] = true;
     if (i == a->count || j == b->count) return;
-    if (star_a && !star_b && phi__wildcard_takes(a->at[i], b->at[j])) here[j + 1] = true;
-    if (phi__wildcard_hides(a, i, b, j, hidden)) return;
-    if (star_b && !star_a && phi__wildcard_takes(b->at[j], a->at[i])) below[j] = true;
-    if (!star_a && !star_b && phi__wildcard_both(a, a->at[i], b->at[j])) below[j + 1] = true;
-}
-
-/* Whether their last characters differ. */
-static bool phi__wildcard_apart(const phi__wildcard_tokens *a, const phi__wildcard_tokens *b) {
-    if (a->count == 0 || b->count == 0) return false;
-    unsigned one = a->at[a->count - 1];
-    unsigned other = b->at[b->count - 1];
-    return one < PHI__WILDCARD_ANY && other < PHI__WILDCARD_ANY && one != other;
+    if (star_a && !star_b && phi__wild_takes(a->at[i], b->at[j])) here[j + 1] = true;
+    if (phi__wild_hides(a, i, b, j, hidden)) return;
+    if (star_b && !star_a && phi__wild_takes(b->at[j], a->at[i])) below[j] = true;
+    if (!star_a && !star_b && phi__wild_both(a, a->at[i], b->at[j])) below[j + 1] = true;
 }
 
 /* ---- for other files ---- */
 
-PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, phi__wildcard_hidden hidden) {
-    phi__wildcard_tokens a, b;
+PHI__FN bool phi__wild_meets(phi_str pattern, phi_str glob, phi__wild_hidden hidden) {
+    phi__wild_tokens a, b;
     size_t j;
-    if (pattern.len > PHI__WILDCARD_MOST || glob.len > PHI__WILDCARD_MOST) return true;
-    phi__wildcard_split(&a, pattern, false);
-    phi__wildcard_split(&b, glob, true);
-    if (phi__wildcard_apart(&a, &b)) return false;
-    bool rows[2][PHI__WILDCARD_MOST + 1] = PHI_ZERO;
+    if (pattern.len > PHI__WILD_MOST || glob.len > PHI__WILD_MOST) return true;
+    phi__wild_split(&a, pattern, false);
+    phi__wild_split(&b, glob, true);
+    if (a.count > 0 && b.count > 0) { /* their last characters differ */
+        unsigned one = a.at[a.count - 1], other = b.at[b.count - 1];
+        if (one < PHI__WILD_ANY && other < PHI__WILD_ANY && one != other) return false;
+    }
+    bool rows[2][PHI__WILD_MOST + 1] = PHI_ZERO;
     rows[0][0] = true;
     for (size_t i = 0; i <= a.count; i++) {
         bool *here = rows[i % 2], *below = rows[(i + 1) % 2];
-        bool rest = i + 2 == a.count && a.at[i] == '/' && a.at[i + 1] == PHI__WILDCARD_DEEP;
+        bool rest = i + 2 == a.count && a.at[i] == '/' && a.at[i + 1] == PHI__WILD_DEEP;
         memset(below, 0, sizeof rows[0]);
         for (j = 0; j <= b.count; j++)
-            if (here[j]) phi__wildcard_follow(&a, i, &b, j, hidden, here, below);
+            if (here[j]) phi__wild_follow(&a, i, &b, j, hidden, here, below);
         if (here[b.count] && (rest || i == a.count)) return true;
     }
     return false;
 }
 
-PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative) {
+PHI__FN bool phi__wild_next(phi_str *rest, phi_str *alternative) {
     size_t i = 0;
     if (rest->at == NULL) return false;
     while (i < rest->len && rest->at[i] != '|') {
-        size_t end = rest->at[i] == '[' ? phi__wildcard_set_end(*rest, i) : i;
+        size_t end = rest->at[i] == '[' ? phi__wild_set_end(*rest, i) : i;
         i = end > i ? end : i + 1;
     }
     *alternative = phi__str(rest->at, i);
@@ -231,12 +213,12 @@ PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative) {
     return true;
 }
 
-PHI__FN bool phi__wildcard_word(phi_str *rest, phi_str *word) {
+PHI__FN bool phi__wild_word(phi_str *rest, phi_str *word) {
     size_t i = 0;
     while (i < rest->len && rest->at[i] == ' ') i++;
     size_t end = i;
     while (end < rest->len && rest->at[end] != ' ') {
-        size_t set = rest->at[end] == '[' ? phi__wildcard_set_end(*rest, end) : end;
+        size_t set = rest->at[end] == '[' ? phi__wild_set_end(*rest, end) : end;
         end = set > end ? set : end + 1;
     }
     *word = phi__str(rest->at + i, end - i);
@@ -244,14 +226,25 @@ PHI__FN bool phi__wildcard_word(phi_str *rest, phi_str *word) {
     return word->len > 0;
 }
 
-PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path) {
+PHI__FN bool phi__wild_any(phi_str pattern, phi_str text, bool path) {
     phi_str one;
-    while (phi__wildcard_next(&pattern, &one))
-        if (phi__wildcard_matches(one, text, path)) return true;
+    while (phi__wild_next(&pattern, &one)) {
+        char last = one.len > 0 ? one.at[one.len - 1] : '*';
+        if (strchr("*?]", last) == NULL && (text.len == 0 || text.at[text.len - 1] != last))
+            continue; /* most do not match */
+        if (phi__wild_all(one, text, path)) return true;
+        if (path && one.len > 3 && memcmp(one.at + one.len - 3, "/**", 3) == 0 &&
+            phi__wild_all(phi__str(one.at, one.len - 3), text, path))
+            return true;
+    }
     return false;
 }
 
-PHI__FN bool phi__wildcard_literal(phi_str pattern) {
+PHI__FN bool phi__among(phi_str text, const char *names) {
+    return phi__wild_any(phi_str_of(names), text, false);
+}
+
+PHI__FN bool phi__wild_literal(phi_str pattern) {
     for (size_t i = 0; i < pattern.len; i++) {
         if (strchr("*?|[", pattern.at[i]) == NULL) continue;
         if (pattern.at[i] != '[' || pattern.len - i < 3 || pattern.at[i + 2] != ']') return false;
@@ -260,7 +253,7 @@ PHI__FN bool phi__wildcard_literal(phi_str pattern) {
     return true;
 }
 
-PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text) {
+PHI__FN void phi__wild_quote(phi__buf *out, phi_str text) {
     for (size_t i = 0; i < text.len; i++) {
         bool special = strchr("*?[| ", text.at[i]) != NULL;
         if (special) phi__buf_char(out, '[');
@@ -269,7 +262,7 @@ PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text) {
     }
 }
 
-/* ======== Programs and variables that are known by their names. */
+/* ---- programs and variables that are known by their names ---- */
 
 PHI__FN bool phi__names_secret(phi_str name) {
     /* $ behind one: at the end alone */
@@ -304,7 +297,7 @@ PHI__FN bool phi__names_prints(phi_str name) {
     static const char names[] =
         "echo|printf|seq|sleep|basename|dirname|pwd|true|false|:|whoami|id|uname|date|uptime|"
         "hostname|which|type|test|[[]|exit|cd|pushd|popd";
-    return phi__wildcard_any(phi_str_of(names), phi__names_name(name), false);
+    return phi__among(phi__names_name(name), names);
 }
 
 PHI__FN bool phi__names_plain(phi_str name) {
@@ -313,8 +306,7 @@ PHI__FN bool phi__names_plain(phi_str name) {
         "readlink|od|xxd|hexdump|md5sum|sha1sum|sha256sum|sha512sum|cksum|base64|diff|strings|file|"
         "jq|grep|egrep|fgrep|rg|uniq|tree|sort|find|tee|mkdir|touch|cp|mv|rm|ln|chmod|rmdir|gzip|"
         "gunzip|zcat|join|shuf|expand|iconv";
-    return phi__names_prints(name) ||
-           phi__wildcard_any(phi_str_of(names), phi__names_name(name), false);
+    return phi__names_prints(name) || phi__among(phi__names_name(name), names);
 }
 
 PHI__FN phi_str phi__names_last(phi_str path) {
@@ -328,7 +320,7 @@ PHI__FN bool phi__names_runner(phi_str name) {
         "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|.|eval|"
         "python*|pypy*|perl*|ruby*|node|php*|lua*|tclsh*|deno|bun|xargs|parallel|at|batch|crontab|"
         "ssh|make|gmake|awk|gawk|sudo|su|docker|podman|kubectl|psql|mysql|sqlite3|gdb";
-    return phi__wildcard_any(phi_str_of(names), phi__names_last(name), false);
+    return phi__among(phi__names_last(name), names);
 }
 
 PHI__FN bool phi__names_tool(phi_str name) {
@@ -336,5 +328,5 @@ PHI__FN bool phi__names_tool(phi_str name) {
         "git|docker|podman|npm|pnpm|yarn|cargo|go|kubectl|helm|systemctl|service|apt|apt-get|brew|"
         "dnf|yum|apk|pacman|pip*|uv|gem|gh|aws|gcloud|az|terraform|man|info|help|snap|nix|conda|"
         "bundle|composer|rustup|make|alias|unalias|export|declare|local|set|unset|read|return";
-    return phi__wildcard_any(phi_str_of(names), phi__names_name(name), false);
+    return phi__among(phi__names_name(name), names);
 }

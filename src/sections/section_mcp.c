@@ -212,7 +212,7 @@ static phi_status phi__section_mcp_split(phi__config_ground *ground, const phi_j
 #ifndef PHI_NO_PROCESS
     const char *fault = NULL;
     phi_status status =
-        phi__script_words_split(ground->arena, phi_json_str(command, "").at, words, &fault);
+        phi__split_command(ground->arena, phi_json_str(command, "").at, words, &fault);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     *words = NULL;
     phi__config_words_error(ground, command, status, "mcp.instances.command", "command: %s", fault);

@@ -105,9 +105,9 @@ static phi_status phi__section_skills_pick(phi__section_skills_state *s, phi__co
     s->parts = part;
     for (size_t i = 0; status == PHI_OK && i < making->profile.skill_count; i++) {
         phi_str name = phi_str_of(making->profile.skills[i]);
-        const phi_skill *skill = phi__skills_list_find(s->all, name);
+        const phi_skill *skill = phi__skills_find(s->all, name);
         if (skill != NULL) {
-            status = phi__skills_load_one(*out, skill->base_dir.at, skill->source.at);
+            status = phi__skills_one(*out, skill->base_dir.at, skill->source.at);
             continue;
         }
         const char *near = phi__section_skills_near(ground->arena, s->all, name);

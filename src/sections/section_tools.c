@@ -103,7 +103,7 @@ static phi__registry *phi__section_tools_registry(phi__section_tools_state *s,
     desc.max_files = t->max_files;
     desc.max_matches = t->max_matches;
     desc.search_with = t->search_with;
-    set->registry = phi__registry_with_defaults(&making->ground->memory->allocator, &desc);
+    set->registry = phi__reg_with_defaults(&making->ground->memory->allocator, &desc);
     if (set->registry == NULL) return NULL;
     set->next = s->sets;
     s->sets = set;
@@ -138,18 +138,18 @@ PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *makin
         phi_tool found[2];
         const char *name = phi__section_tools_alias(phi_json_str(item, ""));
         if (making->known[i]) continue; /* the host's own */
-        size_t n = phi__registry_resolve(registry, &name, 1, found, NULL, NULL);
+        size_t n = phi__reg_resolve(registry, &name, 1, found, NULL, NULL);
         making->known[i] = n > 0;
         for (size_t j = 0; status == PHI_OK && j < n; j++)
             status = phi__config_making_tool(making, &found[j]);
     }
-    for (size_t i = 0; i < phi__registry_count(registry); i++)
-        (void)phi__config_making_offer(making, phi__registry_at(registry, i)->name);
+    for (size_t i = 0; i < phi__reg_count(registry); i++)
+        (void)phi__config_making_offer(making, phi__reg_at(registry, i)->name);
     return status;
 }
 
 PHI__FN void phi__section_tools_end(void *state) {
     phi__section_tools_state *s = (phi__section_tools_state *)state;
     for (phi__section_tools_set *set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
-        phi__registry_free(set->registry);
+        phi__reg_free(set->registry);
 }

@@ -96,25 +96,11 @@ static void phi__listen_watch(phi__listen *l) {
         (void)phi__io_timer_set(l->io, &l->timer, phi__io_now_us(l->io) + PHI__LISTEN_RETRY_US);
 }
 
-/* No descriptor or no memory is left: the connection stays in the queue, and a watch would report
-   it over and over. */
-static void phi__listen_pause(phi__listen *l) {
-    (void)phi__io_watch(l->io, &l->watch, l->fd, 0);
-    (void)phi__io_timer_set(l->io, &l->timer, phi__io_now_us(l->io) + PHI__LISTEN_RETRY_US);
-}
-
 static void phi__listen_destroy(phi__listen *l) {
     (void)phi__io_watch(l->io, &l->watch, l->fd, 0);
     phi__io_timer_clear(l->io, &l->timer);
     if (l->fd >= 0) (void)close(l->fd);
     phi__free(phi__io_memory(l->io), l, sizeof *l);
-}
-
-/* A small answer must not wait for the acknowledgement of the one before. */
-static int phi__listen_prepare(int fd) {
-    int one = 1;
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, (socklen_t)sizeof one);
-    return phi__listen_flags(fd);
 }
 
 static void phi__listen_on_ready(phi__watch *watch, int have) {
@@ -123,11 +109,19 @@ static void phi__listen_on_ready(phi__watch *watch, int have) {
     for (int i = 0; i < PHI__LISTEN_ACCEPTS && l->count < l->desc.max_connections; i++) {
         int fd = accept(l->fd, NULL, NULL);
         if (fd < 0) {
-            if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-                phi__listen_pause(l);
-            return; /* none is waiting, or it has gone already */
+            /* No descriptor or no memory is left: the connection stays in the queue, and a watch
+               would report it over and over. Else none is waiting, or it has gone already. */
+            if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+                uint64_t at = phi__io_now_us(l->io) + PHI__LISTEN_RETRY_US;
+                (void)phi__io_watch(l->io, &l->watch, l->fd, 0);
+                (void)phi__io_timer_set(l->io, &l->timer, at);
+            }
+            return;
         }
-        if (phi__listen_prepare(fd) != 0) {
+        /* A small answer must not wait for the acknowledgement of the one before. */
+        int one = 1;
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, (socklen_t)sizeof one);
+        if (phi__listen_flags(fd) != 0) {
             (void)close(fd);
             continue;
         }
@@ -147,11 +141,6 @@ static void phi__listen_on_timer(phi__timer *timer) {
     phi__listen *l = PHI__OWNER(timer, phi__listen, timer);
     (void)phi__io_timer_set(l->io, timer, UINT64_MAX); /* its place stays taken */
     phi__listen_watch(l);
-}
-
-static phi_status phi__listen_refusal(int error) {
-    if (error == EADDRINUSE || error == EACCES || error == EADDRNOTAVAIL) return PHI_REFUSED;
-    return error == ENOMEM || error == ENOBUFS ? PHI_NO_MEMORY : PHI_IO;
 }
 
 /* ---- for other modules ---- */
@@ -183,7 +172,9 @@ PHI__FN phi_status phi__listen_new(phi__io *io, const phi__listen_desc *desc, ph
     phi_status status = phi__io_timer_set(io, &l->timer, UINT64_MAX);
     if (status == PHI_OK) error = phi__listen_bind(l, &address, len);
     if (error != 0) {
-        status = phi__listen_refusal(error);
+        bool refused = error == EADDRINUSE || error == EACCES || error == EADDRNOTAVAIL;
+        bool no_memory = error == ENOMEM || error == ENOBUFS;
+        status = refused ? PHI_REFUSED : no_memory ? PHI_NO_MEMORY : PHI_IO;
         phi__posix_words(error, words, sizeof words);
     }
     if (status == PHI_OK) status = phi__io_watch(io, &l->watch, l->fd, PHI__READ);

@@ -6,31 +6,17 @@
 #include "serve/listen_in.h"
 
 #ifndef PHI_NO_LISTEN
-typedef enum phi__serve_words_body {
-    PHI__SERVE_WORDS_LENGTH, /* `length` bytes follow */
-    PHI__SERVE_WORDS_CHUNKS, /* chunks follow */
-    PHI__SERVE_WORDS_TO_END, /* it ends with the connection */
-    PHI__SERVE_WORDS_NO_BODY /* the status has none */
-} phi__serve_words_body;
+typedef enum phi__serve_body {
+    PHI__SERVE_LENGTH, /* `length` bytes follow */
+    PHI__SERVE_CHUNKS, /* chunks follow */
+    PHI__SERVE_TO_END, /* it ends with the connection */
+    PHI__SERVE_NO_BODY /* the status has none */
+} phi__serve_body;
 
-typedef struct phi__serve_words_head {
-    int http_status;
-    const phi__header *headers;
-    size_t header_count;
-    phi__serve_words_body body;
-    size_t length;
-    bool http_1_0, keep_alive;
-    int64_t wall_ms; /* for Date */
-} phi__serve_words_head;
-
-#endif
-
-/* ======== The head of an answer as text. Pure. */
-
-#ifndef PHI_NO_LISTEN
+/* ---- the head of an answer as text ---- */
 
 /* "Not Found" of 404; "Unknown" where there is no name. Static. */
-static const char *phi__serve_words_reason(int http_status) {
+static const char *phi__serve_reason(int http_status) {
     static const struct {
         int status;
         const char *text;
@@ -69,34 +55,32 @@ static const char *phi__serve_words_reason(int http_status) {
     return "Unknown";
 }
 
-static bool phi__serve_words_is_token(char c) {
+static bool phi__serve_is_token(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }
 
-static bool phi__serve_words_fits(const phi__header *header) {
-    static const char *const own[] = {"Connection", "Content-Length", "Date", "Transfer-Encoding"};
-    for (size_t i = 0; i < header->name.len; i++)
-        if (!phi__serve_words_is_token(header->name.at[i])) return false;
-    for (size_t i = 0; i < header->value.len; i++) {
-        unsigned char c = (unsigned char)header->value.at[i];
-        if ((c < 0x20 && c != '\t') || c == 0x7F) return false;
-    }
-    for (size_t i = 0; i < PHI__COUNT(own); i++)
-        if (phi__str_is_nocase(header->name, own[i])) return false;
-    return header->name.len > 0;
-}
-
-/* Whether the headers can be sent: names are tokens, no control character is in a value, and none
+/* True if the headers can be sent: names are tokens, no control character is in a value, and none
    of them is the server's own. */
-static bool phi__serve_words_fit(const phi__header *headers, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (!phi__serve_words_fits(&headers[i])) return false;
+static bool phi__serve_fit(const phi__header *headers, size_t count) {
+    static const char *const own[] = {"Connection", "Content-Length", "Date", "Transfer-Encoding"};
+    for (size_t k = 0; k < count; k++) {
+        phi_str name = headers[k].name, value = headers[k].value;
+        for (size_t i = 0; i < name.len; i++)
+            if (!phi__serve_is_token(name.at[i])) return false;
+        for (size_t i = 0; i < value.len; i++) {
+            unsigned char c = (unsigned char)value.at[i];
+            if ((c < 0x20 && c != '\t') || c == 0x7F) return false;
+        }
+        for (size_t i = 0; i < PHI__COUNT(own); i++)
+            if (phi__str_is_nocase(name, own[i])) return false;
+        if (name.len == 0) return false;
+    }
     return true;
 }
 
 /* "Date: Thu, 01 Jan 1970 00:00:00 GMT" */
-static void phi__serve_words_date(phi__buf *out, int64_t ms) {
+static void phi__serve_date(phi__buf *out, int64_t ms) {
     static const char days[] = "ThuFriSatSunMonTueWed"; /* 1970 began with a Thursday */
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     char iso[PHI__DATE_BYTES];
@@ -108,83 +92,47 @@ static void phi__serve_words_date(phi__buf *out, int64_t ms) {
                     months + month, iso, iso + 11);
 }
 
-static void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *head) {
-    phi__buf_printf(out, "HTTP/1.1 %d %s\r\n", head->http_status,
-                    phi__serve_words_reason(head->http_status));
-    phi__serve_words_date(out, head->wall_ms);
-    for (size_t i = 0; i < head->header_count; i++) {
-        phi__buf_add_str(out, head->headers[i].name);
-        phi__buf_text(out, ": ");
-        phi__buf_add_str(out, head->headers[i].value);
-        phi__buf_text(out, "\r\n");
-    }
-    if (head->body == PHI__SERVE_WORDS_LENGTH) {
-        phi__buf_text(out, "Content-Length: ");
-        phi__buf_u64(out, head->length);
-        phi__buf_text(out, "\r\n");
-    }
-    if (head->body == PHI__SERVE_WORDS_CHUNKS) phi__buf_text(out, "Transfer-Encoding: chunked\r\n");
-    if (!head->keep_alive)
-        phi__buf_text(out, "Connection: close\r\n");
-    else if (head->http_1_0)
-        phi__buf_text(out, "Connection: keep-alive\r\n");
-    phi__buf_text(out, "\r\n");
-}
+/* ---- a connection: its descriptor, its buffers, its watch and timer ----
 
-#endif
+   It reads (`in_state`) a head, a body, then nothing until its answer is complete; or it lingers:
+   it drops incoming bytes, so that the peer can read the last answer before the connection closes
+   under it. Meanwhile its exchange has an answer (`out_state`): none, open, streamed or ended.
 
-/* ======== A connection of serve.c: its descriptor, its buffers, its watch and timer.
-
-   A connection reads (`in_state`): a head, a body, then nothing until its answer is complete; or it
-   lingers: it drops incoming bytes, so that the peer can read the last answer before the connection
-   closes under it. Beside that its exchange has an answer (`out_state`): none, open, streamed or
-   ended.
-
-   Every entry from the pump goes through enter and leave: what dies in between, connections and the
-   server, is freed by the last leave. So `fd` can be looked at after any callback. */
-
-#ifndef PHI_NO_LISTEN
-static inline size_t phi__connection_waiting(const phi__serve_exchange *c) {
+   Every entry from the pump raises serve->busy and ends with leave: connections and a server that
+   die in between are freed by the last leave. So `fd` can be looked at after any callback. */
+static inline size_t phi__conn_waiting(const phi__serve_exchange *c) {
     return c->out.len - c->out_at;
 }
 
-static inline size_t phi__connection_unread(const phi__serve_exchange *c) {
-    return c->in.len - c->in_at;
-}
-
-#endif
-
-#ifndef PHI_NO_LISTEN
+static inline size_t phi__conn_unread(const phi__serve_exchange *c) { return c->in.len - c->in_at; }
 
 #include <errno.h>
 #include <unistd.h>
 
 enum {
-    PHI__CONNECTION_IN_BYTES = 16384,      /* read in one turn, and kept of a peer that is ahead */
-    PHI__CONNECTION_WRITE_BYTES = 65536,   /* written in one turn */
-    PHI__CONNECTION_PROGRESS_BYTES = 4096, /* renew the deadline of writing */
-    PHI__CONNECTION_LINGER_BYTES = 262144, /* read while it lingers */
-    PHI__CONNECTION_RETRY_MS = 10          /* a watch found no memory */
+    PHI__CONN_IN_BYTES = 16384,      /* read in one turn, and kept of a peer that is ahead */
+    PHI__CONN_WRITE_BYTES = 65536,   /* written in one turn */
+    PHI__CONN_PROGRESS_BYTES = 4096, /* renew the deadline of writing */
+    PHI__CONN_LINGER_BYTES = 262144, /* read while it lingers */
+    PHI__CONN_RETRY_MS = 10          /* a watch found no memory */
 };
 
-static phi__serve_exchange *phi__connection_of(phi__link *link) {
+static phi__serve_exchange *phi__conn_of(phi__link *link) {
     return PHI__OWNER(link, phi__serve_exchange, link);
 }
 
-static uint64_t phi__connection_in_ms(const phi__serve *s, uint32_t ms) {
+static uint64_t phi__conn_in_ms(const phi__serve *s, uint32_t ms) {
     return phi__io_now_us(s->io) + (uint64_t)ms * 1000;
 }
 
 /* ---- entering and leaving ---- */
 
-static void phi__connection_enter(phi__serve *s) { s->busy++; }
-
 /* the server may be gone after it */
-static void phi__connection_leave(phi__serve *s) {
+static void phi__conn_leave(phi__serve *s) {
     phi_memory *memory = phi__io_memory(s->io);
     if (--s->busy > 0) return;
     while (s->dead.first != NULL) {
-        phi__serve_exchange *c = phi__connection_of(s->dead.first);
+        phi__serve_exchange *c = phi__conn_of(s->dead.first);
         phi__list_take(&s->dead, &c->link);
         phi__http_head_free(&c->head); /* a callback may have borrowed from it, and from `in` */
         phi__buf_free(&c->in);
@@ -195,21 +143,21 @@ static void phi__connection_leave(phi__serve *s) {
 }
 
 /* The callee's part in the exchange is over. */
-static void phi__connection_release(phi__serve_exchange *c) {
+static void phi__conn_release(phi__serve_exchange *c) {
     memset(&c->calls, 0, sizeof c->calls);
     c->kept = c->stopped = c->wants_room = false;
 }
 
 /* `gone`, once */
-static void phi__connection_tell_gone(phi__serve_exchange *c) {
+static void phi__conn_tell_gone(phi__serve_exchange *c) {
     void (*gone)(void *) = c->calls.gone;
-    bool live = c->out_state == PHI__CONNECTION_OPEN || c->out_state == PHI__CONNECTION_STREAM;
-    phi__connection_release(c);
+    bool live = c->out_state == PHI__CONN_OPEN || c->out_state == PHI__CONN_STREAM;
+    phi__conn_release(c);
     if (live && gone != NULL) gone(c->ctx);
 }
 
 /* inside of enter and leave */
-static void phi__connection_close(phi__serve_exchange *c) {
+static void phi__conn_close(phi__serve_exchange *c) {
     phi__serve *s = c->serve;
     if (c->fd < 0) return;
     (void)phi__io_watch(s->io, &c->watch, c->fd, 0);
@@ -220,29 +168,28 @@ static void phi__connection_close(phi__serve_exchange *c) {
     phi__list_push(&s->dead, &c->link);
     s->count--;
     phi__listen_closed(s->listen);
-    phi__connection_tell_gone(c);
+    phi__conn_tell_gone(c);
 }
 
 /* ---- watch and timer ---- */
 
 /* watch and timer */
-static void phi__connection_settle(phi__serve_exchange *c) {
+static void phi__conn_settle(phi__serve_exchange *c) {
     phi__serve *s = c->serve;
     uint64_t at = c->soon ? phi__io_now_us(s->io)
                           : (c->read_by_us < c->write_by_us ? c->read_by_us : c->write_by_us);
     int want = 0;
-    if (!c->eof && !c->stopped && phi__connection_unread(c) < PHI__CONNECTION_IN_BYTES)
-        want |= PHI__READ;
-    if (phi__connection_waiting(c) > 0 || c->wants_room) want |= PHI__WRITE;
+    if (!c->eof && !c->stopped && phi__conn_unread(c) < PHI__CONN_IN_BYTES) want |= PHI__READ;
+    if (phi__conn_waiting(c) > 0 || c->wants_room) want |= PHI__WRITE;
     if (phi__io_watch(s->io, &c->watch, c->fd, want) != PHI_OK) {
         c->soon = true;
-        at = phi__connection_in_ms(s, PHI__CONNECTION_RETRY_MS);
+        at = phi__conn_in_ms(s, PHI__CONN_RETRY_MS);
     }
     (void)phi__io_timer_set(s->io, &c->timer, at); /* it keeps its place: cannot fail */
 }
 
 /* The pump comes back to it in its next turn. */
-static void phi__connection_poke(phi__serve_exchange *c) {
+static void phi__conn_poke(phi__serve_exchange *c) {
     c->soon = true;
     (void)phi__io_timer_set(c->serve->io, &c->timer, phi__io_now_us(c->serve->io));
 }
@@ -250,40 +197,39 @@ static void phi__connection_poke(phi__serve_exchange *c) {
 /* ---- bytes in and out ---- */
 
 /* bytes were put into `out` */
-static void phi__connection_queued(phi__serve_exchange *c) {
+static void phi__conn_queued(phi__serve_exchange *c) {
     if (c->write_by_us == UINT64_MAX) {
-        c->write_by_us = phi__connection_in_ms(c->serve, c->serve->desc.write_ms);
+        c->write_by_us = phi__conn_in_ms(c->serve, c->serve->desc.write_ms);
         c->progress = 0;
     }
 }
 
 /* Takes back what a failed append left, and returns PHI_NO_MEMORY. */
-static phi_status phi__connection_undo(phi__serve_exchange *c, size_t len) {
+static phi_status phi__conn_undo(phi__serve_exchange *c, size_t len) {
     c->out.len = len;
     c->out.failed = false;
     return PHI_NO_MEMORY;
 }
 
 /* sends; may close */
-static void phi__connection_flush(phi__serve_exchange *c) {
+static void phi__conn_flush(phi__serve_exchange *c) {
     size_t wrote;
-    if (phi__connection_waiting(c) == 0) return;
-    int error =
-        phi__posix_write(c->fd, c->out.at + c->out_at,
-                         phi__min(phi__connection_waiting(c), PHI__CONNECTION_WRITE_BYTES), &wrote);
+    if (phi__conn_waiting(c) == 0) return;
+    int error = phi__posix_write(c->fd, c->out.at + c->out_at,
+                                 phi__min(phi__conn_waiting(c), PHI__CONN_WRITE_BYTES), &wrote);
     if (error != 0 && error != EAGAIN && error != EWOULDBLOCK) {
-        phi__connection_close(c);
+        phi__conn_close(c);
         return;
     }
     c->out_at += wrote;
     c->progress += wrote;
-    if (c->progress >= PHI__CONNECTION_PROGRESS_BYTES) {
-        c->write_by_us = phi__connection_in_ms(c->serve, c->serve->desc.write_ms);
+    if (c->progress >= PHI__CONN_PROGRESS_BYTES) {
+        c->write_by_us = phi__conn_in_ms(c->serve, c->serve->desc.write_ms);
         c->progress = 0;
     }
     if (c->out_at == c->out.len) {
         phi__buf_clear(&c->out);
-        if (c->out.cap > PHI__CONNECTION_IN_BYTES) phi__buf_free(&c->out);
+        if (c->out.cap > PHI__CONN_IN_BYTES) phi__buf_free(&c->out);
         c->out_at = 0;
         c->write_by_us = UINT64_MAX;
     } else if (c->out_at >= c->out.len / 2) {
@@ -293,55 +239,33 @@ static void phi__connection_flush(phi__serve_exchange *c) {
 }
 
 /* reads; may close */
-static void phi__connection_fill(phi__serve_exchange *c) {
-    size_t most =
-        PHI__CONNECTION_IN_BYTES - phi__min(phi__connection_unread(c), PHI__CONNECTION_IN_BYTES);
+static void phi__conn_fill(phi__serve_exchange *c) {
+    size_t most = PHI__CONN_IN_BYTES - phi__min(phi__conn_unread(c), PHI__CONN_IN_BYTES);
     ssize_t n;
     if (most == 0 || c->stopped || c->eof) return;
     char *to = phi__buf_reserve(&c->in, most);
     if (to == NULL) {
-        phi__connection_close(c);
+        phi__conn_close(c);
         return;
     }
     do n = read(c->fd, to, most);
     while (n < 0 && errno == EINTR);
     if (n > 0) {
         phi__buf_add_len(&c->in, (size_t)n);
-        if (c->in_state != PHI__CONNECTION_LINGER) return;
+        if (c->in_state != PHI__CONN_LINGER) return;
         c->dropped += (size_t)n;
-        if (c->dropped > PHI__CONNECTION_LINGER_BYTES) phi__connection_close(c);
+        if (c->dropped > PHI__CONN_LINGER_BYTES) phi__conn_close(c);
     } else if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) {
         bool reset = n < 0;
         c->eof = true;
-        if (reset || c->out_state != PHI__CONNECTION_ENDED || phi__connection_waiting(c) == 0)
-            phi__connection_close(c);
+        if (reset || c->out_state != PHI__CONN_ENDED || phi__conn_waiting(c) == 0)
+            phi__conn_close(c);
         else {
             c->keep_alive = false;
-            c->in_state = PHI__CONNECTION_LINGER;
+            c->in_state = PHI__CONN_LINGER;
         }
     }
 }
-
-#endif
-
-/* ======== An HTTP/1.1 server in the pump: bounded connections that answer one request after
-   another.
-
-   `request` is called when a head has come, with an exchange. The callee answers it there or
-   later: whole (phi__serve_reply), refused in words (phi__serve_refuse), or as a stream
-   (phi__serve_begin, phi__serve_write, phi__serve_end). An exchange lives until its answer is
-   complete, phi__serve_drop, or `gone`: do not use it after any of these. A peer that closes its
-   sending side counts as gone.
-
-   Every wait has a deadline, and every buffer a bound: a slow or silent peer loses its connection.
-   When all connections are in use, the idle ones are closed in favour of new ones.
-
-   Ownership: the server is the caller's until phi__serve_free; free it before the phi__io.
-   Callbacks: on the pumping thread, never inside a function of this file but phi__serve_free, which
-   calls `gone`. Inside them every function here is allowed, for any exchange, phi__serve_free too.
-   Threads: the pumping thread. */
-
-#ifndef PHI_NO_LISTEN
 
 #include <stdio.h>
 #include <sys/socket.h>
@@ -359,59 +283,63 @@ enum {
 
 /* ---- answers ---- */
 
-/* Whether the connection can serve another request behind this answer. */
-static bool phi__serve_may_keep(const phi__serve_exchange *c) {
-    if (!c->keep_alive || c->eof || phi__listen_full(c->serve->listen)) return false;
-    if (c->in_state == PHI__CONNECTION_REST) return true;
-    return c->in_state == PHI__CONNECTION_BODY && !c->expects_continue && c->body.refused == 0 &&
-           !c->head.chunked && c->body.left <= PHI__SERVE_DROP_BYTES;
-}
-
 static phi_status phi__serve_put_head(phi__serve_exchange *c, int http_status,
                                       const phi__header *headers, size_t count,
-                                      phi__serve_words_body body, size_t length) {
-    if (c->out_state != PHI__CONNECTION_OPEN || http_status < 200 || http_status > 599 ||
-        !phi__serve_words_fit(headers, count))
+                                      phi__serve_body body, size_t length) {
+    phi__buf *out = &c->out;
+    if (c->out_state != PHI__CONN_OPEN || http_status < 200 || http_status > 599 ||
+        !phi__serve_fit(headers, count))
         return PHI_BAD_ARG;
-    c->keep_alive = phi__serve_may_keep(c) && body != PHI__SERVE_WORDS_TO_END;
-    phi__serve_words_head head = PHI_ZERO;
-    head.http_status = http_status;
-    head.headers = headers;
-    head.header_count = count;
-    head.body = http_status == 204 || http_status == 304 ? PHI__SERVE_WORDS_NO_BODY : body;
-    head.length = length;
-    head.http_1_0 = c->http_1_0;
-    head.keep_alive = c->keep_alive;
-    head.wall_ms = phi__io_wall_ms(c->serve->io);
-    c->no_body = c->no_body || head.body == PHI__SERVE_WORDS_NO_BODY;
-    phi__serve_words_put(&c->out, &head);
+    /* The connection can serve another request after this answer. */
+    bool drops = c->in_state == PHI__CONN_BODY && !c->expects_continue && c->body.refused == 0 &&
+                 !c->head.chunked && c->body.left <= PHI__SERVE_DROP_BYTES;
+    c->keep_alive = c->keep_alive && !c->eof && !phi__listen_full(c->serve->listen) &&
+                    (c->in_state == PHI__CONN_REST || drops) && body != PHI__SERVE_TO_END;
+    if (http_status == 204 || http_status == 304) body = PHI__SERVE_NO_BODY;
+    c->no_body = c->no_body || body == PHI__SERVE_NO_BODY;
+    phi__buf_printf(out, "HTTP/1.1 %d %s\r\n", http_status, phi__serve_reason(http_status));
+    phi__serve_date(out, phi__io_wall_ms(c->serve->io));
+    for (size_t i = 0; i < count; i++) {
+        phi__buf_add_str(out, headers[i].name);
+        phi__buf_text(out, ": ");
+        phi__buf_add_str(out, headers[i].value);
+        phi__buf_text(out, "\r\n");
+    }
+    if (body == PHI__SERVE_LENGTH)
+        phi__buf_printf(out, "Content-Length: %llu\r\n", (unsigned long long)length);
+    if (body == PHI__SERVE_CHUNKS) phi__buf_text(out, "Transfer-Encoding: chunked\r\n");
+    if (!c->keep_alive)
+        phi__buf_text(out, "Connection: close\r\n");
+    else if (c->http_1_0)
+        phi__buf_text(out, "Connection: keep-alive\r\n");
+    phi__buf_text(out, "\r\n");
     return PHI_OK;
 }
 
 /* The answer is complete. A connection that serves no more begins to linger. */
 static void phi__serve_ended(phi__serve_exchange *c) {
-    c->out_state = PHI__CONNECTION_ENDED;
-    phi__connection_release(c);
-    phi__connection_queued(c);
+    c->out_state = PHI__CONN_ENDED;
+    phi__conn_release(c);
+    phi__conn_queued(c);
     if (!c->keep_alive) {
-        c->in_state = PHI__CONNECTION_LINGER;
+        c->in_state = PHI__CONN_LINGER;
         c->read_by_us = UINT64_MAX;
-    } else if (c->in_state == PHI__CONNECTION_BODY)
-        c->read_by_us = phi__connection_in_ms(c->serve, c->serve->desc.body_ms);
-    phi__connection_poke(c);
+    } else if (c->in_state == PHI__CONN_BODY)
+        c->read_by_us = phi__conn_in_ms(c->serve, c->serve->desc.body_ms);
+    phi__conn_poke(c);
 }
 
 /* ---- the end of an exchange by a fault of the peer's ---- */
 
 static void phi__serve_fail(phi__serve_exchange *c, int http_status, const char *message) {
-    bool open = c->out_state == PHI__CONNECTION_OPEN;
-    phi__connection_tell_gone(c);
+    bool open = c->out_state == PHI__CONN_OPEN;
+    phi__conn_tell_gone(c);
     if (c->fd < 0) return;
     c->keep_alive = false;
     if (open)
         phi__serve_refuse(c, http_status, message);
     else
-        phi__connection_close(c);
+        phi__conn_close(c);
 }
 
 /* ---- reading ---- */
@@ -421,9 +349,9 @@ static void phi__serve_next(phi__serve_exchange *c) {
     phi__http_head_clear(&c->head);
     if (c->in_at == c->in.len) phi__buf_free(&c->in);
     c->in_at = phi__min(c->in_at, c->in.len);
-    c->in_state = PHI__CONNECTION_HEAD;
-    c->out_state = PHI__CONNECTION_NONE;
-    c->read_by_us = phi__connection_in_ms(c->serve, c->serve->desc.idle_ms);
+    c->in_state = PHI__CONN_HEAD;
+    c->out_state = PHI__CONN_NONE;
+    c->read_by_us = phi__conn_in_ms(c->serve, c->serve->desc.idle_ms);
     c->write_by_us = UINT64_MAX;
     c->keep_alive = c->http_1_0 = c->no_body = c->expects_continue = c->chunked = false;
     c->body_bytes = 0;
@@ -433,8 +361,8 @@ static void phi__serve_next(phi__serve_exchange *c) {
 static bool phi__serve_read_body(phi__serve_exchange *c) {
     phi_str piece;
     size_t used;
-    phi_status status = phi__http_head_body_read(&c->body, c->in.at + c->in_at,
-                                                 phi__connection_unread(c), &used, &piece);
+    phi_status status =
+        phi__http_head_body_read(&c->body, c->in.at + c->in_at, phi__conn_unread(c), &used, &piece);
     c->in_at += used;
     c->body_bytes += piece.len;
     if (status == PHI_PARSE || c->body_bytes > c->serve->desc.max_body_bytes) {
@@ -448,10 +376,10 @@ static bool phi__serve_read_body(phi__serve_exchange *c) {
         c->stopped = true;
         c->read_by_us = UINT64_MAX;
     }
-    if (c->fd < 0 || c->in_state != PHI__CONNECTION_BODY) return false;
+    if (c->fd < 0 || c->in_state != PHI__CONN_BODY) return false;
     if (status == PHI_BUSY) return used > 0;
     if (c->stopped) return false; /* `whole` comes when it resumes */
-    c->in_state = PHI__CONNECTION_REST;
+    c->in_state = PHI__CONN_REST;
     c->read_by_us = UINT64_MAX;
     if (c->calls.whole != NULL) c->calls.whole(c->ctx);
     return false;
@@ -460,14 +388,14 @@ static bool phi__serve_read_body(phi__serve_exchange *c) {
 /* A head has come: the callee decides. */
 static void phi__serve_begin_exchange(phi__serve_exchange *c) {
     phi__serve *s = c->serve;
-    c->out_state = PHI__CONNECTION_OPEN;
+    c->out_state = PHI__CONN_OPEN;
     c->keep_alive = c->head.keep_alive;
     c->http_1_0 = c->head.http_1_0;
     c->no_body = phi__str_is(c->head.method, "HEAD");
     c->expects_continue = c->head.expects_continue;
     phi__http_head_body_init(&c->body, &c->head);
-    c->in_state = PHI__CONNECTION_BODY;
-    c->read_by_us = phi__connection_in_ms(s, s->desc.body_ms);
+    c->in_state = PHI__CONN_BODY;
+    c->read_by_us = phi__conn_in_ms(s, s->desc.body_ms);
     if (c->head.length > s->desc.max_body_bytes) {
         phi__serve_fail(c, 413, "the body is too long");
         return;
@@ -475,18 +403,16 @@ static void phi__serve_begin_exchange(phi__serve_exchange *c) {
     s->desc.request(s->desc.ctx, c, &c->head);
     if (c->fd < 0) return;
     phi__http_head_free(&c->head); /* an exchange can last for hours */
-    if (c->out_state == PHI__CONNECTION_OPEN && !c->kept) {
+    if (c->out_state == PHI__CONN_OPEN && !c->kept) {
         phi__serve_refuse(c, 500, "no answer");
         return;
     }
-    if (c->out_state != PHI__CONNECTION_OPEN || !c->expects_continue ||
-        phi__connection_unread(c) > 0)
-        return;
+    if (c->out_state != PHI__CONN_OPEN || !c->expects_continue || phi__conn_unread(c) > 0) return;
     phi__buf_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
     if (c->out.failed)
-        (void)phi__connection_undo(c, 0); /* it sends the body after a while all the same */
+        (void)phi__conn_undo(c, 0); /* it sends the body after a while all the same */
     c->expects_continue = false;
-    phi__connection_queued(c);
+    phi__conn_queued(c);
 }
 
 static bool phi__serve_read_head(phi__serve_exchange *c) {
@@ -494,64 +420,61 @@ static bool phi__serve_read_head(phi__serve_exchange *c) {
     bool begun = phi__http_head_begun(&c->head);
     size_t used;
     phi_status status =
-        phi__http_head_read(&c->head, c->in.at + c->in_at, phi__connection_unread(c), &used);
+        phi__http_head_read(&c->head, c->in.at + c->in_at, phi__conn_unread(c), &used);
     c->in_at += used;
     if (status == PHI_OK) {
         phi__serve_begin_exchange(c);
-        return c->fd >= 0 && c->in_state == PHI__CONNECTION_BODY;
+        return c->fd >= 0 && c->in_state == PHI__CONN_BODY;
     }
     if (!begun && phi__http_head_begun(&c->head))
-        c->read_by_us = phi__connection_in_ms(s, s->desc.head_ms);
-    if (status == PHI_NO_MEMORY) phi__connection_close(c);
+        c->read_by_us = phi__conn_in_ms(s, s->desc.head_ms);
+    if (status == PHI_NO_MEMORY) phi__conn_close(c);
     if (status != PHI_PARSE) return false;
-    c->out_state = PHI__CONNECTION_OPEN;
+    c->out_state = PHI__CONN_OPEN;
     phi__serve_fail(c, c->head.refused, c->head.message);
     return false;
-}
-
-static bool phi__serve_advance(phi__serve_exchange *c) {
-    switch (c->in_state) {
-    case PHI__CONNECTION_HEAD: return phi__connection_unread(c) > 0 && phi__serve_read_head(c);
-    case PHI__CONNECTION_BODY: return !c->stopped && phi__serve_read_body(c);
-    default: return false;
-    }
 }
 
 /* ---- sending ---- */
 
 /* All of an answer was sent: keeps the connection or ends it. */
 static void phi__serve_sent(phi__serve_exchange *c) {
-    if (c->out_state != PHI__CONNECTION_ENDED || phi__connection_waiting(c) > 0) return;
+    if (c->out_state != PHI__CONN_ENDED || phi__conn_waiting(c) > 0) return;
     c->write_by_us = UINT64_MAX;
-    if (c->in_state == PHI__CONNECTION_REST) {
+    if (c->in_state == PHI__CONN_REST) {
         phi__serve_next(c);
-        c->soon = phi__connection_unread(c) > 0;
-        if (c->eof || (!c->soon && phi__listen_full(c->serve->listen))) phi__connection_close(c);
+        c->soon = phi__conn_unread(c) > 0;
+        if (c->eof || (!c->soon && phi__listen_full(c->serve->listen))) phi__conn_close(c);
     } else if (c->eof)
-        phi__connection_close(c);
-    else if (c->in_state == PHI__CONNECTION_LINGER && !c->shut) {
+        phi__conn_close(c);
+    else if (c->in_state == PHI__CONN_LINGER && !c->shut) {
         c->shut = true;
         (void)shutdown(c->fd, SHUT_WR);
-        c->read_by_us = phi__connection_in_ms(c->serve, PHI__SERVE_LINGER_MS);
+        c->read_by_us = phi__conn_in_ms(c->serve, PHI__SERVE_LINGER_MS);
     }
 }
 
 /* Goes as far as it can: at most one request a turn. */
 static void phi__serve_run(phi__serve_exchange *c) {
-    while (c->fd >= 0 && phi__serve_advance(c)) continue;
+    bool more = true;
+    while (c->fd >= 0 && more) {
+        if (c->in_state == PHI__CONN_HEAD)
+            more = phi__conn_unread(c) > 0 && phi__serve_read_head(c);
+        else
+            more = c->in_state == PHI__CONN_BODY && !c->stopped && phi__serve_read_body(c);
+    }
     c->soon = false; /* what callbacks asked for is done below */
-    if (c->fd >= 0) phi__connection_flush(c);
-    if (c->fd >= 0 && c->wants_room &&
-        phi__connection_waiting(c) <= c->serve->desc.max_queue_bytes / 2) {
+    if (c->fd >= 0) phi__conn_flush(c);
+    if (c->fd >= 0 && c->wants_room && phi__conn_waiting(c) <= c->serve->desc.max_queue_bytes / 2) {
         c->wants_room = false;
         if (c->calls.drained != NULL) c->calls.drained(c->ctx);
     }
     if (c->fd >= 0) phi__serve_sent(c);
     if (c->fd < 0) return;
-    if (c->in_state == PHI__CONNECTION_LINGER) c->in_at = c->in.len;
+    if (c->in_state == PHI__CONN_LINGER) c->in_at = c->in.len;
     if (c->in_at > 0) phi__buf_drop(&c->in, c->in_at);
     c->in_at = 0;
-    phi__connection_settle(c);
+    phi__conn_settle(c);
 }
 
 /* ---- the pump's side ---- */
@@ -559,31 +482,31 @@ static void phi__serve_run(phi__serve_exchange *c) {
 static void phi__serve_on_ready(phi__watch *watch, int have) {
     phi__serve_exchange *c = PHI__OWNER(watch, phi__serve_exchange, watch);
     phi__serve *s = c->serve;
-    phi__connection_enter(s);
-    if ((have & PHI__READ) != 0) phi__connection_fill(c);
+    s->busy++;
+    if ((have & PHI__READ) != 0) phi__conn_fill(c);
     if (c->fd >= 0) phi__serve_run(c);
-    phi__connection_leave(s);
+    phi__conn_leave(s);
 }
 
 static void phi__serve_on_timer(phi__timer *timer) {
     phi__serve_exchange *c = PHI__OWNER(timer, phi__serve_exchange, timer);
     phi__serve *s = c->serve;
     uint64_t now = phi__io_now_us(s->io);
-    phi__connection_enter(s);
+    s->busy++;
     (void)phi__io_timer_set(s->io, timer, UINT64_MAX); /* before anything takes memory */
     if (now >= c->read_by_us || now >= c->write_by_us) {
         if (now >= c->write_by_us)
-            phi__connection_close(c);
-        else if (c->in_state == PHI__CONNECTION_HEAD && phi__http_head_begun(&c->head)) {
-            c->out_state = PHI__CONNECTION_OPEN;
+            phi__conn_close(c);
+        else if (c->in_state == PHI__CONN_HEAD && phi__http_head_begun(&c->head)) {
+            c->out_state = PHI__CONN_OPEN;
             phi__serve_fail(c, 408, "the head of the request is late");
-        } else if (c->in_state == PHI__CONNECTION_BODY)
+        } else if (c->in_state == PHI__CONN_BODY)
             phi__serve_fail(c, 408, "the body of the request is late");
         else
-            phi__connection_close(c);
+            phi__conn_close(c);
     }
     if (c->fd >= 0) phi__serve_run(c);
-    phi__connection_leave(s);
+    phi__conn_leave(s);
 }
 
 /* ---- connections ---- */
@@ -593,13 +516,13 @@ static void phi__serve_make_room(phi__serve *s) {
     phi__serve_exchange *oldest = NULL;
     if (!phi__listen_full(s->listen)) return;
     for (phi__link *link = s->live.first; link != NULL; link = link->next) {
-        phi__serve_exchange *c = phi__connection_of(link);
-        if (c->in_state != PHI__CONNECTION_HEAD || phi__http_head_begun(&c->head) ||
-            phi__connection_unread(c) > 0 || c->link.next == NULL)
+        phi__serve_exchange *c = phi__conn_of(link);
+        if (c->in_state != PHI__CONN_HEAD || phi__http_head_begun(&c->head) ||
+            phi__conn_unread(c) > 0 || c->link.next == NULL)
             continue;
         if (oldest == NULL || c->read_by_us < oldest->read_by_us) oldest = c;
     }
-    if (oldest != NULL) phi__connection_close(oldest);
+    if (oldest != NULL) phi__conn_close(oldest);
 }
 
 static void phi__serve_on_accepted(void *ctx, int fd) {
@@ -622,19 +545,10 @@ static void phi__serve_on_accepted(void *ctx, int fd) {
     phi__list_push(&s->live, &c->link);
     s->count++;
     phi__serve_next(c);
-    phi__connection_settle(c);
-    phi__connection_enter(s);
+    phi__conn_settle(c);
+    s->busy++;
     phi__serve_make_room(s);
-    phi__connection_leave(s);
-}
-
-static void phi__serve_defaults(phi__serve_desc *desc) {
-    if (desc->max_body_bytes == 0) desc->max_body_bytes = PHI__SERVE_BODY_BYTES;
-    if (desc->max_queue_bytes == 0) desc->max_queue_bytes = PHI__SERVE_QUEUE_BYTES;
-    if (desc->head_ms == 0) desc->head_ms = PHI__SERVE_HEAD_MS;
-    if (desc->body_ms == 0) desc->body_ms = PHI__SERVE_BODY_MS;
-    if (desc->idle_ms == 0) desc->idle_ms = PHI__SERVE_IDLE_MS;
-    if (desc->write_ms == 0) desc->write_ms = PHI__SERVE_WRITE_MS;
+    phi__conn_leave(s);
 }
 
 /* ---- for other modules ---- */
@@ -647,7 +561,12 @@ PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi_
     if (s == NULL) return PHI_NO_MEMORY;
     s->io = io;
     s->desc = *desc;
-    phi__serve_defaults(&s->desc);
+    if (desc->max_body_bytes == 0) s->desc.max_body_bytes = PHI__SERVE_BODY_BYTES;
+    if (desc->max_queue_bytes == 0) s->desc.max_queue_bytes = PHI__SERVE_QUEUE_BYTES;
+    if (desc->head_ms == 0) s->desc.head_ms = PHI__SERVE_HEAD_MS;
+    if (desc->body_ms == 0) s->desc.body_ms = PHI__SERVE_BODY_MS;
+    if (desc->idle_ms == 0) s->desc.idle_ms = PHI__SERVE_IDLE_MS;
+    if (desc->write_ms == 0) s->desc.write_ms = PHI__SERVE_WRITE_MS;
     phi__listen_desc listen_desc = PHI_ZERO;
     listen_desc.address = desc->address;
     listen_desc.any_address = desc->any_address;
@@ -671,11 +590,11 @@ PHI__FN size_t phi__serve_connections(const phi__serve *serve) { return serve->c
 
 PHI__FN void phi__serve_free(phi__serve *serve) {
     if (serve == NULL || serve->freed) return;
-    phi__connection_enter(serve);
+    serve->busy++;
     serve->freed = true;
-    while (serve->live.first != NULL) phi__connection_close(phi__connection_of(serve->live.first));
+    while (serve->live.first != NULL) phi__conn_close(phi__conn_of(serve->live.first));
     phi__listen_free(serve->listen);
-    phi__connection_leave(serve);
+    phi__conn_leave(serve);
 }
 
 PHI__FN void phi__serve_keep(phi__serve_exchange *exchange, const phi__serve_calls *calls,
@@ -689,20 +608,20 @@ PHI__FN void phi__serve_resume(phi__serve_exchange *exchange) {
     phi__serve_exchange *c = exchange;
     if (!c->stopped) return;
     c->stopped = false;
-    if (c->in_state == PHI__CONNECTION_BODY)
-        c->read_by_us = phi__connection_in_ms(c->serve, c->serve->desc.body_ms);
-    phi__connection_poke(c);
+    if (c->in_state == PHI__CONN_BODY)
+        c->read_by_us = phi__conn_in_ms(c->serve, c->serve->desc.body_ms);
+    phi__conn_poke(c);
 }
 
 PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_status,
                                     const phi__header *headers, size_t header_count, phi_str body) {
     phi__serve_exchange *c = exchange;
-    phi_status status = phi__serve_put_head(c, http_status, headers, header_count,
-                                            PHI__SERVE_WORDS_LENGTH, body.len);
+    phi_status status =
+        phi__serve_put_head(c, http_status, headers, header_count, PHI__SERVE_LENGTH, body.len);
     if (status != PHI_OK) return status;
     if (!c->no_body) phi__buf_add_str(&c->out, body);
     if (c->out.failed) {
-        phi__connection_release(c);
+        phi__conn_release(c);
         phi__serve_drop(c);
         return PHI_NO_MEMORY;
     }
@@ -714,9 +633,9 @@ PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status,
                                const char *message) {
     phi__header type;
     char text[256];
-    int n = snprintf(text, sizeof text, "%d %s%s%.200s\n", http_status,
-                     phi__serve_words_reason(http_status), message != NULL ? ": " : "",
-                     message != NULL ? message : "");
+    int n =
+        snprintf(text, sizeof text, "%d %s%s%.200s\n", http_status, phi__serve_reason(http_status),
+                 message != NULL ? ": " : "", message != NULL ? message : "");
     type.name = PHI__LIT("Content-Type");
     type.value = PHI__LIT("text/plain; charset=utf-8");
     if (n < 0) n = 0;
@@ -728,23 +647,22 @@ PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_stat
                                     const phi__header *headers, size_t header_count) {
     phi__serve_exchange *c = exchange;
     size_t before = c->out.len;
-    phi_status status =
-        phi__serve_put_head(c, http_status, headers, header_count,
-                            c->http_1_0 ? PHI__SERVE_WORDS_TO_END : PHI__SERVE_WORDS_CHUNKS, 0);
+    phi_status status = phi__serve_put_head(c, http_status, headers, header_count,
+                                            c->http_1_0 ? PHI__SERVE_TO_END : PHI__SERVE_CHUNKS, 0);
     if (status != PHI_OK) return status;
-    if (c->out.failed) return phi__connection_undo(c, before);
-    c->out_state = PHI__CONNECTION_STREAM;
+    if (c->out.failed) return phi__conn_undo(c, before);
+    c->out_state = PHI__CONN_STREAM;
     c->chunked = !c->http_1_0;
-    phi__connection_queued(c);
-    phi__connection_poke(c);
+    phi__conn_queued(c);
+    phi__conn_poke(c);
     return PHI_OK;
 }
 
 PHI__FN phi_status phi__serve_write(phi__serve_exchange *exchange, phi_str bytes) {
     phi__serve_exchange *c = exchange;
     size_t before = c->out.len;
-    if (c->out_state != PHI__CONNECTION_STREAM) return PHI_BAD_ARG;
-    if (phi__connection_waiting(c) >= c->serve->desc.max_queue_bytes) {
+    if (c->out_state != PHI__CONN_STREAM) return PHI_BAD_ARG;
+    if (phi__conn_waiting(c) >= c->serve->desc.max_queue_bytes) {
         c->wants_room = true;
         return PHI_FULL;
     }
@@ -752,18 +670,18 @@ PHI__FN phi_status phi__serve_write(phi__serve_exchange *exchange, phi_str bytes
     if (c->chunked) phi__buf_printf(&c->out, "%lx\r\n", (unsigned long)bytes.len);
     phi__buf_add_str(&c->out, bytes);
     if (c->chunked) phi__buf_text(&c->out, "\r\n");
-    if (c->out.failed) return phi__connection_undo(c, before);
-    phi__connection_queued(c);
-    phi__connection_poke(c);
+    if (c->out.failed) return phi__conn_undo(c, before);
+    phi__conn_queued(c);
+    phi__conn_poke(c);
     return PHI_OK;
 }
 
 PHI__FN void phi__serve_end(phi__serve_exchange *exchange) {
     phi__serve_exchange *c = exchange;
-    if (c->out_state != PHI__CONNECTION_STREAM) return;
+    if (c->out_state != PHI__CONN_STREAM) return;
     if (c->chunked && !c->no_body) phi__buf_text(&c->out, "0\r\n\r\n");
     if (c->out.failed) {
-        phi__connection_release(c);
+        phi__conn_release(c);
         phi__serve_drop(c);
         return;
     }
@@ -772,10 +690,10 @@ PHI__FN void phi__serve_end(phi__serve_exchange *exchange) {
 
 PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
     phi__serve *s = exchange->serve;
-    phi__connection_enter(s);
-    phi__connection_release(exchange);
-    phi__connection_close(exchange);
-    phi__connection_leave(s);
+    s->busy++;
+    phi__conn_release(exchange);
+    phi__conn_close(exchange);
+    phi__conn_leave(s);
 }
 
 #endif

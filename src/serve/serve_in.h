@@ -25,14 +25,7 @@ typedef struct phi__serve phi__serve;
 
 typedef struct phi__serve_exchange phi__serve_exchange;
 
-/* ======== Reads one HTTP/1.1 request out of bytes: its head, and where its body ends.
-
-   Pure: no descriptor, no clock. Bytes may come in any pieces; what follows the request stays with
-   the caller. Where RFC 9112 leaves a choice that two readers of the same bytes could make
-   differently, the request is refused: both of Content-Length and Transfer-Encoding, either of them
-   twice, a folded header line, a CR or LF alone, a space before the colon, a NUL.
-
-   A refusal is an HTTP status and a message; the connection cannot be read on after it. */
+/* ---- the head of a request: http_head_in.h reads it ---- */
 
 typedef struct phi__http_head_limits {
     uint32_t max_line_bytes; /* of the request line and each header line (default 8 KiB) */
@@ -80,31 +73,23 @@ typedef struct phi__http_head_body {
     const char *message;
 } phi__http_head_body;
 
-/* ======== A TCP port that takes connections in the pump.
-
-   It listens on the loopback alone, unless the caller asks for another address in so many words.
-   When all connections are in use it accepts none: they wait in the system's queue. When the system
-   is out of descriptors it tries again after 100 ms.
-
-   Ownership: the caller's until phi__listen_free, which closes the port, but no connection. Free it
-   before the phi__io.
-   Callbacks: on the pumping thread; every function here may be called inside `accepted`. */
+/* ---- connections ---- */
 
 typedef struct phi__listen phi__listen;
 
-typedef enum phi__connection_in {
-    PHI__CONNECTION_HEAD,
-    PHI__CONNECTION_BODY,
-    PHI__CONNECTION_REST, /* the request is read; later bytes wait */
-    PHI__CONNECTION_LINGER
-} phi__connection_in;
+typedef enum phi__conn_in {
+    PHI__CONN_HEAD,
+    PHI__CONN_BODY,
+    PHI__CONN_REST, /* the request is read; later bytes wait */
+    PHI__CONN_LINGER
+} phi__conn_in;
 
-typedef enum phi__connection_out {
-    PHI__CONNECTION_NONE, /* no exchange */
-    PHI__CONNECTION_OPEN, /* no answer yet */
-    PHI__CONNECTION_STREAM,
-    PHI__CONNECTION_ENDED /* the answer is complete, and perhaps not sent */
-} phi__connection_out;
+typedef enum phi__conn_out {
+    PHI__CONN_NONE, /* no exchange */
+    PHI__CONN_OPEN, /* no answer yet */
+    PHI__CONN_STREAM,
+    PHI__CONN_ENDED /* the answer is complete, and perhaps not sent */
+} phi__conn_out;
 
 /* Each may be NULL. */
 typedef struct phi__serve_calls {
@@ -125,8 +110,8 @@ struct phi__serve_exchange {
     int fd; /* -1: dead */
     phi__watch watch;
     phi__timer timer;
-    phi__connection_in in_state;
-    phi__connection_out out_state;
+    phi__conn_in in_state;
+    phi__conn_out out_state;
     phi__http_head head;
     phi__http_head_body body;
     uint64_t body_bytes;

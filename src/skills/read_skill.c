@@ -26,6 +26,7 @@ typedef struct phi__read_skill {
     const char *path; /* as given, or that of SKILL.md below the directory */
     phi__resolve *place;
     bool instructions;
+    bool based; /* the directory is where it was, and `place` is that of the path */
     phi__file *from;
     char *slice;
     phi__buf whole; /* of SKILL.md */
@@ -59,7 +60,8 @@ static phi_flow phi__read_skill_fail(phi__read_skill *read, const char *words) {
                          read->skill->name.at, words);
 }
 
-static phi_flow phi__read_skill_give(phi__read_skill *read, phi_str text, const char *kind) {
+/* Gives the text, which is freed. */
+static phi_flow phi__read_skill_give(phi__read_skill *read, phi__buf *text, const char *kind) {
     phi__buf details;
     phi__buf_init(&details, read->job.memory);
     phi__buf_text(&details, "{\"skill\":");
@@ -67,13 +69,7 @@ static phi_flow phi__read_skill_give(phi__read_skill *read, phi_str text, const 
     phi__buf_printf(&details, ",\"%s\":", kind);
     phi__json_write_str(&details, phi_str_of(read->path));
     phi__buf_printf(&details, ",\"truncated\":%s}", read->cut ? "true" : "false");
-    phi__buf_char(&details, '\0');
-    if (details.failed)
-        (void)phi__job_no_memory(&read->job);
-    else
-        (void)phi__job_done(&read->job, text, details.at);
-    phi__buf_free(&details);
-    return PHI_DONE;
+    return phi__job_done_with(&read->job, text, &details);
 }
 
 /* ---- lines ---- */
@@ -89,17 +85,6 @@ static void phi__read_skill_take(phi__read_skill *read, const char *at, size_t n
     read->cut = read->ended = true;
 }
 
-/* Cuts back to the last whole line, if there is one, so that reading can go on at the next. */
-static void phi__read_skill_cut(phi__read_skill *read) {
-    size_t len = read->out.len;
-    read->cut_line = read->line;
-    while (len > 0 && read->out.at[len - 1] != '\n') len--;
-    if (len > 0)
-        read->out.len = len;
-    else
-        read->cut_line = read->line + 1; /* a single line that is too long */
-}
-
 static void phi__read_skill_lines(phi__read_skill *read, const char *at, size_t n) {
     while (n > 0 && !read->ended) {
         const char *newline = (const char *)memchr(at, '\n', n);
@@ -110,7 +95,12 @@ static void phi__read_skill_lines(phi__read_skill *read, const char *at, size_t 
         }
         if (read->line >= read->first) phi__read_skill_take(read, at, len);
         if (read->ended) {
-            phi__read_skill_cut(read);
+            /* Cuts back to the last whole line, if there is one, so that reading can go on at the
+               next; else a single line is too long. */
+            size_t end = read->out.len;
+            while (end > 0 && read->out.at[end - 1] != '\n') end--;
+            if (end > 0) read->out.len = end;
+            read->cut_line = read->line + (end > 0 ? 0 : 1);
             return;
         }
         read->in_line = newline == NULL;
@@ -136,11 +126,8 @@ static phi_flow phi__read_skill_done(phi__read_skill *read) {
         phi__buf_printf(&text, "\n... (cut at %u bytes; continue with offset %llu)",
                         (unsigned)read->skills->desc.max_read_bytes,
                         (unsigned long long)read->cut_line + 1);
-    phi_flow flow = read->out.failed || text.failed
-                        ? phi__job_no_memory(&read->job)
-                        : phi__read_skill_give(read, phi__buf_str(&text), "file");
-    phi__buf_free(&text);
-    return flow;
+    text.failed = text.failed || read->out.failed;
+    return phi__read_skill_give(read, &text, "file");
 }
 
 /* ---- files ---- */
@@ -151,7 +138,7 @@ static phi_flow phi__read_skill_body(phi__read_skill *read) {
     phi__front_matter front;
     phi_str text = phi__buf_str(&read->whole), base = read->skill->base_dir;
     size_t next;
-    if (phi__front_matter_split(text, &front) != PHI_OK)
+    if (phi__front_split(text, &front) != PHI_OK)
         return phi__read_skill_fail(read, "it has changed since the skills were loaded, and has no "
                                           "front matter now");
     size_t at = front.body_at;
@@ -206,10 +193,7 @@ static phi_flow phi__read_skill_listed(phi__read_skill *read) {
     if (read->cut)
         phi__buf_printf(&text, "\n... (and %llu more)",
                         (unsigned long long)(read->name_all - read->name_count));
-    phi_flow flow = text.failed ? phi__job_no_memory(&read->job)
-                                : phi__read_skill_give(read, phi__buf_str(&text), "directory");
-    phi__buf_free(&text);
-    return flow;
+    return phi__read_skill_give(read, &text, "directory");
 }
 
 static bool phi__read_skill_name(phi__read_skill *read, const phi__walk_entry *entry) {
@@ -265,38 +249,24 @@ static phi_flow phi__read_skill_open(phi__read_skill *read) {
     return status == PHI_OK ? PHI_PENDING : phi__read_skill_fail(read, words.text);
 }
 
-/* A slice of resolving; PHI_BUSY: not done. Where it is neither that nor PHI_OK, the job has
-   failed. */
-static phi_status phi__read_skill_resolve(phi__read_skill *read) {
+static phi_flow phi__read_skill_placed(phi__job *job) {
+    phi__read_skill *read = (phi__read_skill *)(void *)job;
+    const char *base = read->skill->base_dir.at;
     size_t units = PHI__JOB_PATHS;
     phi__words words;
     phi_status status = phi__path_resolve_advance(read->place, &units, &words);
-    if (status != PHI_OK && status != PHI_BUSY) (void)phi__read_skill_fail(read, words.text);
-    return status;
-}
-
-static phi_flow phi__read_skill_placed(phi__job *job) {
-    phi__read_skill *read = (phi__read_skill *)(void *)job;
-    phi_status status = phi__read_skill_resolve(read);
-    if (status != PHI_OK) return status == PHI_BUSY ? PHI_PENDING : PHI_DONE;
-    if (!phi__path_inside(read->skill->base_dir.at, read->place->out))
+    if (status == PHI_BUSY) return PHI_PENDING;
+    if (status != PHI_OK) return phi__read_skill_fail(read, words.text);
+    if (read->based) {
+        if (phi__path_inside(base, read->place->out)) return phi__read_skill_open(read);
         return phi__read_skill_fail(read, "it lies outside the directory of the skill");
-    return phi__read_skill_open(read);
-}
-
-/* The directory must be where it was. */
-static phi_flow phi__read_skill_based(phi__job *job) {
-    phi__read_skill *read = (phi__read_skill *)(void *)job;
-    phi_status status = phi__read_skill_resolve(read);
-    phi__words words;
-    if (status != PHI_OK) return status == PHI_BUSY ? PHI_PENDING : PHI_DONE;
-    if (strcmp(read->place->out, read->skill->base_dir.at) != 0)
+    }
+    if (strcmp(read->place->out, base) != 0)
         return phi__read_skill_fail(read, "the directory of the skill has moved since the skills "
                                           "were loaded");
-    if (phi__path_resolve_begin(read->place, read->skill->base_dir.at, read->path, &words) !=
-        PHI_OK)
+    if (phi__path_resolve_begin(read->place, base, read->path, &words) != PHI_OK)
         return phi__read_skill_fail(read, words.text);
-    job->go = phi__read_skill_placed;
+    read->based = true;
     return phi__read_skill_placed(job);
 }
 
@@ -320,12 +290,6 @@ static phi_flow phi__read_skill_unknown(phi__read_skill *read, const char *name)
     return flow;
 }
 
-/* SKILL.md, below the directory of the skill. */
-static const char *phi__read_skill_leaf(const phi_skill *skill) {
-    const char *leaf = skill->file_path.at + skill->base_dir.len;
-    return leaf[0] == '/' ? leaf + 1 : leaf;
-}
-
 static phi_flow phi__read_skill_go(phi__job *job) {
     phi__read_skill *read = (phi__read_skill *)(void *)job;
     const char *name;
@@ -341,17 +305,20 @@ static phi_flow phi__read_skill_go(phi__job *job) {
         return PHI_DONE;
     read->first = first > 0 ? first - 1 : 0;
     if (read->limit == 0) read->limit = UINT64_MAX;
-    read->skill = phi__skills_list_find(read->skills, phi_str_of(name));
+    read->skill = phi__skills_find(read->skills, phi_str_of(name));
     if (read->skill == NULL) return phi__read_skill_unknown(read, name);
     read->instructions =
         read->path == NULL || read->path[0] == '\0' || strcmp(read->path, "SKILL.md") == 0;
-    if (read->instructions) read->path = phi__read_skill_leaf(read->skill);
+    if (read->instructions) { /* below the directory of the skill */
+        read->path = read->skill->file_path.at + read->skill->base_dir.len;
+        if (read->path[0] == '/') read->path++;
+    }
     read->place = (phi__resolve *)phi_arena_alloc(&job->arena, sizeof *read->place);
     if (read->place == NULL) return phi__job_no_memory(job);
     if (phi__path_resolve_begin(read->place, NULL, read->skill->base_dir.at, &words) != PHI_OK)
         return phi__read_skill_fail(read, words.text);
-    job->go = phi__read_skill_based;
-    return phi__read_skill_based(job);
+    job->go = phi__read_skill_placed;
+    return phi__read_skill_placed(job);
 }
 
 static phi_flow phi__read_skill_start(void *user_data, phi_call call, phi_str arguments) {

@@ -35,19 +35,19 @@ struct phi_skills {
 };
 
 /* Puts a skill of the arena into its place, over one of the same name. */
-PHI__FN phi_status phi__skills_list_put(phi_skills *skills, phi_skill *skill);
+PHI__FN phi_status phi__skills_put(phi_skills *skills, phi_skill *skill);
 
 /* Where a name stands, or would stand. */
-PHI__FN size_t phi__skills_list_place(const phi_skills *skills, phi_str name, bool *found);
+PHI__FN size_t phi__skills_place(const phi_skills *skills, phi_str name, bool *found);
 
 /* NULL: there is no such skill. */
-PHI__FN const phi_skill *phi__skills_list_find(const phi_skills *skills, phi_str name);
+PHI__FN const phi_skill *phi__skills_find(const phi_skills *skills, phi_str name);
 
 /* Notes a problem; false: no memory. All strings are copied, and made fit to be shown. */
-PHI__FN bool phi__skills_list_problem(phi_skills *skills, const phi_skill_problem *problem);
+PHI__FN bool phi__skills_problem(phi_skills *skills, const phi_skill_problem *problem);
 
 /* The skill of this directory. */
-PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label);
+PHI__FN phi_status phi__skills_one(phi_skills *skills, const char *dir, const char *label);
 
 /* Where the parts of a SKILL.md are; offsets into its text. */
 typedef struct phi__front_matter {
@@ -58,17 +58,17 @@ typedef struct phi__front_matter {
 } phi__front_matter;
 
 /* PHI_NOT_FOUND: the text does not begin with "---"; PHI_PARSE: no line "---" ends it. */
-PHI__FN phi_status phi__front_matter_split(phi_str text, phi__front_matter *out);
+PHI__FN phi_status phi__front_split(phi_str text, phi__front_matter *out);
 
 /* The line, from 1 within the YAML, at which a top-level key stands; 0: not found. */
-PHI__FN uint32_t phi__front_matter_line(phi_str yaml, const char *key);
+PHI__FN uint32_t phi__front_line(phi_str yaml, const char *key);
 
 /* What the standard's validator refuses in YAML, where it stands first: a flow collection, an
    anchor, an alias, a tag. NULL: nothing. *line as above. Static. */
-PHI__FN const char *phi__front_matter_fancy(phi_str yaml, uint32_t *line);
+PHI__FN const char *phi__front_fancy(phi_str yaml, uint32_t *line);
 
 /* Without a YAML reader: the value behind "key:" of a line, quotes removed; empty: none. */
-PHI__FN phi_str phi__front_matter_value(phi_str yaml, const char *key);
+PHI__FN phi_str phi__front_value(phi_str yaml, const char *key);
 
 typedef struct phi__skill_rules {
     const phi_json *root; /* the front matter, an object */
@@ -78,11 +78,11 @@ typedef struct phi__skill_rules {
     void *ctx;
 } phi__skill_rules;
 
-PHI__FN void phi__skill_rules_check(const phi__skill_rules *rules);
+PHI__FN void phi__skill_check(const phi__skill_rules *rules);
 
 /* Loads the skill of a directory, which may be a link. PHI_NOT_FOUND: there is none; PHI_PARSE: it
    has a problem, and was not loaded; PHI_NO_MEMORY, PHI_TOO_BIG: the whole load ends. */
-PHI__FN phi_status phi__skill_file_load(phi_skills *skills, const char *dir, phi_str label);
+PHI__FN phi_status phi__skill_load(phi_skills *skills, const char *dir, phi_str label);
 #endif
 
 #endif

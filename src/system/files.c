@@ -4,15 +4,7 @@
 #include "io/os_in.h"
 
 #ifndef PHI_NO_FILES
-static void phi__exact_leave(phi__way *way);
-#endif
-
-/* ======== Resolves paths, part by part.
-
-   realpath refuses a path whose end does not exist yet, as that of a file about to be written, and
-   a check of the text alone is fooled by links. */
-
-#ifndef PHI_NO_FILES
+/* ---- paths without links ---- */
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -73,23 +65,6 @@ static int phi__path_part(phi__resolve *p, size_t n) {
     return !S_ISDIR(info.st_mode) && phi__path_more(p) ? ENOTDIR : 0;
 }
 
-static int phi__path_begin(phi__resolve *p, const char *base, const char *path) {
-    char here[PHI__PATH_BYTES];
-    p->at = sizeof p->rest;
-    if (path[0] == '\0') return ENOENT;
-    int error = phi__path_prepend(p, path, strlen(path));
-    if (error == 0 && path[0] != '/' && base != NULL) {
-        error = phi__path_prepend(p, "/", 1);
-        if (error == 0) error = phi__path_prepend(p, base, strlen(base));
-    }
-    if (error == 0 && p->rest[p->at] != '/') {
-        if (getcwd(here, sizeof here) == NULL) return errno;
-        error = phi__path_prepend(p, "/", 1);
-        if (error == 0) error = phi__path_prepend(p, here, strlen(here));
-    }
-    return error;
-}
-
 /* ---- for other modules ---- */
 
 static phi_status phi__path_refused(int error, phi__words *words) {
@@ -99,10 +74,20 @@ static phi_status phi__path_refused(int error, phi__words *words) {
 
 PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, const char *path,
                                            phi__words *words) {
+    char here[PHI__PATH_BYTES];
+    r->at = sizeof r->rest;
     r->len = 0;
     r->links = 0;
     r->out[0] = '\0';
-    int error = phi__path_begin(r, base, path);
+    int error = path[0] == '\0' ? ENOENT : phi__path_prepend(r, path, strlen(path));
+    if (error == 0 && path[0] != '/' && base != NULL) {
+        error = phi__path_prepend(r, "/", 1);
+        if (error == 0) error = phi__path_prepend(r, base, strlen(base));
+    }
+    if (error == 0 && r->rest[r->at] != '/') {
+        error = getcwd(here, sizeof here) == NULL ? errno : phi__path_prepend(r, "/", 1);
+        if (error == 0) error = phi__path_prepend(r, here, strlen(here));
+    }
     return error == 0 ? PHI_OK : phi__path_refused(error, words);
 }
 
@@ -129,20 +114,14 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path) {
     return strncmp(directory, path, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }
 
-#endif
-
-/* ======== Opens a checked path: what opens lies where the text says.
+/* ---- opening a checked path ----
 
    The path is absolute and resolved, so that no part of it is a link. Each part is opened in the
    directory that the part before has opened, and a part that has become a link since the check is
-   refused. Another process that swaps a directory and a link leads nowhere else. On Linux
-   one system call does it (openat2, since 5.6); elsewhere a walk from the root does. The
-   directories on the way must be searchable; where the system has neither O_PATH nor O_SEARCH,
-   also readable.
-
-   All return an errno value, or PHI__EXACT_LINK. */
-
-#ifndef PHI_NO_FILES
+   refused: another process that swaps a directory and a link leads nowhere else. On Linux one
+   system call does it (openat2, since 5.6); elsewhere a walk from the root does. The directories on
+   the way must be searchable; where the system has neither O_PATH nor O_SEARCH, also readable.
+   Functions return an errno value, or PHI__EXACT_LINK. */
 
 #include <fcntl.h>
 
@@ -268,7 +247,7 @@ PHI__FN int phi__exact_walk(const char *path, int flags, int *out) {
     *out = -1;
     int error = phi__exact_descend(&way, false, &units);
     if (error == 0) error = phi__exact_part(way.dir, phi__exact_last(&way), flags | O_CLOEXEC, out);
-    phi__exact_leave(&way);
+    phi__files_leave(&way);
     return error;
 }
 
@@ -291,26 +270,7 @@ PHI__FN int phi__exact_parent(const char *path, int *out, const char **name) {
     return phi__exact_open(parent, PHI__EXACT_PASS_FLAGS, out);
 }
 
-static void phi__exact_leave(phi__way *way) {
-    if (way->open) (void)close(way->dir);
-    way->open = false;
-}
-
-#endif
-
-/* ======== Reads and replaces files in slices: the caller's size bounds the disk time of a
-   step.
-
-   What io/files_in.h says about words, paths and descriptors holds here, too.
-
-   Another process may change a path between a check and its use. So a path that was resolved and
-   compared is opened with PHI__LINKS_REFUSE: what opens lies where the text says, or it is refused
-   (PHI_IO, "It has become a symbolic link since it was checked").
-
-   Memory is the budget's, except that of the C library's opendir while a directory is read.
-   Threads: one at a time. */
-
-#ifndef PHI_NO_FILES
+/* ---- reading and replacing files in slices ---- */
 
 #include <stdio.h>
 #include <time.h>
@@ -320,12 +280,6 @@ enum { PHI__FILE_TEMP_TRIES = 100, PHI__FILE_TEMP_BYTES = 40 /* ".phi-" two numb
 static phi_status phi__files_refused_as(const char *text, phi__words *words) {
     if (words != NULL) (void)snprintf(words->text, sizeof words->text, "%s", text);
     return PHI_IO;
-}
-
-static phi__file_kind phi__files_kind_of(mode_t mode) {
-    if (S_ISREG(mode)) return PHI__FILE_REGULAR;
-    if (S_ISDIR(mode)) return PHI__FILE_DIRECTORY;
-    return S_ISLNK(mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
 }
 
 enum { PHI__FILES_FLAGS = O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
@@ -398,15 +352,6 @@ static phi_status phi__files_begin_read(phi_memory *memory, int fd, int error, p
     return status;
 }
 
-static int phi__files_stat_exact(const char *path, struct stat *info) {
-    const char *name;
-    int dir, error = phi__exact_parent(path, &dir, &name);
-    if (error != 0) return error;
-    if (fstatat(dir, name, info, AT_SYMLINK_NOFOLLOW) != 0) error = errno;
-    (void)close(dir);
-    return error == 0 && S_ISLNK(info->st_mode) ? (int)PHI__EXACT_LINK : error;
-}
-
 /* ---- for other modules ---- */
 
 PHI__FN phi_status phi__files_stat(const char *path, phi__links links, phi__file_info *out,
@@ -415,12 +360,20 @@ PHI__FN phi_status phi__files_stat(const char *path, phi__links links, phi__file
     int error = 0;
     out->kind = PHI__FILE_NONE;
     out->bytes = 0;
-    if (links == PHI__LINKS_REFUSE)
-        error = phi__files_stat_exact(path, &info);
-    else if (stat(path, &info) != 0)
+    if (links == PHI__LINKS_REFUSE) {
+        const char *name;
+        int dir;
+        error = phi__exact_parent(path, &dir, &name);
+        if (error == 0 && fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0) error = errno;
+        if (dir >= 0) (void)close(dir);
+        if (error == 0 && S_ISLNK(info.st_mode)) error = PHI__EXACT_LINK;
+    } else if (stat(path, &info) != 0)
         error = errno;
     if (error != 0) return phi__files_refused(error, words);
-    out->kind = phi__files_kind_of(info.st_mode);
+    out->kind = S_ISREG(info.st_mode)   ? PHI__FILE_REGULAR
+                : S_ISDIR(info.st_mode) ? PHI__FILE_DIRECTORY
+                : S_ISLNK(info.st_mode) ? PHI__FILE_LINK
+                                        : PHI__FILE_OTHER;
     out->bytes = info.st_size > 0 ? (uint64_t)info.st_size : 0;
     return PHI_OK;
 }
@@ -486,14 +439,14 @@ PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t 
 }
 
 PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words) {
-    /* Enters the directories of the path, all but the last part, and makes those that are
-       missing. A step costs 2 of *units; EAGAIN: they are used up, come again. way: zeroed
-       at first, with the path; phi__exact_leave ends it. */
     int error = phi__exact_descend(way, true, units);
     if (error == EAGAIN) return PHI_BUSY;
     return error == 0 ? PHI_OK : phi__files_refused(error, words);
 }
 
-PHI__FN void phi__files_leave(phi__way *way) { phi__exact_leave(way); }
+PHI__FN void phi__files_leave(phi__way *way) {
+    if (way->open) (void)close(way->dir);
+    way->open = false;
+}
 
 #endif

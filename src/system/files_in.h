@@ -1,14 +1,4 @@
-/* files_in.h - reads and replaces files in slices: the caller's size bounds the disk time of a
-   step.
-
-   What io/files_in.h says about words, paths and descriptors holds here, too.
-
-   Another process may change a path between a check and its use. So a path that was resolved and
-   compared is opened with PHI__LINKS_REFUSE: what opens lies where the text says, or it is refused
-   (PHI_IO, "It has become a symbolic link since it was checked").
-
-   Memory is the budget's, except that of the C library's opendir while a directory is read.
-   Threads: one at a time. */
+/* files_in.h - opening a checked path; the contract of files is in system_in.h. */
 #ifndef PHI_SYSTEM_FILES_IN_H
 #define PHI_SYSTEM_FILES_IN_H
 

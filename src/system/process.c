@@ -8,8 +8,10 @@
 #include "base/base_in.h"
 #include "io/io_in.h"
 
-/* ======== Starts a program with three given descriptors, by posix_spawn only: fork
-   would copy the page tables of the host, which takes tens of milliseconds when it is large. */
+/* ---- starting a program, by posix_spawn only ----
+
+   fork would copy the page tables of the host, which takes tens of milliseconds when it is large.
+   */
 
 #ifndef PHI_NO_PROCESS
 
@@ -183,31 +185,7 @@ PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *p
     return error;
 }
 
-#endif
-
-/* ======== Child processes as streams: spawned without waiting, read as bytes arrive, killed
-   as a group, reaped without blocking.
-
-   A child leads a process group of its own, starts with default signals and an empty signal mask,
-   in the host's environment with the desc's additions, and holds no descriptor but its three
-   streams (where the system cannot close the rest: none of phi's). When it has exited, the rest of
-   its group is killed: no background process that it started outlives it, unless that left the
-   group.
-
-   A conversation: with keep_input, stdin stays open and phi__process_write queues bytes for it. To
-   end one, end its input, later terminate it, and later free it: the caller owns these deadlines.
-
-   A host that ignores SIGCHLD, or waits for any child itself, takes the exit status from us: such
-   a child is reported as exited with code -1 and signal 0, and its group is left alone, since its
-   number may belong to others by then.
-
-   Ownership: a phi__process belongs to its caller until phi__process_free, which kills and forgets
-   it; reaping goes on in the pump, and phi__io_pending says whether there is some to do. All must
-   be freed before the phi__io; phi__io_free waits at most 50 ms for each that was killed but is not
-   dead yet, and leaves it to the system then.
-   Callbacks: every function here may be called inside `output`, `room` and `exited`. */
-
-#ifndef PHI_NO_PROCESS
+/* ---- child processes as streams ---- */
 
 #include <poll.h>
 #include <sys/stat.h>
@@ -604,20 +582,16 @@ static void phi__process_watch_exit(phi__process *p) {
     phi__process_poll_again(p);
 }
 
-static bool phi__process_has_cwd(const phi__process_desc *desc) {
-#if defined(PHI_NO_FILES)
-    return desc->cwd == NULL;
-#else
-    struct stat info;
-    return desc->cwd == NULL || stat(desc->cwd, &info) == 0;
-#endif
-}
-
 /* The reason of a refusal: a missing program and a missing directory have the same number. */
 static phi_status phi__process_refusal(int error, const phi__process_desc *desc) {
+    bool has_cwd = desc->cwd == NULL;
+#if !defined(PHI_NO_FILES)
+    struct stat info;
+    has_cwd = has_cwd || stat(desc->cwd, &info) == 0;
+#endif
     if (error == EMFILE || error == ENFILE || error == EAGAIN) return PHI_BUSY;
     if (error == ENOMEM) return PHI_NO_MEMORY;
-    return error == ENOENT && phi__process_has_cwd(desc) ? PHI_NOT_FOUND : PHI_IO;
+    return error == ENOENT && has_cwd ? PHI_NOT_FOUND : PHI_IO;
 }
 
 /* ---- for other modules ---- */

@@ -10,15 +10,6 @@
 #include "system/files_in.h"
 
 #ifndef PHI_NO_FILES
-struct dirent;
-#endif
-
-#ifndef PHI_NO_FILES
-static phi__file_kind phi__walk_kind(int dir, const struct dirent *entry);
-static int phi__walk_open(int root, phi_str path);
-#endif
-
-#ifndef PHI_NO_FILES
 
 #include <dirent.h>
 #include <errno.h>
@@ -43,6 +34,44 @@ struct phi__walk {
     bool enter; /* the directory at `path`, next */
     bool wait;  /* the directory at `path` is to wait */
 };
+
+static phi__file_kind phi__walk_kind(int dir, const struct dirent *entry) {
+    struct stat info;
+    switch (entry->d_type) {
+    case DT_REG: return PHI__FILE_REGULAR;
+    case DT_DIR: return PHI__FILE_DIRECTORY;
+    case DT_LNK: return PHI__FILE_LINK;
+    case DT_UNKNOWN: break; /* some file systems do not say */
+    default: return PHI__FILE_OTHER;
+    }
+    if (fstatat(dir, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) return PHI__FILE_OTHER;
+    if (S_ISREG(info.st_mode)) return PHI__FILE_REGULAR;
+    if (S_ISDIR(info.st_mode)) return PHI__FILE_DIRECTORY;
+    return S_ISLNK(info.st_mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
+}
+
+/* Opens the directory at `path` below the root, part by part and never through a link; -1: it
+   cannot be read. */
+static int phi__walk_open(int root, phi_str path) {
+    int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(root, ".", flags);
+    size_t at = 0;
+    while (fd >= 0 && at < path.len) {
+        char part[256];
+        size_t n = 0;
+        int next = -1;
+        while (at + n < path.len && path.at[at + n] != '/') n++;
+        if (n < sizeof part) {
+            memcpy(part, path.at + at, n);
+            part[n] = '\0';
+            next = openat(fd, part, flags);
+        }
+        (void)close(fd);
+        fd = next;
+        at += n + 1;
+    }
+    return fd;
+}
 
 /* The next entry of a level; PHI_BUSY: there is none. */
 static phi_status phi__walk_read(phi__walk *walk, phi__walk_level *level, phi__walk_entry *out) {
@@ -113,44 +142,6 @@ static void phi__walk_leave(phi__walk *walk) {
 }
 
 /* ---- for other modules ---- */
-
-static phi__file_kind phi__walk_kind(int dir, const struct dirent *entry) {
-    struct stat info;
-    switch (entry->d_type) {
-    case DT_REG: return PHI__FILE_REGULAR;
-    case DT_DIR: return PHI__FILE_DIRECTORY;
-    case DT_LNK: return PHI__FILE_LINK;
-    case DT_UNKNOWN: break; /* some file systems do not say */
-    default: return PHI__FILE_OTHER;
-    }
-    if (fstatat(dir, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) return PHI__FILE_OTHER;
-    if (S_ISREG(info.st_mode)) return PHI__FILE_REGULAR;
-    if (S_ISDIR(info.st_mode)) return PHI__FILE_DIRECTORY;
-    return S_ISLNK(info.st_mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
-}
-
-/* Opens the directory at `path` below the root, part by part and never through a link; -1: it
-   cannot be read. */
-static int phi__walk_open(int root, phi_str path) {
-    int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    int fd = openat(root, ".", flags);
-    size_t at = 0;
-    while (fd >= 0 && at < path.len) {
-        char part[256];
-        size_t n = 0;
-        int next = -1;
-        while (at + n < path.len && path.at[at + n] != '/') n++;
-        if (n < sizeof part) {
-            memcpy(part, path.at + at, n);
-            part[n] = '\0';
-            next = openat(fd, part, flags);
-        }
-        (void)close(fd);
-        fd = next;
-        at += n + 1;
-    }
-    return fd;
-}
 
 /* The root of a walk; -1 and *error, for phi__files_refused. */
 static int phi__walk_open_root(const char *root, phi__links links, int *error) {
@@ -234,17 +225,12 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
     phi__free(walk->memory, walk, sizeof *walk);
 }
 
-#endif
-
-/* ======== A directory tree in the order of its names: the entries of a directory by their
-   bytes, and below a directory its own entries, before the next one beside it.
+/* ---- a directory tree in the order of its names ----
 
    A directory is read whole before its first entry is returned, some names at a time. In memory are
    the names that remain of the directories from the root to the current one: so memory follows the
    largest directory. Open are the root and one directory. Links are not followed; a path is at most
    4,095 bytes. */
-
-#ifndef PHI_NO_FILES
 
 enum { PHI__ORDERED_READ = 32 /* names read at once */ };
 

@@ -3,7 +3,7 @@
 #include "tools/job_in.h"
 #include "system/system_in.h"
 
-/* ======== Whether a shell command contains a pattern, however its words are spelled.
+/* ---- patterns that a command must not contain, however its words are spelled ----
 
    A command is compared as it is; with quotes and backslashes taken out and blanks as one; and with
    the flags of each rm as "-rf". It is no parser of shell words: variables, substitutions, and
@@ -93,13 +93,6 @@ static bool phi__deny_signs(const char *pattern) {
     return signs;
 }
 
-static void phi__deny_squeeze(phi__buf *out, const char *command) {
-    for (; *command != '\0'; command++)
-        if (!phi__deny_blank(*command) && *command != '\n') phi__buf_char(out, *command);
-}
-
-/* ---- for the tool ---- */
-
 /* *found: the first of NULL-ended patterns that the command contains, or NULL. PHI_NO_MEMORY. */
 static phi_status phi__deny_find(phi_memory *memory, const char *command,
                                  const char *const *patterns, const char **found) {
@@ -111,7 +104,8 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
     phi__buf_char(&plain, '\0');
     if (!plain.failed) phi__deny_removals(&removals, plain.at);
     phi__buf_char(&removals, '\0');
-    phi__deny_squeeze(&squeezed, command);
+    for (const char *at = command; *at != '\0'; at++)
+        if (!phi__deny_blank(*at) && *at != '\n') phi__buf_char(&squeezed, *at);
     phi__buf_char(&squeezed, '\0');
     bool failed = plain.failed || removals.failed || squeezed.failed;
     *found = NULL;
@@ -126,7 +120,7 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
     return failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
-/* ======== The tool that runs a command: streamed while it runs, killed with all it started. */
+/* ---- the tool ---- */
 
 #ifndef PHI_NO_PROCESS
 
@@ -207,7 +201,7 @@ static void phi__bash_turn(phi__bash *bash, phi__bash_stream *to, phi_str text) 
         size_t n = phi__min(text.len, to->kept.len - to->next);
         memcpy(to->kept.at + to->next, text.at, n);
         to->next += n;
-        text = phi__str(text.at + n, text.len - n);
+        text = phi__str_from(text, n);
     }
 }
 
@@ -224,7 +218,7 @@ static void phi__bash_keep(phi__bash *bash, phi__bash_stream *to, const char *at
     phi__buf_add(&to->kept, text.at, room);
     if (to->kept.failed) return;
     if (reports) phi__buf_add(&bash->fresh, text.at, phi__utf8_cut(text, room));
-    if (text.len > room) phi__bash_turn(bash, to, phi__str(text.at + room, text.len - room));
+    if (text.len > room) phi__bash_turn(bash, to, phi__str_from(text, room));
 }
 
 static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
@@ -276,7 +270,7 @@ static phi_str phi__bash_tail(phi__bash *bash, const phi__bash_stream *stream) {
         phi__buf_add(&bash->valid, stream->kept.at + begin, stream->next - begin);
     phi_str tail = phi__buf_str(&bash->valid);
     while (n < 3 && n < tail.len && ((unsigned char)tail.at[n] & 0xC0) == 0x80) n++;
-    return phi__str(tail.at + n, tail.len - n);
+    return phi__str_from(tail, n);
 }
 
 static void phi__bash_show(phi__bash *bash, phi__buf *out, const phi__bash_stream *stream) {

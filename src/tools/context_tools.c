@@ -8,19 +8,18 @@
 
 #include <stdio.h>
 
-static const char phi__context_tool_prun[] =
-    "{\"type\":\"object\",\"properties\":{"
-    "\"tokens\":{\"type\":\"integer\",\"minimum\":1,"
-    "\"description\":\"About how many tokens to remove\"}},"
-    "\"required\":[\"tokens\"]}";
-static const char phi__context_tool_memo[] =
+static const char phi__prun_prun[] = "{\"type\":\"object\",\"properties\":{"
+                                     "\"tokens\":{\"type\":\"integer\",\"minimum\":1,"
+                                     "\"description\":\"About how many tokens to remove\"}},"
+                                     "\"required\":[\"tokens\"]}";
+static const char phi__prun_memo[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"tokens\":{\"type\":\"integer\",\"minimum\":1,"
     "\"description\":\"About how many tokens to remove\"},"
     "\"memo\":{\"type\":\"string\",\"description\":"
     "\"What to remember of what is removed, in a few sentences\"}},"
     "\"required\":[\"tokens\",\"memo\"]}";
-static const char phi__context_tool_revert[] =
+static const char phi__prun_revert[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"category\":{\"type\":\"string\","
     "\"enum\":[\"failure\",\"tangent\",\"completion\",\"step-summary\"],"
@@ -29,16 +28,18 @@ static const char phi__context_tool_revert[] =
     "\"summary\":{\"type\":\"string\",\"description\":\"What to remember of what followed\"}},"
     "\"required\":[\"category\",\"step\"]}";
 
-static void phi__context_tools_drop(phi__job *job) { (void)job; }
+static void phi__prun_drop(phi__job *job) { (void)job; }
 
 /* ---- prun, prun_with_memo ---- */
 
-static phi_flow phi__context_tools_prune(phi__job *job, uint64_t tokens, phi_str memo) {
+static phi_flow phi__prun_prune(phi__job *job, bool with_memo) {
     char words[96];
-    if (tokens == 0) return phi__job_fail(job, "Invalid arguments: tokens must be > 0");
     phi_prune prune = PHI_ZERO;
+    uint64_t tokens;
+    if (!phi__job_number(job, "tokens", 0, &tokens)) return PHI_DONE;
+    if (with_memo && !phi__job_str(job, "memo", &prune.memo)) return PHI_DONE;
+    if (tokens == 0) return phi__job_fail(job, "Invalid arguments: tokens must be > 0");
     prune.tokens = tokens;
-    prune.memo = memo;
     if (phi_call_edit(job->call, &prune, NULL, NULL, 0) != PHI_OK) return phi__job_no_memory(job);
     (void)snprintf(words, sizeof words,
                    "Prun request recorded: %llu tokens will be removed before next turn.",
@@ -46,40 +47,23 @@ static phi_flow phi__context_tools_prune(phi__job *job, uint64_t tokens, phi_str
     return phi__job_done(job, phi_str_of(words), NULL);
 }
 
-static phi_flow phi__context_tools_prune_go(phi__job *job) {
-    uint64_t tokens;
-    if (!phi__job_number(job, "tokens", 0, &tokens)) return PHI_DONE;
-    return phi__context_tools_prune(job, tokens, phi__str(NULL, 0));
+static phi_flow phi__prun_prune_go(phi__job *job) { return phi__prun_prune(job, false); }
+
+static phi_flow phi__prun_memo_go(phi__job *job) { return phi__prun_prune(job, true); }
+
+static phi_flow phi__prun_prune_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__job), true, phi__prun_prune_go,
+                          phi__prun_drop);
 }
 
-static phi_flow phi__context_tools_memo_go(phi__job *job) {
-    uint64_t tokens;
-    phi_str memo;
-    if (!phi__job_number(job, "tokens", 0, &tokens) || !phi__job_str(job, "memo", &memo))
-        return PHI_DONE;
-    return phi__context_tools_prune(job, tokens, memo);
-}
-
-static phi_flow phi__context_tools_prune_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__job), true,
-                          phi__context_tools_prune_go, phi__context_tools_drop);
-}
-
-static phi_flow phi__context_tools_memo_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__job), true,
-                          phi__context_tools_memo_go, phi__context_tools_drop);
+static phi_flow phi__prun_memo_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__job), true, phi__prun_memo_go,
+                          phi__prun_drop);
 }
 
 /* ---- revert_to_state ---- */
 
-static phi_revert_category phi__context_tools_category(phi_str word) {
-    for (int i = PHI_REVERT_FAILURE; i <= PHI_REVERT_STEP_SUMMARY; i++)
-        if (phi__str_is(word, phi__revert_word((phi_revert_category)i)))
-            return (phi_revert_category)i;
-    return (phi_revert_category)0;
-}
-
-static phi_flow phi__context_tools_revert_go(phi__job *job) {
+static phi_flow phi__prun_revert_go(phi__job *job) {
     phi_str category, step;
     const char *summary;
     char words[200];
@@ -88,11 +72,15 @@ static phi_flow phi__context_tools_revert_go(phi__job *job) {
     if (!phi__job_str(job, "category", &category) || !phi__job_str(job, "step", &step) ||
         !phi__job_text(job, "summary", false, &summary))
         return PHI_DONE;
-    revert.category = phi__context_tools_category(category);
-    if ((int)revert.category == 0)
+    int kind = PHI_REVERT_FAILURE;
+    while (kind <= PHI_REVERT_STEP_SUMMARY &&
+           !phi__str_is(category, phi__revert_word((phi_revert_category)kind)))
+        kind++;
+    revert.category = (phi_revert_category)kind;
+    if (kind > PHI_REVERT_STEP_SUMMARY)
         return phi__job_fail(job, "Invalid arguments: category must be failure, tangent, "
                                   "completion or step-summary");
-    phi_str digits = phi__str_starts(step, "n") ? phi__str(step.at + 1, step.len - 1) : step;
+    phi_str digits = phi__str_starts(step, "n") ? phi__str_from(step, 1) : step;
     if (!phi__str_to_u64(digits, &number))
         return phi__job_fail(job, "Invalid arguments: step must be one that is shown, such as n12");
     revert.step = number;
@@ -106,15 +94,14 @@ static phi_flow phi__context_tools_revert_go(phi__job *job) {
     return phi__job_done(job, phi_str_of(words), NULL);
 }
 
-static phi_flow phi__context_tools_revert_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__job), true,
-                          phi__context_tools_revert_go, phi__context_tools_drop);
+static phi_flow phi__prun_revert_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__job), true, phi__prun_revert_go,
+                          phi__prun_drop);
 }
 
-static void
-phi__context_tools_add(phi_tool *tool, const char *name, const char *label, const char *schema,
-                       phi_flow (*start)(void *user_data, phi_call call, phi_str arguments),
-                       const char *description) {
+static void phi__prun_add(phi_tool *tool, const char *name, const char *label, const char *schema,
+                          phi_flow (*start)(void *user_data, phi_call call, phi_str arguments),
+                          const char *description) {
     memset(tool, 0, sizeof *tool);
     tool->name = name;
     tool->label = label;
@@ -129,22 +116,19 @@ phi__context_tools_add(phi_tool *tool, const char *name, const char *label, cons
 
 PHI_API phi_status phi_tools_context(phi_tool *out) {
     if (out == NULL) return PHI_BAD_ARG;
-    phi__context_tools_add(
-        &out[0], "prun", "Prun", phi__context_tool_prun, phi__context_tools_prune_start,
-        "Remove the oldest of your own messages and tool results from the context, "
-        "up to about so many tokens, when they are no longer needed. What the user "
-        "said stays.");
-    phi__context_tools_add(
-        &out[1], "prun_with_memo", "Prun with Memo", phi__context_tool_memo,
-        phi__context_tools_memo_start,
-        "Remove the oldest of your own messages and tool results from the context, "
-        "up to about so many tokens, and leave a memo in their place. What the user "
-        "said stays.");
-    phi__context_tools_add(&out[2], "revert_to_state", "Revert to State", phi__context_tool_revert,
-                           phi__context_tools_revert_start,
-                           "Go back to the step whose tool result ends with [step nNN]: all that "
-                           "followed it is removed from the context, and the summary stays in its "
-                           "place. Messages of the user cannot be gone back over.");
+    phi__prun_add(&out[0], "prun", "Prun", phi__prun_prun, phi__prun_prune_start,
+                  "Remove the oldest of your own messages and tool results from the context, "
+                  "up to about so many tokens, when they are no longer needed. What the user "
+                  "said stays.");
+    phi__prun_add(&out[1], "prun_with_memo", "Prun with Memo", phi__prun_memo, phi__prun_memo_start,
+                  "Remove the oldest of your own messages and tool results from the context, "
+                  "up to about so many tokens, and leave a memo in their place. What the user "
+                  "said stays.");
+    phi__prun_add(&out[2], "revert_to_state", "Revert to State", phi__prun_revert,
+                  phi__prun_revert_start,
+                  "Go back to the step whose tool result ends with [step nNN]: all that "
+                  "followed it is removed from the context, and the summary stays in its "
+                  "place. Messages of the user cannot be gone back over.");
     out[2].names_steps = true;
     return PHI_OK;
 }

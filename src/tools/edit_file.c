@@ -7,8 +7,7 @@
 #include "tools/job_in.h"
 #include "base/base_in.h"
 
-/* ======== Finds a text in a longer one, a slice at a time, in linear time (Knuth, Morris,
-   Pratt). */
+/* ---- finding a text in a longer one (Knuth, Morris, Pratt) ---- */
 
 PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str needle,
                                phi_str text, size_t most) {
@@ -36,18 +35,14 @@ static size_t phi__finder_next(const phi__finder *finder, size_t matched, char c
     return finder->needle.at[matched] == c ? matched + 1 : 0;
 }
 
-static void phi__finder_build(phi__finder *finder, size_t units) {
-    for (; units > 0 && finder->built < finder->needle.len; units--) {
-        finder->matched =
-            phi__finder_next(finder, finder->matched, finder->needle.at[finder->built]);
-        finder->back[finder->built++] = (uint32_t)finder->matched;
-    }
-    if (finder->built == finder->needle.len) finder->matched = 0;
-}
-
 PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units) {
     if (finder->built < finder->needle.len) {
-        phi__finder_build(finder, units);
+        for (; units > 0 && finder->built < finder->needle.len; units--) {
+            finder->matched =
+                phi__finder_next(finder, finder->matched, finder->needle.at[finder->built]);
+            finder->back[finder->built++] = (uint32_t)finder->matched;
+        }
+        if (finder->built == finder->needle.len) finder->matched = 0;
         return false;
     }
     size_t end = finder->text.len - finder->at > units ? finder->at + units : finder->text.len;
@@ -75,10 +70,7 @@ PHI__FN void phi__finder_end(phi__finder *finder) {
     memset(finder, 0, sizeof *finder);
 }
 
-/* ======== The tool that replaces one piece of text: it reads the file, checks that the piece
-   is there exactly once, and writes the file anew; each in slices.
-
-   Bytes are compared, so that a file in another encoding keeps all that is not replaced. */
+/* ---- edit_file ---- */
 
 #ifndef PHI_NO_FILES
 
@@ -100,7 +92,7 @@ typedef struct phi__edit {
     size_t part, at;
 } phi__edit;
 
-static void phi__edit_file_drop(phi__job *job) {
+static void phi__edit_drop(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     phi__files_close(edit->file);
     edit->file = NULL;
@@ -108,55 +100,42 @@ static void phi__edit_file_drop(phi__job *job) {
     phi__buf_free(&edit->content);
 }
 
-static phi_flow phi__edit_file_unreadable(phi__edit *edit, const char *words) {
+static phi_flow phi__edit_unreadable(phi__edit *edit, const char *words) {
     return phi__job_fail(&edit->job, "Cannot read %s: %s. Use write_file to create new files.",
                          edit->path, words);
 }
 
-static phi_flow phi__edit_file_unwritable(phi__edit *edit, const char *words) {
+static phi_flow phi__edit_unwritable(phi__edit *edit, const char *words) {
     return phi__job_fail(&edit->job, "Cannot write %s: %s", edit->path, words);
 }
 
-static size_t phi__edit_file_lines(phi_str s) {
-    size_t n = 0;
-    while (s.len > 0) {
-        const char *newline = (const char *)memchr(s.at, '\n', s.len);
-        size_t len = newline != NULL ? (size_t)(newline - s.at) + 1 : s.len;
-        n++;
-        s = phi__str(s.at + len, s.len - len);
-    }
+static size_t phi__edit_lines(phi_str s) {
+    size_t n = s.len > 0 && s.at[s.len - 1] != '\n' ? 1 : 0;
+    for (size_t i = 0; i < s.len; i++) n += s.at[i] == '\n';
     return n;
 }
 
 /* ---- the end ---- */
 
-static phi_flow phi__edit_file_done(phi__edit *edit) {
-    size_t old_lines = phi__edit_file_lines(edit->old_text),
-           new_lines = phi__edit_file_lines(edit->new_text);
+static phi_flow phi__edit_done(phi__edit *edit) {
+    unsigned long long old_lines = phi__edit_lines(edit->old_text);
+    unsigned long long new_lines = phi__edit_lines(edit->new_text);
     phi__buf text, details;
     phi__buf_init(&text, edit->job.memory);
     phi__buf_init(&details, edit->job.memory);
     if (phi_str_equal(edit->old_text, edit->new_text))
         phi__buf_text(&text, "No changes (old_text == new_text)");
     else
-        phi__buf_printf(&text, "Replaced %llu line%s with %llu line%s in %s",
-                        (unsigned long long)old_lines, old_lines == 1 ? "" : "s",
-                        (unsigned long long)new_lines, new_lines == 1 ? "" : "s", edit->path);
+        phi__buf_printf(&text, "Replaced %llu line%s with %llu line%s in %s", old_lines,
+                        old_lines == 1 ? "" : "s", new_lines, new_lines == 1 ? "" : "s",
+                        edit->path);
     phi__buf_text(&details, "{\"path\":");
     phi__json_write_str(&details, phi_str_of(edit->path));
-    phi__buf_printf(&details, ",\"old_lines\":%llu,\"new_lines\":%llu}",
-                    (unsigned long long)old_lines, (unsigned long long)new_lines);
-    phi__buf_char(&details, '\0');
-    if (text.failed || details.failed)
-        (void)phi__job_no_memory(&edit->job);
-    else
-        (void)phi__job_done(&edit->job, phi__buf_str(&text), details.at);
-    phi__buf_free(&text);
-    phi__buf_free(&details);
-    return PHI_DONE;
+    phi__buf_printf(&details, ",\"old_lines\":%llu,\"new_lines\":%llu}", old_lines, new_lines);
+    return phi__job_done_with(&edit->job, &text, &details);
 }
 
-static phi_flow phi__edit_file_write(phi__job *job) {
+static phi_flow phi__edit_write(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     size_t left = PHI__JOB_SLICE;
     phi__words words;
@@ -164,7 +143,7 @@ static phi_flow phi__edit_file_write(phi__job *job) {
         phi_str part = edit->parts[edit->part];
         size_t n = phi__min(left, part.len - edit->at);
         if (phi__files_write(edit->file, part.at + edit->at, n, &words) != PHI_OK)
-            return phi__edit_file_unwritable(edit, words.text);
+            return phi__edit_unwritable(edit, words.text);
         left -= n;
         edit->at += n;
         if (edit->at < part.len) continue;
@@ -173,18 +152,18 @@ static phi_flow phi__edit_file_write(phi__job *job) {
     }
     if (edit->part < PHI__COUNT(edit->parts)) return PHI_PENDING;
     if (phi__files_commit(edit->file, &words) != PHI_OK)
-        return phi__edit_file_unwritable(edit, words.text);
-    return phi__edit_file_done(edit);
+        return phi__edit_unwritable(edit, words.text);
+    return phi__edit_done(edit);
 }
 
 /* ---- not found ---- */
 
 /* The lines of the file from the finder's match on. */
-static phi_str phi__edit_file_hint(const phi__edit *edit) {
+static phi_str phi__edit_hint(const phi__edit *edit) {
     const char *text = edit->content.at;
     size_t begin = edit->finder.first, end = begin;
     while (begin > 0 && text[begin - 1] != '\n') begin--;
-    size_t lines = phi__edit_file_lines(phi__str_trim(edit->old_text)) + 1;
+    size_t lines = phi__edit_lines(phi__str_trim(edit->old_text)) + 1;
     for (size_t i = 0; i < lines && end < edit->content.len && end - begin < PHI__EDIT_HINT_BYTES;
          i++) {
         const char *newline = (const char *)memchr(text + end, '\n', edit->content.len - end);
@@ -195,38 +174,40 @@ static phi_str phi__edit_file_hint(const phi__edit *edit) {
                     phi__utf8_cut(phi__str(text + begin, end - begin), PHI__EDIT_HINT_BYTES));
 }
 
-static phi_flow phi__edit_file_not_found(phi__edit *edit, bool hint) {
+static phi_flow phi__edit_not_found(phi__edit *edit, bool hint) {
     if (!hint)
         return phi__job_fail(&edit->job,
                              "old_text not found in %s.\n\nTip: Use read_file to see the current "
                              "file contents, then copy the exact text you want to replace.",
                              edit->path);
-    phi_str lines = phi__edit_file_hint(edit);
+    phi_str lines = phi__edit_hint(edit);
     return phi__job_fail(&edit->job, "old_text not found in %s.\n\nDid you mean:\n```\n%.*s\n```",
                          edit->path, (int)lines.len, lines.at);
 }
 
-static phi_flow phi__edit_file_find_hint(phi__job *job) {
+static phi_flow phi__edit_find_hint(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     if (!phi__finder_advance(&edit->finder, PHI__JOB_SLICE)) return PHI_PENDING;
-    return phi__edit_file_not_found(edit, edit->finder.found > 0);
+    return phi__edit_not_found(edit, edit->finder.found > 0);
 }
 
 /* ---- finding ---- */
 
-static phi_flow phi__edit_file_found(phi__edit *edit) {
+static phi_flow phi__edit_found(phi__job *job) {
+    phi__edit *edit = (phi__edit *)(void *)job;
+    if (!phi__finder_advance(&edit->finder, PHI__JOB_SLICE)) return PHI_PENDING;
     if (edit->finder.found == 1) {
         size_t begin = edit->finder.first, end = begin + edit->old_text.len;
         phi__words words;
-        if (phi_str_equal(edit->old_text, edit->new_text)) return phi__edit_file_done(edit);
+        if (phi_str_equal(edit->old_text, edit->new_text)) return phi__edit_done(edit);
         edit->parts[0] = phi__str(edit->content.at, begin);
         edit->parts[1] = edit->new_text;
         edit->parts[2] = phi__str(edit->content.at + end, edit->content.len - end);
         phi_status status =
             phi__files_open_replace(edit->job.memory, edit->job.place, &edit->file, &words);
         if (status == PHI_NO_MEMORY) return phi__job_no_memory(&edit->job);
-        if (status != PHI_OK) return phi__edit_file_unwritable(edit, words.text);
-        edit->job.go = phi__edit_file_write;
+        if (status != PHI_OK) return phi__edit_unwritable(edit, words.text);
+        edit->job.go = phi__edit_write;
         return PHI_PENDING;
     }
     if (edit->finder.found > 1)
@@ -234,69 +215,62 @@ static phi_flow phi__edit_file_found(phi__edit *edit) {
                              "old_text matches %llu locations in %s. Include more surrounding "
                              "context to make the match unique.",
                              (unsigned long long)edit->finder.found, edit->path);
-    phi_str s = edit->old_text;
-    s = phi__str_trim(s);
+    phi_str s = phi__str_trim(edit->old_text);
     const char *newline = s.len > 0 ? (const char *)memchr(s.at, '\n', s.len) : NULL;
     phi_str line = newline != NULL ? phi__str_trim(phi__str(s.at, (size_t)(newline - s.at))) : s;
-    if (line.len == 0) return phi__edit_file_not_found(edit, false);
+    if (line.len == 0) return phi__edit_not_found(edit, false);
     if (!phi__finder_begin(&edit->finder, edit->job.memory, line, phi__buf_str(&edit->content), 1))
         return phi__job_no_memory(&edit->job);
-    edit->job.go = phi__edit_file_find_hint;
+    edit->job.go = phi__edit_find_hint;
     return PHI_PENDING;
-}
-
-static phi_flow phi__edit_file_find(phi__job *job) {
-    phi__edit *edit = (phi__edit *)(void *)job;
-    if (!phi__finder_advance(&edit->finder, PHI__JOB_SLICE)) return PHI_PENDING;
-    return phi__edit_file_found(edit);
 }
 
 /* ---- reading ---- */
 
-static phi_flow phi__edit_file_too_large(phi__edit *edit) {
+static phi_flow phi__edit_too_large(phi__edit *edit) {
     return phi__job_fail(&edit->job, "Cannot edit %s: larger than %u bytes", edit->path,
                          (unsigned)PHI__EDIT_BYTES);
 }
 
-static phi_flow phi__edit_file_read(phi__job *job) {
+static phi_flow phi__edit_read(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     char *to = phi__buf_reserve(&edit->content, PHI__JOB_SLICE);
     phi__words words;
     size_t got;
     if (to == NULL) return phi__job_no_memory(job);
     if (phi__files_read(edit->file, to, PHI__JOB_SLICE, &got, &words) != PHI_OK)
-        return phi__edit_file_unreadable(edit, words.text);
+        return phi__edit_unreadable(edit, words.text);
     phi__buf_add_len(&edit->content, got);
-    if (edit->content.len > PHI__EDIT_BYTES) return phi__edit_file_too_large(edit);
+    if (edit->content.len > PHI__EDIT_BYTES) return phi__edit_too_large(edit);
     if (got > 0) return PHI_PENDING;
     phi__files_close(edit->file);
     edit->file = NULL;
     if (!phi__finder_begin(&edit->finder, job->memory, edit->old_text, phi__buf_str(&edit->content),
                            SIZE_MAX))
         return phi__job_no_memory(job);
-    job->go = phi__edit_file_find;
+    job->go = phi__edit_found;
     return PHI_PENDING;
 }
 
-static phi_flow phi__edit_file_open(phi__job *job) {
+static phi_flow phi__edit_open(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     phi__file_info info;
     phi__words words;
     if (phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &words) != PHI_OK)
-        return phi__edit_file_unreadable(edit, words.text);
+        return phi__edit_unreadable(edit, words.text);
     if (info.kind == PHI__FILE_REGULAR && info.bytes > PHI__EDIT_BYTES)
-        return phi__edit_file_too_large(edit);
+        return phi__edit_too_large(edit);
     phi_status status =
         phi__files_open_read(job->memory, job->place, PHI__LINKS_REFUSE, &edit->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
-    if (status != PHI_OK) return phi__edit_file_unreadable(edit, words.text);
+    if (status != PHI_OK) return phi__edit_unreadable(edit, words.text);
     if (phi__buf_reserve(&edit->content, (size_t)info.bytes + PHI__JOB_SLICE) == NULL)
         return phi__job_no_memory(job);
-    job->go = phi__edit_file_read;
-    return phi__edit_file_read(job);
+    job->go = phi__edit_read;
+    return phi__edit_read(job);
 }
 
-static phi_flow phi__edit_file_go(phi__job *job) {
+static phi_flow phi__edit_go(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     phi__buf_init(&edit->content, job->memory);
     if (!phi__job_text(job, "path", true, &edit->path) ||
@@ -305,19 +279,15 @@ static phi_flow phi__edit_file_go(phi__job *job) {
         return PHI_DONE;
     if (edit->old_text.len == 0)
         return phi__job_fail(job, "Invalid arguments: 'old_text' must not be empty");
-    return phi__job_place(job, edit->path, phi__edit_file_open);
+    return phi__job_place(job, edit->path, phi__edit_open);
 }
 
-PHI__FN phi_flow phi__edit_file_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__edit), false, phi__edit_file_go,
-                          phi__edit_file_drop);
+PHI__FN phi_flow phi__edit_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__edit), false, phi__edit_go,
+                          phi__edit_drop);
 }
 
-#endif
-
-/* ======== The tool that writes a whole file, a slice a step, and replaces it at the end. */
-
-#ifndef PHI_NO_FILES
+/* ---- write_file: a slice a step, and the file is replaced at the end ---- */
 
 typedef struct phi__write {
     phi__job job;
@@ -328,35 +298,18 @@ typedef struct phi__write {
     phi__file *file;
 } phi__write;
 
-static void phi__write_file_drop(phi__job *job) {
+static void phi__write_drop(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
     phi__files_close(write->file);
     write->file = NULL;
     phi__files_leave(&write->way);
 }
 
-static phi_flow phi__write_file_done(phi__write *write) {
-    phi__buf details, text;
-    phi__buf_init(&details, write->job.memory);
-    phi__buf_init(&text, write->job.memory);
-    phi__buf_text(&details, "{\"path\":");
-    phi__json_write_str(&details, phi_str_of(write->path));
-    phi__buf_printf(&details, ",\"bytes\":%llu}", (unsigned long long)write->content.len);
-    phi__buf_char(&details, '\0');
-    phi__buf_printf(&text, "Wrote %llu bytes to %s", (unsigned long long)write->content.len,
-                    write->path);
-    if (details.failed || text.failed)
-        (void)phi__job_no_memory(&write->job);
-    else
-        (void)phi__job_done(&write->job, phi__buf_str(&text), details.at);
-    phi__buf_free(&details);
-    phi__buf_free(&text);
-    return PHI_DONE;
-}
-
-static phi_flow phi__write_file_slice(phi__job *job) {
+static phi_flow phi__write_slice(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
     size_t n = phi__min(write->content.len - write->at, PHI__JOB_SLICE);
+    unsigned long long all = (unsigned long long)write->content.len;
+    phi__buf details, text;
     phi__words words;
     phi_status status = PHI_OK;
     if (n > 0) status = phi__files_write(write->file, write->content.at + write->at, n, &words);
@@ -364,10 +317,16 @@ static phi_flow phi__write_file_slice(phi__job *job) {
     if (status == PHI_OK && write->at < write->content.len) return PHI_PENDING;
     if (status == PHI_OK) status = phi__files_commit(write->file, &words);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
-    return phi__write_file_done(write);
+    phi__buf_init(&details, job->memory);
+    phi__buf_init(&text, job->memory);
+    phi__buf_text(&details, "{\"path\":");
+    phi__json_write_str(&details, phi_str_of(write->path));
+    phi__buf_printf(&details, ",\"bytes\":%llu}", all);
+    phi__buf_printf(&text, "Wrote %llu bytes to %s", all, write->path);
+    return phi__job_done_with(job, &text, &details);
 }
 
-static phi_flow phi__write_file_open(phi__job *job) {
+static phi_flow phi__write_open(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
     size_t units = PHI__JOB_PATHS;
     phi__words words;
@@ -379,21 +338,21 @@ static phi_flow phi__write_file_open(phi__job *job) {
         status = phi__files_open_replace(job->memory, job->place, &write->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
-    job->go = phi__write_file_slice;
-    return phi__write_file_slice(job);
+    job->go = phi__write_slice;
+    return phi__write_slice(job);
 }
 
-static phi_flow phi__write_file_go(phi__job *job) {
+static phi_flow phi__write_go(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
     if (!phi__job_text(job, "path", true, &write->path) ||
         !phi__job_str(job, "content", &write->content))
         return PHI_DONE;
-    return phi__job_place(job, write->path, phi__write_file_open);
+    return phi__job_place(job, write->path, phi__write_open);
 }
 
-PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__write), false, phi__write_file_go,
-                          phi__write_file_drop);
+PHI__FN phi_flow phi__write_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__write), false, phi__write_go,
+                          phi__write_drop);
 }
 
 #endif

@@ -11,24 +11,7 @@ typedef enum phi__ignored_kind {
     PHI__IGNORED_EXCLUDE
 } phi__ignored_kind;
 
-static const char *phi__ignored_name(size_t kind) {
-    static const char *const names[PHI__IGNORED_KINDS] = {".rgignore", ".ignore", ".gitignore",
-                                                          ".git/info/exclude"};
-    return names[kind];
-}
-
 /* ---- reading ---- */
-
-static phi_status phi__ignored_parse(phi__ignored *ignored, phi__ignored_level *level, size_t kind,
-                                     phi_str text) {
-    phi__ignore *rules = (phi__ignore *)phi__alloc(ignored->memory, sizeof *rules);
-    if (rules == NULL) return PHI_NO_MEMORY;
-    phi__ignore_init(rules, ignored->memory);
-    level->files[kind] = rules;
-    phi_status status = phi__ignore_add(rules, text);
-    ignored->rules += rules->count;
-    return status;
-}
 
 /* A file that is not there, or cannot be read, has no rules. */
 static phi_status phi__ignored_read(phi__ignored *ignored, phi__ignored_level *level, size_t kind,
@@ -36,8 +19,9 @@ static phi_status phi__ignored_read(phi__ignored *ignored, phi__ignored_level *l
     phi__file *file;
     phi__buf text;
     size_t got = 1;
-    phi_status status =
-        phi__files_open_in(ignored->memory, dir, phi__ignored_name(kind), &file, NULL);
+    static const char *const names[PHI__IGNORED_KINDS] = {".rgignore", ".ignore", ".gitignore",
+                                                          ".git/info/exclude"};
+    phi_status status = phi__files_open_in(ignored->memory, dir, names[kind], &file, NULL);
     if (status != PHI_OK) return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_OK;
     phi__buf_init(&text, ignored->memory);
     while (got > 0 && text.len < PHI__IGNORED_BYTES) {
@@ -52,8 +36,16 @@ static phi_status phi__ignored_read(phi__ignored *ignored, phi__ignored_level *l
         while (text.len > 0 && text.at[text.len - 1] != '\n') text.len--;
     ignored->spent += PHI__IGNORED_BYTE * text.len;
     status = text.failed ? PHI_NO_MEMORY : PHI_OK;
-    if (status == PHI_OK && text.len > 0)
-        status = phi__ignored_parse(ignored, level, kind, phi__buf_str(&text));
+    if (status == PHI_OK && text.len > 0) {
+        phi__ignore *rules = (phi__ignore *)phi__alloc(ignored->memory, sizeof *rules);
+        level->files[kind] = rules;
+        if (rules != NULL) {
+            phi__ignore_init(rules, ignored->memory);
+            status = phi__ignore_add(rules, phi__buf_str(&text));
+            ignored->rules += rules->count;
+        } else
+            status = PHI_NO_MEMORY;
+    }
     phi__buf_free(&text);
     return status;
 }

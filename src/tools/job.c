@@ -13,6 +13,8 @@ static void phi__job_end(phi__job *job) {
     phi_arena_free(&job->arena);
 }
 
+static void phi__job_gone(void *state) { phi__job_end((phi__job *)state); }
+
 /* Without memory for the result the call fails by itself, with words. */
 static void phi__job_emit(phi_call call, const phi_content *content, const char *details,
                           bool is_error) {
@@ -46,6 +48,17 @@ PHI__FN phi_flow phi__job_no_memory(phi__job *job) {
 PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details) {
     phi__job_emit_text(job->call, text, details, false);
     phi__job_end(job);
+    return PHI_DONE;
+}
+
+PHI__FN phi_flow phi__job_done_with(phi__job *job, phi__buf *text, phi__buf *details) {
+    phi__buf_char(details, '\0');
+    if (text->failed || details->failed)
+        (void)phi__job_no_memory(job);
+    else
+        (void)phi__job_done(job, phi__buf_str(text), details->at);
+    phi__buf_free(text);
+    phi__buf_free(details);
     return PHI_DONE;
 }
 
@@ -97,8 +110,6 @@ static phi_flow phi__job_go(phi__job *job, size_t units) {
     }
     return job->go(job);
 }
-
-static void phi__job_gone(void *state) { phi__job_end((phi__job *)state); }
 
 PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str arguments, size_t bytes,
                                 bool whole, phi_flow (*go)(phi__job *), void (*drop)(phi__job *)) {
@@ -156,27 +167,20 @@ PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out) {
 
 PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const char **out) {
     const phi_json *node = phi__job_argument(job, name);
-    *out = NULL;
-    if (!phi_json_is(node, PHI_JSON_STRING) && (required || node == NULL)) {
-        if (!required) return true;
-        (void)phi__job_fail(job, "Invalid arguments: missing '%s' parameter", name);
-        return false;
-    }
-    if (!phi_json_is(node, PHI_JSON_STRING)) {
-        (void)phi__job_fail(job, "Invalid arguments: '%s' must be a string", name);
-        return false;
-    }
     phi_str s = phi_json_str(node, NULL);
-    if (s.len > 0 && memchr(s.at, 0, s.len) != NULL) {
+    *out = NULL;
+    if (node == NULL && !required) return true;
+    if (!phi_json_is(node, PHI_JSON_STRING) && required)
+        (void)phi__job_fail(job, "Invalid arguments: missing '%s' parameter", name);
+    else if (!phi_json_is(node, PHI_JSON_STRING))
+        (void)phi__job_fail(job, "Invalid arguments: '%s' must be a string", name);
+    else if (s.len > 0 && memchr(s.at, 0, s.len) != NULL)
         (void)phi__job_fail(job, "Invalid arguments: '%s' must not contain a NUL character", name);
-        return false;
-    }
-    if (!phi__arena_str(&job->arena, s, &s)) {
+    else if (!phi__arena_str(&job->arena, s, &s))
         (void)phi__job_no_memory(job);
-        return false;
-    }
-    *out = s.at;
-    return true;
+    else
+        *out = s.at;
+    return *out != NULL;
 }
 
 PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback, uint64_t *out) {
@@ -226,17 +230,6 @@ static phi_status phi__job_misplaced(phi__job *job, const char *words) {
     return PHI_REFUSED;
 }
 
-/* The path itself is resolved. PHI_BUSY: whether it may be used is not known. */
-static phi_status phi__job_keep_place(phi__job *job) {
-    phi_str kept;
-    if (!phi__arena_str(&job->arena, phi_str_of(job->resolve->out), &kept)) {
-        (void)phi__job_no_memory(job);
-        return PHI_REFUSED;
-    }
-    job->place = kept.at;
-    return phi__job_confined(&job->set->desc) ? PHI_BUSY : PHI_OK;
-}
-
 PHI__FN phi_status phi__job_place_begin(phi__job *job, const char *path) {
     phi__words words;
     job->path = path;
@@ -258,8 +251,13 @@ PHI__FN phi_status phi__job_place_more(phi__job *job) {
         if (status == PHI_BUSY) return PHI_BUSY;
         if (job->place == NULL) {
             if (status != PHI_OK) return phi__job_misplaced(job, words.text);
-            status = phi__job_keep_place(job);
-            if (status != PHI_BUSY) return status;
+            phi_str kept;
+            if (!phi__arena_str(&job->arena, phi_str_of(job->resolve->out), &kept)) {
+                (void)phi__job_no_memory(job);
+                return PHI_REFUSED;
+            }
+            job->place = kept.at;
+            if (!phi__job_confined(&job->set->desc)) return PHI_OK;
         } else if (status == PHI_OK && phi__path_inside(job->resolve->out, job->place))
             return PHI_OK;
         if (!phi__job_next_root(job))

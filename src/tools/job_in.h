@@ -1,10 +1,4 @@
-/* job_in.h - shared by the built-in tools: a job is a call under way, with its arguments and
-   result.
-
-   A job is the first member of a tool's own struct, which is the call's memory. It ends once, by
-   phi__job_done or phi__job_fail; `drop` then releases the tool's resources, as it does when the
-   call is cancelled. After that the job must not be touched. The `go` of a job drives tools with a
-   `step`; the io drives the others. */
+/* job_in.h - shared by the built-in tools: results, arguments and places of jobs (tools_in.h). */
 #ifndef PHI_TOOLS_JOB_IN_H
 #define PHI_TOOLS_JOB_IN_H
 
@@ -39,10 +33,10 @@ PHI__FN phi_status phi__job_place_more(phi__job *job);
 PHI__FN phi_flow phi__bash_start(void *user_data, phi_call call, phi_str arguments);
 #endif
 #ifndef PHI_NO_FILES
-PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str arguments);
-PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str arguments);
-PHI__FN phi_flow phi__edit_file_start(void *user_data, phi_call call, phi_str arguments);
-PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str arguments);
+PHI__FN phi_flow phi__rf_start(void *user_data, phi_call call, phi_str arguments);
+PHI__FN phi_flow phi__write_start(void *user_data, phi_call call, phi_str arguments);
+PHI__FN phi_flow phi__edit_start(void *user_data, phi_call call, phi_str arguments);
+PHI__FN phi_flow phi__ls_start(void *user_data, phi_call call, phi_str arguments);
 PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str arguments);
 #endif
 

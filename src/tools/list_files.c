@@ -36,17 +36,17 @@ typedef struct phi__list_run {
     phi__buf out;
 } phi__list_run;
 
-static void phi__list_files_forget(phi__list_run *list, phi_str name) {
+static void phi__ls_forget(phi__list_run *list, phi_str name) {
     phi__free(list->job.memory, (void *)(uintptr_t)name.at, name.len);
 }
 
-static void phi__list_files_drop(phi__job *job) {
+static void phi__ls_drop(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     phi__walk_free(list->walk);
     list->walk = NULL;
     phi__ignored_free(&list->ignored);
     phi__buf_free(&list->choices);
-    while (list->count > 0) phi__list_files_forget(list, list->names[--list->count]);
+    while (list->count > 0) phi__ls_forget(list, list->names[--list->count]);
     phi__free(job->memory, list->names, list->cap * sizeof *list->names);
     list->names = NULL;
     list->cap = 0;
@@ -55,36 +55,36 @@ static void phi__list_files_drop(phi__job *job) {
 
 /* ---- the first names ---- */
 
-static bool phi__list_files_before(phi_str a, phi_str b) {
+static bool phi__ls_before(phi_str a, phi_str b) {
     int order = memcmp(a.at, b.at, phi__min(a.len, b.len));
     return order != 0 ? order < 0 : a.len < b.len;
 }
 
 /* Puts a name at the top of the heap of the first n, or below names behind it in order. */
-static void phi__list_files_sink(phi_str *names, size_t n, phi_str name) {
+static void phi__ls_sink(phi_str *names, size_t n, phi_str name) {
     size_t at = 0, child;
     while ((child = 2 * at + 1) < n) {
-        if (child + 1 < n && phi__list_files_before(names[child], names[child + 1])) child++;
-        if (!phi__list_files_before(name, names[child])) break;
+        if (child + 1 < n && phi__ls_before(names[child], names[child + 1])) child++;
+        if (!phi__ls_before(name, names[child])) break;
         names[at] = names[child];
         at = child;
     }
     names[at] = name;
 }
 
-static void phi__list_files_rise(phi_str *names, size_t at, phi_str name) {
-    for (; at > 0 && phi__list_files_before(names[(at - 1) / 2], name); at = (at - 1) / 2)
+static void phi__ls_rise(phi_str *names, size_t at, phi_str name) {
+    for (; at > 0 && phi__ls_before(names[(at - 1) / 2], name); at = (at - 1) / 2)
         names[at] = names[(at - 1) / 2];
     names[at] = name;
 }
 
 /* Counts a name, and keeps it where it is one of the first. False: no memory. */
-static bool phi__list_files_add(phi__list_run *list, phi_str name) {
+static bool phi__ls_add(phi__list_run *list, phi_str name) {
     uint32_t most = list->job.set->desc.max_files;
     bool full = list->count >= most;
     phi_str *names;
     list->total++;
-    if (most == 0 || (full && !phi__list_files_before(name, list->names[0]))) return true;
+    if (most == 0 || (full && !phi__ls_before(name, list->names[0]))) return true;
     names = (phi_str *)phi__grow(list->job.memory, list->names, &list->cap,
                                  phi__min(list->count + 1, most), sizeof *names);
     char *copy = names != NULL ? (char *)phi__alloc(list->job.memory, name.len) : NULL;
@@ -92,31 +92,15 @@ static bool phi__list_files_add(phi__list_run *list, phi_str name) {
     if (copy == NULL) return false;
     memcpy(copy, name.at, name.len);
     if (full) {
-        phi__list_files_forget(list, names[0]);
-        phi__list_files_sink(names, list->count, phi__str(copy, name.len));
+        phi__ls_forget(list, names[0]);
+        phi__ls_sink(names, list->count, phi__str(copy, name.len));
     } else
-        phi__list_files_rise(names, list->count++, phi__str(copy, name.len));
+        phi__ls_rise(names, list->count++, phi__str(copy, name.len));
     return true;
-}
-
-/* A directory that is never listed; nobody misses .git. */
-static bool phi__list_files_skipped(phi__list_run *list, phi_str path) {
-    path = phi__glob_name(path);
-    if (phi__str_is(path, ".git")) return true;
-    if (!phi__str_is(path, "target") && !phi__str_is(path, "node_modules")) return false;
-    list->ignored_count++;
-    return true;
-}
-
-/* A pattern with a slash is for the whole path, one without for the name alone. */
-static bool phi__list_files_wanted(const phi__list_run *list, phi_str path, size_t *work) {
-    if (list->pattern == NULL) return true;
-    if (strchr(list->pattern, '/') == NULL) path = phi__glob_name(path);
-    return phi__glob_any(phi__buf_str(&list->choices), path, work);
 }
 
 /* A path as the model wrote it, and the name below it: one line, whatever the names are. */
-static void phi__list_files_write(phi__list_run *list, phi_str relative) {
+static void phi__ls_write(phi__list_run *list, phi_str relative) {
     phi__buf *out = &list->out;
     size_t n = strlen(list->path);
     if (out->len > 0) phi__buf_char(out, '\n');
@@ -130,7 +114,7 @@ static void phi__list_files_write(phi__list_run *list, phi_str relative) {
     if (!out->failed) out->len = from + phi__words_clean_line(out->at + from, out->len - from);
 }
 
-static phi_flow phi__list_files_done(phi__list_run *list) {
+static phi_flow phi__ls_done(phi__list_run *list) {
     bool cut = list->total > list->job.set->desc.max_files;
     unsigned long long ignored = list->ignored_count;
     char details[120], left_out[48] = "";
@@ -153,35 +137,45 @@ static phi_flow phi__list_files_done(phi__list_run *list) {
 }
 
 /* The heap becomes a sorted list, and then text. */
-static phi_flow phi__list_files_show(phi__job *job) {
+static phi_flow phi__ls_show(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     int units = PHI__LIST_STEP;
     for (; units > 0 && list->heap > 1; units--) {
         phi_str first = list->names[0];
         list->heap--;
-        phi__list_files_sink(list->names, list->heap, list->names[list->heap]);
+        phi__ls_sink(list->names, list->heap, list->names[list->heap]);
         list->names[list->heap] = first;
     }
     for (; units > 0 && list->heap <= 1 && list->written < list->count; units--)
-        phi__list_files_write(list, list->names[list->written++]);
+        phi__ls_write(list, list->names[list->written++]);
     if (list->out.failed) return phi__job_no_memory(job);
     if (list->heap > 1 || list->written < list->count) return PHI_PENDING;
-    return phi__list_files_done(list);
+    return phi__ls_done(list);
 }
 
-/* Whether an entry matters by its kind, its depth, and a file's name. */
-static bool phi__list_files_asks(phi__list_run *list, size_t *work) {
+/* True if an entry matters by its kind, its depth, and a file's name. */
+static bool phi__ls_asks(phi__list_run *list, size_t *work) {
     const phi__walk_entry *entry = &list->entry;
-    if (entry->kind != PHI__FILE_DIRECTORY)
-        return entry->kind == PHI__FILE_REGULAR && entry->depth <= list->max_depth &&
-               phi__list_files_wanted(list, entry->path, work);
-    if (entry->depth < list->max_depth && !phi__list_files_skipped(list, entry->path)) return true;
+    phi_str path = entry->path, name = phi__glob_name(path);
+    if (entry->kind != PHI__FILE_DIRECTORY) {
+        if (entry->kind != PHI__FILE_REGULAR || entry->depth > list->max_depth) return false;
+        if (list->pattern == NULL) return true;
+        /* A pattern with a slash is for the whole path, one without for the name alone. */
+        if (strchr(list->pattern, '/') == NULL) path = name;
+        return phi__glob_any(phi__buf_str(&list->choices), path, work);
+    }
+    if (entry->depth < list->max_depth) {
+        /* These are never listed; nobody misses .git. */
+        bool skipped = phi__str_is(name, "target") || phi__str_is(name, "node_modules");
+        if (skipped) list->ignored_count++;
+        if (!skipped && !phi__str_is(name, ".git")) return true;
+    }
     phi__walk_skip(list->walk);
     return false;
 }
 
 /* Asks the ignore files about the entry. list->asking: they have not answered yet. */
-static phi_status phi__list_files_entry(phi__list_run *list, size_t *bytes) {
+static phi_status phi__ls_entry(phi__list_run *list, size_t *bytes) {
     const phi__walk_entry *entry = &list->entry;
     bool directory = entry->kind == PHI__FILE_DIRECTORY;
     phi__ignore_said said;
@@ -192,18 +186,18 @@ static phi_status phi__list_files_entry(phi__list_run *list, size_t *bytes) {
     if (said == PHI__IGNORE_OUT) list->ignored_count++;
     if (directory && said == PHI__IGNORE_OUT) phi__walk_skip(list->walk);
     if (directory || said == PHI__IGNORE_OUT) return PHI_OK;
-    return phi__list_files_add(list, entry->path) ? PHI_OK : PHI_NO_MEMORY;
+    return phi__ls_add(list, entry->path) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* Units for the ignore files read meanwhile. */
-static uint32_t phi__list_files_read(phi__list_run *list) {
+static uint32_t phi__ls_read(phi__list_run *list) {
     size_t spent = list->ignored.spent / PHI__LIST_BYTES;
     list->ignored.spent = 0;
     return (uint32_t)spent;
 }
 
 /* The next entry; PHI_NOT_FOUND: the end. *units: what it took. */
-static phi_status phi__list_files_next(phi__list_run *list, uint32_t *units) {
+static phi_status phi__ls_next(phi__list_run *list, uint32_t *units) {
     phi__walk_entry *entry = &list->entry;
     const size_t most = (size_t)(PHI__LIST_STEP - *units) * PHI__LIST_BYTES;
     size_t work = 0;
@@ -215,49 +209,49 @@ static phi_status phi__list_files_next(phi__list_run *list, uint32_t *units) {
         if (status == PHI_BUSY && entry->entered) {
             status = phi__ignored_enter(&list->ignored, entry->depth, phi__walk_at(list->walk),
                                         entry->path);
-            *units += phi__list_files_read(list);
+            *units += phi__ls_read(list);
             return status;
         }
-        list->asking = status == PHI_OK && phi__list_files_asks(list, &work);
+        list->asking = status == PHI_OK && phi__ls_asks(list, &work);
     }
     size_t left = most - phi__min(work, most - 1);
-    if (list->asking) status = phi__list_files_entry(list, &left);
+    if (list->asking) status = phi__ls_entry(list, &left);
     *units += (uint32_t)(phi__max(work, most - left) / PHI__LIST_BYTES);
     return status;
 }
 
-static phi_flow phi__list_files_walk(phi__job *job) {
+static phi_flow phi__ls_walk(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     if (phi__io_counted_us(job->io) >= list->end_us) return phi__job_fail(job, "Listing timed out");
     for (uint32_t units = 0; units < PHI__LIST_STEP;) {
-        phi_status status = phi__list_files_next(list, &units);
+        phi_status status = phi__ls_next(list, &units);
         if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
         if (status != PHI_NOT_FOUND) continue;
         phi__walk_free(list->walk);
         list->walk = NULL;
         list->heap = list->count;
-        job->go = phi__list_files_show;
-        return phi__list_files_show(job);
+        job->go = phi__ls_show;
+        return phi__ls_show(job);
     }
     return PHI_PENDING;
 }
 
 /* The ignore files of the directories above come first. */
-static phi_flow phi__list_files_above(phi__job *job) {
+static phi_flow phi__ls_above(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     uint32_t units = 0;
     phi_status status = PHI_BUSY;
     for (; status == PHI_BUSY && units < PHI__LIST_STEP; units += PHI__LIST_BUSY) {
         status = phi__ignored_above(&list->ignored, job->place);
-        units += phi__list_files_read(list);
+        units += phi__ls_read(list);
     }
     if (status == PHI_BUSY) return PHI_PENDING;
     if (status != PHI_OK) return phi__job_no_memory(job);
-    job->go = phi__list_files_walk;
-    return phi__list_files_walk(job);
+    job->go = phi__ls_walk;
+    return phi__ls_walk(job);
 }
 
-static phi_flow phi__list_files_open(phi__job *job) {
+static phi_flow phi__ls_open(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     const phi_tools_desc *desc = &job->set->desc;
     phi__file_info info;
@@ -273,28 +267,11 @@ static phi_flow phi__list_files_open(phi__job *job) {
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
                        ? UINT64_MAX
                        : phi__io_counted_us(job->io) + (uint64_t)desc->list_timeout_ms * 1000;
-    job->go = phi__list_files_above;
-    return phi__list_files_above(job);
+    job->go = phi__ls_above;
+    return phi__ls_above(job);
 }
 
-/* The choices of the pattern; an invalid one is matched byte by byte. False: the job has ended. */
-static bool phi__list_files_pattern(phi__list_run *list) {
-    if (list->pattern == NULL) return true;
-    phi_str pattern = phi_str_of(list->pattern);
-    if (pattern.len > PHI__GLOB_PATTERN) {
-        (void)phi__job_fail(&list->job, "Cannot list %s: the pattern is longer than 2,048 bytes",
-                            list->path);
-        return false;
-    }
-    if (phi__str_starts(pattern, "./")) pattern = phi__str(pattern.at + 2, pattern.len - 2);
-    if (phi__glob_expand(&list->choices, pattern) != NULL)
-        phi__buf_add_str(&list->choices, pattern);
-    if (!list->choices.failed) return true;
-    (void)phi__job_no_memory(&list->job);
-    return false;
-}
-
-static phi_flow phi__list_files_go(phi__job *job) {
+static phi_flow phi__ls_go(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     phi__buf_init(&list->out, job->memory);
     phi__buf_init(&list->choices, job->memory);
@@ -304,13 +281,21 @@ static phi_flow phi__list_files_go(phi__job *job) {
         !phi__job_number(job, "max_depth", PHI__LIST_DEPTH, &list->max_depth))
         return PHI_DONE;
     if (list->path == NULL || list->path[0] == '\0') list->path = ".";
-    if (!phi__list_files_pattern(list)) return PHI_DONE;
-    return phi__job_place(job, list->path, phi__list_files_open);
+    /* The choices of the pattern; an invalid one is matched byte by byte. */
+    phi_str pattern = phi_str_of(list->pattern);
+    if (pattern.len > PHI__GLOB_PATTERN)
+        return phi__job_fail(job, "Cannot list %s: the pattern is longer than 2,048 bytes",
+                             list->path);
+    if (phi__str_starts(pattern, "./")) pattern = phi__str_from(pattern, 2);
+    if (list->pattern != NULL && phi__glob_expand(&list->choices, pattern) != NULL)
+        phi__buf_add_str(&list->choices, pattern);
+    if (list->choices.failed) return phi__job_no_memory(job);
+    return phi__job_place(job, list->path, phi__ls_open);
 }
 
-PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__list_run), false,
-                          phi__list_files_go, phi__list_files_drop);
+PHI__FN phi_flow phi__ls_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__list_run), false, phi__ls_go,
+                          phi__ls_drop);
 }
 
 #endif

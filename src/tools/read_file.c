@@ -51,7 +51,7 @@ typedef struct phi__read {
     size_t carried; /* bytes at the slice's start, from the one before */
 } phi__read;
 
-static void phi__read_file_drop(phi__job *job) {
+static void phi__rf_drop(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     phi__files_close(read->file);
     read->file = NULL;
@@ -62,7 +62,7 @@ static void phi__read_file_drop(phi__job *job) {
 
 /* The type of a file, by its name; NULL: text. Documents and audio that the agent's model does not
    take are read as text: the tool says that they are none. */
-static const struct phi__read_type *phi__read_file_type(const phi__read *read) {
+static const struct phi__read_type *phi__rf_type(const phi__read *read) {
     const char *dot = strrchr(read->path, '.');
     if (dot == NULL) return NULL;
     for (size_t i = 0; i < PHI__COUNT(phi__read_types); i++) {
@@ -78,14 +78,14 @@ static const struct phi__read_type *phi__read_file_type(const phi__read *read) {
 }
 
 /* "image", "document", "sound" */
-static const char *phi__read_file_kind(const phi__read *read) {
+static const char *phi__rf_kind(const phi__read *read) {
     return read->type->kind == PHI_CONTENT_IMAGE      ? "image"
            : read->type->kind == PHI_CONTENT_DOCUMENT ? "document"
                                                       : "sound";
 }
 
 /* {"path":...} and, of a file that is no text, its bytes; terminated. */
-static void phi__read_file_details(const phi__read *read, phi__buf *details) {
+static void phi__rf_details(const phi__read *read, phi__buf *details) {
     phi__buf_text(details, "{\"path\":");
     phi__json_write_str(details, phi_str_of(read->path));
     if (read->type != NULL)
@@ -95,7 +95,7 @@ static void phi__read_file_details(const phi__read *read, phi__buf *details) {
 }
 
 /* Reads the next slice behind the carried bytes; *n: both together. False: the job has failed. */
-static bool phi__read_file_more(phi__read *read, size_t *n, bool *end) {
+static bool phi__rf_more(phi__read *read, size_t *n, bool *end) {
     phi__words words;
     size_t got;
     if (phi__files_read(read->file, read->slice + read->carried, PHI__READ_SLICE - read->carried,
@@ -110,19 +110,19 @@ static bool phi__read_file_more(phi__read *read, size_t *n, bool *end) {
     return true;
 }
 
-static void phi__read_file_carry(phi__read *read, size_t from, size_t n) {
+static void phi__rf_carry(phi__read *read, size_t from, size_t n) {
     memmove(read->slice, read->slice + from, n - from);
     read->carried = n - from;
 }
 
 /* ---- images, documents, audio ---- */
 
-static phi_flow phi__read_file_media_end(phi__read *read) {
+static phi_flow phi__rf_media_end(phi__read *read) {
     const char *slash = strrchr(read->path, '/');
     phi__buf details;
     if (read->out.len == 0) /* providers refuse a block without data */
         return phi__job_fail(&read->job, "Cannot read %s: the %s is empty", read->path,
-                             phi__read_file_kind(read));
+                             phi__rf_kind(read));
     phi_content content = PHI_ZERO;
     content.kind = read->type->kind;
     content.data = phi__buf_str(&read->out);
@@ -130,7 +130,7 @@ static phi_flow phi__read_file_media_end(phi__read *read) {
     if (content.kind == PHI_CONTENT_DOCUMENT)
         content.name = phi_str_of(slash != NULL ? slash + 1 : read->path);
     phi__buf_init(&details, read->job.memory);
-    phi__read_file_details(read, &details);
+    phi__rf_details(read, &details);
     if (details.failed)
         (void)phi__job_no_memory(&read->job);
     else
@@ -139,47 +139,42 @@ static phi_flow phi__read_file_media_end(phi__read *read) {
     return PHI_DONE;
 }
 
-static phi_flow phi__read_file_media_too_large(phi__read *read, uint64_t bytes) {
-    const char *kind = phi__read_file_kind(read);
+static phi_flow phi__rf_media_too_large(phi__read *read, uint64_t bytes) {
+    const char *kind = phi__rf_kind(read);
     return phi__job_fail(&read->job, "%c%s too large (%lluMB, max 20MB)", kind[0] - 'a' + 'A',
                          kind + 1, (unsigned long long)(bytes / PHI__READ_MEGABYTE));
 }
 
-/* A block that a provider refuses would fail every later model call. */
-static bool phi__read_file_starts(const phi__read *read, size_t n) {
-    const char *start = read->type->start;
-    return start == NULL || read->out.len > 0 || n == 0 ||
-           (n >= strlen(start) && memcmp(read->slice, start, strlen(start)) == 0);
-}
-
-static phi_flow phi__read_file_media(phi__job *job) {
+static phi_flow phi__rf_media(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
+    phi_str start = phi_str_of(read->type->start);
     size_t n;
     bool end;
-    if (!phi__read_file_more(read, &n, &end)) return PHI_DONE;
-    if (read->bytes > PHI__READ_MEDIA_BYTES)
-        return phi__read_file_media_too_large(read, read->bytes);
+    if (!phi__rf_more(read, &n, &end)) return PHI_DONE;
+    if (read->bytes > PHI__READ_MEDIA_BYTES) return phi__rf_media_too_large(read, read->bytes);
     size_t whole = end ? n : n / 3 * 3;
-    if (whole > 0 && !phi__read_file_starts(read, n))
+    /* A block that a provider refuses would fail every later model call. */
+    if (whole > 0 && read->out.len == 0 && start.len > 0 &&
+        (n < start.len || memcmp(read->slice, start.at, start.len) != 0))
         return phi__job_fail(job, "Cannot read %s: the file is not %s", read->path,
                              read->type->mime_type);
     phi__base64_encode(&read->out, read->slice, whole);
     if (read->out.failed) return phi__job_no_memory(job);
-    phi__read_file_carry(read, whole, n);
-    return end ? phi__read_file_media_end(read) : PHI_PENDING;
+    phi__rf_carry(read, whole, n);
+    return end ? phi__rf_media_end(read) : PHI_PENDING;
 }
 
 /* ---- text ---- */
 
-static bool phi__read_file_wanted(const phi__read *read) {
+static bool phi__rf_wanted(const phi__read *read) {
     return read->line >= read->first && read->line - read->first < read->limit;
 }
 
 /* A piece of one line: n bytes, without its end. */
-static void phi__read_file_piece(phi__read *read, const char *at, size_t n) {
+static void phi__rf_piece(phi__read *read, const char *at, size_t n) {
     bool begins = !read->in_line;
     read->in_line = true;
-    if (!phi__read_file_wanted(read)) return;
+    if (!phi__rf_wanted(read)) return;
     if (begins) {
         if (read->line > read->first) phi__buf_char(&read->out, '\n');
         phi__buf_printf(&read->out, "%4llu | ", (unsigned long long)read->line + 1);
@@ -189,15 +184,15 @@ static void phi__read_file_piece(phi__read *read, const char *at, size_t n) {
     read->wanted_bytes += n;
 }
 
-static void phi__read_file_lines(phi__read *read, const char *at, size_t n) {
+static void phi__rf_lines(phi__read *read, const char *at, size_t n) {
     while (n > 0) {
         const char *newline = (const char *)memchr(at, '\n', n);
         size_t len = newline != NULL ? (size_t)(newline - at) : n;
-        if (len > 0) phi__read_file_piece(read, at, len);
+        if (len > 0) phi__rf_piece(read, at, len);
         if (newline == NULL) return;
-        phi__read_file_piece(read, "", 0); /* an empty line is a line */
+        phi__rf_piece(read, "", 0); /* an empty line is a line */
         /* The number before the text of a line ends in a blank, so that a CR is the line's. */
-        if (phi__read_file_wanted(read)) {
+        if (phi__rf_wanted(read)) {
             if (!read->out.failed && read->out.at[read->out.len - 1] == '\r') read->out.len--;
             read->wanted_bytes++;
         }
@@ -208,7 +203,7 @@ static void phi__read_file_lines(phi__read *read, const char *at, size_t n) {
     }
 }
 
-static phi_flow phi__read_file_text_end(phi__read *read) {
+static phi_flow phi__rf_text_end(phi__read *read) {
     char header[PHI__READ_HEADER_BYTES];
     uint64_t total = read->line + (read->in_line ? 1 : 0);
     uint64_t first = read->first < total ? read->first : total;
@@ -223,7 +218,7 @@ static phi_flow phi__read_file_text_end(phi__read *read) {
     size_t n = strlen(header);
     memcpy(read->out.at + PHI__READ_HEADER_BYTES - n, header, n);
     phi__buf_init(&details, read->job.memory);
-    phi__read_file_details(read, &details);
+    phi__rf_details(read, &details);
     if (details.failed)
         (void)phi__job_no_memory(&read->job);
     else
@@ -235,7 +230,7 @@ static phi_flow phi__read_file_text_end(phi__read *read) {
     return PHI_DONE;
 }
 
-static phi_flow phi__read_file_too_large(phi__read *read, uint64_t bytes) {
+static phi_flow phi__rf_too_large(phi__read *read, uint64_t bytes) {
     return phi__job_fail(&read->job,
                          "File too large (%llu bytes, max %llu). Use offset/limit for partial "
                          "reads.",
@@ -243,47 +238,25 @@ static phi_flow phi__read_file_too_large(phi__read *read, uint64_t bytes) {
                          (unsigned long long)read->job.set->desc.max_read_bytes);
 }
 
-static phi_flow phi__read_file_text(phi__job *job) {
+static phi_flow phi__rf_text(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     size_t n;
     bool end;
-    if (!phi__read_file_more(read, &n, &end)) return PHI_DONE;
+    if (!phi__rf_more(read, &n, &end)) return PHI_DONE;
     size_t valid = phi__utf8_valid(phi__str(read->slice, n));
     if (n - valid > 3 || (end && valid < n))
         return phi__job_fail(job, "Cannot read %s: the file is not valid UTF-8 text", read->path);
-    phi__read_file_lines(read, read->slice, valid);
+    phi__rf_lines(read, read->slice, valid);
     if (read->out.failed) return phi__job_no_memory(job);
     if (read->wanted_bytes > job->set->desc.max_read_bytes)
-        return phi__read_file_too_large(read, read->bytes);
-    phi__read_file_carry(read, valid, n);
-    return end ? phi__read_file_text_end(read) : PHI_PENDING;
+        return phi__rf_too_large(read, read->bytes);
+    phi__rf_carry(read, valid, n);
+    return end ? phi__rf_text_end(read) : PHI_PENDING;
 }
 
 /* ---- the beginning ---- */
 
-static phi_flow phi__read_file_open(phi__read *read, const char *real, uint64_t bytes) {
-    phi__job *job = &read->job;
-    phi__words words;
-    phi_status status =
-        phi__files_open_read(job->memory, real, PHI__LINKS_REFUSE, &read->file, &words);
-    if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
-    if (status != PHI_OK) return phi__job_fail(job, "Cannot read %s: %s", read->path, words.text);
-    read->slice = (char *)phi__alloc(job->memory, PHI__READ_SLICE);
-    if (read->slice == NULL) return phi__job_no_memory(job);
-    if (read->type != NULL) {
-        if (phi__buf_reserve(&read->out, (size_t)bytes / 3 * 4 + 8) == NULL)
-            return phi__job_no_memory(job);
-        job->go = phi__read_file_media;
-    } else {
-        if (phi__buf_reserve(&read->out, PHI__READ_HEADER_BYTES) == NULL)
-            return phi__job_no_memory(job);
-        phi__buf_add_len(&read->out, PHI__READ_HEADER_BYTES);
-        job->go = phi__read_file_text;
-    }
-    return job->go(job);
-}
-
-static phi_flow phi__read_file_placed(phi__job *job) {
+static phi_flow phi__rf_placed(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     phi__file_info info;
     phi__words words;
@@ -291,28 +264,39 @@ static phi_flow phi__read_file_placed(phi__job *job) {
     if (read->first > 0) read->first--;
     if (phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &words) != PHI_OK)
         return phi__job_fail(job, "Cannot access %s: %s", read->path, words.text);
-    read->type = phi__read_file_type(read);
-    if (read->type != NULL && info.bytes > PHI__READ_MEDIA_BYTES)
-        return phi__read_file_media_too_large(read, info.bytes);
-    if (read->type == NULL && !part && info.kind == PHI__FILE_REGULAR &&
+    read->type = phi__rf_type(read);
+    bool media = read->type != NULL;
+    if (media && info.bytes > PHI__READ_MEDIA_BYTES)
+        return phi__rf_media_too_large(read, info.bytes);
+    if (!media && !part && info.kind == PHI__FILE_REGULAR &&
         info.bytes > job->set->desc.max_read_bytes)
-        return phi__read_file_too_large(read, info.bytes);
-    return phi__read_file_open(read, job->place, info.bytes);
+        return phi__rf_too_large(read, info.bytes);
+    phi_status status =
+        phi__files_open_read(job->memory, job->place, PHI__LINKS_REFUSE, &read->file, &words);
+    if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
+    if (status != PHI_OK) return phi__job_fail(job, "Cannot read %s: %s", read->path, words.text);
+    read->slice = (char *)phi__alloc(job->memory, PHI__READ_SLICE);
+    size_t room = media ? (size_t)info.bytes / 3 * 4 + 8 : (size_t)PHI__READ_HEADER_BYTES;
+    if (read->slice == NULL || phi__buf_reserve(&read->out, room) == NULL)
+        return phi__job_no_memory(job);
+    if (!media) phi__buf_add_len(&read->out, PHI__READ_HEADER_BYTES);
+    job->go = media ? phi__rf_media : phi__rf_text;
+    return job->go(job);
 }
 
-static phi_flow phi__read_file_go(phi__job *job) {
+static phi_flow phi__rf_go(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     phi__buf_init(&read->out, job->memory);
     if (!phi__job_text(job, "path", true, &read->path) ||
         !phi__job_number(job, "offset", 0, &read->first) ||
         !phi__job_number(job, "limit", UINT64_MAX, &read->limit))
         return PHI_DONE;
-    return phi__job_place(job, read->path, phi__read_file_placed);
+    return phi__job_place(job, read->path, phi__rf_placed);
 }
 
-PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__read), false, phi__read_file_go,
-                          phi__read_file_drop);
+PHI__FN phi_flow phi__rf_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__read), false, phi__rf_go,
+                          phi__rf_drop);
 }
 
 #endif

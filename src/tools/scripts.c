@@ -13,12 +13,15 @@
 #include "model/model_in.h"
 #include "agent/agent_info.h"
 
-/* ======== Splits a command into words, as a shell would, without being one. */
+/* ---- a command as words, as a shell would split it ---- */
 
 #ifndef PHI_NO_PROCESS
 
+#include <stdarg.h>
+#include <stdio.h>
+
 /* Reads one word from *at into `to`, which has room for it. False: a quote is open. */
-static bool phi__script_words_next(const char **at, char **to) {
+static bool phi__split_next(const char **at, char **to) {
     const char *from = *at;
     char quote = '\0';
     for (; *from != '\0'; from++) {
@@ -39,22 +42,15 @@ static bool phi__script_words_next(const char **at, char **to) {
     return quote == '\0';
 }
 
-static bool phi__script_words_ends(const char *word, const char *end) {
-    size_t n = strlen(word), m = strlen(end);
-    return n > m && strcmp(word + n - m, end) == 0;
-}
-
-PHI__FN phi_status phi__script_words_split(phi_arena *arena, const char *command,
-                                           const char *const **out, const char **fault) {
+PHI__FN phi_status phi__split_command(phi_arena *arena, const char *command,
+                                      const char *const **out, const char **fault) {
     size_t most = strlen(command) / 2 + 3, n = 1; /* the first is for an interpreter */
     const char **words = (const char **)phi_arena_alloc(arena, most * sizeof *words);
     char *to = (char *)phi_arena_alloc(arena, strlen(command) + most);
     if (words == NULL || to == NULL) return PHI_NO_MEMORY;
-    for (;;) {
-        while (*command == ' ' || *command == '\t' || *command == '\n') command++;
-        if (*command == '\0') break;
+    while (*(command += strspn(command, " \t\n")) != '\0') {
         words[n++] = to;
-        if (!phi__script_words_next(&command, &to)) {
+        if (!phi__split_next(&command, &to)) {
             *fault = "a quote is not closed";
             return PHI_PARSE;
         }
@@ -64,23 +60,17 @@ PHI__FN phi_status phi__script_words_split(phi_arena *arena, const char *command
         *fault = "the command is empty";
         return PHI_PARSE;
     }
-    words[0] = phi__script_words_ends(words[1], ".py")   ? "python3"
-               : phi__script_words_ends(words[1], ".sh") ? "sh"
-                                                         : NULL;
+    size_t len = strlen(words[1]);
+    const char *end = words[1] + (len > 3 ? len - 3 : len);
+    words[0] = strcmp(end, ".py") == 0 ? "python3" : strcmp(end, ".sh") == 0 ? "sh" : NULL;
     *out = words[0] != NULL ? words : words + 1;
     return PHI_OK;
 }
 
-#endif
-
-/* ======== The JSON that a script reads, and the answer that it writes. */
-
-#ifndef PHI_NO_PROCESS
-
 /* ---- the input ---- */
 
 /* "before_loop"...; NULL: no script can be called there. Static. */
-static const char *phi__script_talk_name(phi_hook_point point) {
+static const char *phi__talk_name(phi_hook_point point) {
     switch (point) {
     case PHI_HOOK_BEFORE_LOOP: return "before_loop";
     case PHI_HOOK_BEFORE_TURN: return "before_turn";
@@ -104,34 +94,12 @@ static const char *phi__script_talk_name(phi_hook_point point) {
     return NULL;
 }
 
-static void phi__script_talk_key(phi__buf *out, const char *key) {
-    phi__buf_printf(out, ",\"%s\":", key);
-}
-
-static void phi__script_talk_text(phi__buf *out, const char *key, phi_str text) {
-    phi__script_talk_key(out, key);
-    phi__json_write_str(out, text);
-}
-
-static void phi__script_talk_number(phi__buf *out, const char *key, uint64_t n) {
-    phi__script_talk_key(out, key);
-    phi__buf_u64(out, n);
-}
-
-/* Loop ids are session.config.N. */
-static uint64_t phi__script_talk_loop_index(phi_str loop_id) {
-    size_t at = loop_id.len;
-    uint64_t n = 0;
-    while (at > 0 && loop_id.at[at - 1] != '.') at--;
-    return phi__str_to_u64(phi__str(loop_id.at + at, loop_id.len - at), &n) ? n : 0;
-}
-
-/* As they are where they are JSON, else as a text. */
-static void phi__script_talk_arguments(phi__buf *out, phi_str arguments) {
+/* The arguments as they are where they are JSON, else as a text. */
+static void phi__talk_arguments(phi__buf *out, phi_str arguments) {
     phi_arena scratch;
     phi_json *root = NULL;
     phi_arena_init(&scratch, out->memory, 0);
-    phi__script_talk_key(out, "arguments");
+    phi__records_raw(out, "arguments", "");
     if (phi_json_parse(&scratch, arguments, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root,
                        NULL) != PHI_OK ||
         phi__json_write(out, root, 0) != PHI_OK)
@@ -140,7 +108,7 @@ static void phi__script_talk_arguments(phi__buf *out, phi_str arguments) {
 }
 
 /* The text blocks of a message, joined by line breaks. */
-static void phi__script_talk_result(phi__buf *out, const phi_message *message) {
+static void phi__talk_result(phi__buf *out, const phi_message *message) {
     phi__buf text;
     if (message == NULL) return;
     phi__buf_init(&text, out->memory);
@@ -149,100 +117,95 @@ static void phi__script_talk_result(phi__buf *out, const phi_message *message) {
         if (text.len > 0) phi__buf_char(&text, '\n');
         phi__buf_add_str(&text, message->content[i].text);
     }
-    phi__script_talk_text(out, "result", phi__buf_str(&text));
+    phi__records_str(out, "result", phi__buf_str(&text));
     out->failed = out->failed || text.failed;
     phi__buf_free(&text);
 }
 
-static void phi__script_talk_compaction(phi__buf *out, const phi_hook *hook) {
-    const phi_compaction *c = hook->compaction;
-    if (c == NULL) return;
-    if (hook->point == PHI_HOOK_BEFORE_COMPACTION) {
-        phi__script_talk_number(out, "estimated_tokens", c->estimated_tokens);
-        phi__script_talk_number(out, "message_count", c->message_count);
-        return;
-    }
-    phi__script_talk_number(out, "messages_before", c->messages_before);
-    phi__script_talk_number(out, "messages_after", c->messages_after);
-    phi__script_talk_number(out, "tokens_before", c->tokens_before);
-    phi__script_talk_number(out, "tokens_after", c->tokens_after);
-}
-
 /* Writes the input of a script. `arguments`: as an earlier script changed them; empty: the
    hook's */
-static void phi__script_talk_input(phi__buf *out, const phi_hook *hook, phi_str arguments) {
-    phi__buf_text(out, "{\"hook\":\"");
-    phi__buf_text(out, phi__script_talk_name(hook->point));
-    phi__buf_char(out, '"');
-    if (hook->point == PHI_HOOK_BEFORE_LOOP || hook->point == PHI_HOOK_BEFORE_TURN)
-        phi__script_talk_number(out, "message_count", hook->message_count);
-    if (hook->point == PHI_HOOK_BEFORE_LOOP)
-        phi__script_talk_number(out, "loop_index", phi__script_talk_loop_index(hook->loop_id));
-    if (hook->point == PHI_HOOK_BEFORE_TURN)
-        phi__script_talk_number(out, "turn_index", hook->turn_index);
-    if (hook->point == PHI_HOOK_BEFORE_TOOL || hook->point == PHI_HOOK_AFTER_TOOL) {
-        phi__script_talk_text(out, "tool_name", hook->tool_name);
-        phi__script_talk_text(out, "tool_call_id", hook->tool_call_id);
-        if (hook->point == PHI_HOOK_AFTER_TOOL) {
-            phi__script_talk_key(out, "is_error");
-            phi__json_write_bool(out, hook->is_error);
-            phi__script_talk_result(out, hook->message);
-        } else {
-            phi__script_talk_arguments(out, arguments.len > 0 ? arguments : hook->arguments);
-        }
+static void phi__talk_input(phi__buf *out, const phi_hook *hook, phi_str arguments) {
+    phi_hook_point point = hook->point;
+    const phi_compaction *c = hook->compaction;
+    phi__buf_printf(out, "{\"hook\":\"%s\"", phi__talk_name(point));
+    if (point == PHI_HOOK_BEFORE_LOOP || point == PHI_HOOK_BEFORE_TURN)
+        phi__records_u64(out, "message_count", hook->message_count);
+    if (point == PHI_HOOK_BEFORE_LOOP) { /* loop ids are session.config.N */
+        size_t at = hook->loop_id.len;
+        uint64_t n = 0;
+        while (at > 0 && hook->loop_id.at[at - 1] != '.') at--;
+        phi__records_u64(out, "loop_index",
+                         phi__str_to_u64(phi__str_from(hook->loop_id, at), &n) ? n : 0);
     }
-    phi__script_talk_compaction(out, hook);
-    if (hook->point == PHI_HOOK_ON_ERROR) phi__script_talk_text(out, "error", hook->text);
-    if (hook->point == PHI_HOOK_FILTER) phi__script_talk_text(out, "text", hook->text);
-    if (hook->point == PHI_HOOK_CREDENTIAL) {
-        phi__script_talk_key(out, "refused");
-        phi__json_write_bool(out, hook->is_error);
-        phi__script_talk_text(out, "model", phi_str_of(hook->model->id));
-        phi__script_talk_text(out, "provider", phi_str_of(hook->model->provider));
-        phi__script_talk_text(out, "base_url", phi_str_of(hook->model->base_url));
+    if (point == PHI_HOOK_BEFORE_TURN) phi__records_u64(out, "turn_index", hook->turn_index);
+    if (point == PHI_HOOK_BEFORE_TOOL || point == PHI_HOOK_AFTER_TOOL) {
+        phi__records_str(out, "tool_name", hook->tool_name);
+        phi__records_str(out, "tool_call_id", hook->tool_call_id);
+    }
+    if (point == PHI_HOOK_BEFORE_TOOL)
+        phi__talk_arguments(out, arguments.len > 0 ? arguments : hook->arguments);
+    if (point == PHI_HOOK_AFTER_TOOL) {
+        phi__records_bool(out, "is_error", hook->is_error);
+        phi__talk_result(out, hook->message);
+    }
+    if (c != NULL && point == PHI_HOOK_BEFORE_COMPACTION) {
+        phi__records_u64(out, "estimated_tokens", c->estimated_tokens);
+        phi__records_u64(out, "message_count", c->message_count);
+    } else if (c != NULL) {
+        phi__records_u64(out, "messages_before", c->messages_before);
+        phi__records_u64(out, "messages_after", c->messages_after);
+        phi__records_u64(out, "tokens_before", c->tokens_before);
+        phi__records_u64(out, "tokens_after", c->tokens_after);
+    }
+    if (point == PHI_HOOK_ON_ERROR) phi__records_str(out, "error", hook->text);
+    if (point == PHI_HOOK_FILTER) phi__records_str(out, "text", hook->text);
+    if (point == PHI_HOOK_CREDENTIAL) {
+        phi__records_bool(out, "refused", hook->is_error);
+        phi__records_str(out, "model", phi_str_of(hook->model->id));
+        phi__records_str(out, "provider", phi_str_of(hook->model->provider));
+        phi__records_str(out, "base_url", phi_str_of(hook->model->base_url));
     }
     phi__buf_text(out, "}\n");
 }
 
 /* ---- the answer ---- */
 
-static phi__script_says phi__script_talk_broken(phi__buf *reply, const char *fault) {
+static phi__script_says phi__talk_broken(phi__buf *reply, const char *fault) {
     phi__buf_text(reply, "gave an answer that cannot be read: ");
     phi__buf_text(reply, fault);
     return reply->failed ? PHI__SCRIPT_LOST : PHI__SCRIPT_BROKEN;
 }
 
 /* A member that must be a text where it is there. */
-static bool phi__script_talk_take(const phi_json *root, const char *key, phi_str *out) {
+static bool phi__talk_take(const phi_json *root, const char *key, phi_str *out) {
     const phi_json *node = phi_json_get(root, key);
     *out = phi_json_str(node, NULL);
     return node == NULL || phi_json_is(node, PHI_JSON_NULL) || phi_json_is(node, PHI_JSON_STRING);
 }
 
-static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_point point,
-                                              phi__buf *reply) {
+static phi__script_says phi__talk_read(const phi_json *root, phi_hook_point point,
+                                       phi__buf *reply) {
     const phi_json *allow = phi_json_get(root, "allow");
     bool is_reply =
         point == PHI_HOOK_STEERING || point == PHI_HOOK_FOLLOW_UP || point == PHI_HOOK_CREDENTIAL;
     phi_str text;
     if (allow != NULL && !phi_json_is(allow, PHI_JSON_BOOL))
-        return phi__script_talk_broken(reply, "\"allow\" is neither true nor false");
+        return phi__talk_broken(reply, "\"allow\" is neither true nor false");
     if (!phi_json_bool(allow, true)) {
-        if (!phi__script_talk_take(root, "reason", &text))
-            return phi__script_talk_broken(reply, "\"reason\" is no text");
+        if (!phi__talk_take(root, "reason", &text))
+            return phi__talk_broken(reply, "\"reason\" is no text");
         phi__buf_add_str(reply, text);
         return reply->failed ? PHI__SCRIPT_LOST : PHI__SCRIPT_DENIES;
     }
     const phi_json *arguments = phi_json_get(root, "arguments");
     if (point == PHI_HOOK_BEFORE_TOOL && arguments != NULL) {
         if (!phi_json_is(arguments, PHI_JSON_OBJECT))
-            return phi__script_talk_broken(reply, "\"arguments\" is no object");
+            return phi__talk_broken(reply, "\"arguments\" is no object");
         return phi__json_write(reply, arguments, 0) != PHI_OK || reply->failed ? PHI__SCRIPT_LOST
                                                                                : PHI__SCRIPT_ALLOWS;
     }
-    if (!phi__script_talk_take(root, is_reply ? "reply" : "warn", &text))
-        return phi__script_talk_broken(reply,
-                                       is_reply ? "\"reply\" is no text" : "\"warn\" is no text");
+    if (!phi__talk_take(root, is_reply ? "reply" : "warn", &text))
+        return phi__talk_broken(reply, is_reply ? "\"reply\" is no text" : "\"warn\" is no text");
     if (!is_reply && point != PHI_HOOK_FILTER) return PHI__SCRIPT_ALLOWS;
     phi__buf_add_str(reply, text);
     if (reply->failed) return PHI__SCRIPT_LOST;
@@ -250,7 +213,7 @@ static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_poi
 }
 
 /* Whether "allow" stands in it, with `step` bytes a character. */
-static bool phi__script_talk_hides(phi_str output, size_t step) {
+static bool phi__talk_hides(phi_str output, size_t step) {
     static const char word[] = "\"allow\"";
     size_t k, n = sizeof word - 1;
     for (size_t i = 0; i + (n - 1) * step < output.len; i++) {
@@ -260,20 +223,19 @@ static bool phi__script_talk_hides(phi_str output, size_t step) {
     return false;
 }
 
-PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_point point,
-                                                 phi_str output, phi__buf *reply) {
+PHI__FN phi__script_says phi__talk_answer(phi_memory *memory, phi_hook_point point, phi_str output,
+                                          phi__buf *reply) {
     phi_arena scratch;
     phi_json *root = NULL;
     phi_parse_error error;
     phi__script_says says;
-    if (phi__str_starts(output, "\xEF\xBB\xBF")) output = phi__str(output.at + 3, output.len - 3);
+    if (phi__str_starts(output, "\xEF\xBB\xBF")) output = phi__str_from(output, 3);
     output = phi__str_trim(output);
     if (output.len == 0) return PHI__SCRIPT_ALLOWS;
     if (output.at[0] != '{') {
         /* a denial behind a line for people, or in UTF-16, must not pass */
-        if (phi__script_talk_hides(output, 1) || phi__script_talk_hides(output, 2))
-            return phi__script_talk_broken(reply,
-                                           "\"allow\" stands in it, but it is no JSON object");
+        if (phi__talk_hides(output, 1) || phi__talk_hides(output, 2))
+            return phi__talk_broken(reply, "\"allow\" stands in it, but it is no JSON object");
         phi__buf_text(reply, "its output is no JSON object and was ignored");
         return reply->failed ? PHI__SCRIPT_LOST : PHI__SCRIPT_CHATS;
     }
@@ -281,7 +243,7 @@ PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_po
     phi_status status = phi_json_parse(&scratch, output,
                                        PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, &error);
     if (status == PHI_OK)
-        says = phi__script_talk_read(root, point, reply);
+        says = phi__talk_read(root, point, reply);
     else if (status == PHI_NO_MEMORY)
         says = PHI__SCRIPT_LOST;
     else {
@@ -293,23 +255,11 @@ PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_po
     return says;
 }
 
-#endif
-
-/* ======== Runs the scripts of a hook, one process after the other, beside the pump.
-
-   A job is the scripts of one decision. It begins inside the hook and ends when the ticket of the
-   decision dies, for whatever reason: then its process is killed and its memory freed. So nothing
-   of a job outlives the run or call that waits for it. A job decides by phi__hooks_settle, which
-   ends it: after that it must not be touched. */
-
-#ifndef PHI_NO_PROCESS
-
-#include <stdio.h>
+/* ---- a job ---- */
 
 enum {
-    PHI__SCRIPTS_RETRY_US = 5000,     /* until the next try to start */
-    PHI__SCRIPTS_REASON_BYTES = 2000, /* of standard error in a reason or a warning */
-    PHI__SCRIPTS_VARIABLES = 7
+    PHI__SCRIPTS_RETRY_US = 5000,    /* until the next try to start */
+    PHI__SCRIPTS_REASON_BYTES = 2000 /* of standard error in a reason or a warning */
 };
 
 typedef struct phi__scripts_job {
@@ -389,14 +339,10 @@ static void phi__scripts_drop(phi__scripts_job *job) {
 
 static void phi__scripts_over(void *ctx) { phi__scripts_drop((phi__scripts_job *)ctx); }
 
-static void phi__scripts_settle(phi__scripts_job *job, phi_verdict verdict, phi_str reply) {
-    phi__hooks_settle(job->ticket, verdict, reply);
-}
-
 static void phi__scripts_no_memory(phi__scripts_job *job) {
     bool denies = phi__scripts_can_deny(job->hook.point);
-    phi__scripts_settle(job, denies ? PHI_DENY : PHI_ALLOW,
-                        denies ? PHI__LIT("Out of memory for a hook script.") : phi__str(NULL, 0));
+    phi__hooks_settle(job->ticket, denies ? PHI_DENY : PHI_ALLOW,
+                      denies ? PHI__LIT("Out of memory for a hook script.") : phi__str(NULL, 0));
 }
 
 /* ---- words ---- */
@@ -416,7 +362,7 @@ static void phi__scripts_warn(phi__scripts_job *job, const char *words) {
     phi__buf text;
     phi__buf_init(&text, &job->set->memory);
     phi__buf_printf(&text, "The hook script \"%s\" at %s: %s", job->set->all[job->index].name,
-                    phi__script_talk_name(job->hook.point), words);
+                    phi__talk_name(job->hook.point), words);
     if (job->err.len > 0) phi__buf_text(&text, ": ");
     phi__scripts_err(job, &text);
     phi_event event = PHI_ZERO;
@@ -431,7 +377,7 @@ static void phi__scripts_warn(phi__scripts_job *job, const char *words) {
 static void phi__scripts_pass(phi__scripts_job *job) {
     size_t next = phi__scripts_next(job->set, &job->hook, job->index + 1);
     if (next == SIZE_MAX) {
-        phi__scripts_settle(job, job->verdict, phi__buf_str(&job->reply));
+        phi__hooks_settle(job->ticket, job->verdict, phi__buf_str(&job->reply));
         return;
     }
     job->index = next;
@@ -440,7 +386,7 @@ static void phi__scripts_pass(phi__scripts_job *job) {
     job->too_long = false;
     if (job->hook.point == PHI_HOOK_BEFORE_TOOL && job->reply.len > 0) {
         phi__buf_clear(&job->input);
-        phi__script_talk_input(&job->input, &job->hook, phi__buf_str(&job->reply));
+        phi__talk_input(&job->input, &job->hook, phi__buf_str(&job->reply));
         if (job->input.failed) {
             phi__scripts_no_memory(job);
             return;
@@ -467,7 +413,7 @@ static void phi__scripts_deny(phi__scripts_job *job, phi_str reason, const char 
     if (text.failed)
         phi__scripts_no_memory(job);
     else /* a copy: settling frees the job */
-        phi__scripts_settle(job, PHI_DENY, phi__buf_str(&text));
+        phi__hooks_settle(job->ticket, PHI_DENY, phi__buf_str(&text));
     phi__buf_free(&text);
 }
 
@@ -486,8 +432,8 @@ static void phi__scripts_fail(phi__scripts_job *job, bool started, const char *w
 static void phi__scripts_answered(phi__scripts_job *job) {
     phi__buf reply;
     phi__buf_init(&reply, &job->set->memory);
-    phi__script_says says = phi__script_talk_answer(&job->set->memory, job->hook.point,
-                                                    phi__buf_str(&job->out), &reply);
+    phi__script_says says =
+        phi__talk_answer(&job->set->memory, job->hook.point, phi__buf_str(&job->out), &reply);
     phi__buf_char(&reply, '\0');
     if (reply.failed) says = PHI__SCRIPT_LOST;
     if (!reply.failed) reply.len--;
@@ -633,24 +579,26 @@ static bool phi__scripts_variable(phi__scripts_job *job, size_t *n, const char *
 }
 
 static bool phi__scripts_environment(phi__scripts_job *job, const phi_hook *hook) {
+    static const char *const names[] = {"PHI_HOOK",        "PHI_SESSION_ID", "PHI_LOOP_ID",
+                                        "PHI_AGENT_ID",    "PHI_TURN_INDEX", "PHI_TOOL_NAME",
+                                        "PHI_TOOL_CALL_ID"};
     const phi_scripts *set = job->set;
-    const phi__agent *agent = job->agent;
+    phi_str values[PHI__COUNT(names)];
     char turn[16];
     size_t n = 0;
-    job->env = (const char **)phi_arena_alloc(
-        &job->arena, (set->env_count + PHI__SCRIPTS_VARIABLES + 1) * sizeof *job->env);
-    if (job->env == NULL) return false;
     (void)snprintf(turn, sizeof turn, "%u", (unsigned)hook->turn_index);
-    if (!phi__scripts_variable(job, &n, "PHI_HOOK",
-                               phi_str_of(phi__script_talk_name(hook->point))) ||
-        !phi__scripts_variable(job, &n, "PHI_SESSION_ID",
-                               phi_agent_get_info(hook->agent).session_id) ||
-        !phi__scripts_variable(job, &n, "PHI_LOOP_ID", hook->loop_id) ||
-        !phi__scripts_variable(job, &n, "PHI_AGENT_ID", agent->agent_id) ||
-        !phi__scripts_variable(job, &n, "PHI_TURN_INDEX", phi_str_of(turn)) ||
-        !phi__scripts_variable(job, &n, "PHI_TOOL_NAME", hook->tool_name) ||
-        !phi__scripts_variable(job, &n, "PHI_TOOL_CALL_ID", hook->tool_call_id))
-        return false;
+    values[0] = phi_str_of(phi__talk_name(hook->point));
+    values[1] = phi_agent_get_info(hook->agent).session_id;
+    values[2] = hook->loop_id;
+    values[3] = job->agent->agent_id;
+    values[4] = phi_str_of(turn);
+    values[5] = hook->tool_name;
+    values[6] = hook->tool_call_id;
+    job->env = (const char **)phi_arena_alloc(
+        &job->arena, (set->env_count + PHI__COUNT(names) + 1) * sizeof *job->env);
+    if (job->env == NULL) return false;
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
+        if (!phi__scripts_variable(job, &n, names[i], values[i])) return false;
     if (set->env_count > 0)
         memcpy((void *)(job->env + n), (const void *)set->desc.env,
                set->env_count * sizeof *job->env);
@@ -658,28 +606,24 @@ static bool phi__scripts_environment(phi__scripts_job *job, const phi_hook *hook
     return true;
 }
 
-/* Of the model as much as later scripts need: its address. */
-static bool phi__scripts_model(phi__scripts_job *job, const phi_model *model) {
-    phi_model *copy;
-    phi_str address;
-    if (model == NULL) return true;
-    copy = (phi_model *)phi__arena_zero(&job->arena, sizeof *copy);
-    if (copy == NULL || !phi__arena_str(&job->arena, phi_str_of(model->base_url), &address))
-        return false;
-    copy->base_url = address.at;
-    job->hook.model = copy;
-    return true;
-}
-
 static bool phi__scripts_fill(phi__scripts_job *job, const phi_hook *hook) {
     phi__io *io = job->agent->rt->io;
     job->hook.point = hook->point;
-    phi__script_talk_input(&job->input, hook, phi__str(NULL, 0));
+    if (hook->model != NULL) { /* as much of it as later scripts need: its address */
+        phi_str address;
+        phi_model *model = (phi_model *)phi__arena_zero(&job->arena, sizeof *model);
+        if (model == NULL ||
+            !phi__arena_str(&job->arena, phi_str_of(hook->model->base_url), &address))
+            return false;
+        model->base_url = address.at;
+        job->hook.model = model;
+    }
+    phi__talk_input(&job->input, hook, phi__str(NULL, 0));
     return !job->input.failed &&
            phi__arena_str(&job->arena, hook->tool_name, &job->hook.tool_name) &&
            phi__arena_str(&job->arena, hook->tool_call_id, &job->hook.tool_call_id) &&
            phi__arena_str(&job->arena, hook->arguments, &job->hook.arguments) &&
-           phi__scripts_model(job, hook->model) && phi__scripts_environment(job, hook) &&
+           phi__scripts_environment(job, hook) &&
            phi__io_timer_set(io, &job->deadline, UINT64_MAX) == PHI_OK &&
            phi__io_timer_set(io, &job->tick, phi__io_now_us(io)) == PHI_OK &&
            phi__hooks_watch(hook->ticket, phi__scripts_over, job);
@@ -737,7 +681,7 @@ static phi_verdict phi__scripts_chain(phi_scripts *set, phi_hook *hook, bool ask
 static phi_verdict phi__scripts_hook(void *user_data, phi_hook *hook) {
     phi_scripts *set = (phi_scripts *)user_data;
     size_t first = phi__scripts_next(set, hook, 0);
-    if (first == SIZE_MAX || phi__script_talk_name(hook->point) == NULL)
+    if (first == SIZE_MAX || phi__talk_name(hook->point) == NULL)
         return phi__scripts_chain(set, hook, false);
     if (hook->round > 0) return phi__scripts_chain(set, hook, true);
     if (phi__scripts_begin(set, hook, first)) {
@@ -785,21 +729,12 @@ PHI_API phi_status phi_scripts_use(phi_scripts *set, phi_agent_desc *desc) {
     return PHI_OK;
 }
 
-#endif
-
-/* ======== Makes a set of scripts out of its description, or names the fault of that. */
-
-#ifndef PHI_NO_PROCESS
-
-#include <stdarg.h>
+/* ---- a set from its description ---- */
 
 enum { PHI__SCRIPTS_MS = 30000, PHI__SCRIPTS_OUTPUT_BYTES = 65536, PHI__SCRIPTS_RUNNING = 8 };
 
-static bool phi__scripts_make_refuse(phi_parse_error *error, phi_status status, const char *format,
-                                     ...) PHI_PRINTF(3, 4);
-
-static bool phi__scripts_make_refuse(phi_parse_error *error, phi_status status, const char *format,
-                                     ...) {
+static bool PHI_PRINTF(3, 4)
+    phi__scripts_refuse(phi_parse_error *error, phi_status status, const char *format, ...) {
     va_list args;
     va_start(args, format);
     error->status = status;
@@ -808,20 +743,20 @@ static bool phi__scripts_make_refuse(phi_parse_error *error, phi_status status, 
     return false;
 }
 
-static const char *phi__scripts_make_keep(phi_scripts *set, const char *text) {
+static const char *phi__scripts_keep(phi_scripts *set, const char *text) {
     phi_str kept;
     return phi__arena_str(&set->arena, phi_str_of(text), &kept) ? kept.at : NULL;
 }
 
 /* A copy of a NULL-ended list; NULL: no memory. */
-static const char *const *phi__scripts_make_list(phi_scripts *set, const char *const *list,
-                                                 size_t *count) {
+static const char *const *phi__scripts_list(phi_scripts *set, const char *const *list,
+                                            size_t *count) {
     size_t n = 0;
     const char **out;
     while (list != NULL && list[n] != NULL) n++;
     out = (const char **)phi_arena_alloc(&set->arena, (n + 1) * sizeof *out);
     for (size_t i = 0; i < n && out != NULL; i++) {
-        out[i] = phi__scripts_make_keep(set, list[i]);
+        out[i] = phi__scripts_keep(set, list[i]);
         if (out[i] == NULL) return NULL;
     }
     if (out != NULL) out[n] = NULL;
@@ -829,79 +764,69 @@ static const char *const *phi__scripts_make_list(phi_scripts *set, const char *c
     return out;
 }
 
-static bool phi__scripts_make_arguments(phi_scripts *set, phi__scripts_one *one, size_t index,
-                                        phi_parse_error *error) {
+static bool phi__scripts_arguments(phi_scripts *set, phi__scripts_one *one, size_t index,
+                                   phi_parse_error *error) {
     const char *shell[4] = {"sh", "-c", NULL, NULL};
     const char *fault = "no memory";
     size_t n = 1;
     phi_status status = PHI_OK;
     shell[2] = one->script.command;
     if (one->script.argv != NULL)
-        one->argv = phi__scripts_make_list(set, one->script.argv, &n);
+        one->argv = phi__scripts_list(set, one->script.argv, &n);
     else if (one->script.shell)
-        one->argv = phi__scripts_make_list(set, shell, &n);
+        one->argv = phi__scripts_list(set, shell, &n);
     else
-        status = phi__script_words_split(&set->arena, one->script.command, &one->argv, &fault);
+        status = phi__split_command(&set->arena, one->script.command, &one->argv, &fault);
     if (status == PHI_OK && one->argv != NULL && n > 0) {
-        one->name = one->script.command != NULL ? phi__scripts_make_keep(set, one->script.command)
+        one->name = one->script.command != NULL ? phi__scripts_keep(set, one->script.command)
                                                 : one->argv[0];
-        return one->name != NULL || phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
+        return one->name != NULL || phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
     }
     if (n > 0 && (status == PHI_OK || status == PHI_NO_MEMORY))
-        return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
-    return phi__scripts_make_refuse(error, PHI_BAD_ARG, "scripts[%u]: %s", (unsigned)index,
-                                    n == 0 ? "argv is empty" : fault);
+        return phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
+    return phi__scripts_refuse(error, PHI_BAD_ARG, "scripts[%u]: %s", (unsigned)index,
+                               n == 0 ? "argv is empty" : fault);
 }
 
-static bool phi__scripts_make_add(phi_scripts *set, const phi_script *given, size_t index,
-                                  phi_parse_error *error) {
+static bool phi__scripts_add(phi_scripts *set, const phi_script *given, size_t index,
+                             phi_parse_error *error) {
     const uint32_t all = (uint32_t)PHI_HOOK_CREDENTIAL * 2 - 1;
     const uint32_t never = (uint32_t)PHI_HOOK_TRANSFORM_CONTEXT | PHI_HOOK_CONVERT_TO_LLM |
                            PHI_HOOK_BEFORE_TOOL_UPDATE | PHI_HOOK_AFTER_TOOL_UPDATE;
     phi__scripts_one *one = &set->all[index];
     one->script = *given;
     if (given->points == 0 || (given->points & ~all) != 0 || (given->points & never) != 0)
-        return phi__scripts_make_refuse(
-            error, PHI_BAD_ARG,
-            "scripts[%u]: points is 0x%x: expected points of a run at which "
-            "a script can be called",
-            (unsigned)index, (unsigned)given->points);
+        return phi__scripts_refuse(error, PHI_BAD_ARG,
+                                   "scripts[%u]: points is 0x%x: expected points of a run at which "
+                                   "a script can be called",
+                                   (unsigned)index, (unsigned)given->points);
     if ((given->command == NULL) == (given->argv == NULL))
-        return phi__scripts_make_refuse(
-            error, PHI_BAD_ARG, "scripts[%u]: expected either command or argv", (unsigned)index);
-    if (given->tool != NULL) {
-        one->script.tool = phi__scripts_make_keep(set, given->tool);
-        if (one->script.tool == NULL)
-            return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
-    }
-    if (given->server != NULL) {
-        one->script.server = phi__scripts_make_keep(set, given->server);
-        if (one->script.server == NULL)
-            return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
-    }
+        return phi__scripts_refuse(error, PHI_BAD_ARG,
+                                   "scripts[%u]: expected either command or argv", (unsigned)index);
+    if (given->tool != NULL) one->script.tool = phi__scripts_keep(set, given->tool);
+    if (given->server != NULL) one->script.server = phi__scripts_keep(set, given->server);
+    if ((given->tool != NULL && one->script.tool == NULL) ||
+        (given->server != NULL && one->script.server == NULL))
+        return phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
     set->points |= given->points;
-    return phi__scripts_make_arguments(set, one, index, error);
+    return phi__scripts_arguments(set, one, index, error);
 }
 
-static void phi__scripts_make_defaults(phi_scripts_desc *desc) {
-    if (desc->timeout_ms == 0) desc->timeout_ms = PHI__SCRIPTS_MS;
-    if (desc->max_output_bytes == 0) desc->max_output_bytes = PHI__SCRIPTS_OUTPUT_BYTES;
-    if (desc->max_running == 0) desc->max_running = PHI__SCRIPTS_RUNNING;
-}
-
-static bool phi__scripts_make_set(phi_scripts *set, const phi_scripts_desc *desc,
-                                  phi_parse_error *error) {
+static bool phi__scripts_set(phi_scripts *set, const phi_scripts_desc *desc,
+                             phi_parse_error *error) {
     set->desc = *desc;
-    phi__scripts_make_defaults(&set->desc);
-    set->desc.env = phi__scripts_make_list(set, desc->env, &set->env_count);
-    if (desc->workspace != NULL) set->desc.workspace = phi__scripts_make_keep(set, desc->workspace);
+    if (desc->timeout_ms == 0) set->desc.timeout_ms = PHI__SCRIPTS_MS;
+    if (desc->max_output_bytes == 0) set->desc.max_output_bytes = PHI__SCRIPTS_OUTPUT_BYTES;
+    if (desc->max_running == 0) set->desc.max_running = PHI__SCRIPTS_RUNNING;
+    set->desc.env = phi__scripts_list(set, desc->env, &set->env_count);
+    if (desc->workspace != NULL) set->desc.workspace = phi__scripts_keep(set, desc->workspace);
     set->all = (phi__scripts_one *)phi__arena_zero(&set->arena,
                                                    phi__mul(desc->count + 1, sizeof *set->all));
     if (set->all == NULL || set->desc.env == NULL ||
         (desc->workspace != NULL && set->desc.workspace == NULL))
-        return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
+        return phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
     for (size_t i = 0; i < desc->count; i++)
-        if (!phi__scripts_make_add(set, &desc->scripts[i], i, error)) return false;
+        if (!phi__scripts_add(set, &desc->scripts[i], i, error)) return false;
     return true;
 }
 
@@ -914,18 +839,18 @@ PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, phi_parse_err
     if (error == NULL) error = &own;
     memset(error, 0, sizeof *error);
     if (desc == NULL || (desc->scripts == NULL && desc->count > 0)) {
-        (void)phi__scripts_make_refuse(error, PHI_BAD_ARG, "desc or its scripts are missing");
+        (void)phi__scripts_refuse(error, PHI_BAD_ARG, "desc or its scripts are missing");
         return NULL;
     }
     phi_memory_init(&memory, &desc->allocator, 0);
     set = (phi_scripts *)phi__alloc(&memory, sizeof *set);
     if (set == NULL) {
-        (void)phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
+        (void)phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
         return NULL;
     }
     set->memory = memory;
     phi_arena_init(&set->arena, &set->memory, 0);
-    if (phi__scripts_make_set(set, desc, error)) return set;
+    if (phi__scripts_set(set, desc, error)) return set;
     phi_scripts_free(set);
     return NULL;
 }

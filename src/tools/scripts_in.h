@@ -8,8 +8,6 @@
 #include "tools/scripts.h"
 
 #ifndef PHI_NO_PROCESS
-/* ---- the set: made by scripts.c, then changed by scripts.c alone ---- */
-
 typedef struct phi__scripts_one {
     phi_script script;       /* its strings in the set's arena */
     const char *const *argv; /* ready to be started */
@@ -32,10 +30,6 @@ struct phi_scripts {
     uint32_t running; /* jobs that hold one of max_running */
 };
 
-/* ---- scripts.c ---- */
-
-/* ---- scripts.c ---- */
-
 typedef enum phi__script_says {
     PHI__SCRIPT_ALLOWS,
     PHI__SCRIPT_DENIES,
@@ -47,8 +41,8 @@ typedef enum phi__script_says {
 
 /* Reads an answer. `reply`: reason, changed arguments, message, warning; of CHATS and BROKEN, the
    fault. */
-PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_point point,
-                                                 phi_str output, phi__buf *reply);
+PHI__FN phi__script_says phi__talk_answer(phi_memory *memory, phi_hook_point point, phi_str output,
+                                          phi__buf *reply);
 #endif
 
 #endif

@@ -9,9 +9,10 @@
 #include "base/base_in.h"
 
 #ifndef PHI_NO_FILES
-enum { PHI__SEARCH_LINE_BYTES = 2000 /* bytes listed of one line */ };
 
-struct phi__search_own;
+#include <stdio.h>
+
+enum { PHI__SEARCH_LINE_BYTES = 2000 /* bytes listed of one line */ };
 
 typedef struct phi__search {
     phi__job job;
@@ -37,15 +38,9 @@ static inline void phi__search_again(phi__search *search, uint64_t delay_us) {
         (void)phi__job_no_memory(job);
 }
 
-#endif
+/* ---- the lines that a search lists, and its result ---- */
 
-/* ======== The lines that a search lists, and its result. */
-
-#ifndef PHI_NO_FILES
-
-#include <stdio.h>
-
-static phi_flow phi__search_lines_end(phi__search *search) {
+static phi_flow phi__search_end(phi__search *search) {
     char details[40];
     (void)snprintf(details, sizeof details, "{\"matches\":%u}", (unsigned)search->matches);
     if (search->matches == 0)
@@ -60,7 +55,7 @@ static phi_flow phi__search_lines_end(phi__search *search) {
 }
 
 /* search->line is whole. True: it was the last to list, and the job is done. */
-static bool phi__search_lines_add(phi__search *search) {
+static bool phi__search_add(phi__search *search) {
     phi_str line = phi__buf_str(&search->line);
     size_t shown = phi__utf8_cut(line, PHI__SEARCH_LINE_BYTES);
     bool cut = search->line_bytes > shown;
@@ -75,29 +70,25 @@ static bool phi__search_lines_add(phi__search *search) {
     phi__buf_clear(&search->line);
     search->line_bytes = 0;
     if (++search->matches < search->job.set->desc.max_matches) return false;
-    (void)phi__search_lines_end(search);
+    (void)phi__search_end(search);
     return true;
 }
 
-#endif
+/* ---- the search without a program ----
 
-/* ======== The search without a program: a walk in order, and our own engine over each file.
-
-   Which files are read, and how far, is as with ripgrep: it reads pieces of 64 KiB, and a file ends
-   before the piece that has a NUL in it. The part of a line that the piece before ended with
-   takes its room of the 64 KiB. */
-
-#ifndef PHI_NO_FILES
+   It is a walk in order, and our own engine over each file. Which files are read, and how far, is
+   as with ripgrep: it reads pieces of 64 KiB, and a file ends before the piece that has a NUL in
+   it. The part of a line that the piece before ended with takes its room of the 64 KiB. */
 
 enum {
-    PHI__SEARCH_OWN_PIECE = 65536,
-    PHI__SEARCH_OWN_BUFFER = PHI__SEARCH_OWN_PIECE + 64,
-    PHI__SEARCH_OWN_MARK = 3,      /* bytes that ripgrep reads first, for a byte order mark */
-    PHI__SEARCH_OWN_UNITS = 65536, /* of work at once: a byte of text is one, */
-    PHI__SEARCH_OWN_TURNS = 8,     /* at most so many times in a step */
-    PHI__SEARCH_OWN_ENTRY = 64,    /* units for an entry, */
-    PHI__SEARCH_OWN_OPEN = 4096,   /* for opening and closing a file or a directory, */
-    PHI__SEARCH_OWN_PART = 256     /* and for each part of a directory's path */
+    PHI__OWN_PIECE = 65536,
+    PHI__OWN_BUFFER = PHI__OWN_PIECE + 64,
+    PHI__OWN_MARK = 3,      /* bytes that ripgrep reads first, for a byte order mark */
+    PHI__OWN_UNITS = 65536, /* of work at once: a byte of text is one, */
+    PHI__OWN_TURNS = 8,     /* at most so many times in a step */
+    PHI__OWN_ENTRY = 64,    /* units for an entry, */
+    PHI__OWN_OPEN = 4096,   /* for opening and closing a file or a directory, */
+    PHI__OWN_PART = 256     /* and for each part of a directory's path */
 };
 
 typedef enum phi__search_phase {
@@ -133,7 +124,7 @@ typedef struct phi__search_own {
 } phi__search_own;
 
 /* twice is harmless */
-static void phi__search_own_free(phi__search *search) {
+static void phi__own_free(phi__search *search) {
     phi_memory *memory = search->job.memory;
     phi__search_own *own = search->own;
     if (own == NULL) return;
@@ -146,18 +137,18 @@ static void phi__search_own_free(phi__search *search) {
     phi__buf_free(&own->name);
     phi__buf_free(&own->trouble);
     phi__buf_free(&own->head);
-    phi__free(memory, own->text, PHI__SEARCH_OWN_BUFFER);
+    phi__free(memory, own->text, PHI__OWN_BUFFER);
     phi__free(memory, own, sizeof *own);
 }
 
 /* ---- results ---- */
 
 /* Only the first is kept: it is reported where nothing is found. */
-static void phi__search_own_note(phi__search_own *own, const char *path, const char *words) {
+static void phi__own_note(phi__search_own *own, const char *path, const char *words) {
     if (own->trouble.len == 0) phi__buf_printf(&own->trouble, "%s: %s", path, words);
 }
 
-static void phi__search_own_end(phi__search *search) {
+static void phi__own_end(phi__search *search) {
     phi__search_own *own = search->own;
     phi_str trouble = phi__buf_str(&own->trouble);
     if (own->trouble.failed)
@@ -165,12 +156,12 @@ static void phi__search_own_end(phi__search *search) {
     else if (search->matches == 0 && trouble.len > 0)
         (void)phi__job_fail(&search->job, "Search error: %.*s", (int)trouble.len, trouble.at);
     else
-        (void)phi__search_lines_end(search);
+        (void)phi__search_end(search);
 }
 
 /* The line from `begin` to `end` in the piece, with its bytes from earlier pieces. True: the job
    has ended. */
-static bool phi__search_own_emit(phi__search *search, size_t end) {
+static bool phi__own_emit(phi__search *search, size_t end) {
     phi__search_own *own = search->own;
     phi__buf *line = &search->line;
     const size_t most = PHI__SEARCH_LINE_BYTES + 4;
@@ -185,7 +176,7 @@ static bool phi__search_own_emit(phi__search *search, size_t end) {
         (void)phi__job_no_memory(&search->job);
         return true;
     }
-    if (phi__search_lines_add(search)) return true;
+    if (phi__search_add(search)) return true;
     if (!search->out.failed) return false;
     (void)phi__job_no_memory(&search->job);
     return true;
@@ -194,7 +185,7 @@ static bool phi__search_own_emit(phi__search *search, size_t end) {
 /* ---- a piece of text ---- */
 
 /* The next line begins at `at`, behind newlines that are counted. */
-static void phi__search_own_line(phi__search_own *own, size_t at) {
+static void phi__own_line(phi__search_own *own, size_t at) {
     const char *text = own->text + own->from;
     size_t i = own->begin;
     const char *newline;
@@ -207,106 +198,80 @@ static void phi__search_own_line(phi__search_own *own, size_t at) {
     }
 }
 
-/* The end of the line that matches. PHI_BUSY: it is not in this piece; PHI_REFUSED: the job has
-   ended. */
-static phi_status phi__search_own_found(phi__search *search) {
-    phi__search_own *own = search->own;
-    const char *text = own->text + own->from;
-    phi__search_own_line(own, own->at);
-    const char *newline = (const char *)memchr(text + own->at, '\n', own->piece - own->at);
-    if (newline == NULL) {
-        own->at = own->piece;
-        return PHI_BUSY;
-    }
-    if (phi__search_own_emit(search, (size_t)(newline - text))) return PHI_REFUSED;
-    own->at = (size_t)(newline - text) + 1;
-    phi__search_own_line(own, own->at);
-    own->found = false;
-    phi__regex_begin(own->regex);
-    return PHI_OK;
-}
-
 /* Scans the piece. PHI_OK: all of it; PHI_BUSY: the units are used up; PHI_REFUSED: the job has
    ended. */
-static phi_status phi__search_own_scan(phi__search *search, size_t *units) {
+static phi_status phi__own_scan(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
+    const char *text = own->text + own->from;
     for (;;) {
         phi__regex_found found = PHI__REGEX_MATCH;
         if (!own->found)
-            found = phi__regex_scan(own->regex, phi__str(own->text + own->from, own->piece),
+            found = phi__regex_scan(own->regex, phi__str(text, own->piece),
                                     own->whole && own->piece == own->have, &own->at, units);
         if (found == PHI__REGEX_BUSY) return PHI_BUSY;
+        if (found == PHI__REGEX_NONE) return PHI_OK;
         if (found == PHI__REGEX_NO_MEMORY) {
             (void)phi__job_no_memory(&search->job);
             return PHI_REFUSED;
         }
-        if (found == PHI__REGEX_NONE) return PHI_OK;
         own->found = true;
-        phi_status status = phi__search_own_found(search);
-        if (status != PHI_OK) return status == PHI_BUSY ? PHI_OK : status;
+        phi__own_line(own, own->at);
+        const char *newline = (const char *)memchr(text + own->at, '\n', own->piece - own->at);
+        if (newline == NULL) { /* the end of the line is not in this piece */
+            own->at = own->piece;
+            return PHI_OK;
+        }
+        if (phi__own_emit(search, (size_t)(newline - text))) return PHI_REFUSED;
+        own->at = (size_t)(newline - text) + 1;
+        phi__own_line(own, own->at);
+        own->found = false;
+        phi__regex_begin(own->regex);
     }
 }
 
 /* ---- a file ---- */
 
-static void phi__search_own_shut(phi__search_own *own) {
+static void phi__own_shut(phi__search_own *own) {
     phi__files_close(own->file);
     own->file = NULL;
     own->phase = PHI__SEARCH_WALK;
 }
 
-/* The file is scanned to its end: its last line may have no newline. True: the job has ended. */
-static bool phi__search_own_last(phi__search *search) {
-    phi__search_own *own = search->own;
-    if (own->head_bytes > 0 && !own->found) {
-        phi__regex_found found = phi__regex_finish(own->regex);
-        if (found == PHI__REGEX_NO_MEMORY) {
-            (void)phi__job_no_memory(&search->job);
-            return true;
-        }
-        own->found = found == PHI__REGEX_MATCH;
-    }
-    if (own->head_bytes > 0 && own->found && phi__search_own_emit(search, own->begin)) return true;
-    phi__search_own_shut(own);
-    return false;
-}
-
-/* Reads until the buffer has the next piece. False: the file cannot be read. */
-static bool phi__search_own_fill(phi__search_own *own, size_t want) {
-    size_t got = 1;
-    if (own->from > 0) memmove(own->text, own->text + own->from, own->have);
-    own->from = 0;
-    while (own->have < want && !own->whole) {
-        if (phi__files_read(own->file, own->text + own->have, PHI__SEARCH_OWN_BUFFER - own->have,
-                            &got, &own->words) != PHI_OK)
-            return false;
-        own->have += got;
-        own->whole = got == 0;
-    }
-    own->piece = phi__min(own->have, want);
-    return true;
-}
-
 /* The next piece of the file. False: there is none, the file is shut, or the job has ended. */
-static bool phi__search_own_piece(phi__search *search, size_t *units) {
+static bool phi__own_piece(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
-    size_t want = own->first ? (size_t)PHI__SEARCH_OWN_MARK : (size_t)PHI__SEARCH_OWN_PIECE;
-    if (own->head_bytes + own->tail < PHI__SEARCH_OWN_PIECE)
+    size_t got = 1, want = own->first ? (size_t)PHI__OWN_MARK : (size_t)PHI__OWN_PIECE;
+    if (own->head_bytes + own->tail < PHI__OWN_PIECE)
         want -= phi__min(own->head_bytes, want);
     else
         want += own->tail;
-    if (!phi__search_own_fill(own, want)) {
-        phi__search_own_note(own, own->name.at, own->words.text);
-        phi__search_own_shut(own);
-        return false;
+    if (own->from > 0) memmove(own->text, own->text + own->from, own->have);
+    for (own->from = 0; own->have < want && !own->whole; own->have += got) {
+        if (phi__files_read(own->file, own->text + own->have, PHI__OWN_BUFFER - own->have, &got,
+                            &own->words) != PHI_OK) {
+            phi__own_note(own, own->name.at, own->words.text);
+            phi__own_shut(own);
+            return false;
+        }
+        own->whole = got == 0;
     }
+    own->piece = phi__min(own->have, want);
     *units -= phi__min(*units, own->piece / 4);
-    if (own->piece == 0) {
-        (void)phi__search_own_last(search);
+    if (own->piece == 0) { /* its last line may have no newline */
+        if (own->head_bytes > 0 && !own->found) {
+            phi__regex_found found = phi__regex_finish(own->regex);
+            if (found == PHI__REGEX_NO_MEMORY) {
+                (void)phi__job_no_memory(&search->job);
+                return false;
+            }
+            own->found = found == PHI__REGEX_MATCH;
+        }
+        if (own->head_bytes == 0 || !own->found || !phi__own_emit(search, own->begin))
+            phi__own_shut(own);
         return false;
     }
     if (memchr(own->text, '\0', own->piece) != NULL) { /* it is binary from here on */
-        phi__search_own_shut(own);
+        phi__own_shut(own);
         return false;
     }
     if (own->first && phi__str_starts(phi__str(own->text, own->piece), "\xEF\xBB\xBF")) {
@@ -319,13 +284,13 @@ static bool phi__search_own_piece(phi__search *search, size_t *units) {
     return true;
 }
 
-static void phi__search_own_read(phi__search *search, size_t *units) {
+static void phi__own_read(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
-    if (own->at == own->piece && !phi__search_own_piece(search, units)) return;
-    phi_status status = phi__search_own_scan(search, units);
+    if (own->at == own->piece && !phi__own_piece(search, units)) return;
+    phi_status status = phi__own_scan(search, units);
     if (status == PHI_OK) {
         /* The piece is scanned up to `at`: the rest, of its last line, is kept. */
-        phi__search_own_line(own, own->at);
+        phi__own_line(own, own->at);
         size_t rest = own->at - own->begin;
         if (own->head.len < PHI__SEARCH_LINE_BYTES + 4)
             phi__buf_add(&own->head, own->text + own->from + own->begin,
@@ -339,7 +304,7 @@ static void phi__search_own_read(phi__search *search, size_t *units) {
 }
 
 /* The file is open. */
-static void phi__search_own_start(phi__search_own *own) {
+static void phi__own_start(phi__search_own *own) {
     own->phase = PHI__SEARCH_SCAN;
     own->from = own->have = own->piece = own->at = own->begin = own->head_bytes = own->tail = 0;
     own->first = true;
@@ -352,25 +317,25 @@ static void phi__search_own_start(phi__search_own *own) {
 /* ---- the walk ---- */
 
 /* A name as `include` sees it: relative to the workspace. */
-static phi_str phi__search_own_relative(const phi__search *search, phi_str name) {
+static phi_str phi__own_relative(const phi__search *search, phi_str name) {
     const char *workspace = search->job.set->desc.workspace;
     size_t n = workspace != NULL ? strlen(workspace) : 0;
-    while (phi__str_starts(name, "./")) name = phi__str(name.at + 2, name.len - 2);
+    while (phi__str_starts(name, "./")) name = phi__str_from(name, 2);
     if (n == 0 || workspace[0] != '/' || !phi__str_starts(name, workspace)) return name;
     if (workspace[n - 1] != '/' && name.at[n++] != '/') return name;
-    return phi__str(name.at + n, name.len - n);
+    return phi__str_from(name, n);
 }
 
 /* Whether the entry is left out: by `include` first, then by the ignore files, then for being
    hidden. PHI_BUSY: the units are used up. */
-static phi_status phi__search_own_out(phi__search *search, size_t *units, bool *out) {
+static phi_status phi__own_out(phi__search *search, size_t *units, bool *out) {
     phi__search_own *own = search->own;
     const phi__ordered_entry *entry = &own->entry;
     bool directory = entry->kind == PHI__FILE_DIRECTORY;
     size_t rules = own->include.count;
     phi__ignore_said said;
     if (!own->asking) {
-        phi_str whole = phi__search_own_relative(search, phi__buf_str(&own->name));
+        phi_str whole = phi__own_relative(search, phi__buf_str(&own->name));
         said = phi__ignore_says(&own->include, whole, directory, &rules, units);
         *out = said == PHI__IGNORE_IN ||
                (said == PHI__IGNORE_NONE && own->include.outs > 0 && !directory);
@@ -385,7 +350,7 @@ static phi_status phi__search_own_out(phi__search *search, size_t *units, bool *
 }
 
 /* The name as it is listed: below the path as the model wrote it. */
-static bool phi__search_own_name(phi__search *search, phi_str path) {
+static bool phi__own_name(phi__search *search, phi_str path) {
     phi__search_own *own = search->own;
     size_t n = strlen(search->path);
     phi__buf_clear(&own->name);
@@ -399,13 +364,13 @@ static bool phi__search_own_name(phi__search *search, phi_str path) {
     return !own->name.failed;
 }
 
-static phi_status phi__search_own_entry(phi__search *search, size_t *units) {
+static phi_status phi__own_entry(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
     const phi__ordered_entry *entry = &own->entry;
     bool out;
     if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_REGULAR) return PHI_OK;
-    if (!phi__search_own_name(search, entry->path)) return PHI_NO_MEMORY;
-    phi_status status = phi__search_own_out(search, units, &out);
+    if (!phi__own_name(search, entry->path)) return PHI_NO_MEMORY;
+    phi_status status = phi__own_out(search, units, &out);
     if (status != PHI_OK) return status;
     if (entry->kind == PHI__FILE_DIRECTORY) {
         if (out) phi__ordered_skip(own->tree);
@@ -414,24 +379,24 @@ static phi_status phi__search_own_entry(phi__search *search, size_t *units) {
     if (out) return PHI_OK;
     status = phi__files_open_in(search->job.memory, phi__ordered_at(own->tree),
                                 phi__glob_name(entry->path).at, &own->file, &own->words);
-    if (status == PHI_OK) phi__search_own_start(own);
-    if (status == PHI_IO) phi__search_own_note(own, own->name.at, own->words.text);
+    if (status == PHI_OK) phi__own_start(own);
+    if (status == PHI_IO) phi__own_note(own, own->name.at, own->words.text);
     return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_OK;
 }
 
 /* PHI_NOT_FOUND: the end. */
-static phi_status phi__search_own_next(phi__search *search, size_t *units) {
+static phi_status phi__own_next(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
     phi__ordered_entry *entry = &own->entry;
     phi_status status = PHI_OK;
-    size_t cost = PHI__SEARCH_OWN_ENTRY;
+    size_t cost = PHI__OWN_ENTRY;
     if (own->tree == NULL) return PHI_NOT_FOUND;
     if (!own->asking) status = phi__ordered_next(own->tree, entry, &own->words);
     if (status == PHI_BUSY || status == PHI_IO || entry->entered)
-        cost += PHI__SEARCH_OWN_OPEN + PHI__SEARCH_OWN_PART * (size_t)entry->depth;
+        cost += PHI__OWN_OPEN + PHI__OWN_PART * (size_t)entry->depth;
     if (status == PHI_IO) {
-        if (!phi__search_own_name(search, entry->path)) return PHI_NO_MEMORY;
-        phi__search_own_note(own, own->name.at, own->words.text);
+        if (!phi__own_name(search, entry->path)) return PHI_NO_MEMORY;
+        phi__own_note(own, own->name.at, own->words.text);
         status = PHI_OK;
     } else if (status == PHI_OK && entry->entered) {
         status = phi__ignored_enter(&own->ignored, entry->depth - 1, phi__ordered_at(own->tree),
@@ -439,109 +404,81 @@ static phi_status phi__search_own_next(phi__search *search, size_t *units) {
         cost += own->ignored.spent;
         own->ignored.spent = 0;
     } else if (status == PHI_OK) {
-        status = phi__search_own_entry(search, units);
-        if (own->file != NULL) cost += PHI__SEARCH_OWN_OPEN;
+        status = phi__own_entry(search, units);
+        if (own->file != NULL) cost += PHI__OWN_OPEN;
     }
     *units -= phi__min(*units, cost);
     return status;
 }
 
-static void phi__search_own_turn(phi__search *search) {
-    size_t units = PHI__SEARCH_OWN_UNITS;
+static void phi__own_turn(phi__search *search) {
+    size_t units = PHI__OWN_UNITS;
     while (units > 0 && search->own != NULL) {
         phi__search_own *own = search->own;
         phi_status status = PHI_OK;
         if (own->phase == PHI__SEARCH_SCAN) {
-            phi__search_own_read(search, &units);
+            phi__own_read(search, &units);
             continue;
         }
         if (own->phase == PHI__SEARCH_ABOVE) {
             status = phi__ignored_above(&own->ignored, search->job.place);
             if (status == PHI_OK) own->phase = PHI__SEARCH_WALK;
-            units -= phi__min(units, PHI__SEARCH_OWN_OPEN + own->ignored.spent);
+            units -= phi__min(units, PHI__OWN_OPEN + own->ignored.spent);
             own->ignored.spent = 0;
         } else
-            status = phi__search_own_next(search, &units);
+            status = phi__own_next(search, &units);
         if (status == PHI_NO_MEMORY) (void)phi__job_no_memory(&search->job);
-        if (status == PHI_NOT_FOUND) phi__search_own_end(search);
+        if (status == PHI_NOT_FOUND) phi__own_end(search);
     }
 }
 
 /* ---- the beginning ---- */
 
-/* Opens the file or the directory. False: the job has ended. */
-static bool phi__search_own_place(phi__search *search) {
-    phi__search_own *own = search->own;
-    phi_memory *memory = search->job.memory;
-    const char *place = search->job.place;
-    phi__file_info info;
-    phi_status status = phi__files_stat(place, PHI__LINKS_REFUSE, &info, &own->words);
-    if (status == PHI_OK && info.kind == PHI__FILE_DIRECTORY) {
-        status = phi__ordered_new(memory, place, &own->tree, &own->words);
-    } else if (status == PHI_OK) {
-        status = phi__files_open_read(memory, place, PHI__LINKS_REFUSE, &own->file, &own->words);
-        if (status == PHI_OK) phi__search_own_start(own);
-    }
-    if (status == PHI_NO_MEMORY || !phi__search_own_name(search, phi__str("", 0)))
-        (void)phi__job_no_memory(&search->job);
-    else if (status != PHI_OK)
-        (void)phi__job_fail(&search->job, "Search error: %s: %s", search->path, own->words.text);
-    return search->own != NULL;
-}
-
-/* The pattern and the include. False: the job has ended. */
-static bool phi__search_own_patterns(phi__search *search) {
-    phi__search_own *own = search->own;
-    phi__regex_error error;
+/* Our own search begins, once the place is known. It may end the job. */
+static void phi__own_begin(phi__search *search) {
+    phi__job *job = &search->job;
     const char *wrong = NULL;
-    phi_status status = phi__regex_new(search->job.memory, phi_str_of(search->pattern),
-                                       !search->case_sensitive, &own->regex, &error);
-    if (status == PHI_BAD_ARG)
-        (void)phi__job_fail(&search->job, "Search error: pattern, column %u: %s",
-                            (unsigned)error.column, error.message);
-    if (status == PHI_OK && search->include != NULL) {
-        status = phi__ignore_add_line(&own->include, phi_str_of(search->include), &wrong);
-        if (wrong != NULL)
-            (void)phi__job_fail(&search->job, "Search error: include \"%s\": %s", search->include,
-                                wrong);
-    }
-    if (status == PHI_NO_MEMORY) (void)phi__job_no_memory(&search->job);
-    return search->own != NULL;
-}
-
-/* ---- for the other half ---- */
-
-/* Our own search: begins, once the place is known, and continues. Both may end the job. */
-static void phi__search_own_begin(phi__search *search) {
-    phi_memory *memory = search->job.memory;
-    phi__search_own *own = (phi__search_own *)phi__alloc(memory, sizeof *own);
+    phi__regex_error error;
+    phi__file_info info;
+    phi__search_own *own = (phi__search_own *)phi__alloc(job->memory, sizeof *own);
     search->own = own;
     if (own == NULL) {
-        (void)phi__job_no_memory(&search->job);
+        (void)phi__job_no_memory(job);
         return;
     }
-    phi__ignore_init(&own->include, memory);
-    phi__ignored_init(&own->ignored, memory);
-    phi__buf_init(&own->name, memory);
-    phi__buf_init(&own->trouble, memory);
-    phi__buf_init(&own->head, memory);
-    own->text = (char *)phi__alloc(memory, PHI__SEARCH_OWN_BUFFER);
-    if (own->text == NULL) {
-        (void)phi__job_no_memory(&search->job);
-        return;
+    phi__ignore_init(&own->include, job->memory);
+    phi__ignored_init(&own->ignored, job->memory);
+    phi__buf_init(&own->name, job->memory);
+    phi__buf_init(&own->trouble, job->memory);
+    phi__buf_init(&own->head, job->memory);
+    own->text = (char *)phi__alloc(job->memory, PHI__OWN_BUFFER);
+    phi_status status = own->text == NULL
+                            ? PHI_NO_MEMORY
+                            : phi__regex_new(job->memory, phi_str_of(search->pattern),
+                                             !search->case_sensitive, &own->regex, &error);
+    if (status == PHI_BAD_ARG)
+        (void)phi__job_fail(job, "Search error: pattern, column %u: %s", (unsigned)error.column,
+                            error.message);
+    if (status == PHI_OK && search->include != NULL)
+        status = phi__ignore_add_line(&own->include, phi_str_of(search->include), &wrong);
+    if (wrong != NULL)
+        (void)phi__job_fail(job, "Search error: include \"%s\": %s", search->include, wrong);
+    if (status == PHI_NO_MEMORY) (void)phi__job_no_memory(job);
+    if (search->own == NULL) return;
+    status = phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &own->words);
+    if (status == PHI_OK && info.kind == PHI__FILE_DIRECTORY) {
+        status = phi__ordered_new(job->memory, job->place, &own->tree, &own->words);
+    } else if (status == PHI_OK) {
+        status = phi__files_open_read(job->memory, job->place, PHI__LINKS_REFUSE, &own->file,
+                                      &own->words);
+        if (status == PHI_OK) phi__own_start(own);
     }
-    if (phi__search_own_patterns(search) && phi__search_own_place(search))
-        phi__search_again(search, 1);
+    if (status == PHI_NO_MEMORY || !phi__own_name(search, phi__str("", 0)))
+        (void)phi__job_no_memory(job);
+    else if (status != PHI_OK)
+        (void)phi__job_fail(job, "Search error: %s: %s", search->path, own->words.text);
+    if (search->own != NULL) phi__search_again(search, 1);
 }
-
-#endif
-
-/* ======== The tool that searches files: rg, without a shell, or our own engine; grep where the
-   host wants it.
-
-   Lines are read as they come; after the last line to show, the program is killed. */
-
-#ifndef PHI_NO_FILES
 
 enum {
     PHI__SEARCH_WORDS_BYTES = 2000, /* kept of stderr */
@@ -552,7 +489,7 @@ enum {
 
 static void phi__search_drop(phi__job *job) {
     phi__search *search = (phi__search *)(void *)job;
-    phi__search_own_free(search);
+    phi__own_free(search);
 #ifndef PHI_NO_PROCESS
     phi__process_free(search->process);
     search->process = NULL;
@@ -583,7 +520,7 @@ static void phi__search_notice(phi__search *search) {
     phi_str line = phi__buf_str(&search->line);
     size_t n = search->last.len;
     if (n > 0 && line.len > n && memcmp(line.at, search->last.at, n) == 0 &&
-        phi__str_starts(phi__str(line.at + n, line.len - n), words)) {
+        phi__str_starts(phi__str_from(line, n), words)) {
         size_t end = phi__str_find(line, n + sizeof words - 1, ")\n");
         if (end != SIZE_MAX) {
             phi__buf_drop(&search->line, end + 2);
@@ -644,7 +581,7 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
         search->line_bytes += n;
         if (newline == NULL) break;
         search->named = false;
-        if (phi__search_lines_add(search)) return true;
+        if (phi__search_add(search)) return true;
         bytes += n + 1;
         len -= n + 1;
     }
@@ -655,7 +592,7 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
 /* The program was not found: our own engine takes the place of rg, unless the host chose. */
 static void phi__search_missing(phi__search *search) {
     if (search->job.set->desc.search_with == PHI_SEARCH_AUTOMATIC)
-        phi__search_own_begin(search);
+        phi__own_begin(search);
     else
         (void)phi__job_fail(&search->job, "Search error: %s was not found",
                             search->use_grep ? "grep" : "rg");
@@ -670,13 +607,13 @@ static void phi__search_exited(void *ctx, int code, int signal_number) {
         phi__search_missing(search);
         return;
     }
-    if (search->named && phi__search_lines_add(search)) return;
+    if (search->named && phi__search_add(search)) return;
     phi_str words = phi__str_trim(phi__buf_str(&search->words));
     /* Found is found, also where a directory could not be read. */
     if (search->matches == 0 && (code > 1 || code < 0 || (code == 1 && words.len > 0)))
         (void)phi__job_fail(&search->job, "Search error: %.*s", (int)words.len, words.at);
     else
-        (void)phi__search_lines_end(search);
+        (void)phi__search_end(search);
 }
 
 /* The pattern comes behind -e and the path behind --, so that neither is ever an option. */
@@ -690,10 +627,7 @@ static void phi__search_arguments(const phi__search *search, const char *include
         "grep", "-r", "-n", "-H", "-I", "-E", "--null", "--exclude-dir=.git", NULL};
     const char *const *head = search->use_grep ? grep : rg;
     size_t n = 0;
-    while (head[n] != NULL) {
-        argv[n] = head[n];
-        n++;
-    }
+    for (; head[n] != NULL; n++) argv[n] = head[n];
     if (!search->case_sensitive) argv[n++] = "-i";
     if (include != NULL) argv[n++] = include;
     argv[n++] = "-e";
@@ -724,18 +658,15 @@ static phi_status phi__search_try(phi__search *search, char *words, size_t size)
     return status;
 }
 
-/* A program opens its files by their names, which another process may have made links meanwhile. */
-static bool phi__search_wants_own(const phi_tools_desc *desc) {
-    return desc->search_with == PHI_SEARCH_OWN ||
-           (desc->search_with == PHI_SEARCH_AUTOMATIC && phi__job_confined(desc));
-}
-
 static void phi__search_program(phi__search *search) {
     const phi_tools_desc *desc = &search->job.set->desc;
     phi__file_info info;
     search->use_grep = desc->search_with == PHI_SEARCH_GREP;
-    if (phi__search_wants_own(desc))
-        phi__search_own_begin(search);
+    /* A program opens its files by their names, which another process may have made links
+       meanwhile. */
+    if (desc->search_with == PHI_SEARCH_OWN ||
+        (desc->search_with == PHI_SEARCH_AUTOMATIC && phi__job_confined(desc)))
+        phi__own_begin(search);
     else if (phi__files_stat(search->job.place, PHI__LINKS_REFUSE, &info, NULL) == PHI_OK &&
              info.kind == PHI__FILE_OTHER) /* a pipe: the program would wait for its other end */
         (void)phi__job_fail(&search->job, "Search error: %s: Not a regular file", search->path);
@@ -755,7 +686,7 @@ static void phi__search_program(phi__search *search) {
 
 #else
 
-static void phi__search_program(phi__search *search) { phi__search_own_begin(search); }
+static void phi__search_program(phi__search *search) { phi__own_begin(search); }
 
 #endif
 
@@ -775,8 +706,8 @@ static void phi__search_tick(phi__timer *timer) {
     if (search->own != NULL) {
         const phi__slice *slice = &search->job.call.rt->slice;
         int turns = 0;
-        do phi__search_own_turn(search);
-        while (search->own != NULL && ++turns < PHI__SEARCH_OWN_TURNS && !phi__slice_spent(slice));
+        do phi__own_turn(search);
+        while (search->own != NULL && ++turns < PHI__OWN_TURNS && !phi__slice_spent(slice));
         if (search->own != NULL) phi__search_again(search, 1);
     } else
         phi__search_place(search);

@@ -122,20 +122,20 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
 #endif
 #ifndef PHI_NO_FILES
     tool =
-        phi__tools_add(set, "read_file", "Read File", phi__tools_read, phi__read_file_start,
+        phi__tools_add(set, "read_file", "Read File", phi__tools_read, phi__rf_start,
                        "Read a text file, with line numbers, or look at an image or a PDF. offset "
                        "and limit choose lines of a large file.");
     tool->step = phi__job_step;
-    tool = phi__tools_add(set, "write_file", "Write File", phi__tools_write, phi__write_file_start,
+    tool = phi__tools_add(set, "write_file", "Write File", phi__tools_write, phi__write_start,
                           "Write a whole file, replacing what was there. Makes its directories.");
     tool->step = phi__job_step;
     tool->not_concurrent = true;
-    tool = phi__tools_add(set, "edit_file", "Edit File", phi__tools_edit, phi__edit_file_start,
+    tool = phi__tools_add(set, "edit_file", "Edit File", phi__tools_edit, phi__edit_start,
                           "Replace one piece of text in a file. old_text must be in the file "
                           "exactly once, whitespace included.");
     tool->step = phi__job_step;
     tool->not_concurrent = true;
-    tool = phi__tools_add(set, "list_files", "List Files", phi__tools_list, phi__list_files_start,
+    tool = phi__tools_add(set, "list_files", "List Files", phi__tools_list, phi__ls_start,
                           "List the files in a directory and below, sorted, without .git, "
                           "node_modules, target and what .gitignore leaves out.");
     tool->step = phi__job_step;
@@ -149,7 +149,7 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
     return PHI_OK;
 }
 
-/* ======== Tools by name: what the section [tools] of a configuration chooses from. */
+/* ---- tools by name ---- */
 
 enum { PHI__REGISTRY_APART = PHI_CONTEXT_TOOLS };
 
@@ -162,28 +162,28 @@ struct phi__registry {
     size_t apart_count;
 };
 
-static size_t phi__registry_find(const phi__registry *registry, const char *name) {
+static size_t phi__reg_find(const phi__registry *registry, const char *name) {
     for (size_t i = 0; i < registry->count; i++)
         if (strcmp(registry->tools[i].name, name) == 0) return i;
     return SIZE_MAX;
 }
 
-PHI__FN const phi_tool *phi__registry_named(const phi__registry *registry, const char *name) {
+PHI__FN const phi_tool *phi__reg_named(const phi__registry *registry, const char *name) {
     if (registry == NULL || name == NULL) return NULL;
-    size_t at = phi__registry_find(registry, name);
+    size_t at = phi__reg_find(registry, name);
     if (at != SIZE_MAX) return &registry->tools[at];
     for (size_t i = 0; i < registry->apart_count; i++)
         if (strcmp(registry->apart[i].name, name) == 0) return &registry->apart[i];
     return NULL;
 }
 
-static bool phi__registry_has(const phi_tool *tools, size_t count, const char *name) {
+static bool phi__reg_has(const phi_tool *tools, size_t count, const char *name) {
     for (size_t i = 0; i < count; i++)
         if (strcmp(tools[i].name, name) == 0) return true;
     return false;
 }
 
-PHI__FN phi__registry *phi__registry_new(const phi_allocator *allocator) {
+PHI__FN phi__registry *phi__reg_new(const phi_allocator *allocator) {
     phi_memory memory;
     phi__registry *registry;
     phi_memory_init(&memory, allocator, 0);
@@ -192,34 +192,34 @@ PHI__FN phi__registry *phi__registry_new(const phi_allocator *allocator) {
     return registry;
 }
 
-PHI__FN phi__registry *phi__registry_with_defaults(const phi_allocator *allocator,
-                                                   const phi_tools_desc *desc) {
-    phi__registry *registry = phi__registry_new(allocator);
+PHI__FN phi__registry *phi__reg_with_defaults(const phi_allocator *allocator,
+                                              const phi_tools_desc *desc) {
+    phi__registry *registry = phi__reg_new(allocator);
     if (registry == NULL) return NULL;
     (void)phi_tools_init(&registry->defaults, desc);
     (void)phi_tools_context(registry->apart);
     registry->apart_count = PHI__REGISTRY_APART;
     for (size_t i = 0; i < registry->defaults.count; i++) {
-        if (phi__registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
-        phi__registry_free(registry);
+        if (phi__reg_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
+        phi__reg_free(registry);
         return NULL;
     }
     return registry;
 }
 
-PHI__FN void phi__registry_free(phi__registry *registry) {
+PHI__FN void phi__reg_free(phi__registry *registry) {
     if (registry == NULL) return;
     phi__free(&registry->memory, registry->tools, registry->cap * sizeof *registry->tools);
     phi_memory memory = registry->memory; /* its own block is counted in itself */
     phi__free(&memory, registry, sizeof *registry);
 }
 
-PHI__FN phi_status phi__registry_add(phi__registry *registry, const phi_tool *tool) {
+PHI__FN phi_status phi__reg_add(phi__registry *registry, const phi_tool *tool) {
     phi_tool *tools;
     if (registry == NULL || tool == NULL || tool->name == NULL || tool->name[0] == '\0' ||
         tool->start == NULL)
         return PHI_BAD_ARG;
-    size_t at = phi__registry_find(registry, tool->name);
+    size_t at = phi__reg_find(registry, tool->name);
     if (at == SIZE_MAX) {
         tools = (phi_tool *)phi__grow(&registry->memory, registry->tools, &registry->cap,
                                       registry->count + 1, sizeof *tools);
@@ -231,29 +231,28 @@ PHI__FN phi_status phi__registry_add(phi__registry *registry, const phi_tool *to
     return PHI_OK;
 }
 
-PHI__FN size_t phi__registry_count(const phi__registry *registry) {
+PHI__FN size_t phi__reg_count(const phi__registry *registry) {
     return registry != NULL ? registry->count : 0;
 }
 
-PHI__FN const phi_tool *phi__registry_at(const phi__registry *registry, size_t index) {
+PHI__FN const phi_tool *phi__reg_at(const phi__registry *registry, size_t index) {
     return registry != NULL && index < registry->count ? &registry->tools[index] : NULL;
 }
 
-PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *const *names,
-                                     size_t count, phi_tool *out, const char **unknown,
-                                     size_t *unknown_count) {
+PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const *names,
+                                size_t count, phi_tool *out, const char **unknown,
+                                size_t *unknown_count) {
     size_t found = 0, missing = 0;
     for (size_t i = 0; i < count; i++) {
-        const phi_tool *tool = phi__registry_named(registry, names[i]);
+        const phi_tool *tool = phi__reg_named(registry, names[i]);
         if (tool == NULL) {
             if (unknown != NULL) unknown[missing] = names[i];
             missing++;
             continue;
         }
-        if (!phi__registry_has(out, found, names[i])) out[found++] = *tool;
-        if (strcmp(names[i], "prun") != 0 || phi__registry_has(out, found, "prun_with_memo"))
-            continue;
-        tool = phi__registry_named(registry, "prun_with_memo");
+        if (!phi__reg_has(out, found, names[i])) out[found++] = *tool;
+        if (strcmp(names[i], "prun") != 0 || phi__reg_has(out, found, "prun_with_memo")) continue;
+        tool = phi__reg_named(registry, "prun_with_memo");
         if (tool != NULL) out[found++] = *tool;
     }
     if (unknown_count != NULL) *unknown_count = missing;

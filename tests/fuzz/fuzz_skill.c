@@ -53,7 +53,7 @@ static void load(const char *dir) {
     phi_arena arena;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    check_set(skills, phi__skills_load_one(skills, dir, "one"));
+    check_set(skills, phi__skills_one(skills, dir, "one"));
     check_index(skills, &arena);
     phi_arena_free(&arena);
     phi_skills_free(skills);
@@ -71,7 +71,7 @@ static void script(phi_str text) {
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     if (!phi__arena_str(&arena, text, &command)) abort();
-    if (phi__script_words_split(&arena, command.at, &words, &fault) == PHI_OK) {
+    if (phi__split_command(&arena, command.at, &words, &fault) == PHI_OK) {
         if (words[0] == NULL || words[0][0] == '\0') abort();
     } else if (fault == NULL) {
         abort();
@@ -79,7 +79,7 @@ static void script(phi_str text) {
     for (i = 0; i < PHI__COUNT(points); i++) {
         phi__buf reply;
         phi__buf_init(&reply, &memory);
-        if (phi__script_talk_answer(&memory, points[i], text, &reply) == PHI__SCRIPT_LOST) abort();
+        if (phi__talk_answer(&memory, points[i], text, &reply) == PHI__SCRIPT_LOST) abort();
         phi__buf_free(&reply);
     }
     phi_arena_free(&arena);

@@ -9,7 +9,7 @@ static void say(const phi__shell *shell) {
     size_t i, k;
     printf("%c", shell->unknown != NULL ? 'U' : 'K');
     for (i = 0; i < shell->count; i++) {
-        const phi__shell_command *c = &shell->commands[i];
+        const phi__sh_command *c = &shell->commands[i];
         if (c->count == 0) continue;
         printf(" x");
         for (k = 0; k < c->words[0].text.len; k++)
@@ -32,7 +32,7 @@ int main(void) {
         }
         phi_memory_init(&memory, NULL, 0);
         phi_arena_init(&arena, &memory, 0);
-        if (phi__wrappers_parse(&arena, phi__str(line, n), &shell) != PHI_OK) return 1;
+        if (phi__wrap_parse(&arena, phi__str(line, n), &shell) != PHI_OK) return 1;
         say(&shell);
         phi_arena_free(&arena);
         n = 0;

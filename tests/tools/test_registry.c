@@ -80,70 +80,70 @@ TEST(defaults_are_what_the_book_says) {
 
 TEST(a_registry_holds_the_six_and_what_is_added) {
     phi_allocator allocator = test_allocator();
-    phi__registry *registry = phi__registry_with_defaults(&allocator, NULL);
+    phi__registry *registry = phi__reg_with_defaults(&allocator, NULL);
     phi_tool mine = plain_tool("mine"), other = plain_tool("bash");
     REQUIRE(registry != NULL);
-    CHECK_EQ_INT(phi__registry_count(registry), 6);
-    CHECK(phi__registry_named(registry, "search") != NULL);
-    CHECK(phi__registry_named(registry, "mine") == NULL);
-    CHECK_EQ_INT(phi__registry_add(registry, &mine), PHI_OK);
-    CHECK(phi__registry_named(registry, "mine") != NULL);
-    CHECK_EQ_STR(phi__registry_at(registry, 6)->name, "mine");
-    CHECK(phi__registry_at(registry, 7) == NULL);
-    CHECK_EQ_INT(phi__registry_add(registry, &other), PHI_OK); /* replaces */
-    CHECK_EQ_INT(phi__registry_count(registry), 7);
-    CHECK(phi__registry_at(registry, 0)->start == nothing);
-    phi__registry_free(registry);
+    CHECK_EQ_INT(phi__reg_count(registry), 6);
+    CHECK(phi__reg_named(registry, "search") != NULL);
+    CHECK(phi__reg_named(registry, "mine") == NULL);
+    CHECK_EQ_INT(phi__reg_add(registry, &mine), PHI_OK);
+    CHECK(phi__reg_named(registry, "mine") != NULL);
+    CHECK_EQ_STR(phi__reg_at(registry, 6)->name, "mine");
+    CHECK(phi__reg_at(registry, 7) == NULL);
+    CHECK_EQ_INT(phi__reg_add(registry, &other), PHI_OK); /* replaces */
+    CHECK_EQ_INT(phi__reg_count(registry), 7);
+    CHECK(phi__reg_at(registry, 0)->start == nothing);
+    phi__reg_free(registry);
 }
 
 TEST(names_are_resolved_in_order_and_unknown_ones_reported) {
     static const char *const names[] = {"search", "prune", "bash", "search", "nope"};
     phi_allocator allocator = test_allocator();
-    phi__registry *registry = phi__registry_with_defaults(&allocator, NULL);
+    phi__registry *registry = phi__reg_with_defaults(&allocator, NULL);
     phi_tool out[6];
     const char *unknown[5];
     size_t missing = 9;
     REQUIRE(registry != NULL);
-    REQUIRE(CHECK_EQ_INT(phi__registry_resolve(registry, names, 5, out, unknown, &missing), 2));
+    REQUIRE(CHECK_EQ_INT(phi__reg_resolve(registry, names, 5, out, unknown, &missing), 2));
     CHECK_EQ_STR(out[0].name, "search");
     CHECK_EQ_STR(out[1].name, "bash");
     REQUIRE(CHECK_EQ_INT(missing, 2));
     CHECK_EQ_STR(unknown[0], "prune");
     CHECK_EQ_STR(unknown[1], "nope");
-    CHECK_EQ_INT(phi__registry_resolve(registry, names, 5, out, NULL, NULL), 2);
-    phi__registry_free(registry);
+    CHECK_EQ_INT(phi__reg_resolve(registry, names, 5, out, NULL, NULL), 2);
+    phi__reg_free(registry);
 }
 
 TEST(prun_brings_both_of_its_tools_and_is_had_by_name_only) {
     static const char *const names[] = {"prun"}, *const all[] = {"prun_with_memo", "prun",
                                                                  "revert_to_state"};
     phi_allocator allocator = test_allocator();
-    phi__registry *registry = phi__registry_with_defaults(&allocator, NULL), *empty;
+    phi__registry *registry = phi__reg_with_defaults(&allocator, NULL), *empty;
     phi_tool out[4], mine = plain_tool("prun");
     size_t missing = 9;
     REQUIRE(registry != NULL);
-    CHECK_EQ_INT(phi__registry_count(registry), 6);
-    CHECK(phi__registry_named(registry, "prun") != NULL);
-    CHECK(phi__registry_named(registry, "revert_to_state") != NULL);
-    REQUIRE(CHECK_EQ_INT(phi__registry_resolve(registry, names, 1, out, NULL, &missing), 2));
+    CHECK_EQ_INT(phi__reg_count(registry), 6);
+    CHECK(phi__reg_named(registry, "prun") != NULL);
+    CHECK(phi__reg_named(registry, "revert_to_state") != NULL);
+    REQUIRE(CHECK_EQ_INT(phi__reg_resolve(registry, names, 1, out, NULL, &missing), 2));
     CHECK_EQ_INT(missing, 0);
     CHECK_EQ_STR(out[0].name, "prun");
     CHECK_EQ_STR(out[1].name, "prun_with_memo");
-    REQUIRE(CHECK_EQ_INT(phi__registry_resolve(registry, all, 3, out, NULL, NULL), 3));
+    REQUIRE(CHECK_EQ_INT(phi__reg_resolve(registry, all, 3, out, NULL, NULL), 3));
     CHECK_EQ_STR(out[0].name, "prun_with_memo");
     CHECK_EQ_STR(out[1].name, "prun");
     CHECK_EQ_STR(out[2].name, "revert_to_state");
     CHECK(out[2].names_steps && !out[0].names_steps && !out[1].names_steps);
-    CHECK_EQ_INT(phi__registry_add(registry, &mine), PHI_OK); /* the host's own comes first */
-    REQUIRE(CHECK_EQ_INT(phi__registry_resolve(registry, names, 1, out, NULL, NULL), 2));
+    CHECK_EQ_INT(phi__reg_add(registry, &mine), PHI_OK); /* the host's own comes first */
+    REQUIRE(CHECK_EQ_INT(phi__reg_resolve(registry, names, 1, out, NULL, NULL), 2));
     CHECK(out[0].start == nothing);
-    empty = phi__registry_new(&allocator);
+    empty = phi__reg_new(&allocator);
     REQUIRE(empty != NULL);
-    CHECK(phi__registry_named(empty, "prun") == NULL);
-    CHECK_EQ_INT(phi__registry_resolve(empty, names, 1, out, NULL, &missing), 0);
+    CHECK(phi__reg_named(empty, "prun") == NULL);
+    CHECK_EQ_INT(phi__reg_resolve(empty, names, 1, out, NULL, &missing), 0);
     CHECK_EQ_INT(missing, 1);
-    phi__registry_free(empty);
-    phi__registry_free(registry);
+    phi__reg_free(empty);
+    phi__reg_free(registry);
 }
 
 TEST(tools_about_the_context_have_labels_and_schemas) {
@@ -173,19 +173,19 @@ TEST(tools_about_the_context_have_labels_and_schemas) {
 
 TEST(misuse_is_a_status) {
     phi_allocator allocator = test_allocator();
-    phi__registry *registry = phi__registry_new(&allocator);
+    phi__registry *registry = phi__reg_new(&allocator);
     phi_tool nameless = plain_tool(""), startless = plain_tool("x");
     startless.start = NULL;
     REQUIRE(registry != NULL);
-    CHECK_EQ_INT(phi__registry_count(registry), 0);
-    CHECK_EQ_INT(phi__registry_add(registry, &nameless), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi__registry_add(registry, &startless), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi__registry_add(registry, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi__registry_add(NULL, &nameless), PHI_BAD_ARG);
-    CHECK(phi__registry_named(NULL, "x") == NULL);
-    CHECK(phi__registry_named(registry, NULL) == NULL);
-    phi__registry_free(registry);
-    phi__registry_free(NULL);
+    CHECK_EQ_INT(phi__reg_count(registry), 0);
+    CHECK_EQ_INT(phi__reg_add(registry, &nameless), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__reg_add(registry, &startless), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__reg_add(registry, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__reg_add(NULL, &nameless), PHI_BAD_ARG);
+    CHECK(phi__reg_named(NULL, "x") == NULL);
+    CHECK(phi__reg_named(registry, NULL) == NULL);
+    phi__reg_free(registry);
+    phi__reg_free(NULL);
 }
 
 TEST(a_registry_survives_every_failed_allocation) {
@@ -194,9 +194,9 @@ TEST(a_registry_survives_every_failed_allocation) {
     do {
         phi__registry *registry;
         test_alloc_fail_at(n++);
-        registry = phi__registry_with_defaults(&allocator, NULL);
+        registry = phi__reg_with_defaults(&allocator, NULL);
         CHECK((registry == NULL) == test_alloc_tripped());
-        phi__registry_free(registry);
+        phi__reg_free(registry);
         CHECK_EQ_INT(test_alloc_live_bytes(), 0);
     } while (test_alloc_tripped() && n < 50);
     test_alloc_fail_at(-1);
