@@ -59,15 +59,10 @@ PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_
     mark->key_column = column;
 }
 
-PHI__FN phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json *node) {
-    phi__marks_entry *slot = marks->cap == 0 || node == NULL ? NULL : phi__marks_slot(marks, node);
-    return slot == NULL || slot->node == NULL ? NULL : slot;
-}
-
 static phi__marks_entry phi__marks_of(const phi__marks *marks, const phi_json *node) {
     static const phi__marks_entry none = PHI_ZERO;
-    const phi__marks_entry *entry = phi__marks_at(marks, node);
-    return entry == NULL ? none : *entry;
+    if (marks->cap == 0 || node == NULL) return none;
+    return *phi__marks_slot(marks, node); /* a free one is all zeros */
 }
 
 PHI__FN bool phi__marks_find(const phi__marks *marks, const phi_json *node, uint32_t *line,
