@@ -81,17 +81,6 @@ PHI__FN uint64_t phi__cfg_model_quirks(const phi__cfg_provider *provider);
 PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json *node,
                                         const char *workspace, const char **out);
 
-/* ---- config_settings.c ---- */
-
-/* The options, the extra and the raw tools of [agent]; what the file does not set stays. */
-PHI__FN phi_status phi__cfg_said_take(phi__cfg_ground *ground, const phi__cfg_agent *a,
-                                      phi_agent_desc *desc);
-
-/* *out: the JSON text of an object, a table or its text; it stays for a node that is NULL, null or,
-   with a problem that names the field, something else. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__cfg_said_object(phi__cfg_ground *ground, const phi_json *node,
-                                        const char *field, const char **out);
-
 /* ---- config_settings.c: parts of a desc; what the file does not set stays as it is there ---- */
 
 /* The plain settings of a desc, over which the file's are taken; but for its ids. */
@@ -103,35 +92,12 @@ PHI__FN phi_status phi__cfg_settings_agent(phi__cfg_maker *maker, phi__cfg_job *
 PHI__FN void phi__cfg_settings_compaction(phi__cfg_maker *maker, const char *reference,
                                           phi_compaction_config *out);
 
-/* JSON text of a node, or the node's own text; in the arena. NULL: no memory. */
-PHI__FN const char *phi__cfg_said_text(phi_arena *arena, const phi_json *node);
-
 /* ---- config_settings.c ---- */
 
 /* The provider of a strategy: of an instance, or of one's name. PHI_NO_MEMORY, PHI_UNSUPPORTED. */
 PHI__FN phi_status phi__cfg_machine_make(phi__cfg_ground *ground, const char *name,
                                          phi_provider **out);
 
-/* ---- config_settings.c ---- */
-
-/* Other models, of the agent's own list or of [failover]. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__cfg_failover_use(phi__cfg_maker *maker, phi__cfg_job *job);
-
 /* ---- config_write.c ---- */
-
-/* A text that reads back as it is, whatever looks like a variable in it. NULL: no memory. */
-PHI__FN phi_json *phi__cfg_put_text(phi_arena *arena, const char *text);
-
-/* Says that a field stands in the file, though its value is zero. */
-PHI__FN void phi__cfg_put_mark(const phi__cfg_table *table, void *taken, const char *key);
-
-/* Adds the fields of a struct that are not what zero means; secrets as "${API_KEY}". Lists and
-   tables are the caller's. False: no memory. */
-PHI__FN bool phi__cfg_put_table(phi_arena *arena, const phi__cfg_table *table, const void *taken,
-                                phi_json *out);
-
-/* The names of bits as a list; none: nothing. False: no memory. */
-PHI__FN bool phi__cfg_put_bits(phi_arena *arena, const phi__cfg_choice *choices, uint32_t bits,
-                               const char *key, phi_json *out);
 
 #endif

@@ -577,8 +577,9 @@ static bool phi__cfg_unknown_needs_header(phi_str key) {
     return false;
 }
 
-void phi__cfg_unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key,
-                            const phi_json *node, bool at_top) {
+/* config_check.c: a key that no field has. */
+static void phi__cfg_unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key,
+                                   const phi_json *node, bool at_top) {
     phi__buf *words = phi__cfg_path_words(walk);
     size_t len;
     if (at_top && phi__cfg_unknown_needs_header(key)) {
@@ -810,7 +811,8 @@ static void phi__cfg_check_texts(phi__cfg_walk *walk, const phi__cfg_field *fiel
 
 /* ---- keys that are given twice ---- */
 
-const phi__cfg_field *phi__cfg_check_section(const phi_config *config, phi_str key) {
+/* The field that a section brings for a key at the top; NULL: none does. */
+static const phi__cfg_field *phi__cfg_check_section(const phi_config *config, phi_str key) {
     for (size_t i = 0; config->sections != NULL && config->sections[i] != NULL; i++)
         if (phi__str_is(key, config->sections[i]->name)) return config->sections[i]->field;
     return NULL;

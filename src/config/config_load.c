@@ -89,7 +89,7 @@ bool phi__cfg_raws_find(const phi_config *config, const phi_json *node, phi_str 
     return true;
 }
 
-bool phi__cfg_raws_add(phi_config *config, const phi_json *node, phi_str text) {
+static bool phi__cfg_raws_add(phi_config *config, const phi_json *node, phi_str text) {
     phi__cfg_raw *raw;
     if (!phi__map_room(&config->raws)) return false;
     raw = (phi__cfg_raw *)phi__arena_zero(&config->arena, sizeof *raw);
@@ -108,7 +108,7 @@ bool phi__cfg_raws_hide(phi_config *config, const phi_json *node) {
     return true;
 }
 
-void phi__cfg_raws_miss(const phi_config *config, const phi_json *node) {
+static void phi__cfg_raws_miss(const phi_config *config, const phi_json *node) {
     phi__cfg_raw *raw = phi__cfg_raws_get(config, node);
     if (raw != NULL) raw->is_missing = true;
 }
@@ -120,7 +120,8 @@ bool phi__cfg_raws_is_missing(const phi_config *config, const phi_json *node) {
 
 /* ---- values of variables ---- */
 
-bool phi__cfg_raws_keep(phi_config *config, phi_str name, phi_str value) {
+/* Remembers a variable's value, which is copied, for phi__cfg_raws_mask. False: no memory. */
+static bool phi__cfg_raws_keep(phi_config *config, phi_str name, phi_str value) {
     uint64_t hash = phi__hash(name, 0);
     size_t probe = 0;
     phi__cfg_value *v;
@@ -413,7 +414,8 @@ static void phi__cfg_variables_tree(phi__cfg_variables *v, phi_json *node) {
     }
 }
 
-void phi__cfg_variables_replace(phi_config *config) {
+/* config_load.c: replaces ${NAME} in all texts. */
+static void phi__cfg_variables_replace(phi_config *config) {
     phi__cfg_variables v = PHI_ZERO;
     phi__cfg_path_begin(&v.walk, config);
     phi__buf_init(&v.out, &config->memory);

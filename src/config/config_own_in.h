@@ -94,15 +94,10 @@ PHI__FN void phi__cfg_path_part(phi__cfg_walk *walk, const phi_json *node, bool 
 PHI__FN bool phi__cfg_raws_find(const phi_config *config, const phi_json *node, phi_str *out);
 
 /* False: no memory. The text is kept as long as the config. */
-PHI__FN bool phi__cfg_raws_add(phi_config *config, const phi_json *node, phi_str text);
 PHI__FN bool phi__cfg_raws_hide(phi_config *config, const phi_json *node);
 
 /* A node of raws_add lacks a variable. */
-PHI__FN void phi__cfg_raws_miss(const phi_config *config, const phi_json *node);
 PHI__FN bool phi__cfg_raws_is_missing(const phi_config *config, const phi_json *node);
-
-/* Remembers a variable's value, which is copied, for phi__cfg_raws_mask. False: no memory. */
-PHI__FN bool phi__cfg_raws_keep(phi_config *config, phi_str name, phi_str value);
 
 /* How a number that JSON does not have is written; NULL: it has it. */
 PHI__FN const char *phi__cfg_raws_odd(const phi_json *node);
@@ -115,40 +110,15 @@ PHI__FN void phi__cfg_raws_show(const phi_config *config, const phi_json *node, 
 
 /* ---- the steps of reading ---- */
 
-/* config_load.c: replaces ${NAME} in all texts. */
-PHI__FN void phi__cfg_variables_replace(phi_config *config);
-
 /* config_refs.c: finds all that has an id. */
 PHI__FN void phi__cfg_entities_collect(phi_config *config);
-
-/* config_refs.c */
-PHI__FN const phi__cfg_entity *phi__cfg_names_find(const phi_config *config, const char *space,
-                                                   phi_str name);
-
-/* The next entity of that name in any space that references search, *probe being 0 at first. */
-PHI__FN const phi__cfg_entity *phi__cfg_names_each(const phi_config *config, phi_str name,
-                                                   size_t *probe);
-
-/* listed: cycles and words look at it, too. False: no memory. */
-PHI__FN bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool listed);
 
 /* config_check.c: every value against its table. */
 PHI__FN void phi__cfg_check_tree(phi_config *config);
 
-/* The field that a section brings for a key at the top; NULL: none does. */
-PHI__FN const phi__cfg_field *phi__cfg_check_section(const phi_config *config, phi_str key);
-
-/* config_check.c: a key that no field has. */
-PHI__FN void phi__cfg_unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key,
-                                    const phi_json *node, bool at_top);
-
 /* config_refs.c: a reference in a field; the path is the field's. */
 PHI__FN void phi__cfg_refs_check(phi__cfg_walk *walk, const phi__cfg_field *field,
                                  const phi_json *node);
-
-/* The entity that a text means; NULL: none, or [provider] itself. */
-PHI__FN const phi__cfg_entity *phi__cfg_refs_entity(const phi_config *config, const char *space,
-                                                    phi_str text);
 
 /* config_refs.c */
 PHI__FN void phi__cfg_cycles_check(phi_config *config);

@@ -12,8 +12,9 @@
 
 static uint64_t phi__cfg_names_hash(phi_str name) { return phi__hash(name, 0); }
 
-const phi__cfg_entity *phi__cfg_names_find(const phi_config *config, const char *space,
-                                           phi_str name) {
+/* config_refs.c */
+static const phi__cfg_entity *phi__cfg_names_find(const phi_config *config, const char *space,
+                                                  phi_str name) {
     uint64_t hash = phi__cfg_names_hash(name);
     const phi__cfg_entity *entity;
     size_t probe = 0;
@@ -23,7 +24,9 @@ const phi__cfg_entity *phi__cfg_names_find(const phi_config *config, const char 
     return NULL;
 }
 
-const phi__cfg_entity *phi__cfg_names_each(const phi_config *config, phi_str name, size_t *probe) {
+/* The next entity of that name in any space that references search, *probe being 0 at first. */
+static const phi__cfg_entity *phi__cfg_names_each(const phi_config *config, phi_str name,
+                                                  size_t *probe) {
     uint64_t hash = phi__cfg_names_hash(name);
     const phi__cfg_entity *entity;
     while ((entity = (const phi__cfg_entity *)phi__map_each(&config->entities, hash, probe)) !=
@@ -34,7 +37,8 @@ const phi__cfg_entity *phi__cfg_names_each(const phi_config *config, phi_str nam
     return NULL;
 }
 
-bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool listed) {
+/* listed: cycles and words look at it, too. False: no memory. */
+static bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool listed) {
     if (!phi__map_room(&config->entities)) return false;
     phi__map_add(&config->entities, phi__cfg_names_hash(entity->name), entity);
     if (!listed) return true;
@@ -390,8 +394,9 @@ const phi_json *phi__cfg_refs_find(const phi_config *config, const char *space, 
     return found == PHI__CFG_REFS_THERE ? r.node : NULL;
 }
 
-const phi__cfg_entity *phi__cfg_refs_entity(const phi_config *config, const char *space,
-                                            phi_str text) {
+/* The entity that a text means; NULL: none, or [provider] itself. */
+static const phi__cfg_entity *phi__cfg_refs_entity(const phi_config *config, const char *space,
+                                                   phi_str text) {
     phi__cfg_refs_result r;
     bool names = phi__cfg_refs_names_count(space);
     phi__cfg_refs_found found = phi__cfg_refs_look(config, space, text, names, &r);

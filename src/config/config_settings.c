@@ -227,14 +227,17 @@ PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json 
 
 /* ======== Options, extra and raw tools of an agent, and the extra of a provider. */
 
-PHI__FN const char *phi__cfg_said_text(phi_arena *arena, const phi_json *node) {
+/* JSON text of a node, or the node's own text; in the arena. NULL: no memory. */
+static const char *phi__cfg_said_text(phi_arena *arena, const phi_json *node) {
     phi_str text;
     if (phi_json_is(node, PHI_JSON_STRING)) return phi_json_str(node, "").at;
     return phi_json_write(arena, node, 0, &text) == PHI_OK ? text.at : NULL;
 }
 
-PHI__FN phi_status phi__cfg_said_object(phi__cfg_ground *ground, const phi_json *node,
-                                        const char *field, const char **out) {
+/* *out: the JSON text of an object, a table or its text; it stays for a node that is NULL, null or,
+   with a problem that names the field, something else. PHI_NO_MEMORY. */
+static phi_status phi__cfg_said_object(phi__cfg_ground *ground, const phi_json *node,
+                                       const char *field, const char **out) {
     char words[200];
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
     if (!phi_json_is(node, PHI_JSON_STRING) && !phi_json_is(node, PHI_JSON_OBJECT)) {
@@ -294,8 +297,9 @@ static phi_status phi__cfg_said_raws(phi__cfg_ground *ground, const phi_json *li
     return status;
 }
 
-PHI__FN phi_status phi__cfg_said_take(phi__cfg_ground *ground, const phi__cfg_agent *a,
-                                      phi_agent_desc *desc) {
+/* The options, the extra and the raw tools of [agent]; what the file does not set stays. */
+static phi_status phi__cfg_said_take(phi__cfg_ground *ground, const phi__cfg_agent *a,
+                                     phi_agent_desc *desc) {
     phi_status status = phi__cfg_said_options(ground, a->options, desc);
     if (status == PHI_OK)
         status = phi__cfg_said_object(ground, a->extra, "agent.extra", &desc->options.extra);
@@ -501,7 +505,8 @@ static phi_status phi__cfg_failover_models(phi__cfg_maker *maker, const phi__cfg
 
 /* ---- for other modules ---- */
 
-PHI__FN phi_status phi__cfg_failover_use(phi__cfg_maker *maker, phi__cfg_job *job) {
+/* Other models, of the agent's own list or of [failover]. PHI_NO_MEMORY. */
+static phi_status phi__cfg_failover_use(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi_arena *arena = maker->ground.arena;
     phi_failover *failover;
     phi__cfg_failover taken = PHI_ZERO;

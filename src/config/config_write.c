@@ -41,7 +41,8 @@ static phi_json *phi__cfg_put_choice(phi_arena *arena, const phi__cfg_field *fie
     return phi__json_edit_text(arena, choice->name);
 }
 
-PHI__FN phi_json *phi__cfg_put_text(phi_arena *arena, const char *text) {
+/* A text that reads back as it is, whatever looks like a variable in it. NULL: no memory. */
+static phi_json *phi__cfg_put_text(phi_arena *arena, const char *text) {
     phi_str rest = phi_str_of(text);
     size_t found, at = 0, n = 0;
     char *copy = phi__arena_bytes(arena, phi__add(phi__add(rest.len, rest.len / 2), 1));
@@ -95,7 +96,8 @@ static phi_json *phi__cfg_put_value(phi_arena *arena, const phi__cfg_field *fiel
 
 /* ---- for other modules ---- */
 
-PHI__FN void phi__cfg_put_mark(const phi__cfg_table *table, void *taken, const char *key) {
+/* Says that a field stands in the file, though its value is zero. */
+static void phi__cfg_put_mark(const phi__cfg_table *table, void *taken, const char *key) {
     uint64_t set;
     size_t i;
     if (phi__cfg_fields_find(table, phi_str_of(key), &i) == NULL) return;
@@ -104,8 +106,10 @@ PHI__FN void phi__cfg_put_mark(const phi__cfg_table *table, void *taken, const c
     memcpy(taken, &set, sizeof set);
 }
 
-PHI__FN bool phi__cfg_put_table(phi_arena *arena, const phi__cfg_table *table, const void *taken,
-                                phi_json *out) {
+/* Adds the fields of a struct that are not what zero means; secrets as "${API_KEY}". Lists and
+   tables are the caller's. False: no memory. */
+static bool phi__cfg_put_table(phi_arena *arena, const phi__cfg_table *table, const void *taken,
+                               phi_json *out) {
     const phi__cfg_field *field;
     for (size_t i = 0; (field = phi__cfg_fields_at(table, i)) != NULL; i++) {
         bool skip;
@@ -118,8 +122,9 @@ PHI__FN bool phi__cfg_put_table(phi_arena *arena, const phi__cfg_table *table, c
     return true;
 }
 
-PHI__FN bool phi__cfg_put_bits(phi_arena *arena, const phi__cfg_choice *choices, uint32_t bits,
-                               const char *key, phi_json *out) {
+/* The names of bits as a list; none: nothing. False: no memory. */
+static bool phi__cfg_put_bits(phi_arena *arena, const phi__cfg_choice *choices, uint32_t bits,
+                              const char *key, phi_json *out) {
     phi_json *list = phi_json_new_array(arena);
     if (bits == 0) return true;
     for (; choices->name[0] != '\0'; choices++)

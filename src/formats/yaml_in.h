@@ -85,10 +85,7 @@ PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const 
 PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what);
 
 /* At another line than the present one; column from 0. */
-PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
-                                     uint32_t column, const char *what);
 PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what);
-PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r);
 
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */
@@ -109,9 +106,6 @@ PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at);
 /* Room for `more` bytes of the scalar's text and a terminator. */
 PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more);
 PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len);
-
-/* Ends the scalar's text: in scalar.string and scalar.len. */
-PHI__FN void phi__yaml_text_end(phi__yaml_reader *r);
 
 static inline bool phi__yaml_is_break(char c) { return c == '\n' || c == '\r'; }
 
@@ -140,27 +134,11 @@ static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *a
     return (uint32_t)(at - r->line_at);
 }
 
-/* ---- yaml_tree.c ---- */
-PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope);
-
-/* The name in that scope, or NULL. */
-PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
-                                             uint32_t scope, uint32_t hash);
-
-/* A name that is not in there; `text` is borrowed. NULL: no memory. */
-PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
-                                            uint32_t scope, uint32_t hash);
-
-/* Removes the newest until so many are left. */
-PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count);
-
 /* ---- yaml_tree.c: the core schema ---- */
 
 /* What a scalar is: a kind of json_in.h, with *value. 0: the tag does not allow it; NULL kind of
    number too large: PHI__YAML_TOO_LARGE. `text` is terminated. */
 #define PHI__YAML_TOO_LARGE UINT32_MAX
-PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
-                                        phi__json_value *value);
 
 /* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
 PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind);
@@ -185,11 +163,9 @@ PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r);
 
 /* The node read is the key of the frame on top. */
 PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r);
-PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at);
 
 /* Copies about `units` nodes. True: the alias is complete. */
 PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units);
-PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r);
 
 /* ---- yaml_tree.c: anchors, tags, directives ---- */
 
@@ -205,33 +181,9 @@ PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r);
 /* A directive at r->at; a comment, or nothing, is left of its line. */
 PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r);
 
-/* ---- yaml_read.c: plain and quoted ---- */
-
-/* A node begins at r->at: remembers where. */
-PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style);
-PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r);
-PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r);
-PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop);
-
 /* ---- yaml_read.c: literal and folded ---- */
-PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r);
-PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop);
 
-/* ---- yaml_read.c ---- */
-
-/* "[" or "{" at r->at. */
-PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r);
-PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop);
-
 /* ---- yaml_read.c: block content ---- */
-PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop);
 
 #endif

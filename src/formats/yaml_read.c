@@ -7,7 +7,7 @@
    Text that is the same in the value stays where it is, from `mark` on; the first line break or
    escape begins the copy. */
 
-PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
+static void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->at = r->inner.at != NULL ? r->inner.at : r->at;
@@ -35,7 +35,7 @@ static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
 
 /* ---- plain ---- */
 
-PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
+static void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
     const char *at = r->at;
     static const char never[] = ",[]{}#&*!|>'\"%@`";
     if (*at == '@' || *at == '`')
@@ -74,7 +74,7 @@ static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, 
     return at;
 }
 
-PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     bool flow = r->flow_depth > 0;
     while (at < stop) {
@@ -115,7 +115,7 @@ static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     return !phi__yaml_is_bracket(*at) && !(*at == ':' && phi__yaml_is_over(r, at + 1));
 }
 
-PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     bool is_key = r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
     if (is_key && s->breaks == 0) { /* a key ends with its line */
@@ -142,7 +142,7 @@ PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop)
 
 /* ---- quoted ---- */
 
-PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
+static void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
     bool single = *r->at == '\'';
     phi__yaml_scalar_begin(r, single ? PHI__YAML_STYLE_SINGLE : PHI__YAML_STYLE_DOUBLE);
     r->at++;
@@ -176,7 +176,7 @@ static void phi__yaml_scalar_line_end(phi__yaml_reader *r, const char *at) {
     r->state = PHI__YAML_QUOTED_BREAK;
 }
 
-PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         while (at < stop && *at != '\'' && (unsigned char)*at - 0x20u < 0x5fu) at++;
@@ -269,7 +269,7 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
     return true;
 }
 
-PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         at = phi__json_text_plain_end(at, stop);
@@ -291,7 +291,7 @@ PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
 }
 
 /* Between the lines of a quoted scalar. */
-PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     while (r->at < stop && phi__yaml_text_space(r, stop)) {
         if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
@@ -345,7 +345,7 @@ static void phi__yaml_block_header(phi__yaml_reader *r) {
     s->indent = digit == 0 ? -1 : (r->need > 0 ? r->need - 1 : 0) + digit;
 }
 
-PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r) {
+static void phi__yaml_block_begin(phi__yaml_reader *r) {
     phi__yaml_scalar_begin(r, *r->at == '|' ? PHI__YAML_STYLE_LITERAL : PHI__YAML_STYLE_FOLDED);
     r->at++;
     phi__yaml_block_header(r);
@@ -407,7 +407,7 @@ static int32_t phi__yaml_block_least(const phi__yaml_reader *r) {
     return r->scalar.indent >= 0 ? r->scalar.indent : r->need;
 }
 
-PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     while (r->at < stop && *r->at == ' ' &&
            (s->indent < 0 || (int32_t)phi__yaml_column(r, r->at) < s->indent))
@@ -455,7 +455,7 @@ PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
 
 /* ======== Flow collections, token by token. */
 
-PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r) {
+static void phi__yaml_flow_open(phi__yaml_reader *r) {
     bool map = *r->at == '{';
     int32_t indent = r->top->indent;
     phi__yaml_tree_open(r, map ? PHI__YAML_FLOW_MAP : PHI__YAML_FLOW_SEQ, indent,
@@ -645,7 +645,8 @@ static void phi__yaml_flow_map(phi__yaml_reader *r) {
         phi__yaml_flow_node(r);
 }
 
-PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
+/* "[" or "{" at r->at. */
+static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at == r->end) {
         phi__yaml_text_expected(r, r->at, r->top->kind == PHI__YAML_FLOW_MAP ? "'}'" : "']'");
@@ -872,7 +873,7 @@ static void phi__yaml_lines_text(phi__yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at == r->end)
         phi__yaml_lines_finish(r);
@@ -948,7 +949,7 @@ static void phi__yaml_lines_node(phi__yaml_reader *r) {
     }
 }
 
-PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_text_space(r, stop);
     if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
     if (!there) return;
@@ -992,7 +993,7 @@ static void phi__yaml_lines_key(phi__yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_text_space(r, stop);
     r->tab = tab; /* white space behind a node indents nothing */
     if (!there) return;
@@ -1008,7 +1009,7 @@ PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
     r->state = PHI__YAML_REST;
 }
 
-PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#' && phi__yaml_is_apart(r, r->at)) {
         r->state = PHI__YAML_COMMENT;

@@ -43,8 +43,8 @@ PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const cha
     phi__yaml_text_fail(r, at, PHI_PARSE, what);
 }
 
-PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
-                                     uint32_t column, const char *what) {
+static void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
+                                    uint32_t column, const char *what) {
     if (r->status != PHI_BUSY) return;
     phi__yaml_text_fail(r, at, PHI_PARSE, what);
     r->error.line = line;
@@ -55,7 +55,7 @@ PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what) {
     phi__yaml_text_fail(r, r->at, PHI_TOO_BIG, what);
 }
 
-PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r) {
+static void phi__yaml_text_no_memory(phi__yaml_reader *r) {
     phi__yaml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
@@ -167,7 +167,8 @@ PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len)
     return true;
 }
 
-PHI__FN void phi__yaml_text_end(phi__yaml_reader *r) {
+/* Ends the scalar's text: in scalar.string and scalar.len. */
+static void phi__yaml_text_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->text == NULL && !phi__yaml_text_add(r, s->mark, (size_t)(s->last - s->mark))) return;
     *s->to = '\0';
@@ -330,8 +331,8 @@ static uint32_t phi__yaml_core_tagged(phi_str s, uint8_t tag, phi__json_value *v
     return PHI__JSON_DOUBLE;
 }
 
-PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
-                                        phi__json_value *value) {
+static uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
+                                       phi__json_value *value) {
     value->u = 0;
     if (tag == PHI__YAML_TAG_NONE && plain) return phi__yaml_core_plain(text, value);
     if (tag <= PHI__YAML_TAG_STR) return PHI__JSON_STRING;
@@ -345,7 +346,7 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 
 /* The address of the table's owner makes the places differ from run to run, so that no text can
    be made in advance whose names collide. */
-PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
+static uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
     uint64_t seed = (uint64_t)(uintptr_t)names ^ (uint64_t)scope << 32;
     return (uint32_t)(phi__map_hash(seed, text) >> 32);
 }
@@ -383,8 +384,9 @@ static bool phi__yaml_names_grow(phi__yaml_names *names, phi_arena *arena) {
     return true;
 }
 
-PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
-                                             uint32_t scope, uint32_t hash) {
+/* The name in that scope, or NULL. */
+static phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
+                                            uint32_t scope, uint32_t hash) {
     if (names->count == 0) return NULL;
     uint32_t mask = names->table_cap - 1;
     for (uint32_t place = hash & mask; names->table[place] != 0; place = (place + 1) & mask) {
@@ -394,8 +396,9 @@ PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_s
     return NULL;
 }
 
-PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
-                                            uint32_t scope, uint32_t hash) {
+/* A name that is not in there; `text` is borrowed. NULL: no memory. */
+static phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
+                                           uint32_t scope, uint32_t hash) {
     if (names->count == names->cap && !phi__yaml_names_grow(names, arena)) return NULL;
     phi__yaml_name *name = &names->at[names->count];
     memset(name, 0, sizeof *name);
@@ -407,7 +410,8 @@ PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *a
     return name;
 }
 
-PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count) {
+/* Removes the newest until so many are left. */
+static void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count) {
     while (names->count > count) names->table[names->at[--names->count].place] = 0;
 }
 
@@ -472,7 +476,7 @@ static bool phi__yaml_tree_merge(phi__yaml_reader *r) {
     return true;
 }
 
-PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r) { return r->outer.at != NULL; }
+static bool phi__yaml_tree_has_outer(const phi__yaml_reader *r) { return r->outer.at != NULL; }
 
 /* ---- anchors ---- */
 
@@ -814,7 +818,7 @@ static void phi__yaml_tree_copy_open(phi__yaml_reader *r, const phi_json *source
     frame->source = source->v.last->next;
 }
 
-PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at) {
+static void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at) {
     uint32_t hash = phi__yaml_names_hash(&r->anchors, name, PHI__YAML_ANYWHERE);
     const phi__yaml_name *anchor =
         phi__yaml_names_find(&r->anchors, name, PHI__YAML_ANYWHERE, hash);

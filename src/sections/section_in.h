@@ -70,7 +70,6 @@ typedef struct phi__cfg_oauth {
 /* section_mcp.c */
 PHI__FN const phi__cfg_table *phi__sec_mcp_table_instance(void);
 PHI__FN const phi__cfg_table *phi__sec_mcp_table_oauth(void);
-PHI__FN const phi__cfg_choice *phi__sec_mcp_table_answers(void);
 
 PHI__FN const phi__cfg_table *phi__sec_openapi_table(void);
 PHI__FN phi_status phi__sec_openapi_begin(phi__cfg_ground *ground, const phi_json *node,

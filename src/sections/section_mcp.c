@@ -110,7 +110,7 @@ static const phi__cfg_table phi__sec_mcp_oauth_is = {
     PHI__ROWS(phi__sec_mcp_oauth_fields)};
 /* ---- for other modules ---- */
 
-PHI__FN const phi__cfg_choice *phi__sec_mcp_table_answers(void) {
+static const phi__cfg_choice *phi__sec_mcp_table_answers(void) {
     return phi__sec_mcp_answer_choices;
 }
 PHI__FN const phi__cfg_table *phi__sec_mcp_table_top(void) { return &phi__sec_mcp_is; }
