@@ -16,8 +16,8 @@
 /* ======== An agent under construction: the lists of tools, sources and names that
    sections fill. */
 
-static bool phi__cfg_making_grow(phi__cfg_making *m, void **list, size_t *cap, size_t count,
-                                 size_t size) {
+static bool phi__making_grow(phi__cfg_making *m, void **list, size_t *cap, size_t count,
+                             size_t size) {
     if (count < *cap) return true;
     void *more = phi_arena_alloc(m->ground->arena, phi__mul(phi__add(phi__mul(*cap, 2), 8), size));
     if (more == NULL) return false;
@@ -29,8 +29,7 @@ static bool phi__cfg_making_grow(phi__cfg_making *m, void **list, size_t *cap, s
 
 /* Item `i` of a list; a text alone is a list of one. The next item is where the last one ended, so
    that a walk takes a time linear in the list. */
-static const phi_json *phi__cfg_making_item(phi__cfg_making *making, const phi_json *list,
-                                            size_t i) {
+static const phi_json *phi__making_item(phi__cfg_making *making, const phi_json *list, size_t i) {
     const phi_json *item = NULL;
     if (phi_json_is(list, PHI_JSON_STRING)) return i == 0 ? list : NULL;
     if (!phi_json_is(list, PHI_JSON_ARRAY)) return NULL;
@@ -46,51 +45,50 @@ static const phi_json *phi__cfg_making_item(phi__cfg_making *making, const phi_j
 
 /* ---- for other modules ---- */
 
-PHI__FN bool phi__cfg_making_used(phi__cfg_making *making, const char *key, const char *space,
-                                  const phi_json *section, size_t i, phi__cfg_used *out) {
+PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const char *space,
+                              const phi_json *section, size_t i, phi__cfg_used *out) {
     const phi_json *list = phi_json_get(making->node, key);
     if (list == NULL) list = phi_json_get(making->base, key);
     memset(out, 0, sizeof *out);
     if (list == NULL) {
         const phi_json *instances =
             phi_json_is(section, PHI_JSON_ARRAY) ? section : phi_json_get(section, "instances");
-        out->node = out->from =
-            making->is_child ? NULL : phi__cfg_making_item(making, instances, i);
+        out->node = out->from = making->is_child ? NULL : phi__making_item(making, instances, i);
         out->keep = true;
         return out->node != NULL;
     }
-    const phi_json *item = phi__cfg_making_item(making, list, i);
+    const phi_json *item = phi__making_item(making, list, i);
     if (item == NULL) return false;
     out->from = item;
-    out->keep = phi__cfg_refs_parse(phi_json_str(item, "")).keep;
-    out->node = phi__cfg_refs_find(making->ground->config, space, phi_json_str(item, "").at);
+    out->keep = phi__refs_parse(phi_json_str(item, "")).keep;
+    out->node = phi__refs_find(making->ground->config, space, phi_json_str(item, "").at);
     return true;
 }
 
-PHI__FN phi_status phi__cfg_making_tool(phi__cfg_making *making, const phi_tool *tool) {
+PHI__FN phi_status phi__making_tool(phi__cfg_making *making, const phi_tool *tool) {
     for (size_t i = 0; i < making->tool_count; i++)
         if (strcmp(making->tools[i].name, tool->name) == 0) return PHI_OK;
-    if (!phi__cfg_making_grow(making, (void **)(void *)&making->tools, &making->tool_cap,
-                              making->tool_count, sizeof *making->tools))
+    if (!phi__making_grow(making, (void **)(void *)&making->tools, &making->tool_cap,
+                          making->tool_count, sizeof *making->tools))
         return PHI_NO_MEMORY;
     making->tools[making->tool_count++] = *tool;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__cfg_making_source(phi__cfg_making *making, const phi_tool_source *source) {
-    if (!phi__cfg_making_grow(making, (void **)(void *)&making->sources, &making->source_cap,
-                              making->source_count, sizeof(void *)))
+PHI__FN phi_status phi__making_source(phi__cfg_making *making, const phi_tool_source *source) {
+    if (!phi__making_grow(making, (void **)(void *)&making->sources, &making->source_cap,
+                          making->source_count, sizeof(void *)))
         return PHI_NO_MEMORY;
     making->sources[making->source_count++] = source;
     return PHI_OK;
 }
 
-PHI__FN bool phi__cfg_making_offer(phi__cfg_making *making, const char *name) {
+PHI__FN bool phi__making_offer(phi__cfg_making *making, const char *name) {
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
     bool wanted = false;
-    if (phi__cfg_making_grow(making, (void **)(void *)&making->offered, &making->offered_cap,
-                             making->offered_count, sizeof(void *)))
+    if (phi__making_grow(making, (void **)(void *)&making->offered, &making->offered_cap,
+                         making->offered_count, sizeof(void *)))
         making->offered[making->offered_count++] = name;
     for (size_t i = 0; (item = phi_json_next(&it)) != NULL; i++) {
         if (!phi__str_is(phi_json_str(item, ""), name)) continue;
@@ -99,7 +97,7 @@ PHI__FN bool phi__cfg_making_offer(phi__cfg_making *making, const char *name) {
     return wanted;
 }
 
-PHI__FN void phi__cfg_making_trust(phi__cfg_making *making) {
+PHI__FN void phi__making_trust(phi__cfg_making *making) {
     size_t n = phi_json_count(making->names);
     for (size_t i = 0; i < n; i++) making->known[i] = true;
 }
@@ -161,7 +159,7 @@ static phi_status phi__cfg_children_new(phi__cfg_maker *maker, const phi__cfg_us
     if (child->base_url != NULL && child->base_url[0] == '\0') child->base_url = NULL;
     if (child->model != NULL && child->model[0] == '\0') child->model = NULL;
     if (child->name == NULL) {
-        phi_str id = phi__cfg_refs_parse(phi_str_of(child->id != NULL ? child->id : "")).name;
+        phi_str id = phi__refs_parse(phi_str_of(child->id != NULL ? child->id : "")).name;
         if (!phi__arena_str(arena, id, &id)) return PHI_NO_MEMORY;
         child->name = id.at;
     }
@@ -195,7 +193,7 @@ static bool phi__cfg_children_alike(const phi__cfg_making *a, const phi__cfg_mak
 static phi_status phi__cfg_children_find(phi__cfg_maker *maker, const phi__cfg_used *used,
                                          const phi__cfg_job *caller, phi_subagent_desc **out) {
     phi__cfg_kept *kept = maker->kept;
-    bool keep = phi__cfg_refs_parse(phi_json_str(used->from, "")).keep;
+    bool keep = phi__refs_parse(phi_json_str(used->from, "")).keep;
     while (keep && kept != NULL &&
            (kept->node != used->node || !phi__cfg_children_alike(kept->caller, &caller->making)))
         kept = kept->next;
@@ -221,8 +219,8 @@ static phi_status phi__cfg_children_one(phi__cfg_maker *maker, phi__cfg_job *job
     phi_status status = phi__cfg_children_find(maker, used, job, &sub);
     if (status != PHI_OK) return status;
     phi_tool tool = phi_subagent_tool(sub);
-    (void)phi__cfg_making_offer(&job->making, tool.name);
-    return phi__cfg_making_tool(&job->making, &tool);
+    (void)phi__making_offer(&job->making, tool.name);
+    return phi__making_tool(&job->making, &tool);
 }
 
 /* The settings that a sub-agent has besides its model and prompt. */
@@ -231,16 +229,16 @@ static phi_status phi__cfg_children_settings(phi__cfg_maker *maker, phi__cfg_job
     const phi__cfg_table *table = phi__table_sub_agent();
     phi_agent_desc *desc = &job->desc;
     phi_provider *provider = NULL;
-    phi_status status = phi__cfg_settings_whole(maker, desc);
+    phi_status status = phi__settings_whole(maker, desc);
     desc->limits = child->limits;
     memset(&desc->budget, 0, sizeof desc->budget); /* that of the agent that calls pays */
     desc->deadlines.decision_ms = job->making.top->deadlines.decision_ms;
     desc->thinking = child->thinking;
     desc->max_tokens = child->max_tokens;
-    desc->options.has_temperature = phi__cfg_fields_has(table, child, "temperature");
+    desc->options.has_temperature = phi__fields_has(table, child, "temperature");
     desc->options.temperature = child->temperature;
     if (child->compaction != NULL)
-        phi__cfg_settings_compaction(maker, child->compaction, &desc->compaction);
+        phi__settings_compaction(maker, child->compaction, &desc->compaction);
     else
         desc->compaction.disable = true;
     job->making.profile.skills = child->skills.at;
@@ -286,7 +284,7 @@ static void phi__cfg_children_withheld(phi__cfg_job *job, const phi_json *provid
 static void phi__cfg_children_unplaced(const phi__cfg_job *job) {
     const phi__cfg_making *making = &job->making;
     const phi__cfg_sub_agent *child = &job->child;
-    bool api = phi__cfg_fields_has(phi__table_sub_agent(), child, "api");
+    bool api = phi__fields_has(phi__table_sub_agent(), child, "api");
     if (child->model == NULL && (api || child->base_url != NULL || child->api_key != NULL))
         phi__cfg_words_error(making->ground, making->node, PHI_BAD_ARG,
                              "sub_agents.instances.model",
@@ -331,9 +329,8 @@ static phi_status phi__cfg_children_model(phi__cfg_maker *maker, phi__cfg_job *j
 static phi_status phi__cfg_children_add(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_used used;
     phi_status status = PHI_OK;
-    for (size_t i = 0;
-         status == PHI_OK && phi__cfg_making_used(&job->making, "sub_agents", "sub_agent",
-                                                  maker->whole.top.sub_agents, i, &used);
+    for (size_t i = 0; status == PHI_OK && phi__making_used(&job->making, "sub_agents", "sub_agent",
+                                                            maker->whole.top.sub_agents, i, &used);
          i++)
         if (used.node != NULL) status = phi__cfg_children_one(maker, job, &used);
     return status;
@@ -360,8 +357,8 @@ static phi_status phi__cfg_children_begin(phi__cfg_maker *maker, phi__cfg_job *j
     job->desc.system_prompt = prompt;
     if (status == PHI_OK) status = phi__cfg_children_settings(maker, job);
     for (size_t i = 0; status == PHI_OK && i < ground->desc.tool_count; i++)
-        if (phi__cfg_making_offer(making, ground->desc.tools[i].name))
-            status = phi__cfg_making_tool(making, &ground->desc.tools[i]);
+        if (phi__making_offer(making, ground->desc.tools[i].name))
+            status = phi__making_tool(making, &ground->desc.tools[i]);
     return status == PHI_OK ? phi__cfg_children_add(maker, job) : status;
 }
 
@@ -544,16 +541,14 @@ static phi_status phi__cfg_store_use(phi__cfg_maker *maker, phi__cfg_job *job) {
 
 /* Of what an agent's profile is made: [agent.profile], then the instance that it refers to, then
    its own. */
-static phi_status phi__cfg_jobs_profile(phi__cfg_maker *maker, phi__cfg_job *job,
-                                        phi__cfg_profile *out, const phi_json **prompt,
-                                        const phi_json **place) {
+static phi_status phi__jobs_profile(phi__cfg_maker *maker, phi__cfg_job *job, phi__cfg_profile *out,
+                                    const phi_json **prompt, const phi_json **place) {
     phi_arena *arena = maker->ground.arena;
     const phi_json *base = phi_json_get(job->making.base, "profile");
     const phi_json *own = phi_json_get(job->making.node, "profile"), *instance = NULL;
     const phi_json *nodes[3];
     if (job->taken.agent_profile != NULL)
-        instance =
-            phi__cfg_refs_find(maker->ground.config, "agent_profile", job->taken.agent_profile);
+        instance = phi__refs_find(maker->ground.config, "agent_profile", job->taken.agent_profile);
     nodes[0] = base;
     nodes[1] = instance;
     nodes[2] = own;
@@ -568,7 +563,7 @@ static phi_status phi__cfg_jobs_profile(phi__cfg_maker *maker, phi__cfg_job *job
 }
 
 /* The host's profile without the settings: the desc has them, where the file may change them. */
-static void phi__cfg_jobs_host_profile(const phi_profile *host, phi_profile *out) {
+static void phi__jobs_host_profile(const phi_profile *host, phi_profile *out) {
     if (host == NULL) return;
     *out = *host;
     out->system_prompt = out->workspace = NULL;
@@ -578,22 +573,22 @@ static void phi__cfg_jobs_host_profile(const phi_profile *host, phi_profile *out
     out->temperature = 0;
 }
 
-static void phi__cfg_jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken) {
+static void phi__jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken) {
     phi_profile *profile = &job->making.profile;
     phi_agent_desc *desc = &job->desc;
     const phi__cfg_table *table = phi__table_profile();
-    phi__cfg_jobs_host_profile(desc->profile, profile);
+    phi__jobs_host_profile(desc->profile, profile);
     if (taken->profile_id != NULL) profile->profile_id = taken->profile_id;
     if (taken->name != NULL) profile->name = taken->name;
     if (taken->description != NULL) profile->description = taken->description;
     if (taken->config_id != NULL) profile->config_id = taken->config_id;
-    if (phi__cfg_fields_has(table, taken, "skills")) {
+    if (phi__fields_has(table, taken, "skills")) {
         profile->skills = taken->skills.at;
         profile->skill_count = taken->skills.count;
     }
-    if (phi__cfg_fields_has(table, taken, "thinking_level")) desc->thinking = taken->thinking;
+    if (phi__fields_has(table, taken, "thinking_level")) desc->thinking = taken->thinking;
     if (taken->max_tokens > 0) desc->max_tokens = taken->max_tokens;
-    if (phi__cfg_fields_has(table, taken, "temperature")) {
+    if (phi__fields_has(table, taken, "temperature")) {
         desc->options.has_temperature = true;
         desc->options.temperature = taken->temperature;
     }
@@ -602,8 +597,8 @@ static void phi__cfg_jobs_identity(phi__cfg_job *job, const phi__cfg_profile *ta
 }
 
 /* *files: where "file:" starts: the workspace, or without one the file's directory. */
-static phi_status phi__cfg_jobs_workspace(phi__cfg_maker *maker, phi__cfg_job *job,
-                                          const phi_json *of_profile, const char **files) {
+static phi_status phi__jobs_workspace(phi__cfg_maker *maker, phi__cfg_job *job,
+                                      const phi_json *of_profile, const char **files) {
     const phi__cfg_ground *ground = &maker->ground;
     const phi_json *places[4];
     phi_str name = PHI__LIT("");
@@ -626,8 +621,8 @@ static phi_status phi__cfg_jobs_workspace(phi__cfg_maker *maker, phi__cfg_job *j
     return job->making.workspace != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-static phi_status phi__cfg_jobs_prompt(phi__cfg_maker *maker, phi__cfg_job *job,
-                                       const phi_json *of_profile, const char *files) {
+static phi_status phi__jobs_prompt(phi__cfg_maker *maker, phi__cfg_job *job,
+                                   const phi_json *of_profile, const char *files) {
     const phi_json *node = phi_json_get(job->making.node, "system_prompt");
     const char *text = NULL;
     if (phi_json_str(node, "").len == 0) node = phi_json_get(job->making.base, "system_prompt");
@@ -637,19 +632,18 @@ static phi_status phi__cfg_jobs_prompt(phi__cfg_maker *maker, phi__cfg_job *job,
     return status;
 }
 
-static const char *phi__cfg_jobs_compaction(const phi__cfg_job *job,
-                                            const phi__cfg_profile *profile) {
+static const char *phi__jobs_compaction(const phi__cfg_job *job, const phi__cfg_profile *profile) {
     return job->taken.compaction != NULL ? job->taken.compaction : profile->compaction;
 }
 
-static phi_status phi__cfg_jobs_model(phi__cfg_maker *maker, phi__cfg_job *job) {
+static phi_status phi__jobs_model(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *node = phi__cfg_model_node(maker, job->taken.provider);
     if (node == NULL && job->desc.model.protocol != NULL) return PHI_OK; /* the host's */
     if (node == NULL) node = maker->whole.top.provider; /* for the place of a warning */
     return phi__cfg_model_make(&maker->ground, node, NULL, &job->desc.model, NULL);
 }
 
-static bool phi__cfg_jobs_names(phi__cfg_maker *maker, phi__cfg_job *job) {
+static bool phi__jobs_names(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *names = phi_json_get(job->making.node, "tools");
     if (names == NULL) names = phi_json_get(job->making.base, "tools");
     if (names == NULL && job->depth == 0) names = phi_json_get(maker->whole.top.tools, "enabled");
@@ -660,27 +654,27 @@ static bool phi__cfg_jobs_names(phi__cfg_maker *maker, phi__cfg_job *job) {
 }
 
 /* Tools of the host: those that its base desc has, and those that the file names. */
-static phi_status phi__cfg_jobs_tools(phi__cfg_maker *maker, phi__cfg_job *job) {
+static phi_status phi__jobs_tools(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_agents_desc *host = &maker->ground.desc;
     phi__cfg_making *making = &job->making;
     phi_status status = PHI_OK;
     for (size_t i = 0; status == PHI_OK && i < job->desc.tool_count && job->depth == 0; i++) {
-        (void)phi__cfg_making_offer(making, job->desc.tools[i].name);
-        status = phi__cfg_making_tool(making, &job->desc.tools[i]);
+        (void)phi__making_offer(making, job->desc.tools[i].name);
+        status = phi__making_tool(making, &job->desc.tools[i]);
     }
     for (size_t i = 0; status == PHI_OK && i < host->tool_count; i++)
-        if (phi__cfg_making_offer(making, host->tools[i].name))
-            status = phi__cfg_making_tool(making, &host->tools[i]);
+        if (phi__making_offer(making, host->tools[i].name))
+            status = phi__making_tool(making, &host->tools[i]);
     for (size_t i = 0;
          status == PHI_OK && i < job->desc.tool_options.source_count && job->depth == 0; i++)
-        status = phi__cfg_making_source(making, job->desc.tool_options.sources[i]);
+        status = phi__making_source(making, job->desc.tool_options.sources[i]);
     return status;
 }
 
 /* ---- for other modules ---- */
 
 /* One job for each agent of the file. PHI_NO_MEMORY, PHI_TOO_BIG. */
-static phi_status phi__cfg_jobs_plan(phi__cfg_maker *maker) {
+static phi_status phi__jobs_plan(phi__cfg_maker *maker) {
     const phi_json *instances = phi_json_get(maker->whole.top.agent, "instances"), *node;
     phi_json_iter it = phi_json_each(instances);
     phi__cfg_job *job;
@@ -700,32 +694,30 @@ static phi_status phi__cfg_jobs_plan(phi__cfg_maker *maker) {
 }
 
 /* Its desc, but for what sections give. PHI_NO_MEMORY. */
-static phi_status phi__cfg_jobs_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
+static phi_status phi__jobs_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *prompt = NULL, *place = NULL;
     const char *files = NULL;
     phi__cfg_profile profile = PHI_ZERO;
     if (job->depth > 0) return phi__cfg_children_begin(maker, job);
-    phi__cfg_settings_of(&job->desc, &job->taken);
+    phi__settings_of(&job->desc, &job->taken);
     if (!phi__cfg_take(maker->ground.arena, job->making.base, phi__table_agent(), &job->taken) ||
         !phi__cfg_take(maker->ground.arena, job->making.node, phi__table_agent_instance(),
                        &job->taken) ||
-        !phi__cfg_jobs_names(maker, job))
+        !phi__jobs_names(maker, job))
         return PHI_NO_MEMORY;
-    phi_status status = phi__cfg_jobs_profile(maker, job, &profile, &prompt, &place);
-    if (status == PHI_OK) status = phi__cfg_jobs_workspace(maker, job, place, &files);
+    phi_status status = phi__jobs_profile(maker, job, &profile, &prompt, &place);
+    if (status == PHI_OK) status = phi__jobs_workspace(maker, job, place, &files);
     if (status != PHI_OK) return status;
-    phi__cfg_jobs_identity(job, &profile);
-    phi__cfg_settings_compaction(maker, phi__cfg_jobs_compaction(job, &profile),
-                                 &job->desc.compaction);
-    status = phi__cfg_jobs_prompt(maker, job, prompt, files);
-    if (status == PHI_OK) status = phi__cfg_jobs_model(maker, job);
-    if (status == PHI_OK) status = phi__cfg_settings_agent(maker, job);
-    if (status == PHI_OK) status = phi__cfg_jobs_tools(maker, job);
+    phi__jobs_identity(job, &profile);
+    phi__settings_compaction(maker, phi__jobs_compaction(job, &profile), &job->desc.compaction);
+    status = phi__jobs_prompt(maker, job, prompt, files);
+    if (status == PHI_OK) status = phi__jobs_model(maker, job);
+    if (status == PHI_OK) status = phi__settings_agent(maker, job);
+    if (status == PHI_OK) status = phi__jobs_tools(maker, job);
     return status == PHI_OK ? phi__cfg_children_add(maker, job) : status;
 }
 
-static void phi__cfg_jobs_no_tool(const phi__cfg_making *making, const phi_json *item,
-                                  phi_str name) {
+static void phi__jobs_no_tool(const phi__cfg_making *making, const phi_json *item, phi_str name) {
     const char *near = phi__cfg_words_nearest(name, making->offered, making->offered_count);
     char all[300] = "";
     size_t n = 0;
@@ -742,13 +734,13 @@ static void phi__cfg_jobs_no_tool(const phi__cfg_making *making, const phi_json 
 }
 
 /* Its lists of tools and sources; names that nobody knows are problems. */
-static phi_status phi__cfg_jobs_end(phi__cfg_job *job) {
+static phi_status phi__jobs_end(phi__cfg_job *job) {
     phi__cfg_making *making = &job->making;
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
     for (size_t i = 0; (item = phi_json_next(&it)) != NULL; i++) {
         phi_str name = phi_json_str(item, "");
-        if (!making->known[i]) phi__cfg_jobs_no_tool(making, item, name);
+        if (!making->known[i]) phi__jobs_no_tool(making, item, name);
     }
     job->desc.tools = making->tools;
     job->desc.tool_count = making->tool_count;
@@ -778,7 +770,7 @@ struct phi_agents {
 };
 
 static bool phi__cfg_agents_directory(phi_agents *a) {
-    const char *path = phi__cfg_load_path(a->maker.ground.config);
+    const char *path = phi__load_path(a->maker.ground.config);
     size_t at = path != NULL ? strlen(path) : 0;
     phi_str out = PHI__LIT(".");
     while (at > 0 && path[at - 1] != '/') at--;
@@ -829,7 +821,7 @@ static bool phi__cfg_agents_fill(phi_agents *a, const phi_agents_desc *desc) {
     phi__cfg_ground *ground = &a->maker.ground;
     if (!phi__cfg_agents_copy(a, desc)) return false;
     ground->check_only = ground->desc.check_only;
-    a->sections = phi__cfg_load_sections(ground->config);
+    a->sections = phi__load_sections(ground->config);
     while (a->sections != NULL && a->sections[a->section_count] != NULL) a->section_count++;
     a->states = (void **)phi__arena_zero(&a->arena, (a->section_count + 1) * sizeof *a->states);
     return a->states != NULL && phi__cfg_agents_directory(a) && phi__cfg_agents_whole(a);
@@ -866,7 +858,7 @@ static phi_status phi__cfg_agents_begin(phi_agents *a) {
         if (status == PHI_OK) a->begun++;
     }
     if (status == PHI_OK) status = phi__cfg_store_begin(&a->maker);
-    if (status == PHI_OK) status = phi__cfg_jobs_plan(&a->maker);
+    if (status == PHI_OK) status = phi__jobs_plan(&a->maker);
     a->maker.at = a->maker.first;
     a->planned = status == PHI_OK;
     return status;
@@ -876,7 +868,7 @@ static phi_status phi__cfg_agents_job(phi_agents *a, phi__cfg_job *job) {
     phi_status status = PHI_OK;
     if (!job->begun) {
         job->begun = true;
-        status = phi__cfg_jobs_begin(&a->maker, job);
+        status = phi__jobs_begin(&a->maker, job);
         if (status == PHI_OK) status = phi__cfg_store_use(&a->maker, job);
     }
     while (status == PHI_OK && job->section < a->section_count) {
@@ -887,7 +879,7 @@ static phi_status phi__cfg_agents_job(phi_agents *a, phi__cfg_job *job) {
         job->making.at = 0;
         job->making.work = NULL;
     }
-    return status == PHI_OK ? phi__cfg_jobs_end(job) : status;
+    return status == PHI_OK ? phi__jobs_end(job) : status;
 }
 
 /* Makes the agents; every desc is complete. */
@@ -927,7 +919,7 @@ static phi_status phi__cfg_agents_advance(phi_agents *a) {
         a->maker.at = a->maker.at->next;
         return PHI_BUSY;
     }
-    status = phi__cfg_problems_status(&a->problems); /* also of one that had no memory */
+    status = phi__problems_status(&a->problems); /* also of one that had no memory */
     if (status != PHI_OK) return status;
     return a->maker.ground.check_only ? PHI_OK : phi__cfg_agents_make(a);
 }
@@ -952,8 +944,8 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
     a->maker.ground.memory = &a->memory;
     a->maker.ground.arena = &a->arena;
     a->maker.ground.problems = &a->problems;
-    phi__cfg_problems_init(&a->problems, &a->memory, 0);
-    a->status = phi__cfg_problems_status(phi__cfg_load_problems(config));
+    phi__problems_init(&a->problems, &a->memory, 0);
+    a->status = phi__problems_status(phi__load_problems(config));
     if (a->status == PHI_OK) a->status = phi__cfg_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
     return a;
 }
@@ -966,7 +958,7 @@ PHI_API void phi_agents_free(phi_agents *agents) {
         return;
     }
     phi__cfg_agents_drop(agents);
-    phi__cfg_problems_free(&agents->problems);
+    phi__problems_free(&agents->problems);
     phi_arena_free(&agents->arena);
     phi__free(&rt->memory, agents, sizeof *agents);
 }
@@ -1050,9 +1042,9 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
 
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index) {
     if (agents == NULL) return NULL;
-    const phi__cfg_problems *of_file = phi__cfg_load_problems(agents->maker.ground.config);
-    if (index < of_file->count) return phi__cfg_problems_get(of_file, index);
-    return phi__cfg_problems_get(&agents->problems, index - of_file->count);
+    const phi__cfg_problems *of_file = phi__load_problems(agents->maker.ground.config);
+    if (index < of_file->count) return phi__problems_get(of_file, index);
+    return phi__problems_get(&agents->problems, index - of_file->count);
 }
 
 PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index) {
@@ -1073,10 +1065,10 @@ PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name) {
 
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out) {
     if (agents == NULL || name == NULL || out == NULL ||
-        phi__cfg_problems_error(phi__cfg_load_problems(agents->maker.ground.config)) != NULL)
+        phi__problems_error(phi__load_problems(agents->maker.ground.config)) != NULL)
         return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     phi__cfg_ground *ground = &agents->maker.ground;
-    const phi_json *node = phi__cfg_refs_find(ground->config, "provider", name);
+    const phi_json *node = phi__refs_find(ground->config, "provider", name);
     return node != NULL ? phi__cfg_model_make(ground, node, NULL, out, NULL) : PHI_NOT_FOUND;
 }

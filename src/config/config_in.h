@@ -31,16 +31,16 @@ typedef enum phi__cfg_kind {
 } phi__cfg_kind;
 
 enum {
-    PHI__CFG_REQUIRED = 1,
-    PHI__CFG_SECRET = 2,          /* never shown, never written */
-    PHI__CFG_FILE = 4,            /* a text may be "file:path" */
-    PHI__CFG_REFERENCE = 8,       /* a text may be a reference into `space` */
-    PHI__CFG_ONLY_REFERENCE = 16, /* ... and a plain name counts as one, too */
-    PHI__CFG_ID = 32,             /* declares an entity in `space` */
-    PHI__CFG_PATH = 64,           /* of a file or directory, for editors */
-    PHI__CFG_NAME = 128,          /* declares it where there is no field with CONFIG_ID */
-    PHI__CFG_NO_LIMIT = 256,      /* INTEGER, SECONDS: "unlimited" is the type's largest */
-    PHI__CFG_LENIENT = 512        /* CHOICE: another text is a warning, and not set */
+    PHI__REQUIRED = 1,
+    PHI__CFG_SECRET = 2,      /* never shown, never written */
+    PHI__CFG_FILE = 4,        /* a text may be "file:path" */
+    PHI__CFG_REFERENCE = 8,   /* a text may be a reference into `space` */
+    PHI__ONLY_REFERENCE = 16, /* ... and a plain name counts as one, too */
+    PHI__CFG_ID = 32,         /* declares an entity in `space` */
+    PHI__CFG_PATH = 64,       /* of a file or directory, for editors */
+    PHI__CFG_NAME = 128,      /* declares it where there is no field with CONFIG_ID */
+    PHI__NO_LIMIT = 256,      /* INTEGER, SECONDS: "unlimited" is the type's largest */
+    PHI__CFG_LENIENT = 512    /* CHOICE: another text is a warning, and not set */
 };
 
 /* Texts stand in the rows, in arrays of these sizes: GNU ld drops a table that a program does not
@@ -122,7 +122,7 @@ typedef struct phi__cfg_field {
 #define PHI__C_NAMED(of, member, kind, flags, space, fallback, text) /* names in `space` */        \
     PHI__C_ROW(of, member, #member, kind, flags, NULL, NULL, NULL, space, 0, 0, fallback, text)
 #define PHI__C_REF(of, member, kind, space, fallback, text)                                        \
-    PHI__C_NAMED(of, member, kind, PHI__CFG_ONLY_REFERENCE, space, fallback, text)
+    PHI__C_NAMED(of, member, kind, PHI__ONLY_REFERENCE, space, fallback, text)
 
 /* The rows of a table; with a base and `open`. */
 #define PHI__ROWS_OF(rows, base, open) rows, PHI__COUNT(rows), base, open
@@ -146,17 +146,17 @@ typedef struct phi__cfg_instances {
 } phi__cfg_instances;
 
 /* Field i, those of the base first; NULL past the end. */
-PHI__FN const phi__cfg_field *phi__cfg_fields_at(const phi__cfg_table *table, size_t i);
+PHI__FN const phi__cfg_field *phi__fields_at(const phi__cfg_table *table, size_t i);
 
 /* The field of that key or alias, and its index; NULL: none. *index may be NULL. */
-PHI__FN const phi__cfg_field *phi__cfg_fields_find(const phi__cfg_table *table, phi_str key,
-                                                   size_t *index);
+PHI__FN const phi__cfg_field *phi__fields_find(const phi__cfg_table *table, phi_str key,
+                                               size_t *index);
 
 /* Whether that field was in the file: of a struct that phi__cfg_take filled. */
-PHI__FN bool phi__cfg_fields_has(const phi__cfg_table *table, const void *taken, const char *key);
+PHI__FN bool phi__fields_has(const phi__cfg_table *table, const void *taken, const char *key);
 
 /* The largest value of the field's size; of seconds: of its milliseconds. */
-PHI__FN double phi__cfg_fields_most(const phi__cfg_field *field);
+PHI__FN double phi__fields_most(const phi__cfg_field *field);
 
 /* All of a file. Sections of further headers are not in it. */
 PHI__FN const phi__cfg_table *phi__table_top(void);
@@ -176,12 +176,12 @@ PHI__FN size_t phi__cfg_take_size(uint64_t bytes);
 
 /* The choice of that name (case, - and _ make no difference); NULL: none. */
 PHI__FN const phi__cfg_choice *phi__cfg_take_choice(const phi__cfg_choice *choices, phi_str name);
-PHI__FN const char *phi__cfg_load_path(const phi_config *config); /* "": of a text */
-PHI__FN const phi_config_section *const *phi__cfg_load_sections(const phi_config *config);
+PHI__FN const char *phi__load_path(const phi_config *config); /* "": of a text */
+PHI__FN const phi_config_section *const *phi__load_sections(const phi_config *config);
 
 /* A message as it may be shown: "${NAME}" in place of values of variables of four bytes or more,
    and of their beginnings where the message is cut. */
-PHI__FN void phi__cfg_raws_mask(const phi_config *config, phi_str text, phi__buf *out);
+PHI__FN void phi__raws_mask(const phi_config *config, phi_str text, phi__buf *out);
 
 /* {{type.name}} {{name}} {{%..%}} {{#id#}}; anything else is LITERAL. */
 typedef enum phi__cfg_ref_kind {
@@ -196,12 +196,12 @@ typedef struct phi__cfg_ref {
     bool keep;           /* with %: an entity that exists already is used again */
 } phi__cfg_ref;
 
-PHI__FN phi__cfg_ref phi__cfg_refs_parse(phi_str text);
+PHI__FN phi__cfg_ref phi__refs_parse(phi_str text);
 
 /* The table that a reference means, checked when the config was loaded; NULL: it is a literal, or
    (with errors) there is none. `space`: of the field. */
-PHI__FN const phi_json *phi__cfg_refs_find(const phi_config *config, const char *space,
-                                           const char *text);
+PHI__FN const phi_json *phi__refs_find(const phi_config *config, const char *space,
+                                       const char *text);
 
 typedef struct phi__cfg_problem {
     phi_config_problem is;
@@ -218,45 +218,45 @@ typedef struct phi__cfg_problems {
 } phi__cfg_problems;
 
 /* Those that the config has from its file. */
-PHI__FN const phi__cfg_problems *phi__cfg_load_problems(const phi_config *config);
+PHI__FN const phi__cfg_problems *phi__load_problems(const phi_config *config);
 
 /* most 0: the default of phi_config_desc.max_problems. */
-PHI__FN void phi__cfg_problems_init(phi__cfg_problems *problems, phi_memory *memory, size_t most);
-PHI__FN void phi__cfg_problems_free(phi__cfg_problems *problems);
+PHI__FN void phi__problems_init(phi__cfg_problems *problems, phi_memory *memory, size_t most);
+PHI__FN void phi__problems_free(phi__cfg_problems *problems);
 
 /* `node`: of the value, for its place and its text as it stands in the file. words: the message
    without its place. Parts that are NULL are left out. */
-PHI__FN void phi__cfg_problems_add(phi__cfg_problems *problems, const phi_config *config,
-                                   const phi_json *node, bool is_warning, phi_status status,
-                                   const char *field, const char *expected, const char *words);
+PHI__FN void phi__problems_add(phi__cfg_problems *problems, const phi_config *config,
+                               const phi_json *node, bool is_warning, phi_status status,
+                               const char *field, const char *expected, const char *words);
 
 /* The same at the node's key. */
-PHI__FN void phi__cfg_problems_add_key(phi__cfg_problems *problems, const phi_config *config,
-                                       const phi_json *node, bool is_warning, phi_status status,
-                                       const char *field, const char *words);
+PHI__FN void phi__problems_add_key(phi__cfg_problems *problems, const phi_config *config,
+                                   const phi_json *node, bool is_warning, phi_status status,
+                                   const char *field, const char *words);
 
 /* The same at the value, of which only `value` is shown; it is copied. */
-PHI__FN void phi__cfg_problems_add_part(phi__cfg_problems *problems, const phi_config *config,
-                                        const phi_json *node, bool is_warning, phi_status status,
-                                        const char *field, phi_str value, const char *words);
+PHI__FN void phi__problems_add_part(phi__cfg_problems *problems, const phi_config *config,
+                                    const phi_json *node, bool is_warning, phi_status status,
+                                    const char *field, phi_str value, const char *words);
 
 /* An error at a place. */
-PHI__FN void phi__cfg_problems_add_at(phi__cfg_problems *problems, const phi_config *config,
-                                      uint32_t line, uint32_t column, phi_status status,
-                                      const char *words);
+PHI__FN void phi__problems_add_at(phi__cfg_problems *problems, const phi_config *config,
+                                  uint32_t line, uint32_t column, phi_status status,
+                                  const char *words);
 
 /* Into the order of the text; problems without a place come last. */
-PHI__FN void phi__cfg_problems_sort(phi__cfg_problems *problems);
+PHI__FN void phi__problems_sort(phi__cfg_problems *problems);
 
 /* The first error; NULL: there is none. problems NULL: there was no memory for them. */
-PHI__FN const phi_config_problem *phi__cfg_problems_error(const phi__cfg_problems *problems);
-PHI__FN phi_status phi__cfg_problems_status(const phi__cfg_problems *problems);
-PHI__FN const phi_config_problem *phi__cfg_problems_get(const phi__cfg_problems *problems,
-                                                        size_t index);
+PHI__FN const phi_config_problem *phi__problems_error(const phi__cfg_problems *problems);
+PHI__FN phi_status phi__problems_status(const phi__cfg_problems *problems);
+PHI__FN const phi_config_problem *phi__problems_get(const phi__cfg_problems *problems,
+                                                    size_t index);
 
 /* How unlike two names are; 0: but for case, - and _. Above PHI__CFG_FAR they are not alike. */
 enum { PHI__CFG_FAR = 3 };
-PHI__FN unsigned phi__cfg_nearest_distance(phi_str a, phi_str b);
+PHI__FN unsigned phi__near_distance(phi_str a, phi_str b);
 
 /* ======== A section of the configuration that a room above brings: its table, and the
    functions that give agents what the section says. */
@@ -296,7 +296,7 @@ typedef struct phi__cfg_making {
     size_t source_count, source_cap;
     size_t at;            /* of a section that said PHI_BUSY: the entity it works on */
     void *work;           /* the same; NULL at first */
-    const phi_json *list; /* of config_agents.c: that phi__cfg_making_used walks, or NULL */
+    const phi_json *list; /* of config_agents.c: that phi__making_used walks, or NULL */
     phi_json_iter items;
     size_t list_at; /* items before the next */
 } phi__cfg_making;
@@ -325,19 +325,19 @@ struct phi_config_section {
 
 /* Entity `i` that the agent uses: of its own list under `key`, else [agent]'s, else all of the
    section's instances, shared; a sub-agent has only those of its own list. False: no more. */
-PHI__FN bool phi__cfg_making_used(phi__cfg_making *making, const char *key, const char *space,
-                                  const phi_json *section, size_t i, phi__cfg_used *out);
+PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const char *space,
+                              const phi_json *section, size_t i, phi__cfg_used *out);
 
 /* Adds a tool, unless there is one of that name. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__cfg_making_tool(phi__cfg_making *making, const phi_tool *tool);
-PHI__FN phi_status phi__cfg_making_source(phi__cfg_making *making, const phi_tool_source *source);
+PHI__FN phi_status phi__making_tool(phi__cfg_making *making, const phi_tool *tool);
+PHI__FN phi_status phi__making_source(phi__cfg_making *making, const phi_tool_source *source);
 
 /* Says that a tool of that name exists; true: the agent's list has it. `name` is borrowed as long
    as the making. */
-PHI__FN bool phi__cfg_making_offer(phi__cfg_making *making, const char *name);
+PHI__FN bool phi__making_offer(phi__cfg_making *making, const char *name);
 
 /* Takes every name for known: tools that only a document says, which is not read now. */
-PHI__FN void phi__cfg_making_trust(phi__cfg_making *making);
+PHI__FN void phi__making_trust(phi__cfg_making *making);
 
 /* `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
 PHI__FN const char *phi__cfg_place_join(phi_arena *arena, const char *directory, const char *path);

@@ -61,69 +61,69 @@ typedef struct phi__cfg_walk {
 } phi__cfg_walk;
 
 /* ---- config_check.c ---- */
-PHI__FN void phi__cfg_path_begin(phi__cfg_walk *walk, phi_config *config);
-PHI__FN void phi__cfg_path_end(phi__cfg_walk *walk);
+PHI__FN void phi__walk_begin(phi__cfg_walk *walk, phi_config *config);
+PHI__FN void phi__walk_end(phi__cfg_walk *walk);
 
 /* Adds a name or an index; the length to go back to. */
-PHI__FN size_t phi__cfg_path_name(phi__cfg_walk *walk, phi_str name);
-PHI__FN size_t phi__cfg_path_index(phi__cfg_walk *walk, size_t index);
-PHI__FN void phi__cfg_path_back(phi__cfg_walk *walk, size_t len);
+PHI__FN size_t phi__walk_name(phi__cfg_walk *walk, phi_str name);
+PHI__FN size_t phi__walk_index(phi__cfg_walk *walk, size_t index);
+PHI__FN void phi__walk_back(phi__cfg_walk *walk, size_t len);
 
 /* The path, terminated, valid until it changes; "" where there is no memory. */
-PHI__FN const char *phi__cfg_path_text(phi__cfg_walk *walk);
+PHI__FN const char *phi__walk_text(phi__cfg_walk *walk);
 
 /* A fresh buffer for a message. */
-PHI__FN phi__buf *phi__cfg_path_words(phi__cfg_walk *walk);
+PHI__FN phi__buf *phi__walk_words(phi__cfg_walk *walk);
 
 /* Whether no further problem is kept: its words need not be made. */
-PHI__FN bool phi__cfg_path_full(const phi__cfg_walk *walk);
+PHI__FN bool phi__walk_full(const phi__cfg_walk *walk);
 
 /* Adds the message as a problem of the node: at its value, or at its key. */
-PHI__FN void phi__cfg_path_error(phi__cfg_walk *walk, const phi_json *node, const char *expected);
-PHI__FN void phi__cfg_path_error_key(phi__cfg_walk *walk, const phi_json *node);
-PHI__FN void phi__cfg_path_warning(phi__cfg_walk *walk, const phi_json *node);
-PHI__FN void phi__cfg_path_warning_key(phi__cfg_walk *walk, const phi_json *node);
+PHI__FN void phi__walk_error(phi__cfg_walk *walk, const phi_json *node, const char *expected);
+PHI__FN void phi__walk_error_key(phi__cfg_walk *walk, const phi_json *node);
+PHI__FN void phi__walk_warning(phi__cfg_walk *walk, const phi_json *node);
+PHI__FN void phi__walk_warning_key(phi__cfg_walk *walk, const phi_json *node);
 
 /* The same with a part of the value: all of it may be a secret. */
-PHI__FN void phi__cfg_path_part(phi__cfg_walk *walk, const phi_json *node, bool is_warning,
-                                phi_str value);
+PHI__FN void phi__walk_part(phi__cfg_walk *walk, const phi_json *node, bool is_warning,
+                            phi_str value);
 
 /* ---- config_load.c ---- */
 
 /* The text to show for a node; false: show it as it is. */
-PHI__FN bool phi__cfg_raws_find(const phi_config *config, const phi_json *node, phi_str *out);
+PHI__FN bool phi__raws_find(const phi_config *config, const phi_json *node, phi_str *out);
 
 /* False: no memory. The text is kept as long as the config. */
-PHI__FN bool phi__cfg_raws_hide(phi_config *config, const phi_json *node);
+PHI__FN bool phi__raws_hide(phi_config *config, const phi_json *node);
 
 /* A node of raws_add lacks a variable. */
-PHI__FN bool phi__cfg_raws_is_missing(const phi_config *config, const phi_json *node);
+PHI__FN bool phi__raws_is_missing(const phi_config *config, const phi_json *node);
 
 /* How a number that JSON does not have is written; NULL: it has it. */
-PHI__FN const char *phi__cfg_raws_odd(const phi_json *node);
+PHI__FN const char *phi__raws_odd(const phi_json *node);
 
 /* A name in a message: in a line, cut where it is long. */
-PHI__FN void phi__cfg_raws_name(phi_str text, phi__buf *out);
+PHI__FN void phi__raws_name(phi_str text, phi__buf *out);
 
 /* A scalar as it may be shown, in a line: "gpt-4o" in quotes, 5, true; "a table", "an array". */
-PHI__FN void phi__cfg_raws_show(const phi_config *config, const phi_json *node, phi__buf *out);
+PHI__FN void phi__raws_show(const phi_config *config, const phi_json *node, phi__buf *out);
 
 /* ---- the steps of reading ---- */
 
 /* config_refs.c: finds all that has an id. */
-PHI__FN void phi__cfg_entities_collect(phi_config *config);
+PHI__FN void phi__entities_collect(phi_config *config);
 
 /* config_check.c: every value against its table. */
-PHI__FN void phi__cfg_check_tree(phi_config *config);
+PHI__FN void phi__check_tree(phi_config *config);
 
 /* config_refs.c: a reference in a field; the path is the field's. */
-PHI__FN void phi__cfg_refs_check(phi__cfg_walk *walk, const phi__cfg_field *field,
-                                 const phi_json *node);
+PHI__FN void phi__refs_check(phi__cfg_walk *walk, const phi__cfg_field *field,
+                             const phi_json *node);
 
 /* config_refs.c */
 PHI__FN void phi__cfg_cycles_check(phi_config *config);
 
 /* config_refs.c: what single values do not show. */
-PHI__FN void phi__cfg_rules_check(phi_config *config);
+PHI__FN void phi__rules_check(phi_config *config);
 
 #endif

@@ -43,10 +43,9 @@ static void phi__cfg_schema_number(phi__cfg_schema *s, const phi__cfg_field *fie
     if (field->max > 0)
         phi__cfg_schema_bound(s, "maximum", field->max);
     else if (field->kind == PHI__CFG_SECONDS)
-        phi__cfg_schema_bound(s, "maximum", phi__cfg_fields_most(field));
+        phi__cfg_schema_bound(s, "maximum", phi__fields_most(field));
     phi__buf_text(&s->out, "},");
-    if ((field->flags & PHI__CFG_NO_LIMIT) != 0)
-        phi__buf_text(&s->out, "{\"const\":\"unlimited\"},");
+    if ((field->flags & PHI__NO_LIMIT) != 0) phi__buf_text(&s->out, "{\"const\":\"unlimited\"},");
     phi__cfg_schema_variable(s);
     phi__buf_char(&s->out, ']');
 }
@@ -154,8 +153,8 @@ static void phi__cfg_schema_field(phi__cfg_schema *s, const phi__cfg_field *fiel
 static void phi__cfg_schema_required(phi__cfg_schema *s, const phi__cfg_table *table) {
     const phi__cfg_field *field;
     size_t count = 0;
-    for (size_t i = 0; (field = phi__cfg_fields_at(table, i)) != NULL; i++) {
-        if ((field->flags & PHI__CFG_REQUIRED) == 0) continue;
+    for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
+        if ((field->flags & PHI__REQUIRED) == 0) continue;
         if (count++ == 0) phi__buf_text(&s->out, ",\"required\":[");
         phi__json_write_comma(&s->out);
         phi__json_write_str(&s->out, phi_str_of(field->key));
@@ -171,7 +170,7 @@ static void phi__cfg_schema_table(phi__cfg_schema *s, const phi__cfg_table *tabl
     phi__cfg_schema_text(s, "description", table->text);
     phi__json_write_key(&s->out, PHI__LIT("properties"));
     phi__buf_char(&s->out, '{');
-    for (size_t i = 0; (field = phi__cfg_fields_at(table, i)) != NULL; i++)
+    for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++)
         phi__cfg_schema_field(s, field);
     for (size_t i = 0; sections != NULL && sections[i] != NULL; i++)
         phi__cfg_schema_field(s, sections[i]->field);

@@ -27,13 +27,13 @@ static void phi__cfg_words_put(phi__cfg_ground *ground, const phi_json *node, bo
     phi__buf words;
     (void)vsnprintf(text, sizeof text, format, args);
     phi__buf_init(&words, ground->memory);
-    phi__cfg_raws_mask(ground->config, phi_str_of(text), &words);
+    phi__raws_mask(ground->config, phi_str_of(text), &words);
     phi__buf_char(&words, '\0');
     if (words.failed)
         ground->problems->no_memory = true;
     else
-        phi__cfg_problems_add(ground->problems, ground->config, node, is_warning, status, field,
-                              NULL, words.at);
+        phi__problems_add(ground->problems, ground->config, node, is_warning, status, field, NULL,
+                          words.at);
     phi__buf_free(&words);
 }
 
@@ -59,7 +59,7 @@ PHI__FN const char *phi__cfg_words_nearest(phi_str name, const char *const *name
     const char *best = NULL;
     unsigned least = PHI__CFG_FAR + 1;
     for (size_t i = 0; i < count; i++) {
-        unsigned d = phi__cfg_nearest_distance(name, phi_str_of(names[i]));
+        unsigned d = phi__near_distance(name, phi_str_of(names[i]));
         if (d >= least) continue;
         least = d;
         best = names[i];
@@ -173,7 +173,7 @@ static phi_status phi__cfg_prompt_slots(phi__cfg_ground *ground, const phi_json 
 static phi_status phi__cfg_prompt_strategy_of(phi__cfg_ground *ground, const char *type,
                                               const phi__profile_slot **out, size_t *count) {
     const phi_json *node =
-        phi__cfg_refs_find(ground->config, "system_prompt_strategy", type != NULL ? type : "");
+        phi__refs_find(ground->config, "system_prompt_strategy", type != NULL ? type : "");
     if (node != NULL) return phi__cfg_prompt_slots(ground, node, out, count);
     *out = type != NULL && phi__str_find(phi_str_of(type), 0, "minimal") != SIZE_MAX
                ? phi__profile_slots_minimal(count)
@@ -194,7 +194,7 @@ static phi_status phi__cfg_prompt_compose(const phi__cfg_prompt_place *place,
     phi_status status = blocks != NULL ? PHI_OK : PHI_NO_MEMORY;
     while (status == PHI_OK && (member = phi_json_next(&it)) != NULL) {
         const char *words = NULL;
-        if (phi__cfg_fields_find(phi__table_prompt(), it.key, NULL) != NULL) continue;
+        if (phi__fields_find(phi__table_prompt(), it.key, NULL) != NULL) continue;
         if (!phi__arena_str(ground->arena, it.key, &key)) return PHI_NO_MEMORY;
         status = phi__cfg_prompt_text(place, member, &words);
         blocks[count].name = key.at;
@@ -220,7 +220,7 @@ PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json 
     place.ground = ground;
     place.workspace = workspace;
     const phi_json *prompt =
-        phi__cfg_refs_find(ground->config, "system_prompt", phi_json_str(node, "").at);
+        phi__refs_find(ground->config, "system_prompt", phi_json_str(node, "").at);
     if (prompt != NULL) return phi__cfg_prompt_compose(&place, prompt, out);
     return phi__cfg_prompt_text(&place, node, out);
 }
@@ -265,8 +265,8 @@ static phi_status phi__cfg_said_options(phi__cfg_ground *ground, const phi_json 
     taken.options = desc->options;
     if (!phi__cfg_take(ground->arena, node, table, &taken)) return PHI_NO_MEMORY;
     desc->options = taken.options;
-    if (phi__cfg_fields_has(table, &taken, "seed")) desc->options.has_seed = true;
-    if (phi__cfg_fields_has(table, &taken, "stop")) {
+    if (phi__fields_has(table, &taken, "seed")) desc->options.has_seed = true;
+    if (phi__fields_has(table, &taken, "stop")) {
         desc->options.stop = taken.stop.at;
         desc->options.stop_count = taken.stop.count;
     }
@@ -308,7 +308,7 @@ static phi_status phi__cfg_said_take(phi__cfg_ground *ground, const phi__cfg_age
 
 /* ======== A model out of a provider of the file. */
 
-#define PHI__CFG_MODEL_HAS(p, key) phi__cfg_fields_has(phi__table_provider_instance(), (p), (key))
+#define PHI__CFG_MODEL_HAS(p, key) phi__fields_has(phi__table_provider_instance(), (p), (key))
 
 /* The preset of a protocol, where nothing says more. */
 static int phi__cfg_model_of_api(int api) {
@@ -405,8 +405,7 @@ static void phi__cfg_model_child(const phi__cfg_sub_agent *child, phi__cfg_provi
     const char *server = phi__cfg_model_address(p);
     *other = child->model != NULL && (p->model == NULL || strcmp(child->model, p->model) != 0);
     if (child->model != NULL) p->model = child->model;
-    if (phi__cfg_fields_has(phi__table_sub_agent(), child, "api"))
-        phi__cfg_model_api(child->api, p);
+    if (phi__fields_has(phi__table_sub_agent(), child, "api")) phi__cfg_model_api(child->api, p);
     if (child->base_url != NULL && child->base_url[0] != '\0') p->base_url = child->base_url;
     *same = phi__model_same_server(server, phi__cfg_model_address(p));
     if (!*same) {
@@ -467,7 +466,7 @@ PHI__FN phi_status phi__cfg_model_make(phi__cfg_ground *ground, const phi_json *
 PHI__FN const phi_json *phi__cfg_model_node(const phi__cfg_maker *maker, const char *name) {
     const phi_json *top = maker->whole.top.provider, *node = top, *value;
     phi_json_iter it = phi_json_each(top);
-    if (name != NULL) node = phi__cfg_refs_find(maker->ground.config, "provider", name);
+    if (name != NULL) node = phi__refs_find(maker->ground.config, "provider", name);
     if (node != top) return node;
     while ((value = phi_json_next(&it)) != NULL)
         if (!phi_json_is(value, PHI_JSON_NULL) && !phi__str_is(it.key, "instances")) return top;
@@ -492,7 +491,7 @@ static phi_status phi__cfg_failover_models(phi__cfg_maker *maker, const phi__cfg
                              "failover: %u models; at most %d are tried", (unsigned)names->count,
                              PHI_FAILOVER_MODELS_MOST);
     for (size_t i = 0; i < n; i++) {
-        const phi_json *node = phi__cfg_refs_find(ground->config, "provider", names->at[i]);
+        const phi_json *node = phi__refs_find(ground->config, "provider", names->at[i]);
         if (node == NULL) continue;
         phi_status status =
             phi__cfg_model_make(ground, node, NULL, &models[out->model_count].model, NULL);
@@ -550,11 +549,11 @@ static bool phi__cfg_machine_take(phi_arena *arena, const phi_json *node, phi__c
               phi__cfg_take(arena, s->got, phi__table_got(), &m->got) &&
               phi__cfg_take(arena, s->trm, phi__table_trm(), &m->trm) &&
               phi__cfg_take(arena, s->adaptive, phi__table_adaptive(), &m->adaptive);
-    m->cot.options.has_temperature = phi__cfg_fields_has(phi__table_cot(), &m->cot, "temperature");
-    m->cod.options.has_temperature = phi__cfg_fields_has(phi__table_cot(), &m->cod, "temperature");
-    m->tot.options.has_temperature = phi__cfg_fields_has(phi__table_tot(), &m->tot, "temperature");
-    m->got.options.has_temperature = phi__cfg_fields_has(phi__table_got(), &m->got, "temperature");
-    m->trm.options.has_temperature = phi__cfg_fields_has(phi__table_trm(), &m->trm, "temperature");
+    m->cot.options.has_temperature = phi__fields_has(phi__table_cot(), &m->cot, "temperature");
+    m->cod.options.has_temperature = phi__fields_has(phi__table_cot(), &m->cod, "temperature");
+    m->tot.options.has_temperature = phi__fields_has(phi__table_tot(), &m->tot, "temperature");
+    m->got.options.has_temperature = phi__fields_has(phi__table_got(), &m->got, "temperature");
+    m->trm.options.has_temperature = phi__fields_has(phi__table_trm(), &m->trm, "temperature");
     m->aot.options.examples = m->aot.examples.at;
     m->aot.options.example_count = m->aot.examples.count;
     return ok;
@@ -609,14 +608,14 @@ static void phi__cfg_machine_choose(phi__cfg_machine *m) {
 
 PHI__FN phi_status phi__cfg_machine_make(phi__cfg_ground *ground, const char *name,
                                          phi_provider **out) {
-    const phi_json *node = phi__cfg_refs_find(ground->config, "strategy", name);
+    const phi_json *node = phi__refs_find(ground->config, "strategy", name);
     phi__cfg_machine *m =
         (phi__cfg_machine *)phi__arena_zero(ground->arena, sizeof(phi__cfg_machine));
     if (m == NULL || !phi__cfg_machine_take(ground->arena, node, m)) return PHI_NO_MEMORY;
     if (node == NULL) { /* a strategy's own name, with its defaults */
-        phi__cfg_ref ref = phi__cfg_refs_parse(phi_str_of(name));
+        phi__cfg_ref ref = phi__refs_parse(phi_str_of(name));
         const phi__cfg_choice *type = phi__cfg_take_choice(
-            phi__cfg_fields_find(phi__table_strategy(), PHI__LIT("type"), NULL)->choices,
+            phi__fields_find(phi__table_strategy(), PHI__LIT("type"), NULL)->choices,
             ref.kind == PHI__CFG_REF_LITERAL ? phi__str_trim(phi_str_of(name)) : ref.name);
         PHI_ASSERT(type != NULL); /* the check of the file found it */
         m->taken.type = type->value;
@@ -632,35 +631,35 @@ PHI__FN phi_status phi__cfg_machine_make(phi__cfg_ground *ground, const char *na
 /* ======== Limits, retries, caching, compaction and all the plain settings of an
    agent. */
 
-static phi_status phi__cfg_settings_retry(phi__cfg_ground *ground, const phi_json *node,
-                                          phi_retry *out) {
+static phi_status phi__settings_retry(phi__cfg_ground *ground, const phi_json *node,
+                                      phi_retry *out) {
     if (node == NULL) return PHI_OK;
     phi__cfg_retry taken = PHI_ZERO;
     taken.retry = *out;
     if (!phi__cfg_take(ground->arena, node, phi__table_retry(), &taken)) return PHI_NO_MEMORY;
     *out = taken.retry;
-    if (phi__cfg_fields_has(phi__table_retry(), &taken, "max_retries"))
+    if (phi__fields_has(phi__table_retry(), &taken, "max_retries"))
         out->disable = taken.retry.max_retries == 0;
     return PHI_OK;
 }
 
-static phi_status phi__cfg_settings_cache(phi__cfg_ground *ground, const phi_json *node,
-                                          phi_cache *out) {
+static phi_status phi__settings_cache(phi__cfg_ground *ground, const phi_json *node,
+                                      phi_cache *out) {
     const phi__cfg_table *table = phi__table_cache();
     if (node == NULL) return PHI_OK;
     phi__cfg_cache taken = PHI_ZERO;
     taken.cache = *out;
     if (!phi__cfg_take(ground->arena, node, table, &taken)) return PHI_NO_MEMORY;
     *out = taken.cache;
-    if (!phi__cfg_fields_has(table, &taken, "enabled")) return PHI_OK;
+    if (!phi__fields_has(table, &taken, "enabled")) return PHI_OK;
     if (!taken.enabled)
         out->mode = PHI_CACHE_DISABLED;
-    else if (!phi__cfg_fields_has(table, &taken, "strategy") && out->mode == PHI_CACHE_DISABLED)
+    else if (!phi__fields_has(table, &taken, "strategy") && out->mode == PHI_CACHE_DISABLED)
         out->mode = PHI_CACHE_AUTO;
     return PHI_OK;
 }
 
-static phi_status phi__cfg_settings_execution(phi__cfg_maker *maker, phi_agent_desc *desc) {
+static phi_status phi__settings_execution(phi__cfg_maker *maker, phi_agent_desc *desc) {
     static const char *const limits[] = {"max_turns", "max_total_tokens", "max_duration_secs",
                                          "max_cost"};
     phi__cfg_ground *ground = &maker->ground;
@@ -676,17 +675,17 @@ static phi_status phi__cfg_settings_execution(phi__cfg_maker *maker, phi_agent_d
         return PHI_NO_MEMORY;
     for (size_t i = 0; i < PHI__COUNT(limits);
          i++) /* the host's switch for all yields to one limit */
-        if (phi__cfg_fields_has(phi__table_execution(), &e, limits[i])) e.limits.disable = false;
+        if (phi__fields_has(phi__table_execution(), &e, limits[i])) e.limits.disable = false;
     desc->limits = e.limits;
     desc->budget = budget.budget;
     desc->deadlines = deadlines.deadlines;
-    phi_status status = phi__cfg_settings_retry(ground, e.retry, &desc->retry);
-    return status == PHI_OK ? phi__cfg_settings_cache(ground, e.cache, &desc->cache) : status;
+    phi_status status = phi__settings_retry(ground, e.retry, &desc->retry);
+    return status == PHI_OK ? phi__settings_cache(ground, e.cache, &desc->cache) : status;
 }
 
 /* A schema out of a text must be JSON, or its mistake would show with the first request alone. */
-static phi_status phi__cfg_settings_schema(phi__cfg_ground *ground, const phi_json *node,
-                                           const char *text) {
+static phi_status phi__settings_schema(phi__cfg_ground *ground, const phi_json *node,
+                                       const char *text) {
     phi_arena_mark mark = phi_arena_save(ground->arena);
     phi_parse_error error = PHI_ZERO;
     phi_json *root;
@@ -701,8 +700,8 @@ static phi_status phi__cfg_settings_schema(phi__cfg_ground *ground, const phi_js
     return PHI_OK;
 }
 
-static phi_status phi__cfg_settings_format(phi__cfg_ground *ground, const phi_json *node,
-                                           phi_agent_desc *desc) {
+static phi_status phi__settings_format(phi__cfg_ground *ground, const phi_json *node,
+                                       phi_agent_desc *desc) {
     const char *schema = NULL;
     if (node == NULL) return PHI_OK;
     phi__cfg_format taken = PHI_ZERO;
@@ -713,7 +712,7 @@ static phi_status phi__cfg_settings_format(phi__cfg_ground *ground, const phi_js
     if (phi_json_is(taken.schema, PHI_JSON_STRING)) {
         phi_status status = phi__cfg_prompt_make(ground, taken.schema, ground->directory, &schema);
         if (status != PHI_OK) return status;
-        status = phi__cfg_settings_schema(ground, taken.schema, schema);
+        status = phi__settings_schema(ground, taken.schema, schema);
         if (status != PHI_OK) return status;
     } else if (taken.schema != NULL) {
         schema = phi__cfg_said_text(ground->arena, taken.schema);
@@ -726,8 +725,8 @@ static phi_status phi__cfg_settings_format(phi__cfg_ground *ground, const phi_js
     return PHI_OK;
 }
 
-static phi_status phi__cfg_settings_policy(phi__cfg_ground *ground, const phi_json *node,
-                                           phi_agent_desc *desc) {
+static phi_status phi__settings_policy(phi__cfg_ground *ground, const phi_json *node,
+                                       phi_agent_desc *desc) {
     phi__cfg_policy *taken;
     if (node == NULL) return PHI_OK;
     taken = (phi__cfg_policy *)phi__arena_zero(ground->arena, sizeof *taken);
@@ -736,16 +735,16 @@ static phi_status phi__cfg_settings_policy(phi__cfg_ground *ground, const phi_js
     if (!phi__cfg_take(ground->arena, node, phi__table_policy(), taken)) return PHI_NO_MEMORY;
     if (taken->include.at != NULL)
         taken->policy.include = phi__cfg_take_bits(&taken->include, phi__table_include());
-    if (phi__cfg_fields_has(phi__table_policy(), taken, "keep_last_turns"))
+    if (phi__fields_has(phi__table_policy(), taken, "keep_last_turns"))
         taken->policy.keep_no_turns = taken->policy.keep_last_turns == 0;
-    if (phi__cfg_fields_has(phi__table_policy(), taken, "reserve_output_tokens"))
+    if (phi__fields_has(phi__table_policy(), taken, "reserve_output_tokens"))
         taken->policy.no_reserve = taken->policy.reserve_output_tokens == 0;
     desc->policy = &taken->policy;
     return PHI_OK;
 }
 
-static phi_status phi__cfg_settings_effects(phi__cfg_ground *ground, const phi_json *node,
-                                            phi_agent_desc *desc) {
+static phi_status phi__settings_effects(phi__cfg_ground *ground, const phi_json *node,
+                                        phi_agent_desc *desc) {
     if (node == NULL) return PHI_OK;
     phi__cfg_effects taken = PHI_ZERO;
     taken.effects = desc->tool_options.effects;
@@ -759,7 +758,7 @@ static phi_status phi__cfg_settings_effects(phi__cfg_ground *ground, const phi_j
     return PHI_OK;
 }
 
-static void phi__cfg_settings_plain(const phi__cfg_agent *a, phi_agent_desc *desc) {
+static void phi__settings_plain(const phi__cfg_agent *a, phi_agent_desc *desc) {
     if (a->agent_id != NULL) desc->ids.agent_id = a->agent_id;
     if (a->session_id != NULL) desc->ids.session_id = a->session_id;
     desc->tool_options.result_directory = a->result_directory;
@@ -783,7 +782,7 @@ static void phi__cfg_settings_plain(const phi__cfg_agent *a, phi_agent_desc *des
 
 /* ---- for other modules ---- */
 
-PHI__FN void phi__cfg_settings_of(const phi_agent_desc *desc, phi__cfg_agent *a) {
+PHI__FN void phi__settings_of(const phi_agent_desc *desc, phi__cfg_agent *a) {
     a->result_directory = desc->tool_options.result_directory;
     a->keep = desc->keep;
     a->steering_mode = desc->input.steering_mode;
@@ -803,49 +802,48 @@ PHI__FN void phi__cfg_settings_of(const phi_agent_desc *desc, phi__cfg_agent *a)
     a->disable_facts = desc->options.disable_facts;
 }
 
-PHI__FN void phi__cfg_settings_compaction(phi__cfg_maker *maker, const char *reference,
-                                          phi_compaction_config *out) {
+PHI__FN void phi__settings_compaction(phi__cfg_maker *maker, const char *reference,
+                                      phi_compaction_config *out) {
     const phi__cfg_top *top = &maker->whole.top;
     const phi__cfg_table *table = phi__table_compaction_instance();
     phi_arena *arena = maker->ground.arena;
     const phi_json *nodes[3] = {phi_json_get(top->context, "compaction"), top->compaction, NULL};
-    if (reference != NULL)
-        nodes[2] = phi__cfg_refs_find(maker->ground.config, "compaction", reference);
+    if (reference != NULL) nodes[2] = phi__refs_find(maker->ground.config, "compaction", reference);
     phi__cfg_compaction taken = PHI_ZERO;
     taken.config = *out;
     for (size_t i = 0; i < PHI__COUNT(nodes); i++) /* it has no lists */
         (void)phi__cfg_take(arena, nodes[i], table, &taken);
-    if (phi__cfg_fields_has(table, &taken, "keep_first_turns"))
+    if (phi__fields_has(table, &taken, "keep_first_turns"))
         taken.config.keep_no_first = taken.config.keep_first_turns == 0;
-    if (phi__cfg_fields_has(table, &taken, "max_context_tokens")) taken.config.disable = false;
-    if (phi__cfg_fields_has(table, &taken, "enabled")) taken.config.disable = !taken.enabled;
+    if (phi__fields_has(table, &taken, "max_context_tokens")) taken.config.disable = false;
+    if (phi__fields_has(table, &taken, "enabled")) taken.config.disable = !taken.enabled;
     if (taken.config.max_context_tokens == 0) taken.config.disable = true;
     *out = taken.config;
 }
 
-PHI__FN phi_status phi__cfg_settings_whole(phi__cfg_maker *maker, phi_agent_desc *desc) {
+PHI__FN phi_status phi__settings_whole(phi__cfg_maker *maker, phi_agent_desc *desc) {
     const phi__cfg_tools *tools = &maker->whole.tools;
     const phi__cfg_table *table = phi__table_tools();
-    if (phi__cfg_fields_has(table, tools, "tool_strategy")) desc->tool_options.mode = tools->mode;
-    if (phi__cfg_fields_has(table, tools, "choice")) desc->tool_options.choice = tools->choice;
+    if (phi__fields_has(table, tools, "tool_strategy")) desc->tool_options.mode = tools->mode;
+    if (phi__fields_has(table, tools, "choice")) desc->tool_options.choice = tools->choice;
     if (tools->timeout_ms > 0) desc->tool_options.timeout_ms = tools->timeout_ms;
     if (tools->defer_percent > 0) desc->tool_options.defer_percent = tools->defer_percent;
     if (desc->tool_options.mode == PHI_TOOLS_BATCHED && tools->batch_size > 0)
         desc->tool_options.batch = tools->batch_size;
     if (tools->mode == PHI_TOOLS_BATCHED && desc->tool_options.batch == 0)
         desc->tool_options.batch = 3; /* the book's default */
-    return phi__cfg_settings_execution(maker, desc);
+    return phi__settings_execution(maker, desc);
 }
 
-PHI__FN phi_status phi__cfg_settings_agent(phi__cfg_maker *maker, phi__cfg_job *job) {
+PHI__FN phi_status phi__settings_agent(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_ground *ground = &maker->ground;
     const phi__cfg_agent *a = &job->taken;
     phi_provider *provider = NULL;
-    phi_status status = phi__cfg_settings_whole(maker, &job->desc);
-    phi__cfg_settings_plain(a, &job->desc);
-    if (status == PHI_OK) status = phi__cfg_settings_format(ground, a->format, &job->desc);
-    if (status == PHI_OK) status = phi__cfg_settings_policy(ground, a->policy, &job->desc);
-    if (status == PHI_OK) status = phi__cfg_settings_effects(ground, a->effects, &job->desc);
+    phi_status status = phi__settings_whole(maker, &job->desc);
+    phi__settings_plain(a, &job->desc);
+    if (status == PHI_OK) status = phi__settings_format(ground, a->format, &job->desc);
+    if (status == PHI_OK) status = phi__settings_policy(ground, a->policy, &job->desc);
+    if (status == PHI_OK) status = phi__settings_effects(ground, a->effects, &job->desc);
     if (status == PHI_OK) status = phi__cfg_said_take(ground, a, &job->desc);
     if (status == PHI_OK) status = phi__cfg_failover_use(maker, job);
     if (status == PHI_OK && a->strategy != NULL) {

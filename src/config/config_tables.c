@@ -258,10 +258,10 @@ uint64_t phi__table_quirks(const phi__cfg_compat *compat, uint64_t quirks) {
     for (size_t i = 0; i < PHI__COUNT(flags); i++)
         if ((compat->set >> i & 1) != 0)
             quirks = values[i] != flags[i].inverse ? quirks | flags[i].bit : quirks & ~flags[i].bit;
-    if (phi__cfg_fields_has(table, compat, "max_tokens_field"))
+    if (phi__fields_has(table, compat, "max_tokens_field"))
         quirks = (quirks & ~(uint64_t)PHI_QUIRK_MAX_COMPLETION_TOKENS) |
                  (uint64_t)compat->max_tokens_field;
-    if (phi__cfg_fields_has(table, compat, "reasoning_format"))
+    if (phi__fields_has(table, compat, "reasoning_format"))
         quirks = (quirks & ~(uint64_t)PHI__CFG_REASONING) | (uint64_t)compat->reasoning_format;
     quirks |= phi__table_quirk_bits(&compat->quirks);
     return quirks & ~phi__table_quirk_bits(&compat->without);
@@ -308,7 +308,7 @@ static const phi__cfg_table phi__profile_is = {
 const phi__cfg_table *phi__table_profile(void) { return &phi__profile_is; }
 
 static const phi__cfg_field phi__profile_instance_rows[] = {
-    PHI__C_NAMED(profile, id, TEXT, PHI__CFG_ID | PHI__CFG_REQUIRED, "agent_profile", "null",
+    PHI__C_NAMED(profile, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "agent_profile", "null",
                  "Its name: \"{{name}}\" or \"{{%name%}}\".")};
 static const phi__cfg_table phi__profile_instance_is = {
     "agent.profile.instances", "A named profile: what it does not set is as in [agent.profile].",
@@ -333,7 +333,7 @@ static const phi__cfg_table *phi__table_sub_agents(void) { return &phi__sub_agen
 static const phi__cfg_field phi__sub_agent_rows[] = {
     PHI__C_NAMED(sub_agent, id, TEXT, PHI__CFG_ID, "sub_agent", "null",
                  "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
-    PHI__C_NAMED(sub_agent, name, TEXT, PHI__CFG_NAME | PHI__CFG_REQUIRED, "sub_agent", "null",
+    PHI__C_NAMED(sub_agent, name, TEXT, PHI__CFG_NAME | PHI__REQUIRED, "sub_agent", "null",
                  "The name of the tool."),
     PHI__C_TEXT(sub_agent, description, 0, "What it does, for the model that calls it."),
     PHI__C_NAMED(
@@ -354,11 +354,11 @@ static const phi__cfg_field phi__sub_agent_rows[] = {
                "A strategy of [[strategy.instances]] (default: none)."),
     PHI__C_REF(sub_agent, compaction, TEXT, "compaction", "null",
                "A compaction of [[compaction.instances]] (default: none)."),
-    PHI__C_INT_AS(sub_agent, limits.max_turns, "max_turns", PHI__CFG_NO_LIMIT, 1, 4294967295, "10",
+    PHI__C_INT_AS(sub_agent, limits.max_turns, "max_turns", PHI__NO_LIMIT, 1, 4294967295, "10",
                   "Model calls at most."),
-    PHI__C_INT_AS(sub_agent, limits.max_tokens, "max_total_tokens", PHI__CFG_NO_LIMIT, 1, 0,
-                  "1000000", "Input and output tokens at most."),
-    PHI__C_SECS(sub_agent, limits.max_duration_ms, "max_duration_secs", PHI__CFG_NO_LIMIT, "300",
+    PHI__C_INT_AS(sub_agent, limits.max_tokens, "max_total_tokens", PHI__NO_LIMIT, 1, 0, "1000000",
+                  "Input and output tokens at most."),
+    PHI__C_SECS(sub_agent, limits.max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "300",
                 "Seconds that it may take."),
     PHI__C_NUM_AS(sub_agent, limits.max_cost, "max_cost", 1e-06, 1000000000, "null",
                   "Dollars at most; needs cost rates of its provider."),
@@ -377,7 +377,7 @@ static const phi__cfg_field phi__sub_agent_rows[] = {
                "Finished children that stay, so that the model can continue one."),
     PHI__C_INT(sub_agent, max_depth, 0, 1, 64, "1",
                "It gets sub-agents only where it is fewer than so many levels below the top."),
-    PHI__C_SECS(sub_agent, timeout_ms, "timeout_secs", PHI__CFG_NO_LIMIT, "null",
+    PHI__C_SECS(sub_agent, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "null",
                 "Seconds that a call may take (default: the limits of its run)."),
     PHI__C_BOOL(sub_agent, show_events, "false", "Its events are emitted to the program, too.")};
 static const phi__cfg_table phi__sub_agent_is = {
@@ -403,19 +403,18 @@ static const phi__cfg_choice phi__stay_names[] = {
     {"run", 0, false}, {"for", 1, false}, {"ever", 2, false}, {"", 0, false}};
 
 static const phi__cfg_field phi__failover_rows[] = {
-    PHI__C_NAMED(failover, models, TEXTS, PHI__CFG_ONLY_REFERENCE | PHI__CFG_REQUIRED, "provider",
-                 "[]",
+    PHI__C_NAMED(failover, models, TEXTS, PHI__ONLY_REFERENCE | PHI__REQUIRED, "provider", "[]",
                  "Providers of [[provider.instances]], or aliases of [models], in this order."),
     PHI__C_CHOICES(failover, on, phi__failover_on_names,
                    "[\"network\", \"server\", \"rate_limited\", \"quota\", \"auth\", "
                    "\"no_model\", \"overflow\"]",
                    "The failures that lead to the next model."),
-    PHI__C_INT(failover, max_switches, PHI__CFG_NO_LIMIT, 1, 4294967295, "null",
+    PHI__C_INT(failover, max_switches, PHI__NO_LIMIT, 1, 4294967295, "null",
                "Switches of a run at most (default: as many as there are models)."),
     PHI__C_CHOICE(failover, stay, phi__stay_names, "\"run\"",
                   "How long an agent keeps a model that it went to: for the run, for stay_secs, "
                   "or for ever."),
-    PHI__C_SECS(failover, stay_ms, "stay_secs", PHI__CFG_NO_LIMIT, "300",
+    PHI__C_SECS(failover, stay_ms, "stay_secs", PHI__NO_LIMIT, "300",
                 "Seconds, with stay \"for\".")};
 static const phi__cfg_table phi__failover_is = {
     "failover", "Other models to go on with when one fails for good.",
@@ -482,11 +481,11 @@ static const phi__cfg_field phi__agent_base_rows[] = {
     PHI__C_CHOICE(agent, follow_up_mode, phi__queue_mode_names, "\"one_at_a_time\"",
                   "How many follow-up messages are taken at a time."),
     PHI__C_INT(agent, queue_limit, 0, 1, 1000000, "64", "Messages that may wait in a queue."),
-    PHI__C_INT(agent, repeat_warn_after, PHI__CFG_NO_LIMIT, 1, 4294967295, "3",
+    PHI__C_INT(agent, repeat_warn_after, PHI__NO_LIMIT, 1, 4294967295, "3",
                "Equal calls of a tool in a run before the model is warned."),
-    PHI__C_INT(agent, repeat_stop_after, PHI__CFG_NO_LIMIT, 1, 4294967295, "5",
+    PHI__C_INT(agent, repeat_stop_after, PHI__NO_LIMIT, 1, 4294967295, "5",
                "Equal calls of a tool in a run before the run ends."),
-    PHI__C_SECS(agent, decision_timeout_ms, "decision_timeout_secs", PHI__CFG_NO_LIMIT, "300",
+    PHI__C_SECS(agent, decision_timeout_ms, "decision_timeout_secs", PHI__NO_LIMIT, "300",
                 "Seconds that a run waits for a decision, as about a permission."),
     PHI__C_INT(agent, memory_limit_bytes, 0, 65536, 0, "null",
                "Memory of the agent at most (default: no limit)."),
@@ -497,9 +496,9 @@ static const phi__cfg_field phi__agent_base_rows[] = {
                "Events that wait for the program, in bytes, before reading stops."),
     PHI__C_INT(agent, max_event_bytes, 0, 1024, 0, "16777216", "Bytes of one event of an answer."),
     PHI__C_INT(agent, max_response_bytes, 0, 1024, 0, "268435456", "Bytes of one answer."),
-    PHI__C_INT(agent, max_result_bytes, PHI__CFG_NO_LIMIT, 64, 4294967295, "2097152",
+    PHI__C_INT(agent, max_result_bytes, PHI__NO_LIMIT, 64, 4294967295, "2097152",
                "Bytes of the texts of one tool result; longer ones are cut."),
-    PHI__C_INT(agent, max_result_image_bytes, PHI__CFG_NO_LIMIT, 64, 4294967295, "20971520",
+    PHI__C_INT(agent, max_result_image_bytes, PHI__NO_LIMIT, 64, 4294967295, "20971520",
                "Bytes of one image, document or sound of a tool result."),
     PHI__C_TEXT(agent, result_directory, PHI__CFG_PATH,
                 "Where results that are cut are kept whole; an absolute path."),
@@ -564,8 +563,8 @@ static const phi__cfg_choice phi__include_names[] = {{"messages", PHI_INCLUDE_ME
 const phi__cfg_choice *phi__table_include(void) { return phi__include_names; }
 
 static const phi__cfg_field phi__policy_rows[] = {
-    PHI__C_INT_AS(policy, policy.max_input_tokens, "max_input_tokens", PHI__CFG_NO_LIMIT, 1, 0,
-                  "8000", "Tokens of a request at most."),
+    PHI__C_INT_AS(policy, policy.max_input_tokens, "max_input_tokens", PHI__NO_LIMIT, 1, 0, "8000",
+                  "Tokens of a request at most."),
     PHI__C_INT_AS(policy, policy.reserve_output_tokens, "reserve_output_tokens", 0, 0, 1000000000,
                   "2000", "Of these, tokens kept free for the answer; 0: none."),
     PHI__C_INT_AS(policy, policy.max_messages, "max_messages", 0, 1, 4294967295, "null",
@@ -632,9 +631,9 @@ static const phi__cfg_table phi__options_is = {
 const phi__cfg_table *phi__table_options(void) { return &phi__options_is; }
 
 static const phi__cfg_field phi__raw_tool_rows[] = {
-    PHI__C_TEXT(raw_tool, protocol, PHI__CFG_REQUIRED,
+    PHI__C_TEXT(raw_tool, protocol, PHI__REQUIRED,
                 "The protocol whose requests have it, as `api` of a provider."),
-    PHI__C_PLAIN(raw_tool, json, VALUE, PHI__CFG_REQUIRED, "null",
+    PHI__C_PLAIN(raw_tool, json, VALUE, PHI__REQUIRED, "null",
                  "An element of the list of tools: a table, or its JSON as a text.")};
 static const phi__cfg_table phi__raw_tool_is = {
     "agent.raw_tools", "A tool of the provider's own, sent as it is after the agent's tools.",
@@ -654,8 +653,8 @@ static const phi__cfg_table *phi__table_prompt_strategies(void) {
 }
 
 static const phi__cfg_field phi__prompt_strategy_rows[] = {
-    PHI__C_NAMED(prompt_strategy, id, TEXT, PHI__CFG_ID | PHI__CFG_REQUIRED,
-                 "system_prompt_strategy", "null", "Its name: \"{{name}}\"."),
+    PHI__C_NAMED(prompt_strategy, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "system_prompt_strategy",
+                 "null", "Its name: \"{{name}}\"."),
     PHI__C_TEXT(prompt_strategy, description, 0, "For people."),
     PHI__C_ROW(prompt_strategy, blocks, "blocks", TABLES, 0, NULL, NULL, phi__table_prompt_block,
                NULL, 0, 0, "[]", "The blocks of a prompt.")};
@@ -664,7 +663,7 @@ static const phi__cfg_table phi__prompt_strategy_is = {
 static const phi__cfg_table *phi__table_prompt_strategy(void) { return &phi__prompt_strategy_is; }
 
 static const phi__cfg_field phi__prompt_block_rows[] = {
-    PHI__C_TEXT(prompt_block, name, PHI__CFG_REQUIRED, "The key that a prompt fills it by."),
+    PHI__C_TEXT(prompt_block, name, PHI__REQUIRED, "The key that a prompt fills it by."),
     PHI__C_INT(prompt_block, order, 0, -2147483647, 2147483647, "0",
                "Blocks stand in this order, equal ones as they are written."),
     PHI__C_INT(prompt_block, max_length, 0, 1, 0, "null",
@@ -680,12 +679,11 @@ static const phi__cfg_table phi__prompts_is = {"system_prompt", "System prompts 
 static const phi__cfg_table *phi__table_prompts(void) { return &phi__prompts_is; }
 
 static const phi__cfg_field phi__prompt_rows[] = {
-    PHI__C_NAMED(prompt, id, TEXT, PHI__CFG_ID | PHI__CFG_REQUIRED, "system_prompt", "null",
+    PHI__C_NAMED(prompt, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "system_prompt", "null",
                  "Its name: \"{{name}}\"."),
     PHI__C_TEXT(prompt, description, 0, "For people."),
-    PHI__C_NAMED(prompt, type, TEXT, PHI__CFG_ONLY_REFERENCE | PHI__CFG_REQUIRED,
-                 "system_prompt_strategy", "null",
-                 "Its template: \"{{system_prompt_strategy.name}}\", agent or minimal.")};
+    PHI__C_NAMED(prompt, type, TEXT, PHI__ONLY_REFERENCE | PHI__REQUIRED, "system_prompt_strategy",
+                 "null", "Its template: \"{{system_prompt_strategy.name}}\", agent or minimal.")};
 static const phi__cfg_table phi__prompt_is = {
     "system_prompt.instances",
     "A prompt: each further key is a block's text, or \"file:path\" relative to the workspace.",
@@ -707,14 +705,14 @@ static const phi__cfg_choice phi__strategy_type_names[] = {
     {"adaptive", PHI__CFG_STRATEGY_ADAPTIVE, false}, {"", 0, false}};
 
 static const phi__cfg_field phi__strategy_rows[] = {
-    PHI__C_NAMED(strategy, id, TEXT, PHI__CFG_ID | PHI__CFG_REQUIRED, "strategy", "null",
+    PHI__C_NAMED(strategy, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "strategy", "null",
                  "Its name: \"{{name}}\" or \"{{%name%}}\"."),
     PHI__C_TEXT(strategy, description, 0, "For people."),
-    PHI__C_ROW(strategy, type, "type", CHOICE, PHI__CFG_REQUIRED, NULL, phi__strategy_type_names,
-               NULL, NULL, 0, 0, "null", "The strategy."),
-    PHI__C_INT(strategy, max_calls, PHI__CFG_NO_LIMIT, 1, 4294967295, "null",
+    PHI__C_ROW(strategy, type, "type", CHOICE, PHI__REQUIRED, NULL, phi__strategy_type_names, NULL,
+               NULL, 0, 0, "null", "The strategy."),
+    PHI__C_INT(strategy, max_calls, PHI__NO_LIMIT, 1, 4294967295, "null",
                "Model calls of a prompt at most (default: as its options allow)."),
-    PHI__C_SECS(strategy, call_timeout_ms, "call_timeout_secs", PHI__CFG_NO_LIMIT, "null",
+    PHI__C_SECS(strategy, call_timeout_ms, "call_timeout_secs", PHI__NO_LIMIT, "null",
                 "Seconds of one model call (default: no limit)."),
     PHI__C_TABLE(strategy, cot, phi__table_cot, "Options of a chain of thought."),
     PHI__C_TABLE(strategy, cod, phi__table_cot, "Options of a chain of draft."),
@@ -789,12 +787,12 @@ static const phi__cfg_field phi__tot_rows[] = {
     PHI__C_INT_AS(tot, options.min_depth, "min_depth", 0, 1, 1000, "2",
                   "Depth that a thought has at least when it ends the search early."),
     PHI__C_INT_AS(tot, options.max_nodes, "max_nodes", 0, 1, 100000, "100", "Thoughts in all."),
-    PHI__C_SECS(tot, options.max_duration_ms, "max_duration_secs", PHI__CFG_NO_LIMIT, "null",
+    PHI__C_SECS(tot, options.max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "null",
                 "Seconds, then the best so far is the answer (default: no limit)."),
     PHI__C_INT_AS(tot, options.top_k, "top_k", 0, 1, 1000, "3", "Candidates in the result."),
     PHI__C_NUM_AS(tot, options.early_success_threshold, "early_success_threshold", 1e-06, 1, "1.0",
                   "A score that ends the search."),
-    PHI__C_INT_AS(tot, options.convergence_window, "convergence_window", PHI__CFG_NO_LIMIT, 1,
+    PHI__C_INT_AS(tot, options.convergence_window, "convergence_window", PHI__NO_LIMIT, 1,
                   4294967295, "null",
                   "Expansions without an improvement at max_depth that end the search."),
     PHI__C_NUM_AS(tot, options.min_score_improvement, "min_score_improvement", 1e-06, 1, "0.02",
@@ -993,9 +991,9 @@ static const phi__cfg_field phi__tools_rows[] = {
         "How the calls of one turn run: one after another, all at once, or batch_size at a time."),
     PHI__C_INT(tools, batch_size, 0, 1, 65536, "3",
                "Calls at a time, with tool_strategy \"batched\"."),
-    PHI__C_SECS(tools, timeout_ms, "timeout_secs", PHI__CFG_NO_LIMIT, "120",
+    PHI__C_SECS(tools, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "120",
                 "Seconds that a call of a tool without a limit of its own may take."),
-    PHI__C_INT(tools, defer_percent, PHI__CFG_NO_LIMIT, 1, 1000, "10",
+    PHI__C_INT(tools, defer_percent, PHI__NO_LIMIT, 1, 1000, "10",
                "Percent of the window: where tools of servers take more, they are deferred."),
     PHI__C_CHOICE(tools, choice, phi__tool_choice_names, "\"auto\"",
                   "Whether the model may, must not, or must call a tool.")};
@@ -1033,7 +1031,7 @@ static const phi__cfg_field phi__compaction_base_rows[] = {
     PHI__C_CHOICE_AS(compaction, config.scope, "scope", phi__compaction_scope_names, "\"runs\"",
                      "Which earlier runs are summed up: the newest scope_runs, or as many as "
                      "scope_tokens hold."),
-    PHI__C_INT_AS(compaction, config.scope_runs, "scope_runs", PHI__CFG_NO_LIMIT, 1, 1000000, "3",
+    PHI__C_INT_AS(compaction, config.scope_runs, "scope_runs", PHI__NO_LIMIT, 1, 1000000, "3",
                   "Earlier runs that are summed up, with scope \"runs\"."),
     PHI__C_INT_AS(compaction, config.scope_tokens, "scope_tokens", 0, 1, 1000000000, "null",
                   "Tokens of earlier runs that are summed up, with scope \"tokens\" (default: "
@@ -1051,7 +1049,7 @@ static const phi__cfg_table phi__compaction_is = {
 const phi__cfg_table *phi__table_compaction(void) { return &phi__compaction_is; }
 
 static const phi__cfg_field phi__compaction_instance_rows[] = {
-    PHI__C_NAMED(compaction, id, TEXT, PHI__CFG_ID | PHI__CFG_REQUIRED, "compaction", "null",
+    PHI__C_NAMED(compaction, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "compaction", "null",
                  "Its name: \"{{name}}\", or \"{{%name%}}\" for one that is shared."),
     PHI__C_TEXT(compaction, description, 0, "For people.")};
 static const phi__cfg_table phi__compaction_instance_is = {
@@ -1069,11 +1067,11 @@ static const phi__cfg_table *phi__table_context(void) { return &phi__context_is;
 /* ---- runs ---- */
 
 static const phi__cfg_field phi__execution_rows[] = {
-    PHI__C_INT_AS(execution, limits.max_turns, "max_turns", PHI__CFG_NO_LIMIT, 1, 4294967295, "50",
+    PHI__C_INT_AS(execution, limits.max_turns, "max_turns", PHI__NO_LIMIT, 1, 4294967295, "50",
                   "Model calls of a run at most."),
-    PHI__C_INT_AS(execution, limits.max_tokens, "max_total_tokens", PHI__CFG_NO_LIMIT, 1, 0,
-                  "1000000", "Input and output tokens of a run at most."),
-    PHI__C_SECS(execution, limits.max_duration_ms, "max_duration_secs", PHI__CFG_NO_LIMIT, "600",
+    PHI__C_INT_AS(execution, limits.max_tokens, "max_total_tokens", PHI__NO_LIMIT, 1, 0, "1000000",
+                  "Input and output tokens of a run at most."),
+    PHI__C_SECS(execution, limits.max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "600",
                 "Seconds that a run may take."),
     PHI__C_NUM_AS(execution, limits.max_cost, "max_cost", 1e-06, 1000000000, "null",
                   "Dollars of a run at most; needs [provider.cost]."),
@@ -1099,7 +1097,7 @@ static const phi__cfg_field phi__retry_rows[] = {
                   "Each delay is so many times the one before."),
     PHI__C_INT_AS(retry, retry.max_delay_ms, "max_delay_ms", 0, 1, 86400000, "30000",
                   "Milliseconds of a delay at most."),
-    PHI__C_INT_AS(retry, retry.max_server_delay_ms, "max_server_delay_ms", PHI__CFG_NO_LIMIT, 1,
+    PHI__C_INT_AS(retry, retry.max_server_delay_ms, "max_server_delay_ms", PHI__NO_LIMIT, 1,
                   4294967295, "60000",
                   "Milliseconds that a server may ask to wait; when it asks for more, the call "
                   "fails at once.")};
@@ -1142,13 +1140,13 @@ static const phi__cfg_table phi__budget_is = {"execution.budget", "A budget over
 const phi__cfg_table *phi__table_budget(void) { return &phi__budget_is; }
 
 static const phi__cfg_field phi__deadlines_rows[] = {
-    PHI__C_SECS(deadlines, deadlines.connect_ms, "connect_secs", PHI__CFG_NO_LIMIT, "15",
+    PHI__C_SECS(deadlines, deadlines.connect_ms, "connect_secs", PHI__NO_LIMIT, "15",
                 "Seconds until a connection stands."),
-    PHI__C_SECS(deadlines, deadlines.first_event_ms, "first_event_secs", PHI__CFG_NO_LIMIT, "300",
+    PHI__C_SECS(deadlines, deadlines.first_event_ms, "first_event_secs", PHI__NO_LIMIT, "300",
                 "Seconds from there to the first event of an answer."),
-    PHI__C_SECS(deadlines, deadlines.idle_ms, "idle_secs", PHI__CFG_NO_LIMIT, "120",
+    PHI__C_SECS(deadlines, deadlines.idle_ms, "idle_secs", PHI__NO_LIMIT, "120",
                 "Seconds between two events of an answer."),
-    PHI__C_SECS(deadlines, deadlines.total_ms, "total_secs", PHI__CFG_NO_LIMIT, "null",
+    PHI__C_SECS(deadlines, deadlines.total_ms, "total_secs", PHI__NO_LIMIT, "null",
                 "Seconds of a whole model call (default: the limit of the run).")};
 static const phi__cfg_table phi__deadlines_is = {
     "execution.deadlines", "Deadlines of a model call.", PHI__ROWS(phi__deadlines_rows)};

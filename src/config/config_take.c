@@ -47,7 +47,7 @@ static void phi__cfg_take_put(const phi__cfg_field *field, void *to, uint64_t va
 static bool phi__cfg_take_integer(const phi__cfg_field *field, const phi_json *node, void *to) {
     uint64_t value;
     if (phi_json_is(node, PHI_JSON_STRING)) {
-        if ((field->flags & PHI__CFG_NO_LIMIT) == 0) return false;
+        if ((field->flags & PHI__NO_LIMIT) == 0) return false;
         value = UINT64_MAX;
     } else if (field->kind == PHI__CFG_SECONDS) {
         double ms = phi_json_num(node, -1) * 1000;
@@ -127,7 +127,7 @@ bool phi__cfg_take(phi_arena *arena, const phi_json *node, const phi__cfg_table 
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return true;
     while ((child = phi_json_next(&it)) != NULL && !no_memory) {
         size_t i;
-        const phi__cfg_field *field = phi__cfg_fields_find(table, it.key, &i);
+        const phi__cfg_field *field = phi__fields_find(table, it.key, &i);
         if (field == NULL || phi_json_is(child, PHI_JSON_NULL)) continue;
         if (phi__cfg_take_field(arena, field, child, (char *)out + field->offset, &no_memory))
             set |= (uint64_t)1 << i;

@@ -28,7 +28,7 @@ static uint64_t phi__cfg_put_unsigned(const phi__cfg_field *field, const char *a
 /* The largest value of the type: "unlimited", where the field has such a word. */
 static bool phi__cfg_put_is_most(const phi__cfg_field *field, uint64_t value) {
     uint64_t most = field->size == sizeof(uint64_t) ? UINT64_MAX : UINT32_MAX;
-    return (field->flags & PHI__CFG_NO_LIMIT) != 0 && value == most;
+    return (field->flags & PHI__NO_LIMIT) != 0 && value == most;
 }
 
 static phi_json *phi__cfg_put_choice(phi_arena *arena, const phi__cfg_field *field, const char *at,
@@ -100,7 +100,7 @@ static phi_json *phi__cfg_put_value(phi_arena *arena, const phi__cfg_field *fiel
 static void phi__cfg_put_mark(const phi__cfg_table *table, void *taken, const char *key) {
     uint64_t set;
     size_t i;
-    if (phi__cfg_fields_find(table, phi_str_of(key), &i) == NULL) return;
+    if (phi__fields_find(table, phi_str_of(key), &i) == NULL) return;
     memcpy(&set, taken, sizeof set);
     set |= (uint64_t)1 << i;
     memcpy(taken, &set, sizeof set);
@@ -111,9 +111,9 @@ static void phi__cfg_put_mark(const phi__cfg_table *table, void *taken, const ch
 static bool phi__cfg_put_table(phi_arena *arena, const phi__cfg_table *table, const void *taken,
                                phi_json *out) {
     const phi__cfg_field *field;
-    for (size_t i = 0; (field = phi__cfg_fields_at(table, i)) != NULL; i++) {
+    for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
         bool skip;
-        bool has = phi__cfg_fields_has(table, taken, field->key);
+        bool has = phi__fields_has(table, taken, field->key);
         phi_json *value =
             phi__cfg_put_value(arena, field, (const char *)taken + field->offset, has, &skip);
         if (skip) continue;
@@ -376,7 +376,7 @@ static bool phi__cfg_write_agent(const phi__cfg_write *w) {
     phi__cfg_agent a = PHI_ZERO;
     phi__cfg_policy policy = PHI_ZERO;
     phi__cfg_effects effects = PHI_ZERO;
-    phi__cfg_settings_of(w->desc, &a);
+    phi__settings_of(w->desc, &a);
     a.system_prompt = w->desc->system_prompt;
     if (!phi__cfg_write_workspace(w, &a.workspace)) return false;
     if (node == NULL || !phi__cfg_put_table(w->arena, phi__table_agent(), &a, node) ||

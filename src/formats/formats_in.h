@@ -78,8 +78,8 @@ typedef struct phi__toml_name {
 /* ======== The reader of YAML inside: who calls whom, and what they share.
 
    The reader walks the caller's text once and never changes it. A node is read before anyone knows
-   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_tree_value
-   or phi__yaml_tree_key). Open collections are frames; a block collection closes when a line begins
+   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_value
+   or phi__yaml_key). Open collections are frames; a block collection closes when a line begins
    further left, a flow collection at its bracket.
    Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
    lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */

@@ -1,8 +1,8 @@
 /* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
 
    The reader walks the caller's text once and never changes it. A node is read before anyone knows
-   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_tree_value
-   or phi__yaml_tree_key). Open collections are frames; a block collection closes when a line begins
+   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_value
+   or phi__yaml_key). Open collections are frames; a block collection closes when a line begins
    further left, a flow collection at its bracket.
    Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
    lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
@@ -46,7 +46,7 @@ enum phi__yaml_style {
     PHI__YAML_STYLE_DOUBLE,
     PHI__YAML_STYLE_LITERAL,
     PHI__YAML_STYLE_FOLDED,
-    PHI__YAML_STYLE_NODE /* a collection, or an alias */
+    PHI__YAML_NODE /* a collection, or an alias */
 };
 
 enum phi__yaml_tag {
@@ -81,31 +81,31 @@ enum phi__yaml_want {
 };
 
 /* ---- yaml_tree.c: errors, bytes, lines, room ---- */
-PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what);
-PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what);
+PHI__FN void phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what);
+PHI__FN void phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what);
 
 /* At another line than the present one; column from 0. */
-PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what);
+PHI__FN void phi__yaml_too_big(phi__yaml_reader *r, const char *what);
 
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */
-PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted);
+PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted);
 
 /* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
-PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop);
+PHI__FN const char *phi__yaml_line(phi__yaml_reader *r, const char *stop);
 
 /* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
-PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop);
+PHI__FN bool phi__yaml_space(phi__yaml_reader *r, const char *stop);
 
 /* The line break at r->at. */
-PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r);
+PHI__FN void phi__yaml_newline(phi__yaml_reader *r);
 
 /* "---" or "..." at the start of a line. */
-PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at);
+PHI__FN bool phi__yaml_marker(const phi__yaml_reader *r, const char *at);
 
 /* Room for `more` bytes of the scalar's text and a terminator. */
-PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more);
-PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len);
+PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more);
+PHI__FN bool phi__yaml_add(phi__yaml_reader *r, const char *at, size_t len);
 
 static inline bool phi__yaml_is_break(char c) { return c == '\n' || c == '\r'; }
 
@@ -141,31 +141,31 @@ static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *a
 #define PHI__YAML_TOO_LARGE UINT32_MAX
 
 /* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
-PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind);
+PHI__FN phi_json *phi__yaml_node(phi__yaml_reader *r, uint32_t kind);
 
 /* The frame around all. False: no memory. */
-PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r);
+PHI__FN bool phi__yaml_begin(phi__yaml_reader *r);
 
 /* Opens a collection, which takes the properties that wait for it. */
-PHI__FN void phi__yaml_tree_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
+PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
 
 /* A pair in a flow sequence, without properties of its own. */
-PHI__FN void phi__yaml_tree_open_pair(phi__yaml_reader *r, uint8_t want);
+PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want);
 
 /* The collection on top is complete: it becomes the scalar's node. */
-PHI__FN void phi__yaml_tree_close(phi__yaml_reader *r);
+PHI__FN void phi__yaml_close(phi__yaml_reader *r);
 
 /* A scalar without text begins and ends here. */
-PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r);
+PHI__FN void phi__yaml_empty(phi__yaml_reader *r);
 
 /* The node read is a value of the frame on top, or its explicit key. */
-PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r);
+PHI__FN void phi__yaml_value(phi__yaml_reader *r);
 
 /* The node read is the key of the frame on top. */
-PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r);
+PHI__FN void phi__yaml_key(phi__yaml_reader *r);
 
 /* Copies about `units` nodes. True: the alias is complete. */
-PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units);
+PHI__FN bool phi__yaml_copy(phi__yaml_reader *r, size_t units);
 
 /* ---- yaml_tree.c: anchors, tags, directives ---- */
 

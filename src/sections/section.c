@@ -12,7 +12,7 @@ PHI__FN phi_str phi__sec_name(const phi_json *node) {
     phi_str name = phi_json_str(phi_json_get(node, "name"), "");
     if (name.len == 0) name = phi_json_str(phi_json_get(node, "id"), "");
     if (phi__str_starts(name, "{{")) {
-        phi__cfg_ref ref = phi__cfg_refs_parse(name);
+        phi__cfg_ref ref = phi__refs_parse(name);
         if (ref.name.len > 0) name = ref.name;
     }
     return name.len > 0 ? name : PHI__LIT("unnamed");

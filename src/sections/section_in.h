@@ -77,11 +77,10 @@ PHI__FN phi_status phi__sec_openapi_begin(phi__cfg_ground *ground, const phi_jso
 PHI__FN phi_status phi__sec_openapi_use(void *state, phi__cfg_making *making);
 PHI__FN void phi__sec_openapi_end(void *state);
 
-PHI__FN const phi__cfg_table *phi__sec_permissions_table(void);
-PHI__FN phi_status phi__sec_permissions_begin(phi__cfg_ground *ground, const phi_json *node,
-                                              void **state);
-PHI__FN phi_status phi__sec_permissions_use(void *state, phi__cfg_making *making);
-PHI__FN void phi__sec_permissions_end(void *state);
+PHI__FN const phi__cfg_table *phi__sec_perm_table(void);
+PHI__FN phi_status phi__sec_perm_begin(phi__cfg_ground *ground, const phi_json *node, void **state);
+PHI__FN phi_status phi__sec_perm_use(void *state, phi__cfg_making *making);
+PHI__FN void phi__sec_perm_end(void *state);
 
 #ifndef PHI_NO_PROCESS
 PHI__FN const phi__cfg_table *phi__sec_scripts_table(void);       /* [callbacks] */

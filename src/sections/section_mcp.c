@@ -40,7 +40,7 @@ static const phi__cfg_field phi__sec_mcp_instance_fields[] = {
     PHI__C_BOOL(mcp_server, hide_keys, "false",
                 "Variables whose names look like keys are not passed on."),
     PHI__C_TEXT(mcp_server, cwd, PHI__CFG_PATH, "Its working directory."),
-    PHI__C_INT(mcp_server, max_restarts, PHI__CFG_NO_LIMIT, 1, 4294967295, "3",
+    PHI__C_INT(mcp_server, max_restarts, PHI__NO_LIMIT, 1, 4294967295, "3",
                "How often in a row a program that ended is started again."),
     PHI__C_BOOL(mcp_server, no_restart, "false", "A program that ended is not started again."),
     PHI__C_INT(mcp_server, restart_delay_ms, 0, 1, 4294967295, "500",
@@ -50,11 +50,11 @@ static const phi__cfg_field phi__sec_mcp_instance_fields[] = {
     PHI__C_PLAIN(mcp_server, headers, MAP, PHI__CFG_SECRET, "{}", "HTTP headers of every request."),
     PHI__C_TABLE(mcp_server, oauth, phi__sec_mcp_table_oauth, "Authorization by OAuth 2.1."),
     PHI__C_TEXT(mcp_server, era, 0, "Only this version of the protocol (default: found out)."),
-    PHI__C_SECS(mcp_server, connect_timeout_ms, "connect_timeout_secs", PHI__CFG_NO_LIMIT, "30",
+    PHI__C_SECS(mcp_server, connect_timeout_ms, "connect_timeout_secs", PHI__NO_LIMIT, "30",
                 "Seconds until it must be ready."),
-    PHI__C_SECS(mcp_server, timeout_ms, "timeout_secs", PHI__CFG_NO_LIMIT, "30",
+    PHI__C_SECS(mcp_server, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
                 "Seconds of a request."),
-    PHI__C_SECS(mcp_server, max_timeout_ms, "max_timeout_secs", PHI__CFG_NO_LIMIT, "600",
+    PHI__C_SECS(mcp_server, max_timeout_ms, "max_timeout_secs", PHI__NO_LIMIT, "600",
                 "Seconds of a request that reports progress."),
     PHI__C_ROW(mcp_server, name_prefix, "name_prefix", TEXT, 0, "prefix", NULL, NULL, NULL, 0, 0,
                "null", "Tools are named \"{prefix}__{name}\"."),
@@ -99,7 +99,7 @@ static const phi__cfg_field phi__sec_mcp_oauth_fields[] = {
     PHI__C_BOOL(oauth, no_offline_access, "false", "offline_access is not asked for."),
     PHI__C_INT(oauth, redirect_port, 0, 0, 65535, "0", "The port of the redirect; 0: any."),
     PHI__C_TEXT(oauth, redirect_uri, 0, "Where the browser is sent back to."),
-    PHI__C_SECS(oauth, timeout_ms, "timeout_secs", PHI__CFG_NO_LIMIT, "300",
+    PHI__C_SECS(oauth, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "300",
                 "Seconds of an authorization."),
     PHI__C_BOOL(oauth, allow_private, "false", "Metadata may name private addresses."),
     PHI__C_BOOL(oauth, no_legacy, "false", "Servers without metadata are refused.")};
@@ -465,18 +465,17 @@ PHI__FN phi_status phi__sec_mcp_use(void *state, phi__cfg_making *making) {
     phi__cfg_used used;
     phi_status status = PHI_OK;
     for (size_t i = 0; making->work == NULL && status == PHI_OK &&
-                       phi__cfg_making_used(making, "mcp", "mcp", s->node, i, &used);
+                       phi__making_used(making, "mcp", "mcp", s->node, i, &used);
          i++)
         if (used.node != NULL) status = phi__sec_mcp_open(s, making, i, &used);
     making->work = s;
-    while (status == PHI_OK &&
-           phi__cfg_making_used(making, "mcp", "mcp", s->node, making->at, &used)) {
+    while (status == PHI_OK && phi__making_used(making, "mcp", "mcp", s->node, making->at, &used)) {
         phi__sec_mcp_link *link = NULL;
         if (used.node != NULL) link = phi__sec_mcp_find(s, making, making->at, &used);
         if (link != NULL && link->mcp == NULL) link = NULL; /* a problem says why */
         if (link != NULL) status = phi__sec_mcp_wait(making, link, making->at);
         if (link != NULL && status == PHI_OK)
-            status = phi__cfg_making_source(making, phi_mcp_tools(link->mcp));
+            status = phi__making_source(making, phi_mcp_tools(link->mcp));
         if (status == PHI_OK) making->at++;
     }
     return status;

@@ -49,7 +49,7 @@ static const phi__cfg_field phi__sec_openapi_instance_fields[] = {
     PHI__C_TEXT(spec, client_secret, PHI__CFG_SECRET, "The same."),
     PHI__C_TEXT(spec, token_url, 0, "Of oauth2 (default: the document's)."),
     PHI__C_PLAIN(spec, headers, MAP, PHI__CFG_SECRET, "{}", "HTTP headers of every request."),
-    PHI__C_SECS(spec, timeout_ms, "timeout_secs", PHI__CFG_NO_LIMIT, "30", "Seconds of a request."),
+    PHI__C_SECS(spec, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30", "Seconds of a request."),
     PHI__C_INT(spec, max_response_bytes, 0, 1, 4294967295, "65536",
                "Bytes of an answer that the model sees."),
     PHI__C_TEXT(spec, response_directory, PHI__CFG_PATH,
@@ -223,14 +223,14 @@ static phi_status phi__sec_openapi_one(phi__sec_openapi_state *s, phi__cfg_makin
     if (status != PHI_OK) return status;
     making->work = doc;
     if (making->ground->check_only)
-        phi__cfg_making_trust(making);
+        phi__making_trust(making);
     else if (!doc->failed)
         status = phi__sec_openapi_read(making->ground, doc);
     if (status != PHI_OK) return status;
     making->work = NULL;
     for (size_t i = 0; status == PHI_OK && i < doc->tools.count; i++) {
-        (void)phi__cfg_making_offer(making, doc->tools.tools[i].name);
-        status = phi__cfg_making_tool(making, &doc->tools.tools[i]);
+        (void)phi__making_offer(making, doc->tools.tools[i].name);
+        status = phi__making_tool(making, &doc->tools.tools[i]);
     }
     return status;
 }
@@ -251,7 +251,7 @@ PHI__FN phi_status phi__sec_openapi_begin(phi__cfg_ground *ground, const phi_jso
 PHI__FN phi_status phi__sec_openapi_use(void *state, phi__cfg_making *making) {
     phi__sec_openapi_state *s = (phi__sec_openapi_state *)state;
     phi__cfg_used used;
-    while (phi__cfg_making_used(making, "openapi", "openapi", s->node, making->at, &used)) {
+    while (phi__making_used(making, "openapi", "openapi", s->node, making->at, &used)) {
         phi_status status = used.node != NULL ? phi__sec_openapi_one(s, making, &used) : PHI_OK;
         if (status != PHI_OK) return status;
         making->at++;

@@ -107,7 +107,7 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
     p.arena = arena;
     p.list = (const char **)phi__arena_zero(arena, (PHI__PROTECTED_MOST + 1) * sizeof *p.list);
     if (p.list == NULL) return PHI_NO_MEMORY;
-    phi_str path = phi_str_of(phi__cfg_load_path(config));
+    phi_str path = phi_str_of(phi__load_path(config));
     for (n = path.len; n > 0 && path.at[n - 1] != '/';) n--;
     p.directory = phi__str(path.at, n);
     if ((path.len > 0 && !phi__protected_resolved(&p, path)) ||
@@ -119,7 +119,7 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
 
 /* ======== Rules of permissions, in front of the host's hook. */
 
-enum { PHI__SEC_PERMISSIONS_NONE = -1 };
+enum { PHI__SEC_PERM_NONE = -1 };
 
 typedef struct phi__cfg_permissions {
     uint64_t set;
@@ -129,33 +129,32 @@ typedef struct phi__cfg_permissions {
 } phi__cfg_permissions;
 
 /* The rules of one agent, and the two hooks of the host behind them. */
-typedef struct phi__sec_permissions_one {
-    struct phi__sec_permissions_one *next;
+typedef struct phi__sec_perm_one {
+    struct phi__sec_perm_one *next;
     phi_permissions *permissions;
     phi_hook_fn ask_fn, hook_fn;
     void *ask_user_data, *hook_user_data;
     uint32_t hook_points;
-} phi__sec_permissions_one;
+} phi__sec_perm_one;
 
-typedef struct phi__sec_permissions_state {
+typedef struct phi__sec_perm_state {
     phi__cfg_permissions taken;
     const phi_json *node;
     phi_permission_rules rules;
-    phi__sec_permissions_one *all;
-} phi__sec_permissions_state;
+    phi__sec_perm_one *all;
+} phi__sec_perm_state;
 
-static const phi__cfg_choice phi__sec_permissions_modes[] = {
+static const phi__cfg_choice phi__sec_perm_modes[] = {
     {"default", PHI_PERMISSION_MODE_DEFAULT, false},
     {"plan", PHI_PERMISSION_MODE_PLAN, false},
     {"accept_edits", PHI_PERMISSION_MODE_ACCEPT_EDITS, false},
     {"all", PHI_PERMISSION_MODE_ALL, false},
     {"", 0, false}};
 
-static const phi__cfg_choice phi__sec_permissions_verdicts[] = {
-    {"ask", PHI_PERMISSION_ASK, false},
-    {"allow", PHI_PERMISSION_ALLOW, false},
-    {"deny", PHI_PERMISSION_DENY, false},
-    {"", 0, false}};
+static const phi__cfg_choice phi__sec_perm_verdicts[] = {{"ask", PHI_PERMISSION_ASK, false},
+                                                         {"allow", PHI_PERMISSION_ALLOW, false},
+                                                         {"deny", PHI_PERMISSION_DENY, false},
+                                                         {"", 0, false}};
 
 /* A rule of the file; phi_permissions_from_json reads it. */
 typedef struct phi__cfg_rule {
@@ -165,10 +164,9 @@ typedef struct phi__cfg_rule {
         *options, *source;
 } phi__cfg_rule;
 
-static const phi__cfg_field phi__sec_permissions_rule_fields[] = {
-    PHI__C_ROW(rule, verdict, "verdict", CHOICE, PHI__CFG_REQUIRED, NULL,
-               phi__sec_permissions_verdicts, NULL, NULL, 0, 0, "null",
-               "What happens to a call that the rule matches."),
+static const phi__cfg_field phi__sec_perm_rule_fields[] = {
+    PHI__C_ROW(rule, verdict, "verdict", CHOICE, PHI__REQUIRED, NULL, phi__sec_perm_verdicts, NULL,
+               NULL, 0, 0, "null", "What happens to a call that the rule matches."),
     PHI__C_TEXT(rule, tool, 0, "A pattern of tool names: \"bash\", \"mcp_*\"."),
     PHI__C_TEXT(rule, command, 0, "A pattern for each word of a command: \"git log *\"."),
     PHI__C_TEXT(rule, with, 0, "Words of the command, one of which must be there."),
@@ -183,39 +181,37 @@ static const phi__cfg_field phi__sec_permissions_rule_fields[] = {
     PHI__C_TEXT(rule, source, 0,
                 "A pattern of MCP servers whose tools are meant; \"\": phi's own.")};
 
-static const phi__cfg_table phi__sec_permissions_rule_is = {
+static const phi__cfg_table phi__sec_perm_rule_is = {
     "permissions.rules", "A rule: it matches where all of its fields do.",
-    PHI__ROWS(phi__sec_permissions_rule_fields)};
-static const phi__cfg_table *phi__sec_permissions_rule_table(void) {
-    return &phi__sec_permissions_rule_is;
-}
+    PHI__ROWS(phi__sec_perm_rule_fields)};
+static const phi__cfg_table *phi__sec_perm_rule_table(void) { return &phi__sec_perm_rule_is; }
 
-static const phi__cfg_field phi__sec_permissions_fields[] = {
-    PHI__C_CHOICE(permissions, mode, phi__sec_permissions_modes, "\"default\"",
+static const phi__cfg_field phi__sec_perm_fields[] = {
+    PHI__C_CHOICE(permissions, mode, phi__sec_perm_modes, "\"default\"",
                   "Rules before those of the file. Without it the file's rules are all there "
                   "are, if it has any."),
-    PHI__C_CHOICE(permissions, otherwise, phi__sec_permissions_verdicts, "\"ask\"",
+    PHI__C_CHOICE(permissions, otherwise, phi__sec_perm_verdicts, "\"ask\"",
                   "What happens to calls that no rule matches."),
-    PHI__C_TABLES(permissions, rules, phi__sec_permissions_rule_table,
+    PHI__C_TABLES(permissions, rules, phi__sec_perm_rule_table,
                   "Rules; their order has no meaning."),
     PHI__C_TEXT(permissions, home, PHI__CFG_PATH,
                 "The absolute path that ~ stands for: \"${HOME}\"."),
     PHI__C_PLAIN(permissions, shell_tools, TEXT, 0, "\"bash\"",
                  "A pattern of the tools that run shell commands.")};
 
-static const phi__cfg_table phi__sec_permissions_is = {
+static const phi__cfg_table phi__sec_perm_is = {
     "permissions",
     "Which tool calls may run. Calls to ask about are denied where the program cannot ask.",
-    PHI__ROWS(phi__sec_permissions_fields)};
+    PHI__ROWS(phi__sec_perm_fields)};
 /* ---- the hooks behind the rules ---- */
 
-static phi_verdict phi__sec_permissions_ask(void *user_data, phi_hook *hook) {
-    phi__sec_permissions_one *one = (phi__sec_permissions_one *)user_data;
+static phi_verdict phi__sec_perm_ask(void *user_data, phi_hook *hook) {
+    phi__sec_perm_one *one = (phi__sec_perm_one *)user_data;
     return one->ask_fn(one->ask_user_data, hook);
 }
 
-static phi_verdict phi__sec_permissions_host(void *user_data, phi_hook *hook) {
-    phi__sec_permissions_one *one = (phi__sec_permissions_one *)user_data;
+static phi_verdict phi__sec_perm_host(void *user_data, phi_hook *hook) {
+    phi__sec_perm_one *one = (phi__sec_perm_one *)user_data;
     if (one->hook_fn == NULL || (one->hook_points & (uint32_t)hook->point) == 0) return PHI_ALLOW;
     return one->hook_fn(one->hook_user_data, hook);
 }
@@ -223,10 +219,9 @@ static phi_verdict phi__sec_permissions_host(void *user_data, phi_hook *hook) {
 /* ---- making ---- */
 
 /* The file's rules, behind those of the mode. */
-static phi_status phi__sec_permissions_read(phi__cfg_ground *ground,
-                                            phi__sec_permissions_state *s) {
+static phi_status phi__sec_perm_read(phi__cfg_ground *ground, phi__sec_perm_state *s) {
     const phi__cfg_permissions *t = &s->taken;
-    bool has_mode = phi__cfg_fields_has(&phi__sec_permissions_is, t, "mode");
+    bool has_mode = phi__fields_has(&phi__sec_perm_is, t, "mode");
     const phi_permission_rules *base =
         has_mode || t->rules == NULL ? phi_permissions_mode((phi_permission_mode)t->mode) : NULL;
     size_t n = (base != NULL ? base->count : 0) + phi_json_count(t->rules), i = 0;
@@ -239,8 +234,7 @@ static phi_status phi__sec_permissions_read(phi__cfg_ground *ground,
     if (base != NULL) i = base->count;
     while ((node = phi_json_next(&it)) != NULL) {
         phi__cfg_rule r = PHI_ZERO;
-        if (!phi__cfg_take(ground->arena, node, &phi__sec_permissions_rule_is, &r))
-            return PHI_NO_MEMORY;
+        if (!phi__cfg_take(ground->arena, node, &phi__sec_perm_rule_is, &r)) return PHI_NO_MEMORY;
         rules[i].verdict = (phi_permission)r.verdict;
         rules[i].tool = r.tool;
         rules[i].command = r.command;
@@ -258,14 +252,14 @@ static phi_status phi__sec_permissions_read(phi__cfg_ground *ground,
     s->rules.rules = rules;
     s->rules.count = n;
     s->rules.otherwise = base != NULL ? base->otherwise : PHI_PERMISSION_ASK;
-    if (phi__cfg_fields_has(&phi__sec_permissions_is, t, "otherwise"))
+    if (phi__fields_has(&phi__sec_perm_is, t, "otherwise"))
         s->rules.otherwise = (phi_permission)t->otherwise;
     return PHI_OK;
 }
 
 /* one->permissions NULL: a problem says why. PHI_NO_MEMORY. */
-static phi_status phi__sec_permissions_make(phi__sec_permissions_state *s, phi__cfg_making *making,
-                                            phi__sec_permissions_one *one) {
+static phi_status phi__sec_perm_make(phi__sec_perm_state *s, phi__cfg_making *making,
+                                     phi__sec_perm_one *one) {
     phi__cfg_ground *ground = making->ground;
     const phi_json *place = making->place != NULL ? making->place : s->node;
     phi_parse_error error;
@@ -283,8 +277,8 @@ static phi_status phi__sec_permissions_make(phi__sec_permissions_state *s, phi__
     desc.rules = &s->rules;
     desc.home = s->taken.home;
     desc.shell_tools = s->taken.shell_tools;
-    if (one->ask_fn != NULL) desc.ask_fn = phi__sec_permissions_ask;
-    desc.hook_fn = phi__sec_permissions_host;
+    if (one->ask_fn != NULL) desc.ask_fn = phi__sec_perm_ask;
+    desc.hook_fn = phi__sec_perm_host;
     desc.user_data = one;
     one->permissions = phi_permissions_new(&desc, &error);
     if (one->permissions != NULL) return PHI_OK;
@@ -297,32 +291,31 @@ static phi_status phi__sec_permissions_make(phi__sec_permissions_state *s, phi__
 
 /* ---- for other modules ---- */
 
-PHI__FN const phi__cfg_table *phi__sec_permissions_table(void) { return &phi__sec_permissions_is; }
+PHI__FN const phi__cfg_table *phi__sec_perm_table(void) { return &phi__sec_perm_is; }
 
-PHI__FN phi_status phi__sec_permissions_begin(phi__cfg_ground *ground, const phi_json *node,
-                                              void **state) {
-    phi__sec_permissions_state *s =
-        (phi__sec_permissions_state *)phi__arena_zero(ground->arena, sizeof *s);
+PHI__FN phi_status phi__sec_perm_begin(phi__cfg_ground *ground, const phi_json *node,
+                                       void **state) {
+    phi__sec_perm_state *s = (phi__sec_perm_state *)phi__arena_zero(ground->arena, sizeof *s);
     *state = s;
-    if (s == NULL || !phi__cfg_take(ground->arena, node, &phi__sec_permissions_is, &s->taken))
+    if (s == NULL || !phi__cfg_take(ground->arena, node, &phi__sec_perm_is, &s->taken))
         return PHI_NO_MEMORY;
     s->node = node;
-    return node != NULL ? phi__sec_permissions_read(ground, s) : PHI_OK;
+    return node != NULL ? phi__sec_perm_read(ground, s) : PHI_OK;
 }
 
-PHI__FN phi_status phi__sec_permissions_use(void *state, phi__cfg_making *making) {
-    phi__sec_permissions_state *s = (phi__sec_permissions_state *)state;
-    phi__sec_permissions_one *one;
+PHI__FN phi_status phi__sec_perm_use(void *state, phi__cfg_making *making) {
+    phi__sec_perm_state *s = (phi__sec_perm_state *)state;
+    phi__sec_perm_one *one;
     phi_agent_desc *desc = making->desc;
     if (s->node == NULL) return PHI_OK;
-    one = (phi__sec_permissions_one *)phi__arena_zero(making->ground->arena, sizeof *one);
+    one = (phi__sec_perm_one *)phi__arena_zero(making->ground->arena, sizeof *one);
     if (one == NULL) return PHI_NO_MEMORY;
     one->ask_fn = making->ground->desc.ask_fn;
     one->ask_user_data = making->ground->desc.ask_user_data;
     one->hook_fn = desc->hook_fn;
     one->hook_points = desc->hook_points;
     one->hook_user_data = desc->hook_user_data != NULL ? desc->hook_user_data : desc->user_data;
-    phi_status status = phi__sec_permissions_make(s, making, one);
+    phi_status status = phi__sec_perm_make(s, making, one);
     if (one->permissions == NULL) return status;
     one->next = s->all;
     s->all = one;
@@ -332,8 +325,8 @@ PHI__FN phi_status phi__sec_permissions_use(void *state, phi__cfg_making *making
     return PHI_OK;
 }
 
-PHI__FN void phi__sec_permissions_end(void *state) {
-    phi__sec_permissions_state *s = (phi__sec_permissions_state *)state;
-    for (phi__sec_permissions_one *one = s != NULL ? s->all : NULL; one != NULL; one = one->next)
+PHI__FN void phi__sec_perm_end(void *state) {
+    phi__sec_perm_state *s = (phi__sec_perm_state *)state;
+    for (phi__sec_perm_one *one = s != NULL ? s->all : NULL; one != NULL; one = one->next)
         phi_permissions_free(one->permissions);
 }

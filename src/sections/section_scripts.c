@@ -53,7 +53,7 @@ static const phi__cfg_choice phi__sec_scripts_failures[] = {
 static const phi__cfg_field phi__sec_scripts_one_fields[] = {
     PHI__C_TEXT(script, command, 0, "The program and its arguments."),
     PHI__C_TEXT(script, tool, 0, "For calls of this tool alone."),
-    PHI__C_SECS(script, timeout_ms, "timeout_secs", PHI__CFG_NO_LIMIT, "30",
+    PHI__C_SECS(script, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
                 "Seconds that it may take."),
     PHI__C_BOOL(script, shell, "false", "The command is a line for sh -c."),
     PHI__C_CHOICE(script, on_failure, phi__sec_scripts_failures, "null",

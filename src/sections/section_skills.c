@@ -27,7 +27,7 @@ typedef struct phi__sec_skills_state {
 } phi__sec_skills_state;
 
 static const phi__cfg_field phi__sec_skills_fields[] = {
-    PHI__C_PLAIN(skills, directories, TEXTS, PHI__CFG_PATH | PHI__CFG_REQUIRED, "[]",
+    PHI__C_PLAIN(skills, directories, TEXTS, PHI__CFG_PATH | PHI__REQUIRED, "[]",
                  "Directories of skills, each NAME/SKILL.md; a later one replaces skills of "
                  "the same name."),
     PHI__C_INT(skills, max_skills, 0, 1, 4294967295, "1000", "Skills at most."),
@@ -124,8 +124,8 @@ static phi_status phi__sec_skills_give(phi__sec_skills_state *s, phi__cfg_making
         making->desc->system_prompt = prompt.at;
     }
     status = phi_skills_tool(skills, &tool);
-    (void)phi__cfg_making_offer(making, "read_skill");
-    return status == PHI_OK ? phi__cfg_making_tool(making, &tool) : status;
+    (void)phi__making_offer(making, "read_skill");
+    return status == PHI_OK ? phi__making_tool(making, &tool) : status;
 }
 
 /* Names of the host's own profile choose skills of the file where it has some; else the host loads

@@ -39,15 +39,15 @@ static const phi__cfg_field phi__sec_tools_fields[] = {
                  "destroy); no boundary."),
     PHI__C_BOOL(tool_settings, unconfined, "false",
                 "Tools may use files outside of the workspace, too."),
-    PHI__C_SECS(tool_settings, bash_timeout_ms, "bash_timeout_secs", PHI__CFG_NO_LIMIT, "120",
+    PHI__C_SECS(tool_settings, bash_timeout_ms, "bash_timeout_secs", PHI__NO_LIMIT, "120",
                 "Seconds that a command may run."),
-    PHI__C_SECS(tool_settings, list_timeout_ms, "list_timeout_secs", PHI__CFG_NO_LIMIT, "10",
+    PHI__C_SECS(tool_settings, list_timeout_ms, "list_timeout_secs", PHI__NO_LIMIT, "10",
                 "Seconds of list_files."),
-    PHI__C_SECS(tool_settings, search_timeout_ms, "search_timeout_secs", PHI__CFG_NO_LIMIT, "30",
+    PHI__C_SECS(tool_settings, search_timeout_ms, "search_timeout_secs", PHI__NO_LIMIT, "30",
                 "Seconds of search."),
     PHI__C_INT(tool_settings, max_output_bytes, 0, 1, 4294967295, "262144",
                "Bytes that are kept of each stream of a command: its head and its tail."),
-    PHI__C_INT(tool_settings, max_bash_result_bytes, PHI__CFG_NO_LIMIT, 64, 4294967295, "32768",
+    PHI__C_INT(tool_settings, max_bash_result_bytes, PHI__NO_LIMIT, 64, 4294967295, "32768",
                "Bytes of the result of a command that the model sees."),
     PHI__C_INT(tool_settings, max_read_bytes, 0, 1, 4294967295, "1048576",
                "Bytes of a file that read_file shows."),
@@ -125,10 +125,10 @@ PHI__FN phi_status phi__sec_tools_use(void *state, phi__cfg_making *making) {
         size_t n = phi__registry_resolve(registry, &name, 1, found, NULL, NULL);
         making->known[i] = n > 0;
         for (size_t j = 0; status == PHI_OK && j < n; j++)
-            status = phi__cfg_making_tool(making, &found[j]);
+            status = phi__making_tool(making, &found[j]);
     }
     for (size_t i = 0; i < phi__registry_count(registry); i++)
-        (void)phi__cfg_making_offer(making, phi__registry_at(registry, i)->name);
+        (void)phi__making_offer(making, phi__registry_at(registry, i)->name);
     return status;
 }
 

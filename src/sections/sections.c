@@ -42,13 +42,13 @@ static const phi_config_section phi__sections_openapi = {"openapi",
                                                          phi__sec_openapi_end};
 
 static const phi__cfg_field phi__sections_permissions_field = PHI__C_TABLE_AS(
-    sections, node, "permissions", phi__sec_permissions_table, "Which tool calls may run.");
+    sections, node, "permissions", phi__sec_perm_table, "Which tool calls may run.");
 static const phi_config_section phi__sections_permissions = {"permissions",
                                                              &phi__sections_permissions_field,
                                                              NULL,
-                                                             phi__sec_permissions_begin,
-                                                             phi__sec_permissions_use,
-                                                             phi__sec_permissions_end};
+                                                             phi__sec_perm_begin,
+                                                             phi__sec_perm_use,
+                                                             phi__sec_perm_end};
 
 #ifndef PHI_NO_PROCESS
 static const phi__cfg_field phi__sections_callbacks_field =

@@ -40,7 +40,7 @@ static void reference_bounds(phi__buf *out, const phi__cfg_field *field) {
         phi__buf_text(out, ", at least ");
         reference_number(out, field->min);
     }
-    if ((field->flags & PHI__CFG_NO_LIMIT) != 0) phi__buf_text(out, ", or \"unlimited\"");
+    if ((field->flags & PHI__NO_LIMIT) != 0) phi__buf_text(out, ", or \"unlimited\"");
 }
 
 static void reference_choices(phi__buf *out, const phi__cfg_choice *choice) {
@@ -87,7 +87,7 @@ static void reference_row(phi__buf *out, const phi__cfg_field *field) {
     phi__buf_text(out, " | ");
     reference_type(out, field);
     phi__buf_text(out, " | ");
-    if ((field->flags & PHI__CFG_REQUIRED) != 0)
+    if ((field->flags & PHI__REQUIRED) != 0)
         phi__buf_text(out, "required");
     else if (strcmp(field->fallback, "null") != 0)
         phi__buf_printf(out, "`%s`", field->fallback);
@@ -104,9 +104,9 @@ static void reference_table(reference *r, const phi__cfg_table *table, bool is_l
     phi__buf_printf(&r->out,
                     "### %s%s%s\n\n%s\n\n| field | type | default | meaning |\n|-|-|-|-|\n",
                     is_list ? "[[" : "[", table->name, is_list ? "]]" : "]", table->text);
-    for (i = 0; (field = phi__cfg_fields_at(table, i)) != NULL; i++) reference_row(&r->out, field);
+    for (i = 0; (field = phi__fields_at(table, i)) != NULL; i++) reference_row(&r->out, field);
     phi__buf_text(&r->out, "\n");
-    for (i = 0; (field = phi__cfg_fields_at(table, i)) != NULL; i++)
+    for (i = 0; (field = phi__fields_at(table, i)) != NULL; i++)
         if (field->table != NULL)
             reference_table(r, field->table(), field->kind == PHI__CFG_TABLES);
 }
@@ -120,7 +120,7 @@ static void reference_write(reference *r, phi_memory *memory) {
     memset(r, 0, sizeof *r);
     phi__buf_init(&r->out, memory);
     phi__buf_text(&r->out, "### The top of a file\n\n| key | type | meaning |\n|-|-|-|\n");
-    for (i = 0; (field = phi__cfg_fields_at(top, i)) != NULL; i++) {
+    for (i = 0; (field = phi__fields_at(top, i)) != NULL; i++) {
         phi__buf_printf(&r->out, "| `%s` | ", field->key);
         reference_type(&r->out, field);
         phi__buf_printf(&r->out, " | %s |\n", field->text);
@@ -131,7 +131,7 @@ static void reference_write(reference *r, phi_memory *memory) {
         phi__buf_printf(&r->out, " | %s |\n", sections[i]->field->text);
     }
     phi__buf_text(&r->out, "\n");
-    for (i = 0; (field = phi__cfg_fields_at(top, i)) != NULL; i++)
+    for (i = 0; (field = phi__fields_at(top, i)) != NULL; i++)
         if (field->table != NULL)
             reference_table(r, field->table(), field->kind == PHI__CFG_TABLES);
     for (i = 0; sections[i] != NULL; i++)

@@ -44,8 +44,9 @@ static void check_field(const phi__cfg_field *field) {
                                     sizeof(phi__cfg_texts), sizeof(phi_json *), sizeof(phi_json *),
                                     sizeof(phi_json *),     sizeof(phi_json *), sizeof(phi_json *)};
     size_t n = strlen(field->text);
-    bool references = (field->flags & (PHI__CFG_REFERENCE | PHI__CFG_ONLY_REFERENCE | PHI__CFG_ID |
-                                       PHI__CFG_NAME)) != 0;
+    bool references =
+        (field->flags & (PHI__CFG_REFERENCE | PHI__ONLY_REFERENCE | PHI__CFG_ID | PHI__CFG_NAME)) !=
+        0;
     bool good = sizes[field->kind] == 0 || sizes[field->kind] == field->size;
     good = CHECK(good) && CHECK(n > 0 && field->text[n - 1] == '.');
     good = CHECK((field->space != NULL) == references) && good;
@@ -61,10 +62,10 @@ static size_t check_table(const phi__cfg_table *table, int depth) {
     const phi__cfg_field *field, *other;
     size_t i, j, all = 0;
     CHECK(depth < 8);
-    for (i = 0; (field = phi__cfg_fields_at(table, i)) != NULL; i++) {
+    for (i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
         check_field(field);
-        CHECK(phi__cfg_fields_find(table, phi_str_of(field->key), &j) == field && j == i);
-        for (j = 0; j < i && (other = phi__cfg_fields_at(table, j)) != NULL; j++) {
+        CHECK(phi__fields_find(table, phi_str_of(field->key), &j) == field && j == i);
+        for (j = 0; j < i && (other = phi__fields_at(table, j)) != NULL; j++) {
             CHECK(strcmp(field->key, other->key) != 0);
             CHECK(field->offset != other->offset);
         }
@@ -107,11 +108,11 @@ TEST(a_struct_is_filled_from_a_base_and_an_instance_over_it) {
     CHECK(p.name == NULL && p.reasoning);
     CHECK_EQ_INT(p.api, PHI__CFG_API_OPENAI_CHAT);
     CHECK_EQ_INT(p.max_tokens, 5);
-    CHECK(phi__cfg_fields_has(table, &p, "model"));
-    CHECK(phi__cfg_fields_has(table, &p, "url"));
-    CHECK(!phi__cfg_fields_has(table, &p, "name"));
-    CHECK(!phi__cfg_fields_has(table, &p, "preset"));
-    CHECK(!phi__cfg_fields_has(table, &p, "no_field"));
+    CHECK(phi__fields_has(table, &p, "model"));
+    CHECK(phi__fields_has(table, &p, "url"));
+    CHECK(!phi__fields_has(table, &p, "name"));
+    CHECK(!phi__fields_has(table, &p, "preset"));
+    CHECK(!phi__fields_has(table, &p, "no_field"));
     teardown();
 }
 
@@ -242,7 +243,7 @@ TEST(references_are_read) {
                 {"{{a}} {{b}}", "", "", PHI__CFG_REF_LITERAL, false}};
     size_t i;
     for (i = 0; i < PHI__COUNT(rows); i++) {
-        phi__cfg_ref ref = phi__cfg_refs_parse(phi_str_of(rows[i].text));
+        phi__cfg_ref ref = phi__refs_parse(phi_str_of(rows[i].text));
         CHECK_EQ_INT(ref.kind, rows[i].kind);
         if (rows[i].kind == PHI__CFG_REF_LITERAL) continue;
         CHECK_STR(ref.space, rows[i].space);
@@ -253,7 +254,7 @@ TEST(references_are_read) {
 
 static const char *found(const phi_config *config, const char *space, const char *text) {
     static char model[64];
-    phi_str s = phi_json_str(phi_json_get(phi__cfg_refs_find(config, space, text), "model"), "-");
+    phi_str s = phi_json_str(phi_json_get(phi__refs_find(config, space, text), "model"), "-");
     snprintf(model, sizeof model, "%.*s", (int)s.len, s.at);
     return model;
 }
@@ -282,8 +283,8 @@ TEST(references_find_tables_and_aliases_providers) {
     CHECK_EQ_STR(found(config, "provider", "none"), "-");
     CHECK_EQ_STR(found(config, "provider", ":none"), "-");
     CHECK_EQ_STR(found(config, "strategy", "tot"), "-");
-    CHECK(phi__cfg_refs_find(config, "system_prompt", "{{p}}") != NULL);
-    CHECK(phi__cfg_refs_find(config, "system_prompt", "p") == NULL); /* a prompt of one letter */
+    CHECK(phi__refs_find(config, "system_prompt", "{{p}}") != NULL);
+    CHECK(phi__refs_find(config, "system_prompt", "p") == NULL); /* a prompt of one letter */
     phi_config_free(config);
 }
 
@@ -302,7 +303,7 @@ TEST(names_that_are_nearly_right_are_near) {
                 {"api", "api_key", 4}};
     size_t i;
     for (i = 0; i < PHI__COUNT(rows); i++)
-        if (!CHECK_EQ_INT(phi__cfg_nearest_distance(phi_str_of(rows[i].a), phi_str_of(rows[i].b)),
+        if (!CHECK_EQ_INT(phi__near_distance(phi_str_of(rows[i].a), phi_str_of(rows[i].b)),
                           rows[i].distance))
             printf("%s %s\n", rows[i].a, rows[i].b);
 }
