@@ -94,7 +94,7 @@ unsigned phi__near_distance(phi_str a, phi_str b) {
     return edits;
 }
 
-/* ======== The path of names to a value, and problems there. */
+/* ---- the path of names to a value ---- */
 
 void phi__walk_begin(phi__cfg_walk *walk, phi_config *config) {
     memset(walk, 0, sizeof *walk);
@@ -143,37 +143,6 @@ phi__buf *phi__walk_words(phi__cfg_walk *walk) {
 
 bool phi__walk_full(const phi__cfg_walk *walk) {
     return walk->config->problems.count >= walk->config->problems.most;
-}
-
-static const char *phi__walk_said(phi__cfg_walk *walk) {
-    phi__buf_char(&walk->words, '\0');
-    return walk->words.failed ? "" : walk->words.at;
-}
-
-void phi__walk_error(phi__cfg_walk *walk, const phi_json *node, const char *expected) {
-    phi__problems_add(&walk->config->problems, walk->config, node, false, PHI_BAD_ARG,
-                      phi__walk_text(walk), expected, phi__walk_said(walk));
-}
-
-void phi__walk_part(phi__cfg_walk *walk, const phi_json *node, bool is_warning, phi_str value) {
-    phi__problems_add_part(&walk->config->problems, walk->config, node, is_warning,
-                           is_warning ? PHI_OK : PHI_BAD_ARG, phi__walk_text(walk), value,
-                           phi__walk_said(walk));
-}
-
-void phi__walk_error_key(phi__cfg_walk *walk, const phi_json *node) {
-    phi__problems_add_key(&walk->config->problems, walk->config, node, false, PHI_BAD_ARG,
-                          phi__walk_text(walk), phi__walk_said(walk));
-}
-
-void phi__walk_warning(phi__cfg_walk *walk, const phi_json *node) {
-    phi__problems_add(&walk->config->problems, walk->config, node, true, PHI_OK,
-                      phi__walk_text(walk), NULL, phi__walk_said(walk));
-}
-
-void phi__walk_warning_key(phi__cfg_walk *walk, const phi_json *node) {
-    phi__problems_add_key(&walk->config->problems, walk->config, node, true, PHI_OK,
-                          phi__walk_text(walk), phi__walk_said(walk));
 }
 
 /* ======== Lists of problems. */
@@ -293,25 +262,6 @@ void phi__problems_add(phi__cfg_problems *problems, const phi_config *config, co
     phi__problems_put(problems, config, node, false, field, expected, words, &p);
 }
 
-void phi__problems_add_key(phi__cfg_problems *problems, const phi_config *config,
-                           const phi_json *node, bool is_warning, phi_status status,
-                           const char *field, const char *words) {
-    phi_config_problem p = PHI_ZERO;
-    p.is_warning = is_warning;
-    p.status = status;
-    phi__problems_put(problems, config, node, true, field, NULL, words, &p);
-}
-
-void phi__problems_add_part(phi__cfg_problems *problems, const phi_config *config,
-                            const phi_json *node, bool is_warning, phi_status status,
-                            const char *field, phi_str value, const char *words) {
-    phi_config_problem p = PHI_ZERO;
-    p.is_warning = is_warning;
-    p.status = status;
-    p.value = value;
-    phi__problems_put(problems, config, node, false, field, NULL, words, &p);
-}
-
 void phi__problems_add_at(phi__cfg_problems *problems, const phi_config *config, uint32_t line,
                           uint32_t column, phi_status status, const char *words) {
     phi_config_problem p = PHI_ZERO;
@@ -319,6 +269,40 @@ void phi__problems_add_at(phi__cfg_problems *problems, const phi_config *config,
     p.line = line;
     p.column = column;
     phi__problems_put(problems, config, NULL, false, NULL, NULL, words, &p);
+}
+
+/* ---- problems at the path ---- */
+
+static void phi__walk_put(phi__cfg_walk *walk, const phi_json *node, bool is_warning, bool at_key,
+                          const char *expected, phi_str value) {
+    phi_config_problem p = PHI_ZERO;
+    const char *field = phi__walk_text(walk);
+    p.is_warning = is_warning;
+    p.status = is_warning ? PHI_OK : PHI_BAD_ARG;
+    p.value = value;
+    phi__buf_char(&walk->words, '\0');
+    phi__problems_put(&walk->config->problems, walk->config, node, at_key, field, expected,
+                      walk->words.failed ? "" : walk->words.at, &p);
+}
+
+void phi__walk_error(phi__cfg_walk *walk, const phi_json *node, const char *expected) {
+    phi__walk_put(walk, node, false, false, expected, PHI__LIT(""));
+}
+
+void phi__walk_error_key(phi__cfg_walk *walk, const phi_json *node) {
+    phi__walk_put(walk, node, false, true, NULL, PHI__LIT(""));
+}
+
+void phi__walk_warning(phi__cfg_walk *walk, const phi_json *node) {
+    phi__walk_put(walk, node, true, false, NULL, PHI__LIT(""));
+}
+
+void phi__walk_warning_key(phi__cfg_walk *walk, const phi_json *node) {
+    phi__walk_put(walk, node, true, true, NULL, PHI__LIT(""));
+}
+
+void phi__walk_part(phi__cfg_walk *walk, const phi_json *node, bool is_warning, phi_str value) {
+    phi__walk_put(walk, node, is_warning, false, NULL, value);
 }
 
 /* ---- order ---- */
@@ -680,11 +664,6 @@ static void phi__check_convert(phi__cfg_walk *walk, const phi__cfg_field *field,
     if (end != NULL && end == text.at + text.len && n.kind != 0) phi__check_as(node, n.kind, n.v);
 }
 
-static bool phi__check_no_limit(const phi__cfg_field *field, const phi_json *node) {
-    return (field->flags & PHI__NO_LIMIT) != 0 && phi_json_is(node, PHI_JSON_STRING) &&
-           phi__str_is_nocase(phi__json_text_of(node), "unlimited");
-}
-
 static void phi__check_number(phi__cfg_walk *walk, const phi__cfg_field *field,
                               const phi_json *node) {
     double value = phi_json_num(node, 0), most = phi__fields_most(field);
@@ -694,7 +673,9 @@ static void phi__check_number(phi__cfg_walk *walk, const phi__cfg_field *field,
                        : field->kind == PHI__CFG_SECONDS ? "a number of seconds"
                                                          : "a number";
     const char *hint = "";
-    if (phi__check_no_limit(field, node)) return;
+    if (((field->flags & PHI__NO_LIMIT) != 0 && phi_json_is(node, PHI_JSON_STRING) &&
+         phi__str_is_nocase(phi__json_text_of(node), "unlimited")))
+        return;
     if (phi_json_is(node, PHI_JSON_NUMBER) && (!whole || phi_json_is(node, PHI_JSON_INTEGER)) &&
         value >= field->min && value <= (field->max > 0 ? field->max : most))
         return;
@@ -826,12 +807,6 @@ static void phi__check_twice(phi__cfg_walk *walk, const phi__cfg_field *field,
     phi__walk_error_key(walk, node);
 }
 
-/* Whether a key of a table without such a field means something: a section, or a text. */
-static bool phi__check_takes(const phi_config *config, const phi__cfg_table *table, phi_str key) {
-    return phi__fields_find(table, key, NULL) == NULL &&
-           (table->open || phi__check_section(config, key) != NULL);
-}
-
 /* Members of the same key that no field has; JSON alone reads such a text. table NULL: it has no
    fields. */
 static void phi__check_again(phi__cfg_walk *walk, const phi__cfg_table *table,
@@ -845,7 +820,9 @@ static void phi__check_again(phi__cfg_walk *walk, const phi__cfg_table *table,
     while (seen.cap > 0 && phi_json_next(&it) != NULL) {
         uint64_t hash = phi__map_hash((uint64_t)(uintptr_t)node, it.key);
         size_t probe = 0;
-        if (table != NULL && !phi__check_takes(walk->config, table, it.key)) continue;
+        if (table != NULL && !(phi__fields_find(table, it.key, NULL) == NULL &&
+                               (table->open || phi__check_section(walk->config, it.key) != NULL)))
+            continue;
         while ((other = (const phi_json *)phi__map_each(&seen, hash, &probe)) != NULL)
             if (phi_str_equal(phi__str(other->key, phi__json_key_len(other)), it.key)) break;
         if (other == NULL) {
@@ -1037,28 +1014,6 @@ static void phi__check_example(const phi__cfg_field *field, phi__buf *words) {
         phi__buf_text(words, field->kind == PHI__CFG_TEXTS ? "[\"...\"]" : "\"...\"");
 }
 
-static void phi__check_required(phi__cfg_walk *walk, const phi__cfg_table *table,
-                                const phi_json *node, uint64_t set) {
-    static const char *const written[] = {" = ", " = ", "\": ", ": "};
-    const phi__cfg_field *field;
-    for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
-        if ((field->flags & PHI__REQUIRED) == 0 || (set >> i & 1) != 0) continue;
-        phi__buf *words = phi__walk_words(walk);
-        phi__buf_printf(words, "%s has no %s: add %s%s%s", phi__walk_text(walk), field->key,
-                        walk->config->format == PHI_CONFIG_JSON ? "\"" : "", field->key,
-                        written[walk->config->format & 3]);
-        phi__check_example(field, words);
-        size_t len = phi__walk_name(walk, phi_str_of(field->key));
-        phi__walk_error_key(walk, node);
-        phi__walk_back(walk, len);
-    }
-}
-
-/* What the host keeps in the file for itself: [game], and x_ names in every table. */
-static bool phi__check_of_host(phi_str key, bool at_top) {
-    return phi__str_starts(key, "x_") || (at_top && phi__str_is(key, "game"));
-}
-
 static void phi__check_member(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key,
                               phi_json *node, bool at_top, uint64_t *set) {
     size_t i = 0;
@@ -1071,7 +1026,7 @@ static void phi__check_member(phi__cfg_walk *walk, const phi__cfg_table *table, 
             size_t len = phi__walk_name(walk, key);
             if (!phi_json_is(node, PHI_JSON_NULL)) phi__check_text(walk, &phi__check_plain, node);
             phi__walk_back(walk, len);
-        } else if (!phi__check_of_host(key, at_top))
+        } else if (!(phi__str_starts(key, "x_") || (at_top && phi__str_is(key, "game"))))
             phi__unknown_field(walk, table, key, node, at_top);
         return;
     }
@@ -1094,7 +1049,19 @@ static void phi__check_table(phi__cfg_walk *walk, const phi__cfg_table *table, c
     if (at_top || table->open) phi__check_again(walk, table, node);
     while ((child = phi_json_next(&it)) != NULL)
         phi__check_member(walk, table, it.key, child, at_top, &set);
-    phi__check_required(walk, table, node, set);
+    static const char *const written[] = {" = ", " = ", "\": ", ": "};
+    const phi__cfg_field *field;
+    for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
+        if ((field->flags & PHI__REQUIRED) == 0 || (set >> i & 1) != 0) continue;
+        phi__buf *words = phi__walk_words(walk);
+        phi__buf_printf(words, "%s has no %s: add %s%s%s", phi__walk_text(walk), field->key,
+                        walk->config->format == PHI_CONFIG_JSON ? "\"" : "", field->key,
+                        written[walk->config->format & 3]);
+        phi__check_example(field, words);
+        size_t len = phi__walk_name(walk, phi_str_of(field->key));
+        phi__walk_error_key(walk, node);
+        phi__walk_back(walk, len);
+    }
 }
 
 void phi__check_tree(phi_config *config) {

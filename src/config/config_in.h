@@ -230,16 +230,6 @@ PHI__FN void phi__problems_add(phi__cfg_problems *problems, const phi_config *co
                                const phi_json *node, bool is_warning, phi_status status,
                                const char *field, const char *expected, const char *words);
 
-/* The same at the node's key. */
-PHI__FN void phi__problems_add_key(phi__cfg_problems *problems, const phi_config *config,
-                                   const phi_json *node, bool is_warning, phi_status status,
-                                   const char *field, const char *words);
-
-/* The same at the value, of which only `value` is shown; it is copied. */
-PHI__FN void phi__problems_add_part(phi__cfg_problems *problems, const phi_config *config,
-                                    const phi_json *node, bool is_warning, phi_status status,
-                                    const char *field, phi_str value, const char *words);
-
 /* An error at a place. */
 PHI__FN void phi__problems_add_at(phi__cfg_problems *problems, const phi_config *config,
                                   uint32_t line, uint32_t column, phi_status status,

@@ -412,20 +412,6 @@ static void phi__vars_tree(phi__cfg_variables *v, phi_json *node) {
     }
 }
 
-/* config_load.c: replaces ${NAME} in all texts. */
-static void phi__vars_replace(phi_config *config) {
-    phi__cfg_variables v = PHI_ZERO;
-    phi__walk_begin(&v.walk, config);
-    phi__buf_init(&v.out, &config->memory);
-    phi__vars_tree(&v, config->root);
-    if (v.too_big)
-        phi__problems_add(&config->problems, config, config->root, false, PHI_TOO_BIG, NULL, NULL,
-                          "The values of variables are larger together than a file "
-                          "may be");
-    phi__buf_free(&v.out);
-    phi__walk_end(&v.walk);
-}
-
 /* ======== Reads a file into a phi_config: its format, its tree, its variables; then all
    checks. */
 
@@ -514,50 +500,35 @@ static bool phi__load_format(phi_config *config, bool is_file) {
 
 /* ---- the tree ---- */
 
-static phi_status phi__load_json(phi_config *config, phi_str text, phi_json **root,
-                                 phi_parse_error *error) {
-    phi__json_reader reader;
-    phi__json_read_begin(&reader, &config->arena, text, 0, 0);
-    reader.marks = &config->marks;
-    while (phi__json_read_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
-    return phi__json_read_result(&reader, root, error);
-}
-
-static phi_status phi__load_unsupported(phi_parse_error *error, const char *words) {
-    memset(error, 0, sizeof *error);
-    error->status = PHI_UNSUPPORTED;
-    snprintf(error->message, sizeof error->message, "%s", words);
-    return PHI_UNSUPPORTED;
-}
-
-static phi_status phi__load_yaml(phi_config *config, phi_str text, phi_json **root,
-                                 phi_parse_error *error) {
-    phi__yaml_reader reader;
-    phi__yaml_read_begin(&reader, &config->arena, text, NULL);
-    reader.marks = &config->marks;
-    while (phi__yaml_read_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
-    return phi__yaml_read_result(&reader, root, error);
-}
-
-static phi_status phi__load_toml(phi_config *config, phi_str text, phi_json **root,
-                                 phi_parse_error *error) {
-    phi__toml_reader reader;
-    phi__toml_read_begin(&reader, &config->arena, text, NULL);
-    reader.marks = &config->marks;
-    while (phi__toml_read_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
-    return phi__toml_read_result(&reader, root, error);
-}
-
 static phi_status phi__load_as(phi_config *config, phi_config_format format, phi_str text,
                                phi_json **root, phi_parse_error *error) {
+    size_t all = SIZE_MAX / 2;
     memset(error, 0, sizeof *error);
     phi__marks_init(&config->marks, &config->arena);
-    switch (format) {
-    case PHI_CONFIG_TOML: return phi__load_toml(config, text, root, error);
-    case PHI_CONFIG_JSON: return phi__load_json(config, text, root, error);
-    case PHI_CONFIG_YAML: return phi__load_yaml(config, text, root, error);
-    default: return phi__load_unsupported(error, "phi_config_desc.format is no format");
+    if (format == PHI_CONFIG_TOML) {
+        phi__toml_reader reader;
+        phi__toml_read_begin(&reader, &config->arena, text, NULL);
+        reader.marks = &config->marks;
+        while (phi__toml_read_advance(&reader, all) == PHI_BUSY) continue;
+        return phi__toml_read_result(&reader, root, error);
     }
+    if (format == PHI_CONFIG_JSON) {
+        phi__json_reader reader;
+        phi__json_read_begin(&reader, &config->arena, text, 0, 0);
+        reader.marks = &config->marks;
+        while (phi__json_read_advance(&reader, all) == PHI_BUSY) continue;
+        return phi__json_read_result(&reader, root, error);
+    }
+    if (format == PHI_CONFIG_YAML) {
+        phi__yaml_reader reader;
+        phi__yaml_read_begin(&reader, &config->arena, text, NULL);
+        reader.marks = &config->marks;
+        while (phi__yaml_read_advance(&reader, all) == PHI_BUSY) continue;
+        return phi__yaml_read_result(&reader, root, error);
+    }
+    error->status = PHI_UNSUPPORTED;
+    snprintf(error->message, sizeof error->message, "phi_config_desc.format is no format");
+    return PHI_UNSUPPORTED;
 }
 
 /* The first of the formats that reads a table. Otherwise the error of the one that got farthest. */
@@ -654,7 +625,16 @@ static void phi__load_all(phi_config *config, const phi_config_desc *desc) {
         return;
     }
     if (!phi__load_text(config, desc)) return;
-    phi__vars_replace(config);
+    phi__cfg_variables v = PHI_ZERO;
+    phi__walk_begin(&v.walk, config);
+    phi__buf_init(&v.out, &config->memory);
+    phi__vars_tree(&v, config->root);
+    if (v.too_big)
+        phi__problems_add(&config->problems, config, config->root, false, PHI_TOO_BIG, NULL, NULL,
+                          "The values of variables are larger together than a file "
+                          "may be");
+    phi__buf_free(&v.out);
+    phi__walk_end(&v.walk);
     phi__entities_collect(config);
     phi__check_tree(config);
     phi__cfg_cycles_check(config);

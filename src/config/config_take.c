@@ -31,19 +31,6 @@ size_t phi__cfg_take_size(uint64_t bytes) {
     return size == bytes ? size : SIZE_MAX;
 }
 
-/* An integer of the field's size. */
-static void phi__cfg_take_put(const phi__cfg_field *field, void *to, uint64_t value) {
-    uint8_t u8 = (uint8_t)value;
-    uint16_t u16 = (uint16_t)value;
-    uint32_t u32 = (uint32_t)value;
-    switch (field->size) {
-    case 1: memcpy(to, &u8, 1); break;
-    case 2: memcpy(to, &u16, 2); break;
-    case 4: memcpy(to, &u32, 4); break;
-    default: memcpy(to, &value, 8); break;
-    }
-}
-
 static bool phi__cfg_take_integer(const phi__cfg_field *field, const phi_json *node, void *to) {
     uint64_t value;
     if (phi_json_is(node, PHI_JSON_STRING)) {
@@ -59,7 +46,15 @@ static bool phi__cfg_take_integer(const phi__cfg_field *field, const phi_json *n
         value = (uint64_t)phi_json_int(node, 0);
     else
         value = phi__json_get_uint(node, 0);
-    phi__cfg_take_put(field, to, value);
+    uint8_t u8 = (uint8_t)value;
+    uint16_t u16 = (uint16_t)value;
+    uint32_t u32 = (uint32_t)value;
+    switch (field->size) {
+    case 1: memcpy(to, &u8, 1); break;
+    case 2: memcpy(to, &u16, 2); break;
+    case 4: memcpy(to, &u32, 4); break;
+    default: memcpy(to, &value, 8); break;
+    }
     return true;
 }
 

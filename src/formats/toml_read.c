@@ -284,23 +284,6 @@ static void phi__toml_mark(phi__toml_reader *r, const phi_json *node) {
 
 /* ---- tables ---- */
 
-static bool phi__toml_begin(phi__toml_reader *r) {
-    r->root = phi__toml_node(r, PHI__JSON_OBJECT);
-    if (r->root == NULL) return false;
-    r->section = r->table = r->root;
-    r->section_depth = r->table_depth = 1;
-    r->places.value_line = r->places.value_column = 1;
-    phi__toml_mark(r, r->root);
-    return true;
-}
-
-static void phi__toml_header(phi__toml_reader *r) {
-    r->in_header = true;
-    r->table = r->root;
-    r->table_depth = 1;
-    r->state = PHI__TOML_KEY;
-}
-
 static void phi__toml_key(phi__toml_reader *r) {
     r->in_header = false;
     r->table = r->top != NULL ? r->top->node : r->section;
@@ -385,14 +368,6 @@ static void phi__toml_descend(phi__toml_reader *r) {
     if (r->status == PHI_BUSY) phi__toml_drop(r, r->key);
 }
 
-/* Another table at the end of an array of tables. */
-static void phi__toml_another(phi__toml_reader *r, phi_json *list) {
-    phi_json *node = phi__toml_node(r, PHI__JSON_OBJECT);
-    if (node == NULL) return;
-    phi__json_append(list, node);
-    phi__toml_enter(r, node, 2);
-}
-
 static void phi__toml_list(phi__toml_reader *r, phi__toml_name *name) {
     phi_json *list =
         name == NULL
@@ -410,7 +385,10 @@ static void phi__toml_list(phi__toml_reader *r, phi__toml_name *name) {
                                 : "\" is a value already, and no array of tables");
     else
         phi__toml_wrong_key(r, "the key \"", "\" is a table already, and no array of tables");
-    if (r->status == PHI_BUSY) phi__toml_another(r, list);
+    phi_json *node = r->status == PHI_BUSY ? phi__toml_node(r, PHI__JSON_OBJECT) : NULL;
+    if (node == NULL) return;
+    phi__json_append(list, node); /* another table at the end */
+    phi__toml_enter(r, node, 2);
 }
 
 static void phi__toml_table(phi__toml_reader *r, phi__toml_name *name) {
@@ -452,13 +430,6 @@ static void phi__toml_section(phi__toml_reader *r) {
 }
 
 /* ---- values ---- */
-
-static void phi__toml_assign(phi__toml_reader *r) {
-    const phi__toml_name *name = phi__toml_name_find(r, r->table, r->key);
-    if (name != NULL)
-        phi__toml_wrong_key(r, "the key \"", "\" is in this table already: keep one of the two");
-    r->state = PHI__TOML_VALUE;
-}
 
 static void phi__toml_value(phi__toml_reader *r) {
     r->places.value_line = r->line;
@@ -538,15 +509,6 @@ static const char *phi__toml_num_word(phi_str text) {
     for (size_t i = 0; i < PHI__COUNT(nulls); i++)
         if (phi__str_is_nocase(text, nulls[i])) return "TOML has no null: leave the key out";
     return phi__toml_no_value;
-}
-
-/* An infinity or NaN; text is without a sign. False: it is another word. */
-static bool phi__toml_num_special(phi_str text, bool negative, phi__json_value *value) {
-    if (!phi__str_is(text, "inf") && !phi__str_is(text, "nan")) return false;
-    value->u = UINT64_C(0x7ff0000000000000);
-    if (*text.at == 'n') value->u = UINT64_C(0x7ff8000000000000);
-    if (negative) value->u |= UINT64_C(1) << 63;
-    return true;
 }
 
 /* Copies without underscores, each of which must be between two digits (of hexadecimal, too). */
@@ -629,7 +591,11 @@ static uint32_t phi__toml_num_read(phi_str text, char *room, phi__json_value *va
     *what = NULL;
     if (phi__str_is(text, "true")) return PHI__JSON_TRUE;
     if (phi__str_is(text, "false")) return PHI__JSON_FALSE;
-    if (phi__toml_num_special(rest, *text.at == '-', value)) return PHI__JSON_DOUBLE;
+    if (phi__str_is(rest, "inf") || phi__str_is(rest, "nan")) {
+        value->u = *rest.at == 'n' ? UINT64_C(0x7ff8000000000000) : UINT64_C(0x7ff0000000000000);
+        if (*text.at == '-') value->u |= UINT64_C(1) << 63;
+        return PHI__JSON_DOUBLE;
+    }
     if (rest.len == 0 || phi__toml_num_digit(*rest.at) > 9) {
         *what = sign || (rest.len > 0 && *rest.at == '.') ? "expected a digit in the number"
                                                           : phi__toml_num_word(text);
@@ -867,13 +833,6 @@ static void phi__toml_str_break(phi__toml_reader *r) {
 
 /* ---- escapes ---- */
 
-/* The character of an escape's letter, or UINT32_MAX. */
-static uint32_t phi__toml_str_letter(char c) {
-    static const char letters[] = "btnfr\"\\", codes[] = "\b\t\n\f\r\"\\";
-    const char *found = c == '\0' ? NULL : (const char *)memchr(letters, c, sizeof letters - 1);
-    return found == NULL ? UINT32_MAX : (uint32_t)(unsigned char)codes[found - letters];
-}
-
 /* \uXXXX or \UXXXXXXXX at r->at, of so many digits. UINT32_MAX: an error was set. */
 static uint32_t phi__toml_str_code(phi__toml_reader *r, size_t digits) {
     uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
@@ -898,7 +857,11 @@ static void phi__toml_str_escape(phi__toml_reader *r) {
         r->state = PHI__TOML_STRING_JOIN;
         return;
     }
-    uint32_t code = digits > 0 ? phi__toml_str_code(r, digits) : phi__toml_str_letter(c);
+    static const char letters[] = "btnfr\"\\", codes[] = "\b\t\n\f\r\"\\";
+    const char *found = c == '\0' ? NULL : (const char *)memchr(letters, c, sizeof letters - 1);
+    uint32_t code = digits > 0      ? phi__toml_str_code(r, digits)
+                    : found != NULL ? (uint32_t)(unsigned char)codes[found - letters]
+                                    : UINT32_MAX;
     if (r->status != PHI_BUSY) return;
     if (code == UINT32_MAX) {
         phi__toml_expected(r, r->at + 1, "one of \"\\bfnrtuU after the backslash");
@@ -980,15 +943,6 @@ static void phi__toml_read_bare(phi__toml_reader *r, const char *stop) {
     r->state = PHI__TOML_KEY_AFTER;
 }
 
-static void phi__toml_read_header_end(phi__toml_reader *r) {
-    if (r->tables_header && (r->end - r->at < 2 || r->at[1] != ']')) {
-        phi__toml_expected(r, r->at + 1, "']' right behind the first one");
-        return;
-    }
-    r->at += r->tables_header ? 2 : 1;
-    phi__toml_section(r);
-}
-
 static void phi__toml_read_key_after(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_space(r, stop)) return;
     char c = r->at < r->end ? *r->at : '\0';
@@ -998,10 +952,18 @@ static void phi__toml_read_key_after(phi__toml_reader *r, const char *stop) {
         phi__toml_descend(r);
     } else if (c == '=' && !r->in_header) {
         r->at++;
-        phi__toml_assign(r);
-    } else if (c == ']' && r->in_header)
-        phi__toml_read_header_end(r);
-    else if (c == ':' && !r->in_header)
+        if (phi__toml_name_find(r, r->table, r->key) != NULL)
+            phi__toml_wrong_key(r, "the key \"",
+                                "\" is in this table already: keep one of the two");
+        r->state = PHI__TOML_VALUE;
+    } else if (c == ']' && r->in_header) {
+        if (r->tables_header && (r->end - r->at < 2 || r->at[1] != ']')) {
+            phi__toml_expected(r, r->at + 1, "']' right behind the first one");
+            return;
+        }
+        r->at += r->tables_header ? 2 : 1;
+        phi__toml_section(r);
+    } else if (c == ':' && !r->in_header)
         phi__toml_wrong(r, r->at,
                         "expected '.' or '=', found ':': TOML has '=' behind a key, not ':' "
                         "as YAML and JSON have");
@@ -1112,14 +1074,8 @@ static void phi__toml_read_item(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_read_skip(r, stop)) return;
     if (*r->at == ']')
         phi__toml_close(r);
-    else
+    else if (r->state == PHI__TOML_ITEM)
         phi__toml_read_value(r);
-}
-
-static void phi__toml_read_item_after(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_read_skip(r, stop)) return;
-    if (*r->at == ']')
-        phi__toml_close(r);
     else if (*r->at == ',') {
         r->at++;
         r->state = PHI__TOML_ITEM;
@@ -1168,7 +1124,10 @@ static void phi__toml_read_line(phi__toml_reader *r, const char *stop) {
         phi__toml_value(r);
         r->tables_header = r->end - r->at > 1 && r->at[1] == '[';
         r->at += r->tables_header ? 2 : 1;
-        phi__toml_header(r);
+        r->in_header = true;
+        r->table = r->root;
+        r->table_depth = 1;
+        r->state = PHI__TOML_KEY;
     } else
         phi__toml_key(r);
 }
@@ -1206,8 +1165,8 @@ static void phi__toml_read_state(phi__toml_reader *r, const char *stop) {
     case PHI__TOML_VALUE:
         if (phi__toml_space(r, stop)) phi__toml_read_value(r);
         break;
-    case PHI__TOML_ITEM: phi__toml_read_item(r, stop); break;
-    case PHI__TOML_ITEM_AFTER: phi__toml_read_item_after(r, stop); break;
+    case PHI__TOML_ITEM:
+    case PHI__TOML_ITEM_AFTER: phi__toml_read_item(r, stop); break;
     case PHI__TOML_MEMBER:
     case PHI__TOML_FIRST_MEMBER: phi__toml_read_member(r, stop); break;
     case PHI__TOML_MEMBER_AFTER: phi__toml_read_member_after(r, stop); break;
@@ -1242,7 +1201,13 @@ PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str
 PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *r, size_t units) {
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
-    if (r->root == NULL && !phi__toml_begin(r)) return r->status;
+    if (r->root == NULL) {
+        r->root = r->section = r->table = phi__toml_node(r, PHI__JSON_OBJECT);
+        if (r->root == NULL) return r->status;
+        r->section_depth = r->table_depth = 1;
+        r->places.value_line = r->places.value_column = 1;
+        phi__toml_mark(r, r->root);
+    }
     const char *stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
     while (r->status == PHI_BUSY && (r->at < stop || stop == r->end)) phi__toml_read_state(r, stop);
     if (r->status != PHI_BUSY) {
