@@ -1,4 +1,5 @@
-/* bench_toml.c - a text of TOML of 5 MB: its tree and the text of the tree; and the longest slice while a table gets 100,000 keys.
+/* bench_toml.c - a text of TOML of 5 MB: its tree and the text of the tree; and the longest
+   slice while a table gets 100,000 keys.
 
        gcc -O2 -Ibuild/include bench/bench_toml.c -lm
 

@@ -13,8 +13,7 @@
 
 #include <stdio.h>
 
-/* ======== An agent under construction: the lists of tools, sources and names that
-   sections fill. */
+/* ---- an agent under construction ---- */
 
 static bool phi__making_grow(phi__cfg_making *m, void **list, size_t *cap, size_t count,
                              size_t size) {
@@ -102,8 +101,6 @@ PHI__FN void phi__making_trust(phi__cfg_making *making) {
     for (size_t i = 0; i < n; i++) making->known[i] = true;
 }
 
-/* ======== The jobs of agents and sub-agents, in the order in which they came. */
-
 /* ---- for other modules ---- */
 
 /* Another job behind the rest. depth 0: an agent, which begins as the base desc of the host
@@ -142,7 +139,7 @@ static phi_status phi__cfg_queue_add(phi__cfg_maker *maker, const phi_json *node
     return PHI_OK;
 }
 
-/* ======== Sub-agents of the file: tools of agents, with settings of their own. */
+/* ---- sub-agents of the file: tools of agents, with settings of their own ---- */
 
 /* A sub-agent with a job that fills its settings. */
 static phi_status phi__cfg_children_new(phi__cfg_maker *maker, const phi__cfg_used *used,
@@ -362,7 +359,7 @@ static phi_status phi__cfg_children_begin(phi__cfg_maker *maker, phi__cfg_job *j
     return status == PHI_OK ? phi__cfg_children_add(maker, job) : status;
 }
 
-/* ======== Where the threads of persistent agents are kept. */
+/* ---- where the threads of persistent agents are kept ---- */
 
 enum { PHI__CFG_STORE_ID = 128 }; /* bytes; persist/store.h */
 
@@ -537,7 +534,7 @@ static phi_status phi__cfg_store_use(phi__cfg_maker *maker, phi__cfg_job *job) {
     return PHI_OK;
 }
 
-/* ======== The agents of a file, each put together: profile, workspace, prompt, model. */
+/* ---- the agents of a file, each put together: profile, workspace, prompt, model ---- */
 
 /* Of what an agent's profile is made: [agent.profile], then the instance that it refers to, then
    its own. */

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* ======== Looks into a table. */
+/* ---- looks into a table ---- */
 
 const phi__cfg_field *phi__fields_at(const phi__cfg_table *table, size_t i) {
     if (table->base != NULL) {
@@ -43,7 +43,7 @@ double phi__fields_most(const phi__cfg_field *field) {
     return field->size >= 8 ? 9.2e18 : field->size == 4 ? 4294967295.0 : 65535.0;
 }
 
-/* ======== How unlike two names are, for "did you mean". */
+/* ---- how unlike two names are, for "did you mean" ---- */
 
 enum { PHI__CFG_NAME_BYTES = 48 };
 
@@ -145,7 +145,7 @@ bool phi__walk_full(const phi__cfg_walk *walk) {
     return walk->config->problems.count >= walk->config->problems.most;
 }
 
-/* ======== Lists of problems. */
+/* ---- lists of problems ---- */
 
 #define PHI__CFG_PROBLEMS ((size_t)1000)
 
@@ -367,7 +367,7 @@ const phi_config_problem *phi__problems_get(const phi__cfg_problems *problems, s
     return index < problems->count ? &problems->at[index].is : NULL;
 }
 
-/* ======== Keys that no field has: what may have been meant. */
+/* ---- keys that no field has: what may have been meant ---- */
 
 enum {
     PHI__CFG_PLACES = 3,          /* that are named */
@@ -591,8 +591,7 @@ static void phi__unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table,
     phi__walk_back(walk, len);
 }
 
-/* ======== Every value against the field of its table: types, bounds, choices,
-   missing fields, and fields that are given twice. */
+/* ---- every value against the field of its table ---- */
 
 static void phi__check_table(phi__cfg_walk *walk, const phi__cfg_table *table, const phi_json *node,
                              bool at_top);

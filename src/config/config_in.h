@@ -76,9 +76,9 @@ typedef struct phi__cfg_field {
     char text[PHI__CFG_TEXT_SIZE]; /* one sentence, for the schema and docs/configuration.md */
 } phi__cfg_field;
 
-/* Rows. `of` is the name of the table's struct without phi__cfg_. The key is the member's name but in
-   rows of any kind (ROW), of seconds, and those that end in _AS. A fallback that is not there is
-   null; a bound of 0, 0 is that of the type. */
+/* Rows. `of` is the name of the table's struct without phi__cfg_. The key is the member's name, but
+   for rows of any kind (ROW), of seconds, and those that end in _AS. Without a fallback it is null;
+   bounds of 0, 0 are those of the type. */
 #define PHI__C_ROW(of, member, key, kind, flags, alias, choices, table, space, min, max, fallback, \
                    text)                                                                           \
     {                                                                                              \
@@ -248,8 +248,7 @@ PHI__FN const phi_config_problem *phi__problems_get(const phi__cfg_problems *pro
 enum { PHI__CFG_FAR = 3 };
 PHI__FN unsigned phi__near_distance(phi_str a, phi_str b);
 
-/* ======== A section of the configuration that a room above brings: its table, and the
-   functions that give agents what the section says. */
+/* ---- a section of the configuration that a room above brings ---- */
 
 /* What sections see of a phi_agents. */
 typedef struct phi__cfg_ground {

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ======== Paths of a configuration: relative ones are relative to a directory. */
-
 /* ---- for other modules ---- */
 
 PHI__FN const char *phi__cfg_place_join(phi_arena *arena, const char *directory, const char *path) {
@@ -62,7 +60,7 @@ PHI__FN phi_status phi__cfg_place_absolute(phi__cfg_ground *ground, const phi_js
 #endif
 }
 
-/* ======== Values as they may be shown: with the names of variables, and without secrets. */
+/* ---- values as they may be shown: with the names of variables, and without secrets ---- */
 
 enum {
     PHI__CFG_SHOWN = 80, /* bytes of a value in a message */
@@ -219,7 +217,7 @@ void phi__raws_show(const phi_config *config, const phi_json *node, phi__buf *ou
         (void)phi__json_write(out, node, 0);
 }
 
-/* ======== Replaces ${NAME} and ${NAME:-text} in all texts of the tree. */
+/* ---- replaces ${NAME} and ${NAME:-text} in all texts of the tree ---- */
 
 typedef struct phi__cfg_variables {
     phi__cfg_walk walk;
@@ -412,8 +410,7 @@ static void phi__vars_tree(phi__cfg_variables *v, phi_json *node) {
     }
 }
 
-/* ======== Reads a file into a phi_config: its format, its tree, its variables; then all
-   checks. */
+/* ---- reads a file into a phi_config: its format, its tree, its variables; then all checks ---- */
 
 #define PHI__CFG_FILE_BYTES ((size_t)4 * 1024 * 1024)
 enum { PHI__CFG_READ = 65536 };

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* ======== Entities by their names. */
+/* ---- entities by their names ---- */
 
 static uint64_t phi__cfg_names_hash(phi_str name) { return phi__hash(name, 0); }
 
@@ -50,7 +50,7 @@ static bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool
     return true;
 }
 
-/* ======== What references can mean: the instances of all sections that have an id. */
+/* ---- what references can mean: the instances of all sections that have an id ---- */
 
 /* Fields of tables are at most so deep. */
 enum { PHI__CFG_DEEPEST = 8 };
@@ -188,8 +188,7 @@ void phi__entities_collect(phi_config *config) {
     phi__walk_end(&walk);
 }
 
-/* ======== References: reading them, finding what they mean, and the words where they mean
-   nothing. */
+/* ---- references ---- */
 
 enum {
     PHI__CFG_ALIASES = 16,  /* that lead to each other */
@@ -548,7 +547,7 @@ void phi__refs_check(phi__cfg_walk *walk, const phi__cfg_field *field, const phi
     phi__walk_error(walk, node, field->space);
 }
 
-/* ======== Entities that refer to themselves over others. */
+/* ---- entities that refer to themselves over others ---- */
 
 enum {
     PHI__CFG_ON_THE_WAY = 1,
@@ -662,8 +661,6 @@ void phi__cfg_cycles_check(phi_config *config) {
     phi__free(&config->memory, c.way, c.cap * sizeof *c.way);
     phi__walk_end(&c.walk);
 }
-
-/* ======== Mistakes that no single value shows. */
 
 /* ---- helpers: a problem at a path that is built of names ---- */
 

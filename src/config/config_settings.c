@@ -16,7 +16,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ======== Messages about agents: with parts, and with the name that was probably meant. */
+/* ---- messages about agents: with parts, and with the name that was probably meant ---- */
 
 /* Parts of a message come from other modules, too, which show paths, names and addresses as they
    are: values of variables among them. */
@@ -67,7 +67,7 @@ PHI__FN const char *phi__cfg_words_nearest(phi_str name, const char *const *name
     return best;
 }
 
-/* ======== System prompts: a text, a file, or blocks in the slots of a strategy. */
+/* ---- system prompts: a text, a file, or blocks in the slots of a strategy ---- */
 
 /* The place of a prompt, and where its files are. */
 typedef struct phi__cfg_prompt_place {
@@ -225,7 +225,7 @@ PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json 
     return phi__cfg_prompt_text(&place, node, out);
 }
 
-/* ======== Options, extra and raw tools of an agent, and the extra of a provider. */
+/* ---- options, extra and raw tools of an agent, and the extra of a provider ---- */
 
 /* JSON text of a node, or the node's own text; in the arena. NULL: no memory. */
 static const char *phi__cfg_said_text(phi_arena *arena, const phi_json *node) {
@@ -306,7 +306,7 @@ static phi_status phi__cfg_said_take(phi__cfg_ground *ground, const phi__cfg_age
     return status == PHI_OK ? phi__cfg_said_raws(ground, a->raw_tools, desc) : status;
 }
 
-/* ======== A model out of a provider of the file. */
+/* ---- a model out of a provider of the file ---- */
 
 #define PHI__CFG_MODEL_HAS(p, key) phi__fields_has(phi__table_provider_instance(), (p), (key))
 
@@ -477,7 +477,7 @@ PHI__FN uint64_t phi__cfg_model_quirks(const phi__cfg_provider *provider) {
     return phi__cfg_model_of(provider).quirks;
 }
 
-/* ======== The models that an agent goes on with when its own fails. */
+/* ---- the models that an agent goes on with when its own fails ---- */
 
 static phi_status phi__cfg_failover_models(phi__cfg_maker *maker, const phi__cfg_texts *names,
                                            phi_failover *out) {
@@ -524,7 +524,7 @@ static phi_status phi__cfg_failover_use(phi__cfg_maker *maker, phi__cfg_job *job
     return status;
 }
 
-/* ======== A reasoning strategy of the file, as a provider. */
+/* ---- a reasoning strategy of the file, as a provider ---- */
 
 /* What a strategy borrows as long as its agents live. */
 typedef struct phi__cfg_machine {
@@ -628,8 +628,7 @@ PHI__FN phi_status phi__cfg_machine_make(phi__cfg_ground *ground, const char *na
     return PHI_OK;
 }
 
-/* ======== Limits, retries, caching, compaction and all the plain settings of an
-   agent. */
+/* ---- limits, retries, caching, compaction and all the plain settings of an agent ---- */
 
 static phi_status phi__settings_retry(phi__cfg_ground *ground, const phi_json *node,
                                       phi_retry *out) {

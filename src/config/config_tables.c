@@ -1,6 +1,4 @@
-/* config_tables.c - the tables of the top of a file, and of the sections about sessions, tools,
-   compaction and runs. The others are in config_tables.c, config_tables.c and
-   config_tables.c. */
+/* config_tables.c - the tables of all sections of phi.h: models, agents, strategies, runs. */
 #include "config/config_tables_in.h"
 
 typedef struct phi__cfg_context {
@@ -24,8 +22,7 @@ static const phi__cfg_table *phi__table_profile_instance(void);
 static const phi__cfg_table *phi__table_context(void);
 static const phi__cfg_table *phi__table_prompt_strategy(void);
 
-/* ======== The tables of what a model is asked with: providers, profiles,
-   sub-agents, failover. */
+/* ---- the tables of what a model is asked with: providers, profiles, sub-agents, failover ---- */
 
 static const phi__cfg_choice phi__api_names[] = {
     {"anthropic_messages", PHI__CFG_API_ANTHROPIC, false},
@@ -421,7 +418,7 @@ static const phi__cfg_table phi__failover_is = {
     PHI__ROWS(phi__failover_rows)};
 const phi__cfg_table *phi__table_failover(void) { return &phi__failover_is; }
 
-/* ======== The tables of agents and system prompts. */
+/* ---- the tables of agents and system prompts ---- */
 
 static const phi__cfg_choice phi__keep_names[] = {
     {"complete", PHI_KEEP_COMPLETE, false}, {"none", PHI_KEEP_NONE, false}, {"", 0, false}};
@@ -690,7 +687,7 @@ static const phi__cfg_table phi__prompt_is = {
     PHI__ROWS_OF(phi__prompt_rows, NULL, true)};
 const phi__cfg_table *phi__table_prompt(void) { return &phi__prompt_is; }
 
-/* ======== The tables of reasoning strategies and their options. */
+/* ---- the tables of reasoning strategies and their options ---- */
 
 static const phi__cfg_field phi__strategies_rows[] = {
     PHI__C_TABLES(instances, instances, phi__table_strategy, "The strategies.")};

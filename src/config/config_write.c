@@ -7,7 +7,7 @@
 #include "io/io_in.h"
 #include "system/system_in.h"
 
-/* ======== A struct of a table, as the values of a file: the way back of config_take.c. */
+/* ---- a struct of a table, as the values of a file: the way back of config_take.c ---- */
 
 static uint64_t phi__cfg_put_unsigned(const phi__cfg_field *field, const char *at) {
     uint8_t small;
@@ -134,7 +134,7 @@ static bool phi__cfg_put_bits(phi_arena *arena, const phi__cfg_choice *choices, 
     return phi_json_set(arena, out, key, list) == PHI_OK;
 }
 
-/* ======== An agent as a configuration. */
+/* ---- an agent as a configuration ---- */
 
 /* The agent that is written, and the tree so far. */
 typedef struct phi__cfg_write {

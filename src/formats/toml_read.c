@@ -617,8 +617,7 @@ static uint32_t phi__toml_num_read(phi_str text, char *room, phi__json_value *va
     return phi__toml_num_decimal(room, len, value, what);
 }
 
-/* ======== Dates and times of RFC 3339 as TOML has them: with or without a date, a time, an
-   offset. */
+/* ---- dates and times of RFC 3339 as TOML has them ---- */
 
 /* "dddd-dd" with d for a digit. */
 static bool phi__toml_date_shaped(phi_str s, const char *shape) {
@@ -909,8 +908,6 @@ static void phi__toml_str_text(phi__toml_reader *r, const char *stop) {
     if (r->at >= r->end && r->state == PHI__TOML_STRING_TEXT)
         phi__toml_expected(r, r->at, "the closing quote of a string");
 }
-
-/* ---- the reader: its states in turn ---- */
 
 /* ---- keys ---- */
 

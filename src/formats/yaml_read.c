@@ -318,7 +318,7 @@ static void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop)
     r->state = s->style == PHI__YAML_STYLE_SINGLE ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
 }
 
-/* ======== Literal and folded scalars. */
+/* ---- literal and folded scalars ---- */
 
 enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
 
@@ -451,7 +451,7 @@ PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
     r->state = PHI__YAML_BLOCK_LINE;
 }
 
-/* ======== Flow collections, token by token. */
+/* ---- flow collections, token by token ---- */
 
 static void phi__yaml_flow_open(phi__yaml_reader *r) {
     bool map = *r->at == '{';
@@ -678,8 +678,6 @@ static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
     else
         phi__yaml_flow_map(r);
 }
-
-/* ======== Block content: what a line begins, continues and closes. */
 
 /* ---- closing ---- */
 
@@ -1020,7 +1018,7 @@ static void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
                    : PHI__YAML_LINE;
 }
 
-/* ======== The reader: its states in turn. */
+/* ---- the reader: its states in turn ---- */
 
 #define PHI__YAML_DEPTH 512u          /* by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ======== Errors, characters, lines, and room for the text of scalars. */
+/* ---- errors, characters, lines, and room for the text of scalars ---- */
 
 #define PHI__YAML_ROOM 4096u /* bytes of text taken from the arena at once */
 
@@ -177,7 +177,7 @@ static void phi__yaml_end(phi__yaml_reader *r) {
     r->room = s->to + 1;
 }
 
-/* ======== The core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for. */
+/* ---- the core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for ---- */
 
 #define PHI__YAML_NUMBER_MOST 1024u /* bytes of a number in a form that JSON does not have */
 
@@ -415,7 +415,7 @@ static void phi__yaml_name_cut(phi__yaml_names *names, uint32_t count) {
     while (names->count > count) names->table[names->at[--names->count].place] = 0;
 }
 
-/* ======== Frames and nodes: open collections, their values and keys, anchors, aliases. */
+/* ---- frames and nodes: open collections, their values and keys, anchors, aliases ---- */
 
 #define PHI__YAML_SLAB 16u /* nodes taken at once, at most */
 #define PHI__YAML_KEY_MOST 0xffffffu
@@ -864,7 +864,7 @@ PHI__FN bool phi__yaml_copy(phi__yaml_reader *r, size_t units) {
     return true;
 }
 
-/* ======== Properties before a node or a document: anchors, tags, directives. */
+/* ---- properties before a node or a document: anchors, tags, directives ---- */
 
 #define PHI__YAML_NAME_MOST 1024u /* bytes of an anchor's name or a tag */
 #define PHI__YAML_HANDLES_MOST 64u

@@ -6,7 +6,7 @@
 #include "sections/section_in.h"
 #include "tools/tools_in.h"
 
-/* ======== The fields of [[mcp.instances]]. */
+/* ---- the fields of [[mcp.instances]] ---- */
 
 static const phi__cfg_choice phi__sec_mcp_answer_choices[] = {{"sampling", PHI_MCP_SAMPLING, false},
                                                               {"forms", PHI_MCP_FORMS, false},
@@ -119,7 +119,7 @@ PHI__FN const phi__cfg_table *phi__sec_mcp_table_instance(void) {
 }
 PHI__FN const phi__cfg_table *phi__sec_mcp_table_oauth(void) { return &phi__sec_mcp_oauth_is; }
 
-/* ======== MCP servers: a connection that agents share, or one for each reference. */
+/* ---- mCP servers: a connection that agents share, or one for each reference ---- */
 
 /* A connection. */
 typedef struct phi__sec_mcp_link {

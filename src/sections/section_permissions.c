@@ -6,7 +6,7 @@
 #include "sections/sections.h"
 #include "system/system_in.h"
 
-/* ======== The files that a configuration runs or heeds. */
+/* ---- the files that a configuration runs or heeds ---- */
 
 enum {
     PHI__PROTECTED_DEPTH = 16, /* of the tree: tables of a configuration are less deep */
@@ -117,7 +117,7 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
     return PHI_OK;
 }
 
-/* ======== Rules of permissions, in front of the host's hook. */
+/* ---- rules of permissions, in front of the host's hook ---- */
 
 enum { PHI__SEC_PERM_NONE = -1 };
 

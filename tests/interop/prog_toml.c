@@ -2,7 +2,7 @@
 
        prog_toml read < paths     a line of JSON a file: its tree, each scalar as toml-test tags it
                                   ({"type": "integer", "value": "1"}), or {"refused": where and why}
-       prog_toml write < paths    a line of JSON a file: its tree, written as TOML, in quotes
+       prog_toml write < paths    a line of JSON a file: its tree, written as TOML, in quotes */
 #include "text/json_in.h"
 #include "formats/toml.h"
 #include "formats/reader_in.h"
