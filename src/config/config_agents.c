@@ -746,11 +746,7 @@ static phi_status phi__jobs_end(phi__cfg_job *job) {
     return PHI_OK;
 }
 
-/* ======== Shared by the files that make agents out of a configuration.
-
-   A job is an agent, or the settings of a sub-agent, that is being put together. Jobs are made from
-   [agent.instances]; sub-agents add theirs behind. When every job is complete and no problem is an
-   error, the agents are made, all or none. */
+/* ---- all agents of a file ---- */
 
 struct phi_agents {
     phi_memory memory;

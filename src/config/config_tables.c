@@ -910,12 +910,6 @@ static const phi__cfg_table phi__adaptive_is = {
     "strategy.instances.adaptive", "Options of adaptive.", PHI__ROWS(phi__adaptive_rows)};
 const phi__cfg_table *phi__table_adaptive(void) { return &phi__adaptive_is; }
 
-/* ======== The structs that the tables of phi.h's own sections fill.
-
-   Each begins with `set` (config_in.h). A member of a public type has that type's meaning of zero;
-   what a file says in another way (has_temperature, keep_no_first, disable) is for the caller to
-   fill out of `set`. */
-
 /* ---- the top ---- */
 
 static const phi__cfg_field phi__top_rows[] = {

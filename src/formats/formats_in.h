@@ -7,7 +7,7 @@
 #include "formats/yaml.h"
 #include "text/text_in.h"
 
-/* ======== The reader of TOML inside: who calls whom, and what they share.
+/* ---- the reader of TOML ----
 
    The reader walks the caller's text once and never changes it. Headers and dotted keys walk down
    from the root or from the section's table, part by part; a table of names says for each member
@@ -75,14 +75,7 @@ typedef struct phi__toml_name {
     uint32_t how : 3;
 } phi__toml_name;
 
-/* ======== The reader of YAML inside: who calls whom, and what they share.
-
-   The reader walks the caller's text once and never changes it. A node is read before anyone knows
-   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_value
-   or phi__yaml_key). Open collections are frames; a block collection closes when a line begins
-   further left, a flow collection at its bracket.
-   Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
-   lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
+/* ---- the reader of YAML: yaml_in.h says how it works ---- */
 
 /* The places of an anchor and a tag before their node. */
 typedef struct phi__yaml_props {

@@ -4,8 +4,7 @@
    whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_value
    or phi__yaml_key). Open collections are frames; a block collection closes when a line begins
    further left, a flow collection at its bracket.
-   Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
-   lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
+   Every function leaves its verdict in the reader's status: PHI_BUSY, while there is more. */
 #ifndef PHI_FORMATS_YAML_IN_H
 #define PHI_FORMATS_YAML_IN_H
 
@@ -46,7 +45,7 @@ enum phi__yaml_style {
     PHI__YAML_STYLE_DOUBLE,
     PHI__YAML_STYLE_LITERAL,
     PHI__YAML_STYLE_FOLDED,
-    PHI__YAML_NODE /* a collection, or an alias */
+    PHI__YAML_STYLE_NODE /* a collection, or an alias */
 };
 
 enum phi__yaml_tag {

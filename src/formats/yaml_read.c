@@ -484,7 +484,7 @@ static void phi__yaml_flow_node(phi__yaml_reader *r) {
     case '&':
     case '!': phi__yaml_props_read(r); return;
     case '*':
-        phi__yaml_scalar_begin(r, PHI__YAML_NODE);
+        phi__yaml_scalar_begin(r, PHI__YAML_STYLE_NODE);
         phi__yaml_flow_expect(r);
         phi__yaml_props_alias(r);
         if (r->top->kind == PHI__YAML_ALIAS) r->state = PHI__YAML_COPY;
@@ -521,7 +521,7 @@ static bool phi__yaml_flow_is_colon(const phi__yaml_reader *r) {
     if (*r->at != ':') return false;
     if (phi__yaml_is_over(r, r->at + 1)) return true;
     return s->style == PHI__YAML_STYLE_SINGLE || s->style == PHI__YAML_STYLE_DOUBLE ||
-           (s->style == PHI__YAML_NODE && !s->is_alias);
+           (s->style == PHI__YAML_STYLE_NODE && !s->is_alias);
 }
 
 /* Behind an item of a sequence. */
@@ -922,7 +922,7 @@ static void phi__yaml_lines_node(phi__yaml_reader *r) {
     case '&':
     case '!': phi__yaml_props_read(r); return;
     case '*':
-        phi__yaml_scalar_begin(r, PHI__YAML_NODE);
+        phi__yaml_scalar_begin(r, PHI__YAML_STYLE_NODE);
         r->state = PHI__YAML_AFTER;
         phi__yaml_props_alias(r);
         if (r->top->kind == PHI__YAML_ALIAS) r->state = PHI__YAML_COPY;
@@ -1013,7 +1013,7 @@ static void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
         return;
     }
     if (r->at < r->end) phi__yaml_newline(r);
-    r->state = r->scalar.style >= PHI__YAML_STYLE_LITERAL && r->scalar.style != PHI__YAML_NODE
+    r->state = r->scalar.style >= PHI__YAML_STYLE_LITERAL && r->scalar.style != PHI__YAML_STYLE_NODE
                    ? PHI__YAML_BLOCK_LINE
                    : PHI__YAML_LINE;
 }

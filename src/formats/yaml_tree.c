@@ -655,7 +655,7 @@ PHI__FN void phi__yaml_close(phi__yaml_reader *r) {
     s->line = r->top->line;
     s->at = r->at;
     s->line_at = r->line_at;
-    s->style = PHI__YAML_NODE;
+    s->style = PHI__YAML_STYLE_NODE;
     s->node = phi__yaml_pop(r);
 }
 
