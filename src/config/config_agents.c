@@ -13,11 +13,10 @@
 
 #include <stdio.h>
 
-/* ======== An agent under construction: the lists of tools, sources and names that
-   sections fill. */
+/* ---- an agent under construction ---- */
 
-static bool phi__config_making_grow(phi__config_making *m, void **list, size_t *cap, size_t count,
-                                    size_t size) {
+static bool phi__making_grow(phi__cfg_making *m, void **list, size_t *cap, size_t count,
+                             size_t size) {
     if (count < *cap) return true;
     void *more = phi_arena_alloc(m->ground->arena, phi__mul(phi__add(phi__mul(*cap, 2), 8), size));
     if (more == NULL) return false;
@@ -29,8 +28,7 @@ static bool phi__config_making_grow(phi__config_making *m, void **list, size_t *
 
 /* Item `i` of a list; a text alone is a list of one. The next item is where the last one ended, so
    that a walk takes a time linear in the list. */
-static const phi_json *phi__config_making_item(phi__config_making *making, const phi_json *list,
-                                               size_t i) {
+static const phi_json *phi__making_item(phi__cfg_making *making, const phi_json *list, size_t i) {
     const phi_json *item = NULL;
     if (phi_json_is(list, PHI_JSON_STRING)) return i == 0 ? list : NULL;
     if (!phi_json_is(list, PHI_JSON_ARRAY)) return NULL;
@@ -46,52 +44,50 @@ static const phi_json *phi__config_making_item(phi__config_making *making, const
 
 /* ---- for other modules ---- */
 
-PHI__FN bool phi__config_making_used(phi__config_making *making, const char *key, const char *space,
-                                     const phi_json *section, size_t i, phi__config_used *out) {
+PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const char *space,
+                              const phi_json *section, size_t i, phi__cfg_used *out) {
     const phi_json *list = phi_json_get(making->node, key);
     if (list == NULL) list = phi_json_get(making->base, key);
     memset(out, 0, sizeof *out);
     if (list == NULL) {
         const phi_json *instances =
             phi_json_is(section, PHI_JSON_ARRAY) ? section : phi_json_get(section, "instances");
-        out->node = out->from =
-            making->is_child ? NULL : phi__config_making_item(making, instances, i);
+        out->node = out->from = making->is_child ? NULL : phi__making_item(making, instances, i);
         out->keep = true;
         return out->node != NULL;
     }
-    const phi_json *item = phi__config_making_item(making, list, i);
+    const phi_json *item = phi__making_item(making, list, i);
     if (item == NULL) return false;
     out->from = item;
-    out->keep = phi__config_refs_parse(phi_json_str(item, "")).keep;
-    out->node = phi__config_refs_find(making->ground->config, space, phi_json_str(item, "").at);
+    out->keep = phi__refs_parse(phi_json_str(item, "")).keep;
+    out->node = phi__refs_find(making->ground->config, space, phi_json_str(item, "").at);
     return true;
 }
 
-PHI__FN phi_status phi__config_making_tool(phi__config_making *making, const phi_tool *tool) {
+PHI__FN phi_status phi__making_tool(phi__cfg_making *making, const phi_tool *tool) {
     for (size_t i = 0; i < making->tool_count; i++)
         if (strcmp(making->tools[i].name, tool->name) == 0) return PHI_OK;
-    if (!phi__config_making_grow(making, (void **)(void *)&making->tools, &making->tool_cap,
-                                 making->tool_count, sizeof *making->tools))
+    if (!phi__making_grow(making, (void **)(void *)&making->tools, &making->tool_cap,
+                          making->tool_count, sizeof *making->tools))
         return PHI_NO_MEMORY;
     making->tools[making->tool_count++] = *tool;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__config_making_source(phi__config_making *making,
-                                             const phi_tool_source *source) {
-    if (!phi__config_making_grow(making, (void **)(void *)&making->sources, &making->source_cap,
-                                 making->source_count, sizeof(void *)))
+PHI__FN phi_status phi__making_source(phi__cfg_making *making, const phi_tool_source *source) {
+    if (!phi__making_grow(making, (void **)(void *)&making->sources, &making->source_cap,
+                          making->source_count, sizeof(void *)))
         return PHI_NO_MEMORY;
     making->sources[making->source_count++] = source;
     return PHI_OK;
 }
 
-PHI__FN bool phi__config_making_offer(phi__config_making *making, const char *name) {
+PHI__FN bool phi__making_offer(phi__cfg_making *making, const char *name) {
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
     bool wanted = false;
-    if (phi__config_making_grow(making, (void **)(void *)&making->offered, &making->offered_cap,
-                                making->offered_count, sizeof(void *)))
+    if (phi__making_grow(making, (void **)(void *)&making->offered, &making->offered_cap,
+                         making->offered_count, sizeof(void *)))
         making->offered[making->offered_count++] = name;
     for (size_t i = 0; (item = phi_json_next(&it)) != NULL; i++) {
         if (!phi__str_is(phi_json_str(item, ""), name)) continue;
@@ -100,12 +96,10 @@ PHI__FN bool phi__config_making_offer(phi__config_making *making, const char *na
     return wanted;
 }
 
-PHI__FN void phi__config_making_trust(phi__config_making *making) {
+PHI__FN void phi__making_trust(phi__cfg_making *making) {
     size_t n = phi_json_count(making->names);
     for (size_t i = 0; i < n; i++) making->known[i] = true;
 }
-
-/* ======== The jobs of agents and sub-agents, in the order in which they came. */
 
 /* ---- for other modules ---- */
 
@@ -113,19 +107,18 @@ PHI__FN void phi__config_making_trust(phi__config_making *making) {
    with its profile merged.
    PHI_NO_MEMORY; PHI_TOO_BIG: there are too many or it lies too deep, which a problem at `from`
    says: it is the last one. */
-static phi_status phi__config_queue_add(phi__config_maker *maker, const phi_json *node,
-                                        const phi_json *from, uint32_t depth,
-                                        phi__config_job **out) {
-    phi__config_job *job;
+static phi_status phi__cfg_queue_add(phi__cfg_maker *maker, const phi_json *node,
+                                     const phi_json *from, uint32_t depth, phi__cfg_job **out) {
+    phi__cfg_job *job;
     *out = NULL;
-    if (maker->job_count >= PHI__CONFIG_JOBS_MOST || depth > PHI__CONFIG_DEPTH_MOST) {
-        phi__config_words_error(&maker->ground, from, PHI_TOO_BIG, NULL,
-                                "agents and their sub-agents: at most %d in all, and %d levels of "
-                                "sub-agents",
-                                PHI__CONFIG_JOBS_MOST, PHI__CONFIG_DEPTH_MOST);
+    if (maker->job_count >= PHI__CFG_JOBS_MOST || depth > PHI__CFG_DEPTH_MOST) {
+        phi__cfg_words_error(&maker->ground, from, PHI_TOO_BIG, NULL,
+                             "agents and their sub-agents: at most %d in all, and %d levels of "
+                             "sub-agents",
+                             PHI__CFG_JOBS_MOST, PHI__CFG_DEPTH_MOST);
         return PHI_TOO_BIG;
     }
-    job = (phi__config_job *)phi__arena_zero(maker->ground.arena, sizeof *job);
+    job = (phi__cfg_job *)phi__arena_zero(maker->ground.arena, sizeof *job);
     if (job == NULL) return PHI_NO_MEMORY;
     job->depth = depth;
     job->making.ground = &maker->ground;
@@ -146,25 +139,24 @@ static phi_status phi__config_queue_add(phi__config_maker *maker, const phi_json
     return PHI_OK;
 }
 
-/* ======== Sub-agents of the file: tools of agents, with settings of their own. */
+/* ---- sub-agents of the file: tools of agents, with settings of their own ---- */
 
 /* A sub-agent with a job that fills its settings. */
-static phi_status phi__config_children_new(phi__config_maker *maker, const phi__config_used *used,
-                                           const phi__config_job *caller, phi_subagent_desc **out) {
+static phi_status phi__cfg_children_new(phi__cfg_maker *maker, const phi__cfg_used *used,
+                                        const phi__cfg_job *caller, phi_subagent_desc **out) {
     phi_arena *arena = maker->ground.arena;
     phi_subagent_desc *sub = (phi_subagent_desc *)phi__arena_zero(arena, sizeof *sub);
-    phi__config_job *job;
+    phi__cfg_job *job;
     phi_status status = PHI_NO_MEMORY;
     if (sub != NULL)
-        status = phi__config_queue_add(maker, used->node, used->from, caller->depth + 1, &job);
+        status = phi__cfg_queue_add(maker, used->node, used->from, caller->depth + 1, &job);
     if (status != PHI_OK) return status;
-    phi__config_sub_agent *child = &job->child;
-    if (!phi__config_take(arena, used->node, phi__config_tables_sub_agent(), child))
-        return PHI_NO_MEMORY;
+    phi__cfg_sub_agent *child = &job->child;
+    if (!phi__cfg_take(arena, used->node, phi__table_sub_agent(), child)) return PHI_NO_MEMORY;
     if (child->base_url != NULL && child->base_url[0] == '\0') child->base_url = NULL;
     if (child->model != NULL && child->model[0] == '\0') child->model = NULL;
     if (child->name == NULL) {
-        phi_str id = phi__config_refs_parse(phi_str_of(child->id != NULL ? child->id : "")).name;
+        phi_str id = phi__refs_parse(phi_str_of(child->id != NULL ? child->id : "")).name;
         if (!phi__arena_str(arena, id, &id)) return PHI_NO_MEMORY;
         child->name = id.at;
     }
@@ -186,7 +178,7 @@ static phi_status phi__config_children_new(phi__config_maker *maker, const phi__
 
 /* Whether two callers give a sub-agent the same: the workspace, the server of its key, the patience
    with people. */
-static bool phi__config_children_alike(const phi__config_making *a, const phi__config_making *b) {
+static bool phi__cfg_children_alike(const phi__cfg_making *a, const phi__cfg_making *b) {
     return a->has_own_key == b->has_own_key &&
            a->top->deadlines.decision_ms == b->top->deadlines.decision_ms &&
            strcmp(a->workspace, b->workspace) == 0 &&
@@ -195,21 +187,20 @@ static bool phi__config_children_alike(const phi__config_making *a, const phi__c
 }
 
 /* A reference with % finds the sub-agent that such a reference made before. */
-static phi_status phi__config_children_find(phi__config_maker *maker, const phi__config_used *used,
-                                            const phi__config_job *caller,
-                                            phi_subagent_desc **out) {
-    phi__config_kept *kept = maker->kept;
-    bool keep = phi__config_refs_parse(phi_json_str(used->from, "")).keep;
+static phi_status phi__cfg_children_find(phi__cfg_maker *maker, const phi__cfg_used *used,
+                                         const phi__cfg_job *caller, phi_subagent_desc **out) {
+    phi__cfg_kept *kept = maker->kept;
+    bool keep = phi__refs_parse(phi_json_str(used->from, "")).keep;
     while (keep && kept != NULL &&
-           (kept->node != used->node || !phi__config_children_alike(kept->caller, &caller->making)))
+           (kept->node != used->node || !phi__cfg_children_alike(kept->caller, &caller->making)))
         kept = kept->next;
     if (keep && kept != NULL) {
         *out = kept->sub;
         return PHI_OK;
     }
-    phi_status status = phi__config_children_new(maker, used, caller, out);
+    phi_status status = phi__cfg_children_new(maker, used, caller, out);
     if (status != PHI_OK || !keep) return status;
-    kept = (phi__config_kept *)phi_arena_alloc(maker->ground.arena, sizeof *kept);
+    kept = (phi__cfg_kept *)phi_arena_alloc(maker->ground.arena, sizeof *kept);
     if (kept == NULL) return PHI_NO_MEMORY;
     kept->node = used->node;
     kept->caller = &caller->making;
@@ -219,45 +210,45 @@ static phi_status phi__config_children_find(phi__config_maker *maker, const phi_
     return PHI_OK;
 }
 
-static phi_status phi__config_children_one(phi__config_maker *maker, phi__config_job *job,
-                                           const phi__config_used *used) {
+static phi_status phi__cfg_children_one(phi__cfg_maker *maker, phi__cfg_job *job,
+                                        const phi__cfg_used *used) {
     phi_subagent_desc *sub;
-    phi_status status = phi__config_children_find(maker, used, job, &sub);
+    phi_status status = phi__cfg_children_find(maker, used, job, &sub);
     if (status != PHI_OK) return status;
     phi_tool tool = phi_subagent_tool(sub);
-    (void)phi__config_making_offer(&job->making, tool.name);
-    return phi__config_making_tool(&job->making, &tool);
+    (void)phi__making_offer(&job->making, tool.name);
+    return phi__making_tool(&job->making, &tool);
 }
 
 /* The settings that a sub-agent has besides its model and prompt. */
-static phi_status phi__config_children_settings(phi__config_maker *maker, phi__config_job *job) {
-    const phi__config_sub_agent *child = &job->child;
-    const phi__config_table *table = phi__config_tables_sub_agent();
+static phi_status phi__cfg_children_settings(phi__cfg_maker *maker, phi__cfg_job *job) {
+    const phi__cfg_sub_agent *child = &job->child;
+    const phi__cfg_table *table = phi__table_sub_agent();
     phi_agent_desc *desc = &job->desc;
     phi_provider *provider = NULL;
-    phi_status status = phi__config_settings_whole(maker, desc);
+    phi_status status = phi__settings_whole(maker, desc);
     desc->limits = child->limits;
     memset(&desc->budget, 0, sizeof desc->budget); /* that of the agent that calls pays */
     desc->deadlines.decision_ms = job->making.top->deadlines.decision_ms;
     desc->thinking = child->thinking;
     desc->max_tokens = child->max_tokens;
-    desc->options.has_temperature = phi__config_fields_has(table, child, "temperature");
+    desc->options.has_temperature = phi__fields_has(table, child, "temperature");
     desc->options.temperature = child->temperature;
     if (child->compaction != NULL)
-        phi__config_settings_compaction(maker, child->compaction, &desc->compaction);
+        phi__settings_compaction(maker, child->compaction, &desc->compaction);
     else
         desc->compaction.disable = true;
     job->making.profile.skills = child->skills.at;
     job->making.profile.skill_count = child->skills.count;
     if (status != PHI_OK || child->strategy == NULL) return status;
-    status = phi__config_machine_make(&maker->ground, child->strategy, &provider);
+    status = phi__cfg_machine_make(&maker->ground, child->strategy, &provider);
     if (status == PHI_OK) desc->provider = provider;
     return status == PHI_UNSUPPORTED ? PHI_OK : status;
 }
 
 /* The host's hook guards the tools of sub-agents, too; and where it knows the key of an agent, it
    knows that of a sub-agent with the same key. */
-static void phi__config_children_hook(const phi__config_making *making, phi_agent_desc *desc) {
+static void phi__cfg_children_hook(const phi__cfg_making *making, phi_agent_desc *desc) {
     const phi_agent_desc *base = making->ground->desc.base;
     uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
     if (!making->has_own_key) points |= (uint32_t)PHI_HOOK_CREDENTIAL;
@@ -269,12 +260,12 @@ static void phi__config_children_hook(const phi__config_making *making, phi_agen
 }
 
 /* Warns of what a sub-agent at another server does not get of its provider. */
-static void phi__config_children_withheld(phi__config_job *job, const phi_json *provider) {
+static void phi__cfg_children_withheld(phi__cfg_job *job, const phi_json *provider) {
     bool key =
         job->child.api_key == NULL && phi_json_str(phi_json_get(provider, "api_key"), "").len > 0;
     bool headers = phi_json_count(phi_json_get(provider, "headers")) > 0;
     if (!key && !headers) return;
-    phi__config_words_warning(
+    phi__cfg_words_warning(
         job->making.ground, job->making.node,
         headers ? "sub_agents.instances.provider" : "sub_agents.instances.api_key",
         "sub-agent \"%s\" talks to another server than its provider, whose %s%s%s it does not get: "
@@ -287,101 +278,99 @@ static void phi__config_children_withheld(phi__config_job *job, const phi_json *
 
 /* A sub-agent of a file without [provider]: its model is that of the agent that calls it, unless it
    says where another one is. */
-static void phi__config_children_unplaced(const phi__config_job *job) {
-    const phi__config_making *making = &job->making;
-    const phi__config_sub_agent *child = &job->child;
-    bool api = phi__config_fields_has(phi__config_tables_sub_agent(), child, "api");
+static void phi__cfg_children_unplaced(const phi__cfg_job *job) {
+    const phi__cfg_making *making = &job->making;
+    const phi__cfg_sub_agent *child = &job->child;
+    bool api = phi__fields_has(phi__table_sub_agent(), child, "api");
     if (child->model == NULL && (api || child->base_url != NULL || child->api_key != NULL))
-        phi__config_words_error(making->ground, making->node, PHI_BAD_ARG,
-                                "sub_agents.instances.model",
-                                "sub-agent \"%s\" has no model, and there is no [provider]: its %s "
-                                "would do nothing; write model = \"...\", too",
-                                making->name,
-                                child->base_url != NULL ? "base_url"
-                                : api                   ? "api"
-                                                        : "api_key");
+        phi__cfg_words_error(making->ground, making->node, PHI_BAD_ARG,
+                             "sub_agents.instances.model",
+                             "sub-agent \"%s\" has no model, and there is no [provider]: its %s "
+                             "would do nothing; write model = \"...\", too",
+                             making->name,
+                             child->base_url != NULL ? "base_url"
+                             : api                   ? "api"
+                                                     : "api_key");
     if (child->model != NULL && !api && child->base_url == NULL)
-        phi__config_words_error(making->ground, phi_json_get(making->node, "model"), PHI_BAD_ARG,
-                                "sub_agents.instances.model",
-                                "sub-agent \"%s\": nothing says which server has its model: add "
-                                "a [provider], or write its provider, api or base_url",
-                                making->name);
+        phi__cfg_words_error(making->ground, phi_json_get(making->node, "model"), PHI_BAD_ARG,
+                             "sub_agents.instances.model",
+                             "sub-agent \"%s\": nothing says which server has its model: add "
+                             "a [provider], or write its provider, api or base_url",
+                             making->name);
 }
 
 /* Its model; without one of its own it is the calling agent's. */
-static phi_status phi__config_children_model(phi__config_maker *maker, phi__config_job *job) {
-    phi__config_ground *ground = &maker->ground;
-    const phi__config_sub_agent *child = &job->child;
-    const phi_json *provider = phi__config_model_node(maker, child->provider);
-    phi__config_making *making = &job->making;
+static phi_status phi__cfg_children_model(phi__cfg_maker *maker, phi__cfg_job *job) {
+    phi__cfg_ground *ground = &maker->ground;
+    const phi__cfg_sub_agent *child = &job->child;
+    const phi_json *provider = phi__cfg_model_node(maker, child->provider);
+    phi__cfg_making *making = &job->making;
     phi_model *model = &job->desc.model;
     bool same = true;
     phi_status status = PHI_OK;
     if (provider != NULL || child->model != NULL)
-        status = phi__config_model_make(ground, provider, child, model, &same);
+        status = phi__cfg_model_make(ground, provider, child, model, &same);
     if (status != PHI_OK) return status;
-    if (provider == NULL) phi__config_children_unplaced(job);
+    if (provider == NULL) phi__cfg_children_unplaced(job);
     if (model->protocol != NULL)
         making->has_own_key = child->api_key != NULL || child->provider != NULL ||
                               !phi__model_same_server(model->base_url, making->top->model.base_url);
-    phi__config_children_hook(making, &job->desc);
-    if (!same) phi__config_children_withheld(job, provider);
+    phi__cfg_children_hook(making, &job->desc);
+    if (!same) phi__cfg_children_withheld(job, provider);
     return PHI_OK;
 }
 
 /* ---- for other modules ---- */
 
 /* The sub-agents of a job become its tools, and jobs of their own. PHI_NO_MEMORY, PHI_TOO_BIG. */
-static phi_status phi__config_children_add(phi__config_maker *maker, phi__config_job *job) {
-    phi__config_used used;
+static phi_status phi__cfg_children_add(phi__cfg_maker *maker, phi__cfg_job *job) {
+    phi__cfg_used used;
     phi_status status = PHI_OK;
-    for (size_t i = 0;
-         status == PHI_OK && phi__config_making_used(&job->making, "sub_agents", "sub_agent",
-                                                     maker->whole.top.sub_agents, i, &used);
+    for (size_t i = 0; status == PHI_OK && phi__making_used(&job->making, "sub_agents", "sub_agent",
+                                                            maker->whole.top.sub_agents, i, &used);
          i++)
-        if (used.node != NULL) status = phi__config_children_one(maker, job, &used);
+        if (used.node != NULL) status = phi__cfg_children_one(maker, job, &used);
     return status;
 }
 
 /* The desc of a sub-agent's job. */
-static phi_status phi__config_children_begin(phi__config_maker *maker, phi__config_job *job) {
-    phi__config_ground *ground = &maker->ground;
-    phi__config_making *making = &job->making;
-    const phi__config_sub_agent *child = &job->child;
+static phi_status phi__cfg_children_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
+    phi__cfg_ground *ground = &maker->ground;
+    phi__cfg_making *making = &job->making;
+    const phi__cfg_sub_agent *child = &job->child;
     const char *prompt = NULL;
     making->names = phi_json_get(making->node, "tools");
     making->known = (bool *)phi__arena_zero(ground->arena, phi_json_count(making->names) + 1);
     if (child->workspace != NULL && child->workspace[0] != '\0') {
         making->place = phi_json_get(making->node, "workspace");
-        making->workspace =
-            phi__config_place_join(ground->arena, ground->directory, child->workspace);
+        making->workspace = phi__cfg_place_join(ground->arena, ground->directory, child->workspace);
     }
     if (making->known == NULL || making->workspace == NULL) return PHI_NO_MEMORY;
     job->desc.workspace = making->workspace;
-    phi_status status = phi__config_children_model(maker, job);
+    phi_status status = phi__cfg_children_model(maker, job);
     if (status != PHI_OK) return status;
-    status = phi__config_prompt_make(ground, phi_json_get(making->node, "system_prompt"),
-                                     making->workspace, &prompt);
+    status = phi__cfg_prompt_make(ground, phi_json_get(making->node, "system_prompt"),
+                                  making->workspace, &prompt);
     job->desc.system_prompt = prompt;
-    if (status == PHI_OK) status = phi__config_children_settings(maker, job);
+    if (status == PHI_OK) status = phi__cfg_children_settings(maker, job);
     for (size_t i = 0; status == PHI_OK && i < ground->desc.tool_count; i++)
-        if (phi__config_making_offer(making, ground->desc.tools[i].name))
-            status = phi__config_making_tool(making, &ground->desc.tools[i]);
-    return status == PHI_OK ? phi__config_children_add(maker, job) : status;
+        if (phi__making_offer(making, ground->desc.tools[i].name))
+            status = phi__making_tool(making, &ground->desc.tools[i]);
+    return status == PHI_OK ? phi__cfg_children_add(maker, job) : status;
 }
 
-/* ======== Where the threads of persistent agents are kept. */
+/* ---- where the threads of persistent agents are kept ---- */
 
-enum { PHI__CONFIG_STORE_ID = 128 }; /* bytes; persist/store.h */
+enum { PHI__CFG_STORE_ID = 128 }; /* bytes; persist/store.h */
 
 /* An id of the letters that a store takes. */
-static const char *phi__config_store_id(phi_arena *arena, phi_str a, phi_str b) {
+static const char *phi__cfg_store_id(phi_arena *arena, phi_str a, phi_str b) {
     size_t n = 0;
     char *id = phi__arena_bytes(arena, phi__add(phi__add(a.len, b.len), 3));
     if (id == NULL) return NULL;
-    for (size_t i = 0; i < a.len && n < PHI__CONFIG_STORE_ID; i++) id[n++] = a.at[i];
-    if (b.len > 0 && a.len > 0 && n < PHI__CONFIG_STORE_ID) id[n++] = '-';
-    for (size_t i = 0; i < b.len && n < PHI__CONFIG_STORE_ID; i++) id[n++] = b.at[i];
+    for (size_t i = 0; i < a.len && n < PHI__CFG_STORE_ID; i++) id[n++] = a.at[i];
+    if (b.len > 0 && a.len > 0 && n < PHI__CFG_STORE_ID) id[n++] = '-';
+    for (size_t i = 0; i < b.len && n < PHI__CFG_STORE_ID; i++) id[n++] = b.at[i];
     for (size_t i = 0; i < n; i++) {
         char c = id[i];
         bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -393,15 +382,15 @@ static const char *phi__config_store_id(phi_arena *arena, phi_str a, phi_str b) 
 }
 
 /* *fits: a store takes the id as it is. */
-static phi_status phi__config_store_check(phi_arena *arena, phi_str id, bool *fits) {
-    const char *folded = phi__config_store_id(arena, id, PHI__LIT(""));
+static phi_status phi__cfg_store_check(phi_arena *arena, phi_str id, bool *fits) {
+    const char *folded = phi__cfg_store_id(arena, id, PHI__LIT(""));
     if (folded == NULL) return PHI_NO_MEMORY;
     *fits = id.len > 0 && phi__str_is(id, folded);
     return PHI_OK;
 }
 
 /* "dir/name.jsonl" as a directory and a name; an empty name: it has not that ending. */
-static void phi__config_store_split(phi_str path, phi_str *directory, phi_str *name) {
+static void phi__cfg_store_split(phi_str path, phi_str *directory, phi_str *name) {
     size_t at = path.len;
     while (at > 0 && path.at[at - 1] != '/') at--;
     *directory = at > 1 ? phi__str(path.at, at - 1) : at == 1 ? PHI__LIT("/") : PHI__LIT(".");
@@ -412,8 +401,8 @@ static void phi__config_store_split(phi_str path, phi_str *directory, phi_str *n
         name->len = 0;
 }
 
-static phi_status phi__config_store_open(phi__config_maker *maker, const phi_json *node,
-                                         const char *field, const char *directory) {
+static phi_status phi__cfg_store_open(phi__cfg_maker *maker, const phi_json *node,
+                                      const char *field, const char *directory) {
     maker->is_kept = true;
     if (maker->ground.check_only) return PHI_OK;
     phi_file_store_desc desc = PHI_ZERO;
@@ -422,7 +411,7 @@ static phi_status phi__config_store_open(phi__config_maker *maker, const phi_jso
     desc.sync = maker->whole.session.sync;
     phi_status status = phi_file_store_open(&desc, &maker->store);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
-    phi__config_words_error(
+    phi__cfg_words_error(
         &maker->ground, node, status, field, "%s: the directory \"%s\" %s", field, directory,
         status == PHI_UNSUPPORTED ? "cannot be used: files are left out of this program"
                                   : "is empty or too long");
@@ -430,107 +419,106 @@ static phi_status phi__config_store_open(phi__config_maker *maker, const phi_jso
 }
 
 /* The thread of the host's session_file. */
-static phi_status phi__config_store_file(phi__config_maker *maker) {
-    phi__config_ground *ground = &maker->ground;
+static phi_status phi__cfg_store_file(phi__cfg_maker *maker) {
+    phi__cfg_ground *ground = &maker->ground;
     const char *file = ground->desc.session_file;
     phi_str directory, name;
     bool fits = false;
-    phi__config_store_split(phi_str_of(file), &directory, &name);
+    phi__cfg_store_split(phi_str_of(file), &directory, &name);
     if (!phi__arena_str(ground->arena, name, &name) ||
         !phi__arena_str(ground->arena, directory, &directory))
         return PHI_NO_MEMORY;
-    phi_status status = phi__config_store_check(ground->arena, name, &fits);
+    phi_status status = phi__cfg_store_check(ground->arena, name, &fits);
     maker->thread = name.at;
     if (status != PHI_OK || fits)
-        return status == PHI_OK ? phi__config_store_open(maker, NULL, "session_file", directory.at)
+        return status == PHI_OK ? phi__cfg_store_open(maker, NULL, "session_file", directory.at)
                                 : status;
-    phi__config_words_error(ground, NULL, PHI_BAD_ARG, "session_file",
-                            "session_file \"%s\": expected a name of letters, digits, \"-\", \"_\" "
-                            "and \".\" that ends in \".jsonl\", as \"monday.jsonl\"",
-                            file);
+    phi__cfg_words_error(ground, NULL, PHI_BAD_ARG, "session_file",
+                         "session_file \"%s\": expected a name of letters, digits, \"-\", \"_\" "
+                         "and \".\" that ends in \".jsonl\", as \"monday.jsonl\"",
+                         file);
     return PHI_OK;
 }
 
 /* The thread of [session], or with node NULL of the host's desc. */
-static phi_status phi__config_store_thread(phi__config_maker *maker, const phi_json *node,
-                                           const char *field, const char *thread) {
-    phi__config_ground *ground = &maker->ground;
+static phi_status phi__cfg_store_thread(phi__cfg_maker *maker, const phi_json *node,
+                                        const char *field, const char *thread) {
+    phi__cfg_ground *ground = &maker->ground;
     bool fits = false;
     maker->thread = thread;
-    phi_status status = phi__config_store_check(ground->arena, phi_str_of(maker->thread), &fits);
+    phi_status status = phi__cfg_store_check(ground->arena, phi_str_of(maker->thread), &fits);
     if (status == PHI_OK && !fits)
-        phi__config_words_error(ground, node, PHI_BAD_ARG, field,
-                                "%s \"%s\": expected at most %d letters, digits, "
-                                "\"-\", \"_\" and \".\", and no \".\" first",
-                                field, thread, PHI__CONFIG_STORE_ID);
+        phi__cfg_words_error(ground, node, PHI_BAD_ARG, field,
+                             "%s \"%s\": expected at most %d letters, digits, "
+                             "\"-\", \"_\" and \".\", and no \".\" first",
+                             field, thread, PHI__CFG_STORE_ID);
     return status;
 }
 
-static void phi__config_store_lend(phi__config_maker *maker, const phi_store *store) {
+static void phi__cfg_store_lend(phi__cfg_maker *maker, const phi_store *store) {
     maker->is_kept = true;
     maker->store = *store;
     maker->lent = true;
 }
 
 /* The thread of the file, else that of the base desc. */
-static phi_status phi__config_store_which(phi__config_maker *maker, const phi_agent_desc *base) {
+static phi_status phi__cfg_store_which(phi__cfg_maker *maker, const phi_agent_desc *base) {
     const char *thread = maker->whole.session.thread;
     if (maker->whole.session.scope != 0 && thread != NULL && thread[0] != '\0')
-        return phi__config_store_thread(maker, phi_json_get(maker->whole.top.session, "thread"),
-                                        "session.thread", thread);
+        return phi__cfg_store_thread(maker, phi_json_get(maker->whole.top.session, "thread"),
+                                     "session.thread", thread);
     if (base == NULL || base->thread_id == NULL) return PHI_OK;
-    return phi__config_store_thread(maker, NULL, "base.thread_id", base->thread_id);
+    return phi__cfg_store_thread(maker, NULL, "base.thread_id", base->thread_id);
 }
 
 /* One thread cannot be that of two agents. */
-static void phi__config_store_once(phi__config_maker *maker, const phi__config_job *job) {
-    for (const phi__config_job *other = maker->first; other != job; other = other->next) {
+static void phi__cfg_store_once(phi__cfg_maker *maker, const phi__cfg_job *job) {
+    for (const phi__cfg_job *other = maker->first; other != job; other = other->next) {
         if (strcmp(other->desc.thread_id, job->desc.thread_id) != 0) continue;
-        phi__config_words_error(&maker->ground, job->making.node, PHI_BAD_ARG,
-                                "agent.instances.name",
-                                "agents \"%s\" and \"%s\" would both keep the thread \"%s\": give "
-                                "them names of letters, digits, \"-\" and \"_\" that differ",
-                                other->making.name, job->making.name, job->desc.thread_id);
+        phi__cfg_words_error(&maker->ground, job->making.node, PHI_BAD_ARG, "agent.instances.name",
+                             "agents \"%s\" and \"%s\" would both keep the thread \"%s\": give "
+                             "them names of letters, digits, \"-\" and \"_\" that differ",
+                             other->making.name, job->making.name, job->desc.thread_id);
         return;
     }
 }
 
 /* ---- for other modules ---- */
 
-static phi_status phi__config_store_begin(phi__config_maker *maker) {
-    phi__config_ground *ground = &maker->ground;
-    const phi__config_session *session = &maker->whole.session;
+static phi_status phi__cfg_store_begin(phi__cfg_maker *maker) {
+    phi__cfg_ground *ground = &maker->ground;
+    const phi__cfg_session *session = &maker->whole.session;
     const phi_agent_desc *base = ground->desc.base;
     const phi_store *store = ground->desc.store;
-    if (ground->desc.session_file != NULL) return phi__config_store_file(maker);
+    if (ground->desc.session_file != NULL) return phi__cfg_store_file(maker);
     /* A thread of the host's is kept, whatever the file says. */
     if (session->scope == 0 && (base == NULL || base->thread_id == NULL)) return PHI_OK;
-    phi_status status = phi__config_store_which(maker, base);
+    phi_status status = phi__cfg_store_which(maker, base);
     if (status != PHI_OK) return status;
     if (store == NULL && base != NULL) store = base->store;
     if (session->scope != 0 && session->directory != NULL && session->directory[0] != '\0') {
         const char *path =
-            phi__config_place_join(ground->arena, ground->directory, session->directory);
-        return path != NULL ? phi__config_store_open(maker, maker->whole.top.session,
-                                                     "session.directory", path)
-                            : PHI_NO_MEMORY;
+            phi__cfg_place_join(ground->arena, ground->directory, session->directory);
+        return path != NULL
+                   ? phi__cfg_store_open(maker, maker->whole.top.session, "session.directory", path)
+                   : PHI_NO_MEMORY;
     }
     if (store != NULL)
-        phi__config_store_lend(maker, store);
+        phi__cfg_store_lend(maker, store);
     else if (session->scope == 0)
-        phi__config_words_error(ground, NULL, PHI_BAD_ARG, "base.thread_id",
-                                "base.thread_id is \"%s\", and there is no store: set "
-                                "phi_agents_desc.store",
-                                base->thread_id);
+        phi__cfg_words_error(ground, NULL, PHI_BAD_ARG, "base.thread_id",
+                             "base.thread_id is \"%s\", and there is no store: set "
+                             "phi_agents_desc.store",
+                             base->thread_id);
     else
-        phi__config_words_error(ground, maker->whole.top.session, PHI_BAD_ARG, "session.directory",
-                                "session.scope \"persistent\" needs a place: write directory = "
-                                "\"sessions\", or set phi_agents_desc.store");
+        phi__cfg_words_error(ground, maker->whole.top.session, PHI_BAD_ARG, "session.directory",
+                             "session.scope \"persistent\" needs a place: write directory = "
+                             "\"sessions\", or set phi_agents_desc.store");
     return PHI_OK;
 }
 
 /* The store and the thread of an agent. PHI_NO_MEMORY. */
-static phi_status phi__config_store_use(phi__config_maker *maker, phi__config_job *job) {
+static phi_status phi__cfg_store_use(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi_arena *arena = maker->ground.arena;
     bool single =
         maker->first == NULL || maker->first->next == NULL || maker->first->next->depth > 0;
@@ -540,34 +528,31 @@ static phi_status phi__config_store_use(phi__config_maker *maker, phi__config_jo
     if (!maker->is_kept || job->depth > 0) return PHI_OK;
     if (thread.len > 0 && (single || first)) name.len = 0;
     if (maker->store.append != NULL) job->desc.store = &maker->store;
-    job->desc.thread_id = phi__config_store_id(arena, thread, name);
+    job->desc.thread_id = phi__cfg_store_id(arena, thread, name);
     if (job->desc.thread_id == NULL) return PHI_NO_MEMORY;
-    phi__config_store_once(maker, job);
+    phi__cfg_store_once(maker, job);
     return PHI_OK;
 }
 
-/* ======== The agents of a file, each put together: profile, workspace, prompt, model. */
+/* ---- the agents of a file, each put together: profile, workspace, prompt, model ---- */
 
 /* Of what an agent's profile is made: [agent.profile], then the instance that it refers to, then
    its own. */
-static phi_status phi__config_jobs_profile(phi__config_maker *maker, phi__config_job *job,
-                                           phi__config_profile *out, const phi_json **prompt,
-                                           const phi_json **place) {
+static phi_status phi__jobs_profile(phi__cfg_maker *maker, phi__cfg_job *job, phi__cfg_profile *out,
+                                    const phi_json **prompt, const phi_json **place) {
     phi_arena *arena = maker->ground.arena;
     const phi_json *base = phi_json_get(job->making.base, "profile");
     const phi_json *own = phi_json_get(job->making.node, "profile"), *instance = NULL;
     const phi_json *nodes[3];
     if (job->taken.agent_profile != NULL)
-        instance =
-            phi__config_refs_find(maker->ground.config, "agent_profile", job->taken.agent_profile);
+        instance = phi__refs_find(maker->ground.config, "agent_profile", job->taken.agent_profile);
     nodes[0] = base;
     nodes[1] = instance;
     nodes[2] = own;
     for (size_t i = 0; i < 3; i++) {
         const phi_json *text = phi_json_get(nodes[i], "system_prompt");
         const phi_json *workspace = phi_json_get(nodes[i], "workspace");
-        if (!phi__config_take(arena, nodes[i], phi__config_tables_profile(), out))
-            return PHI_NO_MEMORY;
+        if (!phi__cfg_take(arena, nodes[i], phi__table_profile(), out)) return PHI_NO_MEMORY;
         if (phi_json_str(text, "").len > 0) *prompt = text;
         if (phi_json_is(workspace, PHI_JSON_STRING)) *place = workspace;
     }
@@ -575,7 +560,7 @@ static phi_status phi__config_jobs_profile(phi__config_maker *maker, phi__config
 }
 
 /* The host's profile without the settings: the desc has them, where the file may change them. */
-static void phi__config_jobs_host_profile(const phi_profile *host, phi_profile *out) {
+static void phi__jobs_host_profile(const phi_profile *host, phi_profile *out) {
     if (host == NULL) return;
     *out = *host;
     out->system_prompt = out->workspace = NULL;
@@ -585,22 +570,22 @@ static void phi__config_jobs_host_profile(const phi_profile *host, phi_profile *
     out->temperature = 0;
 }
 
-static void phi__config_jobs_identity(phi__config_job *job, const phi__config_profile *taken) {
+static void phi__jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken) {
     phi_profile *profile = &job->making.profile;
     phi_agent_desc *desc = &job->desc;
-    const phi__config_table *table = phi__config_tables_profile();
-    phi__config_jobs_host_profile(desc->profile, profile);
+    const phi__cfg_table *table = phi__table_profile();
+    phi__jobs_host_profile(desc->profile, profile);
     if (taken->profile_id != NULL) profile->profile_id = taken->profile_id;
     if (taken->name != NULL) profile->name = taken->name;
     if (taken->description != NULL) profile->description = taken->description;
     if (taken->config_id != NULL) profile->config_id = taken->config_id;
-    if (phi__config_fields_has(table, taken, "skills")) {
+    if (phi__fields_has(table, taken, "skills")) {
         profile->skills = taken->skills.at;
         profile->skill_count = taken->skills.count;
     }
-    if (phi__config_fields_has(table, taken, "thinking_level")) desc->thinking = taken->thinking;
+    if (phi__fields_has(table, taken, "thinking_level")) desc->thinking = taken->thinking;
     if (taken->max_tokens > 0) desc->max_tokens = taken->max_tokens;
-    if (phi__config_fields_has(table, taken, "temperature")) {
+    if (phi__fields_has(table, taken, "temperature")) {
         desc->options.has_temperature = true;
         desc->options.temperature = taken->temperature;
     }
@@ -609,9 +594,9 @@ static void phi__config_jobs_identity(phi__config_job *job, const phi__config_pr
 }
 
 /* *files: where "file:" starts: the workspace, or without one the file's directory. */
-static phi_status phi__config_jobs_workspace(phi__config_maker *maker, phi__config_job *job,
-                                             const phi_json *of_profile, const char **files) {
-    const phi__config_ground *ground = &maker->ground;
+static phi_status phi__jobs_workspace(phi__cfg_maker *maker, phi__cfg_job *job,
+                                      const phi_json *of_profile, const char **files) {
+    const phi__cfg_ground *ground = &maker->ground;
     const phi_json *places[4];
     phi_str name = PHI__LIT("");
     places[0] = phi_json_get(job->making.node, "workspace");
@@ -626,37 +611,36 @@ static phi_status phi__config_jobs_workspace(phi__config_maker *maker, phi__conf
         job->making.workspace = job->desc.workspace != NULL ? job->desc.workspace : ".";
         *files = job->desc.workspace != NULL ? job->desc.workspace : ground->directory;
     } else {
-        job->making.workspace = phi__config_place_join(ground->arena, ground->directory, name.at);
+        job->making.workspace = phi__cfg_place_join(ground->arena, ground->directory, name.at);
         *files = job->making.workspace;
     }
     job->desc.workspace = job->making.workspace;
     return job->making.workspace != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-static phi_status phi__config_jobs_prompt(phi__config_maker *maker, phi__config_job *job,
-                                          const phi_json *of_profile, const char *files) {
+static phi_status phi__jobs_prompt(phi__cfg_maker *maker, phi__cfg_job *job,
+                                   const phi_json *of_profile, const char *files) {
     const phi_json *node = phi_json_get(job->making.node, "system_prompt");
     const char *text = NULL;
     if (phi_json_str(node, "").len == 0) node = phi_json_get(job->making.base, "system_prompt");
     if (phi_json_str(node, "").len == 0) node = of_profile;
-    phi_status status = phi__config_prompt_make(&maker->ground, node, files, &text);
+    phi_status status = phi__cfg_prompt_make(&maker->ground, node, files, &text);
     if (text != NULL) job->desc.system_prompt = text;
     return status;
 }
 
-static const char *phi__config_jobs_compaction(const phi__config_job *job,
-                                               const phi__config_profile *profile) {
+static const char *phi__jobs_compaction(const phi__cfg_job *job, const phi__cfg_profile *profile) {
     return job->taken.compaction != NULL ? job->taken.compaction : profile->compaction;
 }
 
-static phi_status phi__config_jobs_model(phi__config_maker *maker, phi__config_job *job) {
-    const phi_json *node = phi__config_model_node(maker, job->taken.provider);
+static phi_status phi__jobs_model(phi__cfg_maker *maker, phi__cfg_job *job) {
+    const phi_json *node = phi__cfg_model_node(maker, job->taken.provider);
     if (node == NULL && job->desc.model.protocol != NULL) return PHI_OK; /* the host's */
     if (node == NULL) node = maker->whole.top.provider; /* for the place of a warning */
-    return phi__config_model_make(&maker->ground, node, NULL, &job->desc.model, NULL);
+    return phi__cfg_model_make(&maker->ground, node, NULL, &job->desc.model, NULL);
 }
 
-static bool phi__config_jobs_names(phi__config_maker *maker, phi__config_job *job) {
+static bool phi__jobs_names(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *names = phi_json_get(job->making.node, "tools");
     if (names == NULL) names = phi_json_get(job->making.base, "tools");
     if (names == NULL && job->depth == 0) names = phi_json_get(maker->whole.top.tools, "enabled");
@@ -667,39 +651,39 @@ static bool phi__config_jobs_names(phi__config_maker *maker, phi__config_job *jo
 }
 
 /* Tools of the host: those that its base desc has, and those that the file names. */
-static phi_status phi__config_jobs_tools(phi__config_maker *maker, phi__config_job *job) {
+static phi_status phi__jobs_tools(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_agents_desc *host = &maker->ground.desc;
-    phi__config_making *making = &job->making;
+    phi__cfg_making *making = &job->making;
     phi_status status = PHI_OK;
     for (size_t i = 0; status == PHI_OK && i < job->desc.tool_count && job->depth == 0; i++) {
-        (void)phi__config_making_offer(making, job->desc.tools[i].name);
-        status = phi__config_making_tool(making, &job->desc.tools[i]);
+        (void)phi__making_offer(making, job->desc.tools[i].name);
+        status = phi__making_tool(making, &job->desc.tools[i]);
     }
     for (size_t i = 0; status == PHI_OK && i < host->tool_count; i++)
-        if (phi__config_making_offer(making, host->tools[i].name))
-            status = phi__config_making_tool(making, &host->tools[i]);
+        if (phi__making_offer(making, host->tools[i].name))
+            status = phi__making_tool(making, &host->tools[i]);
     for (size_t i = 0;
          status == PHI_OK && i < job->desc.tool_options.source_count && job->depth == 0; i++)
-        status = phi__config_making_source(making, job->desc.tool_options.sources[i]);
+        status = phi__making_source(making, job->desc.tool_options.sources[i]);
     return status;
 }
 
 /* ---- for other modules ---- */
 
 /* One job for each agent of the file. PHI_NO_MEMORY, PHI_TOO_BIG. */
-static phi_status phi__config_jobs_plan(phi__config_maker *maker) {
+static phi_status phi__jobs_plan(phi__cfg_maker *maker) {
     const phi_json *instances = phi_json_get(maker->whole.top.agent, "instances"), *node;
     phi_json_iter it = phi_json_each(instances);
-    phi__config_job *job;
+    phi__cfg_job *job;
     phi_status status;
     if (phi_json_count(instances) == 0) {
-        status = phi__config_queue_add(maker, NULL, NULL, 0, &job);
+        status = phi__cfg_queue_add(maker, NULL, NULL, 0, &job);
         if (status != PHI_OK) return status;
         job->making.name = "default";
         return PHI_OK;
     }
     while ((node = phi_json_next(&it)) != NULL) {
-        status = phi__config_queue_add(maker, node, node, 0, &job);
+        status = phi__cfg_queue_add(maker, node, node, 0, &job);
         if (status != PHI_OK) return status;
         job->making.name = phi_json_str(phi_json_get(node, "name"), "unnamed").at;
     }
@@ -707,57 +691,53 @@ static phi_status phi__config_jobs_plan(phi__config_maker *maker) {
 }
 
 /* Its desc, but for what sections give. PHI_NO_MEMORY. */
-static phi_status phi__config_jobs_begin(phi__config_maker *maker, phi__config_job *job) {
+static phi_status phi__jobs_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *prompt = NULL, *place = NULL;
     const char *files = NULL;
-    phi__config_profile profile = PHI_ZERO;
-    if (job->depth > 0) return phi__config_children_begin(maker, job);
-    phi__config_settings_of(&job->desc, &job->taken);
-    if (!phi__config_take(maker->ground.arena, job->making.base, phi__config_tables_agent(),
-                          &job->taken) ||
-        !phi__config_take(maker->ground.arena, job->making.node,
-                          phi__config_tables_agent_instance(), &job->taken) ||
-        !phi__config_jobs_names(maker, job))
+    phi__cfg_profile profile = PHI_ZERO;
+    if (job->depth > 0) return phi__cfg_children_begin(maker, job);
+    phi__settings_of(&job->desc, &job->taken);
+    if (!phi__cfg_take(maker->ground.arena, job->making.base, phi__table_agent(), &job->taken) ||
+        !phi__cfg_take(maker->ground.arena, job->making.node, phi__table_agent_instance(),
+                       &job->taken) ||
+        !phi__jobs_names(maker, job))
         return PHI_NO_MEMORY;
-    phi_status status = phi__config_jobs_profile(maker, job, &profile, &prompt, &place);
-    if (status == PHI_OK) status = phi__config_jobs_workspace(maker, job, place, &files);
+    phi_status status = phi__jobs_profile(maker, job, &profile, &prompt, &place);
+    if (status == PHI_OK) status = phi__jobs_workspace(maker, job, place, &files);
     if (status != PHI_OK) return status;
-    phi__config_jobs_identity(job, &profile);
-    phi__config_settings_compaction(maker, phi__config_jobs_compaction(job, &profile),
-                                    &job->desc.compaction);
-    status = phi__config_jobs_prompt(maker, job, prompt, files);
-    if (status == PHI_OK) status = phi__config_jobs_model(maker, job);
-    if (status == PHI_OK) status = phi__config_settings_agent(maker, job);
-    if (status == PHI_OK) status = phi__config_jobs_tools(maker, job);
-    return status == PHI_OK ? phi__config_children_add(maker, job) : status;
+    phi__jobs_identity(job, &profile);
+    phi__settings_compaction(maker, phi__jobs_compaction(job, &profile), &job->desc.compaction);
+    status = phi__jobs_prompt(maker, job, prompt, files);
+    if (status == PHI_OK) status = phi__jobs_model(maker, job);
+    if (status == PHI_OK) status = phi__settings_agent(maker, job);
+    if (status == PHI_OK) status = phi__jobs_tools(maker, job);
+    return status == PHI_OK ? phi__cfg_children_add(maker, job) : status;
 }
 
-static void phi__config_jobs_no_tool(const phi__config_making *making, const phi_json *item,
-                                     phi_str name) {
-    const char *near = phi__config_words_nearest(name, making->offered, making->offered_count);
+static void phi__jobs_no_tool(const phi__cfg_making *making, const phi_json *item, phi_str name) {
+    const char *near = phi__cfg_words_nearest(name, making->offered, making->offered_count);
     char all[300] = "";
     size_t n = 0;
     if (near != NULL) {
-        phi__config_words_error(making->ground, item, PHI_NOT_FOUND, NULL,
-                                "\"%s\": there is no such tool; did you mean \"%s\"?", name.at,
-                                near);
+        phi__cfg_words_error(making->ground, item, PHI_NOT_FOUND, NULL,
+                             "\"%s\": there is no such tool; did you mean \"%s\"?", name.at, near);
         return;
     }
     for (size_t i = 0; i < making->offered_count && n < sizeof all; i++)
         n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "; there are " : ", ",
                               making->offered[i]);
-    phi__config_words_error(making->ground, item, PHI_NOT_FOUND, NULL,
-                            "\"%s\": there is no such tool%s", name.at, all);
+    phi__cfg_words_error(making->ground, item, PHI_NOT_FOUND, NULL,
+                         "\"%s\": there is no such tool%s", name.at, all);
 }
 
 /* Its lists of tools and sources; names that nobody knows are problems. */
-static phi_status phi__config_jobs_end(phi__config_job *job) {
-    phi__config_making *making = &job->making;
+static phi_status phi__jobs_end(phi__cfg_job *job) {
+    phi__cfg_making *making = &job->making;
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
     for (size_t i = 0; (item = phi_json_next(&it)) != NULL; i++) {
         phi_str name = phi_json_str(item, "");
-        if (!making->known[i]) phi__config_jobs_no_tool(making, item, name);
+        if (!making->known[i]) phi__jobs_no_tool(making, item, name);
     }
     job->desc.tools = making->tools;
     job->desc.tool_count = making->tool_count;
@@ -766,28 +746,24 @@ static phi_status phi__config_jobs_end(phi__config_job *job) {
     return PHI_OK;
 }
 
-/* ======== Shared by the files that make agents out of a configuration.
-
-   A job is an agent, or the settings of a sub-agent, that is being put together. Jobs are made from
-   [agent.instances]; sub-agents add theirs behind. When every job is complete and no problem is an
-   error, the agents are made, all or none. */
+/* ---- all agents of a file ---- */
 
 struct phi_agents {
     phi_memory memory;
     phi_arena arena;
-    phi__config_maker maker;
-    phi__config_problems problems;
+    phi__cfg_maker maker;
+    phi__cfg_problems problems;
     phi_status status; /* PHI_BUSY: not done */
     const phi_config_section *const *sections;
     void **states;
     size_t section_count, begun; /* begun: of the sections */
     bool planned;
-    phi__config_job **agents; /* those that are agents, once they exist */
+    phi__cfg_job **agents; /* those that are agents, once they exist */
     size_t agent_count;
 };
 
-static bool phi__config_agents_directory(phi_agents *a) {
-    const char *path = phi__config_load_path(a->maker.ground.config);
+static bool phi__cfg_agents_directory(phi_agents *a) {
+    const char *path = phi__load_path(a->maker.ground.config);
     size_t at = path != NULL ? strlen(path) : 0;
     phi_str out = PHI__LIT(".");
     while (at > 0 && path[at - 1] != '/') at--;
@@ -798,33 +774,33 @@ static bool phi__config_agents_directory(phi_agents *a) {
 }
 
 /* What the file says once. */
-static bool phi__config_agents_whole(phi_agents *a) {
-    phi__config_whole *w = &a->maker.whole;
+static bool phi__cfg_agents_whole(phi_agents *a) {
+    phi__cfg_whole *w = &a->maker.whole;
     const phi_json *tree = phi_config_tree(a->maker.ground.config);
     phi_arena *arena = &a->arena;
-    return phi__config_take(arena, tree, phi__config_tables_top(), &w->top) &&
-           phi__config_take(arena, w->top.tools, phi__config_tables_tools(), &w->tools) &&
-           phi__config_take(arena, w->top.session, phi__config_tables_session(), &w->session);
+    return phi__cfg_take(arena, tree, phi__table_top(), &w->top) &&
+           phi__cfg_take(arena, w->top.tools, phi__table_tools(), &w->tools) &&
+           phi__cfg_take(arena, w->top.session, phi__table_session(), &w->session);
 }
 
 /* A block of the host's, which it may change before the first step; NULL: no memory. */
-static void *phi__config_agents_keep(phi_agents *a, const void *block, size_t bytes) {
+static void *phi__cfg_agents_keep(phi_agents *a, const void *block, size_t bytes) {
     void *copy = phi_arena_alloc(&a->arena, bytes);
     if (copy != NULL) memcpy(copy, block, bytes);
     return copy;
 }
 
-static bool phi__config_agents_copy(phi_agents *a, const phi_agents_desc *desc) {
+static bool phi__cfg_agents_copy(phi_agents *a, const phi_agents_desc *desc) {
     phi_agents_desc *own = &a->maker.ground.desc;
     phi_str file = PHI__LIT("");
     if (desc == NULL) return true;
     *own = *desc;
     if (desc->store != NULL) {
-        own->store = (phi_store *)phi__config_agents_keep(a, desc->store, sizeof *desc->store);
+        own->store = (phi_store *)phi__cfg_agents_keep(a, desc->store, sizeof *desc->store);
         if (own->store == NULL) return false;
     }
     if (desc->tool_count > 0) {
-        own->tools = (phi_tool *)phi__config_agents_keep(
+        own->tools = (phi_tool *)phi__cfg_agents_keep(
             a, desc->tools, phi__mul(desc->tool_count, sizeof *desc->tools));
         if (own->tools == NULL) return false;
     }
@@ -834,20 +810,20 @@ static bool phi__config_agents_copy(phi_agents *a, const phi_agents_desc *desc) 
     return true;
 }
 
-static bool phi__config_agents_fill(phi_agents *a, const phi_agents_desc *desc) {
-    phi__config_ground *ground = &a->maker.ground;
-    if (!phi__config_agents_copy(a, desc)) return false;
+static bool phi__cfg_agents_fill(phi_agents *a, const phi_agents_desc *desc) {
+    phi__cfg_ground *ground = &a->maker.ground;
+    if (!phi__cfg_agents_copy(a, desc)) return false;
     ground->check_only = ground->desc.check_only;
-    a->sections = phi__config_load_sections(ground->config);
+    a->sections = phi__load_sections(ground->config);
     while (a->sections != NULL && a->sections[a->section_count] != NULL) a->section_count++;
     a->states = (void **)phi__arena_zero(&a->arena, (a->section_count + 1) * sizeof *a->states);
-    return a->states != NULL && phi__config_agents_directory(a) && phi__config_agents_whole(a);
+    return a->states != NULL && phi__cfg_agents_directory(a) && phi__cfg_agents_whole(a);
 }
 
 /* ---- the end ---- */
 
-static void phi__config_agents_drop(phi_agents *a) {
-    for (phi__config_job *job = a->maker.first; job != NULL; job = job->next)
+static void phi__cfg_agents_drop(phi_agents *a) {
+    for (phi__cfg_job *job = a->maker.first; job != NULL; job = job->next)
         if (job->agent.rt != NULL) {
             phi_agent_free(job->agent);
             memset(&job->agent, 0, sizeof job->agent);
@@ -856,7 +832,7 @@ static void phi__config_agents_drop(phi_agents *a) {
         const phi_config_section *section = a->sections[--a->begun];
         if (section->end != NULL) section->end(a->states[a->begun]);
     }
-    phi__config_maker *maker = &a->maker;
+    phi__cfg_maker *maker = &a->maker;
     if (maker->store.append != NULL && !maker->lent) phi_file_store_close(&maker->store);
     memset(&maker->store, 0, sizeof maker->store);
     a->agent_count = 0;
@@ -864,7 +840,7 @@ static void phi__config_agents_drop(phi_agents *a) {
 
 /* ---- the steps ---- */
 
-static phi_status phi__config_agents_begin(phi_agents *a) {
+static phi_status phi__cfg_agents_begin(phi_agents *a) {
     const phi_json *tree = phi_config_tree(a->maker.ground.config);
     phi_status status = PHI_OK;
     while (status == PHI_OK && a->begun < a->section_count) {
@@ -874,19 +850,19 @@ static phi_status phi__config_agents_begin(phi_agents *a) {
                                     &a->states[a->begun]);
         if (status == PHI_OK) a->begun++;
     }
-    if (status == PHI_OK) status = phi__config_store_begin(&a->maker);
-    if (status == PHI_OK) status = phi__config_jobs_plan(&a->maker);
+    if (status == PHI_OK) status = phi__cfg_store_begin(&a->maker);
+    if (status == PHI_OK) status = phi__jobs_plan(&a->maker);
     a->maker.at = a->maker.first;
     a->planned = status == PHI_OK;
     return status;
 }
 
-static phi_status phi__config_agents_job(phi_agents *a, phi__config_job *job) {
+static phi_status phi__cfg_agents_job(phi_agents *a, phi__cfg_job *job) {
     phi_status status = PHI_OK;
     if (!job->begun) {
         job->begun = true;
-        status = phi__config_jobs_begin(&a->maker, job);
-        if (status == PHI_OK) status = phi__config_store_use(&a->maker, job);
+        status = phi__jobs_begin(&a->maker, job);
+        if (status == PHI_OK) status = phi__cfg_store_use(&a->maker, job);
     }
     while (status == PHI_OK && job->section < a->section_count) {
         const phi_config_section *section = a->sections[job->section];
@@ -896,18 +872,18 @@ static phi_status phi__config_agents_job(phi_agents *a, phi__config_job *job) {
         job->making.at = 0;
         job->making.work = NULL;
     }
-    return status == PHI_OK ? phi__config_jobs_end(job) : status;
+    return status == PHI_OK ? phi__jobs_end(job) : status;
 }
 
 /* Makes the agents; every desc is complete. */
-static phi_status phi__config_agents_make(phi_agents *a) {
-    phi__config_ground *ground = &a->maker.ground;
+static phi_status phi__cfg_agents_make(phi_agents *a) {
+    phi__cfg_ground *ground = &a->maker.ground;
     size_t n = 0;
-    for (phi__config_job *job = a->maker.first; job != NULL; job = job->next)
+    for (phi__cfg_job *job = a->maker.first; job != NULL; job = job->next)
         n += job->depth == 0 ? 1 : 0;
-    a->agents = (phi__config_job **)phi_arena_alloc(&a->arena, phi__mul(n, sizeof *a->agents));
+    a->agents = (phi__cfg_job **)phi_arena_alloc(&a->arena, phi__mul(n, sizeof *a->agents));
     if (a->agents == NULL) return PHI_NO_MEMORY;
-    for (phi__config_job *job = a->maker.first; job != NULL && job->depth == 0; job = job->next) {
+    for (phi__cfg_job *job = a->maker.first; job != NULL && job->depth == 0; job = job->next) {
         const char *words = NULL;
         job->agent = phi_agent_new(ground->rt, &job->desc);
         if (job->agent.rt != NULL) {
@@ -916,32 +892,32 @@ static phi_status phi__config_agents_make(phi_agents *a) {
         }
         words = phi_last_error(ground->rt).message;
         phi_status status = phi_last_error(ground->rt).status;
-        phi__config_words_error(ground, job->making.node, status, NULL, "agent \"%s\": %s",
-                                job->making.name, words != NULL ? words : "");
+        phi__cfg_words_error(ground, job->making.node, status, NULL, "agent \"%s\": %s",
+                             job->making.name, words != NULL ? words : "");
         return status;
     }
     return PHI_OK;
 }
 
 /* The next bounded piece. PHI_BUSY: there is more. */
-static phi_status phi__config_agents_advance(phi_agents *a) {
+static phi_status phi__cfg_agents_advance(phi_agents *a) {
     phi_status status;
     if (!a->planned) {
-        status = phi__config_agents_begin(a);
+        status = phi__cfg_agents_begin(a);
         return status == PHI_OK ? PHI_BUSY : status;
     }
     if (a->maker.at != NULL) {
-        status = phi__config_agents_job(a, a->maker.at);
+        status = phi__cfg_agents_job(a, a->maker.at);
         if (status != PHI_OK) return status;
         a->maker.at = a->maker.at->next;
         return PHI_BUSY;
     }
-    status = phi__config_problems_status(&a->problems); /* also of one that had no memory */
+    status = phi__problems_status(&a->problems); /* also of one that had no memory */
     if (status != PHI_OK) return status;
-    return a->maker.ground.check_only ? PHI_OK : phi__config_agents_make(a);
+    return a->maker.ground.check_only ? PHI_OK : phi__cfg_agents_make(a);
 }
 
-static phi_status phi__config_agents_misuse(const phi_agents *a, const char *what) {
+static phi_status phi__cfg_agents_misuse(const phi_agents *a, const char *what) {
     return phi__error(a->maker.ground.rt, PHI_MISUSE, "%s inside a callback", what);
 }
 
@@ -961,10 +937,9 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
     a->maker.ground.memory = &a->memory;
     a->maker.ground.arena = &a->arena;
     a->maker.ground.problems = &a->problems;
-    phi__config_problems_init(&a->problems, &a->memory, 0);
-    a->status = phi__config_problems_status(phi__config_load_problems(config));
-    if (a->status == PHI_OK)
-        a->status = phi__config_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
+    phi__problems_init(&a->problems, &a->memory, 0);
+    a->status = phi__problems_status(phi__load_problems(config));
+    if (a->status == PHI_OK) a->status = phi__cfg_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
     return a;
 }
 
@@ -972,11 +947,11 @@ PHI_API void phi_agents_free(phi_agents *agents) {
     if (agents == NULL) return;
     phi_runtime *rt = agents->maker.ground.rt;
     if (rt->in_step) {
-        (void)phi__config_agents_misuse(agents, "phi_agents_free");
+        (void)phi__cfg_agents_misuse(agents, "phi_agents_free");
         return;
     }
-    phi__config_agents_drop(agents);
-    phi__config_problems_free(&agents->problems);
+    phi__cfg_agents_drop(agents);
+    phi__problems_free(&agents->problems);
     phi_arena_free(&agents->arena);
     phi__free(&rt->memory, agents, sizeof *agents);
 }
@@ -984,30 +959,29 @@ PHI_API void phi_agents_free(phi_agents *agents) {
 PHI_API phi_status phi_agents_step(phi_agents *agents) {
     if (agents == NULL) return PHI_BAD_ARG;
     if (agents->status != PHI_BUSY) return agents->status;
-    if (agents->maker.ground.rt->in_step)
-        return phi__config_agents_misuse(agents, "phi_agents_step");
-    phi_status status = phi__config_agents_advance(agents);
+    if (agents->maker.ground.rt->in_step) return phi__cfg_agents_misuse(agents, "phi_agents_step");
+    phi_status status = phi__cfg_agents_advance(agents);
     agents->status = status;
-    if (status != PHI_OK && status != PHI_BUSY) phi__config_agents_drop(agents);
+    if (status != PHI_OK && status != PHI_BUSY) phi__cfg_agents_drop(agents);
     return status;
 }
 
 /* ---- a file that was changed ---- */
 
-static phi__config_job *phi__config_agents_job_of(const phi_agents *a, const char *name) {
+static phi__cfg_job *phi__cfg_agents_job_of(const phi_agents *a, const char *name) {
     for (size_t i = 0; i < a->agent_count; i++)
         if (strcmp(a->agents[i]->making.name, name) == 0) return a->agents[i];
     return NULL;
 }
 
-static bool phi__config_agents_stored(const phi__config_job *job) {
+static bool phi__cfg_agents_stored(const phi__cfg_job *job) {
     phi_agent_desc desc;
     return phi_agent_get_desc(job->agent, &desc) != PHI_OK || desc.store != NULL;
 }
 
 /* The agent that takes the place of `job`'s, with what `old` has. */
-static phi_status phi__config_agents_successor(phi_runtime *rt, const phi__config_job *job,
-                                               phi_agent old, phi_agent *out) {
+static phi_status phi__cfg_agents_successor(phi_runtime *rt, const phi__cfg_job *job, phi_agent old,
+                                            phi_agent *out) {
     phi_arena scratch;
     phi_agent_desc desc;
     phi_str text = PHI__LIT("");
@@ -1023,14 +997,14 @@ static phi_status phi__config_agents_successor(phi_runtime *rt, const phi__confi
 }
 
 /* The successors of all that have a namesake, in the order of to->agents. */
-static phi_status phi__config_agents_successors(phi_agents *to, const phi_agents *from,
-                                                phi_agent *made) {
+static phi_status phi__cfg_agents_successors(phi_agents *to, const phi_agents *from,
+                                             phi_agent *made) {
     phi_status status = PHI_OK;
     for (size_t i = 0; i < to->agent_count && status == PHI_OK; i++) {
-        const phi__config_job *job = to->agents[i];
-        const phi__config_job *old = phi__config_agents_job_of(from, job->making.name);
-        if (old == NULL || !phi_agent_alive(old->agent) || phi__config_agents_stored(job)) continue;
-        status = phi__config_agents_successor(to->maker.ground.rt, job, old->agent, &made[i]);
+        const phi__cfg_job *job = to->agents[i];
+        const phi__cfg_job *old = phi__cfg_agents_job_of(from, job->making.name);
+        if (old == NULL || !phi_agent_alive(old->agent) || phi__cfg_agents_stored(job)) continue;
+        status = phi__cfg_agents_successor(to->maker.ground.rt, job, old->agent, &made[i]);
     }
     return status;
 }
@@ -1040,16 +1014,16 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
     if (to == NULL || from == NULL || to == from) return PHI_BAD_ARG;
     phi_runtime *rt = to->maker.ground.rt;
     if (rt != from->maker.ground.rt) return PHI_BAD_ARG;
-    if (rt->in_step) return phi__config_agents_misuse(to, "phi_agents_reload");
+    if (rt->in_step) return phi__cfg_agents_misuse(to, "phi_agents_reload");
     if (to->status != PHI_OK)
         return phi__error(rt, PHI_MISUSE, "phi_agents_reload: the new agents are not there yet");
     made = (phi_agent *)phi__alloc(&rt->memory, (to->agent_count + 1) * sizeof *made);
     if (made == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_agents_reload: out of memory");
-    phi_status status = phi__config_agents_successors(to, from, made);
+    phi_status status = phi__cfg_agents_successors(to, from, made);
     for (size_t i = 0; i < to->agent_count; i++) {
         if (made[i].rt == NULL) continue;
         if (status == PHI_OK) {
-            phi_agent_free(phi__config_agents_job_of(from, to->agents[i]->making.name)->agent);
+            phi_agent_free(phi__cfg_agents_job_of(from, to->agents[i]->making.name)->agent);
             phi_agent_free(to->agents[i]->agent);
             to->agents[i]->agent = made[i];
         } else
@@ -1061,14 +1035,14 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
 
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index) {
     if (agents == NULL) return NULL;
-    const phi__config_problems *of_file = phi__config_load_problems(agents->maker.ground.config);
-    if (index < of_file->count) return phi__config_problems_get(of_file, index);
-    return phi__config_problems_get(&agents->problems, index - of_file->count);
+    const phi__cfg_problems *of_file = phi__load_problems(agents->maker.ground.config);
+    if (index < of_file->count) return phi__problems_get(of_file, index);
+    return phi__problems_get(&agents->problems, index - of_file->count);
 }
 
 PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index) {
     if (agents == NULL || index >= agents->agent_count) return NULL;
-    phi__config_job *job = agents->agents[index];
+    phi__cfg_job *job = agents->agents[index];
     job->shown.name = phi_str_of(job->making.name);
     job->shown.agent = job->agent;
     return &job->shown;
@@ -1084,10 +1058,10 @@ PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name) {
 
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out) {
     if (agents == NULL || name == NULL || out == NULL ||
-        phi__config_problems_error(phi__config_load_problems(agents->maker.ground.config)) != NULL)
+        phi__problems_error(phi__load_problems(agents->maker.ground.config)) != NULL)
         return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
-    phi__config_ground *ground = &agents->maker.ground;
-    const phi_json *node = phi__config_refs_find(ground->config, "provider", name);
-    return node != NULL ? phi__config_model_make(ground, node, NULL, out, NULL) : PHI_NOT_FOUND;
+    phi__cfg_ground *ground = &agents->maker.ground;
+    const phi_json *node = phi__refs_find(ground->config, "provider", name);
+    return node != NULL ? phi__cfg_model_make(ground, node, NULL, out, NULL) : PHI_NOT_FOUND;
 }

@@ -13,50 +13,50 @@
 #include "subagents/subagents.h"
 
 enum {
-    PHI__CONFIG_JOBS_MOST = 4096,      /* agents and sub-agents of a file */
-    PHI__CONFIG_DEPTH_MOST = 8,        /* sub-agents of sub-agents */
-    PHI__CONFIG_PROMPT_BYTES = 1 << 20 /* of a file of a system prompt */
+    PHI__CFG_JOBS_MOST = 4096,      /* agents and sub-agents of a file */
+    PHI__CFG_DEPTH_MOST = 8,        /* sub-agents of sub-agents */
+    PHI__CFG_PROMPT_BYTES = 1 << 20 /* of a file of a system prompt */
 };
 
-typedef struct phi__config_job {
-    struct phi__config_job *next;
-    phi__config_making making;
+typedef struct phi__cfg_job {
+    struct phi__cfg_job *next;
+    phi__cfg_making making;
     phi_agent_desc desc;
-    phi__config_agent taken; /* [agent], and its instance over it; zero for a sub-agent */
-    phi__config_sub_agent child;
+    phi__cfg_agent taken; /* [agent], and its instance over it; zero for a sub-agent */
+    phi__cfg_sub_agent child;
     uint32_t depth; /* 0: an agent */
     bool begun;
     size_t section; /* that is next */
     phi_agent agent;
     phi_named_agent shown; /* by phi_agents_at */
-} phi__config_job;
+} phi__cfg_job;
 
 /* A sub-agent that agents may share. */
-typedef struct phi__config_kept {
-    struct phi__config_kept *next;
+typedef struct phi__cfg_kept {
+    struct phi__cfg_kept *next;
     const phi_json *node;
-    const phi__config_making *caller; /* that it was made for */
+    const phi__cfg_making *caller; /* that it was made for */
     phi_subagent_desc *sub;
-} phi__config_kept;
+} phi__cfg_kept;
 
 /* What a file says once for all agents. */
-typedef struct phi__config_whole {
-    phi__config_top top;
-    phi__config_tools tools;
-    phi__config_session session;
-} phi__config_whole;
+typedef struct phi__cfg_whole {
+    phi__cfg_top top;
+    phi__cfg_tools tools;
+    phi__cfg_session session;
+} phi__cfg_whole;
 
-typedef struct phi__config_maker {
-    phi__config_ground ground;
-    phi__config_whole whole;
-    phi__config_job *first, *last, *at;
+typedef struct phi__cfg_maker {
+    phi__cfg_ground ground;
+    phi__cfg_whole whole;
+    phi__cfg_job *first, *last, *at;
     size_t job_count;
-    struct phi__config_kept *kept;
+    struct phi__cfg_kept *kept;
     phi_store store;    /* of [session]; append NULL: none */
     bool lent;          /* the store is the host's */
     bool is_kept;       /* threads are in a store; of check_only they would be */
     const char *thread; /* NULL or "": agents' names are the ids of their threads */
-} phi__config_maker;
+} phi__cfg_maker;
 
 /* ---- config_settings.c ---- */
 
@@ -64,75 +64,40 @@ typedef struct phi__config_maker {
    whose own model, key, address and protocol count before, and who gets the provider's key and
    headers where it talks to the same server, as *same says. Both may be NULL together. Strings are
    the config's or in the arena. PHI_NO_MEMORY, PHI_BAD_ARG: a problem says why. */
-PHI__FN phi_status phi__config_model_make(phi__config_ground *ground, const phi_json *node,
-                                          const phi__config_sub_agent *child, phi_model *out,
-                                          bool *same);
+PHI__FN phi_status phi__cfg_model_make(phi__cfg_ground *ground, const phi_json *node,
+                                       const phi__cfg_sub_agent *child, phi_model *out, bool *same);
 
 /* The provider of that name; of NULL: [provider]. NULL: there is none, as where [provider] has
    instances alone and says nothing of a model. */
-PHI__FN const phi_json *phi__config_model_node(const phi__config_maker *maker, const char *name);
+PHI__FN const phi_json *phi__cfg_model_node(const phi__cfg_maker *maker, const char *name);
 
 /* The quirks of a provider's model, before [provider.compat]. */
-PHI__FN uint64_t phi__config_model_quirks(const phi__config_provider *provider);
+PHI__FN uint64_t phi__cfg_model_quirks(const phi__cfg_provider *provider);
 
 /* ---- config_settings.c ---- */
 
 /* A system prompt out of a field: the text, the file that it names, or the prompt that it refers
    to. *out NULL: it is empty. PHI_NO_MEMORY; other faults are problems, and *out is NULL. */
-PHI__FN phi_status phi__config_prompt_make(phi__config_ground *ground, const phi_json *node,
-                                           const char *workspace, const char **out);
-
-/* ---- config_settings.c ---- */
-
-/* The options, the extra and the raw tools of [agent]; what the file does not set stays. */
-PHI__FN phi_status phi__config_said_take(phi__config_ground *ground, const phi__config_agent *a,
-                                         phi_agent_desc *desc);
-
-/* *out: the JSON text of an object, a table or its text; it stays for a node that is NULL, null or,
-   with a problem that names the field, something else. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__config_said_object(phi__config_ground *ground, const phi_json *node,
-                                           const char *field, const char **out);
+PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json *node,
+                                        const char *workspace, const char **out);
 
 /* ---- config_settings.c: parts of a desc; what the file does not set stays as it is there ---- */
 
 /* The plain settings of a desc, over which the file's are taken; but for its ids. */
-PHI__FN void phi__config_settings_of(const phi_agent_desc *desc, phi__config_agent *a);
-PHI__FN phi_status phi__config_settings_whole(phi__config_maker *maker, phi_agent_desc *desc);
-PHI__FN phi_status phi__config_settings_agent(phi__config_maker *maker, phi__config_job *job);
+PHI__FN void phi__settings_of(const phi_agent_desc *desc, phi__cfg_agent *a);
+PHI__FN phi_status phi__settings_whole(phi__cfg_maker *maker, phi_agent_desc *desc);
+PHI__FN phi_status phi__settings_agent(phi__cfg_maker *maker, phi__cfg_job *job);
 
 /* [compaction] over *out, with an instance over both; reference NULL: none. */
-PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const char *reference,
-                                             phi_compaction_config *out);
-
-/* JSON text of a node, or the node's own text; in the arena. NULL: no memory. */
-PHI__FN const char *phi__config_said_text(phi_arena *arena, const phi_json *node);
+PHI__FN void phi__settings_compaction(phi__cfg_maker *maker, const char *reference,
+                                      phi_compaction_config *out);
 
 /* ---- config_settings.c ---- */
 
 /* The provider of a strategy: of an instance, or of one's name. PHI_NO_MEMORY, PHI_UNSUPPORTED. */
-PHI__FN phi_status phi__config_machine_make(phi__config_ground *ground, const char *name,
-                                            phi_provider **out);
-
-/* ---- config_settings.c ---- */
-
-/* Other models, of the agent's own list or of [failover]. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__config_failover_use(phi__config_maker *maker, phi__config_job *job);
+PHI__FN phi_status phi__cfg_machine_make(phi__cfg_ground *ground, const char *name,
+                                         phi_provider **out);
 
 /* ---- config_write.c ---- */
-
-/* A text that reads back as it is, whatever looks like a variable in it. NULL: no memory. */
-PHI__FN phi_json *phi__config_put_text(phi_arena *arena, const char *text);
-
-/* Says that a field stands in the file, though its value is zero. */
-PHI__FN void phi__config_put_mark(const phi__config_table *table, void *taken, const char *key);
-
-/* Adds the fields of a struct that are not what zero means; secrets as "${API_KEY}". Lists and
-   tables are the caller's. False: no memory. */
-PHI__FN bool phi__config_put_table(phi_arena *arena, const phi__config_table *table,
-                                   const void *taken, phi_json *out);
-
-/* The names of bits as a list; none: nothing. False: no memory. */
-PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *choices,
-                                  uint32_t bits, const char *key, phi_json *out);
 
 #endif

@@ -7,21 +7,20 @@
 
 #include <stdio.h>
 
-/* ======== Looks into a table. */
+/* ---- looks into a table ---- */
 
-const phi__config_field *phi__config_fields_at(const phi__config_table *table, size_t i) {
+const phi__cfg_field *phi__fields_at(const phi__cfg_table *table, size_t i) {
     if (table->base != NULL) {
-        const phi__config_table *base = table->base();
+        const phi__cfg_table *base = table->base();
         if (i < base->count) return &base->fields[i];
         i -= base->count;
     }
     return i < table->count ? &table->fields[i] : NULL;
 }
 
-const phi__config_field *phi__config_fields_find(const phi__config_table *table, phi_str key,
-                                                 size_t *index) {
-    const phi__config_field *field;
-    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+const phi__cfg_field *phi__fields_find(const phi__cfg_table *table, phi_str key, size_t *index) {
+    const phi__cfg_field *field;
+    for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
         if (!phi__str_is(key, field->key) &&
             (field->alias == NULL || !phi__str_is(key, field->alias)))
             continue;
@@ -31,27 +30,27 @@ const phi__config_field *phi__config_fields_find(const phi__config_table *table,
     return NULL;
 }
 
-bool phi__config_fields_has(const phi__config_table *table, const void *taken, const char *key) {
+bool phi__fields_has(const phi__cfg_table *table, const void *taken, const char *key) {
     uint64_t set;
     size_t i;
-    if (phi__config_fields_find(table, phi_str_of(key), &i) == NULL) return false;
+    if (phi__fields_find(table, phi_str_of(key), &i) == NULL) return false;
     memcpy(&set, taken, sizeof set);
     return (set >> i & 1) != 0;
 }
-double phi__config_fields_most(const phi__config_field *field) {
-    if (field->kind == PHI__CONFIG_SECONDS) return 4294967.0;
-    if (field->kind == PHI__CONFIG_NUMBER) return 1e300;
+double phi__fields_most(const phi__cfg_field *field) {
+    if (field->kind == PHI__CFG_SECONDS) return 4294967.0;
+    if (field->kind == PHI__CFG_NUMBER) return 1e300;
     return field->size >= 8 ? 9.2e18 : field->size == 4 ? 4294967295.0 : 65535.0;
 }
 
-/* ======== How unlike two names are, for "did you mean". */
+/* ---- how unlike two names are, for "did you mean" ---- */
 
-enum { PHI__CONFIG_NAME_BYTES = 48 };
+enum { PHI__CFG_NAME_BYTES = 48 };
 
 /* Lower case, without - and _; the length. Names that are too long: 0. */
-static size_t phi__config_nearest_fold(phi_str name, char *out) {
+static size_t phi__near_fold(phi_str name, char *out) {
     size_t n = 0;
-    if (name.len > PHI__CONFIG_NAME_BYTES) return 0;
+    if (name.len > PHI__CFG_NAME_BYTES) return 0;
     for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];
         if (c == '-' || c == '_' || c == ' ') continue;
@@ -61,8 +60,8 @@ static size_t phi__config_nearest_fold(phi_str name, char *out) {
 }
 
 /* Letters that are added, missing, wrong or swapped with their neighbour. */
-static unsigned phi__config_nearest_edits(const char *a, size_t m, const char *b, size_t n) {
-    unsigned rows[3][PHI__CONFIG_NAME_BYTES + 1];
+static unsigned phi__near_edits(const char *a, size_t m, const char *b, size_t n) {
+    unsigned rows[3][PHI__CFG_NAME_BYTES + 1];
     size_t j;
     for (j = 0; j <= n; j++) rows[0][j] = (unsigned)j;
     for (size_t i = 1; i <= m; i++) {
@@ -82,43 +81,42 @@ static unsigned phi__config_nearest_edits(const char *a, size_t m, const char *b
     return rows[m % 3][n];
 }
 
-unsigned phi__config_nearest_distance(phi_str a, phi_str b) {
-    char x[PHI__CONFIG_NAME_BYTES], y[PHI__CONFIG_NAME_BYTES];
-    size_t m = phi__config_nearest_fold(a, x), n = phi__config_nearest_fold(b, y);
+unsigned phi__near_distance(phi_str a, phi_str b) {
+    char x[PHI__CFG_NAME_BYTES], y[PHI__CFG_NAME_BYTES];
+    size_t m = phi__near_fold(a, x), n = phi__near_fold(b, y);
     size_t shorter = phi__min(m, n);
-    if (m == 0 || n == 0) return PHI__CONFIG_FAR + 1;
-    if (phi__max(m, n) - shorter > PHI__CONFIG_FAR)
-        /* the beginning of a longer name: temp, max_tok */
-        return shorter >= 4 && memcmp(x, y, shorter) == 0 ? PHI__CONFIG_FAR : PHI__CONFIG_FAR + 1;
-    unsigned edits = phi__config_nearest_edits(x, m, y, n);
+    if (m == 0 || n == 0) return PHI__CFG_FAR + 1;
+    if (phi__max(m, n) - shorter > PHI__CFG_FAR) /* the beginning of a longer name: temp, max_tok */
+        return shorter >= 4 && memcmp(x, y, shorter) == 0 ? PHI__CFG_FAR : PHI__CFG_FAR + 1;
+    unsigned edits = phi__near_edits(x, m, y, n);
     if (edits > (shorter + 1) / 3 && !(shorter >= 4 && memcmp(x, y, shorter) == 0))
-        return PHI__CONFIG_FAR + 1;
+        return PHI__CFG_FAR + 1;
     return edits;
 }
 
-/* ======== The path of names to a value, and problems there. */
+/* ---- the path of names to a value ---- */
 
-void phi__config_path_begin(phi__config_walk *walk, phi_config *config) {
+void phi__walk_begin(phi__cfg_walk *walk, phi_config *config) {
     memset(walk, 0, sizeof *walk);
     walk->config = config;
     phi__buf_init(&walk->path, &config->memory);
     phi__buf_init(&walk->words, &config->memory);
 }
 
-void phi__config_path_end(phi__config_walk *walk) {
+void phi__walk_end(phi__cfg_walk *walk) {
     if (walk->path.failed || walk->words.failed) walk->config->problems.no_memory = true;
     phi__buf_free(&walk->path);
     phi__buf_free(&walk->words);
 }
 
-size_t phi__config_path_name(phi__config_walk *walk, phi_str name) {
+size_t phi__walk_name(phi__cfg_walk *walk, phi_str name) {
     size_t len = walk->path.len;
     if (len > 0) phi__buf_char(&walk->path, '.');
     phi__buf_add_str(&walk->path, name);
     return len;
 }
 
-size_t phi__config_path_index(phi__config_walk *walk, size_t index) {
+size_t phi__walk_index(phi__cfg_walk *walk, size_t index) {
     size_t len = walk->path.len;
     phi__buf_char(&walk->path, '[');
     phi__buf_u64(&walk->path, index);
@@ -126,11 +124,11 @@ size_t phi__config_path_index(phi__config_walk *walk, size_t index) {
     return len;
 }
 
-void phi__config_path_back(phi__config_walk *walk, size_t len) {
+void phi__walk_back(phi__cfg_walk *walk, size_t len) {
     if (walk->path.len > len) walk->path.len = len;
 }
 
-const char *phi__config_path_text(phi__config_walk *walk) {
+const char *phi__walk_text(phi__cfg_walk *walk) {
     size_t len = walk->path.len;
     phi__buf_char(&walk->path, '\0');
     if (walk->path.failed) return "";
@@ -138,58 +136,26 @@ const char *phi__config_path_text(phi__config_walk *walk) {
     return walk->path.at;
 }
 
-phi__buf *phi__config_path_words(phi__config_walk *walk) {
+phi__buf *phi__walk_words(phi__cfg_walk *walk) {
     walk->words.len = 0;
     return &walk->words;
 }
 
-bool phi__config_path_full(const phi__config_walk *walk) {
+bool phi__walk_full(const phi__cfg_walk *walk) {
     return walk->config->problems.count >= walk->config->problems.most;
 }
 
-static const char *phi__config_path_said(phi__config_walk *walk) {
-    phi__buf_char(&walk->words, '\0');
-    return walk->words.failed ? "" : walk->words.at;
-}
+/* ---- lists of problems ---- */
 
-void phi__config_path_error(phi__config_walk *walk, const phi_json *node, const char *expected) {
-    phi__config_problems_add(&walk->config->problems, walk->config, node, false, PHI_BAD_ARG,
-                             phi__config_path_text(walk), expected, phi__config_path_said(walk));
-}
+#define PHI__CFG_PROBLEMS ((size_t)1000)
 
-void phi__config_path_part(phi__config_walk *walk, const phi_json *node, bool is_warning,
-                           phi_str value) {
-    phi__config_problems_add_part(&walk->config->problems, walk->config, node, is_warning,
-                                  is_warning ? PHI_OK : PHI_BAD_ARG, phi__config_path_text(walk),
-                                  value, phi__config_path_said(walk));
-}
-
-void phi__config_path_error_key(phi__config_walk *walk, const phi_json *node) {
-    phi__config_problems_add_key(&walk->config->problems, walk->config, node, false, PHI_BAD_ARG,
-                                 phi__config_path_text(walk), phi__config_path_said(walk));
-}
-
-void phi__config_path_warning(phi__config_walk *walk, const phi_json *node) {
-    phi__config_problems_add(&walk->config->problems, walk->config, node, true, PHI_OK,
-                             phi__config_path_text(walk), NULL, phi__config_path_said(walk));
-}
-
-void phi__config_path_warning_key(phi__config_walk *walk, const phi_json *node) {
-    phi__config_problems_add_key(&walk->config->problems, walk->config, node, true, PHI_OK,
-                                 phi__config_path_text(walk), phi__config_path_said(walk));
-}
-
-/* ======== Lists of problems. */
-
-#define PHI__CONFIG_PROBLEMS ((size_t)1000)
-
-void phi__config_problems_init(phi__config_problems *problems, phi_memory *memory, size_t most) {
+void phi__problems_init(phi__cfg_problems *problems, phi_memory *memory, size_t most) {
     memset(problems, 0, sizeof *problems);
     phi_arena_init(&problems->arena, memory, 0);
-    problems->most = most > 0 ? most : PHI__CONFIG_PROBLEMS;
+    problems->most = most > 0 ? most : PHI__CFG_PROBLEMS;
 }
 
-void phi__config_problems_free(phi__config_problems *problems) {
+void phi__problems_free(phi__cfg_problems *problems) {
     phi_memory *memory = problems->arena.memory;
     phi__free(memory, problems->at, problems->cap * sizeof *problems->at);
     phi_arena_free(&problems->arena);
@@ -197,15 +163,15 @@ void phi__config_problems_free(phi__config_problems *problems) {
     problems->count = problems->cap = 0;
 }
 
-static phi_str phi__config_problems_copy(phi__config_problems *problems, phi_str text) {
+static phi_str phi__problems_copy(phi__cfg_problems *problems, phi_str text) {
     phi_str copy = PHI__LIT("");
     if (!phi__arena_str(&problems->arena, text, &copy)) problems->no_memory = true;
     return copy;
 }
 
 /* The line that people read. */
-static phi_str phi__config_problems_line(phi__config_problems *problems,
-                                         const phi_config_problem *p, const char *words) {
+static phi_str phi__problems_line(phi__cfg_problems *problems, const phi_config_problem *p,
+                                  const char *words) {
     phi__buf buf;
     phi__buf_init(&buf, problems->arena.memory);
     if (p->file.len > 0) {
@@ -220,31 +186,30 @@ static phi_str phi__config_problems_line(phi__config_problems *problems,
         problems->no_memory = true;
     else
         buf.len = phi__words_clean_line(buf.at, buf.len); /* keys of the file may be in it */
-    phi_str line =
-        phi__config_problems_copy(problems, buf.failed ? PHI__LIT("") : phi__buf_str(&buf));
+    phi_str line = phi__problems_copy(problems, buf.failed ? PHI__LIT("") : phi__buf_str(&buf));
     phi__buf_free(&buf);
     return line;
 }
 
 /* A value as it stands in the file, without quotes; empty for tables and arrays. */
-static phi_str phi__config_problems_value(phi__config_problems *problems, const phi_config *config,
-                                          const phi_json *node) {
+static phi_str phi__problems_value(phi__cfg_problems *problems, const phi_config *config,
+                                   const phi_json *node) {
     phi_str value = PHI__LIT("");
     if (node == NULL || phi_json_is(node, PHI_JSON_OBJECT) || phi_json_is(node, PHI_JSON_ARRAY))
         return value;
-    if (config != NULL && phi__config_raws_find(config, node, &value))
-        return phi__config_problems_copy(problems, value);
+    if (config != NULL && phi__raws_find(config, node, &value))
+        return phi__problems_copy(problems, value);
     if (phi_json_is(node, PHI_JSON_STRING))
-        return phi__config_problems_copy(problems, phi__json_text_of(node));
-    if (phi__config_raws_odd(node) != NULL)
-        return phi__config_problems_copy(problems, phi_str_of(phi__config_raws_odd(node)));
+        return phi__problems_copy(problems, phi__json_text_of(node));
+    if (phi__raws_odd(node) != NULL)
+        return phi__problems_copy(problems, phi_str_of(phi__raws_odd(node)));
     if (phi_json_write(&problems->arena, node, 0, &value) != PHI_OK) problems->no_memory = true;
     return value;
 }
 
 /* Several agents may find the same fault of the file. */
-static bool phi__config_problems_again(const phi__config_problems *problems,
-                                       const phi_config_problem *p, phi_str words) {
+static bool phi__problems_again(const phi__cfg_problems *problems, const phi_config_problem *p,
+                                phi_str words) {
     for (size_t i = 0; i < problems->count; i++) {
         const phi_config_problem *is = &problems->at[i].is;
         size_t from = is->message.len - phi__min(words.len, is->message.len);
@@ -256,21 +221,20 @@ static bool phi__config_problems_again(const phi__config_problems *problems,
     return false;
 }
 
-static void phi__config_problems_put(phi__config_problems *problems, const phi_config *config,
-                                     const phi_json *node, bool at_key, const char *field,
-                                     const char *expected, const char *words,
-                                     phi_config_problem *p) {
-    phi__config_problem *at;
+static void phi__problems_put(phi__cfg_problems *problems, const phi_config *config,
+                              const phi_json *node, bool at_key, const char *field,
+                              const char *expected, const char *words, phi_config_problem *p) {
+    phi__cfg_problem *at;
     if (config != NULL && node != NULL && at_key)
         (void)phi__marks_key(&config->marks, node, &p->line, &p->column);
     if (config != NULL && node != NULL && p->line == 0 &&
         !phi__marks_find(&config->marks, node, &p->line, &p->column))
         (void)phi__marks_key(&config->marks, node, &p->line, &p->column);
-    if (words != NULL && phi__config_problems_again(problems, p, phi_str_of(words))) return;
+    if (words != NULL && phi__problems_again(problems, p, phi_str_of(words))) return;
     if (!p->is_warning) problems->errors++;
     if (problems->count >= problems->most) return;
-    at = (phi__config_problem *)phi__grow(problems->arena.memory, problems->at, &problems->cap,
-                                          problems->count + 1, sizeof *at);
+    at = (phi__cfg_problem *)phi__grow(problems->arena.memory, problems->at, &problems->cap,
+                                       problems->count + 1, sizeof *at);
     if (at == NULL) {
         problems->no_memory = true;
         return;
@@ -278,72 +242,85 @@ static void phi__config_problems_put(phi__config_problems *problems, const phi_c
     problems->at = at;
     at += problems->count;
     if (config != NULL) p->file = phi_str_of(config->path);
-    p->field = phi__config_problems_copy(problems, phi_str_of(field));
-    p->expected = phi__config_problems_copy(problems, phi_str_of(expected));
+    p->field = phi__problems_copy(problems, phi_str_of(field));
+    p->expected = phi__problems_copy(problems, phi_str_of(expected));
     if (p->value.len > 0)
-        p->value = phi__config_problems_copy(problems, p->value);
+        p->value = phi__problems_copy(problems, p->value);
     else
-        p->value = at_key ? PHI__LIT("") : phi__config_problems_value(problems, config, node);
-    p->message = phi__config_problems_line(problems, p, words);
+        p->value = at_key ? PHI__LIT("") : phi__problems_value(problems, config, node);
+    p->message = phi__problems_line(problems, p, words);
     at->is = *p;
     at->order = problems->count++;
 }
 
-void phi__config_problems_add(phi__config_problems *problems, const phi_config *config,
-                              const phi_json *node, bool is_warning, phi_status status,
-                              const char *field, const char *expected, const char *words) {
+void phi__problems_add(phi__cfg_problems *problems, const phi_config *config, const phi_json *node,
+                       bool is_warning, phi_status status, const char *field, const char *expected,
+                       const char *words) {
     phi_config_problem p = PHI_ZERO;
     p.is_warning = is_warning;
     p.status = status;
-    phi__config_problems_put(problems, config, node, false, field, expected, words, &p);
+    phi__problems_put(problems, config, node, false, field, expected, words, &p);
 }
 
-void phi__config_problems_add_key(phi__config_problems *problems, const phi_config *config,
-                                  const phi_json *node, bool is_warning, phi_status status,
-                                  const char *field, const char *words) {
-    phi_config_problem p = PHI_ZERO;
-    p.is_warning = is_warning;
-    p.status = status;
-    phi__config_problems_put(problems, config, node, true, field, NULL, words, &p);
-}
-
-void phi__config_problems_add_part(phi__config_problems *problems, const phi_config *config,
-                                   const phi_json *node, bool is_warning, phi_status status,
-                                   const char *field, phi_str value, const char *words) {
-    phi_config_problem p = PHI_ZERO;
-    p.is_warning = is_warning;
-    p.status = status;
-    p.value = value;
-    phi__config_problems_put(problems, config, node, false, field, NULL, words, &p);
-}
-
-void phi__config_problems_add_at(phi__config_problems *problems, const phi_config *config,
-                                 uint32_t line, uint32_t column, phi_status status,
-                                 const char *words) {
+void phi__problems_add_at(phi__cfg_problems *problems, const phi_config *config, uint32_t line,
+                          uint32_t column, phi_status status, const char *words) {
     phi_config_problem p = PHI_ZERO;
     p.status = status;
     p.line = line;
     p.column = column;
-    phi__config_problems_put(problems, config, NULL, false, NULL, NULL, words, &p);
+    phi__problems_put(problems, config, NULL, false, NULL, NULL, words, &p);
+}
+
+/* ---- problems at the path ---- */
+
+static void phi__walk_put(phi__cfg_walk *walk, const phi_json *node, bool is_warning, bool at_key,
+                          const char *expected, phi_str value) {
+    phi_config_problem p = PHI_ZERO;
+    const char *field = phi__walk_text(walk);
+    p.is_warning = is_warning;
+    p.status = is_warning ? PHI_OK : PHI_BAD_ARG;
+    p.value = value;
+    phi__buf_char(&walk->words, '\0');
+    phi__problems_put(&walk->config->problems, walk->config, node, at_key, field, expected,
+                      walk->words.failed ? "" : walk->words.at, &p);
+}
+
+void phi__walk_error(phi__cfg_walk *walk, const phi_json *node, const char *expected) {
+    phi__walk_put(walk, node, false, false, expected, PHI__LIT(""));
+}
+
+void phi__walk_error_key(phi__cfg_walk *walk, const phi_json *node) {
+    phi__walk_put(walk, node, false, true, NULL, PHI__LIT(""));
+}
+
+void phi__walk_warning(phi__cfg_walk *walk, const phi_json *node) {
+    phi__walk_put(walk, node, true, false, NULL, PHI__LIT(""));
+}
+
+void phi__walk_warning_key(phi__cfg_walk *walk, const phi_json *node) {
+    phi__walk_put(walk, node, true, true, NULL, PHI__LIT(""));
+}
+
+void phi__walk_part(phi__cfg_walk *walk, const phi_json *node, bool is_warning, phi_str value) {
+    phi__walk_put(walk, node, is_warning, false, NULL, value);
 }
 
 /* ---- order ---- */
 
-static bool phi__config_problems_before(const phi__config_problem *a,
-                                        const phi__config_problem *b) {
+static bool phi__problems_before(const phi__cfg_problem *a, const phi__cfg_problem *b) {
     if ((a->is.line == 0) != (b->is.line == 0)) return b->is.line == 0;
     if (a->is.line != b->is.line) return a->is.line < b->is.line;
     if (a->is.column != b->is.column) return a->is.column < b->is.column;
     return a->order < b->order;
 }
 
-static void phi__config_problems_sift(phi__config_problem *at, size_t i, size_t count) {
+static void phi__problems_sift(phi__cfg_problem *at, size_t i, size_t count) {
     for (;;) {
         size_t child = 2 * i + 1;
         if (child >= count) return;
-        if (child + 1 < count && phi__config_problems_before(&at[child], &at[child + 1])) child++;
-        if (!phi__config_problems_before(&at[i], &at[child])) return;
-        phi__config_problem swap = at[i];
+        if (child + 1 < count && phi__problems_before(&at[child], &at[child + 1])) child++;
+        if (!phi__problems_before(&at[i], &at[child])) return;
+        phi__cfg_problem swap = at[i];
         at[i] = at[child];
         at[child] = swap;
         i = child;
@@ -351,21 +328,21 @@ static void phi__config_problems_sift(phi__config_problem *at, size_t i, size_t 
 }
 
 /* By a heap: qsort may take memory of its own. */
-void phi__config_problems_sort(phi__config_problems *problems) {
+void phi__problems_sort(phi__cfg_problems *problems) {
     for (size_t i = problems->count / 2; i > 0; i--)
-        phi__config_problems_sift(problems->at, i - 1, problems->count);
+        phi__problems_sift(problems->at, i - 1, problems->count);
     for (size_t i = problems->count; i > 1; i--) {
-        phi__config_problem swap = problems->at[0];
+        phi__cfg_problem swap = problems->at[0];
         problems->at[0] = problems->at[i - 1];
         problems->at[i - 1] = swap;
-        phi__config_problems_sift(problems->at, 0, i - 1);
+        phi__problems_sift(problems->at, 0, i - 1);
     }
 }
 
 /* ---- looking ---- */
 
 /* Problems without a place: no memory to note them, and more than are kept. */
-static const phi_config_problem *phi__config_problems_fixed(bool no_memory) {
+static const phi_config_problem *phi__problems_fixed(bool no_memory) {
     static const char lack[] = "There was not enough memory to read the configuration",
                       more[] = "There are errors beyond the problems that are kept";
     static const phi_config_problem fixed[] = {
@@ -374,56 +351,53 @@ static const phi_config_problem *phi__config_problems_fixed(bool no_memory) {
     return &fixed[no_memory ? 1 : 0];
 }
 
-const phi_config_problem *phi__config_problems_error(const phi__config_problems *problems) {
-    if (problems == NULL || problems->no_memory) return phi__config_problems_fixed(true);
+const phi_config_problem *phi__problems_error(const phi__cfg_problems *problems) {
+    if (problems == NULL || problems->no_memory) return phi__problems_fixed(true);
     for (size_t i = 0; i < problems->count; i++)
         if (!problems->at[i].is.is_warning) return &problems->at[i].is;
-    return problems->errors > 0 ? phi__config_problems_fixed(false) : NULL;
+    return problems->errors > 0 ? phi__problems_fixed(false) : NULL;
 }
 
-phi_status phi__config_problems_status(const phi__config_problems *problems) {
-    const phi_config_problem *error = phi__config_problems_error(problems);
+phi_status phi__problems_status(const phi__cfg_problems *problems) {
+    const phi_config_problem *error = phi__problems_error(problems);
     return error != NULL ? error->status : PHI_OK;
 }
 
-const phi_config_problem *phi__config_problems_get(const phi__config_problems *problems,
-                                                   size_t index) {
+const phi_config_problem *phi__problems_get(const phi__cfg_problems *problems, size_t index) {
     return index < problems->count ? &problems->at[index].is : NULL;
 }
 
-/* ======== Keys that no field has: what may have been meant. */
+/* ---- keys that no field has: what may have been meant ---- */
 
 enum {
-    PHI__CONFIG_PLACES = 3,          /* that are named */
-    PHI__CONFIG_UNKNOWN_LISTED = 16, /* names of a table, at most */
-    PHI__CONFIG_UNKNOWN_DEPTH = 5
+    PHI__CFG_PLACES = 3,          /* that are named */
+    PHI__CFG_UNKNOWN_LISTED = 16, /* names of a table, at most */
+    PHI__CFG_UNKNOWN_DEPTH = 5
 };
 
 /* A search through the tables of one depth for fields of a name, or nearly of it. */
-typedef struct phi__config_unknown {
-    const phi__config_table *here; /* is not searched */
+typedef struct phi__cfg_unknown {
+    const phi__cfg_table *here; /* is not searched */
     phi_str key;
     phi__buf *words;
     phi__buf path;
     unsigned most;  /* the distance at which a name counts */
     unsigned found; /* places so far */
     int depth;
-} phi__config_unknown;
+} phi__cfg_unknown;
 
-static bool phi__config_unknown_is(const phi__config_unknown *u, const phi__config_field *field) {
+static bool phi__unknown_is(const phi__cfg_unknown *u, const phi__cfg_field *field) {
     if (u->most == 0)
         return phi__str_is(u->key, field->key) ||
                (field->alias != NULL && phi__str_is(u->key, field->alias));
-    if (phi__config_nearest_distance(u->key, phi_str_of(field->key)) <= u->most) return true;
-    return field->alias != NULL &&
-           phi__config_nearest_distance(u->key, phi_str_of(field->alias)) <= u->most;
+    if (phi__near_distance(u->key, phi_str_of(field->key)) <= u->most) return true;
+    return field->alias != NULL && phi__near_distance(u->key, phi_str_of(field->alias)) <= u->most;
 }
 
 /* Adds "[execution]": where the field stands; of a table: the table itself. */
-static void phi__config_unknown_place(phi__config_unknown *u, const phi__config_field *field,
-                                      bool is_list) {
-    bool is_table = field->kind == PHI__CONFIG_TABLE, is_tables = field->kind == PHI__CONFIG_TABLES;
-    if (u->found++ >= PHI__CONFIG_PLACES) return;
+static void phi__unknown_place(phi__cfg_unknown *u, const phi__cfg_field *field, bool is_list) {
+    bool is_table = field->kind == PHI__CFG_TABLE, is_tables = field->kind == PHI__CFG_TABLES;
+    if (u->found++ >= PHI__CFG_PLACES) return;
     if (u->found > 1)
         phi__buf_text(u->words, " or ");
     else if (u->most > 0 && !is_table && !is_tables)
@@ -436,50 +410,50 @@ static void phi__config_unknown_place(phi__config_unknown *u, const phi__config_
     if (is_table || is_tables)
         phi__buf_printf(u->words, "%s%s", u->path.len > 0 ? "." : "", field->key);
     phi__buf_text(u->words, is_list ? "]]" : "]");
-    if (u->most > 0) u->found = PHI__CONFIG_PLACES; /* one guess is enough */
+    if (u->most > 0) u->found = PHI__CFG_PLACES; /* one guess is enough */
 }
 
-static void phi__config_unknown_search(phi__config_unknown *u, const phi__config_table *table,
-                                       bool is_list, int depth) {
-    const phi__config_field *field;
-    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+static void phi__unknown_search(phi__cfg_unknown *u, const phi__cfg_table *table, bool is_list,
+                                int depth) {
+    const phi__cfg_field *field;
+    for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
         size_t len = u->path.len;
-        if (depth == u->depth && table != u->here && phi__config_unknown_is(u, field))
-            phi__config_unknown_place(u, field, is_list);
-        if (depth == u->depth || field->table == NULL || field->kind == PHI__CONFIG_VALUE ||
+        if (depth == u->depth && table != u->here && phi__unknown_is(u, field))
+            phi__unknown_place(u, field, is_list);
+        if (depth == u->depth || field->table == NULL || field->kind == PHI__CFG_VALUE ||
             strcmp(field->key, "context") == 0)
             continue;
         if (len > 0) phi__buf_char(&u->path, '.');
         phi__buf_text(&u->path, field->key);
-        phi__config_unknown_search(u, field->table(), field->kind == PHI__CONFIG_TABLES, depth + 1);
+        phi__unknown_search(u, field->table(), field->kind == PHI__CFG_TABLES, depth + 1);
         u->path.len = len;
     }
 }
 
 /* In the table's own profile first, since what an agent is stands there; then all from the top, the
    outer tables before the inner ones. False: nowhere. */
-static bool phi__config_unknown_elsewhere(phi__config_walk *walk, const phi__config_table *table,
-                                          phi_str key, unsigned most) {
-    phi__config_unknown u = PHI_ZERO;
+static bool phi__unknown_elsewhere(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key,
+                                   unsigned most) {
+    phi__cfg_unknown u = PHI_ZERO;
     u.here = table;
     u.key = key;
     u.words = &walk->words;
     u.most = most;
     phi__buf_init(&u.path, &walk->config->memory);
-    const phi__config_field *profile = phi__config_fields_find(table, PHI__LIT("profile"), NULL);
+    const phi__cfg_field *profile = phi__fields_find(table, PHI__LIT("profile"), NULL);
     if (profile != NULL && profile->table != NULL) {
         phi__buf_printf(&u.path, "%s.profile", table->name);
-        phi__config_unknown_search(&u, profile->table(), false, 0);
+        phi__unknown_search(&u, profile->table(), false, 0);
         u.path.len = 0;
     }
-    for (u.depth = 0; u.depth < PHI__CONFIG_UNKNOWN_DEPTH && u.found == 0; u.depth++) {
-        phi__config_unknown_search(&u, phi__config_tables_top(), false, 0);
+    for (u.depth = 0; u.depth < PHI__CFG_UNKNOWN_DEPTH && u.found == 0; u.depth++) {
+        phi__unknown_search(&u, phi__table_top(), false, 0);
         if (u.found == 0) {
             const phi_config_section *const *sections = walk->config->sections;
             for (size_t i = 0; u.depth > 0 && sections != NULL && sections[i] != NULL; i++) {
                 if (sections[i]->field->table == NULL) continue;
                 phi__buf_text(&u.path, sections[i]->name);
-                phi__config_unknown_search(&u, sections[i]->field->table(), false, 1);
+                phi__unknown_search(&u, sections[i]->field->table(), false, 1);
                 u.path.len = 0;
             }
         }
@@ -491,10 +465,10 @@ static bool phi__config_unknown_elsewhere(phi__config_walk *walk, const phi__con
 }
 
 /* The only field that has `key` as its last word, as api_key has "key"; NULL: none, or several. */
-static const char *phi__config_unknown_ending(const phi__config_table *table, phi_str key) {
-    const phi__config_field *field;
+static const char *phi__unknown_ending(const phi__cfg_table *table, phi_str key) {
+    const phi__cfg_field *field;
     const char *found = NULL;
-    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+    for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
         size_t n = strlen(field->key);
         if (n <= key.len + 1 || field->key[n - key.len - 1] != '_' ||
             memcmp(field->key + n - key.len, key.at, key.len) != 0)
@@ -505,35 +479,35 @@ static const char *phi__config_unknown_ending(const phi__config_table *table, ph
     return found;
 }
 
-static bool phi__config_unknown_near(phi__config_walk *walk, const phi__config_table *table,
-                                     phi_str key, bool at_top) {
-    const phi__config_field *field;
+static bool phi__unknown_near(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key,
+                              bool at_top) {
+    const phi__cfg_field *field;
     const char *near = NULL;
-    unsigned best = PHI__CONFIG_FAR + 1;
-    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
-        unsigned d = phi__config_nearest_distance(key, phi_str_of(field->key));
+    unsigned best = PHI__CFG_FAR + 1;
+    for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
+        unsigned d = phi__near_distance(key, phi_str_of(field->key));
         if (d < best) best = d, near = field->key;
         if (field->alias == NULL) continue;
-        d = phi__config_nearest_distance(key, phi_str_of(field->alias));
+        d = phi__near_distance(key, phi_str_of(field->alias));
         if (d < best) best = d, near = field->alias;
     }
     for (size_t i = 0;
          at_top && walk->config->sections != NULL && walk->config->sections[i] != NULL; i++) {
-        unsigned d = phi__config_nearest_distance(key, phi_str_of(walk->config->sections[i]->name));
+        unsigned d = phi__near_distance(key, phi_str_of(walk->config->sections[i]->name));
         if (d < best) best = d, near = walk->config->sections[i]->name;
     }
-    if (near == NULL && key.len > 2) near = phi__config_unknown_ending(table, key);
+    if (near == NULL && key.len > 2) near = phi__unknown_ending(table, key);
     if (near == NULL) return false;
     phi__buf_printf(&walk->words, "; did you mean \"%s\"?", near);
     return true;
 }
 
 /* The names that the table has, where none is near; of a long one nobody reads them. */
-static void phi__config_unknown_all(phi__config_walk *walk, const phi__config_table *table) {
-    const phi__config_field *field;
-    if (phi__config_fields_at(table, PHI__CONFIG_UNKNOWN_LISTED) != NULL) return;
-    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
-        bool is_list = field->kind == PHI__CONFIG_TABLES && walk->config->format == PHI_CONFIG_TOML;
+static void phi__unknown_all(phi__cfg_walk *walk, const phi__cfg_table *table) {
+    const phi__cfg_field *field;
+    if (phi__fields_at(table, PHI__CFG_UNKNOWN_LISTED) != NULL) return;
+    for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
+        bool is_list = field->kind == PHI__CFG_TABLES && walk->config->format == PHI_CONFIG_TOML;
         phi__buf_printf(&walk->words, "%s%s%s%s", i == 0 ? "; known are " : ", ",
                         is_list ? "[[" : "", is_list ? field->table()->name : field->key,
                         is_list ? "]]" : "");
@@ -541,8 +515,7 @@ static void phi__config_unknown_all(phi__config_walk *walk, const phi__config_ta
 }
 
 /* Names that other programs' files have, and habits. */
-static bool phi__config_unknown_habit(phi__config_walk *walk, const phi__config_table *table,
-                                      phi_str key) {
+static bool phi__unknown_habit(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key) {
     static const struct {
         char table[20], key[16], words[72];
     } known[] = {
@@ -578,7 +551,7 @@ static bool phi__config_unknown_habit(phi__config_walk *walk, const phi__config_
     return false;
 }
 
-static bool phi__config_unknown_needs_header(phi_str key) {
+static bool phi__unknown_needs_header(phi_str key) {
     static const char *const names[] = {"mcp",   "openapi",     "skills",       "callbacks",
                                         "hooks", "permissions", "tool_settings"};
     for (size_t i = 0; i < PHI__COUNT(names); i++)
@@ -586,79 +559,77 @@ static bool phi__config_unknown_needs_header(phi_str key) {
     return false;
 }
 
-void phi__config_unknown_field(phi__config_walk *walk, const phi__config_table *table, phi_str key,
+/* config_check.c: a key that no field has. */
+static void phi__unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key,
                                const phi_json *node, bool at_top) {
-    phi__buf *words = phi__config_path_words(walk);
+    phi__buf *words = phi__walk_words(walk);
     size_t len;
-    if (at_top && phi__config_unknown_needs_header(key)) {
+    if (at_top && phi__unknown_needs_header(key)) {
         phi__buf_char(words, '[');
         phi__buf_add_str(words, key);
         phi__buf_text(words, "] needs phi_tools.h: set phi_config_desc.sections to "
                              "phi_config_sections()");
-        len = phi__config_path_name(walk, key);
-        phi__config_path_error_key(walk, node);
-        phi__config_path_back(walk, len);
+        len = phi__walk_name(walk, key);
+        phi__walk_error_key(walk, node);
+        phi__walk_back(walk, len);
         return;
     }
-    if (phi__config_path_full(walk)) return; /* a warning more, which nobody would see */
+    if (phi__walk_full(walk)) return; /* a warning more, which nobody would see */
     phi__buf_text(words, "Unknown field \"");
-    phi__config_raws_name(key, words);
+    phi__raws_name(key, words);
     phi__buf_char(words, '"');
     if (walk->path.len > 0) {
         phi__buf_text(words, " in ");
         phi__buf_add_str(words, phi__buf_str(&walk->path));
     }
-    if (!phi__config_unknown_habit(walk, table, key) &&
-        !phi__config_unknown_elsewhere(walk, table, key, 0) &&
-        !phi__config_unknown_near(walk, table, key, at_top) &&
-        !phi__config_unknown_elsewhere(walk, table, key, 1))
-        phi__config_unknown_all(walk, table);
-    len = phi__config_path_name(walk, key);
-    phi__config_path_warning_key(walk, node);
-    phi__config_path_back(walk, len);
+    if (!phi__unknown_habit(walk, table, key) && !phi__unknown_elsewhere(walk, table, key, 0) &&
+        !phi__unknown_near(walk, table, key, at_top) &&
+        !phi__unknown_elsewhere(walk, table, key, 1))
+        phi__unknown_all(walk, table);
+    len = phi__walk_name(walk, key);
+    phi__walk_warning_key(walk, node);
+    phi__walk_back(walk, len);
 }
 
-/* ======== Every value against the field of its table: types, bounds, choices,
-   missing fields, and fields that are given twice. */
+/* ---- every value against the field of its table ---- */
 
-static void phi__config_check_table(phi__config_walk *walk, const phi__config_table *table,
-                                    const phi_json *node, bool at_top);
+static void phi__check_table(phi__cfg_walk *walk, const phi__cfg_table *table, const phi_json *node,
+                             bool at_top);
 
 /* A text without a field. */
-static const phi__config_field phi__config_check_plain = {
-    "", PHI__CONFIG_TEXT, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, "null", ""};
+static const phi__cfg_field phi__check_plain = {"",   PHI__CFG_TEXT, 0, 0, 0,      NULL, NULL,
+                                                NULL, NULL,          0, 0, "null", ""};
 
 /* ---- words ---- */
 
 /* Invalid value for {path}: {value} (expected {expected}){hint} */
-static void phi__config_check_invalid(phi__config_walk *walk, const phi__config_field *field,
-                                      const phi_json *node, const char *expected,
-                                      const char *hint) {
-    if ((field->flags & PHI__CONFIG_SECRET) != 0 && !phi_json_is(node, PHI_JSON_OBJECT) &&
-        !phi_json_is(node, PHI_JSON_ARRAY) && !phi__config_raws_hide(walk->config, node))
+static void phi__check_invalid(phi__cfg_walk *walk, const phi__cfg_field *field,
+                               const phi_json *node, const char *expected, const char *hint) {
+    if ((field->flags & PHI__CFG_SECRET) != 0 && !phi_json_is(node, PHI_JSON_OBJECT) &&
+        !phi_json_is(node, PHI_JSON_ARRAY) && !phi__raws_hide(walk->config, node))
         walk->config->problems.no_memory = true;
-    phi__buf *words = phi__config_path_words(walk);
-    phi__buf_printf(words, "Invalid value for %s: ", phi__config_path_text(walk));
-    phi__config_raws_show(walk->config, node, words);
+    phi__buf *words = phi__walk_words(walk);
+    phi__buf_printf(words, "Invalid value for %s: ", phi__walk_text(walk));
+    phi__raws_show(walk->config, node, words);
     phi__buf_printf(words, " (expected %s)%s", expected, hint);
-    if ((field->flags & PHI__CONFIG_LENIENT) != 0 && phi_json_is(node, PHI_JSON_STRING)) {
+    if ((field->flags & PHI__CFG_LENIENT) != 0 && phi_json_is(node, PHI_JSON_STRING)) {
         phi__buf_printf(words, "; %s is used", field->fallback);
-        phi__config_path_warning(walk, node);
+        phi__walk_warning(walk, node);
     } else
-        phi__config_path_error(walk, node, expected);
+        phi__walk_error(walk, node, expected);
 }
 
 /* A bound as people write it: without ".0". */
-static void phi__config_check_bound(char *out, size_t size, double d) {
+static void phi__check_bound(char *out, size_t size, double d) {
     snprintf(out, size, d >= 1e15 || d != (double)(int64_t)d ? "%g" : "%.0f", d);
 }
 
-static void phi__config_check_bounds(const phi__config_field *field, const char *what, char *out,
-                                     size_t size) {
+static void phi__check_bounds(const phi__cfg_field *field, const char *what, char *out,
+                              size_t size) {
     char low[32], high[32];
-    const char *none = (field->flags & PHI__CONFIG_NO_LIMIT) != 0 ? ", or \"unlimited\"" : "";
-    phi__config_check_bound(low, sizeof low, field->min);
-    phi__config_check_bound(high, sizeof high, field->max);
+    const char *none = (field->flags & PHI__NO_LIMIT) != 0 ? ", or \"unlimited\"" : "";
+    phi__check_bound(low, sizeof low, field->min);
+    phi__check_bound(high, sizeof high, field->max);
     if (field->max > 0 && field->min > 0 && field->min < 0.0001)
         snprintf(out, size, "%s above 0, at most %s%s", what, high, none);
     else if (field->max > 0)
@@ -669,56 +640,50 @@ static void phi__config_check_bounds(const phi__config_field *field, const char 
 
 /* ---- values ---- */
 
-static void phi__config_check_as(phi_json *node, uint32_t kind, phi__json_value value) {
+static void phi__check_as(phi_json *node, uint32_t kind, phi__json_value value) {
     node->meta = (node->meta & ~0xffu) | kind;
     node->v = value;
     node->len = 0;
 }
 
 /* A text that was a variable becomes the number or bool that it says. */
-static void phi__config_check_convert(phi__config_walk *walk, const phi__config_field *field,
-                                      phi_json *node) {
+static void phi__check_convert(phi__cfg_walk *walk, const phi__cfg_field *field, phi_json *node) {
     phi_str text = phi__str_trim(phi__json_text_of(node)), raw;
     const char *bad;
     phi__json_number n = PHI_ZERO;
     phi__json_value none = PHI_ZERO;
-    if (!phi_json_is(node, PHI_JSON_STRING) || !phi__config_raws_find(walk->config, node, &raw))
-        return;
-    if (field->kind == PHI__CONFIG_BOOL) {
+    if (!phi_json_is(node, PHI_JSON_STRING) || !phi__raws_find(walk->config, node, &raw)) return;
+    if (field->kind == PHI__CFG_BOOL) {
         if (phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false"))
-            phi__config_check_as(
-                node, phi__str_is_nocase(text, "true") ? PHI__JSON_TRUE : PHI__JSON_FALSE, none);
+            phi__check_as(node, phi__str_is_nocase(text, "true") ? PHI__JSON_TRUE : PHI__JSON_FALSE,
+                          none);
         return;
     }
     const char *end = phi__json_number_read(text.at, text.at + text.len, &n, &bad);
-    if (end != NULL && end == text.at + text.len && n.kind != 0)
-        phi__config_check_as(node, n.kind, n.v);
+    if (end != NULL && end == text.at + text.len && n.kind != 0) phi__check_as(node, n.kind, n.v);
 }
 
-static bool phi__config_check_no_limit(const phi__config_field *field, const phi_json *node) {
-    return (field->flags & PHI__CONFIG_NO_LIMIT) != 0 && phi_json_is(node, PHI_JSON_STRING) &&
-           phi__str_is_nocase(phi__json_text_of(node), "unlimited");
-}
-
-static void phi__config_check_number(phi__config_walk *walk, const phi__config_field *field,
-                                     const phi_json *node) {
-    double value = phi_json_num(node, 0), most = phi__config_fields_most(field);
-    bool whole = field->kind == PHI__CONFIG_INTEGER;
+static void phi__check_number(phi__cfg_walk *walk, const phi__cfg_field *field,
+                              const phi_json *node) {
+    double value = phi_json_num(node, 0), most = phi__fields_most(field);
+    bool whole = field->kind == PHI__CFG_INTEGER;
     char expected[120];
-    const char *what = whole                                ? "an integer"
-                       : field->kind == PHI__CONFIG_SECONDS ? "a number of seconds"
-                                                            : "a number";
+    const char *what = whole                             ? "an integer"
+                       : field->kind == PHI__CFG_SECONDS ? "a number of seconds"
+                                                         : "a number";
     const char *hint = "";
-    if (phi__config_check_no_limit(field, node)) return;
+    if (((field->flags & PHI__NO_LIMIT) != 0 && phi_json_is(node, PHI_JSON_STRING) &&
+         phi__str_is_nocase(phi__json_text_of(node), "unlimited")))
+        return;
     if (phi_json_is(node, PHI_JSON_NUMBER) && (!whole || phi_json_is(node, PHI_JSON_INTEGER)) &&
         value >= field->min && value <= (field->max > 0 ? field->max : most))
         return;
     if (phi_json_is(node, PHI_JSON_NUMBER) && field->max <= 0 && value > most) {
-        phi__config_field bounded = *field;
+        phi__cfg_field bounded = *field;
         bounded.max = most;
-        phi__config_check_bounds(&bounded, what, expected, sizeof expected);
+        phi__check_bounds(&bounded, what, expected, sizeof expected);
     } else
-        phi__config_check_bounds(field, what, expected, sizeof expected);
+        phi__check_bounds(field, what, expected, sizeof expected);
     if (phi_json_is(node, PHI_JSON_NUMBER) && value <= 0 && field->min > 0 &&
         strcmp(field->fallback, "null") == 0 && strncmp(field->key, "max_", 4) == 0)
         hint = ": leave it out where there is no limit";
@@ -729,55 +694,53 @@ static void phi__config_check_number(phi__config_walk *walk, const phi__config_f
         if (phi__json_number_read(text.at, text.at + text.len, &n, &bad) == text.at + text.len)
             hint = ": write the number without quotes";
     }
-    phi__config_check_invalid(walk, field, node, expected, hint);
+    phi__check_invalid(walk, field, node, expected, hint);
 }
 
-static void phi__config_check_text(phi__config_walk *walk, const phi__config_field *field,
-                                   const phi_json *node) {
+static void phi__check_text(phi__cfg_walk *walk, const phi__cfg_field *field,
+                            const phi_json *node) {
     phi_str text = phi__json_text_of(node);
-    bool is_id = (field->flags & (PHI__CONFIG_ID | PHI__CONFIG_NAME)) != 0;
+    bool is_id = (field->flags & (PHI__CFG_ID | PHI__CFG_NAME)) != 0;
     if (!phi_json_is(node, PHI_JSON_STRING)) {
         bool scalar = phi_json_is(node, PHI_JSON_NUMBER) || phi_json_is(node, PHI_JSON_BOOL);
-        phi__config_check_invalid(walk, field, node, "a text",
-                                  scalar ? ": write it in quotes" : "");
+        phi__check_invalid(walk, field, node, "a text", scalar ? ": write it in quotes" : "");
         return;
     }
     if (text.len > 0 && memchr(text.at, 0, text.len) != NULL) {
-        phi__config_check_invalid(walk, field, node, "a text without the character U+0000", "");
+        phi__check_invalid(walk, field, node, "a text without the character U+0000", "");
         return;
     }
-    if ((is_id || (field->flags & PHI__CONFIG_ONLY_REFERENCE) != 0) &&
-        phi__str_trim(text).len == 0) {
-        phi__config_check_invalid(walk, field, node, "a name", "");
+    if ((is_id || (field->flags & PHI__ONLY_REFERENCE) != 0) && phi__str_trim(text).len == 0) {
+        phi__check_invalid(walk, field, node, "a name", "");
         return;
     }
-    if ((field->flags & PHI__CONFIG_ID) != 0) {
-        phi__config_ref ref = phi__config_refs_parse(text);
-        if (ref.kind == PHI__CONFIG_REF_LITERAL && phi__str_starts(text, "{{"))
-            phi__config_check_invalid(walk, field, node, "a name, as \"{{name}}\"", "");
+    if ((field->flags & PHI__CFG_ID) != 0) {
+        phi__cfg_ref ref = phi__refs_parse(text);
+        if (ref.kind == PHI__CFG_REF_LITERAL && phi__str_starts(text, "{{"))
+            phi__check_invalid(walk, field, node, "a name, as \"{{name}}\"", "");
         return;
     }
     if (field->choices != NULL &&
-        phi__config_take_choice(field->choices, phi__json_text_of(node)) == NULL)
-        phi__config_check_invalid(walk, field, node, "the name of a strategy", "");
-    if ((field->flags & (PHI__CONFIG_REFERENCE | PHI__CONFIG_ONLY_REFERENCE)) != 0)
-        phi__config_refs_check(walk, field, node);
+        phi__cfg_take_choice(field->choices, phi__json_text_of(node)) == NULL)
+        phi__check_invalid(walk, field, node, "the name of a strategy", "");
+    if ((field->flags & (PHI__CFG_REFERENCE | PHI__ONLY_REFERENCE)) != 0)
+        phi__refs_check(walk, field, node);
 }
 
 /* ---- choices ---- */
 
-static void phi__config_check_choice(phi__config_walk *walk, const phi__config_field *field,
-                                     const phi_json *node, const char *what) {
+static void phi__check_choice(phi__cfg_walk *walk, const phi__cfg_field *field,
+                              const phi_json *node, const char *what) {
     phi_str text = phi__json_text_of(node);
-    const phi__config_choice *choice = field->choices, *near = NULL;
-    unsigned best = PHI__CONFIG_FAR + 1, count = 0;
+    const phi__cfg_choice *choice = field->choices, *near = NULL;
+    unsigned best = PHI__CFG_FAR + 1, count = 0;
     char hint[80] = "";
     phi__buf expected;
-    if (phi_json_is(node, PHI_JSON_STRING) && phi__config_take_choice(choice, text) != NULL) return;
+    if (phi_json_is(node, PHI_JSON_STRING) && phi__cfg_take_choice(choice, text) != NULL) return;
     phi__buf_init(&expected, &walk->config->memory);
     phi__buf_text(&expected, what);
     for (; choice->name[0] != '\0'; choice++) {
-        unsigned d = phi__config_nearest_distance(text, phi_str_of(choice->name));
+        unsigned d = phi__near_distance(text, phi_str_of(choice->name));
         if (text.len > 0 && d < best) best = d, near = choice;
         if (!choice->alias) phi__buf_printf(&expected, "%s%s", count++ ? ", " : "", choice->name);
     }
@@ -788,71 +751,65 @@ static void phi__config_check_choice(phi__config_walk *walk, const phi__config_f
     if (expected.failed)
         walk->config->problems.no_memory = true;
     else
-        phi__config_check_invalid(walk, field, node, expected.at, hint);
+        phi__check_invalid(walk, field, node, expected.at, hint);
     phi__buf_free(&expected);
 }
 
 /* An item of a list: of choices, of references, or any text. */
-static void phi__config_check_item(phi__config_walk *walk, const phi__config_field *field,
-                                   const phi_json *item) {
-    if (phi__config_raws_is_missing(walk->config, item)) return;
+static void phi__check_item(phi__cfg_walk *walk, const phi__cfg_field *field,
+                            const phi_json *item) {
+    if (phi__raws_is_missing(walk->config, item)) return;
     if (field->choices != NULL)
-        phi__config_check_choice(walk, field, item, "one of ");
+        phi__check_choice(walk, field, item, "one of ");
     else
-        phi__config_check_text(walk, field, item);
+        phi__check_text(walk, field, item);
 }
 
-static void phi__config_check_texts(phi__config_walk *walk, const phi__config_field *field,
-                                    const phi_json *node) {
+static void phi__check_texts(phi__cfg_walk *walk, const phi__cfg_field *field,
+                             const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
     size_t i = 0;
     if (!phi_json_is(node, PHI_JSON_ARRAY)) {
-        phi__config_check_invalid(
-            walk, field, node, "an array of texts",
-            phi_json_is(node, PHI_JSON_STRING) ? ": write it in brackets, as [\"a\"]" : "");
+        phi__check_invalid(walk, field, node, "an array of texts",
+                           phi_json_is(node, PHI_JSON_STRING) ? ": write it in brackets, as [\"a\"]"
+                                                              : "");
         return;
     }
     while ((item = phi_json_next(&it)) != NULL) {
-        size_t len = phi__config_path_index(walk, i++);
-        phi__config_check_item(walk, field, item);
-        phi__config_path_back(walk, len);
+        size_t len = phi__walk_index(walk, i++);
+        phi__check_item(walk, field, item);
+        phi__walk_back(walk, len);
     }
 }
 
 /* ---- keys that are given twice ---- */
 
-const phi__config_field *phi__config_check_section(const phi_config *config, phi_str key) {
+/* The field that a section brings for a key at the top; NULL: none does. */
+static const phi__cfg_field *phi__check_section(const phi_config *config, phi_str key) {
     for (size_t i = 0; config->sections != NULL && config->sections[i] != NULL; i++)
         if (phi__str_is(key, config->sections[i]->name)) return config->sections[i]->field;
     return NULL;
 }
 
 /* The key, or its alias, is there a second time. */
-static void phi__config_check_twice(phi__config_walk *walk, const phi__config_field *field,
-                                    const phi_json *node) {
-    phi__buf *words = phi__config_path_words(walk);
-    phi__buf_add_str(words, phi_str_of(phi__config_path_text(walk)));
+static void phi__check_twice(phi__cfg_walk *walk, const phi__cfg_field *field,
+                             const phi_json *node) {
+    phi__buf *words = phi__walk_words(walk);
+    phi__buf_add_str(words, phi_str_of(phi__walk_text(walk)));
     phi__buf_text(words, " is given twice: ");
     if (field->alias == NULL)
         phi__buf_text(words, "keep one of the two");
     else
         phi__buf_printf(words, "%s and %s mean the same; keep one of the two", field->key,
                         field->alias);
-    phi__config_path_error_key(walk, node);
-}
-
-/* Whether a key of a table without such a field means something: a section, or a text. */
-static bool phi__config_check_takes(const phi_config *config, const phi__config_table *table,
-                                    phi_str key) {
-    return phi__config_fields_find(table, key, NULL) == NULL &&
-           (table->open || phi__config_check_section(config, key) != NULL);
+    phi__walk_error_key(walk, node);
 }
 
 /* Members of the same key that no field has; JSON alone reads such a text. table NULL: it has no
    fields. */
-static void phi__config_check_again(phi__config_walk *walk, const phi__config_table *table,
-                                    const phi_json *node) {
+static void phi__check_again(phi__cfg_walk *walk, const phi__cfg_table *table,
+                             const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *other;
     phi__map seen;
@@ -862,16 +819,18 @@ static void phi__config_check_again(phi__config_walk *walk, const phi__config_ta
     while (seen.cap > 0 && phi_json_next(&it) != NULL) {
         uint64_t hash = phi__map_hash((uint64_t)(uintptr_t)node, it.key);
         size_t probe = 0;
-        if (table != NULL && !phi__config_check_takes(walk->config, table, it.key)) continue;
+        if (table != NULL && !(phi__fields_find(table, it.key, NULL) == NULL &&
+                               (table->open || phi__check_section(walk->config, it.key) != NULL)))
+            continue;
         while ((other = (const phi_json *)phi__map_each(&seen, hash, &probe)) != NULL)
             if (phi_str_equal(phi__str(other->key, phi__json_key_len(other)), it.key)) break;
         if (other == NULL) {
             phi__map_add(&seen, hash, it.at);
             continue;
         }
-        size_t len = phi__config_path_name(walk, it.key);
-        phi__config_check_twice(walk, &phi__config_check_plain, it.at);
-        phi__config_path_back(walk, len);
+        size_t len = phi__walk_name(walk, it.key);
+        phi__check_twice(walk, &phi__check_plain, it.at);
+        phi__walk_back(walk, len);
     }
     phi__map_free(&seen);
 }
@@ -879,22 +838,21 @@ static void phi__config_check_again(phi__config_walk *walk, const phi__config_ta
 /* ---- tables ---- */
 
 /* ": its fields are a, b, c", the first few. */
-static const char *phi__config_check_fields(const phi__config_table *table, char *out,
-                                            size_t size) {
-    const phi__config_field *field;
+static const char *phi__check_fields(const phi__cfg_table *table, char *out, size_t size) {
+    const phi__cfg_field *field;
     size_t i, n = (size_t)snprintf(out, size, ": its fields are ");
-    for (i = 0; i < 4 && (field = phi__config_fields_at(table, i)) != NULL && n < size; i++)
+    for (i = 0; i < 4 && (field = phi__fields_at(table, i)) != NULL && n < size; i++)
         n += (size_t)snprintf(out + n, size - n, "%s%s", i > 0 ? ", " : "", field->key);
-    if (n < size && phi__config_fields_at(table, i) != NULL) snprintf(out + n, size - n, "...");
+    if (n < size && phi__fields_at(table, i) != NULL) snprintf(out + n, size - n, "...");
     return out;
 }
 
-static void phi__config_check_one_table(phi__config_walk *walk, const phi__config_field *field,
-                                        const phi_json *node) {
+static void phi__check_one_table(phi__cfg_walk *walk, const phi__cfg_field *field,
+                                 const phi_json *node) {
     char expected[120], several[240];
     const char *hint = "";
     if (phi_json_is(node, PHI_JSON_OBJECT)) {
-        phi__config_check_table(walk, field->table(), node, false);
+        phi__check_table(walk, field->table(), node, false);
         return;
     }
     if (walk->config->format == PHI_CONFIG_TOML)
@@ -904,7 +862,7 @@ static void phi__config_check_one_table(phi__config_walk *walk, const phi__confi
     if (strcmp(field->key, "profile") == 0 && phi_json_is(node, PHI_JSON_STRING))
         hint = ": a reference to a profile is written agent_profile = \"{{name}}\"";
     if (hint[0] == '\0' && !phi_json_is(node, PHI_JSON_ARRAY))
-        hint = phi__config_check_fields(field->table(), several, sizeof several);
+        hint = phi__check_fields(field->table(), several, sizeof several);
     if (phi_json_is(node, PHI_JSON_ARRAY) && walk->config->format == PHI_CONFIG_TOML) {
         bool alone = field->table()->count == 1 && field->table()->base == NULL;
         hint = ": write single brackets";
@@ -912,17 +870,16 @@ static void phi__config_check_one_table(phi__config_walk *walk, const phi__confi
                  alone ? ": write each as [[%s.instances]]"
                        : ": write single brackets, or [[%s.instances]] for one of several",
                  field->table()->name);
-        if (phi__config_fields_find(field->table(), PHI__LIT("instances"), NULL) != NULL)
-            hint = several;
+        if (phi__fields_find(field->table(), PHI__LIT("instances"), NULL) != NULL) hint = several;
     }
     if (phi_json_is(node, PHI_JSON_STRING) && walk->config->format == PHI_CONFIG_YAML &&
         phi__str_find(phi__json_text_of(node), 0, ":") != SIZE_MAX)
         hint = ": write a blank behind the colon";
-    phi__config_check_invalid(walk, field, node, expected, hint);
+    phi__check_invalid(walk, field, node, expected, hint);
 }
 
-static void phi__config_check_tables(phi__config_walk *walk, const phi__config_field *field,
-                                     const phi_json *node) {
+static void phi__check_tables(phi__cfg_walk *walk, const phi__cfg_field *field,
+                              const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
     char expected[140], each[140];
@@ -934,76 +891,73 @@ static void phi__config_check_tables(phi__config_walk *walk, const phi__config_f
         snprintf(expected, sizeof expected, "an array of tables");
     if (!phi_json_is(node, PHI_JSON_ARRAY)) {
         bool toml = walk->config->format == PHI_CONFIG_TOML;
-        phi__config_check_invalid(walk, field, node, expected,
-                                  !phi_json_is(node, PHI_JSON_OBJECT) ? ""
-                                  : toml                              ? ": write double brackets"
-                                         : ": put the table into an array");
+        phi__check_invalid(walk, field, node, expected,
+                           !phi_json_is(node, PHI_JSON_OBJECT) ? ""
+                           : toml                              ? ": write double brackets"
+                                                               : ": put the table into an array");
         return;
     }
     while ((item = phi_json_next(&it)) != NULL) {
-        size_t len = phi__config_path_index(walk, i++);
+        size_t len = phi__walk_index(walk, i++);
         if (phi_json_is(item, PHI_JSON_OBJECT))
-            phi__config_check_table(walk, field->table(), item, false);
+            phi__check_table(walk, field->table(), item, false);
         else
-            phi__config_check_invalid(walk, field, item, "a table of fields",
-                                      walk->config->format == PHI_CONFIG_TOML ? each : "");
-        phi__config_path_back(walk, len);
+            phi__check_invalid(walk, field, item, "a table of fields",
+                               walk->config->format == PHI_CONFIG_TOML ? each : "");
+        phi__walk_back(walk, len);
     }
 }
 
 /* A key of any name. */
-static void phi__config_check_key(phi__config_walk *walk, phi_str key, const phi_json *node) {
-    phi__buf *words = phi__config_path_words(walk);
+static void phi__check_key(phi__cfg_walk *walk, phi_str key, const phi_json *node) {
+    phi__buf *words = phi__walk_words(walk);
     if (key.len == 0 || memchr(key.at, 0, key.len) == NULL) return;
     phi__buf_printf(words, "%s: expected a name without the character U+0000",
-                    phi__config_path_text(walk));
-    phi__config_path_error_key(walk, node);
+                    phi__walk_text(walk));
+    phi__walk_error_key(walk, node);
 }
 
 /* A table with any keys: of texts, or of tables. */
-static void phi__config_check_map(phi__config_walk *walk, const phi__config_field *field,
-                                  const phi_json *node) {
+static void phi__check_map(phi__cfg_walk *walk, const phi__cfg_field *field, const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
     if (!phi_json_is(node, PHI_JSON_OBJECT)) {
-        phi__config_check_invalid(
-            walk, field, node,
-            field->kind == PHI__CONFIG_MAP ? "a table of texts" : "a table of tables", "");
+        phi__check_invalid(walk, field, node,
+                           field->kind == PHI__CFG_MAP ? "a table of texts" : "a table of tables",
+                           "");
         return;
     }
-    phi__config_check_again(walk, NULL, node);
+    phi__check_again(walk, NULL, node);
     while ((item = phi_json_next(&it)) != NULL) {
-        size_t len = phi__config_path_name(walk, it.key);
-        phi__config_check_key(walk, it.key, item);
-        if (field->kind == PHI__CONFIG_MAP)
-            phi__config_check_text(walk, field, item);
+        size_t len = phi__walk_name(walk, it.key);
+        phi__check_key(walk, it.key, item);
+        if (field->kind == PHI__CFG_MAP)
+            phi__check_text(walk, field, item);
         else if (phi_json_is(item, PHI_JSON_OBJECT))
-            phi__config_check_table(walk, field->table(), item, false);
+            phi__check_table(walk, field->table(), item, false);
         else
-            phi__config_check_invalid(walk, field, item, "a table of fields", "");
-        phi__config_path_back(walk, len);
+            phi__check_invalid(walk, field, item, "a table of fields", "");
+        phi__walk_back(walk, len);
     }
 }
 
 /* Of any kind. With a table: of a table in the place of the value. */
-static void phi__config_check_value(phi__config_walk *walk, const phi__config_field *field,
-                                    const phi_json *node) {
+static void phi__check_value(phi__cfg_walk *walk, const phi__cfg_field *field,
+                             const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
     size_t i = 0;
-    if (phi_json_is(node, PHI_JSON_STRING))
-        phi__config_check_text(walk, &phi__config_check_plain, node);
+    if (phi_json_is(node, PHI_JSON_STRING)) phi__check_text(walk, &phi__check_plain, node);
     if (field->table != NULL && phi_json_is(node, PHI_JSON_OBJECT))
-        phi__config_check_table(walk, field->table(), node, false);
+        phi__check_table(walk, field->table(), node, false);
     while (phi_json_is(node, PHI_JSON_ARRAY) && (item = phi_json_next(&it)) != NULL) {
-        size_t len = phi__config_path_index(walk, i++);
-        if (phi_json_is(item, PHI_JSON_STRING))
-            phi__config_check_text(walk, &phi__config_check_plain, item);
-        phi__config_path_back(walk, len);
+        size_t len = phi__walk_index(walk, i++);
+        if (phi_json_is(item, PHI_JSON_STRING)) phi__check_text(walk, &phi__check_plain, item);
+        phi__walk_back(walk, len);
     }
 }
 
-static const char *phi__config_check_bool_hint(const phi_json *node) {
+static const char *phi__check_bool_hint(const phi_json *node) {
     phi_str text = phi__json_text_of(node);
     if (!phi_json_is(node, PHI_JSON_STRING)) return "";
     if (phi__str_is_nocase(text, "yes") || phi__str_is_nocase(text, "on")) return ": write true";
@@ -1013,29 +967,27 @@ static const char *phi__config_check_bool_hint(const phi_json *node) {
                : "";
 }
 
-static void phi__config_check_field(phi__config_walk *walk, const phi__config_field *field,
-                                    phi_json *node) {
-    if (phi__config_raws_is_missing(walk->config, node)) return;
-    if (field->kind == PHI__CONFIG_BOOL || field->kind == PHI__CONFIG_INTEGER ||
-        field->kind == PHI__CONFIG_NUMBER || field->kind == PHI__CONFIG_SECONDS)
-        phi__config_check_convert(walk, field, node);
+static void phi__check_field(phi__cfg_walk *walk, const phi__cfg_field *field, phi_json *node) {
+    if (phi__raws_is_missing(walk->config, node)) return;
+    if (field->kind == PHI__CFG_BOOL || field->kind == PHI__CFG_INTEGER ||
+        field->kind == PHI__CFG_NUMBER || field->kind == PHI__CFG_SECONDS)
+        phi__check_convert(walk, field, node);
     switch (field->kind) {
-    case PHI__CONFIG_TEXT: phi__config_check_text(walk, field, node); break;
-    case PHI__CONFIG_BOOL:
+    case PHI__CFG_TEXT: phi__check_text(walk, field, node); break;
+    case PHI__CFG_BOOL:
         if (!phi_json_is(node, PHI_JSON_BOOL))
-            phi__config_check_invalid(walk, field, node, "true or false",
-                                      phi__config_check_bool_hint(node));
+            phi__check_invalid(walk, field, node, "true or false", phi__check_bool_hint(node));
         break;
-    case PHI__CONFIG_INTEGER:
-    case PHI__CONFIG_NUMBER:
-    case PHI__CONFIG_SECONDS: phi__config_check_number(walk, field, node); break;
-    case PHI__CONFIG_CHOICE: phi__config_check_choice(walk, field, node, "one of "); break;
-    case PHI__CONFIG_TEXTS: phi__config_check_texts(walk, field, node); break;
-    case PHI__CONFIG_TABLE: phi__config_check_one_table(walk, field, node); break;
-    case PHI__CONFIG_TABLES: phi__config_check_tables(walk, field, node); break;
-    case PHI__CONFIG_MAP:
-    case PHI__CONFIG_MAP_TABLES: phi__config_check_map(walk, field, node); break;
-    case PHI__CONFIG_VALUE: phi__config_check_value(walk, field, node); break;
+    case PHI__CFG_INTEGER:
+    case PHI__CFG_NUMBER:
+    case PHI__CFG_SECONDS: phi__check_number(walk, field, node); break;
+    case PHI__CFG_CHOICE: phi__check_choice(walk, field, node, "one of "); break;
+    case PHI__CFG_TEXTS: phi__check_texts(walk, field, node); break;
+    case PHI__CFG_TABLE: phi__check_one_table(walk, field, node); break;
+    case PHI__CFG_TABLES: phi__check_tables(walk, field, node); break;
+    case PHI__CFG_MAP:
+    case PHI__CFG_MAP_TABLES: phi__check_map(walk, field, node); break;
+    case PHI__CFG_VALUE: phi__check_value(walk, field, node); break;
     default: break;
     }
 }
@@ -1043,88 +995,77 @@ static void phi__config_check_field(phi__config_walk *walk, const phi__config_fi
 /* ---- members ---- */
 
 /* A value to write, for a field that is missing. */
-static void phi__config_check_example(const phi__config_field *field, phi__buf *words) {
-    if ((field->flags & PHI__CONFIG_ID) != 0)
+static void phi__check_example(const phi__cfg_field *field, phi__buf *words) {
+    if ((field->flags & PHI__CFG_ID) != 0)
         phi__buf_text(words, "\"{{name}}\"");
     else if (field->space != NULL && strcmp(field->space, "system_prompt_strategy") == 0)
         phi__buf_text(words, "\"agent\", or \"minimal\"");
-    else if (field->kind == PHI__CONFIG_TEXTS && (field->flags & PHI__CONFIG_PATH) != 0)
+    else if (field->kind == PHI__CFG_TEXTS && (field->flags & PHI__CFG_PATH) != 0)
         phi__buf_printf(words, "[\"skills\"], with the directories that there are");
-    else if (field->kind == PHI__CONFIG_TEXTS && field->space != NULL)
+    else if (field->kind == PHI__CFG_TEXTS && field->space != NULL)
         phi__buf_printf(words, "[\"{{%s.name}}\"], with ids of [[%s.instances]]", field->space,
                         field->space);
-    else if (field->kind == PHI__CONFIG_CHOICE)
+    else if (field->kind == PHI__CFG_CHOICE)
         phi__buf_printf(words, "\"%s\"", field->choices[0].name);
-    else if (field->space != NULL && (field->flags & PHI__CONFIG_NAME) == 0)
+    else if (field->space != NULL && (field->flags & PHI__CFG_NAME) == 0)
         phi__buf_printf(words, "\"{{%s.name}}\"", field->space);
     else
-        phi__buf_text(words, field->kind == PHI__CONFIG_TEXTS ? "[\"...\"]" : "\"...\"");
+        phi__buf_text(words, field->kind == PHI__CFG_TEXTS ? "[\"...\"]" : "\"...\"");
 }
 
-static void phi__config_check_required(phi__config_walk *walk, const phi__config_table *table,
-                                       const phi_json *node, uint64_t set) {
-    static const char *const written[] = {" = ", " = ", "\": ", ": "};
-    const phi__config_field *field;
-    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
-        if ((field->flags & PHI__CONFIG_REQUIRED) == 0 || (set >> i & 1) != 0) continue;
-        phi__buf *words = phi__config_path_words(walk);
-        phi__buf_printf(words, "%s has no %s: add %s%s%s", phi__config_path_text(walk), field->key,
-                        walk->config->format == PHI_CONFIG_JSON ? "\"" : "", field->key,
-                        written[walk->config->format & 3]);
-        phi__config_check_example(field, words);
-        size_t len = phi__config_path_name(walk, phi_str_of(field->key));
-        phi__config_path_error_key(walk, node);
-        phi__config_path_back(walk, len);
-    }
-}
-
-/* What the host keeps in the file for itself: [game], and x_ names in every table. */
-static bool phi__config_check_of_host(phi_str key, bool at_top) {
-    return phi__str_starts(key, "x_") || (at_top && phi__str_is(key, "game"));
-}
-
-static void phi__config_check_member(phi__config_walk *walk, const phi__config_table *table,
-                                     phi_str key, phi_json *node, bool at_top, uint64_t *set) {
+static void phi__check_member(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key,
+                              phi_json *node, bool at_top, uint64_t *set) {
     size_t i = 0;
-    const phi__config_field *field = phi__config_fields_find(table, key, &i);
-    const phi__config_field *section =
-        at_top && field == NULL ? phi__config_check_section(walk->config, key) : NULL;
+    const phi__cfg_field *field = phi__fields_find(table, key, &i);
+    const phi__cfg_field *section =
+        at_top && field == NULL ? phi__check_section(walk->config, key) : NULL;
     if (field == NULL && section == NULL) {
         if (table->open) {
             /* A key that no field has, of a table that takes texts by any name. */
-            size_t len = phi__config_path_name(walk, key);
-            if (!phi_json_is(node, PHI_JSON_NULL))
-                phi__config_check_text(walk, &phi__config_check_plain, node);
-            phi__config_path_back(walk, len);
-        } else if (!phi__config_check_of_host(key, at_top))
-            phi__config_unknown_field(walk, table, key, node, at_top);
+            size_t len = phi__walk_name(walk, key);
+            if (!phi_json_is(node, PHI_JSON_NULL)) phi__check_text(walk, &phi__check_plain, node);
+            phi__walk_back(walk, len);
+        } else if (!(phi__str_starts(key, "x_") || (at_top && phi__str_is(key, "game"))))
+            phi__unknown_field(walk, table, key, node, at_top);
         return;
     }
-    size_t len = phi__config_path_name(walk, key);
+    size_t len = phi__walk_name(walk, key);
     if (field != NULL && (*set >> i & 1) != 0)
-        phi__config_check_twice(walk, field, node);
+        phi__check_twice(walk, field, node);
     else if (!phi_json_is(node, PHI_JSON_NULL)) {
         if (field != NULL) *set |= (uint64_t)1 << i;
-        phi__config_check_field(walk, field != NULL ? field : section, node);
+        phi__check_field(walk, field != NULL ? field : section, node);
     }
-    phi__config_path_back(walk, len);
+    phi__walk_back(walk, len);
 }
 
 /* As deep as the tables are. */
-static void phi__config_check_table(phi__config_walk *walk, const phi__config_table *table,
-                                    const phi_json *node, bool at_top) {
+static void phi__check_table(phi__cfg_walk *walk, const phi__cfg_table *table, const phi_json *node,
+                             bool at_top) {
     phi_json_iter it = phi_json_each(node);
     uint64_t set = 0;
     phi_json *child;
-    if (at_top || table->open) phi__config_check_again(walk, table, node);
+    if (at_top || table->open) phi__check_again(walk, table, node);
     while ((child = phi_json_next(&it)) != NULL)
-        phi__config_check_member(walk, table, it.key, child, at_top, &set);
-    phi__config_check_required(walk, table, node, set);
+        phi__check_member(walk, table, it.key, child, at_top, &set);
+    static const char *const written[] = {" = ", " = ", "\": ", ": "};
+    const phi__cfg_field *field;
+    for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
+        if ((field->flags & PHI__REQUIRED) == 0 || (set >> i & 1) != 0) continue;
+        phi__buf *words = phi__walk_words(walk);
+        phi__buf_printf(words, "%s has no %s: add %s%s%s", phi__walk_text(walk), field->key,
+                        walk->config->format == PHI_CONFIG_JSON ? "\"" : "", field->key,
+                        written[walk->config->format & 3]);
+        phi__check_example(field, words);
+        size_t len = phi__walk_name(walk, phi_str_of(field->key));
+        phi__walk_error_key(walk, node);
+        phi__walk_back(walk, len);
+    }
 }
 
-void phi__config_check_tree(phi_config *config) {
-    phi__config_walk walk;
-    phi__config_path_begin(&walk, config);
-    phi__config_check_table(&walk, phi__config_tables_top(), config->root, true);
-    phi__config_path_end(&walk);
+void phi__check_tree(phi_config *config) {
+    phi__cfg_walk walk;
+    phi__walk_begin(&walk, config);
+    phi__check_table(&walk, phi__table_top(), config->root, true);
+    phi__walk_end(&walk);
 }

@@ -2,7 +2,7 @@
    checks and warns about, the structs that are filled, the JSON Schema, the reference in docs/, the
    JSON of settings, and what phi_config_write writes.
 
-   A table lists the fields of one kind of TOML table. phi__config_take checks a node against a
+   A table lists the fields of one kind of TOML table. phi__cfg_take checks a node against a
    table and fills the struct that the table describes. Sections of phi_tools.h have tables of the
    same kind in their phi_config_section. */
 #ifndef PHI_CONFIG_CONFIG_IN_H
@@ -15,232 +15,256 @@
 #include "loop/tool_source.h"
 #include "text/text_in.h"
 
-typedef enum phi__config_kind {
-    PHI__CONFIG_TEXT = 0,   /* const char *: terminated; NULL: not set */
-    PHI__CONFIG_BOOL,       /* bool */
-    PHI__CONFIG_INTEGER,    /* uint8_t to uint64_t, int, by its size */
-    PHI__CONFIG_NUMBER,     /* double */
-    PHI__CONFIG_SECONDS,    /* uint32_t milliseconds of a number of seconds in the file */
-    PHI__CONFIG_CHOICE,     /* int or enum of `choices`; case and - or _ make no difference */
-    PHI__CONFIG_TEXTS,      /* phi__config_texts: an array of texts; with `choices` of such names */
-    PHI__CONFIG_TABLE,      /* const phi_json *: checked against `table`; NULL: not set */
-    PHI__CONFIG_TABLES,     /* const phi_json *: an array of such tables */
-    PHI__CONFIG_MAP,        /* const phi_json *: a table of texts with any keys */
-    PHI__CONFIG_MAP_TABLES, /* const phi_json *: a table of such tables with any keys */
-    PHI__CONFIG_VALUE       /* const phi_json *: anything */
-} phi__config_kind;
+typedef enum phi__cfg_kind {
+    PHI__CFG_TEXT = 0,   /* const char *: terminated; NULL: not set */
+    PHI__CFG_BOOL,       /* bool */
+    PHI__CFG_INTEGER,    /* uint8_t to uint64_t, int, by its size */
+    PHI__CFG_NUMBER,     /* double */
+    PHI__CFG_SECONDS,    /* uint32_t milliseconds of a number of seconds in the file */
+    PHI__CFG_CHOICE,     /* int or enum of `choices`; case and - or _ make no difference */
+    PHI__CFG_TEXTS,      /* phi__cfg_texts: an array of texts; with `choices` of such names */
+    PHI__CFG_TABLE,      /* const phi_json *: checked against `table`; NULL: not set */
+    PHI__CFG_TABLES,     /* const phi_json *: an array of such tables */
+    PHI__CFG_MAP,        /* const phi_json *: a table of texts with any keys */
+    PHI__CFG_MAP_TABLES, /* const phi_json *: a table of such tables with any keys */
+    PHI__CFG_VALUE       /* const phi_json *: anything */
+} phi__cfg_kind;
 
 enum {
-    PHI__CONFIG_REQUIRED = 1,
-    PHI__CONFIG_SECRET = 2,          /* never shown, never written */
-    PHI__CONFIG_FILE = 4,            /* a text may be "file:path" */
-    PHI__CONFIG_REFERENCE = 8,       /* a text may be a reference into `space` */
-    PHI__CONFIG_ONLY_REFERENCE = 16, /* ... and a plain name counts as one, too */
-    PHI__CONFIG_ID = 32,             /* declares an entity in `space` */
-    PHI__CONFIG_PATH = 64,           /* of a file or directory, for editors */
-    PHI__CONFIG_NAME = 128,          /* declares it where there is no field with CONFIG_ID */
-    PHI__CONFIG_NO_LIMIT = 256,      /* INTEGER, SECONDS: "unlimited" is the type's largest */
-    PHI__CONFIG_LENIENT = 512        /* CHOICE: another text is a warning, and not set */
+    PHI__REQUIRED = 1,
+    PHI__CFG_SECRET = 2,      /* never shown, never written */
+    PHI__CFG_FILE = 4,        /* a text may be "file:path" */
+    PHI__CFG_REFERENCE = 8,   /* a text may be a reference into `space` */
+    PHI__ONLY_REFERENCE = 16, /* ... and a plain name counts as one, too */
+    PHI__CFG_ID = 32,         /* declares an entity in `space` */
+    PHI__CFG_PATH = 64,       /* of a file or directory, for editors */
+    PHI__CFG_NAME = 128,      /* declares it where there is no field with CONFIG_ID */
+    PHI__NO_LIMIT = 256,      /* INTEGER, SECONDS: "unlimited" is the type's largest */
+    PHI__CFG_LENIENT = 512    /* CHOICE: another text is a warning, and not set */
 };
 
 /* Texts stand in the rows, in arrays of these sizes: GNU ld drops a table that a program does not
    use, but none of the strings that a static pointer means. */
-enum { PHI__CONFIG_CHOICE_SIZE = 28, PHI__CONFIG_KEY_SIZE = 40, PHI__CONFIG_TEXT_SIZE = 96 };
+enum { PHI__CFG_CHOICE_SIZE = 28, PHI__CFG_KEY_SIZE = 40, PHI__CFG_TEXT_SIZE = 96 };
 
-typedef struct phi__config_choice {
-    char name[PHI__CONFIG_CHOICE_SIZE]; /* "": the end of the list */
-    int value;                          /* a bit for TEXTS */
-    bool alias;                         /* read, and not written or listed */
-} phi__config_choice;
+typedef struct phi__cfg_choice {
+    char name[PHI__CFG_CHOICE_SIZE]; /* "": the end of the list */
+    int value;                       /* a bit for TEXTS */
+    bool alias;                      /* read, and not written or listed */
+} phi__cfg_choice;
 
-typedef struct phi__config_texts {
+typedef struct phi__cfg_texts {
     const char *const *at; /* NULL-ended; NULL: not set */
     size_t count;
-} phi__config_texts;
+} phi__cfg_texts;
 
 /* A table is a function, so that tables of other files can name it. */
-struct phi__config_table;
+struct phi__cfg_table;
 
-typedef const struct phi__config_table *(*phi__config_table_fn)(void);
+typedef const struct phi__cfg_table *(*phi__cfg_table_fn)(void);
 
-typedef struct phi__config_field {
-    char key[PHI__CONFIG_KEY_SIZE];
+typedef struct phi__cfg_field {
+    char key[PHI__CFG_KEY_SIZE];
     uint8_t kind, size;
     uint16_t flags, offset;
-    const char *alias;                 /* another key of the same meaning; NULL: none */
-    const phi__config_choice *choices; /* ends with a name "" */
-    phi__config_table_fn table;
-    const char *space;                /* of references and ids: "provider" */
-    double min, max;                  /* max 0: no bound but the type's */
-    const char *fallback;             /* the default, as JSON: "50", "\"off\"", "null" */
-    char text[PHI__CONFIG_TEXT_SIZE]; /* one sentence, for the schema and docs/configuration.md */
-} phi__config_field;
+    const char *alias;              /* another key of the same meaning; NULL: none */
+    const phi__cfg_choice *choices; /* ends with a name "" */
+    phi__cfg_table_fn table;
+    const char *space;             /* of references and ids: "provider" */
+    double min, max;               /* max 0: no bound but the type's */
+    const char *fallback;          /* the default, as JSON: "50", "\"off\"", "null" */
+    char text[PHI__CFG_TEXT_SIZE]; /* one sentence, for the schema and docs/configuration.md */
+} phi__cfg_field;
 
-/* Rows: of any kind, of numbers with bounds, of choices, of tables. */
-#define PHI__CONFIG_ROW(type, member, key, kind, flags, alias, choices, table, space, min, max,    \
-                        fallback, text)                                                            \
+/* Rows. `of` is the name of the table's struct without phi__cfg_. The key is the member's name, but
+   for rows of any kind (ROW), of seconds, and those that end in _AS. Without a fallback it is null;
+   bounds of 0, 0 are those of the type. */
+#define PHI__C_ROW(of, member, key, kind, flags, alias, choices, table, space, min, max, fallback, \
+                   text)                                                                           \
     {                                                                                              \
-        key, (kind), (uint8_t)sizeof(((type *)0)->member), (flags),                                \
-            (uint16_t)offsetof(type, member), (alias), (choices), (table), (space), (min), (max),  \
-            (fallback), text                                                                       \
+        key, PHI__CFG_##kind, (uint8_t)sizeof(((phi__cfg_##of *)0)->member), (flags),              \
+            (uint16_t)offsetof(phi__cfg_##of, member), (alias), (choices), (table), (space),       \
+            (min), (max), (fallback), text                                                         \
     }
-#define PHI__CONFIG_PLAIN(type, member, key, kind, flags, space, fallback, text)                   \
-    PHI__CONFIG_ROW(type, member, key, kind, flags, NULL, NULL, NULL, space, 0, 0, fallback, text)
-#define PHI__CONFIG_RANGE(type, member, key, kind, flags, min, max, fallback, text)                \
-    PHI__CONFIG_ROW(type, member, key, kind, flags, NULL, NULL, NULL, NULL, min, max, fallback,    \
-                    text)
-#define PHI__CONFIG_CHOOSE(type, member, key, choices, fallback, text)                             \
-    PHI__CONFIG_ROW(type, member, key, PHI__CONFIG_CHOICE, 0, NULL, choices, NULL, NULL, 0, 0,     \
-                    fallback, text)
-#define PHI__CONFIG_NEST(type, member, key, kind, table, text)                                     \
-    PHI__CONFIG_ROW(type, member, key, kind, 0, NULL, NULL, table, NULL, 0, 0, "null", text)
+#define PHI__C_PLAIN_AS(of, member, key, kind, flags, fallback, text)                              \
+    PHI__C_ROW(of, member, key, kind, flags, NULL, NULL, NULL, NULL, 0, 0, fallback, text)
+#define PHI__C_PLAIN(of, member, kind, flags, fallback, text)                                      \
+    PHI__C_PLAIN_AS(of, member, #member, kind, flags, fallback, text)
+#define PHI__C_TEXT_AS(of, member, key, flags, text)                                               \
+    PHI__C_PLAIN_AS(of, member, key, TEXT, flags, "null", text)
+#define PHI__C_TEXT(of, member, flags, text) PHI__C_TEXT_AS(of, member, #member, flags, text)
+#define PHI__C_BOOL_AS(of, member, key, fallback, text)                                            \
+    PHI__C_PLAIN_AS(of, member, key, BOOL, 0, fallback, text)
+#define PHI__C_BOOL(of, member, fallback, text) PHI__C_BOOL_AS(of, member, #member, fallback, text)
+#define PHI__C_RANGE(of, member, key, kind, flags, min, max, fallback, text)                       \
+    PHI__C_ROW(of, member, key, kind, flags, NULL, NULL, NULL, NULL, min, max, fallback, text)
+#define PHI__C_INT_AS(of, member, key, flags, min, max, fallback, text)                            \
+    PHI__C_RANGE(of, member, key, INTEGER, flags, min, max, fallback, text)
+#define PHI__C_INT(of, member, flags, min, max, fallback, text)                                    \
+    PHI__C_INT_AS(of, member, #member, flags, min, max, fallback, text)
+#define PHI__C_NUM_AS(of, member, key, min, max, fallback, text)                                   \
+    PHI__C_RANGE(of, member, key, NUMBER, 0, min, max, fallback, text)
+#define PHI__C_NUM(of, member, min, max, fallback, text)                                           \
+    PHI__C_NUM_AS(of, member, #member, min, max, fallback, text)
+#define PHI__C_SECS(of, member, key, flags, fallback, text)                                        \
+    PHI__C_RANGE(of, member, key, SECONDS, flags, 0.001, 0, fallback, text)
+#define PHI__C_CHOICE_AS(of, member, key, choices, fallback, text)                                 \
+    PHI__C_ROW(of, member, key, CHOICE, 0, NULL, choices, NULL, NULL, 0, 0, fallback, text)
+#define PHI__C_CHOICE(of, member, choices, fallback, text)                                         \
+    PHI__C_CHOICE_AS(of, member, #member, choices, fallback, text)
+#define PHI__C_CHOICES(of, member, choices, fallback, text) /* a list of them */                   \
+    PHI__C_ROW(of, member, #member, TEXTS, 0, NULL, choices, NULL, NULL, 0, 0, fallback, text)
+#define PHI__C_TABLE_AS(of, member, key, table, text)                                              \
+    PHI__C_ROW(of, member, key, TABLE, 0, NULL, NULL, table, NULL, 0, 0, "null", text)
+#define PHI__C_TABLE(of, member, table, text) PHI__C_TABLE_AS(of, member, #member, table, text)
+#define PHI__C_TABLES(of, member, table, text)                                                     \
+    PHI__C_ROW(of, member, #member, TABLES, 0, NULL, NULL, table, NULL, 0, 0, "null", text)
+#define PHI__C_NAMED(of, member, kind, flags, space, fallback, text) /* names in `space` */        \
+    PHI__C_ROW(of, member, #member, kind, flags, NULL, NULL, NULL, space, 0, 0, fallback, text)
+#define PHI__C_REF(of, member, kind, space, fallback, text)                                        \
+    PHI__C_NAMED(of, member, kind, PHI__ONLY_REFERENCE, space, fallback, text)
+
+/* The rows of a table; with a base and `open`. */
+#define PHI__ROWS_OF(rows, base, open) rows, PHI__COUNT(rows), base, open
+#define PHI__ROWS(rows) PHI__ROWS_OF(rows, NULL, false)
 
 /* The struct of a table begins with `uint64_t set`: bit i says that field i stood in the file. The
    fields of `base` come first: bit 0 is its first one. At most 64 in all. */
-typedef struct phi__config_table {
-    char name[PHI__CONFIG_KEY_SIZE]; /* "provider", for docs */
-    const phi__config_field *fields;
+typedef struct phi__cfg_table {
+    char name[PHI__CFG_KEY_SIZE]; /* "provider", for docs */
+    char text[PHI__CFG_TEXT_SIZE];
+    const phi__cfg_field *fields;
     size_t count;
-    phi__config_table_fn base; /* further fields of the same struct; NULL: none */
-    bool open;                 /* other keys are texts of their own (blocks of a system prompt) */
-    char text[PHI__CONFIG_TEXT_SIZE];
-} phi__config_table;
+    phi__cfg_table_fn base; /* further fields of the same struct; NULL: none */
+    bool open;              /* other keys are texts of their own (blocks of a system prompt) */
+} phi__cfg_table;
+
+/* A section that has nothing but instances: sub_agents, strategy, mcp... */
+typedef struct phi__cfg_instances {
+    uint64_t set;
+    const phi_json *instances;
+} phi__cfg_instances;
 
 /* Field i, those of the base first; NULL past the end. */
-PHI__FN const phi__config_field *phi__config_fields_at(const phi__config_table *table, size_t i);
+PHI__FN const phi__cfg_field *phi__fields_at(const phi__cfg_table *table, size_t i);
 
 /* The field of that key or alias, and its index; NULL: none. *index may be NULL. */
-PHI__FN const phi__config_field *phi__config_fields_find(const phi__config_table *table,
-                                                         phi_str key, size_t *index);
+PHI__FN const phi__cfg_field *phi__fields_find(const phi__cfg_table *table, phi_str key,
+                                               size_t *index);
 
-/* Whether that field was in the file: of a struct that phi__config_take filled. */
-PHI__FN bool phi__config_fields_has(const phi__config_table *table, const void *taken,
-                                    const char *key);
+/* Whether that field was in the file: of a struct that phi__cfg_take filled. */
+PHI__FN bool phi__fields_has(const phi__cfg_table *table, const void *taken, const char *key);
 
 /* The largest value of the field's size; of seconds: of its milliseconds. */
-PHI__FN double phi__config_fields_most(const phi__config_field *field);
+PHI__FN double phi__fields_most(const phi__cfg_field *field);
 
 /* All of a file. Sections of further headers are not in it. */
-PHI__FN const phi__config_table *phi__config_tables_top(void);
+PHI__FN const phi__cfg_table *phi__table_top(void);
 
 /* Sets those fields of *out, of the table's struct, that the node has (NULL: none), and their bits
    of `set`; the rest stays: zero the struct first, then take the base, then the instance over it.
    The node was checked when the config was loaded: nothing is reported, and a value that does not
    fit is left out. Strings are the tree's; lists are in the arena. False: no memory. */
-PHI__FN bool phi__config_take(phi_arena *arena, const phi_json *node,
-                              const phi__config_table *table, void *out);
+PHI__FN bool phi__cfg_take(phi_arena *arena, const phi_json *node, const phi__cfg_table *table,
+                           void *out);
 
 /* The bits of a list of texts. */
-PHI__FN uint32_t phi__config_take_bits(const phi__config_texts *texts,
-                                       const phi__config_choice *choices);
+PHI__FN uint32_t phi__cfg_take_bits(const phi__cfg_texts *texts, const phi__cfg_choice *choices);
 
 /* A number of bytes; of more than there can be, all of them. */
-PHI__FN size_t phi__config_take_size(uint64_t bytes);
+PHI__FN size_t phi__cfg_take_size(uint64_t bytes);
 
 /* The choice of that name (case, - and _ make no difference); NULL: none. */
-PHI__FN const phi__config_choice *phi__config_take_choice(const phi__config_choice *choices,
-                                                          phi_str name);
-PHI__FN const char *phi__config_load_path(const phi_config *config); /* "": of a text */
-PHI__FN const phi_config_section *const *phi__config_load_sections(const phi_config *config);
+PHI__FN const phi__cfg_choice *phi__cfg_take_choice(const phi__cfg_choice *choices, phi_str name);
+PHI__FN const char *phi__load_path(const phi_config *config); /* "": of a text */
+PHI__FN const phi_config_section *const *phi__load_sections(const phi_config *config);
 
 /* A message as it may be shown: "${NAME}" in place of values of variables of four bytes or more,
    and of their beginnings where the message is cut. */
-PHI__FN void phi__config_raws_mask(const phi_config *config, phi_str text, phi__buf *out);
+PHI__FN void phi__raws_mask(const phi_config *config, phi_str text, phi__buf *out);
 
 /* {{type.name}} {{name}} {{%..%}} {{#id#}}; anything else is LITERAL. */
-typedef enum phi__config_ref_kind {
-    PHI__CONFIG_REF_LITERAL = 0,
-    PHI__CONFIG_REF_NAME,
-    PHI__CONFIG_REF_ID /* {{#id#}} */
-} phi__config_ref_kind;
+typedef enum phi__cfg_ref_kind {
+    PHI__CFG_REF_LITERAL = 0,
+    PHI__CFG_REF_NAME,
+    PHI__CFG_REF_ID /* {{#id#}} */
+} phi__cfg_ref_kind;
 
-typedef struct phi__config_ref {
-    phi__config_ref_kind kind;
+typedef struct phi__cfg_ref {
+    phi__cfg_ref_kind kind;
     phi_str space, name; /* space: empty where it is not qualified */
     bool keep;           /* with %: an entity that exists already is used again */
-} phi__config_ref;
+} phi__cfg_ref;
 
-PHI__FN phi__config_ref phi__config_refs_parse(phi_str text);
+PHI__FN phi__cfg_ref phi__refs_parse(phi_str text);
 
 /* The table that a reference means, checked when the config was loaded; NULL: it is a literal, or
    (with errors) there is none. `space`: of the field. */
-PHI__FN const phi_json *phi__config_refs_find(const phi_config *config, const char *space,
-                                              const char *text);
+PHI__FN const phi_json *phi__refs_find(const phi_config *config, const char *space,
+                                       const char *text);
 
-typedef struct phi__config_problem {
+typedef struct phi__cfg_problem {
     phi_config_problem is;
     size_t order; /* in which they came */
-} phi__config_problem;
+} phi__cfg_problem;
 
 /* A list of problems, of a config or of a phi_agents. */
-typedef struct phi__config_problems {
+typedef struct phi__cfg_problems {
     phi_arena arena; /* of their texts */
-    phi__config_problem *at;
+    phi__cfg_problem *at;
     size_t count, cap, most;
     size_t errors; /* those that are not kept, too */
     bool no_memory;
-} phi__config_problems;
+} phi__cfg_problems;
 
 /* Those that the config has from its file. */
-PHI__FN const phi__config_problems *phi__config_load_problems(const phi_config *config);
+PHI__FN const phi__cfg_problems *phi__load_problems(const phi_config *config);
 
 /* most 0: the default of phi_config_desc.max_problems. */
-PHI__FN void phi__config_problems_init(phi__config_problems *problems, phi_memory *memory,
-                                       size_t most);
-PHI__FN void phi__config_problems_free(phi__config_problems *problems);
+PHI__FN void phi__problems_init(phi__cfg_problems *problems, phi_memory *memory, size_t most);
+PHI__FN void phi__problems_free(phi__cfg_problems *problems);
 
 /* `node`: of the value, for its place and its text as it stands in the file. words: the message
    without its place. Parts that are NULL are left out. */
-PHI__FN void phi__config_problems_add(phi__config_problems *problems, const phi_config *config,
-                                      const phi_json *node, bool is_warning, phi_status status,
-                                      const char *field, const char *expected, const char *words);
-
-/* The same at the node's key. */
-PHI__FN void phi__config_problems_add_key(phi__config_problems *problems, const phi_config *config,
-                                          const phi_json *node, bool is_warning, phi_status status,
-                                          const char *field, const char *words);
-
-/* The same at the value, of which only `value` is shown; it is copied. */
-PHI__FN void phi__config_problems_add_part(phi__config_problems *problems, const phi_config *config,
-                                           const phi_json *node, bool is_warning, phi_status status,
-                                           const char *field, phi_str value, const char *words);
+PHI__FN void phi__problems_add(phi__cfg_problems *problems, const phi_config *config,
+                               const phi_json *node, bool is_warning, phi_status status,
+                               const char *field, const char *expected, const char *words);
 
 /* An error at a place. */
-PHI__FN void phi__config_problems_add_at(phi__config_problems *problems, const phi_config *config,
-                                         uint32_t line, uint32_t column, phi_status status,
-                                         const char *words);
+PHI__FN void phi__problems_add_at(phi__cfg_problems *problems, const phi_config *config,
+                                  uint32_t line, uint32_t column, phi_status status,
+                                  const char *words);
 
 /* Into the order of the text; problems without a place come last. */
-PHI__FN void phi__config_problems_sort(phi__config_problems *problems);
+PHI__FN void phi__problems_sort(phi__cfg_problems *problems);
 
 /* The first error; NULL: there is none. problems NULL: there was no memory for them. */
-PHI__FN const phi_config_problem *phi__config_problems_error(const phi__config_problems *problems);
-PHI__FN phi_status phi__config_problems_status(const phi__config_problems *problems);
-PHI__FN const phi_config_problem *phi__config_problems_get(const phi__config_problems *problems,
-                                                           size_t index);
+PHI__FN const phi_config_problem *phi__problems_error(const phi__cfg_problems *problems);
+PHI__FN phi_status phi__problems_status(const phi__cfg_problems *problems);
+PHI__FN const phi_config_problem *phi__problems_get(const phi__cfg_problems *problems,
+                                                    size_t index);
 
-/* How unlike two names are; 0: but for case, - and _. Above PHI__CONFIG_FAR they are not alike. */
-enum { PHI__CONFIG_FAR = 3 };
-PHI__FN unsigned phi__config_nearest_distance(phi_str a, phi_str b);
+/* How unlike two names are; 0: but for case, - and _. Above PHI__CFG_FAR they are not alike. */
+enum { PHI__CFG_FAR = 3 };
+PHI__FN unsigned phi__near_distance(phi_str a, phi_str b);
 
-/* ======== A section of the configuration that a room above brings: its table, and the
-   functions that give agents what the section says. */
+/* ---- a section of the configuration that a room above brings ---- */
 
 /* What sections see of a phi_agents. */
-typedef struct phi__config_ground {
+typedef struct phi__cfg_ground {
     phi_runtime *rt;
     const phi_config *config;
     phi_agents_desc desc; /* zero where the host gave none */
     phi_memory *memory;
     phi_arena *arena; /* freed after the agents and all states */
-    phi__config_problems *problems;
+    phi__cfg_problems *problems;
     const char *directory; /* of the file, terminated; "." where it has none */
     bool check_only;
-} phi__config_ground;
+} phi__cfg_ground;
 
 /* An agent, or the settings of a sub-agent, under construction. */
-typedef struct phi__config_making {
-    phi__config_ground *ground;
+typedef struct phi__cfg_making {
+    phi__cfg_ground *ground;
     const char *name;
     const phi_json *node; /* its table; NULL: the default agent */
     const phi_json *base; /* [agent]; NULL: none, or a sub-agent */
@@ -261,68 +285,64 @@ typedef struct phi__config_making {
     size_t source_count, source_cap;
     size_t at;            /* of a section that said PHI_BUSY: the entity it works on */
     void *work;           /* the same; NULL at first */
-    const phi_json *list; /* of config_agents.c: that phi__config_making_used walks, or NULL */
+    const phi_json *list; /* of config_agents.c: that phi__making_used walks, or NULL */
     phi_json_iter items;
     size_t list_at; /* items before the next */
-} phi__config_making;
+} phi__cfg_making;
 
 /* An entity that an agent uses. */
-typedef struct phi__config_used {
+typedef struct phi__cfg_used {
     const phi_json *node; /* its table */
     const phi_json *from; /* the reference, for messages; or the table itself */
     bool keep;            /* shared with other agents that keep it */
-} phi__config_used;
+} phi__cfg_used;
 
 struct phi_config_section {
-    const char *name;               /* "mcp": its key at the top of a file */
-    const phi__config_field *field; /* of the top: TABLE or TABLES */
-    const char *space;              /* namespace of its instances; NULL: none */
+    const char *name;            /* "mcp": its key at the top of a file */
+    const phi__cfg_field *field; /* of the top: TABLE or TABLES */
+    const char *space;           /* namespace of its instances; NULL: none */
     /* Checks, and begins what agents share. node NULL: the file does not have the section. *state
        is handed to the others; problems are added to the ground's. Anything but PHI_OK ends all.
        NULL: the section has no functions. */
-    phi_status (*begin)(phi__config_ground *ground, const phi_json *node, void **state);
+    phi_status (*begin)(phi__cfg_ground *ground, const phi_json *node, void **state);
     /* Gives one agent its part. PHI_BUSY: again after phi_step, with the same making. Of
        check_only nothing is opened. */
-    phi_status (*use)(void *state, phi__config_making *making);
+    phi_status (*use)(void *state, phi__cfg_making *making);
     /* The agents are freed already. */
     void (*end)(void *state);
 };
 
 /* Entity `i` that the agent uses: of its own list under `key`, else [agent]'s, else all of the
    section's instances, shared; a sub-agent has only those of its own list. False: no more. */
-PHI__FN bool phi__config_making_used(phi__config_making *making, const char *key, const char *space,
-                                     const phi_json *section, size_t i, phi__config_used *out);
+PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const char *space,
+                              const phi_json *section, size_t i, phi__cfg_used *out);
 
 /* Adds a tool, unless there is one of that name. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__config_making_tool(phi__config_making *making, const phi_tool *tool);
-PHI__FN phi_status phi__config_making_source(phi__config_making *making,
-                                             const phi_tool_source *source);
+PHI__FN phi_status phi__making_tool(phi__cfg_making *making, const phi_tool *tool);
+PHI__FN phi_status phi__making_source(phi__cfg_making *making, const phi_tool_source *source);
 
 /* Says that a tool of that name exists; true: the agent's list has it. `name` is borrowed as long
    as the making. */
-PHI__FN bool phi__config_making_offer(phi__config_making *making, const char *name);
+PHI__FN bool phi__making_offer(phi__cfg_making *making, const char *name);
 
 /* Takes every name for known: tools that only a document says, which is not read now. */
-PHI__FN void phi__config_making_trust(phi__config_making *making);
+PHI__FN void phi__making_trust(phi__cfg_making *making);
 
 /* `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
-PHI__FN const char *phi__config_place_join(phi_arena *arena, const char *directory,
-                                           const char *path);
+PHI__FN const char *phi__cfg_place_join(phi_arena *arena, const char *directory, const char *path);
 
 /* Absolute, without links; in the arena. *out NULL: it cannot be resolved, and a problem of the
    node and the field says why. PHI_NO_MEMORY; PHI_UNSUPPORTED: PHI_NO_FILES, without a problem. */
-PHI__FN phi_status phi__config_place_absolute(phi__config_ground *ground, const phi_json *node,
-                                              const char *field, const char *path,
-                                              const char **out);
+PHI__FN phi_status phi__cfg_place_absolute(phi__cfg_ground *ground, const phi_json *node,
+                                           const char *field, const char *path, const char **out);
 
 /* A problem with a message of parts, as printf. Longer ones than 500 bytes are cut. */
-PHI__FN void phi__config_words_error(phi__config_ground *ground, const phi_json *node,
-                                     phi_status status, const char *field, const char *format, ...)
-    PHI_PRINTF(5, 6);
-PHI__FN void phi__config_words_warning(phi__config_ground *ground, const phi_json *node,
-                                       const char *field, const char *format, ...) PHI_PRINTF(4, 5);
+PHI__FN void phi__cfg_words_error(phi__cfg_ground *ground, const phi_json *node, phi_status status,
+                                  const char *field, const char *format, ...) PHI_PRINTF(5, 6);
+PHI__FN void phi__cfg_words_warning(phi__cfg_ground *ground, const phi_json *node,
+                                    const char *field, const char *format, ...) PHI_PRINTF(4, 5);
 
 /* The name most like `name`, for "did you mean"; NULL: none is near. */
-PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *names, size_t count);
+PHI__FN const char *phi__cfg_words_nearest(phi_str name, const char *const *names, size_t count);
 
 #endif

@@ -11,12 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ======== Paths of a configuration: relative ones are relative to a directory. */
-
 /* ---- for other modules ---- */
 
-PHI__FN const char *phi__config_place_join(phi_arena *arena, const char *directory,
-                                           const char *path) {
+PHI__FN const char *phi__cfg_place_join(phi_arena *arena, const char *directory, const char *path) {
     size_t n = strlen(directory), m = strlen(path);
     if (path[0] == '/' || n == 0 || strcmp(directory, ".") == 0) n = 0;
     if (n > 0 && strcmp(path, ".") == 0) m = 0;
@@ -29,9 +26,8 @@ PHI__FN const char *phi__config_place_join(phi_arena *arena, const char *directo
     return at;
 }
 
-PHI__FN phi_status phi__config_place_absolute(phi__config_ground *ground, const phi_json *node,
-                                              const char *field, const char *path,
-                                              const char **out) {
+PHI__FN phi_status phi__cfg_place_absolute(phi__cfg_ground *ground, const phi_json *node,
+                                           const char *field, const char *path, const char **out) {
 #ifndef PHI_NO_FILES
     phi__resolve *r = (phi__resolve *)phi__alloc(ground->memory, sizeof *r);
     phi__words words = PHI_ZERO;
@@ -51,8 +47,8 @@ PHI__FN phi_status phi__config_place_absolute(phi__config_ground *ground, const 
     if (status == PHI_OK)
         *out = copy.at;
     else
-        phi__config_words_error(ground, node, status, field, "%s \"%s\" cannot be resolved: %s",
-                                field, path, words.text);
+        phi__cfg_words_error(ground, node, status, field, "%s \"%s\" cannot be resolved: %s", field,
+                             path, words.text);
     return PHI_OK;
 #else
     (void)ground;
@@ -64,72 +60,73 @@ PHI__FN phi_status phi__config_place_absolute(phi__config_ground *ground, const 
 #endif
 }
 
-/* ======== Values as they may be shown: with the names of variables, and without secrets. */
+/* ---- values as they may be shown: with the names of variables, and without secrets ---- */
 
 enum {
-    PHI__CONFIG_SHOWN = 80, /* bytes of a value in a message */
-    PHI__CONFIG_MASKED = 4  /* bytes; shorter values are no secrets, and are parts of any word */
+    PHI__CFG_SHOWN = 80, /* bytes of a value in a message */
+    PHI__CFG_MASKED = 4  /* bytes; shorter values are no secrets, and are parts of any word */
 };
 
-static uint64_t phi__config_raws_hash(const phi_json *node) {
+static uint64_t phi__raws_hash(const phi_json *node) {
     return phi__hash_mix((uint64_t)(uintptr_t)node);
 }
 
-static phi__config_raw *phi__config_raws_get(const phi_config *config, const phi_json *node) {
+static phi__cfg_raw *phi__raws_get(const phi_config *config, const phi_json *node) {
     size_t probe = 0;
-    phi__config_raw *raw;
-    while ((raw = (phi__config_raw *)phi__map_each(&config->raws, phi__config_raws_hash(node),
-                                                   &probe)) != NULL)
+    phi__cfg_raw *raw;
+    while ((raw = (phi__cfg_raw *)phi__map_each(&config->raws, phi__raws_hash(node), &probe)) !=
+           NULL)
         if (raw->node == node) return raw;
     return NULL;
 }
 
-bool phi__config_raws_find(const phi_config *config, const phi_json *node, phi_str *out) {
-    const phi__config_raw *raw = phi__config_raws_get(config, node);
+bool phi__raws_find(const phi_config *config, const phi_json *node, phi_str *out) {
+    const phi__cfg_raw *raw = phi__raws_get(config, node);
     if (raw == NULL) return false;
     *out = raw->text;
     return true;
 }
 
-bool phi__config_raws_add(phi_config *config, const phi_json *node, phi_str text) {
-    phi__config_raw *raw;
+static bool phi__raws_add(phi_config *config, const phi_json *node, phi_str text) {
+    phi__cfg_raw *raw;
     if (!phi__map_room(&config->raws)) return false;
-    raw = (phi__config_raw *)phi__arena_zero(&config->arena, sizeof *raw);
+    raw = (phi__cfg_raw *)phi__arena_zero(&config->arena, sizeof *raw);
     if (raw == NULL) return false;
     raw->node = node;
     raw->text = text;
-    phi__map_add(&config->raws, phi__config_raws_hash(node), raw);
+    phi__map_add(&config->raws, phi__raws_hash(node), raw);
     return true;
 }
 
-bool phi__config_raws_hide(phi_config *config, const phi_json *node) {
-    phi__config_raw *raw = phi__config_raws_get(config, node);
-    if (raw == NULL && !phi__config_raws_add(config, node, PHI__LIT(""))) return false;
-    raw = phi__config_raws_get(config, node);
+bool phi__raws_hide(phi_config *config, const phi_json *node) {
+    phi__cfg_raw *raw = phi__raws_get(config, node);
+    if (raw == NULL && !phi__raws_add(config, node, PHI__LIT(""))) return false;
+    raw = phi__raws_get(config, node);
     raw->text = PHI__LIT("****");
     return true;
 }
 
-void phi__config_raws_miss(const phi_config *config, const phi_json *node) {
-    phi__config_raw *raw = phi__config_raws_get(config, node);
+static void phi__raws_miss(const phi_config *config, const phi_json *node) {
+    phi__cfg_raw *raw = phi__raws_get(config, node);
     if (raw != NULL) raw->is_missing = true;
 }
 
-bool phi__config_raws_is_missing(const phi_config *config, const phi_json *node) {
-    const phi__config_raw *raw = phi__config_raws_get(config, node);
+bool phi__raws_is_missing(const phi_config *config, const phi_json *node) {
+    const phi__cfg_raw *raw = phi__raws_get(config, node);
     return raw != NULL && raw->is_missing;
 }
 
 /* ---- values of variables ---- */
 
-bool phi__config_raws_keep(phi_config *config, phi_str name, phi_str value) {
+/* Remembers a variable's value, which is copied, for phi__raws_mask. False: no memory. */
+static bool phi__raws_keep(phi_config *config, phi_str name, phi_str value) {
     uint64_t hash = phi__hash(name, 0);
     size_t probe = 0;
-    phi__config_value *v;
-    if (value.len < PHI__CONFIG_MASKED) return true;
-    while ((v = (phi__config_value *)phi__map_each(&config->values, hash, &probe)) != NULL)
+    phi__cfg_value *v;
+    if (value.len < PHI__CFG_MASKED) return true;
+    while ((v = (phi__cfg_value *)phi__map_each(&config->values, hash, &probe)) != NULL)
         if (phi_str_equal(v->name, name)) return true;
-    v = (phi__config_value *)phi__arena_zero(&config->arena, sizeof *v);
+    v = (phi__cfg_value *)phi__arena_zero(&config->arena, sizeof *v);
     if (v == NULL || !phi__map_room(&config->values) ||
         !phi__arena_str(&config->arena, name, &v->name) ||
         !phi__arena_str(&config->arena, value, &v->value))
@@ -141,7 +138,7 @@ bool phi__config_raws_keep(phi_config *config, phi_str name, phi_str value) {
 }
 
 /* Bytes of a value that `text` begins with; messages have '?' for controls. */
-static size_t phi__config_raws_common(phi_str text, phi_str value) {
+static size_t phi__raws_common(phi_str text, phi_str value) {
     size_t n = 0;
     while (n < text.len && n < value.len &&
            (text.at[n] == value.at[n] || (text.at[n] == '?' && (unsigned char)value.at[n] < 0x20)))
@@ -150,13 +147,12 @@ static size_t phi__config_raws_common(phi_str text, phi_str value) {
 }
 
 /* The value that `text` begins with, or as much of it as a cut message has; *len: its bytes. */
-static const phi__config_value *phi__config_raws_value(const phi_config *config, phi_str text,
-                                                       size_t *len) {
-    const phi__config_value *found = NULL;
+static const phi__cfg_value *phi__raws_value(const phi_config *config, phi_str text, size_t *len) {
+    const phi__cfg_value *found = NULL;
     *len = 0;
-    for (const phi__config_value *v = config->all_values; v != NULL; v = v->next) {
-        size_t n = phi__config_raws_common(text, v->value);
-        bool cut = n >= PHI__CONFIG_MASKED &&
+    for (const phi__cfg_value *v = config->all_values; v != NULL; v = v->next) {
+        size_t n = phi__raws_common(text, v->value);
+        bool cut = n >= PHI__CFG_MASKED &&
                    (n == text.len || phi__str_starts(phi__str(text.at + n, text.len - n), "..."));
         if (n <= *len || (n < v->value.len && !cut)) continue;
         *len = n;
@@ -165,11 +161,11 @@ static const phi__config_value *phi__config_raws_value(const phi_config *config,
     return found;
 }
 
-void phi__config_raws_mask(const phi_config *config, phi_str text, phi__buf *out) {
+void phi__raws_mask(const phi_config *config, phi_str text, phi__buf *out) {
     size_t i = 0, len;
     while (i < text.len) {
-        const phi__config_value *v =
-            phi__config_raws_value(config, phi__str(text.at + i, text.len - i), &len);
+        const phi__cfg_value *v =
+            phi__raws_value(config, phi__str(text.at + i, text.len - i), &len);
         if (v == NULL) {
             phi__buf_char(out, text.at[i++]);
             continue;
@@ -183,8 +179,8 @@ void phi__config_raws_mask(const phi_config *config, phi_str text, phi__buf *out
 
 /* ---- texts for people ---- */
 
-void phi__config_raws_name(phi_str text, phi__buf *out) {
-    char line[PHI__CONFIG_SHOWN];
+void phi__raws_name(phi_str text, phi__buf *out) {
+    char line[PHI__CFG_SHOWN];
     size_t n = phi__min(text.len, sizeof line);
     if (n < text.len)
         while (n > 0 && ((unsigned char)text.at[n] & 0xc0) == 0x80) n--;
@@ -193,65 +189,65 @@ void phi__config_raws_name(phi_str text, phi__buf *out) {
     if (n < text.len) phi__buf_text(out, "...");
 }
 
-static void phi__config_raws_quote(phi_str text, phi__buf *out) {
+static void phi__raws_quote(phi_str text, phi__buf *out) {
     phi__buf_char(out, '"');
-    phi__config_raws_name(text, out);
+    phi__raws_name(text, out);
     phi__buf_char(out, '"');
 }
 
-const char *phi__config_raws_odd(const phi_json *node) {
+const char *phi__raws_odd(const phi_json *node) {
     double d = phi_json_num(node, 0);
     if (!phi_json_is(node, PHI_JSON_NUMBER) || isfinite(d)) return NULL;
     return isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
 }
 
-void phi__config_raws_show(const phi_config *config, const phi_json *node, phi__buf *out) {
+void phi__raws_show(const phi_config *config, const phi_json *node, phi__buf *out) {
     phi_str text;
-    if (phi__config_raws_find(config, node, &text))
-        phi__config_raws_quote(text, out);
+    if (phi__raws_find(config, node, &text))
+        phi__raws_quote(text, out);
     else if (phi_json_is(node, PHI_JSON_OBJECT))
         phi__buf_text(out, phi_json_count(node) == 0 ? "an empty table" : "a table");
     else if (phi_json_is(node, PHI_JSON_ARRAY))
         phi__buf_text(out, phi_json_count(node) == 0 ? "an empty array" : "an array");
     else if (phi_json_is(node, PHI_JSON_STRING))
-        phi__config_raws_quote(phi__json_text_of(node), out);
-    else if (phi__config_raws_odd(node) != NULL)
-        phi__buf_text(out, phi__config_raws_odd(node));
+        phi__raws_quote(phi__json_text_of(node), out);
+    else if (phi__raws_odd(node) != NULL)
+        phi__buf_text(out, phi__raws_odd(node));
     else
         (void)phi__json_write(out, node, 0);
 }
 
-/* ======== Replaces ${NAME} and ${NAME:-text} in all texts of the tree. */
+/* ---- replaces ${NAME} and ${NAME:-text} in all texts of the tree ---- */
 
-typedef struct phi__config_variables {
-    phi__config_walk walk;
+typedef struct phi__cfg_variables {
+    phi__cfg_walk walk;
     phi__buf out; /* of the text under way */
     size_t added; /* bytes of all values */
     bool too_big;
     bool missing;   /* in the text under way */
     bool odd, open; /* the same: it has that warning, which says the same of others */
-} phi__config_variables;
+} phi__cfg_variables;
 
 /* ${NAME}, ${NAME:-text} at the start of a text. */
-typedef struct phi__config_variable {
+typedef struct phi__cfg_variable {
     phi_str name, fallback;
     bool has_fallback, is_name;
     size_t len;
-} phi__config_variable;
+} phi__cfg_variable;
 
-static bool phi__config_variables_letter(char c) {
+static bool phi__vars_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static bool phi__config_variables_is_name(phi_str name) {
+static bool phi__vars_is_name(phi_str name) {
     if (name.len == 0 || (name.at[0] >= '0' && name.at[0] <= '9')) return false;
     for (size_t i = 0; i < name.len; i++)
-        if (!phi__config_variables_letter(name.at[i])) return false;
+        if (!phi__vars_letter(name.at[i])) return false;
     return true;
 }
 
 /* False: no variable: ${} or one that is not closed. */
-static bool phi__config_variables_read(phi_str text, phi__config_variable *out) {
+static bool phi__vars_read(phi_str text, phi__cfg_variable *out) {
     size_t close = text.len > 2 ? phi__str_find(text, 2, "}") : SIZE_MAX, colon;
     memset(out, 0, sizeof *out);
     if (close == SIZE_MAX || close == 2) return false;
@@ -263,12 +259,12 @@ static bool phi__config_variables_read(phi_str text, phi__config_variable *out) 
         out->fallback = phi__str(out->name.at + colon + 2, out->name.len - colon - 2);
         out->name.len = colon;
     }
-    out->is_name = phi__config_variables_is_name(out->name);
+    out->is_name = phi__vars_is_name(out->name);
     return true;
 }
 
 /* The value, or NULL. */
-static const char *phi__config_variables_value(phi__config_variables *v, phi_str name) {
+static const char *phi__vars_value(phi__cfg_variables *v, phi_str name) {
     phi_config *config = v->walk.config;
     phi_str copy;
     if (config->variable_fn == NULL) return NULL;
@@ -279,7 +275,7 @@ static const char *phi__config_variables_value(phi__config_variables *v, phi_str
     return config->variable_fn(config->user_data, copy.at);
 }
 
-static void phi__config_variables_add(phi__config_variables *v, phi_str text) {
+static void phi__vars_add(phi__cfg_variables *v, phi_str text) {
     if (text.len > v->walk.config->max_bytes - v->added) {
         v->too_big = true;
         return;
@@ -288,44 +284,44 @@ static void phi__config_variables_add(phi__config_variables *v, phi_str text) {
     phi__buf_add_str(&v->out, text);
 }
 
-static void phi__config_variables_put(phi__config_variables *v, const phi_json *node,
-                                      const phi__config_variable *variable) {
-    const char *value = phi__config_variables_value(v, variable->name);
+static void phi__vars_put(phi__cfg_variables *v, const phi_json *node,
+                          const phi__cfg_variable *variable) {
+    const char *value = phi__vars_value(v, variable->name);
     if (value != NULL && (value[0] != '\0' || !variable->has_fallback)) {
-        if (!phi__config_raws_keep(v->walk.config, variable->name, phi_str_of(value)))
+        if (!phi__raws_keep(v->walk.config, variable->name, phi_str_of(value)))
             v->walk.config->problems.no_memory = true;
-        phi__config_variables_add(v, phi_str_of(value));
+        phi__vars_add(v, phi_str_of(value));
         return;
     }
     if (variable->has_fallback) {
-        phi__config_variables_add(v, variable->fallback);
+        phi__vars_add(v, variable->fallback);
         return;
     }
-    phi__buf *words = phi__config_path_words(&v->walk);
+    phi__buf *words = phi__walk_words(&v->walk);
     phi__buf_text(words, "Missing environment variable: ${");
     phi__buf_add_str(words, variable->name);
     phi__buf_text(words, "}: set it, or write ${");
     phi__buf_add_str(words, variable->name);
     phi__buf_text(words, ":-text} with a text to use instead");
     v->missing = true;
-    phi__config_path_part(&v->walk, node, false, phi__str(variable->name.at - 2, variable->len));
+    phi__walk_part(&v->walk, node, false, phi__str(variable->name.at - 2, variable->len));
 }
 
 /* Nothing is known yet of which texts are secrets: warnings show what no key holds, "${" or
    "${NAME:". */
-static void phi__config_variables_odd(phi__config_variables *v, const phi_json *node,
-                                      const phi__config_variable *variable) {
-    phi__buf *words = phi__config_path_words(&v->walk);
+static void phi__vars_odd(phi__cfg_variables *v, const phi_json *node,
+                          const phi__cfg_variable *variable) {
+    phi__buf *words = phi__walk_words(&v->walk);
     size_t colon = phi__str_find(variable->name, 0, ":");
     phi_str name = phi__str(variable->name.at, colon != SIZE_MAX ? colon : 0);
-    if (phi__config_variables_is_name(name) && !variable->has_fallback) {
+    if (phi__vars_is_name(name) && !variable->has_fallback) {
         phi__buf_text(words, "\"${");
         phi__buf_add_str(words, name);
         phi__buf_text(words, ":\" is kept as it is; a text to use without the variable is written "
                              "with \":-\", as ${");
         phi__buf_add_str(words, name);
         phi__buf_text(words, ":-text}");
-        phi__config_path_part(&v->walk, node, true, phi__str(name.at - 2, name.len + 3));
+        phi__walk_part(&v->walk, node, true, phi__str(name.at - 2, name.len + 3));
         return;
     }
     if (v->odd) return;
@@ -333,20 +329,20 @@ static void phi__config_variables_odd(phi__config_variables *v, const phi_json *
     phi__buf_text(words,
                   "\"${\" is kept as it is, since the name of a variable has letters, digits "
                   "and _ alone; write $${ where you mean the two characters");
-    phi__config_path_part(&v->walk, node, true, PHI__LIT("${"));
+    phi__walk_part(&v->walk, node, true, PHI__LIT("${"));
 }
 
-static void phi__config_variables_open(phi__config_variables *v, const phi_json *node) {
+static void phi__vars_open(phi__cfg_variables *v, const phi_json *node) {
     if (v->open) return;
     v->open = true;
-    phi__buf_text(phi__config_path_words(&v->walk),
+    phi__buf_text(phi__walk_words(&v->walk),
                   "\"${\" is kept as it is, since no name and \"}\" follow; a variable is written "
                   "${NAME}, and $${ where you mean the two characters");
-    phi__config_path_part(&v->walk, node, true, PHI__LIT("${"));
+    phi__walk_part(&v->walk, node, true, PHI__LIT("${"));
 }
 
 /* The text with all its variables, in v->out. False: there are none. */
-static bool phi__config_variables_text(phi__config_variables *v, const phi_json *node) {
+static bool phi__vars_text(phi__cfg_variables *v, const phi_json *node) {
     phi_str text = phi__json_text_of(node);
     size_t at = 0, found, end = text.len;
     bool any = false;
@@ -355,7 +351,7 @@ static bool phi__config_variables_text(phi__config_variables *v, const phi_json 
     v->out.len = 0;
     while ((found = phi__str_find(text, at, "${")) != SIZE_MAX) {
         phi_str rest = phi__str(text.at + found, end > found ? end - found : 0);
-        phi__config_variable variable;
+        phi__cfg_variable variable;
         if (found > at && text.at[found - 1] == '$') {
             phi__buf_add(&v->out, text.at + at, found - 1 - at);
             phi__buf_text(&v->out, "${");
@@ -364,8 +360,8 @@ static bool phi__config_variables_text(phi__config_variables *v, const phi_json 
             continue;
         }
         phi__buf_add(&v->out, text.at + at, found - at);
-        if (!phi__config_variables_read(rest, &variable)) {
-            phi__config_variables_open(v, node);
+        if (!phi__vars_read(rest, &variable)) {
+            phi__vars_open(v, node);
             phi__buf_text(&v->out, "${");
             at = found + 2;
             continue;
@@ -373,9 +369,9 @@ static bool phi__config_variables_text(phi__config_variables *v, const phi_json 
         at = found + variable.len;
         if (variable.is_name) {
             any = true;
-            phi__config_variables_put(v, node, &variable);
+            phi__vars_put(v, node, &variable);
         } else {
-            phi__config_variables_odd(v, node, &variable);
+            phi__vars_odd(v, node, &variable);
             phi__buf_add(&v->out, rest.at, variable.len);
         }
     }
@@ -383,107 +379,91 @@ static bool phi__config_variables_text(phi__config_variables *v, const phi_json 
     return any;
 }
 
-static void phi__config_variables_node(phi__config_variables *v, phi_json *node) {
+static void phi__vars_node(phi__cfg_variables *v, phi_json *node) {
     phi_config *config = v->walk.config;
     phi_str text = phi__json_text_of(node), copy;
     if (text.len == 0 || phi__str_find(text, 0, "${") == SIZE_MAX) return;
-    if (!phi__config_variables_text(v, node)) return;
+    if (!phi__vars_text(v, node)) return;
     if (v->out.failed || !phi__arena_str(&config->arena, phi__buf_str(&v->out), &copy) ||
-        copy.len > UINT32_MAX || !phi__config_raws_add(config, node, text)) {
+        copy.len > UINT32_MAX || !phi__raws_add(config, node, text)) {
         config->problems.no_memory = true;
         return;
     }
-    if (v->missing) phi__config_raws_miss(config, node);
+    if (v->missing) phi__raws_miss(config, node);
     node->v.str = copy.at;
     node->len = (uint32_t)copy.len;
 }
 
 /* As deep as the tree is, which its reader bounds. */
-static void phi__config_variables_tree(phi__config_variables *v, phi_json *node) {
+static void phi__vars_tree(phi__cfg_variables *v, phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     bool is_array = phi_json_is(node, PHI_JSON_ARRAY);
     phi_json *child;
     for (size_t i = 0; (child = phi_json_next(&it)) != NULL && !v->too_big; i++) {
         if (phi_json_is(child, PHI_JSON_NUMBER) || phi_json_is(child, PHI_JSON_BOOL)) continue;
-        size_t len = is_array ? phi__config_path_index(&v->walk, i)
-                              : phi__config_path_name(&v->walk, it.key);
+        size_t len = is_array ? phi__walk_index(&v->walk, i) : phi__walk_name(&v->walk, it.key);
         if (phi_json_is(child, PHI_JSON_STRING))
-            phi__config_variables_node(v, child);
+            phi__vars_node(v, child);
         else
-            phi__config_variables_tree(v, child);
-        phi__config_path_back(&v->walk, len);
+            phi__vars_tree(v, child);
+        phi__walk_back(&v->walk, len);
     }
 }
 
-void phi__config_variables_replace(phi_config *config) {
-    phi__config_variables v = PHI_ZERO;
-    phi__config_path_begin(&v.walk, config);
-    phi__buf_init(&v.out, &config->memory);
-    phi__config_variables_tree(&v, config->root);
-    if (v.too_big)
-        phi__config_problems_add(&config->problems, config, config->root, false, PHI_TOO_BIG, NULL,
-                                 NULL,
-                                 "The values of variables are larger together than a file "
-                                 "may be");
-    phi__buf_free(&v.out);
-    phi__config_path_end(&v.walk);
-}
+/* ---- reads a file into a phi_config: its format, its tree, its variables; then all checks ---- */
 
-/* ======== Reads a file into a phi_config: its format, its tree, its variables; then all
-   checks. */
+#define PHI__CFG_FILE_BYTES ((size_t)4 * 1024 * 1024)
+enum { PHI__CFG_READ = 65536 };
 
-#define PHI__CONFIG_FILE_BYTES ((size_t)4 * 1024 * 1024)
-enum { PHI__CONFIG_READ = 65536 };
-
-static void phi__config_load_fail(phi_config *config, phi_status status, const char *words) {
-    phi__config_problems_add_at(&config->problems, config, 0, 0, status, words);
+static void phi__load_fail(phi_config *config, phi_status status, const char *words) {
+    phi__problems_add_at(&config->problems, config, 0, 0, status, words);
 }
 
 /* ---- the file ---- */
 
 #ifndef PHI_NO_FILES
-static void phi__config_load_io(phi_config *config, phi_status status, const phi__words *words) {
+static void phi__load_io(phi_config *config, phi_status status, const phi__words *words) {
     char line[200];
     snprintf(line, sizeof line, "I/O error: %s", words->text);
-    phi__config_load_fail(config, status, line);
+    phi__load_fail(config, status, line);
 }
 
-static bool phi__config_load_file(phi_config *config, const char *path, phi__buf *text) {
+static bool phi__load_file(phi_config *config, const char *path, phi__buf *text) {
     phi__words words;
     phi__file *file;
     size_t got = 1;
     phi_status status =
         phi__files_open_read(&config->memory, path, PHI__LINKS_FOLLOW, &file, &words);
     if (status != PHI_OK) {
-        phi__config_load_io(config, status, &words);
+        phi__load_io(config, status, &words);
         return false;
     }
     while (got > 0 && status == PHI_OK && text->len <= config->max_bytes) {
-        char *room = phi__buf_reserve(text, PHI__CONFIG_READ);
+        char *room = phi__buf_reserve(text, PHI__CFG_READ);
         if (room == NULL) break;
-        status = phi__files_read(file, room, PHI__CONFIG_READ, &got, &words);
+        status = phi__files_read(file, room, PHI__CFG_READ, &got, &words);
         if (status == PHI_OK) phi__buf_add_len(text, got);
     }
     phi__files_close(file);
     if (text->failed)
         config->problems.no_memory = true;
     else if (status != PHI_OK)
-        phi__config_load_io(config, status, &words);
+        phi__load_io(config, status, &words);
     return status == PHI_OK && !text->failed;
 }
 #else
-static bool phi__config_load_file(phi_config *config, const char *path, phi__buf *text) {
+static bool phi__load_file(phi_config *config, const char *path, phi__buf *text) {
     (void)path;
     (void)text;
-    phi__config_load_fail(config, PHI_UNSUPPORTED,
-                          "I/O error: built with PHI_NO_FILES: give phi_config_desc.text");
+    phi__load_fail(config, PHI_UNSUPPORTED,
+                   "I/O error: built with PHI_NO_FILES: give phi_config_desc.text");
     return false;
 }
 #endif
 
 /* ---- the format ---- */
 
-static phi_config_format phi__config_load_format_of(const char *extension) {
+static phi_config_format phi__load_format_of(const char *extension) {
     static const struct {
         const char *extension;
         phi_config_format format;
@@ -497,7 +477,7 @@ static phi_config_format phi__config_load_format_of(const char *extension) {
 }
 
 /* False: a file that no format reads. */
-static bool phi__config_load_format(phi_config *config, bool is_file) {
+static bool phi__load_format(phi_config *config, bool is_file) {
     /* The extension, with its dot, or "". */
     const char *path = config->path;
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
@@ -505,73 +485,58 @@ static bool phi__config_load_format(phi_config *config, bool is_file) {
     const char *extension = dot != NULL && dot != name && dot[1] != '\0' ? dot : "";
     char line[200];
     if (config->format != PHI_CONFIG_AUTO) return true;
-    config->format = phi__config_load_format_of(extension);
+    config->format = phi__load_format_of(extension);
     if (config->format != PHI_CONFIG_AUTO || !is_file) return true;
     snprintf(line, sizeof line,
              "Unsupported config file extension: %s (expected .toml, .json, "
              ".yaml or .yml)",
              extension[0] != '\0' ? extension : "none");
-    phi__config_load_fail(config, PHI_UNSUPPORTED, line);
+    phi__load_fail(config, PHI_UNSUPPORTED, line);
     return false;
 }
 
 /* ---- the tree ---- */
 
-static phi_status phi__config_load_json(phi_config *config, phi_str text, phi_json **root,
-                                        phi_parse_error *error) {
-    phi__json_reader reader;
-    phi__json_read_begin(&reader, &config->arena, text, 0, 0);
-    reader.marks = &config->marks;
-    while (phi__json_read_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
-    return phi__json_read_result(&reader, root, error);
-}
-
-static phi_status phi__config_load_unsupported(phi_parse_error *error, const char *words) {
+static phi_status phi__load_as(phi_config *config, phi_config_format format, phi_str text,
+                               phi_json **root, phi_parse_error *error) {
+    size_t all = SIZE_MAX / 2;
     memset(error, 0, sizeof *error);
+    phi__marks_init(&config->marks, &config->arena);
+    if (format == PHI_CONFIG_TOML) {
+        phi__toml_reader reader;
+        phi__toml_read_begin(&reader, &config->arena, text, NULL);
+        reader.marks = &config->marks;
+        while (phi__toml_read_advance(&reader, all) == PHI_BUSY) continue;
+        return phi__toml_read_result(&reader, root, error);
+    }
+    if (format == PHI_CONFIG_JSON) {
+        phi__json_reader reader;
+        phi__json_read_begin(&reader, &config->arena, text, 0, 0);
+        reader.marks = &config->marks;
+        while (phi__json_read_advance(&reader, all) == PHI_BUSY) continue;
+        return phi__json_read_result(&reader, root, error);
+    }
+    if (format == PHI_CONFIG_YAML) {
+        phi__yaml_reader reader;
+        phi__yaml_read_begin(&reader, &config->arena, text, NULL);
+        reader.marks = &config->marks;
+        while (phi__yaml_read_advance(&reader, all) == PHI_BUSY) continue;
+        return phi__yaml_read_result(&reader, root, error);
+    }
     error->status = PHI_UNSUPPORTED;
-    snprintf(error->message, sizeof error->message, "%s", words);
+    snprintf(error->message, sizeof error->message, "phi_config_desc.format is no format");
     return PHI_UNSUPPORTED;
 }
 
-static phi_status phi__config_load_yaml(phi_config *config, phi_str text, phi_json **root,
-                                        phi_parse_error *error) {
-    phi__yaml_reader reader;
-    phi__yaml_read_begin(&reader, &config->arena, text, NULL);
-    reader.marks = &config->marks;
-    while (phi__yaml_read_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
-    return phi__yaml_read_result(&reader, root, error);
-}
-
-static phi_status phi__config_load_toml(phi_config *config, phi_str text, phi_json **root,
-                                        phi_parse_error *error) {
-    phi__toml_reader reader;
-    phi__toml_read_begin(&reader, &config->arena, text, NULL);
-    reader.marks = &config->marks;
-    while (phi__toml_read_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
-    return phi__toml_read_result(&reader, root, error);
-}
-
-static phi_status phi__config_load_as(phi_config *config, phi_config_format format, phi_str text,
-                                      phi_json **root, phi_parse_error *error) {
-    memset(error, 0, sizeof *error);
-    phi__marks_init(&config->marks, &config->arena);
-    switch (format) {
-    case PHI_CONFIG_TOML: return phi__config_load_toml(config, text, root, error);
-    case PHI_CONFIG_JSON: return phi__config_load_json(config, text, root, error);
-    case PHI_CONFIG_YAML: return phi__config_load_yaml(config, text, root, error);
-    default: return phi__config_load_unsupported(error, "phi_config_desc.format is no format");
-    }
-}
-
 /* The first of the formats that reads a table. Otherwise the error of the one that got farthest. */
-static phi_status phi__config_load_any(phi_config *config, phi_str text, phi_json **root,
-                                       phi_parse_error *error) {
+static phi_status phi__load_any(phi_config *config, phi_str text, phi_json **root,
+                                phi_parse_error *error) {
     static const phi_config_format formats[] = {PHI_CONFIG_TOML, PHI_CONFIG_JSON, PHI_CONFIG_YAML};
     phi_status status = PHI_UNSUPPORTED;
     config->format = PHI_CONFIG_TOML;
     for (size_t i = 0; i < PHI__COUNT(formats); i++) {
         phi_parse_error now;
-        phi_status got = phi__config_load_as(config, formats[i], text, root, &now);
+        phi_status got = phi__load_as(config, formats[i], text, root, &now);
         if (got == PHI_NO_MEMORY) return got;
         if (got == PHI_OK && phi_json_is(*root, PHI_JSON_OBJECT)) {
             config->format = formats[i];
@@ -586,27 +551,25 @@ static phi_status phi__config_load_any(phi_config *config, phi_str text, phi_jso
     return status;
 }
 
-static bool phi__config_load_parse(phi_config *config, phi_str text) {
+static bool phi__load_parse(phi_config *config, phi_str text) {
     phi_parse_error error = PHI_ZERO;
     phi_json *root = NULL;
     phi_status status = config->format == PHI_CONFIG_AUTO
-                            ? phi__config_load_any(config, text, &root, &error)
-                            : phi__config_load_as(config, config->format, text, &root, &error);
+                            ? phi__load_any(config, text, &root, &error)
+                            : phi__load_as(config, config->format, text, &root, &error);
     char line[240];
     if (status == PHI_NO_MEMORY)
         config->problems.no_memory = true;
     else if (status != PHI_OK) {
         snprintf(line, sizeof line, "Config parse error: %s", error.message);
-        phi__config_problems_add_at(&config->problems, config, error.line, error.column, status,
-                                    line);
+        phi__problems_add_at(&config->problems, config, error.line, error.column, status, line);
     } else if (phi_json_is(root, PHI_JSON_NULL)) { /* an empty file in YAML */
         root = phi_json_new_object(&config->arena);
         config->problems.no_memory |= root == NULL;
     } else if (!phi_json_is(root, PHI_JSON_OBJECT)) {
         snprintf(line, sizeof line, "Config parse error: expected a table of sections, found %s %s",
                  phi_json_is(root, PHI_JSON_ARRAY) ? "an" : "a", phi__json_get_type_name(root));
-        phi__config_problems_add(&config->problems, config, root, false, PHI_PARSE, NULL, NULL,
-                                 line);
+        phi__problems_add(&config->problems, config, root, false, PHI_PARSE, NULL, NULL, line);
         root = NULL;
     }
     if (status == PHI_OK) config->root = root;
@@ -615,14 +578,14 @@ static bool phi__config_load_parse(phi_config *config, phi_str text) {
 
 /* ---- all of it ---- */
 
-static bool phi__config_load_text(phi_config *config, const phi_config_desc *desc) {
+static bool phi__load_text(phi_config *config, const phi_config_desc *desc) {
     phi__buf file;
     phi_str text = desc->text;
     bool is_file = text.at == NULL, good = true;
-    if (!phi__config_load_format(config, is_file)) return false;
+    if (!phi__load_format(config, is_file)) return false;
     phi__buf_init(&file, &config->memory);
     if (is_file) {
-        good = phi__config_load_file(config, config->path, &file);
+        good = phi__load_file(config, config->path, &file);
         text = phi__buf_str(&file);
     }
     if (text.at == NULL) text = PHI__LIT("");
@@ -631,23 +594,23 @@ static bool phi__config_load_text(phi_config *config, const phi_config_desc *des
         snprintf(line, sizeof line,
                  "The configuration is larger than %lu bytes, the most that is read",
                  (unsigned long)config->max_bytes);
-        phi__config_load_fail(config, PHI_TOO_BIG, line);
+        phi__load_fail(config, PHI_TOO_BIG, line);
         good = false;
     }
     if (good && text.len >= 3 && memcmp(text.at, "\xef\xbb\xbf", 3) == 0)
         text = phi__str(text.at + 3, text.len - 3); /* a byte order mark */
     if (good && text.len >= 2 &&
         (memcmp(text.at, "\xff\xfe", 2) == 0 || memcmp(text.at, "\xfe\xff", 2) == 0)) {
-        phi__config_load_fail(config, PHI_PARSE,
-                              "Config parse error: the file is UTF-16: save it as UTF-8");
+        phi__load_fail(config, PHI_PARSE,
+                       "Config parse error: the file is UTF-16: save it as UTF-8");
         good = false;
     }
-    if (good) good = phi__config_load_parse(config, text);
+    if (good) good = phi__load_parse(config, text);
     phi__buf_free(&file);
     return good;
 }
 
-static void phi__config_load_all(phi_config *config, const phi_config_desc *desc) {
+static void phi__load_all(phi_config *config, const phi_config_desc *desc) {
     phi_str path;
     if (!phi__arena_str(&config->arena, phi_str_of(desc->path), &path)) {
         config->problems.no_memory = true;
@@ -655,30 +618,39 @@ static void phi__config_load_all(phi_config *config, const phi_config_desc *desc
     }
     config->path = path.at;
     if (desc->path == NULL && desc->text.at == NULL) {
-        phi__config_load_fail(config, PHI_BAD_ARG, "phi_config_desc has neither a path nor a text");
+        phi__load_fail(config, PHI_BAD_ARG, "phi_config_desc has neither a path nor a text");
         return;
     }
-    if (!phi__config_load_text(config, desc)) return;
-    phi__config_variables_replace(config);
-    phi__config_entities_collect(config);
-    phi__config_check_tree(config);
-    phi__config_cycles_check(config);
-    phi__config_rules_check(config);
-    phi__config_problems_sort(&config->problems);
+    if (!phi__load_text(config, desc)) return;
+    phi__cfg_variables v = PHI_ZERO;
+    phi__walk_begin(&v.walk, config);
+    phi__buf_init(&v.out, &config->memory);
+    phi__vars_tree(&v, config->root);
+    if (v.too_big)
+        phi__problems_add(&config->problems, config, config->root, false, PHI_TOO_BIG, NULL, NULL,
+                          "The values of variables are larger together than a file "
+                          "may be");
+    phi__buf_free(&v.out);
+    phi__walk_end(&v.walk);
+    phi__entities_collect(config);
+    phi__check_tree(config);
+    phi__cfg_cycles_check(config);
+    phi__rules_check(config);
+    phi__problems_sort(&config->problems);
 }
 
-const char *phi__config_load_path(const phi_config *config) { return config->path; }
+const char *phi__load_path(const phi_config *config) { return config->path; }
 
-const phi_config_section *const *phi__config_load_sections(const phi_config *config) {
+const phi_config_section *const *phi__load_sections(const phi_config *config) {
     return config->sections;
 }
 
-static const char *phi__config_load_environment(void *user_data, const char *name) {
+static const char *phi__load_environment(void *user_data, const char *name) {
     (void)user_data;
     return getenv(name);
 }
 
-PHI__FN const phi__config_problems *phi__config_load_problems(const phi_config *config) {
+PHI__FN const phi__cfg_problems *phi__load_problems(const phi_config *config) {
     return &config->problems;
 }
 
@@ -693,7 +665,7 @@ PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
     if (config == NULL) return NULL;
     config->memory = memory; /* counts the config itself */
     phi_arena_init(&config->arena, &config->memory, 0);
-    phi__config_problems_init(&config->problems, &config->memory, desc->max_problems);
+    phi__problems_init(&config->problems, &config->memory, desc->max_problems);
     phi__marks_init(&config->marks, &config->arena);
     phi__map_init(&config->raws, &config->memory);
     phi__map_init(&config->values, &config->memory);
@@ -702,11 +674,10 @@ PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
     config->format = desc->format;
     config->sections = desc->sections;
     config->variable_fn = desc->variable_fn;
-    if (desc->variable_fn == NULL && desc->environment)
-        config->variable_fn = phi__config_load_environment;
+    if (desc->variable_fn == NULL && desc->environment) config->variable_fn = phi__load_environment;
     config->user_data = desc->user_data;
-    config->max_bytes = desc->max_bytes > 0 ? desc->max_bytes : PHI__CONFIG_FILE_BYTES;
-    phi__config_load_all(config, desc);
+    config->max_bytes = desc->max_bytes > 0 ? desc->max_bytes : PHI__CFG_FILE_BYTES;
+    phi__load_all(config, desc);
     config->variable_fn = NULL; /* it may be gone later */
     return config;
 }
@@ -716,14 +687,14 @@ PHI_API void phi_config_free(phi_config *config) {
     phi__map_free(&config->raws);
     phi__map_free(&config->values);
     phi__map_free(&config->entities);
-    phi__config_problems_free(&config->problems);
+    phi__problems_free(&config->problems);
     phi_arena_free(&config->arena);
     phi_memory memory = config->memory;
     phi__free(&memory, config, sizeof *config);
 }
 
 PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index) {
-    return config != NULL ? phi__config_problems_get(&config->problems, index) : NULL;
+    return config != NULL ? phi__problems_get(&config->problems, index) : NULL;
 }
 
 PHI_API const phi_json *phi_config_tree(const phi_config *config) {

@@ -2,33 +2,33 @@
    bools as variables, choices in any case. */
 #include "config/config_in.h"
 
-enum { PHI__CONFIG_TABLES_MOST = 128 };
+enum { PHI__CFG_TABLES_MOST = 128 };
 
-typedef struct phi__config_schema {
+typedef struct phi__cfg_schema {
     phi__buf out;
-    const phi__config_table *tables[PHI__CONFIG_TABLES_MOST]; /* that have a definition */
+    const phi__cfg_table *tables[PHI__CFG_TABLES_MOST]; /* that have a definition */
     size_t count, written;
-} phi__config_schema;
+} phi__cfg_schema;
 
-static void phi__config_schema_text(phi__config_schema *s, const char *key, const char *text) {
+static void phi__cfg_schema_text(phi__cfg_schema *s, const char *key, const char *text) {
     phi__json_write_key(&s->out, phi_str_of(key));
     phi__json_write_str(&s->out, phi_str_of(text));
 }
 
 /* {"$ref":"#/$defs/agent.profile"} */
-static void phi__config_schema_ref(phi__config_schema *s, const phi__config_table *table) {
+static void phi__cfg_schema_ref(phi__cfg_schema *s, const phi__cfg_table *table) {
     size_t i = 0;
     while (i < s->count && s->tables[i] != table) i++;
-    if (i == s->count && i < PHI__CONFIG_TABLES_MOST) s->tables[s->count++] = table;
+    if (i == s->count && i < PHI__CFG_TABLES_MOST) s->tables[s->count++] = table;
     phi__buf_printf(&s->out, "{\"$ref\":\"#/$defs/%s\"}", table->name);
 }
 
 /* What a variable may stand for. */
-static void phi__config_schema_variable(phi__config_schema *s) {
+static void phi__cfg_schema_variable(phi__cfg_schema *s) {
     phi__buf_text(&s->out, "{\"type\":\"string\",\"pattern\":\"\\\\$\\\\{.+\\\\}\"}");
 }
 
-static void phi__config_schema_bound(phi__config_schema *s, const char *key, double bound) {
+static void phi__cfg_schema_bound(phi__cfg_schema *s, const char *key, double bound) {
     phi__json_write_key(&s->out, phi_str_of(key));
     if (bound == (double)(int64_t)bound)
         phi__json_number_put_i64(&s->out, (int64_t)bound);
@@ -36,24 +36,23 @@ static void phi__config_schema_bound(phi__config_schema *s, const char *key, dou
         phi__json_number_put_double(&s->out, bound);
 }
 
-static void phi__config_schema_number(phi__config_schema *s, const phi__config_field *field) {
-    bool whole = field->kind == PHI__CONFIG_INTEGER;
+static void phi__cfg_schema_number(phi__cfg_schema *s, const phi__cfg_field *field) {
+    bool whole = field->kind == PHI__CFG_INTEGER;
     phi__buf_printf(&s->out, "\"anyOf\":[{\"type\":\"%s\"", whole ? "integer" : "number");
-    phi__config_schema_bound(s, "minimum", field->min);
+    phi__cfg_schema_bound(s, "minimum", field->min);
     if (field->max > 0)
-        phi__config_schema_bound(s, "maximum", field->max);
-    else if (field->kind == PHI__CONFIG_SECONDS)
-        phi__config_schema_bound(s, "maximum", phi__config_fields_most(field));
+        phi__cfg_schema_bound(s, "maximum", field->max);
+    else if (field->kind == PHI__CFG_SECONDS)
+        phi__cfg_schema_bound(s, "maximum", phi__fields_most(field));
     phi__buf_text(&s->out, "},");
-    if ((field->flags & PHI__CONFIG_NO_LIMIT) != 0)
-        phi__buf_text(&s->out, "{\"const\":\"unlimited\"},");
-    phi__config_schema_variable(s);
+    if ((field->flags & PHI__NO_LIMIT) != 0) phi__buf_text(&s->out, "{\"const\":\"unlimited\"},");
+    phi__cfg_schema_variable(s);
     phi__buf_char(&s->out, ']');
 }
 
 /* The names that editors offer, then all that is read. */
-static void phi__config_schema_choice(phi__config_schema *s, const phi__config_field *field) {
-    const phi__config_choice *choice;
+static void phi__cfg_schema_choice(phi__cfg_schema *s, const phi__cfg_field *field) {
+    const phi__cfg_choice *choice;
     const char *between = "";
     phi__buf_text(&s->out, "\"anyOf\":[{\"enum\":[");
     for (choice = field->choices; choice->name[0] != '\0'; choice++) {
@@ -62,7 +61,7 @@ static void phi__config_schema_choice(phi__config_schema *s, const phi__config_f
         phi__json_write_str(&s->out, phi_str_of(choice->name));
     }
     phi__buf_text(&s->out, "]},{\"type\":\"string\"");
-    if ((field->flags & PHI__CONFIG_LENIENT) == 0) {
+    if ((field->flags & PHI__CFG_LENIENT) == 0) {
         phi__buf_text(&s->out, ",\"pattern\":\"^(?:");
         for (choice = field->choices; choice->name[0] != '\0'; choice++) {
             phi__buf_text(&s->out, between);
@@ -84,78 +83,78 @@ static void phi__config_schema_choice(phi__config_schema *s, const phi__config_f
     phi__buf_text(&s->out, "}]");
 }
 
-static void phi__config_schema_texts(phi__config_schema *s, const phi__config_field *field) {
+static void phi__cfg_schema_texts(phi__cfg_schema *s, const phi__cfg_field *field) {
     phi__buf_text(&s->out, "\"type\":\"array\",\"items\":{");
     if (field->choices != NULL)
-        phi__config_schema_choice(s, field);
+        phi__cfg_schema_choice(s, field);
     else
         phi__buf_text(&s->out, "\"type\":\"string\"");
     phi__buf_char(&s->out, '}');
 }
 
 /* The members that say which values a field takes. */
-static void phi__config_schema_kind(phi__config_schema *s, const phi__config_field *field) {
+static void phi__cfg_schema_kind(phi__cfg_schema *s, const phi__cfg_field *field) {
     switch (field->kind) {
-    case PHI__CONFIG_TEXT:
+    case PHI__CFG_TEXT:
         if (field->choices != NULL)
-            phi__config_schema_choice(s, field);
+            phi__cfg_schema_choice(s, field);
         else
             phi__buf_text(&s->out, "\"type\":\"string\"");
         break;
-    case PHI__CONFIG_BOOL:
+    case PHI__CFG_BOOL:
         phi__buf_text(&s->out, "\"anyOf\":[{\"type\":\"boolean\"},");
-        phi__config_schema_variable(s);
+        phi__cfg_schema_variable(s);
         phi__buf_char(&s->out, ']');
         break;
-    case PHI__CONFIG_INTEGER:
-    case PHI__CONFIG_NUMBER:
-    case PHI__CONFIG_SECONDS: phi__config_schema_number(s, field); break;
-    case PHI__CONFIG_CHOICE: phi__config_schema_choice(s, field); break;
-    case PHI__CONFIG_TEXTS: phi__config_schema_texts(s, field); break;
-    case PHI__CONFIG_TABLE:
+    case PHI__CFG_INTEGER:
+    case PHI__CFG_NUMBER:
+    case PHI__CFG_SECONDS: phi__cfg_schema_number(s, field); break;
+    case PHI__CFG_CHOICE: phi__cfg_schema_choice(s, field); break;
+    case PHI__CFG_TEXTS: phi__cfg_schema_texts(s, field); break;
+    case PHI__CFG_TABLE:
         phi__buf_text(&s->out, "\"allOf\":[");
-        phi__config_schema_ref(s, field->table());
+        phi__cfg_schema_ref(s, field->table());
         phi__buf_char(&s->out, ']');
         break;
-    case PHI__CONFIG_TABLES:
+    case PHI__CFG_TABLES:
         phi__buf_text(&s->out, "\"type\":\"array\",\"items\":");
-        phi__config_schema_ref(s, field->table());
+        phi__cfg_schema_ref(s, field->table());
         break;
-    case PHI__CONFIG_MAP:
+    case PHI__CFG_MAP:
         phi__buf_text(&s->out,
                       "\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}");
         break;
-    case PHI__CONFIG_MAP_TABLES:
+    case PHI__CFG_MAP_TABLES:
         phi__buf_text(&s->out, "\"type\":\"object\",\"additionalProperties\":");
-        phi__config_schema_ref(s, field->table());
+        phi__cfg_schema_ref(s, field->table());
         break;
     default: break;
     }
 }
 
-static void phi__config_schema_field(phi__config_schema *s, const phi__config_field *field) {
+static void phi__cfg_schema_field(phi__cfg_schema *s, const phi__cfg_field *field) {
     phi__json_write_key(&s->out, phi_str_of(field->key));
     phi__buf_char(&s->out, '{');
-    phi__config_schema_kind(s, field);
-    phi__config_schema_text(s, "description", field->text);
+    phi__cfg_schema_kind(s, field);
+    phi__cfg_schema_text(s, "description", field->text);
     if (field->fallback != NULL && strcmp(field->fallback, "null") != 0) {
         phi__json_write_key(&s->out, PHI__LIT("default"));
         phi__buf_text(&s->out, field->fallback);
     }
-    if ((field->flags & PHI__CONFIG_SECRET) != 0) phi__buf_text(&s->out, ",\"writeOnly\":true");
+    if ((field->flags & PHI__CFG_SECRET) != 0) phi__buf_text(&s->out, ",\"writeOnly\":true");
     phi__buf_char(&s->out, '}');
     if (field->alias == NULL) return;
     phi__json_write_key(&s->out, phi_str_of(field->alias));
     phi__buf_char(&s->out, '{');
-    phi__config_schema_kind(s, field);
+    phi__cfg_schema_kind(s, field);
     phi__buf_printf(&s->out, ",\"description\":\"The same as %s.\"}", field->key);
 }
 
-static void phi__config_schema_required(phi__config_schema *s, const phi__config_table *table) {
-    const phi__config_field *field;
+static void phi__cfg_schema_required(phi__cfg_schema *s, const phi__cfg_table *table) {
+    const phi__cfg_field *field;
     size_t count = 0;
-    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
-        if ((field->flags & PHI__CONFIG_REQUIRED) == 0) continue;
+    for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
+        if ((field->flags & PHI__REQUIRED) == 0) continue;
         if (count++ == 0) phi__buf_text(&s->out, ",\"required\":[");
         phi__json_write_comma(&s->out);
         phi__json_write_str(&s->out, phi_str_of(field->key));
@@ -164,21 +163,21 @@ static void phi__config_schema_required(phi__config_schema *s, const phi__config
 }
 
 /* The members of a table's schema; sections: NULL-ended, of the top alone. */
-static void phi__config_schema_table(phi__config_schema *s, const phi__config_table *table,
-                                     const phi_config_section *const *sections) {
-    const phi__config_field *field;
-    phi__config_schema_text(s, "type", "object");
-    phi__config_schema_text(s, "description", table->text);
+static void phi__cfg_schema_table(phi__cfg_schema *s, const phi__cfg_table *table,
+                                  const phi_config_section *const *sections) {
+    const phi__cfg_field *field;
+    phi__cfg_schema_text(s, "type", "object");
+    phi__cfg_schema_text(s, "description", table->text);
     phi__json_write_key(&s->out, PHI__LIT("properties"));
     phi__buf_char(&s->out, '{');
-    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++)
-        phi__config_schema_field(s, field);
+    for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++)
+        phi__cfg_schema_field(s, field);
     for (size_t i = 0; sections != NULL && sections[i] != NULL; i++)
-        phi__config_schema_field(s, sections[i]->field);
-    if (table == phi__config_tables_top())
+        phi__cfg_schema_field(s, sections[i]->field);
+    if (table == phi__table_top())
         phi__buf_text(&s->out, ",\"game\":{\"description\":\"The host's own table.\"}");
     phi__buf_char(&s->out, '}');
-    phi__config_schema_required(s, table);
+    phi__cfg_schema_required(s, table);
     if (!table->open) phi__buf_text(&s->out, ",\"patternProperties\":{\"^x_\":{}}");
     phi__json_write_key(&s->out, PHI__LIT("additionalProperties"));
     phi__buf_text(&s->out, table->open ? "{\"type\":\"string\"}" : "false");
@@ -188,24 +187,24 @@ static void phi__config_schema_table(phi__config_schema *s, const phi__config_ta
 
 PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, phi_arena *arena,
                                      phi_str *out) {
-    phi__config_schema *s;
+    phi__cfg_schema *s;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     *out = PHI__LIT("");
-    s = (phi__config_schema *)phi__arena_zero(arena, sizeof *s);
+    s = (phi__cfg_schema *)phi__arena_zero(arena, sizeof *s);
     if (s == NULL) return PHI_NO_MEMORY;
     phi__buf_init(&s->out, arena->memory);
     phi__buf_char(&s->out, '{');
-    phi__config_schema_text(s, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    phi__config_schema_text(s, "title", "phi configuration");
-    phi__config_schema_table(s, phi__config_tables_top(), sections);
+    phi__cfg_schema_text(s, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    phi__cfg_schema_text(s, "title", "phi configuration");
+    phi__cfg_schema_table(s, phi__table_top(), sections);
     /* Definitions name further tables, which get theirs in turn. */
     phi__json_write_key(&s->out, PHI__LIT("$defs"));
     phi__buf_char(&s->out, '{');
     for (; s->written < s->count; s->written++) {
-        const phi__config_table *table = s->tables[s->written];
+        const phi__cfg_table *table = s->tables[s->written];
         phi__json_write_key(&s->out, phi_str_of(table->name));
         phi__buf_char(&s->out, '{');
-        phi__config_schema_table(s, table, NULL);
+        phi__cfg_schema_table(s, table, NULL);
         phi__buf_char(&s->out, '}');
     }
     phi__buf_char(&s->out, '}');

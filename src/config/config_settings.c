@@ -16,52 +16,50 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ======== Messages about agents: with parts, and with the name that was probably meant. */
+/* ---- messages about agents: with parts, and with the name that was probably meant ---- */
 
 /* Parts of a message come from other modules, too, which show paths, names and addresses as they
    are: values of variables among them. */
-static void phi__config_words_put(phi__config_ground *ground, const phi_json *node, bool is_warning,
-                                  phi_status status, const char *field, const char *format,
-                                  va_list args) {
+static void phi__cfg_words_put(phi__cfg_ground *ground, const phi_json *node, bool is_warning,
+                               phi_status status, const char *field, const char *format,
+                               va_list args) {
     char text[500];
     phi__buf words;
     (void)vsnprintf(text, sizeof text, format, args);
     phi__buf_init(&words, ground->memory);
-    phi__config_raws_mask(ground->config, phi_str_of(text), &words);
+    phi__raws_mask(ground->config, phi_str_of(text), &words);
     phi__buf_char(&words, '\0');
     if (words.failed)
         ground->problems->no_memory = true;
     else
-        phi__config_problems_add(ground->problems, ground->config, node, is_warning, status, field,
-                                 NULL, words.at);
+        phi__problems_add(ground->problems, ground->config, node, is_warning, status, field, NULL,
+                          words.at);
     phi__buf_free(&words);
 }
 
 /* ---- for other modules ---- */
 
-PHI__FN void phi__config_words_error(phi__config_ground *ground, const phi_json *node,
-                                     phi_status status, const char *field, const char *format,
-                                     ...) {
+PHI__FN void phi__cfg_words_error(phi__cfg_ground *ground, const phi_json *node, phi_status status,
+                                  const char *field, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    phi__config_words_put(ground, node, false, status, field, format, args);
+    phi__cfg_words_put(ground, node, false, status, field, format, args);
     va_end(args);
 }
 
-PHI__FN void phi__config_words_warning(phi__config_ground *ground, const phi_json *node,
-                                       const char *field, const char *format, ...) {
+PHI__FN void phi__cfg_words_warning(phi__cfg_ground *ground, const phi_json *node,
+                                    const char *field, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    phi__config_words_put(ground, node, true, PHI_OK, field, format, args);
+    phi__cfg_words_put(ground, node, true, PHI_OK, field, format, args);
     va_end(args);
 }
 
-PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *names,
-                                              size_t count) {
+PHI__FN const char *phi__cfg_words_nearest(phi_str name, const char *const *names, size_t count) {
     const char *best = NULL;
-    unsigned least = PHI__CONFIG_FAR + 1;
+    unsigned least = PHI__CFG_FAR + 1;
     for (size_t i = 0; i < count; i++) {
-        unsigned d = phi__config_nearest_distance(name, phi_str_of(names[i]));
+        unsigned d = phi__near_distance(name, phi_str_of(names[i]));
         if (d >= least) continue;
         least = d;
         best = names[i];
@@ -69,17 +67,17 @@ PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *n
     return best;
 }
 
-/* ======== System prompts: a text, a file, or blocks in the slots of a strategy. */
+/* ---- system prompts: a text, a file, or blocks in the slots of a strategy ---- */
 
 /* The place of a prompt, and where its files are. */
-typedef struct phi__config_prompt_place {
-    phi__config_ground *ground;
+typedef struct phi__cfg_prompt_place {
+    phi__cfg_ground *ground;
     const char *workspace;
-} phi__config_prompt_place;
+} phi__cfg_prompt_place;
 
 #ifndef PHI_NO_FILES
-static phi_status phi__config_prompt_bytes(phi_memory *memory, const char *path, phi__buf *out,
-                                           phi__words *words) {
+static phi_status phi__cfg_prompt_bytes(phi_memory *memory, const char *path, phi__buf *out,
+                                        phi__words *words) {
     phi__file *file;
     size_t got = 1;
     phi_status status = phi__files_open_read(memory, path, PHI__LINKS_FOLLOW, &file, words);
@@ -89,19 +87,18 @@ static phi_status phi__config_prompt_bytes(phi_memory *memory, const char *path,
         if (at == NULL) break;
         status = phi__files_read(file, at, 4096, &got, words);
         if (status == PHI_OK) phi__buf_add_len(out, got);
-        if (out->len > PHI__CONFIG_PROMPT_BYTES) status = PHI_TOO_BIG;
+        if (out->len > PHI__CFG_PROMPT_BYTES) status = PHI_TOO_BIG;
     }
     phi__files_close(file);
     return out->failed ? PHI_NO_MEMORY : status;
 }
 #endif
 
-static phi_status phi__config_prompt_file(const phi__config_prompt_place *place,
-                                          const phi_json *node, const char *name,
-                                          const char **out) {
-    phi__config_ground *ground = place->ground;
+static phi_status phi__cfg_prompt_file(const phi__cfg_prompt_place *place, const phi_json *node,
+                                       const char *name, const char **out) {
+    phi__cfg_ground *ground = place->ground;
 #ifndef PHI_NO_FILES
-    const char *path = phi__config_place_join(ground->arena, place->workspace, name);
+    const char *path = phi__cfg_place_join(ground->arena, place->workspace, name);
     phi__words words;
     phi__buf bytes;
     phi_str text;
@@ -109,21 +106,21 @@ static phi_status phi__config_prompt_file(const phi__config_prompt_place *place,
     if (path == NULL) return PHI_NO_MEMORY;
     phi__buf_init(&bytes, ground->memory);
     words.text[0] = '\0';
-    status = phi__config_prompt_bytes(ground->memory, path, &bytes, &words);
+    status = phi__cfg_prompt_bytes(ground->memory, path, &bytes, &words);
     if (status == PHI_TOO_BIG) {
-        phi__config_words_error(ground, node, status, NULL,
-                                "the file \"%s\" is longer than 1 MiB, the most of a system prompt",
-                                path);
+        phi__cfg_words_error(ground, node, status, NULL,
+                             "the file \"%s\" is longer than 1 MiB, the most of a system prompt",
+                             path);
         status = PHI_OK;
     } else if (status != PHI_OK && status != PHI_NO_MEMORY) {
-        phi__config_words_error(ground, node, status, NULL,
-                                "cannot read \"%s\": %s; correct the path behind \"file:\", which "
-                                "is relative to the agent's workspace, or write the text itself",
-                                path, words.text);
+        phi__cfg_words_error(ground, node, status, NULL,
+                             "cannot read \"%s\": %s; correct the path behind \"file:\", which "
+                             "is relative to the agent's workspace, or write the text itself",
+                             path, words.text);
         status = PHI_OK;
     } else if (status == PHI_OK && bytes.len > 0 && memchr(bytes.at, '\0', bytes.len) != NULL) {
-        phi__config_words_error(ground, node, PHI_PARSE, NULL,
-                                "the file \"%s\" is no text: it has a zero byte", path);
+        phi__cfg_words_error(ground, node, PHI_PARSE, NULL,
+                             "the file \"%s\" is no text: it has a zero byte", path);
     } else if (status == PHI_OK) {
         while (bytes.len > 0 && bytes.at[bytes.len - 1] == '\n') bytes.len--;
         if (!phi__arena_str(ground->arena, phi__buf_str(&bytes), &text)) status = PHI_NO_MEMORY;
@@ -134,24 +131,24 @@ static phi_status phi__config_prompt_file(const phi__config_prompt_place *place,
 #else
     (void)name;
     (void)out;
-    phi__config_words_error(ground, node, PHI_UNSUPPORTED, NULL,
-                            "\"file:\" needs files, which PHI_NO_FILES leaves out");
+    phi__cfg_words_error(ground, node, PHI_UNSUPPORTED, NULL,
+                         "\"file:\" needs files, which PHI_NO_FILES leaves out");
     return PHI_OK;
 #endif
 }
 
 /* A text of its own, or a file. */
-static phi_status phi__config_prompt_text(const phi__config_prompt_place *place,
-                                          const phi_json *node, const char **out) {
+static phi_status phi__cfg_prompt_text(const phi__cfg_prompt_place *place, const phi_json *node,
+                                       const char **out) {
     phi_str text = phi_json_str(node, "");
     if (phi__str_starts(text, "file:"))
-        return phi__config_prompt_file(place, node, text.at + strlen("file:"), out);
+        return phi__cfg_prompt_file(place, node, text.at + strlen("file:"), out);
     if (text.len > 0) *out = text.at;
     return PHI_OK;
 }
 
-static phi_status phi__config_prompt_slots(phi__config_ground *ground, const phi_json *node,
-                                           const phi__profile_slot **out, size_t *count) {
+static phi_status phi__cfg_prompt_slots(phi__cfg_ground *ground, const phi_json *node,
+                                        const phi__profile_slot **out, size_t *count) {
     const phi_json *blocks = phi_json_get(node, "blocks"), *item;
     phi_json_iter it = phi_json_each(blocks);
     size_t n = phi_json_count(blocks), i = 0;
@@ -159,8 +156,8 @@ static phi_status phi__config_prompt_slots(phi__config_ground *ground, const phi
         (phi__profile_slot *)phi_arena_alloc(ground->arena, phi__mul(n + 1, sizeof *slots));
     if (slots == NULL) return PHI_NO_MEMORY;
     while ((item = phi_json_next(&it)) != NULL) {
-        phi__config_prompt_block block = PHI_ZERO;
-        if (!phi__config_take(ground->arena, item, phi__config_tables_prompt_block(), &block))
+        phi__cfg_prompt_block block = PHI_ZERO;
+        if (!phi__cfg_take(ground->arena, item, phi__table_prompt_block(), &block))
             return PHI_NO_MEMORY;
         if (block.name == NULL) continue;
         slots[i].name = block.name;
@@ -173,20 +170,20 @@ static phi_status phi__config_prompt_slots(phi__config_ground *ground, const phi
 }
 
 /* The slots of a strategy of the file, or of one that phi has. */
-static phi_status phi__config_prompt_strategy_of(phi__config_ground *ground, const char *type,
-                                                 const phi__profile_slot **out, size_t *count) {
+static phi_status phi__cfg_prompt_strategy_of(phi__cfg_ground *ground, const char *type,
+                                              const phi__profile_slot **out, size_t *count) {
     const phi_json *node =
-        phi__config_refs_find(ground->config, "system_prompt_strategy", type != NULL ? type : "");
-    if (node != NULL) return phi__config_prompt_slots(ground, node, out, count);
+        phi__refs_find(ground->config, "system_prompt_strategy", type != NULL ? type : "");
+    if (node != NULL) return phi__cfg_prompt_slots(ground, node, out, count);
     *out = type != NULL && phi__str_find(phi_str_of(type), 0, "minimal") != SIZE_MAX
                ? phi__profile_slots_minimal(count)
                : phi__profile_slots_agent(count);
     return PHI_OK;
 }
 
-static phi_status phi__config_prompt_compose(const phi__config_prompt_place *place,
-                                             const phi_json *prompt, const char **out) {
-    phi__config_ground *ground = place->ground;
+static phi_status phi__cfg_prompt_compose(const phi__cfg_prompt_place *place,
+                                          const phi_json *prompt, const char **out) {
+    phi__cfg_ground *ground = place->ground;
     phi__profile_block *blocks = (phi__profile_block *)phi_arena_alloc(
         ground->arena, phi__mul(phi_json_count(prompt) + 1, sizeof *blocks));
     phi_json_iter it = phi_json_each(prompt);
@@ -197,15 +194,15 @@ static phi_status phi__config_prompt_compose(const phi__config_prompt_place *pla
     phi_status status = blocks != NULL ? PHI_OK : PHI_NO_MEMORY;
     while (status == PHI_OK && (member = phi_json_next(&it)) != NULL) {
         const char *words = NULL;
-        if (phi__config_fields_find(phi__config_tables_prompt(), it.key, NULL) != NULL) continue;
+        if (phi__fields_find(phi__table_prompt(), it.key, NULL) != NULL) continue;
         if (!phi__arena_str(ground->arena, it.key, &key)) return PHI_NO_MEMORY;
-        status = phi__config_prompt_text(place, member, &words);
+        status = phi__cfg_prompt_text(place, member, &words);
         blocks[count].name = key.at;
         blocks[count].text = words != NULL ? words : "";
         if (words != NULL) count++;
     }
     if (status == PHI_OK)
-        status = phi__config_prompt_strategy_of(
+        status = phi__cfg_prompt_strategy_of(
             ground, phi_json_str(phi_json_get(prompt, "type"), "").at, &slots, &slot_count);
     if (status == PHI_OK)
         status = phi__profile_compose(slots, slot_count, blocks, count, ground->arena, &text);
@@ -215,66 +212,69 @@ static phi_status phi__config_prompt_compose(const phi__config_prompt_place *pla
 
 /* ---- for other modules ---- */
 
-PHI__FN phi_status phi__config_prompt_make(phi__config_ground *ground, const phi_json *node,
-                                           const char *workspace, const char **out) {
-    phi__config_prompt_place place;
+PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json *node,
+                                        const char *workspace, const char **out) {
+    phi__cfg_prompt_place place;
     *out = NULL;
     if (!phi_json_is(node, PHI_JSON_STRING)) return PHI_OK;
     place.ground = ground;
     place.workspace = workspace;
     const phi_json *prompt =
-        phi__config_refs_find(ground->config, "system_prompt", phi_json_str(node, "").at);
-    if (prompt != NULL) return phi__config_prompt_compose(&place, prompt, out);
-    return phi__config_prompt_text(&place, node, out);
+        phi__refs_find(ground->config, "system_prompt", phi_json_str(node, "").at);
+    if (prompt != NULL) return phi__cfg_prompt_compose(&place, prompt, out);
+    return phi__cfg_prompt_text(&place, node, out);
 }
 
-/* ======== Options, extra and raw tools of an agent, and the extra of a provider. */
+/* ---- options, extra and raw tools of an agent, and the extra of a provider ---- */
 
-PHI__FN const char *phi__config_said_text(phi_arena *arena, const phi_json *node) {
+/* JSON text of a node, or the node's own text; in the arena. NULL: no memory. */
+static const char *phi__cfg_said_text(phi_arena *arena, const phi_json *node) {
     phi_str text;
     if (phi_json_is(node, PHI_JSON_STRING)) return phi_json_str(node, "").at;
     return phi_json_write(arena, node, 0, &text) == PHI_OK ? text.at : NULL;
 }
 
-PHI__FN phi_status phi__config_said_object(phi__config_ground *ground, const phi_json *node,
-                                           const char *field, const char **out) {
+/* *out: the JSON text of an object, a table or its text; it stays for a node that is NULL, null or,
+   with a problem that names the field, something else. PHI_NO_MEMORY. */
+static phi_status phi__cfg_said_object(phi__cfg_ground *ground, const phi_json *node,
+                                       const char *field, const char **out) {
     char words[200];
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
     if (!phi_json_is(node, PHI_JSON_STRING) && !phi_json_is(node, PHI_JSON_OBJECT)) {
-        phi__config_words_error(ground, node, PHI_PARSE, field,
-                                "%s: expected a table, or JSON as a text", field);
+        phi__cfg_words_error(ground, node, PHI_PARSE, field,
+                             "%s: expected a table, or JSON as a text", field);
         return PHI_OK;
     }
-    const char *text = phi__config_said_text(ground->arena, node);
+    const char *text = phi__cfg_said_text(ground->arena, node);
     if (text == NULL) return PHI_NO_MEMORY;
     phi_status status =
         phi__extra_check(NULL, ground->arena->memory, phi_str_of(text), words, sizeof words);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK)
-        phi__config_words_error(ground, node, PHI_PARSE, field, "%s%s", field, words);
+        phi__cfg_words_error(ground, node, PHI_PARSE, field, "%s%s", field, words);
     else
         *out = text;
     return PHI_OK;
 }
 
-static phi_status phi__config_said_options(phi__config_ground *ground, const phi_json *node,
-                                           phi_agent_desc *desc) {
-    const phi__config_table *table = phi__config_tables_options();
+static phi_status phi__cfg_said_options(phi__cfg_ground *ground, const phi_json *node,
+                                        phi_agent_desc *desc) {
+    const phi__cfg_table *table = phi__table_options();
     if (node == NULL) return PHI_OK;
-    phi__config_options taken = PHI_ZERO;
+    phi__cfg_options taken = PHI_ZERO;
     taken.options = desc->options;
-    if (!phi__config_take(ground->arena, node, table, &taken)) return PHI_NO_MEMORY;
+    if (!phi__cfg_take(ground->arena, node, table, &taken)) return PHI_NO_MEMORY;
     desc->options = taken.options;
-    if (phi__config_fields_has(table, &taken, "seed")) desc->options.has_seed = true;
-    if (phi__config_fields_has(table, &taken, "stop")) {
+    if (phi__fields_has(table, &taken, "seed")) desc->options.has_seed = true;
+    if (phi__fields_has(table, &taken, "stop")) {
         desc->options.stop = taken.stop.at;
         desc->options.stop_count = taken.stop.count;
     }
     return PHI_OK;
 }
 
-static phi_status phi__config_said_raws(phi__config_ground *ground, const phi_json *list,
-                                        phi_agent_desc *desc) {
+static phi_status phi__cfg_said_raws(phi__cfg_ground *ground, const phi_json *list,
+                                     phi_agent_desc *desc) {
     phi_json_iter it = phi_json_each(list);
     const phi_json *node;
     phi_raw_tool *raws;
@@ -285,11 +285,11 @@ static phi_status phi__config_said_raws(phi__config_ground *ground, const phi_js
         ground->arena, phi__mul(phi__max(phi_json_count(list), 1), sizeof *raws));
     if (raws == NULL) return PHI_NO_MEMORY;
     while (status == PHI_OK && (node = phi_json_next(&it)) != NULL) {
-        phi__config_raw_tool taken = PHI_ZERO;
-        if (!phi__config_take(ground->arena, node, phi__config_tables_raw_tool(), &taken))
+        phi__cfg_raw_tool taken = PHI_ZERO;
+        if (!phi__cfg_take(ground->arena, node, phi__table_raw_tool(), &taken))
             return PHI_NO_MEMORY;
         raws[n].protocol = taken.protocol;
-        status = phi__config_said_object(ground, taken.json, "agent.raw_tools.json", &raws[n].json);
+        status = phi__cfg_said_object(ground, taken.json, "agent.raw_tools.json", &raws[n].json);
         if (raws[n].protocol != NULL && raws[n].json != NULL) n++;
     }
     desc->tool_options.raw_tools = raws;
@@ -297,41 +297,41 @@ static phi_status phi__config_said_raws(phi__config_ground *ground, const phi_js
     return status;
 }
 
-PHI__FN phi_status phi__config_said_take(phi__config_ground *ground, const phi__config_agent *a,
-                                         phi_agent_desc *desc) {
-    phi_status status = phi__config_said_options(ground, a->options, desc);
+/* The options, the extra and the raw tools of [agent]; what the file does not set stays. */
+static phi_status phi__cfg_said_take(phi__cfg_ground *ground, const phi__cfg_agent *a,
+                                     phi_agent_desc *desc) {
+    phi_status status = phi__cfg_said_options(ground, a->options, desc);
     if (status == PHI_OK)
-        status = phi__config_said_object(ground, a->extra, "agent.extra", &desc->options.extra);
-    return status == PHI_OK ? phi__config_said_raws(ground, a->raw_tools, desc) : status;
+        status = phi__cfg_said_object(ground, a->extra, "agent.extra", &desc->options.extra);
+    return status == PHI_OK ? phi__cfg_said_raws(ground, a->raw_tools, desc) : status;
 }
 
-/* ======== A model out of a provider of the file. */
+/* ---- a model out of a provider of the file ---- */
 
-#define PHI__CONFIG_MODEL_HAS(p, key)                                                              \
-    phi__config_fields_has(phi__config_tables_provider_instance(), (p), (key))
+#define PHI__CFG_MODEL_HAS(p, key) phi__fields_has(phi__table_provider_instance(), (p), (key))
 
 /* The preset of a protocol, where nothing says more. */
-static int phi__config_model_of_api(int api) {
-    static const int presets[] = {PHI__CONFIG_PRESET_ANTHROPIC,        PHI__CONFIG_PRESET_OPENAI,
-                                  PHI__CONFIG_PRESET_OPENAI_RESPONSES, PHI__CONFIG_PRESET_AZURE,
-                                  PHI__CONFIG_PRESET_GOOGLE,           PHI__CONFIG_PRESET_VERTEX,
-                                  PHI__CONFIG_PRESET_INTERACTIONS,     PHI__CONFIG_PRESET_BEDROCK};
-    return (size_t)api < PHI__COUNT(presets) ? presets[api] : PHI__CONFIG_PRESET_ANTHROPIC;
+static int phi__cfg_model_of_api(int api) {
+    static const int presets[] = {PHI__CFG_PRESET_ANTHROPIC,        PHI__CFG_PRESET_OPENAI,
+                                  PHI__CFG_PRESET_OPENAI_RESPONSES, PHI__CFG_PRESET_AZURE,
+                                  PHI__CFG_PRESET_GOOGLE,           PHI__CFG_PRESET_VERTEX,
+                                  PHI__CFG_PRESET_INTERACTIONS,     PHI__CFG_PRESET_BEDROCK};
+    return (size_t)api < PHI__COUNT(presets) ? presets[api] : PHI__CFG_PRESET_ANTHROPIC;
 }
 
 /* Those that are not below are servers of the Chat protocol, by the name that files have. */
-static phi_model phi__config_model_preset(int preset, const char *url, const char *id,
-                                          const char *key) {
-    const phi__config_choice *choice = phi__config_tables_preset();
+static phi_model phi__cfg_model_preset(int preset, const char *url, const char *id,
+                                       const char *key) {
+    const phi__cfg_choice *choice = phi__table_preset();
     switch (preset) {
-    case PHI__CONFIG_PRESET_OPENAI_RESPONSES: return phi_model_openai_responses(id, key);
-    case PHI__CONFIG_PRESET_AZURE: return phi_model_azure(url, id, key);
-    case PHI__CONFIG_PRESET_GOOGLE: return phi_model_google(id, key);
-    case PHI__CONFIG_PRESET_VERTEX: return phi_model_vertex(url, id, key);
-    case PHI__CONFIG_PRESET_INTERACTIONS: return phi_model_interactions(id, key);
-    case PHI__CONFIG_PRESET_BEDROCK: return phi_model_bedrock(url, id, key);
-    case PHI__CONFIG_PRESET_MINIMAX: return phi_model_minimax(id, key);
-    case PHI__CONFIG_PRESET_LOCAL: return phi_model_local(url, id, key);
+    case PHI__CFG_PRESET_OPENAI_RESPONSES: return phi_model_openai_responses(id, key);
+    case PHI__CFG_PRESET_AZURE: return phi_model_azure(url, id, key);
+    case PHI__CFG_PRESET_GOOGLE: return phi_model_google(id, key);
+    case PHI__CFG_PRESET_VERTEX: return phi_model_vertex(url, id, key);
+    case PHI__CFG_PRESET_INTERACTIONS: return phi_model_interactions(id, key);
+    case PHI__CFG_PRESET_BEDROCK: return phi_model_bedrock(url, id, key);
+    case PHI__CFG_PRESET_MINIMAX: return phi_model_minimax(id, key);
+    case PHI__CFG_PRESET_LOCAL: return phi_model_local(url, id, key);
     default: break;
     }
     while (choice->name[0] != '\0' && choice->value != preset) choice++;
@@ -344,24 +344,24 @@ static phi_model phi__config_model_preset(int preset, const char *url, const cha
 
 /* A provider that phi has a preset for is that one, where it speaks the protocol; of an unknown
    server with OpenAI's protocol phi assumes no more than it must. */
-static int phi__config_model_choose(const phi__config_provider *p) {
-    const phi__config_choice *named = NULL;
-    int preset = phi__config_model_of_api(p->api);
-    if (p->preset != PHI__CONFIG_PRESET_NONE) return p->preset;
+static int phi__cfg_model_choose(const phi__cfg_provider *p) {
+    const phi__cfg_choice *named = NULL;
+    int preset = phi__cfg_model_of_api(p->api);
+    if (p->preset != PHI__CFG_PRESET_NONE) return p->preset;
     if (p->provider != NULL)
-        named = phi__config_take_choice(phi__config_tables_preset(), phi_str_of(p->provider));
+        named = phi__cfg_take_choice(phi__table_preset(), phi_str_of(p->provider));
     if (named != NULL) {
-        phi_model known = phi__config_model_preset(named->value, NULL, "", NULL);
-        phi_model plain = phi__config_model_preset(preset, NULL, "", NULL);
+        phi_model known = phi__cfg_model_preset(named->value, NULL, "", NULL);
+        phi_model plain = phi__cfg_model_preset(preset, NULL, "", NULL);
         if (strcmp(known.protocol, plain.protocol) == 0) return named->value;
     }
-    if (p->api == PHI__CONFIG_API_OPENAI_CHAT && p->base_url != NULL &&
+    if (p->api == PHI__CFG_API_OPENAI_CHAT && p->base_url != NULL &&
         phi__str_find(phi_str_of(p->base_url), 0, "api.openai.com") == SIZE_MAX)
-        return PHI__CONFIG_PRESET_LOCAL;
+        return PHI__CFG_PRESET_LOCAL;
     return preset;
 }
 
-static bool phi__config_model_headers(phi_arena *arena, const phi_json *map, phi_model *out) {
+static bool phi__cfg_model_headers(phi_arena *arena, const phi_json *map, phi_model *out) {
     size_t n = phi_json_count(map), i = 0;
     phi_json_iter it = phi_json_each(map);
     const phi_json *value;
@@ -380,35 +380,34 @@ static bool phi__config_model_headers(phi_arena *arena, const phi_json *map, phi
     return true;
 }
 
-static phi_model phi__config_model_of(const phi__config_provider *p) {
-    return phi__config_model_preset(phi__config_model_choose(p), p->base_url, p->model, p->api_key);
+static phi_model phi__cfg_model_of(const phi__cfg_provider *p) {
+    return phi__cfg_model_preset(phi__cfg_model_choose(p), p->base_url, p->model, p->api_key);
 }
 
 /* The address that a provider's requests go to; NULL: it has none. */
-static const char *phi__config_model_address(const phi__config_provider *p) {
-    return p->base_url != NULL ? p->base_url : phi__config_model_of(p).base_url;
+static const char *phi__cfg_model_address(const phi__cfg_provider *p) {
+    return p->base_url != NULL ? p->base_url : phi__cfg_model_of(p).base_url;
 }
 
 /* Another protocol than that of the provider means the server that the protocol has by default. */
-static void phi__config_model_api(int api, phi__config_provider *p) {
-    phi_model plain = phi__config_model_preset(phi__config_model_of_api(api), NULL, "", NULL);
-    if (strcmp(phi__config_model_of(p).protocol, plain.protocol) == 0) return;
+static void phi__cfg_model_api(int api, phi__cfg_provider *p) {
+    phi_model plain = phi__cfg_model_preset(phi__cfg_model_of_api(api), NULL, "", NULL);
+    if (strcmp(phi__cfg_model_of(p).protocol, plain.protocol) == 0) return;
     p->api = api;
-    p->preset = PHI__CONFIG_PRESET_NONE;
+    p->preset = PHI__CFG_PRESET_NONE;
     p->base_url = p->provider = NULL;
 }
 
 /* A sub-agent's own values; facts of another model do not count for its own, and the key and the
    headers of the provider are for its server alone. */
-static void phi__config_model_child(const phi__config_sub_agent *child, phi__config_provider *p,
-                                    bool *other, bool *same) {
-    const char *server = phi__config_model_address(p);
+static void phi__cfg_model_child(const phi__cfg_sub_agent *child, phi__cfg_provider *p, bool *other,
+                                 bool *same) {
+    const char *server = phi__cfg_model_address(p);
     *other = child->model != NULL && (p->model == NULL || strcmp(child->model, p->model) != 0);
     if (child->model != NULL) p->model = child->model;
-    if (phi__config_fields_has(phi__config_tables_sub_agent(), child, "api"))
-        phi__config_model_api(child->api, p);
+    if (phi__fields_has(phi__table_sub_agent(), child, "api")) phi__cfg_model_api(child->api, p);
     if (child->base_url != NULL && child->base_url[0] != '\0') p->base_url = child->base_url;
-    *same = phi__model_same_server(server, phi__config_model_address(p));
+    *same = phi__model_same_server(server, phi__cfg_model_address(p));
     if (!*same) {
         p->api_key = NULL;
         p->headers = NULL;
@@ -418,85 +417,84 @@ static void phi__config_model_child(const phi__config_sub_agent *child, phi__con
 }
 
 /* What the file says of the server, and of the model, over the preset's values. */
-static phi_status phi__config_model_fill(phi__config_ground *ground, const phi__config_provider *p,
-                                         bool other, phi_model *out) {
-    phi__config_compat compat = PHI_ZERO;
-    phi__config_cost cost = PHI_ZERO;
+static phi_status phi__cfg_model_fill(phi__cfg_ground *ground, const phi__cfg_provider *p,
+                                      bool other, phi_model *out) {
+    phi__cfg_compat compat = PHI_ZERO;
+    phi__cfg_cost cost = PHI_ZERO;
     if (p->base_url != NULL) out->base_url = p->base_url;
     if (p->api_key != NULL) out->api_key = p->api_key;
     if (p->provider != NULL) out->provider = p->provider;
     if (p->api_version != NULL) out->api_version = p->api_version;
-    if (!phi__config_take(ground->arena, p->compat, phi__config_tables_compat(), &compat) ||
-        !phi__config_model_headers(ground->arena, p->headers, out))
+    if (!phi__cfg_take(ground->arena, p->compat, phi__table_compat(), &compat) ||
+        !phi__cfg_model_headers(ground->arena, p->headers, out))
         return PHI_NO_MEMORY;
-    out->quirks = phi__config_tables_quirks(&compat, out->quirks);
-    if (phi__config_said_object(ground, p->extra, "provider.extra", &out->extra) != PHI_OK)
+    out->quirks = phi__table_quirks(&compat, out->quirks);
+    if (phi__cfg_said_object(ground, p->extra, "provider.extra", &out->extra) != PHI_OK)
         return PHI_NO_MEMORY;
     out->name = other ? NULL : p->name; /* NULL: its id, also where a preset has a name */
     if (other) return PHI_OK;
-    if (PHI__CONFIG_MODEL_HAS(p, "reasoning")) out->reasoning = p->reasoning;
+    if (PHI__CFG_MODEL_HAS(p, "reasoning")) out->reasoning = p->reasoning;
     if (p->context_window > 0) out->context_window = p->context_window;
     if (p->max_tokens > 0) out->max_tokens = p->max_tokens;
-    if (!phi__config_take(ground->arena, p->cost, phi__config_tables_cost(), &cost))
-        return PHI_NO_MEMORY;
+    if (!phi__cfg_take(ground->arena, p->cost, phi__table_cost(), &cost)) return PHI_NO_MEMORY;
     out->cost = cost.cost;
     return PHI_OK;
 }
 
 /* ---- for other modules ---- */
 
-PHI__FN phi_status phi__config_model_make(phi__config_ground *ground, const phi_json *node,
-                                          const phi__config_sub_agent *child, phi_model *out,
-                                          bool *same) {
+PHI__FN phi_status phi__cfg_model_make(phi__cfg_ground *ground, const phi_json *node,
+                                       const phi__cfg_sub_agent *child, phi_model *out,
+                                       bool *same) {
     bool other = false;
-    phi__config_provider p = PHI_ZERO;
-    if (!phi__config_take(ground->arena, node, phi__config_tables_provider_instance(), &p))
+    phi__cfg_provider p = PHI_ZERO;
+    if (!phi__cfg_take(ground->arena, node, phi__table_provider_instance(), &p))
         return PHI_NO_MEMORY;
     /* "" is none, as of "${URL:-}". */
     if (p.base_url != NULL && p.base_url[0] == '\0') p.base_url = NULL;
-    if (child != NULL) phi__config_model_child(child, &p, &other, same);
+    if (child != NULL) phi__cfg_model_child(child, &p, &other, same);
     if (p.model == NULL || p.model[0] == '\0') {
-        phi__config_words_warning(ground, node, "provider.model",
-                                  "provider.model is missing: requests name the model "
-                                  "\"unknown\", which no provider knows; write model = \"...\"");
+        phi__cfg_words_warning(ground, node, "provider.model",
+                               "provider.model is missing: requests name the model "
+                               "\"unknown\", which no provider knows; write model = \"...\"");
         p.model = "unknown";
     }
-    *out = phi__config_model_of(&p);
-    return phi__config_model_fill(ground, &p, other, out);
+    *out = phi__cfg_model_of(&p);
+    return phi__cfg_model_fill(ground, &p, other, out);
 }
 
-PHI__FN const phi_json *phi__config_model_node(const phi__config_maker *maker, const char *name) {
+PHI__FN const phi_json *phi__cfg_model_node(const phi__cfg_maker *maker, const char *name) {
     const phi_json *top = maker->whole.top.provider, *node = top, *value;
     phi_json_iter it = phi_json_each(top);
-    if (name != NULL) node = phi__config_refs_find(maker->ground.config, "provider", name);
+    if (name != NULL) node = phi__refs_find(maker->ground.config, "provider", name);
     if (node != top) return node;
     while ((value = phi_json_next(&it)) != NULL)
         if (!phi_json_is(value, PHI_JSON_NULL) && !phi__str_is(it.key, "instances")) return top;
     return NULL;
 }
 
-PHI__FN uint64_t phi__config_model_quirks(const phi__config_provider *provider) {
-    return phi__config_model_of(provider).quirks;
+PHI__FN uint64_t phi__cfg_model_quirks(const phi__cfg_provider *provider) {
+    return phi__cfg_model_of(provider).quirks;
 }
 
-/* ======== The models that an agent goes on with when its own fails. */
+/* ---- the models that an agent goes on with when its own fails ---- */
 
-static phi_status phi__config_failover_models(phi__config_maker *maker,
-                                              const phi__config_texts *names, phi_failover *out) {
-    phi__config_ground *ground = &maker->ground;
+static phi_status phi__cfg_failover_models(phi__cfg_maker *maker, const phi__cfg_texts *names,
+                                           phi_failover *out) {
+    phi__cfg_ground *ground = &maker->ground;
     size_t n = phi__min(names->count, PHI_FAILOVER_MODELS_MOST);
     phi_failover_model *models =
         (phi_failover_model *)phi__arena_zero(ground->arena, (n + 1) * sizeof *models);
     if (models == NULL) return PHI_NO_MEMORY;
     if (names->count > n)
-        phi__config_words_error(ground, maker->whole.top.failover, PHI_TOO_BIG, "failover",
-                                "failover: %u models; at most %d are tried", (unsigned)names->count,
-                                PHI_FAILOVER_MODELS_MOST);
+        phi__cfg_words_error(ground, maker->whole.top.failover, PHI_TOO_BIG, "failover",
+                             "failover: %u models; at most %d are tried", (unsigned)names->count,
+                             PHI_FAILOVER_MODELS_MOST);
     for (size_t i = 0; i < n; i++) {
-        const phi_json *node = phi__config_refs_find(ground->config, "provider", names->at[i]);
+        const phi_json *node = phi__refs_find(ground->config, "provider", names->at[i]);
         if (node == NULL) continue;
         phi_status status =
-            phi__config_model_make(ground, node, NULL, &models[out->model_count].model, NULL);
+            phi__cfg_model_make(ground, node, NULL, &models[out->model_count].model, NULL);
         if (status != PHI_OK) return status;
         out->model_count++;
     }
@@ -506,67 +504,62 @@ static phi_status phi__config_failover_models(phi__config_maker *maker,
 
 /* ---- for other modules ---- */
 
-PHI__FN phi_status phi__config_failover_use(phi__config_maker *maker, phi__config_job *job) {
+/* Other models, of the agent's own list or of [failover]. PHI_NO_MEMORY. */
+static phi_status phi__cfg_failover_use(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi_arena *arena = maker->ground.arena;
     phi_failover *failover;
-    phi__config_failover taken = PHI_ZERO;
-    if (!phi__config_take(arena, maker->whole.top.failover, phi__config_tables_failover(), &taken))
+    phi__cfg_failover taken = PHI_ZERO;
+    if (!phi__cfg_take(arena, maker->whole.top.failover, phi__table_failover(), &taken))
         return PHI_NO_MEMORY;
     if (job->taken.failover.at != NULL) taken.models = job->taken.failover;
     if (taken.models.count == 0) return PHI_OK;
     failover = (phi_failover *)phi__arena_zero(arena, sizeof *failover);
     if (failover == NULL) return PHI_NO_MEMORY;
-    failover->on = phi__config_take_bits(&taken.on, phi__config_tables_failover_on());
+    failover->on = phi__cfg_take_bits(&taken.on, phi__table_failover_on());
     failover->max_switches = taken.max_switches;
     failover->stay = (phi_failover_stay)taken.stay;
     failover->stay_ms = taken.stay_ms;
-    phi_status status = phi__config_failover_models(maker, &taken.models, failover);
+    phi_status status = phi__cfg_failover_models(maker, &taken.models, failover);
     if (status == PHI_OK && failover->model_count > 0) job->desc.failover = failover;
     return status;
 }
 
-/* ======== A reasoning strategy of the file, as a provider. */
+/* ---- a reasoning strategy of the file, as a provider ---- */
 
 /* What a strategy borrows as long as its agents live. */
-typedef struct phi__config_machine {
+typedef struct phi__cfg_machine {
     phi_provider provider;
     phi_strategy_desc desc;
-    phi__config_strategy taken;
-    phi__config_cot cot, cod;
-    phi__config_aot aot;
-    phi__config_tot tot;
-    phi__config_got got;
-    phi__config_trm trm;
-    phi__config_adaptive adaptive;
-} phi__config_machine;
+    phi__cfg_strategy taken;
+    phi__cfg_cot cot, cod;
+    phi__cfg_aot aot;
+    phi__cfg_tot tot;
+    phi__cfg_got got;
+    phi__cfg_trm trm;
+    phi__cfg_adaptive adaptive;
+} phi__cfg_machine;
 
-static bool phi__config_machine_take(phi_arena *arena, const phi_json *node,
-                                     phi__config_machine *m) {
-    const phi__config_strategy *s = &m->taken;
-    bool ok = phi__config_take(arena, node, phi__config_tables_strategy(), &m->taken) &&
-              phi__config_take(arena, s->cot, phi__config_tables_cot(), &m->cot) &&
-              phi__config_take(arena, s->cod, phi__config_tables_cot(), &m->cod) &&
-              phi__config_take(arena, s->aot, phi__config_tables_aot(), &m->aot) &&
-              phi__config_take(arena, s->tot, phi__config_tables_tot(), &m->tot) &&
-              phi__config_take(arena, s->got, phi__config_tables_got(), &m->got) &&
-              phi__config_take(arena, s->trm, phi__config_tables_trm(), &m->trm) &&
-              phi__config_take(arena, s->adaptive, phi__config_tables_adaptive(), &m->adaptive);
-    m->cot.options.has_temperature =
-        phi__config_fields_has(phi__config_tables_cot(), &m->cot, "temperature");
-    m->cod.options.has_temperature =
-        phi__config_fields_has(phi__config_tables_cot(), &m->cod, "temperature");
-    m->tot.options.has_temperature =
-        phi__config_fields_has(phi__config_tables_tot(), &m->tot, "temperature");
-    m->got.options.has_temperature =
-        phi__config_fields_has(phi__config_tables_got(), &m->got, "temperature");
-    m->trm.options.has_temperature =
-        phi__config_fields_has(phi__config_tables_trm(), &m->trm, "temperature");
+static bool phi__cfg_machine_take(phi_arena *arena, const phi_json *node, phi__cfg_machine *m) {
+    const phi__cfg_strategy *s = &m->taken;
+    bool ok = phi__cfg_take(arena, node, phi__table_strategy(), &m->taken) &&
+              phi__cfg_take(arena, s->cot, phi__table_cot(), &m->cot) &&
+              phi__cfg_take(arena, s->cod, phi__table_cot(), &m->cod) &&
+              phi__cfg_take(arena, s->aot, phi__table_aot(), &m->aot) &&
+              phi__cfg_take(arena, s->tot, phi__table_tot(), &m->tot) &&
+              phi__cfg_take(arena, s->got, phi__table_got(), &m->got) &&
+              phi__cfg_take(arena, s->trm, phi__table_trm(), &m->trm) &&
+              phi__cfg_take(arena, s->adaptive, phi__table_adaptive(), &m->adaptive);
+    m->cot.options.has_temperature = phi__fields_has(phi__table_cot(), &m->cot, "temperature");
+    m->cod.options.has_temperature = phi__fields_has(phi__table_cot(), &m->cod, "temperature");
+    m->tot.options.has_temperature = phi__fields_has(phi__table_tot(), &m->tot, "temperature");
+    m->got.options.has_temperature = phi__fields_has(phi__table_got(), &m->got, "temperature");
+    m->trm.options.has_temperature = phi__fields_has(phi__table_trm(), &m->trm, "temperature");
     m->aot.options.examples = m->aot.examples.at;
     m->aot.options.example_count = m->aot.examples.count;
     return ok;
 }
 
-static void phi__config_machine_adaptive(phi__config_machine *m) {
+static void phi__cfg_machine_adaptive(phi__cfg_machine *m) {
     phi_adaptive_options *options = &m->adaptive.options;
     options->available = m->adaptive.available.at;
     options->available_count = m->adaptive.available.count;
@@ -580,54 +573,54 @@ static void phi__config_machine_adaptive(phi__config_machine *m) {
     m->desc.options = options;
 }
 
-static void phi__config_machine_choose(phi__config_machine *m) {
+static void phi__cfg_machine_choose(phi__cfg_machine *m) {
     phi_strategy_desc *desc = &m->desc;
     switch (m->taken.type) {
-    case PHI__CONFIG_STRATEGY_COT:
+    case PHI__CFG_STRATEGY_COT:
         desc->strategy = phi_strategy_cot(PHI_COT_STEPS);
         desc->options = &m->cot.options;
         break;
-    case PHI__CONFIG_STRATEGY_COD:
+    case PHI__CFG_STRATEGY_COD:
         desc->strategy = phi_strategy_cot(PHI_COT_DRAFTS);
         desc->options = &m->cod.options;
         break;
-    case PHI__CONFIG_STRATEGY_AOT:
+    case PHI__CFG_STRATEGY_AOT:
         desc->strategy = phi_strategy_aot();
         desc->options = &m->aot.options;
         break;
-    case PHI__CONFIG_STRATEGY_TOT:
+    case PHI__CFG_STRATEGY_TOT:
         desc->strategy = phi_strategy_tot();
         desc->options = &m->tot.options;
         break;
-    case PHI__CONFIG_STRATEGY_GOT:
+    case PHI__CFG_STRATEGY_GOT:
         desc->strategy = phi_strategy_got();
         desc->options = &m->got.options;
         break;
-    case PHI__CONFIG_STRATEGY_TRM:
+    case PHI__CFG_STRATEGY_TRM:
         desc->strategy = phi_strategy_trm();
         desc->options = &m->trm.options;
         break;
-    default: phi__config_machine_adaptive(m); break;
+    default: phi__cfg_machine_adaptive(m); break;
     }
 }
 
 /* ---- for other modules ---- */
 
-PHI__FN phi_status phi__config_machine_make(phi__config_ground *ground, const char *name,
-                                            phi_provider **out) {
-    const phi_json *node = phi__config_refs_find(ground->config, "strategy", name);
-    phi__config_machine *m =
-        (phi__config_machine *)phi__arena_zero(ground->arena, sizeof(phi__config_machine));
-    if (m == NULL || !phi__config_machine_take(ground->arena, node, m)) return PHI_NO_MEMORY;
+PHI__FN phi_status phi__cfg_machine_make(phi__cfg_ground *ground, const char *name,
+                                         phi_provider **out) {
+    const phi_json *node = phi__refs_find(ground->config, "strategy", name);
+    phi__cfg_machine *m =
+        (phi__cfg_machine *)phi__arena_zero(ground->arena, sizeof(phi__cfg_machine));
+    if (m == NULL || !phi__cfg_machine_take(ground->arena, node, m)) return PHI_NO_MEMORY;
     if (node == NULL) { /* a strategy's own name, with its defaults */
-        phi__config_ref ref = phi__config_refs_parse(phi_str_of(name));
-        const phi__config_choice *type = phi__config_take_choice(
-            phi__config_fields_find(phi__config_tables_strategy(), PHI__LIT("type"), NULL)->choices,
-            ref.kind == PHI__CONFIG_REF_LITERAL ? phi__str_trim(phi_str_of(name)) : ref.name);
+        phi__cfg_ref ref = phi__refs_parse(phi_str_of(name));
+        const phi__cfg_choice *type = phi__cfg_take_choice(
+            phi__fields_find(phi__table_strategy(), PHI__LIT("type"), NULL)->choices,
+            ref.kind == PHI__CFG_REF_LITERAL ? phi__str_trim(phi_str_of(name)) : ref.name);
         PHI_ASSERT(type != NULL); /* the check of the file found it */
         m->taken.type = type->value;
     }
-    phi__config_machine_choose(m);
+    phi__cfg_machine_choose(m);
     m->desc.max_calls = m->taken.max_calls;
     m->desc.call_timeout_ms = m->taken.call_timeout_ms;
     m->provider = phi_strategy_provider(&m->desc);
@@ -635,67 +628,63 @@ PHI__FN phi_status phi__config_machine_make(phi__config_ground *ground, const ch
     return PHI_OK;
 }
 
-/* ======== Limits, retries, caching, compaction and all the plain settings of an
-   agent. */
+/* ---- limits, retries, caching, compaction and all the plain settings of an agent ---- */
 
-static phi_status phi__config_settings_retry(phi__config_ground *ground, const phi_json *node,
-                                             phi_retry *out) {
+static phi_status phi__settings_retry(phi__cfg_ground *ground, const phi_json *node,
+                                      phi_retry *out) {
     if (node == NULL) return PHI_OK;
-    phi__config_retry taken = PHI_ZERO;
+    phi__cfg_retry taken = PHI_ZERO;
     taken.retry = *out;
-    if (!phi__config_take(ground->arena, node, phi__config_tables_retry(), &taken))
-        return PHI_NO_MEMORY;
+    if (!phi__cfg_take(ground->arena, node, phi__table_retry(), &taken)) return PHI_NO_MEMORY;
     *out = taken.retry;
-    if (phi__config_fields_has(phi__config_tables_retry(), &taken, "max_retries"))
+    if (phi__fields_has(phi__table_retry(), &taken, "max_retries"))
         out->disable = taken.retry.max_retries == 0;
     return PHI_OK;
 }
 
-static phi_status phi__config_settings_cache(phi__config_ground *ground, const phi_json *node,
-                                             phi_cache *out) {
-    const phi__config_table *table = phi__config_tables_cache();
+static phi_status phi__settings_cache(phi__cfg_ground *ground, const phi_json *node,
+                                      phi_cache *out) {
+    const phi__cfg_table *table = phi__table_cache();
     if (node == NULL) return PHI_OK;
-    phi__config_cache taken = PHI_ZERO;
+    phi__cfg_cache taken = PHI_ZERO;
     taken.cache = *out;
-    if (!phi__config_take(ground->arena, node, table, &taken)) return PHI_NO_MEMORY;
+    if (!phi__cfg_take(ground->arena, node, table, &taken)) return PHI_NO_MEMORY;
     *out = taken.cache;
-    if (!phi__config_fields_has(table, &taken, "enabled")) return PHI_OK;
+    if (!phi__fields_has(table, &taken, "enabled")) return PHI_OK;
     if (!taken.enabled)
         out->mode = PHI_CACHE_DISABLED;
-    else if (!phi__config_fields_has(table, &taken, "strategy") && out->mode == PHI_CACHE_DISABLED)
+    else if (!phi__fields_has(table, &taken, "strategy") && out->mode == PHI_CACHE_DISABLED)
         out->mode = PHI_CACHE_AUTO;
     return PHI_OK;
 }
 
-static phi_status phi__config_settings_execution(phi__config_maker *maker, phi_agent_desc *desc) {
+static phi_status phi__settings_execution(phi__cfg_maker *maker, phi_agent_desc *desc) {
     static const char *const limits[] = {"max_turns", "max_total_tokens", "max_duration_secs",
                                          "max_cost"};
-    phi__config_ground *ground = &maker->ground;
-    phi__config_execution e = PHI_ZERO;
-    phi__config_budget budget = PHI_ZERO;
-    phi__config_deadlines deadlines = PHI_ZERO;
+    phi__cfg_ground *ground = &maker->ground;
+    phi__cfg_execution e = PHI_ZERO;
+    phi__cfg_budget budget = PHI_ZERO;
+    phi__cfg_deadlines deadlines = PHI_ZERO;
     e.limits = desc->limits;
     budget.budget = desc->budget;
     deadlines.deadlines = desc->deadlines;
-    if (!phi__config_take(ground->arena, maker->whole.top.execution, phi__config_tables_execution(),
-                          &e) ||
-        !phi__config_take(ground->arena, e.budget, phi__config_tables_budget(), &budget) ||
-        !phi__config_take(ground->arena, e.deadlines, phi__config_tables_deadlines(), &deadlines))
+    if (!phi__cfg_take(ground->arena, maker->whole.top.execution, phi__table_execution(), &e) ||
+        !phi__cfg_take(ground->arena, e.budget, phi__table_budget(), &budget) ||
+        !phi__cfg_take(ground->arena, e.deadlines, phi__table_deadlines(), &deadlines))
         return PHI_NO_MEMORY;
     for (size_t i = 0; i < PHI__COUNT(limits);
          i++) /* the host's switch for all yields to one limit */
-        if (phi__config_fields_has(phi__config_tables_execution(), &e, limits[i]))
-            e.limits.disable = false;
+        if (phi__fields_has(phi__table_execution(), &e, limits[i])) e.limits.disable = false;
     desc->limits = e.limits;
     desc->budget = budget.budget;
     desc->deadlines = deadlines.deadlines;
-    phi_status status = phi__config_settings_retry(ground, e.retry, &desc->retry);
-    return status == PHI_OK ? phi__config_settings_cache(ground, e.cache, &desc->cache) : status;
+    phi_status status = phi__settings_retry(ground, e.retry, &desc->retry);
+    return status == PHI_OK ? phi__settings_cache(ground, e.cache, &desc->cache) : status;
 }
 
 /* A schema out of a text must be JSON, or its mistake would show with the first request alone. */
-static phi_status phi__config_settings_schema(phi__config_ground *ground, const phi_json *node,
-                                              const char *text) {
+static phi_status phi__settings_schema(phi__cfg_ground *ground, const phi_json *node,
+                                       const char *text) {
     phi_arena_mark mark = phi_arena_save(ground->arena);
     phi_parse_error error = PHI_ZERO;
     phi_json *root;
@@ -703,31 +692,29 @@ static phi_status phi__config_settings_schema(phi__config_ground *ground, const 
     phi_status status = phi_json_parse(ground->arena, phi_str_of(text), 0, &root, &error);
     phi_arena_reset(ground->arena, mark);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
-    phi__config_words_error(ground, node, PHI_PARSE, "agent.format.schema",
-                            "agent.format.schema is no JSON: line %u, column %u: %s; a file is "
-                            "named as \"file:answer.json\"",
-                            (unsigned)error.line, (unsigned)error.column, error.message);
+    phi__cfg_words_error(ground, node, PHI_PARSE, "agent.format.schema",
+                         "agent.format.schema is no JSON: line %u, column %u: %s; a file is "
+                         "named as \"file:answer.json\"",
+                         (unsigned)error.line, (unsigned)error.column, error.message);
     return PHI_OK;
 }
 
-static phi_status phi__config_settings_format(phi__config_ground *ground, const phi_json *node,
-                                              phi_agent_desc *desc) {
+static phi_status phi__settings_format(phi__cfg_ground *ground, const phi_json *node,
+                                       phi_agent_desc *desc) {
     const char *schema = NULL;
     if (node == NULL) return PHI_OK;
-    phi__config_format taken = PHI_ZERO;
+    phi__cfg_format taken = PHI_ZERO;
     taken.kind = desc->format.kind;
     taken.name = desc->format.name;
     taken.strict = desc->format.strict;
-    if (!phi__config_take(ground->arena, node, phi__config_tables_format(), &taken))
-        return PHI_NO_MEMORY;
+    if (!phi__cfg_take(ground->arena, node, phi__table_format(), &taken)) return PHI_NO_MEMORY;
     if (phi_json_is(taken.schema, PHI_JSON_STRING)) {
-        phi_status status =
-            phi__config_prompt_make(ground, taken.schema, ground->directory, &schema);
+        phi_status status = phi__cfg_prompt_make(ground, taken.schema, ground->directory, &schema);
         if (status != PHI_OK) return status;
-        status = phi__config_settings_schema(ground, taken.schema, schema);
+        status = phi__settings_schema(ground, taken.schema, schema);
         if (status != PHI_OK) return status;
     } else if (taken.schema != NULL) {
-        schema = phi__config_said_text(ground->arena, taken.schema);
+        schema = phi__cfg_said_text(ground->arena, taken.schema);
         if (schema == NULL) return PHI_NO_MEMORY;
     }
     desc->format.kind = taken.kind;
@@ -737,44 +724,40 @@ static phi_status phi__config_settings_format(phi__config_ground *ground, const 
     return PHI_OK;
 }
 
-static phi_status phi__config_settings_policy(phi__config_ground *ground, const phi_json *node,
-                                              phi_agent_desc *desc) {
-    phi__config_policy *taken;
+static phi_status phi__settings_policy(phi__cfg_ground *ground, const phi_json *node,
+                                       phi_agent_desc *desc) {
+    phi__cfg_policy *taken;
     if (node == NULL) return PHI_OK;
-    taken = (phi__config_policy *)phi__arena_zero(ground->arena, sizeof *taken);
+    taken = (phi__cfg_policy *)phi__arena_zero(ground->arena, sizeof *taken);
     if (taken == NULL) return PHI_NO_MEMORY;
     if (desc->policy != NULL) taken->policy = *desc->policy;
-    if (!phi__config_take(ground->arena, node, phi__config_tables_policy(), taken))
-        return PHI_NO_MEMORY;
+    if (!phi__cfg_take(ground->arena, node, phi__table_policy(), taken)) return PHI_NO_MEMORY;
     if (taken->include.at != NULL)
-        taken->policy.include =
-            phi__config_take_bits(&taken->include, phi__config_tables_include());
-    if (phi__config_fields_has(phi__config_tables_policy(), taken, "keep_last_turns"))
+        taken->policy.include = phi__cfg_take_bits(&taken->include, phi__table_include());
+    if (phi__fields_has(phi__table_policy(), taken, "keep_last_turns"))
         taken->policy.keep_no_turns = taken->policy.keep_last_turns == 0;
-    if (phi__config_fields_has(phi__config_tables_policy(), taken, "reserve_output_tokens"))
+    if (phi__fields_has(phi__table_policy(), taken, "reserve_output_tokens"))
         taken->policy.no_reserve = taken->policy.reserve_output_tokens == 0;
     desc->policy = &taken->policy;
     return PHI_OK;
 }
 
-static phi_status phi__config_settings_effects(phi__config_ground *ground, const phi_json *node,
-                                               phi_agent_desc *desc) {
+static phi_status phi__settings_effects(phi__cfg_ground *ground, const phi_json *node,
+                                        phi_agent_desc *desc) {
     if (node == NULL) return PHI_OK;
-    phi__config_effects taken = PHI_ZERO;
+    phi__cfg_effects taken = PHI_ZERO;
     taken.effects = desc->tool_options.effects;
-    if (!phi__config_take(ground->arena, node, phi__config_tables_effects(), &taken))
-        return PHI_NO_MEMORY;
+    if (!phi__cfg_take(ground->arena, node, phi__table_effects(), &taken)) return PHI_NO_MEMORY;
     desc->tool_options.effects = taken.effects;
     if (taken.allow.at != NULL)
         desc->tool_options.effects.allow =
-            phi__config_take_bits(&taken.allow, phi__config_tables_effect_ops());
+            phi__cfg_take_bits(&taken.allow, phi__table_effect_ops());
     if (taken.deny.at != NULL)
-        desc->tool_options.effects.deny =
-            phi__config_take_bits(&taken.deny, phi__config_tables_effect_ops());
+        desc->tool_options.effects.deny = phi__cfg_take_bits(&taken.deny, phi__table_effect_ops());
     return PHI_OK;
 }
 
-static void phi__config_settings_plain(const phi__config_agent *a, phi_agent_desc *desc) {
+static void phi__settings_plain(const phi__cfg_agent *a, phi_agent_desc *desc) {
     if (a->agent_id != NULL) desc->ids.agent_id = a->agent_id;
     if (a->session_id != NULL) desc->ids.session_id = a->session_id;
     desc->tool_options.result_directory = a->result_directory;
@@ -788,17 +771,17 @@ static void phi__config_settings_plain(const phi__config_agent *a, phi_agent_des
     desc->deadlines.decision_ms = a->decision_timeout_ms;
     desc->tool_options.max_result_bytes = a->max_result_bytes;
     desc->tool_options.max_result_image_bytes = a->max_result_image_bytes;
-    desc->memory.limit_bytes = phi__config_take_size(a->memory_limit_bytes);
-    desc->memory.event_queue_bytes = phi__config_take_size(a->event_queue_bytes);
-    desc->memory.max_event_bytes = phi__config_take_size(a->max_event_bytes);
-    desc->memory.max_response_bytes = phi__config_take_size(a->max_response_bytes);
+    desc->memory.limit_bytes = phi__cfg_take_size(a->memory_limit_bytes);
+    desc->memory.event_queue_bytes = phi__cfg_take_size(a->event_queue_bytes);
+    desc->memory.max_event_bytes = phi__cfg_take_size(a->max_event_bytes);
+    desc->memory.max_response_bytes = phi__cfg_take_size(a->max_response_bytes);
     desc->options.capture_requests = a->capture_requests;
     desc->options.disable_facts = a->disable_facts;
 }
 
 /* ---- for other modules ---- */
 
-PHI__FN void phi__config_settings_of(const phi_agent_desc *desc, phi__config_agent *a) {
+PHI__FN void phi__settings_of(const phi_agent_desc *desc, phi__cfg_agent *a) {
     a->result_directory = desc->tool_options.result_directory;
     a->keep = desc->keep;
     a->steering_mode = desc->input.steering_mode;
@@ -818,54 +801,52 @@ PHI__FN void phi__config_settings_of(const phi_agent_desc *desc, phi__config_age
     a->disable_facts = desc->options.disable_facts;
 }
 
-PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const char *reference,
-                                             phi_compaction_config *out) {
-    const phi__config_top *top = &maker->whole.top;
-    const phi__config_table *table = phi__config_tables_compaction_instance();
+PHI__FN void phi__settings_compaction(phi__cfg_maker *maker, const char *reference,
+                                      phi_compaction_config *out) {
+    const phi__cfg_top *top = &maker->whole.top;
+    const phi__cfg_table *table = phi__table_compaction_instance();
     phi_arena *arena = maker->ground.arena;
     const phi_json *nodes[3] = {phi_json_get(top->context, "compaction"), top->compaction, NULL};
-    if (reference != NULL)
-        nodes[2] = phi__config_refs_find(maker->ground.config, "compaction", reference);
-    phi__config_compaction taken = PHI_ZERO;
+    if (reference != NULL) nodes[2] = phi__refs_find(maker->ground.config, "compaction", reference);
+    phi__cfg_compaction taken = PHI_ZERO;
     taken.config = *out;
     for (size_t i = 0; i < PHI__COUNT(nodes); i++) /* it has no lists */
-        (void)phi__config_take(arena, nodes[i], table, &taken);
-    if (phi__config_fields_has(table, &taken, "keep_first_turns"))
+        (void)phi__cfg_take(arena, nodes[i], table, &taken);
+    if (phi__fields_has(table, &taken, "keep_first_turns"))
         taken.config.keep_no_first = taken.config.keep_first_turns == 0;
-    if (phi__config_fields_has(table, &taken, "max_context_tokens")) taken.config.disable = false;
-    if (phi__config_fields_has(table, &taken, "enabled")) taken.config.disable = !taken.enabled;
+    if (phi__fields_has(table, &taken, "max_context_tokens")) taken.config.disable = false;
+    if (phi__fields_has(table, &taken, "enabled")) taken.config.disable = !taken.enabled;
     if (taken.config.max_context_tokens == 0) taken.config.disable = true;
     *out = taken.config;
 }
 
-PHI__FN phi_status phi__config_settings_whole(phi__config_maker *maker, phi_agent_desc *desc) {
-    const phi__config_tools *tools = &maker->whole.tools;
-    const phi__config_table *table = phi__config_tables_tools();
-    if (phi__config_fields_has(table, tools, "tool_strategy"))
-        desc->tool_options.mode = tools->mode;
-    if (phi__config_fields_has(table, tools, "choice")) desc->tool_options.choice = tools->choice;
+PHI__FN phi_status phi__settings_whole(phi__cfg_maker *maker, phi_agent_desc *desc) {
+    const phi__cfg_tools *tools = &maker->whole.tools;
+    const phi__cfg_table *table = phi__table_tools();
+    if (phi__fields_has(table, tools, "tool_strategy")) desc->tool_options.mode = tools->mode;
+    if (phi__fields_has(table, tools, "choice")) desc->tool_options.choice = tools->choice;
     if (tools->timeout_ms > 0) desc->tool_options.timeout_ms = tools->timeout_ms;
     if (tools->defer_percent > 0) desc->tool_options.defer_percent = tools->defer_percent;
     if (desc->tool_options.mode == PHI_TOOLS_BATCHED && tools->batch_size > 0)
         desc->tool_options.batch = tools->batch_size;
     if (tools->mode == PHI_TOOLS_BATCHED && desc->tool_options.batch == 0)
         desc->tool_options.batch = 3; /* the book's default */
-    return phi__config_settings_execution(maker, desc);
+    return phi__settings_execution(maker, desc);
 }
 
-PHI__FN phi_status phi__config_settings_agent(phi__config_maker *maker, phi__config_job *job) {
-    phi__config_ground *ground = &maker->ground;
-    const phi__config_agent *a = &job->taken;
+PHI__FN phi_status phi__settings_agent(phi__cfg_maker *maker, phi__cfg_job *job) {
+    phi__cfg_ground *ground = &maker->ground;
+    const phi__cfg_agent *a = &job->taken;
     phi_provider *provider = NULL;
-    phi_status status = phi__config_settings_whole(maker, &job->desc);
-    phi__config_settings_plain(a, &job->desc);
-    if (status == PHI_OK) status = phi__config_settings_format(ground, a->format, &job->desc);
-    if (status == PHI_OK) status = phi__config_settings_policy(ground, a->policy, &job->desc);
-    if (status == PHI_OK) status = phi__config_settings_effects(ground, a->effects, &job->desc);
-    if (status == PHI_OK) status = phi__config_said_take(ground, a, &job->desc);
-    if (status == PHI_OK) status = phi__config_failover_use(maker, job);
+    phi_status status = phi__settings_whole(maker, &job->desc);
+    phi__settings_plain(a, &job->desc);
+    if (status == PHI_OK) status = phi__settings_format(ground, a->format, &job->desc);
+    if (status == PHI_OK) status = phi__settings_policy(ground, a->policy, &job->desc);
+    if (status == PHI_OK) status = phi__settings_effects(ground, a->effects, &job->desc);
+    if (status == PHI_OK) status = phi__cfg_said_take(ground, a, &job->desc);
+    if (status == PHI_OK) status = phi__cfg_failover_use(maker, job);
     if (status == PHI_OK && a->strategy != NULL) {
-        status = phi__config_machine_make(ground, a->strategy, &provider);
+        status = phi__cfg_machine_make(ground, a->strategy, &provider);
         if (status == PHI_OK) job->desc.provider = provider;
         if (status == PHI_UNSUPPORTED) status = PHI_OK; /* a problem says so */
     }

@@ -12,20 +12,20 @@
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"
 
-typedef struct phi__config_top {
+typedef struct phi__cfg_top {
     uint64_t set;
     const char *schema, *default_workspace;
     const phi_json *agent, *provider, *models, *failover, *session, *tools, *compaction, *context;
     const phi_json *execution, *sub_agents, *strategy, *system_prompt_strategy, *system_prompt;
-} phi__config_top;
+} phi__cfg_top;
 
 /* ---- [agent], [[agent.instances]]: one struct, so that an instance is taken over [agent] ---- */
 
-typedef struct phi__config_agent {
+typedef struct phi__cfg_agent {
     uint64_t set;
     const char *name, *system_prompt, *workspace;
     const char *provider, *agent_profile, *strategy, *compaction; /* references */
-    phi__config_texts failover, tools, sub_agents, mcp, openapi;
+    phi__cfg_texts failover, tools, sub_agents, mcp, openapi;
     const phi_json *profile, *instances, *format, *policy, *effects;
     const phi_json *options, *extra, *raw_tools;
     const char *agent_id, *session_id, *result_directory;
@@ -36,98 +36,98 @@ typedef struct phi__config_agent {
     uint32_t max_result_bytes, max_result_image_bytes;
     uint64_t memory_limit_bytes, event_queue_bytes, max_event_bytes, max_response_bytes;
     bool capture_requests, disable_facts;
-} phi__config_agent;
+} phi__cfg_agent;
 
 /* [agent.profile], [[agent.profile.instances]], the profile of an agent's instance */
-typedef struct phi__config_profile {
+typedef struct phi__cfg_profile {
     uint64_t set;
     const char *id, *profile_id, *name, *description, *system_prompt, *config_id, *workspace;
     const char *compaction; /* a reference */
     phi_thinking thinking;
     double temperature;
     uint32_t max_tokens;
-    phi__config_texts skills;
+    phi__cfg_texts skills;
     const phi_json *instances;
-} phi__config_profile;
+} phi__cfg_profile;
 
-typedef struct phi__config_format {
+typedef struct phi__cfg_format {
     uint64_t set;
     phi_format_kind kind;
     const phi_json *schema; /* a table; or a text: JSON, or "file:path" */
     const char *name;
     bool strict;
-} phi__config_format;
+} phi__cfg_format;
 
-typedef struct phi__config_policy {
+typedef struct phi__cfg_policy {
     uint64_t set;
     phi_policy policy;
-    phi__config_texts include;
-} phi__config_policy;
+    phi__cfg_texts include;
+} phi__cfg_policy;
 
-typedef struct phi__config_effects {
+typedef struct phi__cfg_effects {
     uint64_t set;
     phi_effect_policy effects;
-    phi__config_texts allow, deny;
-} phi__config_effects;
+    phi__cfg_texts allow, deny;
+} phi__cfg_effects;
 
-typedef struct phi__config_options {
+typedef struct phi__cfg_options {
     uint64_t set;
     phi_request_options options; /* the caller fills has_seed and the stop texts */
-    phi__config_texts stop;
-} phi__config_options;
+    phi__cfg_texts stop;
+} phi__cfg_options;
 
-typedef struct phi__config_raw_tool {
+typedef struct phi__cfg_raw_tool {
     uint64_t set;
     const char *protocol;
     const phi_json *json; /* a table, or its JSON as a text */
-} phi__config_raw_tool;
+} phi__cfg_raw_tool;
 
 /* ---- [provider], [[provider.instances]] ---- */
 
 /* Values of `api`. */
 enum {
-    PHI__CONFIG_API_ANTHROPIC,
-    PHI__CONFIG_API_OPENAI_CHAT,
-    PHI__CONFIG_API_OPENAI_RESPONSES,
-    PHI__CONFIG_API_AZURE,
-    PHI__CONFIG_API_GOOGLE,
-    PHI__CONFIG_API_VERTEX,
-    PHI__CONFIG_API_INTERACTIONS,
-    PHI__CONFIG_API_BEDROCK
+    PHI__CFG_API_ANTHROPIC,
+    PHI__CFG_API_OPENAI_CHAT,
+    PHI__CFG_API_OPENAI_RESPONSES,
+    PHI__CFG_API_AZURE,
+    PHI__CFG_API_GOOGLE,
+    PHI__CFG_API_VERTEX,
+    PHI__CFG_API_INTERACTIONS,
+    PHI__CFG_API_BEDROCK
 };
 
 /* Values of `preset`: phi_model_anthropic and so on. */
 enum {
-    PHI__CONFIG_PRESET_NONE,
-    PHI__CONFIG_PRESET_ANTHROPIC,
-    PHI__CONFIG_PRESET_OPENAI,
-    PHI__CONFIG_PRESET_OPENAI_RESPONSES,
-    PHI__CONFIG_PRESET_AZURE,
-    PHI__CONFIG_PRESET_OPENROUTER,
-    PHI__CONFIG_PRESET_XAI,
-    PHI__CONFIG_PRESET_GROQ,
-    PHI__CONFIG_PRESET_CEREBRAS,
-    PHI__CONFIG_PRESET_MISTRAL,
-    PHI__CONFIG_PRESET_DEEPSEEK,
-    PHI__CONFIG_PRESET_TOGETHER,
-    PHI__CONFIG_PRESET_QWEN,
-    PHI__CONFIG_PRESET_MOONSHOT,
-    PHI__CONFIG_PRESET_ZAI,
-    PHI__CONFIG_PRESET_GOOGLE,
-    PHI__CONFIG_PRESET_VERTEX,
-    PHI__CONFIG_PRESET_INTERACTIONS,
-    PHI__CONFIG_PRESET_BEDROCK,
-    PHI__CONFIG_PRESET_FIREWORKS,
-    PHI__CONFIG_PRESET_MINIMAX,
-    PHI__CONFIG_PRESET_OLLAMA,
-    PHI__CONFIG_PRESET_LLAMA_CPP,
-    PHI__CONFIG_PRESET_VLLM,
-    PHI__CONFIG_PRESET_LM_STUDIO,
-    PHI__CONFIG_PRESET_LITELLM,
-    PHI__CONFIG_PRESET_LOCAL
+    PHI__CFG_PRESET_NONE,
+    PHI__CFG_PRESET_ANTHROPIC,
+    PHI__CFG_PRESET_OPENAI,
+    PHI__CFG_PRESET_OPENAI_RESPONSES,
+    PHI__CFG_PRESET_AZURE,
+    PHI__CFG_PRESET_OPENROUTER,
+    PHI__CFG_PRESET_XAI,
+    PHI__CFG_PRESET_GROQ,
+    PHI__CFG_PRESET_CEREBRAS,
+    PHI__CFG_PRESET_MISTRAL,
+    PHI__CFG_PRESET_DEEPSEEK,
+    PHI__CFG_PRESET_TOGETHER,
+    PHI__CFG_PRESET_QWEN,
+    PHI__CFG_PRESET_MOONSHOT,
+    PHI__CFG_PRESET_ZAI,
+    PHI__CFG_PRESET_GOOGLE,
+    PHI__CFG_PRESET_VERTEX,
+    PHI__CFG_PRESET_INTERACTIONS,
+    PHI__CFG_PRESET_BEDROCK,
+    PHI__CFG_PRESET_FIREWORKS,
+    PHI__CFG_PRESET_MINIMAX,
+    PHI__CFG_PRESET_OLLAMA,
+    PHI__CFG_PRESET_LLAMA_CPP,
+    PHI__CFG_PRESET_VLLM,
+    PHI__CFG_PRESET_LM_STUDIO,
+    PHI__CFG_PRESET_LITELLM,
+    PHI__CFG_PRESET_LOCAL
 };
 
-typedef struct phi__config_provider {
+typedef struct phi__cfg_provider {
     uint64_t set;
     const char *id, *description, *model, *api_key, *base_url, *provider, *name;
     const char *api_version;
@@ -135,90 +135,90 @@ typedef struct phi__config_provider {
     bool reasoning;
     uint32_t context_window, max_tokens;
     const phi_json *cost, *headers, *compat, *instances, *extra;
-} phi__config_provider;
+} phi__cfg_provider;
 
-typedef struct phi__config_cost {
+typedef struct phi__cfg_cost {
     uint64_t set;
     phi_cost cost;
-} phi__config_cost;
+} phi__cfg_cost;
 
-/* [provider.compat]; phi__config_tables_quirks makes quirks of it. */
-typedef struct phi__config_compat {
+/* [provider.compat]; phi__table_quirks makes quirks of it. */
+typedef struct phi__cfg_compat {
     uint64_t set;
     bool supports_store, supports_developer_role, supports_reasoning_effort;
     bool supports_usage_in_streaming, requires_tool_result_name;
     bool requires_assistant_after_tool_result;
     int max_tokens_field; /* 0, or PHI_QUIRK_MAX_COMPLETION_TOKENS */
     int reasoning_format; /* a PHI_QUIRK_ bit of those that send a thinking level; 0: none */
-    phi__config_texts quirks, without;
-} phi__config_compat;
+    phi__cfg_texts quirks, without;
+} phi__cfg_compat;
 
 /* What `compat` makes of a preset's quirks. */
-PHI__FN uint64_t phi__config_tables_quirks(const phi__config_compat *compat, uint64_t quirks);
+PHI__FN uint64_t phi__table_quirks(const phi__cfg_compat *compat, uint64_t quirks);
 
-typedef struct phi__config_failover {
+typedef struct phi__cfg_failover {
     uint64_t set;
-    phi__config_texts models; /* references */
-    phi__config_texts on;     /* phi__config_take_bits with phi__config_tables_failover_on */
+    phi__cfg_texts models; /* references */
+    phi__cfg_texts on;     /* phi__cfg_take_bits with phi__table_failover_on */
     uint32_t max_switches, stay_ms;
     int stay; /* phi_failover_stay: run, for, ever */
-} phi__config_failover;
+} phi__cfg_failover;
 
 /* ---- a run ---- */
 
-typedef struct phi__config_session {
+typedef struct phi__cfg_session {
     uint64_t set;
     int scope; /* 0: ephemeral, 1: persistent */
     const char *directory, *thread;
     bool sync;
-} phi__config_session;
+} phi__cfg_session;
 
-typedef struct phi__config_tools {
+typedef struct phi__cfg_tools {
     uint64_t set;
-    phi__config_texts enabled;
+    phi__cfg_texts enabled;
     phi_tool_mode mode;
     uint32_t batch_size, timeout_ms, defer_percent;
     phi_tool_choice choice;
-} phi__config_tools;
+} phi__cfg_tools;
 
-typedef struct phi__config_compaction {
+typedef struct phi__cfg_compaction {
     uint64_t set;
     const char *id, *description;
     bool enabled;
     phi_compaction_config config;
     const phi_json *instances;
-} phi__config_compaction;
+} phi__cfg_compaction;
 
-typedef struct phi__config_execution {
+typedef struct phi__cfg_execution {
     uint64_t set;
     phi_limits limits;
     const phi_json *retry, *cache, *budget, *deadlines;
-} phi__config_execution;
+} phi__cfg_execution;
 
-typedef struct phi__config_retry {
+typedef struct phi__cfg_retry {
     uint64_t set;
     phi_retry retry; /* max_retries 0 in the file: the caller sets `disable` */
-} phi__config_retry;
+} phi__cfg_retry;
 
-typedef struct phi__config_cache {
+typedef struct phi__cfg_cache {
     uint64_t set;
     bool enabled;
     phi_cache cache;
-} phi__config_cache;
+} phi__cfg_cache;
 
-typedef struct phi__config_budget {
+typedef struct phi__cfg_budget {
     uint64_t set;
     phi_budget budget;
-} phi__config_budget;
+} phi__cfg_budget;
 
-typedef struct phi__config_deadlines {
+typedef struct phi__cfg_deadlines {
     uint64_t set;
     phi_deadlines deadlines;
-} phi__config_deadlines;
+} phi__cfg_deadlines;
 
 /* ---- [[sub_agents.instances]] ---- */
 
-typedef struct phi__config_sub_agent {
+typedef struct phi__cfg_sub_agent {
     uint64_t set;
     const char *id, *name, *description, *system_prompt, *workspace;
     const char *provider, *strategy, *compaction; /* references */
@@ -229,119 +229,119 @@ typedef struct phi__config_sub_agent {
     double temperature;
     uint32_t max_tokens, keep, max_depth, timeout_ms;
     bool show_events;
-    phi__config_texts tools, sub_agents, mcp, openapi, skills;
-} phi__config_sub_agent;
+    phi__cfg_texts tools, sub_agents, mcp, openapi, skills;
+} phi__cfg_sub_agent;
 
 /* ---- prompts ---- */
 
-typedef struct phi__config_prompt_block {
+typedef struct phi__cfg_prompt_block {
     uint64_t set;
     const char *name;
     int order;
     uint64_t max_length;
-} phi__config_prompt_block;
+} phi__cfg_prompt_block;
 
 /* ---- [[strategy.instances]]: config_tables.c ---- */
 
 /* Values of `type`. */
 enum {
-    PHI__CONFIG_STRATEGY_COT = 1,
-    PHI__CONFIG_STRATEGY_COD,
-    PHI__CONFIG_STRATEGY_AOT,
-    PHI__CONFIG_STRATEGY_TOT,
-    PHI__CONFIG_STRATEGY_GOT,
-    PHI__CONFIG_STRATEGY_TRM,
-    PHI__CONFIG_STRATEGY_ADAPTIVE
+    PHI__CFG_STRATEGY_COT = 1,
+    PHI__CFG_STRATEGY_COD,
+    PHI__CFG_STRATEGY_AOT,
+    PHI__CFG_STRATEGY_TOT,
+    PHI__CFG_STRATEGY_GOT,
+    PHI__CFG_STRATEGY_TRM,
+    PHI__CFG_STRATEGY_ADAPTIVE
 };
 
-typedef struct phi__config_strategy {
+typedef struct phi__cfg_strategy {
     uint64_t set;
     const char *id, *description;
     int type;
     uint32_t max_calls, call_timeout_ms;
     const phi_json *cot, *cod, *aot, *tot, *got, *trm, *adaptive; /* options */
-} phi__config_strategy;
+} phi__cfg_strategy;
 
 /* Options. The caller fills has_temperature out of `set`, and the lists. */
-typedef struct phi__config_cot {
+typedef struct phi__cfg_cot {
     uint64_t set;
     phi_cot_options options;
-} phi__config_cot;
+} phi__cfg_cot;
 
-typedef struct phi__config_aot {
+typedef struct phi__cfg_aot {
     uint64_t set;
     phi_aot_options options;
-    phi__config_texts examples;
-} phi__config_aot;
+    phi__cfg_texts examples;
+} phi__cfg_aot;
 
-typedef struct phi__config_tot {
+typedef struct phi__cfg_tot {
     uint64_t set;
     phi_tot_options options;
-} phi__config_tot;
+} phi__cfg_tot;
 
-typedef struct phi__config_got {
+typedef struct phi__cfg_got {
     uint64_t set;
     phi_got_options options;
-} phi__config_got;
+} phi__cfg_got;
 
-typedef struct phi__config_trm {
+typedef struct phi__cfg_trm {
     uint64_t set;
     phi_trm_options options;
-} phi__config_trm;
+} phi__cfg_trm;
 
-typedef struct phi__config_adaptive {
+typedef struct phi__cfg_adaptive {
     uint64_t set;
     phi_adaptive_options options;
-    phi__config_texts available;
-} phi__config_adaptive;
+    phi__cfg_texts available;
+} phi__cfg_adaptive;
 
 /* ---- the tables ---- */
-PHI__FN const phi__config_table *phi__config_tables_agent(void);
-PHI__FN const phi__config_table *phi__config_tables_agent_instance(void);
-PHI__FN const phi__config_table *phi__config_tables_profile(void);
-PHI__FN const phi__config_table *phi__config_tables_format(void);
-PHI__FN const phi__config_table *phi__config_tables_policy(void);
-PHI__FN const phi__config_table *phi__config_tables_effects(void);
-PHI__FN const phi__config_table *phi__config_tables_options(void);
-PHI__FN const phi__config_table *phi__config_tables_raw_tool(void);
-PHI__FN const phi__config_table *phi__config_tables_provider(void);
-PHI__FN const phi__config_table *phi__config_tables_provider_instance(void);
-PHI__FN const phi__config_table *phi__config_tables_cost(void);
-PHI__FN const phi__config_table *phi__config_tables_compat(void);
-PHI__FN const phi__config_table *phi__config_tables_failover(void);
-PHI__FN const phi__config_table *phi__config_tables_session(void);
-PHI__FN const phi__config_table *phi__config_tables_tools(void);
-PHI__FN const phi__config_table *phi__config_tables_compaction(void);
-PHI__FN const phi__config_table *phi__config_tables_compaction_instance(void);
-PHI__FN const phi__config_table *phi__config_tables_execution(void);
-PHI__FN const phi__config_table *phi__config_tables_retry(void);
-PHI__FN const phi__config_table *phi__config_tables_cache(void);
-PHI__FN const phi__config_table *phi__config_tables_budget(void);
-PHI__FN const phi__config_table *phi__config_tables_deadlines(void);
-PHI__FN const phi__config_table *phi__config_tables_sub_agent(void);
-PHI__FN const phi__config_table *phi__config_tables_strategy(void);
-PHI__FN const phi__config_table *phi__config_tables_cot(void);
-PHI__FN const phi__config_table *phi__config_tables_aot(void);
-PHI__FN const phi__config_table *phi__config_tables_tot(void);
-PHI__FN const phi__config_table *phi__config_tables_got(void);
-PHI__FN const phi__config_table *phi__config_tables_trm(void);
-PHI__FN const phi__config_table *phi__config_tables_adaptive(void);
-PHI__FN const phi__config_table *phi__config_tables_prompt_block(void);
-PHI__FN const phi__config_table *phi__config_tables_prompt(void);
+PHI__FN const phi__cfg_table *phi__table_agent(void);
+PHI__FN const phi__cfg_table *phi__table_agent_instance(void);
+PHI__FN const phi__cfg_table *phi__table_profile(void);
+PHI__FN const phi__cfg_table *phi__table_format(void);
+PHI__FN const phi__cfg_table *phi__table_policy(void);
+PHI__FN const phi__cfg_table *phi__table_effects(void);
+PHI__FN const phi__cfg_table *phi__table_options(void);
+PHI__FN const phi__cfg_table *phi__table_raw_tool(void);
+PHI__FN const phi__cfg_table *phi__table_provider(void);
+PHI__FN const phi__cfg_table *phi__table_provider_instance(void);
+PHI__FN const phi__cfg_table *phi__table_cost(void);
+PHI__FN const phi__cfg_table *phi__table_compat(void);
+PHI__FN const phi__cfg_table *phi__table_failover(void);
+PHI__FN const phi__cfg_table *phi__table_session(void);
+PHI__FN const phi__cfg_table *phi__table_tools(void);
+PHI__FN const phi__cfg_table *phi__table_compaction(void);
+PHI__FN const phi__cfg_table *phi__table_compaction_instance(void);
+PHI__FN const phi__cfg_table *phi__table_execution(void);
+PHI__FN const phi__cfg_table *phi__table_retry(void);
+PHI__FN const phi__cfg_table *phi__table_cache(void);
+PHI__FN const phi__cfg_table *phi__table_budget(void);
+PHI__FN const phi__cfg_table *phi__table_deadlines(void);
+PHI__FN const phi__cfg_table *phi__table_sub_agent(void);
+PHI__FN const phi__cfg_table *phi__table_strategy(void);
+PHI__FN const phi__cfg_table *phi__table_cot(void);
+PHI__FN const phi__cfg_table *phi__table_aot(void);
+PHI__FN const phi__cfg_table *phi__table_tot(void);
+PHI__FN const phi__cfg_table *phi__table_got(void);
+PHI__FN const phi__cfg_table *phi__table_trm(void);
+PHI__FN const phi__cfg_table *phi__table_adaptive(void);
+PHI__FN const phi__cfg_table *phi__table_prompt_block(void);
+PHI__FN const phi__cfg_table *phi__table_prompt(void);
 
 /* Choices that others need, too. */
-PHI__FN const phi__config_choice *phi__config_tables_api(void);
-PHI__FN const phi__config_choice *phi__config_tables_preset(void);
-PHI__FN const phi__config_choice *phi__config_tables_thinking(void);
-PHI__FN const phi__config_choice *phi__config_tables_quirk_names(void);
+PHI__FN const phi__cfg_choice *phi__table_api(void);
+PHI__FN const phi__cfg_choice *phi__table_preset(void);
+PHI__FN const phi__cfg_choice *phi__table_thinking(void);
+PHI__FN const phi__cfg_choice *phi__table_quirk_names(void);
 
 /* The bit of one of them, whose value is the bit's number. */
-static inline uint64_t phi__config_tables_quirk_bit(const phi__config_choice *choice) {
+static inline uint64_t phi__table_quirk_bit(const phi__cfg_choice *choice) {
     return (uint64_t)1 << choice->value;
 }
 
-PHI__FN const phi__config_choice *phi__config_tables_failover_on(void);
-PHI__FN const phi__config_choice *phi__config_tables_effect_ops(void);
-PHI__FN const phi__config_choice *phi__config_tables_include(void);
+PHI__FN const phi__cfg_choice *phi__table_failover_on(void);
+PHI__FN const phi__cfg_choice *phi__table_effect_ops(void);
+PHI__FN const phi__cfg_choice *phi__table_include(void);
 
 #endif

@@ -7,9 +7,9 @@
 #include "io/io_in.h"
 #include "system/system_in.h"
 
-/* ======== A struct of a table, as the values of a file: the way back of config_take.c. */
+/* ---- a struct of a table, as the values of a file: the way back of config_take.c ---- */
 
-static uint64_t phi__config_put_unsigned(const phi__config_field *field, const char *at) {
+static uint64_t phi__cfg_put_unsigned(const phi__cfg_field *field, const char *at) {
     uint8_t small;
     uint32_t middle;
     uint64_t large;
@@ -26,14 +26,14 @@ static uint64_t phi__config_put_unsigned(const phi__config_field *field, const c
 }
 
 /* The largest value of the type: "unlimited", where the field has such a word. */
-static bool phi__config_put_is_most(const phi__config_field *field, uint64_t value) {
+static bool phi__cfg_put_is_most(const phi__cfg_field *field, uint64_t value) {
     uint64_t most = field->size == sizeof(uint64_t) ? UINT64_MAX : UINT32_MAX;
-    return (field->flags & PHI__CONFIG_NO_LIMIT) != 0 && value == most;
+    return (field->flags & PHI__NO_LIMIT) != 0 && value == most;
 }
 
-static phi_json *phi__config_put_choice(phi_arena *arena, const phi__config_field *field,
-                                        const char *at, bool *skip) {
-    const phi__config_choice *choice = field->choices;
+static phi_json *phi__cfg_put_choice(phi_arena *arena, const phi__cfg_field *field, const char *at,
+                                     bool *skip) {
+    const phi__cfg_choice *choice = field->choices;
     int value;
     memcpy(&value, at, sizeof value);
     while (choice->name[0] != '\0' && (choice->value != value || choice->alias)) choice++;
@@ -41,7 +41,8 @@ static phi_json *phi__config_put_choice(phi_arena *arena, const phi__config_fiel
     return phi__json_edit_text(arena, choice->name);
 }
 
-PHI__FN phi_json *phi__config_put_text(phi_arena *arena, const char *text) {
+/* A text that reads back as it is, whatever looks like a variable in it. NULL: no memory. */
+static phi_json *phi__cfg_put_text(phi_arena *arena, const char *text) {
     phi_str rest = phi_str_of(text);
     size_t found, at = 0, n = 0;
     char *copy = phi__arena_bytes(arena, phi__add(phi__add(rest.len, rest.len / 2), 1));
@@ -59,68 +60,71 @@ PHI__FN phi_json *phi__config_put_text(phi_arena *arena, const char *text) {
 }
 
 /* The value of a field; *skip: it is the one that zero means, or no file says it. */
-static phi_json *phi__config_put_value(phi_arena *arena, const phi__config_field *field,
-                                       const char *at, bool has, bool *skip) {
+static phi_json *phi__cfg_put_value(phi_arena *arena, const phi__cfg_field *field, const char *at,
+                                    bool has, bool *skip) {
     const char *text;
     double number;
     uint64_t value;
     bool flag;
     *skip = false;
     switch (field->kind) {
-    case PHI__CONFIG_TEXT:
+    case PHI__CFG_TEXT:
         memcpy(&text, at, sizeof text);
         *skip = text == NULL || text[0] == '\0';
         if (*skip) return NULL;
-        if ((field->flags & PHI__CONFIG_SECRET) != 0)
-            return phi__json_edit_text(arena, "${API_KEY}");
-        return phi__config_put_text(arena, text);
-    case PHI__CONFIG_BOOL:
+        if ((field->flags & PHI__CFG_SECRET) != 0) return phi__json_edit_text(arena, "${API_KEY}");
+        return phi__cfg_put_text(arena, text);
+    case PHI__CFG_BOOL:
         memcpy(&flag, at, sizeof flag);
         *skip = !flag && !has;
         return phi_json_new_bool(arena, flag);
-    case PHI__CONFIG_NUMBER:
+    case PHI__CFG_NUMBER:
         memcpy(&number, at, sizeof number);
         *skip = !(number > 0) && !has;
         return phi_json_new_num(arena, number);
-    case PHI__CONFIG_INTEGER:
-    case PHI__CONFIG_SECONDS:
-        value = phi__config_put_unsigned(field, at);
+    case PHI__CFG_INTEGER:
+    case PHI__CFG_SECONDS:
+        value = phi__cfg_put_unsigned(field, at);
         *skip = value == 0 && !has;
-        if (phi__config_put_is_most(field, value)) return phi__json_edit_text(arena, "unlimited");
-        return field->kind == PHI__CONFIG_SECONDS ? phi_json_new_num(arena, (double)value / 1000)
-                                                  : phi__json_edit_uint(arena, value);
-    case PHI__CONFIG_CHOICE: return phi__config_put_choice(arena, field, at, skip);
+        if (phi__cfg_put_is_most(field, value)) return phi__json_edit_text(arena, "unlimited");
+        return field->kind == PHI__CFG_SECONDS ? phi_json_new_num(arena, (double)value / 1000)
+                                               : phi__json_edit_uint(arena, value);
+    case PHI__CFG_CHOICE: return phi__cfg_put_choice(arena, field, at, skip);
     default: *skip = true; return NULL; /* the caller's */
     }
 }
 
 /* ---- for other modules ---- */
 
-PHI__FN void phi__config_put_mark(const phi__config_table *table, void *taken, const char *key) {
+/* Says that a field stands in the file, though its value is zero. */
+static void phi__cfg_put_mark(const phi__cfg_table *table, void *taken, const char *key) {
     uint64_t set;
     size_t i;
-    if (phi__config_fields_find(table, phi_str_of(key), &i) == NULL) return;
+    if (phi__fields_find(table, phi_str_of(key), &i) == NULL) return;
     memcpy(&set, taken, sizeof set);
     set |= (uint64_t)1 << i;
     memcpy(taken, &set, sizeof set);
 }
 
-PHI__FN bool phi__config_put_table(phi_arena *arena, const phi__config_table *table,
-                                   const void *taken, phi_json *out) {
-    const phi__config_field *field;
-    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+/* Adds the fields of a struct that are not what zero means; secrets as "${API_KEY}". Lists and
+   tables are the caller's. False: no memory. */
+static bool phi__cfg_put_table(phi_arena *arena, const phi__cfg_table *table, const void *taken,
+                               phi_json *out) {
+    const phi__cfg_field *field;
+    for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
         bool skip;
-        bool has = phi__config_fields_has(table, taken, field->key);
+        bool has = phi__fields_has(table, taken, field->key);
         phi_json *value =
-            phi__config_put_value(arena, field, (const char *)taken + field->offset, has, &skip);
+            phi__cfg_put_value(arena, field, (const char *)taken + field->offset, has, &skip);
         if (skip) continue;
         if (phi_json_set(arena, out, field->key, value) != PHI_OK) return false;
     }
     return true;
 }
 
-PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *choices,
-                                  uint32_t bits, const char *key, phi_json *out) {
+/* The names of bits as a list; none: nothing. False: no memory. */
+static bool phi__cfg_put_bits(phi_arena *arena, const phi__cfg_choice *choices, uint32_t bits,
+                              const char *key, phi_json *out) {
     phi_json *list = phi_json_new_array(arena);
     if (bits == 0) return true;
     for (; choices->name[0] != '\0'; choices++)
@@ -130,34 +134,33 @@ PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *ch
     return phi_json_set(arena, out, key, list) == PHI_OK;
 }
 
-/* ======== An agent as a configuration. */
+/* ---- an agent as a configuration ---- */
 
 /* The agent that is written, and the tree so far. */
-typedef struct phi__config_write {
+typedef struct phi__cfg_write {
     phi_arena *arena;
     const phi_agent_desc *desc;
     const phi_profile *profile; /* NULL: none */
     phi_json *root;
-} phi__config_write;
+} phi__cfg_write;
 
 /* Puts a table under `key`, unless it is empty. */
-static bool phi__config_write_put(const phi__config_write *w, phi_json *to, const char *key,
-                                  phi_json *table) {
+static bool phi__cfg_write_put(const phi__cfg_write *w, phi_json *to, const char *key,
+                               phi_json *table) {
     if (table == NULL) return false;
     return phi_json_count(table) == 0 || phi_json_set(w->arena, to, key, table) == PHI_OK;
 }
 
 /* A table of a struct. */
-static bool phi__config_write_table(const phi__config_write *w, phi_json *to, const char *key,
-                                    const phi__config_table *table, const void *taken) {
+static bool phi__cfg_write_table(const phi__cfg_write *w, phi_json *to, const char *key,
+                                 const phi__cfg_table *table, const void *taken) {
     phi_json *node = phi_json_new_object(w->arena);
-    return node != NULL && phi__config_put_table(w->arena, table, taken, node) &&
-           phi__config_write_put(w, to, key, node);
+    return node != NULL && phi__cfg_put_table(w->arena, table, taken, node) &&
+           phi__cfg_write_put(w, to, key, node);
 }
 
 /* Headers by name; their values are variables, for any may be a secret. */
-static bool phi__config_write_headers(const phi__config_write *w, const phi_model *model,
-                                      phi_json *to) {
+static bool phi__cfg_write_headers(const phi__cfg_write *w, const phi_model *model, phi_json *to) {
     phi_json *node = phi_json_new_object(w->arena);
     size_t j;
     for (size_t i = 0; i < model->header_count; i++) {
@@ -175,12 +178,11 @@ static bool phi__config_write_headers(const phi__config_write *w, const phi_mode
         if (phi_json_set(w->arena, node, name, phi__json_edit_text(w->arena, text)) != PHI_OK)
             return false;
     }
-    return phi__config_write_put(w, to, "headers", node);
+    return phi__cfg_write_put(w, to, "headers", node);
 }
 
 /* *plain: the query, with its "?", shows versions alone. False: no memory. */
-static bool phi__config_write_plain(const phi__config_write *w, phi_str url, phi_str query,
-                                    bool *plain) {
+static bool phi__cfg_write_plain(const phi__cfg_write *w, phi_str url, phi_str query, bool *plain) {
     phi__buf shown;
     phi__buf_init(&shown, w->arena->memory);
     phi__secret_put_url(&shown, url);
@@ -192,7 +194,7 @@ static bool phi__config_write_plain(const phi__config_write *w, phi_str url, phi
 }
 
 /* An address; a login and a query are variables, for each may hold a key. */
-static bool phi__config_write_address(const phi__config_write *w, const char *url, phi_json *to) {
+static bool phi__cfg_write_address(const phi__cfg_write *w, const char *url, phi_json *to) {
     phi_str text = phi_str_of(url), out;
     size_t from = phi__str_find(text, 0, "://"), at, end, query;
     phi__buf made;
@@ -201,7 +203,7 @@ static bool phi__config_write_address(const phi__config_write *w, const char *ur
     for (at = end = from += 3; end < text.len && strchr("/?#", text.at[end]) == NULL; end++)
         if (text.at[end] == '@') at = end;
     for (query = end; query < text.len && strchr("?#", text.at[query]) == NULL; query++) continue;
-    if (!phi__config_write_plain(w, text, phi__str(text.at + query, text.len - query), &plain))
+    if (!phi__cfg_write_plain(w, text, phi__str(text.at + query, text.len - query), &plain))
         return false;
     if (at == from && plain) return true;
     phi__buf_init(&made, w->arena->memory);
@@ -216,47 +218,47 @@ static bool phi__config_write_address(const phi__config_write *w, const char *ur
 }
 
 /* The names of quirks as a list; none: nothing. */
-static bool phi__config_write_quirks(const phi__config_write *w, uint64_t quirks, const char *key,
-                                     phi_json *to) {
-    const phi__config_choice *name = phi__config_tables_quirk_names();
+static bool phi__cfg_write_quirks(const phi__cfg_write *w, uint64_t quirks, const char *key,
+                                  phi_json *to) {
+    const phi__cfg_choice *name = phi__table_quirk_names();
     if (quirks == 0) return true;
     phi_json *list = phi_json_new_array(w->arena);
     for (; name->name[0] != '\0'; name++)
-        if ((quirks & phi__config_tables_quirk_bit(name)) != 0 &&
+        if ((quirks & phi__table_quirk_bit(name)) != 0 &&
             phi_json_add(list, phi__json_edit_text(w->arena, name->name)) != PHI_OK)
             return false;
     return phi_json_set(w->arena, to, key, list) == PHI_OK;
 }
 
 /* How the model differs from the one that its name, protocol and server make. */
-static bool phi__config_write_compat(const phi__config_write *w, const phi_model *model,
-                                     uint64_t quirks, phi_json *to) {
+static bool phi__cfg_write_compat(const phi__cfg_write *w, const phi_model *model, uint64_t quirks,
+                                  phi_json *to) {
     phi_json *node = phi_json_new_object(w->arena);
-    return node != NULL && phi__config_write_quirks(w, model->quirks & ~quirks, "quirks", node) &&
-           phi__config_write_quirks(w, quirks & ~model->quirks, "without", node) &&
-           phi__config_write_put(w, to, "compat", node);
+    return node != NULL && phi__cfg_write_quirks(w, model->quirks & ~quirks, "quirks", node) &&
+           phi__cfg_write_quirks(w, quirks & ~model->quirks, "without", node) &&
+           phi__cfg_write_put(w, to, "compat", node);
 }
 
 /* JSON is written as the text that it is; NULL: nothing is. */
-static bool phi__config_write_json(const phi__config_write *w, phi_json *to, const char *key,
-                                   const char *json) {
+static bool phi__cfg_write_json(const phi__cfg_write *w, phi_json *to, const char *key,
+                                const char *json) {
     return json == NULL ||
-           phi_json_set(w->arena, to, key, phi__config_put_text(w->arena, json)) == PHI_OK;
+           phi_json_set(w->arena, to, key, phi__cfg_put_text(w->arena, json)) == PHI_OK;
 }
 
 /* id: NULL, or that of a named provider. */
-static phi_json *phi__config_write_provider(const phi__config_write *w, const phi_model *model,
-                                            const char *id) {
-    const phi__config_table *table = phi__config_tables_provider_instance();
-    const phi__config_choice *api =
-        phi__config_take_choice(phi__config_tables_api(), phi_str_of(model->protocol));
+static phi_json *phi__cfg_write_provider(const phi__cfg_write *w, const phi_model *model,
+                                         const char *id) {
+    const phi__cfg_table *table = phi__table_provider_instance();
+    const phi__cfg_choice *api =
+        phi__cfg_take_choice(phi__table_api(), phi_str_of(model->protocol));
     phi_json *node = phi_json_new_object(w->arena);
-    phi__config_provider p = PHI_ZERO;
-    phi__config_cost cost = PHI_ZERO;
+    phi__cfg_provider p = PHI_ZERO;
+    phi__cfg_cost cost = PHI_ZERO;
     p.id = id;
     p.model = model->id;
     p.api_key = model->api_key;
-    p.api = api != NULL ? api->value : PHI__CONFIG_API_ANTHROPIC;
+    p.api = api != NULL ? api->value : PHI__CFG_API_ANTHROPIC;
     p.base_url = model->base_url;
     p.provider = model->provider;
     p.name = model->name;
@@ -264,23 +266,23 @@ static phi_json *phi__config_write_provider(const phi__config_write *w, const ph
     p.reasoning = model->reasoning;
     p.context_window = model->context_window;
     p.max_tokens = model->max_tokens;
-    phi__config_put_mark(table, &p, "reasoning");
+    phi__cfg_put_mark(table, &p, "reasoning");
     cost.cost = model->cost;
-    if (node == NULL || !phi__config_put_table(w->arena, table, &p, node) ||
-        !phi__config_write_table(w, node, "cost", phi__config_tables_cost(), &cost) ||
-        !phi__config_write_address(w, model->base_url, node) ||
-        !phi__config_write_headers(w, model, node) ||
-        !phi__config_write_compat(w, model, phi__config_model_quirks(&p), node) ||
-        !phi__config_write_json(w, node, "extra", model->extra))
+    if (node == NULL || !phi__cfg_put_table(w->arena, table, &p, node) ||
+        !phi__cfg_write_table(w, node, "cost", phi__table_cost(), &cost) ||
+        !phi__cfg_write_address(w, model->base_url, node) ||
+        !phi__cfg_write_headers(w, model, node) ||
+        !phi__cfg_write_compat(w, model, phi__cfg_model_quirks(&p), node) ||
+        !phi__cfg_write_json(w, node, "extra", model->extra))
         return NULL;
     return node;
 }
 
-static bool phi__config_write_profile(const phi__config_write *w, phi_json *agent) {
-    const phi__config_table *table = phi__config_tables_profile();
+static bool phi__cfg_write_profile(const phi__cfg_write *w, phi_json *agent) {
+    const phi__cfg_table *table = phi__table_profile();
     const phi_agent_desc *desc = w->desc;
     phi_json *node = phi_json_new_object(w->arena);
-    phi__config_profile p = PHI_ZERO;
+    phi__cfg_profile p = PHI_ZERO;
     if (w->profile != NULL) {
         p.name = w->profile->name;
         p.description = w->profile->description;
@@ -289,13 +291,13 @@ static bool phi__config_write_profile(const phi__config_write *w, phi_json *agen
     p.thinking = desc->thinking;
     p.max_tokens = desc->max_tokens;
     p.temperature = desc->options.temperature;
-    if (desc->options.has_temperature) phi__config_put_mark(table, &p, "temperature");
-    if (node == NULL || !phi__config_put_table(w->arena, table, &p, node)) return false;
-    return phi__config_write_put(w, agent, "profile", node);
+    if (desc->options.has_temperature) phi__cfg_put_mark(table, &p, "temperature");
+    if (node == NULL || !phi__cfg_put_table(w->arena, table, &p, node)) return false;
+    return phi__cfg_write_put(w, agent, "profile", node);
 }
 
 /* Absolute, for the file may be read elsewhere; "." is the reader's own. False: no memory. */
-static bool phi__config_write_workspace(const phi__config_write *w, const char **out) {
+static bool phi__cfg_write_workspace(const phi__cfg_write *w, const char **out) {
     const char *path = w->desc->workspace;
     if (path == NULL || strcmp(path, ".") == 0) return true;
     *out = path;
@@ -317,107 +319,102 @@ static bool phi__config_write_workspace(const phi__config_write *w, const char *
 }
 
 /* The schema is written as the text that it is. */
-static bool phi__config_write_format(const phi__config_write *w, phi_json *agent) {
+static bool phi__cfg_write_format(const phi__cfg_write *w, phi_json *agent) {
     const phi_format *format = &w->desc->format;
     phi_json *node = phi_json_new_object(w->arena);
-    phi__config_format f = PHI_ZERO;
+    phi__cfg_format f = PHI_ZERO;
     if (format->kind == PHI_FORMAT_TEXT) return node != NULL;
     f.kind = format->kind;
     f.name = format->name;
     f.strict = format->strict;
-    if (node == NULL || !phi__config_put_table(w->arena, phi__config_tables_format(), &f, node))
-        return false;
+    if (node == NULL || !phi__cfg_put_table(w->arena, phi__table_format(), &f, node)) return false;
     if (format->schema != NULL &&
-        phi_json_set(w->arena, node, "schema", phi__config_put_text(w->arena, format->schema)) !=
+        phi_json_set(w->arena, node, "schema", phi__cfg_put_text(w->arena, format->schema)) !=
             PHI_OK)
         return false;
-    return phi__config_write_put(w, agent, "format", node);
+    return phi__cfg_write_put(w, agent, "format", node);
 }
 
-static bool phi__config_write_raws(const phi__config_write *w, phi_json *agent) {
+static bool phi__cfg_write_raws(const phi__cfg_write *w, phi_json *agent) {
     phi_json *list = phi_json_new_array(w->arena), *node;
     for (size_t i = 0; list != NULL && i < w->desc->tool_options.raw_tool_count; i++) {
         const phi_raw_tool *raw = &w->desc->tool_options.raw_tools[i];
         node = phi_json_new_object(w->arena);
         if (node == NULL ||
-            phi_json_set(w->arena, node, "protocol",
-                         phi__config_put_text(w->arena, raw->protocol)) != PHI_OK ||
-            !phi__config_write_json(w, node, "json", raw->json) ||
-            phi_json_add(list, node) != PHI_OK)
+            phi_json_set(w->arena, node, "protocol", phi__cfg_put_text(w->arena, raw->protocol)) !=
+                PHI_OK ||
+            !phi__cfg_write_json(w, node, "json", raw->json) || phi_json_add(list, node) != PHI_OK)
             return false;
     }
-    return list != NULL && phi__config_write_put(w, agent, "raw_tools", list);
+    return list != NULL && phi__cfg_write_put(w, agent, "raw_tools", list);
 }
 
 /* Options, extra and raw tools. */
-static bool phi__config_write_said(const phi__config_write *w, phi_json *agent) {
-    const phi__config_table *table = phi__config_tables_options();
+static bool phi__cfg_write_said(const phi__cfg_write *w, phi_json *agent) {
+    const phi__cfg_table *table = phi__table_options();
     const phi_request_options *options = &w->desc->options;
     phi_json *node = phi_json_new_object(w->arena), *stop = phi_json_new_array(w->arena);
-    phi__config_options o = PHI_ZERO;
+    phi__cfg_options o = PHI_ZERO;
     o.options = *options;
     if (options->has_seed && options->seed >= 0)
-        phi__config_put_mark(table, &o, "seed");
+        phi__cfg_put_mark(table, &o, "seed");
     else
         o.options.seed = 0;
-    if (node == NULL || stop == NULL || !phi__config_put_table(w->arena, table, &o, node))
+    if (node == NULL || stop == NULL || !phi__cfg_put_table(w->arena, table, &o, node))
         return false;
     for (size_t i = 0; i < options->stop_count; i++)
-        if (phi_json_add(stop, phi__config_put_text(w->arena, options->stop[i])) != PHI_OK)
+        if (phi_json_add(stop, phi__cfg_put_text(w->arena, options->stop[i])) != PHI_OK)
             return false;
-    return phi__config_write_put(w, node, "stop", stop) &&
-           phi__config_write_put(w, agent, "options", node) &&
-           phi__config_write_json(w, agent, "extra", w->desc->options.extra) &&
-           phi__config_write_raws(w, agent);
+    return phi__cfg_write_put(w, node, "stop", stop) &&
+           phi__cfg_write_put(w, agent, "options", node) &&
+           phi__cfg_write_json(w, agent, "extra", w->desc->options.extra) &&
+           phi__cfg_write_raws(w, agent);
 }
 
-static bool phi__config_write_agent(const phi__config_write *w) {
+static bool phi__cfg_write_agent(const phi__cfg_write *w) {
     phi_json *node = phi_json_new_object(w->arena), *part;
-    phi__config_agent a = PHI_ZERO;
-    phi__config_policy policy = PHI_ZERO;
-    phi__config_effects effects = PHI_ZERO;
-    phi__config_settings_of(w->desc, &a);
+    phi__cfg_agent a = PHI_ZERO;
+    phi__cfg_policy policy = PHI_ZERO;
+    phi__cfg_effects effects = PHI_ZERO;
+    phi__settings_of(w->desc, &a);
     a.system_prompt = w->desc->system_prompt;
-    if (!phi__config_write_workspace(w, &a.workspace)) return false;
-    if (node == NULL || !phi__config_put_table(w->arena, phi__config_tables_agent(), &a, node) ||
-        !phi__config_write_profile(w, node))
+    if (!phi__cfg_write_workspace(w, &a.workspace)) return false;
+    if (node == NULL || !phi__cfg_put_table(w->arena, phi__table_agent(), &a, node) ||
+        !phi__cfg_write_profile(w, node))
         return false;
     if (w->desc->policy != NULL) {
         policy.policy = *w->desc->policy;
         if (policy.policy.keep_no_turns)
-            phi__config_put_mark(phi__config_tables_policy(), &policy, "keep_last_turns");
+            phi__cfg_put_mark(phi__table_policy(), &policy, "keep_last_turns");
         if (policy.policy.no_reserve)
-            phi__config_put_mark(phi__config_tables_policy(), &policy, "reserve_output_tokens");
+            phi__cfg_put_mark(phi__table_policy(), &policy, "reserve_output_tokens");
         part = phi_json_new_object(w->arena);
-        if (part == NULL ||
-            !phi__config_put_table(w->arena, phi__config_tables_policy(), &policy, part) ||
-            !phi__config_put_bits(w->arena, phi__config_tables_include(), policy.policy.include,
-                                  "include", part) ||
-            !phi__config_write_put(w, node, "policy", part))
+        if (part == NULL || !phi__cfg_put_table(w->arena, phi__table_policy(), &policy, part) ||
+            !phi__cfg_put_bits(w->arena, phi__table_include(), policy.policy.include, "include",
+                               part) ||
+            !phi__cfg_write_put(w, node, "policy", part))
             return false;
     }
-    if (!phi__config_write_format(w, node)) return false;
+    if (!phi__cfg_write_format(w, node)) return false;
     effects.effects = w->desc->tool_options.effects;
     part = phi_json_new_object(w->arena);
-    if (part == NULL ||
-        !phi__config_put_table(w->arena, phi__config_tables_effects(), &effects, part) ||
-        !phi__config_put_bits(w->arena, phi__config_tables_effect_ops(), effects.effects.allow,
-                              "allow", part) ||
-        !phi__config_put_bits(w->arena, phi__config_tables_effect_ops(), effects.effects.deny,
-                              "deny", part) ||
-        !phi__config_write_put(w, node, "effects", part) || !phi__config_write_said(w, node))
+    if (part == NULL || !phi__cfg_put_table(w->arena, phi__table_effects(), &effects, part) ||
+        !phi__cfg_put_bits(w->arena, phi__table_effect_ops(), effects.effects.allow, "allow",
+                           part) ||
+        !phi__cfg_put_bits(w->arena, phi__table_effect_ops(), effects.effects.deny, "deny", part) ||
+        !phi__cfg_write_put(w, node, "effects", part) || !phi__cfg_write_said(w, node))
         return false;
-    return phi__config_write_put(w, w->root, "agent", node);
+    return phi__cfg_write_put(w, w->root, "agent", node);
 }
 
-static bool phi__config_write_models(const phi__config_write *w) {
-    phi_json *node = phi__config_write_provider(w, &w->desc->model, NULL);
-    return phi__config_write_put(w, w->root, "provider", node);
+static bool phi__cfg_write_models(const phi__cfg_write *w) {
+    phi_json *node = phi__cfg_write_provider(w, &w->desc->model, NULL);
+    return phi__cfg_write_put(w, w->root, "provider", node);
 }
 
-static bool phi__config_write_tools(const phi__config_write *w) {
+static bool phi__cfg_write_tools(const phi__cfg_write *w) {
     phi_json *node = phi_json_new_object(w->arena), *names = phi_json_new_array(w->arena);
-    phi__config_tools t = PHI_ZERO;
+    phi__cfg_tools t = PHI_ZERO;
     t.mode = w->desc->tool_options.mode;
     t.batch_size = t.mode == PHI_TOOLS_BATCHED ? w->desc->tool_options.batch : 0;
     t.timeout_ms = w->desc->tool_options.timeout_ms;
@@ -426,17 +423,17 @@ static bool phi__config_write_tools(const phi__config_write *w) {
     for (size_t i = 0; i < w->desc->tool_count; i++) {
         const phi_tool *tool = &w->desc->tools[i];
         if (!tool->unlisted &&
-            phi_json_add(names, phi__config_put_text(w->arena, tool->name)) != PHI_OK)
+            phi_json_add(names, phi__cfg_put_text(w->arena, tool->name)) != PHI_OK)
             return false;
     }
-    return node != NULL && names != NULL && phi__config_write_put(w, node, "enabled", names) &&
-           phi__config_put_table(w->arena, phi__config_tables_tools(), &t, node) &&
-           phi__config_write_put(w, w->root, "tools", node);
+    return node != NULL && names != NULL && phi__cfg_write_put(w, node, "enabled", names) &&
+           phi__cfg_put_table(w->arena, phi__table_tools(), &t, node) &&
+           phi__cfg_write_put(w, w->root, "tools", node);
 }
 
-static bool phi__config_write_compaction(const phi__config_write *w) {
-    const phi__config_table *table = phi__config_tables_compaction();
-    phi__config_compaction c = PHI_ZERO;
+static bool phi__cfg_write_compaction(const phi__cfg_write *w) {
+    const phi__cfg_table *table = phi__table_compaction();
+    phi__cfg_compaction c = PHI_ZERO;
     if (w->desc->compaction.disable) return true;
     c.config = w->desc->compaction;
     c.enabled = true;
@@ -447,46 +444,43 @@ static bool phi__config_write_compaction(const phi__config_write *w) {
     if (c.config.scope != PHI_COMPACTION_TOKENS) c.config.scope_tokens = 0;
     if (c.config.keep_no_first) {
         c.config.keep_first_turns = 0;
-        phi__config_put_mark(table, &c, "keep_first_turns");
+        phi__cfg_put_mark(table, &c, "keep_first_turns");
     }
-    return phi__config_write_table(w, w->root, "compaction", table, &c);
+    return phi__cfg_write_table(w, w->root, "compaction", table, &c);
 }
 
-static bool phi__config_write_execution(const phi__config_write *w) {
+static bool phi__cfg_write_execution(const phi__cfg_write *w) {
     phi_json *node = phi_json_new_object(w->arena);
-    phi__config_execution e = PHI_ZERO;
-    phi__config_retry retry = PHI_ZERO;
-    phi__config_cache cache = PHI_ZERO;
-    phi__config_budget budget = PHI_ZERO;
-    phi__config_deadlines deadlines = PHI_ZERO;
+    phi__cfg_execution e = PHI_ZERO;
+    phi__cfg_retry retry = PHI_ZERO;
+    phi__cfg_cache cache = PHI_ZERO;
+    phi__cfg_budget budget = PHI_ZERO;
+    phi__cfg_deadlines deadlines = PHI_ZERO;
     e.limits = w->desc->limits;
     retry.retry = w->desc->retry;
     if (retry.retry.disable) {
         retry.retry.max_retries = 0;
-        phi__config_put_mark(phi__config_tables_retry(), &retry, "max_retries");
+        phi__cfg_put_mark(phi__table_retry(), &retry, "max_retries");
     }
     cache.cache = w->desc->cache;
     budget.budget = w->desc->budget;
     deadlines.deadlines = w->desc->deadlines;
-    return node != NULL &&
-           phi__config_put_table(w->arena, phi__config_tables_execution(), &e, node) &&
-           phi__config_write_table(w, node, "retry", phi__config_tables_retry(), &retry) &&
-           phi__config_write_table(w, node, "cache", phi__config_tables_cache(), &cache) &&
-           phi__config_write_table(w, node, "budget", phi__config_tables_budget(), &budget) &&
-           phi__config_write_table(w, node, "deadlines", phi__config_tables_deadlines(),
-                                   &deadlines) &&
-           phi__config_write_put(w, w->root, "execution", node);
+    return node != NULL && phi__cfg_put_table(w->arena, phi__table_execution(), &e, node) &&
+           phi__cfg_write_table(w, node, "retry", phi__table_retry(), &retry) &&
+           phi__cfg_write_table(w, node, "cache", phi__table_cache(), &cache) &&
+           phi__cfg_write_table(w, node, "budget", phi__table_budget(), &budget) &&
+           phi__cfg_write_table(w, node, "deadlines", phi__table_deadlines(), &deadlines) &&
+           phi__cfg_write_put(w, w->root, "execution", node);
 }
 
-static bool phi__config_write_tree(phi__config_write *w) {
+static bool phi__cfg_write_tree(phi__cfg_write *w) {
     w->root = phi_json_new_object(w->arena);
-    return w->root != NULL && phi__config_write_agent(w) && phi__config_write_models(w) &&
-           phi__config_write_tools(w) && phi__config_write_compaction(w) &&
-           phi__config_write_execution(w);
+    return w->root != NULL && phi__cfg_write_agent(w) && phi__cfg_write_models(w) &&
+           phi__cfg_write_tools(w) && phi__cfg_write_compaction(w) && phi__cfg_write_execution(w);
 }
 
 /* A comment about the things that no file says, for formats that have comments. */
-static phi_status phi__config_write_comment(phi_arena *arena, const phi_str *body, phi_str *out) {
+static phi_status phi__cfg_write_comment(phi_arena *arena, const phi_str *body, phi_str *out) {
     static const char head[] =
         "# Written by phi_config_write. Keys, logins and headers are variables. Not in this file: "
         "hooks,\n"
@@ -503,8 +497,8 @@ static phi_status phi__config_write_comment(phi_arena *arena, const phi_str *bod
     return PHI_OK;
 }
 
-static phi_status phi__config_write_text(phi_arena *arena, const phi_json *root,
-                                         phi_config_format format, phi_str *out) {
+static phi_status phi__cfg_write_text(phi_arena *arena, const phi_json *root,
+                                      phi_config_format format, phi_str *out) {
     phi_status status = PHI_UNSUPPORTED;
     phi_str body = PHI__LIT("");
     switch (format) {
@@ -514,7 +508,7 @@ static phi_status phi__config_write_text(phi_arena *arena, const phi_json *root,
     case PHI_CONFIG_TOML: status = phi_toml_write(arena, root, 0, &body); break;
     default: break;
     }
-    return status == PHI_OK ? phi__config_write_comment(arena, &body, out) : status;
+    return status == PHI_OK ? phi__cfg_write_comment(arena, &body, out) : status;
 }
 
 /* ---- public ---- */
@@ -526,10 +520,10 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
     phi_agent_desc desc = PHI_ZERO;
     phi_status status = phi_agent_get_desc(agent, &desc);
     if (status != PHI_OK) return status;
-    phi__config_write w = PHI_ZERO;
+    phi__cfg_write w = PHI_ZERO;
     w.arena = arena;
     w.desc = &desc;
     w.profile = phi__agent_make_profile(agent);
-    if (!phi__config_write_tree(&w)) return PHI_NO_MEMORY;
-    return phi__config_write_text(arena, w.root, format, out);
+    if (!phi__cfg_write_tree(&w)) return PHI_NO_MEMORY;
+    return phi__cfg_write_text(arena, w.root, format, out);
 }

@@ -7,25 +7,23 @@
 #include "formats/yaml.h"
 #include "text/text_in.h"
 
-/* ======== The reader of TOML inside: who calls whom, and what they share.
+/* ---- the reader of TOML ----
 
    The reader walks the caller's text once and never changes it. Headers and dotted keys walk down
    from the root or from the section's table, part by part; a table of names says for each member
    how it came to be, which decides what may still be added to it. Values join their table or array
    as soon as they begin, so a container that is open needs no more than a frame.
-   Files, each using those before it alone: text, names, date, number, tree, string, read, write,
-   change, array, edit, set. Every function of the reader leaves its verdict in the status:
-   PHI_BUSY, while there is more to read. */
+   Every function of the reader leaves its verdict in the status: PHI_BUSY, while there is more to
+   read. */
 
-/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
-   at any time. */
 /* Where the key and the value under way begin. */
 typedef struct phi__toml_places {
-    const char *key_at, *value_at;
-    const char *line_key_at; /* where the key's first part begins */
+    const char *key_at;
     uint32_t key_line, key_column, value_line, value_column;
 } phi__toml_places;
 
+/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
+   at any time. */
 typedef struct phi__toml_reader {
     phi_arena *arena;
     const char *text, *at, *end;
@@ -45,7 +43,6 @@ typedef struct phi__toml_reader {
     phi_str key; /* the last part that was read */
     size_t name_cap, name_count;
     uint32_t max_depth, line, section_number;
-    uint32_t first_header;               /* its offset, where section_number is not 0 */
     uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
     uint8_t state, style, back;          /* back: the state behind a comment */
     bool in_header, tables_header, is_key, joined;
@@ -78,14 +75,7 @@ typedef struct phi__toml_name {
     uint32_t how : 3;
 } phi__toml_name;
 
-/* ======== The reader of YAML inside: who calls whom, and what they share.
-
-   The reader walks the caller's text once and never changes it. A node is read before anyone knows
-   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_tree_value
-   or phi__yaml_tree_key). Open collections are frames; a block collection closes when a line begins
-   further left, a flow collection at its bracket.
-   Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
-   lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
+/* ---- the reader of YAML: yaml_in.h says how it works ---- */
 
 /* The places of an anchor and a tag before their node. */
 typedef struct phi__yaml_props {

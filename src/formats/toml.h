@@ -1,4 +1,4 @@
-/* toml.h - TOML 1.0 into the tree of json.h, such a tree as TOML, and changes in a TOML text.
+/* toml.h - TOML 1.0 into the tree of json.h, and such a tree as TOML.
 
        phi_json *root;
        phi_parse_error error;
@@ -81,28 +81,6 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text);
    not have. PHI_NO_MEMORY, or PHI_TOO_BIG when nested beyond PHI_JSON_MAX_DEPTH. */
 PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
-
-/* ---- changing a text ---- */
-
-/* Writes `text` with the least changes that make it read as `tree` (an object): values that are the
-   same keep their bytes, and so do comments, order and white space. New keys come behind those of
-   their table, new tables behind those of the table around them, new items behind the one before
-   them; a key, a table or an item that goes takes its lines with it, an item of a line with others
-   its comma. 1 and 1.0 differ here, and a date differs from a string. `text` and `tree` are
-   borrowed until return; *out is in the arena, and terminated. *error (which may be NULL) is for a
-   `text` that phi_toml_parse refuses; otherwise as phi_toml_write. All is done in this call. */
-PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json *tree,
-                                 uint32_t flags, phi_str *out, phi_parse_error *error);
-
-/* The same of one value: sets it at the path, or removes the one there where `value` is NULL (else
-   it is borrowed until return). A path is like phi_json_path's, "servers[0].port"; a key with one
-   of ". [ ]" in it, or with a quote first, is in quotes (which know no escapes), as in
-   servers."a.b".port. Tables on the way are made, and an index that is the count of an array
-   appends to it. PHI_NOT_FOUND: nothing there to remove, or an index beyond the count. PHI_BAD_ARG:
-   a path that is none, or that leads through a value that is no table or array. */
-PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path,
-                                const phi_json *value, uint32_t flags, phi_str *out,
-                                phi_parse_error *error);
 
 #ifdef __cplusplus
 }

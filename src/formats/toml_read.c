@@ -4,14 +4,65 @@
 
 #include <stdio.h>
 
-/* ======== Errors, characters, lines, and room for the text of keys and strings. */
+enum {
+    PHI__TOML_DEPTH = 512,           /* by default */
+    PHI__TOML_ROOM = 4096,           /* bytes of text taken from the arena at once */
+    PHI__TOML_SLAB = 16,             /* nodes taken at once, at most */
+    PHI__TOML_NAMES_FIRST = 64,      /* slots of the first table */
+    PHI__TOML_FRACTION = 9,          /* digits kept */
+    PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
+    PHI__TOML_KEY_MOST = 0xffffff,   /* bytes; what a node's meta can hold */
+    PHI__TOML_NUMBER_MOST = 65536,   /* bytes; keeps the work of one step bounded */
+    PHI__TOML_DATE_MOST = 36         /* bytes of a canonical date, terminated */
+};
 
-enum { PHI__TOML_ROOM = 4096 }; /* bytes of text taken from the arena at once */
+enum phi__toml_state {
+    PHI__TOML_LINE,         /* before a header, a key, a comment or the end of a line */
+    PHI__TOML_KEY,          /* before a part of a key */
+    PHI__TOML_BARE,         /* in a bare part */
+    PHI__TOML_KEY_AFTER,    /* behind a part */
+    PHI__TOML_VALUE,        /* before a value of a key */
+    PHI__TOML_ITEM,         /* before an item of an array, or its end */
+    PHI__TOML_ITEM_AFTER,   /* behind an item */
+    PHI__TOML_MEMBER,       /* before a key in braces */
+    PHI__TOML_FIRST_MEMBER, /* or the closing brace */
+    PHI__TOML_MEMBER_AFTER, /* behind a member */
+    PHI__TOML_STRING_TEXT,
+    PHI__TOML_STRING_JOIN, /* behind a backslash at the end of a line: white space is skipped */
+    PHI__TOML_REST,        /* nothing but a comment may follow on the line */
+    PHI__TOML_COMMENT,     /* back to LINE, ITEM or ITEM_AFTER behind it */
+    PHI__TOML_DONE
+};
+
+enum phi__toml_style {
+    PHI__TOML_BASIC = 1,
+    PHI__TOML_LITERAL,
+    PHI__TOML_MULTI_BASIC,
+    PHI__TOML_MULTI_LITERAL
+};
+
+/* How a member came to be. */
+enum phi__toml_how {
+    PHI__TOML_FIXED,    /* a value; its inside is complete once it ends */
+    PHI__TOML_IMPLICIT, /* a table on the way of a header */
+    PHI__TOML_EXPLICIT, /* a table with a header of its own */
+    PHI__TOML_DOTTED,   /* a table on the way of a dotted key */
+    PHI__TOML_LIST      /* an array of headers in double brackets */
+};
+
+static bool phi__toml_at_break(const phi__toml_reader *r, const char *at) {
+    if (at >= r->end) return false;
+    return *at == '\n' || (*at == '\r' && r->end - at > 1 && at[1] == '\n');
+}
 
 /* ---- errors ---- */
 
-static void phi__toml_text_fail(phi__toml_reader *r, const char *at, phi_status status,
-                                const char *message) {
+static uint32_t phi__toml_column(const phi__toml_reader *r, const char *at) {
+    return (uint32_t)(at - r->line_at) + 1;
+}
+
+static void phi__toml_fail(phi__toml_reader *r, const char *at, phi_status status,
+                           const char *message) {
     if (r->status != PHI_BUSY) return;
     r->status = r->error.status = status;
     r->error.line = r->line;
@@ -20,12 +71,12 @@ static void phi__toml_text_fail(phi__toml_reader *r, const char *at, phi_status 
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
 }
 
-PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what) {
+static void phi__toml_expected(phi__toml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
     unsigned char c = at < r->end ? (unsigned char)*at : 0;
     if (at >= r->end)
         (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
-    else if (phi__toml_text_at_break(r, at))
+    else if (phi__toml_at_break(r, at))
         (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
     else if (r->end - at > 2 && memcmp(at, "\xE2\x80", 2) == 0 && (at[2] & 0xF8) == 0x98)
         (void)snprintf(message, sizeof message,
@@ -37,14 +88,14 @@ PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const 
                        c == ' ' ? "a space" : "a tab");
     else
         (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
-    phi__toml_text_fail(r, at, PHI_PARSE, message);
+    phi__toml_fail(r, at, PHI_PARSE, message);
 }
 
-PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what) {
-    phi__toml_text_fail(r, at, PHI_PARSE, what);
+static void phi__toml_wrong(phi__toml_reader *r, const char *at, const char *what) {
+    phi__toml_fail(r, at, PHI_PARSE, what);
 }
 
-PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
+static void phi__toml_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
     char message[sizeof r->error.message];
     size_t n = strlen(before), most = phi__min(r->key.len, 48);
     if (r->status != PHI_BUSY) return;
@@ -55,52 +106,47 @@ PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, c
         message[n++] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
     }
     (void)snprintf(message + n, sizeof message - n, "%s%s", most < r->key.len ? "..." : "", behind);
-    phi__toml_text_fail(r, r->places.key_at, PHI_PARSE, message);
+    phi__toml_fail(r, r->places.key_at, PHI_PARSE, message);
     r->error.line = r->places.key_line;
     r->error.column = r->places.key_column;
 }
 
-PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what) {
-    phi__toml_text_fail(r, at, PHI_TOO_BIG, what);
+static void phi__toml_too_big(phi__toml_reader *r, const char *at, const char *what) {
+    phi__toml_fail(r, at, PHI_TOO_BIG, what);
 }
 
-PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r) {
-    phi__toml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
+static void phi__toml_no_memory(phi__toml_reader *r) {
+    phi__toml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
 /* ---- characters ---- */
 
-PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at) {
+static size_t phi__toml_char(phi__toml_reader *r, const char *at) {
     unsigned char c = (unsigned char)*at;
     if (c == '\t' || (c >= 0x20 && c < 0x7f)) return 1;
     if (c == '\r') {
-        phi__toml_text_wrong(r, at, "a carriage return without a line feed behind it");
+        phi__toml_wrong(r, at, "a carriage return without a line feed behind it");
         return 0;
     }
     if (c < 0x80) {
-        phi__toml_text_wrong(r, at,
-                             "a control character, which must be an escape in a string in double "
-                             "quotes");
+        phi__toml_wrong(r, at,
+                        "a control character, which must be an escape in a string in double "
+                        "quotes");
         return 0;
     }
     size_t n = phi__json_text_utf8(at, r->end);
-    if (n == 0) phi__toml_text_wrong(r, at, "a byte that is not UTF-8");
+    if (n == 0) phi__toml_wrong(r, at, "a byte that is not UTF-8");
     return n;
 }
 
 /* ---- lines ---- */
 
-PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop) {
+static bool phi__toml_space(phi__toml_reader *r, const char *stop) {
     while (r->at < stop && (*r->at == ' ' || *r->at == '\t')) r->at++;
     return r->at < stop || r->at == r->end;
 }
 
-PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at) {
-    if (at >= r->end) return false;
-    return *at == '\n' || (*at == '\r' && r->end - at > 1 && at[1] == '\n');
-}
-
-PHI__FN void phi__toml_text_newline(phi__toml_reader *r) {
+static void phi__toml_newline(phi__toml_reader *r) {
     r->at += *r->at == '\r' ? 2 : 1;
     r->line++;
     r->line_at = r->at;
@@ -109,7 +155,7 @@ PHI__FN void phi__toml_text_newline(phi__toml_reader *r) {
 /* ---- room ---- */
 
 /* Room for `more` bytes and a terminator. Text never grows by its escapes. */
-static bool phi__toml_text_room(phi__toml_reader *r, size_t more) {
+static bool phi__toml_room(phi__toml_reader *r, size_t more) {
     if (r->string == NULL) r->string = r->to = r->room;
     if ((size_t)(r->room_end - r->to) > more) return true;
     size_t have = (size_t)(r->to - r->string);
@@ -117,7 +163,7 @@ static bool phi__toml_text_room(phi__toml_reader *r, size_t more) {
     bytes = phi__add(bytes, phi__min(phi__max(have, PHI__TOML_ROOM), (size_t)(r->end - r->at)));
     char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
     if (room == NULL) {
-        phi__toml_text_no_memory(r);
+        phi__toml_no_memory(r);
         return false;
     }
     if (have > 0) memcpy(room, r->string, have);
@@ -127,16 +173,16 @@ static bool phi__toml_text_room(phi__toml_reader *r, size_t more) {
     return true;
 }
 
-PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len) {
-    if (!phi__toml_text_room(r, len)) return false;
+static bool phi__toml_add(phi__toml_reader *r, const char *at, size_t len) {
+    if (!phi__toml_room(r, len)) return false;
     if (len > 0) memcpy(r->to, at, len);
     r->to += len;
     return true;
 }
 
-PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at) {
+static phi_str phi__toml_end(phi__toml_reader *r, const char *at) {
     phi_str text = phi__str("", 0);
-    if (!phi__toml_text_add(r, r->mark, (size_t)(at - r->mark))) return text;
+    if (!phi__toml_add(r, r->mark, (size_t)(at - r->mark))) return text;
     *r->to = '\0';
     text = phi__str(r->string, (size_t)(r->to - r->string));
     r->room = r->to + 1;
@@ -144,23 +190,21 @@ PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at) {
     return text;
 }
 
-PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text) {
+static void phi__toml_drop(phi__toml_reader *r, phi_str text) {
     if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
 }
 
 /* ======== The members of all tables, by table and key; at most three quarters of the slots
    are in use. They stay for the whole text, since a later header may come back to any table. */
 
-enum { PHI__TOML_NAMES_FIRST = 64 }; /* slots of the first table */
-
-static uint32_t phi__toml_names_hash(const phi_json *table, phi_str key) {
+static uint32_t phi__toml_name_hash(const phi_json *table, phi_str key) {
     uint64_t seed = (uint64_t)(uintptr_t)table * UINT64_C(0x9e3779b97f4a7c15);
     return (uint32_t)phi__map_hash(seed, key);
 }
 
 /* The slot of that member, or the free one where it would be. There is a free one. */
-static phi__toml_name *phi__toml_names_slot(const phi__toml_reader *r, const phi_json *table,
-                                            phi_str key, uint32_t hash) {
+static phi__toml_name *phi__toml_name_slot(const phi__toml_reader *r, const phi_json *table,
+                                           phi_str key, uint32_t hash) {
     size_t mask = r->name_cap - 1, i = hash & mask;
     for (;; i = (i + 1) & mask) {
         phi__toml_name *name = &r->names[i];
@@ -172,11 +216,7 @@ static phi__toml_name *phi__toml_names_slot(const phi__toml_reader *r, const phi
     }
 }
 
-static phi_str phi__toml_names_key(const phi_json *node) {
-    return phi__str(node->key, phi__json_key_len(node));
-}
-
-static bool phi__toml_names_grow(phi__toml_reader *r) {
+static bool phi__toml_name_grow(phi__toml_reader *r) {
     phi__toml_name *old = r->names, *names;
     size_t cap = r->name_cap;
     size_t grown = phi__max(phi__mul(cap, 2), PHI__TOML_NAMES_FIRST);
@@ -193,21 +233,21 @@ static bool phi__toml_names_grow(phi__toml_reader *r) {
     return true;
 }
 
-PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
-                                             phi_str key) {
+static phi__toml_name *phi__toml_name_find(const phi__toml_reader *r, const phi_json *table,
+                                           phi_str key) {
     if (r->name_cap == 0) return NULL;
-    phi__toml_name *name = phi__toml_names_slot(r, table, key, phi__toml_names_hash(table, key));
+    phi__toml_name *name = phi__toml_name_slot(r, table, key, phi__toml_name_hash(table, key));
     return name->table == NULL ? NULL : name;
 }
 
-PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
-                                 uint8_t how) {
-    uint32_t hash = phi__toml_names_hash(table, phi__toml_names_key(node));
-    if (r->name_count >= r->name_cap / 4 * 3 && !phi__toml_names_grow(r)) {
-        phi__toml_text_no_memory(r);
+static bool phi__toml_name_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
+                               uint8_t how) {
+    uint32_t hash = phi__toml_name_hash(table, phi__toml_key_of(node));
+    if (r->name_count >= r->name_cap / 4 * 3 && !phi__toml_name_grow(r)) {
+        phi__toml_no_memory(r);
         return false;
     }
-    phi__toml_name *name = phi__toml_names_slot(r, table, phi__toml_names_key(node), hash);
+    phi__toml_name *name = phi__toml_name_slot(r, table, phi__toml_key_of(node), hash);
     name->table = table;
     name->node = node;
     name->hash = hash;
@@ -217,18 +257,16 @@ PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi
     return true;
 }
 
-/* ======== Tables, the walk of headers and dotted keys, and values that join them. */
+/* ---- tables, the walk of headers and dotted keys, and values that join them ---- */
 
-enum { PHI__TOML_SLAB = 16 }; /* nodes taken at once, at most */
-
-static phi_json *phi__toml_tree_node(phi__toml_reader *r, uint32_t meta) {
+static phi_json *phi__toml_node(phi__toml_reader *r, uint32_t meta) {
     phi_json *node;
     if (r->spare == r->spare_end) {
         size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__TOML_SLAB);
         r->spare = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *node);
         r->spare_end = r->spare == NULL ? NULL : r->spare + count;
         if (r->spare == NULL) {
-            phi__toml_text_no_memory(r);
+            phi__toml_no_memory(r);
             return NULL;
         }
     }
@@ -238,273 +276,206 @@ static phi_json *phi__toml_tree_node(phi__toml_reader *r, uint32_t meta) {
     return node;
 }
 
-/* ---- places ---- */
-
-/* The place of a value, or of a header, that begins at `value_at`. */
-static void phi__toml_tree_mark(phi__toml_reader *r, const phi_json *node, const char *end) {
+/* The place of a value, or of a header. */
+static void phi__toml_mark(phi__toml_reader *r, const phi_json *node) {
     if (r->marks == NULL) return;
     phi__marks_add(r->marks, node, r->places.value_line, r->places.value_column);
-    phi__marks_entry *entry = phi__marks_at(r->marks, node);
-    if (entry == NULL) return;
-    entry->from = (uint32_t)(r->places.value_at - r->text);
-    entry->to = (uint32_t)(end - r->text);
-}
-
-static void phi__toml_tree_mark_key(phi__toml_reader *r, const phi_json *node) {
-    if (r->marks == NULL) return;
-    phi__marks_add_key(r->marks, node, r->places.key_line, r->places.key_column);
-    phi__marks_entry *entry = phi__marks_at(r->marks, node);
-    if (entry != NULL && !r->in_header)
-        entry->key_from = (uint32_t)(r->places.line_key_at - r->text);
-}
-
-/* The place of a header whose table is r->table. */
-static void phi__toml_tree_mark_header(phi__toml_reader *r) {
-    phi__toml_tree_mark(r, r->table, r->at);
-    if (r->marks == NULL) return;
-    const phi__marks_entry *before = phi__marks_at(r->marks, r->section);
-    phi__marks_entry *entry = phi__marks_at(r->marks, r->table);
-    if (before != NULL && entry != NULL) entry->key_from = before->to;
-}
-
-/* A value ended at `end`: so does, for now, the section it is in. */
-static void phi__toml_tree_mark_end(phi__toml_reader *r, const phi_json *node, const char *end) {
-    if (r->marks == NULL) return;
-    phi__marks_entry *entry = phi__marks_at(r->marks, node);
-    if (entry != NULL) entry->to = (uint32_t)(end - r->text);
-    if (r->top != NULL) return;
-    entry = phi__marks_at(r->marks, r->section);
-    if (entry != NULL) entry->to = (uint32_t)(end - r->text);
 }
 
 /* ---- tables ---- */
 
-PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r) {
-    r->root = phi__toml_tree_node(r, PHI__JSON_OBJECT);
-    if (r->root == NULL) return false;
-    r->section = r->table = r->root;
-    r->section_depth = r->table_depth = 1;
-    r->places.value_at = r->at;
-    r->places.value_line = r->places.value_column = 1;
-    phi__toml_tree_mark(r, r->root, r->at);
-    return true;
-}
-
-PHI__FN void phi__toml_tree_header(phi__toml_reader *r) {
-    r->in_header = true;
-    r->table = r->root;
-    r->table_depth = 1;
-    r->state = PHI__TOML_KEY;
-}
-
-PHI__FN void phi__toml_tree_key(phi__toml_reader *r) {
+static void phi__toml_key(phi__toml_reader *r) {
     r->in_header = false;
     r->table = r->top != NULL ? r->top->node : r->section;
     r->table_depth = r->top != NULL ? r->top->depth : r->section_depth;
-    r->places.line_key_at = r->at;
     r->state = PHI__TOML_KEY;
 }
 
-static bool phi__toml_tree_deeper(phi__toml_reader *r, uint32_t depth) {
+static bool phi__toml_deeper(phi__toml_reader *r, uint32_t depth) {
     if (depth <= r->max_depth) return true;
-    phi__toml_text_too_big(r, r->at, "tables and arrays are nested too deeply");
+    phi__toml_too_big(r, r->at, "tables and arrays are nested too deeply");
     return false;
 }
 
 /* A new member of `table` under the part that was read. NULL: an error was set. */
-static phi_json *phi__toml_tree_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
-    phi_json *node = phi__toml_tree_node(r, meta);
+static phi_json *phi__toml_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
+    phi_json *node = phi__toml_node(r, meta);
     if (node == NULL) return NULL;
     node->key = r->key.at;
     node->meta |= (uint32_t)r->key.len << 8;
-    if (!phi__toml_names_add(r, r->table, node, how)) return NULL;
+    if (!phi__toml_name_add(r, r->table, node, how)) return NULL;
     phi__json_append(r->table, node);
-    phi__toml_tree_mark_key(r, node);
+    if (r->marks != NULL)
+        phi__marks_add_key(r->marks, node, r->places.key_line, r->places.key_column);
     return node;
 }
 
-static void phi__toml_tree_enter(phi__toml_reader *r, phi_json *table, uint32_t deeper) {
+static void phi__toml_enter(phi__toml_reader *r, phi_json *table, uint32_t deeper) {
     r->table = table;
     r->table_depth += deeper;
-    (void)phi__toml_tree_deeper(r, r->table_depth);
+    (void)phi__toml_deeper(r, r->table_depth);
 }
 
 /* The way of a header through a member that is there. */
-static void phi__toml_tree_pass(phi__toml_reader *r, const phi__toml_name *name) {
+static void phi__toml_pass(phi__toml_reader *r, const phi__toml_name *name) {
     if (name->how == PHI__TOML_FIXED)
-        phi__toml_text_wrong_key(r, "the key \"",
-                                 phi__json_kind_of(name->node) == PHI__JSON_OBJECT
-                                     ? "\" is an inline table, which is complete"
-                                     : "\" is a value already, and no table");
+        phi__toml_wrong_key(r, "the key \"",
+                            phi__json_kind_of(name->node) == PHI__JSON_OBJECT
+                                ? "\" is an inline table, which is complete"
+                                : "\" is a value already, and no table");
     else if (name->how == PHI__TOML_LIST)
-        phi__toml_tree_enter(r, name->node->v.last, 2);
+        phi__toml_enter(r, name->node->v.last, 2);
     else
-        phi__toml_tree_enter(r, name->node, 1);
+        phi__toml_enter(r, name->node, 1);
 }
 
 /* The way of a dotted key: only through tables that dotted keys of this section made, or that have
    no definition yet. */
-static void phi__toml_tree_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
+static void phi__toml_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
     bool own = name->how == PHI__TOML_DOTTED && name->section == r->section_number;
     if (name->how == PHI__TOML_FIXED) {
-        phi__toml_tree_pass(r, name);
+        phi__toml_pass(r, name);
         return;
     }
     if (!own && name->how != PHI__TOML_IMPLICIT) {
-        phi__toml_text_wrong_key(r, "the table \"",
-                                 "\" is defined already: a dotted key cannot add to it");
+        phi__toml_wrong_key(r, "the table \"",
+                            "\" is defined already: a dotted key cannot add to it");
         return;
     }
     name->how = PHI__TOML_DOTTED;
     name->section = r->section_number & PHI__TOML_SECTIONS;
-    phi__toml_tree_enter(r, name->node, 1);
+    phi__toml_enter(r, name->node, 1);
 }
 
-PHI__FN void phi__toml_tree_descend(phi__toml_reader *r) {
-    phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
+static void phi__toml_descend(phi__toml_reader *r) {
+    phi__toml_name *name = phi__toml_name_find(r, r->table, r->key);
     if (name == NULL) {
-        phi_json *node = phi__toml_tree_member(
-            r, PHI__JSON_OBJECT, r->in_header ? PHI__TOML_IMPLICIT : PHI__TOML_DOTTED);
+        phi_json *node = phi__toml_member(r, PHI__JSON_OBJECT,
+                                          r->in_header ? PHI__TOML_IMPLICIT : PHI__TOML_DOTTED);
         if (node == NULL) return;
         if (!r->in_header) {
-            r->places.value_at = r->places.line_key_at;
             r->places.value_line = r->places.key_line;
             r->places.value_column = r->places.key_column;
         }
-        phi__toml_tree_mark(r, node, r->places.value_at);
-        phi__toml_tree_enter(r, node, 1);
+        phi__toml_mark(r, node);
+        phi__toml_enter(r, node, 1);
         return;
     }
     if (r->in_header)
-        phi__toml_tree_pass(r, name);
+        phi__toml_pass(r, name);
     else
-        phi__toml_tree_pass_dotted(r, name);
-    if (r->status == PHI_BUSY) phi__toml_text_drop(r, r->key);
+        phi__toml_pass_dotted(r, name);
+    if (r->status == PHI_BUSY) phi__toml_drop(r, r->key);
 }
 
-/* Another table at the end of an array of tables. */
-static void phi__toml_tree_another(phi__toml_reader *r, phi_json *list) {
-    phi_json *node = phi__toml_tree_node(r, PHI__JSON_OBJECT);
-    if (node == NULL) return;
-    phi__json_append(list, node);
-    phi__toml_tree_enter(r, node, 2);
-}
-
-static void phi__toml_tree_list(phi__toml_reader *r, phi__toml_name *name) {
+static void phi__toml_list(phi__toml_reader *r, phi__toml_name *name) {
     phi_json *list =
-        name == NULL ? phi__toml_tree_member(r, PHI__JSON_ARRAY | (uint32_t)PHI__JSON_TABLES << 4,
-                                             PHI__TOML_LIST)
-                     : name->node;
+        name == NULL
+            ? phi__toml_member(r, PHI__JSON_ARRAY | (uint32_t)PHI__JSON_TABLES << 4, PHI__TOML_LIST)
+            : name->node;
     if (list == NULL) return;
     if (name == NULL)
-        phi__toml_tree_mark(r, list, r->at);
+        phi__toml_mark(r, list);
     else if (name->how == PHI__TOML_LIST)
-        phi__toml_text_drop(r, r->key);
+        phi__toml_drop(r, r->key);
     else if (name->how == PHI__TOML_FIXED)
-        phi__toml_text_wrong_key(r, "the key \"",
-                                 phi__json_kind_of(list) == PHI__JSON_ARRAY
-                                     ? "\" is an array in brackets, which is complete"
-                                     : "\" is a value already, and no array of tables");
+        phi__toml_wrong_key(r, "the key \"",
+                            phi__json_kind_of(list) == PHI__JSON_ARRAY
+                                ? "\" is an array in brackets, which is complete"
+                                : "\" is a value already, and no array of tables");
     else
-        phi__toml_text_wrong_key(r, "the key \"", "\" is a table already, and no array of tables");
-    if (r->status == PHI_BUSY) phi__toml_tree_another(r, list);
+        phi__toml_wrong_key(r, "the key \"", "\" is a table already, and no array of tables");
+    phi_json *node = r->status == PHI_BUSY ? phi__toml_node(r, PHI__JSON_OBJECT) : NULL;
+    if (node == NULL) return;
+    phi__json_append(list, node); /* another table at the end */
+    phi__toml_enter(r, node, 2);
 }
 
-static void phi__toml_tree_table(phi__toml_reader *r, phi__toml_name *name) {
+static void phi__toml_table(phi__toml_reader *r, phi__toml_name *name) {
     phi_json *node;
     if (name == NULL) {
-        node = phi__toml_tree_member(r, PHI__JSON_OBJECT, PHI__TOML_EXPLICIT);
+        node = phi__toml_member(r, PHI__JSON_OBJECT, PHI__TOML_EXPLICIT);
     } else {
         node = name->node;
         if (name->how == PHI__TOML_LIST)
-            phi__toml_text_wrong_key(r, "the key \"", "\" is an array of tables already");
+            phi__toml_wrong_key(r, "the key \"", "\" is an array of tables already");
         else if (name->how == PHI__TOML_FIXED)
-            phi__toml_text_wrong_key(r, "the key \"", "\" has a value already");
+            phi__toml_wrong_key(r, "the key \"", "\" has a value already");
         else if (name->how != PHI__TOML_IMPLICIT)
-            phi__toml_text_wrong_key(r, "the table \"",
-                                     "\" is defined already: put all its keys under one header");
+            phi__toml_wrong_key(r, "the table \"",
+                                "\" is defined already: put all its keys under one header");
         name->how = PHI__TOML_EXPLICIT;
         if (r->status == PHI_BUSY) {
-            phi__toml_tree_mark_key(r, node);
-            phi__toml_text_drop(r, r->key);
+            if (r->marks != NULL)
+                phi__marks_add_key(r->marks, node, r->places.key_line, r->places.key_column);
+            phi__toml_drop(r, r->key);
         }
     }
-    if (node != NULL && r->status == PHI_BUSY) phi__toml_tree_enter(r, node, 1);
+    if (node != NULL && r->status == PHI_BUSY) phi__toml_enter(r, node, 1);
 }
 
-PHI__FN void phi__toml_tree_section(phi__toml_reader *r) {
-    phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
+static void phi__toml_section(phi__toml_reader *r) {
+    phi__toml_name *name = phi__toml_name_find(r, r->table, r->key);
     if (r->tables_header)
-        phi__toml_tree_list(r, name);
+        phi__toml_list(r, name);
     else
-        phi__toml_tree_table(r, name);
+        phi__toml_table(r, name);
     if (r->status != PHI_BUSY) return;
-    phi__toml_tree_mark_header(r);
+    phi__toml_mark(r, r->table);
     r->section = r->table;
     r->section_depth = r->table_depth;
-    if (r->section_number == PHI__TOML_SECTIONS) phi__toml_text_too_big(r, r->at, "2^29 headers");
-    if (r->section_number == 0) r->first_header = (uint32_t)(r->places.value_at - r->text);
+    if (r->section_number == PHI__TOML_SECTIONS) phi__toml_too_big(r, r->at, "2^29 headers");
     r->section_number++;
     r->state = PHI__TOML_REST;
 }
 
 /* ---- values ---- */
 
-PHI__FN void phi__toml_tree_assign(phi__toml_reader *r) {
-    const phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
-    if (name != NULL)
-        phi__toml_text_wrong_key(r, "the key \"",
-                                 "\" is in this table already: keep one of the two");
-    r->state = PHI__TOML_VALUE;
-}
-
-PHI__FN void phi__toml_tree_value(phi__toml_reader *r) {
-    r->places.value_at = r->at;
+static void phi__toml_value(phi__toml_reader *r) {
     r->places.value_line = r->line;
     r->places.value_column = phi__toml_column(r, r->at);
 }
 
-static bool phi__toml_tree_in_array(const phi__toml_reader *r) {
+static bool phi__toml_in_array(const phi__toml_reader *r) {
     return r->top != NULL && phi__json_kind_of(r->top->node) == PHI__JSON_ARRAY;
 }
 
 /* A new value in its table or array. */
-static phi_json *phi__toml_tree_join(phi__toml_reader *r, uint32_t meta) {
-    if (!phi__toml_tree_in_array(r)) return phi__toml_tree_member(r, meta, PHI__TOML_FIXED);
-    phi_json *node = phi__toml_tree_node(r, meta);
+static phi_json *phi__toml_join(phi__toml_reader *r, uint32_t meta) {
+    if (!phi__toml_in_array(r)) return phi__toml_member(r, meta, PHI__TOML_FIXED);
+    phi_json *node = phi__toml_node(r, meta);
     if (node != NULL) phi__json_append(r->top->node, node);
     return node;
 }
 
-PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r) {
+static uint8_t phi__toml_after(const phi__toml_reader *r) {
     if (r->top == NULL) return PHI__TOML_REST;
-    return phi__toml_tree_in_array(r) ? PHI__TOML_ITEM_AFTER : PHI__TOML_MEMBER_AFTER;
+    return phi__toml_in_array(r) ? PHI__TOML_ITEM_AFTER : PHI__TOML_MEMBER_AFTER;
 }
 
-PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at) {
-    phi_json *node = phi__toml_tree_join(r, meta);
+static phi_json *phi__toml_scalar(phi__toml_reader *r, uint32_t meta) {
+    phi_json *node = phi__toml_join(r, meta);
     if (node == NULL) return NULL;
-    phi__toml_tree_mark(r, node, at);
-    phi__toml_tree_mark_end(r, node, at);
-    r->state = phi__toml_tree_after(r);
+    phi__toml_mark(r, node);
+    r->state = phi__toml_after(r);
     return node;
 }
 
-PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table) {
-    uint32_t depth = 1 + (phi__toml_tree_in_array(r) ? r->top->depth : r->table_depth);
+static void phi__toml_open(phi__toml_reader *r, bool table) {
+    uint32_t depth = 1 + (phi__toml_in_array(r) ? r->top->depth : r->table_depth);
     uint32_t meta =
         table ? PHI__JSON_OBJECT | (uint32_t)PHI__JSON_INLINE << 4 : (uint32_t)PHI__JSON_ARRAY;
     phi__toml_frame *frame = r->unused;
-    if (!phi__toml_tree_deeper(r, depth)) return;
-    phi_json *node = phi__toml_tree_join(r, meta);
+    if (!phi__toml_deeper(r, depth)) return;
+    phi_json *node = phi__toml_join(r, meta);
     if (node == NULL) return;
-    phi__toml_tree_mark(r, node, r->at + 1);
+    phi__toml_mark(r, node);
     if (frame != NULL)
         r->unused = frame->up;
     else
         frame = (phi__toml_frame *)phi_arena_alloc(r->arena, sizeof *frame);
     if (frame == NULL) {
-        phi__toml_text_no_memory(r);
+        phi__toml_no_memory(r);
         return;
     }
     frame->up = r->top;
@@ -515,24 +486,23 @@ PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table) {
     r->state = table ? PHI__TOML_FIRST_MEMBER : PHI__TOML_ITEM;
 }
 
-PHI__FN void phi__toml_tree_close(phi__toml_reader *r) {
+static void phi__toml_close(phi__toml_reader *r) {
     phi__toml_frame *frame = r->top;
     r->at++;
     r->top = frame->up;
     frame->up = r->unused;
     r->unused = frame;
-    phi__toml_tree_mark_end(r, frame->node, r->at);
-    r->state = phi__toml_tree_after(r);
+    r->state = phi__toml_after(r);
 }
 
-/* ======== Values that are neither strings nor dates: booleans, integers, floats. */
+/* ---- values that are neither strings nor dates: booleans, integers, floats ---- */
 
 static const char phi__toml_no_value[] = "expected a value: text must be in quotes";
 static const char phi__toml_bad_number[] =
     "expected a number, a date, true or false: a number has no unit, and text must be in quotes";
 
 /* Words of other formats. */
-static const char *phi__toml_number_word(phi_str text) {
+static const char *phi__toml_num_word(phi_str text) {
     static const char *const nulls[] = {"null", "nil", "none"};
     if (phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false"))
         return "true and false are written in small letters";
@@ -541,17 +511,8 @@ static const char *phi__toml_number_word(phi_str text) {
     return phi__toml_no_value;
 }
 
-/* An infinity or NaN; text is without a sign. False: it is another word. */
-static bool phi__toml_number_special(phi_str text, bool negative, phi__json_value *value) {
-    if (!phi__str_is(text, "inf") && !phi__str_is(text, "nan")) return false;
-    value->u = UINT64_C(0x7ff0000000000000);
-    if (*text.at == 'n') value->u = UINT64_C(0x7ff8000000000000);
-    if (negative) value->u |= UINT64_C(1) << 63;
-    return true;
-}
-
 /* Copies without underscores, each of which must be between two digits (of hexadecimal, too). */
-static bool phi__toml_number_strip(phi_str text, bool hex, char *to, size_t *len) {
+static bool phi__toml_num_strip(phi_str text, bool hex, char *to, size_t *len) {
     size_t n = 0;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i];
@@ -569,7 +530,7 @@ static bool phi__toml_number_strip(phi_str text, bool hex, char *to, size_t *len
     return true;
 }
 
-static unsigned phi__toml_number_digit(char c) {
+static unsigned phi__toml_num_digit(char c) {
     if (c >= '0' && c <= '9') return (unsigned)(c - '0');
     if (c >= 'a' && c <= 'f') return (unsigned)(c - 'a') + 10;
     if (c >= 'A' && c <= 'F') return (unsigned)(c - 'A') + 10;
@@ -577,12 +538,12 @@ static unsigned phi__toml_number_digit(char c) {
 }
 
 /* 0x, 0o, 0b: the digits without underscores. */
-static uint32_t phi__toml_number_based(const char *at, size_t len, unsigned base,
-                                       phi__json_value *value, const char **what) {
+static uint32_t phi__toml_num_based(const char *at, size_t len, unsigned base,
+                                    phi__json_value *value, const char **what) {
     uint64_t n = 0;
     if (len == 0) *what = "expected digits behind the prefix of the number";
     for (size_t i = 0; i < len && *what == NULL; i++) {
-        unsigned digit = phi__toml_number_digit(at[i]);
+        unsigned digit = phi__toml_num_digit(at[i]);
         if (digit >= base)
             *what = base == 16  ? "a digit that is not hexadecimal"
                     : base == 8 ? "a digit that is not octal"
@@ -596,8 +557,8 @@ static uint32_t phi__toml_number_based(const char *at, size_t len, unsigned base
     return *what == NULL ? (uint32_t)PHI__JSON_INT : 0;
 }
 
-static uint32_t phi__toml_number_decimal(const char *at, size_t len, phi__json_value *value,
-                                         const char **what) {
+static uint32_t phi__toml_num_decimal(const char *at, size_t len, phi__json_value *value,
+                                      const char **what) {
     phi__json_number number;
     const char *bad, *after = phi__json_number_read(at, at + len, &number, &bad);
     bool whole = strcspn(at, ".eE") == len;
@@ -605,8 +566,8 @@ static uint32_t phi__toml_number_decimal(const char *at, size_t len, phi__json_v
         *what = *at >= '0' && *at <= '9' ? "the number is too large for a double"
                                          : phi__toml_bad_number;
         if (*at == '-')
-            *what = phi__toml_number_digit(at[1]) > 9 ? phi__toml_bad_number
-                                                      : "the number is too large for a double";
+            *what = phi__toml_num_digit(at[1]) > 9 ? phi__toml_bad_number
+                                                   : "the number is too large for a double";
     } else if (after == NULL)
         *what = "expected a digit in the number";
     else if (after != at + len)
@@ -622,18 +583,22 @@ static uint32_t phi__toml_number_decimal(const char *at, size_t len, phi__json_v
     return number.kind;
 }
 
-PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value *value,
-                                       const char **what) {
+static uint32_t phi__toml_num_read(phi_str text, char *room, phi__json_value *value,
+                                   const char **what) {
     bool sign = text.len > 0 && (*text.at == '+' || *text.at == '-');
     phi_str rest = sign ? phi__str(text.at + 1, text.len - 1) : text;
     size_t len;
     *what = NULL;
     if (phi__str_is(text, "true")) return PHI__JSON_TRUE;
     if (phi__str_is(text, "false")) return PHI__JSON_FALSE;
-    if (phi__toml_number_special(rest, *text.at == '-', value)) return PHI__JSON_DOUBLE;
-    if (rest.len == 0 || phi__toml_number_digit(*rest.at) > 9) {
+    if (phi__str_is(rest, "inf") || phi__str_is(rest, "nan")) {
+        value->u = *rest.at == 'n' ? UINT64_C(0x7ff8000000000000) : UINT64_C(0x7ff0000000000000);
+        if (*text.at == '-') value->u |= UINT64_C(1) << 63;
+        return PHI__JSON_DOUBLE;
+    }
+    if (rest.len == 0 || phi__toml_num_digit(*rest.at) > 9) {
         *what = sign || (rest.len > 0 && *rest.at == '.') ? "expected a digit in the number"
-                                                          : phi__toml_number_word(text);
+                                                          : phi__toml_num_word(text);
         return 0;
     }
     char base = rest.len > 1 && *rest.at == '0' ? rest.at[1] : '\0';
@@ -643,23 +608,16 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
         return 0;
     }
     if (hex) rest = phi__str(rest.at + 2, rest.len - 2);
-    if (!phi__toml_number_strip(*text.at == '-' ? text : rest, hex, room, &len)) {
+    if (!phi__toml_num_strip(*text.at == '-' ? text : rest, hex, room, &len)) {
         *what = "an underscore must be between two digits";
         return 0;
     }
     if (hex)
-        return phi__toml_number_based(room, len,
-                                      base == 'x'   ? 16
-                                      : base == 'o' ? 8
-                                                    : 2,
-                                      value, what);
-    return phi__toml_number_decimal(room, len, value, what);
+        return phi__toml_num_based(room, len, base == 'x' ? 16 : base == 'o' ? 8 : 2, value, what);
+    return phi__toml_num_decimal(room, len, value, what);
 }
 
-/* ======== Dates and times of RFC 3339 as TOML has them: with or without a date, a time, an
-   offset. */
-
-enum { PHI__TOML_FRACTION = 9 }; /* digits kept */
+/* ---- dates and times of RFC 3339 as TOML has them ---- */
 
 /* "dddd-dd" with d for a digit. */
 static bool phi__toml_date_shaped(phi_str s, const char *shape) {
@@ -669,7 +627,7 @@ static bool phi__toml_date_shaped(phi_str s, const char *shape) {
     return true;
 }
 
-PHI__FN bool phi__toml_date_begins(phi_str text) {
+static bool phi__toml_date_begins(phi_str text) {
     return phi__toml_date_shaped(text, "dddd-") || phi__toml_date_shaped(text, "dd:");
 }
 
@@ -721,7 +679,7 @@ static bool phi__toml_date_offset(phi_str s, phi_toml_date *out) {
     return hours <= 23 && minutes <= 59;
 }
 
-PHI__FN bool phi__toml_date_read(phi_str s, phi_toml_date *out) {
+static bool phi__toml_date_read(phi_str s, phi_toml_date *out) {
     phi_toml_date date = PHI_ZERO;
     date.type = PHI_TOML_LOCAL_TIME;
     if (phi__toml_date_shaped(s, "dddd-")) {
@@ -743,7 +701,7 @@ PHI__FN bool phi__toml_date_read(phi_str s, phi_toml_date *out) {
     return true;
 }
 
-PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]) {
+static size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]) {
     size_t n = 0, digits = 0;
     bool fraction = false;
     for (size_t i = 0; i < text.len && n + 1 < PHI__TOML_DATE_MOST; i++) {
@@ -801,130 +759,125 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
    Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
    of two bytes begins the copy. */
 
-static bool phi__toml_string_is_basic(const phi__toml_reader *r) {
+static bool phi__toml_str_is_basic(const phi__toml_reader *r) {
     return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
 }
 
-static bool phi__toml_string_is_multi(const phi__toml_reader *r) {
+static bool phi__toml_str_is_multi(const phi__toml_reader *r) {
     return r->style >= PHI__TOML_MULTI_BASIC;
 }
 
-PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key) {
+static void phi__toml_str_begin(phi__toml_reader *r, bool is_key) {
     char quote = *r->at;
     bool multi = r->end - r->at > 2 && r->at[1] == quote && r->at[2] == quote;
     if (is_key && multi) {
-        phi__toml_text_wrong(r, r->at, "a key cannot be a string of several lines");
+        phi__toml_wrong(r, r->at, "a key cannot be a string of several lines");
         return;
     }
     r->style = quote == '"' ? PHI__TOML_BASIC : PHI__TOML_LITERAL;
     if (multi) r->style = quote == '"' ? PHI__TOML_MULTI_BASIC : PHI__TOML_MULTI_LITERAL;
     r->at += multi ? 3 : 1;
-    if (multi && phi__toml_text_at_break(r, r->at)) phi__toml_text_newline(r);
+    if (multi && phi__toml_at_break(r, r->at)) phi__toml_newline(r);
     r->mark = r->at;
     r->is_key = is_key;
     r->state = PHI__TOML_STRING_TEXT;
 }
 
 /* The text ends at `at`; the value is complete at `behind`. */
-static void phi__toml_string_done(phi__toml_reader *r, const char *at, const char *behind) {
-    phi_str text = phi__toml_text_end(r, at);
+static void phi__toml_str_done(phi__toml_reader *r, const char *at, const char *behind) {
+    phi_str text = phi__toml_end(r, at);
     if (r->status != PHI_BUSY) return;
     r->at = behind;
     if (r->is_key) {
         r->key = text;
         r->state = PHI__TOML_KEY_AFTER;
-        if (text.len > PHI__TOML_KEY_MOST)
-            phi__toml_text_too_big(r, at, "a key of more than 16 MiB");
+        if (text.len > PHI__TOML_KEY_MOST) phi__toml_too_big(r, at, "a key of more than 16 MiB");
         return;
     }
-    phi_json *node = phi__toml_tree_scalar(r, PHI__JSON_STRING, behind);
+    phi_json *node = phi__toml_scalar(r, PHI__JSON_STRING);
     if (node == NULL) return;
     node->v.str = text.at;
     node->len = (uint32_t)text.len;
 }
 
 /* Quotes at r->at: the end, or a part of the text. At the end, two may belong to the text. */
-static void phi__toml_string_quotes(phi__toml_reader *r) {
+static void phi__toml_str_quotes(phi__toml_reader *r) {
     const char *at = r->at;
     size_t n = 0, left = (size_t)(r->end - at);
-    if (!phi__toml_string_is_multi(r)) {
-        phi__toml_string_done(r, at, at + 1);
+    if (!phi__toml_str_is_multi(r)) {
+        phi__toml_str_done(r, at, at + 1);
         return;
     }
     while (n < 5 && n < left && at[n] == *at) n++;
     if (n >= 3)
-        phi__toml_string_done(r, at + n - 3, at + n);
+        phi__toml_str_done(r, at + n - 3, at + n);
     else
         r->at += n;
 }
 
-static void phi__toml_string_break(phi__toml_reader *r) {
-    if (!phi__toml_string_is_multi(r)) {
-        phi__toml_text_wrong(r, r->at,
-                             r->is_key ? "a key must end on its line"
-                                       : "a string must end on its line, unless it is in three "
-                                         "quotes");
+static void phi__toml_str_break(phi__toml_reader *r) {
+    if (!phi__toml_str_is_multi(r)) {
+        phi__toml_wrong(r, r->at,
+                        r->is_key ? "a key must end on its line"
+                                  : "a string must end on its line, unless it is in three "
+                                    "quotes");
         return;
     }
     if (*r->at == '\r') {
-        if (!phi__toml_text_add(r, r->mark, (size_t)(r->at - r->mark))) return;
+        if (!phi__toml_add(r, r->mark, (size_t)(r->at - r->mark))) return;
         r->mark = r->at + 1;
     }
-    phi__toml_text_newline(r);
+    phi__toml_newline(r);
 }
 
 /* ---- escapes ---- */
 
-/* The character of an escape's letter, or UINT32_MAX. */
-static uint32_t phi__toml_string_letter(char c) {
-    static const char letters[] = "btnfr\"\\", codes[] = "\b\t\n\f\r\"\\";
-    const char *found = c == '\0' ? NULL : (const char *)memchr(letters, c, sizeof letters - 1);
-    return found == NULL ? UINT32_MAX : (uint32_t)(unsigned char)codes[found - letters];
-}
-
 /* \uXXXX or \UXXXXXXXX at r->at, of so many digits. UINT32_MAX: an error was set. */
-static uint32_t phi__toml_string_code(phi__toml_reader *r, size_t digits) {
+static uint32_t phi__toml_str_code(phi__toml_reader *r, size_t digits) {
     uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
     if (code == UINT32_MAX)
-        phi__toml_text_wrong(r, r->at,
-                             digits == 4 ? "\\u takes four hexadecimal digits"
-                                         : "\\U takes eight hexadecimal digits, at most 0010FFFF");
+        phi__toml_wrong(r, r->at,
+                        digits == 4 ? "\\u takes four hexadecimal digits"
+                                    : "\\U takes eight hexadecimal digits, at most 0010FFFF");
     else if (code > 0x10ffff)
-        phi__toml_text_wrong(r, r->at, "\\U takes eight hexadecimal digits, at most 0010FFFF");
+        phi__toml_wrong(r, r->at, "\\U takes eight hexadecimal digits, at most 0010FFFF");
     else if (code >= 0xd800 && code <= 0xdfff)
-        phi__toml_text_wrong(r, r->at, "an escape of half of a surrogate pair");
+        phi__toml_wrong(r, r->at, "an escape of half of a surrogate pair");
     return r->status == PHI_BUSY ? code : UINT32_MAX;
 }
 
-static void phi__toml_string_escape(phi__toml_reader *r) {
+static void phi__toml_str_escape(phi__toml_reader *r) {
     char c = r->end - r->at > 1 ? r->at[1] : '\0', bytes[4];
     size_t digits = c == 'u' ? 4 : c == 'U' ? 8 : 0;
-    if (!phi__toml_text_add(r, r->mark, (size_t)(r->at - r->mark))) return;
-    if (phi__toml_string_is_multi(r) &&
-        (c == ' ' || c == '\t' || phi__toml_text_at_break(r, r->at + 1))) {
+    if (!phi__toml_add(r, r->mark, (size_t)(r->at - r->mark))) return;
+    if (phi__toml_str_is_multi(r) && (c == ' ' || c == '\t' || phi__toml_at_break(r, r->at + 1))) {
         r->at++;
         r->joined = false;
         r->state = PHI__TOML_STRING_JOIN;
         return;
     }
-    uint32_t code = digits > 0 ? phi__toml_string_code(r, digits) : phi__toml_string_letter(c);
+    static const char letters[] = "btnfr\"\\", codes[] = "\b\t\n\f\r\"\\";
+    const char *found = c == '\0' ? NULL : (const char *)memchr(letters, c, sizeof letters - 1);
+    uint32_t code = digits > 0      ? phi__toml_str_code(r, digits)
+                    : found != NULL ? (uint32_t)(unsigned char)codes[found - letters]
+                                    : UINT32_MAX;
     if (r->status != PHI_BUSY) return;
     if (code == UINT32_MAX) {
-        phi__toml_text_expected(r, r->at + 1, "one of \"\\bfnrtuU after the backslash");
+        phi__toml_expected(r, r->at + 1, "one of \"\\bfnrtuU after the backslash");
         return;
     }
-    if (!phi__toml_text_add(r, bytes, phi__utf8_put(bytes, code))) return;
+    if (!phi__toml_add(r, bytes, phi__utf8_put(bytes, code))) return;
     r->at += 2 + digits;
     r->mark = r->at;
 }
 
-PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_text_space(r, stop)) return;
-    if (phi__toml_text_at_break(r, r->at)) {
-        phi__toml_text_newline(r);
+static void phi__toml_str_join(phi__toml_reader *r, const char *stop) {
+    if (!phi__toml_space(r, stop)) return;
+    if (phi__toml_at_break(r, r->at)) {
+        phi__toml_newline(r);
         r->joined = true;
     } else if (!r->joined)
-        phi__toml_text_expected(r, r->at, "the end of the line after the backslash");
+        phi__toml_expected(r, r->at, "the end of the line after the backslash");
     else {
         r->mark = r->at;
         r->state = PHI__TOML_STRING_TEXT;
@@ -933,8 +886,8 @@ PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop) {
 
 /* ---- text ---- */
 
-PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop) {
-    char quote = phi__toml_string_is_basic(r) ? '"' : '\'';
+static void phi__toml_str_text(phi__toml_reader *r, const char *stop) {
+    char quote = phi__toml_str_is_basic(r) ? '"' : '\'';
     while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
         /* Past the characters that need no look. */
         const char *at = r->at;
@@ -944,39 +897,34 @@ PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop) {
         r->at = at;
         if (r->at == stop) break;
         if (*r->at == quote)
-            phi__toml_string_quotes(r);
+            phi__toml_str_quotes(r);
         else if (*r->at == '\\' && quote == '"')
-            phi__toml_string_escape(r);
-        else if (phi__toml_text_at_break(r, r->at))
-            phi__toml_string_break(r);
+            phi__toml_str_escape(r);
+        else if (phi__toml_at_break(r, r->at))
+            phi__toml_str_break(r);
         else
-            r->at += phi__toml_text_char(r, r->at);
+            r->at += phi__toml_char(r, r->at);
     }
     if (r->at >= r->end && r->state == PHI__TOML_STRING_TEXT)
-        phi__toml_text_expected(r, r->at, "the closing quote of a string");
+        phi__toml_expected(r, r->at, "the closing quote of a string");
 }
-
-/* ======== The reader: its states in turn. */
-
-enum { PHI__TOML_DEPTH = 512 }; /* by default */
 
 /* ---- keys ---- */
 
 static void phi__toml_read_key(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_text_space(r, stop)) return;
+    if (!phi__toml_space(r, stop)) return;
     r->places.key_at = r->at;
     r->places.key_line = r->line;
     r->places.key_column = phi__toml_column(r, r->at);
     if (r->at < r->end && (*r->at == '"' || *r->at == '\''))
-        phi__toml_string_begin(r, true);
+        phi__toml_str_begin(r, true);
     else if (r->at < r->end && phi__toml_is_bare(*r->at)) {
         r->mark = r->at;
         r->state = PHI__TOML_BARE;
     } else if (r->at < r->end && *r->at == '{')
-        phi__toml_text_wrong(r, r->at,
-                             "expected a key, found '{': this is read as TOML, not as JSON");
+        phi__toml_wrong(r, r->at, "expected a key, found '{': this is read as TOML, not as JSON");
     else
-        phi__toml_text_expected(r, r->at, "a key");
+        phi__toml_expected(r, r->at, "a key");
 }
 
 static void phi__toml_read_bare(phi__toml_reader *r, const char *stop) {
@@ -985,40 +933,39 @@ static void phi__toml_read_bare(phi__toml_reader *r, const char *stop) {
     r->at = at;
     if (at == stop && at < r->end) return;
     if ((size_t)(at - r->mark) > PHI__TOML_KEY_MOST) {
-        phi__toml_text_too_big(r, r->mark, "a key of more than 16 MiB");
+        phi__toml_too_big(r, r->mark, "a key of more than 16 MiB");
         return;
     }
-    r->key = phi__toml_text_end(r, at);
+    r->key = phi__toml_end(r, at);
     r->state = PHI__TOML_KEY_AFTER;
 }
 
-static void phi__toml_read_header_end(phi__toml_reader *r) {
-    if (r->tables_header && (r->end - r->at < 2 || r->at[1] != ']')) {
-        phi__toml_text_expected(r, r->at + 1, "']' right behind the first one");
-        return;
-    }
-    r->at += r->tables_header ? 2 : 1;
-    phi__toml_tree_section(r);
-}
-
 static void phi__toml_read_key_after(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_text_space(r, stop)) return;
+    if (!phi__toml_space(r, stop)) return;
     char c = r->at < r->end ? *r->at : '\0';
     if (c == '.') {
         r->at++;
         r->state = PHI__TOML_KEY;
-        phi__toml_tree_descend(r);
+        phi__toml_descend(r);
     } else if (c == '=' && !r->in_header) {
         r->at++;
-        phi__toml_tree_assign(r);
-    } else if (c == ']' && r->in_header)
-        phi__toml_read_header_end(r);
-    else if (c == ':' && !r->in_header)
-        phi__toml_text_wrong(r, r->at,
-                             "expected '.' or '=', found ':': TOML has '=' behind a key, not ':' "
-                             "as YAML and JSON have");
+        if (phi__toml_name_find(r, r->table, r->key) != NULL)
+            phi__toml_wrong_key(r, "the key \"",
+                                "\" is in this table already: keep one of the two");
+        r->state = PHI__TOML_VALUE;
+    } else if (c == ']' && r->in_header) {
+        if (r->tables_header && (r->end - r->at < 2 || r->at[1] != ']')) {
+            phi__toml_expected(r, r->at + 1, "']' right behind the first one");
+            return;
+        }
+        r->at += r->tables_header ? 2 : 1;
+        phi__toml_section(r);
+    } else if (c == ':' && !r->in_header)
+        phi__toml_wrong(r, r->at,
+                        "expected '.' or '=', found ':': TOML has '=' behind a key, not ':' "
+                        "as YAML and JSON have");
     else
-        phi__toml_text_expected(r, r->at, r->in_header ? "'.' or ']'" : "'.' or '='");
+        phi__toml_expected(r, r->at, r->in_header ? "'.' or ']'" : "'.' or '='");
 }
 
 /* ---- values ---- */
@@ -1031,18 +978,18 @@ static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     char canonical[PHI__TOML_DATE_MOST];
     phi_toml_date date;
     if (!phi__toml_date_read(token, &date)) {
-        phi__toml_text_wrong(r, r->at,
-                             "no date or time that exists: they are written as 1979-05-27, "
-                             "07:32:00, 1979-05-27T07:32:00 or 1979-05-27T07:32:00Z");
+        phi__toml_wrong(r, r->at,
+                        "no date or time that exists: they are written as 1979-05-27, "
+                        "07:32:00, 1979-05-27T07:32:00 or 1979-05-27T07:32:00Z");
         return;
     }
     r->mark = r->at;
-    if (!phi__toml_text_add(r, canonical, phi__toml_date_put(token, canonical))) return;
-    phi_str text = phi__toml_text_end(r, r->at);
+    if (!phi__toml_add(r, canonical, phi__toml_date_put(token, canonical))) return;
+    phi_str text = phi__toml_end(r, r->at);
     if (r->status != PHI_BUSY) return;
     uint32_t form = (uint32_t)(date.type - PHI_TOML_OFFSET_DATETIME + PHI__JSON_OFFSET_DATETIME);
     r->at += token.len;
-    phi_json *node = phi__toml_tree_scalar(r, form << 4 | PHI__JSON_STRING, r->at);
+    phi_json *node = phi__toml_scalar(r, form << 4 | PHI__JSON_STRING);
     if (node == NULL) return;
     node->v.str = text.at;
     node->len = (uint32_t)text.len;
@@ -1053,28 +1000,28 @@ static void phi__toml_read_number(phi__toml_reader *r, phi_str token) {
     phi__json_value value;
     const char *what;
     r->mark = r->at;
-    if (!phi__toml_text_add(r, token.at, token.len)) return;
+    if (!phi__toml_add(r, token.at, token.len)) return;
     value.u = 0;
-    uint32_t kind = phi__toml_number_read(token, r->string, &value, &what);
+    uint32_t kind = phi__toml_num_read(token, r->string, &value, &what);
     r->string = r->to = NULL;
     if (kind == 0) {
-        phi__toml_text_wrong(r, r->at, what);
+        phi__toml_wrong(r, r->at, what);
         return;
     }
     r->at += token.len;
-    phi_json *node = phi__toml_tree_scalar(r, kind, r->at);
+    phi_json *node = phi__toml_scalar(r, kind);
     if (node != NULL) node->v = value;
 }
 
 static void phi__toml_read_value(phi__toml_reader *r) {
     char c = r->at < r->end ? *r->at : '\0';
-    phi__toml_tree_value(r);
+    phi__toml_value(r);
     if (c == '"' || c == '\'') {
-        phi__toml_string_begin(r, false);
+        phi__toml_str_begin(r, false);
         return;
     }
     if (c == '[' || c == '{') {
-        phi__toml_tree_open(r, c == '{');
+        phi__toml_open(r, c == '{');
         return;
     }
     /* The bare value at r->at, at most one byte more than a number may have. A space may be
@@ -1088,10 +1035,9 @@ static void phi__toml_read_value(phi__toml_reader *r) {
     }
     phi_str token = phi__str(r->at, n);
     if (token.len == 0)
-        phi__toml_text_expected(r, r->at,
-                                r->state == PHI__TOML_ITEM ? "a value or ']'" : "a value");
+        phi__toml_expected(r, r->at, r->state == PHI__TOML_ITEM ? "a value or ']'" : "a value");
     else if (token.len > PHI__TOML_NUMBER_MOST)
-        phi__toml_text_too_big(r, r->at, "a number of 64 KiB or more");
+        phi__toml_too_big(r, r->at, "a number of 64 KiB or more");
     else if (phi__toml_date_begins(token))
         phi__toml_read_date(r, token);
     else
@@ -1107,16 +1053,15 @@ static void phi__toml_read_comment_begin(phi__toml_reader *r) {
 
 /* White space, line breaks and comments. True: something else, which is at r->at. */
 static bool phi__toml_read_skip(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_text_space(r, stop)) return false;
+    if (!phi__toml_space(r, stop)) return false;
     if (r->at == r->end) {
-        phi__toml_text_expected(r, r->at,
-                                r->state == PHI__TOML_ITEM ? "a value or ']'" : "',' or ']'");
+        phi__toml_expected(r, r->at, r->state == PHI__TOML_ITEM ? "a value or ']'" : "',' or ']'");
         return false;
     }
     if (*r->at == '#')
         phi__toml_read_comment_begin(r);
-    else if (phi__toml_text_at_break(r, r->at))
-        phi__toml_text_newline(r);
+    else if (phi__toml_at_break(r, r->at))
+        phi__toml_newline(r);
     else
         return true;
     return false;
@@ -1125,90 +1070,87 @@ static bool phi__toml_read_skip(phi__toml_reader *r, const char *stop) {
 static void phi__toml_read_item(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_read_skip(r, stop)) return;
     if (*r->at == ']')
-        phi__toml_tree_close(r);
-    else
+        phi__toml_close(r);
+    else if (r->state == PHI__TOML_ITEM)
         phi__toml_read_value(r);
-}
-
-static void phi__toml_read_item_after(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_read_skip(r, stop)) return;
-    if (*r->at == ']')
-        phi__toml_tree_close(r);
     else if (*r->at == ',') {
         r->at++;
         r->state = PHI__TOML_ITEM;
     } else
-        phi__toml_text_expected(r, r->at, "',' or ']'");
+        phi__toml_expected(r, r->at, "',' or ']'");
 }
 
 static void phi__toml_read_member(phi__toml_reader *r, const char *stop) {
     bool first = r->state == PHI__TOML_FIRST_MEMBER;
-    if (!phi__toml_text_space(r, stop)) return;
-    if (phi__toml_text_at_break(r, r->at))
-        phi__toml_text_wrong(r, r->at, "a table in braces must be on one line");
+    if (!phi__toml_space(r, stop)) return;
+    if (phi__toml_at_break(r, r->at))
+        phi__toml_wrong(r, r->at, "a table in braces must be on one line");
     else if (r->at < r->end && *r->at == '}' && first)
-        phi__toml_tree_close(r);
+        phi__toml_close(r);
     else if (r->at < r->end && *r->at == '}')
-        phi__toml_text_wrong(r, r->at, "a comma before '}', which TOML 1.0 does not allow");
+        phi__toml_wrong(r, r->at, "a comma before '}', which TOML 1.0 does not allow");
     else
-        phi__toml_tree_key(r);
+        phi__toml_key(r);
 }
 
 static void phi__toml_read_member_after(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_text_space(r, stop)) return;
+    if (!phi__toml_space(r, stop)) return;
     char c = r->at < r->end ? *r->at : '\0';
-    if (phi__toml_text_at_break(r, r->at))
-        phi__toml_text_wrong(r, r->at, "a table in braces must be on one line");
+    if (phi__toml_at_break(r, r->at))
+        phi__toml_wrong(r, r->at, "a table in braces must be on one line");
     else if (c == '}')
-        phi__toml_tree_close(r);
+        phi__toml_close(r);
     else if (c == ',') {
         r->at++;
         r->state = PHI__TOML_MEMBER;
     } else
-        phi__toml_text_expected(r, r->at, "',' or '}'");
+        phi__toml_expected(r, r->at, "',' or '}'");
 }
 
 /* ---- lines ---- */
 
 static void phi__toml_read_line(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_text_space(r, stop)) return;
+    if (!phi__toml_space(r, stop)) return;
     if (r->at == r->end)
         r->status = PHI_OK;
-    else if (phi__toml_text_at_break(r, r->at))
-        phi__toml_text_newline(r);
+    else if (phi__toml_at_break(r, r->at))
+        phi__toml_newline(r);
     else if (*r->at == '#')
         phi__toml_read_comment_begin(r);
     else if (*r->at == '[') {
-        phi__toml_tree_value(r);
+        phi__toml_value(r);
         r->tables_header = r->end - r->at > 1 && r->at[1] == '[';
         r->at += r->tables_header ? 2 : 1;
-        phi__toml_tree_header(r);
+        r->in_header = true;
+        r->table = r->root;
+        r->table_depth = 1;
+        r->state = PHI__TOML_KEY;
     } else
-        phi__toml_tree_key(r);
+        phi__toml_key(r);
 }
 
 static void phi__toml_read_rest(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_text_space(r, stop)) return;
+    if (!phi__toml_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#')
         phi__toml_read_comment_begin(r);
-    else if (r->at == r->end || phi__toml_text_at_break(r, r->at))
+    else if (r->at == r->end || phi__toml_at_break(r, r->at))
         r->state = PHI__TOML_LINE;
     else if (*r->at == ',')
-        phi__toml_text_wrong(r, r->at,
-                             "expected the end of the line, found ',': no comma is behind a value, "
-                             "and none in a number");
+        phi__toml_wrong(r, r->at,
+                        "expected the end of the line, found ',': no comma is behind a value, "
+                        "and none in a number");
     else
-        phi__toml_text_expected(r, r->at, "the end of the line");
+        phi__toml_expected(r, r->at, "the end of the line");
 }
 
 /* Up to the end of the line, which is left for the state behind. */
 static void phi__toml_read_comment(phi__toml_reader *r, const char *stop) {
     while (r->at < stop && r->status == PHI_BUSY) {
         while (r->at < stop && (unsigned char)*r->at - 0x20u < 0x5fu) r->at++;
-        if (r->at == stop || phi__toml_text_at_break(r, r->at)) break;
-        r->at += phi__toml_text_char(r, r->at);
+        if (r->at == stop || phi__toml_at_break(r, r->at)) break;
+        r->at += phi__toml_char(r, r->at);
     }
-    if (r->at == r->end || phi__toml_text_at_break(r, r->at)) r->state = r->back;
+    if (r->at == r->end || phi__toml_at_break(r, r->at)) r->state = r->back;
 }
 
 static void phi__toml_read_state(phi__toml_reader *r, const char *stop) {
@@ -1218,15 +1160,15 @@ static void phi__toml_read_state(phi__toml_reader *r, const char *stop) {
     case PHI__TOML_BARE: phi__toml_read_bare(r, stop); break;
     case PHI__TOML_KEY_AFTER: phi__toml_read_key_after(r, stop); break;
     case PHI__TOML_VALUE:
-        if (phi__toml_text_space(r, stop)) phi__toml_read_value(r);
+        if (phi__toml_space(r, stop)) phi__toml_read_value(r);
         break;
-    case PHI__TOML_ITEM: phi__toml_read_item(r, stop); break;
-    case PHI__TOML_ITEM_AFTER: phi__toml_read_item_after(r, stop); break;
+    case PHI__TOML_ITEM:
+    case PHI__TOML_ITEM_AFTER: phi__toml_read_item(r, stop); break;
     case PHI__TOML_MEMBER:
     case PHI__TOML_FIRST_MEMBER: phi__toml_read_member(r, stop); break;
     case PHI__TOML_MEMBER_AFTER: phi__toml_read_member_after(r, stop); break;
-    case PHI__TOML_STRING_TEXT: phi__toml_string_text(r, stop); break;
-    case PHI__TOML_STRING_JOIN: phi__toml_string_join(r, stop); break;
+    case PHI__TOML_STRING_TEXT: phi__toml_str_text(r, stop); break;
+    case PHI__TOML_STRING_JOIN: phi__toml_str_join(r, stop); break;
     case PHI__TOML_REST: phi__toml_read_rest(r, stop); break;
     default: phi__toml_read_comment(r, stop); break;
     }
@@ -1248,7 +1190,7 @@ PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str
     r->status = PHI_BUSY;
     r->state = PHI__TOML_LINE;
     if (text.len >= UINT32_MAX)
-        phi__toml_text_too_big(r, r->at, "a text of 4 GiB or more");
+        phi__toml_too_big(r, r->at, "a text of 4 GiB or more");
     else if (text.len >= 3 && memcmp(text.at, "\xEF\xBB\xBF", 3) == 0)
         r->at = r->line_at = text.at + 3;
 }
@@ -1256,7 +1198,13 @@ PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str
 PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *r, size_t units) {
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
-    if (r->root == NULL && !phi__toml_tree_begin(r)) return r->status;
+    if (r->root == NULL) {
+        r->root = r->section = r->table = phi__toml_node(r, PHI__JSON_OBJECT);
+        if (r->root == NULL) return r->status;
+        r->section_depth = r->table_depth = 1;
+        r->places.value_line = r->places.value_column = 1;
+        phi__toml_mark(r, r->root);
+    }
     const char *stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
     while (r->status == PHI_BUSY && (r->at < stop || stop == r->end)) phi__toml_read_state(r, stop);
     if (r->status != PHI_BUSY) {

@@ -1,11 +1,10 @@
 /* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
 
    The reader walks the caller's text once and never changes it. A node is read before anyone knows
-   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_tree_value
-   or phi__yaml_tree_key). Open collections are frames; a block collection closes when a line begins
+   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_value
+   or phi__yaml_key). Open collections are frames; a block collection closes when a line begins
    further left, a flow collection at its bracket.
-   Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
-   lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
+   Every function leaves its verdict in the reader's status: PHI_BUSY, while there is more. */
 #ifndef PHI_FORMATS_YAML_IN_H
 #define PHI_FORMATS_YAML_IN_H
 
@@ -81,37 +80,31 @@ enum phi__yaml_want {
 };
 
 /* ---- yaml_tree.c: errors, bytes, lines, room ---- */
-PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what);
-PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what);
+PHI__FN void phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what);
+PHI__FN void phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what);
 
 /* At another line than the present one; column from 0. */
-PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
-                                     uint32_t column, const char *what);
-PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what);
-PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r);
+PHI__FN void phi__yaml_too_big(phi__yaml_reader *r, const char *what);
 
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */
-PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted);
+PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted);
 
 /* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
-PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop);
+PHI__FN const char *phi__yaml_line(phi__yaml_reader *r, const char *stop);
 
 /* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
-PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop);
+PHI__FN bool phi__yaml_space(phi__yaml_reader *r, const char *stop);
 
 /* The line break at r->at. */
-PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r);
+PHI__FN void phi__yaml_newline(phi__yaml_reader *r);
 
 /* "---" or "..." at the start of a line. */
-PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at);
+PHI__FN bool phi__yaml_marker(const phi__yaml_reader *r, const char *at);
 
 /* Room for `more` bytes of the scalar's text and a terminator. */
-PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more);
-PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len);
-
-/* Ends the scalar's text: in scalar.string and scalar.len. */
-PHI__FN void phi__yaml_text_end(phi__yaml_reader *r);
+PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more);
+PHI__FN bool phi__yaml_add(phi__yaml_reader *r, const char *at, size_t len);
 
 static inline bool phi__yaml_is_break(char c) { return c == '\n' || c == '\r'; }
 
@@ -140,56 +133,38 @@ static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *a
     return (uint32_t)(at - r->line_at);
 }
 
-/* ---- yaml_tree.c ---- */
-PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope);
-
-/* The name in that scope, or NULL. */
-PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
-                                             uint32_t scope, uint32_t hash);
-
-/* A name that is not in there; `text` is borrowed. NULL: no memory. */
-PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
-                                            uint32_t scope, uint32_t hash);
-
-/* Removes the newest until so many are left. */
-PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count);
-
 /* ---- yaml_tree.c: the core schema ---- */
 
 /* What a scalar is: a kind of json_in.h, with *value. 0: the tag does not allow it; NULL kind of
    number too large: PHI__YAML_TOO_LARGE. `text` is terminated. */
 #define PHI__YAML_TOO_LARGE UINT32_MAX
-PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
-                                        phi__json_value *value);
 
 /* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
-PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind);
+PHI__FN phi_json *phi__yaml_node(phi__yaml_reader *r, uint32_t kind);
 
 /* The frame around all. False: no memory. */
-PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r);
+PHI__FN bool phi__yaml_begin(phi__yaml_reader *r);
 
 /* Opens a collection, which takes the properties that wait for it. */
-PHI__FN void phi__yaml_tree_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
+PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
 
 /* A pair in a flow sequence, without properties of its own. */
-PHI__FN void phi__yaml_tree_open_pair(phi__yaml_reader *r, uint8_t want);
+PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want);
 
 /* The collection on top is complete: it becomes the scalar's node. */
-PHI__FN void phi__yaml_tree_close(phi__yaml_reader *r);
+PHI__FN void phi__yaml_close(phi__yaml_reader *r);
 
 /* A scalar without text begins and ends here. */
-PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r);
+PHI__FN void phi__yaml_empty(phi__yaml_reader *r);
 
 /* The node read is a value of the frame on top, or its explicit key. */
-PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r);
+PHI__FN void phi__yaml_value(phi__yaml_reader *r);
 
 /* The node read is the key of the frame on top. */
-PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r);
-PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at);
+PHI__FN void phi__yaml_key(phi__yaml_reader *r);
 
 /* Copies about `units` nodes. True: the alias is complete. */
-PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units);
-PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r);
+PHI__FN bool phi__yaml_copy(phi__yaml_reader *r, size_t units);
 
 /* ---- yaml_tree.c: anchors, tags, directives ---- */
 
@@ -205,33 +180,9 @@ PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r);
 /* A directive at r->at; a comment, or nothing, is left of its line. */
 PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r);
 
-/* ---- yaml_read.c: plain and quoted ---- */
-
-/* A node begins at r->at: remembers where. */
-PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style);
-PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r);
-PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r);
-PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop);
-
 /* ---- yaml_read.c: literal and folded ---- */
-PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r);
-PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop);
 
-/* ---- yaml_read.c ---- */
-
-/* "[" or "{" at r->at. */
-PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r);
-PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop);
-
 /* ---- yaml_read.c: block content ---- */
-PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop);
 
 #endif

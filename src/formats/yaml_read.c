@@ -7,7 +7,7 @@
    Text that is the same in the value stays where it is, from `mark` on; the first line break or
    escape begins the copy. */
 
-PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
+static void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->at = r->inner.at != NULL ? r->inner.at : r->at;
@@ -19,7 +19,7 @@ PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
 
 /* Line breaks between two lines of text: one is a space, more are one less. */
 static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
-    if (!phi__yaml_text_room(r, breaks)) return;
+    if (!phi__yaml_room(r, breaks)) return;
     if (breaks == 1)
         *r->scalar.to++ = ' ';
     else {
@@ -35,17 +35,17 @@ static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
 
 /* ---- plain ---- */
 
-PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
+static void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
     const char *at = r->at;
     static const char never[] = ",[]{}#&*!|>'\"%@`";
     if (*at == '@' || *at == '`')
-        phi__yaml_text_wrong(r, at, "text that begins with '@' or '`' must be quoted");
+        phi__yaml_wrong(r, at, "text that begins with '@' or '`' must be quoted");
     else if (*at == '%')
-        phi__yaml_text_wrong(r, at, "text that begins with '%' must be quoted");
+        phi__yaml_wrong(r, at, "text that begins with '%' must be quoted");
     else if ((*at == '-' || *at == '?' || *at == ':') && phi__yaml_is_over(r, at + 1))
-        phi__yaml_text_expected(r, at, "a value");
+        phi__yaml_expected(r, at, "a value");
     else if (memchr(never, *at, sizeof never - 1) != NULL)
-        phi__yaml_text_expected(r, at, "a value");
+        phi__yaml_expected(r, at, "a value");
     phi__yaml_scalar_begin(r, PHI__YAML_STYLE_PLAIN);
     r->state = PHI__YAML_PLAIN;
     if (*at == '-' || *at == '?' || *at == ':') r->at++;
@@ -56,7 +56,7 @@ static void phi__yaml_scalar_plain_trim(phi__yaml_reader *r, const char *at) {
     while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
     r->scalar.last = at;
     if (r->scalar.text != NULL) {
-        (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+        (void)phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
         r->scalar.mark = at;
     }
 }
@@ -74,7 +74,7 @@ static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, 
     return at;
 }
 
-PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     bool flow = r->flow_depth > 0;
     while (at < stop) {
@@ -96,7 +96,7 @@ PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
             return;
         }
         if ((unsigned char)*at >= 0x7f || (unsigned char)*at < 0x20)
-            n = phi__yaml_text_char(r, at, false);
+            n = phi__yaml_char(r, at, false);
         if (n == 0) return;
         at += n;
     }
@@ -110,30 +110,30 @@ PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
 static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     const char *at = r->at;
     if (at == r->end || *at == '#' || r->indent < r->need) return false;
-    if (phi__yaml_column(r, at) == 0 && phi__yaml_text_marker(r, at)) return false;
+    if (phi__yaml_column(r, at) == 0 && phi__yaml_marker(r, at)) return false;
     if (r->flow_depth == 0) return true;
     return !phi__yaml_is_bracket(*at) && !(*at == ':' && phi__yaml_is_over(r, at + 1));
 }
 
-PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     bool is_key = r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
     if (is_key && s->breaks == 0) { /* a key ends with its line */
         r->state = PHI__YAML_AFTER;
         return;
     }
-    while (r->at < stop && phi__yaml_text_space(r, stop)) {
+    while (r->at < stop && phi__yaml_space(r, stop)) {
         if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
-        phi__yaml_text_newline(r);
+        phi__yaml_newline(r);
         s->breaks++;
     }
     if (r->at >= stop && stop < r->end) return;
     if (!phi__yaml_scalar_goes_on(r)) {
         r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_LINE;
-        if (r->flow_depth == 0) phi__yaml_tree_value(r);
+        if (r->flow_depth == 0) phi__yaml_value(r);
         return;
     }
-    if (s->text == NULL && !phi__yaml_text_add(r, s->mark, (size_t)(s->last - s->mark))) return;
+    if (s->text == NULL && !phi__yaml_add(r, s->mark, (size_t)(s->last - s->mark))) return;
     phi__yaml_scalar_fold(r, s->breaks);
     s->mark = r->at;
     r->fresh = false;
@@ -142,7 +142,7 @@ PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop)
 
 /* ---- quoted ---- */
 
-PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
+static void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
     bool single = *r->at == '\'';
     phi__yaml_scalar_begin(r, single ? PHI__YAML_STYLE_SINGLE : PHI__YAML_STYLE_DOUBLE);
     r->at++;
@@ -152,7 +152,7 @@ PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
 
 /* Copies the bytes between the mark and `at`. */
 static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
-    bool good = phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+    bool good = phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
     r->scalar.mark = at;
     return good;
 }
@@ -176,7 +176,7 @@ static void phi__yaml_scalar_line_end(phi__yaml_reader *r, const char *at) {
     r->state = PHI__YAML_QUOTED_BREAK;
 }
 
-PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         while (at < stop && *at != '\'' && (unsigned char)*at - 0x20u < 0x5fu) at++;
@@ -194,10 +194,10 @@ PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
             r->scalar.mark = at + 2;
             at += 2;
         } else
-            at += phi__yaml_text_char(r, at, true);
+            at += phi__yaml_char(r, at, true);
     }
     r->at = at;
-    if (at >= r->end) phi__yaml_text_expected(r, at, "the closing quote of a string");
+    if (at >= r->end) phi__yaml_expected(r, at, "the closing quote of a string");
 }
 
 /* ---- escapes ---- */
@@ -208,11 +208,10 @@ static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_
     size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
     *code = phi__json_text_hex(at + 2, r->end, digits);
     if (*code > 0x10ffff) {
-        phi__yaml_text_wrong(r, at,
-                             digits == 2 ? "\\x takes two hexadecimal digits"
-                             : digits == 4
-                                 ? "\\u takes four hexadecimal digits"
-                                 : "\\U takes eight hexadecimal digits, at most 0010FFFF");
+        phi__yaml_wrong(r, at,
+                        digits == 2   ? "\\x takes two hexadecimal digits"
+                        : digits == 4 ? "\\u takes four hexadecimal digits"
+                                      : "\\U takes eight hexadecimal digits, at most 0010FFFF");
         return 0;
     }
     if (*code < 0xd800 || *code > 0xdfff) return 2 + digits;
@@ -221,7 +220,7 @@ static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_
             ? phi__json_text_hex(at + 8, r->end, 4)
             : UINT32_MAX;
     if (low < 0xdc00 || low > 0xdfff) {
-        phi__yaml_text_wrong(r, at, "half of a surrogate pair");
+        phi__yaml_wrong(r, at, "half of a surrogate pair");
         return 0;
     }
     *code = 0x10000 + ((*code - 0xd800) << 10) + (low - 0xdc00);
@@ -244,7 +243,7 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
     char bytes[4];
     if (!phi__yaml_scalar_flush(r, at)) return false;
     if (at + 1 == r->end) {
-        phi__yaml_text_expected(r, at + 1, "an escape after the backslash");
+        phi__yaml_expected(r, at + 1, "an escape after the backslash");
         return false;
     }
     if (phi__yaml_is_break(at[1])) { /* joins the lines; white space before it stays */
@@ -261,15 +260,15 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
         if (n == 0) return false;
     }
     if (code == UINT32_MAX) {
-        phi__yaml_text_expected(r, at + 1, "an escape after the backslash");
+        phi__yaml_expected(r, at + 1, "an escape after the backslash");
         return false;
     }
-    if (!phi__yaml_text_add(r, bytes, phi__utf8_put(bytes, code))) return false;
+    if (!phi__yaml_add(r, bytes, phi__utf8_put(bytes, code))) return false;
     *next = s->mark = at + n;
     return true;
 }
 
-PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         at = phi__json_text_plain_end(at, stop);
@@ -284,33 +283,33 @@ PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
             phi__yaml_scalar_line_end(r, at);
             return;
         } else
-            at += phi__yaml_text_char(r, at, true);
+            at += phi__yaml_char(r, at, true);
     }
     r->at = at;
-    if (at >= r->end) phi__yaml_text_expected(r, at, "the closing quote of a string");
+    if (at >= r->end) phi__yaml_expected(r, at, "the closing quote of a string");
 }
 
 /* Between the lines of a quoted scalar. */
-PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
-    while (r->at < stop && phi__yaml_text_space(r, stop)) {
+    while (r->at < stop && phi__yaml_space(r, stop)) {
         if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
-        phi__yaml_text_newline(r);
+        phi__yaml_newline(r);
         s->breaks++;
     }
     if (r->at >= stop && stop < r->end) return;
     if (r->at == r->end)
-        phi__yaml_text_expected(r, r->at, "the closing quote of a string");
-    else if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
-        phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of a string");
+        phi__yaml_expected(r, r->at, "the closing quote of a string");
+    else if (phi__yaml_column(r, r->at) == 0 && phi__yaml_marker(r, r->at))
+        phi__yaml_wrong(r, r->at, "a line that ends the document, inside of a string");
     else if (r->indent < r->need)
-        phi__yaml_text_wrong(r, r->at,
-                             "a line of a string must be indented more than the block around it");
+        phi__yaml_wrong(r, r->at,
+                        "a line of a string must be indented more than the block around it");
     if (r->status != PHI_BUSY) return;
     if (s->started)
         phi__yaml_scalar_fold(r, s->breaks);
     else if (s->breaks > 1) { /* behind an escaped break: the others are lines of their own */
-        if (!phi__yaml_text_room(r, s->breaks)) return;
+        if (!phi__yaml_room(r, s->breaks)) return;
         memset(s->to, '\n', s->breaks - 1);
         s->to += s->breaks - 1;
     }
@@ -319,7 +318,7 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop
     r->state = s->style == PHI__YAML_STYLE_SINGLE ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
 }
 
-/* ======== Literal and folded scalars. */
+/* ---- literal and folded scalars ---- */
 
 enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
 
@@ -340,23 +339,22 @@ static void phi__yaml_block_header(phi__yaml_reader *r) {
         r->at++;
     }
     if (!phi__yaml_is_blank(r, r->at))
-        phi__yaml_text_expected(r, r->at,
-                                "an indentation from 1 to 9, '+', '-' or the end of the line");
+        phi__yaml_expected(r, r->at, "an indentation from 1 to 9, '+', '-' or the end of the line");
     s->indent = digit == 0 ? -1 : (r->need > 0 ? r->need - 1 : 0) + digit;
 }
 
-PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r) {
+static void phi__yaml_block_begin(phi__yaml_reader *r) {
     phi__yaml_scalar_begin(r, *r->at == '|' ? PHI__YAML_STYLE_LITERAL : PHI__YAML_STYLE_FOLDED);
     r->at++;
     phi__yaml_block_header(r);
     r->scalar.text = NULL;
-    (void)phi__yaml_text_room(r, 0);
+    (void)phi__yaml_room(r, 0);
     r->fresh = false;
     r->state = PHI__YAML_REST; /* and then, since a scalar is under way, BLOCK_LINE */
 }
 
 static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
-    if (breaks == 0 || !phi__yaml_text_room(r, breaks)) return;
+    if (breaks == 0 || !phi__yaml_room(r, breaks)) return;
     memset(r->scalar.to, '\n', breaks);
     r->scalar.to += breaks;
 }
@@ -371,7 +369,7 @@ static void phi__yaml_block_end(phi__yaml_reader *r) {
     if (r->at < r->end) r->at = r->line_at;
     r->tab = false;
     r->state = PHI__YAML_LINE;
-    phi__yaml_tree_value(r);
+    phi__yaml_value(r);
 }
 
 /* The breaks before a line of text. Folded: one between two lines that begin with text is a space,
@@ -382,7 +380,7 @@ static void phi__yaml_block_join(phi__yaml_reader *r) {
     if (!s->started || !fold || more || s->more_indented)
         phi__yaml_block_breaks(r, s->breaks);
     else if (s->breaks == 1)
-        (void)phi__yaml_text_add(r, " ", 1);
+        (void)phi__yaml_add(r, " ", 1);
     else
         phi__yaml_block_breaks(r, s->breaks - 1);
     s->more_indented = more;
@@ -399,7 +397,7 @@ static void phi__yaml_block_detect(phi__yaml_reader *r, int32_t spaces) {
     if (spaces < r->need) return;
     s->indent = spaces;
     if (s->blanks > spaces)
-        phi__yaml_text_wrong(r, r->at, "a blank line before this text has more spaces than it");
+        phi__yaml_wrong(r, r->at, "a blank line before this text has more spaces than it");
 }
 
 /* The spaces before a line of text, as far as is known. */
@@ -407,7 +405,7 @@ static int32_t phi__yaml_block_least(const phi__yaml_reader *r) {
     return r->scalar.indent >= 0 ? r->scalar.indent : r->need;
 }
 
-PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     while (r->at < stop && *r->at == ' ' &&
            (s->indent < 0 || (int32_t)phi__yaml_column(r, r->at) < s->indent))
@@ -416,7 +414,7 @@ PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
     int32_t spaces = (int32_t)phi__yaml_column(r, r->at);
     if (r->at < r->end && phi__yaml_is_break(*r->at)) {
         if (s->indent < 0 && spaces > s->blanks) s->blanks = spaces;
-        phi__yaml_text_newline(r);
+        phi__yaml_newline(r);
         s->breaks++;
         return;
     }
@@ -426,11 +424,11 @@ PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
         return;
     }
     if (*r->at == '\t' && spaces < phi__yaml_block_least(r)) {
-        phi__yaml_text_wrong(r, r->at, "a tab where the text of this scalar is indented by spaces");
+        phi__yaml_wrong(r, r->at, "a tab where the text of this scalar is indented by spaces");
         return;
     }
     if (s->indent < 0) phi__yaml_block_detect(r, spaces);
-    if (s->indent < 0 || spaces < s->indent || (spaces == 0 && phi__yaml_text_marker(r, r->at)))
+    if (s->indent < 0 || spaces < s->indent || (spaces == 0 && phi__yaml_marker(r, r->at)))
         phi__yaml_block_end(r);
     else
         phi__yaml_block_join(r);
@@ -442,24 +440,24 @@ static bool phi__yaml_block_is_white(const phi__yaml_reader *r, const char *at) 
 }
 
 PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
-    const char *at = phi__yaml_text_line(r, stop);
+    const char *at = phi__yaml_line(r, stop);
     if (at == NULL) return;
-    (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+    (void)phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
     r->scalar.mark = r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;
-    if (at < r->end) phi__yaml_text_newline(r);
+    if (at < r->end) phi__yaml_newline(r);
     /* the last line of a text may lack its break; one of white space counts as if it had one */
     r->scalar.breaks = at < r->end || phi__yaml_block_is_white(r, at) ? 1 : 0;
     r->state = PHI__YAML_BLOCK_LINE;
 }
 
-/* ======== Flow collections, token by token. */
+/* ---- flow collections, token by token ---- */
 
-PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r) {
+static void phi__yaml_flow_open(phi__yaml_reader *r) {
     bool map = *r->at == '{';
     int32_t indent = r->top->indent;
-    phi__yaml_tree_open(r, map ? PHI__YAML_FLOW_MAP : PHI__YAML_FLOW_SEQ, indent,
-                        map ? PHI__YAML_WANT_KEY : PHI__YAML_WANT_VALUE);
+    phi__yaml_open(r, map ? PHI__YAML_FLOW_MAP : PHI__YAML_FLOW_SEQ, indent,
+                   map ? PHI__YAML_WANT_KEY : PHI__YAML_WANT_VALUE);
     r->at++;
     r->state = PHI__YAML_FLOW;
     r->fresh = false;
@@ -467,7 +465,7 @@ PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r) {
 
 static void phi__yaml_flow_close(phi__yaml_reader *r) {
     r->at++;
-    phi__yaml_tree_close(r);
+    phi__yaml_close(r);
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
@@ -502,10 +500,10 @@ static void phi__yaml_flow_node(phi__yaml_reader *r) {
         phi__yaml_scalar_quoted_begin(r);
         return;
     case '|':
-    case '>': phi__yaml_text_wrong(r, r->at, "a block scalar inside of brackets"); return;
+    case '>': phi__yaml_wrong(r, r->at, "a block scalar inside of brackets"); return;
     case '-':
         if (phi__yaml_is_over(r, r->at + 1)) {
-            phi__yaml_text_wrong(r, r->at, "an item of a block sequence inside of brackets");
+            phi__yaml_wrong(r, r->at, "an item of a block sequence inside of brackets");
             return;
         }
         break;
@@ -529,7 +527,7 @@ static bool phi__yaml_flow_is_colon(const phi__yaml_reader *r) {
 /* Behind an item of a sequence. */
 static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
     if (*r->at == ',' || *r->at == ']') {
-        phi__yaml_tree_value(r);
+        phi__yaml_value(r);
         if (*r->at == ']') {
             phi__yaml_flow_close(r);
             return;
@@ -539,15 +537,15 @@ static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
         return;
     }
     if (!phi__yaml_flow_is_colon(r)) {
-        phi__yaml_text_expected(r, r->at, "',' or ']'");
+        phi__yaml_expected(r, r->at, "',' or ']'");
         return;
     }
     if (r->scalar.line != r->line) {
-        phi__yaml_text_wrong(r, r->at, "a key inside of '[' and ']' must be on one line");
+        phi__yaml_wrong(r, r->at, "a key inside of '[' and ']' must be on one line");
         return;
     }
-    phi__yaml_tree_open_pair(r, PHI__YAML_WANT_KEY);
-    phi__yaml_tree_key(r);
+    phi__yaml_open_pair(r, PHI__YAML_WANT_KEY);
+    phi__yaml_key(r);
     r->at++;
 }
 
@@ -557,20 +555,20 @@ static void phi__yaml_flow_seq(phi__yaml_reader *r) {
         return;
     }
     if ((*r->at == ']' || *r->at == ',') && r->inner.at != NULL) { /* a tag alone is an item */
-        phi__yaml_tree_empty(r);
+        phi__yaml_empty(r);
         phi__yaml_flow_expect(r);
     } else if (*r->at == ']')
         phi__yaml_flow_close(r);
     else if (*r->at == ',')
-        phi__yaml_text_expected(r, r->at, "an item");
+        phi__yaml_expected(r, r->at, "an item");
     else if ((*r->at == ':' || (*r->at == '?' && r->inner.at == NULL)) &&
              phi__yaml_is_over(r, r->at + 1)) {
         /* "?" or ":" where an item may begin: a pair without braces. */
         bool explicit_key = *r->at == '?';
-        if (!explicit_key) phi__yaml_tree_empty(r);
+        if (!explicit_key) phi__yaml_empty(r);
         r->top->want = PHI__YAML_WANT_NEXT;
-        phi__yaml_tree_open_pair(r, PHI__YAML_WANT_EXPLICIT_KEY);
-        if (!explicit_key) phi__yaml_tree_key(r);
+        phi__yaml_open_pair(r, PHI__YAML_WANT_EXPLICIT_KEY);
+        if (!explicit_key) phi__yaml_key(r);
         r->at++;
     } else
         phi__yaml_flow_node(r);
@@ -582,7 +580,7 @@ static void phi__yaml_flow_end(phi__yaml_reader *r) {
         phi__yaml_flow_close(r);
         return;
     }
-    phi__yaml_tree_close(r);
+    phi__yaml_close(r);
 }
 
 /* At ",", "}" or, of a pair, "]": the part that is under way ends. */
@@ -591,18 +589,18 @@ static void phi__yaml_flow_stop(phi__yaml_reader *r) {
     bool pending = r->inner.at != NULL;
     if (frame->want == PHI__YAML_WANT_KEY && !pending) {
         if (*r->at == ',')
-            phi__yaml_text_expected(r, r->at, "a key");
+            phi__yaml_expected(r, r->at, "a key");
         else
             phi__yaml_flow_end(r);
         return;
     }
     if (frame->want == PHI__YAML_WANT_KEY || frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
-        phi__yaml_tree_empty(r);
+        phi__yaml_empty(r);
         frame->want = PHI__YAML_WANT_COLON;
     }
-    if (frame->want == PHI__YAML_WANT_COLON) phi__yaml_tree_key(r);
-    if (frame->want == PHI__YAML_WANT_VALUE) phi__yaml_tree_empty(r);
-    phi__yaml_tree_value(r);
+    if (frame->want == PHI__YAML_WANT_COLON) phi__yaml_key(r);
+    if (frame->want == PHI__YAML_WANT_VALUE) phi__yaml_empty(r);
+    phi__yaml_value(r);
     if (r->status == PHI_BUSY) {
         /* Behind a value, or a key without one: a comma or the end, which was seen. */
         bool pair = r->top->kind == PHI__YAML_FLOW_PAIR;
@@ -624,18 +622,18 @@ static void phi__yaml_flow_map(phi__yaml_reader *r) {
     }
     if (frame->want == PHI__YAML_WANT_COLON || frame->want == PHI__YAML_WANT_NEXT) {
         if (frame->want == PHI__YAML_WANT_COLON && phi__yaml_flow_is_colon(r)) {
-            phi__yaml_tree_key(r);
+            phi__yaml_key(r);
             r->at++;
         } else if (pair)
-            phi__yaml_text_expected(r, r->at, "',' or ']'");
+            phi__yaml_expected(r, r->at, "',' or ']'");
         else
-            phi__yaml_text_expected(
+            phi__yaml_expected(
                 r, r->at, frame->want == PHI__YAML_WANT_NEXT ? "',' or '}'" : "':', ',' or '}'");
         return;
     }
     if (frame->want != PHI__YAML_WANT_VALUE && *r->at == ':' && phi__yaml_is_over(r, r->at + 1)) {
-        phi__yaml_tree_empty(r);
-        phi__yaml_tree_key(r);
+        phi__yaml_empty(r);
+        phi__yaml_key(r);
         r->at++;
     } else if (frame->want == PHI__YAML_WANT_KEY && *r->at == '?' &&
                phi__yaml_is_over(r, r->at + 1) && r->inner.at == NULL) {
@@ -645,14 +643,15 @@ static void phi__yaml_flow_map(phi__yaml_reader *r) {
         phi__yaml_flow_node(r);
 }
 
-PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
-    if (!phi__yaml_text_space(r, stop)) return;
+/* "[" or "{" at r->at. */
+static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
+    if (!phi__yaml_space(r, stop)) return;
     if (r->at == r->end) {
-        phi__yaml_text_expected(r, r->at, r->top->kind == PHI__YAML_FLOW_MAP ? "'}'" : "']'");
+        phi__yaml_expected(r, r->at, r->top->kind == PHI__YAML_FLOW_MAP ? "'}'" : "']'");
         return;
     }
     if (phi__yaml_is_break(*r->at)) {
-        phi__yaml_text_newline(r);
+        phi__yaml_newline(r);
         return;
     }
     if (*r->at == '#' && phi__yaml_is_apart(r, r->at)) {
@@ -660,16 +659,16 @@ PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
         return;
     }
     if (*r->at == '#') {
-        phi__yaml_text_expected(r, r->at, "white space before a comment");
+        phi__yaml_expected(r, r->at, "white space before a comment");
         return;
     }
     if (r->fresh) {
         /* The first text of a line. */
         r->fresh = false;
-        if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
-            phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of brackets");
+        if (phi__yaml_column(r, r->at) == 0 && phi__yaml_marker(r, r->at))
+            phi__yaml_wrong(r, r->at, "a line that ends the document, inside of brackets");
         else if (r->indent < r->need)
-            phi__yaml_text_wrong(
+            phi__yaml_wrong(
                 r, r->at,
                 "a line inside of brackets must be indented more than the block around them");
     }
@@ -680,29 +679,27 @@ PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
         phi__yaml_flow_map(r);
 }
 
-/* ======== Block content: what a line begins, continues and closes. */
-
 /* ---- closing ---- */
 
 /* What the frame on top still waits for is null, or empty text where a tag says so. */
 static void phi__yaml_lines_fill(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
-        phi__yaml_tree_empty(r);
-        phi__yaml_tree_value(r);
+        phi__yaml_empty(r);
+        phi__yaml_value(r);
     }
     if (frame->want == PHI__YAML_WANT_COLON) frame->want = PHI__YAML_WANT_VALUE;
     if (frame->want == PHI__YAML_WANT_VALUE) {
-        phi__yaml_tree_empty(r);
-        phi__yaml_tree_value(r);
+        phi__yaml_empty(r);
+        phi__yaml_value(r);
     }
 }
 
 static void phi__yaml_lines_close(phi__yaml_reader *r) {
     phi__yaml_lines_fill(r);
     if (r->status != PHI_BUSY) return;
-    phi__yaml_tree_close(r);
-    phi__yaml_tree_value(r);
+    phi__yaml_close(r);
+    phi__yaml_value(r);
 }
 
 /* The document ends: everything closes. */
@@ -712,18 +709,17 @@ static void phi__yaml_lines_close_all(phi__yaml_reader *r) {
 }
 
 static void phi__yaml_lines_finish(phi__yaml_reader *r) {
-    if (r->doc == PHI__YAML_DIRECTIVES)
-        phi__yaml_text_expected(r, r->at, "'---' after the directives");
+    if (r->doc == PHI__YAML_DIRECTIVES) phi__yaml_expected(r, r->at, "'---' after the directives");
     phi__yaml_lines_close_all(r);
     if (r->status != PHI_BUSY) return;
-    if (r->root == NULL) r->root = phi__yaml_tree_node(r, PHI__JSON_NULL);
+    if (r->root == NULL) r->root = phi__yaml_node(r, PHI__JSON_NULL);
     if (r->root != NULL) r->status = PHI_OK;
 }
 
 /* ---- documents ---- */
 
 static void phi__yaml_lines_second(phi__yaml_reader *r) {
-    phi__yaml_text_wrong(r, r->at, "a second document: only one is read");
+    phi__yaml_wrong(r, r->at, "a second document: only one is read");
 }
 
 static void phi__yaml_lines_marker(phi__yaml_reader *r) {
@@ -735,7 +731,7 @@ static void phi__yaml_lines_marker(phi__yaml_reader *r) {
         return;
     }
     if (!start && r->doc == PHI__YAML_DIRECTIVES) {
-        phi__yaml_text_expected(r, r->at, "'---' after the directives");
+        phi__yaml_expected(r, r->at, "'---' after the directives");
         return;
     }
     r->at += 3;
@@ -760,12 +756,10 @@ static bool phi__yaml_lines_outside(phi__yaml_reader *r) {
         return true;
     case PHI__YAML_DIRECTIVES:
         if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
-        phi__yaml_text_expected(r, r->at, "'---' after the directives");
+        phi__yaml_expected(r, r->at, "'---' after the directives");
         return false;
     case PHI__YAML_OPEN: return true;
-    case PHI__YAML_COMPLETE:
-        phi__yaml_text_expected(r, r->at, "the end of the document");
-        return false;
+    case PHI__YAML_COMPLETE: phi__yaml_expected(r, r->at, "the end of the document"); return false;
     default: phi__yaml_lines_second(r); return false;
     }
     r->doc = PHI__YAML_DIRECTIVES;
@@ -777,7 +771,7 @@ static bool phi__yaml_lines_outside(phi__yaml_reader *r) {
 /* ---- collections ---- */
 
 static void phi__yaml_lines_tab(phi__yaml_reader *r) {
-    phi__yaml_text_wrong(r, r->at, "a tab before this: block collections are indented by spaces");
+    phi__yaml_wrong(r, r->at, "a tab before this: block collections are indented by spaces");
 }
 
 /* Behind "-", "?" or ":": a block collection may follow on the same line. */
@@ -794,9 +788,9 @@ static void phi__yaml_lines_open(phi__yaml_reader *r, uint8_t kind, const char *
     if (r->tab)
         phi__yaml_lines_tab(r);
     else if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY)
-        phi__yaml_text_wrong(r, r->at, "a key that is a collection is not supported");
+        phi__yaml_wrong(r, r->at, "a key that is a collection is not supported");
     else
-        phi__yaml_tree_open(r, kind, (int32_t)phi__yaml_column(r, at), want);
+        phi__yaml_open(r, kind, (int32_t)phi__yaml_column(r, at), want);
 }
 
 static void phi__yaml_lines_item(phi__yaml_reader *r) {
@@ -827,7 +821,7 @@ static void phi__yaml_lines_member(phi__yaml_reader *r) {
 }
 
 static void phi__yaml_lines_text(phi__yaml_reader *r) {
-    if (r->at == r->line_at && phi__yaml_text_marker(r, r->at)) {
+    if (r->at == r->line_at && phi__yaml_marker(r, r->at)) {
         phi__yaml_lines_marker(r);
         return;
     }
@@ -838,7 +832,7 @@ static void phi__yaml_lines_text(phi__yaml_reader *r) {
         if (frame->indent < r->indent) break;
         if (frame->indent == r->indent && (frame->kind == PHI__YAML_MAP || item)) break;
         if (frame->indent == r->indent && frame->up->indent != r->indent) {
-            phi__yaml_text_expected(r, r->at, "'- ' and the next item");
+            phi__yaml_expected(r, r->at, "'- ' and the next item");
             break;
         }
         phi__yaml_lines_close(r);
@@ -861,10 +855,10 @@ static void phi__yaml_lines_text(phi__yaml_reader *r) {
         }
         return;
     } else if (frame->want != PHI__YAML_WANT_VALUE && frame->want != PHI__YAML_WANT_EXPLICIT_KEY) {
-        phi__yaml_text_wrong(r, r->at,
-                             frame->kind == PHI__YAML_MAP
-                                 ? "the indentation of this line fits none of the keys above"
-                                 : "the indentation of this line fits none of the items above");
+        phi__yaml_wrong(r, r->at,
+                        frame->kind == PHI__YAML_MAP
+                            ? "the indentation of this line fits none of the keys above"
+                            : "the indentation of this line fits none of the items above");
         return;
     }
     r->may_block = true;
@@ -872,12 +866,12 @@ static void phi__yaml_lines_text(phi__yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop) {
-    if (!phi__yaml_text_space(r, stop)) return;
+static void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop) {
+    if (!phi__yaml_space(r, stop)) return;
     if (r->at == r->end)
         phi__yaml_lines_finish(r);
     else if (phi__yaml_is_break(*r->at))
-        phi__yaml_text_newline(r);
+        phi__yaml_newline(r);
     else if (*r->at == '#')
         r->state = PHI__YAML_COMMENT;
     else
@@ -895,19 +889,19 @@ static void phi__yaml_lines_structure(phi__yaml_reader *r) {
     char c = *r->at;
     bool key = phi__yaml_lines_wants_key(r);
     if (c == ':') { /* behind nothing: an empty key */
-        if (!r->may_block) phi__yaml_text_expected(r, r->at, "a value");
-        phi__yaml_tree_empty(r);
+        if (!r->may_block) phi__yaml_expected(r, r->at, "a value");
+        phi__yaml_empty(r);
         if (r->inner.at != NULL) {
             r->scalar.at = r->inner.at;
             r->scalar.line = r->inner.line;
         }
         r->state = PHI__YAML_AFTER;
     } else if (!r->may_block || r->inner.at != NULL)
-        phi__yaml_text_wrong(r, r->at,
-                             c == '-' ? "a block sequence must begin on a line of its own"
-                                      : "a block mapping must begin on a line of its own");
+        phi__yaml_wrong(r, r->at,
+                        c == '-' ? "a block sequence must begin on a line of its own"
+                                 : "a block mapping must begin on a line of its own");
     else if (c == '-' && key)
-        phi__yaml_text_expected(r, r->at, "a key");
+        phi__yaml_expected(r, r->at, "a key");
     else if (c == '-')
         phi__yaml_lines_item(r);
     else {
@@ -940,7 +934,7 @@ static void phi__yaml_lines_node(phi__yaml_reader *r) {
     case '|':
     case '>':
         if (phi__yaml_lines_wants_key(r))
-            phi__yaml_text_expected(r, r->at, "a key");
+            phi__yaml_expected(r, r->at, "a key");
         else
             phi__yaml_block_begin(r);
         return;
@@ -948,14 +942,14 @@ static void phi__yaml_lines_node(phi__yaml_reader *r) {
     }
 }
 
-PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
-    bool tab = r->tab, there = phi__yaml_text_space(r, stop);
+static void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
+    bool tab = r->tab, there = phi__yaml_space(r, stop);
     if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
     if (!there) return;
     if (r->at == r->end || phi__yaml_is_break(*r->at) ||
         (*r->at == '#' && phi__yaml_is_apart(r, r->at))) {
         if (phi__yaml_lines_wants_key(r)) {
-            phi__yaml_text_expected(r, r->at, "a key");
+            phi__yaml_expected(r, r->at, "a key");
             return;
         }
         phi__yaml_props_keep(r);
@@ -972,18 +966,18 @@ PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
 static void phi__yaml_lines_key(phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (s->line != r->line) {
-        phi__yaml_text_wrong(r, r->at, "a key must be on one line: is this line indented too far?");
+        phi__yaml_wrong(r, r->at, "a key must be on one line: is this line indented too far?");
         return;
     }
     if (!phi__yaml_lines_wants_key(r)) {
         if (!r->may_block)
-            phi__yaml_text_wrong(r, r->at,
-                                 "': ' inside of a value: quote the value, or begin the mapping on "
-                                 "a line of its own");
+            phi__yaml_wrong(r, r->at,
+                            "': ' inside of a value: quote the value, or begin the mapping on "
+                            "a line of its own");
         else
             phi__yaml_lines_open(r, PHI__YAML_MAP, s->at, PHI__YAML_WANT_KEY);
     }
-    phi__yaml_tree_key(r);
+    phi__yaml_key(r);
     if (r->status != PHI_BUSY) return;
     r->at++;
     r->tab = false;
@@ -992,8 +986,8 @@ static void phi__yaml_lines_key(phi__yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
-    bool tab = r->tab, there = phi__yaml_text_space(r, stop);
+static void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
+    bool tab = r->tab, there = phi__yaml_space(r, stop);
     r->tab = tab; /* white space behind a node indents nothing */
     if (!there) return;
     if (r->at < r->end && *r->at == ':' && phi__yaml_is_blank(r, r->at + 1)) {
@@ -1001,30 +995,30 @@ PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
         return;
     }
     if (phi__yaml_lines_wants_key(r)) {
-        phi__yaml_text_expected(r, r->at, "':' and a value after the key");
+        phi__yaml_expected(r, r->at, "':' and a value after the key");
         return;
     }
-    phi__yaml_tree_value(r);
+    phi__yaml_value(r);
     r->state = PHI__YAML_REST;
 }
 
-PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
-    if (!phi__yaml_text_space(r, stop)) return;
+static void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
+    if (!phi__yaml_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#' && phi__yaml_is_apart(r, r->at)) {
         r->state = PHI__YAML_COMMENT;
         return;
     }
     if (r->at < r->end && !phi__yaml_is_break(*r->at)) {
-        phi__yaml_text_expected(r, r->at, "the end of the line");
+        phi__yaml_expected(r, r->at, "the end of the line");
         return;
     }
-    if (r->at < r->end) phi__yaml_text_newline(r);
+    if (r->at < r->end) phi__yaml_newline(r);
     r->state = r->scalar.style >= PHI__YAML_STYLE_LITERAL && r->scalar.style != PHI__YAML_STYLE_NODE
                    ? PHI__YAML_BLOCK_LINE
                    : PHI__YAML_LINE;
 }
 
-/* ======== The reader: its states in turn. */
+/* ---- the reader: its states in turn ---- */
 
 #define PHI__YAML_DEPTH 512u          /* by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */
@@ -1032,7 +1026,7 @@ PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
 
 /* Up to the end of the line, which is left for the state behind. */
 static void phi__yaml_read_comment(phi__yaml_reader *r, const char *stop) {
-    const char *at = phi__yaml_text_line(r, stop);
+    const char *at = phi__yaml_line(r, stop);
     bool block =
         r->scalar.style == PHI__YAML_STYLE_LITERAL || r->scalar.style == PHI__YAML_STYLE_FOLDED;
     if (at == NULL) return;
@@ -1042,7 +1036,7 @@ static void phi__yaml_read_comment(phi__yaml_reader *r, const char *stop) {
 }
 
 static void phi__yaml_read_copy(phi__yaml_reader *r, size_t units) {
-    if (!phi__yaml_tree_copy(r, units)) return;
+    if (!phi__yaml_copy(r, units)) return;
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
@@ -1084,14 +1078,14 @@ PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str
     r->state = PHI__YAML_LINE;
     r->fresh = true;
     if (text.len >= UINT32_MAX)
-        phi__yaml_text_too_big(r, "a text of 4 GiB or more");
+        phi__yaml_too_big(r, "a text of 4 GiB or more");
     else {
         /* A text that is not UTF-8 from its first bytes on; a byte order mark is skipped. */
         const unsigned char *p = (const unsigned char *)r->text;
         size_t len = (size_t)(r->end - r->text);
         if (len >= 2 && ((p[0] == 0xfe && p[1] == 0xff) || (p[0] == 0xff && p[1] == 0xfe) ||
                          p[0] == 0 || p[1] == 0))
-            phi__yaml_text_wrong(r, r->at, "a text in UTF-16 or UTF-32: only UTF-8 is read");
+            phi__yaml_wrong(r, r->at, "a text in UTF-16 or UTF-32: only UTF-8 is read");
         else if (len >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
             r->at = r->line_at = r->text + 3;
     }
@@ -1100,7 +1094,7 @@ PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str
 PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *r, size_t units) {
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
-    if (r->top == NULL && !phi__yaml_tree_begin(r)) return r->status;
+    if (r->top == NULL && !phi__yaml_begin(r)) return r->status;
     const char *stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
     while (r->status == PHI_BUSY && (r->at < stop || stop == r->end)) {
         if (r->state != PHI__YAML_COPY) {

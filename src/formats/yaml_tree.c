@@ -6,14 +6,14 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ======== Errors, characters, lines, and room for the text of scalars. */
+/* ---- errors, characters, lines, and room for the text of scalars ---- */
 
 #define PHI__YAML_ROOM 4096u /* bytes of text taken from the arena at once */
 
 /* ---- errors ---- */
 
-static void phi__yaml_text_fail(phi__yaml_reader *r, const char *at, phi_status status,
-                                const char *message) {
+static void phi__yaml_fail(phi__yaml_reader *r, const char *at, phi_status status,
+                           const char *message) {
     if (r->status != PHI_BUSY) return;
     r->status = r->error.status = status;
     r->error.line = r->line;
@@ -22,7 +22,7 @@ static void phi__yaml_text_fail(phi__yaml_reader *r, const char *at, phi_status 
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
 }
 
-PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
     unsigned char c = at < r->end ? (unsigned char)*at : 0;
     if (at >= r->end)
@@ -36,72 +36,72 @@ PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const 
                        c == ' ' ? "a space" : "a tab");
     else
         (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
-    phi__yaml_text_fail(r, at, PHI_PARSE, message);
+    phi__yaml_fail(r, at, PHI_PARSE, message);
 }
 
-PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what) {
-    phi__yaml_text_fail(r, at, PHI_PARSE, what);
+PHI__FN void phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what) {
+    phi__yaml_fail(r, at, PHI_PARSE, what);
 }
 
-PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
-                                     uint32_t column, const char *what) {
+static void phi__yaml_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line, uint32_t column,
+                               const char *what) {
     if (r->status != PHI_BUSY) return;
-    phi__yaml_text_fail(r, at, PHI_PARSE, what);
+    phi__yaml_fail(r, at, PHI_PARSE, what);
     r->error.line = line;
     r->error.column = column + 1;
 }
 
-PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what) {
-    phi__yaml_text_fail(r, r->at, PHI_TOO_BIG, what);
+PHI__FN void phi__yaml_too_big(phi__yaml_reader *r, const char *what) {
+    phi__yaml_fail(r, r->at, PHI_TOO_BIG, what);
 }
 
-PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r) {
-    phi__yaml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
+static void phi__yaml_no_memory(phi__yaml_reader *r) {
+    phi__yaml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
 /* ---- characters ---- */
 
 /* Three-byte characters that are no text: U+FEFF, a byte order mark; U+FFFE and U+FFFF. */
-static bool phi__yaml_text_is_unprintable(const unsigned char *p, size_t n) {
+static bool phi__yaml_is_unprintable(const unsigned char *p, size_t n) {
     if (n == 2) return p[0] == 0xc2 && p[1] < 0xa0 && p[1] != 0x85;
     return n == 3 && p[0] == 0xef &&
            ((p[1] == 0xbb && p[2] == 0xbf) || (p[1] == 0xbf && p[2] >= 0xbe));
 }
 
-PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted) {
+PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) {
     unsigned char c = (unsigned char)*at;
     if (c == '\t' || (c >= 0x20 && c < 0x7f) || (c == 0x7f && quoted)) return 1;
     if (c < 0x80) {
-        phi__yaml_text_wrong(r, at,
-                             quoted ? "a control character in a string must be an escape of a "
-                                      "double-quoted one"
-                                    : "a control character, which YAML does not allow");
+        phi__yaml_wrong(r, at,
+                        quoted ? "a control character in a string must be an escape of a "
+                                 "double-quoted one"
+                               : "a control character, which YAML does not allow");
         return 0;
     }
     size_t n = phi__json_text_utf8(at, r->end);
     if (n == 0)
-        phi__yaml_text_wrong(r, at, "a byte that is not UTF-8");
-    else if (!quoted && phi__yaml_text_is_unprintable((const unsigned char *)at, n)) {
-        phi__yaml_text_wrong(r, at,
-                             "a character that is not text (or a byte order mark) must be an "
-                             "escape of a double-quoted string");
+        phi__yaml_wrong(r, at, "a byte that is not UTF-8");
+    else if (!quoted && phi__yaml_is_unprintable((const unsigned char *)at, n)) {
+        phi__yaml_wrong(r, at,
+                        "a character that is not text (or a byte order mark) must be an "
+                        "escape of a double-quoted string");
         return 0;
     }
     return n;
 }
 
 /* Skips plain ASCII text up to `stop`: all that is no line break and needs no check. */
-static const char *phi__yaml_text_run(const char *at, const char *stop) {
+static const char *phi__yaml_run(const char *at, const char *stop) {
     while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t')) at++;
     return at;
 }
 
-PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop) {
+PHI__FN const char *phi__yaml_line(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop) {
-        at = phi__yaml_text_run(at, stop);
+        at = phi__yaml_run(at, stop);
         if (at == stop || phi__yaml_is_break(*at)) break;
-        size_t n = phi__yaml_text_char(r, at, false);
+        size_t n = phi__yaml_char(r, at, false);
         if (n == 0) return NULL;
         at += n;
     }
@@ -110,7 +110,7 @@ PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop) {
 
 /* ---- lines ---- */
 
-PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop) {
+PHI__FN bool phi__yaml_space(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     for (; at < stop; at++) {
         if (*at == ' ') continue;
@@ -123,7 +123,7 @@ PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop) {
     return at < stop || at == r->end;
 }
 
-PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_newline(phi__yaml_reader *r) {
     if (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n') r->at++;
     r->at++;
     r->line++;
@@ -132,14 +132,14 @@ PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r) {
     r->fresh = true;
 }
 
-PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at) {
+PHI__FN bool phi__yaml_marker(const phi__yaml_reader *r, const char *at) {
     return r->end - at >= 3 && (*at == '-' || *at == '.') && at[1] == *at && at[2] == *at &&
            phi__yaml_is_blank(r, at + 3);
 }
 
 /* ---- room ---- */
 
-PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more) {
+PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->text == NULL) s->text = s->to = r->room;
     if ((size_t)(r->room_end - s->to) > more) return true;
@@ -150,7 +150,7 @@ PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more) {
         phi__add(bytes, phi__min(phi__max(have, PHI__YAML_ROOM), (size_t)(r->end - r->at) * 3 / 2));
     char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
     if (room == NULL) {
-        phi__yaml_text_no_memory(r);
+        phi__yaml_no_memory(r);
         return false;
     }
     if (have > 0) memcpy(room, s->text, have);
@@ -160,23 +160,24 @@ PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more) {
     return true;
 }
 
-PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len) {
-    if (!phi__yaml_text_room(r, len)) return false;
+PHI__FN bool phi__yaml_add(phi__yaml_reader *r, const char *at, size_t len) {
+    if (!phi__yaml_room(r, len)) return false;
     if (len > 0) memcpy(r->scalar.to, at, len);
     r->scalar.to += len;
     return true;
 }
 
-PHI__FN void phi__yaml_text_end(phi__yaml_reader *r) {
+/* Ends the scalar's text: in scalar.string and scalar.len. */
+static void phi__yaml_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
-    if (s->text == NULL && !phi__yaml_text_add(r, s->mark, (size_t)(s->last - s->mark))) return;
+    if (s->text == NULL && !phi__yaml_add(r, s->mark, (size_t)(s->last - s->mark))) return;
     *s->to = '\0';
     s->string = s->text;
     s->len = (size_t)(s->to - s->text);
     r->room = s->to + 1;
 }
 
-/* ======== The core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for. */
+/* ---- the core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for ---- */
 
 #define PHI__YAML_NUMBER_MOST 1024u /* bytes of a number in a form that JSON does not have */
 
@@ -330,8 +331,8 @@ static uint32_t phi__yaml_core_tagged(phi_str s, uint8_t tag, phi__json_value *v
     return PHI__JSON_DOUBLE;
 }
 
-PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
-                                        phi__json_value *value) {
+static uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
+                                       phi__json_value *value) {
     value->u = 0;
     if (tag == PHI__YAML_TAG_NONE && plain) return phi__yaml_core_plain(text, value);
     if (tag <= PHI__YAML_TAG_STR) return PHI__JSON_STRING;
@@ -345,26 +346,26 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 
 /* The address of the table's owner makes the places differ from run to run, so that no text can
    be made in advance whose names collide. */
-PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
+static uint32_t phi__yaml_name_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
     uint64_t seed = (uint64_t)(uintptr_t)names ^ (uint64_t)scope << 32;
     return (uint32_t)(phi__map_hash(seed, text) >> 32);
 }
 
-static bool phi__yaml_names_same(const phi__yaml_name *name, uint32_t hash, phi_str text,
-                                 uint32_t scope) {
+static bool phi__yaml_name_same(const phi__yaml_name *name, uint32_t hash, phi_str text,
+                                uint32_t scope) {
     return name->hash == hash && name->scope == scope && name->len == text.len &&
            (text.len == 0 || memcmp(name->at, text.at, text.len) == 0);
 }
 
 /* A table holds indices from 1; 0 is free. */
-static void phi__yaml_names_place(phi__yaml_names *names, uint32_t index) {
+static void phi__yaml_name_place(phi__yaml_names *names, uint32_t index) {
     uint32_t mask = names->table_cap - 1, place = names->at[index].hash & mask;
     while (names->table[place] != 0) place = (place + 1) & mask;
     names->table[place] = index + 1;
     names->at[index].place = place;
 }
 
-static bool phi__yaml_names_grow(phi__yaml_names *names, phi_arena *arena) {
+static bool phi__yaml_name_grow(phi__yaml_names *names, phi_arena *arena) {
     uint32_t cap = names->cap == 0 ? 16 : names->cap * 2;
     phi__yaml_name *at;
     uint32_t *table;
@@ -379,52 +380,55 @@ static bool phi__yaml_names_grow(phi__yaml_names *names, phi_arena *arena) {
     names->cap = cap;
     names->table_cap = cap * 2;
     for (uint32_t i = 0; i < names->count; i++)
-        phi__yaml_names_place(names, i); /* the oldest first */
+        phi__yaml_name_place(names, i); /* the oldest first */
     return true;
 }
 
-PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
-                                             uint32_t scope, uint32_t hash) {
+/* The name in that scope, or NULL. */
+static phi__yaml_name *phi__yaml_name_find(const phi__yaml_names *names, phi_str text,
+                                           uint32_t scope, uint32_t hash) {
     if (names->count == 0) return NULL;
     uint32_t mask = names->table_cap - 1;
     for (uint32_t place = hash & mask; names->table[place] != 0; place = (place + 1) & mask) {
         phi__yaml_name *name = &names->at[names->table[place] - 1];
-        if (phi__yaml_names_same(name, hash, text, scope)) return name;
+        if (phi__yaml_name_same(name, hash, text, scope)) return name;
     }
     return NULL;
 }
 
-PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
-                                            uint32_t scope, uint32_t hash) {
-    if (names->count == names->cap && !phi__yaml_names_grow(names, arena)) return NULL;
+/* A name that is not in there; `text` is borrowed. NULL: no memory. */
+static phi__yaml_name *phi__yaml_name_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
+                                          uint32_t scope, uint32_t hash) {
+    if (names->count == names->cap && !phi__yaml_name_grow(names, arena)) return NULL;
     phi__yaml_name *name = &names->at[names->count];
     memset(name, 0, sizeof *name);
     name->at = text.at;
     name->len = (uint32_t)text.len;
     name->hash = hash;
     name->scope = scope;
-    phi__yaml_names_place(names, names->count++);
+    phi__yaml_name_place(names, names->count++);
     return name;
 }
 
-PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count) {
+/* Removes the newest until so many are left. */
+static void phi__yaml_name_cut(phi__yaml_names *names, uint32_t count) {
     while (names->count > count) names->table[names->at[--names->count].place] = 0;
 }
 
-/* ======== Frames and nodes: open collections, their values and keys, anchors, aliases. */
+/* ---- frames and nodes: open collections, their values and keys, anchors, aliases ---- */
 
 #define PHI__YAML_SLAB 16u /* nodes taken at once, at most */
 #define PHI__YAML_KEY_MOST 0xffffffu
 #define PHI__YAML_ANYWHERE UINT32_MAX /* the scope of anchors */
 
-PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind) {
+PHI__FN phi_json *phi__yaml_node(phi__yaml_reader *r, uint32_t kind) {
     phi_json *node;
     if (r->spare == r->spare_end) {
         size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__YAML_SLAB);
         r->spare = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *node);
         r->spare_end = r->spare == NULL ? NULL : r->spare + count;
         if (r->spare == NULL) {
-            phi__yaml_text_no_memory(r);
+            phi__yaml_no_memory(r);
             return NULL;
         }
     }
@@ -441,51 +445,50 @@ static uint32_t phi__yaml_tree_column(const phi__yaml_reader *r) {
 }
 
 /* column: from 0 */
-static void phi__yaml_tree_mark(phi__yaml_reader *r, const phi_json *node, uint32_t line,
-                                uint32_t column) {
+static void phi__yaml_mark(phi__yaml_reader *r, const phi_json *node, uint32_t line,
+                           uint32_t column) {
     if (PHI__MARKED(r) && node != NULL) phi__marks_add(r->marks, node, line, column + 1);
 }
 
 /* ---- properties ---- */
 
-static void phi__yaml_tree_clear(phi__yaml_props *props) { memset(props, 0, sizeof *props); }
+static void phi__yaml_clear(phi__yaml_props *props) { memset(props, 0, sizeof *props); }
 
 /* Those of earlier lines and of this one belong to one node. */
-static bool phi__yaml_tree_merge(phi__yaml_reader *r) {
+static bool phi__yaml_merge(phi__yaml_reader *r) {
     phi__yaml_props *outer = &r->outer, *inner = &r->inner;
     if (outer->at == NULL) return true;
     if (inner->at == NULL) {
         *inner = *outer;
     } else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
                (inner->tag != 0 && outer->tag != 0)) {
-        phi__yaml_text_wrong_at(r, inner->at, inner->line, inner->column,
-                                inner->tag != 0 && outer->tag != 0
-                                    ? "a second tag for one node"
-                                    : "a second anchor for one node");
+        phi__yaml_wrong_at(r, inner->at, inner->line, inner->column,
+                           inner->tag != 0 && outer->tag != 0 ? "a second tag for one node"
+                                                              : "a second anchor for one node");
         return false;
     } else if (outer->anchor_at != NULL) {
         inner->anchor = outer->anchor;
         inner->anchor_at = outer->anchor_at;
     } else
         inner->tag = outer->tag;
-    phi__yaml_tree_clear(outer);
+    phi__yaml_clear(outer);
     return true;
 }
 
-PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r) { return r->outer.at != NULL; }
+static bool phi__yaml_has_outer(const phi__yaml_reader *r) { return r->outer.at != NULL; }
 
 /* ---- anchors ---- */
 
-static bool phi__yaml_tree_anchor(phi__yaml_reader *r, const phi__yaml_props *props, phi_json *node,
-                                  phi_str source) {
+static bool phi__yaml_anchor(phi__yaml_reader *r, const phi__yaml_props *props, phi_json *node,
+                             phi_str source) {
     if (props->anchor_at == NULL) return true;
-    uint32_t hash = phi__yaml_names_hash(&r->anchors, props->anchor, PHI__YAML_ANYWHERE);
+    uint32_t hash = phi__yaml_name_hash(&r->anchors, props->anchor, PHI__YAML_ANYWHERE);
     phi__yaml_name *name =
-        phi__yaml_names_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE, hash);
+        phi__yaml_name_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE, hash);
     if (name == NULL)
-        name = phi__yaml_names_add(&r->anchors, r->arena, props->anchor, PHI__YAML_ANYWHERE, hash);
+        name = phi__yaml_name_add(&r->anchors, r->arena, props->anchor, PHI__YAML_ANYWHERE, hash);
     if (name == NULL) {
-        phi__yaml_text_no_memory(r);
+        phi__yaml_no_memory(r);
         return false;
     }
     name->node = node;
@@ -495,79 +498,79 @@ static bool phi__yaml_tree_anchor(phi__yaml_reader *r, const phi__yaml_props *pr
 
 /* ---- scalars as nodes ---- */
 
-static const char *phi__yaml_tree_tag_name(uint8_t tag) {
+static const char *phi__yaml_tag_name(uint8_t tag) {
     static const char *const names[] = {"",       "!",      "!!str", "!!int", "!!float",
                                         "!!bool", "!!null", "!!seq", "!!map"};
     return names[tag];
 }
 
-static void phi__yaml_tree_mismatch(phi__yaml_reader *r, const phi__yaml_props *props,
-                                    const char *what) {
+static void phi__yaml_mismatch(phi__yaml_reader *r, const phi__yaml_props *props,
+                               const char *what) {
     char message[96];
-    const char *name = phi__yaml_tree_tag_name(props->tag);
+    const char *name = phi__yaml_tag_name(props->tag);
     size_t n = strlen(name);
     memcpy(message, name, n);
     memcpy(message + n, what, strlen(what) + 1);
-    phi__yaml_text_wrong_at(r, props->at, props->line, props->column, message);
+    phi__yaml_wrong_at(r, props->at, props->line, props->column, message);
 }
 
 /* The scalar's text, as a terminated copy. */
-static bool phi__yaml_tree_text(phi__yaml_reader *r) {
-    if (r->scalar.string == NULL) phi__yaml_text_end(r);
+static bool phi__yaml_text(phi__yaml_reader *r) {
+    if (r->scalar.string == NULL) phi__yaml_end(r);
     return r->status == PHI_BUSY;
 }
 
 /* The kind of the scalar read, with *value; 0: an error was set. */
-static uint32_t phi__yaml_tree_resolve(phi__yaml_reader *r, phi__json_value *value) {
+static uint32_t phi__yaml_resolve(phi__yaml_reader *r, phi__json_value *value) {
     phi__yaml_scalar *s = &r->scalar;
     phi_str text = s->string != NULL ? phi__str(s->string, s->len)
                                      : phi__str(s->mark, (size_t)(s->last - s->mark));
     if (s->string == NULL && s->text != NULL) {
-        if (!phi__yaml_tree_text(r)) return 0;
+        if (!phi__yaml_text(r)) return 0;
         text = phi__str(s->string, s->len);
     }
     uint32_t kind = phi__yaml_core_resolve(
         text, s->style == PHI__YAML_STYLE_PLAIN && (r->options.flags & PHI_YAML_TEXTS) == 0,
         r->inner.tag, value);
     if (kind == PHI__YAML_TOO_LARGE) {
-        phi__yaml_text_wrong_at(r, s->at, s->line, (uint32_t)(s->at - s->line_at),
-                                "the number is too large for 64 bits or a double");
+        phi__yaml_wrong_at(r, s->at, s->line, (uint32_t)(s->at - s->line_at),
+                           "the number is too large for 64 bits or a double");
         return 0;
     }
-    if (kind == 0) phi__yaml_tree_mismatch(r, &r->inner, " does not allow this value");
+    if (kind == 0) phi__yaml_mismatch(r, &r->inner, " does not allow this value");
     return kind;
 }
 
 /* The scalar read as a node. Its properties are in `inner`. */
 static phi_json *phi__yaml_tree_scalar(phi__yaml_reader *r) {
     phi__json_value value;
-    uint32_t kind = phi__yaml_tree_resolve(r, &value);
+    uint32_t kind = phi__yaml_resolve(r, &value);
     if (kind == 0) return NULL;
     if (kind == PHI__JSON_STRING || r->inner.anchor_at != NULL)
-        if (!phi__yaml_tree_text(r)) return NULL;
-    phi_json *node = phi__yaml_tree_node(r, kind);
+        if (!phi__yaml_text(r)) return NULL;
+    phi_json *node = phi__yaml_node(r, kind);
     if (node == NULL) return NULL;
     node->v = value;
-    phi__yaml_tree_mark(r, node, r->scalar.line, phi__yaml_tree_column(r));
+    phi__yaml_mark(r, node, r->scalar.line, phi__yaml_tree_column(r));
     if (kind == PHI__JSON_STRING) {
         node->v.str = r->scalar.string;
         node->len = (uint32_t)r->scalar.len;
     }
-    if (!phi__yaml_tree_anchor(r, &r->inner, node, phi__str(r->scalar.string, r->scalar.len)))
+    if (!phi__yaml_anchor(r, &r->inner, node, phi__str(r->scalar.string, r->scalar.len)))
         return NULL;
     return node;
 }
 
 /* ---- frames ---- */
 
-static bool phi__yaml_tree_is_flow(uint8_t kind) {
+static bool phi__yaml_is_flow(uint8_t kind) {
     return kind >= PHI__YAML_FLOW_SEQ && kind <= PHI__YAML_FLOW_PAIR;
 }
 
-static phi__yaml_frame *phi__yaml_tree_push(phi__yaml_reader *r, uint8_t kind) {
+static phi__yaml_frame *phi__yaml_push(phi__yaml_reader *r, uint8_t kind) {
     phi__yaml_frame *frame = r->unused;
     if (r->depth == r->options.max_depth) {
-        phi__yaml_text_too_big(r, "collections are nested too deeply");
+        phi__yaml_too_big(r, "collections are nested too deeply");
         return NULL;
     }
     if (frame != NULL)
@@ -575,7 +578,7 @@ static phi__yaml_frame *phi__yaml_tree_push(phi__yaml_reader *r, uint8_t kind) {
     else
         frame = (phi__yaml_frame *)phi_arena_alloc(r->arena, sizeof *frame);
     if (frame == NULL) {
-        phi__yaml_text_no_memory(r);
+        phi__yaml_no_memory(r);
         return NULL;
     }
     memset(frame, 0, sizeof *frame);
@@ -585,12 +588,12 @@ static phi__yaml_frame *phi__yaml_tree_push(phi__yaml_reader *r, uint8_t kind) {
     frame->line = r->line;
     r->top = frame;
     r->depth++;
-    if (phi__yaml_tree_is_flow(kind)) r->flow_depth++;
+    if (phi__yaml_is_flow(kind)) r->flow_depth++;
     return frame;
 }
 
-PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r) {
-    phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_DOC);
+PHI__FN bool phi__yaml_begin(phi__yaml_reader *r) {
+    phi__yaml_frame *frame = phi__yaml_push(r, PHI__YAML_DOC);
     if (frame == NULL) return false;
     r->depth = 0;
     frame->indent = -1;
@@ -598,10 +601,10 @@ PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r) {
     return true;
 }
 
-static phi_json *phi__yaml_tree_pop(phi__yaml_reader *r) {
+static phi_json *phi__yaml_pop(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
-    phi__yaml_names_cut(&r->keys, frame->keys);
-    if (phi__yaml_tree_is_flow(frame->kind)) r->flow_depth--;
+    phi__yaml_name_cut(&r->keys, frame->keys);
+    if (phi__yaml_is_flow(frame->kind)) r->flow_depth--;
     r->top = frame->up;
     r->depth--;
     frame->up = r->unused;
@@ -611,55 +614,54 @@ static phi_json *phi__yaml_tree_pop(phi__yaml_reader *r) {
 
 /* The properties of the collection that begins: those of a block collection stand on earlier
    lines, since what stands on this one is its first key's. */
-static phi__yaml_props *phi__yaml_tree_props_of(phi__yaml_reader *r, uint8_t kind) {
+static phi__yaml_props *phi__yaml_props_of(phi__yaml_reader *r, uint8_t kind) {
     if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
-    return phi__yaml_tree_merge(r) ? &r->inner : NULL;
+    return phi__yaml_merge(r) ? &r->inner : NULL;
 }
 
-PHI__FN void phi__yaml_tree_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
+PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
     bool map = kind == PHI__YAML_MAP || kind == PHI__YAML_FLOW_MAP;
-    phi__yaml_props *props = phi__yaml_tree_props_of(r, kind);
-    phi__yaml_frame *frame = props == NULL ? NULL : phi__yaml_tree_push(r, kind);
+    phi__yaml_props *props = phi__yaml_props_of(r, kind);
+    phi__yaml_frame *frame = props == NULL ? NULL : phi__yaml_push(r, kind);
     if (frame == NULL) return;
     frame->indent = indent;
     frame->want = want;
-    frame->node = phi__yaml_tree_node(r, map ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
+    frame->node = phi__yaml_node(r, map ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
     if (frame->node == NULL) return;
-    phi__yaml_tree_mark(r, frame->node, r->line,
-                        phi__yaml_tree_is_flow(kind) ? phi__yaml_column(r, r->at)
-                                                     : (uint32_t)indent);
+    phi__yaml_mark(r, frame->node, r->line,
+                   phi__yaml_is_flow(kind) ? phi__yaml_column(r, r->at) : (uint32_t)indent);
     if (props->tag > PHI__YAML_TAG_TEXT &&
         props->tag != (map ? PHI__YAML_TAG_MAP : PHI__YAML_TAG_SEQ))
-        phi__yaml_tree_mismatch(r, props,
-                                map ? " does not allow a mapping" : " does not allow a sequence");
-    (void)phi__yaml_tree_anchor(r, props, frame->node, phi__str(NULL, 0));
-    phi__yaml_tree_clear(props);
+        phi__yaml_mismatch(r, props,
+                           map ? " does not allow a mapping" : " does not allow a sequence");
+    (void)phi__yaml_anchor(r, props, frame->node, phi__str(NULL, 0));
+    phi__yaml_clear(props);
 }
 
-PHI__FN void phi__yaml_tree_open_pair(phi__yaml_reader *r, uint8_t want) {
-    phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_FLOW_PAIR);
+PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want) {
+    phi__yaml_frame *frame = phi__yaml_push(r, PHI__YAML_FLOW_PAIR);
     if (frame == NULL) return;
     frame->want = want;
-    frame->node = phi__yaml_tree_node(r, PHI__JSON_OBJECT);
+    frame->node = phi__yaml_node(r, PHI__JSON_OBJECT);
     if (want == PHI__YAML_WANT_KEY) /* behind its key */
-        phi__yaml_tree_mark(r, frame->node, r->scalar.line, phi__yaml_tree_column(r));
+        phi__yaml_mark(r, frame->node, r->scalar.line, phi__yaml_tree_column(r));
     else
-        phi__yaml_tree_mark(r, frame->node, r->line, phi__yaml_column(r, r->at));
+        phi__yaml_mark(r, frame->node, r->line, phi__yaml_column(r, r->at));
 }
 
-PHI__FN void phi__yaml_tree_close(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_close(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->line = r->top->line;
     s->at = r->at;
     s->line_at = r->line_at;
     s->style = PHI__YAML_STYLE_NODE;
-    s->node = phi__yaml_tree_pop(r);
+    s->node = phi__yaml_pop(r);
 }
 
 /* ---- values ---- */
 
-PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_empty(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->at = s->mark = s->last = r->at;
@@ -668,7 +670,7 @@ PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r) {
     s->style = PHI__YAML_STYLE_PLAIN;
 }
 
-static void phi__yaml_tree_join(phi__yaml_reader *r, phi_json *node) {
+static void phi__yaml_join(phi__yaml_reader *r, phi_json *node) {
     phi__yaml_frame *frame = r->top;
     if (frame->kind == PHI__YAML_DOC) {
         r->root = node;
@@ -677,7 +679,7 @@ static void phi__yaml_tree_join(phi__yaml_reader *r, phi_json *node) {
         return;
     }
     if (frame->node->len == UINT32_MAX) {
-        phi__yaml_text_too_big(r, "a collection of 2^32 or more values");
+        phi__yaml_too_big(r, "a collection of 2^32 or more values");
         return;
     }
     if (phi__json_kind_of(frame->node) == PHI__JSON_OBJECT) {
@@ -690,42 +692,42 @@ static void phi__yaml_tree_join(phi__yaml_reader *r, phi_json *node) {
     frame->want = frame->kind == PHI__YAML_MAP ? PHI__YAML_WANT_KEY : PHI__YAML_WANT_NEXT;
 }
 
-PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_value(phi__yaml_reader *r) {
     if (r->status != PHI_BUSY) return;
     if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY) {
-        phi__yaml_tree_key(r);
+        phi__yaml_key(r);
         r->top->want = PHI__YAML_WANT_COLON;
         return;
     }
     phi_json *node = r->scalar.node;
     if (node != NULL) {
-        if (r->scalar.is_alias && phi__yaml_tree_has_outer(r))
-            phi__yaml_text_wrong_at(r, r->outer.at, r->outer.line, r->outer.column,
-                                    "an alias cannot have an anchor or a tag");
-    } else if (phi__yaml_tree_merge(r)) {
+        if (r->scalar.is_alias && phi__yaml_has_outer(r))
+            phi__yaml_wrong_at(r, r->outer.at, r->outer.line, r->outer.column,
+                               "an alias cannot have an anchor or a tag");
+    } else if (phi__yaml_merge(r)) {
         node = phi__yaml_tree_scalar(r);
-        phi__yaml_tree_clear(&r->inner);
+        phi__yaml_clear(&r->inner);
     }
-    if (r->status == PHI_BUSY && node != NULL) phi__yaml_tree_join(r, node);
+    if (r->status == PHI_BUSY && node != NULL) phi__yaml_join(r, node);
     r->scalar.style = PHI__YAML_NO_NODE;
 }
 
 /* ---- keys ---- */
 
-static void phi__yaml_tree_key_wrong(phi__yaml_reader *r, const char *what) {
+static void phi__yaml_key_wrong(phi__yaml_reader *r, const char *what) {
     const phi__yaml_scalar *s = &r->scalar;
-    phi__yaml_text_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
+    phi__yaml_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
 }
 
-static bool phi__yaml_tree_key_is_new(phi__yaml_reader *r, phi_str key) {
+static bool phi__yaml_key_is_new(phi__yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
     static const char twice[] = "\" is in this mapping already: keep one of the two";
     char message[sizeof r->error.message];
     size_t n = sizeof what - 1, most = phi__min(key.len, 60);
-    uint32_t scope = r->top->keys, hash = phi__yaml_names_hash(&r->keys, key, scope);
-    if (phi__yaml_names_find(&r->keys, key, scope, hash) == NULL) {
-        if (phi__yaml_names_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
-        phi__yaml_text_no_memory(r);
+    uint32_t scope = r->top->keys, hash = phi__yaml_name_hash(&r->keys, key, scope);
+    if (phi__yaml_name_find(&r->keys, key, scope, hash) == NULL) {
+        if (phi__yaml_name_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
+        phi__yaml_no_memory(r);
         return false;
     }
     while (most < key.len && most > 0 && ((unsigned char)key.at[most] & 0xc0) == 0x80) most--;
@@ -733,47 +735,47 @@ static bool phi__yaml_tree_key_is_new(phi__yaml_reader *r, phi_str key) {
     for (size_t i = 0; i < most; i++)
         message[n + i] = (char)((unsigned char)key.at[i] < 0x20 ? '?' : key.at[i]);
     memcpy(message + n + most, twice, sizeof twice);
-    phi__yaml_tree_key_wrong(r, message);
+    phi__yaml_key_wrong(r, message);
     return false;
 }
 
 /* Checks a key of text; false: an error was set. */
-static bool phi__yaml_tree_key_text(phi__yaml_reader *r, phi_str *key) {
+static bool phi__yaml_key_text(phi__yaml_reader *r, phi_str *key) {
     phi__yaml_scalar *s = &r->scalar;
     phi__json_value value;
-    if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY && !phi__yaml_tree_merge(r)) return false;
-    if (!phi__yaml_tree_text(r)) return false;
+    if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY && !phi__yaml_merge(r)) return false;
+    if (!phi__yaml_text(r)) return false;
     *key = phi__str(s->string, s->len);
     if (key->len == 0 && s->style == PHI__YAML_STYLE_PLAIN && r->inner.tag != PHI__YAML_TAG_STR) {
-        phi__yaml_tree_key_wrong(r, "a key is missing, and null as a key is not supported");
+        phi__yaml_key_wrong(r, "a key is missing, and null as a key is not supported");
         return false;
     }
     if (r->inner.anchor_at != NULL) {
         phi_json *node = phi__yaml_tree_scalar(r);
         if (node == NULL) return false;
-    } else if (r->inner.tag > PHI__YAML_TAG_STR && phi__yaml_tree_resolve(r, &value) == 0)
+    } else if (r->inner.tag > PHI__YAML_TAG_STR && phi__yaml_resolve(r, &value) == 0)
         return false;
-    phi__yaml_tree_clear(&r->inner);
+    phi__yaml_clear(&r->inner);
     return true;
 }
 
-PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_key(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     phi_str key;
     if (r->status != PHI_BUSY) return;
     if (s->node != NULL && (!s->is_alias || s->string == NULL)) {
-        phi__yaml_tree_key_wrong(r, "a key that is a collection is not supported");
+        phi__yaml_key_wrong(r, "a key that is a collection is not supported");
         return;
     }
     if (s->node != NULL)
         key = phi__str(s->string, s->len);
-    else if (!phi__yaml_tree_key_text(r, &key))
+    else if (!phi__yaml_key_text(r, &key))
         return;
     if (key.len > PHI__YAML_KEY_MOST) {
-        phi__yaml_text_too_big(r, "a key of more than 16 MiB");
+        phi__yaml_too_big(r, "a key of more than 16 MiB");
         return;
     }
-    if (!phi__yaml_tree_key_is_new(r, key)) return;
+    if (!phi__yaml_key_is_new(r, key)) return;
     r->top->key = key;
     r->top->key_line = s->line;
     r->top->key_column = phi__yaml_tree_column(r);
@@ -784,21 +786,21 @@ PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r) {
 /* ---- aliases ---- */
 
 /* A copy of a node without its children; texts are shared. */
-static phi_json *phi__yaml_tree_twin(phi__yaml_reader *r, const phi_json *source) {
+static phi_json *phi__yaml_twin(phi__yaml_reader *r, const phi_json *source) {
     uint32_t kind = phi__json_kind_of(source);
     size_t bytes = phi__json_key_len(source) + (kind == PHI__JSON_STRING ? source->len : 0);
     if (r->alias_nodes >= r->options.max_alias_nodes ||
         bytes > r->options.max_alias_bytes - r->alias_bytes) {
-        phi__yaml_text_too_big(r, "aliases stand for more than the reader's limit allows");
+        phi__yaml_too_big(r, "aliases stand for more than the reader's limit allows");
         return NULL;
     }
     r->alias_nodes++;
     r->alias_bytes += bytes;
-    phi_json *node = phi__yaml_tree_node(r, kind);
+    phi_json *node = phi__yaml_node(r, kind);
     if (node == NULL) return NULL;
     *node = *source;
     node->next = NULL;
-    phi__yaml_tree_mark(r, node, r->scalar.line, phi__yaml_tree_column(r));
+    phi__yaml_mark(r, node, r->scalar.line, phi__yaml_tree_column(r));
     if (kind >= PHI__JSON_ARRAY) {
         node->v.last = NULL;
         node->len = 0;
@@ -806,51 +808,50 @@ static phi_json *phi__yaml_tree_twin(phi__yaml_reader *r, const phi_json *source
     return node;
 }
 
-static void phi__yaml_tree_copy_open(phi__yaml_reader *r, const phi_json *source, phi_json *node) {
-    phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_ALIAS);
+static void phi__yaml_copy_open(phi__yaml_reader *r, const phi_json *source, phi_json *node) {
+    phi__yaml_frame *frame = phi__yaml_push(r, PHI__YAML_ALIAS);
     if (frame == NULL) return;
     frame->node = node;
     frame->left = source->len;
     frame->source = source->v.last->next;
 }
 
-PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at) {
-    uint32_t hash = phi__yaml_names_hash(&r->anchors, name, PHI__YAML_ANYWHERE);
-    const phi__yaml_name *anchor =
-        phi__yaml_names_find(&r->anchors, name, PHI__YAML_ANYWHERE, hash);
+static void phi__yaml_alias(phi__yaml_reader *r, phi_str name, const char *at) {
+    uint32_t hash = phi__yaml_name_hash(&r->anchors, name, PHI__YAML_ANYWHERE);
+    const phi__yaml_name *anchor = phi__yaml_name_find(&r->anchors, name, PHI__YAML_ANYWHERE, hash);
     phi__yaml_scalar *s = &r->scalar;
     const phi__yaml_frame *frame;
     if (anchor == NULL) {
-        phi__yaml_text_wrong(r, at, "an alias to an anchor that is not defined before it");
+        phi__yaml_wrong(r, at, "an alias to an anchor that is not defined before it");
         return;
     }
     if (phi__json_kind_of(anchor->node) >= PHI__JSON_ARRAY)
         for (frame = r->top; frame != NULL; frame = frame->up)
             if (frame->node == anchor->node) {
-                phi__yaml_text_wrong(r, at, "an alias inside of the node it stands for");
+                phi__yaml_wrong(r, at, "an alias inside of the node it stands for");
                 return;
             }
     s->is_alias = true;
     s->string = anchor->source.at;
     s->len = anchor->source.len;
-    s->node = phi__yaml_tree_twin(r, anchor->node);
+    s->node = phi__yaml_twin(r, anchor->node);
     if (s->node == NULL) return;
     s->node->key = NULL;
     s->node->meta = phi__json_kind_of(s->node);
     if (s->node->meta >= PHI__JSON_ARRAY && anchor->node->len > 0)
-        phi__yaml_tree_copy_open(r, anchor->node, s->node);
+        phi__yaml_copy_open(r, anchor->node, s->node);
 }
 
-PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units) {
+PHI__FN bool phi__yaml_copy(phi__yaml_reader *r, size_t units) {
     while (r->status == PHI_BUSY && r->top->kind == PHI__YAML_ALIAS) {
         if (units-- == 0) return false;
         phi__yaml_frame *frame = r->top;
         if (frame->left == 0) {
-            (void)phi__yaml_tree_pop(r);
+            (void)phi__yaml_pop(r);
             continue;
         }
         const phi_json *source = frame->source;
-        phi_json *node = phi__yaml_tree_twin(r, source);
+        phi_json *node = phi__yaml_twin(r, source);
         if (node == NULL) return false;
         if (PHI__MARKED(r) && node->key != NULL)
             phi__marks_add_key(r->marks, node, r->scalar.line, phi__yaml_tree_column(r) + 1);
@@ -858,12 +859,12 @@ PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units) {
         frame->source = source->next;
         frame->left--;
         if (phi__json_kind_of(source) >= PHI__JSON_ARRAY && source->len > 0)
-            phi__yaml_tree_copy_open(r, source, node);
+            phi__yaml_copy_open(r, source, node);
     }
     return true;
 }
 
-/* ======== Properties before a node or a document: anchors, tags, directives. */
+/* ---- properties before a node or a document: anchors, tags, directives ---- */
 
 #define PHI__YAML_NAME_MOST 1024u /* bytes of an anchor's name or a tag */
 #define PHI__YAML_HANDLES_MOST 64u
@@ -879,11 +880,11 @@ struct phi__yaml_handle {
 static const char *phi__yaml_props_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
     const char *start = at;
     while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {
-        size_t n = phi__yaml_text_char(r, at, false);
+        size_t n = phi__yaml_char(r, at, false);
         if (n == 0) return NULL;
         at += n;
         if ((size_t)(at - start) > PHI__YAML_NAME_MOST) {
-            phi__yaml_text_too_big(r, "the name of an anchor or a tag of more than 1024 bytes");
+            phi__yaml_too_big(r, "the name of an anchor or a tag of more than 1024 bytes");
             return NULL;
         }
     }
@@ -963,11 +964,11 @@ static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out
     phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
     const struct phi__yaml_handle *declared = phi__yaml_props_handle(r, handle);
     if (!phi__yaml_props_is_uri(rest, false)) {
-        phi__yaml_text_wrong(r, tag.at, "a tag with a character that tags do not have");
+        phi__yaml_wrong(r, tag.at, "a tag with a character that tags do not have");
         return false;
     }
     if (n > 1 && rest.len == 0) {
-        phi__yaml_text_expected(r, tag.at + n, "a tag's name after its handle");
+        phi__yaml_expected(r, tag.at + n, "a tag's name after its handle");
         return false;
     }
     if (declared != NULL)
@@ -975,7 +976,7 @@ static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out
     else if (n == 2)
         *out = phi__yaml_props_core_tag(rest);
     else if (n > 2) {
-        phi__yaml_text_wrong(r, tag.at, "a tag whose handle no %TAG directive declares");
+        phi__yaml_wrong(r, tag.at, "a tag whose handle no %TAG directive declares");
         return false;
     }
     if (n == 1 && rest.len == 0) *out = PHI__YAML_TAG_TEXT;
@@ -985,12 +986,12 @@ static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out
 /* The tag of a text like "!<tag:yaml.org,2002:str>". */
 static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
-        phi__yaml_text_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
+        phi__yaml_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
         return false;
     }
     phi_str whole = phi__str(tag.at + 2, tag.len - 3);
     if (!phi__yaml_props_is_uri(whole, true) || phi__str_is(whole, "!")) {
-        phi__yaml_text_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
+        phi__yaml_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
         return false;
     }
     *out = phi__yaml_props_whole(whole, phi__str("", 0));
@@ -1007,16 +1008,16 @@ static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
         if (close != NULL && phi__yaml_is_over(r, close + 1)) end = close + 1;
     }
     if (r->inner.tag != 0) {
-        phi__yaml_text_wrong(r, at, "a second tag for one node");
+        phi__yaml_wrong(r, at, "a second tag for one node");
         return;
     }
     bool good = verbatim ? phi__yaml_props_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
                          : phi__yaml_props_short(r, phi__str(at, (size_t)(end - at)), &tag);
     if (!good) return;
     if (tag == PHI__YAML_TAG_NONE && (r->options.flags & PHI_YAML_ANY_TAG) == 0) {
-        phi__yaml_text_wrong(r, at,
-                             "a tag that is not of the core schema (!!str, !!int, !!float, "
-                             "!!bool, !!null, !!seq, !!map)");
+        phi__yaml_wrong(r, at,
+                        "a tag that is not of the core schema (!!str, !!int, !!float, "
+                        "!!bool, !!null, !!seq, !!map)");
         return;
     }
     phi__yaml_props_mark(r, at);
@@ -1030,11 +1031,11 @@ static void phi__yaml_props_anchor(phi__yaml_reader *r, const char *at) {
     const char *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
     if (end == at + 1) {
-        phi__yaml_text_expected(r, end, "the name of an anchor");
+        phi__yaml_expected(r, end, "the name of an anchor");
         return;
     }
     if (r->inner.anchor_at != NULL) {
-        phi__yaml_text_wrong(r, at, "a second anchor for one node");
+        phi__yaml_wrong(r, at, "a second anchor for one node");
         return;
     }
     phi__yaml_props_mark(r, at);
@@ -1050,7 +1051,7 @@ PHI__FN void phi__yaml_props_read(phi__yaml_reader *r) {
     else
         phi__yaml_props_tag(r, at);
     if (r->status == PHI_BUSY && !phi__yaml_is_over(r, r->at))
-        phi__yaml_text_expected(r, r->at, "white space after an anchor or a tag");
+        phi__yaml_expected(r, r->at, "white space after an anchor or a tag");
 }
 
 PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r) {
@@ -1060,8 +1061,8 @@ PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r) {
         *outer = *inner;
     else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
              (inner->tag != 0 && outer->tag != 0))
-        phi__yaml_text_wrong_at(r, inner->at, inner->line, inner->column,
-                                "a second anchor or tag for one node");
+        phi__yaml_wrong_at(r, inner->at, inner->line, inner->column,
+                           "a second anchor or tag for one node");
     else if (inner->anchor_at != NULL) {
         outer->anchor = inner->anchor;
         outer->anchor_at = inner->anchor_at;
@@ -1074,15 +1075,15 @@ PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
     const char *at = r->at, *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
     if (end == at + 1) {
-        phi__yaml_text_expected(r, end, "the name of an anchor after '*'");
+        phi__yaml_expected(r, end, "the name of an anchor after '*'");
         return;
     }
     if (r->inner.at != NULL) {
-        phi__yaml_text_wrong(r, at, "an alias cannot have an anchor or a tag");
+        phi__yaml_wrong(r, at, "an alias cannot have an anchor or a tag");
         return;
     }
     r->at = end;
-    phi__yaml_tree_alias(r, phi__str(at + 1, (size_t)(end - at - 1)), at);
+    phi__yaml_alias(r, phi__str(at + 1, (size_t)(end - at - 1)), at);
 }
 
 /* ---- directives ---- */
@@ -1109,11 +1110,11 @@ static void phi__yaml_props_version(phi__yaml_reader *r) {
             break;
     }
     if (r->has_version)
-        phi__yaml_text_wrong(r, word.at, "a second %YAML directive");
+        phi__yaml_wrong(r, word.at, "a second %YAML directive");
     else if (i < word.len || points == 0)
-        phi__yaml_text_expected(r, word.at, "a version like 1.2 after %YAML");
+        phi__yaml_expected(r, word.at, "a version like 1.2 after %YAML");
     else if (!phi__str_starts(word, "1."))
-        phi__yaml_text_wrong(r, word.at, "a version of YAML other than 1");
+        phi__yaml_wrong(r, word.at, "a version of YAML other than 1");
     r->has_version = true;
 }
 
@@ -1127,24 +1128,24 @@ static void phi__yaml_props_declare(phi__yaml_reader *r) {
     struct phi__yaml_handle *declared;
     if (r->status != PHI_BUSY) return;
     if (!phi__yaml_props_is_handle(handle)) {
-        phi__yaml_text_expected(r, handle.at, "a handle like !name! after %TAG");
+        phi__yaml_expected(r, handle.at, "a handle like !name! after %TAG");
         return;
     }
     if (prefix.len == 0 || !phi__yaml_props_is_uri(prefix, true)) {
-        phi__yaml_text_expected(r, prefix.at, "a prefix of tags after the handle");
+        phi__yaml_expected(r, prefix.at, "a prefix of tags after the handle");
         return;
     }
     if (phi__yaml_props_handle(r, handle) != NULL) {
-        phi__yaml_text_wrong(r, handle.at, "a second %TAG directive of this handle");
+        phi__yaml_wrong(r, handle.at, "a second %TAG directive of this handle");
         return;
     }
     if (r->handle_count++ == PHI__YAML_HANDLES_MOST) {
-        phi__yaml_text_too_big(r, "more than 64 %TAG directives");
+        phi__yaml_too_big(r, "more than 64 %TAG directives");
         return;
     }
     declared = (struct phi__yaml_handle *)phi_arena_alloc(r->arena, sizeof *declared);
     if (declared == NULL) {
-        phi__yaml_text_no_memory(r);
+        phi__yaml_no_memory(r);
         return;
     }
     declared->handle = handle;

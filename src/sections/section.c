@@ -3,31 +3,31 @@
 
 /* ---- for other modules ---- */
 
-PHI__FN bool phi__section_is_address(const char *url) {
+PHI__FN bool phi__sec_is_address(const char *url) {
     return phi__str_starts(phi_str_of(url), "http://") ||
            phi__str_starts(phi_str_of(url), "https://");
 }
 
-PHI__FN phi_str phi__section_name(const phi_json *node) {
+PHI__FN phi_str phi__sec_name(const phi_json *node) {
     phi_str name = phi_json_str(phi_json_get(node, "name"), "");
     if (name.len == 0) name = phi_json_str(phi_json_get(node, "id"), "");
     if (phi__str_starts(name, "{{")) {
-        phi__config_ref ref = phi__config_refs_parse(name);
+        phi__cfg_ref ref = phi__refs_parse(name);
         if (ref.name.len > 0) name = ref.name;
     }
     return name.len > 0 ? name : PHI__LIT("unnamed");
 }
 
-PHI__FN bool phi__section_pairs(phi_arena *arena, const phi_json *map,
-                                const phi__section_pair **out, size_t *count) {
+PHI__FN bool phi__sec_pairs(phi_arena *arena, const phi_json *map, const phi__sec_pair **out,
+                            size_t *count) {
     size_t n = phi_json_count(map);
     phi_json_iter it = phi_json_each(map);
     const phi_json *value;
-    phi__section_pair *pairs;
+    phi__sec_pair *pairs;
     *count = 0;
     *out = NULL;
     if (n == 0) return true;
-    pairs = (phi__section_pair *)phi_arena_alloc(arena, phi__mul(n, sizeof *pairs));
+    pairs = (phi__sec_pair *)phi_arena_alloc(arena, phi__mul(n, sizeof *pairs));
     if (pairs == NULL) return false;
     while ((value = phi_json_next(&it)) != NULL) {
         phi_str key;
@@ -40,13 +40,12 @@ PHI__FN bool phi__section_pairs(phi_arena *arena, const phi_json *map,
     return true;
 }
 
-PHI__FN const char *const *phi__section_places(phi__config_ground *ground,
-                                               const phi__config_texts *paths) {
+PHI__FN const char *const *phi__sec_places(phi__cfg_ground *ground, const phi__cfg_texts *paths) {
     const char **list;
     if (paths->count == 0) return NULL;
     list = (const char **)phi__arena_zero(ground->arena, (paths->count + 1) * sizeof *list);
     for (size_t i = 0; list != NULL && i < paths->count; i++) {
-        list[i] = phi__config_place_join(ground->arena, ground->directory, paths->at[i]);
+        list[i] = phi__cfg_place_join(ground->arena, ground->directory, paths->at[i]);
         if (list[i] == NULL) return NULL;
     }
     return list;

@@ -6,15 +6,14 @@
 #include "sections/section_in.h"
 #include "tools/tools_in.h"
 
-/* ======== The fields of [[mcp.instances]]. */
+/* ---- the fields of [[mcp.instances]] ---- */
 
-static const phi__config_choice phi__section_mcp_answer_choices[] = {
-    {"sampling", PHI_MCP_SAMPLING, false},
-    {"forms", PHI_MCP_FORMS, false},
-    {"urls", PHI_MCP_URLS, false},
-    {"", 0, false}};
+static const phi__cfg_choice phi__sec_mcp_answer_choices[] = {{"sampling", PHI_MCP_SAMPLING, false},
+                                                              {"forms", PHI_MCP_FORMS, false},
+                                                              {"urls", PHI_MCP_URLS, false},
+                                                              {"", 0, false}};
 
-static const phi__config_choice phi__section_mcp_auth_choices[] = {
+static const phi__cfg_choice phi__sec_mcp_auth_choices[] = {
     {"any", PHI_MCP_CLIENT_AUTH_ANY, false},
     {"client_secret_basic", PHI_MCP_CLIENT_AUTH_BASIC, false},
     {"client_secret_post", PHI_MCP_CLIENT_AUTH_POST, false},
@@ -22,177 +21,127 @@ static const phi__config_choice phi__section_mcp_auth_choices[] = {
     {"", 0, false}};
 
 /* A host's assertion needs a function of it. */
-static const phi__config_choice phi__section_mcp_grant_choices[] = {
+static const phi__cfg_choice phi__sec_mcp_grant_choices[] = {
     {"person", PHI_MCP_GRANT_PERSON, false},
     {"client", PHI_MCP_GRANT_CLIENT, false},
     {"", 0, false}};
 
-#define PHI__SECTION_MCP_TEXT(member, flags, text)                                                 \
-    PHI__CONFIG_PLAIN(phi__section_mcp_taken, member, #member, PHI__CONFIG_TEXT, flags, NULL,      \
-                      "null", text)
-#define PHI__SECTION_MCP_BOOL(member, text)                                                        \
-    PHI__CONFIG_PLAIN(phi__section_mcp_taken, member, #member, PHI__CONFIG_BOOL, 0, NULL, "false", \
-                      text)
-#define PHI__SECTION_MCP_SECONDS(member, key, fallback, text)                                      \
-    PHI__CONFIG_RANGE(phi__section_mcp_taken, member, key, PHI__CONFIG_SECONDS,                    \
-                      PHI__CONFIG_NO_LIMIT, 0.001, 0, fallback, text)
+static const phi__cfg_field phi__sec_mcp_instance_fields[] = {
+    PHI__C_NAMED(mcp_server, id, TEXT, PHI__CFG_ID, "mcp", "null",
+                 "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
+    PHI__C_NAMED(mcp_server, name, TEXT, PHI__CFG_NAME, "mcp", "null", "Its name, for messages."),
+    PHI__C_TEXT(mcp_server, description, 0, "For people."),
+    PHI__C_PLAIN(mcp_server, command, VALUE, 0, "null",
+                 "A program that speaks over its standard input and output: a text, or a list "
+                 "of texts."),
+    PHI__C_PLAIN(mcp_server, args, TEXTS, 0, "[]", "Further arguments of the program."),
+    PHI__C_PLAIN(mcp_server, env, MAP, PHI__CFG_SECRET, "{}",
+                 "Variables that are added to its environment."),
+    PHI__C_BOOL(mcp_server, hide_keys, "false",
+                "Variables whose names look like keys are not passed on."),
+    PHI__C_TEXT(mcp_server, cwd, PHI__CFG_PATH, "Its working directory."),
+    PHI__C_INT(mcp_server, max_restarts, PHI__NO_LIMIT, 1, 4294967295, "3",
+               "How often in a row a program that ended is started again."),
+    PHI__C_BOOL(mcp_server, no_restart, "false", "A program that ended is not started again."),
+    PHI__C_INT(mcp_server, restart_delay_ms, 0, 1, 4294967295, "500",
+               "Milliseconds before the first restart."),
+    PHI__C_INT(mcp_server, close_ms, 0, 1, 4294967295, "2000", "Milliseconds that it has to end."),
+    PHI__C_TEXT(mcp_server, url, 0, "The address of a server over HTTP."),
+    PHI__C_PLAIN(mcp_server, headers, MAP, PHI__CFG_SECRET, "{}", "HTTP headers of every request."),
+    PHI__C_TABLE(mcp_server, oauth, phi__sec_mcp_table_oauth, "Authorization by OAuth 2.1."),
+    PHI__C_TEXT(mcp_server, era, 0, "Only this version of the protocol (default: found out)."),
+    PHI__C_SECS(mcp_server, connect_timeout_ms, "connect_timeout_secs", PHI__NO_LIMIT, "30",
+                "Seconds until it must be ready."),
+    PHI__C_SECS(mcp_server, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
+                "Seconds of a request."),
+    PHI__C_SECS(mcp_server, max_timeout_ms, "max_timeout_secs", PHI__NO_LIMIT, "600",
+                "Seconds of a request that reports progress."),
+    PHI__C_ROW(mcp_server, name_prefix, "name_prefix", TEXT, 0, "prefix", NULL, NULL, NULL, 0, 0,
+               "null", "Tools are named \"{prefix}__{name}\"."),
+    PHI__C_INT(mcp_server, max_message_bytes, 0, 1024, 0, "16777216", "Bytes of one message."),
+    PHI__C_INT(mcp_server, max_list, 0, 1, 4294967295, "2000", "Tools of a list at most."),
+    PHI__C_BOOL(mcp_server, needs_approval, "false",
+                "Tools that may change something need an approval."),
+    PHI__C_BOOL(mcp_server, hold_changed_tools, "false",
+                "A tool that the server has changed is not called until it is accepted."),
+    PHI__C_BOOL(mcp_server, deferred, "false",
+                "The model finds and loads the tools when it needs them."),
+    PHI__C_BOOL(mcp_server, never_deferred, "false",
+                "The tools are defined, however many they are."),
+    PHI__C_CHOICES(mcp_server, answers, phi__sec_mcp_answer_choices, "[]",
+                   "What the server may ask of the program."),
+    PHI__C_PLAIN(mcp_server, roots, TEXTS, PHI__CFG_PATH, "[]",
+                 "Directories that the server may work in."),
+    PHI__C_TEXT(mcp_server, log_level, 0, "The least level of the server's messages: \"warning\"."),
+    PHI__C_BOOL(mcp_server, required, "false", "There are no agents until the server is ready.")};
 
-static const phi__config_field phi__section_mcp_instance_fields[] = {
-    PHI__CONFIG_PLAIN(phi__section_mcp_taken, id, "id", PHI__CONFIG_TEXT, PHI__CONFIG_ID, "mcp",
-                      "null",
-                      "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
-    PHI__CONFIG_PLAIN(phi__section_mcp_taken, name, "name", PHI__CONFIG_TEXT, PHI__CONFIG_NAME,
-                      "mcp", "null", "Its name, for messages."),
-    PHI__SECTION_MCP_TEXT(description, 0, "For people."),
-    PHI__CONFIG_PLAIN(phi__section_mcp_taken, command, "command", PHI__CONFIG_VALUE, 0, NULL,
-                      "null",
-                      "A program that speaks over its standard input and output: a text, or a list "
-                      "of texts."),
-    PHI__CONFIG_PLAIN(phi__section_mcp_taken, args, "args", PHI__CONFIG_TEXTS, 0, NULL, "[]",
-                      "Further arguments of the program."),
-    PHI__CONFIG_PLAIN(phi__section_mcp_taken, env, "env", PHI__CONFIG_MAP, PHI__CONFIG_SECRET, NULL,
-                      "{}", "Variables that are added to its environment."),
-    PHI__SECTION_MCP_BOOL(hide_keys, "Variables whose names look like keys are not passed on."),
-    PHI__SECTION_MCP_TEXT(cwd, PHI__CONFIG_PATH, "Its working directory."),
-    PHI__CONFIG_RANGE(phi__section_mcp_taken, max_restarts, "max_restarts", PHI__CONFIG_INTEGER,
-                      PHI__CONFIG_NO_LIMIT, 1, 4294967295, "3",
-                      "How often in a row a program that ended is started again."),
-    PHI__SECTION_MCP_BOOL(no_restart, "A program that ended is not started again."),
-    PHI__CONFIG_RANGE(phi__section_mcp_taken, restart_delay_ms, "restart_delay_ms",
-                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "500",
-                      "Milliseconds before the first restart."),
-    PHI__CONFIG_RANGE(phi__section_mcp_taken, close_ms, "close_ms", PHI__CONFIG_INTEGER, 0, 1,
-                      4294967295, "2000", "Milliseconds that it has to end."),
-    PHI__SECTION_MCP_TEXT(url, 0, "The address of a server over HTTP."),
-    PHI__CONFIG_PLAIN(phi__section_mcp_taken, headers, "headers", PHI__CONFIG_MAP,
-                      PHI__CONFIG_SECRET, NULL, "{}", "HTTP headers of every request."),
-    PHI__CONFIG_NEST(phi__section_mcp_taken, oauth, "oauth", PHI__CONFIG_TABLE,
-                     phi__section_mcp_table_oauth, "Authorization by OAuth 2.1."),
-    PHI__SECTION_MCP_TEXT(era, 0, "Only this version of the protocol (default: found out)."),
-    PHI__SECTION_MCP_SECONDS(connect_timeout_ms, "connect_timeout_secs", "30",
-                             "Seconds until it must be ready."),
-    PHI__SECTION_MCP_SECONDS(timeout_ms, "timeout_secs", "30", "Seconds of a request."),
-    PHI__SECTION_MCP_SECONDS(max_timeout_ms, "max_timeout_secs", "600",
-                             "Seconds of a request that reports progress."),
-    PHI__CONFIG_ROW(phi__section_mcp_taken, name_prefix, "name_prefix", PHI__CONFIG_TEXT, 0,
-                    "prefix", NULL, NULL, NULL, 0, 0, "null",
-                    "Tools are named \"{prefix}__{name}\"."),
-    PHI__CONFIG_RANGE(phi__section_mcp_taken, max_message_bytes, "max_message_bytes",
-                      PHI__CONFIG_INTEGER, 0, 1024, 0, "16777216", "Bytes of one message."),
-    PHI__CONFIG_RANGE(phi__section_mcp_taken, max_list, "max_list", PHI__CONFIG_INTEGER, 0, 1,
-                      4294967295, "2000", "Tools of a list at most."),
-    PHI__SECTION_MCP_BOOL(needs_approval, "Tools that may change something need an approval."),
-    PHI__SECTION_MCP_BOOL(hold_changed_tools,
-                          "A tool that the server has changed is not called until it is accepted."),
-    PHI__SECTION_MCP_BOOL(deferred, "The model finds and loads the tools when it needs them."),
-    PHI__SECTION_MCP_BOOL(never_deferred, "The tools are defined, however many they are."),
-    PHI__CONFIG_ROW(phi__section_mcp_taken, answers, "answers", PHI__CONFIG_TEXTS, 0, NULL,
-                    phi__section_mcp_answer_choices, NULL, NULL, 0, 0, "[]",
-                    "What the server may ask of the program."),
-    PHI__CONFIG_PLAIN(phi__section_mcp_taken, roots, "roots", PHI__CONFIG_TEXTS, PHI__CONFIG_PATH,
-                      NULL, "[]", "Directories that the server may work in."),
-    PHI__SECTION_MCP_TEXT(log_level, 0, "The least level of the server's messages: \"warning\"."),
-    PHI__SECTION_MCP_BOOL(required, "There are no agents until the server is ready.")};
+static const phi__cfg_table phi__sec_mcp_instance_is = {"mcp.instances", "An MCP server.",
+                                                        PHI__ROWS(phi__sec_mcp_instance_fields)};
+static const phi__cfg_field phi__sec_mcp_fields[] = {
+    PHI__C_TABLES(instances, instances, phi__sec_mcp_table_instance, "The servers.")};
 
-static const phi__config_table phi__section_mcp_instance_is = {
-    "mcp.instances",
-    phi__section_mcp_instance_fields,
-    PHI__COUNT(phi__section_mcp_instance_fields),
-    NULL,
-    false,
-    "An MCP server."};
+static const phi__cfg_table phi__sec_mcp_is = {
+    "mcp", "Servers of the Model Context Protocol, whose tools agents have.",
+    PHI__ROWS(phi__sec_mcp_fields)};
+static const phi__cfg_field phi__sec_mcp_oauth_fields[] = {
+    PHI__C_CHOICE(oauth, grant, phi__sec_mcp_grant_choices, "\"person\"",
+                  "Who is authorized: a person at a browser, or the client by its secret."),
+    PHI__C_TEXT(oauth, client_id, 0, "Of a client that the server knows."),
+    PHI__C_TEXT(oauth, client_secret, PHI__CFG_SECRET, "Its secret."),
+    PHI__C_CHOICE(oauth, client_auth, phi__sec_mcp_auth_choices, "\"any\"",
+                  "How the client proves itself."),
+    PHI__C_TEXT(oauth, issuer, 0, "The authorization server that client_id is of."),
+    PHI__C_TEXT(oauth, client_metadata_url, 0, "A document about the program."),
+    PHI__C_TEXT(oauth, client_name, 0, "The name that the person is shown."),
+    PHI__C_TEXT(oauth, client_uri, 0, "A page about the program."),
+    PHI__C_BOOL(oauth, web_application, "false", "The program is a web application."),
+    PHI__C_TEXT(oauth, scope, 0, "Scopes to ask for, separated by blanks."),
+    PHI__C_BOOL(oauth, no_offline_access, "false", "offline_access is not asked for."),
+    PHI__C_INT(oauth, redirect_port, 0, 0, 65535, "0", "The port of the redirect; 0: any."),
+    PHI__C_TEXT(oauth, redirect_uri, 0, "Where the browser is sent back to."),
+    PHI__C_SECS(oauth, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "300",
+                "Seconds of an authorization."),
+    PHI__C_BOOL(oauth, allow_private, "false", "Metadata may name private addresses."),
+    PHI__C_BOOL(oauth, no_legacy, "false", "Servers without metadata are refused.")};
 
-typedef struct phi__section_mcp_list {
-    uint64_t set;
-    const phi_json *instances;
-} phi__section_mcp_list;
-
-static const phi__config_field phi__section_mcp_fields[] = {
-    PHI__CONFIG_NEST(phi__section_mcp_list, instances, "instances", PHI__CONFIG_TABLES,
-                     phi__section_mcp_table_instance, "The servers.")};
-
-static const phi__config_table phi__section_mcp_is = {
-    "mcp",
-    phi__section_mcp_fields,
-    PHI__COUNT(phi__section_mcp_fields),
-    NULL,
-    false,
-    "Servers of the Model Context Protocol, whose tools agents have."};
-
-#define PHI__SECTION_MCP_OAUTH_TEXT(member, flags, text)                                           \
-    PHI__CONFIG_PLAIN(phi__section_mcp_oauth_taken, member, #member, PHI__CONFIG_TEXT, flags,      \
-                      NULL, "null", text)
-#define PHI__SECTION_MCP_OAUTH_BOOL(member, text)                                                  \
-    PHI__CONFIG_PLAIN(phi__section_mcp_oauth_taken, member, #member, PHI__CONFIG_BOOL, 0, NULL,    \
-                      "false", text)
-
-static const phi__config_field phi__section_mcp_oauth_fields[] = {
-    PHI__CONFIG_CHOOSE(phi__section_mcp_oauth_taken, grant, "grant", phi__section_mcp_grant_choices,
-                       "\"person\"",
-                       "Who is authorized: a person at a browser, or the client by its secret."),
-    PHI__SECTION_MCP_OAUTH_TEXT(client_id, 0, "Of a client that the server knows."),
-    PHI__SECTION_MCP_OAUTH_TEXT(client_secret, PHI__CONFIG_SECRET, "Its secret."),
-    PHI__CONFIG_CHOOSE(phi__section_mcp_oauth_taken, client_auth, "client_auth",
-                       phi__section_mcp_auth_choices, "\"any\"", "How the client proves itself."),
-    PHI__SECTION_MCP_OAUTH_TEXT(issuer, 0, "The authorization server that client_id is of."),
-    PHI__SECTION_MCP_OAUTH_TEXT(client_metadata_url, 0, "A document about the program."),
-    PHI__SECTION_MCP_OAUTH_TEXT(client_name, 0, "The name that the person is shown."),
-    PHI__SECTION_MCP_OAUTH_TEXT(client_uri, 0, "A page about the program."),
-    PHI__SECTION_MCP_OAUTH_BOOL(web_application, "The program is a web application."),
-    PHI__SECTION_MCP_OAUTH_TEXT(scope, 0, "Scopes to ask for, separated by blanks."),
-    PHI__SECTION_MCP_OAUTH_BOOL(no_offline_access, "offline_access is not asked for."),
-    PHI__CONFIG_RANGE(phi__section_mcp_oauth_taken, redirect_port, "redirect_port",
-                      PHI__CONFIG_INTEGER, 0, 0, 65535, "0", "The port of the redirect; 0: any."),
-    PHI__SECTION_MCP_OAUTH_TEXT(redirect_uri, 0, "Where the browser is sent back to."),
-    PHI__CONFIG_RANGE(phi__section_mcp_oauth_taken, timeout_ms, "timeout_secs", PHI__CONFIG_SECONDS,
-                      PHI__CONFIG_NO_LIMIT, 0.001, 0, "300", "Seconds of an authorization."),
-    PHI__SECTION_MCP_OAUTH_BOOL(allow_private, "Metadata may name private addresses."),
-    PHI__SECTION_MCP_OAUTH_BOOL(no_legacy, "Servers without metadata are refused.")};
-
-static const phi__config_table phi__section_mcp_oauth_is = {
+static const phi__cfg_table phi__sec_mcp_oauth_is = {
     "mcp.instances.oauth",
-    phi__section_mcp_oauth_fields,
-    PHI__COUNT(phi__section_mcp_oauth_fields),
-    NULL,
-    false,
-    "Authorization; the program shows the address to the person (phi_agents_desc.open_url_fn)."};
-
+    "Authorization; the program shows the address to the person (phi_agents_desc.open_url_fn).",
+    PHI__ROWS(phi__sec_mcp_oauth_fields)};
 /* ---- for other modules ---- */
 
-PHI__FN const phi__config_choice *phi__section_mcp_table_answers(void) {
-    return phi__section_mcp_answer_choices;
+static const phi__cfg_choice *phi__sec_mcp_table_answers(void) {
+    return phi__sec_mcp_answer_choices;
 }
-PHI__FN const phi__config_table *phi__section_mcp_table_top(void) { return &phi__section_mcp_is; }
-PHI__FN const phi__config_table *phi__section_mcp_table_instance(void) {
-    return &phi__section_mcp_instance_is;
+PHI__FN const phi__cfg_table *phi__sec_mcp_table_top(void) { return &phi__sec_mcp_is; }
+PHI__FN const phi__cfg_table *phi__sec_mcp_table_instance(void) {
+    return &phi__sec_mcp_instance_is;
 }
-PHI__FN const phi__config_table *phi__section_mcp_table_oauth(void) {
-    return &phi__section_mcp_oauth_is;
-}
+PHI__FN const phi__cfg_table *phi__sec_mcp_table_oauth(void) { return &phi__sec_mcp_oauth_is; }
 
-/* ======== MCP servers: a connection that agents share, or one for each reference. */
+/* ---- mCP servers: a connection that agents share, or one for each reference ---- */
 
 /* A connection. */
-typedef struct phi__section_mcp_link {
-    struct phi__section_mcp_link *next;
+typedef struct phi__sec_mcp_link {
+    struct phi__sec_mcp_link *next;
     const phi_json *node;
-    const phi__config_making *making; /* the first that referred to it */
-    size_t at;                        /* by which of its references */
+    const phi__cfg_making *making; /* the first that referred to it */
+    size_t at;                     /* by which of its references */
     bool keep, required;
     phi_mcp *mcp;
     phi_mcp_oauth_desc oauth;
-} phi__section_mcp_link;
+} phi__sec_mcp_link;
 
-typedef struct phi__section_mcp_state {
+typedef struct phi__sec_mcp_state {
     const phi_json *node;
-    phi__section_mcp_link *links;
-} phi__section_mcp_state;
+    phi__sec_mcp_link *links;
+} phi__sec_mcp_state;
 
-static const char *const *phi__section_mcp_env(phi_arena *arena, const phi_json *map) {
-    const phi__section_pair *pairs;
+static const char *const *phi__sec_mcp_env(phi_arena *arena, const phi_json *map) {
+    const phi__sec_pair *pairs;
     size_t n;
     const char **list;
-    if (!phi__section_pairs(arena, map, &pairs, &n)) return NULL;
+    if (!phi__sec_pairs(arena, map, &pairs, &n)) return NULL;
     list = (const char **)phi__arena_zero(arena, (n + 1) * sizeof *list);
     for (size_t i = 0; list != NULL && i < n; i++) {
         size_t a = strlen(pairs[i].name), b = strlen(pairs[i].value);
@@ -207,34 +156,34 @@ static const char *const *phi__section_mcp_env(phi_arena *arena, const phi_json 
 }
 
 /* A command that is a text. *words NULL: a problem says why. */
-static phi_status phi__section_mcp_split(phi__config_ground *ground, const phi_json *command,
-                                         const char *const **words) {
+static phi_status phi__sec_mcp_split(phi__cfg_ground *ground, const phi_json *command,
+                                     const char *const **words) {
 #ifndef PHI_NO_PROCESS
     const char *fault = NULL;
     phi_status status =
         phi__split_command(ground->arena, phi_json_str(command, "").at, words, &fault);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     *words = NULL;
-    phi__config_words_error(ground, command, status, "mcp.instances.command", "command: %s", fault);
+    phi__cfg_words_error(ground, command, status, "mcp.instances.command", "command: %s", fault);
 #else
     *words = NULL;
-    phi__config_words_error(ground, command, PHI_UNSUPPORTED, "mcp.instances.command",
-                            "command: expected a list of texts: PHI_NO_PROCESS leaves out what "
-                            "splits a text");
+    phi__cfg_words_error(ground, command, PHI_UNSUPPORTED, "mcp.instances.command",
+                         "command: expected a list of texts: PHI_NO_PROCESS leaves out what "
+                         "splits a text");
 #endif
     return PHI_OK;
 }
 
 /* The command: a text, split as a shell would, or a list; then `args`. *out NULL: a problem says
    why. */
-static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_json *node,
-                                        const phi__section_mcp_taken *t, const char *const **out) {
+static phi_status phi__sec_mcp_argv(phi__cfg_ground *ground, const phi_json *node,
+                                    const phi__cfg_mcp_server *t, const char *const **out) {
     const char *const *words = NULL;
     const char **list;
     size_t n = 0;
     *out = NULL;
     if (phi_json_is(t->command, PHI_JSON_STRING)) {
-        phi_status status = phi__section_mcp_split(ground, t->command, &words);
+        phi_status status = phi__sec_mcp_split(ground, t->command, &words);
         if (status != PHI_OK || words == NULL) return status;
         while (words[n] != NULL) n++;
     } else {
@@ -247,22 +196,22 @@ static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_js
         const phi_json *item = words == NULL ? phi_json_at(t->command, i) : NULL;
         list[i] = words != NULL ? words[i] : phi_json_str(item, "").at;
         if (words != NULL || phi_json_is(item, PHI_JSON_STRING)) continue;
-        phi__config_words_error(ground, item, PHI_BAD_ARG, "mcp.instances.command",
-                                "command: expected texts in the list");
+        phi__cfg_words_error(ground, item, PHI_BAD_ARG, "mcp.instances.command",
+                             "command: expected texts in the list");
         return PHI_OK;
     }
     for (size_t i = 0; i < t->args.count; i++) list[n + i] = t->args.at[i];
     if (n == 0)
-        phi__config_words_error(ground, node, PHI_BAD_ARG, "mcp.instances.command",
-                                "command: expected a program, as \"my-server --stdio\" or "
-                                "[\"my-server\", \"--stdio\"]");
+        phi__cfg_words_error(ground, node, PHI_BAD_ARG, "mcp.instances.command",
+                             "command: expected a program, as \"my-server --stdio\" or "
+                             "[\"my-server\", \"--stdio\"]");
     else
         *out = list;
     return PHI_OK;
 }
 
 /* "file:///a%20b". NULL: no memory. */
-static const char *phi__section_mcp_uri(phi__config_ground *ground, const char *path) {
+static const char *phi__sec_mcp_uri(phi__cfg_ground *ground, const char *path) {
     phi__buf uri;
     phi_str out = PHI__LIT("");
     phi__buf_init(&uri, ground->memory);
@@ -281,34 +230,34 @@ static const char *phi__section_mcp_uri(phi__config_ground *ground, const char *
 }
 
 /* A root of the file: a URI, or a path. *uri NULL: a problem says why. */
-static phi_status phi__section_mcp_root(phi__config_ground *ground, const phi_json *item,
-                                        const char **uri) {
+static phi_status phi__sec_mcp_root(phi__cfg_ground *ground, const phi_json *item,
+                                    const char **uri) {
     static const char field[] = "mcp.instances.roots";
     phi_str text = phi_json_str(item, "");
     *uri = phi__str_find(text, 0, "://") != SIZE_MAX ? text.at : NULL;
     if (*uri != NULL) return PHI_OK;
     if (text.len == 0) {
-        phi__config_words_error(ground, item, PHI_BAD_ARG, field,
-                                "roots: expected directories, found an empty text");
+        phi__cfg_words_error(ground, item, PHI_BAD_ARG, field,
+                             "roots: expected directories, found an empty text");
         return PHI_OK;
     }
-    const char *path = phi__config_place_join(ground->arena, ground->directory, text.at);
+    const char *path = phi__cfg_place_join(ground->arena, ground->directory, text.at);
     if (path == NULL) return PHI_NO_MEMORY;
-    phi_status status = phi__config_place_absolute(ground, item, field, path, &path);
+    phi_status status = phi__cfg_place_absolute(ground, item, field, path, &path);
     if (status == PHI_UNSUPPORTED) {
-        phi__config_words_error(ground, item, status, field,
-                                "roots: expected a URI, as \"file:///home/ada\": PHI_NO_FILES "
-                                "leaves out what resolves paths");
+        phi__cfg_words_error(ground, item, status, field,
+                             "roots: expected a URI, as \"file:///home/ada\": PHI_NO_FILES "
+                             "leaves out what resolves paths");
         return PHI_OK;
     }
     if (status != PHI_OK || path == NULL) return status;
-    *uri = phi__section_mcp_uri(ground, path);
+    *uri = phi__sec_mcp_uri(ground, path);
     return *uri != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* None are set where a problem says why. */
-static phi_status phi__section_mcp_roots(phi__config_ground *ground, const phi_json *list,
-                                         phi_mcp_desc *desc) {
+static phi_status phi__sec_mcp_roots(phi__cfg_ground *ground, const phi_json *list,
+                                     phi_mcp_desc *desc) {
     size_t n = phi_json_count(list), there = 0;
     phi_json_iter it = phi_json_each(list);
     phi_mcp_root *roots;
@@ -316,7 +265,7 @@ static phi_status phi__section_mcp_roots(phi__config_ground *ground, const phi_j
     roots = (phi_mcp_root *)phi__arena_zero(ground->arena, n * sizeof *roots);
     if (roots == NULL) return PHI_NO_MEMORY;
     for (size_t i = 0; i < n; i++) {
-        phi_status status = phi__section_mcp_root(ground, phi_json_next(&it), &roots[i].uri);
+        phi_status status = phi__sec_mcp_root(ground, phi_json_next(&it), &roots[i].uri);
         if (status != PHI_OK) return status;
         there += roots[i].uri != NULL ? 1 : 0;
     }
@@ -326,13 +275,12 @@ static phi_status phi__section_mcp_roots(phi__config_ground *ground, const phi_j
     return PHI_OK;
 }
 
-static phi_status phi__section_mcp_oauth(phi__config_ground *ground, const phi_json *node,
-                                         phi__section_mcp_link *link, phi_mcp_desc *desc) {
+static phi_status phi__sec_mcp_oauth(phi__cfg_ground *ground, const phi_json *node,
+                                     phi__sec_mcp_link *link, phi_mcp_desc *desc) {
     phi_mcp_oauth_desc *oauth = &link->oauth;
     if (node == NULL) return PHI_OK;
-    phi__section_mcp_oauth_taken t = PHI_ZERO;
-    if (!phi__config_take(ground->arena, node, phi__section_mcp_table_oauth(), &t))
-        return PHI_NO_MEMORY;
+    phi__cfg_oauth t = PHI_ZERO;
+    if (!phi__cfg_take(ground->arena, node, phi__sec_mcp_table_oauth(), &t)) return PHI_NO_MEMORY;
     oauth->open_browser_fn = ground->desc.open_url_fn;
     oauth->user_data = ground->desc.open_url_user_data;
     oauth->store = ground->desc.store;
@@ -356,7 +304,7 @@ static phi_status phi__section_mcp_oauth(phi__config_ground *ground, const phi_j
     return PHI_OK;
 }
 
-static void phi__section_mcp_plain(const phi__section_mcp_taken *t, phi_mcp_desc *desc) {
+static void phi__sec_mcp_plain(const phi__cfg_mcp_server *t, phi_mcp_desc *desc) {
     desc->max_restarts = t->max_restarts;
     desc->no_restart = t->no_restart;
     desc->restart_delay_ms = t->restart_delay_ms;
@@ -367,57 +315,55 @@ static void phi__section_mcp_plain(const phi__section_mcp_taken *t, phi_mcp_desc
     desc->timeout_ms = t->timeout_ms;
     desc->max_timeout_ms = t->max_timeout_ms;
     desc->name_prefix = t->name_prefix;
-    desc->max_message_bytes = phi__config_take_size(t->max_message_bytes);
+    desc->max_message_bytes = phi__cfg_take_size(t->max_message_bytes);
     desc->max_list = t->max_list;
     desc->needs_approval = t->needs_approval;
     desc->hold_changed_tools = t->hold_changed_tools;
     desc->deferred = t->deferred;
     desc->never_deferred = t->never_deferred;
-    desc->answers = phi__config_take_bits(&t->answers, phi__section_mcp_table_answers());
+    desc->answers = phi__cfg_take_bits(&t->answers, phi__sec_mcp_table_answers());
     desc->log_level = t->log_level;
 }
 
 /* The desc of a server. *fits: it says enough to connect. */
-static phi_status phi__section_mcp_desc(phi__config_ground *ground, const phi_json *node,
-                                        const phi__section_mcp_taken *t,
-                                        phi__section_mcp_link *link, phi_mcp_desc *desc,
-                                        bool *fits) {
+static phi_status phi__sec_mcp_desc(phi__cfg_ground *ground, const phi_json *node,
+                                    const phi__cfg_mcp_server *t, phi__sec_mcp_link *link,
+                                    phi_mcp_desc *desc, bool *fits) {
     const phi_json *roots = phi_json_get(node, "roots");
-    const phi__section_pair *pairs;
-    phi_str name = phi__section_name(node);
+    const phi__sec_pair *pairs;
+    phi_str name = phi__sec_name(node);
     phi_status status = PHI_OK;
     *fits = false;
-    phi__section_mcp_plain(t, desc);
+    phi__sec_mcp_plain(t, desc);
     desc->hide_keys = t->hide_keys || ground->desc.hide_keys;
     if (!phi__arena_str(ground->arena, name, &name)) return PHI_NO_MEMORY;
     desc->name = name.at;
     if ((t->url != NULL) == (t->command != NULL)) {
-        phi__config_words_error(
-            ground, node, PHI_BAD_ARG, "mcp.instances",
-            t->url != NULL ? "MCP server \"%s\" has both command and url: keep one of them"
-                           : "MCP server \"%s\" has neither command nor url: add command = "
-                             "\"my-server --stdio\", or the url of a server",
-            name.at);
+        phi__cfg_words_error(ground, node, PHI_BAD_ARG, "mcp.instances",
+                             t->url != NULL
+                                 ? "MCP server \"%s\" has both command and url: keep one of them"
+                                 : "MCP server \"%s\" has neither command nor url: add command = "
+                                   "\"my-server --stdio\", or the url of a server",
+                             name.at);
         return PHI_OK;
     }
-    if (t->url != NULL && !phi__section_is_address(t->url)) {
-        phi__config_words_error(ground, phi_json_get(node, "url"), PHI_BAD_ARG, "mcp.instances.url",
-                                "MCP server \"%s\": url: expected an address that begins with "
-                                "http:// or https://",
-                                name.at);
+    if (t->url != NULL && !phi__sec_is_address(t->url)) {
+        phi__cfg_words_error(ground, phi_json_get(node, "url"), PHI_BAD_ARG, "mcp.instances.url",
+                             "MCP server \"%s\": url: expected an address that begins with "
+                             "http:// or https://",
+                             name.at);
         return PHI_OK;
     }
-    if (t->command != NULL) status = phi__section_mcp_argv(ground, node, t, &desc->argv);
+    if (t->command != NULL) status = phi__sec_mcp_argv(ground, node, t, &desc->argv);
     if (status == PHI_OK && t->env != NULL) {
-        desc->env = phi__section_mcp_env(ground->arena, t->env);
+        desc->env = phi__sec_mcp_env(ground->arena, t->env);
         if (desc->env == NULL) status = PHI_NO_MEMORY;
     }
     if (status == PHI_OK && t->cwd != NULL) {
-        desc->cwd = phi__config_place_join(ground->arena, ground->directory, t->cwd);
+        desc->cwd = phi__cfg_place_join(ground->arena, ground->directory, t->cwd);
         if (desc->cwd == NULL) status = PHI_NO_MEMORY;
     }
-    if (status == PHI_OK &&
-        !phi__section_pairs(ground->arena, t->headers, &pairs, &desc->header_count))
+    if (status == PHI_OK && !phi__sec_pairs(ground->arena, t->headers, &pairs, &desc->header_count))
         status = PHI_NO_MEMORY;
     if (status == PHI_OK && desc->header_count > 0) {
         phi_mcp_pair *headers =
@@ -429,18 +375,17 @@ static phi_status phi__section_mcp_desc(phi__config_ground *ground, const phi_js
         desc->headers = headers;
         if (headers == NULL) status = PHI_NO_MEMORY;
     }
-    if (status == PHI_OK)
-        status = phi__section_mcp_roots(ground, phi_json_get(node, "roots"), desc);
-    if (status == PHI_OK) status = phi__section_mcp_oauth(ground, t->oauth, link, desc);
+    if (status == PHI_OK) status = phi__sec_mcp_roots(ground, phi_json_get(node, "roots"), desc);
+    if (status == PHI_OK) status = phi__sec_mcp_oauth(ground, t->oauth, link, desc);
     *fits = (desc->argv != NULL || desc->url != NULL) && desc->root_count == phi_json_count(roots);
     return status;
 }
 
 /* The connection of reference `at`: a shared one, or its own. NULL: there is none yet. */
-static phi__section_mcp_link *phi__section_mcp_find(const phi__section_mcp_state *s,
-                                                    const phi__config_making *making, size_t at,
-                                                    const phi__config_used *used) {
-    phi__section_mcp_link *link = s->links;
+static phi__sec_mcp_link *phi__sec_mcp_find(const phi__sec_mcp_state *s,
+                                            const phi__cfg_making *making, size_t at,
+                                            const phi__cfg_used *used) {
+    phi__sec_mcp_link *link = s->links;
     for (; link != NULL; link = link->next) {
         if (used->keep ? link->keep && link->node == used->node
                        : link->making == making && link->at == at)
@@ -451,17 +396,17 @@ static phi__section_mcp_link *phi__section_mcp_find(const phi__section_mcp_state
 
 /* Begins the connection of a reference, unless there is one. A server that cannot be described is
    a problem; of check_only nothing is begun. */
-static phi_status phi__section_mcp_open(phi__section_mcp_state *s, phi__config_making *making,
-                                        size_t at, const phi__config_used *used) {
-    phi__config_ground *ground = making->ground;
-    phi__section_mcp_link *link;
+static phi_status phi__sec_mcp_open(phi__sec_mcp_state *s, phi__cfg_making *making, size_t at,
+                                    const phi__cfg_used *used) {
+    phi__cfg_ground *ground = making->ground;
+    phi__sec_mcp_link *link;
     phi_mcp_desc desc = PHI_ZERO;
     bool fits;
-    if (phi__section_mcp_find(s, making, at, used) != NULL) return PHI_OK;
-    phi__section_mcp_taken t = PHI_ZERO;
-    link = (phi__section_mcp_link *)phi__arena_zero(ground->arena, sizeof *link);
+    if (phi__sec_mcp_find(s, making, at, used) != NULL) return PHI_OK;
+    phi__cfg_mcp_server t = PHI_ZERO;
+    link = (phi__sec_mcp_link *)phi__arena_zero(ground->arena, sizeof *link);
     if (link == NULL ||
-        !phi__config_take(ground->arena, used->node, phi__section_mcp_table_instance(), &t))
+        !phi__cfg_take(ground->arena, used->node, phi__sec_mcp_table_instance(), &t))
         return PHI_NO_MEMORY;
     link->node = used->node;
     link->making = making;
@@ -470,7 +415,7 @@ static phi_status phi__section_mcp_open(phi__section_mcp_state *s, phi__config_m
     link->required = t.required;
     link->next = s->links;
     s->links = link;
-    phi_status status = phi__section_mcp_desc(ground, used->node, &t, link, &desc, &fits);
+    phi_status status = phi__sec_mcp_desc(ground, used->node, &t, link, &desc, &fits);
     if (status != PHI_OK || !fits || ground->check_only) return status;
     link->mcp = phi_mcp_connect(ground->rt, &desc);
     if (link->mcp == NULL) {
@@ -478,37 +423,36 @@ static phi_status phi__section_mcp_open(phi__section_mcp_state *s, phi__config_m
         words = phi_last_error(ground->rt).message;
         status = phi_last_error(ground->rt).status;
         if (status == PHI_NO_MEMORY) return status;
-        phi__config_words_error(ground, used->node, status, "mcp.instances",
-                                "MCP server \"%s\": %s", desc.name, words);
+        phi__cfg_words_error(ground, used->node, status, "mcp.instances", "MCP server \"%s\": %s",
+                             desc.name, words);
     }
     return PHI_OK;
 }
 
 /* PHI_BUSY: a server that is waited for is not there yet. A failed one is reported once. */
-static phi_status phi__section_mcp_wait(phi__config_making *making,
-                                        const phi__section_mcp_link *link, size_t at) {
-    phi__config_ground *ground = making->ground;
-    phi_str name = phi__section_name(link->node);
+static phi_status phi__sec_mcp_wait(phi__cfg_making *making, const phi__sec_mcp_link *link,
+                                    size_t at) {
+    phi__cfg_ground *ground = making->ground;
+    phi_str name = phi__sec_name(link->node);
     phi_mcp_state state = phi_mcp_get_info(link->mcp).state;
     if (state == PHI_MCP_READY || (!link->required && !ground->desc.wait_for_servers))
         return PHI_OK;
     if (state == PHI_MCP_CONNECTING) return PHI_BUSY;
     if (link->required)
-        phi__config_words_error(ground, link->node, PHI_REFUSED, "mcp.instances",
-                                "MCP server \"%.*s\", which is required: %s", (int)name.len,
-                                name.at, phi_mcp_get_info(link->mcp).message);
+        phi__cfg_words_error(ground, link->node, PHI_REFUSED, "mcp.instances",
+                             "MCP server \"%.*s\", which is required: %s", (int)name.len, name.at,
+                             phi_mcp_get_info(link->mcp).message);
     else if (link->making == making && link->at == at)
-        phi__config_words_warning(ground, link->node, "mcp.instances",
-                                  "MCP server \"%.*s\": %s; its tools are missing", (int)name.len,
-                                  name.at, phi_mcp_get_info(link->mcp).message);
+        phi__cfg_words_warning(ground, link->node, "mcp.instances",
+                               "MCP server \"%.*s\": %s; its tools are missing", (int)name.len,
+                               name.at, phi_mcp_get_info(link->mcp).message);
     return PHI_OK;
 }
 
 /* ---- for other modules ---- */
 
-PHI__FN phi_status phi__section_mcp_begin(phi__config_ground *ground, const phi_json *node,
-                                          void **state) {
-    phi__section_mcp_state *s = (phi__section_mcp_state *)phi__arena_zero(ground->arena, sizeof *s);
+PHI__FN phi_status phi__sec_mcp_begin(phi__cfg_ground *ground, const phi_json *node, void **state) {
+    phi__sec_mcp_state *s = (phi__sec_mcp_state *)phi__arena_zero(ground->arena, sizeof *s);
     *state = s;
     if (s == NULL) return PHI_NO_MEMORY;
     s->node = node;
@@ -516,30 +460,29 @@ PHI__FN phi_status phi__section_mcp_begin(phi__config_ground *ground, const phi_
 }
 
 /* All servers begin before the first is waited for. making->work: they have. */
-PHI__FN phi_status phi__section_mcp_use(void *state, phi__config_making *making) {
-    phi__section_mcp_state *s = (phi__section_mcp_state *)state;
-    phi__config_used used;
+PHI__FN phi_status phi__sec_mcp_use(void *state, phi__cfg_making *making) {
+    phi__sec_mcp_state *s = (phi__sec_mcp_state *)state;
+    phi__cfg_used used;
     phi_status status = PHI_OK;
     for (size_t i = 0; making->work == NULL && status == PHI_OK &&
-                       phi__config_making_used(making, "mcp", "mcp", s->node, i, &used);
+                       phi__making_used(making, "mcp", "mcp", s->node, i, &used);
          i++)
-        if (used.node != NULL) status = phi__section_mcp_open(s, making, i, &used);
+        if (used.node != NULL) status = phi__sec_mcp_open(s, making, i, &used);
     making->work = s;
-    while (status == PHI_OK &&
-           phi__config_making_used(making, "mcp", "mcp", s->node, making->at, &used)) {
-        phi__section_mcp_link *link = NULL;
-        if (used.node != NULL) link = phi__section_mcp_find(s, making, making->at, &used);
+    while (status == PHI_OK && phi__making_used(making, "mcp", "mcp", s->node, making->at, &used)) {
+        phi__sec_mcp_link *link = NULL;
+        if (used.node != NULL) link = phi__sec_mcp_find(s, making, making->at, &used);
         if (link != NULL && link->mcp == NULL) link = NULL; /* a problem says why */
-        if (link != NULL) status = phi__section_mcp_wait(making, link, making->at);
+        if (link != NULL) status = phi__sec_mcp_wait(making, link, making->at);
         if (link != NULL && status == PHI_OK)
-            status = phi__config_making_source(making, phi_mcp_tools(link->mcp));
+            status = phi__making_source(making, phi_mcp_tools(link->mcp));
         if (status == PHI_OK) making->at++;
     }
     return status;
 }
 
-PHI__FN void phi__section_mcp_end(void *state) {
-    phi__section_mcp_state *s = (phi__section_mcp_state *)state;
-    for (phi__section_mcp_link *link = s != NULL ? s->links : NULL; link != NULL; link = link->next)
+PHI__FN void phi__sec_mcp_end(void *state) {
+    phi__sec_mcp_state *s = (phi__sec_mcp_state *)state;
+    for (phi__sec_mcp_link *link = s != NULL ? s->links : NULL; link != NULL; link = link->next)
         phi_mcp_free(link->mcp);
 }

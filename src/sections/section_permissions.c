@@ -6,7 +6,7 @@
 #include "sections/sections.h"
 #include "system/system_in.h"
 
-/* ======== The files that a configuration runs or heeds. */
+/* ---- the files that a configuration runs or heeds ---- */
 
 enum {
     PHI__PROTECTED_DEPTH = 16, /* of the tree: tables of a configuration are less deep */
@@ -107,7 +107,7 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
     p.arena = arena;
     p.list = (const char **)phi__arena_zero(arena, (PHI__PROTECTED_MOST + 1) * sizeof *p.list);
     if (p.list == NULL) return PHI_NO_MEMORY;
-    phi_str path = phi_str_of(phi__config_load_path(config));
+    phi_str path = phi_str_of(phi__load_path(config));
     for (n = path.len; n > 0 && path.at[n - 1] != '/';) n--;
     p.directory = phi__str(path.at, n);
     if ((path.len > 0 && !phi__protected_resolved(&p, path)) ||
@@ -117,120 +117,101 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
     return PHI_OK;
 }
 
-/* ======== Rules of permissions, in front of the host's hook. */
+/* ---- rules of permissions, in front of the host's hook ---- */
 
-enum { PHI__SECTION_PERMISSIONS_NONE = -1 };
+enum { PHI__SEC_PERM_NONE = -1 };
 
-typedef struct phi__section_permissions_taken {
+typedef struct phi__cfg_permissions {
     uint64_t set;
     int mode, otherwise;
     const phi_json *rules;
     const char *home, *shell_tools;
-} phi__section_permissions_taken;
+} phi__cfg_permissions;
 
 /* The rules of one agent, and the two hooks of the host behind them. */
-typedef struct phi__section_permissions_one {
-    struct phi__section_permissions_one *next;
+typedef struct phi__sec_perm_one {
+    struct phi__sec_perm_one *next;
     phi_permissions *permissions;
     phi_hook_fn ask_fn, hook_fn;
     void *ask_user_data, *hook_user_data;
     uint32_t hook_points;
-} phi__section_permissions_one;
+} phi__sec_perm_one;
 
-typedef struct phi__section_permissions_state {
-    phi__section_permissions_taken taken;
+typedef struct phi__sec_perm_state {
+    phi__cfg_permissions taken;
     const phi_json *node;
     phi_permission_rules rules;
-    phi__section_permissions_one *all;
-} phi__section_permissions_state;
+    phi__sec_perm_one *all;
+} phi__sec_perm_state;
 
-static const phi__config_choice phi__section_permissions_modes[] = {
+static const phi__cfg_choice phi__sec_perm_modes[] = {
     {"default", PHI_PERMISSION_MODE_DEFAULT, false},
     {"plan", PHI_PERMISSION_MODE_PLAN, false},
     {"accept_edits", PHI_PERMISSION_MODE_ACCEPT_EDITS, false},
     {"all", PHI_PERMISSION_MODE_ALL, false},
     {"", 0, false}};
 
-static const phi__config_choice phi__section_permissions_verdicts[] = {
-    {"ask", PHI_PERMISSION_ASK, false},
-    {"allow", PHI_PERMISSION_ALLOW, false},
-    {"deny", PHI_PERMISSION_DENY, false},
-    {"", 0, false}};
+static const phi__cfg_choice phi__sec_perm_verdicts[] = {{"ask", PHI_PERMISSION_ASK, false},
+                                                         {"allow", PHI_PERMISSION_ALLOW, false},
+                                                         {"deny", PHI_PERMISSION_DENY, false},
+                                                         {"", 0, false}};
 
 /* A rule of the file; phi_permissions_from_json reads it. */
-typedef struct phi__section_permissions_rule {
+typedef struct phi__cfg_rule {
     uint64_t set;
     int verdict;
     const char *tool, *command, *with, *without, *piped, *path, *host, *argument, *matches, *reason,
         *options, *source;
-} phi__section_permissions_rule;
+} phi__cfg_rule;
 
-#define PHI__SECTION_PERMISSIONS_TEXT(member, text)                                                \
-    PHI__CONFIG_PLAIN(phi__section_permissions_rule, member, #member, PHI__CONFIG_TEXT, 0, NULL,   \
-                      "null", text)
+static const phi__cfg_field phi__sec_perm_rule_fields[] = {
+    PHI__C_ROW(rule, verdict, "verdict", CHOICE, PHI__REQUIRED, NULL, phi__sec_perm_verdicts, NULL,
+               NULL, 0, 0, "null", "What happens to a call that the rule matches."),
+    PHI__C_TEXT(rule, tool, 0, "A pattern of tool names: \"bash\", \"mcp_*\"."),
+    PHI__C_TEXT(rule, command, 0, "A pattern for each word of a command: \"git log *\"."),
+    PHI__C_TEXT(rule, with, 0, "Words of the command, one of which must be there."),
+    PHI__C_TEXT(rule, without, 0, "Words of the command, none of which may be there."),
+    PHI__C_TEXT(rule, piped, 0, "Programs, one of which writes into the command."),
+    PHI__C_TEXT(rule, path, 0, "A pattern of paths: \"./src/\" with \"**\" behind."),
+    PHI__C_TEXT(rule, host, 0, "A pattern of the host of a URL."),
+    PHI__C_TEXT(rule, argument, 0, "A member of the arguments, for `matches`."),
+    PHI__C_TEXT(rule, matches, 0, "A pattern of its text."),
+    PHI__C_TEXT(rule, reason, 0, "Why, for the model and the person who is asked."),
+    PHI__C_TEXT(rule, options, 0, "The options that the command may have, and no other."),
+    PHI__C_TEXT(rule, source, 0,
+                "A pattern of MCP servers whose tools are meant; \"\": phi's own.")};
 
-static const phi__config_field phi__section_permissions_rule_fields[] = {
-    PHI__CONFIG_ROW(phi__section_permissions_rule, verdict, "verdict", PHI__CONFIG_CHOICE,
-                    PHI__CONFIG_REQUIRED, NULL, phi__section_permissions_verdicts, NULL, NULL, 0, 0,
-                    "null", "What happens to a call that the rule matches."),
-    PHI__SECTION_PERMISSIONS_TEXT(tool, "A pattern of tool names: \"bash\", \"mcp_*\"."),
-    PHI__SECTION_PERMISSIONS_TEXT(command, "A pattern for each word of a command: \"git log *\"."),
-    PHI__SECTION_PERMISSIONS_TEXT(with, "Words of the command, one of which must be there."),
-    PHI__SECTION_PERMISSIONS_TEXT(without, "Words of the command, none of which may be there."),
-    PHI__SECTION_PERMISSIONS_TEXT(piped, "Programs, one of which writes into the command."),
-    PHI__SECTION_PERMISSIONS_TEXT(path, "A pattern of paths: \"./src/\" with \"**\" behind."),
-    PHI__SECTION_PERMISSIONS_TEXT(host, "A pattern of the host of a URL."),
-    PHI__SECTION_PERMISSIONS_TEXT(argument, "A member of the arguments, for `matches`."),
-    PHI__SECTION_PERMISSIONS_TEXT(matches, "A pattern of its text."),
-    PHI__SECTION_PERMISSIONS_TEXT(reason, "Why, for the model and the person who is asked."),
-    PHI__SECTION_PERMISSIONS_TEXT(options, "The options that the command may have, and no other."),
-    PHI__SECTION_PERMISSIONS_TEXT(
-        source, "A pattern of MCP servers whose tools are meant; \"\": phi's own.")};
+static const phi__cfg_table phi__sec_perm_rule_is = {
+    "permissions.rules", "A rule: it matches where all of its fields do.",
+    PHI__ROWS(phi__sec_perm_rule_fields)};
+static const phi__cfg_table *phi__sec_perm_rule_table(void) { return &phi__sec_perm_rule_is; }
 
-static const phi__config_table phi__section_permissions_rule_is = {
-    "permissions.rules",
-    phi__section_permissions_rule_fields,
-    PHI__COUNT(phi__section_permissions_rule_fields),
-    NULL,
-    false,
-    "A rule: it matches where all of its fields do."};
-static const phi__config_table *phi__section_permissions_rule_table(void) {
-    return &phi__section_permissions_rule_is;
-}
+static const phi__cfg_field phi__sec_perm_fields[] = {
+    PHI__C_CHOICE(permissions, mode, phi__sec_perm_modes, "\"default\"",
+                  "Rules before those of the file. Without it the file's rules are all there "
+                  "are, if it has any."),
+    PHI__C_CHOICE(permissions, otherwise, phi__sec_perm_verdicts, "\"ask\"",
+                  "What happens to calls that no rule matches."),
+    PHI__C_TABLES(permissions, rules, phi__sec_perm_rule_table,
+                  "Rules; their order has no meaning."),
+    PHI__C_TEXT(permissions, home, PHI__CFG_PATH,
+                "The absolute path that ~ stands for: \"${HOME}\"."),
+    PHI__C_PLAIN(permissions, shell_tools, TEXT, 0, "\"bash\"",
+                 "A pattern of the tools that run shell commands.")};
 
-static const phi__config_field phi__section_permissions_fields[] = {
-    PHI__CONFIG_CHOOSE(phi__section_permissions_taken, mode, "mode", phi__section_permissions_modes,
-                       "\"default\"",
-                       "Rules before those of the file. Without it the file's rules are all there "
-                       "are, if it has any."),
-    PHI__CONFIG_CHOOSE(phi__section_permissions_taken, otherwise, "otherwise",
-                       phi__section_permissions_verdicts, "\"ask\"",
-                       "What happens to calls that no rule matches."),
-    PHI__CONFIG_NEST(phi__section_permissions_taken, rules, "rules", PHI__CONFIG_TABLES,
-                     phi__section_permissions_rule_table, "Rules; their order has no meaning."),
-    PHI__CONFIG_PLAIN(phi__section_permissions_taken, home, "home", PHI__CONFIG_TEXT,
-                      PHI__CONFIG_PATH, NULL, "null",
-                      "The absolute path that ~ stands for: \"${HOME}\"."),
-    PHI__CONFIG_PLAIN(phi__section_permissions_taken, shell_tools, "shell_tools", PHI__CONFIG_TEXT,
-                      0, NULL, "\"bash\"", "A pattern of the tools that run shell commands.")};
-
-static const phi__config_table phi__section_permissions_is = {
+static const phi__cfg_table phi__sec_perm_is = {
     "permissions",
-    phi__section_permissions_fields,
-    PHI__COUNT(phi__section_permissions_fields),
-    NULL,
-    false,
-    "Which tool calls may run. Calls to ask about are denied where the program cannot ask."};
-
+    "Which tool calls may run. Calls to ask about are denied where the program cannot ask.",
+    PHI__ROWS(phi__sec_perm_fields)};
 /* ---- the hooks behind the rules ---- */
 
-static phi_verdict phi__section_permissions_ask(void *user_data, phi_hook *hook) {
-    phi__section_permissions_one *one = (phi__section_permissions_one *)user_data;
+static phi_verdict phi__sec_perm_ask(void *user_data, phi_hook *hook) {
+    phi__sec_perm_one *one = (phi__sec_perm_one *)user_data;
     return one->ask_fn(one->ask_user_data, hook);
 }
 
-static phi_verdict phi__section_permissions_host(void *user_data, phi_hook *hook) {
-    phi__section_permissions_one *one = (phi__section_permissions_one *)user_data;
+static phi_verdict phi__sec_perm_host(void *user_data, phi_hook *hook) {
+    phi__sec_perm_one *one = (phi__sec_perm_one *)user_data;
     if (one->hook_fn == NULL || (one->hook_points & (uint32_t)hook->point) == 0) return PHI_ALLOW;
     return one->hook_fn(one->hook_user_data, hook);
 }
@@ -238,10 +219,9 @@ static phi_verdict phi__section_permissions_host(void *user_data, phi_hook *hook
 /* ---- making ---- */
 
 /* The file's rules, behind those of the mode. */
-static phi_status phi__section_permissions_read(phi__config_ground *ground,
-                                                phi__section_permissions_state *s) {
-    const phi__section_permissions_taken *t = &s->taken;
-    bool has_mode = phi__config_fields_has(&phi__section_permissions_is, t, "mode");
+static phi_status phi__sec_perm_read(phi__cfg_ground *ground, phi__sec_perm_state *s) {
+    const phi__cfg_permissions *t = &s->taken;
+    bool has_mode = phi__fields_has(&phi__sec_perm_is, t, "mode");
     const phi_permission_rules *base =
         has_mode || t->rules == NULL ? phi_permissions_mode((phi_permission_mode)t->mode) : NULL;
     size_t n = (base != NULL ? base->count : 0) + phi_json_count(t->rules), i = 0;
@@ -253,9 +233,8 @@ static phi_status phi__section_permissions_read(phi__config_ground *ground,
     if (base != NULL) memcpy(rules, base->rules, base->count * sizeof *rules);
     if (base != NULL) i = base->count;
     while ((node = phi_json_next(&it)) != NULL) {
-        phi__section_permissions_rule r = PHI_ZERO;
-        if (!phi__config_take(ground->arena, node, &phi__section_permissions_rule_is, &r))
-            return PHI_NO_MEMORY;
+        phi__cfg_rule r = PHI_ZERO;
+        if (!phi__cfg_take(ground->arena, node, &phi__sec_perm_rule_is, &r)) return PHI_NO_MEMORY;
         rules[i].verdict = (phi_permission)r.verdict;
         rules[i].tool = r.tool;
         rules[i].command = r.command;
@@ -273,75 +252,70 @@ static phi_status phi__section_permissions_read(phi__config_ground *ground,
     s->rules.rules = rules;
     s->rules.count = n;
     s->rules.otherwise = base != NULL ? base->otherwise : PHI_PERMISSION_ASK;
-    if (phi__config_fields_has(&phi__section_permissions_is, t, "otherwise"))
+    if (phi__fields_has(&phi__sec_perm_is, t, "otherwise"))
         s->rules.otherwise = (phi_permission)t->otherwise;
     return PHI_OK;
 }
 
 /* one->permissions NULL: a problem says why. PHI_NO_MEMORY. */
-static phi_status phi__section_permissions_make(phi__section_permissions_state *s,
-                                                phi__config_making *making,
-                                                phi__section_permissions_one *one) {
-    phi__config_ground *ground = making->ground;
+static phi_status phi__sec_perm_make(phi__sec_perm_state *s, phi__cfg_making *making,
+                                     phi__sec_perm_one *one) {
+    phi__cfg_ground *ground = making->ground;
     const phi_json *place = making->place != NULL ? making->place : s->node;
     phi_parse_error error;
     phi_permissions_desc desc = PHI_ZERO;
     phi_status status =
-        phi__config_place_absolute(ground, place, "workspace", making->workspace, &desc.workspace);
+        phi__cfg_place_absolute(ground, place, "workspace", making->workspace, &desc.workspace);
     if (status == PHI_NO_MEMORY) return status;
     if (status == PHI_OK && desc.workspace == NULL) return PHI_OK; /* no agent is made */
     status = phi_config_protected_paths(ground->config, ground->arena, &desc.protected_paths);
     if (status == PHI_TOO_BIG)
-        phi__config_words_error(ground, s->node, status, "permissions",
-                                "permissions: the commands of the file name more than 500 files");
+        phi__cfg_words_error(ground, s->node, status, "permissions",
+                             "permissions: the commands of the file name more than 500 files");
     if (status != PHI_OK) return status == PHI_TOO_BIG ? PHI_OK : status;
     desc.allocator = ground->memory->allocator;
     desc.rules = &s->rules;
     desc.home = s->taken.home;
     desc.shell_tools = s->taken.shell_tools;
-    if (one->ask_fn != NULL) desc.ask_fn = phi__section_permissions_ask;
-    desc.hook_fn = phi__section_permissions_host;
+    if (one->ask_fn != NULL) desc.ask_fn = phi__sec_perm_ask;
+    desc.hook_fn = phi__sec_perm_host;
     desc.user_data = one;
     one->permissions = phi_permissions_new(&desc, &error);
     if (one->permissions != NULL) return PHI_OK;
     if (error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;
-    phi__config_words_error(ground, s->node, error.status, "permissions",
-                            "permissions: a rule is not valid; a path must be absolute or begin "
-                            "with \"./\" or \"~/\", and home must be absolute");
+    phi__cfg_words_error(ground, s->node, error.status, "permissions",
+                         "permissions: a rule is not valid; a path must be absolute or begin "
+                         "with \"./\" or \"~/\", and home must be absolute");
     return PHI_OK;
 }
 
 /* ---- for other modules ---- */
 
-PHI__FN const phi__config_table *phi__section_permissions_table(void) {
-    return &phi__section_permissions_is;
-}
+PHI__FN const phi__cfg_table *phi__sec_perm_table(void) { return &phi__sec_perm_is; }
 
-PHI__FN phi_status phi__section_permissions_begin(phi__config_ground *ground, const phi_json *node,
-                                                  void **state) {
-    phi__section_permissions_state *s =
-        (phi__section_permissions_state *)phi__arena_zero(ground->arena, sizeof *s);
+PHI__FN phi_status phi__sec_perm_begin(phi__cfg_ground *ground, const phi_json *node,
+                                       void **state) {
+    phi__sec_perm_state *s = (phi__sec_perm_state *)phi__arena_zero(ground->arena, sizeof *s);
     *state = s;
-    if (s == NULL ||
-        !phi__config_take(ground->arena, node, &phi__section_permissions_is, &s->taken))
+    if (s == NULL || !phi__cfg_take(ground->arena, node, &phi__sec_perm_is, &s->taken))
         return PHI_NO_MEMORY;
     s->node = node;
-    return node != NULL ? phi__section_permissions_read(ground, s) : PHI_OK;
+    return node != NULL ? phi__sec_perm_read(ground, s) : PHI_OK;
 }
 
-PHI__FN phi_status phi__section_permissions_use(void *state, phi__config_making *making) {
-    phi__section_permissions_state *s = (phi__section_permissions_state *)state;
-    phi__section_permissions_one *one;
+PHI__FN phi_status phi__sec_perm_use(void *state, phi__cfg_making *making) {
+    phi__sec_perm_state *s = (phi__sec_perm_state *)state;
+    phi__sec_perm_one *one;
     phi_agent_desc *desc = making->desc;
     if (s->node == NULL) return PHI_OK;
-    one = (phi__section_permissions_one *)phi__arena_zero(making->ground->arena, sizeof *one);
+    one = (phi__sec_perm_one *)phi__arena_zero(making->ground->arena, sizeof *one);
     if (one == NULL) return PHI_NO_MEMORY;
     one->ask_fn = making->ground->desc.ask_fn;
     one->ask_user_data = making->ground->desc.ask_user_data;
     one->hook_fn = desc->hook_fn;
     one->hook_points = desc->hook_points;
     one->hook_user_data = desc->hook_user_data != NULL ? desc->hook_user_data : desc->user_data;
-    phi_status status = phi__section_permissions_make(s, making, one);
+    phi_status status = phi__sec_perm_make(s, making, one);
     if (one->permissions == NULL) return status;
     one->next = s->all;
     s->all = one;
@@ -351,9 +325,8 @@ PHI__FN phi_status phi__section_permissions_use(void *state, phi__config_making 
     return PHI_OK;
 }
 
-PHI__FN void phi__section_permissions_end(void *state) {
-    phi__section_permissions_state *s = (phi__section_permissions_state *)state;
-    for (phi__section_permissions_one *one = s != NULL ? s->all : NULL; one != NULL;
-         one = one->next)
+PHI__FN void phi__sec_perm_end(void *state) {
+    phi__sec_perm_state *s = (phi__sec_perm_state *)state;
+    for (phi__sec_perm_one *one = s != NULL ? s->all : NULL; one != NULL; one = one->next)
         phi_permissions_free(one->permissions);
 }

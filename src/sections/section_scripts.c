@@ -9,15 +9,15 @@
 
 #ifndef PHI_NO_PROCESS
 
-enum { PHI__SECTION_SCRIPTS_MOST = 32, PHI__SECTION_SCRIPTS_TASK = 0 };
+enum { PHI__SEC_SCRIPTS_MOST = 32, PHI__SEC_SCRIPTS_TASK = 0 };
 
 /* A key, and its point; 0: no script is run there. */
-typedef struct phi__section_scripts_point {
+typedef struct phi__sec_scripts_point {
     const char *key;
     uint32_t point;
-} phi__section_scripts_point;
+} phi__sec_scripts_point;
 
-static const phi__section_scripts_point phi__section_scripts_points[] = {
+static const phi__sec_scripts_point phi__sec_scripts_points[] = {
     {"before_loop", PHI_HOOK_BEFORE_LOOP},
     {"after_loop", PHI_HOOK_AFTER_LOOP},
     {"before_turn", PHI_HOOK_BEFORE_TURN},
@@ -31,155 +31,152 @@ static const phi__section_scripts_point phi__section_scripts_points[] = {
     {"follow_up", PHI_HOOK_FOLLOW_UP},
     {"filter", PHI_HOOK_FILTER},
     {"credential", PHI_HOOK_CREDENTIAL},
-    {"before_task", PHI__SECTION_SCRIPTS_TASK},
-    {"after_task", PHI__SECTION_SCRIPTS_TASK},
+    {"before_task", PHI__SEC_SCRIPTS_TASK},
+    {"after_task", PHI__SEC_SCRIPTS_TASK},
     {"transform_context", PHI_HOOK_TRANSFORM_CONTEXT},
     {"convert_to_llm", PHI_HOOK_CONVERT_TO_LLM}};
 
 /* The table form of a script. */
-typedef struct phi__section_scripts_one {
+typedef struct phi__cfg_script {
     uint64_t set;
     const char *command, *tool;
     uint32_t timeout_ms;
     bool shell;
     phi_script_failure on_failure;
-} phi__section_scripts_one;
+} phi__cfg_script;
 
-static const phi__config_choice phi__section_scripts_failures[] = {
+static const phi__cfg_choice phi__sec_scripts_failures[] = {
     {"allow", PHI_SCRIPT_FAILURE_ALLOWS, false},
     {"deny", PHI_SCRIPT_FAILURE_DENIES, false},
     {"", 0, false}};
 
-static const phi__config_field phi__section_scripts_one_fields[] = {
-    PHI__CONFIG_PLAIN(phi__section_scripts_one, command, "command", PHI__CONFIG_TEXT, 0, NULL,
-                      "null", "The program and its arguments."),
-    PHI__CONFIG_PLAIN(phi__section_scripts_one, tool, "tool", PHI__CONFIG_TEXT, 0, NULL, "null",
-                      "For calls of this tool alone."),
-    PHI__CONFIG_RANGE(phi__section_scripts_one, timeout_ms, "timeout_secs", PHI__CONFIG_SECONDS,
-                      PHI__CONFIG_NO_LIMIT, 0.001, 0, "30", "Seconds that it may take."),
-    PHI__CONFIG_PLAIN(phi__section_scripts_one, shell, "shell", PHI__CONFIG_BOOL, 0, NULL, "false",
-                      "The command is a line for sh -c."),
-    PHI__CONFIG_CHOOSE(phi__section_scripts_one, on_failure, "on_failure",
-                       phi__section_scripts_failures, "null", "The verdict when it gives none.")};
-static const phi__config_table phi__section_scripts_one_is = {
-    "callbacks.script",
-    phi__section_scripts_one_fields,
-    PHI__COUNT(phi__section_scripts_one_fields),
-    NULL,
-    false,
-    "A script."};
-static const phi__config_table *phi__section_scripts_one_table(void) {
-    return &phi__section_scripts_one_is;
-}
+static const phi__cfg_field phi__sec_scripts_one_fields[] = {
+    PHI__C_TEXT(script, command, 0, "The program and its arguments."),
+    PHI__C_TEXT(script, tool, 0, "For calls of this tool alone."),
+    PHI__C_SECS(script, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
+                "Seconds that it may take."),
+    PHI__C_BOOL(script, shell, "false", "The command is a line for sh -c."),
+    PHI__C_CHOICE(script, on_failure, phi__sec_scripts_failures, "null",
+                  "The verdict when it gives none.")};
+static const phi__cfg_table phi__sec_scripts_one_is = {"callbacks.script", "A script.",
+                                                       PHI__ROWS(phi__sec_scripts_one_fields)};
+static const phi__cfg_table *phi__sec_scripts_one_table(void) { return &phi__sec_scripts_one_is; }
 
 /* The values are read from the tree: the struct is for the table alone. */
-typedef struct phi__section_scripts_taken {
+typedef struct phi__cfg_callbacks {
     uint64_t set;
     const phi_json *any;
-} phi__section_scripts_taken;
+} phi__cfg_callbacks;
 
-#define PHI__SECTION_SCRIPTS_ROW(key, text)                                                        \
-    PHI__CONFIG_ROW(phi__section_scripts_taken, any, key, PHI__CONFIG_VALUE, 0, NULL, NULL,        \
-                    phi__section_scripts_one_table, NULL, 0, 0, "null", text)
+static const phi__cfg_field phi__sec_scripts_fields[] = {
+    PHI__C_ROW(callbacks, any, "before_loop", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table,
+               NULL, 0, 0, "null",
+               "Before a run; another exit code than 0 prevents it. A command, or a "
+               "table (docs/scripts.md)."),
+    PHI__C_ROW(callbacks, any, "after_loop", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL,
+               0, 0, "null", "After a run."),
+    PHI__C_ROW(callbacks, any, "before_turn", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table,
+               NULL, 0, 0, "null", "Before a turn; another exit code ends the run."),
+    PHI__C_ROW(callbacks, any, "after_turn", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL,
+               0, 0, "null", "After a turn."),
+    PHI__C_ROW(callbacks, any, "before_tool_execution", VALUE, 0, NULL, NULL,
+               phi__sec_scripts_one_table, NULL, 0, 0, "null",
+               "Before a tool call; another exit code denies it."),
+    PHI__C_ROW(callbacks, any, "after_tool_execution", VALUE, 0, NULL, NULL,
+               phi__sec_scripts_one_table, NULL, 0, 0, "null", "After a tool call."),
+    PHI__C_ROW(callbacks, any, "before_compaction_start", VALUE, 0, NULL, NULL,
+               phi__sec_scripts_one_table, NULL, 0, 0, "null",
+               "Before a compaction; another exit code prevents it."),
+    PHI__C_ROW(callbacks, any, "after_compaction_end", VALUE, 0, NULL, NULL,
+               phi__sec_scripts_one_table, NULL, 0, 0, "null", "After a compaction."),
+    PHI__C_ROW(callbacks, any, "on_error", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL,
+               0, 0, "null", "After a model call has failed for good."),
+    PHI__C_ROW(callbacks, any, "steering", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL,
+               0, 0, "null", "Its reply is a steering message."),
+    PHI__C_ROW(callbacks, any, "follow_up", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL,
+               0, 0, "null", "Its reply is a follow-up message."),
+    PHI__C_ROW(callbacks, any, "filter", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL, 0,
+               0, "null", "Before a user's message is stored; it may refuse it."),
+    PHI__C_ROW(callbacks, any, "credential", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL,
+               0, 0, "null", "Its reply is the key of the next model call."),
+    PHI__C_ROW(callbacks, any, "before_task", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table,
+               NULL, 0, 0, "null", "Ignored with a warning: it belongs to a recorder."),
+    PHI__C_ROW(callbacks, any, "after_task", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL,
+               0, 0, "null", "Ignored with a warning: it belongs to a recorder."),
+    PHI__C_ROW(callbacks, any, "transform_context", VALUE, 0, NULL, NULL,
+               phi__sec_scripts_one_table, NULL, 0, 0, "null",
+               "For functions alone: ignored with a warning."),
+    PHI__C_ROW(callbacks, any, "convert_to_llm", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table,
+               NULL, 0, 0, "null", "For functions alone: ignored with a warning.")};
 
-static const phi__config_field phi__section_scripts_fields[] = {
-    PHI__SECTION_SCRIPTS_ROW("before_loop",
-                             "Before a run; another exit code than 0 prevents it. A command, or a "
-                             "table (docs/scripts.md)."),
-    PHI__SECTION_SCRIPTS_ROW("after_loop", "After a run."),
-    PHI__SECTION_SCRIPTS_ROW("before_turn", "Before a turn; another exit code ends the run."),
-    PHI__SECTION_SCRIPTS_ROW("after_turn", "After a turn."),
-    PHI__SECTION_SCRIPTS_ROW("before_tool_execution",
-                             "Before a tool call; another exit code denies it."),
-    PHI__SECTION_SCRIPTS_ROW("after_tool_execution", "After a tool call."),
-    PHI__SECTION_SCRIPTS_ROW("before_compaction_start",
-                             "Before a compaction; another exit code prevents it."),
-    PHI__SECTION_SCRIPTS_ROW("after_compaction_end", "After a compaction."),
-    PHI__SECTION_SCRIPTS_ROW("on_error", "After a model call has failed for good."),
-    PHI__SECTION_SCRIPTS_ROW("steering", "Its reply is a steering message."),
-    PHI__SECTION_SCRIPTS_ROW("follow_up", "Its reply is a follow-up message."),
-    PHI__SECTION_SCRIPTS_ROW("filter", "Before a user's message is stored; it may refuse it."),
-    PHI__SECTION_SCRIPTS_ROW("credential", "Its reply is the key of the next model call."),
-    PHI__SECTION_SCRIPTS_ROW("before_task", "Ignored with a warning: it belongs to a recorder."),
-    PHI__SECTION_SCRIPTS_ROW("after_task", "Ignored with a warning: it belongs to a recorder."),
-    PHI__SECTION_SCRIPTS_ROW("transform_context", "For functions alone: ignored with a warning."),
-    PHI__SECTION_SCRIPTS_ROW("convert_to_llm", "For functions alone: ignored with a warning.")};
-
-static const phi__config_table phi__section_scripts_is = {
+static const phi__cfg_table phi__sec_scripts_is = {
     "callbacks",
-    phi__section_scripts_fields,
-    PHI__COUNT(phi__section_scripts_fields),
-    NULL,
-    false,
     "Programs that hear of a run as JSON and may stop it (docs/scripts.md). [hooks] takes the "
-    "same."};
-
-typedef struct phi__section_scripts_set {
-    struct phi__section_scripts_set *next;
+    "same.",
+    PHI__ROWS(phi__sec_scripts_fields)};
+typedef struct phi__sec_scripts_set {
+    struct phi__sec_scripts_set *next;
     phi_scripts *scripts;
-} phi__section_scripts_set;
+} phi__sec_scripts_set;
 
-typedef struct phi__section_scripts_state {
+typedef struct phi__sec_scripts_state {
     const phi_json *node;
-    phi_script list[PHI__SECTION_SCRIPTS_MOST];
+    phi_script list[PHI__SEC_SCRIPTS_MOST];
     size_t count;
-    phi__section_scripts_set *sets;
-} phi__section_scripts_state;
+    phi__sec_scripts_set *sets;
+} phi__sec_scripts_state;
 
-static const phi__section_scripts_point *phi__section_scripts_find(phi_str key) {
-    for (size_t i = 0; i < PHI__COUNT(phi__section_scripts_points); i++)
-        if (phi__str_is(key, phi__section_scripts_points[i].key))
-            return &phi__section_scripts_points[i];
+static const phi__sec_scripts_point *phi__sec_scripts_find(phi_str key) {
+    for (size_t i = 0; i < PHI__COUNT(phi__sec_scripts_points); i++)
+        if (phi__str_is(key, phi__sec_scripts_points[i].key)) return &phi__sec_scripts_points[i];
     return NULL;
 }
 
 /* Why a value is not run, as a warning. */
-static bool phi__section_scripts_skips(phi__config_ground *ground, const phi_json *node,
-                                       const phi__section_scripts_point *point,
-                                       const char *command) {
+static bool phi__sec_scripts_skips(phi__cfg_ground *ground, const phi_json *node,
+                                   const phi__sec_scripts_point *point, const char *command) {
     if (strstr(command, "::") != NULL && strchr(command, '/') == NULL) {
-        phi__config_words_warning(ground, node, point->key,
-                                  "%s = \"%s\" names a function of a plug-in, which phi does not "
-                                  "load: it is ignored; remove it, or write the path of a script",
-                                  point->key, command);
+        phi__cfg_words_warning(ground, node, point->key,
+                               "%s = \"%s\" names a function of a plug-in, which phi does not "
+                               "load: it is ignored; remove it, or write the path of a script",
+                               point->key, command);
         return true;
     }
-    if (point->point == PHI__SECTION_SCRIPTS_TASK) {
-        phi__config_words_warning(ground, node, point->key,
-                                  "%s belongs to a session recorder "
-                                  "(phi_recorder_desc.%s_fn): it is ignored here; "
-                                  "remove it: before_loop and after_loop are run for each run",
-                                  point->key, point->key);
+    if (point->point == PHI__SEC_SCRIPTS_TASK) {
+        phi__cfg_words_warning(ground, node, point->key,
+                               "%s belongs to a session recorder "
+                               "(phi_recorder_desc.%s_fn): it is ignored here; "
+                               "remove it: before_loop and after_loop are run for each run",
+                               point->key, point->key);
         return true;
     }
     if (point->point != PHI_HOOK_TRANSFORM_CONTEXT && point->point != PHI_HOOK_CONVERT_TO_LLM)
         return false;
-    phi__config_words_warning(ground, node, point->key,
-                              "%s changes messages, which a script cannot: it is ignored; remove "
-                              "it here, and set phi_agent_desc.hook_fn in the program",
-                              point->key);
+    phi__cfg_words_warning(ground, node, point->key,
+                           "%s changes messages, which a script cannot: it is ignored; remove "
+                           "it here, and set phi_agent_desc.hook_fn in the program",
+                           point->key);
     return true;
 }
 
-static phi_status phi__section_scripts_add(phi__config_ground *ground,
-                                           phi__section_scripts_state *s, phi_str key,
-                                           const phi_json *node) {
-    const phi__section_scripts_point *point = phi__section_scripts_find(key);
+static phi_status phi__sec_scripts_add(phi__cfg_ground *ground, phi__sec_scripts_state *s,
+                                       phi_str key, const phi_json *node) {
+    const phi__sec_scripts_point *point = phi__sec_scripts_find(key);
     phi_script *script = &s->list[s->count];
-    if (point == NULL || s->count == PHI__SECTION_SCRIPTS_MOST) return PHI_OK; /* warned about */
-    phi__section_scripts_one one = PHI_ZERO;
+    if (point == NULL || s->count == PHI__SEC_SCRIPTS_MOST) return PHI_OK; /* warned about */
+    phi__cfg_script one = PHI_ZERO;
     if (phi_json_is(node, PHI_JSON_STRING))
         one.command = phi_json_str(node, "").at;
-    else if (!phi__config_take(ground->arena, node, &phi__section_scripts_one_is, &one))
+    else if (!phi__cfg_take(ground->arena, node, &phi__sec_scripts_one_is, &one))
         return PHI_NO_MEMORY;
     if (one.command == NULL || one.command[0] == '\0') {
-        phi__config_words_error(ground, node, PHI_BAD_ARG, point->key,
-                                "%s: expected a command, as \"./check.sh\", or a table with "
-                                "command = \"...\"",
-                                point->key);
+        phi__cfg_words_error(ground, node, PHI_BAD_ARG, point->key,
+                             "%s: expected a command, as \"./check.sh\", or a table with "
+                             "command = \"...\"",
+                             point->key);
         return PHI_OK;
     }
-    if (phi__section_scripts_skips(ground, node, point, one.command)) return PHI_OK;
+    if (phi__sec_scripts_skips(ground, node, point, one.command)) return PHI_OK;
     script->points = point->point;
     script->command = one.command;
     script->tool = one.tool;
@@ -192,9 +189,8 @@ static phi_status phi__section_scripts_add(phi__config_ground *ground,
 
 /* The scripts of an agent: keys are for the server of its own model. Of a sub-agent: those that
    guard tools, and one that knows the key of the agent it works for. */
-static phi_status phi__section_scripts_of(const phi__section_scripts_state *s,
-                                          const phi__config_making *making,
-                                          phi_scripts_desc *desc) {
+static phi_status phi__sec_scripts_of(const phi__sec_scripts_state *s,
+                                      const phi__cfg_making *making, phi_scripts_desc *desc) {
     const uint32_t guards = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
     const char *server = making->top->model.base_url;
     phi_script *list =
@@ -214,17 +210,12 @@ static phi_status phi__section_scripts_of(const phi__section_scripts_state *s,
 
 /* ---- for other modules ---- */
 
-PHI__FN const phi__config_table *phi__section_scripts_table(void) {
-    return &phi__section_scripts_is;
-}
-PHI__FN const phi__config_table *phi__section_scripts_hooks_table(void) {
-    return &phi__section_scripts_is;
-}
+PHI__FN const phi__cfg_table *phi__sec_scripts_table(void) { return &phi__sec_scripts_is; }
+PHI__FN const phi__cfg_table *phi__sec_scripts_hooks_table(void) { return &phi__sec_scripts_is; }
 
-PHI__FN phi_status phi__section_scripts_begin(phi__config_ground *ground, const phi_json *node,
-                                              void **state) {
-    phi__section_scripts_state *s =
-        (phi__section_scripts_state *)phi__arena_zero(ground->arena, sizeof *s);
+PHI__FN phi_status phi__sec_scripts_begin(phi__cfg_ground *ground, const phi_json *node,
+                                          void **state) {
+    phi__sec_scripts_state *s = (phi__sec_scripts_state *)phi__arena_zero(ground->arena, sizeof *s);
     const phi_json *nodes[2], *value;
     phi_status status = PHI_OK;
     *state = s;
@@ -235,28 +226,28 @@ PHI__FN phi_status phi__section_scripts_begin(phi__config_ground *ground, const 
     for (size_t i = 0; i < 2; i++) {
         phi_json_iter it = phi_json_each(nodes[i]);
         while (status == PHI_OK && (value = phi_json_next(&it)) != NULL)
-            status = phi__section_scripts_add(ground, s, it.key, value);
+            status = phi__sec_scripts_add(ground, s, it.key, value);
     }
     return status;
 }
 
-PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *making) {
-    phi__section_scripts_state *s = (phi__section_scripts_state *)state;
-    phi__config_ground *ground = making->ground;
-    phi__section_scripts_set *set;
+PHI__FN phi_status phi__sec_scripts_use(void *state, phi__cfg_making *making) {
+    phi__sec_scripts_state *s = (phi__sec_scripts_state *)state;
+    phi__cfg_ground *ground = making->ground;
+    phi__sec_scripts_set *set;
     phi_scripts_desc desc = PHI_ZERO;
     phi_parse_error error;
-    if (phi__section_scripts_of(s, making, &desc) != PHI_OK) return PHI_NO_MEMORY;
+    if (phi__sec_scripts_of(s, making, &desc) != PHI_OK) return PHI_NO_MEMORY;
     if (desc.count == 0) return PHI_OK;
-    set = (phi__section_scripts_set *)phi_arena_alloc(ground->arena, sizeof *set);
+    set = (phi__sec_scripts_set *)phi_arena_alloc(ground->arena, sizeof *set);
     if (set == NULL) return PHI_NO_MEMORY;
     desc.workspace = making->top->workspace; /* where "./check" is, also of sub-agents elsewhere */
     desc.allocator = ground->memory->allocator;
     set->scripts = phi_scripts_new(&desc, &error);
     if (set->scripts == NULL && error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;
     if (set->scripts == NULL) {
-        phi__config_words_error(ground, s->node, PHI_BAD_ARG, "callbacks", "callbacks: %s",
-                                error.message);
+        phi__cfg_words_error(ground, s->node, PHI_BAD_ARG, "callbacks", "callbacks: %s",
+                             error.message);
         return PHI_OK;
     }
     set->next = s->sets;
@@ -264,9 +255,9 @@ PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *mak
     return phi_scripts_use(set->scripts, making->desc);
 }
 
-PHI__FN void phi__section_scripts_end(void *state) {
-    phi__section_scripts_state *s = (phi__section_scripts_state *)state;
-    for (phi__section_scripts_set *set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
+PHI__FN void phi__sec_scripts_end(void *state) {
+    phi__sec_scripts_state *s = (phi__sec_scripts_state *)state;
+    for (phi__sec_scripts_set *set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
         phi_scripts_free(set->scripts);
 }
 

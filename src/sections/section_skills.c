@@ -5,48 +5,41 @@
 
 #ifndef PHI_NO_FILES
 
-typedef struct phi__section_skills_taken {
+typedef struct phi__cfg_skills {
     uint64_t set;
-    phi__config_texts directories;
+    phi__cfg_texts directories;
     uint32_t max_skills, max_file_bytes, max_read_bytes;
     bool no_index;
-} phi__section_skills_taken;
+} phi__cfg_skills;
 
 /* The skills of an agent that names some. */
-typedef struct phi__section_skills_part {
-    struct phi__section_skills_part *next;
+typedef struct phi__sec_skills_part {
+    struct phi__sec_skills_part *next;
     phi_skills *skills;
-} phi__section_skills_part;
+} phi__sec_skills_part;
 
-typedef struct phi__section_skills_state {
-    phi__section_skills_taken taken;
+typedef struct phi__sec_skills_state {
+    phi__cfg_skills taken;
     const phi_json *node;
     phi_skills_desc desc;
     phi_skills *all; /* NULL: the file has no such section */
-    phi__section_skills_part *parts;
-} phi__section_skills_state;
+    phi__sec_skills_part *parts;
+} phi__sec_skills_state;
 
-static const phi__config_field phi__section_skills_fields[] = {
-    PHI__CONFIG_PLAIN(phi__section_skills_taken, directories, "directories", PHI__CONFIG_TEXTS,
-                      PHI__CONFIG_PATH | PHI__CONFIG_REQUIRED, NULL, "[]",
-                      "Directories of skills, each NAME/SKILL.md; a later one replaces skills of "
-                      "the same name."),
-    PHI__CONFIG_RANGE(phi__section_skills_taken, max_skills, "max_skills", PHI__CONFIG_INTEGER, 0,
-                      1, 4294967295, "1000", "Skills at most."),
-    PHI__CONFIG_RANGE(phi__section_skills_taken, max_file_bytes, "max_file_bytes",
-                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "1048576",
-                      "Bytes of a SKILL.md; a longer one is left out."),
-    PHI__CONFIG_RANGE(phi__section_skills_taken, max_read_bytes, "max_read_bytes",
-                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "262144",
-                      "Bytes of one answer of read_skill."),
-    PHI__CONFIG_PLAIN(phi__section_skills_taken, no_index, "no_index", PHI__CONFIG_BOOL, 0, NULL,
-                      "false", "Leaves the list of skills out of the system prompt.")};
+static const phi__cfg_field phi__sec_skills_fields[] = {
+    PHI__C_PLAIN(skills, directories, TEXTS, PHI__CFG_PATH | PHI__REQUIRED, "[]",
+                 "Directories of skills, each NAME/SKILL.md; a later one replaces skills of "
+                 "the same name."),
+    PHI__C_INT(skills, max_skills, 0, 1, 4294967295, "1000", "Skills at most."),
+    PHI__C_INT(skills, max_file_bytes, 0, 1, 4294967295, "1048576",
+               "Bytes of a SKILL.md; a longer one is left out."),
+    PHI__C_INT(skills, max_read_bytes, 0, 1, 4294967295, "262144",
+               "Bytes of one answer of read_skill."),
+    PHI__C_BOOL(skills, no_index, "false", "Leaves the list of skills out of the system prompt.")};
 
-static const phi__config_table phi__section_skills_is = {
-    "skills", phi__section_skills_fields, PHI__COUNT(phi__section_skills_fields), NULL,
-    false,    "Where skills are."};
-
-static bool phi__section_skills_is_listed(const phi_json *node, phi_str file) {
+static const phi__cfg_table phi__sec_skills_is = {"skills", "Where skills are.",
+                                                  PHI__ROWS(phi__sec_skills_fields)};
+static bool phi__sec_skills_is_listed(const phi_json *node, phi_str file) {
     phi_json_iter it = phi_json_each(phi_json_get(node, "directories"));
     const phi_json *item;
     while ((item = phi_json_next(&it)) != NULL)
@@ -54,19 +47,18 @@ static bool phi__section_skills_is_listed(const phi_json *node, phi_str file) {
     return false;
 }
 
-static phi_status phi__section_skills_load(phi__config_ground *ground,
-                                           phi__section_skills_state *s) {
+static phi_status phi__sec_skills_load(phi__cfg_ground *ground, phi__sec_skills_state *s) {
     const phi_json *list = phi_json_get(s->node, "directories");
     phi_status status = PHI_OK;
     s->all = phi_skills_new(&s->desc);
     if (s->all == NULL) return PHI_NO_MEMORY;
     for (size_t i = 0; status == PHI_OK && i < s->taken.directories.count; i++) {
         const char *dir =
-            phi__config_place_join(ground->arena, ground->directory, s->taken.directories.at[i]);
+            phi__cfg_place_join(ground->arena, ground->directory, s->taken.directories.at[i]);
         if (dir == NULL) return PHI_NO_MEMORY;
         status = phi_skills_load(s->all, dir, s->taken.directories.at[i], SIZE_MAX);
         if (status != PHI_NOT_FOUND && status != PHI_IO) continue;
-        phi__config_words_error(
+        phi__cfg_words_error(
             ground, phi_json_at(list, i), status, "skills.directories",
             "skills.directories: \"%s\" is no directory that can be read; make it, "
             "correct the path, which is relative to the directory of this file, or remove it",
@@ -74,29 +66,28 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
         status = PHI_OK;
     }
     if (status == PHI_TOO_BIG)
-        phi__config_words_error(ground, s->node, status, "skills.max_skills",
-                                "skills: there are more than max_skills");
+        phi__cfg_words_error(ground, s->node, status, "skills.max_skills",
+                             "skills: there are more than max_skills");
     return status == PHI_NO_MEMORY ? status : PHI_OK;
 }
 
 /* The skill most like `name`; NULL: none is. */
-static const char *phi__section_skills_near(phi_arena *arena, const phi_skills *skills,
-                                            phi_str name) {
+static const char *phi__sec_skills_near(phi_arena *arena, const phi_skills *skills, phi_str name) {
     size_t n = 0;
     const char **names;
     while (phi_skills_at(skills, n) != NULL) n++;
     names = (const char **)phi_arena_alloc(arena, (n + 1) * sizeof *names);
     if (names == NULL) return NULL;
     for (size_t i = 0; i < n; i++) names[i] = phi_skills_at(skills, i)->name.at;
-    return phi__config_words_nearest(name, names, n);
+    return phi__cfg_words_nearest(name, names, n);
 }
 
 /* The skills that an agent names, in a list of their own. */
-static phi_status phi__section_skills_pick(phi__section_skills_state *s, phi__config_making *making,
-                                           phi_skills **out) {
-    phi__config_ground *ground = making->ground;
-    phi__section_skills_part *part = (phi__section_skills_part *)phi_arena_alloc(
-        ground->arena, sizeof(phi__section_skills_part));
+static phi_status phi__sec_skills_pick(phi__sec_skills_state *s, phi__cfg_making *making,
+                                       phi_skills **out) {
+    phi__cfg_ground *ground = making->ground;
+    phi__sec_skills_part *part =
+        (phi__sec_skills_part *)phi_arena_alloc(ground->arena, sizeof(phi__sec_skills_part));
     phi_status status = PHI_OK;
     *out = part != NULL ? phi_skills_new(&s->desc) : NULL;
     if (*out == NULL) return PHI_NO_MEMORY;
@@ -110,8 +101,8 @@ static phi_status phi__section_skills_pick(phi__section_skills_state *s, phi__co
             status = phi__skills_one(*out, skill->base_dir.at, skill->source.at);
             continue;
         }
-        const char *near = phi__section_skills_near(ground->arena, s->all, name);
-        phi__config_words_error(
+        const char *near = phi__sec_skills_near(ground->arena, s->all, name);
+        phi__cfg_words_error(
             ground, s->node, PHI_NOT_FOUND, "agent.profile.skills",
             "agent \"%s\": skills: there is no skill \"%s\" in skills.directories%s%s%s",
             making->name, name.at, near != NULL ? "; did you mean \"" : "",
@@ -120,8 +111,8 @@ static phi_status phi__section_skills_pick(phi__section_skills_state *s, phi__co
     return status == PHI_NO_MEMORY ? status : PHI_OK;
 }
 
-static phi_status phi__section_skills_give(phi__section_skills_state *s, phi__config_making *making,
-                                           phi_skills *skills) {
+static phi_status phi__sec_skills_give(phi__sec_skills_state *s, phi__cfg_making *making,
+                                       phi_skills *skills) {
     phi_tool tool;
     phi_str prompt;
     phi_status status;
@@ -133,27 +124,26 @@ static phi_status phi__section_skills_give(phi__section_skills_state *s, phi__co
         making->desc->system_prompt = prompt.at;
     }
     status = phi_skills_tool(skills, &tool);
-    (void)phi__config_making_offer(making, "read_skill");
-    return status == PHI_OK ? phi__config_making_tool(making, &tool) : status;
+    (void)phi__making_offer(making, "read_skill");
+    return status == PHI_OK ? phi__making_tool(making, &tool) : status;
 }
 
 /* Names of the host's own profile choose skills of the file where it has some; else the host loads
    them. */
-static bool phi__section_skills_are_hosts(const phi__config_making *making) {
+static bool phi__sec_skills_are_hosts(const phi__cfg_making *making) {
     const phi_agent_desc *base = making->ground->desc.base;
     return base != NULL && base->profile != NULL && making->profile.skills == base->profile->skills;
 }
 
 /* ---- for other modules ---- */
 
-PHI__FN const phi__config_table *phi__section_skills_table(void) { return &phi__section_skills_is; }
+PHI__FN const phi__cfg_table *phi__sec_skills_table(void) { return &phi__sec_skills_is; }
 
-PHI__FN phi_status phi__section_skills_begin(phi__config_ground *ground, const phi_json *node,
-                                             void **state) {
-    phi__section_skills_state *s =
-        (phi__section_skills_state *)phi__arena_zero(ground->arena, sizeof *s);
+PHI__FN phi_status phi__sec_skills_begin(phi__cfg_ground *ground, const phi_json *node,
+                                         void **state) {
+    phi__sec_skills_state *s = (phi__sec_skills_state *)phi__arena_zero(ground->arena, sizeof *s);
     *state = s;
-    if (s == NULL || !phi__config_take(ground->arena, node, &phi__section_skills_is, &s->taken))
+    if (s == NULL || !phi__cfg_take(ground->arena, node, &phi__sec_skills_is, &s->taken))
         return PHI_NO_MEMORY;
     s->node = node;
     s->desc.allocator = ground->memory->allocator;
@@ -161,44 +151,43 @@ PHI__FN phi_status phi__section_skills_begin(phi__config_ground *ground, const p
     s->desc.max_file_bytes = s->taken.max_file_bytes;
     s->desc.max_read_bytes = s->taken.max_read_bytes;
     if (node == NULL) return PHI_OK;
-    phi_status status = phi__section_skills_load(ground, s);
+    phi_status status = phi__sec_skills_load(ground, s);
     if (status == PHI_OK) {
         /* Problems of single skills are warnings: the others can be used. */
         const phi_skills *skills = s->all;
         const phi_skill_problem *p;
         for (size_t i = 0; (p = phi_skills_problem_at(skills, i)) != NULL; i++) {
-            if (p->line == 0 && phi__section_skills_is_listed(node, p->file))
+            if (p->line == 0 && phi__sec_skills_is_listed(node, p->file))
                 continue; /* said already */
-            phi__config_words_warning(ground, node, "skills", "%s%s:%u: %s",
-                                      p->loaded ? "" : "this skill is left out: ", p->file.at,
-                                      (unsigned)p->line, p->message.at);
+            phi__cfg_words_warning(ground, node, "skills", "%s%s:%u: %s",
+                                   p->loaded ? "" : "this skill is left out: ", p->file.at,
+                                   (unsigned)p->line, p->message.at);
         }
     }
-    if (status == PHI_NO_MEMORY) phi__section_skills_end(s);
+    if (status == PHI_NO_MEMORY) phi__sec_skills_end(s);
     return status;
 }
 
-PHI__FN phi_status phi__section_skills_use(void *state, phi__config_making *making) {
-    phi__section_skills_state *s = (phi__section_skills_state *)state;
+PHI__FN phi_status phi__sec_skills_use(void *state, phi__cfg_making *making) {
+    phi__sec_skills_state *s = (phi__sec_skills_state *)state;
     phi_skills *skills = s->all;
     phi_status status = PHI_OK;
-    if (making->profile.skill_count > 0 && s->all == NULL &&
-        !phi__section_skills_are_hosts(making)) {
-        phi__config_words_error(making->ground, making->node, PHI_NOT_FOUND, "agent.profile.skills",
-                                "agent \"%s\" names skills, but nothing says where they are: write "
-                                "[skills] directories = [\"skills\"]",
-                                making->name);
+    if (making->profile.skill_count > 0 && s->all == NULL && !phi__sec_skills_are_hosts(making)) {
+        phi__cfg_words_error(making->ground, making->node, PHI_NOT_FOUND, "agent.profile.skills",
+                             "agent \"%s\" names skills, but nothing says where they are: write "
+                             "[skills] directories = [\"skills\"]",
+                             making->name);
         return PHI_OK;
     }
     if (s->all == NULL || (making->is_child && making->profile.skill_count == 0)) return PHI_OK;
-    if (making->profile.skill_count > 0) status = phi__section_skills_pick(s, making, &skills);
-    return status == PHI_OK ? phi__section_skills_give(s, making, skills) : status;
+    if (making->profile.skill_count > 0) status = phi__sec_skills_pick(s, making, &skills);
+    return status == PHI_OK ? phi__sec_skills_give(s, making, skills) : status;
 }
 
-PHI__FN void phi__section_skills_end(void *state) {
-    phi__section_skills_state *s = (phi__section_skills_state *)state;
+PHI__FN void phi__sec_skills_end(void *state) {
+    phi__sec_skills_state *s = (phi__sec_skills_state *)state;
     if (s == NULL) return;
-    for (phi__section_skills_part *part = s->parts; part != NULL; part = part->next)
+    for (phi__sec_skills_part *part = s->parts; part != NULL; part = part->next)
         phi_skills_free(part->skills);
     phi_skills_free(s->all);
     s->parts = NULL;

@@ -3,78 +3,64 @@
 
 #include "tools/tools_in.h"
 
-typedef struct phi__section_tools_taken {
+typedef struct phi__cfg_tool_settings {
     uint64_t set;
-    phi__config_texts allowed_paths, deny_patterns;
+    phi__cfg_texts allowed_paths, deny_patterns;
     bool unconfined;
     uint32_t bash_timeout_ms, list_timeout_ms, search_timeout_ms;
     uint32_t max_output_bytes, max_bash_result_bytes, max_read_bytes, max_files, max_matches;
     phi_search_with search_with;
-} phi__section_tools_taken;
+} phi__cfg_tool_settings;
 
 /* Each agent has its own, for its own workspace. */
-typedef struct phi__section_tools_set {
-    struct phi__section_tools_set *next;
+typedef struct phi__sec_tools_set {
+    struct phi__sec_tools_set *next;
     phi__registry *registry;
-} phi__section_tools_set;
+} phi__sec_tools_set;
 
-typedef struct phi__section_tools_state {
-    phi__section_tools_taken taken;
+typedef struct phi__sec_tools_state {
+    phi__cfg_tool_settings taken;
     const char *const *allowed_paths;
-    phi__section_tools_set *sets;
-} phi__section_tools_state;
+    phi__sec_tools_set *sets;
+} phi__sec_tools_state;
 
-static const phi__config_choice phi__section_tools_search[] = {
-    {"automatic", PHI_SEARCH_AUTOMATIC, false},
-    {"rg", PHI_SEARCH_RG, false},
-    {"ripgrep", PHI_SEARCH_RG, true},
-    {"grep", PHI_SEARCH_GREP, false},
-    {"own", PHI_SEARCH_OWN, false},
-    {"", 0, false}};
+static const phi__cfg_choice phi__sec_tools_search[] = {{"automatic", PHI_SEARCH_AUTOMATIC, false},
+                                                        {"rg", PHI_SEARCH_RG, false},
+                                                        {"ripgrep", PHI_SEARCH_RG, true},
+                                                        {"grep", PHI_SEARCH_GREP, false},
+                                                        {"own", PHI_SEARCH_OWN, false},
+                                                        {"", 0, false}};
 
-static const phi__config_field phi__section_tools_fields[] = {
-    PHI__CONFIG_PLAIN(phi__section_tools_taken, allowed_paths, "allowed_paths", PHI__CONFIG_TEXTS,
-                      PHI__CONFIG_PATH, NULL, "[]",
-                      "Files and directories that tools may use besides the workspace."),
-    PHI__CONFIG_PLAIN(phi__section_tools_taken, deny_patterns, "deny_patterns", PHI__CONFIG_TEXTS,
-                      0, NULL, "null",
-                      "Commands with one of these texts are refused (default: a few that "
-                      "destroy); no boundary."),
-    PHI__CONFIG_PLAIN(phi__section_tools_taken, unconfined, "unconfined", PHI__CONFIG_BOOL, 0, NULL,
-                      "false", "Tools may use files outside of the workspace, too."),
-    PHI__CONFIG_RANGE(phi__section_tools_taken, bash_timeout_ms, "bash_timeout_secs",
-                      PHI__CONFIG_SECONDS, PHI__CONFIG_NO_LIMIT, 0.001, 0, "120",
-                      "Seconds that a command may run."),
-    PHI__CONFIG_RANGE(phi__section_tools_taken, list_timeout_ms, "list_timeout_secs",
-                      PHI__CONFIG_SECONDS, PHI__CONFIG_NO_LIMIT, 0.001, 0, "10",
-                      "Seconds of list_files."),
-    PHI__CONFIG_RANGE(phi__section_tools_taken, search_timeout_ms, "search_timeout_secs",
-                      PHI__CONFIG_SECONDS, PHI__CONFIG_NO_LIMIT, 0.001, 0, "30",
-                      "Seconds of search."),
-    PHI__CONFIG_RANGE(phi__section_tools_taken, max_output_bytes, "max_output_bytes",
-                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "262144",
-                      "Bytes that are kept of each stream of a command: its head and its tail."),
-    PHI__CONFIG_RANGE(phi__section_tools_taken, max_bash_result_bytes, "max_bash_result_bytes",
-                      PHI__CONFIG_INTEGER, PHI__CONFIG_NO_LIMIT, 64, 4294967295, "32768",
-                      "Bytes of the result of a command that the model sees."),
-    PHI__CONFIG_RANGE(phi__section_tools_taken, max_read_bytes, "max_read_bytes",
-                      PHI__CONFIG_INTEGER, 0, 1, 4294967295, "1048576",
-                      "Bytes of a file that read_file shows."),
-    PHI__CONFIG_RANGE(phi__section_tools_taken, max_files, "max_files", PHI__CONFIG_INTEGER, 0, 1,
-                      4294967295, "200", "Files that list_files names."),
-    PHI__CONFIG_RANGE(phi__section_tools_taken, max_matches, "max_matches", PHI__CONFIG_INTEGER, 0,
-                      1, 4294967295, "50", "Matches that search shows."),
-    PHI__CONFIG_CHOOSE(phi__section_tools_taken, search_with, "search_with",
-                       phi__section_tools_search, "\"automatic\"",
-                       "The program that search runs; automatic: phi's own engine where files are "
-                       "confined.")};
+static const phi__cfg_field phi__sec_tools_fields[] = {
+    PHI__C_PLAIN(tool_settings, allowed_paths, TEXTS, PHI__CFG_PATH, "[]",
+                 "Files and directories that tools may use besides the workspace."),
+    PHI__C_PLAIN(tool_settings, deny_patterns, TEXTS, 0, "null",
+                 "Commands with one of these texts are refused (default: a few that "
+                 "destroy); no boundary."),
+    PHI__C_BOOL(tool_settings, unconfined, "false",
+                "Tools may use files outside of the workspace, too."),
+    PHI__C_SECS(tool_settings, bash_timeout_ms, "bash_timeout_secs", PHI__NO_LIMIT, "120",
+                "Seconds that a command may run."),
+    PHI__C_SECS(tool_settings, list_timeout_ms, "list_timeout_secs", PHI__NO_LIMIT, "10",
+                "Seconds of list_files."),
+    PHI__C_SECS(tool_settings, search_timeout_ms, "search_timeout_secs", PHI__NO_LIMIT, "30",
+                "Seconds of search."),
+    PHI__C_INT(tool_settings, max_output_bytes, 0, 1, 4294967295, "262144",
+               "Bytes that are kept of each stream of a command: its head and its tail."),
+    PHI__C_INT(tool_settings, max_bash_result_bytes, PHI__NO_LIMIT, 64, 4294967295, "32768",
+               "Bytes of the result of a command that the model sees."),
+    PHI__C_INT(tool_settings, max_read_bytes, 0, 1, 4294967295, "1048576",
+               "Bytes of a file that read_file shows."),
+    PHI__C_INT(tool_settings, max_files, 0, 1, 4294967295, "200", "Files that list_files names."),
+    PHI__C_INT(tool_settings, max_matches, 0, 1, 4294967295, "50", "Matches that search shows."),
+    PHI__C_CHOICE(tool_settings, search_with, phi__sec_tools_search, "\"automatic\"",
+                  "The program that search runs; automatic: phi's own engine where files are "
+                  "confined.")};
 
-static const phi__config_table phi__section_tools_is = {
-    "tool_settings", phi__section_tools_fields,        PHI__COUNT(phi__section_tools_fields), NULL,
-    false,           "Settings of the built-in tools."};
-
+static const phi__cfg_table phi__sec_tools_is = {"tool_settings", "Settings of the built-in tools.",
+                                                 PHI__ROWS(phi__sec_tools_fields)};
 /* The registry's name for one that the original's files use. */
-static const char *phi__section_tools_alias(phi_str name) {
+static const char *phi__sec_tools_alias(phi_str name) {
     static const char *const names[][2] = {{"file_read", "read_file"}, {"file_write", "write_file"},
                                            {"file_edit", "edit_file"}, {"file_list", "list_files"},
                                            {"file_search", "search"},  {"prune", "prun"}};
@@ -83,11 +69,11 @@ static const char *phi__section_tools_alias(phi_str name) {
     return name.at;
 }
 
-static phi__registry *phi__section_tools_registry(phi__section_tools_state *s,
-                                                  const phi__config_making *making) {
-    const phi__section_tools_taken *t = &s->taken;
-    phi__section_tools_set *set = (phi__section_tools_set *)phi_arena_alloc(
-        making->ground->arena, sizeof(phi__section_tools_set));
+static phi__registry *phi__sec_tools_registry(phi__sec_tools_state *s,
+                                              const phi__cfg_making *making) {
+    const phi__cfg_tool_settings *t = &s->taken;
+    phi__sec_tools_set *set =
+        (phi__sec_tools_set *)phi_arena_alloc(making->ground->arena, sizeof(phi__sec_tools_set));
     phi_tools_desc desc = PHI_ZERO;
     if (set == NULL) return NULL;
     desc.workspace = making->workspace;
@@ -112,44 +98,42 @@ static phi__registry *phi__section_tools_registry(phi__section_tools_state *s,
 
 /* ---- for other modules ---- */
 
-PHI__FN const phi__config_table *phi__section_tools_table(void) { return &phi__section_tools_is; }
+PHI__FN const phi__cfg_table *phi__sec_tools_table(void) { return &phi__sec_tools_is; }
 
-PHI__FN phi_status phi__section_tools_begin(phi__config_ground *ground, const phi_json *node,
-                                            void **state) {
-    phi__section_tools_state *s =
-        (phi__section_tools_state *)phi__arena_zero(ground->arena, sizeof *s);
-    if (s == NULL || !phi__config_take(ground->arena, node, &phi__section_tools_is, &s->taken))
+PHI__FN phi_status phi__sec_tools_begin(phi__cfg_ground *ground, const phi_json *node,
+                                        void **state) {
+    phi__sec_tools_state *s = (phi__sec_tools_state *)phi__arena_zero(ground->arena, sizeof *s);
+    if (s == NULL || !phi__cfg_take(ground->arena, node, &phi__sec_tools_is, &s->taken))
         return PHI_NO_MEMORY;
-    s->allowed_paths = phi__section_places(ground, &s->taken.allowed_paths);
+    s->allowed_paths = phi__sec_places(ground, &s->taken.allowed_paths);
     if (s->allowed_paths == NULL && s->taken.allowed_paths.count > 0) return PHI_NO_MEMORY;
     *state = s;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *making) {
+PHI__FN phi_status phi__sec_tools_use(void *state, phi__cfg_making *making) {
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
     phi_status status = PHI_OK;
     if (phi_json_count(making->names) == 0) return PHI_OK;
-    phi__registry *registry =
-        phi__section_tools_registry((phi__section_tools_state *)state, making);
+    phi__registry *registry = phi__sec_tools_registry((phi__sec_tools_state *)state, making);
     if (registry == NULL) return PHI_NO_MEMORY;
     for (size_t i = 0; status == PHI_OK && (item = phi_json_next(&it)) != NULL; i++) {
         phi_tool found[2];
-        const char *name = phi__section_tools_alias(phi_json_str(item, ""));
+        const char *name = phi__sec_tools_alias(phi_json_str(item, ""));
         if (making->known[i]) continue; /* the host's own */
         size_t n = phi__reg_resolve(registry, &name, 1, found, NULL, NULL);
         making->known[i] = n > 0;
         for (size_t j = 0; status == PHI_OK && j < n; j++)
-            status = phi__config_making_tool(making, &found[j]);
+            status = phi__making_tool(making, &found[j]);
     }
     for (size_t i = 0; i < phi__reg_count(registry); i++)
-        (void)phi__config_making_offer(making, phi__reg_at(registry, i)->name);
+        (void)phi__making_offer(making, phi__reg_at(registry, i)->name);
     return status;
 }
 
-PHI__FN void phi__section_tools_end(void *state) {
-    phi__section_tools_state *s = (phi__section_tools_state *)state;
-    for (phi__section_tools_set *set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
+PHI__FN void phi__sec_tools_end(void *state) {
+    phi__sec_tools_state *s = (phi__sec_tools_state *)state;
+    for (phi__sec_tools_set *set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
         phi__reg_free(set->registry);
 }

@@ -59,7 +59,7 @@ PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_
     mark->key_column = column;
 }
 
-PHI__FN phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json *node) {
+static const phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json *node) {
     phi__marks_entry *slot = marks->cap == 0 || node == NULL ? NULL : phi__marks_slot(marks, node);
     return slot == NULL || slot->node == NULL ? NULL : slot;
 }

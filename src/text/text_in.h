@@ -495,9 +495,6 @@ typedef struct phi__marks_entry {
     const phi_json *node; /* NULL: a free slot */
     uint32_t line, column;
     uint32_t key_line, key_column;
-    /* Offsets, of TOML alone: the value, and where its line's key is; of a header: where the
-       value or header before it ends. */
-    uint32_t from, to, key_from;
 } phi__marks_entry;
 
 typedef struct phi__marks {
@@ -522,9 +519,6 @@ PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_
 /* False: the node has no place, and *line and *column are 0. */
 PHI__FN bool phi__marks_find(const phi__marks *marks, const phi_json *node, uint32_t *line,
                              uint32_t *column);
-
-/* All of it, to read and to change until the next add; NULL: the node has no place. */
-PHI__FN phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json *node);
 
 /* The same of a member's key. */
 PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,

@@ -365,7 +365,7 @@ TEST(compaction_may_stand_under_context_alone) {
                                      "[[context.compaction.instances]]\nid = \"{{%coding%}}\"\n"
                                      "[agent.profile]\ncompaction = \"{{compaction.coding}}\"\n");
     CHECK_EQ_STR(config_said(config), "");
-    CHECK(phi__config_refs_find(config, "compaction", "coding") != NULL);
+    CHECK(phi__refs_find(config, "compaction", "coding") != NULL);
     phi_config_free(config);
     config = config_load(PHI_CONFIG_TOML, "f", "[context.compaction]\nkeep_first_turns = 1\n");
     CHECK_EQ_STR(config_said(config),
@@ -426,9 +426,8 @@ TEST(ten_thousand_instances_are_read) {
     phi__buf_char(&text, '\0');
     config = config_load(PHI_CONFIG_TOML, "f", text.at);
     CHECK_EQ_STR(config_said(config), "");
-    CHECK_STR(
-        phi_json_str(phi_json_get(phi__config_refs_find(config, "provider", "p9999"), "id"), ""),
-        "{{p9999}}");
+    CHECK_STR(phi_json_str(phi_json_get(phi__refs_find(config, "provider", "p9999"), "id"), ""),
+              "{{p9999}}");
     phi_config_free(config);
     phi__buf_free(&text);
 }

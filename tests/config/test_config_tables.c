@@ -15,64 +15,57 @@ static void teardown(void) { phi_arena_free(&arena); }
 
 /* ---- every table ---- */
 
-static void check_default(const phi__config_field *field) {
+static void check_default(const phi__cfg_field *field) {
     phi_json *value = NULL;
     phi_status status = phi_json_parse(&arena, phi_str_of(field->fallback), 0, &value, NULL);
     if (!CHECK_EQ_INT(status, PHI_OK)) printf("default of %s\n", field->key);
     if (phi_json_is(value, PHI_JSON_NULL)) return;
     switch (field->kind) {
-    case PHI__CONFIG_INTEGER:
-    case PHI__CONFIG_NUMBER:
-    case PHI__CONFIG_SECONDS:
+    case PHI__CFG_INTEGER:
+    case PHI__CFG_NUMBER:
+    case PHI__CFG_SECONDS:
         CHECK(phi_json_num(value, -1) >= field->min);
         CHECK(field->max <= 0 || phi_json_num(value, -1) <= field->max);
         break;
-    case PHI__CONFIG_BOOL: CHECK(phi_json_is(value, PHI_JSON_BOOL)); break;
-    case PHI__CONFIG_CHOICE:
-        CHECK(phi__config_take_choice(field->choices, phi_json_str(value, "")) != NULL);
+    case PHI__CFG_BOOL: CHECK(phi_json_is(value, PHI_JSON_BOOL)); break;
+    case PHI__CFG_CHOICE:
+        CHECK(phi__cfg_take_choice(field->choices, phi_json_str(value, "")) != NULL);
         break;
-    case PHI__CONFIG_TEXT: CHECK(phi_json_is(value, PHI_JSON_STRING)); break;
-    case PHI__CONFIG_TEXTS:
-    case PHI__CONFIG_TABLES: CHECK(phi_json_is(value, PHI_JSON_ARRAY)); break;
+    case PHI__CFG_TEXT: CHECK(phi_json_is(value, PHI_JSON_STRING)); break;
+    case PHI__CFG_TEXTS:
+    case PHI__CFG_TABLES: CHECK(phi_json_is(value, PHI_JSON_ARRAY)); break;
     default: CHECK(phi_json_is(value, PHI_JSON_OBJECT)); break;
     }
 }
 
-static void check_field(const phi__config_field *field) {
-    static const uint8_t sizes[] = {sizeof(char *),
-                                    sizeof(bool),
-                                    0,
-                                    sizeof(double),
-                                    sizeof(uint32_t),
-                                    sizeof(int),
-                                    sizeof(phi__config_texts),
-                                    sizeof(phi_json *),
-                                    sizeof(phi_json *),
-                                    sizeof(phi_json *),
-                                    sizeof(phi_json *),
-                                    sizeof(phi_json *)};
+static void check_field(const phi__cfg_field *field) {
+    static const uint8_t sizes[] = {sizeof(char *),         sizeof(bool),       0,
+                                    sizeof(double),         sizeof(uint32_t),   sizeof(int),
+                                    sizeof(phi__cfg_texts), sizeof(phi_json *), sizeof(phi_json *),
+                                    sizeof(phi_json *),     sizeof(phi_json *), sizeof(phi_json *)};
     size_t n = strlen(field->text);
-    bool references = (field->flags & (PHI__CONFIG_REFERENCE | PHI__CONFIG_ONLY_REFERENCE |
-                                       PHI__CONFIG_ID | PHI__CONFIG_NAME)) != 0;
+    bool references =
+        (field->flags & (PHI__CFG_REFERENCE | PHI__ONLY_REFERENCE | PHI__CFG_ID | PHI__CFG_NAME)) !=
+        0;
     bool good = sizes[field->kind] == 0 || sizes[field->kind] == field->size;
     good = CHECK(good) && CHECK(n > 0 && field->text[n - 1] == '.');
     good = CHECK((field->space != NULL) == references) && good;
-    if (field->kind == PHI__CONFIG_CHOICE) good = CHECK(field->choices != NULL) && good;
-    if (field->kind == PHI__CONFIG_TABLE || field->kind == PHI__CONFIG_TABLES)
+    if (field->kind == PHI__CFG_CHOICE) good = CHECK(field->choices != NULL) && good;
+    if (field->kind == PHI__CFG_TABLE || field->kind == PHI__CFG_TABLES)
         good = CHECK(field->table != NULL) && good;
     if (!good) printf("field %s\n", field->key);
     check_default(field);
 }
 
 /* Returns how many fields there are in it and below. */
-static size_t check_table(const phi__config_table *table, int depth) {
-    const phi__config_field *field, *other;
+static size_t check_table(const phi__cfg_table *table, int depth) {
+    const phi__cfg_field *field, *other;
     size_t i, j, all = 0;
     CHECK(depth < 8);
-    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+    for (i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
         check_field(field);
-        CHECK(phi__config_fields_find(table, phi_str_of(field->key), &j) == field && j == i);
-        for (j = 0; j < i && (other = phi__config_fields_at(table, j)) != NULL; j++) {
+        CHECK(phi__fields_find(table, phi_str_of(field->key), &j) == field && j == i);
+        for (j = 0; j < i && (other = phi__fields_at(table, j)) != NULL; j++) {
             CHECK(strcmp(field->key, other->key) != 0);
             CHECK(field->offset != other->offset);
         }
@@ -84,7 +77,7 @@ static size_t check_table(const phi__config_table *table, int depth) {
 
 TEST(every_field_has_a_place_a_default_and_a_sentence) {
     setup();
-    CHECK(check_table(phi__config_tables_top(), 0) > 250);
+    CHECK(check_table(phi__table_top(), 0) > 250);
     teardown();
 }
 
@@ -97,65 +90,64 @@ static phi_json *read_json(const char *text) {
 }
 
 TEST(a_struct_is_filled_from_a_base_and_an_instance_over_it) {
-    phi__config_provider p = PHI_ZERO;
-    const phi__config_table *table = phi__config_tables_provider_instance();
+    phi__cfg_provider p = PHI_ZERO;
+    const phi__cfg_table *table = phi__table_provider_instance();
     setup();
-    CHECK(phi__config_take(&arena,
-                           read_json("{\"model\":\"a\",\"api\":\"OpenAI\",\"max_tokens\":5,"
-                                     "\"url\":\"u\"}"),
-                           phi__config_tables_provider(), &p));
-    CHECK(phi__config_take(&arena,
-                           read_json("{\"id\":\"x\",\"model\":\"b\",\"reasoning\":true,"
-                                     "\"name\":null,\"no_field\":1}"),
-                           table, &p));
-    CHECK(phi__config_take(&arena, NULL, table, &p));
+    CHECK(phi__cfg_take(&arena,
+                        read_json("{\"model\":\"a\",\"api\":\"OpenAI\",\"max_tokens\":5,"
+                                  "\"url\":\"u\"}"),
+                        phi__table_provider(), &p));
+    CHECK(phi__cfg_take(&arena,
+                        read_json("{\"id\":\"x\",\"model\":\"b\",\"reasoning\":true,"
+                                  "\"name\":null,\"no_field\":1}"),
+                        table, &p));
+    CHECK(phi__cfg_take(&arena, NULL, table, &p));
     CHECK_EQ_STR(p.model, "b");
     CHECK_EQ_STR(p.id, "x");
     CHECK_EQ_STR(p.base_url, "u");
     CHECK(p.name == NULL && p.reasoning);
-    CHECK_EQ_INT(p.api, PHI__CONFIG_API_OPENAI_CHAT);
+    CHECK_EQ_INT(p.api, PHI__CFG_API_OPENAI_CHAT);
     CHECK_EQ_INT(p.max_tokens, 5);
-    CHECK(phi__config_fields_has(table, &p, "model"));
-    CHECK(phi__config_fields_has(table, &p, "url"));
-    CHECK(!phi__config_fields_has(table, &p, "name"));
-    CHECK(!phi__config_fields_has(table, &p, "preset"));
-    CHECK(!phi__config_fields_has(table, &p, "no_field"));
+    CHECK(phi__fields_has(table, &p, "model"));
+    CHECK(phi__fields_has(table, &p, "url"));
+    CHECK(!phi__fields_has(table, &p, "name"));
+    CHECK(!phi__fields_has(table, &p, "preset"));
+    CHECK(!phi__fields_has(table, &p, "no_field"));
     teardown();
 }
 
 TEST(every_kind_is_taken) {
-    phi__config_execution e = PHI_ZERO;
-    phi__config_tools t = PHI_ZERO;
-    phi__config_failover f = PHI_ZERO;
-    phi__config_tot tot = PHI_ZERO;
-    phi__config_prompt_block block = PHI_ZERO;
+    phi__cfg_execution e = PHI_ZERO;
+    phi__cfg_tools t = PHI_ZERO;
+    phi__cfg_failover f = PHI_ZERO;
+    phi__cfg_tot tot = PHI_ZERO;
+    phi__cfg_prompt_block block = PHI_ZERO;
     setup();
-    CHECK(phi__config_take(&arena,
-                           read_json("{\"max_turns\":\"unlimited\",\"max_total_tokens\":"
-                                     "\"unlimited\",\"max_duration_secs\":1.5,\"max_cost\":2.5,"
-                                     "\"pause\":true,\"retry\":{}}"),
-                           phi__config_tables_execution(), &e));
+    CHECK(phi__cfg_take(&arena,
+                        read_json("{\"max_turns\":\"unlimited\",\"max_total_tokens\":"
+                                  "\"unlimited\",\"max_duration_secs\":1.5,\"max_cost\":2.5,"
+                                  "\"pause\":true,\"retry\":{}}"),
+                        phi__table_execution(), &e));
     CHECK_EQ_INT(e.limits.max_turns, PHI_UNLIMITED);
     CHECK(e.limits.max_tokens == UINT64_MAX);
     CHECK_EQ_INT(e.limits.max_duration_ms, 1500);
     CHECK(e.limits.max_cost == 2.5 && e.limits.pause && phi_json_is(e.retry, PHI_JSON_OBJECT));
-    CHECK(phi__config_take(&arena,
-                           read_json("{\"enabled\":[\"a\",\"b\"],\"strategy\":\"Batched\"}"),
-                           phi__config_tables_tools(), &t));
+    CHECK(phi__cfg_take(&arena, read_json("{\"enabled\":[\"a\",\"b\"],\"strategy\":\"Batched\"}"),
+                        phi__table_tools(), &t));
     CHECK_EQ_INT(t.enabled.count, 2);
     CHECK_EQ_STR(t.enabled.at[1], "b");
     CHECK(t.enabled.at[2] == NULL);
     CHECK_EQ_INT(t.mode, PHI_TOOLS_BATCHED);
-    CHECK(phi__config_take(&arena, read_json("{\"on\":[\"server\",\"no-model\"],\"stay\":\"for\"}"),
-                           phi__config_tables_failover(), &f));
-    CHECK_EQ_INT(phi__config_take_bits(&f.on, phi__config_tables_failover_on()), 2 + 32);
+    CHECK(phi__cfg_take(&arena, read_json("{\"on\":[\"server\",\"no-model\"],\"stay\":\"for\"}"),
+                        phi__table_failover(), &f));
+    CHECK_EQ_INT(phi__cfg_take_bits(&f.on, phi__table_failover_on()), 2 + 32);
     CHECK_EQ_INT(f.stay, 1);
-    CHECK(phi__config_take(&arena, read_json("{\"traversal\":\"dfs\",\"max_nodes\":7}"),
-                           phi__config_tables_tot(), &tot));
+    CHECK(phi__cfg_take(&arena, read_json("{\"traversal\":\"dfs\",\"max_nodes\":7}"),
+                        phi__table_tot(), &tot));
     CHECK_EQ_INT(tot.options.traversal, PHI_TOT_DFS);
     CHECK_EQ_INT(tot.options.max_nodes, 7);
-    CHECK(phi__config_take(&arena, read_json("{\"order\":-2,\"max_length\":3}"),
-                           phi__config_tables_prompt_block(), &block));
+    CHECK(phi__cfg_take(&arena, read_json("{\"order\":-2,\"max_length\":3}"),
+                        phi__table_prompt_block(), &block));
     CHECK_EQ_INT(block.order, -2);
     CHECK_EQ_INT(block.max_length, 3);
     teardown();
@@ -201,30 +193,30 @@ TEST(each_quirk_has_the_name_of_its_bit) {
                 {"think_open", PHI_QUIRK_THINK_OPEN},
                 {"text_calls", PHI_QUIRK_TEXT_CALLS},
                 {"repair_calls", PHI_QUIRK_REPAIR_CALLS}};
-    const phi__config_choice *choice = phi__config_tables_quirk_names();
+    const phi__cfg_choice *choice = phi__table_quirk_names();
     size_t i;
     for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         CHECK_EQ_STR(choice[i].name, rows[i].name);
-        CHECK(phi__config_tables_quirk_bit(&choice[i]) == rows[i].bit);
+        CHECK(phi__table_quirk_bit(&choice[i]) == rows[i].bit);
     }
     CHECK_EQ_STR(choice[i].name, "");
 }
 
 TEST(compat_changes_the_quirks_of_a_preset) {
-    phi__config_compat compat = PHI_ZERO;
+    phi__cfg_compat compat = PHI_ZERO;
     uint64_t quirks;
     setup();
-    CHECK_EQ_INT(phi__config_tables_quirks(&compat, 12345), 12345);
-    CHECK(phi__config_take(
+    CHECK_EQ_INT(phi__table_quirks(&compat, 12345), 12345);
+    CHECK(phi__cfg_take(
         &arena,
         read_json("{\"supports_store\":true,\"supports_developer_role\":false,"
                   "\"supports_usage_in_streaming\":false,\"max_tokens_field\":"
                   "\"max_tokens\",\"thinking_format\":\"qwen\",\"quirks\":"
                   "[\"id-9\",\"strict_tools\",\"think_open\"],\"without\":[\"cache_key\"]}"),
-        phi__config_tables_compat(), &compat));
-    quirks = phi__config_tables_quirks(
-        &compat, PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_MAX_COMPLETION_TOKENS |
-                     PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_KEY | PHI_QUIRK_OPEN_KEY);
+        phi__table_compat(), &compat));
+    quirks = phi__table_quirks(&compat, PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_MAX_COMPLETION_TOKENS |
+                                            PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_KEY |
+                                            PHI_QUIRK_OPEN_KEY);
     CHECK(quirks ==
           (PHI_QUIRK_STORE_FALSE | PHI_QUIRK_NO_STREAM_USAGE | PHI_QUIRK_ENABLE_THINKING |
            PHI_QUIRK_ID_9 | PHI_QUIRK_STRICT_TOOLS | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_THINK_OPEN));
@@ -238,22 +230,22 @@ TEST(references_are_read) {
         const char *text, *space, *name;
         int kind;
         bool keep;
-    } rows[] = {{"{{provider.openai}}", "provider", "openai", PHI__CONFIG_REF_NAME, false},
-                {"{{%provider.openai%}}", "provider", "openai", PHI__CONFIG_REF_NAME, true},
-                {"{{openai}}", "", "openai", PHI__CONFIG_REF_NAME, false},
-                {"{{%openai%}}", "", "openai", PHI__CONFIG_REF_NAME, true},
-                {" {{ % provider.a.b % }} ", "provider", "a.b", PHI__CONFIG_REF_NAME, true},
-                {"{{#abc-123#}}", "", "abc-123", PHI__CONFIG_REF_ID, false},
-                {"{{}}", "", "", PHI__CONFIG_REF_LITERAL, false},
-                {"{{x}", "", "", PHI__CONFIG_REF_LITERAL, false},
-                {"x", "", "", PHI__CONFIG_REF_LITERAL, false},
-                {"", "", "", PHI__CONFIG_REF_LITERAL, false},
-                {"{{a}} {{b}}", "", "", PHI__CONFIG_REF_LITERAL, false}};
+    } rows[] = {{"{{provider.openai}}", "provider", "openai", PHI__CFG_REF_NAME, false},
+                {"{{%provider.openai%}}", "provider", "openai", PHI__CFG_REF_NAME, true},
+                {"{{openai}}", "", "openai", PHI__CFG_REF_NAME, false},
+                {"{{%openai%}}", "", "openai", PHI__CFG_REF_NAME, true},
+                {" {{ % provider.a.b % }} ", "provider", "a.b", PHI__CFG_REF_NAME, true},
+                {"{{#abc-123#}}", "", "abc-123", PHI__CFG_REF_ID, false},
+                {"{{}}", "", "", PHI__CFG_REF_LITERAL, false},
+                {"{{x}", "", "", PHI__CFG_REF_LITERAL, false},
+                {"x", "", "", PHI__CFG_REF_LITERAL, false},
+                {"", "", "", PHI__CFG_REF_LITERAL, false},
+                {"{{a}} {{b}}", "", "", PHI__CFG_REF_LITERAL, false}};
     size_t i;
     for (i = 0; i < PHI__COUNT(rows); i++) {
-        phi__config_ref ref = phi__config_refs_parse(phi_str_of(rows[i].text));
+        phi__cfg_ref ref = phi__refs_parse(phi_str_of(rows[i].text));
         CHECK_EQ_INT(ref.kind, rows[i].kind);
-        if (rows[i].kind == PHI__CONFIG_REF_LITERAL) continue;
+        if (rows[i].kind == PHI__CFG_REF_LITERAL) continue;
         CHECK_STR(ref.space, rows[i].space);
         CHECK_STR(ref.name, rows[i].name);
         CHECK(ref.keep == rows[i].keep);
@@ -262,8 +254,7 @@ TEST(references_are_read) {
 
 static const char *found(const phi_config *config, const char *space, const char *text) {
     static char model[64];
-    phi_str s =
-        phi_json_str(phi_json_get(phi__config_refs_find(config, space, text), "model"), "-");
+    phi_str s = phi_json_str(phi_json_get(phi__refs_find(config, space, text), "model"), "-");
     snprintf(model, sizeof model, "%.*s", (int)s.len, s.at);
     return model;
 }
@@ -292,8 +283,8 @@ TEST(references_find_tables_and_aliases_providers) {
     CHECK_EQ_STR(found(config, "provider", "none"), "-");
     CHECK_EQ_STR(found(config, "provider", ":none"), "-");
     CHECK_EQ_STR(found(config, "strategy", "tot"), "-");
-    CHECK(phi__config_refs_find(config, "system_prompt", "{{p}}") != NULL);
-    CHECK(phi__config_refs_find(config, "system_prompt", "p") == NULL); /* a prompt of one letter */
+    CHECK(phi__refs_find(config, "system_prompt", "{{p}}") != NULL);
+    CHECK(phi__refs_find(config, "system_prompt", "p") == NULL); /* a prompt of one letter */
     phi_config_free(config);
 }
 
@@ -312,9 +303,8 @@ TEST(names_that_are_nearly_right_are_near) {
                 {"api", "api_key", 4}};
     size_t i;
     for (i = 0; i < PHI__COUNT(rows); i++)
-        if (!CHECK_EQ_INT(
-                phi__config_nearest_distance(phi_str_of(rows[i].a), phi_str_of(rows[i].b)),
-                rows[i].distance))
+        if (!CHECK_EQ_INT(phi__near_distance(phi_str_of(rows[i].a), phi_str_of(rows[i].b)),
+                          rows[i].distance))
             printf("%s %s\n", rows[i].a, rows[i].b);
 }
 

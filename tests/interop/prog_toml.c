@@ -2,8 +2,7 @@
 
        prog_toml read < paths     a line of JSON a file: its tree, each scalar as toml-test tags it
                                   ({"type": "integer", "value": "1"}), or {"refused": where and why}
-       prog_toml write < paths    a line of JSON a file: its tree, written as TOML, in quotes
-       prog_toml edit < paths     the same of each file, changed until it reads as the one before */
+       prog_toml write < paths    a line of JSON a file: its tree, written as TOML, in quotes */
 #include "text/json_in.h"
 #include "formats/toml.h"
 #include "formats/reader_in.h"
@@ -89,8 +88,7 @@ static void put_text(phi__buf *out, phi_status status, phi_str text) {
         phi__buf_printf(out, "{\"refused\":\"%s\"}", phi_status_text(status));
 }
 
-/* One file. `tree`: of the one before, which becomes that of this one. */
-static void one(const char *mode, phi_arena *arena, phi_str text, phi_json **tree, phi__buf *out) {
+static void one(const char *mode, phi_arena *arena, phi_str text, phi__buf *out) {
     phi_parse_error error;
     phi_json *root;
     phi_str made = phi__str("", 0);
@@ -100,10 +98,6 @@ static void one(const char *mode, phi_arena *arena, phi_str text, phi_json **tre
     else if (strcmp(mode, "write") == 0) {
         status = phi_toml_write(arena, root, 0, &made);
         put_text(out, status, made);
-    } else if (strcmp(mode, "edit") == 0) {
-        status = phi_toml_edit(arena, text, *tree == NULL ? root : *tree, 0, &made, NULL);
-        put_text(out, status, made);
-        *tree = root;
     } else
         put_tagged(out, root);
     phi__buf_char(out, '\n');
@@ -112,8 +106,7 @@ static void one(const char *mode, phi_arena *arena, phi_str text, phi_json **tre
 int main(int argc, char **argv) {
     char path[4096];
     phi_memory memory;
-    phi_arena arena; /* trees stay until the next file was made */
-    phi_json *tree = NULL;
+    phi_arena arena;
     phi__buf out;
     if (argc != 2) return 2;
     phi_memory_init(&memory, NULL, 0);
@@ -124,7 +117,7 @@ int main(int argc, char **argv) {
         path[strcspn(path, "\n")] = '\0';
         text = read_all(path, &len);
         phi__buf_init(&out, &memory);
-        one(argv[1], &arena, phi__str(text, len), &tree, &out);
+        one(argv[1], &arena, phi__str(text, len), &out);
         fwrite(out.at, 1, out.len, stdout);
         phi__buf_free(&out);
         free(text);

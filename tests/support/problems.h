@@ -7,13 +7,13 @@
 
 static inline phi_status config_status(const phi_config *config) {
     const phi_config_problem *error =
-        phi__config_problems_error(config != NULL ? &config->problems : NULL);
+        phi__problems_error(config != NULL ? &config->problems : NULL);
     return error != NULL ? error->status : PHI_OK;
 }
 
 static inline const char *config_message(const phi_config *config) {
     const phi_config_problem *error =
-        phi__config_problems_error(config != NULL ? &config->problems : NULL);
+        phi__problems_error(config != NULL ? &config->problems : NULL);
     return error != NULL ? error->message.at : "";
 }
 
