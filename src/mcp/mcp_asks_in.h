@@ -8,6 +8,6 @@
 #include "text/json.h"
 #include "text/schema.h"
 
-PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
+PHI__FN phi_status phi__asks_join(phi_mcp *mcp);
 
 #endif

@@ -18,9 +18,9 @@
 /* Puts the address that `to` means, seen from `from` (http or https), into `out`, which is cleared;
    a fragment is cut off. False: it leads to another origin, or is no address of HTTP; or no memory
    (out->failed). */
-PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to);
+PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to);
 
 /* NULL: none. */
-PHI__FN phi__mcp_oauth *phi__mcp_http_oauth(const phi__mcp_link *link);
+PHI__FN phi__oauth *phi__mcp_http_oauth(const phi__mcp_link *link);
 
 #endif

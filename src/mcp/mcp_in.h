@@ -26,7 +26,7 @@ typedef struct phi__mcp_link phi__mcp_link;
 
 /* A message on its way. The session's; lives until `lost` or its answer was reported, or until
    after `forget`. A notification or an answer of ours: until `send` has returned. */
-typedef struct phi__mcp_out {
+typedef struct phi__out {
     phi_str json;                /* one line, without a line break */
     phi_str method;              /* empty: an answer of ours */
     phi_str name;                /* for the header Mcp-Name; empty: none */
@@ -35,17 +35,17 @@ typedef struct phi__mcp_out {
     bool request;  /* it expects an answer */
     bool stream;   /* subscriptions/listen: no deadline of silence, its stream stays open */
     void *of_link; /* the link's, NULL at first */
-} phi__mcp_out;
+} phi__out;
 
 typedef struct phi__mcp_link_table {
     /* Begins to connect: phi__mcp_session_up or _down follows. Also again after a down. */
     phi_status (*open)(phi__mcp_link *link);
     /* Copies what it must keep. PHI_FULL: too much waits to be sent: phi__mcp_session_drained
        follows. Other failures: the message is lost. */
-    phi_status (*send)(phi__mcp_link *link, phi__mcp_out *out);
+    phi_status (*send)(phi__mcp_link *link, phi__out *out);
     /* The answer is not wanted any more, or was reported; the session may free `out` when it
        returns. Called only while out->of_link is not NULL. */
-    void (*forget)(phi__mcp_link *link, phi__mcp_out *out);
+    void (*forget)(phi__mcp_link *link, phi__out *out);
     /* The era, and the version to put into headers; NULL: unknown again (a new connection). */
     void (*agreed)(phi__mcp_link *link, const char *version, bool modern);
     /* Legacy eras, once initialized was sent: opens the stream for messages of the server's own,
@@ -94,7 +94,7 @@ typedef struct phi__mcp_part {
     void (*free)(phi_mcp *mcp, void *part);
 } phi__mcp_part;
 
-enum { PHI__MCP_PARTS = 6 };
+enum { PHI__PARTS = 6 };
 
 /* Before the connection opens. The part is NULL or memory of mcp's. */
 PHI__FN void phi__mcp_session_join(phi_mcp *mcp, const phi__mcp_part *table, void *part);
@@ -161,6 +161,6 @@ PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result,
    the two metadata documents. Pure functions of text; results are in the arena, or borrowed from
    the text. */
 
-PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text); /* all but A-Za-z0-9-._~ */
+PHI__FN void phi__oauth_url_escape(phi__buf *out, phi_str text); /* all but A-Za-z0-9-._~ */
 
 #endif

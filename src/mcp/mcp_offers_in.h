@@ -9,6 +9,6 @@
 #include "mcp/mcp_pages_in.h"
 #include "text/text_in.h"
 
-PHI__FN phi_status phi__mcp_offers_join(phi_mcp *mcp);
+PHI__FN phi_status phi__offers_join(phi_mcp *mcp);
 
 #endif

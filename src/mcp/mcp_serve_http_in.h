@@ -13,7 +13,7 @@
 #ifndef PHI_NO_LISTEN
 /* host: the request's authority. A name of the loopback, the address that the server listens on, or
    one of desc->allowed_hosts, with or without its port. */
-PHI__FN bool phi__mcp_admit_host(const phi_mcp_server_desc *desc, phi_str host);
+PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host);
 #endif
 
 #endif

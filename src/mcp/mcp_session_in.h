@@ -7,22 +7,22 @@
 #include "mcp/mcp_rpc_in.h"
 
 enum {
-    PHI__MCP_ASKED_MOST = 64,  /* at once */
-    PHI__MCP_ASKED_ROUNDS = 16 /* of input for one request */
+    PHI__ASKED_MOST = 64,  /* at once */
+    PHI__ASKED_ROUNDS = 16 /* of input for one request */
 };
 
-PHI__FN void phi__mcp_asked_init(phi_mcp *mcp);
+PHI__FN void phi__asked_init(phi_mcp *mcp);
 
 /* The result of `r` is input_required. False as above. */
-PHI__FN bool phi__mcp_asked_input(phi__mcp_request *r, const phi_json *result);
-PHI__FN phi_mcp_state phi__mcp_life_state(const phi_mcp *mcp);
+PHI__FN bool phi__asked_input(phi__mcp_request *r, const phi_json *result);
+PHI__FN phi_mcp_state phi__life_state(const phi_mcp *mcp);
 
 /* Opens it in the next step. Only where it is shut or broken. */
-PHI__FN phi_status phi__mcp_life_open(phi_mcp *mcp);
-PHI__FN void phi__mcp_life_close(phi_mcp *mcp); /* in the next step */
+PHI__FN phi_status phi__life_open(phi_mcp *mcp);
+PHI__FN void phi__life_close(phi_mcp *mcp); /* in the next step */
 
 /* Ends requests, parts and link, and frees all but the struct. */
-PHI__FN void phi__mcp_life_end(phi_mcp *mcp);
-PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp);
+PHI__FN void phi__life_end(phi_mcp *mcp);
+PHI__FN void phi__incoming_init(phi_mcp *mcp);
 
 #endif

@@ -9,9 +9,9 @@
 #include "mcp/mcp_in.h"
 #include "mcp/mcp_requests_in.h"
 
-PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp);
+PHI__FN void phi__tasks_init(phi_mcp *mcp);
 
 /* The result of `r` is a task. False: none that can be understood; nothing was done. */
-PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task);
+PHI__FN bool phi__tasks_begin(phi__mcp_request *r, const phi_json *task);
 
 #endif

@@ -15,27 +15,27 @@
 
 #include <stdio.h>
 
-typedef struct phi__mcp_known_tool {
+typedef struct phi__known_tool {
     phi__link link; /* in the order of their last list */
     phi_str name;   /* the server's */
     phi_str definition;
     phi_str waiting; /* held: the new definition; empty: none */
     char waiting_hash[65];
     uint32_t round; /* of the last list that had it */
-} phi__mcp_known_tool;
+} phi__known_tool;
 
-typedef struct phi__mcp_known {
+typedef struct phi__known {
     phi_memory *memory;
     phi__map map;
     phi__list tools;
     size_t count, bytes; /* of all texts */
     uint32_t round;
-} phi__mcp_known;
+} phi__known;
 
 /* ======== The definitions of tools that were offered: a server that changes one later,
    also after it was taken away, is found out. */
 
-static bool phi__mcp_known_copy(phi__mcp_known *known, phi_str from, phi_str *out) {
+static bool phi__known_copy(phi__known *known, phi_str from, phi_str *out) {
     char *text = (char *)phi__realloc(known->memory, NULL, 0, from.len + 1);
     if (text == NULL) return false;
     if (from.len > 0) memcpy(text, from.at, from.len);
@@ -45,31 +45,30 @@ static bool phi__mcp_known_copy(phi__mcp_known *known, phi_str from, phi_str *ou
     return true;
 }
 
-static void phi__mcp_known_drop_text(phi__mcp_known *known, phi_str *text) {
+static void phi__known_drop_text(phi__known *known, phi_str *text) {
     if (text->at != NULL) phi__free(known->memory, (char *)(uintptr_t)text->at, text->len + 1);
     known->bytes -= text->len;
     *text = phi__str(NULL, 0);
 }
 
-static void phi__mcp_known_drop(phi__mcp_known *known, phi__mcp_known_tool *tool) {
+static void phi__known_drop(phi__known *known, phi__known_tool *tool) {
     phi__map_drop(&known->map, phi__hash(tool->name, 0), tool);
     phi__list_take(&known->tools, &tool->link);
     known->count--;
-    phi__mcp_known_drop_text(known, &tool->name);
-    phi__mcp_known_drop_text(known, &tool->definition);
-    phi__mcp_known_drop_text(known, &tool->waiting);
+    phi__known_drop_text(known, &tool->name);
+    phi__known_drop_text(known, &tool->definition);
+    phi__known_drop_text(known, &tool->waiting);
     phi__free(known->memory, tool, sizeof *tool);
 }
 
-static phi__mcp_known_tool *phi__mcp_known_add(phi__mcp_known *known, phi_str name,
-                                               phi_str definition) {
-    phi__mcp_known_tool *tool;
+static phi__known_tool *phi__known_add(phi__known *known, phi_str name, phi_str definition) {
+    phi__known_tool *tool;
     if (!phi__map_room(&known->map)) return NULL;
-    tool = (phi__mcp_known_tool *)phi__alloc(known->memory, sizeof *tool);
+    tool = (phi__known_tool *)phi__alloc(known->memory, sizeof *tool);
     if (tool == NULL) return NULL;
-    if (!phi__mcp_known_copy(known, name, &tool->name) ||
-        !phi__mcp_known_copy(known, definition, &tool->definition)) {
-        phi__mcp_known_drop_text(known, &tool->name);
+    if (!phi__known_copy(known, name, &tool->name) ||
+        !phi__known_copy(known, definition, &tool->definition)) {
+        phi__known_drop_text(known, &tool->name);
         phi__free(known->memory, tool, sizeof *tool);
         return NULL;
     }
@@ -79,17 +78,17 @@ static phi__mcp_known_tool *phi__mcp_known_add(phi__mcp_known *known, phi_str na
     return tool;
 }
 
-static void phi__mcp_known_init(phi__mcp_known *known, phi_memory *memory) {
+static void phi__known_init(phi__known *known, phi_memory *memory) {
     memset(known, 0, sizeof *known);
     known->memory = memory;
     known->round = 1;
     phi__map_init(&known->map, memory);
 }
 
-static phi__mcp_known_tool *phi__mcp_known_find(const phi__mcp_known *known, phi_str name) {
-    phi__mcp_known_tool *tool;
+static phi__known_tool *phi__known_find(const phi__known *known, phi_str name) {
+    phi__known_tool *tool;
     size_t probe = 0;
-    while ((tool = (phi__mcp_known_tool *)phi__map_each(&known->map, phi__hash(name, 0), &probe)) !=
+    while ((tool = (phi__known_tool *)phi__map_each(&known->map, phi__hash(name, 0), &probe)) !=
            NULL)
         if (phi_str_equal(tool->name, name)) return tool;
     return NULL;
@@ -97,24 +96,24 @@ static phi__mcp_known_tool *phi__mcp_known_find(const phi__mcp_known *known, phi
 
 /* A tool of the list of this round. *before: the accepted definition, where this one is another and
    was not reported yet; else empty. Borrowed until the tool is accepted. NULL: no memory. */
-static phi__mcp_known_tool *phi__mcp_known_offer(phi__mcp_known *known, phi_str name,
-                                                 phi_str definition, phi_str *before) {
-    phi__mcp_known_tool *tool = phi__mcp_known_find(known, name);
+static phi__known_tool *phi__known_offer(phi__known *known, phi_str name, phi_str definition,
+                                         phi_str *before) {
+    phi__known_tool *tool = phi__known_find(known, name);
     unsigned char hash[PHI__SHA256_BYTES];
     phi_str copy;
     *before = phi__str(NULL, 0);
-    if (tool == NULL) tool = phi__mcp_known_add(known, name, definition);
+    if (tool == NULL) tool = phi__known_add(known, name, definition);
     if (tool == NULL) return NULL;
     phi__list_take(&known->tools, &tool->link);
     phi__list_push(&known->tools, &tool->link);
     tool->round = known->round;
     if (phi_str_equal(tool->definition, definition)) {
-        phi__mcp_known_drop_text(known, &tool->waiting);
+        phi__known_drop_text(known, &tool->waiting);
         return tool;
     }
     if (tool->waiting.at != NULL && phi_str_equal(tool->waiting, definition)) return tool;
-    if (!phi__mcp_known_copy(known, definition, &copy)) return NULL;
-    phi__mcp_known_drop_text(known, &tool->waiting);
+    if (!phi__known_copy(known, definition, &copy)) return NULL;
+    phi__known_drop_text(known, &tool->waiting);
     tool->waiting = copy;
     phi__sha256_of(definition, hash);
     phi__sha256_hex(hash, tool->waiting_hash);
@@ -123,9 +122,9 @@ static phi__mcp_known_tool *phi__mcp_known_offer(phi__mcp_known *known, phi_str 
 }
 
 /* The waiting definition counts from now on. */
-static void phi__mcp_known_accept(phi__mcp_known *known, phi__mcp_known_tool *tool) {
+static void phi__known_accept(phi__known *known, phi__known_tool *tool) {
     if (tool->waiting.at == NULL) return;
-    phi__mcp_known_drop_text(known, &tool->definition);
+    phi__known_drop_text(known, &tool->definition);
     tool->definition = tool->waiting;
     tool->waiting = phi__str(NULL, 0);
 }
@@ -133,22 +132,22 @@ static void phi__mcp_known_accept(phi__mcp_known *known, phi__mcp_known_tool *to
 /* ======== Events that a part has found while it was busy, kept until it may call the host,
    who may free the connection. */
 
-typedef struct phi__mcp_news {
+typedef struct phi__news {
     phi__list list;
     size_t count, hidden; /* hidden: beyond the most that are kept */
-} phi__mcp_news;
+} phi__news;
 
-enum { PHI__MCP_NEWS_MOST = 256 }; /* events kept; a hostile list has thousands of faults */
+enum { PHI__NEWS_MOST = 256 }; /* events kept; a hostile list has thousands of faults */
 
 /* Its strings stand behind it. */
-typedef struct phi__mcp_news_item {
+typedef struct phi__news_item {
     phi__link link;
     size_t bytes;
     phi_mcp_event_kind kind;
     phi_str name, before, text;
-} phi__mcp_news_item;
+} phi__news_item;
 
-static phi_str phi__mcp_news_put(char **at, phi_str from) {
+static phi_str phi__news_put(char **at, phi_str from) {
     phi_str copy = phi__str(*at, from.len);
     if (from.len > 0) memcpy(*at, from.at, from.len);
     (*at)[from.len] = '\0';
@@ -157,44 +156,43 @@ static phi_str phi__mcp_news_put(char **at, phi_str from) {
 }
 
 /* Copies all; without memory the event is lost. */
-static void phi__mcp_news_add(phi_mcp *mcp, phi__mcp_news *news, phi_mcp_event_kind kind,
-                              phi_str name, phi_str before, phi_str text) {
-    size_t bytes = phi__add(sizeof(phi__mcp_news_item) + 3,
-                            phi__add(name.len, phi__add(before.len, text.len)));
+static void phi__news_add(phi_mcp *mcp, phi__news *news, phi_mcp_event_kind kind, phi_str name,
+                          phi_str before, phi_str text) {
+    size_t bytes =
+        phi__add(sizeof(phi__news_item) + 3, phi__add(name.len, phi__add(before.len, text.len)));
     if (phi__mcp_session_desc(mcp)->event_fn == NULL) return;
-    if (news->count == PHI__MCP_NEWS_MOST) {
+    if (news->count == PHI__NEWS_MOST) {
         news->hidden++;
         return;
     }
-    phi__mcp_news_item *item =
-        (phi__mcp_news_item *)phi__alloc(phi__mcp_session_memory(mcp), bytes);
+    phi__news_item *item = (phi__news_item *)phi__alloc(phi__mcp_session_memory(mcp), bytes);
     if (item == NULL) return;
     item->bytes = bytes;
     item->kind = kind;
     char *at = (char *)(item + 1);
-    item->name = phi__mcp_news_put(&at, name);
-    item->before = phi__mcp_news_put(&at, before);
-    item->text = phi__mcp_news_put(&at, text);
+    item->name = phi__news_put(&at, name);
+    item->before = phi__news_put(&at, before);
+    item->text = phi__news_put(&at, text);
     phi__list_push(&news->list, &item->link);
     news->count++;
 }
 
-static phi__mcp_news_item *phi__mcp_news_take(phi__mcp_news *news) {
+static phi__news_item *phi__news_take(phi__news *news) {
     if (news->list.first == NULL) return NULL;
-    phi__mcp_news_item *item = PHI__OWNER(news->list.first, phi__mcp_news_item, link);
+    phi__news_item *item = PHI__OWNER(news->list.first, phi__news_item, link);
     phi__list_take(&news->list, &item->link);
     news->count--;
     return item;
 }
 
 /* Reports all of it. False: the connection was freed by the host, and the news with it. */
-static bool phi__mcp_news_tell(phi_mcp *mcp, phi__mcp_news *news) {
-    phi__mcp_news_item *item;
+static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
+    phi__news_item *item;
     size_t hidden = news->hidden;
     char words[80];
     phi_str none = phi__str("", 0);
     news->hidden = 0;
-    while ((item = phi__mcp_news_take(news)) != NULL) {
+    while ((item = phi__news_take(news)) != NULL) {
         bool alive = phi__mcp_session_tell(mcp, item->kind, item->name, item->before, item->text);
         if (!alive) {
             /* the part is gone, its memory is not: the session frees itself when this returns */
@@ -215,7 +213,7 @@ static bool phi__mcp_news_tell(phi_mcp *mcp, phi__mcp_news *news) {
    its agent; the server is then told that nobody wants the answer. While the connection is being
    made again, a call waits for it. */
 
-enum { PHI__MCP_CALLS_WAIT_MS = 50 }; /* between two looks at a connection that is being made */
+enum { PHI__CALLS_WAIT_MS = 50 }; /* between two looks at a connection that is being made */
 
 typedef struct phi__mcp_call {
     phi_call call;
@@ -228,70 +226,70 @@ typedef struct phi__mcp_call {
     bool open;
 } phi__mcp_call;
 
-static phi__io *phi__mcp_calls_io(const phi__mcp_call *c) {
+static phi__io *phi__calls_io(const phi__mcp_call *c) {
     return phi__mcp_session_runtime(c->tool->mcp)->io;
 }
 
 /* ---- its end ---- */
 
-static void phi__mcp_calls_end(phi__mcp_call *c) {
+static void phi__calls_end(phi__mcp_call *c) {
     if (!c->open) return;
     c->open = false;
-    phi__io_timer_clear(phi__mcp_calls_io(c), &c->timer);
+    phi__io_timer_clear(phi__calls_io(c), &c->timer);
     phi__mcp_session_cancel(c->request, "the call was cancelled");
     c->request = NULL;
 }
 
-static void phi__mcp_calls_give(phi__mcp_call *c, const phi_content *content, size_t count,
-                                const char *details, bool is_error) {
+static void phi__calls_give(phi__mcp_call *c, const phi_content *content, size_t count,
+                            const char *details, bool is_error) {
     phi_tool_result result = PHI_ZERO;
     result.content = content;
     result.content_count = count;
     result.details = details;
     result.is_error = is_error;
     (void)phi_call_result(c->call, &result);
-    phi__mcp_calls_end(c);
+    phi__calls_end(c);
 }
 
-static void phi__mcp_calls_fail_str(phi__mcp_call *c, phi_str words) {
+static void phi__calls_fail_str(phi__mcp_call *c, phi_str words) {
     phi_content content = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
     content.text = words;
-    phi__mcp_calls_give(c, &content, 1, NULL, true);
+    phi__calls_give(c, &content, 1, NULL, true);
 }
 
 /* "MCP call failed: JSON-RPC error -32602: unknown tool"; code 0: no error of the server's. */
-static void phi__mcp_calls_fail(phi__mcp_call *c, int code, phi_str message) {
+static void phi__calls_fail(phi__mcp_call *c, int code, phi_str message) {
     phi__buf words;
     phi__buf_init(&words, c->memory);
     phi__buf_text(&words, "MCP call failed: ");
     if (code != 0) phi__buf_printf(&words, "JSON-RPC error %d: ", code);
     phi__buf_add_str(&words, message);
-    phi__mcp_calls_fail_str(c, words.failed ? PHI__LIT("Out of memory") : phi__buf_str(&words));
+    phi__calls_fail_str(c, words.failed ? PHI__LIT("Out of memory") : phi__buf_str(&words));
     phi__buf_free(&words);
 }
 
-static void phi__mcp_calls_refuse(phi__mcp_call *c, phi_status status, const char *message) {
+static void phi__calls_refuse(phi__mcp_call *c, phi_status status, const char *message) {
     if (status == PHI_NO_MEMORY)
-        phi__mcp_calls_fail_str(c, PHI__LIT("Out of memory"));
+        phi__calls_fail_str(c, PHI__LIT("Out of memory"));
     else
-        phi__mcp_calls_fail(c, 0, phi_str_of(message));
+        phi__calls_fail(c, 0, phi_str_of(message));
 }
 
 /* ---- the result ---- */
 
-typedef struct phi__mcp_outcome {
+typedef struct phi__outcome {
     phi_arena arena;
     phi_content *content;
     size_t count;
     phi__buf details; /* terminated; empty: none */
     bool is_error;
-} phi__mcp_outcome;
+} phi__outcome;
 
 /* A result that does not keep the output schema is an error: the model must not take it for what
    the tool promises. False: no memory. */
-static bool phi__mcp_calls_check(const phi__mcp_call *c, const phi_json *structured,
-                                 phi__mcp_outcome *out) {
+static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
+                             phi__outcome *out) {
     phi_schema_error error;
     phi__buf words;
     if (c->tool->output == NULL || out->is_error) return true;
@@ -318,7 +316,7 @@ static bool phi__mcp_calls_check(const phi__mcp_call *c, const phi_json *structu
 }
 
 /* {"structuredContent":...,"_meta":...} for the host */
-static bool phi__mcp_calls_details(const phi_json *result, phi__mcp_outcome *out) {
+static bool phi__calls_details(const phi_json *result, phi__outcome *out) {
     static const char *const keys[] = {"structuredContent", "_meta"};
     for (size_t i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *value = phi_json_get(result, keys[i]);
@@ -334,7 +332,7 @@ static bool phi__mcp_calls_details(const phi_json *result, phi__mcp_outcome *out
 }
 
 /* Texts of an error become one, joined by line breaks; images stay behind it. */
-static bool phi__mcp_calls_join(phi__mcp_outcome *out) {
+static bool phi__calls_join(phi__outcome *out) {
     size_t i, kept = 0, texts = 0;
     phi__buf words;
     bool fine;
@@ -359,12 +357,11 @@ static bool phi__mcp_calls_join(phi__mcp_outcome *out) {
     return fine;
 }
 
-static bool phi__mcp_calls_read(const phi__mcp_call *c, const phi_json *result,
-                                phi__mcp_outcome *out) {
+static bool phi__calls_read(const phi__mcp_call *c, const phi_json *result, phi__outcome *out) {
     const phi_json *structured = phi_json_get(result, "structuredContent");
     out->is_error = phi_json_bool(phi_json_get(result, "isError"), false);
-    if (!phi__mcp_content_read(phi_json_get(result, "content"), &out->arena, &out->content,
-                               &out->count))
+    if (!phi__content_read(phi_json_get(result, "content"), &out->arena, &out->content,
+                           &out->count))
         return false;
     if (out->count == 0 && structured != NULL) {
         out->content = (phi_content *)phi__arena_zero(&out->arena, sizeof *out->content);
@@ -374,34 +371,34 @@ static bool phi__mcp_calls_read(const phi__mcp_call *c, const phi_json *result,
         out->content->kind = PHI_CONTENT_TEXT;
         out->count = 1;
     }
-    if (out->is_error && !phi__mcp_calls_join(out)) return false;
-    return phi__mcp_calls_check(c, structured, out) && phi__mcp_calls_details(result, out);
+    if (out->is_error && !phi__calls_join(out)) return false;
+    return phi__calls_check(c, structured, out) && phi__calls_details(result, out);
 }
 
-static void phi__mcp_calls_done(void *ctx, const phi_mcp_reply *reply) {
+static void phi__calls_done(void *ctx, const phi_mcp_reply *reply) {
     phi__mcp_call *c = (phi__mcp_call *)ctx;
     c->request = NULL;
     if (reply->status == PHI_OK) {
         const phi_json *result = reply->result;
-        phi__mcp_outcome out = PHI_ZERO;
+        phi__outcome out = PHI_ZERO;
         phi_arena_init(&out.arena, c->memory, 0);
         phi__buf_init(&out.details, c->memory);
         if (!phi_json_is(result, PHI_JSON_OBJECT))
-            phi__mcp_calls_fail(c, 0, PHI__LIT("the result is no object"));
-        else if (phi__mcp_calls_read(c, result, &out))
-            phi__mcp_calls_give(c, out.content, out.count, out.details.at, out.is_error);
+            phi__calls_fail(c, 0, PHI__LIT("the result is no object"));
+        else if (phi__calls_read(c, result, &out))
+            phi__calls_give(c, out.content, out.count, out.details.at, out.is_error);
         else
-            phi__mcp_calls_fail_str(c, PHI__LIT("Out of memory"));
+            phi__calls_fail_str(c, PHI__LIT("Out of memory"));
         phi__buf_free(&out.details);
         phi_arena_free(&out.arena);
     } else if (reply->status == PHI_NO_MEMORY)
-        phi__mcp_calls_fail_str(c, PHI__LIT("Out of memory"));
+        phi__calls_fail_str(c, PHI__LIT("Out of memory"));
     else
-        phi__mcp_calls_fail(c, reply->code, reply->message);
+        phi__calls_fail(c, reply->code, reply->message);
 }
 
 /* "half done", or "3 of 10" */
-static void phi__mcp_calls_progress(void *ctx, double progress, double total, phi_str message) {
+static void phi__calls_progress(void *ctx, double progress, double total, phi_str message) {
     phi__mcp_call *c = (phi__mcp_call *)ctx;
     char words[100];
     if (message.len == 0) {
@@ -416,8 +413,8 @@ static void phi__mcp_calls_progress(void *ctx, double progress, double total, ph
 
 /* ---- the request ---- */
 
-static phi_status phi__mcp_calls_headers(phi__mcp_call *c, phi_arena *arena,
-                                         phi__mcp_request_desc *desc) {
+static phi_status phi__calls_headers(phi__mcp_call *c, phi_arena *arena,
+                                     phi__mcp_request_desc *desc) {
     phi_json *arguments = NULL;
     phi_mcp_pair *pairs = NULL;
     if (c->tool->marked == NULL) return PHI_OK;
@@ -428,7 +425,7 @@ static phi_status phi__mcp_calls_headers(phi__mcp_call *c, phi_arena *arena,
     return status;
 }
 
-static phi_status phi__mcp_calls_send(phi__mcp_call *c) {
+static phi_status phi__calls_send(phi__mcp_call *c) {
     phi_arena arena;
     phi__buf params;
     phi__mcp_request_desc desc = PHI_ZERO;
@@ -444,10 +441,10 @@ static phi_status phi__mcp_calls_send(phi__mcp_call *c) {
     desc.name = c->tool->shown.original;
     desc.call = c->call;
     desc.task = c->tool->task;
-    desc.progress = phi__mcp_calls_progress;
-    desc.done = phi__mcp_calls_done;
+    desc.progress = phi__calls_progress;
+    desc.done = phi__calls_done;
     desc.ctx = c;
-    phi_status status = params.failed ? PHI_NO_MEMORY : phi__mcp_calls_headers(c, &arena, &desc);
+    phi_status status = params.failed ? PHI_NO_MEMORY : phi__calls_headers(c, &arena, &desc);
     if (status == PHI_OK) status = phi__mcp_session_send(c->tool->mcp, &desc, &c->request);
     phi__buf_free(&params);
     phi_arena_free(&arena);
@@ -455,13 +452,13 @@ static phi_status phi__mcp_calls_send(phi__mcp_call *c) {
 }
 
 /* Sends, or waits for the connection, or fails. */
-static void phi__mcp_calls_go(phi__mcp_call *c) {
-    phi__io *io = phi__mcp_calls_io(c);
+static void phi__calls_go(phi__mcp_call *c) {
+    phi__io *io = phi__calls_io(c);
     phi_mcp_state state = phi_mcp_get_info(c->tool->mcp).state;
     phi_status status;
     if (state == PHI_MCP_CONNECTING && phi__io_counted_us(io) < c->until_us) {
-        status = phi__io_deadline_set(io, &c->timer, (uint64_t)PHI__MCP_CALLS_WAIT_MS * 1000);
-        if (status != PHI_OK) phi__mcp_calls_refuse(c, status, "");
+        status = phi__io_deadline_set(io, &c->timer, (uint64_t)PHI__CALLS_WAIT_MS * 1000);
+        if (status != PHI_OK) phi__calls_refuse(c, status, "");
         return;
     }
     if (state != PHI_MCP_READY) {
@@ -469,25 +466,25 @@ static void phi__mcp_calls_go(phi__mcp_call *c) {
         char words[400];
         (void)snprintf(words, sizeof words, "the server is not connected%s%s",
                        why[0] != '\0' ? ": " : "", why);
-        phi__mcp_calls_fail(c, 0, phi_str_of(words));
+        phi__calls_fail(c, 0, phi_str_of(words));
         return;
     }
-    status = phi__mcp_calls_send(c);
+    status = phi__calls_send(c);
     if (status == PHI_BAD_ARG)
-        phi__mcp_calls_refuse(c, status, "an argument does not fit into a header");
+        phi__calls_refuse(c, status, "an argument does not fit into a header");
     else if (status != PHI_OK)
-        phi__mcp_calls_refuse(c, status, phi_status_text(status));
+        phi__calls_refuse(c, status, phi_status_text(status));
 }
 
-static void phi__mcp_calls_timer(phi__timer *timer) {
-    phi__mcp_calls_go(PHI__OWNER(timer, phi__mcp_call, timer));
+static void phi__calls_timer(phi__timer *timer) {
+    phi__calls_go(PHI__OWNER(timer, phi__mcp_call, timer));
 }
 
 /* ---- the arguments ---- */
 
 /* A null for a property that may be left out counts as left out: models write that. */
-static phi_status phi__mcp_calls_look(phi_arena *arena, const phi__mcp_tool *tool, phi_str text,
-                                      phi_schema_error *error) {
+static phi_status phi__calls_look(phi_arena *arena, const phi__mcp_tool *tool, phi_str text,
+                                  phi_schema_error *error) {
     phi_json *schema = NULL, *arguments = NULL;
     phi_status status = phi_json_parse(arena, tool->shown.schema, PHI_JSON_BORROW, &schema, NULL);
     if (status == PHI_OK) status = phi_json_parse(arena, text, PHI_JSON_BORROW, &arguments, NULL);
@@ -497,12 +494,12 @@ static phi_status phi__mcp_calls_look(phi_arena *arena, const phi__mcp_tool *too
 }
 
 /* Whether they fit the schema, as the loop checks it for other tools. */
-static bool phi__mcp_calls_fit(const phi__mcp_call *c, char *words, size_t size) {
+static bool phi__calls_fit(const phi__mcp_call *c, char *words, size_t size) {
     phi_schema_error error;
     phi_arena scratch;
     error.message[0] = '\0';
     phi_arena_init(&scratch, c->memory, 0);
-    phi_status status = phi__mcp_calls_look(&scratch, c->tool, c->arguments, &error);
+    phi_status status = phi__calls_look(&scratch, c->tool, c->arguments, &error);
     phi_arena_free(&scratch);
     if (status == PHI_OK || status == PHI_UNSUPPORTED) return true;
     if (status == PHI_NO_MEMORY)
@@ -514,9 +511,9 @@ static bool phi__mcp_calls_fit(const phi__mcp_call *c, char *words, size_t size)
 
 /* ---- the tool ---- */
 
-static void phi__mcp_calls_gone(void *state) { phi__mcp_calls_end((phi__mcp_call *)state); }
+static void phi__calls_gone(void *state) { phi__calls_end((phi__mcp_call *)state); }
 
-static phi_flow phi__mcp_calls_start(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__calls_start(void *user_data, phi_call call, phi_str arguments) {
     static const char foreign[] = "MCP call failed: this server belongs to another runtime";
     static const char changed[] = "MCP call failed: the server has changed the definition of this "
                                   "tool, and the change is not accepted";
@@ -537,30 +534,30 @@ static phi_flow phi__mcp_calls_start(void *user_data, phi_call call, phi_str arg
     c->tool = tool;
     c->memory = &toolcall->run->agent->memory;
     c->arguments = phi__str_trim(arguments).len > 0 ? arguments : PHI__LIT("{}");
-    c->timer.fire = phi__mcp_calls_timer;
-    c->until_us = phi__io_counted_us(phi__mcp_calls_io(c)) +
+    c->timer.fire = phi__calls_timer;
+    c->until_us = phi__io_counted_us(phi__calls_io(c)) +
                   (uint64_t)phi__mcp_session_desc(tool->mcp)->connect_timeout_ms * 1000;
     c->open = true;
-    phi__call_on_gone(call, phi__mcp_calls_gone);
-    if (phi__mcp_calls_fit(c, fault, sizeof fault))
-        phi__mcp_calls_go(c);
+    phi__call_on_gone(call, phi__calls_gone);
+    if (phi__calls_fit(c, fault, sizeof fault))
+        phi__calls_go(c);
     else
-        phi__mcp_calls_fail_str(c, phi_str_of(fault));
+        phi__calls_fail_str(c, phi_str_of(fault));
     return PHI_PENDING; /* or it has its result */
 }
 
-static void phi__mcp_calls_cancel(void *user_data, phi_call call) {
+static void phi__calls_cancel(void *user_data, phi_call call) {
     phi__mcp_call *c = (phi__mcp_call *)phi_call_state(call, 0);
     (void)user_data;
-    if (c != NULL) phi__mcp_calls_end(c);
+    if (c != NULL) phi__calls_end(c);
 }
 
 /* After a snapshot: a call that may be repeated is made again. */
-static phi_flow phi__mcp_calls_resume(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__calls_resume(void *user_data, phi_call call, phi_str arguments) {
     static const char words[] = "MCP call failed: the program was started anew while this call was "
                                 "under way; whether the server has done it is not known";
     if (((const phi__mcp_tool *)user_data)->shown.idempotent)
-        return phi__mcp_calls_start(user_data, call, arguments);
+        return phi__calls_start(user_data, call, arguments);
     (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
@@ -580,16 +577,16 @@ typedef struct phi__mcp_tools {
     phi_mcp *mcp;
     phi_tool_source source;
     phi_tool functions;
-    phi__mcp_toolbox *now; /* NULL: none yet */
-    phi__list old;         /* boxes that agents still use */
-    size_t users;          /* takes that were not released */
+    phi__toolbox *now; /* NULL: none yet */
+    phi__list old;     /* boxes that agents still use */
+    size_t users;      /* takes that were not released */
     uint64_t version;
-    phi__mcp_known known;
-    phi__mcp_news news;
+    phi__known known;
+    phi__news news;
     /* the list under way */
-    phi__mcp_pages pages;
+    phi__pages pages;
     phi_arena arena; /* of the definitions */
-    phi__mcp_definition *definitions;
+    phi__definition *definitions;
     size_t count, cap;
     phi__map names; /* of definitions, by index + 1 */
     bool listing, again, holds;
@@ -613,20 +610,20 @@ static void phi__mcp_tools_warn(void *ctx, phi_str original, const char *message
     char words[500];
     (void)snprintf(words, sizeof words, "tool \"%.*s\" is left out: %s",
                    (int)phi__min(original.len, 80), original.at, message);
-    phi__mcp_news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
+    phi__news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
 }
 
 static void phi__mcp_tools_say(phi__mcp_tools *t, const char *message) {
     phi_str none = phi__str("", 0);
-    phi__mcp_news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(message));
+    phi__news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(message));
 }
 
 /* ---- boxes ---- */
 
-static void phi__mcp_tools_leave(phi__mcp_tools *t, phi__mcp_toolbox *box) {
+static void phi__mcp_tools_leave(phi__mcp_tools *t, phi__toolbox *box) {
     if (--box->users > 0) return;
     if (box != t->now) phi__list_take(&t->old, &box->link);
-    phi__mcp_toolbox_free(t->mcp, box);
+    phi__toolbox_free(t->mcp, box);
 }
 
 static const phi__mcp_tool *phi__mcp_tools_find(const phi__map *map, phi_str name) {
@@ -637,7 +634,7 @@ static const phi__mcp_tool *phi__mcp_tools_find(const phi__map *map, phi_str nam
     return NULL;
 }
 
-static bool phi__mcp_tools_index(phi__mcp_tools *t, phi__map *map, phi__mcp_toolbox *box) {
+static bool phi__mcp_tools_index(phi__mcp_tools *t, phi__map *map, phi__toolbox *box) {
     phi__map_init(map, phi__mcp_session_memory(t->mcp));
     if (!phi__map_reserve(map, box->count)) return false;
     for (size_t i = 0; i < box->count; i++)
@@ -652,7 +649,7 @@ static void phi__mcp_tools_diff_put(phi__buf *words, char sign, phi_str name) {
 }
 
 /* "+a -b ~c"; empty: the same. False: no memory. */
-static bool phi__mcp_tools_diff(phi__mcp_tools *t, phi__mcp_toolbox *was, phi__mcp_toolbox *box,
+static bool phi__mcp_tools_diff(phi__mcp_tools *t, phi__toolbox *was, phi__toolbox *box,
                                 phi__buf *words) {
     phi__map before, after;
     bool fine = phi__mcp_tools_index(t, &before, was);
@@ -675,19 +672,19 @@ static bool phi__mcp_tools_diff(phi__mcp_tools *t, phi__mcp_toolbox *was, phi__m
 }
 
 /* The new list, unless it is the one that is there. */
-static void phi__mcp_tools_install(phi__mcp_tools *t, phi__mcp_toolbox *box) {
-    phi__mcp_toolbox *was = t->now;
+static void phi__mcp_tools_install(phi__mcp_tools *t, phi__toolbox *box) {
+    phi__toolbox *was = t->now;
     phi_str none = phi__str("", 0);
     phi__buf words;
     phi__buf_init(&words, phi__mcp_session_memory(t->mcp));
     if (was != NULL && phi__mcp_tools_diff(t, was, box, &words) && words.len == 0) {
-        phi__mcp_toolbox_free(t->mcp, box);
+        phi__toolbox_free(t->mcp, box);
         return;
     }
     box->version = ++t->version;
     t->now = box;
     if (was != NULL) {
-        phi__mcp_news_add(t->mcp, &t->news, PHI_MCP_EV_TOOLS, none, none, phi__buf_str(&words));
+        phi__news_add(t->mcp, &t->news, PHI_MCP_EV_TOOLS, none, none, phi__buf_str(&words));
         phi__list_push(&t->old, &was->link);
         phi__mcp_tools_leave(t, was);
     }
@@ -703,7 +700,7 @@ static bool phi__mcp_tools_marks(const phi__mcp_tools *t) {
 
 static void phi__mcp_tools_drop_list(phi__mcp_tools *t) {
     phi_memory *memory = phi__mcp_session_memory(t->mcp);
-    phi__mcp_pages_stop(&t->pages);
+    phi__pages_stop(&t->pages);
     phi_arena_free(&t->arena);
     phi__free(memory, t->definitions, t->cap * sizeof *t->definitions);
     t->definitions = NULL;
@@ -720,7 +717,7 @@ static bool phi__mcp_tools_twice(const phi__mcp_tools *t, phi_str name) {
     return false;
 }
 
-static bool phi__mcp_tools_item(phi__mcp_pages *pages, const phi_json *tool) {
+static bool phi__mcp_tools_item(phi__pages *pages, const phi_json *tool) {
     phi__mcp_tools *t = PHI__OWNER(pages, phi__mcp_tools, pages);
     phi_str name = phi__json_text_of(phi_json_get(tool, "name"));
     if (name.len == 0 || phi__mcp_tools_twice(t, name)) {
@@ -731,28 +728,28 @@ static bool phi__mcp_tools_item(phi__mcp_pages *pages, const phi_json *tool) {
         void *grown = phi__grow(phi__mcp_session_memory(t->mcp), t->definitions, &t->cap,
                                 t->count + 1, sizeof *t->definitions);
         if (grown == NULL) return false;
-        t->definitions = (phi__mcp_definition *)grown;
+        t->definitions = (phi__definition *)grown;
     }
-    phi__mcp_definition *to = &t->definitions[t->count];
+    phi__definition *to = &t->definitions[t->count];
     to->held = false;
     if (!phi__map_room(&t->names) || !phi__arena_str(&t->arena, name, &to->original) ||
-        !phi__mcp_toolbox_define(tool, &t->arena, &to->definition))
+        !phi__toolbox_define(tool, &t->arena, &to->definition))
         return false;
     phi__map_add(&t->names, phi__hash(name, 0), (void *)(uintptr_t)(++t->count));
     return true;
 }
 
 /* Compares with an earlier definition. False: no memory. */
-static bool phi__mcp_tools_compare(phi__mcp_tools *t, phi__mcp_definition *definition) {
+static bool phi__mcp_tools_compare(phi__mcp_tools *t, phi__definition *definition) {
     bool hold = phi__mcp_session_desc(t->mcp)->hold_changed_tools;
     phi_str before;
-    phi__mcp_known_tool *known =
-        phi__mcp_known_offer(&t->known, definition->original, definition->definition, &before);
+    phi__known_tool *known =
+        phi__known_offer(&t->known, definition->original, definition->definition, &before);
     if (known == NULL) return false;
     if (before.len > 0)
-        phi__mcp_news_add(t->mcp, &t->news, PHI_MCP_EV_TOOL_CHANGED, definition->original, before,
-                          definition->definition);
-    if (!hold) phi__mcp_known_accept(&t->known, known);
+        phi__news_add(t->mcp, &t->news, PHI_MCP_EV_TOOL_CHANGED, definition->original, before,
+                      definition->definition);
+    if (!hold) phi__known_accept(&t->known, known);
     definition->held = known->waiting.at != NULL;
     definition->definition = known->definition;
     return true;
@@ -760,22 +757,22 @@ static bool phi__mcp_tools_compare(phi__mcp_tools *t, phi__mcp_definition *defin
 
 static bool phi__mcp_tools_build(phi__mcp_tools *t) {
     const phi_mcp_desc *desc = phi__mcp_session_desc(t->mcp);
-    phi__mcp_toolbox *box = NULL;
+    phi__toolbox *box = NULL;
     for (size_t i = 0; i < t->count; i++)
         if (!phi__mcp_tools_compare(t, &t->definitions[i])) return false;
-    if (phi__mcp_toolbox_new(t->mcp, t->definitions, t->count, phi__mcp_tools_marks(t),
-                             &t->functions, phi__mcp_tools_warn, t, &box) != PHI_OK)
+    if (phi__toolbox_new(t->mcp, t->definitions, t->count, phi__mcp_tools_marks(t), &t->functions,
+                         phi__mcp_tools_warn, t, &box) != PHI_OK)
         return false;
     phi__mcp_tools_install(t, box);
     /* A list is complete: tools that it lacks are forgotten, the oldest first, beyond `most`
        tools and most_bytes. */
-    phi__mcp_known *known = &t->known;
+    phi__known *known = &t->known;
     size_t most = (size_t)desc->max_list * 2;
     size_t most_bytes = phi__mul(desc->max_message_bytes, 2);
     while ((known->count > most || known->bytes > most_bytes) && known->tools.first != NULL) {
-        phi__mcp_known_tool *oldest = PHI__OWNER(known->tools.first, phi__mcp_known_tool, link);
+        phi__known_tool *oldest = PHI__OWNER(known->tools.first, phi__known_tool, link);
         if (oldest->round == known->round) break;
-        phi__mcp_known_drop(known, oldest);
+        phi__known_drop(known, oldest);
     }
     known->round++;
     return true;
@@ -809,7 +806,7 @@ static void phi__mcp_tools_later(phi__mcp_tools *t) {
     (void)phi__io_timer_set(phi__mcp_tools_io(t), &t->timer, at_us);
 }
 
-static void phi__mcp_tools_listed(phi__mcp_pages *pages, const phi_mcp_reply *reply) {
+static void phi__mcp_tools_listed(phi__pages *pages, const phi_mcp_reply *reply) {
     phi__mcp_tools *t = PHI__OWNER(pages, phi__mcp_tools, pages);
     bool lost = reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED;
     phi_mcp *mcp = t->mcp;
@@ -832,8 +829,8 @@ static void phi__mcp_tools_listed(phi__mcp_pages *pages, const phi_mcp_reply *re
     phi__mcp_tools_drop_list(t);
     t->again = false;
     if (again) phi__mcp_tools_later(t);
-    if (reply->status == PHI_CANCELLED) return;                      /* it goes */
-    if (phi__mcp_news_tell(mcp, &t->news)) phi__mcp_tools_settle(t); /* which reports it, too */
+    if (reply->status == PHI_CANCELLED) return;                  /* it goes */
+    if (phi__news_tell(mcp, &t->news)) phi__mcp_tools_settle(t); /* which reports it, too */
 }
 
 static phi_status phi__mcp_tools_list(phi__mcp_tools *t) {
@@ -848,7 +845,7 @@ static phi_status phi__mcp_tools_list(phi__mcp_tools *t) {
     t->pages.key = "tools";
     t->pages.item = phi__mcp_tools_item;
     t->pages.done = phi__mcp_tools_listed;
-    phi_status status = phi__mcp_pages_begin(&t->pages);
+    phi_status status = phi__pages_begin(&t->pages);
     if (status != PHI_OK) phi__mcp_tools_drop_list(t);
     return status;
 }
@@ -871,8 +868,8 @@ static uint64_t phi__mcp_tools_version(void *user_data) {
 
 static phi_status phi__mcp_tools_take(void *user_data, const phi_tool **tools, size_t *count) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
-    if (t->now == NULL && phi__mcp_toolbox_new(t->mcp, NULL, 0, false, &t->functions,
-                                               phi__mcp_tools_warn, t, &t->now) != PHI_OK)
+    if (t->now == NULL && phi__toolbox_new(t->mcp, NULL, 0, false, &t->functions,
+                                           phi__mcp_tools_warn, t, &t->now) != PHI_OK)
         return PHI_NO_MEMORY;
     t->now->users++;
     t->users++;
@@ -889,7 +886,7 @@ static void phi__mcp_tools_release(void *user_data, const phi_tool *tools) {
         return;
     }
     for (phi__link *link = t->old.first; link != NULL; link = link->next) {
-        phi__mcp_toolbox *box = PHI__OWNER(link, phi__mcp_toolbox, link);
+        phi__toolbox *box = PHI__OWNER(link, phi__toolbox, link);
         if (box->tools != tools) continue;
         phi__mcp_tools_leave(t, box);
         return;
@@ -904,7 +901,7 @@ static void phi__mcp_tools_ready(phi_mcp *mcp, void *part) {
     if (phi_json_get(phi__mcp_session_capabilities(mcp), "tools") == NULL) {
         t->count = 0;
         if (t->now != NULL) (void)phi__mcp_tools_build(t);
-        (void)phi__mcp_news_tell(mcp, &t->news);
+        (void)phi__news_tell(mcp, &t->news);
         return;
     }
     phi__mcp_session_hold(mcp);
@@ -943,18 +940,18 @@ static void phi__mcp_tools_free(phi_mcp *mcp, void *part) {
     phi__io_timer_clear(phi__mcp_tools_io(t), &t->timer);
     phi__mcp_tools_drop_list(t);
     while (t->old.first != NULL) {
-        phi__mcp_toolbox *box = PHI__OWNER(t->old.first, phi__mcp_toolbox, link);
+        phi__toolbox *box = PHI__OWNER(t->old.first, phi__toolbox, link);
         phi__list_take(&t->old, &box->link);
-        phi__mcp_toolbox_free(mcp, box);
+        phi__toolbox_free(mcp, box);
     }
-    if (t->now != NULL) phi__mcp_toolbox_free(mcp, t->now);
-    phi__mcp_known *known = &t->known;
+    if (t->now != NULL) phi__toolbox_free(mcp, t->now);
+    phi__known *known = &t->known;
     while (known->tools.first != NULL)
-        phi__mcp_known_drop(known, PHI__OWNER(known->tools.first, phi__mcp_known_tool, link));
+        phi__known_drop(known, PHI__OWNER(known->tools.first, phi__known_tool, link));
     phi__map_free(&known->map);
-    phi__mcp_news *news = &t->news;
-    phi__mcp_news_item *item;
-    while ((item = phi__mcp_news_take(news)) != NULL)
+    phi__news *news = &t->news;
+    phi__news_item *item;
+    while ((item = phi__news_take(news)) != NULL)
         phi__free(phi__mcp_session_memory(mcp), item, item->bytes);
     phi__free(phi__mcp_session_memory(mcp), t, sizeof *t);
 }
@@ -980,12 +977,12 @@ PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp) {
     t->source.release = phi__mcp_tools_release;
     /* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
     phi_tool *tool = &t->functions;
-    tool->start = phi__mcp_calls_start;
-    tool->cancel = phi__mcp_calls_cancel;
-    tool->resume = phi__mcp_calls_resume;
+    tool->start = phi__calls_start;
+    tool->cancel = phi__calls_cancel;
+    tool->resume = phi__calls_resume;
     phi_arena_init(&t->arena, memory, 0);
     phi__map_init(&t->names, memory);
-    phi__mcp_known_init(&t->known, memory);
+    phi__known_init(&t->known, memory);
     phi__mcp_session_join(mcp, phi__mcp_tools_table(), t);
     return PHI_OK;
 }
@@ -1004,8 +1001,7 @@ PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index) {
     const phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
     if (index >= phi__mcp_tools_count(t)) return NULL;
     phi_mcp_tool *shown = &t->now->items[index].shown;
-    const phi__mcp_known_tool *known =
-        shown->held ? phi__mcp_known_find(&t->known, shown->original) : NULL;
+    const phi__known_tool *known = shown->held ? phi__known_find(&t->known, shown->original) : NULL;
     shown->new_hash = known != NULL ? known->waiting_hash : NULL;
     return shown;
 }
@@ -1018,20 +1014,20 @@ static void phi__mcp_tools_quiet(void *ctx, phi_str original, const char *messag
 static phi_status phi__mcp_tools_again(phi__mcp_tools *t, phi_str accepted) {
     phi_memory *memory = phi__mcp_session_memory(t->mcp);
     size_t count = t->now->count;
-    size_t bytes = count * sizeof(phi__mcp_definition);
-    phi__mcp_definition *all = (phi__mcp_definition *)phi__alloc(memory, bytes);
-    phi__mcp_toolbox *box = NULL;
+    size_t bytes = count * sizeof(phi__definition);
+    phi__definition *all = (phi__definition *)phi__alloc(memory, bytes);
+    phi__toolbox *box = NULL;
     if (all == NULL) return PHI_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         const phi__mcp_tool *item = &t->now->items[i];
-        const phi__mcp_known_tool *known = phi__mcp_known_find(&t->known, item->shown.original);
+        const phi__known_tool *known = phi__known_find(&t->known, item->shown.original);
         bool this_one = phi_str_equal(item->shown.original, accepted);
         all[i].original = item->shown.original;
         all[i].definition = this_one && known != NULL ? known->waiting : item->definition;
         all[i].held = item->shown.held && !this_one;
     }
-    phi_status status = phi__mcp_toolbox_new(t->mcp, all, count, phi__mcp_tools_marks(t),
-                                             &t->functions, phi__mcp_tools_quiet, t, &box);
+    phi_status status = phi__toolbox_new(t->mcp, all, count, phi__mcp_tools_marks(t), &t->functions,
+                                         phi__mcp_tools_quiet, t, &box);
     phi__free(memory, all, bytes);
     if (status == PHI_OK) phi__mcp_tools_install(t, box);
     return status;
@@ -1043,11 +1039,10 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
     for (size_t i = 0; name != NULL && i < count; i++) {
         const phi_mcp_tool *shown = &t->now->items[i].shown;
         if (!phi__str_is(shown->name, name)) continue;
-        phi__mcp_known_tool *known =
-            shown->held ? phi__mcp_known_find(&t->known, shown->original) : NULL;
+        phi__known_tool *known = shown->held ? phi__known_find(&t->known, shown->original) : NULL;
         if (known == NULL) return PHI_OK;
         phi_status status = phi__mcp_tools_again(t, known->name);
-        if (status == PHI_OK) phi__mcp_known_accept(&t->known, known);
+        if (status == PHI_OK) phi__known_accept(&t->known, known);
         return status;
     }
     return PHI_NOT_FOUND;

@@ -58,14 +58,14 @@ static phi_status link_open(phi__mcp_link *link) {
     return PHI_OK;
 }
 
-static phi_status link_send(phi__mcp_link *link, phi__mcp_out *out) {
+static phi_status link_send(phi__mcp_link *link, phi__out *out) {
     bool discover = phi__str_is(out->method, "server/discover");
     phi__json_found id;
     (void)link;
     if (out->request) out->of_link = &f;
     if (!discover && !phi__str_is(out->method, "initialize")) return PHI_OK;
     must(phi__json_cursor_find(out->json, "id", &id) == PHI_OK);
-    if (discover == phi__mcp_eras_find(phi_str_of(f.era))->handshake)
+    if (discover == phi__eras_find(phi_str_of(f.era))->handshake)
         (void)snprintf(f.handshake, sizeof f.handshake,
                        "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":-32601,\"message\":"
                        "\"no\"}}",
@@ -79,7 +79,7 @@ static phi_status link_send(phi__mcp_link *link, phi__mcp_out *out) {
     return PHI_OK;
 }
 
-static void link_forget(phi__mcp_link *link, phi__mcp_out *out) {
+static void link_forget(phi__mcp_link *link, phi__out *out) {
     (void)link;
     out->of_link = NULL;
 }

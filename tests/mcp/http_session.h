@@ -18,7 +18,7 @@ struct phi_mcp {
     phi_memory memory;
     phi_mcp_desc desc;
     phi__mcp_link *link;
-    phi__mcp_out outs[SESSION_OUTS];
+    phi__out outs[SESSION_OUTS];
     char ids[SESSION_OUTS][8];
     size_t out_count;
     char notes[16384];
@@ -29,7 +29,7 @@ struct phi_mcp {
     bool gone;
     bool closes_inside; /* a message closes the connection */
     /* of the authorization */
-    phi__mcp_oauth_listener listener;
+    phi__oauth_listener listener;
     phi_status header, challenge; /* what they answer */
     char token[40];
     int challenges, proofs;
@@ -49,7 +49,7 @@ static inline void session_note(phi_mcp *m, const char *format, ...) {
     if (n > 0) m->len += phi__min((size_t)n, sizeof m->notes - m->len - 1);
 }
 
-static inline const char *session_id(phi_mcp *m, const phi__mcp_out *out) {
+static inline const char *session_id(phi_mcp *m, const phi__out *out) {
     return out == NULL ? "-" : m->ids[out - m->outs];
 }
 
@@ -72,7 +72,7 @@ void phi__mcp_session_up(phi_mcp *m) { session_note(m, "up\n"); }
 void phi__mcp_session_drained(phi_mcp *m) { session_note(m, "drained\n"); }
 void phi__mcp_session_wait(phi_mcp *m, bool waits) { session_note(m, "wait %d\n", waits); }
 
-bool phi__mcp_session_message(phi_mcp *m, phi_str json, phi__mcp_out *from) {
+bool phi__mcp_session_message(phi_mcp *m, phi_str json, phi__out *from) {
     CHECK(!m->gone);
     m->messages++;
     m->message_bytes += json.len;
@@ -87,7 +87,7 @@ bool phi__mcp_session_message(phi_mcp *m, phi_str json, phi__mcp_out *from) {
     return session_stays(m);
 }
 
-bool phi__mcp_session_lost(phi_mcp *m, phi__mcp_out *out, phi_status status, int http_status,
+bool phi__mcp_session_lost(phi_mcp *m, phi__out *out, phi_status status, int http_status,
                            phi_str body, const char *message) {
     CHECK(!m->gone);
     CHECK(out->of_link == NULL);
@@ -101,7 +101,7 @@ bool phi__mcp_session_down(phi_mcp *m, phi_status status, bool fatal, const char
     return session_stays(m);
 }
 
-bool phi__mcp_session_expired(phi_mcp *m, phi__mcp_out *out) {
+bool phi__mcp_session_expired(phi_mcp *m, phi__out *out) {
     session_note(m, "expired %s\n", session_id(m, out));
     if (out != NULL) CHECK(out->of_link == NULL);
     return session_stays(m);
@@ -114,28 +114,28 @@ bool phi__mcp_session_warn(phi_mcp *m, const char *message) {
 
 /* ---- an authorization ---- */
 
-phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory, const phi_mcp_oauth_desc *desc,
+phi_status phi__oauth_new(phi_runtime *rt, phi_memory *memory, const phi_mcp_oauth_desc *desc,
                               phi_str url, const char *client_name,
-                              const phi__mcp_oauth_listener *listener, phi__mcp_oauth **out) {
+                              const phi__oauth_listener *listener, phi__oauth **out) {
     (void)rt;
     (void)memory;
     (void)desc;
     (void)url;
     (void)client_name;
     session_now->listener = *listener;
-    *out = (phi__mcp_oauth *)(void *)session_now;
+    *out = (phi__oauth *)(void *)session_now;
     return PHI_OK;
 }
 
-void phi__mcp_oauth_free(phi__mcp_oauth *oauth) { (void)oauth; }
+void phi__oauth_free(phi__oauth *oauth) { (void)oauth; }
 
-phi_status phi__mcp_oauth_header(phi__mcp_oauth *oauth, phi_str *value) {
+phi_status phi__oauth_header(phi__oauth *oauth, phi_str *value) {
     phi_mcp *m = (phi_mcp *)(void *)oauth;
     *value = phi_str_of(m->token);
     return m->header;
 }
 
-phi_status phi__mcp_oauth_proof(phi__mcp_oauth *oauth, const char *method, phi_str url,
+phi_status phi__oauth_proof(phi__oauth *oauth, const char *method, phi_str url,
                                 phi__buf *out) {
     phi_mcp *m = (phi_mcp *)(void *)oauth;
     char text[200];
@@ -146,12 +146,12 @@ phi_status phi__mcp_oauth_proof(phi__mcp_oauth *oauth, const char *method, phi_s
     return PHI_OK;
 }
 
-void phi__mcp_oauth_heard(phi__mcp_oauth *oauth, phi_str headers) {
+void phi__oauth_heard(phi__oauth *oauth, phi_str headers) {
     phi_mcp *m = (phi_mcp *)(void *)oauth;
     if (phi__str_find(headers, 0, "DPoP-Nonce") != SIZE_MAX) session_note(m, "nonce\n");
 }
 
-phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *oauth, int http_status, phi_str headers,
+phi_status phi__oauth_challenge(phi__oauth *oauth, int http_status, phi_str headers,
                                     phi_str sent) {
     phi_mcp *m = (phi_mcp *)(void *)oauth;
     session_note(m, "challenge %d %.*s sent \"%.*s\"\n", http_status,
@@ -213,8 +213,8 @@ static inline void session_end(phi_mcp *m, wires *w) {
 }
 
 /* The next of outs, with an id of its own. */
-static inline phi__mcp_out *session_out(phi_mcp *m, const char *method, const char *json) {
-    phi__mcp_out *out = &m->outs[m->out_count];
+static inline phi__out *session_out(phi_mcp *m, const char *method, const char *json) {
+    phi__out *out = &m->outs[m->out_count];
     (void)snprintf(m->ids[m->out_count], sizeof m->ids[0], "#%u", (unsigned)m->out_count + 1);
     if (!CHECK(++m->out_count <= SESSION_OUTS)) abort();
     memset(out, 0, sizeof *out);
@@ -224,15 +224,15 @@ static inline phi__mcp_out *session_out(phi_mcp *m, const char *method, const ch
     return out;
 }
 
-static inline phi__mcp_out *session_send(phi_mcp *m, const char *method, const char *json) {
-    phi__mcp_out *out = session_out(m, method, json);
+static inline phi__out *session_send(phi_mcp *m, const char *method, const char *json) {
+    phi__out *out = session_out(m, method, json);
     CHECK_EQ_INT(m->link->table->send(m->link, out), PHI_OK);
     session_step(m, 1);
     return out;
 }
 
 static inline void session_tell(phi_mcp *m, const char *method, const char *json) {
-    phi__mcp_out *out = session_out(m, method, json);
+    phi__out *out = session_out(m, method, json);
     out->request = false;
     CHECK_EQ_INT(m->link->table->send(m->link, out), PHI_OK);
     CHECK(out->of_link == NULL);

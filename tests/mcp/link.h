@@ -29,7 +29,7 @@ typedef struct link_kit link_kit;
 typedef struct link_deed {
     char kind; /* 'm'essage, 'u'p, 'd'own, 'l'ost, 'e'xpired, 'f'ree room */
     char *text;
-    phi__mcp_out *out;
+    phi__out *out;
     phi_status status;
     int http_status;
     bool fatal;
@@ -48,7 +48,7 @@ struct link_kit {
     link_scripted *made; /* NULL: freed */
     char *sent, *story;
     size_t sent_len, story_len, sends, forgets, opens, closes;
-    phi__mcp_out *last;             /* the last request that was sent; while it is under way */
+    phi__out *last;             /* the last request that was sent; while it is under way */
     bool full, silent;              /* silent: no story of events */
     bool hangs;                     /* open is not followed by anything */
     phi_status fails;               /* of each send */
@@ -76,7 +76,7 @@ static inline char *link_copy(const char *text) {
 
 /* False: refused, agents have its tools. */
 static inline bool link_freed(phi_mcp *mcp) {
-    bool held = phi__mcp_parts_held(mcp);
+    bool held = phi__parts_held(mcp);
     phi_mcp_free(mcp);
     return !held;
 }
@@ -129,7 +129,7 @@ static inline bool link_deliver(link_kit *k, link_scripted *s, const link_deed *
     default: break;
     }
     if (deed->kind == 'e' || deed->kind == 'l') {
-        phi__mcp_out *out = deed->out != NULL && deed->out == k->last ? deed->out : NULL;
+        phi__out *out = deed->out != NULL && deed->out == k->last ? deed->out : NULL;
         if (out != NULL) out->of_link = NULL;
         k->last = NULL;
         if (deed->kind == 'e') return phi__mcp_session_expired(mcp, out);
@@ -170,7 +170,7 @@ static inline phi_status link_open(phi__mcp_link *link) {
 
 /* What a server of that era says to the handshake. False: it is no handshake. */
 static inline bool link_handshake(link_kit *k, phi_str json, phi_str method) {
-    const phi__mcp_era *era = phi__mcp_eras_find(phi_str_of(k->era));
+    const phi__era *era = phi__eras_find(phi_str_of(k->era));
     bool discover = phi__str_is(method, "server/discover");
     char text[2048];
     phi__json_found id;
@@ -193,7 +193,7 @@ static inline bool link_handshake(link_kit *k, phi_str json, phi_str method) {
     return true;
 }
 
-static inline phi_status link_send(phi__mcp_link *link, phi__mcp_out *out) {
+static inline phi_status link_send(phi__mcp_link *link, phi__out *out) {
     link_kit *k = link_of(link)->kit;
     char *json;
     if (k->full) return PHI_FULL;
@@ -220,7 +220,7 @@ static inline phi_status link_send(phi__mcp_link *link, phi__mcp_out *out) {
     return PHI_OK;
 }
 
-static inline void link_forget(phi__mcp_link *link, phi__mcp_out *out) {
+static inline void link_forget(phi__mcp_link *link, phi__out *out) {
     link_kit *k = link_of(link)->kit;
     CHECK(out->of_link == k);
     out->of_link = NULL;

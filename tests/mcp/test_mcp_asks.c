@@ -6,7 +6,7 @@
 #include "support/heard.h"
 #include "agent/agent_info.h"
 
-static const phi__mcp_open_join joins[] = {phi__mcp_asks_join};
+static const phi__mcp_open_join joins[] = {phi__asks_join};
 
 static uint32_t most_tokens, most_requests = 1000; /* of the next agent */
 

@@ -128,7 +128,7 @@ static char *many(const char *before, const char *each, const char *after) {
 
 /* An agent in the midst of a call of "echo"; forms are answered with "{}". */
 static bool calling(tools_kit *t, const char *era) {
-    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__mcp_asks_join};
+    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__asks_join};
     phi_mcp_desc to;
     phi_agent_desc desc;
     memset(&to, 0, sizeof to);
@@ -234,7 +234,7 @@ TEST(every_allocation_of_input_may_fail) {
 TEST(questions_of_many_megabytes_are_refused_together) {
     enum { BIG = 60000, QUESTIONS = 60 };
     static char big[BIG + 1], text[BIG + 400];
-    static const phi__mcp_open_join joins[] = {phi__mcp_asks_join};
+    static const phi__mcp_open_join joins[] = {phi__asks_join};
     phi_mcp_desc to;
     phi_agent_desc desc;
     size_t refused = 0, i;

@@ -84,7 +84,7 @@ static void older_eras_have_no_version_header(void) {
 
 static void the_modern_era_says_in_headers_what_the_message_says(void) {
     static const phi_mcp_pair more[] = {{"Mcp-Param-Region", "us"}};
-    phi__mcp_out *out;
+    phi__out *out;
     session_begin(&m, &w);
     m.link->table->agreed(m.link, "2026-07-28", true);
     out = session_out(&m, "tools/call", "{1}");
@@ -212,7 +212,7 @@ static void event_ids_with_a_nul_are_never_sent_back(void) {
 
 /* A server that asks and asks, and takes no answer, does not make us keep one request for each. */
 static void answers_of_ours_wait_while_many_are_under_way(void) {
-    phi__mcp_out *out;
+    phi__out *out;
     int i;
     session_begin(&m, &w);
     m.link->table->agreed(m.link, "2025-06-18", false);
@@ -335,7 +335,7 @@ static void push(size_t i, const char *text) {
 }
 
 static void streams_of_two_requests_do_not_mix(void) {
-    phi__mcp_out *second;
+    phi__out *second;
     session_begin(&m, &w);
     session_check(&m, "up\n");
     (void)session_send(&m, "tools/call", "{1}");

@@ -65,7 +65,7 @@ static void change(void) {
     static const char *const eras[] = {"2025-11-25", "2025-06-18", "2024-11-05", "2026-07-28"};
     static const phi_status ends[] = {PHI_OK, PHI_OK, PHI_DENIED, PHI_NETWORK, PHI_TIMEOUT};
     const phi__mcp_link_table *table = m.link->table;
-    phi__mcp_out *out;
+    phi__out *out;
     size_t i;
     uint32_t move = dice(16);
     m.len = 0;

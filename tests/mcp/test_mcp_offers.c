@@ -271,7 +271,7 @@ static void served(link_kit *k, const char *json) {
 }
 
 static bool scripted(heard *h, link_kit *k) {
-    static const phi__mcp_open_join joins[] = {phi__mcp_offers_join};
+    static const phi__mcp_open_join joins[] = {phi__offers_join};
     memset(h, 0, sizeof *h);
     link_begin(k, NULL);
     link_answers(k, "2025-11-25",

@@ -130,7 +130,7 @@ TEST(a_request_without_a_host_is_refused) {
 }
 
 static bool admits(const phi_mcp_server_desc *desc, const char *host) {
-    return phi__mcp_admit_host(desc, phi_str_of(host));
+    return phi__admit_host(desc, phi_str_of(host));
 }
 
 TEST(a_host_may_be_the_address_that_is_listened_on) {

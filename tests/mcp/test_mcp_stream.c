@@ -215,7 +215,7 @@ static void a_server_without_a_stream_is_asked_once(void) {
 
 static void streams_that_stay_open_leave_half_of_the_connections(void) {
     phi_runtime_desc desc = PHI_ZERO;
-    phi__mcp_out *first, *second;
+    phi__out *first, *second;
     desc.max_connections = 2;
     session_settings = &desc;
     session_begin(&m, &w);
@@ -543,7 +543,7 @@ static void an_authorization_that_fails_loses_what_waits(void) {
 
 /* Requests of all shapes, whatever fails. */
 static void story(void) {
-    phi__mcp_out *out;
+    phi__out *out;
     session_step(&m, 2);
     out = session_out(&m, "initialize", "{1}");
     if (m.link->table->send(m.link, out) == PHI_OK) {
