@@ -14,7 +14,7 @@
 #include "text/text_in.h"
 #include "mcp/mcp_oauth_client_in.h"
 
-/* ======== The settings of a connection: checked, copied, with defaults. */
+/* ======== settings of a connection: checked, copied, with defaults */
 
 enum {
     PHI__MCP_SETTINGS_RESTARTS = 3,
@@ -31,7 +31,7 @@ enum {
 
 /* ---- checks ---- */
 
-static bool phi__mcp_settings_is_prefix(const char *prefix) {
+static bool phi__desc_is_prefix(const char *prefix) {
     size_t i;
     for (i = 0; prefix[i] != '\0'; i++) {
         char c = prefix[i];
@@ -41,7 +41,7 @@ static bool phi__mcp_settings_is_prefix(const char *prefix) {
     return i > 0 && i <= PHI__MCP_SETTINGS_PREFIX;
 }
 
-static const char *phi__mcp_settings_refuse_url(const phi_mcp_desc *desc) {
+static const char *phi__desc_refuse_url(const phi_mcp_desc *desc) {
     phi_str url = phi_str_of(desc->url);
     if (!phi__str_starts(url, "http://") && !phi__str_starts(url, "https://"))
         return "url: expected http:// or https://";
@@ -57,7 +57,7 @@ static const char *phi__mcp_settings_refuse_url(const phi_mcp_desc *desc) {
 }
 
 /* NULL: they are good; else the field at fault and the right values (static). */
-static const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc) {
+static const char *phi__desc_refuse(const phi_mcp_desc *desc) {
     size_t i;
     if ((desc->argv == NULL) == (desc->url == NULL)) return "expected either argv or url";
     if (desc->argv != NULL && (desc->argv[0] == NULL || desc->argv[0][0] == '\0'))
@@ -67,7 +67,7 @@ static const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc) {
 #endif
     if (desc->era != NULL && phi__eras_find(phi_str_of(desc->era)) == NULL)
         return "era: expected 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 or 2026-07-28";
-    if (desc->name_prefix != NULL && !phi__mcp_settings_is_prefix(desc->name_prefix))
+    if (desc->name_prefix != NULL && !phi__desc_is_prefix(desc->name_prefix))
         return "name_prefix: expected 1 to 32 letters, digits, _ or -";
     if (desc->log_level != NULL && phi__level_of(phi_str_of(desc->log_level)) < 0)
         return "log_level: expected debug, info, notice, warning, error, critical, alert or "
@@ -78,12 +78,12 @@ static const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc) {
     for (i = 0; i < desc->root_count; i++)
         if (desc->roots[i].uri == NULL || !phi__str_starts(phi_str_of(desc->roots[i].uri), "file:"))
             return "roots: each needs a uri that begins with file:";
-    return desc->url != NULL ? phi__mcp_settings_refuse_url(desc) : NULL;
+    return desc->url != NULL ? phi__desc_refuse_url(desc) : NULL;
 }
 
 /* ---- copies ---- */
 
-static bool phi__mcp_settings_text(phi_arena *arena, const char **text) {
+static bool phi__desc_text(phi_arena *arena, const char **text) {
     phi_str copy;
     if (*text == NULL) return true;
     if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
@@ -91,7 +91,7 @@ static bool phi__mcp_settings_text(phi_arena *arena, const char **text) {
     return true;
 }
 
-static bool phi__mcp_settings_list(phi_arena *arena, const char *const **list) {
+static bool phi__desc_list(phi_arena *arena, const char *const **list) {
     const char **copy;
     size_t count = 0;
     if (*list == NULL) return true;
@@ -100,79 +100,75 @@ static bool phi__mcp_settings_list(phi_arena *arena, const char *const **list) {
     if (copy == NULL) return false;
     for (size_t i = 0; i < count; i++) {
         copy[i] = (*list)[i];
-        if (!phi__mcp_settings_text(arena, &copy[i])) return false;
+        if (!phi__desc_text(arena, &copy[i])) return false;
     }
     *list = copy;
     return true;
 }
 
-static bool phi__mcp_settings_headers(phi_arena *arena, phi_mcp_desc *desc) {
+static bool phi__desc_headers(phi_arena *arena, phi_mcp_desc *desc) {
     size_t bytes = phi__mul(desc->header_count, sizeof(phi_mcp_pair));
     if (desc->header_count == 0) return true;
     phi_mcp_pair *copy = (phi_mcp_pair *)phi_arena_alloc(arena, bytes);
     if (copy == NULL) return false;
     for (size_t i = 0; i < desc->header_count; i++) {
         copy[i] = desc->headers[i];
-        if (!phi__mcp_settings_text(arena, &copy[i].name) ||
-            !phi__mcp_settings_text(arena, &copy[i].value))
+        if (!phi__desc_text(arena, &copy[i].name) || !phi__desc_text(arena, &copy[i].value))
             return false;
     }
     desc->headers = copy;
     return true;
 }
 
-static bool phi__mcp_settings_roots(phi_arena *arena, phi_mcp_desc *desc) {
+static bool phi__desc_roots(phi_arena *arena, phi_mcp_desc *desc) {
     size_t bytes = phi__mul(desc->root_count, sizeof(phi_mcp_root));
     if (desc->root_count == 0) return true;
     phi_mcp_root *copy = (phi_mcp_root *)phi_arena_alloc(arena, bytes);
     if (copy == NULL) return false;
     for (size_t i = 0; i < desc->root_count; i++) {
         copy[i] = desc->roots[i];
-        if (!phi__mcp_settings_text(arena, &copy[i].uri) ||
-            !phi__mcp_settings_text(arena, &copy[i].name))
+        if (!phi__desc_text(arena, &copy[i].uri) || !phi__desc_text(arena, &copy[i].name))
             return false;
     }
     desc->roots = copy;
     return true;
 }
 
-static void phi__mcp_settings_default(uint32_t *value, uint32_t by_default) {
+static void phi__desc_default(uint32_t *value, uint32_t by_default) {
     if (*value == 0) *value = by_default;
 }
 
 /* A deep copy with defaults. False: no memory. */
-static bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out) {
+static bool phi__desc_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out) {
     *out = *from;
-    phi__mcp_settings_default(&out->max_restarts, PHI__MCP_SETTINGS_RESTARTS);
-    phi__mcp_settings_default(&out->restart_delay_ms, PHI__MCP_SETTINGS_RESTART_MS);
-    phi__mcp_settings_default(&out->close_ms, PHI__MCP_SETTINGS_CLOSE_MS);
-    phi__mcp_settings_default(&out->connect_timeout_ms, PHI__MCP_SETTINGS_CONNECT_MS);
-    phi__mcp_settings_default(&out->timeout_ms, PHI__MCP_SETTINGS_TIMEOUT_MS);
-    phi__mcp_settings_default(&out->max_timeout_ms, PHI__MCP_SETTINGS_TIMEOUT_MOST_MS);
-    phi__mcp_settings_default(&out->max_list, PHI__MCP_SETTINGS_LIST);
+    phi__desc_default(&out->max_restarts, PHI__MCP_SETTINGS_RESTARTS);
+    phi__desc_default(&out->restart_delay_ms, PHI__MCP_SETTINGS_RESTART_MS);
+    phi__desc_default(&out->close_ms, PHI__MCP_SETTINGS_CLOSE_MS);
+    phi__desc_default(&out->connect_timeout_ms, PHI__MCP_SETTINGS_CONNECT_MS);
+    phi__desc_default(&out->timeout_ms, PHI__MCP_SETTINGS_TIMEOUT_MS);
+    phi__desc_default(&out->max_timeout_ms, PHI__MCP_SETTINGS_TIMEOUT_MOST_MS);
+    phi__desc_default(&out->max_list, PHI__MCP_SETTINGS_LIST);
     if (out->max_timeout_ms < out->timeout_ms) out->max_timeout_ms = out->timeout_ms;
     if (out->max_message_bytes == 0) out->max_message_bytes = PHI__MCP_SETTINGS_MESSAGE;
     if (out->client_name == NULL) out->client_name = "phi";
     if (out->client_version == NULL) out->client_version = PHI_VERSION;
-    return phi__mcp_settings_text(arena, &out->name) && phi__mcp_settings_text(arena, &out->url) &&
-           phi__mcp_settings_text(arena, &out->cwd) && phi__mcp_settings_text(arena, &out->era) &&
-           phi__mcp_settings_text(arena, &out->name_prefix) &&
-           phi__mcp_settings_text(arena, &out->log_level) &&
-           phi__mcp_settings_text(arena, &out->client_name) &&
-           phi__mcp_settings_text(arena, &out->client_version) &&
-           phi__mcp_settings_list(arena, &out->argv) && phi__mcp_settings_list(arena, &out->env) &&
-           phi__mcp_settings_headers(arena, out) && phi__mcp_settings_roots(arena, out) &&
+    return phi__desc_text(arena, &out->name) && phi__desc_text(arena, &out->url) &&
+           phi__desc_text(arena, &out->cwd) && phi__desc_text(arena, &out->era) &&
+           phi__desc_text(arena, &out->name_prefix) && phi__desc_text(arena, &out->log_level) &&
+           phi__desc_text(arena, &out->client_name) &&
+           phi__desc_text(arena, &out->client_version) && phi__desc_list(arena, &out->argv) &&
+           phi__desc_list(arena, &out->env) && phi__desc_headers(arena, out) &&
+           phi__desc_roots(arena, out) &&
            (out->oauth == NULL || phi__oauth_copy(arena, out->oauth, &out->oauth));
 }
 
-/* ======== A connection over any link: for mcp.c, and for tests, which bring a link of their
-   own. */
+/* ======== a connection over any link */
 
 static phi_status phi__mcp_open_fill(phi_mcp *mcp, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
                                      size_t count) {
     phi_status status = PHI_OK;
-    if (!phi__mcp_settings_copy(&mcp->arena, desc, &mcp->desc)) return PHI_NO_MEMORY;
+    if (!phi__desc_copy(&mcp->arena, desc, &mcp->desc)) return PHI_NO_MEMORY;
     for (size_t i = 0; i < count && status == PHI_OK; i++) status = joins[i](mcp);
     if (status == PHI_OK) status = link(mcp, &mcp->link);
     return status == PHI_OK ? phi__life_open(mcp) : status;
@@ -181,7 +177,7 @@ static phi_status phi__mcp_open_fill(phi_mcp *mcp, const phi_mcp_desc *desc,
 PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
                                      size_t count, phi_mcp **out) {
-    const char *fault = phi__mcp_settings_refuse(desc);
+    const char *fault = phi__desc_refuse(desc);
     phi_mcp *mcp;
     *out = NULL;
     if (fault == NULL && desc->agent.rt != NULL && desc->agent.rt != rt)
@@ -210,18 +206,18 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     return phi__error(rt, status, "phi_mcp_connect: %s", phi_status_text(status));
 }
 
-/* ======== Puts a connection together: its link, and its parts. */
+/* ======== its link and its parts */
 
 static phi_status phi__connect_link(phi_mcp *mcp, phi__mcp_link **out) {
 #ifndef PHI_NO_PROCESS
-    if (phi__mcp_session_desc(mcp)->argv != NULL) return phi__stdio_new(mcp, out);
+    if (mcp->desc.argv != NULL) return phi__stdio_new(mcp, out);
 #endif
     return phi__mcp_http_new(mcp, out);
 }
 
 /* The parts of a connection, one line each. */
 static const phi__mcp_open_join *phi__connect_joins(size_t *count) {
-    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__offers_join,
+    static const phi__mcp_open_join joins[] = {phi__mcptools_join, phi__offers_join,
                                                phi__asks_join};
     *count = PHI__COUNT(joins);
     return joins;
@@ -240,12 +236,12 @@ PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
     return mcp;
 }
 
-/* ======== What a host says about an authorization: the redirect it got, and the end. */
+/* ======== what a host says about an authorization */
 
 /* NULL: the connection has none. */
 static phi__oauth *phi__authorized_of(phi_mcp *mcp) {
-    if (phi__mcp_session_desc(mcp)->url == NULL) return NULL;
-    phi__mcp_link *link = phi__mcp_session_link(mcp);
+    if (mcp->desc.url == NULL) return NULL;
+    phi__mcp_link *link = mcp->link;
     return link != NULL ? phi__mcp_http_oauth(link) : NULL;
 }
 
@@ -253,23 +249,19 @@ PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
     if (mcp == NULL) return PHI_BAD_ARG;
     phi__oauth *oauth = phi__authorized_of(mcp);
     if (oauth == NULL) {
-        return phi__error(phi__mcp_session_runtime(mcp), PHI_MISUSE,
-                          "%s: the connection has no oauth", "phi_mcp_authorize");
+        return phi__error(mcp->rt, PHI_MISUSE, "%s: the connection has no oauth",
+                          "phi_mcp_authorize");
     }
     if (given == NULL) {
-        phi__oauth_sign_out(oauth);
+        phi__sign_out(oauth);
         return PHI_OK;
     }
-    if (phi__mcp_session_desc(mcp)->oauth->grant == PHI_MCP_GRANT_ASSERTION)
+    if (mcp->desc.oauth->grant == PHI_MCP_GRANT_ASSERTION)
         return phi__oauth_asserted(oauth, phi_str_of(given));
     return phi__oauth_redirected(oauth, phi_str_of(given));
 }
 
-/* ======== A connection to a server, for the files of this room.
-
-   mcp_session.c owns the state and the requests; the link moves messages; parts (tools, resources,
-   asks) take part at the points of a table, so that the session names none of them; mcp.c puts all
-   together. */
+/* ======== the functions of mcp.h */
 
 /* ---- connections ---- */
 

@@ -13,8 +13,7 @@
 
 #include <stdio.h>
 
-/* ======== Forms that a server wants filled in: a flat object, whose members are texts,
-   numbers, truth values, or choices. */
+/* ======== forms */
 
 /* Members that are missing get their defaults. */
 static phi_status phi__forms_defaults(phi_arena *arena, const phi_json *schema, phi_json *values) {
@@ -51,10 +50,7 @@ static phi_status phi__forms_fill(phi_arena *arena, const phi_json *schema, phi_
     return status == PHI_OK && out->failed ? PHI_NO_MEMORY : status;
 }
 
-/* ======== An answer of an agent's model for a server.
-
-   The server's messages become the history of a hidden agent, which makes one model call. Tools are
-   the server's: a call of one is part of the answer, and nothing is run here. */
+/* ======== sampling: a hidden agent makes one model call; tools are the server's */
 
 typedef struct phi__sampling {
     phi_agent child; /* rt NULL: none */
@@ -71,14 +67,14 @@ enum { PHI__SAMPLING_MESSAGES = 4096 };
 
 /* ---- messages ---- */
 
-typedef struct phi__sampling_list {
+typedef struct phi__sample_list {
     phi_arena *arena;
     phi_message *messages;
     size_t count, most;
     const char *fault; /* static */
-} phi__sampling_list;
+} phi__sample_list;
 
-static phi_message *phi__sampling_add(phi__sampling_list *list, phi_role role) {
+static phi_message *phi__sample_add(phi__sample_list *list, phi_role role) {
     if (list->count == list->most) return NULL;
     phi_message *message = &list->messages[list->count++];
     memset(message, 0, sizeof *message);
@@ -87,7 +83,7 @@ static phi_message *phi__sampling_add(phi__sampling_list *list, phi_role role) {
 }
 
 /* The name of the call that a result is for. */
-static phi_str phi__sampling_called(const phi__sampling_list *list, phi_str id) {
+static phi_str phi__sample_called(const phi__sample_list *list, phi_str id) {
     size_t i = list->count, j;
     while (i-- > 0)
         for (j = 0; j < list->messages[i].content_count; j++)
@@ -97,18 +93,18 @@ static phi_str phi__sampling_called(const phi__sampling_list *list, phi_str id) 
     return PHI__LIT("tool");
 }
 
-static bool phi__sampling_is(const phi_json *block, const char *type) {
-    return phi__str_is(phi_json_str(phi_json_get(block, "type"), ""), type);
+static bool phi__sample_is(const phi_json *block, const char *type) {
+    return phi__str_is(phi__records_get_str(block, "type"), type);
 }
 
 /* Each result is a message of its own. False: no memory. */
-static bool phi__sampling_result(phi__sampling_list *list, const phi_json *block) {
-    phi_message *m = phi__sampling_add(list, PHI_ROLE_TOOL_RESULT);
+static bool phi__sample_result(phi__sample_list *list, const phi_json *block) {
+    phi_message *m = phi__sample_add(list, PHI_ROLE_TOOL_RESULT);
     phi_content *content = NULL;
     if (m == NULL) return false;
-    m->tool_call_id = phi_json_str(phi_json_get(block, "toolUseId"), "");
-    m->tool_name = phi__sampling_called(list, m->tool_call_id);
-    m->is_error = phi_json_bool(phi_json_get(block, "isError"), false);
+    m->tool_call_id = phi__records_get_str(block, "toolUseId");
+    m->tool_name = phi__sample_called(list, m->tool_call_id);
+    m->is_error = phi__records_get_bool(block, "isError");
     if (!phi__content_read(phi_json_get(block, "content"), list->arena, &content,
                            &m->content_count))
         return false;
@@ -116,21 +112,21 @@ static bool phi__sampling_result(phi__sampling_list *list, const phi_json *block
     return true;
 }
 
-static bool phi__sampling_block(phi_arena *arena, const phi_json *block, phi_content *out) {
-    if (!phi__sampling_is(block, "tool_use")) return phi__content_block(block, arena, out);
+static bool phi__sample_block(phi_arena *arena, const phi_json *block, phi_content *out) {
+    if (!phi__sample_is(block, "tool_use")) return phi__content_block(block, arena, out);
     memset(out, 0, sizeof *out);
     out->kind = PHI_CONTENT_TOOL_CALL;
-    out->id = phi_json_str(phi_json_get(block, "id"), "");
-    out->name = phi_json_str(phi_json_get(block, "name"), "");
+    out->id = phi__records_get_str(block, "id");
+    out->name = phi__records_get_str(block, "name");
     out->arguments = PHI__LIT("{}");
     return !phi_json_is(phi_json_get(block, "input"), PHI_JSON_OBJECT) ||
            phi_json_write(arena, phi_json_get(block, "input"), 0, &out->arguments) == PHI_OK;
 }
 
 /* A message whose content is an array, or one block. */
-static bool phi__sampling_message(phi__sampling_list *list, const phi_json *node) {
+static bool phi__sample_message(phi__sample_list *list, const phi_json *node) {
     const phi_json *content = phi_json_get(node, "content"), *block;
-    bool assistant = phi__str_is(phi_json_str(phi_json_get(node, "role"), ""), "assistant");
+    bool assistant = phi__str_is(phi__records_get_str(node, "role"), "assistant");
     size_t most = phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_count(content) : 1, n = 0;
     phi_content *out =
         (phi_content *)phi_arena_alloc(list->arena, phi__mul(phi__max(most, 1), sizeof *out));
@@ -141,13 +137,13 @@ static bool phi__sampling_message(phi__sampling_list *list, const phi_json *node
             list->fault = "messages: a block of content is no object";
             return true;
         }
-        if (phi__sampling_is(block, "tool_result")) {
-            if (!phi__sampling_result(list, block)) return false;
-        } else if (!phi__sampling_block(list->arena, block, &out[n++]))
+        if (phi__sample_is(block, "tool_result")) {
+            if (!phi__sample_result(list, block)) return false;
+        } else if (!phi__sample_block(list->arena, block, &out[n++]))
             return false;
     }
     if (n == 0) return true;
-    phi_message *m = phi__sampling_add(list, assistant ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER);
+    phi_message *m = phi__sample_add(list, assistant ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER);
     if (m == NULL) return false;
     m->content = out;
     m->content_count = n;
@@ -158,7 +154,7 @@ static bool phi__sampling_message(phi__sampling_list *list, const phi_json *node
     return true;
 }
 
-static size_t phi__sampling_most(const phi_json *messages) {
+static size_t phi__sample_most(const phi_json *messages) {
     const phi_json *node;
     phi_json_iter it = phi_json_each(messages);
     size_t most = 0;
@@ -169,10 +165,10 @@ static size_t phi__sampling_most(const phi_json *messages) {
     return most;
 }
 
-static phi_status phi__sampling_read(phi__sampling_list *list, const phi_json *params) {
+static phi_status phi__sample_read(phi__sample_list *list, const phi_json *params) {
     const phi_json *messages = phi_json_get(params, "messages"), *node;
     phi_json_iter it = phi_json_each(phi_json_is(messages, PHI_JSON_ARRAY) ? messages : NULL);
-    list->most = phi_json_is(messages, PHI_JSON_ARRAY) ? phi__sampling_most(messages) : 0;
+    list->most = phi_json_is(messages, PHI_JSON_ARRAY) ? phi__sample_most(messages) : 0;
     if (list->most == 0) list->fault = "messages are missing";
     if (list->most > PHI__SAMPLING_MESSAGES) list->fault = "too many messages";
     if (list->fault != NULL) return PHI_BAD_ARG;
@@ -180,7 +176,7 @@ static phi_status phi__sampling_read(phi__sampling_list *list, const phi_json *p
         (phi_message *)phi_arena_alloc(list->arena, phi__mul(list->most, sizeof *list->messages));
     if (list->messages == NULL) return PHI_NO_MEMORY;
     while (list->fault == NULL && (node = phi_json_next(&it)) != NULL)
-        if (!phi__sampling_message(list, node)) return PHI_NO_MEMORY;
+        if (!phi__sample_message(list, node)) return PHI_NO_MEMORY;
     if (list->fault == NULL &&
         (list->count == 0 || list->messages[list->count - 1].role == PHI_ROLE_ASSISTANT))
         list->fault = "messages: the last one is not the user's";
@@ -190,14 +186,14 @@ static phi_status phi__sampling_read(phi__sampling_list *list, const phi_json *p
 /* ---- the agent ---- */
 
 /* A call of the server's tool ends the run's one turn. */
-static phi_flow phi__sampling_call(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__sample_call(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)call;
     (void)arguments;
     return PHI_DONE;
 }
 
-static bool phi__sampling_text(phi_arena *arena, phi_str text, const char **out) {
+static bool phi__sample_text(phi_arena *arena, phi_str text, const char **out) {
     phi_str copy;
     *out = NULL;
     if (!phi__arena_str(arena, text, &copy)) return false;
@@ -206,7 +202,7 @@ static bool phi__sampling_text(phi_arena *arena, phi_str text, const char **out)
 }
 
 /* False: no memory. */
-static bool phi__sampling_tools(phi_arena *arena, const phi_json *params, phi_agent_desc *d) {
+static bool phi__sample_tools(phi_arena *arena, const phi_json *params, phi_agent_desc *d) {
     const phi_json *list = phi_json_get(params, "tools"), *node;
     phi_str mode = phi_json_str(phi_json_path(params, "toolChoice.mode"), "auto");
     phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
@@ -223,31 +219,30 @@ static bool phi__sampling_tools(phi_arena *arena, const phi_json *params, phi_ag
         const phi_json *schema = phi_json_get(node, "inputSchema");
         phi_str text = phi__str(NULL, 0);
         if (schema != NULL && phi_json_write(arena, schema, 0, &text) != PHI_OK) return false;
-        if (!phi__sampling_text(arena, phi_json_str(phi_json_get(node, "name"), ""), &tool->name) ||
-            !phi__sampling_text(arena, phi_json_str(phi_json_get(node, "description"), ""),
-                                &tool->description))
+        if (!phi__sample_text(arena, phi__records_get_str(node, "name"), &tool->name) ||
+            !phi__sample_text(arena, phi__records_get_str(node, "description"), &tool->description))
             return false;
         tool->schema = text.len > 0 ? text.at : NULL;
-        tool->start = phi__sampling_call;
+        tool->start = phi__sample_call;
         tool->checks_arguments = true;
     }
     return true;
 }
 
 /* 0: none. */
-static uint32_t phi__sampling_least(uint32_t a, uint32_t b) {
+static uint32_t phi__sample_least(uint32_t a, uint32_t b) {
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
 /* As the agent is, without what makes it one: its prompt, history, tools and facts. */
-static phi_agent_desc phi__sampling_desc(const phi__agent *agent, const phi_json *params) {
+static phi_agent_desc phi__sample_desc(const phi__agent *agent, const phi_json *params) {
     uint64_t most = phi__json_get_uint(phi_json_get(params, "maxTokens"), 0);
     phi_agent_desc d = PHI_ZERO;
     d.model = agent->desc.model;
     d.provider = agent->desc.provider;
-    d.max_tokens = phi__sampling_least(
-        most > UINT32_MAX ? 0 : (uint32_t)most,
-        phi__sampling_least(agent->desc.max_tokens, agent->desc.model.max_tokens));
+    d.max_tokens =
+        phi__sample_least(most > UINT32_MAX ? 0 : (uint32_t)most,
+                          phi__sample_least(agent->desc.max_tokens, agent->desc.model.max_tokens));
     d.options.has_temperature = phi_json_is(phi_json_get(params, "temperature"), PHI_JSON_NUMBER);
     d.options.temperature = phi_json_num(phi_json_get(params, "temperature"), 0);
     if (!(d.options.temperature >= 0.0 && d.options.temperature <= 100.0))
@@ -275,13 +270,13 @@ static phi_agent_desc phi__sampling_desc(const phi__agent *agent, const phi_json
 
 /* ---- its answer ---- */
 
-static const char *phi__sampling_stop(phi_stop_reason reason) {
+static const char *phi__sample_stop(phi_stop_reason reason) {
     return reason == PHI_STOP_REASON_TOOL_USE ? "toolUse"
            : reason == PHI_STOP_REASON_LENGTH ? "maxTokens"
                                               : "endTurn";
 }
 
-static void phi__sampling_end(phi__buf *out, phi_str model, const char *stop) {
+static void phi__sample_end(phi__buf *out, phi_str model, const char *stop) {
     phi__json_write_key(out, PHI__LIT("model"));
     phi__json_write_str(out, model);
     phi__json_write_key(out, PHI__LIT("stopReason"));
@@ -289,22 +284,21 @@ static void phi__sampling_end(phi__buf *out, phi_str model, const char *stop) {
     phi__buf_char(out, '}');
 }
 
-static void phi__sampling_put_text(phi__buf *out, phi_str text) {
+static void phi__sample_put_text(phi__buf *out, phi_str text) {
     phi__buf_text(out, "{\"type\":\"text\",\"text\":");
     phi__json_write_str(out, text);
     phi__buf_char(out, '}');
 }
 
 /* A list of blocks where the request has tools and there is more than one; else one block. */
-static void phi__sampling_content(phi__buf *out, const phi_message *m, bool lists,
-                                  phi_arena *arena) {
+static void phi__sample_content(phi__buf *out, const phi_message *m, bool lists, phi_arena *arena) {
     size_t shown = 0;
     bool failed = false;
     for (size_t i = 0; i < m->content_count; i++)
         shown +=
             m->content[i].kind == PHI_CONTENT_TEXT || m->content[i].kind == PHI_CONTENT_TOOL_CALL;
     if (!lists || (shown <= 1 && m->stop_reason != PHI_STOP_REASON_TOOL_USE)) {
-        phi__sampling_put_text(out, phi_message_text(m, "\n", arena, &failed));
+        phi__sample_put_text(out, phi_message_text(m, "\n", arena, &failed));
         out->failed = out->failed || failed;
         return;
     }
@@ -322,13 +316,13 @@ static void phi__sampling_content(phi__buf *out, const phi_message *m, bool list
             phi__buf_add_str(out, block->arguments.len > 0 ? block->arguments : PHI__LIT("{}"));
             phi__buf_char(out, '}');
         } else
-            phi__sampling_put_text(out, block->text);
+            phi__sample_put_text(out, block->text);
     }
     phi__buf_char(out, ']');
 }
 
 /* The answer of the one turn; NULL: there is none. */
-static const phi_message *phi__sampling_reply(const phi__agent *child) {
+static const phi_message *phi__sample_reply(const phi__agent *child) {
     const phi_thread *thread = child->thread;
     size_t i = thread->messages.count;
     while (i-- > 0) {
@@ -342,17 +336,17 @@ static const phi_message *phi__sampling_reply(const phi__agent *child) {
     return NULL;
 }
 
-static void phi__sampling_free(phi__sampling *s, phi__agent *child) {
+static void phi__sample_free(phi__sampling *s, phi__agent *child) {
     s->child.rt = NULL;
     child->tree.watch = NULL; /* `gone` is not for us */
     phi_agent_free(child->handle);
     phi_arena_free(&s->arena);
 }
 
-static void phi__sampling_over(phi__agent *child, phi_status status, const phi_failure *failure,
-                               bool stopping) {
+static void phi__sample_over(phi__agent *child, phi_status status, const phi_failure *failure,
+                             bool stopping) {
     phi__sampling *s = (phi__sampling *)child->tree.watched;
-    const phi_message *reply = phi__sampling_reply(child);
+    const phi_message *reply = phi__sample_reply(child);
     phi_arena scratch;
     phi__buf out;
     (void)stopping;
@@ -360,12 +354,12 @@ static void phi__sampling_over(phi__agent *child, phi_status status, const phi_f
     phi_arena_init(&scratch, s->memory, 0);
     if (reply != NULL && (status == PHI_OK || status == PHI_LIMIT)) {
         phi__buf_text(&out, "{\"role\":\"assistant\",\"content\":");
-        phi__sampling_content(&out, reply, s->tools, &scratch);
-        phi__sampling_end(
-            &out, reply->model.len > 0 ? reply->model : phi_str_of(child->desc.model.id),
-            phi__sampling_stop(s->tools || reply->stop_reason != PHI_STOP_REASON_TOOL_USE
-                                   ? reply->stop_reason
-                                   : PHI_STOP_REASON_STOP));
+        phi__sample_content(&out, reply, s->tools, &scratch);
+        phi__sample_end(&out,
+                        reply->model.len > 0 ? reply->model : phi_str_of(child->desc.model.id),
+                        phi__sample_stop(s->tools || reply->stop_reason != PHI_STOP_REASON_TOOL_USE
+                                             ? reply->stop_reason
+                                             : PHI_STOP_REASON_STOP));
         status = out.failed ? PHI_NO_MEMORY : PHI_OK;
     } else if (status == PHI_OK)
         status = PHI_LIMIT;
@@ -376,24 +370,24 @@ static void phi__sampling_over(phi__agent *child, phi_status status, const phi_f
                                             : phi_status_text(status));
     }
     phi_arena_free(&scratch);
-    phi__sampling_free(s, child);
+    phi__sample_free(s, child);
     s->done(s->ctx, status, out.failed ? PHI__LIT("no memory") : phi__buf_str(&out));
     phi__buf_free(&out);
 }
 
-static void phi__sampling_gone(phi__agent *child) {
+static void phi__sample_gone(phi__agent *child) {
     phi__sampling *s = (phi__sampling *)child->tree.watched;
     s->child.rt = NULL;
     phi_arena_free(&s->arena);
     s->done(s->ctx, PHI_CANCELLED, PHI__LIT("the agent was freed"));
 }
 
-static const phi__child_watch phi__sampling_watch = {
-    true, false, NULL, NULL, phi__sampling_over, phi__sampling_gone};
+static const phi__child_watch phi__sample_watch = {
+    true, false, NULL, NULL, phi__sample_over, phi__sample_gone};
 
 /* ---- starting ---- */
 
-static phi_status phi__sampling_run(phi__agent *child, const phi__sampling_list *list) {
+static phi_status phi__sample_run(phi__agent *child, const phi__sample_list *list) {
     phi_status status = PHI_OK;
     size_t before = list->count;
     while (before > 0 && list->messages[before - 1].role == PHI_ROLE_USER) before--;
@@ -407,39 +401,39 @@ static phi_status phi__sampling_run(phi__agent *child, const phi__sampling_list 
     return phi__run_new(child, &order);
 }
 
-static phi_status phi__sampling_begin(phi__sampling *s, phi__agent *agent, const phi_json *params,
-                                      const phi__sampling_list *list) {
-    phi_agent_desc d = phi__sampling_desc(agent, params);
+static phi_status phi__sample_begin(phi__sampling *s, phi__agent *agent, const phi_json *params,
+                                    const phi__sample_list *list) {
+    phi_agent_desc d = phi__sample_desc(agent, params);
     const phi_json *system = phi_json_get(params, "systemPrompt");
     if (system != NULL &&
-        !phi__sampling_text(list->arena, phi_json_str(system, ""), &d.system_prompt))
+        !phi__sample_text(list->arena, phi_json_str(system, ""), &d.system_prompt))
         return PHI_NO_MEMORY;
-    if (s->tools && !phi__sampling_tools(list->arena, params, &d)) return PHI_NO_MEMORY;
+    if (s->tools && !phi__sample_tools(list->arena, params, &d)) return PHI_NO_MEMORY;
     phi__agent *child = phi__agent_make(agent->rt, &d, NULL);
     if (child == NULL) return phi__error_last(agent->rt, NULL);
-    child->tree.watch = &phi__sampling_watch;
+    child->tree.watch = &phi__sample_watch;
     child->tree.watched = s;
-    phi_status status = phi__sampling_run(child, list);
+    phi_status status = phi__sample_run(child, list);
     if (status == PHI_OK)
         s->child = child->handle;
     else
-        phi__sampling_free(s, child);
+        phi__sample_free(s, child);
     return status;
 }
 
 /* params: of sampling/createMessage. `sampling` must stay until done or drop. PHI_OK: `done` will
    be called; else it will not, and *words says why: static, or phi_last_error's. */
-static phi_status phi__sampling_start(phi__sampling *s, phi__agent *agent, const phi_json *params,
-                                      const char **words) {
-    phi__sampling_list list = PHI_ZERO;
+static phi_status phi__sample_start(phi__sampling *s, phi__agent *agent, const phi_json *params,
+                                    const char **words) {
+    phi__sample_list list = PHI_ZERO;
     phi_arena_init(&s->arena, s->memory, 0);
     list.arena = &s->arena;
     *words = "no memory";
-    phi_status status = phi__sampling_read(&list, params);
+    phi_status status = phi__sample_read(&list, params);
     if (list.fault != NULL)
         *words = list.fault;
     else if (status == PHI_OK) {
-        status = phi__sampling_begin(s, agent, params, &list);
+        status = phi__sample_begin(s, agent, params, &list);
         if (status != PHI_OK && status != PHI_NO_MEMORY) (void)phi__error_last(agent->rt, words);
     }
     if (status != PHI_OK) phi_arena_free(&s->arena);
@@ -447,8 +441,8 @@ static phi_status phi__sampling_start(phi__sampling *s, phi__agent *agent, const
 }
 
 /* The result that a host has written itself: a text, or {"content":..}. False: no memory. */
-static bool phi__sampling_own(const phi__agent *agent, phi_arena *arena, phi_str reply,
-                              phi__buf *out) {
+static bool phi__sample_own(const phi__agent *agent, phi_arena *arena, phi_str reply,
+                            phi__buf *out) {
     phi_json *root = NULL;
     const phi_json *content = NULL;
     if (phi_json_parse(arena, reply, 0, &root, NULL) == PHI_OK &&
@@ -458,14 +452,13 @@ static bool phi__sampling_own(const phi__agent *agent, phi_arena *arena, phi_str
     if (content != NULL)
         (void)phi__json_write(out, content, 0);
     else
-        phi__sampling_put_text(out, reply);
-    phi__sampling_end(out, phi_json_str(phi_json_get(root, "model"), agent->desc.model.id),
-                      "endTurn");
+        phi__sample_put_text(out, reply);
+    phi__sample_end(out, phi_json_str(phi_json_get(root, "model"), agent->desc.model.id),
+                    "endTurn");
     return !out->failed;
 }
 
-/* ======== Answers the questions of a server: roots at once, forms and answers of a model by a
-   question to the host of the agent. */
+/* ======== questions of a server */
 
 typedef enum phi__asks_kind {
     PHI__ASKS_FORM = 1,
@@ -512,7 +505,7 @@ static void phi__asks_free(phi__asks_one *one) {
     phi__sampling *s = &one->sampling;
     phi__agent *child = s->child.rt != NULL ? phi__find_agent(s->child) : NULL;
     s->child.rt = NULL;
-    if (child != NULL) phi__sampling_free(s, child);
+    if (child != NULL) phi__sample_free(s, child);
     phi__list_take(&one->of->open, &one->link);
     one->of->bytes -= one->bytes;
     phi_arena_free(&one->arena);
@@ -523,7 +516,7 @@ static void phi__asks_end(phi__asks_one *one, phi_str result, int code, const ch
     phi_mcp *mcp = one->of->mcp;
     uint64_t ask = one->ask;
     phi__asks_free(one);
-    phi__mcp_session_answer(mcp, ask, result, code, message);
+    phi__mcp_answer(mcp, ask, result, code, message);
 }
 
 static void phi__asks_fail(phi__asks_one *one, int code, const char *message) {
@@ -596,14 +589,14 @@ static void phi__asks_sample(phi__asks_one *one, phi__agent *agent, phi_str repl
     if (messages != NULL)
         status = phi_json_set(&one->arena, one->params, "messages", messages);
     else if (reply.len > 0) {
-        if (phi__sampling_own(agent, &one->arena, reply, &own))
+        if (phi__sample_own(agent, &one->arena, reply, &own))
             phi__asks_end(one, phi__buf_str(&own), 0, NULL);
         else
             phi__asks_fail(one, PHI__RPC_INTERNAL, "no memory");
         phi__buf_free(&own);
         return;
     }
-    if (status == PHI_OK) status = phi__sampling_start(&one->sampling, agent, one->params, &words);
+    if (status == PHI_OK) status = phi__sample_start(&one->sampling, agent, one->params, &words);
     if (status != PHI_OK)
         phi__asks_fail(one, status == PHI_NO_MEMORY ? PHI__RPC_INTERNAL : PHI__RPC_BAD_PARAMS,
                        words);
@@ -638,7 +631,7 @@ static phi_str phi__asks_prompt(const phi_json *params) {
     if (n == 0) return phi__str("", 0);
     const phi_json *content = phi_json_get(phi_json_at(messages, n - 1), "content");
     if (phi_json_is(content, PHI_JSON_ARRAY)) content = phi_json_at(content, 0);
-    phi_str text = phi_json_str(phi_json_get(content, "text"), "");
+    phi_str text = phi__records_get_str(content, "text");
     return phi__str(text.at, phi__utf8_cut(text, PHI__ASKS_SHOWN));
 }
 
@@ -665,11 +658,10 @@ static phi_status phi__asks_question(phi__asks_one *one, phi_call call) {
     static const char *const kinds[] = {"", "elicitation", "elicitation_url", "sampling"};
     phi__question_desc desc = PHI_ZERO;
     desc.call = call;
-    desc.source = phi__mcp_session_name(one->of->mcp);
+    desc.source = phi__mcp_name(one->of->mcp);
     desc.kind = phi_str_of(kinds[one->kind]);
-    desc.text = one->kind == PHI__ASKS_SAMPLING
-                    ? phi__asks_prompt(one->params)
-                    : phi_json_str(phi_json_get(one->params, "message"), "");
+    desc.text = one->kind == PHI__ASKS_SAMPLING ? phi__asks_prompt(one->params)
+                                                : phi__records_get_str(one->params, "message");
     phi_status status = phi__asks_arguments(one, &desc.arguments);
     if (status != PHI_OK) return status;
     desc.decided = phi__asks_decided;
@@ -704,7 +696,7 @@ static const char *phi__asks_fault(const phi_mcp *mcp, const phi_json *params,
     if (kind == PHI__ASKS_URL) {
         if ((answers & PHI_MCP_URLS) == 0 || (era != NULL && !era->urls))
             return "pages are not offered";
-        return phi__asks_is_page(phi_json_str(phi_json_get(params, "url"), ""))
+        return phi__asks_is_page(phi__records_get_str(params, "url"))
                    ? NULL
                    : "url: expected http:// or https://";
     }
@@ -746,12 +738,12 @@ static void phi__asks_begin(phi__asks_all *all, const phi_json *params, phi__ask
     phi_str none = phi__str("", 0);
     const char *fault = phi__asks_fault(all->mcp, params, kind);
     if (fault != NULL) {
-        phi__mcp_session_answer(all->mcp, ask, none, PHI__RPC_BAD_PARAMS, fault);
+        phi__mcp_answer(all->mcp, ask, none, PHI__RPC_BAD_PARAMS, fault);
         return;
     }
     phi__asks_one *one = phi__asks_new(all, params, kind, agent, ask);
     if (one == NULL) {
-        phi__mcp_session_answer(all->mcp, ask, none, PHI__RPC_INTERNAL, "no memory");
+        phi__mcp_answer(all->mcp, ask, none, PHI__RPC_INTERNAL, "no memory");
         return;
     }
     if (all->bytes > phi__mul(all->mcp->desc.max_message_bytes, PHI__ASKS_MEMORY)) {
@@ -767,28 +759,6 @@ static void phi__asks_begin(phi__asks_all *all, const phi_json *params, phi__ask
 
 /* ---- roots ---- */
 
-static void phi__asks_roots(phi__asks_all *all, uint64_t ask) {
-    phi__buf out;
-    phi__buf_init(&out, &all->mcp->memory);
-    phi__buf_text(&out, "{\"roots\":[");
-    for (size_t i = 0; i < all->root_count; i++) {
-        phi__json_write_comma(&out);
-        phi__buf_text(&out, "{\"uri\":");
-        phi__json_write_str(&out, phi_str_of(all->roots[i].uri));
-        if (all->roots[i].name != NULL) {
-            phi__json_write_key(&out, PHI__LIT("name"));
-            phi__json_write_str(&out, phi_str_of(all->roots[i].name));
-        }
-        phi__buf_char(&out, '}');
-    }
-    phi__buf_text(&out, "]}");
-    if (out.failed)
-        phi__mcp_session_answer(all->mcp, ask, phi__str("", 0), PHI__RPC_INTERNAL, "no memory");
-    else
-        phi__mcp_session_answer(all->mcp, ask, phi__buf_str(&out), 0, NULL);
-    phi__buf_free(&out);
-}
-
 /* ---- the part ---- */
 
 static bool phi__asks_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json *params,
@@ -797,7 +767,25 @@ static bool phi__asks_asked(phi_mcp *mcp, void *part, phi_str method, const phi_
     phi__asks_kind kind = PHI__ASKS_FORM;
     if (phi__str_is(method, "roots/list")) {
         if (mcp->desc.root_count == 0) return false;
-        phi__asks_roots(all, ask);
+        phi__buf out;
+        phi__buf_init(&out, &all->mcp->memory);
+        phi__buf_text(&out, "{\"roots\":[");
+        for (size_t i = 0; i < all->root_count; i++) {
+            phi__json_write_comma(&out);
+            phi__buf_text(&out, "{\"uri\":");
+            phi__json_write_str(&out, phi_str_of(all->roots[i].uri));
+            if (all->roots[i].name != NULL) {
+                phi__json_write_key(&out, PHI__LIT("name"));
+                phi__json_write_str(&out, phi_str_of(all->roots[i].name));
+            }
+            phi__buf_char(&out, '}');
+        }
+        phi__buf_text(&out, "]}");
+        if (out.failed)
+            phi__mcp_answer(all->mcp, ask, phi__str("", 0), PHI__RPC_INTERNAL, "no memory");
+        else
+            phi__mcp_answer(all->mcp, ask, phi__buf_str(&out), 0, NULL);
+        phi__buf_free(&out);
         return true;
     }
     if (phi__str_is(method, "sampling/createMessage")) {
@@ -893,7 +881,7 @@ PHI__FN phi_status phi__asks_join(phi_mcp *mcp) {
     all->roots = mcp->desc.roots;
     all->root_count = mcp->desc.root_count;
     phi_arena_init(&all->arena, &mcp->memory, 0);
-    phi__mcp_session_join(mcp, phi__asks_table(), all);
+    phi__mcp_join(mcp, phi__asks_table(), all);
     return PHI_OK;
 }
 
@@ -938,6 +926,6 @@ PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, si
     phi_status status = phi__asks_copy(all, roots, count);
     if (status != PHI_OK) return phi__error(mcp->rt, status, "phi_mcp_set_roots: out of memory");
     if (mcp->agreed.era != NULL && mcp->agreed.era->handshake)
-        (void)phi__mcp_session_notify(mcp, "notifications/roots/list_changed", phi__str("", 0));
+        (void)phi__mcp_notify(mcp, "notifications/roots/list_changed", phi__str("", 0));
     return PHI_OK;
 }

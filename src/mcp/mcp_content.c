@@ -83,13 +83,6 @@ static bool phi__content_note(phi_arena *arena, const char *what, phi_str uri, p
     return fine;
 }
 
-/* The last segment of a path: the title of a document. */
-static phi_str phi__content_title(phi_str uri) {
-    size_t from = uri.len;
-    while (from > 0 && uri.at[from - 1] != '/') from--;
-    return phi__str(uri.at + from, uri.len - from);
-}
-
 /* A block of data; kind 0: of any type that is known. */
 static bool phi__content_data(phi_arena *arena, const char *what, phi_content_kind kind,
                               phi_str uri, phi_str mime, phi_str data, phi_content *out) {
@@ -111,7 +104,11 @@ static bool phi__content_data(phi_arena *arena, const char *what, phi_content_ki
     out->kind = type->kind;
     out->data = data;
     out->mime_type = phi_str_of(type->as);
-    if (type->kind == PHI_CONTENT_DOCUMENT && uri.len > 0) out->name = phi__content_title(uri);
+    if (type->kind == PHI_CONTENT_DOCUMENT && uri.len > 0) {
+        size_t from = uri.len;
+        while (from > 0 && uri.at[from - 1] != '/') from--;
+        out->name = phi__str(uri.at + from, uri.len - from);
+    }
     return true;
 }
 

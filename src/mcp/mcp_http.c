@@ -33,7 +33,7 @@ typedef struct phi__wire {
     phi__exchange *gate;
     phi__timer opened; /* sends the messages that have waited */
     uint32_t notes;    /* notifications, and answers of ours, under way */
-    bool full;         /* one was refused: phi__mcp_session_drained follows */
+    bool full;         /* one was refused: phi__mcp_drained follows */
 } phi__wire;
 
 /* How the body of an answer is read. */
@@ -111,8 +111,7 @@ typedef struct phi__mcp_http {
 
 static phi_status phi__exchange_send(phi__exchange *e);
 
-/* ======== Addresses that a server names (redirects, the endpoint of the old transport),
-   joined to its own. */
+/* ======== addresses that a server names, joined to its own */
 
 enum { PHI__PLACE_MOST = 8192 }; /* bytes of an address */
 
@@ -205,7 +204,7 @@ PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
            phi__str_equal_nocase(own.port, other.port);
 }
 
-/* ======== Headers of requests to a server, and what those of its answers say. */
+/* ======== headers of requests and answers */
 
 /* ---- of a request ---- */
 
@@ -401,13 +400,7 @@ static void phi__mcp_head_fault(phi__exchange *e) {
     phi_arena_free(&arena);
 }
 
-/* ======== One HTTP request to a server and its answer, for the link over HTTP.
-
-   mcp_http.c sends it with what the connection has agreed upon, waits for an authorization,
-   follows redirects within the origin, and cuts messages out of the answer. What messages and ends
-   mean is its kind's (mcp_http.c). mcp_http.c has the headers.
-   An exchange that calls the session may find itself detached or freed when the call returns: see
-   phi__exchange_kind. Threads: the pumping thread. */
+/* ======== one HTTP request and its answer */
 
 enum {
     PHI__EXCHANGE_REDIRECTS = 3,
@@ -477,15 +470,7 @@ static void phi__exchange_waits(phi__exchange *e, bool waits) {
     if (e->waits == waits) return;
     e->waits = waits;
     wire->waiting += waits ? 1 : (uint32_t)-1;
-    if (wire->waiting == (waits ? 1 : 0)) phi__mcp_session_wait(wire->mcp, waits);
-}
-
-/* Messages queued behind it are sent in the next step. */
-static void phi__exchange_open_gate(phi__exchange *e) {
-    phi__wire *wire = e->wire;
-    if (wire->gate != e) return;
-    wire->gate = NULL;
-    (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0); /* it has a place */
+    if (wire->waiting == (waits ? 1 : 0)) phi__mcp_wait(wire->mcp, waits);
 }
 
 static void phi__exchange_discount(phi__exchange *e) {
@@ -500,7 +485,11 @@ static void phi__exchange_discount(phi__exchange *e) {
 static void phi__exchange_close(phi__exchange *e) {
     phi__exchange_discount(e);
     phi__exchange_stop(e);
-    phi__exchange_open_gate(e);
+    phi__wire *wire = e->wire;
+    if (wire->gate == e) {
+        wire->gate = NULL;
+        (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0); /* it has a place */
+    }
     phi__exchange_detach(e);
     phi__exchange_waits(e, false);
     e->closed = true;
@@ -555,41 +544,6 @@ static bool phi__exchange_repeat(phi__exchange *e) {
 
 /* ---- the head of an answer ---- */
 
-static void phi__exchange_redirect(phi__exchange *e, phi_str location) {
-    phi__buf to;
-    phi_str from = e->url.len > 0 ? phi__buf_str(&e->url) : e->wire->url;
-    phi__buf_init(&to, e->wire->memory);
-    if (!phi__place_join(&to, from, location)) {
-        phi__buf_free(&to);
-        (void)phi__exchange_fail(e, PHI_REFUSED,
-                                 "HTTP 307 or 308 from server: a redirect to another place "
-                                 "is not followed");
-        return;
-    }
-    phi__buf_free(&e->url);
-    e->url = to;
-    (void)phi__exchange_repeat(e);
-}
-
-static void phi__exchange_challenge(phi__exchange *e, phi_str headers) {
-    const char *words = "";
-    char message[sizeof e->words];
-    phi_status status =
-        phi__oauth_challenge(e->wire->oauth, e->http_status, headers, phi__buf_str(&e->sent));
-    if (status == PHI_OK) {
-        (void)phi__exchange_repeat(e);
-        return;
-    }
-    phi__exchange_stop(e);
-    if (status == PHI_BUSY) {
-        phi__exchange_waits(e, true);
-        return;
-    }
-    words = phi_last_error(e->wire->rt).message;
-    (void)snprintf(message, sizeof message, "HTTP %d from server: %s", e->http_status, words);
-    (void)phi__exchange_fail(e, status, message);
-}
-
 static void phi__exchange_head(void *user_data, int http_status, phi_str headers) {
     phi__exchange *e = (phi__exchange *)user_data;
     phi_str location = phi__headers_value(headers, "location");
@@ -599,13 +553,40 @@ static void phi__exchange_head(void *user_data, int http_status, phi_str headers
     if (phi__mcp_head_redirects(http_status) && location.len > 0 &&
         e->redirects < PHI__EXCHANGE_REDIRECTS) {
         e->redirects++;
-        phi__exchange_redirect(e, location);
+        phi__buf to;
+        phi_str from = e->url.len > 0 ? phi__buf_str(&e->url) : e->wire->url;
+        phi__buf_init(&to, e->wire->memory);
+        if (!phi__place_join(&to, from, location)) {
+            phi__buf_free(&to);
+            (void)phi__exchange_fail(e, PHI_REFUSED,
+                                     "HTTP 307 or 308 from server: a redirect to another place "
+                                     "is not followed");
+            return;
+        }
+        phi__buf_free(&e->url);
+        e->url = to;
+        (void)phi__exchange_repeat(e);
         return;
     }
     if ((http_status == 401 || http_status == 403) && e->wire->oauth != NULL &&
         e->challenges < PHI__EXCHANGE_CHALLENGES) {
         e->challenges++;
-        phi__exchange_challenge(e, headers);
+        const char *words = "";
+        char message[sizeof e->words];
+        phi_status status =
+            phi__oauth_challenge(e->wire->oauth, e->http_status, headers, phi__buf_str(&e->sent));
+        if (status == PHI_OK) {
+            (void)phi__exchange_repeat(e);
+            return;
+        }
+        phi__exchange_stop(e);
+        if (status == PHI_BUSY) {
+            phi__exchange_waits(e, true);
+            return;
+        }
+        words = phi_last_error(e->wire->rt).message;
+        (void)snprintf(message, sizeof message, "HTTP %d from server: %s", e->http_status, words);
+        (void)phi__exchange_fail(e, status, message);
         return;
     }
     e->shape = phi__mcp_head_shape(e, headers);
@@ -810,31 +791,10 @@ static void phi__exchange_opened(phi__timer *timer) {
         if (!phi__exchange_repeat(e)) return;
     if (!wire->full || wire->notes >= PHI__EXCHANGE_NOTES) return;
     wire->full = false;
-    phi__mcp_session_drained(wire->mcp);
+    phi__mcp_drained(wire->mcp);
 }
 
-/* For phi__oauth_listener. */
-static void phi__exchange_authorized(phi__wire *wire, phi_status status, const char *message) {
-    phi__exchange *e;
-    for (phi__link *link = wire->exchanges.first; link != NULL; link = link->next) {
-        e = PHI__OWNER(link, phi__exchange, link);
-        e->again = e->waits;
-    }
-    while ((e = phi__exchange_first(wire, false)) != NULL) {
-        bool good;
-        e->again = false;
-        e->denied = status != PHI_OK && status != PHI_NETWORK && status != PHI_NO_MEMORY;
-        phi__exchange_waits(e, false);
-        if (status == PHI_OK)
-            good = phi__exchange_repeat(e);
-        else /* a stream learns by this status that it is not to be opened again */
-            good = phi__exchange_fail(
-                e, e->denied && e->out != NULL && e->out->stream ? PHI_DENIED : status, message);
-        if (!good) return;
-    }
-}
-
-/* ======== Streams that a GET opens: messages of the server's own, and the old transport. */
+/* ======== streams that a GET opens: the server's own messages, and the old transport */
 
 enum {
     PHI__STREAM_RETRY_MS = 1000, /* where the server names no delay */
@@ -871,8 +831,8 @@ static bool phi__stream_lose(phi__exchange *e, phi_status status) {
     phi__exchange_detach(e);
     if (out != NULL) {
         e->busy = true; /* its body is read by the session */
-        if (!phi__mcp_session_lost(e->wire->mcp, out, status, e->http_status,
-                                   phi__buf_str(&e->body), words))
+        if (!phi__mcp_lost(e->wire->mcp, out, status, e->http_status, phi__buf_str(&e->body),
+                           words))
             return false;
         e->busy = false;
     }
@@ -888,7 +848,7 @@ static bool phi__stream_is_message(phi_str event) {
 
 static bool phi__stream_heard(phi__exchange *e, phi_str event, phi_str json) {
     if (!phi__stream_is_message(event) || json.len == 0) return true;
-    return phi__mcp_session_message(e->wire->mcp, json, NULL);
+    return phi__mcp_message(e->wire->mcp, json, NULL);
 }
 
 /* not listening: harmless */
@@ -908,19 +868,7 @@ static bool phi__stream_unheard(phi__exchange *e, phi_status status) {
         phi__exchange_later(e, phi__stream_delay(e)) == PHI_OK)
         return true;
     phi__stream_deafen(http);
-    return !expired || phi__mcp_session_expired(http->link.mcp, NULL);
-}
-
-static void phi__stream_listen(phi__mcp_http *http) {
-    static const phi__exchange_kind kind = {
-        "GET", "text/event-stream", true, false, phi__stream_heard, phi__stream_unheard, NULL};
-    if (http->listening != NULL || http->stream != NULL) return;
-    phi__exchange *e = phi__exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
-    if (e == NULL) return; /* a session without it: list changes are missed, nothing else */
-    e->owner = http;
-    http->listening = e;
-    phi_status status = phi__exchange_send(e);
-    if (status != PHI_OK) (void)phi__stream_unheard(e, status); /* not sent: nothing expired */
+    return !expired || phi__mcp_expired(http->link.mcp, NULL);
 }
 
 /* ---- the old transport ---- */
@@ -969,7 +917,7 @@ static bool phi__stream_message(phi__exchange *e, phi_str event, phi_str json) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     if (phi__str_is(event, "endpoint")) return phi__stream_endpoint(http, json);
     if (!phi__stream_is_message(event) || json.len == 0 || http->endpoint.len == 0) return true;
-    return phi__mcp_session_message(http->link.mcp, json, NULL);
+    return phi__mcp_message(http->link.mcp, json, NULL);
 }
 
 static bool phi__stream_ended(phi__exchange *e, phi_status status) {
@@ -982,8 +930,7 @@ static bool phi__stream_ended(phi__exchange *e, phi_status status) {
         return phi__stream_fail(http, PHI_REFUSED, http->old ? words : NULL);
     phi__stream_close(http);
     if (http->closing) return true;
-    return phi__mcp_session_down(http->link.mcp, status == PHI_OK ? PHI_NETWORK : status, false,
-                                 words);
+    return phi__mcp_down(http->link.mcp, status == PHI_OK ? PHI_NETWORK : status, false, words);
 }
 
 static void phi__stream_late(phi__exchange *e) {
@@ -1019,11 +966,7 @@ static bool phi__stream_old(phi__mcp_http *http, phi__exchange *first) {
     return status == PHI_OK || phi__stream_lose(first, PHI_REFUSED);
 }
 
-/* ======== The link over HTTP: streamable HTTP of all eras, and the old HTTP+SSE.
-
-   mcp_http.c owns the connection and its POSTs; mcp_http.c the streams that a GET opens: messages
-   of the server's own, and the whole traffic from the server in the old transport. Both use
-   mcp_http.c. */
+/* ======== the link: POSTs and the connection */
 
 enum {
     PHI__MCP_HTTP_LINGER_MS = 1000, /* for the end of a stream whose answer has come */
@@ -1040,7 +983,7 @@ static phi__mcp_http *phi__mcp_http_of(const phi__mcp_link *link) {
 static bool phi__mcp_http_message(phi__exchange *e, phi_str event, phi_str json) {
     if (json.len == 0) return true; /* an event that only has an id */
     if (event.len > 0 && !phi__str_is(event, "message")) return true;
-    return phi__mcp_session_message(e->wire->mcp, json, e->out);
+    return phi__mcp_message(e->wire->mcp, json, e->out);
 }
 
 /* An error by which a server of 2026-07-28 shows that it is one: mismatching headers, a capability
@@ -1084,17 +1027,6 @@ static void phi__mcp_http_late(phi__exchange *e) {
     if (status != PHI_OK) (void)phi__mcp_http_ended(e, status);
 }
 
-static const phi__exchange_kind *phi__mcp_http_resuming(void) {
-    static const phi__exchange_kind kind = {"GET",
-                                            "text/event-stream",
-                                            false,
-                                            false,
-                                            phi__mcp_http_message,
-                                            phi__mcp_http_ended,
-                                            phi__mcp_http_late};
-    return &kind;
-}
-
 /* A notification, or an answer of ours, that was refused. */
 static bool phi__mcp_http_unsent(phi__exchange *e, phi_status status) {
     phi_mcp *mcp = e->wire->mcp;
@@ -1103,8 +1035,8 @@ static bool phi__mcp_http_unsent(phi__exchange *e, phi_status status) {
     bool refused = status == PHI_REFUSED && e->json.len > 0;
     (void)snprintf(words, sizeof words, "a notification was refused: %s", e->words);
     phi__exchange_close(e);
-    if (expired) return phi__mcp_session_expired(mcp, NULL);
-    return !refused || phi__mcp_session_warn(mcp, words);
+    if (expired) return phi__mcp_expired(mcp, NULL);
+    return !refused || phi__mcp_warn(mcp, words);
 }
 
 static bool phi__mcp_http_ended(phi__exchange *e, phi_status status) {
@@ -1113,11 +1045,18 @@ static bool phi__mcp_http_ended(phi__exchange *e, phi_status status) {
     if (out == NULL) return phi__mcp_http_unsent(e, status);
     if (e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch) {
         phi__exchange_close(e);
-        return phi__mcp_session_expired(http->link.mcp, out);
+        return phi__mcp_expired(http->link.mcp, out);
     }
     if (phi__mcp_http_maybe_old(e, status)) return phi__stream_old(http, e);
     if (phi__mcp_http_resumable(e, status)) {
-        e->kind = phi__mcp_http_resuming();
+        static const phi__exchange_kind kind = {"GET",
+                                                "text/event-stream",
+                                                false,
+                                                false,
+                                                phi__mcp_http_message,
+                                                phi__mcp_http_ended,
+                                                phi__mcp_http_late};
+        e->kind = &kind;
         status = phi__exchange_later(e, phi__stream_delay(e));
         if (status == PHI_OK) return true;
     }
@@ -1160,17 +1099,6 @@ static const phi__exchange_kind *phi__mcp_http_kind(const phi__mcp_http *http,
                                             phi__mcp_http_late};
     if (http->old) return http->posts;
     return out->request ? &post : &told;
-}
-
-static const phi__exchange_kind *phi__mcp_http_old(void) {
-    static const phi__exchange_kind old = {"POST",
-                                           "application/json, text/event-stream",
-                                           false,
-                                           true,
-                                           phi__mcp_http_message,
-                                           phi__mcp_http_posted,
-                                           NULL};
-    return &old;
 }
 
 static phi_status phi__mcp_http_send(phi__mcp_link *link, phi__out *out) {
@@ -1227,7 +1155,16 @@ static void phi__mcp_http_agreed(phi__mcp_link *link, const char *version, bool 
 }
 
 static void phi__mcp_http_listen(phi__mcp_link *link) {
-    phi__stream_listen(phi__mcp_http_of(link));
+    phi__mcp_http *http = phi__mcp_http_of(link);
+    static const phi__exchange_kind kind = {
+        "GET", "text/event-stream", true, false, phi__stream_heard, phi__stream_unheard, NULL};
+    if (http->listening != NULL || http->stream != NULL) return;
+    phi__exchange *e = phi__exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
+    if (e == NULL) return; /* a session without it: list changes are missed, nothing else */
+    e->owner = http;
+    http->listening = e;
+    phi_status status = phi__exchange_send(e);
+    if (status != PHI_OK) (void)phi__stream_unheard(e, status); /* not sent: nothing expired */
 }
 
 /* ---- the connection ---- */
@@ -1256,30 +1193,26 @@ static bool phi__mcp_http_no_message(phi__exchange *e, phi_str event, phi_str js
     return true;
 }
 
-/* Tells the server that the session ends. */
-static void phi__mcp_http_leave(phi__mcp_http *http) {
-    static const phi__exchange_kind kind = {
-        "DELETE", NULL, false, true, phi__mcp_http_no_message, phi__mcp_http_left, NULL};
-    http->ended = true;
-    phi__exchange *e = phi__exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
-    if (e != NULL && phi__exchange_send(e) != PHI_OK) phi__exchange_close(e);
-}
-
 /* Exchanges under way end by themselves, then the session; all of it by a deadline. */
 static void phi__mcp_http_closes(phi__mcp_http *http) {
     phi__io *io = http->wire.rt->io;
     uint64_t now = phi__io_now_us(io);
     phi__stream_deafen(http);
     phi__stream_close(http);
-    if (http->wire.exchanges.first == NULL && http->wire.session.len > 0 && !http->ended)
-        phi__mcp_http_leave(http);
+    if (http->wire.exchanges.first == NULL && http->wire.session.len > 0 && !http->ended) {
+        static const phi__exchange_kind kind = {
+            "DELETE", NULL, false, true, phi__mcp_http_no_message, phi__mcp_http_left, NULL};
+        http->ended = true;
+        phi__exchange *e = phi__exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
+        if (e != NULL && phi__exchange_send(e) != PHI_OK) phi__exchange_close(e);
+    }
     if (http->wire.exchanges.first != NULL && now < http->close_by_us &&
         phi__io_timer_set(io, &http->timer, now + PHI__MCP_HTTP_CLOSING_US) == PHI_OK)
         return;
     phi__mcp_http_close_all(http);
     phi__buf_clear(&http->wire.session);
     http->closing = false;
-    (void)phi__mcp_session_down(http->link.mcp, PHI_OK, false, "");
+    (void)phi__mcp_down(http->link.mcp, PHI_OK, false, "");
 }
 
 static void phi__mcp_http_timer(phi__timer *timer) {
@@ -1288,7 +1221,7 @@ static void phi__mcp_http_timer(phi__timer *timer) {
         phi__mcp_http_closes(http);
     else if (http->opening) {
         http->opening = false;
-        phi__mcp_session_up(http->link.mcp);
+        phi__mcp_up(http->link.mcp);
     }
 }
 
@@ -1339,16 +1272,37 @@ static void phi__mcp_http_free(phi__mcp_link *link) {
 
 static void phi__mcp_http_authorized(void *ctx, phi_status status, const char *message) {
     phi__mcp_http *http = (phi__mcp_http *)ctx;
-    if (status == PHI_OK && message[0] != '\0' && !phi__mcp_session_warn(http->wire.mcp, message))
-        return;
-    phi__exchange_authorized(&http->wire, status, message);
+    if (status == PHI_OK && message[0] != '\0' && !phi__mcp_warn(http->wire.mcp, message)) return;
+    /* For phi__oauth_listener. */
+    phi__exchange *e;
+    for (phi__link *link = http->wire.exchanges.first; link != NULL; link = link->next) {
+        e = PHI__OWNER(link, phi__exchange, link);
+        e->again = e->waits;
+    }
+    while ((e = phi__exchange_first(&http->wire, false)) != NULL) {
+        bool good;
+        e->again = false;
+        e->denied = status != PHI_OK && status != PHI_NETWORK && status != PHI_NO_MEMORY;
+        phi__exchange_waits(e, false);
+        if (status == PHI_OK)
+            good = phi__exchange_repeat(e);
+        else /* a stream learns by this status that it is not to be opened again */
+            good = phi__exchange_fail(
+                e, e->denied && e->out != NULL && e->out->stream ? PHI_DENIED : status, message);
+        if (!good) return;
+    }
 }
 
 PHI__FN phi__oauth *phi__mcp_http_oauth(const phi__mcp_link *link) {
     return phi__mcp_http_of(link)->wire.oauth;
 }
 
-static const phi__mcp_link_table *phi__mcp_http_table(void) {
+PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
+    phi_memory *memory = &mcp->memory;
+    phi__mcp_http *http = (phi__mcp_http *)phi__alloc(memory, sizeof *http);
+    phi__oauth_listener listener;
+    *out = NULL;
+    if (http == NULL) return PHI_NO_MEMORY;
     static const phi__mcp_link_table table = {phi__mcp_http_open,
                                               phi__mcp_http_send,
                                               phi__mcp_http_forget,
@@ -1358,21 +1312,19 @@ static const phi__mcp_link_table *phi__mcp_http_table(void) {
                                               phi__mcp_http_free,
                                               NULL,
                                               NULL};
-    return &table;
-}
-
-PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
-    phi_memory *memory = phi__mcp_session_memory(mcp);
-    phi__mcp_http *http = (phi__mcp_http *)phi__alloc(memory, sizeof *http);
-    phi__oauth_listener listener;
-    *out = NULL;
-    if (http == NULL) return PHI_NO_MEMORY;
-    http->link.table = phi__mcp_http_table();
+    http->link.table = &table;
     http->link.mcp = http->wire.mcp = mcp;
-    http->posts = phi__mcp_http_old();
-    http->wire.rt = phi__mcp_session_runtime(mcp);
+    static const phi__exchange_kind old = {"POST",
+                                           "application/json, text/event-stream",
+                                           false,
+                                           true,
+                                           phi__mcp_http_message,
+                                           phi__mcp_http_posted,
+                                           NULL};
+    http->posts = &old;
+    http->wire.rt = mcp->rt;
     http->wire.memory = memory;
-    http->wire.desc = phi__mcp_session_desc(mcp);
+    http->wire.desc = &mcp->desc;
     http->wire.url = phi_str_of(http->wire.desc->url);
     phi__buf_init(&http->wire.session, memory);
     phi__buf_init(&http->endpoint, memory);

@@ -22,19 +22,19 @@
    request sets: the host's functions are called from there alone. */
 
 /* "Bearer token" or "DPoP token" */
-static void phi__oauth_state_add_bearer(phi__secrets *set, phi_str bearer) {
+static void phi__oauth_add_bearer(phi__secrets *set, phi_str bearer) {
     size_t at = phi__str_find(bearer, 0, " ");
     if (at != SIZE_MAX) phi__secret_add(set, phi__str(bearer.at + at + 1, bearer.len - at - 1));
 }
 
 /* No secret of ours stands in a message, though a server puts it there. */
-static bool phi__oauth_state_hide(phi__oauth *o, char *words, size_t len) {
+static bool phi__oauth_hide(phi__oauth *o, char *words, size_t len) {
     phi__secrets set;
     phi_arena arena;
     phi_arena_init(&arena, &o->memory, 1024);
     phi__secret_init(&set, &arena);
-    phi__oauth_state_add_bearer(&set, o->grant.bearer);
-    phi__oauth_state_add_bearer(&set, o->grant.spent[0]);
+    phi__oauth_add_bearer(&set, o->grant.bearer);
+    phi__oauth_add_bearer(&set, o->grant.spent[0]);
     phi__secret_add(&set, o->grant.refresh);
     phi__secret_add(&set, o->grant.spent[1]);
     phi__secret_add(&set, o->client.secret);
@@ -51,8 +51,7 @@ static bool phi__oauth_state_hide(phi__oauth *o, char *words, size_t len) {
     return fine;
 }
 
-PHI__FN phi_status phi__oauth_state_fail(phi__oauth *o, phi_status status, const char *format,
-                                         ...) {
+PHI__FN phi_status phi__oauth_fail(phi__oauth *o, phi_status status, const char *format, ...) {
     char words[PHI__OAUTH_MESSAGE];
     va_list args;
     va_start(args, format);
@@ -60,7 +59,7 @@ PHI__FN phi_status phi__oauth_state_fail(phi__oauth *o, phi_status status, const
     va_end(args);
     size_t n = phi__words_clean_line(words, strlen(words));
     words[n] = '\0';
-    if (!phi__oauth_state_hide(o, words, n))
+    if (!phi__oauth_hide(o, words, n))
         (void)snprintf(words, sizeof words, "%s", phi_status_text(PHI_NO_MEMORY));
     (void)snprintf(o->message, sizeof o->message, "authorization: %.*s",
                    (int)sizeof o->message - 20, words);
@@ -68,47 +67,47 @@ PHI__FN phi_status phi__oauth_state_fail(phi__oauth *o, phi_status status, const
     return status == PHI_BUSY ? PHI_BAD_ARG : status;
 }
 
-PHI__FN const char *phi__oauth_state_shown(phi__oauth *o, phi_str text, size_t most) {
+PHI__FN const char *phi__oauth_shown(phi__oauth *o, phi_str text, size_t most) {
     phi_str copy;
     if (!phi__arena_str(&o->arena, text, &copy) ||
-        !phi__oauth_state_hide(o, (char *)(uintptr_t)copy.at, copy.len))
+        !phi__oauth_hide(o, (char *)(uintptr_t)copy.at, copy.len))
         return "";
     if (copy.len > most) ((char *)(uintptr_t)copy.at)[most] = '\0';
     return copy.at;
 }
 
-PHI__FN bool phi__oauth_state_person(const phi__oauth *o) {
+PHI__FN bool phi__oauth_person(const phi__oauth *o) {
     return o->desc->grant == PHI_MCP_GRANT_PERSON;
 }
 
-PHI__FN void phi__oauth_state_wake(phi__oauth *o) {
+PHI__FN void phi__oauth_wake(phi__oauth *o) {
     /* it has its place since the object was made: this needs no memory */
     (void)phi__io_timer_set(o->rt->io, &o->timer, phi__io_now_us(o->rt->io));
 }
 
 /* ---- requests ---- */
 
-PHI__FN void phi__oauth_state_nonce(phi__buf *nonce, phi_str headers) {
+PHI__FN void phi__oauth_nonce(phi__buf *nonce, phi_str headers) {
     phi_str value = phi__str_trim(phi__headers_value(headers, "dpop-nonce"));
-    if (value.len > PHI__OAUTH_NONCE_BYTES || !phi__oauth_words_printable(value)) return;
+    if (value.len > PHI__OAUTH_NONCE_BYTES || !phi__oauth_printable(value)) return;
     phi__buf_clear(nonce);
     phi__buf_add_str(nonce, value);
     if (nonce->failed) phi__buf_free(nonce); /* the server asks for it again */
 }
 
-static void phi__oauth_state_head(void *user_data, int http_status, phi_str headers) {
+static void phi__oauth_head(void *user_data, int http_status, phi_str headers) {
     phi__oauth *o = (phi__oauth *)user_data;
     o->sent.http_status = http_status;
     if (o->step == PHI__OAUTH_REFRESH || o->step == PHI__OAUTH_EXCHANGE)
-        phi__oauth_state_nonce(&o->nonces[0], headers);
+        phi__oauth_nonce(&o->nonces[0], headers);
 }
 
-static size_t phi__oauth_state_body(void *user_data, phi_str bytes) {
+static size_t phi__oauth_body(void *user_data, phi_str bytes) {
     phi__buf_add_str(&((phi__oauth *)user_data)->sent.answer, bytes);
     return bytes.len;
 }
 
-static void phi__oauth_state_end(void *user_data, phi_status status, const char *message) {
+static void phi__oauth_end(void *user_data, phi_status status, const char *message) {
     phi__oauth *o = (phi__oauth *)user_data;
     o->sent.fetch = NULL;
     o->sent.ended = true;
@@ -118,10 +117,10 @@ static void phi__oauth_state_end(void *user_data, phi_status status, const char 
         message = phi_status_text(PHI_NO_MEMORY);
     }
     (void)snprintf(o->sent.message, sizeof o->sent.message, "%s", message != NULL ? message : "");
-    phi__oauth_state_wake(o);
+    phi__oauth_wake(o);
 }
 
-static phi_status phi__oauth_state_send(phi__oauth *o, phi__fetch_desc *desc, const char *what) {
+static phi_status phi__oauth_send(phi__oauth *o, phi__fetch_desc *desc, const char *what) {
     const char *words = NULL;
     phi__buf_free(&o->sent.answer);
     o->sent.what = what;
@@ -129,17 +128,17 @@ static phi_status phi__oauth_state_send(phi__oauth *o, phi__fetch_desc *desc, co
     o->sent.http_status = 0;
     desc->memory = &o->memory;
     desc->deadlines.first_event_ms = desc->deadlines.total_ms = PHI__OAUTH_FETCH_MS;
-    desc->on_head = phi__oauth_state_head;
-    desc->on_body = phi__oauth_state_body;
-    desc->on_end = phi__oauth_state_end;
+    desc->on_head = phi__oauth_head;
+    desc->on_body = phi__oauth_body;
+    desc->on_end = phi__oauth_end;
     desc->user_data = o;
     phi_status status = phi__fetch_open(o->rt, desc, &o->sent.fetch);
     if (status == PHI_OK) return PHI_BUSY;
     (void)phi__error_last(o->rt, &words);
-    return phi__oauth_state_fail(o, status, "%s: %s", what, words != NULL ? words : "");
+    return phi__oauth_fail(o, status, "%s: %s", what, words != NULL ? words : "");
 }
 
-PHI__FN phi_status phi__oauth_state_get(phi__oauth *o, phi_str url, const char *what) {
+PHI__FN phi_status phi__oauth_get(phi__oauth *o, phi_str url, const char *what) {
     phi__header header;
     header.name = PHI__LIT("Accept");
     header.value = PHI__LIT("application/json");
@@ -149,12 +148,11 @@ PHI__FN phi_status phi__oauth_state_get(phi__oauth *o, phi_str url, const char *
     desc.headers = &header;
     desc.header_count = 1;
     desc.max_bytes = PHI__OAUTH_DOCUMENT;
-    return phi__oauth_state_send(o, &desc, what);
+    return phi__oauth_send(o, &desc, what);
 }
 
-PHI__FN phi_status phi__oauth_state_post(phi__oauth *o, phi_str url, const char *type,
-                                         phi_str basic, phi_str proof, phi_str body,
-                                         const char *what) {
+PHI__FN phi_status phi__oauth_post(phi__oauth *o, phi_str url, const char *type, phi_str basic,
+                                   phi_str proof, phi_str body, const char *what) {
     phi__header headers[4];
     headers[0].name = PHI__LIT("Accept");
     headers[0].value = PHI__LIT("application/json");
@@ -175,21 +173,20 @@ PHI__FN phi_status phi__oauth_state_post(phi__oauth *o, phi_str url, const char 
     desc.headers = headers;
     desc.body = body;
     desc.max_bytes = PHI__OAUTH_ANSWER;
-    return phi__oauth_state_send(o, &desc, what);
+    return phi__oauth_send(o, &desc, what);
 }
 
-PHI__FN phi_status phi__oauth_state_answered(phi__oauth *o) {
+PHI__FN phi_status phi__oauth_answered(phi__oauth *o) {
     if (o->sent.status == PHI_OK) return PHI_OK;
-    return phi__oauth_state_fail(o, o->sent.status, "%s: %s", o->sent.what, o->sent.message);
+    return phi__oauth_fail(o, o->sent.status, "%s: %s", o->sent.what, o->sent.message);
 }
 
-/* ======== What an authorization sends: the URL for the browser, the forms for the
-   token endpoint, the registration; and what these endpoints answer. */
+/* ======== the browser's URL, forms for the token endpoint, the registration, and answers */
 
 /* ---- secrets ---- */
 
 /* Base64 for URLs, without padding (RFC 4648, 5). */
-static void phi__oauth_form_base64(phi__buf *out, const unsigned char *bytes, size_t n) {
+static void phi__form_base64(phi__buf *out, const unsigned char *bytes, size_t n) {
     size_t from = out->len;
     phi__base64_encode(out, (const char *)bytes, n);
     if (out->failed) return;
@@ -201,107 +198,106 @@ static void phi__oauth_form_base64(phi__buf *out, const unsigned char *bytes, si
 }
 
 /* 32 random bytes in it. io NULL: of the system's. */
-static void phi__oauth_form_random(phi__buf *out, phi__io *io) {
+static void phi__form_random(phi__buf *out, phi__io *io) {
     unsigned char random[32];
     if (io != NULL)
         phi__io_random(io, random, sizeof random);
     else
         phi__clock_random(random, sizeof random);
-    phi__oauth_form_base64(out, random, sizeof random);
+    phi__form_base64(out, random, sizeof random);
     memset(random, 0, sizeof random);
 }
 
-static bool phi__oauth_form_secret(phi__io *io, phi_arena *arena, phi_str *out) {
+static bool phi__form_secret(phi__io *io, phi_arena *arena, phi_str *out) {
     phi__buf text;
     phi__buf_init(&text, arena->memory);
-    phi__oauth_form_random(&text, io);
+    phi__form_random(&text, io);
     bool fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
     phi__buf_free(&text);
     return fine;
 }
 
-PHI__FN bool phi__oauth_form_secrets(phi__io *io, phi_arena *arena, phi__oauth_ask *ask) {
-    return phi__oauth_form_secret(io, arena, &ask->state) &&
-           phi__oauth_form_secret(io, arena, &ask->verifier);
+PHI__FN bool phi__form_secrets(phi__io *io, phi_arena *arena, phi__oauth_ask *ask) {
+    return phi__form_secret(io, arena, &ask->state) && phi__form_secret(io, arena, &ask->verifier);
 }
 
 /* ---- requests ---- */
 
-PHI__FN void phi__oauth_form_authorize(phi__buf *out, phi_str endpoint,
-                                       const phi__oauth_client *client, const phi__oauth_ask *ask) {
+PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oauth_client *client,
+                                 const phi__oauth_ask *ask) {
     unsigned char hash[PHI__SHA256_BYTES];
     phi__buf challenge;
     phi__sha256_of(ask->verifier, hash);
     phi__buf_init(&challenge, out->memory);
-    phi__oauth_form_base64(&challenge, hash, sizeof hash);
+    phi__form_base64(&challenge, hash, sizeof hash);
     /* An endpoint, safe in the quotes of a shell: the host may hand the URL to one. */
     for (size_t i = 0; i < endpoint.len; i++)
         if (strchr("'$;!*()", endpoint.at[i]) != NULL)
-            phi__oauth_url_escape(out, phi__str(endpoint.at + i, 1));
+            phi__url_escape(out, phi__str(endpoint.at + i, 1));
         else
             phi__buf_char(out, endpoint.at[i]);
     if (memchr(endpoint.at, '?', endpoint.len) == NULL) phi__buf_char(out, '?');
-    phi__oauth_url_put(out, "response_type", PHI__LIT("code"));
-    phi__oauth_url_put(out, "client_id", client->id);
-    phi__oauth_url_put(out, "redirect_uri", ask->redirect);
-    phi__oauth_url_put(out, "code_challenge", phi__buf_str(&challenge));
-    phi__oauth_url_put(out, "code_challenge_method", PHI__LIT("S256"));
-    phi__oauth_url_put(out, "state", ask->state);
-    phi__oauth_url_put(out, "resource", ask->resource);
-    if (ask->scope.len > 0) phi__oauth_url_put(out, "scope", ask->scope);
+    phi__url_put(out, "response_type", PHI__LIT("code"));
+    phi__url_put(out, "client_id", client->id);
+    phi__url_put(out, "redirect_uri", ask->redirect);
+    phi__url_put(out, "code_challenge", phi__buf_str(&challenge));
+    phi__url_put(out, "code_challenge_method", PHI__LIT("S256"));
+    phi__url_put(out, "state", ask->state);
+    phi__url_put(out, "resource", ask->resource);
+    if (ask->scope.len > 0) phi__url_put(out, "scope", ask->scope);
     /* OpenID Connect Core, 11: without it, offline_access is ignored */
-    if (phi__oauth_words_has(ask->scope, PHI__LIT("offline_access")))
-        phi__oauth_url_put(out, "prompt", PHI__LIT("consent"));
+    if (phi__oauth_has(ask->scope, PHI__LIT("offline_access")))
+        phi__url_put(out, "prompt", PHI__LIT("consent"));
     if (challenge.failed) out->failed = true;
     phi__buf_free(&challenge);
 }
 
-static void phi__oauth_form_self(phi__buf *out, const phi__oauth_client *client) {
+static void phi__form_self(phi__buf *out, const phi__oauth_client *client) {
     /* RFC 7521, 4.2: an assertion names the client */
     if ((client->method & (PHI__OAUTH_BASIC | PHI__OAUTH_KEY)) == 0 && client->id.len > 0)
-        phi__oauth_url_put(out, "client_id", client->id);
-    if (client->method == PHI__OAUTH_POST) phi__oauth_url_put(out, "client_secret", client->secret);
+        phi__url_put(out, "client_id", client->id);
+    if (client->method == PHI__OAUTH_POST) phi__url_put(out, "client_secret", client->secret);
 }
 
-PHI__FN void phi__oauth_form_code(phi__buf *out, const phi__oauth_client *client,
-                                  const phi__oauth_ask *ask) {
+PHI__FN void phi__form_code(phi__buf *out, const phi__oauth_client *client,
+                            const phi__oauth_ask *ask) {
     phi__buf_text(out, "grant_type=authorization_code");
-    phi__oauth_url_put(out, "code", ask->code);
-    phi__oauth_url_put(out, "redirect_uri", ask->redirect);
-    phi__oauth_url_put(out, "code_verifier", ask->verifier);
-    phi__oauth_url_put(out, "resource", ask->resource);
-    phi__oauth_form_self(out, client);
+    phi__url_put(out, "code", ask->code);
+    phi__url_put(out, "redirect_uri", ask->redirect);
+    phi__url_put(out, "code_verifier", ask->verifier);
+    phi__url_put(out, "resource", ask->resource);
+    phi__form_self(out, client);
 }
 
-PHI__FN void phi__oauth_form_machine(phi__buf *out, const phi__oauth_client *client,
-                                     const phi__oauth_ask *ask, phi_str token) {
+PHI__FN void phi__form_machine(phi__buf *out, const phi__oauth_client *client,
+                               const phi__oauth_ask *ask, phi_str token) {
     if (token.len == 0)
         phi__buf_text(out, "grant_type=client_credentials");
     else {
         phi__buf_text(out, "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer");
-        phi__oauth_url_put(out, "assertion", token);
+        phi__url_put(out, "assertion", token);
     }
-    if (ask->scope.len > 0) phi__oauth_url_put(out, "scope", ask->scope);
-    phi__oauth_url_put(out, "resource", ask->resource);
-    phi__oauth_form_self(out, client);
+    if (ask->scope.len > 0) phi__url_put(out, "scope", ask->scope);
+    phi__url_put(out, "resource", ask->resource);
+    phi__form_self(out, client);
 }
 
-PHI__FN void phi__oauth_form_refresh(phi__buf *out, const phi__oauth_client *client,
-                                     phi_str refresh, phi_str resource) {
+PHI__FN void phi__form_refresh(phi__buf *out, const phi__oauth_client *client, phi_str refresh,
+                               phi_str resource) {
     phi__buf_text(out, "grant_type=refresh_token");
-    phi__oauth_url_put(out, "refresh_token", refresh);
-    phi__oauth_url_put(out, "resource", resource);
-    phi__oauth_form_self(out, client);
+    phi__url_put(out, "refresh_token", refresh);
+    phi__url_put(out, "resource", resource);
+    phi__form_self(out, client);
 }
 
 /* RFC 6749, 2.3.1. */
-PHI__FN void phi__oauth_form_basic(phi__buf *out, const phi__oauth_client *client) {
+PHI__FN void phi__form_basic(phi__buf *out, const phi__oauth_client *client) {
     phi__buf plain;
     if (client->method != PHI__OAUTH_BASIC) return;
     phi__buf_init(&plain, out->memory);
-    phi__oauth_url_escape(&plain, client->id);
+    phi__url_escape(&plain, client->id);
     phi__buf_char(&plain, ':');
-    phi__oauth_url_escape(&plain, client->secret);
+    phi__url_escape(&plain, client->secret);
     phi__buf_text(out, "Basic ");
     if (plain.failed)
         out->failed = true;
@@ -312,8 +308,8 @@ PHI__FN void phi__oauth_form_basic(phi__buf *out, const phi__oauth_client *clien
 
 /* How a client is to prove itself. has: PHI__OAUTH_BASIC: a secret; PHI__OAUTH_KEY: a key.
    0: no way that we have. */
-static uint32_t phi__oauth_form_method(const phi__oauth_server *server, uint32_t has,
-                                       phi_mcp_client_auth wish) {
+static uint32_t phi__form_method(const phi__oauth_server *server, uint32_t has,
+                                 phi_mcp_client_auth wish) {
     uint32_t methods = server->methods;
     bool secret = (has & PHI__OAUTH_BASIC) != 0, key = (has & PHI__OAUTH_KEY) != 0;
     if (wish == PHI_MCP_CLIENT_AUTH_KEY) return has & PHI__OAUTH_KEY;
@@ -329,39 +325,19 @@ static uint32_t phi__oauth_form_method(const phi__oauth_server *server, uint32_t
     return methods & PHI__OAUTH_NONE;
 }
 
-static const char *phi__oauth_form_method_name(uint32_t method) {
+static const char *phi__form_method_name(uint32_t method) {
     if (method == PHI__OAUTH_BASIC) return "client_secret_basic";
     return method == PHI__OAUTH_POST ? "client_secret_post" : "none";
 }
 
-static void phi__oauth_form_member(phi__buf *out, const char *name, phi_str value) {
+static void phi__form_member(phi__buf *out, const char *name, phi_str value) {
     phi__json_write_key(out, phi_str_of(name));
     phi__json_write_str(out, value);
 }
 
-/* The registration: JSON. */
-static void phi__oauth_form_register(phi__buf *out, const phi_mcp_oauth_desc *desc,
-                                     const char *name, const phi__oauth_ask *ask, uint32_t method) {
-    phi__buf_char(out, '{');
-    phi__oauth_form_member(out, "client_name", phi_str_of(name));
-    if (desc->client_uri != NULL)
-        phi__oauth_form_member(out, "client_uri", phi_str_of(desc->client_uri));
-    phi__json_write_key(out, PHI__LIT("redirect_uris"));
-    phi__buf_char(out, '[');
-    phi__json_write_str(out, ask->redirect);
-    phi__buf_text(out, "],\"grant_types\":[\"authorization_code\",\"refresh_token\"],"
-                       "\"response_types\":[\"code\"]");
-    phi__oauth_form_member(out, "token_endpoint_auth_method",
-                           phi_str_of(phi__oauth_form_method_name(method)));
-    phi__oauth_form_member(out, "application_type",
-                           desc->web_application ? PHI__LIT("web") : PHI__LIT("native"));
-    if (ask->scope.len > 0) phi__oauth_form_member(out, "scope", ask->scope);
-    phi__buf_char(out, '}');
-}
-
 /* ---- answers ---- */
 
-static bool phi__oauth_form_text(phi_arena *arena, phi_str text, const char *name, phi_str *out) {
+static bool phi__form_text(phi_arena *arena, phi_str text, const char *name, phi_str *out) {
     phi__json_found found;
     *out = phi__str("", 0);
     if (phi__json_cursor_find(text, name, &found) != PHI_OK || found.type != PHI_JSON_STRING)
@@ -371,7 +347,7 @@ static bool phi__oauth_form_text(phi_arena *arena, phi_str text, const char *nam
 }
 
 /* A number, or a text with one; fractions are cut. */
-static int64_t phi__oauth_form_number(phi_str text, const char *name, int64_t fallback) {
+static int64_t phi__form_number(phi_str text, const char *name, int64_t fallback) {
     phi__json_found found;
     uint64_t u;
     double d;
@@ -383,7 +359,7 @@ static int64_t phi__oauth_form_number(phi_str text, const char *name, int64_t fa
 }
 
 /* Whether the text is one JSON object: values are searched for without a tree. */
-static bool phi__oauth_form_is_object(phi_arena *arena, phi_str text, bool *memory) {
+static bool phi__form_is_object(phi_arena *arena, phi_str text, bool *memory) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi__json_reader reader;
     phi_json *root = NULL;
@@ -398,87 +374,83 @@ static bool phi__oauth_form_is_object(phi_arena *arena, phi_str text, bool *memo
     return status == PHI_OK;
 }
 
-PHI__FN bool phi__oauth_form_reply(phi_arena *arena, phi_str text, phi__oauth_reply *out) {
+PHI__FN bool phi__form_reply(phi_arena *arena, phi_str text, phi__oauth_reply *out) {
     phi_str type;
     bool memory;
     memset(out, 0, sizeof *out);
     out->lifetime_s = INT64_MAX;
-    if (!phi__oauth_form_is_object(arena, text, &memory)) return memory;
-    if (!phi__oauth_form_text(arena, text, "access_token", &out->token) ||
-        !phi__oauth_form_text(arena, text, "refresh_token", &out->refresh) ||
-        !phi__oauth_form_text(arena, text, "scope", &out->scope) ||
-        !phi__oauth_form_text(arena, text, "error", &out->error) ||
-        !phi__oauth_form_text(arena, text, "error_description", &out->description) ||
-        !phi__oauth_form_text(arena, text, "token_type", &type))
+    if (!phi__form_is_object(arena, text, &memory)) return memory;
+    if (!phi__form_text(arena, text, "access_token", &out->token) ||
+        !phi__form_text(arena, text, "refresh_token", &out->refresh) ||
+        !phi__form_text(arena, text, "scope", &out->scope) ||
+        !phi__form_text(arena, text, "error", &out->error) ||
+        !phi__form_text(arena, text, "error_description", &out->description) ||
+        !phi__form_text(arena, text, "token_type", &type))
         return false;
     out->dpop = phi__str_is_nocase(type, "DPoP");
     out->other_type = type.len > 0 && !out->dpop && !phi__str_is_nocase(type, "Bearer");
-    out->lifetime_s = phi__oauth_form_number(text, "expires_in", INT64_MAX);
+    out->lifetime_s = phi__form_number(text, "expires_in", INT64_MAX);
     return true;
 }
 
-PHI__FN bool phi__oauth_form_client(phi_arena *arena, phi_str text, phi__oauth_client *client) {
+PHI__FN bool phi__form_client(phi_arena *arena, phi_str text, phi__oauth_client *client) {
     phi_str method;
     bool memory;
     client->id = client->secret = phi__str("", 0);
-    if (!phi__oauth_form_is_object(arena, text, &memory)) return memory;
-    if (!phi__oauth_form_text(arena, text, "client_id", &client->id) ||
-        !phi__oauth_form_text(arena, text, "client_secret", &client->secret) ||
-        !phi__oauth_form_text(arena, text, "token_endpoint_auth_method", &method))
+    if (!phi__form_is_object(arena, text, &memory)) return memory;
+    if (!phi__form_text(arena, text, "client_id", &client->id) ||
+        !phi__form_text(arena, text, "client_secret", &client->secret) ||
+        !phi__form_text(arena, text, "token_endpoint_auth_method", &method))
         return false;
     if (phi__str_is(method, "none")) client->method = PHI__OAUTH_NONE;
     if (phi__str_is(method, "client_secret_basic")) client->method = PHI__OAUTH_BASIC;
     if (phi__str_is(method, "client_secret_post")) client->method = PHI__OAUTH_POST;
     if (client->secret.len == 0) client->method = PHI__OAUTH_NONE;
-    int64_t until_s = phi__oauth_form_number(text, "client_secret_expires_at", 0);
+    int64_t until_s = phi__form_number(text, "client_secret_expires_at", 0);
     client->until_ms = until_s == 0 ? INT64_MAX : until_s * 1000;
     return true;
 }
 
-/* ======== Tokens and registrations, in memory and as documents of the host's store.
-
-   A grant is of one MCP server: document "mcp-oauth-token-" and a hash of its address. A
-   registration is of one issuer: "mcp-oauth-client-" and a hash of that. Documents of version 1
-   that name the right server or issuer count; all others are ignored. */
+/* ======== tokens and registrations, in memory and in the host's store */
 
 enum { PHI__OAUTH_KEEP_ID = 64, PHI__OAUTH_KEEP_WORDS = 200 };
 
-static const char phi__oauth_keep_agent[] = "mcp";
+static const char phi__keep_agent[] = "mcp";
 
-PHI__FN void phi__oauth_keep_init(phi__oauth_grant *grant, phi_memory *memory) {
+PHI__FN void phi__keep_init(phi__oauth_grant *grant, phi_memory *memory) {
     memset(grant, 0, sizeof *grant);
     phi_arena_init(&grant->arena, memory, 512);
 }
 
-PHI__FN void phi__oauth_keep_clear(phi__oauth_grant *grant) {
+PHI__FN void phi__keep_clear(phi__oauth_grant *grant) {
     phi_memory *memory = grant->arena.memory;
     phi_arena_free(&grant->arena);
-    phi__oauth_keep_init(grant, memory);
+    phi__keep_init(grant, memory);
 }
 
-PHI__FN void phi__oauth_keep_move(phi__oauth_grant *to, phi__oauth_grant *from) {
+PHI__FN void phi__keep_move(phi__oauth_grant *to, phi__oauth_grant *from) {
     phi_arena_free(&to->arena);
     *to = *from;
-    phi__oauth_keep_init(from, to->arena.memory);
+    phi__keep_init(from, to->arena.memory);
 }
 
-static void phi__oauth_keep_spend(phi_str *token, phi_str *spent) {
+static void phi__keep_spend(phi_str *token, phi_str *spent) {
     if (token->len > 0) *spent = *token;
     *token = phi__str("", 0);
 }
 
-PHI__FN void phi__oauth_keep_spend_bearer(phi__oauth_grant *grant) {
-    phi__oauth_keep_spend(&grant->bearer, &grant->spent[0]);
+PHI__FN void phi__keep_spend_bearer(phi__oauth_grant *grant) {
+    phi__keep_spend(&grant->bearer, &grant->spent[0]);
 }
 
-PHI__FN void phi__oauth_keep_spend_refresh(phi__oauth_grant *grant) {
-    phi__oauth_keep_spend(&grant->refresh, &grant->spent[1]);
+PHI__FN void phi__keep_spend_refresh(phi__oauth_grant *grant) {
+    phi__keep_spend(&grant->refresh, &grant->spent[1]);
 }
 
 /* ---- documents ---- */
 
 /* "mcp-oauth-token-" and half of a hash. */
-static void phi__oauth_keep_id(const char *kind, phi_str of, char out[PHI__OAUTH_KEEP_ID]) {
+static void phi__keep_id(const char *kind, phi_str of, char out[PHI__OAUTH_KEEP_ID]) {
     unsigned char hash[PHI__SHA256_BYTES];
     char hex[PHI__SHA256_HEX];
     size_t n = strlen(kind);
@@ -489,16 +461,16 @@ static void phi__oauth_keep_id(const char *kind, phi_str of, char out[PHI__OAUTH
     out[n + 32] = '\0';
 }
 
-static void phi__oauth_keep_token_id(phi_str server, char out[PHI__OAUTH_KEEP_ID]) {
-    phi__oauth_keep_id("mcp-oauth-token-", server, out);
+static void phi__keep_token_id(phi_str server, char out[PHI__OAUTH_KEEP_ID]) {
+    phi__keep_id("mcp-oauth-token-", server, out);
 }
 
-static void phi__oauth_keep_client_id(phi_str issuer, char out[PHI__OAUTH_KEEP_ID]) {
-    phi__oauth_keep_id("mcp-oauth-client-", issuer, out);
+static void phi__keep_client_id(phi_str issuer, char out[PHI__OAUTH_KEEP_ID]) {
+    phi__keep_id("mcp-oauth-client-", issuer, out);
 }
 
-static phi_status phi__oauth_keep_read(const phi_store *store, phi_arena *arena, const char *id,
-                                       phi_json **root) {
+static phi_status phi__keep_read(const phi_store *store, phi_arena *arena, const char *id,
+                                 phi_json **root) {
     char words[PHI__OAUTH_KEEP_WORDS];
     phi_str text;
     if (store == NULL || store->load == NULL) return PHI_NOT_FOUND;
@@ -509,170 +481,166 @@ static phi_status phi__oauth_keep_read(const phi_store *store, phi_arena *arena,
     return status;
 }
 
-static phi_status phi__oauth_keep_write(const phi_store *store, const char *id, phi__buf *doc) {
+static phi_status phi__keep_write(const phi_store *store, const char *id, phi__buf *doc) {
     char words[PHI__OAUTH_KEEP_WORDS];
     phi_status status = doc->failed ? PHI_NO_MEMORY : PHI_OK;
     phi__buf_char(doc, '}');
     if (doc->failed) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
-        status = store->save(store->user_data, id, phi__oauth_keep_agent, phi__buf_str(doc), words,
+        status = store->save(store->user_data, id, phi__keep_agent, phi__buf_str(doc), words,
                              sizeof words);
     phi__buf_free(doc);
     return status;
 }
 
-static void phi__oauth_keep_remove(const phi_store *store, const char *id) {
+static void phi__keep_remove(const phi_store *store, const char *id) {
     char words[PHI__OAUTH_KEEP_WORDS];
     if (store == NULL || store->remove == NULL) return;
     (void)store->remove(store->user_data, id, words, sizeof words);
 }
 
-static void phi__oauth_keep_begin(phi__buf *doc, phi_memory *memory) {
+static void phi__keep_begin(phi__buf *doc, phi_memory *memory) {
     phi__buf_init(doc, memory);
     phi__buf_text(doc, "{\"v\":1");
 }
 
-static void phi__oauth_keep_put(phi__buf *doc, const char *name, phi_str value) {
+static void phi__keep_put(phi__buf *doc, const char *name, phi_str value) {
     if (value.len == 0) return;
     phi__json_write_key(doc, phi_str_of(name));
     phi__json_write_str(doc, value);
 }
 
-static void phi__oauth_keep_put_time(phi__buf *doc, const char *name, int64_t ms) {
+static void phi__keep_put_time(phi__buf *doc, const char *name, int64_t ms) {
     if (ms == INT64_MAX) return;
     phi__json_write_key(doc, phi_str_of(name));
     phi__json_number_put_i64(doc, ms);
 }
 
-static phi_str phi__oauth_keep_get(const phi_json *root, const char *name) {
+static phi_str phi__keep_get(const phi_json *root, const char *name) {
     return phi__json_text_of(phi_json_get(root, name));
 }
 
 /* ---- grants ---- */
 
-PHI__FN phi_status phi__oauth_keep_load(const phi_store *store, phi_str server,
-                                        phi__oauth_grant *out) {
+PHI__FN phi_status phi__keep_load(const phi_store *store, phi_str server, phi__oauth_grant *out) {
     char id[PHI__OAUTH_KEEP_ID];
     phi_json *root = NULL;
-    phi__oauth_keep_clear(out);
-    phi__oauth_keep_token_id(server, id);
-    phi_status status = phi__oauth_keep_read(store, &out->arena, id, &root);
-    if (status == PHI_OK && !phi_str_equal(phi__oauth_keep_get(root, "server"), server))
+    phi__keep_clear(out);
+    phi__keep_token_id(server, id);
+    phi_status status = phi__keep_read(store, &out->arena, id, &root);
+    if (status == PHI_OK && !phi_str_equal(phi__keep_get(root, "server"), server))
         status = PHI_NOT_FOUND;
     if (status != PHI_OK) {
-        phi__oauth_keep_clear(out);
+        phi__keep_clear(out);
         return status;
     }
-    out->bearer = phi__oauth_keep_get(root, "authorization");
-    out->refresh = phi__oauth_keep_get(root, "refresh_token");
-    out->scope = phi__oauth_keep_get(root, "scope");
-    out->issuer = phi__oauth_keep_get(root, "issuer");
-    out->endpoint = phi__oauth_keep_get(root, "token_endpoint");
-    out->resource = phi__oauth_keep_get(root, "resource");
-    out->client_id = phi__oauth_keep_get(root, "client_id");
+    out->bearer = phi__keep_get(root, "authorization");
+    out->refresh = phi__keep_get(root, "refresh_token");
+    out->scope = phi__keep_get(root, "scope");
+    out->issuer = phi__keep_get(root, "issuer");
+    out->endpoint = phi__keep_get(root, "token_endpoint");
+    out->resource = phi__keep_get(root, "resource");
+    out->client_id = phi__keep_get(root, "client_id");
     out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__OAUTH_NONE);
     out->kind = (uint32_t)phi_json_int(phi_json_get(root, "grant"), PHI_MCP_GRANT_PERSON);
-    out->dpop = phi__str_is(phi__oauth_keep_get(root, "token_type"), "DPoP");
+    out->dpop = phi__str_is(phi__keep_get(root, "token_type"), "DPoP");
     out->until_ms = phi_json_int(phi_json_get(root, "expires_at_ms"), INT64_MAX);
     out->renew_ms = phi_json_int(phi_json_get(root, "renew_at_ms"), INT64_MAX);
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__oauth_keep_save(const phi_store *store, phi_str server,
-                                        const phi__oauth_grant *grant) {
+PHI__FN phi_status phi__keep_save(const phi_store *store, phi_str server,
+                                  const phi__oauth_grant *grant) {
     char id[PHI__OAUTH_KEEP_ID];
     phi__buf doc;
     if (store == NULL || store->save == NULL) return PHI_OK;
-    phi__oauth_keep_token_id(server, id);
-    phi__oauth_keep_begin(&doc, grant->arena.memory);
-    phi__oauth_keep_put(&doc, "server", server);
-    phi__oauth_keep_put(&doc, "issuer", grant->issuer);
-    phi__oauth_keep_put(&doc, "token_endpoint", grant->endpoint);
-    phi__oauth_keep_put(&doc, "resource", grant->resource);
-    phi__oauth_keep_put(&doc, "client_id", grant->client_id);
-    phi__oauth_keep_put(&doc, "scope", grant->scope);
-    phi__oauth_keep_put(&doc, "authorization", grant->bearer);
-    phi__oauth_keep_put(&doc, "refresh_token", grant->refresh);
-    if (grant->dpop) phi__oauth_keep_put(&doc, "token_type", PHI__LIT("DPoP"));
-    phi__oauth_keep_put_time(&doc, "method", (int64_t)grant->method);
+    phi__keep_token_id(server, id);
+    phi__keep_begin(&doc, grant->arena.memory);
+    phi__keep_put(&doc, "server", server);
+    phi__keep_put(&doc, "issuer", grant->issuer);
+    phi__keep_put(&doc, "token_endpoint", grant->endpoint);
+    phi__keep_put(&doc, "resource", grant->resource);
+    phi__keep_put(&doc, "client_id", grant->client_id);
+    phi__keep_put(&doc, "scope", grant->scope);
+    phi__keep_put(&doc, "authorization", grant->bearer);
+    phi__keep_put(&doc, "refresh_token", grant->refresh);
+    if (grant->dpop) phi__keep_put(&doc, "token_type", PHI__LIT("DPoP"));
+    phi__keep_put_time(&doc, "method", (int64_t)grant->method);
     if (grant->kind != PHI_MCP_GRANT_PERSON)
-        phi__oauth_keep_put_time(&doc, "grant", (int64_t)grant->kind);
-    phi__oauth_keep_put_time(&doc, "expires_at_ms", grant->until_ms);
-    phi__oauth_keep_put_time(&doc, "renew_at_ms", grant->renew_ms);
-    return phi__oauth_keep_write(store, id, &doc);
+        phi__keep_put_time(&doc, "grant", (int64_t)grant->kind);
+    phi__keep_put_time(&doc, "expires_at_ms", grant->until_ms);
+    phi__keep_put_time(&doc, "renew_at_ms", grant->renew_ms);
+    return phi__keep_write(store, id, &doc);
 }
 
-PHI__FN void phi__oauth_keep_drop(const phi_store *store, phi_str server) {
+PHI__FN void phi__keep_drop(const phi_store *store, phi_str server) {
     char id[PHI__OAUTH_KEEP_ID];
-    phi__oauth_keep_token_id(server, id);
-    phi__oauth_keep_remove(store, id);
+    phi__keep_token_id(server, id);
+    phi__keep_remove(store, id);
 }
 
 /* ---- registrations ---- */
 
-static phi_status phi__oauth_keep_load_client(const phi_store *store, phi_arena *arena,
-                                              phi_str issuer, phi__oauth_client *out) {
+static phi_status phi__keep_load_client(const phi_store *store, phi_arena *arena, phi_str issuer,
+                                        phi__oauth_client *out) {
     char id[PHI__OAUTH_KEEP_ID];
     phi_json *root = NULL;
     memset(out, 0, sizeof *out);
-    phi__oauth_keep_client_id(issuer, id);
-    phi_status status = phi__oauth_keep_read(store, arena, id, &root);
+    phi__keep_client_id(issuer, id);
+    phi_status status = phi__keep_read(store, arena, id, &root);
     if (status != PHI_OK) return status;
-    if (!phi_str_equal(phi__oauth_keep_get(root, "issuer"), issuer)) return PHI_NOT_FOUND;
-    out->id = phi__oauth_keep_get(root, "client_id");
+    if (!phi_str_equal(phi__keep_get(root, "issuer"), issuer)) return PHI_NOT_FOUND;
+    out->id = phi__keep_get(root, "client_id");
     if (out->id.len == 0) return PHI_NOT_FOUND;
-    out->issuer = phi__oauth_keep_get(root, "issuer");
-    out->secret = phi__oauth_keep_get(root, "client_secret");
-    out->redirect = phi__oauth_keep_get(root, "redirect_uri");
-    out->scope = phi__oauth_keep_get(root, "scope");
+    out->issuer = phi__keep_get(root, "issuer");
+    out->secret = phi__keep_get(root, "client_secret");
+    out->redirect = phi__keep_get(root, "redirect_uri");
+    out->scope = phi__keep_get(root, "scope");
     out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__OAUTH_NONE);
     out->until_ms = phi_json_int(phi_json_get(root, "secret_expires_at_ms"), INT64_MAX);
     out->registered = true;
     return PHI_OK;
 }
 
-static phi_status phi__oauth_keep_save_client(const phi_store *store, phi_memory *memory,
-                                              const phi__oauth_client *client) {
+static phi_status phi__keep_save_client(const phi_store *store, phi_memory *memory,
+                                        const phi__oauth_client *client) {
     char id[PHI__OAUTH_KEEP_ID];
     phi__buf doc;
     if (store == NULL || store->save == NULL) return PHI_OK;
-    phi__oauth_keep_client_id(client->issuer, id);
-    phi__oauth_keep_begin(&doc, memory);
-    phi__oauth_keep_put(&doc, "issuer", client->issuer);
-    phi__oauth_keep_put(&doc, "client_id", client->id);
-    phi__oauth_keep_put(&doc, "client_secret", client->secret);
-    phi__oauth_keep_put(&doc, "redirect_uri", client->redirect);
-    phi__oauth_keep_put(&doc, "scope", client->scope);
-    phi__oauth_keep_put_time(&doc, "method", (int64_t)client->method);
-    phi__oauth_keep_put_time(&doc, "secret_expires_at_ms", client->until_ms);
-    return phi__oauth_keep_write(store, id, &doc);
+    phi__keep_client_id(client->issuer, id);
+    phi__keep_begin(&doc, memory);
+    phi__keep_put(&doc, "issuer", client->issuer);
+    phi__keep_put(&doc, "client_id", client->id);
+    phi__keep_put(&doc, "client_secret", client->secret);
+    phi__keep_put(&doc, "redirect_uri", client->redirect);
+    phi__keep_put(&doc, "scope", client->scope);
+    phi__keep_put_time(&doc, "method", (int64_t)client->method);
+    phi__keep_put_time(&doc, "secret_expires_at_ms", client->until_ms);
+    return phi__keep_write(store, id, &doc);
 }
 
-/* ======== JSON Web Tokens that the host's keys sign: who the client is (RFC 7523), and
-   that a request comes from the key that its token is bound to (RFC 9449). */
+/* ======== JSON Web Tokens that the host's keys sign (RFC 7523, RFC 9449) */
 
 enum { PHI__OAUTH_SIGN_S = 300 }; /* a client's assertion is valid so long */
 
 /* ---- a token ---- */
 
 /* A name of the token that no other has. */
-static void phi__oauth_sign_name(const phi__oauth *o, phi__buf *out) {
+static void phi__sign_name(const phi__oauth *o, phi__buf *out) {
     phi__json_write_key(out, PHI__LIT("jti"));
     phi__buf_char(out, '"');
-    phi__oauth_form_random(out, o->rt->tape == NULL ? o->rt->io : NULL);
+    phi__form_random(out, o->rt->tape == NULL ? o->rt->io : NULL);
     phi__buf_char(out, '"');
 }
 
-static int64_t phi__oauth_sign_now_s(const phi__oauth *o) {
-    return phi__io_wall_ms(o->rt->io) / 1000;
-}
+static int64_t phi__sign_now_s(const phi__oauth *o) { return phi__io_wall_ms(o->rt->io) / 1000; }
 
 /* A JSON text, and a dot after it. */
-static void phi__oauth_sign_part(phi__buf *out, phi__buf *json) {
+static void phi__sign_part(phi__buf *out, phi__buf *json) {
     phi__buf_char(json, '}');
     if (json->failed) out->failed = true;
     if (out->failed) return;
-    phi__oauth_form_base64(out, (const unsigned char *)json->at, json->len);
+    phi__form_base64(out, (const unsigned char *)json->at, json->len);
     phi__buf_char(out, '.');
 }
 
@@ -681,23 +649,23 @@ static phi_status phi__oauth_sign(phi__oauth *o, const phi_mcp_key *key, phi__bu
                                   phi__buf *claims, phi__buf *out) {
     unsigned char signature[PHI_MCP_SIGNATURE];
     size_t from = out->len, len = 0;
-    phi__oauth_sign_part(out, head);
-    phi__oauth_sign_part(out, claims);
+    phi__sign_part(out, head);
+    phi__sign_part(out, claims);
     if (out->failed) return PHI_NO_MEMORY;
     o->signing = true;
     phi_status status =
         key->sign(key->user_data, phi__str(out->at + from, out->len - from - 1), signature, &len);
     o->signing = false;
-    if (o->signs_out) return phi__oauth_state_fail(o, PHI_CANCELLED, "signed out");
+    if (o->signs_out) return phi__oauth_fail(o, PHI_CANCELLED, "signed out");
     if (status == PHI_OK && (len == 0 || len > sizeof signature)) status = PHI_BAD_ARG;
     if (status != PHI_OK)
-        return phi__oauth_state_fail(o, status, "the key's signature: %s", phi_status_text(status));
-    phi__oauth_form_base64(out, signature, len);
+        return phi__oauth_fail(o, status, "the key's signature: %s", phi_status_text(status));
+    phi__form_base64(out, signature, len);
     return out->failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
-static void phi__oauth_sign_begin(phi__oauth *o, const phi_mcp_key *key, const char *type,
-                                  phi__buf *head, phi__buf *claims) {
+static void phi__sign_begin(phi__oauth *o, const phi_mcp_key *key, const char *type, phi__buf *head,
+                            phi__buf *claims) {
     phi__buf_init(head, &o->memory);
     phi__buf_init(claims, &o->memory);
     phi__buf_char(head, '{');
@@ -709,68 +677,65 @@ static void phi__oauth_sign_begin(phi__oauth *o, const phi_mcp_key *key, const c
 
 /* ---- the client ---- */
 
-static phi_status phi__oauth_sign_assertion(phi__oauth *o, phi__buf *out) {
-    int64_t now_s = phi__oauth_sign_now_s(o);
+static phi_status phi__sign_assertion(phi__oauth *o, phi__buf *out) {
+    int64_t now_s = phi__sign_now_s(o);
     phi__buf head, claims;
-    phi__oauth_sign_begin(o, o->desc->client_key, "JWT", &head, &claims);
+    phi__sign_begin(o, o->desc->client_key, "JWT", &head, &claims);
     phi__records_str(&claims, "iss", o->client.id);
     phi__records_str(&claims, "sub", o->client.id);
     phi__records_str(&claims, "aud", o->client.issuer);
     phi__records_i64(&claims, "iat", now_s);
     phi__records_i64(&claims, "exp", now_s + PHI__OAUTH_SIGN_S);
-    phi__oauth_sign_name(o, &claims);
+    phi__sign_name(o, &claims);
     phi_status status = phi__oauth_sign(o, o->desc->client_key, &head, &claims, out);
     phi__buf_free(&head);
     phi__buf_free(&claims);
     return status;
 }
 
-PHI__FN phi_status phi__oauth_sign_client(phi__oauth *o, phi__buf *form) {
+PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form) {
     phi__buf token;
     phi__buf_init(&token, &o->memory);
-    phi_status status = phi__oauth_sign_assertion(o, &token);
+    phi_status status = phi__sign_assertion(o, &token);
     if (status == PHI_OK && !phi__arena_str(&o->arena, phi__buf_str(&token), &o->ask.assertion))
         status = PHI_NO_MEMORY;
     phi__buf_free(&token);
     if (status != PHI_OK) return status;
-    phi__oauth_url_put(form, "client_assertion_type",
-                       PHI__LIT("urn:ietf:params:oauth:client-assertion-type:jwt-bearer"));
-    phi__oauth_url_put(form, "client_assertion", o->ask.assertion);
+    phi__url_put(form, "client_assertion_type",
+                 PHI__LIT("urn:ietf:params:oauth:client-assertion-type:jwt-bearer"));
+    phi__url_put(form, "client_assertion", o->ask.assertion);
     return form->failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
 /* ---- proofs of possession ---- */
 
 /* An address without its query. */
-static phi_str phi__oauth_sign_target(phi_str url) {
+static phi_str phi__sign_target(phi_str url) {
     size_t n = 0;
     while (n < url.len && url.at[n] != '?' && url.at[n] != '#') n++;
     return phi__str(url.at, n);
 }
 
-static void phi__oauth_sign_token(phi__buf *claims, phi_str token) {
-    unsigned char hash[PHI__SHA256_BYTES];
-    if (token.len == 0) return;
-    phi__sha256_of(token, hash);
-    phi__json_write_key(claims, PHI__LIT("ath"));
-    phi__buf_char(claims, '"');
-    phi__oauth_form_base64(claims, hash, sizeof hash);
-    phi__buf_char(claims, '"');
-}
-
-PHI__FN phi_status phi__oauth_sign_proof(phi__oauth *o, phi_str method, phi_str url, phi_str token,
-                                         phi__buf *out) {
+PHI__FN phi_status phi__sign_proof(phi__oauth *o, phi_str method, phi_str url, phi_str token,
+                                   phi__buf *out) {
     const phi_mcp_key *key = o->desc->dpop_key;
     const phi__buf *nonce = &o->nonces[token.len > 0 ? 1 : 0];
     phi__buf head, claims;
-    phi__oauth_sign_begin(o, key, "dpop+jwt", &head, &claims);
+    phi__sign_begin(o, key, "dpop+jwt", &head, &claims);
     phi__json_write_key(&head, PHI__LIT("jwk"));
     phi__buf_text(&head, key->jwk);
-    phi__oauth_sign_name(o, &claims);
+    phi__sign_name(o, &claims);
     phi__records_str(&claims, "htm", method);
-    phi__records_str(&claims, "htu", phi__oauth_sign_target(url));
-    phi__records_i64(&claims, "iat", phi__oauth_sign_now_s(o));
-    phi__oauth_sign_token(&claims, token);
+    phi__records_str(&claims, "htu", phi__sign_target(url));
+    phi__records_i64(&claims, "iat", phi__sign_now_s(o));
+    unsigned char hash[PHI__SHA256_BYTES];
+    if (token.len != 0) {
+        phi__sha256_of(token, hash);
+        phi__json_write_key(&claims, PHI__LIT("ath"));
+        phi__buf_char(&claims, '"');
+        phi__form_base64(&claims, hash, sizeof hash);
+        phi__buf_char(&claims, '"');
+    }
     if (nonce->len > 0) phi__records_str(&claims, "nonce", phi__buf_str(nonce));
     phi_status status = phi__oauth_sign(o, key, &head, &claims, out);
     phi__buf_free(&head);
@@ -778,8 +743,7 @@ PHI__FN phi_status phi__oauth_sign_proof(phi__oauth *o, phi_str method, phi_str 
     return status;
 }
 
-/* ======== The client that the program is to an authorization server: given, named by a
-   document's address, registered before, or registered now. */
+/* ======== the client: given, named by a document, registered before, or registered now */
 
 static void phi__oauth_client_clear(phi__oauth *o) {
     phi_arena_free(&o->client_arena);
@@ -790,7 +754,7 @@ static void phi__oauth_client_clear(phi__oauth *o) {
 static bool phi__oauth_client_find(phi__oauth *o, phi_str issuer) {
     if (o->client.registered && phi_str_equal(o->client.issuer, issuer)) return true;
     phi__oauth_client_clear(o);
-    if (phi__oauth_keep_load_client(o->desc->store, &o->client_arena, issuer, &o->client) == PHI_OK)
+    if (phi__keep_load_client(o->desc->store, &o->client_arena, issuer, &o->client) == PHI_OK)
         return true;
     phi__oauth_client_clear(o);
     return false;
@@ -819,16 +783,16 @@ static const char *phi__oauth_client_methods(const phi_mcp_oauth_desc *desc) {
 static phi_status phi__oauth_client_bound(phi__oauth *o) {
     const phi_mcp_oauth_desc *desc = o->desc;
     phi_str issuer = o->found.server.issuer, bound = phi_str_of(desc->issuer);
-    if (desc->client_id == NULL && phi__oauth_state_person(o)) return PHI_OK;
+    if (desc->client_id == NULL && phi__oauth_person(o)) return PHI_OK;
     if (bound.len == 0 &&
         (desc->client_id == NULL || phi__str_is(o->grant.client_id, desc->client_id)))
         bound = o->grant.issuer;
     if (bound.len == 0) bound = phi__buf_str(&o->bound);
     if (bound.len == 0 || phi_str_equal(bound, issuer)) return PHI_OK;
-    return phi__oauth_state_fail(
-        o, PHI_REFUSED, "%s to another issuer than %.*s: %.*s",
-        desc->client_id != NULL ? "client_id belongs" : "the assertion goes",
-        (int)phi__min(issuer.len, 100), issuer.at, (int)phi__min(bound.len, 100), bound.at);
+    return phi__oauth_fail(o, PHI_REFUSED, "%s to another issuer than %.*s: %.*s",
+                           desc->client_id != NULL ? "client_id belongs" : "the assertion goes",
+                           (int)phi__min(issuer.len, 100), issuer.at, (int)phi__min(bound.len, 100),
+                           bound.at);
 }
 
 /* ---- registration ---- */
@@ -846,18 +810,33 @@ static phi_status phi__oauth_client_register(phi__oauth *o) {
     phi_status status = PHI_NO_MEMORY;
     phi__buf body;
     if (server->registration.len == 0)
-        return phi__oauth_state_fail(o, PHI_REFUSED, "%.*s registers no clients: set client_id",
-                                     (int)phi__min(server->issuer.len, 100), server->issuer.at);
+        return phi__oauth_fail(o, PHI_REFUSED, "%.*s registers no clients: set client_id",
+                               (int)phi__min(server->issuer.len, 100), server->issuer.at);
     if (method == 0)
-        return phi__oauth_state_fail(o, PHI_REFUSED, "%s", phi__oauth_client_methods(o->desc));
+        return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oauth_client_methods(o->desc));
     phi__oauth_client_clear(o);
     o->client.method = method;
     phi__buf_init(&body, &o->memory);
-    phi__oauth_form_register(&body, o->desc, o->client_name, &o->ask, method);
+    /* The registration: JSON. */
+    phi__buf_char(&body, '{');
+    phi__form_member(&body, "client_name", phi_str_of(o->client_name));
+    if (o->desc->client_uri != NULL)
+        phi__form_member(&body, "client_uri", phi_str_of(o->desc->client_uri));
+    phi__json_write_key(&body, PHI__LIT("redirect_uris"));
+    phi__buf_char(&body, '[');
+    phi__json_write_str(&body, o->ask.redirect);
+    phi__buf_text(&body, "],\"grant_types\":[\"authorization_code\",\"refresh_token\"],"
+                         "\"response_types\":[\"code\"]");
+    phi__form_member(&body, "token_endpoint_auth_method",
+                     phi_str_of(phi__form_method_name(method)));
+    phi__form_member(&body, "application_type",
+                     o->desc->web_application ? PHI__LIT("web") : PHI__LIT("native"));
+    if (o->ask.scope.len > 0) phi__form_member(&body, "scope", o->ask.scope);
+    phi__buf_char(&body, '}');
     o->step = PHI__OAUTH_REGISTER;
     if (!body.failed)
-        status = phi__oauth_state_post(o, server->registration, "application/json", phi__str("", 0),
-                                       phi__str("", 0), phi__buf_str(&body), "registration");
+        status = phi__oauth_post(o, server->registration, "application/json", phi__str("", 0),
+                                 phi__str("", 0), phi__buf_str(&body), "registration");
     phi__buf_free(&body);
     return status;
 }
@@ -866,19 +845,18 @@ PHI__FN phi_status phi__oauth_client_registered(phi__oauth *o) {
     phi_str text = phi__buf_str(&o->sent.answer);
     phi__oauth_client *client = &o->client;
     phi__oauth_reply reply;
-    phi_status status = phi__oauth_state_answered(o);
+    phi_status status = phi__oauth_answered(o);
     if (status != PHI_OK) return status;
-    if (!phi__oauth_form_client(&o->client_arena, text, client) ||
-        !phi__oauth_form_reply(&o->arena, text, &reply))
+    if (!phi__form_client(&o->client_arena, text, client) ||
+        !phi__form_reply(&o->arena, text, &reply))
         return PHI_NO_MEMORY;
     if (o->sent.http_status < 200 || o->sent.http_status > 299 || client->id.len == 0) {
         int code = o->sent.http_status;
         phi__oauth_client_clear(o);
-        return phi__oauth_state_fail(o, PHI_REFUSED, "registration: HTTP status %d%s%s%s%s", code,
-                                     reply.error.len > 0 ? ": " : ", no client",
-                                     phi__oauth_state_shown(o, reply.error, 60),
-                                     reply.description.len > 0 ? ": " : "",
-                                     phi__oauth_state_shown(o, reply.description, 120));
+        return phi__oauth_fail(
+            o, PHI_REFUSED, "registration: HTTP status %d%s%s%s%s", code,
+            reply.error.len > 0 ? ": " : ", no client", phi__oauth_shown(o, reply.error, 60),
+            reply.description.len > 0 ? ": " : "", phi__oauth_shown(o, reply.description, 120));
     }
     phi__buf_free(&o->sent.answer);
     client->registered = true;
@@ -889,7 +867,7 @@ PHI__FN phi_status phi__oauth_client_registered(phi__oauth *o) {
         return PHI_NO_MEMORY;
     }
     /* not kept: the next program registers again */
-    (void)phi__oauth_keep_save_client(o->desc->store, &o->memory, client);
+    (void)phi__keep_save_client(o->desc->store, &o->memory, client);
     return PHI_OK;
 }
 
@@ -898,7 +876,7 @@ static bool phi__oauth_client_fits(const phi__oauth *o) {
     const phi__oauth_client *client = &o->client;
     return client->until_ms > phi__io_wall_ms(o->rt->io) &&
            phi_str_equal(client->redirect, o->ask.redirect) &&
-           (client->scope.len == 0 || phi__oauth_words_has_all(client->scope, o->ask.scope));
+           (client->scope.len == 0 || phi__oauth_has_all(client->scope, o->ask.scope));
 }
 
 PHI__FN phi_status phi__oauth_client_choose(phi__oauth *o) {
@@ -913,10 +891,10 @@ PHI__FN phi_status phi__oauth_client_choose(phi__oauth *o) {
         if (!phi__oauth_client_copy(o, server->issuer, &o->client.issuer)) return PHI_NO_MEMORY;
         o->client.id = phi_str_of(desc->client_id);
         o->client.secret = phi_str_of(desc->client_secret);
-        o->client.method = phi__oauth_form_method(server, has, desc->client_auth);
+        o->client.method = phi__form_method(server, has, desc->client_auth);
         if (o->client.method == 0 && has == 0) o->client.method = PHI__OAUTH_NONE;
         if (o->client.method != 0) return PHI_OK;
-        return phi__oauth_state_fail(o, PHI_REFUSED, "%s", phi__oauth_client_methods(desc));
+        return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oauth_client_methods(desc));
     }
     if (o->desc->client_metadata_url != NULL && o->found.server.documents) {
         /* A client id metadata document. */
@@ -927,7 +905,7 @@ PHI__FN phi_status phi__oauth_client_choose(phi__oauth *o) {
         o->client.method = PHI__OAUTH_NONE;
         return PHI_OK;
     }
-    if (!phi__oauth_state_person(o)) {
+    if (!phi__oauth_person(o)) {
         /* An assertion alone: RFC 7523, 3.1. */
         phi__oauth_client_clear(o);
         o->client.method = PHI__OAUTH_NONE;
@@ -960,7 +938,7 @@ PHI__FN bool phi__oauth_client_recall(phi__oauth *o) {
         if (o->client.method == 0) o->client.method = PHI__OAUTH_NONE;
         return phi__oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
     }
-    if (!phi__oauth_state_person(o) && id.len == 0) {
+    if (!phi__oauth_person(o) && id.len == 0) {
         phi__oauth_client_clear(o);
         o->client.method = PHI__OAUTH_NONE;
         return phi__oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
@@ -973,8 +951,8 @@ PHI__FN void phi__oauth_client_forget(phi__oauth *o) {
     const phi_store *store = o->desc->store;
     phi_str issuer = o->client.issuer;
     char id[PHI__OAUTH_KEEP_ID];
-    phi__oauth_keep_client_id(issuer, id);
-    phi__oauth_keep_remove(store, id);
+    phi__keep_client_id(issuer, id);
+    phi__keep_remove(store, id);
     phi__oauth_client_clear(o);
 }
 

@@ -131,35 +131,29 @@ struct phi__oauth {
 };
 
 /* Sets the message, one clean line, and returns the status. */
-PHI__FN phi_status phi__oauth_state_fail(phi__oauth *o, phi_status status, const char *format, ...)
+PHI__FN phi_status phi__oauth_fail(phi__oauth *o, phi_status status, const char *format, ...)
     PHI_PRINTF(3, 4);
 
 /* The beginning of a server's text for a message, in the arena: secrets are hidden before it is
    cut, so that it does not end in a part of one. */
-PHI__FN const char *phi__oauth_state_shown(phi__oauth *o, phi_str text, size_t most);
+PHI__FN const char *phi__oauth_shown(phi__oauth *o, phi_str text, size_t most);
 
 /* Requests; the step must be set. PHI_BUSY, or a failure. what: static. */
-PHI__FN phi_status phi__oauth_state_get(phi__oauth *o, phi_str url, const char *what);
+PHI__FN phi_status phi__oauth_get(phi__oauth *o, phi_str url, const char *what);
 
 /* type: of the body. basic, proof: the values of Authorization and DPoP; empty: none. */
-PHI__FN phi_status phi__oauth_state_post(phi__oauth *o, phi_str url, const char *type,
-                                         phi_str basic, phi_str proof, phi_str body,
-                                         const char *what);
+PHI__FN phi_status phi__oauth_post(phi__oauth *o, phi_str url, const char *type, phi_str basic,
+                                   phi_str proof, phi_str body, const char *what);
 
 /* The request has failed in the network: with its message. PHI_OK: there is an answer. */
-PHI__FN phi_status phi__oauth_state_answered(phi__oauth *o);
+PHI__FN phi_status phi__oauth_answered(phi__oauth *o);
 
 /* Takes DPoP-Nonce out of an answer's headers. */
-PHI__FN void phi__oauth_state_nonce(phi__buf *nonce, phi_str headers);
+PHI__FN void phi__oauth_nonce(phi__buf *nonce, phi_str headers);
 
 /* True: a person authorizes. */
-PHI__FN bool phi__oauth_state_person(const phi__oauth *o);
-PHI__FN void phi__oauth_state_wake(phi__oauth *o); /* the timer fires in the next step */
-
-/* mcp_oauth.c: begins with the challenge in o->found.dare. */
-PHI__FN phi_status phi__oauth_find_begin(phi__oauth *o);
-PHI__FN phi_status phi__oauth_find_resource(phi__oauth *o); /* an answer has come */
-PHI__FN phi_status phi__oauth_find_server(phi__oauth *o);
+PHI__FN bool phi__oauth_person(const phi__oauth *o);
+PHI__FN void phi__oauth_wake(phi__oauth *o); /* the timer fires in the next step */
 
 /* mcp_oauth_client.c: needs o->ask.redirect and o->ask.scope. PHI_OK: o->client is the client. */
 PHI__FN phi_status phi__oauth_client_choose(phi__oauth *o);
@@ -174,16 +168,6 @@ PHI__FN void phi__oauth_client_forget(phi__oauth *o);
 /* The port of the last registration at found.server.issuer; 0: none. */
 PHI__FN uint16_t phi__oauth_client_port(phi__oauth *o);
 
-/* mcp_oauth.c */
-PHI__FN void phi__oauth_token_load(phi__oauth *o); /* the stored grant, once */
-
-/* Takes a token that another process has put into the store. False: there is none. */
-PHI__FN bool phi__oauth_token_reload(phi__oauth *o);
-PHI__FN void phi__oauth_token_save(phi__oauth *o);
-
-/* Sends the code or the assertion, and takes the answer. */
-PHI__FN phi_status phi__oauth_token_exchange(phi__oauth *o);
-
 typedef struct phi__oauth_reply {
     phi_str token, refresh, scope; /* of a token endpoint */
     bool other_type;               /* a token that is no bearer token, nor... */
@@ -192,74 +176,61 @@ typedef struct phi__oauth_reply {
     phi_str error, description;    /* of both; empty: none */
 } phi__oauth_reply;
 
-PHI__FN phi_status phi__oauth_token_exchanged(phi__oauth *o, phi__oauth_reply *reply);
-
-/* PHI_BUSY with the step PHI__OAUTH_BEGIN: a person is needed. */
-PHI__FN phi_status phi__oauth_token_renew(phi__oauth *o);
-PHI__FN phi_status phi__oauth_token_refreshed(phi__oauth *o);
+/* mcp_oauth.c */
+PHI__FN void phi__person_unlisten(phi__oauth *o);
 
 /* mcp_oauth.c */
-PHI__FN phi_status phi__oauth_person_go(phi__oauth *o);   /* the metadata are known */
-PHI__FN phi_status phi__oauth_person_open(phi__oauth *o); /* the client is known */
-PHI__FN phi_status phi__oauth_person_redirected(phi__oauth *o, phi_str url);
-PHI__FN phi_status phi__oauth_person_answered(phi__oauth *o); /* the redirect has come */
-PHI__FN phi_status phi__oauth_person_exchanged(phi__oauth *o);
-PHI__FN void phi__oauth_person_unlisten(phi__oauth *o);
-
-/* mcp_oauth.c */
-PHI__FN phi_status phi__oauth_machine_go(phi__oauth *o); /* the client is known */
 PHI__FN phi_status phi__oauth_machine_asserted(phi__oauth *o, phi_str token);
 
 /* mcp_oauth_client.c */
 /* Appends the fields of private_key_jwt to a form. */
-PHI__FN phi_status phi__oauth_sign_client(phi__oauth *o, phi__buf *form);
+PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form);
 
 /* Appends a proof for a request. token: that the request carries; empty: none. */
-PHI__FN phi_status phi__oauth_sign_proof(phi__oauth *o, phi_str method, phi_str url, phi_str token,
-                                         phi__buf *out);
+PHI__FN phi_status phi__sign_proof(phi__oauth *o, phi_str method, phi_str url, phi_str token,
+                                   phi__buf *out);
 
 /* A new state and verifier of 32 random bytes each, in the arena. io NULL: of the system's random
    bytes. False: no memory. */
-PHI__FN bool phi__oauth_form_secrets(phi__io *io, phi_arena *arena, phi__oauth_ask *ask);
+PHI__FN bool phi__form_secrets(phi__io *io, phi_arena *arena, phi__oauth_ask *ask);
 
 /* The URL for the browser.. */
-PHI__FN void phi__oauth_form_authorize(phi__buf *out, phi_str endpoint,
-                                       const phi__oauth_client *client, const phi__oauth_ask *ask);
+PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oauth_client *client,
+                                 const phi__oauth_ask *ask);
 
 /* The bodies for the token endpoint, with the client's own fields. */
-PHI__FN void phi__oauth_form_code(phi__buf *out, const phi__oauth_client *client,
-                                  const phi__oauth_ask *ask);
+PHI__FN void phi__form_code(phi__buf *out, const phi__oauth_client *client,
+                            const phi__oauth_ask *ask);
 
 /* token: an assertion; empty: the client's own credentials. */
-PHI__FN void phi__oauth_form_machine(phi__buf *out, const phi__oauth_client *client,
-                                     const phi__oauth_ask *ask, phi_str token);
-PHI__FN void phi__oauth_form_refresh(phi__buf *out, const phi__oauth_client *client,
-                                     phi_str refresh, phi_str resource);
+PHI__FN void phi__form_machine(phi__buf *out, const phi__oauth_client *client,
+                               const phi__oauth_ask *ask, phi_str token);
+PHI__FN void phi__form_refresh(phi__buf *out, const phi__oauth_client *client, phi_str refresh,
+                               phi_str resource);
 
 /* "Basic ...", or nothing where the client's method is another one. */
-PHI__FN void phi__oauth_form_basic(phi__buf *out, const phi__oauth_client *client);
+PHI__FN void phi__form_basic(phi__buf *out, const phi__oauth_client *client);
 
 /* False: no memory. An answer that is no JSON has nothing. */
-PHI__FN bool phi__oauth_form_reply(phi_arena *arena, phi_str text, phi__oauth_reply *out);
+PHI__FN bool phi__form_reply(phi_arena *arena, phi_str text, phi__oauth_reply *out);
 
 /* The client of a registration's answer; its id is empty where there is none. `client` holds the
    registration's own method. */
-PHI__FN bool phi__oauth_form_client(phi_arena *arena, phi_str text, phi__oauth_client *client);
-PHI__FN void phi__oauth_keep_init(phi__oauth_grant *grant, phi_memory *memory);
-PHI__FN void phi__oauth_keep_clear(phi__oauth_grant *grant);
+PHI__FN bool phi__form_client(phi_arena *arena, phi_str text, phi__oauth_client *client);
+PHI__FN void phi__keep_init(phi__oauth_grant *grant, phi_memory *memory);
+PHI__FN void phi__keep_clear(phi__oauth_grant *grant);
 
 /* Takes over `from`, which is then empty. */
-PHI__FN void phi__oauth_keep_move(phi__oauth_grant *to, phi__oauth_grant *from);
+PHI__FN void phi__keep_move(phi__oauth_grant *to, phi__oauth_grant *from);
 
 /* They were refused, and are not used any more. */
-PHI__FN void phi__oauth_keep_spend_bearer(phi__oauth_grant *grant);
-PHI__FN void phi__oauth_keep_spend_refresh(phi__oauth_grant *grant);
+PHI__FN void phi__keep_spend_bearer(phi__oauth_grant *grant);
+PHI__FN void phi__keep_spend_refresh(phi__oauth_grant *grant);
 
 /* store NULL: PHI_NOT_FOUND, and saving does nothing. */
-PHI__FN phi_status phi__oauth_keep_load(const phi_store *store, phi_str server,
-                                        phi__oauth_grant *out);
-PHI__FN phi_status phi__oauth_keep_save(const phi_store *store, phi_str server,
-                                        const phi__oauth_grant *grant);
-PHI__FN void phi__oauth_keep_drop(const phi_store *store, phi_str server);
+PHI__FN phi_status phi__keep_load(const phi_store *store, phi_str server, phi__oauth_grant *out);
+PHI__FN phi_status phi__keep_save(const phi_store *store, phi_str server,
+                                  const phi__oauth_grant *grant);
+PHI__FN void phi__keep_drop(const phi_store *store, phi_str server);
 
 #endif

@@ -86,6 +86,6 @@ PHI__FN phi_status phi__oauth_challenge(phi__oauth *oauth, int http_status, phi_
 /* As phi_mcp_authorize: a URL, a token, NULL. */
 PHI__FN phi_status phi__oauth_redirected(phi__oauth *oauth, phi_str url);
 PHI__FN phi_status phi__oauth_asserted(phi__oauth *oauth, phi_str token);
-PHI__FN void phi__oauth_sign_out(phi__oauth *oauth);
+PHI__FN void phi__sign_out(phi__oauth *oauth);
 
 #endif

@@ -29,34 +29,32 @@ typedef struct phi__oauth_url {
 
 /* False: another scheme, user info, a fragment, a character that no address has, a host that
    ends as an IPv4 address and is none, or more than PHI__OAUTH_URL bytes. */
-PHI__FN bool phi__oauth_url_read(phi_str text, phi__oauth_url *out);
+PHI__FN bool phi__url_read(phi_str text, phi__oauth_url *out);
 
 /* Whether an MCP server may send us there: NULL, or its fault; static. */
-PHI__FN const char *phi__oauth_url_fault(const phi__oauth_url *server, phi_str text,
-                                         bool allow_private);
-PHI__FN bool phi__oauth_url_same_host(const phi__oauth_url *a, const phi__oauth_url *b);
+PHI__FN const char *phi__url_fault(const phi__oauth_url *server, phi_str text, bool allow_private);
+PHI__FN bool phi__url_same_host(const phi__oauth_url *a, const phi__oauth_url *b);
 
 /* Whether `resource` is that address or one above it (RFC 8707: the path of a server may be part of
    a larger resource). */
-PHI__FN bool phi__oauth_url_covers(phi_str resource, const phi__oauth_url *server);
+PHI__FN bool phi__url_covers(phi_str resource, const phi__oauth_url *server);
 
 /* Appends it as a resource: scheme and host in lower case, without a fragment or a last slash. */
-PHI__FN void phi__oauth_url_put_resource(phi__buf *out, const phi__oauth_url *url);
+PHI__FN void phi__url_put_resource(phi__buf *out, const phi__oauth_url *url);
 
 /* The well-known addresses in their order, in the arena; the count, 0: no memory. */
 enum { PHI__OAUTH_KNOWN = 3 };
-PHI__FN size_t phi__oauth_url_resources(phi_arena *arena, const phi__oauth_url *server,
-                                        phi_str out[PHI__OAUTH_KNOWN]);
-PHI__FN size_t phi__oauth_url_servers(phi_arena *arena, const phi__oauth_url *issuer,
-                                      phi_str out[PHI__OAUTH_KNOWN]);
+PHI__FN size_t phi__url_resources(phi_arena *arena, const phi__oauth_url *server,
+                                  phi_str out[PHI__OAUTH_KNOWN]);
+PHI__FN size_t phi__url_servers(phi_arena *arena, const phi__oauth_url *issuer,
+                                phi_str out[PHI__OAUTH_KNOWN]);
 
 /* Appends "&name=value", encoded; the "&" unless it is the first of a form or a query. */
-PHI__FN void phi__oauth_url_put(phi__buf *out, const char *name, phi_str value);
+PHI__FN void phi__url_put(phi__buf *out, const char *name, phi_str value);
 
 /* The value of a name in a query or form, decoded into the arena. PHI_NOT_FOUND; PHI_PARSE: it is
    there twice, or is broken; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__oauth_url_get(phi_arena *arena, phi_str query, const char *name,
-                                      phi_str *out);
+PHI__FN phi_status phi__url_get(phi_arena *arena, phi_str query, const char *name, phi_str *out);
 
 enum {
     PHI__OAUTH_DOCUMENT = 262144, /* bytes of a document */
@@ -76,7 +74,7 @@ typedef struct phi__oauth_dare {
 PHI__FN bool phi__oauth_words_challenge(phi_arena *arena, phi_str headers, phi__oauth_dare *out);
 
 /* Characters that a token may have, at least one. */
-PHI__FN bool phi__oauth_words_printable(phi_str text);
+PHI__FN bool phi__oauth_printable(phi_str text);
 
 /* Protected resource metadata (RFC 9728). */
 typedef struct phi__oauth_resource {
@@ -109,11 +107,11 @@ typedef struct phi__oauth_server {
 /* person: a page for persons is needed. */
 PHI__FN phi_status phi__oauth_words_server(phi_arena *arena, phi_str text, bool person,
                                            phi__oauth_server *out, const char **fault);
-PHI__FN bool phi__oauth_words_has(phi_str set, phi_str scope);
-PHI__FN bool phi__oauth_words_has_all(phi_str set, phi_str scopes);
+PHI__FN bool phi__oauth_has(phi_str set, phi_str scope);
+PHI__FN bool phi__oauth_has_all(phi_str set, phi_str scopes);
 
 /* Appends the scopes that the buffer lacks, without malformed ones and without those beyond the
    limits above. */
-PHI__FN void phi__oauth_words_join(phi__buf *set, phi_str scopes);
+PHI__FN void phi__oauth_join(phi__buf *set, phi_str scopes);
 
 #endif

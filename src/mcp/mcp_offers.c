@@ -45,10 +45,10 @@ static phi__watched *phi__watch_find(const phi__mcp_watch *watch, phi_str uri) {
 
 static void phi__watch_drop(phi__watched *w) {
     phi__mcp_watch *watch = w->watch;
-    phi__mcp_session_cancel(w->request, "not needed any more");
+    phi__mcp_cancel(w->request, "not needed any more");
     phi__list_take(&watch->all, &w->link);
     watch->count--;
-    phi__free(phi__mcp_session_memory(watch->mcp), w, sizeof *w + w->uri.len + 1);
+    phi__free(&watch->mcp->memory, w, sizeof *w + w->uri.len + 1);
 }
 
 /* The server has agreed, or not: then it is not watched. The host may free the connection. */
@@ -66,7 +66,7 @@ static phi_status phi__watch_ask(phi__mcp_watch *watch, const char *method, phi_
                                  void (*done)(void *ctx, const phi_mcp_reply *reply), void *ctx,
                                  phi__mcp_request **out) {
     phi__buf params;
-    phi__buf_init(&params, phi__mcp_session_memory(watch->mcp));
+    phi__buf_init(&params, &watch->mcp->memory);
     phi__buf_text(&params, "{\"uri\":");
     phi__json_write_str(&params, uri);
     phi__buf_char(&params, '}');
@@ -75,8 +75,7 @@ static phi_status phi__watch_ask(phi__mcp_watch *watch, const char *method, phi_
     desc.params = phi__buf_str(&params);
     desc.done = done;
     desc.ctx = ctx;
-    phi_status status =
-        params.failed ? PHI_NO_MEMORY : phi__mcp_session_send(watch->mcp, &desc, out);
+    phi_status status = params.failed ? PHI_NO_MEMORY : phi__mcp_send(watch->mcp, &desc, out);
     phi__buf_free(&params);
     return status;
 }
@@ -103,7 +102,7 @@ static void phi__watch_ignored(void *ctx, const phi_mcp_reply *reply) { (void)ct
 static void phi__watch_ended(void *ctx, const phi_mcp_reply *reply);
 
 static void phi__watch_in(phi__mcp_watch *watch, uint32_t ms) {
-    phi__io *io = phi__mcp_session_runtime(watch->mcp)->io;
+    phi__io *io = watch->mcp->rt->io;
     if (watch->timer.place == 0 || ms == 0)
         (void)phi__io_timer_set(io, &watch->timer, phi__io_now_us(io) + (uint64_t)ms * 1000);
 }
@@ -112,7 +111,7 @@ static phi_status phi__watch_open(phi__mcp_watch *watch) {
     phi__mcp_request *before = watch->stream, *now = NULL;
     phi_status status = PHI_OK;
     phi__buf params;
-    phi__buf_init(&params, phi__mcp_session_memory(watch->mcp));
+    phi__buf_init(&params, &watch->mcp->memory);
     phi__buf_text(&params, "{\"notifications\":{\"resourceSubscriptions\":[");
     for (const phi__link *link = watch->all.first; link != NULL; link = link->next) {
         phi__json_write_comma(&params);
@@ -128,11 +127,11 @@ static phi_status phi__watch_open(phi__mcp_watch *watch) {
     if (params.failed)
         status = PHI_NO_MEMORY;
     else if (watch->count > 0)
-        status = phi__mcp_session_send(watch->mcp, &desc, &now);
+        status = phi__mcp_send(watch->mcp, &desc, &now);
     phi__buf_free(&params);
     if (status != PHI_OK) return status;
     watch->stream = now;
-    phi__mcp_session_cancel(before, "another one takes its place");
+    phi__mcp_cancel(before, "another one takes its place");
     return PHI_OK;
 }
 
@@ -182,21 +181,15 @@ static void phi__watch_agreed(phi__mcp_watch *watch, const phi_json *params) {
 
 /* ---- for the part ---- */
 
-static void phi__watch_init(phi__mcp_watch *watch, phi_mcp *mcp) {
-    memset(watch, 0, sizeof *watch);
-    watch->mcp = mcp;
-    watch->timer.fire = phi__watch_fire;
-}
-
 static void phi__watch_down(phi__mcp_watch *watch) {
     watch->up = false;
-    phi__io_timer_clear(phi__mcp_session_runtime(watch->mcp)->io, &watch->timer);
-    phi__mcp_session_cancel(watch->stream, "not needed any more");
-    phi__mcp_session_cancel(watch->level, "not needed any more");
+    phi__io_timer_clear(watch->mcp->rt->io, &watch->timer);
+    phi__mcp_cancel(watch->stream, "not needed any more");
+    phi__mcp_cancel(watch->level, "not needed any more");
     watch->stream = watch->level = NULL;
     for (phi__link *link = watch->all.first; link != NULL; link = link->next) {
         phi__watched *w = PHI__OWNER(link, phi__watched, link);
-        phi__mcp_session_cancel(w->request, "not needed any more");
+        phi__mcp_cancel(w->request, "not needed any more");
         w->request = NULL;
     }
 }
@@ -204,24 +197,12 @@ static void phi__watch_down(phi__mcp_watch *watch) {
 static void phi__watch_ready(phi__mcp_watch *watch) {
     watch->up = true;
     if (watch->count == 0) return;
-    if (phi__mcp_session_modern(watch->mcp)) {
+    if (phi__mcp_modern(watch->mcp)) {
         phi__watch_in(watch, 0);
         return;
     }
     for (phi__link *link = watch->all.first; link != NULL; link = link->next)
         (void)phi__watch_one(PHI__OWNER(link, phi__watched, link));
-}
-
-static bool phi__watch_notified(phi__mcp_watch *watch, phi_str method, const phi_json *params) {
-    phi_str uri = phi__json_text_of(phi_json_get(params, "uri"));
-    phi_str none = phi__str("", 0);
-    if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
-        phi__watch_agreed(watch, params);
-        return false; /* the session has streams of its own */
-    }
-    if (!phi__str_is(method, "notifications/resources/updated")) return false;
-    (void)phi__mcp_session_tell(watch->mcp, PHI_MCP_EV_RESOURCE_UPDATED, uri, none, none);
-    return true;
 }
 
 static phi_status phi__watch_add(phi__mcp_watch *watch, phi_str uri, phi_mcp_done_fn done,
@@ -230,7 +211,7 @@ static phi_status phi__watch_add(phi__mcp_watch *watch, phi_str uri, phi_mcp_don
     phi_status status = PHI_OK;
     if (w != NULL) return PHI_OK;
     if (watch->count == PHI__WATCH_MOST) return PHI_FULL;
-    w = (phi__watched *)phi__alloc(phi__mcp_session_memory(watch->mcp), sizeof *w + uri.len + 1);
+    w = (phi__watched *)phi__alloc(&watch->mcp->memory, sizeof *w + uri.len + 1);
     if (w == NULL) return PHI_NO_MEMORY;
     char *text = (char *)(w + 1);
     memcpy(text, uri.at, uri.len);
@@ -240,7 +221,7 @@ static phi_status phi__watch_add(phi__mcp_watch *watch, phi_str uri, phi_mcp_don
     w->user_data = user_data;
     phi__list_push(&watch->all, &w->link);
     watch->count++;
-    if (phi__mcp_session_modern(watch->mcp))
+    if (phi__mcp_modern(watch->mcp))
         phi__watch_in(watch, 0);
     else
         status = phi__watch_one(w);
@@ -252,7 +233,7 @@ static phi_status phi__watch_remove(phi__mcp_watch *watch, phi_str uri) {
     phi__watched *w = phi__watch_find(watch, uri);
     phi__mcp_request *request = NULL;
     if (w == NULL) return PHI_NOT_FOUND;
-    if (watch->up && phi__mcp_session_modern(watch->mcp))
+    if (watch->up && phi__mcp_modern(watch->mcp))
         phi__watch_in(watch, 0);
     else if (watch->up)
         (void)phi__watch_ask(watch, "resources/unsubscribe", uri, phi__watch_ignored, NULL,
@@ -266,25 +247,7 @@ static void phi__watch_leveled(void *ctx, const phi_mcp_reply *reply) {
     ((phi__mcp_watch *)ctx)->level = NULL;
 }
 
-/* Asks for messages of a level, in the older eras. */
-static void phi__watch_level(phi__mcp_watch *watch, const char *level) {
-    phi__buf params;
-    phi__buf_init(&params, phi__mcp_session_memory(watch->mcp));
-    phi__buf_text(&params, "{\"level\":");
-    phi__json_write_str(&params, phi_str_of(level));
-    phi__buf_char(&params, '}');
-    phi__mcp_request_desc desc = PHI_ZERO;
-    desc.method = "logging/setLevel";
-    desc.params = phi__buf_str(&params);
-    desc.done = phi__watch_leveled;
-    desc.ctx = watch;
-    if (params.failed || phi__mcp_session_send(watch->mcp, &desc, &watch->level) != PHI_OK)
-        watch->level = NULL;
-    phi__buf_free(&params);
-}
-
-/* ======== What a server offers to hosts, besides tools: the operations under way, the
-   resources that are watched, and the notifications of all of it. */
+/* ======== the part: operations under way, watched resources, notifications */
 
 typedef struct phi__offer phi__offer;
 
@@ -325,9 +288,9 @@ static phi__offers *phi__offers_of(const phi_mcp *mcp) {
 /* ---- operations ---- */
 
 static void phi__offers_destroy(phi__offer *offer) {
-    phi_memory *memory = phi__mcp_session_memory(offer->mcp);
+    phi_memory *memory = &offer->mcp->memory;
     phi__pages_stop(&offer->pages);
-    phi__mcp_session_cancel(offer->request, "not needed any more");
+    phi__mcp_cancel(offer->request, "not needed any more");
     phi__free(memory, offer->items, offer->cap * sizeof *offer->items);
     phi_arena_free(&offer->arena);
     phi__free(memory, offer, sizeof *offer);
@@ -353,8 +316,8 @@ static void phi__offers_listed(phi__pages *pages, const phi_mcp_reply *reply) {
 static bool phi__offers_item(phi__pages *pages, const phi_json *item) {
     phi__offer *offer = PHI__OWNER(pages, phi__offer, pages);
     if (offer->count == offer->cap) {
-        void *grown = phi__grow(phi__mcp_session_memory(offer->mcp), (void *)offer->items,
-                                &offer->cap, offer->count + 1, sizeof *offer->items);
+        void *grown = phi__grow(&offer->mcp->memory, (void *)offer->items, &offer->cap,
+                                offer->count + 1, sizeof *offer->items);
         if (grown == NULL) return false;
         offer->items = (const phi_json **)grown;
     }
@@ -366,17 +329,17 @@ static bool phi__offers_item(phi__pages *pages, const phi_json *item) {
    message that begins with `function`. */
 static phi_status phi__offers_check(phi_mcp *mcp, const char *function, const char *capability) {
     if (mcp == NULL) return PHI_BAD_ARG;
-    phi_runtime *rt = phi__mcp_session_runtime(mcp);
+    phi_runtime *rt = mcp->rt;
     if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
         return phi__error(rt, PHI_MISUSE, "%s: the server is not ready", function);
-    if (capability != NULL && phi_json_get(phi__mcp_session_capabilities(mcp), capability) == NULL)
+    if (capability != NULL && phi_json_get(mcp->agreed.capabilities, capability) == NULL)
         return phi__error(rt, PHI_UNSUPPORTED, "%s: the server does not offer \"%s\"", function,
                           capability);
     return PHI_OK;
 }
 
 static phi__offer *phi__offers_new(phi_mcp *mcp, phi__offer_fn done, const phi_mcp_get_desc *desc) {
-    phi_memory *memory = phi__mcp_session_memory(mcp);
+    phi_memory *memory = &mcp->memory;
     phi__offer *offer = (phi__offer *)phi__alloc(memory, sizeof *offer);
     if (offer == NULL) return NULL;
     offer->mcp = mcp;
@@ -395,8 +358,7 @@ static phi_status phi__offers_begun(phi__offer *offer, phi_status status, uint64
     if (status != PHI_OK) {
         offer->request = NULL;
         phi__offers_destroy(offer);
-        return phi__error(phi__mcp_session_runtime(mcp), status, "phi_mcp: a request: %s",
-                          phi_status_text(status));
+        return phi__error(mcp->rt, status, "phi_mcp: a request: %s", phi_status_text(status));
     }
     phi__list_push(&phi__offers_of(mcp)->open, &offer->link);
     if (id != NULL) *id = offer->id;
@@ -415,7 +377,7 @@ static phi_status phi__offers_ask(phi_mcp *mcp, const char *method, phi_str para
     desc.name = name;
     desc.done = phi__offers_answered;
     desc.ctx = offer;
-    return phi__offers_begun(offer, phi__mcp_session_send(mcp, &desc, &offer->request), id);
+    return phi__offers_begun(offer, phi__mcp_send(mcp, &desc, &offer->request), id);
 }
 
 static phi_status phi__offers_list(phi_mcp *mcp, const char *method, const char *key,
@@ -440,11 +402,24 @@ static void phi__offers_tell(const phi__offer *offer, phi_mcp_got *got) {
 
 static void phi__offers_ready(phi_mcp *mcp, void *part) {
     phi__offers *o = (phi__offers *)part;
-    const char *level = phi__mcp_session_desc(mcp)->log_level;
+    const char *level = mcp->desc.log_level;
     phi__watch_ready(&o->watch);
-    if (level == NULL || phi__mcp_session_modern(mcp)) return;
-    if (phi_json_get(phi__mcp_session_capabilities(mcp), "logging") == NULL) return;
-    phi__watch_level(&o->watch, level);
+    if (level == NULL || phi__mcp_modern(mcp)) return;
+    if (phi_json_get(mcp->agreed.capabilities, "logging") == NULL) return;
+    /* Asks for messages of a level, in the older eras. */
+    phi__buf params;
+    phi__buf_init(&params, &o->watch.mcp->memory);
+    phi__buf_text(&params, "{\"level\":");
+    phi__json_write_str(&params, phi_str_of(level));
+    phi__buf_char(&params, '}');
+    phi__mcp_request_desc desc = PHI_ZERO;
+    desc.method = "logging/setLevel";
+    desc.params = phi__buf_str(&params);
+    desc.done = phi__watch_leveled;
+    desc.ctx = &o->watch;
+    if (params.failed || phi__mcp_send(o->watch.mcp, &desc, &o->watch.level) != PHI_OK)
+        o->watch.level = NULL;
+    phi__buf_free(&params);
 }
 
 static void phi__offers_down(phi_mcp *mcp, void *part) {
@@ -456,18 +431,27 @@ static bool phi__offers_notified(phi_mcp *mcp, void *part, phi_str method, const
     phi_str none = phi__str("", 0);
     if (phi__str_is(method, "notifications/message")) {
         phi__buf text;
-        phi__buf_init(&text, phi__mcp_session_memory(mcp));
+        phi__buf_init(&text, &mcp->memory);
         if (phi__json_write(&text, params, 0) == PHI_OK && !text.failed)
-            (void)phi__mcp_session_tell(mcp, PHI_MCP_EV_LOG,
-                                        phi__json_text_of(phi_json_get(params, "level")),
-                                        phi__str("", 0), phi__buf_str(&text));
+            (void)phi__mcp_tell(mcp, PHI_MCP_EV_LOG,
+                                phi__json_text_of(phi_json_get(params, "level")), phi__str("", 0),
+                                phi__buf_str(&text));
         phi__buf_free(&text); /* the session's memory, there until it returns */
     } else if (phi__str_is(method, "notifications/resources/list_changed"))
-        (void)phi__mcp_session_tell(mcp, PHI_MCP_EV_RESOURCES, none, none, none);
+        (void)phi__mcp_tell(mcp, PHI_MCP_EV_RESOURCES, none, none, none);
     else if (phi__str_is(method, "notifications/prompts/list_changed"))
-        (void)phi__mcp_session_tell(mcp, PHI_MCP_EV_PROMPTS, none, none, none);
-    else
-        return phi__watch_notified(&((phi__offers *)part)->watch, method, params);
+        (void)phi__mcp_tell(mcp, PHI_MCP_EV_PROMPTS, none, none, none);
+    else {
+        phi__mcp_watch *watch = &((phi__offers *)part)->watch;
+        phi_str uri = phi__json_text_of(phi_json_get(params, "uri"));
+        if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
+            phi__watch_agreed(watch, params);
+            return false; /* the session has streams of its own */
+        }
+        if (!phi__str_is(method, "notifications/resources/updated")) return false;
+        (void)phi__mcp_tell(watch->mcp, PHI_MCP_EV_RESOURCE_UPDATED, uri, none, none);
+        return true;
+    }
     return true;
 }
 
@@ -482,7 +466,7 @@ static void phi__offers_free(phi_mcp *mcp, void *part) {
     phi__watch_down(watch);
     while (watch->all.first != NULL)
         phi__watch_drop(PHI__OWNER(watch->all.first, phi__watched, link));
-    phi__free(phi__mcp_session_memory(mcp), o, sizeof *o);
+    phi__free(&mcp->memory, o, sizeof *o);
 }
 
 static const phi__mcp_part *phi__offers_table(void) {
@@ -493,10 +477,12 @@ static const phi__mcp_part *phi__offers_table(void) {
 }
 
 PHI__FN phi_status phi__offers_join(phi_mcp *mcp) {
-    phi__offers *o = (phi__offers *)phi__alloc(phi__mcp_session_memory(mcp), sizeof *o);
+    phi__offers *o = (phi__offers *)phi__alloc(&mcp->memory, sizeof *o);
     if (o == NULL) return PHI_NO_MEMORY;
-    phi__watch_init(&o->watch, mcp);
-    phi__mcp_session_join(mcp, phi__offers_table(), o);
+    memset(&o->watch, 0, sizeof o->watch);
+    o->watch.mcp = mcp;
+    o->watch.timer.fire = phi__watch_fire;
+    phi__mcp_join(mcp, phi__offers_table(), o);
     return PHI_OK;
 }
 
@@ -525,32 +511,19 @@ PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp
     phi_status status = phi__offers_check(mcp, "phi_mcp_watch", "resources");
     if (status != PHI_OK) return status;
     if (uri == NULL || uri[0] == '\0') return PHI_BAD_ARG;
-    const phi_json *resources = phi_json_get(phi__mcp_session_capabilities(mcp), "resources");
-    if (!phi_json_bool(phi_json_get(resources, "subscribe"), false))
-        return phi__error(phi__mcp_session_runtime(mcp), PHI_UNSUPPORTED,
+    const phi_json *resources = phi_json_get(mcp->agreed.capabilities, "resources");
+    if (!phi__records_get_bool(resources, "subscribe"))
+        return phi__error(mcp->rt, PHI_UNSUPPORTED,
                           "phi_mcp_watch: the server offers no subscriptions");
     return phi__watch_add(&phi__offers_of(mcp)->watch, phi_str_of(uri), done, user_data);
 }
 
-/* ======== Lists of resources and templates, and reading. */
+/* ======== resources and templates */
 
 enum { PHI__RESOURCES_CONTENTS = 1000 }; /* of one resource */
 
 static phi_str phi__resources_text(const phi_json *node, const char *key) {
     return phi__json_text_of(phi_json_get(node, key));
-}
-
-static phi_mcp_resource phi__resources_one(const phi_json *item) {
-    phi_mcp_resource out = PHI_ZERO;
-    out.uri = phi__resources_text(item, "uri");
-    if (out.uri.len == 0) out.uri = phi__resources_text(item, "uriTemplate");
-    out.name = phi__resources_text(item, "name");
-    out.title = phi__resources_text(item, "title");
-    out.description = phi__resources_text(item, "description");
-    out.mime_type = phi__resources_text(item, "mimeType");
-    out.size = phi__json_get_uint(phi_json_get(item, "size"), 0);
-    out.json = item;
-    return out;
 }
 
 static void phi__resources_listed(phi__offer *offer, const phi_mcp_reply *reply) {
@@ -562,7 +535,17 @@ static void phi__resources_listed(phi__offer *offer, const phi_mcp_reply *reply)
     list.code = reply->code;
     list.more = offer->pages.cut;
     for (size_t i = 0; made != NULL && i < offer->count; i++) {
-        made[list.count] = phi__resources_one(offer->items[i]);
+        const phi_json *item = offer->items[i];
+        phi_mcp_resource out = PHI_ZERO;
+        out.uri = phi__resources_text(item, "uri");
+        if (out.uri.len == 0) out.uri = phi__resources_text(item, "uriTemplate");
+        out.name = phi__resources_text(item, "name");
+        out.title = phi__resources_text(item, "title");
+        out.description = phi__resources_text(item, "description");
+        out.mime_type = phi__resources_text(item, "mimeType");
+        out.size = phi__json_get_uint(phi_json_get(item, "size"), 0);
+        out.json = item;
+        made[list.count] = out;
         if (made[list.count].uri.len > 0) list.count++;
     }
     list.resources = made;
@@ -598,18 +581,10 @@ static void phi__resources_read(phi__offer *offer, const phi_mcp_reply *reply) {
 
 /* ---- their beginnings ---- */
 
-/* mcp_offers.c, mcp_offers.c: begin an operation; desc->done is there. */
-static phi_status phi__resources_list(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
-    bool plain = desc->what == PHI_MCP_GET_RESOURCES;
-    return phi__offers_list(mcp, plain ? "resources/list" : "resources/templates/list",
-                            plain ? "resources" : "resourceTemplates", phi__resources_listed, desc,
-                            id);
-}
-
 static phi_status phi__resources_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
     phi__buf params;
     if (desc->uri == NULL || desc->uri[0] == '\0') return PHI_BAD_ARG;
-    phi__buf_init(&params, phi__mcp_session_memory(mcp));
+    phi__buf_init(&params, &mcp->memory);
     phi__buf_text(&params, "{\"uri\":");
     phi__json_write_str(&params, phi_str_of(desc->uri));
     phi__buf_char(&params, '}');
@@ -621,7 +596,7 @@ static phi_status phi__resources_get(phi_mcp *mcp, const phi_mcp_get_desc *desc,
     return status;
 }
 
-/* ======== Lists of prompts, prompts as messages, completion of arguments. */
+/* ======== prompts and completion */
 
 enum {
     PHI__PROMPTS_MESSAGES = 1000,
@@ -653,7 +628,7 @@ static bool phi__prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_pro
         to->name = phi__prompts_text(it.at, "name");
         to->title = phi__prompts_text(it.at, "title");
         to->description = phi__prompts_text(it.at, "description");
-        to->required = phi_json_bool(phi_json_get(it.at, "required"), false);
+        to->required = phi__records_get_bool(it.at, "required");
     }
     return true;
 }
@@ -731,7 +706,7 @@ static void phi__prompts_completed(phi__offer *offer, const phi_mcp_reply *reply
         if (phi_json_is(it.at, PHI_JSON_STRING)) texts[out.count++] = phi__json_text_of(it.at);
     out.values = texts;
     out.total = phi__json_get_uint(phi_json_get(from, "total"), 0);
-    out.more = it.left > 0 || phi_json_bool(phi_json_get(from, "hasMore"), false);
+    out.more = it.left > 0 || phi__records_get_bool(from, "hasMore");
     phi__offers_tell(offer, &out);
 }
 
@@ -748,14 +723,10 @@ static void phi__prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t 
     phi__buf_char(out, '}');
 }
 
-static phi_status phi__prompts_list(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
-    return phi__offers_list(mcp, "prompts/list", "prompts", phi__prompts_listed, desc, id);
-}
-
 static phi_status phi__prompts_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
     phi__buf params;
     if (desc->name == NULL || desc->name[0] == '\0') return PHI_BAD_ARG;
-    phi__buf_init(&params, phi__mcp_session_memory(mcp));
+    phi__buf_init(&params, &mcp->memory);
     phi__buf_text(&params, "{\"name\":");
     phi__json_write_str(&params, phi_str_of(desc->name));
     if (desc->argument_count > 0) {
@@ -774,7 +745,7 @@ static phi_status phi__prompts_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, u
 static phi_status phi__prompts_complete(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
     phi__buf params;
     if (desc->argument == NULL || (desc->name == NULL) == (desc->uri == NULL)) return PHI_BAD_ARG;
-    phi__buf_init(&params, phi__mcp_session_memory(mcp));
+    phi__buf_init(&params, &mcp->memory);
     phi__buf_text(&params, desc->name != NULL ? "{\"ref\":{\"type\":\"ref/prompt\",\"name\":"
                                               : "{\"ref\":{\"type\":\"ref/resource\",\"uri\":");
     phi__json_write_str(&params, phi_str_of(desc->name != NULL ? desc->name : desc->uri));
@@ -797,13 +768,13 @@ static phi_status phi__prompts_complete(phi_mcp *mcp, const phi_mcp_get_desc *de
     return status;
 }
 
-/* ======== Asks a server for what it offers. */
+/* ======== asking the server */
 
 /* The capability that it needs; NULL: none. The first era declares no completion. */
 static const char *phi__get_capability(const phi_mcp *mcp, phi_mcp_what what) {
     if (what == PHI_MCP_GET_PROMPTS || what == PHI_MCP_GET_PROMPT) return "prompts";
     if (what != PHI_MCP_GET_COMPLETION) return "resources";
-    const char *era = mcp != NULL ? phi__mcp_session_era(mcp) : NULL;
+    const char *era = mcp != NULL ? phi__mcp_era(mcp) : NULL;
     return era != NULL && strcmp(era, "2024-11-05") == 0 ? NULL : "completions";
 }
 
@@ -814,10 +785,17 @@ PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint6
     if (desc->done_fn == NULL || (desc->argument_count > 0 && desc->arguments == NULL))
         return PHI_BAD_ARG;
     switch (desc->what) {
-    case PHI_MCP_GET_RESOURCES:
-    case PHI_MCP_GET_TEMPLATES: return phi__resources_list(mcp, desc, id);
+    case PHI_MCP_GET_RESOURCES: {
+    case PHI_MCP_GET_TEMPLATES: {
+        bool plain = desc->what == PHI_MCP_GET_RESOURCES;
+        return phi__offers_list(mcp, plain ? "resources/list" : "resources/templates/list",
+                                plain ? "resources" : "resourceTemplates", phi__resources_listed,
+                                desc, id);
+    }
+    }
     case PHI_MCP_GET_RESOURCE: return phi__resources_get(mcp, desc, id);
-    case PHI_MCP_GET_PROMPTS: return phi__prompts_list(mcp, desc, id);
+    case PHI_MCP_GET_PROMPTS:
+        return phi__offers_list(mcp, "prompts/list", "prompts", phi__prompts_listed, desc, id);
     case PHI_MCP_GET_PROMPT: return phi__prompts_get(mcp, desc, id);
     case PHI_MCP_GET_COMPLETION: return phi__prompts_complete(mcp, desc, id);
     }

@@ -2,6 +2,7 @@
 #include "mcp/mcp_pages_in.h"
 
 #include "text/text_in.h"
+#include "mcp/mcp_requests_in.h"
 
 enum {
     PHI__PAGES_MOST = 1000,
@@ -13,7 +14,7 @@ static void phi__pages_done(void *ctx, const phi_mcp_reply *reply);
 
 static phi_status phi__pages_send(phi__pages *pages) {
     phi__buf params;
-    phi__buf_init(&params, phi__mcp_session_memory(pages->mcp));
+    phi__buf_init(&params, &pages->mcp->memory);
     if (pages->cursor.len > 0) {
         phi__buf_text(&params, "{\"cursor\":");
         phi__json_write_str(&params, phi__buf_str(&pages->cursor));
@@ -25,7 +26,7 @@ static phi_status phi__pages_send(phi__pages *pages) {
     desc.done = phi__pages_done;
     desc.ctx = pages;
     phi_status status =
-        params.failed ? PHI_NO_MEMORY : phi__mcp_session_send(pages->mcp, &desc, &pages->request);
+        params.failed ? PHI_NO_MEMORY : phi__mcp_send(pages->mcp, &desc, &pages->request);
     if (status != PHI_OK) pages->request = NULL;
     phi__buf_free(&params);
     return status;
@@ -58,7 +59,7 @@ static bool phi__pages_next(phi__pages *pages, const phi_json *result) {
 
 /* False: no memory. */
 static bool phi__pages_item(phi__pages *pages, const phi_json *item) {
-    const phi_memory *memory = phi__mcp_session_memory(pages->mcp);
+    const phi_memory *memory = &pages->mcp->memory;
     size_t before = memory->used_bytes;
     pages->count++;
     if (!pages->item(pages, item)) return false;
@@ -67,7 +68,7 @@ static bool phi__pages_item(phi__pages *pages, const phi_json *item) {
 }
 
 static bool phi__pages_full(const phi__pages *pages) {
-    const phi_mcp_desc *desc = phi__mcp_session_desc(pages->mcp);
+    const phi_mcp_desc *desc = &pages->mcp->desc;
     return pages->count >= desc->max_list ||
            pages->bytes > phi__mul(desc->max_message_bytes, PHI__PAGES_MEMORY);
 }
@@ -103,14 +104,14 @@ static void phi__pages_done(void *ctx, const phi_mcp_reply *reply) {
 }
 
 PHI__FN phi_status phi__pages_begin(phi__pages *pages) {
-    phi__buf_init(&pages->cursor, phi__mcp_session_memory(pages->mcp));
+    phi__buf_init(&pages->cursor, &pages->mcp->memory);
     pages->count = pages->page = pages->bytes = 0;
     pages->cut = false;
     return phi__pages_send(pages);
 }
 
 PHI__FN void phi__pages_stop(phi__pages *pages) {
-    phi__mcp_session_cancel(pages->request, "not needed any more");
+    phi__mcp_cancel(pages->request, "not needed any more");
     pages->request = NULL;
     phi__buf_free(&pages->cursor);
 }

@@ -26,7 +26,7 @@ struct phi__pages {
 };
 
 /* Asks for the first page. The caller has set what stands above; pages is zeroed else. The statuses
-   of phi__mcp_session_send. */
+   of phi__mcp_send. */
 PHI__FN phi_status phi__pages_begin(phi__pages *pages);
 PHI__FN void phi__pages_stop(phi__pages *pages); /* `done` is not called; harmless twice */
 

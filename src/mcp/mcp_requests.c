@@ -23,7 +23,7 @@ PHI__FN bool phi__core_leave(phi_mcp *mcp) {
     return false;
 }
 
-/* ======== The host's event function, and the points of the parts. */
+/* ======== the event function, and the points of the parts */
 
 enum { PHI__PARTS_WARN_US = 1000000 };
 
@@ -130,7 +130,7 @@ PHI__FN phi_status phi__parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_s
     return status == PHI_OK ? phi_json_write(arena, into, 0, out) : status;
 }
 
-/* ======== Messages on their way to the link, in order, and waiting while it is full. */
+/* ======== messages to the link, in order, waiting while it is full */
 
 enum { PHI__POST_OWNED = 256 }; /* notifications and answers that wait */
 
@@ -232,7 +232,7 @@ PHI__FN void phi__post_clear(phi_mcp *mcp) {
     }
 }
 
-/* ======== Requests under way: made, sent, timed, answered exactly once. */
+/* ======== requests */
 
 enum { PHI__REQUESTS_MOST = 4096 };
 
@@ -344,27 +344,6 @@ static bool phi__requests_copy(phi__mcp_request *r, const phi__mcp_request_desc 
     return true;
 }
 
-/* The members of _meta; nothing where there are none. */
-static void phi__requests_put_meta(phi__mcp_request *r, phi__buf *buf) {
-    phi__json_write_key(buf, PHI__LIT("_meta"));
-    phi__buf_char(buf, '{');
-    size_t before = buf->len;
-    phi__rpc_line(buf, r->meta);
-    if (r->desc.progress != NULL) {
-        phi__json_write_key(buf, PHI__LIT("progressToken"));
-        phi__buf_u64(buf, r->id);
-    }
-    if (r->mcp->agreed.meta.len > 0) {
-        phi__json_write_comma(buf);
-        phi__buf_add_str(buf, r->mcp->agreed.meta);
-    }
-    if (buf->failed) return;
-    if (buf->len > before)
-        phi__buf_char(buf, '}');
-    else
-        buf->len -= sizeof "\"_meta\":{" - 1;
-}
-
 /* The message under the newest id. */
 static bool phi__requests_write(phi__mcp_request *r, phi_str more) {
     phi__buf *buf = &r->item.json;
@@ -380,7 +359,25 @@ static bool phi__requests_write(phi__mcp_request *r, phi_str more) {
         phi__json_write_key(buf, PHI__LIT("task"));
         phi__buf_printf(buf, "{\"ttl\":%lu}", (unsigned long)r->desc.max_timeout_ms);
     }
-    phi__requests_put_meta(r, buf);
+    /* The members of _meta; nothing where there are none. */
+    phi__json_write_key(buf, PHI__LIT("_meta"));
+    phi__buf_char(buf, '{');
+    size_t before = buf->len;
+    phi__rpc_line(buf, r->meta);
+    if (r->desc.progress != NULL) {
+        phi__json_write_key(buf, PHI__LIT("progressToken"));
+        phi__buf_u64(buf, r->id);
+    }
+    if (r->mcp->agreed.meta.len > 0) {
+        phi__json_write_comma(buf);
+        phi__buf_add_str(buf, r->mcp->agreed.meta);
+    }
+    if (!buf->failed) {
+        if (buf->len > before)
+            phi__buf_char(buf, '}');
+        else
+            buf->len -= sizeof "\"_meta\":{" - 1;
+    }
     if (!buf->failed && buf->at[buf->len - 1] == ',') buf->len--;
     phi__buf_text(buf, "}}");
     r->item.out.json = phi__buf_str(buf);
@@ -517,19 +514,15 @@ PHI__FN void phi__requests_cancel(phi__mcp_request *r, const char *reason) {
 
 /* ---- beginnings ---- */
 
-/* Whether the server takes calls that ask for a task. */
-static bool phi__requests_has_tasks(const phi_mcp *mcp) {
-    return mcp->agreed.era != NULL && mcp->agreed.era->tasks == PHI__TASKS_ASKED &&
-           phi_json_path(mcp->agreed.capabilities, "tasks.requests.tools.call") != NULL;
-}
-
 static phi__mcp_request *phi__requests_make(phi_mcp *mcp, const phi__mcp_request_desc *desc,
                                             bool handshake) {
     phi__mcp_request *r = (phi__mcp_request *)phi__alloc(&mcp->memory, sizeof *r);
     if (r == NULL) return NULL;
     r->mcp = mcp;
     r->handshake = handshake;
-    r->as_task = desc->task && phi__requests_has_tasks(mcp);
+    r->as_task = desc->task && mcp->agreed.era != NULL &&
+                 mcp->agreed.era->tasks == PHI__TASKS_ASKED &&
+                 phi_json_path(mcp->agreed.capabilities, "tasks.requests.tools.call") != NULL;
     r->began_us = phi__io_counted_us(mcp->rt->io);
     phi_arena_init(&r->arena, &mcp->memory, 256);
     phi__buf_init(&r->item.json, &mcp->memory);
@@ -593,7 +586,7 @@ PHI__FN void phi__requests_progress(phi_mcp *mcp, const phi_json *params) {
     (void)phi__requests_renew(r, true);
     r->desc.progress(r->desc.ctx, phi_json_num(phi_json_get(params, "progress"), 0),
                      phi_json_num(phi_json_get(params, "total"), 0),
-                     phi_json_str(phi_json_get(params, "message"), ""));
+                     phi__records_get_str(params, "message"));
 }
 
 PHI__FN bool phi__requests_flush(phi_mcp *mcp, bool all) {

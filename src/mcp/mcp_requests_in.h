@@ -175,7 +175,7 @@ static inline uint64_t phi__core_after_ms(uint64_t now_us, uint32_t ms) {
 /* mcp.c: a request of the host's (phi_mcp_send), without its callback. */
 PHI__FN void phi__asking_cancel(phi_mcp *mcp, uint64_t id);
 
-/* As phi__mcp_session_tell. */
+/* As phi__mcp_tell. */
 PHI__FN bool phi__parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
                              phi_str text);
 

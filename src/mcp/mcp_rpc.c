@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* ======== The levels of log messages. */
+/* ======== levels of log messages */
 
 PHI__FN int phi__level_of(phi_str name) {
     static const char *const levels[] = {"debug", "info",     "notice", "warning",
@@ -15,15 +15,7 @@ PHI__FN int phi__level_of(phi_str name) {
     return -1;
 }
 
-/* ======== JSON-RPC messages: read with bounds, and written as one line.
-
-   phi_json *root;
-       if (phi__rpc_parse(&arena, text, &root) != PHI_OK) ...     // no JSON
-       phi__rpc_read(&arena, root, &message);                     // or each item of an array
-       if (message.kind == PHI__RPC_REQUEST) ...
-
-   Shared by our client and our server. The parts of a message are borrowed from the arena and the
-   text. */
+/* ======== messages */
 
 /* ---- reading ---- */
 
@@ -60,42 +52,16 @@ static bool phi__rpc_read_id(phi_arena *arena, const phi_json *node, phi__rpc *o
     return true;
 }
 
-static int phi__rpc_code(const phi_json *node) {
-    int64_t code = phi_json_int(node, 0);
-    return code > INT32_MAX || code < INT32_MIN ? 0 : (int)code;
-}
-
-static void phi__rpc_read_answer(const phi_json *node, phi__rpc *out) {
-    const phi_json *error = phi_json_get(node, "error");
-    out->result = phi_json_get(node, "result");
-    if (phi_json_is(error, PHI_JSON_NULL)) error = NULL;
-    if (error != NULL && out->result != NULL && !phi_json_is(out->result, PHI_JSON_NULL))
-        out->fault = "it has a result and an error";
-    else if (error != NULL && !phi_json_is(error, PHI_JSON_OBJECT))
-        out->fault = "its error is no object";
-    else if (error == NULL && out->result == NULL)
-        out->fault = "it has neither a method, nor a result, nor an error";
-    else if (error == NULL && out->id.len == 0)
-        out->fault = "a result without an id";
-    else
-        out->kind = error != NULL ? PHI__RPC_ERROR : PHI__RPC_RESULT;
-    if (out->kind != PHI__RPC_RESULT) out->result = NULL;
-    if (out->kind != PHI__RPC_ERROR) return;
-    out->code = phi__rpc_code(phi_json_get(error, "code"));
-    out->message = phi_json_str(phi_json_get(error, "message"), "");
-    out->data = phi_json_get(error, "data");
-}
-
 PHI__FN bool phi__rpc_read(phi_arena *arena, const phi_json *node, phi__rpc *out) {
     memset(out, 0, sizeof *out);
     if (!phi_json_is(node, PHI_JSON_OBJECT)) {
         out->fault = "it is no object";
         return true;
     }
-    out->method = phi_json_str(phi_json_get(node, "method"), "");
+    out->method = phi__records_get_str(node, "method");
     if (!phi__rpc_read_id(arena, phi_json_get(node, "id"), out)) return false;
     if (out->fault != NULL) return true;
-    if (!phi__str_is(phi_json_str(phi_json_get(node, "jsonrpc"), ""), "2.0"))
+    if (!phi__str_is(phi__records_get_str(node, "jsonrpc"), "2.0"))
         out->fault = "its jsonrpc is not \"2.0\"";
     else if (phi_json_get(node, "method") != NULL) {
         const phi_json *method = phi_json_get(node, "method"), *id = phi_json_get(node, "id");
@@ -112,8 +78,28 @@ PHI__FN bool phi__rpc_read(phi_arena *arena, const phi_json *node, phi__rpc *out
         else
             out->kind = id != NULL ? PHI__RPC_REQUEST : PHI__RPC_NOTIFICATION;
         if (out->fault != NULL) out->params = NULL;
-    } else
-        phi__rpc_read_answer(node, out);
+    } else {
+        const phi_json *error = phi_json_get(node, "error");
+        out->result = phi_json_get(node, "result");
+        if (phi_json_is(error, PHI_JSON_NULL)) error = NULL;
+        if (error != NULL && out->result != NULL && !phi_json_is(out->result, PHI_JSON_NULL))
+            out->fault = "it has a result and an error";
+        else if (error != NULL && !phi_json_is(error, PHI_JSON_OBJECT))
+            out->fault = "its error is no object";
+        else if (error == NULL && out->result == NULL)
+            out->fault = "it has neither a method, nor a result, nor an error";
+        else if (error == NULL && out->id.len == 0)
+            out->fault = "a result without an id";
+        else
+            out->kind = error != NULL ? PHI__RPC_ERROR : PHI__RPC_RESULT;
+        if (out->kind != PHI__RPC_RESULT) out->result = NULL;
+        if (out->kind == PHI__RPC_ERROR) {
+            int64_t code = phi_json_int(phi_json_get(error, "code"), 0);
+            out->code = code > INT32_MAX || code < INT32_MIN ? 0 : (int)code;
+            out->message = phi__records_get_str(error, "message");
+            out->data = phi_json_get(error, "data");
+        }
+    }
     return true;
 }
 
@@ -201,8 +187,7 @@ PHI__FN bool phi__rpc_members(phi_str object, phi_str *out) {
     return true;
 }
 
-/* ======== Long JSON texts of the other side, read into a tree a budget a step, so that no
-   step takes long. Texts up to PHI__SLICES_WHOLE are read at once. */
+/* ======== long texts, read in slices */
 
 static void phi__slices_fire(phi__timer *timer) {
     phi__slices *slices = PHI__OWNER(timer, phi__slices, timer);
@@ -240,8 +225,7 @@ PHI__FN void phi__slices_end(phi__slices *slices) {
     phi_arena_free(&slices->arena);
 }
 
-/* ======== The protocol's eras: one row each, whose columns are facts. Code asks for a fact,
-   never for a version. */
+/* ======== eras: one row each; code asks for a fact, never for a version */
 
 /* clang-format off */
 static const phi__era phi__eras_rows[PHI__ERAS] = {

@@ -9,10 +9,10 @@
 
 #include <stdio.h>
 
-/* ======== The headers of an HTTP request of 2026-07-28, which must repeat its body. */
+/* ======== headers of a request of 2026-07-28 must repeat its body */
 
 /* A value without its "=?base64?...?=". False: broken, or no memory. */
-static bool phi__serve_heads_plain(phi_str header, phi__buf *out) {
+static bool phi__heads_plain(phi_str header, phi__buf *out) {
     bool encoded = header.len >= 11 && phi__str_starts(header, "=?base64?") &&
                    memcmp(header.at + header.len - 2, "?=", 2) == 0;
     phi__buf_clear(out);
@@ -21,39 +21,38 @@ static bool phi__serve_heads_plain(phi_str header, phi__buf *out) {
     return !out->failed;
 }
 
-static bool phi__serve_heads_is(phi_mcp_server *server, phi_str header, phi_str value) {
+static bool phi__heads_is(phi_mcp_server *server, phi_str header, phi_str value) {
     phi__buf plain;
     phi__buf_init(&plain, &server->rt->memory);
-    bool same =
-        phi__serve_heads_plain(header, &plain) && phi_str_equal(phi__buf_str(&plain), value);
+    bool same = phi__heads_plain(header, &plain) && phi_str_equal(phi__buf_str(&plain), value);
     phi__buf_free(&plain);
     return same;
 }
 
 /* 42.0 is 42. */
-static bool phi__serve_heads_same_number(phi_arena *arena, phi_str a, phi_str b) {
+static bool phi__heads_same_number(phi_arena *arena, phi_str a, phi_str b) {
     phi_json *x = NULL, *y = NULL;
     return phi_json_parse(arena, a, PHI_JSON_BORROW, &x, NULL) == PHI_OK &&
            phi_json_parse(arena, b, PHI_JSON_BORROW, &y, NULL) == PHI_OK &&
            phi_json_is(x, PHI_JSON_NUMBER) && phi__json_get_equal(x, y);
 }
 
-static bool phi__serve_heads_param(phi_mcp_server *server, const phi__heads *heads,
-                                   const phi_mcp_pair *pair, phi_arena *arena) {
+static bool phi__heads_param(phi_mcp_server *server, const phi__heads *heads,
+                             const phi_mcp_pair *pair, phi_arena *arena) {
     phi_str header = heads->get(heads->ctx, pair->name);
     phi__buf want;
     if (header.at == NULL) return false;
     phi__buf_init(&want, &server->rt->memory);
-    bool same = phi__serve_heads_plain(phi_str_of(pair->value), &want) &&
-                (phi__serve_heads_is(server, header, phi__buf_str(&want)) ||
-                 phi__serve_heads_same_number(arena, header, phi__buf_str(&want)));
+    bool same = phi__heads_plain(phi_str_of(pair->value), &want) &&
+                (phi__heads_is(server, header, phi__buf_str(&want)) ||
+                 phi__heads_same_number(arena, header, phi__buf_str(&want)));
     phi__buf_free(&want);
     return same;
 }
 
 /* The headers of marked parameters; a schema without a mark is not parsed. */
-static bool phi__serve_heads_params(phi_mcp_server *server, const phi__heads *heads,
-                                    const char *schema, const phi_json *arguments) {
+static bool phi__heads_params(phi_mcp_server *server, const phi__heads *heads, const char *schema,
+                              const phi_json *arguments) {
     phi_mcp_pair *pairs = NULL;
     phi_json *root = NULL;
     phi_arena arena;
@@ -65,13 +64,13 @@ static bool phi__serve_heads_params(phi_mcp_server *server, const phi__heads *he
         phi__mcp_headers_of(root, arguments, &arena, &pairs, &count) != PHI_OK)
         same = false;
     for (size_t i = 0; same && i < count; i++)
-        same = phi__serve_heads_param(server, heads, &pairs[i], &arena);
+        same = phi__heads_param(server, heads, &pairs[i], &arena);
     phi_arena_free(&arena);
     return same;
 }
 
-PHI__FN const char *phi__serve_heads_check(phi_mcp_server *server, const phi__heads *heads,
-                                           phi_str method, const phi_json *params) {
+static const char *phi__heads_check(phi_mcp_server *server, const phi__heads *heads, phi_str method,
+                                    const phi_json *params) {
     bool call = phi__str_is(method, "tools/call"), named = phi__str_is(method, "prompts/get");
     bool placed = phi__str_is(method, "resources/read");
     bool task = server->desc.tasks &&
@@ -84,22 +83,21 @@ PHI__FN const char *phi__serve_heads_check(phi_mcp_server *server, const phi__he
     if (!phi_str_equal(heads->method, method))
         return "Header mismatch: Mcp-Method is not the method of the body";
     if ((call || named || placed || task) && name.len > 0 &&
-        !phi__serve_heads_is(server, heads->name, name))
+        !phi__heads_is(server, heads->name, name))
         return "Header mismatch: Mcp-Name is not the name in the body";
     for (size_t i = 0; call && i < server->desc.tool_count; i++)
         if (phi__str_is(name, server->desc.tools[i].name) &&
-            !phi__serve_heads_params(server, heads, server->desc.tools[i].schema,
-                                     phi_json_get(params, "arguments")))
+            !phi__heads_params(server, heads, server->desc.tools[i].schema,
+                               phi_json_get(params, "arguments")))
             return "Header mismatch: an Mcp-Param header is missing, or is not the argument";
     return NULL;
 }
 
-/* ======== What our server tells without being asked: lists that have changed,
-   resources that were updated, log messages; and who wants to hear of it. */
+/* ======== list changes, updated resources, log messages, and their subscribers */
 
 /* ---- subscriptions of a session ---- */
 
-static phi__subscribed *phi__serve_notify_find(const phi__client *client, phi_str uri) {
+static phi__subscribed *phi__notify_find(const phi__client *client, phi_str uri) {
     for (phi__link *link = client->uris.first; link != NULL; link = link->next) {
         phi__subscribed *one = PHI__OWNER(link, phi__subscribed, link);
         if (phi_str_equal(one->uri, uri)) return one;
@@ -107,18 +105,13 @@ static phi__subscribed *phi__serve_notify_find(const phi__client *client, phi_st
     return NULL;
 }
 
-static void phi__serve_notify_forget(phi__client *client, phi__subscribed *one) {
+static void phi__notify_forget(phi__client *client, phi__subscribed *one) {
     phi__list_take(&client->uris, &one->link);
     client->uri_count--;
     phi__free(&client->server->rt->memory, one, one->bytes);
 }
 
-PHI__FN void phi__serve_notify_end(phi__client *client) {
-    while (client->uris.first != NULL)
-        phi__serve_notify_forget(client, PHI__OWNER(client->uris.first, phi__subscribed, link));
-}
-
-static bool phi__serve_notify_keep(phi__client *client, phi_str uri) {
+static bool phi__notify_keep(phi__client *client, phi_str uri) {
     size_t bytes = sizeof(phi__subscribed) + uri.len;
     phi__subscribed *one = (phi__subscribed *)phi__alloc(&client->server->rt->memory, bytes);
     if (one == NULL) return false;
@@ -130,34 +123,32 @@ static bool phi__serve_notify_keep(phi__client *client, phi_str uri) {
     return true;
 }
 
-PHI__FN void phi__serve_notify_subscribe(phi_mcp_server *server, phi__origin *origin,
-                                         phi__client *client, const phi_json *params) {
-    phi_str uri = phi_json_str(phi_json_get(params, "uri"), NULL);
-    if (!phi__serve_data_known(server, uri)) {
-        phi__serve_data_unknown(server, origin, uri);
-    } else if (phi__serve_notify_find(client, uri) != NULL) {
-        phi__serve_send_empty(server, origin);
+static void phi__notify_subscribe(phi_mcp_server *server, phi__origin *origin, phi__client *client,
+                                  const phi_json *params) {
+    phi_str uri = phi__records_get_str(params, "uri");
+    if (!phi__data_known(server, uri)) {
+        phi__data_unknown(server, origin, uri);
+    } else if (phi__notify_find(client, uri) != NULL) {
+        phi__send_empty(server, origin);
     } else if (client->uri_count >= server->desc.max_subscriptions) {
-        phi__serve_send_error(server, origin, PHI__RPC_INTERNAL, 200,
-                              PHI__LIT("Too many subscriptions"), NULL);
-    } else if (phi__serve_notify_keep(client, uri)) {
-        phi__serve_send_empty(server, origin);
+        phi__send_error(server, origin, PHI__RPC_INTERNAL, 200, PHI__LIT("Too many subscriptions"),
+                        NULL);
+    } else if (phi__notify_keep(client, uri)) {
+        phi__send_empty(server, origin);
     } else
-        phi__serve_send_error(server, origin, PHI__RPC_INTERNAL, 500, PHI__LIT("Out of memory"),
-                              NULL);
+        phi__send_error(server, origin, PHI__RPC_INTERNAL, 500, PHI__LIT("Out of memory"), NULL);
 }
 
-PHI__FN void phi__serve_notify_unsubscribe(phi_mcp_server *server, phi__origin *origin,
-                                           phi__client *client, const phi_json *params) {
-    phi__subscribed *one =
-        phi__serve_notify_find(client, phi_json_str(phi_json_get(params, "uri"), NULL));
-    if (one != NULL) phi__serve_notify_forget(client, one);
-    phi__serve_send_empty(server, origin);
+static void phi__notify_unsubscribe(phi_mcp_server *server, phi__origin *origin,
+                                    phi__client *client, const phi_json *params) {
+    phi__subscribed *one = phi__notify_find(client, phi__records_get_str(params, "uri"));
+    if (one != NULL) phi__notify_forget(client, one);
+    phi__send_empty(server, origin);
 }
 
 /* ---- subscriptions/listen ---- */
 
-static bool phi__serve_notify_uris(phi__serving *serving, const phi_json *list) {
+static bool phi__notify_uris(phi__serving *serving, const phi_json *list) {
     phi_json_iter it = phi_json_each(list);
     const phi_json *child;
     size_t most = phi__min(phi_json_count(list), serving->server->desc.max_subscriptions);
@@ -168,7 +159,7 @@ static bool phi__serve_notify_uris(phi__serving *serving, const phi_json *list) 
     serving->wanted.uris = uris;
     while ((child = phi_json_next(&it)) != NULL && serving->wanted.uri_count < most) {
         phi_str uri = phi_json_str(child, NULL);
-        if (!phi__serve_data_known(serving->server, uri)) continue;
+        if (!phi__data_known(serving->server, uri)) continue;
         if (!phi__arena_str(&serving->arena, uri, &uris[serving->wanted.uri_count])) return false;
         serving->wanted.uri_count++;
     }
@@ -176,142 +167,134 @@ static bool phi__serve_notify_uris(phi__serving *serving, const phi_json *list) 
 }
 
 /* params of a notification on a stream: whose they are. */
-static void phi__serve_notify_tag(const phi__serving *serving, phi__buf *out) {
+static void phi__notify_tag(const phi__serving *serving, phi__buf *out) {
     phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/subscriptionId\":");
     phi__buf_add_str(out, serving->origin.id);
     phi__buf_char(out, '}');
 }
 
-static void phi__serve_notify_acknowledge(const phi__serving *serving) {
-    const phi__wanted *wanted = &serving->wanted;
-    phi__buf out;
-    phi__serve_send_note(serving->server, &out, "notifications/subscriptions/acknowledged");
-    phi__serve_notify_tag(serving, &out);
-    phi__records_raw(&out, "notifications", "{");
-    phi__records_true(&out, "toolsListChanged", wanted->tools);
-    phi__records_true(&out, "promptsListChanged", wanted->prompts);
-    phi__records_true(&out, "resourcesListChanged", wanted->resources);
-    if (wanted->uri_count > 0) {
-        phi__records_raw(&out, "resourceSubscriptions", "[");
-        for (size_t i = 0; i < wanted->uri_count; i++) {
-            phi__json_write_comma(&out);
-            phi__json_write_str(&out, wanted->uris[i]);
-        }
-        phi__buf_char(&out, ']');
-    }
-    phi__buf_char(&out, '}');
-    (void)phi__serve_send_noted(serving->origin.way, &out);
-}
-
-PHI__FN void phi__serve_notify_listen(phi_mcp_server *server, phi__origin *origin,
-                                      phi__client *client, const phi_json *params) {
+static void phi__notify_listen(phi_mcp_server *server, phi__origin *origin, phi__client *client,
+                               const phi_json *params) {
     const phi_json *filter = phi_json_get(params, "notifications");
     if (!phi_json_is(filter, PHI_JSON_OBJECT)) {
-        phi__serve_send_error(server, origin, PHI__RPC_BAD_PARAMS, 200,
-                              PHI__LIT("params.notifications: expected an object"), NULL);
+        phi__send_error(server, origin, PHI__RPC_BAD_PARAMS, 200,
+                        PHI__LIT("params.notifications: expected an object"), NULL);
         return;
     }
     if (server->desc.tasks && phi_json_get(filter, "taskIds") != NULL &&
-        (phi__serve_request_can(server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
-        phi__serve_request_needs(server, origin, (uint32_t)PHI_MCP_CAN_TASKS);
+        (phi__serving_can(server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
+        phi__serving_needs(server, origin, (uint32_t)PHI_MCP_CAN_TASKS);
         return;
     }
-    phi__serving *serving =
-        phi__serve_request_new(server, origin, client, PHI__SERVING_LISTEN, params);
+    phi__serving *serving = phi__serving_new(server, origin, client, PHI__SERVING_LISTEN, params);
     if (serving == NULL) return;
-    serving->wanted.tools =
-        server->has_tools && phi_json_bool(phi_json_get(filter, "toolsListChanged"), false);
+    serving->wanted.tools = server->has_tools && phi__records_get_bool(filter, "toolsListChanged");
     serving->wanted.prompts =
-        server->has_prompts && phi_json_bool(phi_json_get(filter, "promptsListChanged"), false);
+        server->has_prompts && phi__records_get_bool(filter, "promptsListChanged");
     serving->wanted.resources =
-        server->has_resources && phi_json_bool(phi_json_get(filter, "resourcesListChanged"), false);
-    if (phi__serve_notify_uris(serving, phi_json_get(filter, "resourceSubscriptions"))) {
-        phi__serve_notify_acknowledge(serving);
+        server->has_resources && phi__records_get_bool(filter, "resourcesListChanged");
+    if (phi__notify_uris(serving, phi_json_get(filter, "resourceSubscriptions"))) {
+        const phi__wanted *wanted = &serving->wanted;
+        phi__buf out;
+        phi__send_note(serving->server, &out, "notifications/subscriptions/acknowledged");
+        phi__notify_tag(serving, &out);
+        phi__records_raw(&out, "notifications", "{");
+        phi__records_true(&out, "toolsListChanged", wanted->tools);
+        phi__records_true(&out, "promptsListChanged", wanted->prompts);
+        phi__records_true(&out, "resourcesListChanged", wanted->resources);
+        if (wanted->uri_count > 0) {
+            phi__records_raw(&out, "resourceSubscriptions", "[");
+            for (size_t i = 0; i < wanted->uri_count; i++) {
+                phi__json_write_comma(&out);
+                phi__json_write_str(&out, wanted->uris[i]);
+            }
+            phi__buf_char(&out, ']');
+        }
+        phi__buf_char(&out, '}');
+        (void)phi__send_noted(serving->origin.way, &out);
         return;
     }
-    phi__serve_send_error(server, &serving->origin, PHI__RPC_INTERNAL, 500,
-                          PHI__LIT("Out of memory"), NULL);
-    phi__serve_request_drop(serving, true);
+    phi__send_error(server, &serving->origin, PHI__RPC_INTERNAL, 500, PHI__LIT("Out of memory"),
+                    NULL);
+    phi__serving_drop(serving, true);
 }
 
 /* ---- telling ---- */
 
-static const char *phi__serve_notify_method(phi__mcp_list list) {
+static const char *phi__notify_method(phi__mcp_list list) {
     if (list == PHI__MCP_LIST_TOOLS) return "notifications/tools/list_changed";
     return list == PHI__MCP_LIST_PROMPTS ? "notifications/prompts/list_changed"
                                          : "notifications/resources/list_changed";
 }
 
-static bool phi__serve_notify_wants(const phi__wanted *wanted, phi__mcp_list list) {
+static bool phi__notify_wants(const phi__wanted *wanted, phi__mcp_list list) {
     if (list == PHI__MCP_LIST_TOOLS) return wanted->tools;
     return list == PHI__MCP_LIST_PROMPTS ? wanted->prompts : wanted->resources;
 }
 
-PHI__FN void phi__serve_notify_changed(phi_mcp_server *server, phi__mcp_list list) {
-    const char *method = phi__serve_notify_method(list);
+PHI__FN void phi__notify_changed(phi_mcp_server *server, phi__mcp_list list) {
+    const char *method = phi__notify_method(list);
     phi__buf out;
     for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
         const phi__client *client = PHI__OWNER(link, phi__client, link);
         if (client->own == NULL) continue;
-        phi__serve_send_note(server, &out, method);
-        (void)phi__serve_send_noted(client->own, &out);
+        phi__send_note(server, &out, method);
+        (void)phi__send_noted(client->own, &out);
     }
     for (phi__link *link = server->serving.first; link != NULL; link = link->next) {
         const phi__serving *serving = PHI__OWNER(link, phi__serving, link);
         if (serving->kind != PHI__SERVING_LISTEN || serving->origin.way == NULL) continue;
-        if (!phi__serve_notify_wants(&serving->wanted, list)) continue;
-        phi__serve_send_note(server, &out, method);
-        phi__serve_notify_tag(serving, &out);
-        (void)phi__serve_send_noted(serving->origin.way, &out);
+        if (!phi__notify_wants(&serving->wanted, list)) continue;
+        phi__send_note(server, &out, method);
+        phi__notify_tag(serving, &out);
+        (void)phi__send_noted(serving->origin.way, &out);
     }
 }
 
-static bool phi__serve_notify_wants_uri(const phi__wanted *wanted, phi_str uri) {
+static bool phi__notify_wants_uri(const phi__wanted *wanted, phi_str uri) {
     for (size_t i = 0; i < wanted->uri_count; i++)
         if (phi_str_equal(wanted->uris[i], uri)) return true;
     return false;
 }
 
-PHI__FN void phi__serve_notify_updated(phi_mcp_server *server, phi_str uri) {
+PHI__FN void phi__notify_updated(phi_mcp_server *server, phi_str uri) {
     phi__buf out;
     for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
         const phi__client *client = PHI__OWNER(link, phi__client, link);
-        if (client->own == NULL || phi__serve_notify_find(client, uri) == NULL) continue;
-        phi__serve_send_note(server, &out, "notifications/resources/updated");
+        if (client->own == NULL || phi__notify_find(client, uri) == NULL) continue;
+        phi__send_note(server, &out, "notifications/resources/updated");
         phi__records_str(&out, "uri", uri);
-        (void)phi__serve_send_noted(client->own, &out);
+        (void)phi__send_noted(client->own, &out);
     }
     for (phi__link *link = server->serving.first; link != NULL; link = link->next) {
         const phi__serving *serving = PHI__OWNER(link, phi__serving, link);
         if (serving->kind != PHI__SERVING_LISTEN || serving->origin.way == NULL) continue;
-        if (!phi__serve_notify_wants_uri(&serving->wanted, uri)) continue;
-        phi__serve_send_note(server, &out, "notifications/resources/updated");
-        phi__serve_notify_tag(serving, &out);
+        if (!phi__notify_wants_uri(&serving->wanted, uri)) continue;
+        phi__send_note(server, &out, "notifications/resources/updated");
+        phi__notify_tag(serving, &out);
         phi__records_str(&out, "uri", uri);
-        (void)phi__serve_send_noted(serving->origin.way, &out);
+        (void)phi__send_noted(serving->origin.way, &out);
     }
 }
 
-PHI__FN void phi__serve_notify_log(phi_mcp_server *server, const char *level, const char *logger,
-                                   const char *data) {
+PHI__FN void phi__notify_log(phi_mcp_server *server, const char *level, const char *logger,
+                             const char *data) {
     int severity = phi__level_of(phi_str_of(level));
     for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
         const phi__client *client = PHI__OWNER(link, phi__client, link);
         if (client->own != NULL && severity >= client->log_level)
-            (void)phi__serve_request_log(server, client->own, level, logger, data);
+            (void)phi__serving_log(server, client->own, level, logger, data);
     }
 }
 
-/* ======== Long messages to our server: read in slices, one message after another, so
-   that one tree stands at a time. */
+/* ======== long messages: read in slices, one after another */
 
-static void phi__serve_long_next(phi_mcp_server *server) {
+static void phi__long_next(phi_mcp_server *server) {
     if (server->longs.first != NULL)
         phi__slices_go(&PHI__OWNER(server->longs.first, phi__long, link)->slices);
 }
 
-PHI__FN phi_status phi__serve_long_begin(phi_mcp_server *server, const phi__long *message,
-                                         phi_str json) {
+static phi_status phi__long_begin(phi_mcp_server *server, const phi__long *message, phi_str json) {
     phi_memory *memory = &server->rt->memory;
     phi__long *one = (phi__long *)phi__alloc(memory, sizeof *one);
     if (one == NULL) return PHI_NO_MEMORY;
@@ -323,36 +306,29 @@ PHI__FN phi_status phi__serve_long_begin(phi_mcp_server *server, const phi__long
     }
     one->way->reading = one;
     phi__list_push(&server->longs, &one->link);
-    if (server->longs.first == &one->link) phi__serve_long_next(server);
+    if (server->longs.first == &one->link) phi__long_next(server);
     return PHI_OK;
 }
 
-PHI__FN void phi__serve_long_end(phi__long *one) {
+static void phi__long_end(phi__long *one) {
     phi_mcp_server *server = one->server;
     one->way->reading = NULL;
     phi__list_take(&server->longs, &one->link);
     phi__slices_end(&one->slices);
     phi__free(&server->rt->memory, one, sizeof *one);
-    phi__serve_long_next(server);
+    phi__long_next(server);
 }
 
-PHI__FN void phi__serve_long_end_all(phi_mcp_server *server) {
+PHI__FN void phi__long_end_all(phi_mcp_server *server) {
     while (server->longs.first != NULL)
-        phi__serve_long_end(PHI__OWNER(server->longs.first, phi__long, link));
+        phi__long_end(PHI__OWNER(server->longs.first, phi__long, link));
 }
 
-PHI__FN void phi__serve_long_without(phi_mcp_server *server, const phi__client *client) {
-    for (phi__link *link = server->longs.first; link != NULL; link = link->next) {
-        phi__long *one = PHI__OWNER(link, phi__long, link);
-        if (one->client == client) one->client = NULL;
-    }
-}
+/* ======== sessions */
 
-/* ======== Sessions of our server's clients. */
+PHI__FN const char *phi__client_id(const phi__client *client) { return client->id; }
 
-PHI__FN const char *phi__serve_client_id(const phi__client *client) { return client->id; }
-
-PHI__FN phi__client *phi__serve_client_find(phi_mcp_server *server, phi_str id) {
+PHI__FN phi__client *phi__client_find(phi_mcp_server *server, phi_str id) {
     for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
         phi__client *client = PHI__OWNER(link, phi__client, link);
         if (client->http && phi__str_is(id, client->id)) return client;
@@ -360,8 +336,7 @@ PHI__FN phi__client *phi__serve_client_find(phi_mcp_server *server, phi_str id) 
     return NULL;
 }
 
-static phi__serving *phi__serve_client_serving(const phi_mcp_server *server,
-                                               const phi__client *client) {
+static phi__serving *phi__client_serving(const phi_mcp_server *server, const phi__client *client) {
     for (phi__link *link = server->serving.first; link != NULL; link = link->next) {
         phi__serving *serving = PHI__OWNER(link, phi__serving, link);
         if (serving->client == client) return serving;
@@ -369,13 +344,17 @@ static phi__serving *phi__serve_client_serving(const phi_mcp_server *server,
     return NULL;
 }
 
-PHI__FN void phi__serve_client_end(phi__client *client) {
+PHI__FN void phi__client_end(phi__client *client) {
     phi_mcp_server *server = client->server;
     phi_memory *memory = &server->rt->memory;
     phi__mcp_way *own = client->own;
     phi__serving *serving;
-    phi__serve_notify_end(client);
-    phi__serve_long_without(server, client);
+    while (client->uris.first != NULL)
+        phi__notify_forget(client, PHI__OWNER(client->uris.first, phi__subscribed, link));
+    for (phi__link *link = server->longs.first; link != NULL; link = link->next) {
+        phi__long *one = PHI__OWNER(link, phi__long, link);
+        if (one->client == client) one->client = NULL;
+    }
     phi__io_timer_clear(server->rt->io, &client->timer);
     phi__list_take(&server->clients, &client->link);
     server->client_count--;
@@ -385,13 +364,13 @@ PHI__FN void phi__serve_client_end(phi__client *client) {
         (void)own->table->send(own, phi__str("", 0), 200, true);
     }
     phi__serve_ask_enter(server);
-    while ((serving = phi__serve_client_serving(server, client)) != NULL)
-        phi__serve_request_drop(serving, false);
+    while ((serving = phi__client_serving(server, client)) != NULL)
+        phi__serving_drop(serving, false);
     phi__free(memory, client, sizeof *client);
     (void)phi__serve_ask_leave(server);
 }
 
-PHI__FN void phi__serve_client_renew(phi__client *client) {
+static void phi__client_renew(phi__client *client) {
     phi_mcp_server *server = client->server;
     uint32_t ms = server->desc.session_idle_ms;
     if (!client->http || ms == PHI_UNLIMITED) return;
@@ -399,60 +378,54 @@ PHI__FN void phi__serve_client_renew(phi__client *client) {
                             phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000);
 }
 
-static void phi__serve_client_idle(phi__timer *timer) {
+static void phi__client_idle(phi__timer *timer) {
     phi__client *client = PHI__OWNER(timer, phi__client, timer);
-    if (client->own != NULL || phi__serve_client_serving(client->server, client) != NULL)
-        phi__serve_client_renew(client);
+    if (client->own != NULL || phi__client_serving(client->server, client) != NULL)
+        phi__client_renew(client);
     else
-        phi__serve_client_end(client);
+        phi__client_end(client);
 }
 
-PHI__FN void phi__serve_client_secret(const phi_mcp_server *server, void *out, size_t len) {
+PHI__FN void phi__client_secret(const phi_mcp_server *server, void *out, size_t len) {
     if (server->rt->tape == NULL)
         phi__io_random(server->rt->io, out, len);
     else
         phi__clock_random(out, len);
 }
 
-static void phi__serve_client_name(phi__client *client) {
-    static const char digits[] = "0123456789abcdef";
-    unsigned char random[16];
-    phi__serve_client_secret(client->server, random, sizeof random);
-    for (int i = 0; i < 16; i++) {
-        client->id[2 * i] = digits[random[i] >> 4];
-        client->id[2 * i + 1] = digits[random[i] & 15];
-    }
-}
-
-PHI__FN bool phi__serve_client_room(phi_mcp_server *server) {
+static bool phi__client_room(phi_mcp_server *server) {
     if (server->client_count < server->desc.max_sessions) return true;
     for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
         phi__client *client = PHI__OWNER(link, phi__client, link);
-        if (!client->http || client->own != NULL ||
-            phi__serve_client_serving(server, client) != NULL)
+        if (!client->http || client->own != NULL || phi__client_serving(server, client) != NULL)
             continue;
-        phi__serve_client_end(client);
+        phi__client_end(client);
         return true;
     }
     return false;
 }
 
-PHI__FN phi__client *phi__serve_client_new(phi_mcp_server *server, const phi__origin *origin) {
+static phi__client *phi__client_new(phi_mcp_server *server, const phi__origin *origin) {
     phi__client *client = (phi__client *)phi__alloc(&server->rt->memory, sizeof *client);
     if (client == NULL) return NULL;
     client->server = server;
     client->http = origin->http;
-    client->timer.fire = phi__serve_client_idle;
-    phi__serve_client_name(client);
+    client->timer.fire = phi__client_idle;
+    static const char digits[] = "0123456789abcdef";
+    unsigned char random[16];
+    phi__client_secret(client->server, random, sizeof random);
+    for (int i = 0; i < 16; i++) {
+        client->id[2 * i] = digits[random[i] >> 4];
+        client->id[2 * i + 1] = digits[random[i] & 15];
+    }
     phi__list_push(&server->clients, &client->link);
     server->client_count++;
-    phi__serve_client_renew(client);
+    phi__client_renew(client);
     if (origin->way->table->session != NULL) origin->way->table->session(origin->way, client);
     return client;
 }
 
-/* ======== What our server says about itself: its capabilities, and its lists, a page
-   at a time. */
+/* ======== capabilities and lists */
 
 /* ---- capabilities ---- */
 
@@ -480,18 +453,7 @@ static void phi__serve_list_instructions(const phi_mcp_server *server, phi__buf 
         phi__records_str(out, "instructions", phi_str_of(server->desc.instructions));
 }
 
-PHI__FN void phi__serve_list_initialized(phi_mcp_server *server, phi__origin *origin) {
-    phi__buf out;
-    phi__serve_send_open(server, origin, &out);
-    phi__records_str(&out, "protocolVersion", phi_str_of(origin->era->version));
-    phi__serve_list_capabilities(server, &out, origin->era);
-    phi__records_raw(&out, "serverInfo", "");
-    phi__serve_send_server_info(server, &out, origin->era);
-    phi__serve_list_instructions(server, &out);
-    phi__serve_send_close(server, origin, &out);
-}
-
-PHI__FN void phi__serve_list_versions(const phi_mcp_server *server, phi__buf *out) {
+static void phi__serve_list_versions(const phi_mcp_server *server, phi__buf *out) {
     phi__buf_char(out, '[');
     for (size_t i = 0; i < PHI__ERAS; i++) {
         const phi__era *era = phi__eras_at(i);
@@ -502,19 +464,19 @@ PHI__FN void phi__serve_list_versions(const phi_mcp_server *server, phi__buf *ou
     phi__buf_char(out, ']');
 }
 
-PHI__FN void phi__serve_list_discover(phi_mcp_server *server, phi__origin *origin,
-                                      phi__client *client, const phi_json *params) {
+static void phi__serve_list_discover(phi_mcp_server *server, phi__origin *origin,
+                                     phi__client *client, const phi_json *params) {
     phi__buf out;
     (void)client;
     (void)params;
-    phi__serve_send_open(server, origin, &out);
-    phi__serve_send_complete(server, origin, &out);
+    phi__send_open(server, origin, &out);
+    phi__send_complete(server, origin, &out);
     phi__records_raw(&out, "supportedVersions", "");
     phi__serve_list_versions(server, &out);
     phi__serve_list_capabilities(server, &out, origin->era);
     phi__serve_list_instructions(server, &out);
-    phi__serve_send_cache(server, origin, &out);
-    phi__serve_send_close(server, origin, &out);
+    phi__send_cache(server, origin, &out);
+    phi__send_close(server, origin, &out);
 }
 
 /* ---- items ---- */
@@ -629,13 +591,13 @@ static void phi__serve_list_page(phi_mcp_server *server, phi__origin *origin,
     phi__buf out;
     size_t i;
     if (!phi__serve_list_cursor(params, count, &i)) {
-        phi__serve_send_error(server, origin, PHI__RPC_BAD_PARAMS, 200,
-                              PHI__LIT("params.cursor: not one of this list"), NULL);
+        phi__send_error(server, origin, PHI__RPC_BAD_PARAMS, 200,
+                        PHI__LIT("params.cursor: not one of this list"), NULL);
         return;
     }
     size_t to = count - i > server->desc.page ? i + server->desc.page : count;
-    phi__serve_send_open(server, origin, &out);
-    phi__serve_send_complete(server, origin, &out);
+    phi__send_open(server, origin, &out);
+    phi__send_complete(server, origin, &out);
     phi__records_raw(&out, key, "[");
     for (; i < to; i++) {
         phi__json_write_comma(&out);
@@ -649,46 +611,39 @@ static void phi__serve_list_page(phi_mcp_server *server, phi__origin *origin,
         phi__buf_u64(&out, to);
         phi__buf_char(&out, '"');
     }
-    phi__serve_send_cache(server, origin, &out);
-    phi__serve_send_close(server, origin, &out);
+    phi__send_cache(server, origin, &out);
+    phi__send_close(server, origin, &out);
 }
 
-PHI__FN void phi__serve_list_tools(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                                   const phi_json *params) {
+static void phi__serve_list_tools(phi_mcp_server *server, phi__origin *origin, phi__client *client,
+                                  const phi_json *params) {
     (void)client;
     phi__serve_list_page(server, origin, params, "tools", server->desc.tool_count,
                          phi__serve_list_tool);
 }
 
-PHI__FN void phi__serve_list_resources(phi_mcp_server *server, phi__origin *origin,
-                                       phi__client *client, const phi_json *params) {
+static void phi__serve_list_resources(phi_mcp_server *server, phi__origin *origin,
+                                      phi__client *client, const phi_json *params) {
     (void)client;
     phi__serve_list_page(server, origin, params, "resources", server->desc.resource_count,
                          phi__serve_list_resource);
 }
 
-PHI__FN void phi__serve_list_templates(phi_mcp_server *server, phi__origin *origin,
-                                       phi__client *client, const phi_json *params) {
+static void phi__serve_list_templates(phi_mcp_server *server, phi__origin *origin,
+                                      phi__client *client, const phi_json *params) {
     (void)client;
     phi__serve_list_page(server, origin, params, "resourceTemplates", server->desc.template_count,
                          phi__serve_list_template);
 }
 
-PHI__FN void phi__serve_list_prompts(phi_mcp_server *server, phi__origin *origin,
-                                     phi__client *client, const phi_json *params) {
+static void phi__serve_list_prompts(phi_mcp_server *server, phi__origin *origin,
+                                    phi__client *client, const phi_json *params) {
     (void)client;
     phi__serve_list_page(server, origin, params, "prompts", server->desc.prompt_count,
                          phi__serve_list_prompt);
 }
 
-/* ======== Our server between its transports and its parts.
-
-   A transport (mcp_serve_stdio.c, mcp_serve_http.c) hands messages in with phi__serve_message,
-   each with a way: the place where its messages go out. Over stdio there is one way for
-   all; over HTTP each POST is a way of its own, and a listening stream (GET) is one more.
-   A client (phi__client) is a session of a legacy era; requests of 2026-07-28 have none.
-
-   Nothing here is called back by a way's functions: they queue, or fail. */
+/* ======== messages */
 
 /* ---- what transports see ---- */
 
@@ -710,12 +665,12 @@ PHI__FN bool phi__serve_listen(phi_mcp_server *server, phi__client *client, phi_
     if (client->own != NULL) return false;
     client->own = way;
     way->client = client;
-    phi__serve_client_renew(client);
+    phi__client_renew(client);
     return true;
 }
 
 PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
-    if (way->reading != NULL) phi__serve_long_end(way->reading);
+    if (way->reading != NULL) phi__long_end(way->reading);
     if (way->client != NULL) way->client->own = NULL;
     way->client = NULL;
     phi__serve_ask_enter(server);
@@ -723,11 +678,11 @@ PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
         phi__serving *serving = PHI__OWNER(way->waiting.first, phi__serving, at_way);
         if (serving->origin.batch != NULL) serving->origin.batch->way = NULL;
         if (serving->client != NULL && serving->origin.http) {
-            phi__serve_request_detach(serving); /* the session may want what it does */
+            phi__serving_detach(serving); /* the session may want what it does */
             continue;
         }
-        phi__serve_request_detach(serving);
-        phi__serve_request_drop(serving, false);
+        phi__serving_detach(serving);
+        phi__serving_drop(serving, false);
     }
     (void)phi__serve_ask_leave(server);
 }
@@ -738,21 +693,21 @@ static void phi__serve_ping(phi_mcp_server *server, phi__origin *origin, phi__cl
                             const phi_json *params) {
     (void)client;
     (void)params;
-    phi__serve_send_empty(server, origin);
+    phi__send_empty(server, origin);
 }
 
 static void phi__serve_set_level(phi_mcp_server *server, phi__origin *origin, phi__client *client,
                                  const phi_json *params) {
-    int level = phi__level_of(phi_json_str(phi_json_get(params, "level"), NULL));
+    int level = phi__level_of(phi__records_get_str(params, "level"));
     if (level < 0) {
-        phi__serve_send_error(server, origin, PHI__RPC_BAD_PARAMS, 200,
-                              PHI__LIT("params.level: expected debug, info, notice, warning, "
-                                       "error, critical, alert or emergency"),
-                              NULL);
+        phi__send_error(server, origin, PHI__RPC_BAD_PARAMS, 200,
+                        PHI__LIT("params.level: expected debug, info, notice, warning, "
+                                 "error, critical, alert or emergency"),
+                        NULL);
         return;
     }
     client->log_level = level;
-    phi__serve_send_empty(server, origin);
+    phi__send_empty(server, origin);
 }
 
 /* The era that a client proposed, or the newest of those with sessions. NULL: none. */
@@ -770,30 +725,29 @@ static void phi__serve_unsupported(phi_mcp_server *server, phi__origin *origin, 
     phi__json_write_key(&data, PHI__LIT("requested"));
     phi__json_write_str(&data, phi__str(requested.at, phi__min(requested.len, 64)));
     phi__buf_add(&data, "}", 2);
-    phi__serve_send_error(server, origin, PHI__RPC_VERSION, 400,
-                          PHI__LIT("Unsupported protocol version"), data.failed ? NULL : data.at);
+    phi__send_error(server, origin, PHI__RPC_VERSION, 400, PHI__LIT("Unsupported protocol version"),
+                    data.failed ? NULL : data.at);
     phi__buf_free(&data);
 }
 
 static void phi__serve_initialize(phi_mcp_server *server, phi__origin *origin, phi__client *client,
                                   const phi_json *params) {
     const phi_json *can = phi_json_get(params, "capabilities");
-    phi_str version = phi_json_str(phi_json_get(params, "protocolVersion"), NULL);
+    phi_str version = phi__records_get_str(params, "protocolVersion");
     const phi__era *era = phi__serve_agree(server, version);
     if (era == NULL) {
         phi__serve_unsupported(server, origin, version);
         return;
     }
     if (version.len == 0) {
-        phi__serve_send_error(server, origin, PHI__RPC_BAD_PARAMS, 400,
-                              PHI__LIT("params.protocolVersion: expected a string"), NULL);
+        phi__send_error(server, origin, PHI__RPC_BAD_PARAMS, 400,
+                        PHI__LIT("params.protocolVersion: expected a string"), NULL);
         return;
     }
-    if (client == NULL && phi__serve_client_room(server))
-        client = phi__serve_client_new(server, origin);
+    if (client == NULL && phi__client_room(server)) client = phi__client_new(server, origin);
     if (client == NULL) {
-        phi__serve_send_error(server, origin, PHI__RPC_INTERNAL, 503, PHI__LIT("Too many sessions"),
-                              NULL);
+        phi__send_error(server, origin, PHI__RPC_INTERNAL, 503, PHI__LIT("Too many sessions"),
+                        NULL);
         return;
     }
     client->era = origin->era = era;
@@ -805,7 +759,14 @@ static void phi__serve_initialize(phi_mcp_server *server, phi__origin *origin, p
         client->can |= (uint32_t)PHI_MCP_CAN_ELICIT;
     if (phi_json_is(phi_json_get(can, "roots"), PHI_JSON_OBJECT))
         client->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
-    phi__serve_list_initialized(server, origin);
+    phi__buf out;
+    phi__send_open(server, origin, &out);
+    phi__records_str(&out, "protocolVersion", phi_str_of(origin->era->version));
+    phi__serve_list_capabilities(server, &out, origin->era);
+    phi__records_raw(&out, "serverInfo", "");
+    phi__send_server_info(server, &out, origin->era);
+    phi__serve_list_instructions(server, &out);
+    phi__send_close(server, origin, &out);
 }
 
 /* ---- the table of methods ---- */
@@ -837,21 +798,18 @@ static const phi__method *phi__serve_method(phi_str name) {
         {"resources/list", phi__serve_list_resources, PHI__FOR_BOTH, PHI__RESOURCES, false},
         {"resources/templates/list", phi__serve_list_templates, PHI__FOR_BOTH, PHI__RESOURCES,
          false},
-        {"resources/read", phi__serve_data_read, PHI__FOR_BOTH, PHI__RESOURCES, true},
-        {"resources/subscribe", phi__serve_notify_subscribe, PHI__FOR_LEGACY, PHI__RESOURCES,
-         false},
-        {"resources/unsubscribe", phi__serve_notify_unsubscribe, PHI__FOR_LEGACY, PHI__RESOURCES,
-         false},
+        {"resources/read", phi__data_read, PHI__FOR_BOTH, PHI__RESOURCES, true},
+        {"resources/subscribe", phi__notify_subscribe, PHI__FOR_LEGACY, PHI__RESOURCES, false},
+        {"resources/unsubscribe", phi__notify_unsubscribe, PHI__FOR_LEGACY, PHI__RESOURCES, false},
         {"prompts/list", phi__serve_list_prompts, PHI__FOR_BOTH, PHI__PROMPTED, false},
-        {"prompts/get", phi__serve_data_prompt, PHI__FOR_BOTH, PHI__PROMPTED, true},
-        {"completion/complete", phi__serve_data_complete, PHI__FOR_BOTH, PHI__COMPLETING, false},
-        {"tasks/get", phi__serve_task_get, PHI__FOR_MODERN, PHI__TASKED, false},
-        {"tasks/update", phi__serve_task_update, PHI__FOR_MODERN, PHI__TASKED, false},
-        {"tasks/cancel", phi__serve_task_cancel, PHI__FOR_MODERN, PHI__TASKED, false},
+        {"prompts/get", phi__data_prompt, PHI__FOR_BOTH, PHI__PROMPTED, true},
+        {"completion/complete", phi__data_complete, PHI__FOR_BOTH, PHI__COMPLETING, false},
+        {"tasks/get", phi__tasked_get, PHI__FOR_MODERN, PHI__TASKED, false},
+        {"tasks/update", phi__tasked_update, PHI__FOR_MODERN, PHI__TASKED, false},
+        {"tasks/cancel", phi__tasked_cancel, PHI__FOR_MODERN, PHI__TASKED, false},
         {"logging/setLevel", phi__serve_set_level, PHI__FOR_LEGACY, PHI__MCP_ALWAYS, false},
         {"server/discover", phi__serve_list_discover, PHI__FOR_MODERN, PHI__MCP_ALWAYS, false},
-        {"subscriptions/listen", phi__serve_notify_listen, PHI__FOR_MODERN, PHI__MCP_ALWAYS,
-         false}};
+        {"subscriptions/listen", phi__notify_listen, PHI__FOR_MODERN, PHI__MCP_ALWAYS, false}};
     for (size_t i = 0; i < PHI__COUNT(methods); i++)
         if (phi__str_is(name, methods[i].name)) return &methods[i];
     return NULL;
@@ -882,7 +840,7 @@ typedef struct phi__incoming_message {
 
 static void phi__mcp_serve_refuse(phi__incoming_message *m, int code, int http_status,
                                   const char *message) {
-    phi__serve_send_error(m->server, &m->origin, code, http_status, phi_str_of(message), NULL);
+    phi__send_error(m->server, &m->origin, code, http_status, phi_str_of(message), NULL);
 }
 
 /* A request of 2026-07-28 has all that it needs; false: it was refused. */
@@ -906,7 +864,7 @@ static bool phi__serve_modern(phi__incoming_message *m) {
         return false;
     }
     if (fault == NULL && m->heads != NULL)
-        fault = phi__serve_heads_check(m->server, m->heads, m->method, m->params);
+        fault = phi__heads_check(m->server, m->heads, m->method, m->params);
     if (fault != NULL) phi__mcp_serve_refuse(m, PHI__RPC_HEADERS, 400, fault);
     return fault == NULL;
 }
@@ -939,11 +897,11 @@ static bool phi__serve_legacy(phi__incoming_message *m) {
     }
     if (m->client != NULL) {
         m->origin.era = m->client->era;
-        phi__serve_client_renew(m->client);
+        phi__client_renew(m->client);
         return true;
     }
     if (phi__str_is(m->method, "ping"))
-        phi__serve_send_empty(m->server, &m->origin);
+        phi__send_empty(m->server, &m->origin);
     else
         phi__mcp_serve_refuse(m, PHI__RPC_BAD_REQUEST, 400,
                               "There is no session: initialize comes first");
@@ -968,7 +926,7 @@ static void phi__serve_request(phi__incoming_message *m) {
     phi__client *client = modern ? NULL : m->client;
     if (m->server->only != NULL && modern && phi__str_is(m->method, "initialize")) {
         phi__serve_unsupported(m->server, &m->origin,
-                               phi_json_str(phi_json_get(m->params, "protocolVersion"), NULL));
+                               phi__records_get_str(m->params, "protocolVersion"));
         return;
     }
     if (modern ? !phi__serve_modern(m) : !phi__serve_legacy(m)) return;
@@ -992,8 +950,8 @@ static void phi__serve_request(phi__incoming_message *m) {
 /* ---- notifications ---- */
 
 static void phi__serve_notification(phi__incoming_message *m) {
-    if (m->client != NULL) phi__serve_client_renew(m->client);
-    phi__serve_send_nothing(m->server, &m->origin, 202);
+    if (m->client != NULL) phi__client_renew(m->client);
+    phi__send_nothing(m->server, &m->origin, 202);
     if (phi__str_is(m->method, "notifications/cancelled")) {
         const phi_json *id = phi_json_get(m->params, "requestId");
         phi__buf text;
@@ -1005,7 +963,7 @@ static void phi__serve_notification(phi__incoming_message *m) {
             bool ours = serving->client != NULL ? serving->client == m->client
                                                 : serving->origin.way == m->origin.way;
             if (!ours || !phi_str_equal(serving->origin.id, phi__buf_str(&text))) continue;
-            phi__serve_request_drop(serving, false);
+            phi__serving_drop(serving, false);
             break;
         }
         phi__buf_free(&text);
@@ -1013,17 +971,6 @@ static void phi__serve_notification(phi__incoming_message *m) {
 }
 
 /* ---- reading ---- */
-
-/* Refuses an invalid message. One without a method may be meant as the answer to a question of
-   ours, which need not wait for its deadline then. */
-static void phi__serve_invalid(phi__incoming_message *m, phi__rpc *rpc) {
-    char text[120];
-    (void)snprintf(text, sizeof text, "Not a message: %s", rpc->fault);
-    phi__mcp_serve_refuse(m, PHI__RPC_BAD_REQUEST, 400, text);
-    rpc->message = phi_str_of(text);
-    if (m->client != NULL && rpc->method.len == 0)
-        phi__serve_ask_answered(m->server, m->client, rpc);
-}
 
 static void phi__serve_one(phi__incoming_message *m, const phi_json *node) {
     phi__rpc rpc;
@@ -1037,13 +984,21 @@ static void phi__serve_one(phi__incoming_message *m, const phi_json *node) {
         return;
     }
     switch (rpc.kind) {
-    case PHI__RPC_INVALID: phi__serve_invalid(m, &rpc); return;
+    case PHI__RPC_INVALID: {
+        char text[120];
+        (void)snprintf(text, sizeof text, "Not a message: %s", rpc.fault);
+        phi__mcp_serve_refuse(m, PHI__RPC_BAD_REQUEST, 400, text);
+        rpc.message = phi_str_of(text);
+        if (m->client != NULL && rpc.method.len == 0)
+            phi__serve_ask_answered(m->server, m->client, &rpc);
+    }
+        return;
     case PHI__RPC_REQUEST: phi__serve_request(m); return;
     case PHI__RPC_NOTIFICATION: phi__serve_notification(m); return;
     case PHI__RPC_RESULT:
     case PHI__RPC_ERROR:
         m->origin.id = phi__str("", 0);
-        phi__serve_send_nothing(m->server, &m->origin, 202);
+        phi__send_nothing(m->server, &m->origin, 202);
         if (m->client != NULL) phi__serve_ask_answered(m->server, m->client, &rpc);
         return;
     }
@@ -1084,12 +1039,12 @@ static void phi__serve_all(phi__incoming_message *m) {
         m->origin = origin;
         if (m->server->retired) batch->way = NULL; /* it went with the server */
         if (m->server->retired)
-            phi__serve_send_nothing(m->server, &m->origin, 202);
+            phi__send_nothing(m->server, &m->origin, 202);
         else
             phi__serve_one(m, child);
     }
     if (m->server->retired) batch->way = NULL;
-    phi__serve_send_nothing(m->server, &origin, 202);
+    phi__send_nothing(m->server, &origin, 202);
 }
 
 static void phi__serve_read(phi__incoming_message *m, phi_status status) {
@@ -1126,7 +1081,7 @@ static void phi__serve_sliced(phi__slices *slices, phi_status status, phi_json *
     if (status == PHI_BUSY) return;
     phi_arena_init(&slices->arena, &one->server->rt->memory, 0); /* the tree is ours */
     phi__serve_ask_enter(from.server);
-    phi__serve_long_end(one);
+    phi__long_end(one);
     phi__mcp_serve_begin(&m, &from, &arena);
     m.root = root;
     phi__serve_read(&m, status);
@@ -1149,7 +1104,7 @@ PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi
     if (heads != NULL) from.heads = *heads;
     from.slices.sliced = phi__serve_sliced;
     if (json.len <= server->desc.max_message_bytes && !whole) {
-        status = phi__serve_long_begin(server, &from, json);
+        status = phi__long_begin(server, &from, json);
         if (status == PHI_OK) return true;
     }
     phi__serve_ask_enter(server);

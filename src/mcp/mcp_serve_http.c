@@ -16,8 +16,7 @@
 #include "mcp/mcp_serve_state_in.h"
 #include "serve/serve_in.h"
 
-/* ======== Who may speak to our server over HTTP: a page of some other site, whose name
-   resolves to this machine (DNS rebinding), may not. Pure. */
+/* ======== who may speak to us: no page of another site (DNS rebinding) */
 
 #ifndef PHI_NO_LISTEN
 
@@ -108,10 +107,7 @@ static bool phi__admit_token(const char *token, phi_str authorization) {
 
 #endif
 
-/* ======== The events of a stream that a client may take up again: the last of them are
-   kept, up to 256 KiB.
-
-   Ownership: in its owner. Threads: the pumping thread. */
+/* ======== the last events of a stream that a client may take up again, up to 256 KiB */
 
 #ifndef PHI_NO_LISTEN
 typedef struct phi__mcp_events {
@@ -125,51 +121,6 @@ typedef struct phi__mcp_events {
 #ifndef PHI_NO_LISTEN
 
 enum { PHI__MCP_EVENTS_BYTES = 262144 };
-
-static void phi__mcp_events_init(phi__mcp_events *events, phi_memory *memory, uint64_t stream) {
-    events->stream = stream;
-    events->first = events->next = 1;
-    phi__buf_init(&events->kept, memory);
-}
-
-static void phi__mcp_events_free(phi__mcp_events *events) { phi__buf_free(&events->kept); }
-
-static void phi__mcp_events_forget_all(phi__mcp_events *events) {
-    phi__buf_free(&events->kept);
-    events->first = events->next;
-}
-
-/* Each ends with an empty line, and has no other. */
-static void phi__mcp_events_forget_first(phi__mcp_events *events) {
-    size_t end = phi__str_find(phi__buf_str(&events->kept), 0, "\n\n");
-    phi__buf_drop(&events->kept, phi__min(end, events->kept.len - 2) + 2);
-    events->first++;
-}
-
-static void phi__mcp_events_keep(phi__mcp_events *events, phi_str text) {
-    while (events->kept.len > 0 && text.len > PHI__MCP_EVENTS_BYTES - events->kept.len)
-        phi__mcp_events_forget_first(events);
-    if (text.len <= PHI__MCP_EVENTS_BYTES) phi__buf_add_str(&events->kept, text);
-    events->next++;
-    if (text.len > PHI__MCP_EVENTS_BYTES || events->kept.failed) phi__mcp_events_forget_all(events);
-}
-
-/* The next event as text, into `out`: "id: 3-1\ndata: {...}\n\n". json is one line. */
-static void phi__mcp_events_put(phi__mcp_events *events, phi_str json, phi__buf *out) {
-    size_t before = out->len;
-    if (events->stream != 0) {
-        phi__buf_text(out, "id: ");
-        phi__buf_u64(out, events->stream);
-        phi__buf_char(out, '-');
-        phi__buf_u64(out, events->next);
-        phi__buf_char(out, '\n');
-    }
-    phi__buf_text(out, "data: ");
-    phi__buf_add_str(out, json);
-    phi__buf_text(out, "\n\n");
-    if (events->stream != 0 && !out->failed)
-        phi__mcp_events_keep(events, phi__str(out->at + before, out->len - before));
-}
 
 /* The kept ones behind number `last`. False: some of them are gone, or are still to come. */
 static bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last, phi_str *out) {
@@ -250,7 +201,7 @@ static void phi__serve_http_release(phi__io *io, phi__mcp_post *post) {
     phi__io_timer_clear(io, &post->timer);
     phi__buf_free(&post->heads);
     phi__buf_free(&post->body);
-    phi__mcp_events_free(&post->events);
+    phi__buf_free(&post->events.kept);
     phi__free(memory, post, sizeof *post);
 }
 
@@ -309,13 +260,6 @@ static size_t phi__serve_http_heads(const phi__mcp_post *post, const char *type,
     return n;
 }
 
-/* The whole answer in one message. */
-static bool phi__serve_http_whole(phi__mcp_post *post, phi_str json, int http_status) {
-    phi__header headers[3];
-    size_t n = phi__serve_http_heads(post, json.len > 0 ? "application/json" : NULL, headers);
-    return phi__serve_reply(post->exchange, http_status, headers, n, json) == PHI_OK;
-}
-
 static bool phi__serve_http_begin(phi__mcp_post *post) {
     phi__header headers[3];
     size_t n = phi__serve_http_heads(post, "text/event-stream", headers);
@@ -325,28 +269,24 @@ static bool phi__serve_http_begin(phi__mcp_post *post) {
     return true;
 }
 
-/* Keeps a quiet stream open, and begins one where an answer takes long. A comment may be lost. */
-static void phi__serve_http_ping(phi__mcp_post *post) {
-    char first[48] = ":\n\n";
-    if (!post->streams && !phi__serve_http_begin(post)) {
-        phi__serve_drop(post->exchange);
-        phi__serve_http_over(post);
-        return;
-    }
-    if (post->primes && post->events.next == 1)
-        (void)snprintf(first, sizeof first, "id: %lu-0\ndata: \n\n",
-                       (unsigned long)post->events.stream);
-    (void)phi__serve_write(post->exchange, phi_str_of(first));
-    phi__serve_http_timer_in(post, PHI__MCP_HTTP_PING_MS);
-}
-
 static void phi__serve_http_on_timer(phi__timer *timer) {
     phi__mcp_post *post = PHI__OWNER(timer, phi__mcp_post, timer);
     phi__serve_http *http = post->http;
     phi_mcp_server *server = http->server;
     phi__io *io = http->io;
     if (post->exchange != NULL) {
-        phi__serve_http_ping(post);
+        /* Keeps a quiet stream open, and begins one where an answer takes long. A comment may be lost. */
+        char first[48] = ":\n\n";
+        if (!post->streams && !phi__serve_http_begin(post)) {
+            phi__serve_drop(post->exchange);
+            phi__serve_http_over(post);
+            return;
+        }
+        if (post->primes && post->events.next == 1)
+            (void)snprintf(first, sizeof first, "id: %lu-0\ndata: \n\n",
+                           (unsigned long)post->events.stream);
+        (void)phi__serve_write(post->exchange, phi_str_of(first));
+        phi__serve_http_timer_in(post, PHI__MCP_HTTP_PING_MS);
         return;
     }
     phi__serve_http_moor(post);
@@ -364,28 +304,53 @@ static bool phi__serve_http_event(phi__mcp_post *post, phi_str json) {
     phi__buf out;
     if (json.len == 0) return true;
     phi__buf_init(&out, post->http->memory);
-    phi__mcp_events_put(&post->events, json, &out);
+    /* The next event as text, into `out`: "id: 3-1\ndata: {...}\n\n". json is one line. */
+    size_t before = out.len;
+    if (post->events.stream != 0) {
+        phi__buf_text(&out, "id: ");
+        phi__buf_u64(&out, post->events.stream);
+        phi__buf_char(&out, '-');
+        phi__buf_u64(&out, post->events.next);
+        phi__buf_char(&out, '\n');
+    }
+    phi__buf_text(&out, "data: ");
+    phi__buf_add_str(&out, json);
+    phi__buf_text(&out, "\n\n");
+    if (post->events.stream != 0 && !out.failed) {
+        phi_str text = phi__str(out.at + before, out.len - before);
+        while (post->events.kept.len > 0 &&
+               text.len > PHI__MCP_EVENTS_BYTES - post->events.kept.len) {
+            size_t end = phi__str_find(phi__buf_str(&post->events.kept), 0, "\n\n");
+            phi__buf_drop(&post->events.kept, phi__min(end, post->events.kept.len - 2) + 2);
+            post->events.first++;
+        }
+        if (text.len <= PHI__MCP_EVENTS_BYTES) phi__buf_add_str(&post->events.kept, text);
+        post->events.next++;
+        if (text.len > PHI__MCP_EVENTS_BYTES || post->events.kept.failed) {
+            phi__buf_free(&post->events.kept);
+            post->events.first = post->events.next;
+        }
+    }
     bool good = !out.failed && (post->exchange == NULL ||
                                 phi__serve_write(post->exchange, phi__buf_str(&out)) == PHI_OK);
     phi__buf_free(&out);
     return good;
 }
 
-/* A stream that is adrift keeps what it cannot send, as long as that fits. */
-static bool phi__serve_http_keep(phi__mcp_post *post, phi_str json) {
-    uint64_t first = post->events.first;
-    if (phi__serve_http_event(post, json) && post->events.first == first) return true;
-    phi__serve_http_over(post);
-    return false;
-}
-
 static bool phi__serve_http_send(phi__mcp_way *way, phi_str json, int http_status, bool last) {
     phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
     bool good = post->exchange != NULL;
     post->last = post->last || last;
-    if (post->adrift) return phi__serve_http_keep(post, json);
+    if (post->adrift) {
+        uint64_t first = post->events.first;
+        if (phi__serve_http_event(post, json) && post->events.first == first) return true;
+        phi__serve_http_over(post);
+        return false;
+    }
     if (good && last && !post->streams) {
-        good = phi__serve_http_whole(post, json, http_status);
+        phi__header headers[3];
+        size_t n = phi__serve_http_heads(post, json.len > 0 ? "application/json" : NULL, headers);
+        good = phi__serve_reply(post->exchange, http_status, headers, n, json) == PHI_OK;
         phi__serve_http_over(post);
         return good;
     }
@@ -402,7 +367,7 @@ static bool phi__serve_http_send(phi__mcp_way *way, phi_str json, int http_statu
 
 static void phi__serve_http_session(phi__mcp_way *way, phi__client *client) {
     phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
-    memcpy(post->session, phi__serve_client_id(client), sizeof post->session);
+    memcpy(post->session, phi__client_id(client), sizeof post->session);
 }
 
 static void phi__serve_http_taken(phi__mcp_way *way) {
@@ -412,19 +377,7 @@ static void phi__serve_http_taken(phi__mcp_way *way) {
     if (!post->last && !post->streams) phi__serve_http_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
 }
 
-static const phi__mcp_way_table *phi__serve_http_table(void) {
-    static const phi__mcp_way_table table = {phi__serve_http_send, phi__serve_http_session,
-                                             phi__serve_http_taken};
-    return &table;
-}
-
 /* ---- who may speak ---- */
-
-static void phi__serve_http_unauthorized(phi__serve_exchange *exchange) {
-    phi__header header =
-        phi__serve_http_header("WWW-Authenticate", PHI__LIT("Bearer realm=\"mcp\""));
-    (void)phi__serve_reply(exchange, 401, &header, 1, PHI__LIT("401 Unauthorized\n"));
-}
 
 /* False: it was refused. */
 static bool phi__serve_http_admit(const phi__serve_http *http, phi__serve_exchange *exchange,
@@ -439,9 +392,11 @@ static bool phi__serve_http_admit(const phi__serve_http *http, phi__serve_exchan
     else if (!phi__str_is(head->path, desc->path))
         phi__serve_refuse(exchange, 404, NULL);
     else if (desc->token != NULL &&
-             !phi__admit_token(desc->token, phi__http_head_get(head, "authorization")))
-        phi__serve_http_unauthorized(exchange);
-    else
+             !phi__admit_token(desc->token, phi__http_head_get(head, "authorization"))) {
+        phi__header header =
+            phi__serve_http_header("WWW-Authenticate", PHI__LIT("Bearer realm=\"mcp\""));
+        (void)phi__serve_reply(exchange, 401, &header, 1, PHI__LIT("401 Unauthorized\n"));
+    } else
         return true;
     return false;
 }
@@ -468,7 +423,7 @@ static phi_str phi__serve_http_text(phi__mcp_post *post, const char *name) {
 
 /* The session of the request; NULL with *unknown: it names one that there is not. */
 static phi__client *phi__serve_http_client(const phi__serve_http *http, phi_str id, bool *unknown) {
-    phi__client *client = id.at != NULL ? phi__serve_client_find(http->server, id) : NULL;
+    phi__client *client = id.at != NULL ? phi__client_find(http->server, id) : NULL;
     *unknown = id.at != NULL && client == NULL;
     return client;
 }
@@ -482,7 +437,7 @@ static bool phi__serve_http_on_body(void *ctx, const char *bytes, size_t len) {
 /* Streams of sessions can be taken up again, but for the first era's. */
 static void phi__serve_http_in_session(phi__mcp_post *post, const phi__client *client) {
     if (client == NULL) return;
-    memcpy(post->of, phi__serve_client_id(client), sizeof post->of);
+    memcpy(post->of, phi__client_id(client), sizeof post->of);
     if (client->era->resumption) post->events.stream = ++post->http->streams;
     post->primes = client->era->primes;
 }
@@ -525,12 +480,16 @@ static phi__mcp_post *phi__serve_http_post_new(phi__serve_http *http, phi__serve
         phi__serve_refuse(exchange, 500, "out of memory");
         return NULL;
     }
-    post->way.table = phi__serve_http_table();
+    static const phi__mcp_way_table table = {phi__serve_http_send, phi__serve_http_session,
+                                             phi__serve_http_taken};
+    post->way.table = &table;
     post->http = http;
     post->timer.fire = phi__serve_http_on_timer;
     phi__buf_init(&post->heads, http->memory);
     phi__buf_init(&post->body, http->memory);
-    phi__mcp_events_init(&post->events, http->memory, 0);
+    post->events.stream = 0;
+    post->events.first = post->events.next = 1;
+    phi__buf_init(&post->events.kept, http->memory);
     for (size_t i = 0; i < head->header_count; i++) {
         phi__buf_add_str(&post->heads, head->headers[i].name);
         phi__buf_text(&post->heads, ": ");
@@ -580,36 +539,12 @@ static phi__mcp_post *phi__serve_http_lost(const phi__serve_http *http, phi_str 
     for (phi__link *link = http->posts.first; link != NULL; link = link->next) {
         phi__mcp_post *post = PHI__OWNER(link, phi__mcp_post, link);
         if (post->events.stream != stream || !post->streams ||
-            strcmp(post->of, phi__serve_client_id(client)) != 0)
+            strcmp(post->of, phi__client_id(client)) != 0)
             continue;
         if (!post->adrift && post->exchange == NULL) return NULL; /* it is being freed */
         return phi__mcp_events_after(&post->events, number, missed) ? post : NULL;
     }
     return NULL;
-}
-
-/* The missed events first, then those to come. */
-static void phi__serve_http_resume(phi__mcp_post *post, phi__serve_exchange *exchange,
-                                   phi_str missed) {
-    if (post->exchange != NULL) phi__serve_drop(post->exchange); /* the cut was not seen here yet */
-    phi__serve_http_moor(post);
-    phi__serve_calls calls = PHI_ZERO;
-    calls.gone = phi__serve_http_on_gone;
-    post->exchange = exchange;
-    phi__serve_keep(exchange, &calls, post);
-    bool good = phi__serve_http_begin(post) && phi__serve_write(exchange, missed) == PHI_OK;
-    if (good && post->last) phi__serve_end(exchange);
-    if (!good) phi__serve_drop(exchange);
-    if (!good || post->last) phi__serve_http_leave(post);
-}
-
-/* A stream of the session's own that nobody reads makes way for another. */
-static void phi__serve_http_replace(phi__serve_http *http, phi__client *client) {
-    phi__mcp_post *own = client->own != NULL ? PHI__OWNER(client->own, phi__mcp_post, way) : NULL;
-    if (own == NULL || own->exchange != NULL) return;
-    phi__serve_way_gone(http->server, &own->way); /* no call is answered there */
-    own->last = true;
-    phi__serve_http_over(own);
 }
 
 /* The listening stream. */
@@ -625,11 +560,27 @@ static void phi__serve_http_listen(phi__serve_http *http, phi__serve_exchange *e
     phi__mcp_post *post =
         phi__serve_http_lost(http, phi__http_head_get(head, "last-event-id"), client, &missed);
     if (post != NULL) {
-        phi__serve_http_resume(post, exchange, missed);
+        /* The missed events first, then those to come. */
+        if (post->exchange != NULL)
+            phi__serve_drop(post->exchange); /* the cut was not seen here yet */
+        phi__serve_http_moor(post);
+        phi__serve_calls calls = PHI_ZERO;
+        calls.gone = phi__serve_http_on_gone;
+        post->exchange = exchange;
+        phi__serve_keep(exchange, &calls, post);
+        bool good = phi__serve_http_begin(post) && phi__serve_write(exchange, missed) == PHI_OK;
+        if (good && post->last) phi__serve_end(exchange);
+        if (!good) phi__serve_drop(exchange);
+        if (!good || post->last) phi__serve_http_leave(post);
         return;
     }
-    phi__serve_http_replace(http, client);
-    if (client->own == NULL && phi__serve_request_crowded(http->server)) {
+    phi__mcp_post *own = client->own != NULL ? PHI__OWNER(client->own, phi__mcp_post, way) : NULL;
+    if (own != NULL && own->exchange == NULL) {
+        phi__serve_way_gone(http->server, &own->way); /* no call is answered there */
+        own->last = true;
+        phi__serve_http_over(own);
+    }
+    if (client->own == NULL && phi__serving_crowded(http->server)) {
         phi__serve_refuse(exchange, 503, "too many streams are open");
         return;
     }
@@ -645,21 +596,6 @@ static void phi__serve_http_listen(phi__serve_http *http, phi__serve_exchange *e
         phi__serve_drop(exchange);
         phi__serve_http_over(post);
     }
-}
-
-/* DELETE */
-static void phi__serve_http_end(phi__serve_http *http, phi__serve_exchange *exchange,
-                                phi__client *client) {
-    phi_mcp_server *server = http->server;
-    (void)phi__serve_reply(exchange, 204, NULL, 0, phi__str("", 0));
-    phi__serve_ask_enter(server);
-    phi__serve_client_end(client);
-    (void)phi__serve_ask_leave(server);
-}
-
-static void phi__serve_http_wrong_method(phi__serve_exchange *exchange) {
-    phi__header header = phi__serve_http_header("Allow", PHI__LIT("POST, GET, DELETE"));
-    (void)phi__serve_reply(exchange, 405, &header, 1, PHI__LIT("405 Method Not Allowed\n"));
 }
 
 /* GET and DELETE are of sessions; 2026-07-28 has none. */
@@ -678,10 +614,16 @@ static void phi__serve_http_on_request(void *ctx, phi__serve_exchange *exchange,
         phi__serve_refuse(exchange, 404, "there is no such session");
     else if (client != NULL && phi__str_is(head->method, "GET"))
         phi__serve_http_listen(http, exchange, head, client);
-    else if (client != NULL && phi__str_is(head->method, "DELETE"))
-        phi__serve_http_end(http, exchange, client);
-    else
-        phi__serve_http_wrong_method(exchange);
+    else if (client != NULL && phi__str_is(head->method, "DELETE")) {
+        phi_mcp_server *server = http->server;
+        (void)phi__serve_reply(exchange, 204, NULL, 0, phi__str("", 0));
+        phi__serve_ask_enter(server);
+        phi__client_end(client);
+        (void)phi__serve_ask_leave(server);
+    } else {
+        phi__header header = phi__serve_http_header("Allow", PHI__LIT("POST, GET, DELETE"));
+        (void)phi__serve_reply(exchange, 405, &header, 1, PHI__LIT("405 Method Not Allowed\n"));
+    }
 }
 
 /* ---- for other files ---- */

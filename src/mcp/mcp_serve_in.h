@@ -66,15 +66,15 @@ PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way);
 /* ---- sessions ---- */
 
 /* Over HTTP: so many streams stand open that none may be added. */
-PHI__FN bool phi__serve_request_crowded(const phi_mcp_server *server);
+PHI__FN bool phi__serving_crowded(const phi_mcp_server *server);
 
 /* The stream for messages that belong to no request. False: there is one already. */
 PHI__FN bool phi__serve_listen(phi_mcp_server *server, phi__client *client, phi__mcp_way *way);
-PHI__FN void phi__serve_client_end(phi__client *client); /* HTTP: DELETE; and at an idle end */
-PHI__FN const char *phi__serve_client_id(const phi__client *client); /* 32 hex digits */
+PHI__FN void phi__client_end(phi__client *client); /* HTTP: DELETE; and at an idle end */
+PHI__FN const char *phi__client_id(const phi__client *client); /* 32 hex digits */
 
 /* By the text of Mcp-Session-Id; NULL: none of that name (HTTP 404). */
-PHI__FN phi__client *phi__serve_client_find(phi_mcp_server *server, phi_str id);
+PHI__FN phi__client *phi__client_find(phi_mcp_server *server, phi_str id);
 
 /* ---- what transports see ---- */
 PHI__FN phi_runtime *phi__serve_runtime(const phi_mcp_server *server);

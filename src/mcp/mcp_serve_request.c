@@ -7,11 +7,11 @@
 
 #include <stdio.h>
 
-/* ======== Messages of our server: results, errors, notifications, batches. */
+/* ======== results, errors, notifications, batches */
 
 /* ---- pieces ---- */
 
-static void phi__serve_send_data(phi__buf *out, const char *type, const phi_content *block) {
+static void phi__send_data(phi__buf *out, const char *type, const phi_content *block) {
     phi__records_str(out, "type", phi_str_of(type));
     phi__records_str(out, "data", block->data);
     phi__records_str(out, "mimeType", block->mime_type);
@@ -19,7 +19,7 @@ static void phi__serve_send_data(phi__buf *out, const char *type, const phi_cont
 
 /* A document as a resource inside of the result, "document:///Report.pdf"; one by its address as
    that address in a text. */
-static void phi__serve_send_document(phi__buf *out, const phi_content *block) {
+static void phi__send_document(phi__buf *out, const phi_content *block) {
     phi__buf uri;
     if (block->url.len > 0) {
         phi__records_str(out, "type", PHI__LIT("text"));
@@ -28,7 +28,7 @@ static void phi__serve_send_document(phi__buf *out, const phi_content *block) {
     }
     phi__buf_init(&uri, out->memory);
     phi__buf_text(&uri, "document:///");
-    phi__oauth_url_escape(&uri, block->name.len > 0 ? block->name : PHI__LIT("document"));
+    phi__url_escape(&uri, block->name.len > 0 ? block->name : PHI__LIT("document"));
     if (uri.failed) out->failed = true;
     phi__records_str(out, "type", PHI__LIT("resource"));
     phi__records_raw(out, "resource", "{");
@@ -44,14 +44,14 @@ static void phi__serve_send_document(phi__buf *out, const phi_content *block) {
     phi__buf_free(&uri);
 }
 
-PHI__FN void phi__serve_send_block(phi__buf *out, const phi_content *block, const phi__era *era) {
+PHI__FN void phi__send_block(phi__buf *out, const phi_content *block, const phi__era *era) {
     phi__buf_char(out, '{');
     if (block->kind == PHI_CONTENT_IMAGE)
-        phi__serve_send_data(out, "image", block);
+        phi__send_data(out, "image", block);
     else if (block->kind == PHI_CONTENT_AUDIO && era->audio)
-        phi__serve_send_data(out, "audio", block);
+        phi__send_data(out, "audio", block);
     else if (block->kind == PHI_CONTENT_DOCUMENT)
-        phi__serve_send_document(out, block);
+        phi__send_document(out, block);
     else {
         phi__records_str(out, "type", PHI__LIT("text"));
         phi__records_str(out, "text",
@@ -60,8 +60,8 @@ PHI__FN void phi__serve_send_block(phi__buf *out, const phi_content *block, cons
     phi__buf_char(out, '}');
 }
 
-PHI__FN void phi__serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
-                                         const phi__era *era) {
+PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
+                                   const phi__era *era) {
     const phi_mcp_server_desc *desc = &server->desc;
     phi__buf_char(out, '{');
     phi__records_str(out, "name", phi_str_of(desc->name));
@@ -72,34 +72,30 @@ PHI__FN void phi__serve_send_server_info(const phi_mcp_server *server, phi__buf 
 
 /* ---- out ---- */
 
-static void phi__serve_send_batch(phi_mcp_server *server, phi__batch *batch) {
-    phi__buf *out = &batch->out;
-    if (--batch->waiting > 0) return;
-    if (out->len > 0) phi__buf_char(out, ']');
-    if (batch->way != NULL && !out->failed)
-        (void)batch->way->table->send(batch->way, phi__buf_str(out), out->len > 0 ? 200 : 202,
-                                      true);
-    else if (batch->way != NULL)
-        (void)batch->way->table->send(batch->way, phi__str("", 0), 500, true);
-    phi__buf_free(out);
-    phi__free(&server->rt->memory, batch, sizeof *batch);
-}
-
 /* The answer to a message; json empty: none. */
-static void phi__serve_send_text(phi_mcp_server *server, phi__origin *origin, phi_str json,
-                                 int http_status) {
+static void phi__send_text(phi_mcp_server *server, phi__origin *origin, phi_str json,
+                           int http_status) {
     phi__batch *batch = origin->batch;
     phi__mcp_way *way = origin->way;
     origin->batch = NULL;
     if (batch != NULL) {
         if (json.len > 0) phi__buf_char(&batch->out, batch->out.len > 0 ? ',' : '[');
         phi__buf_add_str(&batch->out, json);
-        phi__serve_send_batch(server, batch);
+        phi__buf *out = &batch->out;
+        if (--batch->waiting > 0) return;
+        if (out->len > 0) phi__buf_char(out, ']');
+        if (batch->way != NULL && !out->failed)
+            (void)batch->way->table->send(batch->way, phi__buf_str(out), out->len > 0 ? 200 : 202,
+                                          true);
+        else if (batch->way != NULL)
+            (void)batch->way->table->send(batch->way, phi__str("", 0), 500, true);
+        phi__buf_free(out);
+        phi__free(&server->rt->memory, batch, sizeof *batch);
     } else if (way != NULL)
         (void)way->table->send(way, json, http_status, true);
 }
 
-static void phi__serve_send_lost(phi_mcp_server *server, phi__origin *origin) {
+static void phi__send_lost(phi_mcp_server *server, phi__origin *origin) {
     char text[PHI__RPC_ID + 120]; /* there is no memory for a buffer */
     int n = snprintf(text, sizeof text,
                      "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":%d,"
@@ -107,93 +103,91 @@ static void phi__serve_send_lost(phi_mcp_server *server, phi__origin *origin) {
                      (int)origin->id.len, origin->id.len > 0 ? origin->id.at : "",
                      (int)PHI__RPC_INTERNAL);
     if (origin->id.len == 0 || n < 0) n = 0;
-    phi__serve_send_text(server, origin, phi__str(text, (size_t)n), 500);
+    phi__send_text(server, origin, phi__str(text, (size_t)n), 500);
 }
 
-PHI__FN void phi__serve_send_nothing(phi_mcp_server *server, phi__origin *origin, int http_status) {
-    phi__serve_send_text(server, origin, phi__str("", 0), http_status);
+PHI__FN void phi__send_nothing(phi_mcp_server *server, phi__origin *origin, int http_status) {
+    phi__send_text(server, origin, phi__str("", 0), http_status);
 }
 
-PHI__FN void phi__serve_send_open(phi_mcp_server *server, const phi__origin *origin,
-                                  phi__buf *out) {
+PHI__FN void phi__send_open(phi_mcp_server *server, const phi__origin *origin, phi__buf *out) {
     phi__buf_init(out, &server->rt->memory);
     phi__rpc_open_result(out, origin->id);
     phi__buf_char(out, '{');
 }
 
-PHI__FN void phi__serve_send_error(phi_mcp_server *server, phi__origin *origin, int code,
-                                   int http_status, phi_str message, const char *data) {
+PHI__FN void phi__send_error(phi_mcp_server *server, phi__origin *origin, int code, int http_status,
+                             phi_str message, const char *data) {
     phi__buf out;
     phi__buf_init(&out, &server->rt->memory);
     phi__rpc_error(&out, origin->id, code, message, phi_str_of(data));
     if (out.failed)
-        phi__serve_send_lost(server, origin);
+        phi__send_lost(server, origin);
     else
-        phi__serve_send_text(server, origin, phi__buf_str(&out), http_status);
+        phi__send_text(server, origin, phi__buf_str(&out), http_status);
     phi__buf_free(&out);
 }
 
-PHI__FN void phi__serve_send_close(phi_mcp_server *server, phi__origin *origin, phi__buf *out) {
+PHI__FN void phi__send_close(phi_mcp_server *server, phi__origin *origin, phi__buf *out) {
     size_t most = server->desc.max_queue_bytes;
     size_t before = origin->batch != NULL ? phi__min(origin->batch->out.len, most) : 0;
     phi__buf_text(out, "}}");
     if (out->failed)
-        phi__serve_send_lost(server, origin);
+        phi__send_lost(server, origin);
     else if (out->len >= most - before) {
         /* No queue would hold it: the client gets an error, and is not dropped for it. */
         char message[80];
         (void)snprintf(message, sizeof message, "The answer has more than %lu bytes",
                        (unsigned long)server->desc.max_queue_bytes);
-        phi__serve_send_error(server, origin, PHI__RPC_INTERNAL, 200, phi_str_of(message), NULL);
+        phi__send_error(server, origin, PHI__RPC_INTERNAL, 200, phi_str_of(message), NULL);
     } else
-        phi__serve_send_text(server, origin, phi__buf_str(out), 200);
+        phi__send_text(server, origin, phi__buf_str(out), 200);
     phi__buf_free(out);
 }
 
-PHI__FN void phi__serve_send_complete(const phi_mcp_server *server, const phi__origin *origin,
-                                      phi__buf *out) {
+PHI__FN void phi__send_complete(const phi_mcp_server *server, const phi__origin *origin,
+                                phi__buf *out) {
     if (!origin->era->result_type) return;
     phi__records_str(out, "resultType", PHI__LIT("complete"));
     phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
-    phi__serve_send_server_info(server, out, origin->era);
+    phi__send_server_info(server, out, origin->era);
     phi__buf_char(out, '}');
 }
 
-PHI__FN void phi__serve_send_cache(const phi_mcp_server *server, const phi__origin *origin,
-                                   phi__buf *out) {
+PHI__FN void phi__send_cache(const phi_mcp_server *server, const phi__origin *origin,
+                             phi__buf *out) {
     if (!origin->era->result_type) return;
     phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
     phi__records_str(out, "cacheScope", PHI__LIT("private"));
 }
 
-PHI__FN void phi__serve_send_empty(phi_mcp_server *server, phi__origin *origin) {
+PHI__FN void phi__send_empty(phi_mcp_server *server, phi__origin *origin) {
     phi__buf out;
-    phi__serve_send_open(server, origin, &out);
-    phi__serve_send_complete(server, origin, &out);
-    phi__serve_send_close(server, origin, &out);
+    phi__send_open(server, origin, &out);
+    phi__send_complete(server, origin, &out);
+    phi__send_close(server, origin, &out);
 }
 
 /* ---- notifications ---- */
 
-PHI__FN void phi__serve_send_note(phi_mcp_server *server, phi__buf *out, const char *method) {
+PHI__FN void phi__send_note(phi_mcp_server *server, phi__buf *out, const char *method) {
     phi__buf_init(out, &server->rt->memory);
     phi__rpc_open_notification(out, method);
     phi__buf_char(out, '{');
 }
 
-PHI__FN bool phi__serve_send_noted(phi__mcp_way *way, phi__buf *out) {
+PHI__FN bool phi__send_noted(phi__mcp_way *way, phi__buf *out) {
     phi__buf_text(out, "}}");
     bool sent = !out->failed && way->table->send(way, phi__buf_str(out), 200, false);
     phi__buf_free(out);
     return sent;
 }
 
-/* ======== Requests that the host works on: made, found by their handles, ended; their
-   progress and log messages. */
+/* ======== requests that the host works on */
 
 /* ---- handles ---- */
 
-PHI__FN phi__serving *phi__serve_request_find(phi_mcp_incoming incoming) {
+PHI__FN phi__serving *phi__serving_find(phi_mcp_incoming incoming) {
     if (incoming.server == NULL) return NULL;
     phi__slot *slot = phi__slots_find(&incoming.server->slots, incoming.index, incoming.gen);
     phi__serving *serving = slot != NULL ? (phi__serving *)slot->object : NULL;
@@ -201,7 +195,7 @@ PHI__FN phi__serving *phi__serve_request_find(phi_mcp_incoming incoming) {
     return serving != NULL && serving->kind != PHI__SERVING_TASK ? serving : NULL;
 }
 
-PHI__FN phi_mcp_incoming phi__serve_request_handle(const phi__serving *serving) {
+PHI__FN phi_mcp_incoming phi__serving_handle(const phi__serving *serving) {
     phi_mcp_incoming out;
     out.server = serving->server;
     out.index = serving->index;
@@ -212,26 +206,26 @@ PHI__FN phi_mcp_incoming phi__serve_request_handle(const phi__serving *serving) 
 
 /* ---- the way of its answer ---- */
 
-PHI__FN void phi__serve_request_detach(phi__serving *serving) {
+PHI__FN void phi__serving_detach(phi__serving *serving) {
     if (serving->origin.way != NULL)
         phi__list_take(&serving->origin.way->waiting, &serving->at_way);
     serving->origin.way = NULL;
 }
 
-PHI__FN void phi__serve_request_attach(phi__serving *serving, const phi__origin *origin) {
-    phi__serve_request_detach(serving);
+static void phi__serving_attach(phi__serving *serving, const phi__origin *origin) {
+    phi__serving_detach(serving);
     serving->origin = *origin;
     if (origin->way != NULL) phi__list_push(&origin->way->waiting, &serving->at_way);
 }
 
-PHI__FN phi__mcp_way *phi__serve_request_stream(const phi__serving *serving) {
+PHI__FN phi__mcp_way *phi__serving_stream(const phi__serving *serving) {
     if (serving->origin.way != NULL) return serving->origin.way;
     return serving->client != NULL ? serving->client->own : NULL;
 }
 
 /* ---- from its beginning to its end ---- */
 
-PHI__FN uint32_t phi__serve_request_can(const phi_mcp_server *server, const phi_json *params) {
+PHI__FN uint32_t phi__serving_can(const phi_mcp_server *server, const phi_json *params) {
     const phi_json *can =
         phi_json_get(phi_json_get(params, "_meta"), "io.modelcontextprotocol/clientCapabilities");
     uint32_t out = 0;
@@ -244,8 +238,7 @@ PHI__FN uint32_t phi__serve_request_can(const phi_mcp_server *server, const phi_
     return out;
 }
 
-PHI__FN void phi__serve_request_needs(phi_mcp_server *server, phi__origin *origin,
-                                      uint32_t missing) {
+PHI__FN void phi__serving_needs(phi_mcp_server *server, phi__origin *origin, uint32_t missing) {
     bool asks = origin->era->asks;
     phi__buf data;
     phi__buf_init(&data, &server->rt->memory);
@@ -256,16 +249,16 @@ PHI__FN void phi__serve_request_needs(phi_mcp_server *server, phi__origin *origi
     if ((missing & (uint32_t)PHI_MCP_CAN_TASKS) != 0)
         phi__records_raw(&data, "extensions", "{\"io.modelcontextprotocol/tasks\":{}}");
     phi__buf_add(&data, "}}", 3); /* and its end */
-    phi__serve_send_error(server, origin, asks ? PHI__RPC_BAD_PARAMS : PHI__RPC_CAPABILITY,
-                          asks ? 200 : 400,
-                          PHI__LIT("The request needs a capability that the client has not "
-                                   "declared"),
-                          data.failed ? NULL : data.at);
+    phi__send_error(server, origin, asks ? PHI__RPC_BAD_PARAMS : PHI__RPC_CAPABILITY,
+                    asks ? 200 : 400,
+                    PHI__LIT("The request needs a capability that the client has not "
+                             "declared"),
+                    data.failed ? NULL : data.at);
     phi__buf_free(&data);
 }
 
 /* What a request says about itself in _meta, and of a session what that agreed upon. */
-PHI__FN void phi__serve_request_meta(phi__serving *serving, const phi_json *params) {
+static void phi__serving_meta(phi__serving *serving, const phi_json *params) {
     const phi_json *meta = phi_json_get(params, "_meta");
     serving->log_level = PHI__LEVEL_NONE;
     serving->token = phi__str("", 0);
@@ -273,8 +266,8 @@ PHI__FN void phi__serve_request_meta(phi__serving *serving, const phi_json *para
         serving->can = serving->client->can;
         serving->log_level = serving->client->log_level;
     } else {
-        serving->can = phi__serve_request_can(serving->server, params);
-        phi_str level = phi_json_str(phi_json_get(meta, "io.modelcontextprotocol/logLevel"), NULL);
+        serving->can = phi__serving_can(serving->server, params);
+        phi_str level = phi__records_get_str(meta, "io.modelcontextprotocol/logLevel");
         if (phi__level_of(level) >= 0) serving->log_level = phi__level_of(level);
     }
     const phi_json *token = phi_json_get(meta, "progressToken");
@@ -283,12 +276,12 @@ PHI__FN void phi__serve_request_meta(phi__serving *serving, const phi_json *para
         (void)phi_json_write(&serving->arena, token, 0, &serving->token);
 }
 
-static uint32_t *phi__serve_request_count(phi_mcp_server *server, phi__serving_kind kind) {
+static uint32_t *phi__serving_count(phi_mcp_server *server, phi__serving_kind kind) {
     if (kind == PHI__SERVING_TASK) return &server->task_count;
     return kind == PHI__SERVING_LISTEN ? &server->listen_count : &server->serving_count;
 }
 
-static phi__serving *phi__serve_request_make(phi_mcp_server *server, phi__serving_kind kind) {
+static phi__serving *phi__serving_make(phi_mcp_server *server, phi__serving_kind kind) {
     phi_memory *memory = &server->rt->memory;
     phi__serving *serving = (phi__serving *)phi__alloc(memory, sizeof *serving);
     if (serving == NULL) return NULL;
@@ -304,47 +297,46 @@ static phi__serving *phi__serve_request_make(phi_mcp_server *server, phi__servin
     phi_arena_init(&serving->arena, memory, 0);
     phi__list_push(&server->serving, &serving->link);
     serving->kind = kind;
-    ++*phi__serve_request_count(server, kind);
+    ++*phi__serving_count(server, kind);
     return serving;
 }
 
 /* A quarter of the connections stays for requests: a stream can stand for days. */
-PHI__FN bool phi__serve_request_crowded(const phi_mcp_server *server) {
+PHI__FN bool phi__serving_crowded(const phi_mcp_server *server) {
     uint32_t most = server->desc.max_connections, count = server->listen_count;
     for (phi__link *link = server->clients.first; link != NULL; link = link->next)
         count += PHI__OWNER(link, phi__client, link)->own != NULL;
     return count >= most - most / 4;
 }
 
-PHI__FN phi__serving *phi__serve_request_new(phi_mcp_server *server, const phi__origin *origin,
-                                             phi__client *client, phi__serving_kind kind,
-                                             const phi_json *params) {
+PHI__FN phi__serving *phi__serving_new(phi_mcp_server *server, const phi__origin *origin,
+                                       phi__client *client, phi__serving_kind kind,
+                                       const phi_json *params) {
     phi__serving *serving = NULL;
     phi__origin refused = *origin;
     uint32_t most =
         kind == PHI__SERVING_LISTEN ? server->desc.max_subscriptions : server->desc.max_calls;
     phi_str id;
-    if (*phi__serve_request_count(server, kind) >= most ||
-        (kind == PHI__SERVING_LISTEN && origin->http && phi__serve_request_crowded(server))) {
-        phi__serve_send_error(server, &refused, PHI__RPC_INTERNAL, 503,
-                              PHI__LIT("Too many requests are under way"), NULL);
+    if (*phi__serving_count(server, kind) >= most ||
+        (kind == PHI__SERVING_LISTEN && origin->http && phi__serving_crowded(server))) {
+        phi__send_error(server, &refused, PHI__RPC_INTERNAL, 503,
+                        PHI__LIT("Too many requests are under way"), NULL);
         return NULL;
     }
-    serving = phi__serve_request_make(server, kind);
+    serving = phi__serving_make(server, kind);
     if (serving != NULL && phi__arena_str(&serving->arena, origin->id, &id)) {
         serving->client = client;
-        phi__serve_request_attach(serving, origin);
+        phi__serving_attach(serving, origin);
         serving->origin.id = id;
-        phi__serve_request_meta(serving, params);
+        phi__serving_meta(serving, params);
         return serving;
     }
-    if (serving != NULL) phi__serve_request_free(serving);
-    phi__serve_send_error(server, &refused, PHI__RPC_INTERNAL, 500, PHI__LIT("Out of memory"),
-                          NULL);
+    if (serving != NULL) phi__serving_free(serving);
+    phi__send_error(server, &refused, PHI__RPC_INTERNAL, 500, PHI__LIT("Out of memory"), NULL);
     return NULL;
 }
 
-PHI__FN void phi__serve_request_free_question(phi__mcp_question *ask) {
+static void phi__serving_free_question(phi__mcp_question *ask) {
     phi__serving *serving = ask->of;
     phi__list_take(&serving->asks, &ask->link);
     serving->ask_count--;
@@ -352,23 +344,23 @@ PHI__FN void phi__serve_request_free_question(phi__mcp_question *ask) {
     phi__free(&serving->server->rt->memory, ask, ask->bytes);
 }
 
-PHI__FN void phi__serve_request_free_questions(phi__serving *serving) {
+PHI__FN void phi__serving_free_questions(phi__serving *serving) {
     while (serving->asks.first != NULL)
-        phi__serve_request_free_question(PHI__OWNER(serving->asks.first, phi__mcp_question, link));
+        phi__serving_free_question(PHI__OWNER(serving->asks.first, phi__mcp_question, link));
 }
 
 /* Nobody finds it any more; its memory stays. */
-static void phi__serve_request_leave(phi__serving *serving) {
+static void phi__serving_leave(phi__serving *serving) {
     phi_mcp_server *server = serving->server;
-    phi__serve_request_free_questions(serving);
+    phi__serving_free_questions(serving);
     phi__io_timer_clear(server->rt->io, &serving->timer);
-    phi__serve_request_detach(serving);
+    phi__serving_detach(serving);
     phi__list_take(&server->serving, &serving->link);
-    --*phi__serve_request_count(server, serving->kind);
+    --*phi__serving_count(server, serving->kind);
     phi__slots_release(&server->slots, serving->slot);
 }
 
-static void phi__serve_request_release(phi__serving *serving, phi_memory *memory) {
+static void phi__serving_release(phi__serving *serving, phi_memory *memory) {
     if (serving->task != NULL) {
         phi__buf_free(&serving->task->outcome);
         phi__free(memory, serving->task, sizeof *serving->task);
@@ -377,46 +369,46 @@ static void phi__serve_request_release(phi__serving *serving, phi_memory *memory
     phi__free(memory, serving, sizeof *serving);
 }
 
-PHI__FN void phi__serve_request_free(phi__serving *serving) {
+PHI__FN void phi__serving_free(phi__serving *serving) {
     phi_memory *memory = &serving->server->rt->memory;
-    phi__serve_request_leave(serving);
-    phi__serve_request_release(serving, memory);
+    phi__serving_leave(serving);
+    phi__serving_release(serving, memory);
 }
 
 /* The tool's cancel function may free the server, and the way with it: it is called last. */
-PHI__FN void phi__serve_request_drop(phi__serving *serving, bool answered) {
+PHI__FN void phi__serving_drop(phi__serving *serving, bool answered) {
     phi_memory *memory = &serving->server->rt->memory;
     phi__origin origin = serving->origin;
-    phi__serve_request_leave(serving);
-    if (!answered) phi__serve_send_nothing(serving->server, &origin, 200);
+    phi__serving_leave(serving);
+    if (!answered) phi__send_nothing(serving->server, &origin, 200);
     if (serving->drop != NULL) serving->drop(serving);
-    phi__serve_request_release(serving, memory);
+    phi__serving_release(serving, memory);
 }
 
 /* The oldest of too many tasks that have ended makes room. */
-static void phi__serve_request_crop(phi_mcp_server *server) {
+static void phi__serving_crop(phi_mcp_server *server) {
     phi__link *link = server->serving.first;
     while (server->task_count > server->desc.max_calls && link != NULL) {
         phi__serving *serving = PHI__OWNER(link, phi__serving, link);
         link = link->next;
-        if (serving->kind == PHI__SERVING_TASK) phi__serve_request_free(serving);
+        if (serving->kind == PHI__SERVING_TASK) phi__serving_free(serving);
     }
 }
 
-PHI__FN void phi__serve_request_keep(phi__serving *serving) {
+PHI__FN void phi__serving_keep(phi__serving *serving) {
     phi_mcp_server *server = serving->server;
     phi__list_take(&server->serving, &serving->link);
     phi__list_push(&server->serving, &serving->link); /* by the time of their ends */
-    --*phi__serve_request_count(server, serving->kind);
+    --*phi__serving_count(server, serving->kind);
     serving->kind = PHI__SERVING_TASK;
     server->task_count++;
-    phi__serve_request_crop(server);
+    phi__serving_crop(server);
 }
 
 /* ---- what it says meanwhile ---- */
 
-PHI__FN void phi__serve_request_progress(phi__serving *serving, double progress, double total,
-                                         phi_str message) {
+PHI__FN void phi__serving_progress(phi__serving *serving, double progress, double total,
+                                   phi_str message) {
     phi__mcp_way *way = serving->origin.way;
     phi__buf out;
     if (serving->task != NULL && message.len > 0) {
@@ -428,25 +420,25 @@ PHI__FN void phi__serve_request_progress(phi__serving *serving, double progress,
     }
     if (serving->token.len == 0 || way == NULL || !(progress > serving->progress)) return;
     serving->progress = progress;
-    phi__serve_send_note(serving->server, &out, "notifications/progress");
+    phi__send_note(serving->server, &out, "notifications/progress");
     phi__records_raw(&out, "progressToken", "");
     phi__buf_add_str(&out, serving->token);
     phi__records_double(&out, "progress", progress);
     if (total > 0) phi__records_double(&out, "total", total);
     if (message.len > 0 && serving->origin.era->progress_message)
         phi__records_str(&out, "message", message);
-    (void)phi__serve_send_noted(way, &out);
+    (void)phi__send_noted(way, &out);
 }
 
-PHI__FN phi_status phi__serve_request_log(phi_mcp_server *server, phi__mcp_way *way,
-                                          const char *level, const char *logger, const char *data) {
+PHI__FN phi_status phi__serving_log(phi_mcp_server *server, phi__mcp_way *way, const char *level,
+                                    const char *logger, const char *data) {
     phi_arena arena;
     phi_json *value = NULL;
     phi__buf out;
     if (data == NULL) data = "null";
     phi_arena_init(&arena, &server->rt->memory, 0);
     phi_status status = phi_json_parse(&arena, phi_str_of(data), PHI_JSON_BORROW, &value, NULL);
-    phi__serve_send_note(server, &out, "notifications/message");
+    phi__send_note(server, &out, "notifications/message");
     phi__records_str(&out, "level", phi_str_of(level));
     if (logger != NULL) phi__records_str(&out, "logger", phi_str_of(logger));
     phi__records_raw(&out, "data", "");
@@ -456,7 +448,7 @@ PHI__FN phi_status phi__serve_request_log(phi_mcp_server *server, phi__mcp_way *
         phi__json_write_str(&out, phi_str_of(data));
     phi_arena_free(&arena);
     status = out.failed ? PHI_NO_MEMORY : PHI_OK;
-    return phi__serve_send_noted(way, &out) ? PHI_OK : status == PHI_OK ? PHI_FULL : status;
+    return phi__send_noted(way, &out) ? PHI_OK : status == PHI_OK ? PHI_FULL : status;
 }
 
 /* ======== Questions to a client in the midst of its request.
@@ -482,7 +474,7 @@ PHI__FN bool phi__serve_ask_leave(phi_mcp_server *server) {
 static void phi__serve_ask_give(phi__mcp_question *ask, phi_status status, const phi_json *result,
                                 phi_str message) {
     phi_mcp_ask_desc desc = ask->desc;
-    phi__serve_request_free_question(ask);
+    phi__serving_free_question(ask);
     if (desc.done_fn != NULL) desc.done_fn(desc.user_data, status, result, message);
 }
 
@@ -557,7 +549,7 @@ PHI__FN phi_status phi__serve_ask_wait(phi__mcp_question *ask) {
 
 static phi_status phi__serve_ask_send(phi__mcp_question *ask) {
     phi_mcp_server *server = ask->of->server;
-    phi__mcp_way *way = phi__serve_request_stream(ask->of);
+    phi__mcp_way *way = phi__serving_stream(ask->of);
     phi__buf out;
     if (way == NULL) return PHI_STALE;
     if (phi__serve_ask_wait(ask) != PHI_OK) return PHI_NO_MEMORY;
@@ -706,15 +698,15 @@ static void phi__serve_ask_required(phi__serving *serving) {
     phi__buf out;
     serving->round++;
     phi__serve_ask_state(serving, state);
-    phi__serve_send_open(server, &origin, &out);
+    phi__send_open(server, &origin, &out);
     phi__records_str(&out, "resultType", PHI__LIT("input_required"));
     phi__records_raw(&out, "inputRequests", "");
     phi__serve_ask_write(serving, &out);
     phi__records_str(&out, "requestState", phi_str_of(state));
-    phi__serve_request_detach(serving);
+    phi__serving_detach(serving);
     serving->origin.batch = NULL;
     serving->parked = true;
-    phi__serve_send_close(server, &origin, &out);
+    phi__send_close(server, &origin, &out);
     (void)phi__io_timer_set(server->rt->io, &serving->timer, phi__serve_ask_deadline(server));
     phi__serve_ask_crowded(server);
 }
@@ -740,12 +732,12 @@ static bool phi__serve_ask_settle(phi__serving *serving, const phi_json *inputs,
 static void phi__serve_ask_due(phi__timer *timer) {
     phi__serving *serving = PHI__OWNER(timer, phi__serving, timer);
     phi_mcp_server *server = serving->server;
-    phi_mcp_incoming handle = phi__serve_request_handle(serving);
+    phi_mcp_incoming handle = phi__serving_handle(serving);
     bool late = serving->parked;
     uint32_t most = serving->ask_count;
     phi__serve_ask_enter(server);
     while (serving != NULL && most-- > 0 && phi__serve_ask_settle(serving, serving->inputs, late))
-        serving = phi__serve_request_find(handle);
+        serving = phi__serving_find(handle);
     if (serving != NULL && !server->retired && serving->asks.first != NULL) {
         if (!late)
             phi__serve_ask_required(serving);
@@ -758,12 +750,12 @@ static void phi__serve_ask_due(phi__timer *timer) {
 
 PHI__FN void phi__serve_ask_take(phi__serving *serving, const phi_json *inputs) {
     phi_mcp_server *server = serving->server;
-    phi_mcp_incoming handle = phi__serve_request_handle(serving);
+    phi_mcp_incoming handle = phi__serving_handle(serving);
     uint32_t most = serving->ask_count;
     phi__serve_ask_enter(server);
     while (serving != NULL && !server->retired && most-- > 0 &&
            phi__serve_ask_settle(serving, inputs, false))
-        serving = phi__serve_request_find(handle);
+        serving = phi__serving_find(handle);
     (void)phi__serve_ask_leave(server);
 }
 
@@ -775,7 +767,7 @@ static phi_status phi__serve_ask_soon(phi__serving *serving) {
 
 static void phi__serve_ask_refuse(phi_mcp_server *server, phi__origin *origin,
                                   const char *message) {
-    phi__serve_send_error(server, origin, PHI__RPC_BAD_PARAMS, 200, phi_str_of(message), NULL);
+    phi__send_error(server, origin, PHI__RPC_BAD_PARAMS, 200, phi_str_of(message), NULL);
 }
 
 PHI__FN bool phi__serve_ask_inputs(phi_mcp_server *server, phi__origin *origin,
@@ -814,14 +806,13 @@ PHI__FN bool phi__serve_ask_repeated(phi_mcp_server *server, phi__origin *origin
     }
     if (!phi__arena_str(&serving->arena, origin->id, &id) ||
         !phi__serve_ask_keep(serving, method, params)) {
-        phi__serve_send_error(server, origin, PHI__RPC_INTERNAL, 500, PHI__LIT("Out of memory"),
-                              NULL);
+        phi__send_error(server, origin, PHI__RPC_INTERNAL, 500, PHI__LIT("Out of memory"), NULL);
         return true;
     }
     serving->parked = false;
-    phi__serve_request_attach(serving, origin);
+    phi__serving_attach(serving, origin);
     serving->origin.id = id;
-    phi__serve_request_meta(serving, params);
+    phi__serving_meta(serving, params);
     (void)phi__serve_ask_soon(serving); /* the timer has its place since it was parked */
     return true;
 }
@@ -867,12 +858,12 @@ static phi_status phi__serve_ask_open(phi__serving *serving, const phi_mcp_ask_d
         status = PHI_OK; /* it goes with the next round */
     else
         status = phi__serve_ask_soon(serving);
-    if (status != PHI_OK) phi__serve_request_free_question(ask);
+    if (status != PHI_OK) phi__serving_free_question(ask);
     return status;
 }
 
 PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc *desc) {
-    phi__serving *serving = phi__serve_request_find(incoming);
+    phi__serving *serving = phi__serving_find(incoming);
     phi_json *params = NULL;
     phi_arena arena;
     phi__buf text;

@@ -165,102 +165,86 @@ struct phi_mcp_server {
 
 /* Random bytes that nobody guesses: those of a runtime with a tape follow from its seed, which is
    on the tape, so they are then the system's. */
-PHI__FN void phi__serve_client_secret(const phi_mcp_server *server, void *out, size_t len);
+PHI__FN void phi__client_secret(const phi_mcp_server *server, void *out, size_t len);
 
 /* ---- mcp_serve_request.c ---- */
 
 /* A block of the protocol: of a text, an image, audio, or a document, which is an embedded
    resource. Audio is a text where the era has none. */
-PHI__FN void phi__serve_send_block(phi__buf *out, const phi_content *block, const phi__era *era);
+PHI__FN void phi__send_block(phi__buf *out, const phi_content *block, const phi__era *era);
 
 /* A result: its members are written between the two; a buffer that failed becomes an error. */
-PHI__FN void phi__serve_send_open(phi_mcp_server *server, const phi__origin *origin, phi__buf *out);
-PHI__FN void phi__serve_send_close(phi_mcp_server *server, phi__origin *origin, phi__buf *out);
+PHI__FN void phi__send_open(phi_mcp_server *server, const phi__origin *origin, phi__buf *out);
+PHI__FN void phi__send_close(phi_mcp_server *server, phi__origin *origin, phi__buf *out);
 
 /* The members that each result of 2026-07-28 has. */
-PHI__FN void phi__serve_send_complete(const phi_mcp_server *server, const phi__origin *origin,
-                                      phi__buf *out);
+PHI__FN void phi__send_complete(const phi_mcp_server *server, const phi__origin *origin,
+                                phi__buf *out);
 
 /* How long a client may keep it, where the era's results say so. */
-PHI__FN void phi__serve_send_cache(const phi_mcp_server *server, const phi__origin *origin,
-                                   phi__buf *out);
+PHI__FN void phi__send_cache(const phi_mcp_server *server, const phi__origin *origin,
+                             phi__buf *out);
 
 /* {} */
-PHI__FN void phi__serve_send_empty(phi_mcp_server *server, phi__origin *origin);
+PHI__FN void phi__send_empty(phi_mcp_server *server, phi__origin *origin);
 
 /* data: JSON text, or NULL. */
-PHI__FN void phi__serve_send_error(phi_mcp_server *server, phi__origin *origin, int code,
-                                   int http_status, phi_str message, const char *data);
+PHI__FN void phi__send_error(phi_mcp_server *server, phi__origin *origin, int code, int http_status,
+                             phi_str message, const char *data);
 
 /* There is nothing to answer. */
-PHI__FN void phi__serve_send_nothing(phi_mcp_server *server, phi__origin *origin, int http_status);
+PHI__FN void phi__send_nothing(phi_mcp_server *server, phi__origin *origin, int http_status);
 
 /* A message that is no answer, with its method; params are written between the two. */
-PHI__FN void phi__serve_send_note(phi_mcp_server *server, phi__buf *out, const char *method);
-PHI__FN bool phi__serve_send_noted(phi__mcp_way *way, phi__buf *out);
-PHI__FN void phi__serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
-                                         const phi__era *era);
+PHI__FN void phi__send_note(phi_mcp_server *server, phi__buf *out, const char *method);
+PHI__FN bool phi__send_noted(phi__mcp_way *way, phi__buf *out);
+PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
+                                   const phi__era *era);
 
 /* ---- mcp_serve.c ---- */
-PHI__FN phi__client *phi__serve_client_new(phi_mcp_server *server, const phi__origin *origin);
-
-/* Room for one more: the oldest session ends that has neither a stream nor a request. */
-PHI__FN bool phi__serve_client_room(phi_mcp_server *server);
-
-/* It was heard of: its idle time begins anew. */
-PHI__FN void phi__serve_client_renew(phi__client *client);
 
 /* ---- mcp_serve.c ---- */
 
 /* `message` is copied; json is borrowed until its end. The first one begins in the next step. */
-PHI__FN phi_status phi__serve_long_begin(phi_mcp_server *server, const phi__long *message,
-                                         phi_str json);
-PHI__FN void phi__serve_long_end(phi__long *one); /* frees it; the next one begins */
-PHI__FN void phi__serve_long_end_all(phi_mcp_server *server);
+PHI__FN void phi__long_end_all(phi_mcp_server *server);
 
 /* The session ends: its messages that are being read have none. */
-PHI__FN void phi__serve_long_without(phi_mcp_server *server, const phi__client *client);
+PHI__FN void phi__long_without(phi_mcp_server *server, const phi__client *client);
 
 /* ---- mcp_serve_request.c ---- */
 
 /* A request that the host works on; NULL: it was refused, and answered so. */
-PHI__FN phi__serving *phi__serve_request_new(phi_mcp_server *server, const phi__origin *origin,
-                                             phi__client *client, phi__serving_kind kind,
-                                             const phi_json *params);
-PHI__FN phi__serving *phi__serve_request_find(phi_mcp_incoming incoming); /* NULL: stale */
-PHI__FN phi_mcp_incoming phi__serve_request_handle(const phi__serving *serving);
+PHI__FN phi__serving *phi__serving_new(phi_mcp_server *server, const phi__origin *origin,
+                                       phi__client *client, phi__serving_kind kind,
+                                       const phi_json *params);
+PHI__FN phi__serving *phi__serving_find(phi_mcp_incoming incoming); /* NULL: stale */
+PHI__FN phi_mcp_incoming phi__serving_handle(const phi__serving *serving);
 
 /* Puts its answer's way. */
-PHI__FN void phi__serve_request_attach(phi__serving *serving, const phi__origin *origin);
-PHI__FN void phi__serve_request_detach(phi__serving *serving);
-
-/* Reads what a request, or the repetition of one, says about itself. */
-PHI__FN void phi__serve_request_meta(phi__serving *serving, const phi_json *params);
+PHI__FN void phi__serving_detach(phi__serving *serving);
 
 /* What the client can do, by the _meta of a request of 2026-07-28. */
-PHI__FN uint32_t phi__serve_request_can(const phi_mcp_server *server, const phi_json *params);
+PHI__FN uint32_t phi__serving_can(const phi_mcp_server *server, const phi_json *params);
 
 /* Refuses a request for capabilities that its client has not declared. */
-PHI__FN void phi__serve_request_needs(phi_mcp_server *server, phi__origin *origin,
-                                      uint32_t missing);
+PHI__FN void phi__serving_needs(phi_mcp_server *server, phi__origin *origin, uint32_t missing);
 
 /* It was answered, or nobody waits for it: frees it. */
-PHI__FN void phi__serve_request_free(phi__serving *serving);
-PHI__FN void phi__serve_request_free_question(phi__mcp_question *question);
-PHI__FN void phi__serve_request_free_questions(phi__serving *serving);
+PHI__FN void phi__serving_free(phi__serving *serving);
+PHI__FN void phi__serving_free_questions(phi__serving *serving);
 
 /* The work on a task has ended: other tasks may have to go for it. */
-PHI__FN void phi__serve_request_keep(phi__serving *serving);
+PHI__FN void phi__serving_keep(phi__serving *serving);
 
 /* Ends the work on it and frees it. answered: its way hears nothing more. */
-PHI__FN void phi__serve_request_drop(phi__serving *serving, bool answered);
+PHI__FN void phi__serving_drop(phi__serving *serving, bool answered);
 
 /* Its stream, or that of its session; NULL: none. */
-PHI__FN phi__mcp_way *phi__serve_request_stream(const phi__serving *serving);
-PHI__FN void phi__serve_request_progress(phi__serving *serving, double progress, double total,
-                                         phi_str message);
-PHI__FN phi_status phi__serve_request_log(phi_mcp_server *server, phi__mcp_way *way,
-                                          const char *level, const char *logger, const char *data);
+PHI__FN phi__mcp_way *phi__serving_stream(const phi__serving *serving);
+PHI__FN void phi__serving_progress(phi__serving *serving, double progress, double total,
+                                   phi_str message);
+PHI__FN phi_status phi__serving_log(phi_mcp_server *server, phi__mcp_way *way, const char *level,
+                                    const char *logger, const char *data);
 
 /* ---- mcp_serve_request.c ---- */
 
@@ -299,55 +283,32 @@ PHI__FN void phi__serve_ask_enter(phi_mcp_server *server);
 PHI__FN bool phi__serve_ask_leave(phi_mcp_server *server); /* false: it is retired */
 
 /* ---- mcp_serve_call.c ---- */
-PHI__FN phi_status phi__serve_task_begin(phi__serving *serving);
 
 /* Its work has ended: it is kept for its client. outcome: the text of a JSON object, taken over;
    NULL: none. key: "result", "error", or NULL. */
-PHI__FN void phi__serve_task_end(phi__serving *serving, const char *status, const char *key,
-                                 phi__buf *outcome);
-PHI__FN void phi__serve_task_get(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                                 const phi_json *params);
-PHI__FN void phi__serve_task_update(phi_mcp_server *server, phi__origin *origin,
-                                    phi__client *client, const phi_json *params);
-PHI__FN void phi__serve_task_cancel(phi_mcp_server *server, phi__origin *origin,
-                                    phi__client *client, const phi_json *params);
+PHI__FN void phi__tasked_get(phi_mcp_server *server, phi__origin *origin, phi__client *client,
+                             const phi_json *params);
+PHI__FN void phi__tasked_update(phi_mcp_server *server, phi__origin *origin, phi__client *client,
+                                const phi_json *params);
+PHI__FN void phi__tasked_cancel(phi_mcp_server *server, phi__origin *origin, phi__client *client,
+                                const phi_json *params);
 
 /* ---- mcp_serve_call.c, mcp_serve_call.c, mcp_serve_call.c ---- */
 PHI__FN void phi__serve_call_begin(phi_mcp_server *server, phi__origin *origin, phi__client *client,
                                    const phi_json *params);
-PHI__FN void phi__serve_data_read(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                                  const phi_json *params);
-PHI__FN void phi__serve_data_prompt(phi_mcp_server *server, phi__origin *origin,
-                                    phi__client *client, const phi_json *params);
-PHI__FN void phi__serve_data_complete(phi_mcp_server *server, phi__origin *origin,
-                                      phi__client *client, const phi_json *params);
-PHI__FN void phi__serve_data_unknown(phi_mcp_server *server, phi__origin *origin, phi_str uri);
-PHI__FN bool phi__serve_data_known(const phi_mcp_server *server, phi_str uri);
-
-/* A uri by a template: true, and an object of its values is written into out, where given. */
-PHI__FN bool phi__serve_uri_match(const char *pattern, phi_str uri, phi__buf *out);
+PHI__FN void phi__data_read(phi_mcp_server *server, phi__origin *origin, phi__client *client,
+                            const phi_json *params);
+PHI__FN void phi__data_prompt(phi_mcp_server *server, phi__origin *origin, phi__client *client,
+                              const phi_json *params);
+PHI__FN void phi__data_complete(phi_mcp_server *server, phi__origin *origin, phi__client *client,
+                                const phi_json *params);
+PHI__FN void phi__data_unknown(phi_mcp_server *server, phi__origin *origin, phi_str uri);
+PHI__FN bool phi__data_known(const phi_mcp_server *server, phi_str uri);
 
 /* ---- mcp_serve.c ---- */
-
-/* NULL: the headers fit the body; else why not (static). */
-PHI__FN const char *phi__serve_heads_check(phi_mcp_server *server, const phi__heads *heads,
-                                           phi_str method, const phi_json *params);
 
 /* ---- mcp_serve.c ---- */
 PHI__FN void phi__serve_list_initialized(phi_mcp_server *server, phi__origin *origin);
-
-/* The versions that are spoken, newest first: an array. */
-PHI__FN void phi__serve_list_versions(const phi_mcp_server *server, phi__buf *out);
-PHI__FN void phi__serve_list_discover(phi_mcp_server *server, phi__origin *origin,
-                                      phi__client *client, const phi_json *params);
-PHI__FN void phi__serve_list_tools(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                                   const phi_json *params);
-PHI__FN void phi__serve_list_resources(phi_mcp_server *server, phi__origin *origin,
-                                       phi__client *client, const phi_json *params);
-PHI__FN void phi__serve_list_templates(phi_mcp_server *server, phi__origin *origin,
-                                       phi__client *client, const phi_json *params);
-PHI__FN void phi__serve_list_prompts(phi_mcp_server *server, phi__origin *origin,
-                                     phi__client *client, const phi_json *params);
 
 /* ---- mcp_serve.c ---- */
 
@@ -357,16 +318,10 @@ typedef enum phi__mcp_list {
     PHI__MCP_LIST_PROMPTS
 } phi__mcp_list;
 
-PHI__FN void phi__serve_notify_subscribe(phi_mcp_server *server, phi__origin *origin,
-                                         phi__client *client, const phi_json *params);
-PHI__FN void phi__serve_notify_unsubscribe(phi_mcp_server *server, phi__origin *origin,
-                                           phi__client *client, const phi_json *params);
-PHI__FN void phi__serve_notify_listen(phi_mcp_server *server, phi__origin *origin,
-                                      phi__client *client, const phi_json *params);
-PHI__FN void phi__serve_notify_end(phi__client *client); /* its subscriptions */
-PHI__FN void phi__serve_notify_changed(phi_mcp_server *server, phi__mcp_list list);
-PHI__FN void phi__serve_notify_updated(phi_mcp_server *server, phi_str uri);
-PHI__FN void phi__serve_notify_log(phi_mcp_server *server, const char *level, const char *logger,
-                                   const char *data);
+PHI__FN void phi__notify_end(phi__client *client); /* its subscriptions */
+PHI__FN void phi__notify_changed(phi_mcp_server *server, phi__mcp_list list);
+PHI__FN void phi__notify_updated(phi_mcp_server *server, phi_str uri);
+PHI__FN void phi__notify_log(phi_mcp_server *server, const char *level, const char *logger,
+                             const char *data);
 
 #endif

@@ -56,7 +56,7 @@ static void phi__serve_stdio_end(phi__serve_stdio *stdio, const char *why) {
     phi__mcp_serve_ended(server, why);
     phi__serve_ask_enter(server); /* the host may free it when its calls are cancelled */
     phi__serve_way_gone(server, &stdio->way);
-    if (client != NULL && !server->retired) phi__serve_client_end(client);
+    if (client != NULL && !server->retired) phi__client_end(client);
     (void)phi__serve_ask_leave(server);
 }
 
@@ -152,12 +152,6 @@ static void phi__serve_stdio_taken(phi__mcp_way *way) {
     (void)phi__serve_ask_leave(server);
 }
 
-static const phi__mcp_way_table *phi__serve_stdio_table(void) {
-    static const phi__mcp_way_table table = {phi__serve_stdio_send, phi__serve_stdio_session,
-                                             phi__serve_stdio_taken};
-    return &table;
-}
-
 /* ---- public within ---- */
 
 PHI__FN phi_status phi__serve_stdio_new(phi_mcp_server *server, phi__serve_stdio **out) {
@@ -168,7 +162,9 @@ PHI__FN phi_status phi__serve_stdio_new(phi_mcp_server *server, phi__serve_stdio
     *out = stdio;
     if (stdio != NULL) {
         stdio->server = server;
-        stdio->way.table = phi__serve_stdio_table();
+        static const phi__mcp_way_table table = {phi__serve_stdio_send, phi__serve_stdio_session,
+                                                 phi__serve_stdio_taken};
+        stdio->way.table = &table;
         stdio->timer.fire = phi__serve_stdio_due;
         phi__buf_init(&stdio->line, memory);
         phi__buf_init(&stdio->rest, memory);

@@ -143,25 +143,6 @@ static void phi__server_u32(uint32_t *value, uint32_t standard) {
     if (*value == 0) *value = standard;
 }
 
-static void phi__server_defaults(phi_mcp_server_desc *desc) {
-    if (desc->version == NULL) desc->version = "0";
-    if (desc->address == NULL) desc->address = "127.0.0.1";
-    if (desc->path == NULL) desc->path = "/mcp";
-    phi__server_u32(&desc->tool_timeout_ms, PHI__MCP_TOOL_MS);
-    phi__server_u32(&desc->decision_timeout_ms, PHI__MCP_DECISION_MS);
-    phi__server_u32(&desc->ask_timeout_ms, PHI__MCP_ASK_MS);
-    phi__server_u32(&desc->task_ttl_ms, PHI__TASKED_MS);
-    phi__server_u32(&desc->page, PHI__PAGE);
-    phi__server_u32(&desc->max_sessions, PHI__MCP_SESSIONS);
-    phi__server_u32(&desc->max_calls, PHI__CALLS);
-    phi__server_u32(&desc->max_subscriptions, PHI__SUBSCRIPTIONS);
-    phi__server_u32(&desc->session_idle_ms, PHI__IDLE_MS);
-    phi__server_u32(&desc->max_connections, PHI__CONNECTIONS);
-    phi__server_u32(&desc->close_ms, PHI__CLOSE_MS);
-    if (desc->max_message_bytes == 0) desc->max_message_bytes = PHI__MCP_MESSAGE;
-    if (desc->max_queue_bytes == 0) desc->max_queue_bytes = PHI__QUEUE;
-}
-
 /* ---- the transports ---- */
 
 static phi_status phi__server_open_stdio(phi_mcp_server *server) {
@@ -190,16 +171,6 @@ static phi_status phi__server_open_http(phi_mcp_server *server) {
 #endif
 }
 
-static void phi__server_close(phi_mcp_server *server) {
-#ifndef PHI_NO_PROCESS
-    phi__serve_stdio_free((phi__serve_stdio *)server->stdio);
-#endif
-#ifndef PHI_NO_LISTEN
-    phi__serve_http_free((phi__serve_http *)server->http);
-#endif
-    server->stdio = server->http = NULL;
-}
-
 /* ---- public ---- */
 
 static void phi__server_free(phi_mcp_server *server) {
@@ -224,8 +195,23 @@ PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc
     server->has_tools = desc->tools != NULL;
     server->has_resources = desc->resources != NULL || desc->templates != NULL;
     server->has_prompts = desc->prompts != NULL;
-    phi__server_defaults(&server->desc);
-    phi__serve_client_secret(server, server->key, sizeof server->key);
+    if (server->desc.version == NULL) server->desc.version = "0";
+    if (server->desc.address == NULL) server->desc.address = "127.0.0.1";
+    if (server->desc.path == NULL) server->desc.path = "/mcp";
+    phi__server_u32(&server->desc.tool_timeout_ms, PHI__MCP_TOOL_MS);
+    phi__server_u32(&server->desc.decision_timeout_ms, PHI__MCP_DECISION_MS);
+    phi__server_u32(&server->desc.ask_timeout_ms, PHI__MCP_ASK_MS);
+    phi__server_u32(&server->desc.task_ttl_ms, PHI__TASKED_MS);
+    phi__server_u32(&server->desc.page, PHI__PAGE);
+    phi__server_u32(&server->desc.max_sessions, PHI__MCP_SESSIONS);
+    phi__server_u32(&server->desc.max_calls, PHI__CALLS);
+    phi__server_u32(&server->desc.max_subscriptions, PHI__SUBSCRIPTIONS);
+    phi__server_u32(&server->desc.session_idle_ms, PHI__IDLE_MS);
+    phi__server_u32(&server->desc.max_connections, PHI__CONNECTIONS);
+    phi__server_u32(&server->desc.close_ms, PHI__CLOSE_MS);
+    if (server->desc.max_message_bytes == 0) server->desc.max_message_bytes = PHI__MCP_MESSAGE;
+    if (server->desc.max_queue_bytes == 0) server->desc.max_queue_bytes = PHI__QUEUE;
+    phi__client_secret(server, server->key, sizeof server->key);
     phi__slots_init(&server->slots, &rt->memory);
     phi_status status =
         desc->stdio ? phi__server_open_stdio(server) : phi__server_open_http(server);
@@ -258,14 +244,20 @@ PHI_API void phi_mcp_server_free(phi_mcp_server *server) {
     if (server == NULL || server->retired) return;
     server->depth++;
     server->retired = true;
-    phi__serve_long_end_all(server);
+    phi__long_end_all(server);
     while (server->serving.first != NULL) {
         phi__serving *serving = PHI__OWNER(server->serving.first, phi__serving, link);
-        phi__serve_request_drop(serving, false);
+        phi__serving_drop(serving, false);
     }
     while (server->clients.first != NULL)
-        phi__serve_client_end(PHI__OWNER(server->clients.first, phi__client, link));
-    phi__server_close(server);
+        phi__client_end(PHI__OWNER(server->clients.first, phi__client, link));
+#ifndef PHI_NO_PROCESS
+    phi__serve_stdio_free((phi__serve_stdio *)server->stdio);
+#endif
+#ifndef PHI_NO_LISTEN
+    phi__serve_http_free((phi__serve_http *)server->http);
+#endif
+    server->stdio = server->http = NULL;
     (void)phi__serve_ask_leave(server);
 }
 
@@ -292,25 +284,25 @@ PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_serv
         server->desc.tools = desc->tools;
         server->desc.tool_infos = desc->tool_infos;
         server->desc.tool_count = desc->tool_count;
-        phi__serve_notify_changed(server, PHI__MCP_LIST_TOOLS);
+        phi__notify_changed(server, PHI__MCP_LIST_TOOLS);
     }
     if ((lists & PHI_MCP_SERVE_RESOURCES) != 0) {
         server->desc.resources = desc->resources;
         server->desc.resource_count = desc->resource_count;
         server->desc.templates = desc->templates;
         server->desc.template_count = desc->template_count;
-        phi__serve_notify_changed(server, PHI__MCP_LIST_RESOURCES);
+        phi__notify_changed(server, PHI__MCP_LIST_RESOURCES);
     }
     if ((lists & PHI_MCP_SERVE_PROMPTS) != 0) {
         server->desc.prompts = desc->prompts;
         server->desc.prompt_count = desc->prompt_count;
-        phi__serve_notify_changed(server, PHI__MCP_LIST_PROMPTS);
+        phi__notify_changed(server, PHI__MCP_LIST_PROMPTS);
     }
     return PHI_OK;
 }
 
 PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri) {
-    if (server != NULL && uri != NULL) phi__serve_notify_updated(server, phi_str_of(uri));
+    if (server != NULL && uri != NULL) phi__notify_updated(server, phi_str_of(uri));
 }
 
 PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
@@ -319,12 +311,12 @@ PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_inco
     if (server == NULL || severity < 0 || (incoming != NULL && incoming->server != server))
         return PHI_BAD_ARG;
     if (incoming == NULL) {
-        phi__serve_notify_log(server, level, logger, data);
+        phi__notify_log(server, level, logger, data);
         return PHI_OK;
     }
-    const phi__serving *serving = phi__serve_request_find(*incoming);
+    const phi__serving *serving = phi__serving_find(*incoming);
     if (serving == NULL) return PHI_STALE;
-    phi__mcp_way *way = phi__serve_request_stream(serving);
+    phi__mcp_way *way = phi__serving_stream(serving);
     if (severity < serving->log_level || way == NULL) return PHI_OK;
-    return phi__serve_request_log(server, way, level, logger, data);
+    return phi__serving_log(server, way, level, logger, data);
 }

@@ -11,7 +11,7 @@
 
 static void phi__life_settle(phi_mcp *mcp);
 
-/* ======== The stream of changes that servers of the modern era send on demand. */
+/* ======== subscriptions/listen: the stream of changes of the modern era */
 
 enum {
     PHI__MCP_LISTEN_DELAY_MS = 1000,
@@ -50,7 +50,7 @@ static void phi__mcp_listen_done(void *ctx, const phi_mcp_reply *reply) {
 static void phi__mcp_listen_want(const phi_mcp *mcp, phi__buf *buf, const char *capability,
                                  const char *member) {
     const phi_json *node = phi_json_get(mcp->agreed.capabilities, capability);
-    if (!phi_json_bool(phi_json_get(node, "listChanged"), false)) return;
+    if (!phi__records_get_bool(node, "listChanged")) return;
     phi__json_write_key(buf, phi_str_of(member));
     phi__buf_text(buf, "true");
 }
@@ -86,8 +86,7 @@ static void phi__mcp_listen_end(phi_mcp *mcp) {
     phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
 }
 
-/* ======== What the server asks: as a request of its own (legacy eras), or as input that a
-   request of ours needs before it is answered (input_required, the modern era). */
+/* ======== what the server asks, as a request (legacy) or as input_required (modern) */
 
 /* ---- the list ---- */
 
@@ -208,16 +207,6 @@ static bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__mcp_reque
     return true;
 }
 
-/* notifications/cancelled: the server wants no answer any more. */
-static void phi__asked_cancelled(phi_mcp *mcp, phi_str id) {
-    for (phi__link *link = mcp->asks.open.first; link != NULL; link = link->next) {
-        phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
-        if (a->input || !phi_str_equal(phi__str(a->id, a->id_len), id)) continue;
-        phi__asked_unask(mcp, a);
-        return;
-    }
-}
-
 /* ---- input for a request ---- */
 
 /* The timer brings what follows: `done` is not to be called inside of a part. */
@@ -250,7 +239,7 @@ static void phi__asked_got(phi__mcp_request *r, const phi__mcp_ask *a, phi_str r
 
 /* False: the connection or the request is gone. */
 static bool phi__asked_one(phi__mcp_request *r, phi_str key, const phi_json *question) {
-    phi_str method = phi_json_str(phi_json_get(question, "method"), "");
+    phi_str method = phi__records_get_str(question, "method");
     const phi_json *params = phi_json_get(question, "params");
     phi_mcp *mcp = r->mcp;
     phi__mcp_ask *a = phi__asked_new(mcp, key, r);
@@ -371,10 +360,7 @@ PHI__FN void phi__asked_init(phi_mcp *mcp) {
     mcp->requests.gone = phi__asked_gone;
 }
 
-/* ======== Finds out which era the server speaks, and agrees upon it.
-
-   First server/discover, as the era of 2026-07-28 has it; whatever answers with something that is
-   not of that era, or does not answer, gets initialize. */
+/* ======== server/discover; a server that does not answer it gets initialize */
 
 enum { PHI__HANDSHAKE_PROBE_MS = 3000 };
 
@@ -477,7 +463,7 @@ static phi_status phi__handshake_meta(phi_mcp *mcp, const phi__era *era) {
 
 static void phi__handshake_initialized(void *ctx, const phi_mcp_reply *reply) {
     phi_mcp *mcp = (phi_mcp *)ctx;
-    phi_str version = phi_json_str(phi_json_get(reply->result, "protocolVersion"), "");
+    phi_str version = phi__records_get_str(reply->result, "protocolVersion");
     const phi__era *era = phi__eras_find(version);
     char words[200];
     if (mcp->dead || mcp->phase != PHI__INITIALIZING) return;
@@ -579,22 +565,6 @@ static void phi__handshake_pick(phi_mcp *mcp, const phi_json *versions, const ph
                             "server/discover: the server refuses a version that it names");
 }
 
-/* Whether an error is one of the modern era's own. */
-static bool phi__handshake_is_modern(int code) {
-    return code == PHI__RPC_VERSION || code == PHI__RPC_CAPABILITY || code == PHI__RPC_HEADERS;
-}
-
-static void phi__handshake_refused(phi_mcp *mcp, const phi_mcp_reply *reply) {
-    char words[200];
-    if (reply->status == PHI_OK) {
-        phi__handshake_fail(mcp, PHI_UNSUPPORTED, "server/discover: the result names no versions");
-        return;
-    }
-    (void)snprintf(words, sizeof words, "server/discover: %.*s",
-                   (int)phi__min(reply->message.len, 160), reply->message.at);
-    phi__handshake_fail(mcp, reply->status, words);
-}
-
 static void phi__handshake_probed(void *ctx, const phi_mcp_reply *reply) {
     phi_mcp *mcp = (phi_mcp *)ctx;
     const phi_json *versions = phi_json_get(reply->result, "supportedVersions");
@@ -609,9 +579,19 @@ static void phi__handshake_probed(void *ctx, const phi_mcp_reply *reply) {
         phi__handshake_pick(mcp, versions, reply->result);
     else if (reply->code == PHI__RPC_VERSION)
         phi__handshake_pick(mcp, phi_json_get(reply->data, "supported"), NULL);
-    else if (lost || pinned || phi__handshake_is_modern(reply->code))
-        phi__handshake_refused(mcp, reply);
-    else {
+    else if (lost || pinned ||
+             (reply->code == PHI__RPC_VERSION || reply->code == PHI__RPC_CAPABILITY ||
+              reply->code == PHI__RPC_HEADERS)) {
+        char words[200];
+        if (reply->status == PHI_OK) {
+            phi__handshake_fail(mcp, PHI_UNSUPPORTED,
+                                "server/discover: the result names no versions");
+            return;
+        }
+        (void)snprintf(words, sizeof words, "server/discover: %.*s",
+                       (int)phi__min(reply->message.len, 160), reply->message.at);
+        phi__handshake_fail(mcp, reply->status, words);
+    } else {
         mcp->agreed.silent = reply->status == PHI_TIMEOUT;
         phi__handshake_initialize(mcp);
     }
@@ -650,9 +630,7 @@ static void phi__handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, phi_s
         phi__handshake_probe(mcp, era);
 }
 
-/* ======== The phases of a connection: opened, agreed upon, lost, started again, closed.
-
-   phi_mcp_state is what the host sees of it; it is reported once the phase is settled. */
+/* ======== the phases of a connection; phi_mcp_state is reported once a phase is settled */
 
 enum {
     PHI__LIFE_DELAY_MOST_MS = 30000,
@@ -742,18 +720,6 @@ static void phi__life_shut(phi_mcp *mcp) {
 
 /* ---- beginnings ---- */
 
-static void phi__life_start(phi_mcp *mcp) {
-    mcp->phase = PHI__OPENING;
-    mcp->life.reopen = false;
-    mcp->life.opened_us = phi__io_now_us(mcp->rt->io);
-    phi__life_limit(mcp);
-    mcp->life.link_open = true;
-    phi_status status = mcp->link->table->open(mcp->link);
-    if (status == PHI_OK) return;
-    mcp->life.link_open = false;
-    phi__life_break(mcp, status, phi_status_text(status));
-}
-
 PHI__FN phi_status phi__life_open(phi_mcp *mcp) {
     mcp->life.timer.fire = phi__life_fire;
     phi_status status =
@@ -807,7 +773,7 @@ static bool phi__life_may_restart(phi_mcp *mcp, bool fatal) {
            (mcp->desc.max_restarts == PHI_UNLIMITED || mcp->life.in_row < mcp->desc.max_restarts);
 }
 
-/* Entered. As phi__mcp_session_down. */
+/* Entered. As phi__mcp_down. */
 static void phi__life_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message) {
     phi__phase phase = mcp->phase;
     char words[sizeof mcp->life.error];
@@ -867,27 +833,34 @@ PHI__FN void phi__life_close(phi_mcp *mcp) {
     phi__life_in(mcp, 0);
 }
 
-static void phi__life_closing(phi_mcp *mcp) {
-    mcp->life.close = false;
-    phi__life_at(mcp, UINT64_MAX);
-    if (!phi__life_tell(mcp, "closing") ||
-        !phi__life_cut(mcp, PHI_CANCELLED, "the connection was closed"))
-        return;
-    if (mcp->life.link_open)
-        mcp->link->table->close(mcp->link);
-    else
-        phi__life_shut(mcp);
-}
-
 static void phi__life_fire(phi__timer *timer) {
     phi_mcp *mcp = PHI__OWNER(timer, phi_mcp, life.timer);
     char words[64];
     phi__core_enter(mcp);
     phi__life_at(mcp, UINT64_MAX); /* keeps its place */
-    if (mcp->life.close)
-        phi__life_closing(mcp);
-    else if (mcp->life.reopen || mcp->phase == PHI__RESTING) {
-        if (!mcp->life.link_open) phi__life_start(mcp); /* else once that has ended */
+    if (mcp->life.close) {
+        mcp->life.close = false;
+        phi__life_at(mcp, UINT64_MAX);
+        if (phi__life_tell(mcp, "closing") &&
+            phi__life_cut(mcp, PHI_CANCELLED, "the connection was closed")) {
+            if (mcp->life.link_open)
+                mcp->link->table->close(mcp->link);
+            else
+                phi__life_shut(mcp);
+        }
+    } else if (mcp->life.reopen || mcp->phase == PHI__RESTING) {
+        if (!mcp->life.link_open) {
+            mcp->phase = PHI__OPENING;
+            mcp->life.reopen = false;
+            mcp->life.opened_us = phi__io_now_us(mcp->rt->io);
+            phi__life_limit(mcp);
+            mcp->life.link_open = true;
+            phi_status status = mcp->link->table->open(mcp->link);
+            if (status != PHI_OK) {
+                mcp->life.link_open = false;
+                phi__life_break(mcp, status, phi_status_text(status));
+            }
+        } /* else once that has ended */
     } else if (mcp->life.waits)
         phi__life_limit(mcp);
     else if (phi__life_state(mcp) == PHI_MCP_CONNECTING) {
@@ -917,7 +890,7 @@ PHI__FN void phi__life_end(phi_mcp *mcp) {
     phi_arena_free(&mcp->arena);
 }
 
-/* ======== What the server sends: each message to where it belongs. */
+/* ======== messages of the server */
 
 enum {
     PHI__INCOMING_LEAVES = 8 /* values of a message before its id */
@@ -941,14 +914,9 @@ static void phi__incoming_error(phi__mcp_request *r, const phi__rpc *rpc) {
     phi__requests_finish(r, &reply);
 }
 
-static bool phi__incoming_may_ask(phi_str method) {
-    return phi__str_is(method, "tools/call") || phi__str_is(method, "prompts/get") ||
-           phi__str_is(method, "resources/read");
-}
-
 static void phi__incoming_result(phi__mcp_request *r, const phi_json *result) {
     const phi__era *era = r->mcp->agreed.era;
-    phi_str type = phi_json_str(phi_json_get(result, "resultType"), "");
+    phi_str type = phi__records_get_str(result, "resultType");
     char words[120];
     phi__requests_off(r);
     if (!phi_json_is(result, PHI_JSON_OBJECT)) {
@@ -956,7 +924,10 @@ static void phi__incoming_result(phi__mcp_request *r, const phi_json *result) {
         return;
     }
     if (era != NULL && era->result_type && type.len > 0 && !phi__str_is(type, "complete")) {
-        if (phi__str_is(type, "input_required") && phi__incoming_may_ask(r->item.out.method)) {
+        if (phi__str_is(type, "input_required") &&
+            (phi__str_is(r->item.out.method, "tools/call") ||
+             phi__str_is(r->item.out.method, "prompts/get") ||
+             phi__str_is(r->item.out.method, "resources/read"))) {
             (void)phi__asked_input(r, result);
             return;
         }
@@ -1007,7 +978,12 @@ static void phi__incoming_cancelled(phi_mcp *mcp, phi_arena *arena, const phi_js
     phi_str text;
     if (node == NULL || phi_json_write(arena, node, 0, &text) != PHI_OK) return;
     if (mcp->agreed.era == NULL || mcp->agreed.era->asks) {
-        phi__asked_cancelled(mcp, text);
+        for (phi__link *link = mcp->asks.open.first; link != NULL; link = link->next) {
+            phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
+            if (a->input || !phi_str_equal(phi__str(a->id, a->id_len), text)) continue;
+            phi__asked_unask(mcp, a);
+            return;
+        }
         return;
     }
     /* The server ends a stream of ours. */
@@ -1017,30 +993,7 @@ static void phi__incoming_cancelled(phi_mcp *mcp, phi_arena *arena, const phi_js
     phi__requests_fail(r, PHI_NETWORK, "the server has ended the stream");
 }
 
-static void phi__incoming_notification(phi_mcp *mcp, phi_arena *arena, const phi__rpc *rpc) {
-    if (phi__str_is(rpc->method, "notifications/progress"))
-        phi__requests_progress(mcp, rpc->params);
-    else if (phi__str_is(rpc->method, "notifications/cancelled"))
-        phi__incoming_cancelled(mcp, arena, rpc->params);
-    else
-        (void)phi__parts_notified(mcp, rpc->method, rpc->params);
-}
-
 /* ---- all ---- */
-
-/* The request whose answer it was meant to be need not wait for its deadline. */
-static void phi__incoming_invalid(phi_mcp *mcp, const phi__rpc *rpc) {
-    phi__mcp_request *r = NULL;
-    uint64_t id;
-    char words[120];
-    if (rpc->method.len == 0 && phi__rpc_number(rpc->id, &id)) r = phi__requests_find(mcp, id);
-    if (r == NULL) {
-        (void)phi__parts_warn(mcp, "a message that is none: %s", rpc->fault);
-        return;
-    }
-    (void)snprintf(words, sizeof words, "the answer is no message: %s", rpc->fault);
-    phi__requests_fail(r, PHI_PARSE, words);
-}
 
 static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *node,
                               phi__out *from) {
@@ -1053,8 +1006,29 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
     case PHI__RPC_RESULT:
     case PHI__RPC_ERROR: phi__incoming_answer(mcp, &rpc); return;
     case PHI__RPC_REQUEST: (void)phi__asked_request(mcp, &rpc, phi__requests_of(from)); return;
-    case PHI__RPC_NOTIFICATION: phi__incoming_notification(mcp, arena, &rpc); return;
-    case PHI__RPC_INVALID: phi__incoming_invalid(mcp, &rpc); return;
+    case PHI__RPC_NOTIFICATION: {
+        if (phi__str_is(rpc.method, "notifications/progress"))
+            phi__requests_progress(mcp, rpc.params);
+        else if (phi__str_is(rpc.method, "notifications/cancelled"))
+            phi__incoming_cancelled(mcp, arena, rpc.params);
+        else
+            (void)phi__parts_notified(mcp, rpc.method, rpc.params);
+    }
+        return;
+    case PHI__RPC_INVALID: {
+        /* The request whose answer it was meant to be need not wait for its deadline. */
+        phi__mcp_request *r = NULL;
+        uint64_t id;
+        char words[120];
+        if (rpc.method.len == 0 && phi__rpc_number(rpc.id, &id)) r = phi__requests_find(mcp, id);
+        if (r == NULL) {
+            (void)phi__parts_warn(mcp, "a message that is none: %s", rpc.fault);
+            return;
+        }
+        (void)snprintf(words, sizeof words, "the answer is no message: %s", rpc.fault);
+        phi__requests_fail(r, PHI_PARSE, words);
+    }
+        return;
     }
 }
 
@@ -1170,54 +1144,11 @@ static void phi__incoming_batch(phi_mcp *mcp, phi_arena *arena, const phi_json *
     }
 }
 
-/* Entered. from: the request on whose stream it came, or NULL. */
-static void phi__incoming_text(phi_mcp *mcp, phi_str json, phi__out *from) {
-    phi_arena arena;
-    phi_json *root;
-    if (phi__incoming_long(mcp, json)) return;
-    phi_arena_init(&arena, &mcp->memory, 0);
-    phi_status status = phi__rpc_parse(&arena, json, &root);
-    if (status != PHI_OK) {
-        /* A text that cannot be read; where it is an answer, its request need not wait for the
-           deadline. */
-        phi__mcp_request *r = status != PHI_PARSE ? phi__incoming_whose(mcp, json) : NULL;
-        if (r != NULL)
-            phi__requests_fail(r, status,
-                               status == PHI_NO_MEMORY ? "no memory for the answer"
-                                                       : "the answer is nested too deeply");
-        else
-            (void)phi__parts_warn(mcp, "a message that is no JSON (%s): %.*s",
-                                  phi_status_text(status), (int)phi__min(json.len, 80), json.at);
-    } else if (!phi_json_is(root, PHI_JSON_ARRAY))
-        phi__incoming_one(mcp, &arena, root, from);
-    else
-        phi__incoming_batch(mcp, &arena, root, from);
-    phi_arena_free(&arena);
-}
-
-/* As phi__mcp_session_lost. */
-static void phi__incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_status status,
-                               int http_status, phi_str body, const char *message) {
-    phi_arena arena;
-    phi_json *root = NULL;
-    phi_arena_init(&arena, &mcp->memory, 0);
-    phi__rpc rpc = PHI_ZERO;
-    mcp->agreed.http_status = http_status;
-    if (body.len > 0 && phi__rpc_parse(&arena, body, &root) == PHI_OK)
-        (void)phi__rpc_read(&arena, root, &rpc);
-    r->item.sent = false;
-    if (rpc.kind == PHI__RPC_ERROR)
-        phi__incoming_error(r, &rpc);
-    else
-        phi__requests_fail(r, status != PHI_OK ? status : PHI_NETWORK, message);
-    phi_arena_free(&arena);
-}
-
-/* ======== What parts and links see of a connection. */
+/* ======== what parts and links see of a connection */
 
 /* ---- parts ---- */
 
-PHI__FN void phi__mcp_session_join(phi_mcp *mcp, const phi__mcp_part *table, void *part) {
+PHI__FN void phi__mcp_join(phi_mcp *mcp, const phi__mcp_part *table, void *part) {
     phi__joined *p = &mcp->parts[mcp->part_count];
     PHI_ASSERT(mcp->part_count < PHI__PARTS);
     p->table = table;
@@ -1231,40 +1162,28 @@ PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *tab
     return NULL;
 }
 
-PHI__FN phi_runtime *phi__mcp_session_runtime(const phi_mcp *mcp) { return mcp->rt; }
-
-PHI__FN phi_memory *phi__mcp_session_memory(phi_mcp *mcp) { return &mcp->memory; }
-
-PHI__FN const phi_mcp_desc *phi__mcp_session_desc(const phi_mcp *mcp) { return &mcp->desc; }
-
-PHI__FN phi__mcp_link *phi__mcp_session_link(const phi_mcp *mcp) { return mcp->link; }
-
-PHI__FN const char *phi__mcp_session_era(const phi_mcp *mcp) {
+PHI__FN const char *phi__mcp_era(const phi_mcp *mcp) {
     return mcp->agreed.era != NULL ? mcp->agreed.era->version : NULL;
 }
 
-PHI__FN bool phi__mcp_session_modern(const phi_mcp *mcp) {
+PHI__FN bool phi__mcp_modern(const phi_mcp *mcp) {
     return mcp->agreed.era != NULL && !mcp->agreed.era->handshake;
 }
 
-PHI__FN const phi_json *phi__mcp_session_capabilities(const phi_mcp *mcp) {
-    return mcp->agreed.capabilities;
-}
-
-PHI__FN phi_str phi__mcp_session_name(const phi_mcp *mcp) {
+PHI__FN phi_str phi__mcp_name(const phi_mcp *mcp) {
     if (mcp->desc.name != NULL) return phi_str_of(mcp->desc.name);
     if (mcp->agreed.name.len > 0) return mcp->agreed.name;
     return phi_str_of(mcp->desc.url != NULL ? mcp->desc.url : mcp->desc.argv[0]);
 }
 
-PHI__FN void phi__mcp_session_hold(phi_mcp *mcp) {
+PHI__FN void phi__mcp_hold(phi_mcp *mcp) {
     if (mcp->phase == PHI__SETTLING) mcp->life.holds++;
 }
 
-PHI__FN void phi__mcp_session_settle(phi_mcp *mcp) { phi__life_settle(mcp); }
+PHI__FN void phi__mcp_settle(phi_mcp *mcp) { phi__life_settle(mcp); }
 
-PHI__FN bool phi__mcp_session_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
-                                   phi_str before, phi_str text) {
+PHI__FN bool phi__mcp_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
+                           phi_str text) {
     phi__core_enter(mcp); /* a link may tell outside of anything that holds mcp */
     (void)phi__parts_tell(mcp, kind, name, before, text);
     return phi__core_leave(mcp);
@@ -1272,23 +1191,23 @@ PHI__FN bool phi__mcp_session_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_st
 
 /* ---- requests ---- */
 
-PHI__FN phi_status phi__mcp_session_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
-                                         phi__mcp_request **out) {
+PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
+                                 phi__mcp_request **out) {
     if (mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) return PHI_MISUSE;
     return phi__requests_new(mcp, desc, false, out);
 }
 
-PHI__FN void phi__mcp_session_cancel(phi__mcp_request *request, const char *reason) {
+PHI__FN void phi__mcp_cancel(phi__mcp_request *request, const char *reason) {
     if (request != NULL) phi__requests_cancel(request, reason);
 }
 
-PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi_str params) {
+PHI__FN phi_status phi__mcp_notify(phi_mcp *mcp, const char *method, phi_str params) {
     if (mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) return PHI_MISUSE;
     return phi__post_notification(mcp, method, params, false);
 }
 
-PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
-                                     const char *message) {
+PHI__FN void phi__mcp_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
+                             const char *message) {
     phi__mcp_ask *a = phi__asked_find(mcp, ask);
     if (a == NULL) return;
     if (a->input)
@@ -1301,32 +1220,55 @@ PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result,
 
 /* ---- links ---- */
 
-PHI__FN void phi__mcp_session_up(phi_mcp *mcp) {
+PHI__FN void phi__mcp_up(phi_mcp *mcp) {
     phi__core_enter(mcp);
     if (mcp->phase == PHI__OPENING) phi__handshake_begin(mcp, phi__life_agreed);
     (void)phi__core_leave(mcp);
 }
 
-PHI__FN void phi__mcp_session_drained(phi_mcp *mcp) {
+PHI__FN void phi__mcp_drained(phi_mcp *mcp) {
     bool agreed = mcp->phase == PHI__LIVE || mcp->phase == PHI__SETTLING;
     phi__core_enter(mcp);
     (void)phi__requests_flush(mcp, agreed);
     (void)phi__core_leave(mcp);
 }
 
-PHI__FN bool phi__mcp_session_message(phi_mcp *mcp, phi_str json, phi__out *from) {
+PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from) {
     phi__core_enter(mcp);
-    phi__incoming_text(mcp, json, from);
+    /* Entered. from: the request on whose stream it came, or NULL. */
+    phi_arena arena;
+    phi_json *root;
+    if (!phi__incoming_long(mcp, json)) {
+        phi_arena_init(&arena, &mcp->memory, 0);
+        phi_status status = phi__rpc_parse(&arena, json, &root);
+        if (status != PHI_OK) {
+            /* A text that cannot be read; where it is an answer, its request need not wait for the
+           deadline. */
+            phi__mcp_request *r = status != PHI_PARSE ? phi__incoming_whose(mcp, json) : NULL;
+            if (r != NULL)
+                phi__requests_fail(r, status,
+                                   status == PHI_NO_MEMORY ? "no memory for the answer"
+                                                           : "the answer is nested too deeply");
+            else
+                (void)phi__parts_warn(mcp, "a message that is no JSON (%s): %.*s",
+                                      phi_status_text(status), (int)phi__min(json.len, 80),
+                                      json.at);
+        } else if (!phi_json_is(root, PHI_JSON_ARRAY))
+            phi__incoming_one(mcp, &arena, root, from);
+        else
+            phi__incoming_batch(mcp, &arena, root, from);
+        phi_arena_free(&arena);
+    }
     return phi__core_leave(mcp);
 }
 
-PHI__FN bool phi__mcp_session_warn(phi_mcp *mcp, const char *message) {
+PHI__FN bool phi__mcp_warn(phi_mcp *mcp, const char *message) {
     phi__core_enter(mcp);
     (void)phi__parts_warn(mcp, "%s", message);
     return phi__core_leave(mcp);
 }
 
-PHI__FN bool phi__mcp_session_cut(phi_mcp *mcp, phi_str beginning) {
+PHI__FN bool phi__mcp_cut(phi_mcp *mcp, phi_str beginning) {
     phi__core_enter(mcp);
     /* A message that is too long: its beginning. Entered. */
     unsigned long long most = mcp->desc.max_message_bytes;
@@ -1340,26 +1282,38 @@ PHI__FN bool phi__mcp_session_cut(phi_mcp *mcp, phi_str beginning) {
     return phi__core_leave(mcp);
 }
 
-PHI__FN bool phi__mcp_session_lost(phi_mcp *mcp, phi__out *out, phi_status status, int http_status,
-                                   phi_str body, const char *message) {
+PHI__FN bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int http_status,
+                           phi_str body, const char *message) {
     phi__mcp_request *r = phi__requests_of(out);
     if (r == NULL) return true;
     phi__core_enter(mcp);
-    phi__incoming_lost(mcp, r, status, http_status, body, message);
+    /* As phi__mcp_lost. */
+    phi_arena arena;
+    phi_json *root = NULL;
+    phi_arena_init(&arena, &mcp->memory, 0);
+    phi__rpc rpc = PHI_ZERO;
+    mcp->agreed.http_status = http_status;
+    if (body.len > 0 && phi__rpc_parse(&arena, body, &root) == PHI_OK)
+        (void)phi__rpc_read(&arena, root, &rpc);
+    r->item.sent = false;
+    if (rpc.kind == PHI__RPC_ERROR)
+        phi__incoming_error(r, &rpc);
+    else
+        phi__requests_fail(r, status != PHI_OK ? status : PHI_NETWORK, message);
+    phi_arena_free(&arena);
     return phi__core_leave(mcp);
 }
 
-PHI__FN bool phi__mcp_session_down(phi_mcp *mcp, phi_status status, bool fatal,
-                                   const char *message) {
+PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message) {
     phi__core_enter(mcp);
     phi__life_down(mcp, status, fatal, message);
     return phi__core_leave(mcp);
 }
 
-PHI__FN bool phi__mcp_session_expired(phi_mcp *mcp, phi__out *out) {
+PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out) {
     phi__core_enter(mcp);
     phi__life_expired(mcp, phi__requests_of(out));
     return phi__core_leave(mcp);
 }
 
-PHI__FN void phi__mcp_session_wait(phi_mcp *mcp, bool waits) { phi__life_wait(mcp, waits); }
+PHI__FN void phi__mcp_wait(phi_mcp *mcp, bool waits) { phi__life_wait(mcp, waits); }

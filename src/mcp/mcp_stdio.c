@@ -56,7 +56,7 @@ static void phi__stdio_down(phi__stdio *s, phi_status status, bool fatal, const 
     phi__io_timer_clear(s->io, &s->timer);
     phi__buf_free(&s->line);
     phi__buf_free(&s->rest);
-    (void)phi__mcp_session_down(s->link.mcp, status, fatal, message);
+    (void)phi__mcp_down(s->link.mcp, status, fatal, message);
 }
 
 static void phi__stdio_exited(void *ctx, int code, int signal_number) {
@@ -79,7 +79,7 @@ static void phi__stdio_exited(void *ctx, int code, int signal_number) {
 /* False: the link is gone. */
 static bool phi__stdio_line(phi__stdio *s, phi_str line) {
     line = phi__str_trim(line);
-    return line.len == 0 || phi__mcp_session_message(s->link.mcp, line, NULL);
+    return line.len == 0 || phi__mcp_message(s->link.mcp, line, NULL);
 }
 
 /* A line is over. */
@@ -92,7 +92,7 @@ static bool phi__stdio_ended(phi__stdio *s, const char *bytes, size_t len) {
     phi__buf_add(&s->line, bytes, len);
     if (s->line.failed) {
         phi__buf_free(&s->line);
-        return phi__mcp_session_warn(s->link.mcp, "no memory for a message: it is left out");
+        return phi__mcp_warn(s->link.mcp, "no memory for a message: it is left out");
     }
     /* The link may be freed with its buffer while the line is read. */
     phi__buf whole = s->line;
@@ -103,7 +103,7 @@ static bool phi__stdio_ended(phi__stdio *s, const char *bytes, size_t len) {
 }
 
 static bool phi__stdio_part(phi__stdio *s, const char *bytes, size_t len) {
-    size_t most = phi__mcp_session_desc(s->link.mcp)->max_message_bytes;
+    size_t most = s->link.mcp->desc.max_message_bytes;
     if (s->skipping) return true;
     if (phi__add(s->line.len, len) <= most) {
         phi__buf_add(&s->line, bytes, len);
@@ -113,8 +113,8 @@ static bool phi__stdio_part(phi__stdio *s, const char *bytes, size_t len) {
     phi__buf line = s->line; /* the link may be freed */
     phi__buf_init(&s->line, line.memory);
     phi_str beginning = line.len > 0 ? phi__buf_str(&line) : phi__str(bytes, len);
-    bool alive = line.failed ? phi__mcp_session_warn(s->link.mcp, "no memory for a message")
-                             : phi__mcp_session_cut(s->link.mcp, beginning);
+    bool alive = line.failed ? phi__mcp_warn(s->link.mcp, "no memory for a message")
+                             : phi__mcp_cut(s->link.mcp, beginning);
     phi__buf_free(&line);
     return alive;
 }
@@ -128,8 +128,7 @@ static void phi__stdio_lines(phi__stdio *s, const char *bytes, size_t len) {
             (void)phi__stdio_part(s, bytes, n);
             return;
         }
-        if (s->line.len + n > phi__mcp_session_desc(s->link.mcp)->max_message_bytes &&
-            !phi__stdio_part(s, bytes, n))
+        if (s->line.len + n > s->link.mcp->desc.max_message_bytes && !phi__stdio_part(s, bytes, n))
             return;
         if (!phi__stdio_ended(s, bytes, n)) return;
         if (s->process != process) return;
@@ -163,13 +162,13 @@ static void phi__stdio_room(void *ctx) {
     if (s->rest.len == 0) return;
     if (phi__process_write(s->process, s->rest.at, s->rest.len, &taken) == PHI_OK)
         phi__buf_drop(&s->rest, taken);
-    if (s->rest.len == 0) phi__mcp_session_drained(s->link.mcp);
+    if (s->rest.len == 0) phi__mcp_drained(s->link.mcp);
 }
 
 /* The child has closed its stdin. It is about to end, as a rule: then its exit code and its stderr
    are the reason, so the rest counts as sent and is lost with the child. */
 static phi_status phi__stdio_unread(phi__stdio *s) {
-    if (!s->deaf) phi__stdio_in(s, phi__mcp_session_desc(s->link.mcp)->close_ms);
+    if (!s->deaf) phi__stdio_in(s, s->link.mcp->desc.close_ms);
     s->deaf = true;
     return PHI_OK;
 }
@@ -195,7 +194,7 @@ static phi_status phi__stdio_send(phi__mcp_link *link, phi__out *out) {
 /* ---- its life ---- */
 
 static void phi__stdio_start(phi__stdio *s) {
-    const phi_mcp_desc *desc = phi__mcp_session_desc(s->link.mcp);
+    const phi_mcp_desc *desc = &s->link.mcp->desc;
     char words[160], message[320];
     phi__process_desc process = PHI_ZERO;
     process.argv = desc->argv;
@@ -212,7 +211,7 @@ static void phi__stdio_start(phi__stdio *s) {
     phi_status status = phi__process_new(s->io, &process, &s->process, words, sizeof words);
     if (status == PHI_OK) {
         s->end = PHI__STDIO_OPEN;
-        phi__mcp_session_up(s->link.mcp);
+        phi__mcp_up(s->link.mcp);
     } else if (status == PHI_BUSY)
         phi__stdio_in(s, PHI__STDIO_BUSY_MS);
     else {
@@ -230,7 +229,7 @@ static void phi__stdio_fire(phi__timer *timer) {
     case PHI__STDIO_EOF:
         s->end = PHI__STDIO_TERM;
         phi__process_terminate(s->process);
-        phi__stdio_in(s, phi__mcp_session_desc(s->link.mcp)->close_ms);
+        phi__stdio_in(s, s->link.mcp->desc.close_ms);
         return;
     case PHI__STDIO_TERM:
     case PHI__STDIO_CLOSING: phi__stdio_down(s, PHI_OK, false, "closed"); return;
@@ -251,7 +250,7 @@ static phi_status phi__stdio_open(phi__mcp_link *link) {
 
 static void phi__stdio_close(phi__mcp_link *link) {
     phi__stdio *s = phi__stdio_of(link);
-    uint32_t ms = phi__mcp_session_desc(link->mcp)->close_ms;
+    uint32_t ms = link->mcp->desc.close_ms;
     s->end = s->process != NULL ? PHI__STDIO_EOF : PHI__STDIO_CLOSING;
     if (s->process != NULL)
         phi__process_end_input(s->process);
@@ -262,7 +261,7 @@ static void phi__stdio_close(phi__mcp_link *link) {
 
 static void phi__stdio_free(phi__mcp_link *link) {
     phi__stdio *s = phi__stdio_of(link);
-    phi_memory *memory = phi__mcp_session_memory(link->mcp);
+    phi_memory *memory = &link->mcp->memory;
     phi__process_free(s->process);
     phi__io_timer_clear(s->io, &s->timer);
     phi__buf_free(&s->line);
@@ -299,13 +298,13 @@ PHI__FN phi_status phi__stdio_new(phi_mcp *mcp, phi__mcp_link **out) {
     static const phi__mcp_link_table table = {
         phi__stdio_open,  phi__stdio_send, phi__stdio_forget, phi__stdio_agreed, phi__stdio_listen,
         phi__stdio_close, phi__stdio_free, phi__stdio_info,   phi__stdio_errors};
-    phi_memory *memory = phi__mcp_session_memory(mcp);
+    phi_memory *memory = &mcp->memory;
     phi__stdio *s = (phi__stdio *)phi__alloc(memory, sizeof *s);
     *out = NULL;
     if (s == NULL) return PHI_NO_MEMORY;
     s->link.table = &table;
     s->link.mcp = mcp;
-    s->io = phi__mcp_session_runtime(mcp)->io;
+    s->io = mcp->rt->io;
     phi__buf_init(&s->line, memory);
     phi__buf_init(&s->rest, memory);
     phi__buf_init(&s->error, memory);

@@ -168,7 +168,7 @@ static void phi__tasks_end(struct phi__task *t, const phi_json *task, bool faile
 }
 
 static void phi__tasks_look(struct phi__task *t, const phi_json *task) {
-    phi_str status = phi_json_str(phi_json_get(task, "status"), "");
+    phi_str status = phi__records_get_str(task, "status");
     bool inlined = !t->request->as_task; /* of the extension */
     bool completed = phi__str_is(status, "completed"), failed = phi__str_is(status, "failed");
     bool asks = phi__str_is(status, "input_required");
@@ -178,7 +178,7 @@ static void phi__tasks_look(struct phi__task *t, const phi_json *task) {
         phi__mcp_request *r = t->request;
         phi_mcp *mcp = r->mcp;
         uint64_t id = r->first_id;
-        phi_str message = phi_json_str(phi_json_get(task, "statusMessage"), "");
+        phi_str message = phi__records_get_str(task, "statusMessage");
         t->polls++;
         if (message.len > 0 && r->desc.progress != NULL)
             r->desc.progress(r->desc.ctx, t->polls, 0, message);

@@ -275,16 +275,6 @@ static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
     s->depth--;
 }
 
-/* False: following it has no end within bounds. */
-static bool phi__mcp_schema_open(phi__mcp_schema *s, phi_json *root) {
-    phi__mcp_schema_under top = PHI_ZERO;
-    top.target = root;
-    s->root = root;
-    s->depth = s->work = 0;
-    phi__mcp_schema_follow(s, root, &top);
-    return !s->endless;
-}
-
 /* ---- the whole ---- */
 
 static phi_status phi__mcp_schema_refuse(phi_status status, char *message, size_t size,
@@ -389,7 +379,12 @@ static phi_status phi__mcp_schema_make(const phi_json *schema, phi_arena *arena,
         }
     }
     if (root == NULL || s.failed) return PHI_NO_MEMORY;
-    if (!phi__mcp_schema_open(&s, root))
+    phi__mcp_schema_under top = PHI_ZERO;
+    top.target = root;
+    s.root = root;
+    s.depth = s.work = 0;
+    phi__mcp_schema_follow(&s, root, &top);
+    if (s.endless)
         return phi__mcp_schema_refuse(PHI_TOO_BIG, message, size,
                                       "the references of its input schema explode");
     if (s.failed) return PHI_NO_MEMORY;
@@ -411,10 +406,7 @@ static phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *arena
     return status;
 }
 
-/* ======== One list of a server's tools, as agents and hosts see it.
-
-   A box is made from definitions, at once, and never changes but for what `held` says; agents use
-   it until the last of them has released it. */
+/* ======== a list of tools */
 
 enum {
     PHI__TOOLBOX_LABEL = 200,        /* bytes of a title */
@@ -449,12 +441,6 @@ PHI__FN bool phi__toolbox_define(const phi_json *tool, phi_arena *arena, phi_str
     bool fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
     phi__buf_free(&text);
     return fine;
-}
-
-static void phi__toolbox_hash(phi_str text, unsigned char hash[PHI__SHA256_BYTES], char hex[65]) {
-    phi__sha256_of(text, hash);
-    phi__sha256_hex(hash, hex);
-    hex[PHI__SHA256_HEX] = '\0';
 }
 
 /* ---- texts ---- */
@@ -492,17 +478,16 @@ static bool phi__toolbox_json(phi__toolbox_maker *m, const phi_json *node, phi_s
 /* ---- one tool ---- */
 
 static void phi__toolbox_hints(phi_mcp_tool *shown, const phi_json *hints) {
-    shown->read_only = phi_json_bool(phi_json_get(hints, "readOnlyHint"), false);
+    shown->read_only = phi__records_get_bool(hints, "readOnlyHint");
     shown->destructive =
         !shown->read_only && phi_json_bool(phi_json_get(hints, "destructiveHint"), true);
-    shown->idempotent =
-        shown->read_only || phi_json_bool(phi_json_get(hints, "idempotentHint"), false);
+    shown->idempotent = shown->read_only || phi__records_get_bool(hints, "idempotentHint");
     shown->open_world = phi_json_bool(phi_json_get(hints, "openWorldHint"), true);
 }
 
 /* The name that models use. False: no memory, or (then *left_out) none is left. */
 static bool phi__toolbox_name(phi__toolbox_maker *m, phi__mcp_tool *item, bool *left_out) {
-    const char *prefix = phi__mcp_session_desc(m->mcp)->name_prefix;
+    const char *prefix = m->mcp->desc.name_prefix;
     phi_str original = item->shown.original;
     unsigned char hash[PHI__SHA256_BYTES];
     phi__tool_name name;
@@ -584,7 +569,7 @@ static bool phi__toolbox_schemas(phi__toolbox_maker *m, phi__mcp_tool *item, con
 }
 
 static void phi__toolbox_fill(phi__toolbox_maker *m, phi__mcp_tool *item, phi_tool *tool) {
-    const phi_mcp_desc *desc = phi__mcp_session_desc(m->mcp);
+    const phi_mcp_desc *desc = &m->mcp->desc;
     *tool = *m->functions;
     tool->name = item->shown.name.at;
     tool->description =
@@ -614,7 +599,9 @@ static bool phi__toolbox_add(phi__toolbox_maker *m, const phi__definition *from,
     if (!phi__arena_str(&box->arena, from->original, &item->shown.original) ||
         !phi__arena_str(&box->arena, from->definition, &item->definition))
         return false;
-    phi__toolbox_hash(from->definition, hash, item->hash);
+    phi__sha256_of(from->definition, hash);
+    phi__sha256_hex(hash, item->hash);
+    item->hash[PHI__SHA256_HEX] = '\0';
     item->shown.hash = item->hash;
     if (!phi__toolbox_name(m, item, &left_out)) {
         if (left_out) m->warn(m->ctx, from->original, "its name is taken");
@@ -643,7 +630,7 @@ static bool phi__toolbox_each(phi__toolbox_maker *m, const phi__definition *from
 
 static bool phi__toolbox_count(phi__toolbox_maker *m, const phi__definition *from) {
     phi__tool_name name;
-    phi__tool_name_begin(&name, phi__mcp_session_desc(m->mcp)->name_prefix, from->original.at[0]);
+    phi__tool_name_begin(&name, m->mcp->desc.name_prefix, from->original.at[0]);
     phi__tool_name_text(&name, from->original);
     return phi__tool_name_count(&m->names, &name);
 }
@@ -664,8 +651,8 @@ static bool phi__toolbox_make(phi__toolbox_maker *m, const phi__definition *from
 PHI__FN phi_status phi__toolbox_new(phi_mcp *mcp, const phi__definition *definitions, size_t count,
                                     bool marks, const phi_tool *functions,
                                     phi__toolbox_warn_fn warn, void *ctx, phi__toolbox **out) {
-    phi_memory *memory = phi__mcp_session_memory(mcp);
-    const char *version = phi__mcp_session_era(mcp);
+    phi_memory *memory = &mcp->memory;
+    const char *version = phi__mcp_era(mcp);
     const phi__era *era = version != NULL ? phi__eras_find(phi_str_of(version)) : NULL;
     phi__toolbox_maker m = PHI_ZERO;
     m.mcp = mcp;
@@ -691,5 +678,5 @@ PHI__FN phi_status phi__toolbox_new(phi_mcp *mcp, const phi__definition *definit
 
 PHI__FN void phi__toolbox_free(phi_mcp *mcp, phi__toolbox *box) {
     phi_arena_free(&box->arena);
-    phi__free(phi__mcp_session_memory(mcp), box, sizeof *box);
+    phi__free(&mcp->memory, box, sizeof *box);
 }

@@ -32,8 +32,7 @@ typedef struct phi__known {
     uint32_t round;
 } phi__known;
 
-/* ======== The definitions of tools that were offered: a server that changes one later,
-   also after it was taken away, is found out. */
+/* ======== definitions that were offered: a server that changes one later is found out */
 
 static bool phi__known_copy(phi__known *known, phi_str from, phi_str *out) {
     char *text = (char *)phi__realloc(known->memory, NULL, 0, from.len + 1);
@@ -76,13 +75,6 @@ static phi__known_tool *phi__known_add(phi__known *known, phi_str name, phi_str 
     phi__list_push(&known->tools, &tool->link);
     known->count++;
     return tool;
-}
-
-static void phi__known_init(phi__known *known, phi_memory *memory) {
-    memset(known, 0, sizeof *known);
-    known->memory = memory;
-    known->round = 1;
-    phi__map_init(&known->map, memory);
 }
 
 static phi__known_tool *phi__known_find(const phi__known *known, phi_str name) {
@@ -129,8 +121,7 @@ static void phi__known_accept(phi__known *known, phi__known_tool *tool) {
     tool->waiting = phi__str(NULL, 0);
 }
 
-/* ======== Events that a part has found while it was busy, kept until it may call the host,
-   who may free the connection. */
+/* ======== events that are kept until the host may be called, who may free the connection */
 
 typedef struct phi__news {
     phi__list list;
@@ -160,12 +151,12 @@ static void phi__news_add(phi_mcp *mcp, phi__news *news, phi_mcp_event_kind kind
                           phi_str before, phi_str text) {
     size_t bytes =
         phi__add(sizeof(phi__news_item) + 3, phi__add(name.len, phi__add(before.len, text.len)));
-    if (phi__mcp_session_desc(mcp)->event_fn == NULL) return;
+    if (mcp->desc.event_fn == NULL) return;
     if (news->count == PHI__NEWS_MOST) {
         news->hidden++;
         return;
     }
-    phi__news_item *item = (phi__news_item *)phi__alloc(phi__mcp_session_memory(mcp), bytes);
+    phi__news_item *item = (phi__news_item *)phi__alloc(&mcp->memory, bytes);
     if (item == NULL) return;
     item->bytes = bytes;
     item->kind = kind;
@@ -193,18 +184,18 @@ static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
     phi_str none = phi__str("", 0);
     news->hidden = 0;
     while ((item = phi__news_take(news)) != NULL) {
-        bool alive = phi__mcp_session_tell(mcp, item->kind, item->name, item->before, item->text);
+        bool alive = phi__mcp_tell(mcp, item->kind, item->name, item->before, item->text);
         if (!alive) {
             /* the part is gone, its memory is not: the session frees itself when this returns */
-            phi__free(phi__mcp_session_memory(mcp), item, item->bytes);
+            phi__free(&mcp->memory, item, item->bytes);
             return false;
         }
-        phi__free(phi__mcp_session_memory(mcp), item, item->bytes);
+        phi__free(&mcp->memory, item, item->bytes);
     }
     if (hidden == 0) return true;
     (void)snprintf(words, sizeof words, "%lu more events of its lists were left out",
                    (unsigned long)hidden);
-    return phi__mcp_session_tell(mcp, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
+    return phi__mcp_tell(mcp, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
 }
 
 /* ======== A call of a server's tool: a request, and its answer as the call's result.
@@ -226,9 +217,7 @@ typedef struct phi__mcp_call {
     bool open;
 } phi__mcp_call;
 
-static phi__io *phi__calls_io(const phi__mcp_call *c) {
-    return phi__mcp_session_runtime(c->tool->mcp)->io;
-}
+static phi__io *phi__calls_io(const phi__mcp_call *c) { return c->tool->mcp->rt->io; }
 
 /* ---- its end ---- */
 
@@ -236,7 +225,7 @@ static void phi__calls_end(phi__mcp_call *c) {
     if (!c->open) return;
     c->open = false;
     phi__io_timer_clear(phi__calls_io(c), &c->timer);
-    phi__mcp_session_cancel(c->request, "the call was cancelled");
+    phi__mcp_cancel(c->request, "the call was cancelled");
     c->request = NULL;
 }
 
@@ -359,7 +348,7 @@ static bool phi__calls_join(phi__outcome *out) {
 
 static bool phi__calls_read(const phi__mcp_call *c, const phi_json *result, phi__outcome *out) {
     const phi_json *structured = phi_json_get(result, "structuredContent");
-    out->is_error = phi_json_bool(phi_json_get(result, "isError"), false);
+    out->is_error = phi__records_get_bool(result, "isError");
     if (!phi__content_read(phi_json_get(result, "content"), &out->arena, &out->content,
                            &out->count))
         return false;
@@ -445,7 +434,7 @@ static phi_status phi__calls_send(phi__mcp_call *c) {
     desc.done = phi__calls_done;
     desc.ctx = c;
     phi_status status = params.failed ? PHI_NO_MEMORY : phi__calls_headers(c, &arena, &desc);
-    if (status == PHI_OK) status = phi__mcp_session_send(c->tool->mcp, &desc, &c->request);
+    if (status == PHI_OK) status = phi__mcp_send(c->tool->mcp, &desc, &c->request);
     phi__buf_free(&params);
     phi_arena_free(&arena);
     return status;
@@ -522,7 +511,7 @@ static phi_flow phi__calls_start(void *user_data, phi_call call, phi_str argumen
     phi__mcp_call *c;
     const char *words = NULL;
     char fault[300];
-    if (call.rt != phi__mcp_session_runtime(tool->mcp)) words = foreign;
+    if (call.rt != tool->mcp->rt) words = foreign;
     if (tool->shown.held) words = changed;
     c = words == NULL ? (phi__mcp_call *)phi_call_state(call, sizeof *c) : NULL;
     if (words == NULL && (c == NULL || toolcall == NULL)) words = "Out of memory";
@@ -535,8 +524,8 @@ static phi_flow phi__calls_start(void *user_data, phi_call call, phi_str argumen
     c->memory = &toolcall->run->agent->memory;
     c->arguments = phi__str_trim(arguments).len > 0 ? arguments : PHI__LIT("{}");
     c->timer.fire = phi__calls_timer;
-    c->until_us = phi__io_counted_us(phi__calls_io(c)) +
-                  (uint64_t)phi__mcp_session_desc(tool->mcp)->connect_timeout_ms * 1000;
+    c->until_us =
+        phi__io_counted_us(phi__calls_io(c)) + (uint64_t)tool->mcp->desc.connect_timeout_ms * 1000;
     c->open = true;
     phi__call_on_gone(call, phi__calls_gone);
     if (phi__calls_fit(c, fault, sizeof fault))
@@ -562,10 +551,7 @@ static phi_flow phi__calls_resume(void *user_data, phi_call call, phi_str argume
     return PHI_DONE;
 }
 
-/* ======== The tools of a connection: listed when it is ready and when they change, compared
-   with earlier definitions, and handed to agents.
-
-   The host's event function is called last of all: it may free the connection. */
+/* ======== the list: fetched when ready and when it changes, compared, handed to agents */
 
 enum {
     PHI__MCP_TOOLS_PAUSE_MS =
@@ -594,17 +580,15 @@ typedef struct phi__mcp_tools {
     uint64_t listed_us, stale_us;
 } phi__mcp_tools;
 
-static const phi__mcp_part *phi__mcp_tools_table(void);
+static const phi__mcp_part *phi__mcptools_table(void);
 
-static phi__mcp_tools *phi__mcp_tools_of(const phi_mcp *mcp) {
-    return (phi__mcp_tools *)phi__mcp_session_part(mcp, phi__mcp_tools_table());
+static phi__mcp_tools *phi__mcptools_of(const phi_mcp *mcp) {
+    return (phi__mcp_tools *)phi__mcp_session_part(mcp, phi__mcptools_table());
 }
 
-static phi__io *phi__mcp_tools_io(const phi__mcp_tools *t) {
-    return phi__mcp_session_runtime(t->mcp)->io;
-}
+static phi__io *phi__mcptools_io(const phi__mcp_tools *t) { return t->mcp->rt->io; }
 
-static void phi__mcp_tools_warn(void *ctx, phi_str original, const char *message) {
+static void phi__mcptools_warn(void *ctx, phi_str original, const char *message) {
     phi__mcp_tools *t = (phi__mcp_tools *)ctx;
     phi_str none = phi__str("", 0);
     char words[500];
@@ -613,20 +597,20 @@ static void phi__mcp_tools_warn(void *ctx, phi_str original, const char *message
     phi__news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
 }
 
-static void phi__mcp_tools_say(phi__mcp_tools *t, const char *message) {
+static void phi__mcptools_say(phi__mcp_tools *t, const char *message) {
     phi_str none = phi__str("", 0);
     phi__news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(message));
 }
 
 /* ---- boxes ---- */
 
-static void phi__mcp_tools_leave(phi__mcp_tools *t, phi__toolbox *box) {
+static void phi__mcptools_leave(phi__mcp_tools *t, phi__toolbox *box) {
     if (--box->users > 0) return;
     if (box != t->now) phi__list_take(&t->old, &box->link);
     phi__toolbox_free(t->mcp, box);
 }
 
-static const phi__mcp_tool *phi__mcp_tools_find(const phi__map *map, phi_str name) {
+static const phi__mcp_tool *phi__mcptools_find(const phi__map *map, phi_str name) {
     size_t probe = 0;
     const phi__mcp_tool *item;
     while ((item = (const phi__mcp_tool *)phi__map_each(map, phi__hash(name, 0), &probe)) != NULL)
@@ -634,50 +618,50 @@ static const phi__mcp_tool *phi__mcp_tools_find(const phi__map *map, phi_str nam
     return NULL;
 }
 
-static bool phi__mcp_tools_index(phi__mcp_tools *t, phi__map *map, phi__toolbox *box) {
-    phi__map_init(map, phi__mcp_session_memory(t->mcp));
+static bool phi__mcptools_index(phi__mcp_tools *t, phi__map *map, phi__toolbox *box) {
+    phi__map_init(map, &t->mcp->memory);
     if (!phi__map_reserve(map, box->count)) return false;
     for (size_t i = 0; i < box->count; i++)
         phi__map_add(map, phi__hash(box->items[i].shown.name, 0), &box->items[i]);
     return true;
 }
 
-static void phi__mcp_tools_diff_put(phi__buf *words, char sign, phi_str name) {
+static void phi__mcptools_diff_put(phi__buf *words, char sign, phi_str name) {
     if (words->len > 0) phi__buf_char(words, ' ');
     phi__buf_char(words, sign);
     phi__buf_add_str(words, name);
 }
 
 /* "+a -b ~c"; empty: the same. False: no memory. */
-static bool phi__mcp_tools_diff(phi__mcp_tools *t, phi__toolbox *was, phi__toolbox *box,
-                                phi__buf *words) {
+static bool phi__mcptools_diff(phi__mcp_tools *t, phi__toolbox *was, phi__toolbox *box,
+                               phi__buf *words) {
     phi__map before, after;
-    bool fine = phi__mcp_tools_index(t, &before, was);
-    fine = phi__mcp_tools_index(t, &after, box) && fine;
+    bool fine = phi__mcptools_index(t, &before, was);
+    fine = phi__mcptools_index(t, &after, box) && fine;
     for (size_t i = 0; fine && i < box->count; i++) {
         const phi__mcp_tool *item = &box->items[i];
-        const phi__mcp_tool *old = phi__mcp_tools_find(&before, item->shown.name);
+        const phi__mcp_tool *old = phi__mcptools_find(&before, item->shown.name);
         if (old == NULL)
-            phi__mcp_tools_diff_put(words, '+', item->shown.name);
+            phi__mcptools_diff_put(words, '+', item->shown.name);
         else if (!phi_str_equal(old->definition, item->definition) ||
                  old->shown.held != item->shown.held)
-            phi__mcp_tools_diff_put(words, '~', item->shown.name);
+            phi__mcptools_diff_put(words, '~', item->shown.name);
     }
     for (size_t i = 0; fine && i < was->count; i++)
-        if (phi__mcp_tools_find(&after, was->items[i].shown.name) == NULL)
-            phi__mcp_tools_diff_put(words, '-', was->items[i].shown.name);
+        if (phi__mcptools_find(&after, was->items[i].shown.name) == NULL)
+            phi__mcptools_diff_put(words, '-', was->items[i].shown.name);
     phi__map_free(&before);
     phi__map_free(&after);
     return fine && !words->failed;
 }
 
 /* The new list, unless it is the one that is there. */
-static void phi__mcp_tools_install(phi__mcp_tools *t, phi__toolbox *box) {
+static void phi__mcptools_install(phi__mcp_tools *t, phi__toolbox *box) {
     phi__toolbox *was = t->now;
     phi_str none = phi__str("", 0);
     phi__buf words;
-    phi__buf_init(&words, phi__mcp_session_memory(t->mcp));
-    if (was != NULL && phi__mcp_tools_diff(t, was, box, &words) && words.len == 0) {
+    phi__buf_init(&words, &t->mcp->memory);
+    if (was != NULL && phi__mcptools_diff(t, was, box, &words) && words.len == 0) {
         phi__toolbox_free(t->mcp, box);
         return;
     }
@@ -686,20 +670,20 @@ static void phi__mcp_tools_install(phi__mcp_tools *t, phi__toolbox *box) {
     if (was != NULL) {
         phi__news_add(t->mcp, &t->news, PHI_MCP_EV_TOOLS, none, none, phi__buf_str(&words));
         phi__list_push(&t->old, &was->link);
-        phi__mcp_tools_leave(t, was);
+        phi__mcptools_leave(t, was);
     }
     phi__buf_free(&words);
 }
 
 /* Over HTTP the modern era mirrors parameters into headers. */
-static bool phi__mcp_tools_marks(const phi__mcp_tools *t) {
-    return phi__mcp_session_desc(t->mcp)->url != NULL && phi__mcp_session_modern(t->mcp);
+static bool phi__mcptools_marks(const phi__mcp_tools *t) {
+    return t->mcp->desc.url != NULL && phi__mcp_modern(t->mcp);
 }
 
 /* ---- a list arrives ---- */
 
-static void phi__mcp_tools_drop_list(phi__mcp_tools *t) {
-    phi_memory *memory = phi__mcp_session_memory(t->mcp);
+static void phi__mcptools_drop_list(phi__mcp_tools *t) {
+    phi_memory *memory = &t->mcp->memory;
     phi__pages_stop(&t->pages);
     phi_arena_free(&t->arena);
     phi__free(memory, t->definitions, t->cap * sizeof *t->definitions);
@@ -709,7 +693,7 @@ static void phi__mcp_tools_drop_list(phi__mcp_tools *t) {
     t->listing = false;
 }
 
-static bool phi__mcp_tools_twice(const phi__mcp_tools *t, phi_str name) {
+static bool phi__mcptools_twice(const phi__mcp_tools *t, phi_str name) {
     size_t probe = 0;
     const void *at;
     while ((at = phi__map_each(&t->names, phi__hash(name, 0), &probe)) != NULL)
@@ -717,16 +701,16 @@ static bool phi__mcp_tools_twice(const phi__mcp_tools *t, phi_str name) {
     return false;
 }
 
-static bool phi__mcp_tools_item(phi__pages *pages, const phi_json *tool) {
+static bool phi__mcptools_item(phi__pages *pages, const phi_json *tool) {
     phi__mcp_tools *t = PHI__OWNER(pages, phi__mcp_tools, pages);
     phi_str name = phi__json_text_of(phi_json_get(tool, "name"));
-    if (name.len == 0 || phi__mcp_tools_twice(t, name)) {
-        phi__mcp_tools_warn(t, name, name.len == 0 ? "it has no name" : "it is listed twice");
+    if (name.len == 0 || phi__mcptools_twice(t, name)) {
+        phi__mcptools_warn(t, name, name.len == 0 ? "it has no name" : "it is listed twice");
         return true;
     }
     if (t->count == t->cap) {
-        void *grown = phi__grow(phi__mcp_session_memory(t->mcp), t->definitions, &t->cap,
-                                t->count + 1, sizeof *t->definitions);
+        void *grown = phi__grow(&t->mcp->memory, t->definitions, &t->cap, t->count + 1,
+                                sizeof *t->definitions);
         if (grown == NULL) return false;
         t->definitions = (phi__definition *)grown;
     }
@@ -740,8 +724,8 @@ static bool phi__mcp_tools_item(phi__pages *pages, const phi_json *tool) {
 }
 
 /* Compares with an earlier definition. False: no memory. */
-static bool phi__mcp_tools_compare(phi__mcp_tools *t, phi__definition *definition) {
-    bool hold = phi__mcp_session_desc(t->mcp)->hold_changed_tools;
+static bool phi__mcptools_compare(phi__mcp_tools *t, phi__definition *definition) {
+    bool hold = t->mcp->desc.hold_changed_tools;
     phi_str before;
     phi__known_tool *known =
         phi__known_offer(&t->known, definition->original, definition->definition, &before);
@@ -755,15 +739,15 @@ static bool phi__mcp_tools_compare(phi__mcp_tools *t, phi__definition *definitio
     return true;
 }
 
-static bool phi__mcp_tools_build(phi__mcp_tools *t) {
-    const phi_mcp_desc *desc = phi__mcp_session_desc(t->mcp);
+static bool phi__mcptools_build(phi__mcp_tools *t) {
+    const phi_mcp_desc *desc = &t->mcp->desc;
     phi__toolbox *box = NULL;
     for (size_t i = 0; i < t->count; i++)
-        if (!phi__mcp_tools_compare(t, &t->definitions[i])) return false;
-    if (phi__toolbox_new(t->mcp, t->definitions, t->count, phi__mcp_tools_marks(t), &t->functions,
-                         phi__mcp_tools_warn, t, &box) != PHI_OK)
+        if (!phi__mcptools_compare(t, &t->definitions[i])) return false;
+    if (phi__toolbox_new(t->mcp, t->definitions, t->count, phi__mcptools_marks(t), &t->functions,
+                         phi__mcptools_warn, t, &box) != PHI_OK)
         return false;
-    phi__mcp_tools_install(t, box);
+    phi__mcptools_install(t, box);
     /* A list is complete: tools that it lacks are forgotten, the oldest first, beyond `most`
        tools and most_bytes. */
     phi__known *known = &t->known;
@@ -778,98 +762,97 @@ static bool phi__mcp_tools_build(phi__mcp_tools *t) {
     return true;
 }
 
-static uint64_t phi__mcp_tools_now_us(const phi__mcp_tools *t) {
-    return phi__io_now_us(phi__mcp_tools_io(t));
+static uint64_t phi__mcptools_now_us(const phi__mcp_tools *t) {
+    return phi__io_now_us(phi__mcptools_io(t));
 }
 
 /* When the list is too old, by the server's own word. */
-static uint64_t phi__mcp_tools_stale_us(const phi__mcp_tools *t) {
-    const phi_json *tools = phi_json_get(phi__mcp_session_capabilities(t->mcp), "tools");
+static uint64_t phi__mcptools_stale_us(const phi__mcp_tools *t) {
+    const phi_json *tools = phi_json_get(t->mcp->agreed.capabilities, "tools");
     uint64_t ttl_ms = t->pages.ttl_ms;
     if (!t->pages.has_ttl) return UINT64_MAX;
-    if (ttl_ms == 0 && phi_json_bool(phi_json_get(tools, "listChanged"), false)) return UINT64_MAX;
+    if (ttl_ms == 0 && phi__records_get_bool(tools, "listChanged")) return UINT64_MAX;
     if (ttl_ms < PHI__MCP_TOOLS_TTL_MS) ttl_ms = PHI__MCP_TOOLS_TTL_MS;
     return ttl_ms > UINT64_MAX / 2000 ? UINT64_MAX : t->listed_us + ttl_ms * 1000;
 }
 
-static void phi__mcp_tools_settle(phi__mcp_tools *t) {
+static void phi__mcptools_settle(phi__mcp_tools *t) {
     if (!t->holds) return;
     t->holds = false;
-    phi__mcp_session_settle(t->mcp);
+    phi__mcp_settle(t->mcp);
 }
 
-static void phi__mcp_tools_later(phi__mcp_tools *t) {
+static void phi__mcptools_later(phi__mcp_tools *t) {
     uint64_t at_us = t->listed_us + (uint64_t)PHI__MCP_TOOLS_PAUSE_MS * 1000;
-    uint64_t now_us = phi__mcp_tools_now_us(t);
+    uint64_t now_us = phi__mcptools_now_us(t);
     if (t->timer.place != 0) return;
     if (at_us < now_us || t->now == NULL) at_us = now_us;
-    (void)phi__io_timer_set(phi__mcp_tools_io(t), &t->timer, at_us);
+    (void)phi__io_timer_set(phi__mcptools_io(t), &t->timer, at_us);
 }
 
-static void phi__mcp_tools_listed(phi__pages *pages, const phi_mcp_reply *reply) {
+static void phi__mcptools_listed(phi__pages *pages, const phi_mcp_reply *reply) {
     phi__mcp_tools *t = PHI__OWNER(pages, phi__mcp_tools, pages);
     bool lost = reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED;
     phi_mcp *mcp = t->mcp;
     char words[400];
-    t->listed_us = phi__mcp_tools_now_us(t);
+    t->listed_us = phi__mcptools_now_us(t);
     t->stale_us = UINT64_MAX;
     if (reply->status == PHI_OK) {
-        if (pages->cut)
-            phi__mcp_tools_say(t, "its list of tools is too long, the rest is left out");
-        if (phi__mcp_tools_build(t))
-            t->stale_us = phi__mcp_tools_stale_us(t);
+        if (pages->cut) phi__mcptools_say(t, "its list of tools is too long, the rest is left out");
+        if (phi__mcptools_build(t))
+            t->stale_us = phi__mcptools_stale_us(t);
         else
-            phi__mcp_tools_say(t, "its list of tools found no memory");
+            phi__mcptools_say(t, "its list of tools found no memory");
     } else if (!lost) {
         (void)snprintf(words, sizeof words, "tools/list: %.*s",
                        (int)phi__min(reply->message.len, 300), reply->message.at);
-        phi__mcp_tools_say(t, words);
+        phi__mcptools_say(t, words);
     }
     bool again = t->again && !lost;
-    phi__mcp_tools_drop_list(t);
+    phi__mcptools_drop_list(t);
     t->again = false;
-    if (again) phi__mcp_tools_later(t);
-    if (reply->status == PHI_CANCELLED) return;                  /* it goes */
-    if (phi__news_tell(mcp, &t->news)) phi__mcp_tools_settle(t); /* which reports it, too */
+    if (again) phi__mcptools_later(t);
+    if (reply->status == PHI_CANCELLED) return;                 /* it goes */
+    if (phi__news_tell(mcp, &t->news)) phi__mcptools_settle(t); /* which reports it, too */
 }
 
-static phi_status phi__mcp_tools_list(phi__mcp_tools *t) {
+static phi_status phi__mcptools_list(phi__mcp_tools *t) {
     if (t->listing) {
         t->again = true;
         return PHI_OK;
     }
-    phi__io_timer_clear(phi__mcp_tools_io(t), &t->timer);
+    phi__io_timer_clear(phi__mcptools_io(t), &t->timer);
     t->listing = true;
     t->pages.mcp = t->mcp;
     t->pages.method = "tools/list";
     t->pages.key = "tools";
-    t->pages.item = phi__mcp_tools_item;
-    t->pages.done = phi__mcp_tools_listed;
+    t->pages.item = phi__mcptools_item;
+    t->pages.done = phi__mcptools_listed;
     phi_status status = phi__pages_begin(&t->pages);
-    if (status != PHI_OK) phi__mcp_tools_drop_list(t);
+    if (status != PHI_OK) phi__mcptools_drop_list(t);
     return status;
 }
 
-static void phi__mcp_tools_fire(phi__timer *timer) {
+static void phi__mcptools_fire(phi__timer *timer) {
     phi__mcp_tools *t = PHI__OWNER(timer, phi__mcp_tools, timer);
-    if (phi_mcp_get_info(t->mcp).state == PHI_MCP_READY) (void)phi__mcp_tools_list(t);
+    if (phi_mcp_get_info(t->mcp).state == PHI_MCP_READY) (void)phi__mcptools_list(t);
 }
 
 /* ---- the source ---- */
 
-static uint64_t phi__mcp_tools_version(void *user_data) {
+static uint64_t phi__mcptools_version(void *user_data) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
-    if (t->stale_us != UINT64_MAX && phi__mcp_tools_now_us(t) >= t->stale_us) {
+    if (t->stale_us != UINT64_MAX && phi__mcptools_now_us(t) >= t->stale_us) {
         t->stale_us = UINT64_MAX;
-        phi__mcp_tools_later(t);
+        phi__mcptools_later(t);
     }
     return t->version;
 }
 
-static phi_status phi__mcp_tools_take(void *user_data, const phi_tool **tools, size_t *count) {
+static phi_status phi__mcptools_take(void *user_data, const phi_tool **tools, size_t *count) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
     if (t->now == NULL && phi__toolbox_new(t->mcp, NULL, 0, false, &t->functions,
-                                           phi__mcp_tools_warn, t, &t->now) != PHI_OK)
+                                           phi__mcptools_warn, t, &t->now) != PHI_OK)
         return PHI_NO_MEMORY;
     t->now->users++;
     t->users++;
@@ -878,67 +861,67 @@ static phi_status phi__mcp_tools_take(void *user_data, const phi_tool **tools, s
     return PHI_OK;
 }
 
-static void phi__mcp_tools_release(void *user_data, const phi_tool *tools) {
+static void phi__mcptools_release(void *user_data, const phi_tool *tools) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
     t->users--;
     if (t->now != NULL && t->now->tools == tools) {
-        phi__mcp_tools_leave(t, t->now);
+        phi__mcptools_leave(t, t->now);
         return;
     }
     for (phi__link *link = t->old.first; link != NULL; link = link->next) {
         phi__toolbox *box = PHI__OWNER(link, phi__toolbox, link);
         if (box->tools != tools) continue;
-        phi__mcp_tools_leave(t, box);
+        phi__mcptools_leave(t, box);
         return;
     }
 }
 
 /* ---- the part ---- */
 
-static void phi__mcp_tools_ready(phi_mcp *mcp, void *part) {
+static void phi__mcptools_ready(phi_mcp *mcp, void *part) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
     t->again = false;
-    if (phi_json_get(phi__mcp_session_capabilities(mcp), "tools") == NULL) {
+    if (phi_json_get(mcp->agreed.capabilities, "tools") == NULL) {
         t->count = 0;
-        if (t->now != NULL) (void)phi__mcp_tools_build(t);
+        if (t->now != NULL) (void)phi__mcptools_build(t);
         (void)phi__news_tell(mcp, &t->news);
         return;
     }
-    phi__mcp_session_hold(mcp);
+    phi__mcp_hold(mcp);
     t->holds = true;
-    if (phi__mcp_tools_list(t) != PHI_OK) phi__mcp_tools_settle(t);
+    if (phi__mcptools_list(t) != PHI_OK) phi__mcptools_settle(t);
 }
 
-static void phi__mcp_tools_down(phi_mcp *mcp, void *part) {
+static void phi__mcptools_down(phi_mcp *mcp, void *part) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
     (void)mcp;
     t->holds = false;
     t->stale_us = UINT64_MAX;
-    phi__io_timer_clear(phi__mcp_tools_io(t), &t->timer);
-    phi__mcp_tools_drop_list(t);
+    phi__io_timer_clear(phi__mcptools_io(t), &t->timer);
+    phi__mcptools_drop_list(t);
 }
 
-static bool phi__mcp_tools_notified(phi_mcp *mcp, void *part, phi_str method,
-                                    const phi_json *params) {
+static bool phi__mcptools_notified(phi_mcp *mcp, void *part, phi_str method,
+                                   const phi_json *params) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
     (void)mcp, (void)params;
     if (!phi__str_is(method, "notifications/tools/list_changed")) return false;
     if (t->listing)
         t->again = true;
     else
-        phi__mcp_tools_later(t);
+        phi__mcptools_later(t);
     return true;
 }
 
-static bool phi__mcp_tools_held(const phi_mcp *mcp, const void *part) {
+static bool phi__mcptools_held(const phi_mcp *mcp, const void *part) {
     (void)mcp;
     return ((const phi__mcp_tools *)part)->users > 0;
 }
 
-static void phi__mcp_tools_free(phi_mcp *mcp, void *part) {
+static void phi__mcptools_free(phi_mcp *mcp, void *part) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
-    phi__io_timer_clear(phi__mcp_tools_io(t), &t->timer);
-    phi__mcp_tools_drop_list(t);
+    phi__io_timer_clear(phi__mcptools_io(t), &t->timer);
+    phi__mcptools_drop_list(t);
     while (t->old.first != NULL) {
         phi__toolbox *box = PHI__OWNER(t->old.first, phi__toolbox, link);
         phi__list_take(&t->old, &box->link);
@@ -951,30 +934,29 @@ static void phi__mcp_tools_free(phi_mcp *mcp, void *part) {
     phi__map_free(&known->map);
     phi__news *news = &t->news;
     phi__news_item *item;
-    while ((item = phi__news_take(news)) != NULL)
-        phi__free(phi__mcp_session_memory(mcp), item, item->bytes);
-    phi__free(phi__mcp_session_memory(mcp), t, sizeof *t);
+    while ((item = phi__news_take(news)) != NULL) phi__free(&mcp->memory, item, item->bytes);
+    phi__free(&mcp->memory, t, sizeof *t);
 }
 
-static const phi__mcp_part *phi__mcp_tools_table(void) {
+static const phi__mcp_part *phi__mcptools_table(void) {
     static const phi__mcp_part table = {
-        phi__mcp_tools_ready, phi__mcp_tools_down, phi__mcp_tools_notified, NULL, NULL, NULL,
-        phi__mcp_tools_held,  phi__mcp_tools_free};
+        phi__mcptools_ready, phi__mcptools_down, phi__mcptools_notified, NULL, NULL, NULL,
+        phi__mcptools_held,  phi__mcptools_free};
     return &table;
 }
 
-PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp) {
-    phi_memory *memory = phi__mcp_session_memory(mcp);
+PHI__FN phi_status phi__mcptools_join(phi_mcp *mcp) {
+    phi_memory *memory = &mcp->memory;
     phi__mcp_tools *t = (phi__mcp_tools *)phi__alloc(memory, sizeof *t);
     if (t == NULL) return PHI_NO_MEMORY;
     t->mcp = mcp;
     t->version = 1;
     t->stale_us = UINT64_MAX;
-    t->timer.fire = phi__mcp_tools_fire;
+    t->timer.fire = phi__mcptools_fire;
     t->source.user_data = t;
-    t->source.version = phi__mcp_tools_version;
-    t->source.take = phi__mcp_tools_take;
-    t->source.release = phi__mcp_tools_release;
+    t->source.version = phi__mcptools_version;
+    t->source.take = phi__mcptools_take;
+    t->source.release = phi__mcptools_release;
     /* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
     phi_tool *tool = &t->functions;
     tool->start = phi__calls_start;
@@ -982,37 +964,40 @@ PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp) {
     tool->resume = phi__calls_resume;
     phi_arena_init(&t->arena, memory, 0);
     phi__map_init(&t->names, memory);
-    phi__known_init(&t->known, memory);
-    phi__mcp_session_join(mcp, phi__mcp_tools_table(), t);
+    memset(&t->known, 0, sizeof t->known);
+    t->known.memory = memory;
+    t->known.round = 1;
+    phi__map_init(&t->known.map, memory);
+    phi__mcp_join(mcp, phi__mcptools_table(), t);
     return PHI_OK;
 }
 
 /* ---- public ---- */
 
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp) {
-    return mcp != NULL ? &phi__mcp_tools_of(mcp)->source : NULL;
+    return mcp != NULL ? &phi__mcptools_of(mcp)->source : NULL;
 }
 
-static size_t phi__mcp_tools_count(const phi__mcp_tools *t) {
+static size_t phi__mcptools_count(const phi__mcp_tools *t) {
     return t != NULL && t->now != NULL ? t->now->count : 0;
 }
 
 PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index) {
-    const phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
-    if (index >= phi__mcp_tools_count(t)) return NULL;
+    const phi__mcp_tools *t = mcp != NULL ? phi__mcptools_of(mcp) : NULL;
+    if (index >= phi__mcptools_count(t)) return NULL;
     phi_mcp_tool *shown = &t->now->items[index].shown;
     const phi__known_tool *known = shown->held ? phi__known_find(&t->known, shown->original) : NULL;
     shown->new_hash = known != NULL ? known->waiting_hash : NULL;
     return shown;
 }
 
-static void phi__mcp_tools_quiet(void *ctx, phi_str original, const char *message) {
+static void phi__mcptools_quiet(void *ctx, phi_str original, const char *message) {
     (void)ctx, (void)original, (void)message;
 }
 
 /* The list as it is, with one definition that was accepted. */
-static phi_status phi__mcp_tools_again(phi__mcp_tools *t, phi_str accepted) {
-    phi_memory *memory = phi__mcp_session_memory(t->mcp);
+static phi_status phi__mcptools_again(phi__mcp_tools *t, phi_str accepted) {
+    phi_memory *memory = &t->mcp->memory;
     size_t count = t->now->count;
     size_t bytes = count * sizeof(phi__definition);
     phi__definition *all = (phi__definition *)phi__alloc(memory, bytes);
@@ -1026,22 +1011,22 @@ static phi_status phi__mcp_tools_again(phi__mcp_tools *t, phi_str accepted) {
         all[i].definition = this_one && known != NULL ? known->waiting : item->definition;
         all[i].held = item->shown.held && !this_one;
     }
-    phi_status status = phi__toolbox_new(t->mcp, all, count, phi__mcp_tools_marks(t), &t->functions,
-                                         phi__mcp_tools_quiet, t, &box);
+    phi_status status = phi__toolbox_new(t->mcp, all, count, phi__mcptools_marks(t), &t->functions,
+                                         phi__mcptools_quiet, t, &box);
     phi__free(memory, all, bytes);
-    if (status == PHI_OK) phi__mcp_tools_install(t, box);
+    if (status == PHI_OK) phi__mcptools_install(t, box);
     return status;
 }
 
 PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
-    phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
-    size_t count = phi__mcp_tools_count(t);
+    phi__mcp_tools *t = mcp != NULL ? phi__mcptools_of(mcp) : NULL;
+    size_t count = phi__mcptools_count(t);
     for (size_t i = 0; name != NULL && i < count; i++) {
         const phi_mcp_tool *shown = &t->now->items[i].shown;
         if (!phi__str_is(shown->name, name)) continue;
         phi__known_tool *known = shown->held ? phi__known_find(&t->known, shown->original) : NULL;
         if (known == NULL) return PHI_OK;
-        phi_status status = phi__mcp_tools_again(t, known->name);
+        phi_status status = phi__mcptools_again(t, known->name);
         if (status == PHI_OK) phi__known_accept(&t->known, known);
         return status;
     }

@@ -7,6 +7,6 @@
 #include "base/base_in.h"
 #include "mcp/mcp_toolbox_in.h"
 
-PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
+PHI__FN phi_status phi__mcptools_join(phi_mcp *mcp);
 
 #endif

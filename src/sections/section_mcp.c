@@ -269,7 +269,7 @@ static const char *phi__section_mcp_uri(phi__config_ground *ground, const char *
     phi__buf_text(&uri, "file://");
     while (*path != '\0') {
         size_t n = strcspn(path, "/");
-        phi__oauth_url_escape(&uri, phi__str(path, n));
+        phi__url_escape(&uri, phi__str(path, n));
         path += n;
         if (*path != '/') break;
         phi__buf_char(&uri, '/');

@@ -37,16 +37,16 @@ static void fire(phi__timer *timer) {
     (void)timer;
     if (f.up) {
         f.up = false;
-        phi__mcp_session_up(f.mcp);
+        phi__mcp_up(f.mcp);
     } else if (f.handshake[0] != '\0') {
         memcpy(text, f.handshake, sizeof text);
         f.handshake[0] = '\0';
-        (void)phi__mcp_session_message(f.mcp, phi_str_of(text), NULL);
+        (void)phi__mcp_message(f.mcp, phi_str_of(text), NULL);
     }
 }
 
 static void soon(void) {
-    phi__io *io = phi__mcp_session_runtime(f.mcp)->io;
+    phi__io *io = f.mcp->rt->io;
     f.timer.fire = fire;
     (void)phi__io_timer_set(io, &f.timer, phi__io_now_us(io));
 }
@@ -93,7 +93,7 @@ static void link_agreed(phi__mcp_link *link, const char *version, bool modern) {
 static void link_nothing(phi__mcp_link *link) { (void)link; }
 
 static void link_free(phi__mcp_link *link) {
-    phi__io_timer_clear(phi__mcp_session_runtime(link->mcp)->io, &f.timer);
+    phi__io_timer_clear(link->mcp->rt->io, &f.timer);
 }
 
 static phi_status link_make(phi_mcp *mcp, phi__mcp_link **out) {
@@ -115,7 +115,7 @@ static bool part_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json 
     (void)agent;
     if (method.len % 3 == 0) return false;
     if (method.len % 3 == 1)
-        phi__mcp_session_answer(mcp, ask, phi_str_of("{}"), 0, NULL);
+        phi__mcp_answer(mcp, ask, phi_str_of("{}"), 0, NULL);
     else
         f.asks[f.ask_count++ % 16] = ask;
     return true;
@@ -123,7 +123,7 @@ static bool part_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json 
 
 static phi_status part_join(phi_mcp *mcp) {
     static const phi__mcp_part table = {NULL, NULL, NULL, part_asked, NULL, NULL, NULL, NULL};
-    phi__mcp_session_join(mcp, &table, NULL);
+    phi__mcp_join(mcp, &table, NULL);
     return PHI_OK;
 }
 
@@ -174,11 +174,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             char *line = (char *)malloc(len + 1);
             if (line == NULL) abort();
             memcpy(line, data + at, len);
-            must(phi__mcp_session_message(f.mcp, phi__str(line, len), NULL));
+            must(phi__mcp_message(f.mcp, phi__str(line, len), NULL));
             free(line);
             if ((data[0] & 4) != 0) (void)phi_step(rt, 0);
             if ((data[0] & 8) != 0 && f.ask_count > 0)
-                phi__mcp_session_answer(f.mcp, f.asks[at % 16], phi_str_of("{\"a\":1}"), 0, NULL);
+                phi__mcp_answer(f.mcp, f.asks[at % 16], phi_str_of("{\"a\":1}"), 0, NULL);
             at += len + 1;
         }
         (void)phi_step(rt, 0);

@@ -133,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         at += len + 1;
     }
     phi__serve_way_gone(p.server, &p.way);
-    if (p.client != NULL) phi__serve_client_end(p.client);
+    if (p.client != NULL) phi__client_end(p.client);
     for (steps = 0; steps < 3; steps++) (void)phi_step(rt, 0);
     must(phi_memory_used(rt, NULL) <= before + 262144); /* tables stay; parked requests are few */
     phi_mcp_server_free(p.server);

@@ -7,17 +7,15 @@
 #include "loop/loop_in.h"
 #include "mcp/mcp_http_in.h"
 #include "mcp/mcp_in.h"
+#include "mcp/mcp_requests_in.h"
 #include "support/wires.h"
 
 #include <stdarg.h>
 
 enum { SESSION_OUTS = 32 };
 
-struct phi_mcp {
-    phi_runtime *rt;
-    phi_memory memory;
-    phi_mcp_desc desc;
-    phi__mcp_link *link;
+typedef struct session {
+    phi_mcp mcp; /* its rt, memory, desc and link alone; first */
     phi__out outs[SESSION_OUTS];
     char ids[SESSION_OUTS][8];
     size_t out_count;
@@ -34,13 +32,13 @@ struct phi_mcp {
     char token[40];
     int challenges, proofs;
     phi_status proof; /* of a token "DPoP ..." */
-};
+} session;
 
-static phi_mcp *session_now;                     /* for the fake authorization */
+static session *session_now;                     /* for the fake authorization */
 static const phi_runtime_desc *session_settings; /* NULL: defaults */
 
-static inline void session_note(phi_mcp *m, const char *format, ...) PHI_PRINTF(2, 3);
-static inline void session_note(phi_mcp *m, const char *format, ...) {
+static inline void session_note(session *m, const char *format, ...) PHI_PRINTF(2, 3);
+static inline void session_note(session *m, const char *format, ...) {
     va_list args;
     int n;
     va_start(args, format);
@@ -49,30 +47,29 @@ static inline void session_note(phi_mcp *m, const char *format, ...) {
     if (n > 0) m->len += phi__min((size_t)n, sizeof m->notes - m->len - 1);
 }
 
-static inline const char *session_id(phi_mcp *m, const phi__out *out) {
+static inline const char *session_id(session *m, const phi__out *out) {
     return out == NULL ? "-" : m->ids[out - m->outs];
 }
 
-static inline bool session_stays(phi_mcp *m) {
+static inline bool session_stays(session *m) {
     if (m->gone) return false;
     if (m->frees_after == 0 || --m->frees_after > 0) return true;
     m->gone = true;
-    m->link->table->free(m->link);
-    m->link = NULL;
+    m->mcp.link->table->free(m->mcp.link);
+    m->mcp.link = NULL;
     return false;
 }
 
 /* ---- what the link calls ---- */
 
-phi_runtime *phi__mcp_session_runtime(const phi_mcp *m) { return m->rt; }
-phi_memory *phi__mcp_session_memory(phi_mcp *m) { return &m->memory; }
-const phi_mcp_desc *phi__mcp_session_desc(const phi_mcp *m) { return &m->desc; }
+static inline session *session_of(phi_mcp *mcp) { return (session *)(void *)mcp; }
 
-void phi__mcp_session_up(phi_mcp *m) { session_note(m, "up\n"); }
-void phi__mcp_session_drained(phi_mcp *m) { session_note(m, "drained\n"); }
-void phi__mcp_session_wait(phi_mcp *m, bool waits) { session_note(m, "wait %d\n", waits); }
+void phi__mcp_up(phi_mcp *mcp) { session_note(session_of(mcp), "up\n"); }
+void phi__mcp_drained(phi_mcp *mcp) { session_note(session_of(mcp), "drained\n"); }
+void phi__mcp_wait(phi_mcp *mcp, bool waits) { session_note(session_of(mcp), "wait %d\n", waits); }
 
-bool phi__mcp_session_message(phi_mcp *m, phi_str json, phi__out *from) {
+bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from) {
+    session *m = session_of(mcp);
     CHECK(!m->gone);
     m->messages++;
     m->message_bytes += json.len;
@@ -80,15 +77,16 @@ bool phi__mcp_session_message(phi_mcp *m, phi_str json, phi__out *from) {
         session_note(m, "message %s %.*s\n", session_id(m, from), (int)json.len, json.at);
     /* an answer, as these tests write them */
     if (from != NULL && phi__str_find(json, 0, "\"result\"") != SIZE_MAX && from->of_link != NULL) {
-        m->link->table->forget(m->link, from);
+        m->mcp.link->table->forget(m->mcp.link, from);
         CHECK(from->of_link == NULL);
     }
-    if (m->closes_inside) m->link->table->close(m->link);
+    if (m->closes_inside) m->mcp.link->table->close(m->mcp.link);
     return session_stays(m);
 }
 
-bool phi__mcp_session_lost(phi_mcp *m, phi__out *out, phi_status status, int http_status,
+bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int http_status,
                            phi_str body, const char *message) {
+    session *m = session_of(mcp);
     CHECK(!m->gone);
     CHECK(out->of_link == NULL);
     session_note(m, "lost %s %d %d %s [%.*s]\n", session_id(m, out), (int)status, http_status,
@@ -96,18 +94,21 @@ bool phi__mcp_session_lost(phi_mcp *m, phi__out *out, phi_status status, int htt
     return session_stays(m);
 }
 
-bool phi__mcp_session_down(phi_mcp *m, phi_status status, bool fatal, const char *message) {
+bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message) {
+    session *m = session_of(mcp);
     session_note(m, "down %d %d %s\n", (int)status, fatal, message);
     return session_stays(m);
 }
 
-bool phi__mcp_session_expired(phi_mcp *m, phi__out *out) {
+bool phi__mcp_expired(phi_mcp *mcp, phi__out *out) {
+    session *m = session_of(mcp);
     session_note(m, "expired %s\n", session_id(m, out));
     if (out != NULL) CHECK(out->of_link == NULL);
     return session_stays(m);
 }
 
-bool phi__mcp_session_warn(phi_mcp *m, const char *message) {
+bool phi__mcp_warn(phi_mcp *mcp, const char *message) {
+    session *m = session_of(mcp);
     session_note(m, "warn %s\n", message);
     return session_stays(m);
 }
@@ -130,64 +131,64 @@ phi_status phi__oauth_new(phi_runtime *rt, phi_memory *memory, const phi_mcp_oau
 void phi__oauth_free(phi__oauth *oauth) { (void)oauth; }
 
 phi_status phi__oauth_header(phi__oauth *oauth, phi_str *value) {
-    phi_mcp *m = (phi_mcp *)(void *)oauth;
+    session *m = (session *)(void *)oauth;
     *value = phi_str_of(m->token);
     return m->header;
 }
 
 phi_status phi__oauth_proof(phi__oauth *oauth, const char *method, phi_str url,
                                 phi__buf *out) {
-    phi_mcp *m = (phi_mcp *)(void *)oauth;
+    session *m = (session *)(void *)oauth;
     char text[200];
     if (!phi__str_starts(phi_str_of(m->token), "DPoP ")) return PHI_OK;
-    if (m->proof != PHI_OK) return phi__error(m->rt, m->proof, "the key is away");
+    if (m->proof != PHI_OK) return phi__error(m->mcp.rt, m->proof, "the key is away");
     (void)snprintf(text, sizeof text, "%d %s %.*s", ++m->proofs, method, (int)url.len, url.at);
     phi__buf_text(out, text);
     return PHI_OK;
 }
 
 void phi__oauth_heard(phi__oauth *oauth, phi_str headers) {
-    phi_mcp *m = (phi_mcp *)(void *)oauth;
+    session *m = (session *)(void *)oauth;
     if (phi__str_find(headers, 0, "DPoP-Nonce") != SIZE_MAX) session_note(m, "nonce\n");
 }
 
 phi_status phi__oauth_challenge(phi__oauth *oauth, int http_status, phi_str headers,
                                     phi_str sent) {
-    phi_mcp *m = (phi_mcp *)(void *)oauth;
+    session *m = (session *)(void *)oauth;
     session_note(m, "challenge %d %.*s sent \"%.*s\"\n", http_status,
                  (int)phi__min(headers.len, 30), headers.at, (int)sent.len,
                  sent.len > 0 ? sent.at : "");
     m->challenges++;
     if (m->challenge != PHI_OK && m->challenge != PHI_BUSY)
-        return phi__error(m->rt, m->challenge, "the person said no");
+        return phi__error(m->mcp.rt, m->challenge, "the person said no");
     return m->challenge;
 }
 
 /* ---- a session over wires ---- */
 
-static inline void session_open(phi_mcp *m, wires *w) {
+static inline void session_open(session *m, wires *w) {
     phi_allocator allocator = test_allocator();
-    phi_mcp_desc desc = m->desc;
+    phi_mcp_desc desc = m->mcp.desc;
     memset(m, 0, sizeof *m);
-    m->desc = desc;
+    m->mcp.desc = desc;
     session_now = m;
     wires_init(w);
-    m->rt = wires_runtime(w, session_settings);
-    REQUIRE(CHECK(m->rt != NULL));
-    phi_memory_init(&m->memory, &allocator, 0);
-    if (m->desc.url == NULL) m->desc.url = "http://h:1/mcp";
-    if (m->desc.max_message_bytes == 0) m->desc.max_message_bytes = 100000;
-    m->desc.timeout_ms = 30000;
-    m->desc.close_ms = 2000;
+    m->mcp.rt = wires_runtime(w, session_settings);
+    REQUIRE(CHECK(m->mcp.rt != NULL));
+    phi_memory_init(&m->mcp.memory, &allocator, 0);
+    if (m->mcp.desc.url == NULL) m->mcp.desc.url = "http://h:1/mcp";
+    if (m->mcp.desc.max_message_bytes == 0) m->mcp.desc.max_message_bytes = 100000;
+    m->mcp.desc.timeout_ms = 30000;
+    m->mcp.desc.close_ms = 2000;
     m->header = PHI_NOT_FOUND;
 }
 
-static inline void session_step(phi_mcp *m, int times) {
-    while (times-- > 0) (void)phi_step(m->rt, 0);
+static inline void session_step(session *m, int times) {
+    while (times-- > 0) (void)phi_step(m->mcp.rt, 0);
 }
 
 /* Time passes, without a gap, and what is due is done. */
-static inline void session_later(phi_mcp *m, wires *w, uint64_t ms) {
+static inline void session_later(session *m, wires *w, uint64_t ms) {
     for (; ms > 1000; ms -= 1000) {
         w->now_us += 1000000;
         session_step(m, 1);
@@ -196,24 +197,24 @@ static inline void session_later(phi_mcp *m, wires *w, uint64_t ms) {
     session_step(m, 3);
 }
 
-static inline void session_begin(phi_mcp *m, wires *w) {
+static inline void session_begin(session *m, wires *w) {
     session_open(m, w);
-    CHECK_EQ_INT(phi__mcp_http_new(m, &m->link), PHI_OK);
-    CHECK_EQ_INT(m->link->table->open(m->link), PHI_OK);
+    CHECK_EQ_INT(phi__mcp_http_new(&m->mcp, &m->mcp.link), PHI_OK);
+    CHECK_EQ_INT(m->mcp.link->table->open(m->mcp.link), PHI_OK);
     session_step(m, 2);
 }
 
-static inline void session_end(phi_mcp *m, wires *w) {
+static inline void session_end(session *m, wires *w) {
     phi_mcp_desc none = PHI_ZERO;
-    if (m->link != NULL) m->link->table->free(m->link);
-    phi_runtime_free(m->rt);
+    if (m->mcp.link != NULL) m->mcp.link->table->free(m->mcp.link);
+    phi_runtime_free(m->mcp.rt);
     wires_free(w);
     CHECK_EQ_INT(test_alloc_live_bytes(), 0);
-    m->desc = none;
+    m->mcp.desc = none;
 }
 
 /* The next of outs, with an id of its own. */
-static inline phi__out *session_out(phi_mcp *m, const char *method, const char *json) {
+static inline phi__out *session_out(session *m, const char *method, const char *json) {
     phi__out *out = &m->outs[m->out_count];
     (void)snprintf(m->ids[m->out_count], sizeof m->ids[0], "#%u", (unsigned)m->out_count + 1);
     if (!CHECK(++m->out_count <= SESSION_OUTS)) abort();
@@ -224,29 +225,29 @@ static inline phi__out *session_out(phi_mcp *m, const char *method, const char *
     return out;
 }
 
-static inline phi__out *session_send(phi_mcp *m, const char *method, const char *json) {
+static inline phi__out *session_send(session *m, const char *method, const char *json) {
     phi__out *out = session_out(m, method, json);
-    CHECK_EQ_INT(m->link->table->send(m->link, out), PHI_OK);
+    CHECK_EQ_INT(m->mcp.link->table->send(m->mcp.link, out), PHI_OK);
     session_step(m, 1);
     return out;
 }
 
-static inline void session_tell(phi_mcp *m, const char *method, const char *json) {
+static inline void session_tell(session *m, const char *method, const char *json) {
     phi__out *out = session_out(m, method, json);
     out->request = false;
-    CHECK_EQ_INT(m->link->table->send(m->link, out), PHI_OK);
+    CHECK_EQ_INT(m->mcp.link->table->send(m->mcp.link, out), PHI_OK);
     CHECK(out->of_link == NULL);
     session_step(m, 1);
 }
 
-static inline void session_check(phi_mcp *m, const char *want) {
+static inline void session_check(session *m, const char *want) {
     CHECK_EQ_STR(m->notes, want);
     m->len = 0;
     m->notes[0] = '\0';
 }
 
 /* Answers the request that was sent last. */
-static inline void session_reply(phi_mcp *m, wires *w, int status, const char *headers,
+static inline void session_reply(session *m, wires *w, int status, const char *headers,
                                  const char *body) {
     wires_reply(w, w->count - 1, status, headers, body);
     session_step(m, 3 + (int)(strlen(body) / 20000));

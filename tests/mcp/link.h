@@ -120,21 +120,21 @@ static inline void link_room(link_kit *k) {
 static inline bool link_deliver(link_kit *k, link_scripted *s, const link_deed *deed) {
     phi_mcp *mcp = s->link.mcp;
     switch (deed->kind) {
-    case 'u': phi__mcp_session_up(mcp); break;
-    case 'f': phi__mcp_session_drained(mcp); break;
-    case 'm': return phi__mcp_session_message(mcp, phi_str_of(deed->text), NULL);
+    case 'u': phi__mcp_up(mcp); break;
+    case 'f': phi__mcp_drained(mcp); break;
+    case 'm': return phi__mcp_message(mcp, phi_str_of(deed->text), NULL);
     case 'd':
         k->last = NULL; /* all that was sent is lost */
-        return phi__mcp_session_down(mcp, deed->status, deed->fatal, deed->text);
+        return phi__mcp_down(mcp, deed->status, deed->fatal, deed->text);
     default: break;
     }
     if (deed->kind == 'e' || deed->kind == 'l') {
         phi__out *out = deed->out != NULL && deed->out == k->last ? deed->out : NULL;
         if (out != NULL) out->of_link = NULL;
         k->last = NULL;
-        if (deed->kind == 'e') return phi__mcp_session_expired(mcp, out);
+        if (deed->kind == 'e') return phi__mcp_expired(mcp, out);
         if (out != NULL)
-            return phi__mcp_session_lost(mcp, out, deed->status, deed->http_status,
+            return phi__mcp_lost(mcp, out, deed->status, deed->http_status,
                                          phi_str_of(deed->text), "lost");
     }
     return k->made == s;
@@ -246,7 +246,7 @@ static inline void link_free(phi__mcp_link *link) {
     phi__io_timer_clear(s->kit->rt->io, &s->timer);
     s->kit->made = NULL;
     s->kit->last = NULL;
-    phi__free(phi__mcp_session_memory(link->mcp), s, sizeof *s);
+    phi__free(&link->mcp->memory, s, sizeof *s);
 }
 
 static inline phi_status link_make(phi_mcp *mcp, phi__mcp_link **out) {
@@ -254,7 +254,7 @@ static inline phi_status link_make(phi_mcp *mcp, phi__mcp_link **out) {
                                               link_agreed, link_listen, link_close,
                                               link_free,   NULL,        NULL};
     link_scripted *s =
-        (link_scripted *)phi__alloc(phi__mcp_session_memory(mcp), sizeof(link_scripted));
+        (link_scripted *)phi__alloc(&mcp->memory, sizeof(link_scripted));
     *out = NULL;
     if (s == NULL) return PHI_NO_MEMORY;
     s->link.table = &table;

@@ -82,7 +82,7 @@ TEST(a_batch_on_the_stream_of_a_request_may_go_on_after_its_answer) {
         unsigned long long id = strtoull(t.id, NULL, 10);
         (void)snprintf(text, sizeof text, batch, id, id);
         (void)link_sent(&t.k);
-        CHECK(phi__mcp_session_message(t.k.mcp, phi_str_of(text), t.k.last));
+        CHECK(phi__mcp_message(t.k.mcp, phi_str_of(text), t.k.last));
         CHECK_EQ_INT(ends, 1);
         CHECK(strstr(link_sent(&t.k), "\"id\":\"p\",\"result\":{}") != NULL);
     }
@@ -128,7 +128,7 @@ static char *many(const char *before, const char *each, const char *after) {
 
 /* An agent in the midst of a call of "echo"; forms are answered with "{}". */
 static bool calling(tools_kit *t, const char *era) {
-    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__asks_join};
+    static const phi__mcp_open_join joins[] = {phi__mcptools_join, phi__asks_join};
     phi_mcp_desc to;
     phi_agent_desc desc;
     memset(&to, 0, sizeof to);

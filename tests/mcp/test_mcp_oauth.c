@@ -85,12 +85,12 @@ TEST(a_token_is_kept_in_the_store) {
     CHECK_EQ_INT(o.w.count, 6);
     CHECK_EQ_STR(world_value(&o, "client_id"), "client-number-1");
     CHECK_EQ_STR(world_value(&o, "resource"), "https%3A%2F%2Fmcp.example");
-    phi__oauth_sign_out(o.oauth);
+    phi__sign_out(o.oauth);
     world_step(&o, 2);
     CHECK_EQ_INT(o.status, PHI_CANCELLED);
     phi__oauth_free(o.oauth);
     REQUIRE(CHECK(world_make(&o, SERVER)));
-    phi__oauth_sign_out(o.oauth);
+    phi__sign_out(o.oauth);
     CHECK_EQ_STR(world_header(&o), "");
     world_end(&o);
 }
@@ -217,7 +217,7 @@ TEST(a_registration_that_does_not_fit_is_made_anew) {
         o.desc.store = store_mem_store(o.store);
         REQUIRE(CHECK(world_begin(&o, SERVER)));
         world_authorize(&o);
-        phi__oauth_sign_out(o.oauth);
+        phi__sign_out(o.oauth);
         phi__oauth_free(o.oauth);
         change_document(&o, "mcp-oauth-client-", NULL, rows[i].from, rows[i].to);
         if (rows[i].redirect != NULL) o.desc.redirect_uri = rows[i].redirect;

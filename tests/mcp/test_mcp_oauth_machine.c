@@ -786,7 +786,7 @@ TEST(a_secret_goes_to_no_other_issuer_after_signing_out) {
     world_step(&o, 20);
     CHECK_EQ_STR(world_header(&o), "Bearer token-number-1");
     names_evil(&o);
-    phi__oauth_sign_out(o.oauth);
+    phi__sign_out(o.oauth);
     CHECK_EQ_INT(world_401(&o, "", ""), PHI_BUSY);
     world_step(&o, 20);
     CHECK_EQ_INT(o.status, PHI_REFUSED);
@@ -806,7 +806,7 @@ static phi_status sign_and_leave(void *user_data, phi_str bytes, unsigned char *
     (void)bytes;
     memcpy(signature, "signature", 9);
     *len = 9;
-    if (l->leaves) phi__oauth_sign_out(l->o.oauth);
+    if (l->leaves) phi__sign_out(l->o.oauth);
     return PHI_OK;
 }
 

@@ -202,7 +202,7 @@ static void change(game *g) {
     case 3: come_back(g); break;
     case 4:
         if (g->o.oauth == NULL || dice(g, 4) > 0) break;
-        phi__oauth_sign_out(g->o.oauth);
+        phi__sign_out(g->o.oauth);
         g->token[0] = g->refresh[0] = '\0';
         break;
     case 5:
