@@ -2,15 +2,10 @@
 #include "mcp/mcp_in.h"
 
 #include "loop/loop_in.h"
-#include "mcp/mcp_session_in.h"
-#include "mcp/mcp_asks_in.h"
 #include "mcp/mcp_requests_in.h"
 #include "mcp/mcp_http_in.h"
 #include "mcp/mcp_oauth_in.h"
-#include "mcp/mcp_offers_in.h"
 #include "mcp/mcp_rpc_in.h"
-#include "mcp/mcp_tasks_in.h"
-#include "mcp/mcp_tools_in.h"
 #include "text/text_in.h"
 #include "mcp/mcp_oauth_client_in.h"
 

@@ -1,13 +1,12 @@
 /* mcp_asks.c - answers the questions of a server: roots at once, forms and answers of a model by a
    question to the host of the agent. */
-#include "mcp/mcp_asks_in.h"
+#include "mcp/mcp_requests_in.h"
 
 #include "agent/agent_in.h"
 #include "base/base_in.h"
 #include "loop/loop_in.h"
 #include "mcp/mcp_asks.h"
 #include "mcp/mcp_content_in.h"
-#include "mcp/mcp_requests_in.h"
 #include "mcp/mcp_rpc_in.h"
 #include "text/text_in.h"
 

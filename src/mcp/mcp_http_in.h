@@ -10,7 +10,7 @@
 #include "base/base_in.h"
 #include "io/io_in.h"
 #include "loop/loop_in.h"
-#include "mcp/mcp_link_in.h"
+#include "mcp/mcp_requests_in.h"
 #include "mcp/mcp_oauth_in.h"
 #include "mcp/mcp_rpc_in.h"
 #include "text/text_in.h"

@@ -1,10 +1,11 @@
 /* mcp_offers.c - operations of the host's on a server's resources and prompts, and what the server
    reports of them. */
-#include "mcp/mcp_offers_in.h"
+#include "mcp/mcp_get.h"
+#include "mcp/mcp_pages_in.h"
+#include "mcp/mcp_requests_in.h"
 
 #include "loop/loop_in.h"
 #include "mcp/mcp_content_in.h"
-#include "mcp/mcp_requests_in.h"
 
 #include <string.h>
 

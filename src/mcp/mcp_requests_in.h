@@ -253,4 +253,83 @@ PHI__FN phi_status phi__requests_renew(phi__mcp_request *r, bool bounded);
 /* Sends what waited; not all: of the handshake alone. False: freed inside of a `done`. */
 PHI__FN bool phi__requests_flush(phi_mcp *mcp, bool all);
 
+/* ---- mcp_asks.c ---- */
+
+PHI__FN phi_status phi__asks_join(phi_mcp *mcp);
+
+/* ---- mcp_offers.c ---- */
+
+PHI__FN phi_status phi__offers_join(phi_mcp *mcp);
+
+/* ---- mcp_tools.c ---- */
+
+PHI__FN phi_status phi__mcptools_join(phi_mcp *mcp);
+
+/* ---- mcp_tasks.c ---- */
+
+PHI__FN void phi__tasks_init(phi_mcp *mcp);
+
+/* The result of `r` is a task. False: none that can be understood; nothing was done. */
+PHI__FN bool phi__tasks_begin(phi__mcp_request *r, const phi_json *task);
+
+/* ---- mcp_session.c ---- */
+
+enum {
+    PHI__ASKED_MOST = 64,  /* at once */
+    PHI__ASKED_ROUNDS = 16 /* of input for one request */
+};
+
+PHI__FN void phi__asked_init(phi_mcp *mcp);
+
+/* The result of `r` is input_required. False as above. */
+PHI__FN bool phi__asked_input(phi__mcp_request *r, const phi_json *result);
+PHI__FN phi_mcp_state phi__life_state(const phi_mcp *mcp);
+
+/* Opens it in the next step. Only where it is shut or broken. */
+PHI__FN phi_status phi__life_open(phi_mcp *mcp);
+PHI__FN void phi__life_close(phi_mcp *mcp); /* in the next step */
+
+/* Ends requests, parts and link, and frees all but the struct. */
+PHI__FN void phi__life_end(phi_mcp *mcp);
+PHI__FN void phi__incoming_init(phi_mcp *mcp);
+
+/* ---- the session's side ---- */
+PHI__FN void phi__mcp_up(phi_mcp *mcp);
+PHI__FN void phi__mcp_drained(phi_mcp *mcp);
+
+/* A message of the server's: a JSON text, borrowed until it returns. from: the request on whose
+   answer it came, or NULL. The session may free itself with the link inside of it: false; then the
+   link touches nothing of its own. */
+PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from);
+
+/* PHI_MCP_EV_WARNING, one a second at most. False as above. */
+PHI__FN bool phi__mcp_warn(phi_mcp *mcp, const char *message);
+
+/* A message that is longer than max_message_bytes and left out: its beginning, in which the id of
+   the request is looked for that it answers. False as above. */
+PHI__FN bool phi__mcp_cut(phi_mcp *mcp, phi_str beginning);
+
+/* This request gets no answer over the link: HTTP refused it, or its stream ended without one.
+   body: of an HTTP answer, may be empty. As _message: false when the session is gone. */
+PHI__FN bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int http_status,
+                           phi_str body, const char *message);
+
+/* PHI_OK: after close. Else the connection is lost, and every request under way with it: the
+   session may open it again. fatal: it will not work when it is opened again. False as above. */
+PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message);
+
+/* The server has forgotten the session (HTTP 404): all is to be agreed upon again (`agreed` with
+   NULL, then initialize). out: the request that was refused for it, to be sent again afterwards, or
+   NULL; the link forgets it. Other requests that were sent are lost. False as above. */
+PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out);
+
+/* A person is waited for (an authorization): deadlines stand still until it is false again. */
+PHI__FN void phi__mcp_wait(phi_mcp *mcp, bool waits);
+
+/* ---- the makers ---- */
+#ifndef PHI_NO_PROCESS
+PHI__FN phi_status phi__stdio_new(phi_mcp *mcp, phi__mcp_link **out);
+#endif
+PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
+
 #endif

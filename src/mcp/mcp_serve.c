@@ -123,27 +123,26 @@ static bool phi__notify_keep(phi__client *client, phi_str uri) {
     return true;
 }
 
-static void phi__notify_subscribe(phi_mcp_server *server, phi__origin *origin, phi__client *client,
+static void phi__notify_subscribe(phi__origin *origin, phi__client *client,
                                   const phi_json *params) {
     phi_str uri = phi__records_get_str(params, "uri");
-    if (!phi__data_known(server, uri)) {
-        phi__data_unknown(server, origin, uri);
+    if (!phi__data_known(origin->server, uri)) {
+        phi__data_unknown(origin, uri);
     } else if (phi__notify_find(client, uri) != NULL) {
-        phi__send_empty(server, origin);
-    } else if (client->uri_count >= server->desc.max_subscriptions) {
-        phi__send_error(server, origin, PHI__RPC_INTERNAL, 200, PHI__LIT("Too many subscriptions"),
-                        NULL);
+        phi__send_empty(origin);
+    } else if (client->uri_count >= origin->server->desc.max_subscriptions) {
+        phi__refuse(origin, PHI__RPC_INTERNAL, 200, "Too many subscriptions");
     } else if (phi__notify_keep(client, uri)) {
-        phi__send_empty(server, origin);
+        phi__send_empty(origin);
     } else
-        phi__send_error(server, origin, PHI__RPC_INTERNAL, 500, PHI__LIT("Out of memory"), NULL);
+        phi__refuse(origin, PHI__RPC_INTERNAL, 500, "Out of memory");
 }
 
-static void phi__notify_unsubscribe(phi_mcp_server *server, phi__origin *origin,
-                                    phi__client *client, const phi_json *params) {
+static void phi__notify_unsubscribe(phi__origin *origin, phi__client *client,
+                                    const phi_json *params) {
     phi__subscribed *one = phi__notify_find(client, phi__records_get_str(params, "uri"));
     if (one != NULL) phi__notify_forget(client, one);
-    phi__send_empty(server, origin);
+    phi__send_empty(origin);
 }
 
 /* ---- subscriptions/listen ---- */
@@ -173,26 +172,25 @@ static void phi__notify_tag(const phi__serving *serving, phi__buf *out) {
     phi__buf_char(out, '}');
 }
 
-static void phi__notify_listen(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                               const phi_json *params) {
+static void phi__notify_listen(phi__origin *origin, phi__client *client, const phi_json *params) {
     const phi_json *filter = phi_json_get(params, "notifications");
     if (!phi_json_is(filter, PHI_JSON_OBJECT)) {
-        phi__send_error(server, origin, PHI__RPC_BAD_PARAMS, 200,
-                        PHI__LIT("params.notifications: expected an object"), NULL);
+        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, "params.notifications: expected an object");
         return;
     }
-    if (server->desc.tasks && phi_json_get(filter, "taskIds") != NULL &&
-        (phi__serving_can(server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
-        phi__serving_needs(server, origin, (uint32_t)PHI_MCP_CAN_TASKS);
+    if (origin->server->desc.tasks && phi_json_get(filter, "taskIds") != NULL &&
+        (phi__serving_can(origin->server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
+        phi__serving_needs(origin, (uint32_t)PHI_MCP_CAN_TASKS);
         return;
     }
-    phi__serving *serving = phi__serving_new(server, origin, client, PHI__SERVING_LISTEN, params);
+    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_LISTEN, params);
     if (serving == NULL) return;
-    serving->wanted.tools = server->has_tools && phi__records_get_bool(filter, "toolsListChanged");
+    serving->wanted.tools =
+        origin->server->has_tools && phi__records_get_bool(filter, "toolsListChanged");
     serving->wanted.prompts =
-        server->has_prompts && phi__records_get_bool(filter, "promptsListChanged");
+        origin->server->has_prompts && phi__records_get_bool(filter, "promptsListChanged");
     serving->wanted.resources =
-        server->has_resources && phi__records_get_bool(filter, "resourcesListChanged");
+        origin->server->has_resources && phi__records_get_bool(filter, "resourcesListChanged");
     if (phi__notify_uris(serving, phi_json_get(filter, "resourceSubscriptions"))) {
         const phi__wanted *wanted = &serving->wanted;
         phi__buf out;
@@ -214,8 +212,7 @@ static void phi__notify_listen(phi_mcp_server *server, phi__origin *origin, phi_
         (void)phi__send_noted(serving->origin.way, &out);
         return;
     }
-    phi__send_error(server, &serving->origin, PHI__RPC_INTERNAL, 500, PHI__LIT("Out of memory"),
-                    NULL);
+    phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
     phi__serving_drop(serving, true);
 }
 
@@ -405,10 +402,10 @@ static bool phi__client_room(phi_mcp_server *server) {
     return false;
 }
 
-static phi__client *phi__client_new(phi_mcp_server *server, const phi__origin *origin) {
-    phi__client *client = (phi__client *)phi__alloc(&server->rt->memory, sizeof *client);
+static phi__client *phi__client_new(const phi__origin *origin) {
+    phi__client *client = (phi__client *)phi__alloc(&origin->server->rt->memory, sizeof *client);
     if (client == NULL) return NULL;
-    client->server = server;
+    client->server = origin->server;
     client->http = origin->http;
     client->timer.fire = phi__client_idle;
     static const char digits[] = "0123456789abcdef";
@@ -418,8 +415,8 @@ static phi__client *phi__client_new(phi_mcp_server *server, const phi__origin *o
         client->id[2 * i] = digits[random[i] >> 4];
         client->id[2 * i + 1] = digits[random[i] & 15];
     }
-    phi__list_push(&server->clients, &client->link);
-    server->client_count++;
+    phi__list_push(&origin->server->clients, &client->link);
+    origin->server->client_count++;
     phi__client_renew(client);
     if (origin->way->table->session != NULL) origin->way->table->session(origin->way, client);
     return client;
@@ -464,19 +461,19 @@ static void phi__serve_list_versions(const phi_mcp_server *server, phi__buf *out
     phi__buf_char(out, ']');
 }
 
-static void phi__serve_list_discover(phi_mcp_server *server, phi__origin *origin,
-                                     phi__client *client, const phi_json *params) {
+static void phi__serve_list_discover(phi__origin *origin, phi__client *client,
+                                     const phi_json *params) {
     phi__buf out;
     (void)client;
     (void)params;
-    phi__send_open(server, origin, &out);
-    phi__send_complete(server, origin, &out);
+    phi__send_open(origin, &out);
+    phi__send_complete(origin, &out);
     phi__records_raw(&out, "supportedVersions", "");
-    phi__serve_list_versions(server, &out);
-    phi__serve_list_capabilities(server, &out, origin->era);
-    phi__serve_list_instructions(server, &out);
-    phi__send_cache(server, origin, &out);
-    phi__send_close(server, origin, &out);
+    phi__serve_list_versions(origin->server, &out);
+    phi__serve_list_capabilities(origin->server, &out, origin->era);
+    phi__serve_list_instructions(origin->server, &out);
+    phi__send_cache(origin, &out);
+    phi__send_close(origin, &out);
 }
 
 /* ---- items ---- */
@@ -585,24 +582,22 @@ static bool phi__serve_list_cursor(const phi_json *params, size_t count, size_t 
     return true;
 }
 
-static void phi__serve_list_page(phi_mcp_server *server, phi__origin *origin,
-                                 const phi_json *params, const char *key, size_t count,
-                                 phi__serve_list_fn item) {
+static void phi__serve_list_page(phi__origin *origin, const phi_json *params, const char *key,
+                                 size_t count, phi__serve_list_fn item) {
     phi__buf out;
     size_t i;
     if (!phi__serve_list_cursor(params, count, &i)) {
-        phi__send_error(server, origin, PHI__RPC_BAD_PARAMS, 200,
-                        PHI__LIT("params.cursor: not one of this list"), NULL);
+        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, "params.cursor: not one of this list");
         return;
     }
-    size_t to = count - i > server->desc.page ? i + server->desc.page : count;
-    phi__send_open(server, origin, &out);
-    phi__send_complete(server, origin, &out);
+    size_t to = count - i > origin->server->desc.page ? i + origin->server->desc.page : count;
+    phi__send_open(origin, &out);
+    phi__send_complete(origin, &out);
     phi__records_raw(&out, key, "[");
     for (; i < to; i++) {
         phi__json_write_comma(&out);
         phi__buf_char(&out, '{');
-        item(server, origin->era, i, &out);
+        item(origin->server, origin->era, i, &out);
         phi__buf_char(&out, '}');
     }
     phi__buf_char(&out, ']');
@@ -611,35 +606,35 @@ static void phi__serve_list_page(phi_mcp_server *server, phi__origin *origin,
         phi__buf_u64(&out, to);
         phi__buf_char(&out, '"');
     }
-    phi__send_cache(server, origin, &out);
-    phi__send_close(server, origin, &out);
+    phi__send_cache(origin, &out);
+    phi__send_close(origin, &out);
 }
 
-static void phi__serve_list_tools(phi_mcp_server *server, phi__origin *origin, phi__client *client,
+static void phi__serve_list_tools(phi__origin *origin, phi__client *client,
                                   const phi_json *params) {
     (void)client;
-    phi__serve_list_page(server, origin, params, "tools", server->desc.tool_count,
+    phi__serve_list_page(origin, params, "tools", origin->server->desc.tool_count,
                          phi__serve_list_tool);
 }
 
-static void phi__serve_list_resources(phi_mcp_server *server, phi__origin *origin,
-                                      phi__client *client, const phi_json *params) {
+static void phi__serve_list_resources(phi__origin *origin, phi__client *client,
+                                      const phi_json *params) {
     (void)client;
-    phi__serve_list_page(server, origin, params, "resources", server->desc.resource_count,
+    phi__serve_list_page(origin, params, "resources", origin->server->desc.resource_count,
                          phi__serve_list_resource);
 }
 
-static void phi__serve_list_templates(phi_mcp_server *server, phi__origin *origin,
-                                      phi__client *client, const phi_json *params) {
+static void phi__serve_list_templates(phi__origin *origin, phi__client *client,
+                                      const phi_json *params) {
     (void)client;
-    phi__serve_list_page(server, origin, params, "resourceTemplates", server->desc.template_count,
+    phi__serve_list_page(origin, params, "resourceTemplates", origin->server->desc.template_count,
                          phi__serve_list_template);
 }
 
-static void phi__serve_list_prompts(phi_mcp_server *server, phi__origin *origin,
-                                    phi__client *client, const phi_json *params) {
+static void phi__serve_list_prompts(phi__origin *origin, phi__client *client,
+                                    const phi_json *params) {
     (void)client;
-    phi__serve_list_page(server, origin, params, "prompts", server->desc.prompt_count,
+    phi__serve_list_page(origin, params, "prompts", origin->server->desc.prompt_count,
                          phi__serve_list_prompt);
 }
 
@@ -689,25 +684,22 @@ PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
 
 /* ---- methods of the protocol itself ---- */
 
-static void phi__serve_ping(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                            const phi_json *params) {
+static void phi__serve_ping(phi__origin *origin, phi__client *client, const phi_json *params) {
     (void)client;
     (void)params;
-    phi__send_empty(server, origin);
+    phi__send_empty(origin);
 }
 
-static void phi__serve_set_level(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                                 const phi_json *params) {
+static void phi__serve_set_level(phi__origin *origin, phi__client *client, const phi_json *params) {
     int level = phi__level_of(phi__records_get_str(params, "level"));
     if (level < 0) {
-        phi__send_error(server, origin, PHI__RPC_BAD_PARAMS, 200,
-                        PHI__LIT("params.level: expected debug, info, notice, warning, "
-                                 "error, critical, alert or emergency"),
-                        NULL);
+        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
+                    "params.level: expected debug, info, notice, warning, "
+                    "error, critical, alert or emergency");
         return;
     }
     client->log_level = level;
-    phi__send_empty(server, origin);
+    phi__send_empty(origin);
 }
 
 /* The era that a client proposed, or the newest of those with sessions. NULL: none. */
@@ -717,37 +709,35 @@ static const phi__era *phi__serve_agree(const phi_mcp_server *server, phi_str ve
     return server->only == NULL ? phi__eras_legacy() : NULL;
 }
 
-static void phi__serve_unsupported(phi_mcp_server *server, phi__origin *origin, phi_str requested) {
+static void phi__serve_unsupported(phi__origin *origin, phi_str requested) {
     phi__buf data;
-    phi__buf_init(&data, &server->rt->memory);
+    phi__buf_init(&data, &origin->server->rt->memory);
     phi__buf_text(&data, "{\"supported\":");
-    phi__serve_list_versions(server, &data);
+    phi__serve_list_versions(origin->server, &data);
     phi__json_write_key(&data, PHI__LIT("requested"));
     phi__json_write_str(&data, phi__str(requested.at, phi__min(requested.len, 64)));
     phi__buf_add(&data, "}", 2);
-    phi__send_error(server, origin, PHI__RPC_VERSION, 400, PHI__LIT("Unsupported protocol version"),
+    phi__send_error(origin, PHI__RPC_VERSION, 400, PHI__LIT("Unsupported protocol version"),
                     data.failed ? NULL : data.at);
     phi__buf_free(&data);
 }
 
-static void phi__serve_initialize(phi_mcp_server *server, phi__origin *origin, phi__client *client,
+static void phi__serve_initialize(phi__origin *origin, phi__client *client,
                                   const phi_json *params) {
     const phi_json *can = phi_json_get(params, "capabilities");
     phi_str version = phi__records_get_str(params, "protocolVersion");
-    const phi__era *era = phi__serve_agree(server, version);
+    const phi__era *era = phi__serve_agree(origin->server, version);
     if (era == NULL) {
-        phi__serve_unsupported(server, origin, version);
+        phi__serve_unsupported(origin, version);
         return;
     }
     if (version.len == 0) {
-        phi__send_error(server, origin, PHI__RPC_BAD_PARAMS, 400,
-                        PHI__LIT("params.protocolVersion: expected a string"), NULL);
+        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 400, "params.protocolVersion: expected a string");
         return;
     }
-    if (client == NULL && phi__client_room(server)) client = phi__client_new(server, origin);
+    if (client == NULL && phi__client_room(origin->server)) client = phi__client_new(origin);
     if (client == NULL) {
-        phi__send_error(server, origin, PHI__RPC_INTERNAL, 503, PHI__LIT("Too many sessions"),
-                        NULL);
+        phi__refuse(origin, PHI__RPC_INTERNAL, 503, "Too many sessions");
         return;
     }
     client->era = origin->era = era;
@@ -760,13 +750,13 @@ static void phi__serve_initialize(phi_mcp_server *server, phi__origin *origin, p
     if (phi_json_is(phi_json_get(can, "roots"), PHI_JSON_OBJECT))
         client->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
     phi__buf out;
-    phi__send_open(server, origin, &out);
+    phi__send_open(origin, &out);
     phi__records_str(&out, "protocolVersion", phi_str_of(origin->era->version));
-    phi__serve_list_capabilities(server, &out, origin->era);
+    phi__serve_list_capabilities(origin->server, &out, origin->era);
     phi__records_raw(&out, "serverInfo", "");
-    phi__send_server_info(server, &out, origin->era);
-    phi__serve_list_instructions(server, &out);
-    phi__send_close(server, origin, &out);
+    phi__send_server_info(origin->server, &out, origin->era);
+    phi__serve_list_instructions(origin->server, &out);
+    phi__send_close(origin, &out);
 }
 
 /* ---- the table of methods ---- */
@@ -784,8 +774,7 @@ typedef enum phi__offered {
 
 typedef struct phi__method {
     const char *name;
-    void (*answer)(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                   const phi_json *params);
+    void (*answer)(phi__origin *origin, phi__client *client, const phi_json *params);
     uint8_t eras, offered;
     bool inputs; /* may be repeated with answers */
 } phi__method;
@@ -829,7 +818,6 @@ static bool phi__serve_offers(const phi_mcp_server *server, phi__offered what) {
 /* ---- one message ---- */
 
 typedef struct phi__incoming_message {
-    phi_mcp_server *server;
     phi__client *client;
     const phi__heads *heads;
     phi_arena *arena; /* of the message */
@@ -837,11 +825,6 @@ typedef struct phi__incoming_message {
     phi_str method;
     phi__origin origin;
 } phi__incoming_message;
-
-static void phi__mcp_serve_refuse(phi__incoming_message *m, int code, int http_status,
-                                  const char *message) {
-    phi__send_error(m->server, &m->origin, code, http_status, phi_str_of(message), NULL);
-}
 
 /* A request of 2026-07-28 has all that it needs; false: it was refused. */
 static bool phi__serve_modern(phi__incoming_message *m) {
@@ -852,26 +835,26 @@ static bool phi__serve_modern(phi__incoming_message *m) {
     if (!phi_json_is(version, PHI_JSON_STRING) ||
         !phi_json_is(phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities"),
                      PHI_JSON_OBJECT)) {
-        phi__mcp_serve_refuse(m, PHI__RPC_BAD_PARAMS, 400,
-                              "params._meta: expected io.modelcontextprotocol/protocolVersion and "
-                              "io.modelcontextprotocol/clientCapabilities");
+        phi__refuse(&m->origin, PHI__RPC_BAD_PARAMS, 400,
+                    "params._meta: expected io.modelcontextprotocol/protocolVersion and "
+                    "io.modelcontextprotocol/clientCapabilities");
         return false;
     }
     if (m->heads != NULL && !phi_str_equal(m->heads->version, phi_json_str(version, NULL)))
         fault = "Header mismatch: MCP-Protocol-Version is not the version of the body";
     if (fault == NULL && phi__eras_find(phi_json_str(version, NULL)) != m->origin.era) {
-        phi__serve_unsupported(m->server, &m->origin, phi_json_str(version, NULL));
+        phi__serve_unsupported(&m->origin, phi_json_str(version, NULL));
         return false;
     }
     if (fault == NULL && m->heads != NULL)
-        fault = phi__heads_check(m->server, m->heads, m->method, m->params);
-    if (fault != NULL) phi__mcp_serve_refuse(m, PHI__RPC_HEADERS, 400, fault);
+        fault = phi__heads_check(m->origin.server, m->heads, m->method, m->params);
+    if (fault != NULL) phi__refuse(&m->origin, PHI__RPC_HEADERS, 400, fault);
     return fault == NULL;
 }
 
 static bool phi__serve_is_modern(const phi__incoming_message *m) {
     const phi_json *meta = phi_json_get(m->params, "_meta");
-    if (m->server->only != NULL) return !m->server->only->handshake;
+    if (m->origin.server->only != NULL) return !m->origin.server->only->handshake;
     return phi_json_get(meta, "io.modelcontextprotocol/protocolVersion") != NULL ||
            phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities") != NULL ||
            (m->heads != NULL && phi__eras_find(m->heads->version) == phi__eras_modern()) ||
@@ -882,17 +865,17 @@ static bool phi__serve_is_modern(const phi__incoming_message *m) {
 /* A request of a session; false: it was answered. */
 static bool phi__serve_legacy(phi__incoming_message *m) {
     if (phi__str_is(m->method, "initialize") && m->origin.batch != NULL) {
-        phi__mcp_serve_refuse(m, PHI__RPC_BAD_REQUEST, 400, "initialize: not in a batch");
+        phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400, "initialize: not in a batch");
         return false;
     }
     if (phi__str_is(m->method, "initialize")) {
-        phi__serve_initialize(m->server, &m->origin, m->client, m->params);
+        phi__serve_initialize(&m->origin, m->client, m->params);
         return false;
     }
     if (m->heads != NULL && m->heads->version.len > 0 &&
         phi__eras_find(m->heads->version) == NULL) {
-        phi__mcp_serve_refuse(m, PHI__RPC_BAD_REQUEST, 400,
-                              "MCP-Protocol-Version: not a version of the protocol");
+        phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400,
+                    "MCP-Protocol-Version: not a version of the protocol");
         return false;
     }
     if (m->client != NULL) {
@@ -901,17 +884,17 @@ static bool phi__serve_legacy(phi__incoming_message *m) {
         return true;
     }
     if (phi__str_is(m->method, "ping"))
-        phi__send_empty(m->server, &m->origin);
+        phi__send_empty(&m->origin);
     else
-        phi__mcp_serve_refuse(m, PHI__RPC_BAD_REQUEST, 400,
-                              "There is no session: initialize comes first");
+        phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400,
+                    "There is no session: initialize comes first");
     return false;
 }
 
 /* Whether it has the id of a request that is under way. */
 static bool phi__serve_twice(const phi__incoming_message *m) {
     const phi__client *client = m->origin.era->handshake ? m->client : NULL;
-    for (phi__link *link = m->server->serving.first; link != NULL; link = link->next) {
+    for (phi__link *link = m->origin.server->serving.first; link != NULL; link = link->next) {
         const phi__serving *serving = PHI__OWNER(link, phi__serving, link);
         if (serving->client != client || serving->parked) continue;
         if (client == NULL && serving->origin.way != m->origin.way) continue;
@@ -924,40 +907,38 @@ static void phi__serve_request(phi__incoming_message *m) {
     bool modern = phi__serve_is_modern(m);
     const phi__method *method = phi__serve_method(m->method);
     phi__client *client = modern ? NULL : m->client;
-    if (m->server->only != NULL && modern && phi__str_is(m->method, "initialize")) {
-        phi__serve_unsupported(m->server, &m->origin,
-                               phi__records_get_str(m->params, "protocolVersion"));
+    if (m->origin.server->only != NULL && modern && phi__str_is(m->method, "initialize")) {
+        phi__serve_unsupported(&m->origin, phi__records_get_str(m->params, "protocolVersion"));
         return;
     }
     if (modern ? !phi__serve_modern(m) : !phi__serve_legacy(m)) return;
     if (method == NULL || (method->eras & (modern ? PHI__FOR_MODERN : PHI__FOR_LEGACY)) == 0 ||
-        !phi__serve_offers(m->server, (phi__offered)method->offered)) {
-        phi__mcp_serve_refuse(m, PHI__RPC_NO_METHOD, modern ? 404 : 200, "Method not found");
+        !phi__serve_offers(m->origin.server, (phi__offered)method->offered)) {
+        phi__refuse(&m->origin, PHI__RPC_NO_METHOD, modern ? 404 : 200, "Method not found");
         return;
     }
     if (phi__serve_twice(m)) {
-        phi__mcp_serve_refuse(m, PHI__RPC_BAD_REQUEST, 400,
-                              "id: a request of that id is under way");
+        phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400, "id: a request of that id is under way");
         return;
     }
     if (modern && method->inputs) {
-        if (!phi__serve_ask_inputs(m->server, &m->origin, m->params)) return;
-        if (phi__serve_ask_repeated(m->server, &m->origin, m->method, m->params)) return;
+        if (!phi__serve_ask_inputs(&m->origin, m->params)) return;
+        if (phi__serve_ask_repeated(&m->origin, m->method, m->params)) return;
     }
-    method->answer(m->server, &m->origin, client, m->params);
+    method->answer(&m->origin, client, m->params);
 }
 
 /* ---- notifications ---- */
 
 static void phi__serve_notification(phi__incoming_message *m) {
     if (m->client != NULL) phi__client_renew(m->client);
-    phi__send_nothing(m->server, &m->origin, 202);
+    phi__send_nothing(&m->origin, 202);
     if (phi__str_is(m->method, "notifications/cancelled")) {
         const phi_json *id = phi_json_get(m->params, "requestId");
         phi__buf text;
-        phi__buf_init(&text, &m->server->rt->memory);
+        phi__buf_init(&text, &m->origin.server->rt->memory);
         (void)phi__json_write(&text, id, 0);
-        for (phi__link *link = m->server->serving.first; link != NULL && !text.failed;
+        for (phi__link *link = m->origin.server->serving.first; link != NULL && !text.failed;
              link = link->next) {
             phi__serving *serving = PHI__OWNER(link, phi__serving, link);
             bool ours = serving->client != NULL ? serving->client == m->client
@@ -980,17 +961,17 @@ static void phi__serve_one(phi__incoming_message *m, const phi_json *node) {
     m->method = rpc.method;
     m->params = rpc.params;
     if (!read) {
-        phi__mcp_serve_refuse(m, PHI__RPC_INTERNAL, 500, "Out of memory");
+        phi__refuse(&m->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
         return;
     }
     switch (rpc.kind) {
     case PHI__RPC_INVALID: {
         char text[120];
         (void)snprintf(text, sizeof text, "Not a message: %s", rpc.fault);
-        phi__mcp_serve_refuse(m, PHI__RPC_BAD_REQUEST, 400, text);
+        phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400, text);
         rpc.message = phi_str_of(text);
         if (m->client != NULL && rpc.method.len == 0)
-            phi__serve_ask_answered(m->server, m->client, &rpc);
+            phi__serve_ask_answered(m->origin.server, m->client, &rpc);
     }
         return;
     case PHI__RPC_REQUEST: phi__serve_request(m); return;
@@ -998,8 +979,8 @@ static void phi__serve_one(phi__incoming_message *m, const phi_json *node) {
     case PHI__RPC_RESULT:
     case PHI__RPC_ERROR:
         m->origin.id = phi__str("", 0);
-        phi__send_nothing(m->server, &m->origin, 202);
-        if (m->client != NULL) phi__serve_ask_answered(m->server, m->client, &rpc);
+        phi__send_nothing(&m->origin, 202);
+        if (m->client != NULL) phi__serve_ask_answered(m->origin.server, m->client, &rpc);
         return;
     }
 }
@@ -1012,15 +993,16 @@ static phi__batch *phi__serve_batch(phi__incoming_message *m) {
         fault = "Expected one message, not a batch";
     else if (count == 0 || count > PHI__BATCH_MOST)
         fault = "Expected a batch of 1 to 64 messages";
-    batch = fault == NULL ? (phi__batch *)phi__alloc(&m->server->rt->memory, sizeof *batch) : NULL;
+    batch = fault == NULL ? (phi__batch *)phi__alloc(&m->origin.server->rt->memory, sizeof *batch)
+                          : NULL;
     if (batch == NULL) {
-        phi__mcp_serve_refuse(m, fault != NULL ? PHI__RPC_BAD_REQUEST : PHI__RPC_INTERNAL,
-                              fault != NULL ? 400 : 500, fault != NULL ? fault : "Out of memory");
+        phi__refuse(&m->origin, fault != NULL ? PHI__RPC_BAD_REQUEST : PHI__RPC_INTERNAL,
+                    fault != NULL ? 400 : 500, fault != NULL ? fault : "Out of memory");
         return NULL;
     }
     batch->way = m->origin.way;
     batch->waiting = count + 1; /* one more until all were read */
-    phi__buf_init(&batch->out, &m->server->rt->memory);
+    phi__buf_init(&batch->out, &m->origin.server->rt->memory);
     return batch;
 }
 
@@ -1037,14 +1019,14 @@ static void phi__serve_all(phi__incoming_message *m) {
     origin.batch = batch;
     while ((child = phi_json_next(&it)) != NULL) {
         m->origin = origin;
-        if (m->server->retired) batch->way = NULL; /* it went with the server */
-        if (m->server->retired)
-            phi__send_nothing(m->server, &m->origin, 202);
+        if (m->origin.server->retired) batch->way = NULL; /* it went with the server */
+        if (m->origin.server->retired)
+            phi__send_nothing(&m->origin, 202);
         else
             phi__serve_one(m, child);
     }
-    if (m->server->retired) batch->way = NULL;
-    phi__send_nothing(m->server, &origin, 202);
+    if (m->origin.server->retired) batch->way = NULL;
+    phi__send_nothing(&origin, 202);
 }
 
 static void phi__serve_read(phi__incoming_message *m, phi_status status) {
@@ -1052,12 +1034,12 @@ static void phi__serve_read(phi__incoming_message *m, phi_status status) {
         phi__serve_all(m);
     else {
         if (status == PHI_NO_MEMORY)
-            phi__mcp_serve_refuse(m, PHI__RPC_INTERNAL, 500, "Out of memory");
+            phi__refuse(&m->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
         else if (status == PHI_TOO_BIG)
-            phi__mcp_serve_refuse(m, PHI__RPC_BAD_REQUEST, 400,
-                                  "The message is too large, or too deep");
+            phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400,
+                        "The message is too large, or too deep");
         else
-            phi__mcp_serve_refuse(m, PHI__RPC_PARSE, 400, "The message is not JSON");
+            phi__refuse(&m->origin, PHI__RPC_PARSE, 400, "The message is not JSON");
     }
 }
 
@@ -1065,10 +1047,10 @@ static void phi__serve_read(phi__incoming_message *m, phi_status status) {
 static void phi__mcp_serve_begin(phi__incoming_message *m, const phi__long *from,
                                  phi_arena *arena) {
     memset(m, 0, sizeof *m);
-    m->server = from->server;
     m->client = from->client;
     m->heads = from->http ? &from->heads : NULL;
     m->arena = arena;
+    m->origin.server = from->server;
     m->origin.way = from->way;
     m->origin.http = from->http;
     m->origin.era = phi__eras_legacy();

@@ -74,12 +74,12 @@ static phi_status phi__tasked_begin(phi__serving *serving) {
         (void)phi__serve_ask_wait(PHI__OWNER(link, phi__mcp_question, link));
     phi__origin origin = serving->origin;
     phi__buf out;
-    phi__send_open(server, &origin, &out);
+    phi__send_open(&origin, &out);
     phi__records_str(&out, "resultType", PHI__LIT("task"));
     phi__tasked_members(serving, &out);
     phi__serving_detach(serving);
     serving->origin.batch = NULL;
-    phi__send_close(server, &origin, &out);
+    phi__send_close(&origin, &out);
     return PHI_OK;
 }
 
@@ -104,29 +104,27 @@ static void phi__tasked_end(phi__serving *serving, const char *status, const cha
 /* ---- requests about it ---- */
 
 /* NULL: refused, and answered so. */
-static phi__serving *phi__tasked_of(phi_mcp_server *server, phi__origin *origin,
-                                    const phi_json *params) {
+static phi__serving *phi__tasked_of(phi__origin *origin, const phi_json *params) {
     phi_str id = phi__records_get_str(params, "taskId");
-    if ((phi__serving_can(server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
-        phi__serving_needs(server, origin, (uint32_t)PHI_MCP_CAN_TASKS);
+    if ((phi__serving_can(origin->server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
+        phi__serving_needs(origin, (uint32_t)PHI_MCP_CAN_TASKS);
         return NULL;
     }
-    phi__serving *serving = phi__serve_ask_named(server, id);
+    phi__serving *serving = phi__serve_ask_named(origin->server, id);
     if (serving != NULL && serving->task != NULL) return serving;
-    phi__send_error(server, origin, PHI__RPC_BAD_PARAMS, 200,
-                    PHI__LIT("params.taskId: there is no such task, or not any more"), NULL);
+    phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
+                "params.taskId: there is no such task, or not any more");
     return NULL;
 }
 
-PHI__FN void phi__tasked_get(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                             const phi_json *params) {
-    const phi__serving *serving = phi__tasked_of(server, origin, params);
+PHI__FN void phi__tasked_get(phi__origin *origin, phi__client *client, const phi_json *params) {
+    const phi__serving *serving = phi__tasked_of(origin, params);
     phi__buf out;
     (void)client;
     if (serving == NULL) return;
     const phi__tasked *task = serving->task;
-    phi__send_open(server, origin, &out);
-    phi__send_complete(server, origin, &out);
+    phi__send_open(origin, &out);
+    phi__send_complete(origin, &out);
     phi__tasked_members(serving, &out);
     if (serving->asks.first != NULL) {
         phi__records_raw(&out, "inputRequests", "");
@@ -137,27 +135,25 @@ PHI__FN void phi__tasked_get(phi_mcp_server *server, phi__origin *origin, phi__c
         phi__buf_add_str(&out, phi__buf_str(&task->outcome));
         if (task->outcome.failed) out.failed = true;
     }
-    phi__send_close(server, origin, &out);
+    phi__send_close(origin, &out);
 }
 
-PHI__FN void phi__tasked_update(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                                const phi_json *params) {
-    phi__serving *serving = phi__tasked_of(server, origin, params);
+PHI__FN void phi__tasked_update(phi__origin *origin, phi__client *client, const phi_json *params) {
+    phi__serving *serving = phi__tasked_of(origin, params);
     const phi_json *inputs = phi_json_get(params, "inputResponses");
     (void)client;
-    if (serving == NULL || !phi__serve_ask_inputs(server, origin, params)) return;
-    serving->task->updated_ms = phi__tasked_now_ms(server);
-    phi__send_empty(server, origin);
+    if (serving == NULL || !phi__serve_ask_inputs(origin, params)) return;
+    serving->task->updated_ms = phi__tasked_now_ms(origin->server);
+    phi__send_empty(origin);
     phi__serve_ask_take(serving, inputs);
 }
 
 /* The tool's cancel function may free the server: it is called last. */
-PHI__FN void phi__tasked_cancel(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                                const phi_json *params) {
-    phi__serving *serving = phi__tasked_of(server, origin, params);
+PHI__FN void phi__tasked_cancel(phi__origin *origin, phi__client *client, const phi_json *params) {
+    phi__serving *serving = phi__tasked_of(origin, params);
     (void)client;
     if (serving == NULL) return;
-    phi__send_empty(server, origin);
+    phi__send_empty(origin);
     if (serving->kind == PHI__SERVING_TASK) return;
     phi__tasked_end(serving, "cancelled", NULL, NULL);
     if (serving->drop != NULL) serving->drop(serving);
@@ -286,10 +282,10 @@ static void phi__serve_call_answer(phi__serving *serving, const phi_message *res
         phi__tasked_end(serving, "completed", "result", &out);
         return;
     }
-    phi__send_open(server, origin, &out);
-    phi__send_complete(server, origin, &out);
+    phi__send_open(origin, &out);
+    phi__send_complete(origin, &out);
     phi__serve_call_members(serving, result, &out);
-    phi__send_close(server, origin, &out);
+    phi__send_close(origin, &out);
 }
 
 /* The result of its run, in its log; NULL: it has none. */
@@ -317,7 +313,7 @@ static void phi__serve_call_failed(phi__serving *serving, phi_status status,
         phi__tasked_end(serving, "failed", "error", &out);
         return;
     }
-    phi__send_error(serving->server, &serving->origin, PHI__RPC_INTERNAL, 500, message, NULL);
+    phi__send_error(&serving->origin, PHI__RPC_INTERNAL, 500, message, NULL);
 }
 
 /* ---- its agent ---- */
@@ -433,30 +429,29 @@ static void phi__serve_call_run(phi__serving *serving, bool task) {
         if (status == PHI_OK) return;
     }
     (void)phi__error_last(serving->server->rt, &why);
-    phi__send_error(serving->server, &serving->origin, PHI__RPC_INTERNAL, 500, phi_str_of(why),
-                    NULL);
+    phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, why);
     phi__serving_drop(serving, true);
 }
 
-PHI__FN void phi__serve_call_begin(phi_mcp_server *server, phi__origin *origin, phi__client *client,
+PHI__FN void phi__serve_call_begin(phi__origin *origin, phi__client *client,
                                    const phi_json *params) {
     const phi_json *arguments = phi_json_get(params, "arguments");
     phi_str name = phi__records_get_str(params, "name");
     const phi_mcp_serve_tool *info = NULL;
-    const phi_tool *tool = phi__serve_call_tool(server, name, &info);
+    const phi_tool *tool = phi__serve_call_tool(origin->server, name, &info);
     char message[160];
     if (tool == NULL || (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT))) {
         (void)snprintf(message, sizeof message,
                        tool != NULL ? "params.arguments: expected an object" : "Unknown tool: %.*s",
                        (int)phi__min(name.len, 100), name.len > 0 ? name.at : "");
-        phi__send_error(server, origin, PHI__RPC_BAD_PARAMS, 200, phi_str_of(message), NULL);
+        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, message);
         return;
     }
-    phi__serving *serving = phi__serving_new(server, origin, client, PHI__SERVING_CALL, params);
+    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_CALL, params);
     if (serving == NULL) return;
     serving->tool = tool;
     if (info != NULL && (info->needs & ~serving->can) != 0) {
-        phi__serving_needs(server, &serving->origin, info->needs & ~serving->can);
+        phi__serving_needs(&serving->origin, info->needs & ~serving->can);
         phi__serving_drop(serving, true);
     } else if (phi__serve_call_take(serving, params, info))
         phi__serve_call_run(serving, info != NULL && info->task);
@@ -568,29 +563,27 @@ static const char *phi__data_text(phi__serving *serving, phi_str text) {
     return copy.at;
 }
 
-static void phi__data_refuse(phi_mcp_server *server, phi__origin *origin, const char *format,
-                             phi_str name) {
+static void phi__data_refuse(phi__origin *origin, const char *format, phi_str name) {
     char message[200];
     (void)snprintf(message, sizeof message, format, (int)phi__min(name.len, 120),
                    name.len > 0 ? name.at : "");
-    phi__send_error(server, origin, PHI__RPC_BAD_PARAMS, 200, phi_str_of(message), NULL);
+    phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, message);
 }
 
 /* Calls one of the host's functions about a request. */
 static void phi__data_lost(phi__serving *serving) {
-    phi__send_error(serving->server, &serving->origin, PHI__RPC_INTERNAL, 500,
-                    PHI__LIT("Out of memory"), NULL);
+    phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
     phi__serving_drop(serving, true);
 }
 
 /* ---- resources ---- */
 
-static void phi__data_contents(phi_mcp_server *server, phi__origin *origin, phi_str uri,
-                               const char *mime_type, phi_str content, bool is_text) {
+static void phi__data_contents(phi__origin *origin, phi_str uri, const char *mime_type,
+                               phi_str content, bool is_text) {
     phi__buf out;
-    phi__send_open(server, origin, &out);
-    phi__send_complete(server, origin, &out);
-    phi__send_cache(server, origin, &out);
+    phi__send_open(origin, &out);
+    phi__send_complete(origin, &out);
+    phi__send_cache(origin, &out);
     phi__records_raw(&out, "contents", "[{");
     phi__records_str(&out, "uri", uri);
     if (mime_type != NULL) phi__records_str(&out, "mimeType", phi_str_of(mime_type));
@@ -602,7 +595,7 @@ static void phi__data_contents(phi_mcp_server *server, phi__origin *origin, phi_
         phi__buf_char(&out, '"');
     }
     phi__buf_text(&out, "}]");
-    phi__send_close(server, origin, &out);
+    phi__send_close(origin, &out);
 }
 
 static const phi_mcp_serve_resource *phi__data_resource(const phi_mcp_server *server, phi_str uri) {
@@ -623,15 +616,14 @@ PHI__FN bool phi__data_known(const phi_mcp_server *server, phi_str uri) {
            (phi__data_resource(server, uri) != NULL || phi__data_template(server, uri) != NULL);
 }
 
-PHI__FN void phi__data_unknown(phi_mcp_server *server, phi__origin *origin, phi_str uri) {
+PHI__FN void phi__data_unknown(phi__origin *origin, phi_str uri) {
     phi__buf data;
-    phi__buf_init(&data, &server->rt->memory);
+    phi__buf_init(&data, &origin->server->rt->memory);
     phi__buf_char(&data, '{');
     phi__records_str(&data, "uri", phi__str(uri.at, phi__min(uri.len, PHI__NAME_BYTES)));
     phi__buf_add(&data, "}", 2);
-    phi__send_error(server, origin,
-                    origin->era->handshake ? PHI__RPC_NO_RESOURCE : PHI__RPC_BAD_PARAMS, 200,
-                    PHI__LIT("Resource not found"), data.failed ? NULL : data.at);
+    phi__send_error(origin, origin->era->handshake ? PHI__RPC_NO_RESOURCE : PHI__RPC_BAD_PARAMS,
+                    200, PHI__LIT("Resource not found"), data.failed ? NULL : data.at);
     phi__buf_free(&data);
 }
 
@@ -641,7 +633,7 @@ static void phi__data_template_read(phi__serving *serving, const phi_mcp_serve_t
     phi__buf values;
     phi__buf_init(&values, &server->rt->memory);
     if (!phi__serve_uri_match(of->uri, phi_str_of(uri), &values))
-        phi__data_unknown(server, &serving->origin, phi_str_of(uri));
+        phi__data_unknown(&serving->origin, phi_str_of(uri));
     else if (!values.failed) {
         phi__serve_ask_enter(server);
         of->read(of->user_data, phi__serving_handle(serving), uri, phi__buf_str(&values));
@@ -649,8 +641,7 @@ static void phi__data_template_read(phi__serving *serving, const phi_mcp_serve_t
         (void)phi__serve_ask_leave(server);
         return;
     } else
-        phi__send_error(server, &serving->origin, PHI__RPC_INTERNAL, 500, PHI__LIT("Out of memory"),
-                        NULL);
+        phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
     phi__buf_free(&values);
     phi__serving_drop(serving, true);
 }
@@ -664,24 +655,24 @@ static bool phi__data_type(phi__serving *serving, const char *type) {
     return true;
 }
 
-PHI__FN void phi__data_read(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                            const phi_json *params) {
+PHI__FN void phi__data_read(phi__origin *origin, phi__client *client, const phi_json *params) {
     phi_str uri = phi__records_get_str(params, "uri");
-    if (!phi__data_known(server, uri)) {
-        phi__data_unknown(server, origin, uri);
+    if (!phi__data_known(origin->server, uri)) {
+        phi__data_unknown(origin, uri);
         return;
     }
-    const phi_mcp_serve_resource *resource = phi__data_resource(server, uri);
+    const phi_mcp_serve_resource *resource = phi__data_resource(origin->server, uri);
     if (resource != NULL && resource->read == NULL) {
         bool is_text = resource->text != NULL;
         phi_str content = is_text ? phi_str_of(resource->text)
                                   : phi__str((const char *)resource->bytes, resource->byte_count);
-        phi__data_contents(server, origin, uri, resource->mime_type, content, is_text);
+        phi__data_contents(origin, uri, resource->mime_type, content, is_text);
         return;
     }
-    phi__serving *serving = phi__serving_new(server, origin, client, PHI__SERVING_READ, params);
+    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_READ, params);
     if (serving == NULL) return;
-    const phi_mcp_serve_template *of = resource == NULL ? phi__data_template(server, uri) : NULL;
+    const phi_mcp_serve_template *of =
+        resource == NULL ? phi__data_template(origin->server, uri) : NULL;
     const char *own = phi__data_text(serving, uri);
     if (own == NULL || !phi__serve_ask_keep(serving, PHI__LIT("resources/read"), params) ||
         !phi__data_type(serving, of != NULL ? of->mime_type : resource->mime_type)) {
@@ -690,9 +681,9 @@ PHI__FN void phi__data_read(phi_mcp_server *server, phi__origin *origin, phi__cl
     }
     serving->name = phi_str_of(own);
     if (of == NULL) {
-        phi__serve_ask_enter(server);
+        phi__serve_ask_enter(origin->server);
         resource->read(resource->user_data, phi__serving_handle(serving), own);
-        (void)phi__serve_ask_leave(server);
+        (void)phi__serve_ask_leave(origin->server);
     } else
         phi__data_template_read(serving, of, own);
 }
@@ -706,36 +697,34 @@ static const phi_mcp_serve_prompt *phi__data_prompt_of(const phi_mcp_server *ser
 }
 
 /* Whether the arguments are strings, and none is missing; else it was refused, and answered so. */
-static bool phi__data_arguments(phi_mcp_server *server, phi__origin *origin,
-                                const phi_mcp_serve_prompt *prompt, const phi_json *arguments) {
+static bool phi__data_arguments(phi__origin *origin, const phi_mcp_serve_prompt *prompt,
+                                const phi_json *arguments) {
     phi_json_iter it = phi_json_each(arguments);
     const phi_json *child;
     if (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT)) {
-        phi__data_refuse(server, origin, "params.arguments: expected an object%.*s",
-                         phi__str("", 0));
+        phi__data_refuse(origin, "params.arguments: expected an object%.*s", phi__str("", 0));
         return false;
     }
     while ((child = phi_json_next(&it)) != NULL) {
         if (phi_json_is(child, PHI_JSON_STRING)) continue;
-        phi__data_refuse(server, origin, "params.arguments.%.*s: expected a string", it.key);
+        phi__data_refuse(origin, "params.arguments.%.*s: expected a string", it.key);
         return false;
     }
     for (size_t i = 0; i < prompt->argument_count; i++) {
         const char *name = prompt->arguments[i].name;
         if (!prompt->arguments[i].required || phi_json_get(arguments, name) != NULL) continue;
-        phi__data_refuse(server, origin, "params.arguments.%.*s: missing", phi_str_of(name));
+        phi__data_refuse(origin, "params.arguments.%.*s: missing", phi_str_of(name));
         return false;
     }
     return true;
 }
 
-static void phi__data_messages(phi_mcp_server *server, phi__origin *origin,
-                               const phi_mcp_serve_prompt *prompt, const phi_message *messages,
-                               size_t count) {
+static void phi__data_messages(phi__origin *origin, const phi_mcp_serve_prompt *prompt,
+                               const phi_message *messages, size_t count) {
     phi__buf out;
     size_t j;
-    phi__send_open(server, origin, &out);
-    phi__send_complete(server, origin, &out);
+    phi__send_open(origin, &out);
+    phi__send_complete(origin, &out);
     if (prompt != NULL && prompt->description != NULL)
         phi__records_str(&out, "description", phi_str_of(prompt->description));
     phi__records_raw(&out, "messages", "[");
@@ -755,11 +744,10 @@ static void phi__data_messages(phi_mcp_server *server, phi__origin *origin,
             phi__buf_char(&out, '}');
         }
     phi__buf_char(&out, ']');
-    phi__send_close(server, origin, &out);
+    phi__send_close(origin, &out);
 }
 
-static void phi__data_said(phi_mcp_server *server, phi__origin *origin,
-                           const phi_mcp_serve_prompt *prompt, phi_str text) {
+static void phi__data_said(phi__origin *origin, const phi_mcp_serve_prompt *prompt, phi_str text) {
     phi_content block = PHI_ZERO;
     phi_message message = PHI_ZERO;
     block.kind = PHI_CONTENT_TEXT;
@@ -767,13 +755,13 @@ static void phi__data_said(phi_mcp_server *server, phi__origin *origin,
     message.role = PHI_ROLE_USER;
     message.content = &block;
     message.content_count = 1;
-    phi__data_messages(server, origin, prompt, &message, 1);
+    phi__data_messages(origin, prompt, &message, 1);
 }
 
-static void phi__data_static(phi_mcp_server *server, phi__origin *origin,
-                             const phi_mcp_serve_prompt *prompt, const phi_json *arguments) {
+static void phi__data_static(phi__origin *origin, const phi_mcp_serve_prompt *prompt,
+                             const phi_json *arguments) {
     phi__buf text;
-    phi__buf_init(&text, &server->rt->memory);
+    phi__buf_init(&text, &origin->server->rt->memory);
     /* The text of a prompt with its arguments in it: "{name}". */
     const char *at = prompt->text;
     while (*at != '\0') {
@@ -791,27 +779,26 @@ static void phi__data_static(phi_mcp_server *server, phi__origin *origin,
         }
     }
     if (text.failed)
-        phi__send_error(server, origin, PHI__RPC_INTERNAL, 500, PHI__LIT("Out of memory"), NULL);
+        phi__refuse(origin, PHI__RPC_INTERNAL, 500, "Out of memory");
     else
-        phi__data_said(server, origin, prompt, phi__buf_str(&text));
+        phi__data_said(origin, prompt, phi__buf_str(&text));
     phi__buf_free(&text);
 }
 
-PHI__FN void phi__data_prompt(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                              const phi_json *params) {
+PHI__FN void phi__data_prompt(phi__origin *origin, phi__client *client, const phi_json *params) {
     phi_str name = phi__records_get_str(params, "name"), text = PHI__LIT("{}");
     const phi_json *arguments = phi_json_get(params, "arguments");
-    const phi_mcp_serve_prompt *prompt = phi__data_prompt_of(server, name);
+    const phi_mcp_serve_prompt *prompt = phi__data_prompt_of(origin->server, name);
     if (prompt == NULL) {
-        phi__data_refuse(server, origin, "Unknown prompt: %.*s", name);
+        phi__data_refuse(origin, "Unknown prompt: %.*s", name);
         return;
     }
-    if (!phi__data_arguments(server, origin, prompt, arguments)) return;
+    if (!phi__data_arguments(origin, prompt, arguments)) return;
     if (prompt->get == NULL) {
-        phi__data_static(server, origin, prompt, arguments);
+        phi__data_static(origin, prompt, arguments);
         return;
     }
-    phi__serving *serving = phi__serving_new(server, origin, client, PHI__SERVING_PROMPT, params);
+    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_PROMPT, params);
     if (serving == NULL) return;
     if ((arguments != NULL && phi_json_write(&serving->arena, arguments, 0, &text) != PHI_OK) ||
         !phi__arena_str(&serving->arena, name, &serving->name) ||
@@ -819,9 +806,9 @@ PHI__FN void phi__data_prompt(phi_mcp_server *server, phi__origin *origin, phi__
         phi__data_lost(serving);
         return;
     }
-    phi__serve_ask_enter(server);
+    phi__serve_ask_enter(origin->server);
     prompt->get(prompt->user_data, phi__serving_handle(serving), text);
-    (void)phi__serve_ask_leave(server);
+    (void)phi__serve_ask_leave(origin->server);
 }
 
 /* ---- completion ---- */
@@ -837,20 +824,19 @@ static bool phi__data_completed(phi_mcp_server *server, const phi_json *ref) {
     return phi__data_known(server, uri);
 }
 
-PHI__FN void phi__data_complete(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                                const phi_json *params) {
+PHI__FN void phi__data_complete(phi__origin *origin, phi__client *client, const phi_json *params) {
     const phi_json *ref = phi_json_get(params, "ref"), *argument = phi_json_get(params, "argument");
     const phi_json *known = phi_json_path(params, "context.arguments");
-    if (!phi__data_completed(server, ref) ||
+    if (!phi__data_completed(origin->server, ref) ||
         !phi_json_is(phi_json_get(argument, "name"), PHI_JSON_STRING) ||
         !phi_json_is(phi_json_get(argument, "value"), PHI_JSON_STRING)) {
-        phi__data_refuse(server, origin,
+        phi__data_refuse(origin,
                          "params: expected a ref that is known, and argument.name and "
                          "argument.value%.*s",
                          phi__str("", 0));
         return;
     }
-    phi__serving *serving = phi__serving_new(server, origin, client, PHI__SERVING_COMPLETE, params);
+    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_COMPLETE, params);
     if (serving == NULL) return;
     phi_mcp_serve_completion what = PHI_ZERO;
     what.known = PHI__LIT("{}");
@@ -866,9 +852,10 @@ PHI__FN void phi__data_complete(phi_mcp_server *server, phi__origin *origin, phi
         phi__data_lost(serving);
         return;
     }
-    phi__serve_ask_enter(server);
-    server->desc.complete_fn(server->desc.user_data, phi__serving_handle(serving), &what);
-    (void)phi__serve_ask_leave(server);
+    phi__serve_ask_enter(origin->server);
+    origin->server->desc.complete_fn(origin->server->desc.user_data, phi__serving_handle(serving),
+                                     &what);
+    (void)phi__serve_ask_leave(origin->server);
 }
 
 /* ---- public: answers ---- */
@@ -894,11 +881,10 @@ static phi_status phi__data_text_answer(phi_mcp_incoming incoming, phi_str text,
     phi__serving *serving = phi__data_open(incoming, PHI__READS | PHI__PROMPTS, &status);
     if (serving == NULL) return status;
     if (serving->kind == PHI__SERVING_READ)
-        phi__data_contents(serving->server, &serving->origin, serving->name,
+        phi__data_contents(&serving->origin, serving->name,
                            mime_type != NULL ? mime_type : serving->mime_type, text, true);
     else
-        phi__data_said(serving->server, &serving->origin,
-                       phi__data_prompt_of(serving->server, serving->name), text);
+        phi__data_said(&serving->origin, phi__data_prompt_of(serving->server, serving->name), text);
     phi__serving_free(serving);
     return PHI_OK;
 }
@@ -911,8 +897,8 @@ static phi_status phi__data_values_answer(phi_mcp_incoming incoming, const char 
     phi__buf out;
     size_t i;
     if (serving == NULL) return status;
-    phi__send_open(serving->server, &serving->origin, &out);
-    phi__send_complete(serving->server, &serving->origin, &out);
+    phi__send_open(&serving->origin, &out);
+    phi__send_complete(&serving->origin, &out);
     phi__records_raw(&out, "completion", "{");
     phi__records_raw(&out, "values", "[");
     for (i = 0; i < count && i < PHI__MOST; i++) {
@@ -923,7 +909,7 @@ static phi_status phi__data_values_answer(phi_mcp_incoming incoming, const char 
     phi__records_u64(&out, "total", phi__max(total, count));
     phi__records_bool(&out, "hasMore", phi__max(total, count) > i);
     phi__buf_char(&out, '}');
-    phi__send_close(serving->server, &serving->origin, &out);
+    phi__send_close(&serving->origin, &out);
     phi__serving_free(serving);
     return PHI_OK;
 }
@@ -940,16 +926,16 @@ static phi_status phi__data_json_answer(phi_mcp_incoming incoming, phi_str resul
     phi_json_iter it = phi_json_each(root);
     const phi_json *child;
     phi__buf out;
-    phi__send_open(serving->server, &serving->origin, &out);
+    phi__send_open(&serving->origin, &out);
     if (serving->origin.era->result_type && phi_json_get(root, "resultType") == NULL)
         phi__records_str(&out, "resultType", PHI__LIT("complete"));
     if (serving->kind == PHI__SERVING_READ && phi_json_get(root, "ttlMs") == NULL)
-        phi__send_cache(serving->server, &serving->origin, &out);
+        phi__send_cache(&serving->origin, &out);
     while ((child = phi_json_next(&it)) != NULL) {
         phi__json_write_key(&out, it.key);
         (void)phi__json_write(&out, child, 0);
     }
-    phi__send_close(serving->server, &serving->origin, &out);
+    phi__send_close(&serving->origin, &out);
     phi__serving_free(serving);
     return PHI_OK;
 }
@@ -978,8 +964,7 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
         phi__serving *serving =
             phi__data_open(incoming, PHI__READS | PHI__PROMPTS | PHI__COMPLETES, &status);
         if (serving == NULL) return status;
-        phi__send_error(serving->server, &serving->origin, PHI__RPC_INTERNAL, 200,
-                        phi_str_of(message), NULL);
+        phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 200, message);
         phi__serving_free(serving);
         return PHI_OK;
     }
@@ -993,7 +978,7 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
         phi_status status;
         phi__serving *serving = phi__data_open(incoming, PHI__READS, &status);
         if (serving == NULL) return status;
-        phi__data_contents(serving->server, &serving->origin, serving->name,
+        phi__data_contents(&serving->origin, serving->name,
                            mime_type != NULL ? mime_type : serving->mime_type,
                            phi__str((const char *)bytes, count), false);
         phi__serving_free(serving);
@@ -1005,8 +990,8 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
         phi_status status;
         phi__serving *serving = phi__data_open(incoming, PHI__PROMPTS, &status);
         if (serving == NULL) return status;
-        phi__data_messages(serving->server, &serving->origin,
-                           phi__data_prompt_of(serving->server, serving->name), messages, count);
+        phi__data_messages(&serving->origin, phi__data_prompt_of(serving->server, serving->name),
+                           messages, count);
         phi__serving_free(serving);
         return PHI_OK;
     }

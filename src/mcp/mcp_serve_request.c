@@ -73,8 +73,7 @@ PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
 /* ---- out ---- */
 
 /* The answer to a message; json empty: none. */
-static void phi__send_text(phi_mcp_server *server, phi__origin *origin, phi_str json,
-                           int http_status) {
+static void phi__send_text(phi__origin *origin, phi_str json, int http_status) {
     phi__batch *batch = origin->batch;
     phi__mcp_way *way = origin->way;
     origin->batch = NULL;
@@ -90,12 +89,12 @@ static void phi__send_text(phi_mcp_server *server, phi__origin *origin, phi_str 
         else if (batch->way != NULL)
             (void)batch->way->table->send(batch->way, phi__str("", 0), 500, true);
         phi__buf_free(out);
-        phi__free(&server->rt->memory, batch, sizeof *batch);
+        phi__free(&origin->server->rt->memory, batch, sizeof *batch);
     } else if (way != NULL)
         (void)way->table->send(way, json, http_status, true);
 }
 
-static void phi__send_lost(phi_mcp_server *server, phi__origin *origin) {
+static void phi__send_lost(phi__origin *origin) {
     char text[PHI__RPC_ID + 120]; /* there is no memory for a buffer */
     int n = snprintf(text, sizeof text,
                      "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":%d,"
@@ -103,69 +102,71 @@ static void phi__send_lost(phi_mcp_server *server, phi__origin *origin) {
                      (int)origin->id.len, origin->id.len > 0 ? origin->id.at : "",
                      (int)PHI__RPC_INTERNAL);
     if (origin->id.len == 0 || n < 0) n = 0;
-    phi__send_text(server, origin, phi__str(text, (size_t)n), 500);
+    phi__send_text(origin, phi__str(text, (size_t)n), 500);
 }
 
-PHI__FN void phi__send_nothing(phi_mcp_server *server, phi__origin *origin, int http_status) {
-    phi__send_text(server, origin, phi__str("", 0), http_status);
+PHI__FN void phi__send_nothing(phi__origin *origin, int http_status) {
+    phi__send_text(origin, phi__str("", 0), http_status);
 }
 
-PHI__FN void phi__send_open(phi_mcp_server *server, const phi__origin *origin, phi__buf *out) {
-    phi__buf_init(out, &server->rt->memory);
+PHI__FN void phi__send_open(const phi__origin *origin, phi__buf *out) {
+    phi__buf_init(out, &origin->server->rt->memory);
     phi__rpc_open_result(out, origin->id);
     phi__buf_char(out, '{');
 }
 
-PHI__FN void phi__send_error(phi_mcp_server *server, phi__origin *origin, int code, int http_status,
-                             phi_str message, const char *data) {
+PHI__FN void phi__send_error(phi__origin *origin, int code, int http_status, phi_str message,
+                             const char *data) {
     phi__buf out;
-    phi__buf_init(&out, &server->rt->memory);
+    phi__buf_init(&out, &origin->server->rt->memory);
     phi__rpc_error(&out, origin->id, code, message, phi_str_of(data));
     if (out.failed)
-        phi__send_lost(server, origin);
+        phi__send_lost(origin);
     else
-        phi__send_text(server, origin, phi__buf_str(&out), http_status);
+        phi__send_text(origin, phi__buf_str(&out), http_status);
     phi__buf_free(&out);
 }
 
-PHI__FN void phi__send_close(phi_mcp_server *server, phi__origin *origin, phi__buf *out) {
-    size_t most = server->desc.max_queue_bytes;
+PHI__FN void phi__refuse(phi__origin *origin, int code, int http_status, const char *message) {
+    phi__send_error(origin, code, http_status, phi_str_of(message), NULL);
+}
+
+PHI__FN void phi__send_close(phi__origin *origin, phi__buf *out) {
+    size_t most = origin->server->desc.max_queue_bytes;
     size_t before = origin->batch != NULL ? phi__min(origin->batch->out.len, most) : 0;
     phi__buf_text(out, "}}");
     if (out->failed)
-        phi__send_lost(server, origin);
+        phi__send_lost(origin);
     else if (out->len >= most - before) {
         /* No queue would hold it: the client gets an error, and is not dropped for it. */
         char message[80];
         (void)snprintf(message, sizeof message, "The answer has more than %lu bytes",
-                       (unsigned long)server->desc.max_queue_bytes);
-        phi__send_error(server, origin, PHI__RPC_INTERNAL, 200, phi_str_of(message), NULL);
+                       (unsigned long)origin->server->desc.max_queue_bytes);
+        phi__refuse(origin, PHI__RPC_INTERNAL, 200, message);
     } else
-        phi__send_text(server, origin, phi__buf_str(out), 200);
+        phi__send_text(origin, phi__buf_str(out), 200);
     phi__buf_free(out);
 }
 
-PHI__FN void phi__send_complete(const phi_mcp_server *server, const phi__origin *origin,
-                                phi__buf *out) {
+PHI__FN void phi__send_complete(const phi__origin *origin, phi__buf *out) {
     if (!origin->era->result_type) return;
     phi__records_str(out, "resultType", PHI__LIT("complete"));
     phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
-    phi__send_server_info(server, out, origin->era);
+    phi__send_server_info(origin->server, out, origin->era);
     phi__buf_char(out, '}');
 }
 
-PHI__FN void phi__send_cache(const phi_mcp_server *server, const phi__origin *origin,
-                             phi__buf *out) {
+PHI__FN void phi__send_cache(const phi__origin *origin, phi__buf *out) {
     if (!origin->era->result_type) return;
-    phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
+    phi__records_u64(out, "ttlMs", origin->server->desc.ttl_ms);
     phi__records_str(out, "cacheScope", PHI__LIT("private"));
 }
 
-PHI__FN void phi__send_empty(phi_mcp_server *server, phi__origin *origin) {
+PHI__FN void phi__send_empty(phi__origin *origin) {
     phi__buf out;
-    phi__send_open(server, origin, &out);
-    phi__send_complete(server, origin, &out);
-    phi__send_close(server, origin, &out);
+    phi__send_open(origin, &out);
+    phi__send_complete(origin, &out);
+    phi__send_close(origin, &out);
 }
 
 /* ---- notifications ---- */
@@ -238,10 +239,10 @@ PHI__FN uint32_t phi__serving_can(const phi_mcp_server *server, const phi_json *
     return out;
 }
 
-PHI__FN void phi__serving_needs(phi_mcp_server *server, phi__origin *origin, uint32_t missing) {
+PHI__FN void phi__serving_needs(phi__origin *origin, uint32_t missing) {
     bool asks = origin->era->asks;
     phi__buf data;
-    phi__buf_init(&data, &server->rt->memory);
+    phi__buf_init(&data, &origin->server->rt->memory);
     phi__buf_text(&data, "{\"requiredCapabilities\":{");
     if ((missing & (uint32_t)PHI_MCP_CAN_SAMPLE) != 0) phi__records_raw(&data, "sampling", "{}");
     if ((missing & (uint32_t)PHI_MCP_CAN_ELICIT) != 0) phi__records_raw(&data, "elicitation", "{}");
@@ -249,8 +250,7 @@ PHI__FN void phi__serving_needs(phi_mcp_server *server, phi__origin *origin, uin
     if ((missing & (uint32_t)PHI_MCP_CAN_TASKS) != 0)
         phi__records_raw(&data, "extensions", "{\"io.modelcontextprotocol/tasks\":{}}");
     phi__buf_add(&data, "}}", 3); /* and its end */
-    phi__send_error(server, origin, asks ? PHI__RPC_BAD_PARAMS : PHI__RPC_CAPABILITY,
-                    asks ? 200 : 400,
+    phi__send_error(origin, asks ? PHI__RPC_BAD_PARAMS : PHI__RPC_CAPABILITY, asks ? 200 : 400,
                     PHI__LIT("The request needs a capability that the client has not "
                              "declared"),
                     data.failed ? NULL : data.at);
@@ -309,21 +309,19 @@ PHI__FN bool phi__serving_crowded(const phi_mcp_server *server) {
     return count >= most - most / 4;
 }
 
-PHI__FN phi__serving *phi__serving_new(phi_mcp_server *server, const phi__origin *origin,
-                                       phi__client *client, phi__serving_kind kind,
-                                       const phi_json *params) {
+PHI__FN phi__serving *phi__serving_new(const phi__origin *origin, phi__client *client,
+                                       phi__serving_kind kind, const phi_json *params) {
     phi__serving *serving = NULL;
     phi__origin refused = *origin;
-    uint32_t most =
-        kind == PHI__SERVING_LISTEN ? server->desc.max_subscriptions : server->desc.max_calls;
+    uint32_t most = kind == PHI__SERVING_LISTEN ? origin->server->desc.max_subscriptions
+                                                : origin->server->desc.max_calls;
     phi_str id;
-    if (*phi__serving_count(server, kind) >= most ||
-        (kind == PHI__SERVING_LISTEN && origin->http && phi__serving_crowded(server))) {
-        phi__send_error(server, &refused, PHI__RPC_INTERNAL, 503,
-                        PHI__LIT("Too many requests are under way"), NULL);
+    if (*phi__serving_count(origin->server, kind) >= most ||
+        (kind == PHI__SERVING_LISTEN && origin->http && phi__serving_crowded(origin->server))) {
+        phi__refuse(&refused, PHI__RPC_INTERNAL, 503, "Too many requests are under way");
         return NULL;
     }
-    serving = phi__serving_make(server, kind);
+    serving = phi__serving_make(origin->server, kind);
     if (serving != NULL && phi__arena_str(&serving->arena, origin->id, &id)) {
         serving->client = client;
         phi__serving_attach(serving, origin);
@@ -332,7 +330,7 @@ PHI__FN phi__serving *phi__serving_new(phi_mcp_server *server, const phi__origin
         return serving;
     }
     if (serving != NULL) phi__serving_free(serving);
-    phi__send_error(server, &refused, PHI__RPC_INTERNAL, 500, PHI__LIT("Out of memory"), NULL);
+    phi__refuse(&refused, PHI__RPC_INTERNAL, 500, "Out of memory");
     return NULL;
 }
 
@@ -380,7 +378,7 @@ PHI__FN void phi__serving_drop(phi__serving *serving, bool answered) {
     phi_memory *memory = &serving->server->rt->memory;
     phi__origin origin = serving->origin;
     phi__serving_leave(serving);
-    if (!answered) phi__send_nothing(serving->server, &origin, 200);
+    if (!answered) phi__send_nothing(&origin, 200);
     if (serving->drop != NULL) serving->drop(serving);
     phi__serving_release(serving, memory);
 }
@@ -698,7 +696,7 @@ static void phi__serve_ask_required(phi__serving *serving) {
     phi__buf out;
     serving->round++;
     phi__serve_ask_state(serving, state);
-    phi__send_open(server, &origin, &out);
+    phi__send_open(&origin, &out);
     phi__records_str(&out, "resultType", PHI__LIT("input_required"));
     phi__records_raw(&out, "inputRequests", "");
     phi__serve_ask_write(serving, &out);
@@ -706,7 +704,7 @@ static void phi__serve_ask_required(phi__serving *serving) {
     phi__serving_detach(serving);
     serving->origin.batch = NULL;
     serving->parked = true;
-    phi__send_close(server, &origin, &out);
+    phi__send_close(&origin, &out);
     (void)phi__io_timer_set(server->rt->io, &serving->timer, phi__serve_ask_deadline(server));
     phi__serve_ask_crowded(server);
 }
@@ -765,20 +763,17 @@ static phi_status phi__serve_ask_soon(phi__serving *serving) {
     return phi__io_timer_set(io, &serving->timer, phi__io_now_us(io));
 }
 
-static void phi__serve_ask_refuse(phi_mcp_server *server, phi__origin *origin,
-                                  const char *message) {
-    phi__send_error(server, origin, PHI__RPC_BAD_PARAMS, 200, phi_str_of(message), NULL);
+static void phi__serve_ask_refuse(phi__origin *origin, const char *message) {
+    phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, message);
 }
 
-PHI__FN bool phi__serve_ask_inputs(phi_mcp_server *server, phi__origin *origin,
-                                   const phi_json *params) {
+PHI__FN bool phi__serve_ask_inputs(phi__origin *origin, const phi_json *params) {
     const phi_json *inputs = phi_json_get(params, "inputResponses"), *child;
     phi_json_iter it = phi_json_each(inputs);
     bool good = inputs == NULL || phi_json_is(inputs, PHI_JSON_OBJECT);
     while (good && (child = phi_json_next(&it)) != NULL) good = phi_json_is(child, PHI_JSON_OBJECT);
     if (!good)
-        phi__serve_ask_refuse(server, origin,
-                              "params.inputResponses: expected an object of objects");
+        phi__serve_ask_refuse(origin, "params.inputResponses: expected an object of objects");
     return good;
 }
 
@@ -792,21 +787,19 @@ PHI__FN bool phi__serve_ask_keep(phi__serving *serving, phi_str method, const ph
     return phi__serve_ask_digest(serving->server, method, params, serving->digest);
 }
 
-PHI__FN bool phi__serve_ask_repeated(phi_mcp_server *server, phi__origin *origin, phi_str method,
-                                     const phi_json *params) {
+PHI__FN bool phi__serve_ask_repeated(phi__origin *origin, phi_str method, const phi_json *params) {
     const phi_json *given = phi_json_get(params, "requestState");
     phi_str state = phi_json_str(given, NULL), id;
     if (given == NULL) return false;
-    phi__serving *serving = phi__serve_ask_parked(server, state, method, params);
+    phi__serving *serving = phi__serve_ask_parked(origin->server, state, method, params);
     if (serving == NULL) {
-        phi__serve_ask_refuse(server, origin,
-                              "params.requestState: not valid for this request, or not any "
-                              "more");
+        phi__serve_ask_refuse(origin, "params.requestState: not valid for this request, or not any "
+                                      "more");
         return true;
     }
     if (!phi__arena_str(&serving->arena, origin->id, &id) ||
         !phi__serve_ask_keep(serving, method, params)) {
-        phi__send_error(server, origin, PHI__RPC_INTERNAL, 500, PHI__LIT("Out of memory"), NULL);
+        phi__refuse(origin, PHI__RPC_INTERNAL, 500, "Out of memory");
         return true;
     }
     serving->parked = false;

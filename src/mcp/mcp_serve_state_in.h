@@ -30,6 +30,7 @@ typedef struct phi__batch {
 
 /* Where the answer to a message goes, and how. */
 typedef struct phi__origin {
+    phi_mcp_server *server;
     phi__mcp_way *way;   /* NULL: gone, or parked */
     phi__batch *batch;   /* NULL: none */
     phi_str id;          /* JSON text; empty: unknown */
@@ -174,26 +175,26 @@ PHI__FN void phi__client_secret(const phi_mcp_server *server, void *out, size_t 
 PHI__FN void phi__send_block(phi__buf *out, const phi_content *block, const phi__era *era);
 
 /* A result: its members are written between the two; a buffer that failed becomes an error. */
-PHI__FN void phi__send_open(phi_mcp_server *server, const phi__origin *origin, phi__buf *out);
-PHI__FN void phi__send_close(phi_mcp_server *server, phi__origin *origin, phi__buf *out);
+PHI__FN void phi__send_open(const phi__origin *origin, phi__buf *out);
+PHI__FN void phi__send_close(phi__origin *origin, phi__buf *out);
 
 /* The members that each result of 2026-07-28 has. */
-PHI__FN void phi__send_complete(const phi_mcp_server *server, const phi__origin *origin,
-                                phi__buf *out);
+PHI__FN void phi__send_complete(const phi__origin *origin, phi__buf *out);
 
 /* How long a client may keep it, where the era's results say so. */
-PHI__FN void phi__send_cache(const phi_mcp_server *server, const phi__origin *origin,
-                             phi__buf *out);
+PHI__FN void phi__send_cache(const phi__origin *origin, phi__buf *out);
 
 /* {} */
-PHI__FN void phi__send_empty(phi_mcp_server *server, phi__origin *origin);
+PHI__FN void phi__send_empty(phi__origin *origin);
 
 /* data: JSON text, or NULL. */
-PHI__FN void phi__send_error(phi_mcp_server *server, phi__origin *origin, int code, int http_status,
-                             phi_str message, const char *data);
+PHI__FN void phi__send_error(phi__origin *origin, int code, int http_status, phi_str message,
+                             const char *data);
+
+PHI__FN void phi__refuse(phi__origin *origin, int code, int http_status, const char *message);
 
 /* There is nothing to answer. */
-PHI__FN void phi__send_nothing(phi_mcp_server *server, phi__origin *origin, int http_status);
+PHI__FN void phi__send_nothing(phi__origin *origin, int http_status);
 
 /* A message that is no answer, with its method; params are written between the two. */
 PHI__FN void phi__send_note(phi_mcp_server *server, phi__buf *out, const char *method);
@@ -214,9 +215,8 @@ PHI__FN void phi__long_without(phi_mcp_server *server, const phi__client *client
 /* ---- mcp_serve_request.c ---- */
 
 /* A request that the host works on; NULL: it was refused, and answered so. */
-PHI__FN phi__serving *phi__serving_new(phi_mcp_server *server, const phi__origin *origin,
-                                       phi__client *client, phi__serving_kind kind,
-                                       const phi_json *params);
+PHI__FN phi__serving *phi__serving_new(const phi__origin *origin, phi__client *client,
+                                       phi__serving_kind kind, const phi_json *params);
 PHI__FN phi__serving *phi__serving_find(phi_mcp_incoming incoming); /* NULL: stale */
 PHI__FN phi_mcp_incoming phi__serving_handle(const phi__serving *serving);
 
@@ -227,7 +227,7 @@ PHI__FN void phi__serving_detach(phi__serving *serving);
 PHI__FN uint32_t phi__serving_can(const phi_mcp_server *server, const phi_json *params);
 
 /* Refuses a request for capabilities that its client has not declared. */
-PHI__FN void phi__serving_needs(phi_mcp_server *server, phi__origin *origin, uint32_t missing);
+PHI__FN void phi__serving_needs(phi__origin *origin, uint32_t missing);
 
 /* It was answered, or nobody waits for it: frees it. */
 PHI__FN void phi__serving_free(phi__serving *serving);
@@ -268,15 +268,13 @@ PHI__FN void phi__serve_ask_write(const phi__serving *serving, phi__buf *out);
 PHI__FN void phi__serve_ask_take(phi__serving *serving, const phi_json *inputs);
 
 /* Whether the answers that came with a request are well formed; false: refused, and answered so. */
-PHI__FN bool phi__serve_ask_inputs(phi_mcp_server *server, phi__origin *origin,
-                                   const phi_json *params);
+PHI__FN bool phi__serve_ask_inputs(phi__origin *origin, const phi_json *params);
 
 /* Keeps these answers, and what makes the request the same one. False: no memory. */
 PHI__FN bool phi__serve_ask_keep(phi__serving *serving, phi_str method, const phi_json *params);
 
 /* A request with requestState goes on where it was parked, or is refused. False: it has none. */
-PHI__FN bool phi__serve_ask_repeated(phi_mcp_server *server, phi__origin *origin, phi_str method,
-                                     const phi_json *params);
+PHI__FN bool phi__serve_ask_repeated(phi__origin *origin, phi_str method, const phi_json *params);
 
 /* Around callbacks of the host's, which may free the server. */
 PHI__FN void phi__serve_ask_enter(phi_mcp_server *server);
@@ -286,29 +284,23 @@ PHI__FN bool phi__serve_ask_leave(phi_mcp_server *server); /* false: it is retir
 
 /* Its work has ended: it is kept for its client. outcome: the text of a JSON object, taken over;
    NULL: none. key: "result", "error", or NULL. */
-PHI__FN void phi__tasked_get(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                             const phi_json *params);
-PHI__FN void phi__tasked_update(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                                const phi_json *params);
-PHI__FN void phi__tasked_cancel(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                                const phi_json *params);
+PHI__FN void phi__tasked_get(phi__origin *origin, phi__client *client, const phi_json *params);
+PHI__FN void phi__tasked_update(phi__origin *origin, phi__client *client, const phi_json *params);
+PHI__FN void phi__tasked_cancel(phi__origin *origin, phi__client *client, const phi_json *params);
 
 /* ---- mcp_serve_call.c, mcp_serve_call.c, mcp_serve_call.c ---- */
-PHI__FN void phi__serve_call_begin(phi_mcp_server *server, phi__origin *origin, phi__client *client,
+PHI__FN void phi__serve_call_begin(phi__origin *origin, phi__client *client,
                                    const phi_json *params);
-PHI__FN void phi__data_read(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                            const phi_json *params);
-PHI__FN void phi__data_prompt(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                              const phi_json *params);
-PHI__FN void phi__data_complete(phi_mcp_server *server, phi__origin *origin, phi__client *client,
-                                const phi_json *params);
-PHI__FN void phi__data_unknown(phi_mcp_server *server, phi__origin *origin, phi_str uri);
+PHI__FN void phi__data_read(phi__origin *origin, phi__client *client, const phi_json *params);
+PHI__FN void phi__data_prompt(phi__origin *origin, phi__client *client, const phi_json *params);
+PHI__FN void phi__data_complete(phi__origin *origin, phi__client *client, const phi_json *params);
+PHI__FN void phi__data_unknown(phi__origin *origin, phi_str uri);
 PHI__FN bool phi__data_known(const phi_mcp_server *server, phi_str uri);
 
 /* ---- mcp_serve.c ---- */
 
 /* ---- mcp_serve.c ---- */
-PHI__FN void phi__serve_list_initialized(phi_mcp_server *server, phi__origin *origin);
+PHI__FN void phi__serve_list_initialized(phi__origin *origin);
 
 /* ---- mcp_serve.c ---- */
 

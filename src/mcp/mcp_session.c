@@ -1,11 +1,9 @@
 /* mcp_session.c - what parts and links see of a connection. */
-#include "mcp/mcp_session_in.h"
+#include "mcp/mcp_requests_in.h"
 
 #include "base/base_in.h"
 #include "loop/loop_in.h"
-#include "mcp/mcp_tasks_in.h"
 #include "text/text_in.h"
-#include "mcp/mcp_link_in.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,7 @@
 /* mcp_stdio.c - the link to a child process: a message a line, over its stdin and stdout. */
-#include "mcp/mcp_link_in.h"
+#include "mcp/mcp_requests_in.h"
 #include "system/system_in.h"
 #include "loop/loop_in.h"
-#include "mcp/mcp_requests_in.h"
 
 #ifndef PHI_NO_PROCESS
 

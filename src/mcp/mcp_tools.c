@@ -2,7 +2,8 @@
    with earlier definitions, and handed to agents.
 
    The host's event function is called last of all: it may free the connection. */
-#include "mcp/mcp_tools_in.h"
+#include "mcp/mcp_requests_in.h"
+#include "mcp/mcp_toolbox_in.h"
 
 #include "base/base_in.h"
 #include "loop/loop_in.h"
@@ -11,7 +12,6 @@
 #include "mcp/mcp_pages_in.h"
 #include "text/text_in.h"
 #include "wire/wire_in.h"
-#include "mcp/mcp_requests_in.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,6 @@
 #include "loop/state_in.h"
 #include "mcp/mcp_rpc_in.h"
 #include "mcp/mcp_in.h"
-#include "mcp/mcp_link_in.h"
 #include "mcp/mcp_requests_in.h"
 
 #include <stdio.h>

@@ -19,7 +19,6 @@
 #include "mcp/mcp_rpc_in.h"
 #include "mcp/mcp_in.h"
 #include "support/rig.h"
-#include "mcp/mcp_link_in.h"
 
 enum { LINK_ROOM = 262144, LINK_SAYS = 128 };
 

@@ -2,7 +2,7 @@
    the server's and in the one that has input. */
 #include "mcp/link.h"
 #include "mcp/mcp_asks.h"
-#include "mcp/mcp_asks_in.h"
+#include "mcp/mcp_requests_in.h"
 #include "support/heard.h"
 #include "agent/agent_info.h"
 

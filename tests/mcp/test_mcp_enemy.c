@@ -1,7 +1,6 @@
 /* test_mcp_enemy.c - servers that want to break the client, and hosts that free everything at the worst
    moment: over a scripted link, and as child processes. */
-#include "mcp/mcp_asks_in.h"
-#include "mcp/mcp_offers_in.h"
+#include "mcp/mcp_requests_in.h"
 #include "mcp/tools.h"
 #include "support/mcp_mock.h"
 #include "agent/agent_info.h"

@@ -246,7 +246,7 @@ TEST(operations_are_refused_with_words_and_can_be_stopped) {
 
 /* ---- a scripted server ---- */
 
-#include "mcp/mcp_offers_in.h"
+#include "mcp/mcp_requests_in.h"
 #include "mcp/link.h"
 
 static void served(link_kit *k, const char *json) {

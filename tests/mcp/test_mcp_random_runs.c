@@ -3,8 +3,7 @@
    each call that was started has exactly one end, agents go on, and memory returns to its start.
    PHI_SEEDS says how many runs, PHI_SEED picks one. */
 #include "mcp/gets.h"
-#include "mcp/mcp_asks_in.h"
-#include "mcp/mcp_offers_in.h"
+#include "mcp/mcp_requests_in.h"
 #include "mcp/tools.h"
 #include "agent/agent_info.h"
 

@@ -12,7 +12,7 @@
 
 #include "mcp/link.h"
 #include "mcp/mcp_tools.h"
-#include "mcp/mcp_tools_in.h"
+#include "mcp/mcp_requests_in.h"
 
 typedef struct tools_kit {
     link_kit k; /* first: on_send gets it */
