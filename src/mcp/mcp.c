@@ -186,10 +186,8 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     mcp->memory.parent = &rt->memory;
     phi_arena_init(&mcp->arena, &mcp->memory, 512);
     phi_arena_init(&mcp->agreed.arena, &mcp->memory, 512);
-    phi__requests_init(mcp);
-    phi__asked_init(mcp);
-    phi__tasks_init(mcp);
-    phi__incoming_init(mcp);
+    phi__map_init(&mcp->requests.by_id, &mcp->memory);
+    mcp->requests.next_id = 1;
     phi_status status = phi__mcp_open_fill(mcp, desc, link, joins, count);
     if (status == PHI_OK) {
         *out = mcp;

@@ -47,7 +47,6 @@ typedef enum phi__shape {
 
 typedef struct phi__exchange_kind {
     const char *method; /* of HTTP */
-    const char *accept; /* NULL: none */
     bool stands;        /* a stream that may stay silent for ever */
     bool skips;         /* the body of a good answer is not wanted */
     /* A message: the body, or an event of a stream with its name. False: all is freed. */
@@ -101,15 +100,22 @@ typedef struct phi__mcp_http {
     uint64_t close_by_us; /* closing ends then at the latest */
 
     /* mcp_http.c */
-    phi__exchange *listening;        /* NULL: there is no such stream */
-    phi__exchange *stream;           /* of the old transport */
-    phi__exchange *first;            /* its initialize, which waits for the endpoint */
-    const phi__exchange_kind *posts; /* of its POSTs; mcp_http.c's */
-    phi__buf endpoint;               /* where it takes messages; empty: not connected by it */
-    bool old;                        /* the server has been found to speak it */
+    phi__exchange *listening; /* NULL: there is no such stream */
+    phi__exchange *stream;    /* of the old transport */
+    phi__exchange *first;     /* its initialize, which waits for the endpoint */
+    phi__buf endpoint;        /* where it takes messages; empty: not connected by it */
+    bool old;                 /* the server has been found to speak it */
 } phi__mcp_http;
 
+typedef enum phi__mcp_http_what {
+    PHI__MCP_HTTP_REQUEST,
+    PHI__MCP_HTTP_TOLD,   /* a notification, or an answer of ours */
+    PHI__MCP_HTTP_RESUME, /* of a broken stream */
+    PHI__MCP_HTTP_OLD     /* a message over the old transport, whose stream answers */
+} phi__mcp_http_what;
+
 static phi_status phi__exchange_send(phi__exchange *e);
+static const phi__exchange_kind *phi__mcp_http_kind(phi__mcp_http_what what);
 
 /* ======== addresses that a server names, joined to its own */
 
@@ -245,9 +251,12 @@ static bool phi__mcp_head_make(const phi__exchange *e, phi_str proof, phi_arena 
     list.at = (phi__header *)phi__arena_zero(
         arena, phi__mul(phi__add(more, PHI__MCP_HEAD_OWN), sizeof *list.at));
     if (list.at == NULL) return false;
-    if (e->kind->accept != NULL) phi__mcp_head_add(&list, "Accept", phi_str_of(e->kind->accept));
-    if (strcmp(e->kind->method, "POST") == 0)
+    if (strcmp(e->kind->method, "GET") == 0)
+        phi__mcp_head_add(&list, "Accept", PHI__LIT("text/event-stream"));
+    if (strcmp(e->kind->method, "POST") == 0) {
+        phi__mcp_head_add(&list, "Accept", PHI__LIT("application/json, text/event-stream"));
         phi__mcp_head_add(&list, "Content-Type", PHI__LIT("application/json"));
+    }
     if (wire->version[0] != '\0' && era != NULL && era->version_header)
         phi__mcp_head_add(&list, "MCP-Protocol-Version", phi_str_of(wire->version));
     if (wire->session.len > 0)
@@ -906,7 +915,7 @@ static bool phi__stream_endpoint(phi__mcp_http *http, phi_str data) {
     phi__io_timer_clear(http->wire.rt->io, &http->stream->timer);
     if (first == NULL) return true;
     http->first = NULL;
-    first->kind = http->posts;
+    first->kind = phi__mcp_http_kind(PHI__MCP_HTTP_OLD);
     phi__buf_clear(&first->url);
     phi__buf_add_str(&first->url, phi__buf_str(&http->endpoint));
     phi_status status = first->url.failed ? PHI_NO_MEMORY : phi__exchange_send(first);
@@ -942,9 +951,8 @@ static void phi__stream_late(phi__exchange *e) {
 
 /* The same where that transport is known: calls no function of the session. */
 static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
-    static const phi__exchange_kind kind = {"GET",           "text/event-stream", false,
-                                            false,           phi__stream_message, phi__stream_ended,
-                                            phi__stream_late};
+    static const phi__exchange_kind kind = {
+        "GET", false, false, phi__stream_message, phi__stream_ended, phi__stream_late};
     phi__stream_close(http);
     phi__exchange *e = phi__exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
     if (e == NULL) return PHI_NO_MEMORY;
@@ -1049,14 +1057,7 @@ static bool phi__mcp_http_ended(phi__exchange *e, phi_status status) {
     }
     if (phi__mcp_http_maybe_old(e, status)) return phi__stream_old(http, e);
     if (phi__mcp_http_resumable(e, status)) {
-        static const phi__exchange_kind kind = {"GET",
-                                                "text/event-stream",
-                                                false,
-                                                false,
-                                                phi__mcp_http_message,
-                                                phi__mcp_http_ended,
-                                                phi__mcp_http_late};
-        e->kind = &kind;
+        e->kind = phi__mcp_http_kind(PHI__MCP_HTTP_RESUME);
         status = phi__exchange_later(e, phi__stream_delay(e));
         if (status == PHI_OK) return true;
     }
@@ -1081,24 +1082,13 @@ static bool phi__mcp_http_posted(phi__exchange *e, phi_status status) {
 
 /* ---- sending ---- */
 
-static const phi__exchange_kind *phi__mcp_http_kind(const phi__mcp_http *http,
-                                                    const phi__out *out) {
-    static const phi__exchange_kind post = {"POST",
-                                            "application/json, text/event-stream",
-                                            false,
-                                            false,
-                                            phi__mcp_http_message,
-                                            phi__mcp_http_ended,
-                                            phi__mcp_http_late};
-    static const phi__exchange_kind told = {"POST",
-                                            "application/json, text/event-stream",
-                                            false,
-                                            true,
-                                            phi__mcp_http_message,
-                                            phi__mcp_http_ended,
-                                            phi__mcp_http_late};
-    if (http->old) return http->posts;
-    return out->request ? &post : &told;
+static const phi__exchange_kind *phi__mcp_http_kind(phi__mcp_http_what what) {
+    static const phi__exchange_kind kinds[] = {
+        {"POST", false, false, phi__mcp_http_message, phi__mcp_http_ended, phi__mcp_http_late},
+        {"POST", false, true, phi__mcp_http_message, phi__mcp_http_ended, phi__mcp_http_late},
+        {"GET", false, false, phi__mcp_http_message, phi__mcp_http_ended, phi__mcp_http_late},
+        {"POST", false, true, phi__mcp_http_message, phi__mcp_http_posted, NULL}};
+    return &kinds[what];
 }
 
 static phi_status phi__mcp_http_send(phi__mcp_link *link, phi__out *out) {
@@ -1109,7 +1099,10 @@ static phi_status phi__mcp_http_send(phi__mcp_link *link, phi__out *out) {
         http->wire.full = true; /* a server can ask faster than it takes our answers */
         return PHI_FULL;
     }
-    phi__exchange *e = phi__exchange_new(&http->wire, phi__mcp_http_kind(http, out),
+    phi__mcp_http_what what = http->old      ? PHI__MCP_HTTP_OLD
+                              : out->request ? PHI__MCP_HTTP_REQUEST
+                                             : PHI__MCP_HTTP_TOLD;
+    phi__exchange *e = phi__exchange_new(&http->wire, phi__mcp_http_kind(what),
                                          out->request ? out : NULL, out->json);
     if (e == NULL) return PHI_NO_MEMORY;
     e->owner = http;
@@ -1157,7 +1150,7 @@ static void phi__mcp_http_agreed(phi__mcp_link *link, const char *version, bool 
 static void phi__mcp_http_listen(phi__mcp_link *link) {
     phi__mcp_http *http = phi__mcp_http_of(link);
     static const phi__exchange_kind kind = {
-        "GET", "text/event-stream", true, false, phi__stream_heard, phi__stream_unheard, NULL};
+        "GET", true, false, phi__stream_heard, phi__stream_unheard, NULL};
     if (http->listening != NULL || http->stream != NULL) return;
     phi__exchange *e = phi__exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
     if (e == NULL) return; /* a session without it: list changes are missed, nothing else */
@@ -1201,7 +1194,7 @@ static void phi__mcp_http_closes(phi__mcp_http *http) {
     phi__stream_close(http);
     if (http->wire.exchanges.first == NULL && http->wire.session.len > 0 && !http->ended) {
         static const phi__exchange_kind kind = {
-            "DELETE", NULL, false, true, phi__mcp_http_no_message, phi__mcp_http_left, NULL};
+            "DELETE", false, true, phi__mcp_http_no_message, phi__mcp_http_left, NULL};
         http->ended = true;
         phi__exchange *e = phi__exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
         if (e != NULL && phi__exchange_send(e) != PHI_OK) phi__exchange_close(e);
@@ -1314,14 +1307,6 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
                                               NULL};
     http->link.table = &table;
     http->link.mcp = http->wire.mcp = mcp;
-    static const phi__exchange_kind old = {"POST",
-                                           "application/json, text/event-stream",
-                                           false,
-                                           true,
-                                           phi__mcp_http_message,
-                                           phi__mcp_http_posted,
-                                           NULL};
-    http->posts = &old;
     http->wire.rt = mcp->rt;
     http->wire.memory = memory;
     http->wire.desc = &mcp->desc;

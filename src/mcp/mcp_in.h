@@ -140,6 +140,10 @@ typedef struct phi__mcp_request_desc {
 PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
                                  phi__mcp_request **out);
 
+/* The same with these params, which are freed in any case. */
+PHI__FN phi_status phi__mcp_send_buf(phi_mcp *mcp, phi__mcp_request_desc *desc, phi__buf *params,
+                                     phi__mcp_request **out);
+
 /* Tells the server, where the era has that; `done` is not called. NULL is harmless. */
 PHI__FN void phi__mcp_cancel(phi__mcp_request *request, const char *reason);
 

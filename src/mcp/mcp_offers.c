@@ -63,22 +63,17 @@ static void phi__watch_said(phi__watched *w, phi_status status, phi_str message)
 
 /* ---- older eras ---- */
 
-static phi_status phi__watch_ask(phi__mcp_watch *watch, const char *method, phi_str uri,
-                                 void (*done)(void *ctx, const phi_mcp_reply *reply), void *ctx,
-                                 phi__mcp_request **out) {
+static phi_status phi__watch_ask(phi__mcp_watch *watch, const char *method, const char *key,
+                                 phi_str value, void (*done)(void *ctx, const phi_mcp_reply *reply),
+                                 void *ctx, phi__mcp_request **out) {
     phi__buf params;
-    phi__buf_init(&params, &watch->mcp->memory);
-    phi__buf_text(&params, "{\"uri\":");
-    phi__json_write_str(&params, uri);
+    phi__rpc_open_params(&params, &watch->mcp->memory, key, value);
     phi__buf_char(&params, '}');
     phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = method;
-    desc.params = phi__buf_str(&params);
     desc.done = done;
     desc.ctx = ctx;
-    phi_status status = params.failed ? PHI_NO_MEMORY : phi__mcp_send(watch->mcp, &desc, out);
-    phi__buf_free(&params);
-    return status;
+    return phi__mcp_send_buf(watch->mcp, &desc, &params, out);
 }
 
 static void phi__watch_answered(void *ctx, const phi_mcp_reply *reply) {
@@ -90,8 +85,8 @@ static void phi__watch_answered(void *ctx, const phi_mcp_reply *reply) {
 }
 
 static phi_status phi__watch_one(phi__watched *w) {
-    phi_status status = phi__watch_ask(w->watch, "resources/subscribe", w->uri, phi__watch_answered,
-                                       w, &w->request);
+    phi_status status = phi__watch_ask(w->watch, "resources/subscribe", "uri", w->uri,
+                                       phi__watch_answered, w, &w->request);
     if (status != PHI_OK) w->request = NULL;
     return status;
 }
@@ -237,7 +232,7 @@ static phi_status phi__watch_remove(phi__mcp_watch *watch, phi_str uri) {
     if (watch->up && phi__mcp_modern(watch->mcp))
         phi__watch_in(watch, 0);
     else if (watch->up)
-        (void)phi__watch_ask(watch, "resources/unsubscribe", uri, phi__watch_ignored, NULL,
+        (void)phi__watch_ask(watch, "resources/unsubscribe", "uri", uri, phi__watch_ignored, NULL,
                              &request);
     phi__watch_drop(w);
     return PHI_OK;
@@ -366,19 +361,21 @@ static phi_status phi__offers_begun(phi__offer *offer, phi_status status, uint64
     return PHI_OK;
 }
 
-/* Begins an operation. params: copied. name: for a header. Of desc: what, done and user_data. *id
+/* Begins an operation. params: taken over. name: for a header. Of desc: what, done and user_data. *id
    may be NULL. */
-static phi_status phi__offers_ask(phi_mcp *mcp, const char *method, phi_str params, phi_str name,
+static phi_status phi__offers_ask(phi_mcp *mcp, const char *method, phi__buf *params, phi_str name,
                                   phi__offer_fn done, const phi_mcp_get_desc *get, uint64_t *id) {
-    phi__offer *offer = phi__offers_new(mcp, done, get);
-    if (offer == NULL) return PHI_NO_MEMORY;
+    phi__offer *offer = params->failed ? NULL : phi__offers_new(mcp, done, get);
+    if (offer == NULL) {
+        phi__buf_free(params);
+        return PHI_NO_MEMORY;
+    }
     phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = method;
-    desc.params = params;
     desc.name = name;
     desc.done = phi__offers_answered;
     desc.ctx = offer;
-    return phi__offers_begun(offer, phi__mcp_send(mcp, &desc, &offer->request), id);
+    return phi__offers_begun(offer, phi__mcp_send_buf(mcp, &desc, params, &offer->request), id);
 }
 
 static phi_status phi__offers_list(phi_mcp *mcp, const char *method, const char *key,
@@ -393,12 +390,6 @@ static phi_status phi__offers_list(phi_mcp *mcp, const char *method, const char 
     return phi__offers_begun(offer, phi__pages_begin(&offer->pages), id);
 }
 
-/* Hands the host what it asked for. */
-static void phi__offers_tell(const phi__offer *offer, phi_mcp_got *got) {
-    got->what = offer->what;
-    offer->fn(offer->user_data, got);
-}
-
 /* ---- the part ---- */
 
 static void phi__offers_ready(phi_mcp *mcp, void *part) {
@@ -407,20 +398,9 @@ static void phi__offers_ready(phi_mcp *mcp, void *part) {
     phi__watch_ready(&o->watch);
     if (level == NULL || phi__mcp_modern(mcp)) return;
     if (phi_json_get(mcp->agreed.capabilities, "logging") == NULL) return;
-    /* Asks for messages of a level, in the older eras. */
-    phi__buf params;
-    phi__buf_init(&params, &o->watch.mcp->memory);
-    phi__buf_text(&params, "{\"level\":");
-    phi__json_write_str(&params, phi_str_of(level));
-    phi__buf_char(&params, '}');
-    phi__mcp_request_desc desc = PHI_ZERO;
-    desc.method = "logging/setLevel";
-    desc.params = phi__buf_str(&params);
-    desc.done = phi__watch_leveled;
-    desc.ctx = &o->watch;
-    if (params.failed || phi__mcp_send(o->watch.mcp, &desc, &o->watch.level) != PHI_OK)
+    if (phi__watch_ask(&o->watch, "logging/setLevel", "level", phi_str_of(level),
+                       phi__watch_leveled, &o->watch, &o->watch.level) != PHI_OK)
         o->watch.level = NULL;
-    phi__buf_free(&params);
 }
 
 static void phi__offers_down(phi_mcp *mcp, void *part) {
@@ -519,38 +499,45 @@ PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp
     return phi__watch_add(&phi__offers_of(mcp)->watch, phi_str_of(uri), done, user_data);
 }
 
-/* ======== resources and templates */
+/* ---- resources and templates ---- */
 
 enum { PHI__RESOURCES_CONTENTS = 1000 }; /* of one resource */
 
-static phi_str phi__resources_text(const phi_json *node, const char *key) {
+static phi_str phi__offers_text(const phi_json *node, const char *key) {
     return phi__json_text_of(phi_json_get(node, key));
+}
+
+/* made: what its array is; NULL: there was no memory for it. */
+static phi_mcp_got phi__offers_got(const phi__offer *offer, const phi_mcp_reply *reply,
+                                   const void *made) {
+    phi_mcp_got got = PHI_ZERO;
+    got.what = offer->what;
+    got.status = made != NULL ? reply->status : PHI_NO_MEMORY;
+    got.message = reply->message;
+    got.code = reply->code;
+    got.more = offer->pages.cut;
+    return got;
 }
 
 static void phi__resources_listed(phi__offer *offer, const phi_mcp_reply *reply) {
     phi_mcp_resource *made = (phi_mcp_resource *)phi__arena_zero(
         &offer->arena, (offer->count + 1) * sizeof(phi_mcp_resource));
-    phi_mcp_got list = PHI_ZERO;
-    list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
-    list.message = reply->message;
-    list.code = reply->code;
-    list.more = offer->pages.cut;
+    phi_mcp_got list = phi__offers_got(offer, reply, made);
     for (size_t i = 0; made != NULL && i < offer->count; i++) {
         const phi_json *item = offer->items[i];
-        phi_mcp_resource out = PHI_ZERO;
-        out.uri = phi__resources_text(item, "uri");
-        if (out.uri.len == 0) out.uri = phi__resources_text(item, "uriTemplate");
-        out.name = phi__resources_text(item, "name");
-        out.title = phi__resources_text(item, "title");
-        out.description = phi__resources_text(item, "description");
-        out.mime_type = phi__resources_text(item, "mimeType");
-        out.size = phi__json_get_uint(phi_json_get(item, "size"), 0);
-        out.json = item;
-        made[list.count] = out;
-        if (made[list.count].uri.len > 0) list.count++;
+        phi_mcp_resource *out = &made[list.count];
+        out->uri = phi__offers_text(item, "uri");
+        if (out->uri.len == 0) out->uri = phi__offers_text(item, "uriTemplate");
+        out->name = phi__offers_text(item, "name");
+        out->title = phi__offers_text(item, "title");
+        out->description = phi__offers_text(item, "description");
+        out->mime_type = phi__offers_text(item, "mimeType");
+        out->size = phi__json_get_uint(phi_json_get(item, "size"), 0);
+        out->json = item;
+        if (out->uri.len > 0) list.count++;
     }
     list.resources = made;
-    phi__offers_tell(offer, &list);
+    offer->fn(offer->user_data, &list);
 }
 
 static void phi__resources_read(phi__offer *offer, const phi_mcp_reply *reply) {
@@ -561,55 +548,29 @@ static void phi__resources_read(phi__offer *offer, const phi_mcp_reply *reply) {
     phi_json_iter it = phi_json_each(count > 0 ? contents : NULL);
     phi_mcp_contents *made =
         (phi_mcp_contents *)phi__arena_zero(&offer->arena, (count + 1) * sizeof(phi_mcp_contents));
-    phi_mcp_got reading = PHI_ZERO;
-    reading.status = made != NULL ? reply->status : PHI_NO_MEMORY;
-    reading.message = reply->message;
-    reading.code = reply->code;
+    phi_mcp_got reading = phi__offers_got(offer, reply, made);
     if (many && made != NULL) {
         reading.status = PHI_TOO_BIG;
         reading.message = PHI__LIT("The resource has more than 1,000 contents");
     }
     while (made != NULL && phi_json_next(&it) != NULL) {
         phi_mcp_contents *to = &made[reading.count++];
-        to->uri = phi__resources_text(it.at, "uri");
-        to->mime_type = phi__resources_text(it.at, "mimeType");
-        to->text = phi__resources_text(it.at, "text");
-        to->blob = phi__resources_text(it.at, "blob");
+        to->uri = phi__offers_text(it.at, "uri");
+        to->mime_type = phi__offers_text(it.at, "mimeType");
+        to->text = phi__offers_text(it.at, "text");
+        to->blob = phi__offers_text(it.at, "blob");
     }
     reading.contents = made;
-    phi__offers_tell(offer, &reading);
+    offer->fn(offer->user_data, &reading);
 }
 
-/* ---- their beginnings ---- */
-
-static phi_status phi__resources_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
-    phi__buf params;
-    if (desc->uri == NULL || desc->uri[0] == '\0') return PHI_BAD_ARG;
-    phi__buf_init(&params, &mcp->memory);
-    phi__buf_text(&params, "{\"uri\":");
-    phi__json_write_str(&params, phi_str_of(desc->uri));
-    phi__buf_char(&params, '}');
-    phi_status status = params.failed
-                            ? PHI_NO_MEMORY
-                            : phi__offers_ask(mcp, "resources/read", phi__buf_str(&params),
-                                              phi_str_of(desc->uri), phi__resources_read, desc, id);
-    phi__buf_free(&params);
-    return status;
-}
-
-/* ======== prompts and completion */
+/* ---- prompts and completion ---- */
 
 enum {
     PHI__PROMPTS_MESSAGES = 1000,
     PHI__PROMPTS_ARGUMENTS = 100, /* of one prompt */
     PHI__PROMPTS_VALUES = 100
 };
-
-static phi_str phi__prompts_text(const phi_json *node, const char *key) {
-    return phi__json_text_of(phi_json_get(node, key));
-}
-
-/* ---- lists ---- */
 
 static bool phi__prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_prompt *out) {
     const phi_json *list = phi_json_get(item, "arguments");
@@ -619,16 +580,16 @@ static bool phi__prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_pro
     phi_mcp_prompt_argument *made = (phi_mcp_prompt_argument *)phi__arena_zero(
         arena, (count + 1) * sizeof(phi_mcp_prompt_argument));
     if (made == NULL) return false;
-    memset(out, 0, sizeof *out);
-    out->name = phi__prompts_text(item, "name");
-    out->title = phi__prompts_text(item, "title");
-    out->description = phi__prompts_text(item, "description");
+    out->name = phi__offers_text(item, "name");
+    out->title = phi__offers_text(item, "title");
+    out->description = phi__offers_text(item, "description");
     out->arguments = made;
+    out->argument_count = 0;
     while (out->argument_count < count && phi_json_next(&it) != NULL) {
         phi_mcp_prompt_argument *to = &made[out->argument_count++];
-        to->name = phi__prompts_text(it.at, "name");
-        to->title = phi__prompts_text(it.at, "title");
-        to->description = phi__prompts_text(it.at, "description");
+        to->name = phi__offers_text(it.at, "name");
+        to->title = phi__offers_text(it.at, "title");
+        to->description = phi__offers_text(it.at, "description");
         to->required = phi__records_get_bool(it.at, "required");
     }
     return true;
@@ -637,11 +598,7 @@ static bool phi__prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_pro
 static void phi__prompts_listed(phi__offer *offer, const phi_mcp_reply *reply) {
     phi_mcp_prompt *made = (phi_mcp_prompt *)phi__arena_zero(
         &offer->arena, (offer->count + 1) * sizeof(phi_mcp_prompt));
-    phi_mcp_got list = PHI_ZERO;
-    list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
-    list.message = reply->message;
-    list.code = reply->code;
-    list.more = offer->pages.cut;
+    phi_mcp_got list = phi__offers_got(offer, reply, made);
     for (size_t i = 0; made != NULL && i < offer->count; i++) {
         if (!phi__prompts_one(offer->items[i], &offer->arena, &made[list.count])) {
             list.status = PHI_NO_MEMORY;
@@ -650,11 +607,10 @@ static void phi__prompts_listed(phi__offer *offer, const phi_mcp_reply *reply) {
         if (made[list.count].name.len > 0) list.count++;
     }
     list.prompts = made;
-    phi__offers_tell(offer, &list);
+    offer->fn(offer->user_data, &list);
 }
 
-/* ---- one prompt ---- */
-
+/* False: no memory. */
 static bool phi__prompts_messages(const phi_json *list, phi_arena *arena, phi_mcp_got *out) {
     size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
     phi_json_iter it = phi_json_each(all > 0 ? list : NULL);
@@ -671,7 +627,7 @@ static bool phi__prompts_messages(const phi_json *list, phi_arena *arena, phi_mc
         out->count++;
         to->content = content;
         to->role = PHI_ROLE_USER;
-        if (!phi__str_is(phi__prompts_text(it.at, "role"), "assistant")) continue;
+        if (!phi__str_is(phi__offers_text(it.at, "role"), "assistant")) continue;
         to->role = PHI_ROLE_ASSISTANT;
         to->stop_reason = PHI_STOP_REASON_STOP;
         phi__content_of_assistant(content, to->content_count);
@@ -680,38 +636,30 @@ static bool phi__prompts_messages(const phi_json *list, phi_arena *arena, phi_mc
 }
 
 static void phi__prompts_got(phi__offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_got prompted = PHI_ZERO;
-    prompted.status = reply->status;
-    prompted.message = reply->message;
-    prompted.code = reply->code;
-    prompted.description = phi__prompts_text(reply->result, "description");
+    phi_mcp_got prompted = phi__offers_got(offer, reply, offer);
+    prompted.description = phi__offers_text(reply->result, "description");
     if (!phi__prompts_messages(phi_json_get(reply->result, "messages"), &offer->arena, &prompted)) {
         prompted.status = PHI_NO_MEMORY;
         prompted.count = 0;
     }
-    phi__offers_tell(offer, &prompted);
+    offer->fn(offer->user_data, &prompted);
 }
-
-/* ---- completion ---- */
 
 static void phi__prompts_completed(phi__offer *offer, const phi_mcp_reply *reply) {
     const phi_json *from = phi_json_get(reply->result, "completion");
     const phi_json *values = phi_json_get(from, "values");
     phi_json_iter it = phi_json_each(phi_json_is(values, PHI_JSON_ARRAY) ? values : NULL);
     phi_str texts[PHI__PROMPTS_VALUES];
-    phi_mcp_got out = PHI_ZERO;
-    out.status = reply->status;
-    out.message = reply->message;
-    out.code = reply->code;
+    phi_mcp_got out = phi__offers_got(offer, reply, offer);
     while (out.count < PHI__COUNT(texts) && phi_json_next(&it) != NULL)
         if (phi_json_is(it.at, PHI_JSON_STRING)) texts[out.count++] = phi__json_text_of(it.at);
     out.values = texts;
     out.total = phi__json_get_uint(phi_json_get(from, "total"), 0);
     out.more = it.left > 0 || phi__records_get_bool(from, "hasMore");
-    phi__offers_tell(offer, &out);
+    offer->fn(offer->user_data, &out);
 }
 
-/* ---- their beginnings ---- */
+/* ---- asking ---- */
 
 /* {"a":"1"}; an array of pairs without names or values is left out of it. */
 static void phi__prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t count) {
@@ -724,25 +672,6 @@ static void phi__prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t 
     phi__buf_char(out, '}');
 }
 
-static phi_status phi__prompts_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
-    phi__buf params;
-    if (desc->name == NULL || desc->name[0] == '\0') return PHI_BAD_ARG;
-    phi__buf_init(&params, &mcp->memory);
-    phi__buf_text(&params, "{\"name\":");
-    phi__json_write_str(&params, phi_str_of(desc->name));
-    if (desc->argument_count > 0) {
-        phi__buf_text(&params, ",\"arguments\":");
-        phi__prompts_pairs(&params, desc->arguments, desc->argument_count);
-    }
-    phi__buf_char(&params, '}');
-    phi_status status = params.failed
-                            ? PHI_NO_MEMORY
-                            : phi__offers_ask(mcp, "prompts/get", phi__buf_str(&params),
-                                              phi_str_of(desc->name), phi__prompts_got, desc, id);
-    phi__buf_free(&params);
-    return status;
-}
-
 static phi_status phi__prompts_complete(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
     phi__buf params;
     if (desc->argument == NULL || (desc->name == NULL) == (desc->uri == NULL)) return PHI_BAD_ARG;
@@ -750,54 +679,59 @@ static phi_status phi__prompts_complete(phi_mcp *mcp, const phi_mcp_get_desc *de
     phi__buf_text(&params, desc->name != NULL ? "{\"ref\":{\"type\":\"ref/prompt\",\"name\":"
                                               : "{\"ref\":{\"type\":\"ref/resource\",\"uri\":");
     phi__json_write_str(&params, phi_str_of(desc->name != NULL ? desc->name : desc->uri));
-    phi__buf_text(&params, "},\"argument\":{\"name\":");
-    phi__json_write_str(&params, phi_str_of(desc->argument));
-    phi__buf_text(&params, ",\"value\":");
-    phi__json_write_str(&params, phi_str_of(desc->value != NULL ? desc->value : ""));
+    phi__buf_text(&params, "},\"argument\":{");
+    phi__records_str(&params, "name", phi_str_of(desc->argument));
+    phi__records_str(&params, "value", phi_str_of(desc->value != NULL ? desc->value : ""));
     phi__buf_char(&params, '}');
     if (desc->argument_count > 0) {
-        phi__buf_text(&params, ",\"context\":{\"arguments\":");
+        phi__records_raw(&params, "context", "{\"arguments\":");
         phi__prompts_pairs(&params, desc->arguments, desc->argument_count);
         phi__buf_char(&params, '}');
     }
     phi__buf_char(&params, '}');
-    phi_status status = params.failed
-                            ? PHI_NO_MEMORY
-                            : phi__offers_ask(mcp, "completion/complete", phi__buf_str(&params),
-                                              phi__str(NULL, 0), phi__prompts_completed, desc, id);
-    phi__buf_free(&params);
-    return status;
-}
-
-/* ======== asking the server */
-
-/* The capability that it needs; NULL: none. The first era declares no completion. */
-static const char *phi__get_capability(const phi_mcp *mcp, phi_mcp_what what) {
-    if (what == PHI_MCP_GET_PROMPTS || what == PHI_MCP_GET_PROMPT) return "prompts";
-    if (what != PHI_MCP_GET_COMPLETION) return "resources";
-    const char *era = mcp != NULL ? phi__mcp_era(mcp) : NULL;
-    return era != NULL && strcmp(era, "2024-11-05") == 0 ? NULL : "completions";
+    return phi__offers_ask(mcp, "completion/complete", &params, phi__str(NULL, 0),
+                           phi__prompts_completed, desc, id);
 }
 
 PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
     if (desc == NULL) return PHI_BAD_ARG;
-    phi_status status = phi__offers_check(mcp, "phi_mcp_get", phi__get_capability(mcp, desc->what));
+    const char *capability = "resources"; /* that it needs */
+    if (desc->what == PHI_MCP_GET_PROMPTS || desc->what == PHI_MCP_GET_PROMPT)
+        capability = "prompts";
+    else if (desc->what == PHI_MCP_GET_COMPLETION) { /* the first era declares no completion */
+        const char *era = mcp != NULL ? phi__mcp_era(mcp) : NULL;
+        capability = era != NULL && strcmp(era, "2024-11-05") == 0 ? NULL : "completions";
+    }
+    phi_status status = phi__offers_check(mcp, "phi_mcp_get", capability);
     if (status != PHI_OK) return status;
     if (desc->done_fn == NULL || (desc->argument_count > 0 && desc->arguments == NULL))
         return PHI_BAD_ARG;
+    phi__buf params;
     switch (desc->what) {
-    case PHI_MCP_GET_RESOURCES: {
-    case PHI_MCP_GET_TEMPLATES: {
-        bool plain = desc->what == PHI_MCP_GET_RESOURCES;
-        return phi__offers_list(mcp, plain ? "resources/list" : "resources/templates/list",
-                                plain ? "resources" : "resourceTemplates", phi__resources_listed,
-                                desc, id);
-    }
-    }
-    case PHI_MCP_GET_RESOURCE: return phi__resources_get(mcp, desc, id);
+    case PHI_MCP_GET_RESOURCES:
+        return phi__offers_list(mcp, "resources/list", "resources", phi__resources_listed, desc,
+                                id);
+    case PHI_MCP_GET_TEMPLATES:
+        return phi__offers_list(mcp, "resources/templates/list", "resourceTemplates",
+                                phi__resources_listed, desc, id);
+    case PHI_MCP_GET_RESOURCE:
+        if (desc->uri == NULL || desc->uri[0] == '\0') return PHI_BAD_ARG;
+        phi__rpc_open_params(&params, &mcp->memory, "uri", phi_str_of(desc->uri));
+        phi__buf_char(&params, '}');
+        return phi__offers_ask(mcp, "resources/read", &params, phi_str_of(desc->uri),
+                               phi__resources_read, desc, id);
     case PHI_MCP_GET_PROMPTS:
         return phi__offers_list(mcp, "prompts/list", "prompts", phi__prompts_listed, desc, id);
-    case PHI_MCP_GET_PROMPT: return phi__prompts_get(mcp, desc, id);
+    case PHI_MCP_GET_PROMPT:
+        if (desc->name == NULL || desc->name[0] == '\0') return PHI_BAD_ARG;
+        phi__rpc_open_params(&params, &mcp->memory, "name", phi_str_of(desc->name));
+        if (desc->argument_count > 0) {
+            phi__records_raw(&params, "arguments", "");
+            phi__prompts_pairs(&params, desc->arguments, desc->argument_count);
+        }
+        phi__buf_char(&params, '}');
+        return phi__offers_ask(mcp, "prompts/get", &params, phi_str_of(desc->name),
+                               phi__prompts_got, desc, id);
     case PHI_MCP_GET_COMPLETION: return phi__prompts_complete(mcp, desc, id);
     }
     return PHI_BAD_ARG;

@@ -240,11 +240,6 @@ enum { PHI__REQUESTS_MOST = 4096 };
 
 static uint64_t phi__requests_hash(uint64_t id) { return id * 0x9e3779b97f4a7c15u >> 16; }
 
-PHI__FN void phi__requests_init(phi_mcp *mcp) {
-    phi__map_init(&mcp->requests.by_id, &mcp->memory);
-    mcp->requests.next_id = 1;
-}
-
 PHI__FN phi__mcp_request *phi__requests_find(const phi_mcp *mcp, uint64_t id) {
     size_t probe = 0;
     phi__mcp_request *r;
@@ -418,7 +413,7 @@ static void phi__requests_late(phi__timer *timer) {
     phi__core_enter(mcp);
     if (mcp->life.waits)
         (void)phi__requests_renew(r, false);
-    else if (mcp->requests.late == NULL || !mcp->requests.late(r)) {
+    else if (!phi__asked_late(r)) {
         uint64_t ms = (phi__io_counted_us(mcp->rt->io) - r->began_us) / 1000;
         (void)snprintf(words, sizeof words, "no answer within %llu ms", (unsigned long long)ms);
         phi__requests_tell(r, "timed out");
@@ -470,9 +465,9 @@ static void phi__requests_detach(phi__mcp_request *r) {
     phi__io_timer_clear(mcp->rt->io, &r->timer);
     phi__list_take(&mcp->requests.open, &r->open);
     mcp->requests.count--;
-    if (r->task != NULL) mcp->requests.drop_task(r);
-    if (r->reading != NULL) mcp->requests.drop_reading(r);
-    if (mcp->requests.gone != NULL) mcp->requests.gone(r);
+    if (r->task != NULL) phi__tasks_drop(r);
+    if (r->reading != NULL) phi__incoming_drop(r);
+    phi__asked_unask_of(mcp, r);
 }
 
 PHI__FN void phi__requests_finish(phi__mcp_request *r, const phi_mcp_reply *reply) {

@@ -45,11 +45,6 @@ typedef struct phi__requests {
     size_t count;
     phi__map by_id;
     uint64_t next_id;
-    bool (*late)(phi__mcp_request *r);      /* its timer; true: that was no deadline */
-    void (*gone)(phi__mcp_request *r);      /* it is about to end */
-    void (*answered)(phi__mcp_request *r);  /* the input of its task is there */
-    void (*drop_task)(phi__mcp_request *r); /* it is about to end, and has a task */
-    void (*drop_reading)(phi__mcp_request *r);
 } phi__requests;
 
 typedef struct phi__asks {
@@ -202,7 +197,6 @@ PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_
 
 /* Drops the notifications and answers that wait; requests are their owner's. */
 PHI__FN void phi__post_clear(phi_mcp *mcp);
-PHI__FN void phi__requests_init(phi_mcp *mcp);
 
 /* handshake: sent before the era is agreed upon, ahead of queued messages. *out: may be NULL. */
 PHI__FN phi_status phi__requests_new(phi_mcp *mcp, const phi__mcp_request_desc *desc,
@@ -267,7 +261,11 @@ PHI__FN phi_status phi__mcptools_join(phi_mcp *mcp);
 
 /* ---- mcp_tasks.c ---- */
 
-PHI__FN void phi__tasks_init(phi_mcp *mcp);
+/* The input that it asked for is there. */
+PHI__FN void phi__tasks_answered(phi__mcp_request *r);
+
+/* The request is about to end. */
+PHI__FN void phi__tasks_drop(phi__mcp_request *r);
 
 /* The result of `r` is a task. False: none that can be understood; nothing was done. */
 PHI__FN bool phi__tasks_begin(phi__mcp_request *r, const phi_json *task);
@@ -279,7 +277,14 @@ enum {
     PHI__ASKED_ROUNDS = 16 /* of input for one request */
 };
 
-PHI__FN void phi__asked_init(phi_mcp *mcp);
+/* The timer of a request: true: that was no deadline. */
+PHI__FN bool phi__asked_late(phi__mcp_request *r);
+
+/* A request is about to end: its questions need no answer. NULL: all. */
+PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__mcp_request *r);
+
+/* The long answer that is being read is not wanted any more. */
+PHI__FN void phi__incoming_drop(phi__mcp_request *r);
 
 /* The result of `r` is input_required. False as above. */
 PHI__FN bool phi__asked_input(phi__mcp_request *r, const phi_json *result);
@@ -291,7 +296,6 @@ PHI__FN void phi__life_close(phi_mcp *mcp); /* in the next step */
 
 /* Ends requests, parts and link, and frees all but the struct. */
 PHI__FN void phi__life_end(phi_mcp *mcp);
-PHI__FN void phi__incoming_init(phi_mcp *mcp);
 
 /* ---- the session's side ---- */
 PHI__FN void phi__mcp_up(phi_mcp *mcp);

@@ -142,6 +142,13 @@ PHI__FN void phi__rpc_open_notification(phi__buf *buf, const char *method) {
     phi__buf_text(buf, ",\"params\":");
 }
 
+PHI__FN void phi__rpc_open_params(phi__buf *buf, phi_memory *memory, const char *key,
+                                  phi_str value) {
+    phi__buf_init(buf, memory);
+    phi__buf_char(buf, '{');
+    phi__records_str(buf, key, value);
+}
+
 PHI__FN void phi__rpc_open_request(phi__buf *buf, uint64_t id, phi_str method) {
     phi__rpc_begin(buf);
     phi__buf_printf(buf, ",\"id\":%llu", (unsigned long long)id);

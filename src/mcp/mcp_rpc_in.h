@@ -71,6 +71,10 @@ PHI__FN bool phi__rpc_read(phi_arena *arena, const phi_json *node, phi__rpc *out
 /* The number of an id that we made, also where it comes back as a string. */
 PHI__FN bool phi__rpc_number(phi_str id, uint64_t *out);
 
+/* A new buffer with {"key":"value"; the caller adds members and the last bracket. */
+PHI__FN void phi__rpc_open_params(phi__buf *buf, phi_memory *memory, const char *key,
+                                  phi_str value);
+
 /* Writes a message at the buffer's end; a failure shows in buf->failed. params, result, data: JSON
    texts, whose line breaks become spaces. params empty: none; an id that is empty: null. */
 /* Their heads, up to params and result: the caller writes the JSON text in one line, and "}". */

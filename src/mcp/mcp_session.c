@@ -7,8 +7,6 @@
 
 #include <stdio.h>
 
-static void phi__life_settle(phi_mcp *mcp);
-
 /* ======== subscriptions/listen: the stream of changes of the modern era */
 
 enum {
@@ -127,7 +125,7 @@ static void phi__asked_unask(phi_mcp *mcp, phi__mcp_ask *a) {
 }
 
 /* Those of one request's input; NULL: all. */
-static void phi__asked_unask_of(phi_mcp *mcp, const phi__mcp_request *r) {
+PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__mcp_request *r) {
     phi__link *link = mcp->asks.open.first;
     while (link != NULL) {
         phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
@@ -141,9 +139,6 @@ static void phi__asked_unask_of(phi_mcp *mcp, const phi__mcp_request *r) {
         link = mcp->asks.open.first;
     }
 }
-
-/* Drops all of the connection, by `unasked` of their parts. */
-static void phi__asked_drop(phi_mcp *mcp) { phi__asked_unask_of(mcp, NULL); }
 
 /* ---- asking a part ---- */
 
@@ -309,7 +304,7 @@ static void phi__asked_repeat(phi__mcp_request *r) {
         return;
     }
     if (r->task != NULL) {
-        r->mcp->requests.answered(r);
+        phi__tasks_answered(r);
         return;
     }
     phi__buf_init(&more, &r->mcp->memory);
@@ -339,7 +334,7 @@ static bool phi__asked_holds(const phi__mcp_ask *a, const phi__mcp_request *r) {
     return a->request == NULL || phi__requests_same_call(a->request->desc.call, r->desc.call);
 }
 
-static bool phi__asked_late(phi__mcp_request *r) {
+PHI__FN bool phi__asked_late(phi__mcp_request *r) {
     if (r->input.due) {
         phi__asked_repeat(r);
         return true;
@@ -349,13 +344,6 @@ static bool phi__asked_late(phi__mcp_request *r) {
         if (phi__asked_holds(PHI__OWNER(link, phi__mcp_ask, link), r))
             return phi__requests_renew(r, false) == PHI_OK;
     return false;
-}
-
-static void phi__asked_gone(phi__mcp_request *r) { phi__asked_unask_of(r->mcp, r); }
-
-PHI__FN void phi__asked_init(phi_mcp *mcp) {
-    mcp->requests.late = phi__asked_late;
-    mcp->requests.gone = phi__asked_gone;
 }
 
 /* ======== server/discover; a server that does not answer it gets initialize */
@@ -691,7 +679,7 @@ static bool phi__life_cut(phi_mcp *mcp, phi_status status, const char *message) 
     mcp->life.waits = false;
     phi__mcp_listen_end(mcp);
     if (!phi__requests_fail_all(mcp, status, message, false)) return false;
-    phi__asked_drop(mcp);
+    phi__asked_unask_of(mcp, NULL);
     phi__post_clear(mcp);
     if (mcp->dead || !phi__parts_down(mcp)) return false;
     phi__handshake_forget(mcp);
@@ -740,11 +728,11 @@ static void phi__life_agreed(phi_mcp *mcp, phi_status status, const char *messag
     mcp->phase = PHI__SETTLING;
     mcp->life.holds = 1; /* ours: parts may settle at once */
     if (!phi__requests_flush(mcp, true) || !phi__parts_ready(mcp)) return;
-    phi__life_settle(mcp);
+    phi__mcp_settle(mcp);
 }
 
 /* one hold less */
-static void phi__life_settle(phi_mcp *mcp) {
+PHI__FN void phi__mcp_settle(phi_mcp *mcp) {
     if (mcp->phase != PHI__SETTLING || mcp->life.holds == 0) return;
     if (--mcp->life.holds == 0) {
         mcp->phase = PHI__LIVE;
@@ -754,12 +742,6 @@ static void phi__life_settle(phi_mcp *mcp) {
         if (mcp->agreed.era->listen) phi__mcp_listen_open(mcp);
         (void)phi__life_tell(mcp, mcp->agreed.era->version);
     }
-}
-
-static void phi__life_wait(phi_mcp *mcp, bool waits) {
-    if (mcp->life.waits && !waits && phi__life_state(mcp) == PHI_MCP_CONNECTING)
-        phi__life_limit(mcp);
-    mcp->life.waits = waits;
 }
 
 /* ---- losses ---- */
@@ -814,7 +796,7 @@ static void phi__life_expired(phi_mcp *mcp, phi__mcp_request *refused) {
     phi__mcp_listen_end(mcp);
     if (refused != NULL) phi__requests_again(refused); /* it is as if it had not been sent */
     if (!phi__requests_fail_all(mcp, PHI_NETWORK, words, true)) return;
-    phi__asked_drop(mcp);
+    phi__asked_unask_of(mcp, NULL);
     if (mcp->dead || mcp->phase != PHI__INITIALIZING) return;
     phi__life_limit(mcp);
     phi__handshake_begin(mcp, phi__life_agreed);
@@ -875,7 +857,7 @@ PHI__FN void phi__life_end(phi_mcp *mcp) {
     while (mcp->requests.open.first != NULL)
         phi__requests_fail(PHI__OWNER(mcp->requests.open.first, phi__mcp_request, open),
                            PHI_CANCELLED, "the connection was freed");
-    phi__asked_drop(mcp);
+    phi__asked_unask_of(mcp, NULL);
     phi__post_clear(mcp);
     (void)phi__parts_down(mcp);
     phi__parts_free(mcp);
@@ -1055,7 +1037,7 @@ static phi__mcp_request *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
 
 /* ---- long answers ---- */
 
-static void phi__incoming_drop(phi__mcp_request *r) {
+PHI__FN void phi__incoming_drop(phi__mcp_request *r) {
     struct phi__mcp_reading *reading = r->reading;
     phi_mcp *mcp = r->mcp;
     r->reading = NULL;
@@ -1125,8 +1107,6 @@ static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
     return true;
 }
 
-PHI__FN void phi__incoming_init(phi_mcp *mcp) { mcp->requests.drop_reading = phi__incoming_drop; }
-
 /* ---- all texts ---- */
 
 /* A batch of older eras. An answer in it ends the request on whose stream it came. */
@@ -1178,8 +1158,6 @@ PHI__FN void phi__mcp_hold(phi_mcp *mcp) {
     if (mcp->phase == PHI__SETTLING) mcp->life.holds++;
 }
 
-PHI__FN void phi__mcp_settle(phi_mcp *mcp) { phi__life_settle(mcp); }
-
 PHI__FN bool phi__mcp_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
                            phi_str text) {
     phi__core_enter(mcp); /* a link may tell outside of anything that holds mcp */
@@ -1193,6 +1171,14 @@ PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__mcp_request_desc *desc
                                  phi__mcp_request **out) {
     if (mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) return PHI_MISUSE;
     return phi__requests_new(mcp, desc, false, out);
+}
+
+PHI__FN phi_status phi__mcp_send_buf(phi_mcp *mcp, phi__mcp_request_desc *desc, phi__buf *params,
+                                     phi__mcp_request **out) {
+    desc->params = phi__buf_str(params);
+    phi_status status = params->failed ? PHI_NO_MEMORY : phi__mcp_send(mcp, desc, out);
+    phi__buf_free(params);
+    return status;
 }
 
 PHI__FN void phi__mcp_cancel(phi__mcp_request *request, const char *reason) {
@@ -1314,4 +1300,8 @@ PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out) {
     return phi__core_leave(mcp);
 }
 
-PHI__FN void phi__mcp_wait(phi_mcp *mcp, bool waits) { phi__life_wait(mcp, waits); }
+PHI__FN void phi__mcp_wait(phi_mcp *mcp, bool waits) {
+    if (mcp->life.waits && !waits && phi__life_state(mcp) == PHI_MCP_CONNECTING)
+        phi__life_limit(mcp);
+    mcp->life.waits = waits;
+}

@@ -118,7 +118,7 @@ static phi_json *phi__tasks_new_input(struct phi__task *t, const phi_json *quest
 }
 
 /* All input is there. */
-static void phi__tasks_answered(phi__mcp_request *r) {
+PHI__FN void phi__tasks_answered(phi__mcp_request *r) {
     phi__buf more;
     phi__buf_init(&more, &r->mcp->memory);
     phi__buf_text(&more, "\"inputResponses\":{");
@@ -233,7 +233,7 @@ static void phi__tasks_later(struct phi__task *t) {
 /* ---- beginning and end ---- */
 
 /* The request is about to end. */
-static void phi__tasks_drop(phi__mcp_request *r) {
+PHI__FN void phi__tasks_drop(phi__mcp_request *r) {
     struct phi__task *t = r->task;
     phi_mcp *mcp = r->mcp;
     const phi_json *caps = phi_json_get(mcp->agreed.capabilities, "tasks");
@@ -267,9 +267,4 @@ PHI__FN bool phi__tasks_begin(phi__mcp_request *r, const phi_json *task) {
     phi__tasks_read_poll(t, task);
     phi__tasks_later(t);
     return true;
-}
-
-PHI__FN void phi__tasks_init(phi_mcp *mcp) {
-    mcp->requests.answered = phi__tasks_answered;
-    mcp->requests.drop_task = phi__tasks_drop;
 }

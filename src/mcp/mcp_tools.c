@@ -402,40 +402,36 @@ static void phi__calls_progress(void *ctx, double progress, double total, phi_st
 
 /* ---- the request ---- */
 
-static phi_status phi__calls_headers(phi__mcp_call *c, phi_arena *arena,
-                                     phi__mcp_request_desc *desc) {
-    phi_json *arguments = NULL;
-    phi_mcp_pair *pairs = NULL;
-    if (c->tool->marked == NULL) return PHI_OK;
-    phi_status status = phi_json_parse(arena, c->arguments, 0, &arguments, NULL);
-    if (status != PHI_OK) return status;
-    status = phi__mcp_headers_of(c->tool->marked, arguments, arena, &pairs, &desc->header_count);
-    desc->headers = pairs;
-    return status;
-}
-
 static phi_status phi__calls_send(phi__mcp_call *c) {
     phi_arena arena;
     phi__buf params;
+    phi_json *arguments = NULL;
+    phi_mcp_pair *pairs = NULL;
+    phi_status status = PHI_OK;
     phi__mcp_request_desc desc = PHI_ZERO;
     phi_arena_init(&arena, c->memory, 0);
-    phi__buf_init(&params, c->memory);
-    phi__buf_text(&params, "{\"name\":");
-    phi__json_write_str(&params, c->tool->shown.original);
-    phi__buf_text(&params, ",\"arguments\":");
+    phi__rpc_open_params(&params, c->memory, "name", c->tool->shown.original);
+    phi__records_raw(&params, "arguments", "");
     phi__buf_add_str(&params, c->arguments);
     phi__buf_char(&params, '}');
     desc.method = "tools/call";
-    desc.params = phi__buf_str(&params);
     desc.name = c->tool->shown.original;
     desc.call = c->call;
     desc.task = c->tool->task;
     desc.progress = phi__calls_progress;
     desc.done = phi__calls_done;
     desc.ctx = c;
-    phi_status status = params.failed ? PHI_NO_MEMORY : phi__calls_headers(c, &arena, &desc);
-    if (status == PHI_OK) status = phi__mcp_send(c->tool->mcp, &desc, &c->request);
-    phi__buf_free(&params);
+    if (c->tool->marked != NULL && !params.failed) { /* arguments that headers repeat */
+        status = phi_json_parse(&arena, c->arguments, 0, &arguments, NULL);
+        if (status == PHI_OK)
+            status =
+                phi__mcp_headers_of(c->tool->marked, arguments, &arena, &pairs, &desc.header_count);
+        desc.headers = pairs;
+    }
+    if (status == PHI_OK)
+        status = phi__mcp_send_buf(c->tool->mcp, &desc, &params, &c->request);
+    else
+        phi__buf_free(&params);
     phi_arena_free(&arena);
     return status;
 }
