@@ -426,22 +426,17 @@ static phi__client *phi__client_new(const phi__origin *origin) {
 
 /* ---- capabilities ---- */
 
-static void phi__serve_list_capability(phi__buf *out, bool has, const char *name,
-                                       const char *json) {
-    if (has) phi__records_raw(out, name, json);
-}
-
 static void phi__serve_list_capabilities(const phi_mcp_server *server, phi__buf *out,
                                          const phi__era *era) {
     phi__records_raw(out, "capabilities", "{");
-    phi__serve_list_capability(out, server->has_tools, "tools", "{\"listChanged\":true}");
-    phi__serve_list_capability(out, server->has_resources, "resources",
-                               "{\"subscribe\":true,\"listChanged\":true}");
-    phi__serve_list_capability(out, server->has_prompts, "prompts", "{\"listChanged\":true}");
-    phi__serve_list_capability(out, server->desc.complete_fn != NULL && era->completions,
-                               "completions", "{}");
-    phi__serve_list_capability(out, server->desc.tasks && era->result_type, "extensions",
-                               "{\"io.modelcontextprotocol/tasks\":{}}");
+    if (server->has_tools) phi__records_raw(out, "tools", "{\"listChanged\":true}");
+    if (server->has_resources)
+        phi__records_raw(out, "resources", "{\"subscribe\":true,\"listChanged\":true}");
+    if (server->has_prompts) phi__records_raw(out, "prompts", "{\"listChanged\":true}");
+    if (server->desc.complete_fn != NULL && era->completions)
+        phi__records_raw(out, "completions", "{}");
+    if (server->desc.tasks && era->result_type)
+        phi__records_raw(out, "extensions", "{\"io.modelcontextprotocol/tasks\":{}}");
     phi__records_raw(out, "logging", "{}}");
 }
 
@@ -522,26 +517,30 @@ static void phi__serve_list_tool(const phi_mcp_server *server, const phi__era *e
     if (era->annotations) phi__serve_list_json(out, "annotations", info->annotations);
 }
 
+static void phi__serve_list_place(phi__buf *out, const phi__era *era, const char *uri,
+                                  const char *name, const char *title, const char *description,
+                                  const char *mime_type, const char *annotations) {
+    phi__records_str(out, "name", phi_str_of(name != NULL ? name : uri));
+    if (era->titles) phi__serve_list_some(out, "title", title);
+    phi__serve_list_some(out, "description", description);
+    phi__serve_list_some(out, "mimeType", mime_type);
+    phi__serve_list_json(out, "annotations", annotations);
+}
+
 static void phi__serve_list_resource(const phi_mcp_server *server, const phi__era *era, size_t i,
                                      phi__buf *out) {
     const phi_mcp_serve_resource *item = &server->desc.resources[i];
     phi__records_str(out, "uri", phi_str_of(item->uri));
-    phi__records_str(out, "name", phi_str_of(item->name != NULL ? item->name : item->uri));
-    if (era->titles) phi__serve_list_some(out, "title", item->title);
-    phi__serve_list_some(out, "description", item->description);
-    phi__serve_list_some(out, "mimeType", item->mime_type);
-    phi__serve_list_json(out, "annotations", item->annotations);
+    phi__serve_list_place(out, era, item->uri, item->name, item->title, item->description,
+                          item->mime_type, item->annotations);
 }
 
 static void phi__serve_list_template(const phi_mcp_server *server, const phi__era *era, size_t i,
                                      phi__buf *out) {
     const phi_mcp_serve_template *item = &server->desc.templates[i];
     phi__records_str(out, "uriTemplate", phi_str_of(item->uri));
-    phi__records_str(out, "name", phi_str_of(item->name != NULL ? item->name : item->uri));
-    if (era->titles) phi__serve_list_some(out, "title", item->title);
-    phi__serve_list_some(out, "description", item->description);
-    phi__serve_list_some(out, "mimeType", item->mime_type);
-    phi__serve_list_json(out, "annotations", item->annotations);
+    phi__serve_list_place(out, era, item->uri, item->name, item->title, item->description,
+                          item->mime_type, item->annotations);
 }
 
 static void phi__serve_list_prompt(const phi_mcp_server *server, const phi__era *era, size_t i,
@@ -641,12 +640,6 @@ static void phi__serve_list_prompts(phi__origin *origin, phi__client *client,
 /* ======== messages */
 
 /* ---- what transports see ---- */
-
-PHI__FN phi_runtime *phi__serve_runtime(const phi_mcp_server *server) { return server->rt; }
-
-PHI__FN const phi_mcp_server_desc *phi__mcp_serve_desc(const phi_mcp_server *server) {
-    return &server->desc;
-}
 
 PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why) {
     server->ended = true;
@@ -761,7 +754,7 @@ static void phi__serve_initialize(phi__origin *origin, phi__client *client,
 
 /* ---- the table of methods ---- */
 
-enum { PHI__FOR_LEGACY = 1, PHI__FOR_MODERN = 2, PHI__FOR_BOTH = 3 };
+enum { PHI__LEGACY = 1, PHI__MODERN = 2, PHI__BOTH = 3 };
 
 typedef enum phi__offered {
     PHI__MCP_ALWAYS = 0,
@@ -781,24 +774,23 @@ typedef struct phi__method {
 
 static const phi__method *phi__serve_method(phi_str name) {
     static const phi__method methods[] = {
-        {"ping", phi__serve_ping, PHI__FOR_LEGACY, PHI__MCP_ALWAYS, false},
-        {"tools/list", phi__serve_list_tools, PHI__FOR_BOTH, PHI__MCP_TOOLS, false},
-        {"tools/call", phi__serve_call_begin, PHI__FOR_BOTH, PHI__MCP_TOOLS, true},
-        {"resources/list", phi__serve_list_resources, PHI__FOR_BOTH, PHI__RESOURCES, false},
-        {"resources/templates/list", phi__serve_list_templates, PHI__FOR_BOTH, PHI__RESOURCES,
-         false},
-        {"resources/read", phi__data_read, PHI__FOR_BOTH, PHI__RESOURCES, true},
-        {"resources/subscribe", phi__notify_subscribe, PHI__FOR_LEGACY, PHI__RESOURCES, false},
-        {"resources/unsubscribe", phi__notify_unsubscribe, PHI__FOR_LEGACY, PHI__RESOURCES, false},
-        {"prompts/list", phi__serve_list_prompts, PHI__FOR_BOTH, PHI__PROMPTED, false},
-        {"prompts/get", phi__data_prompt, PHI__FOR_BOTH, PHI__PROMPTED, true},
-        {"completion/complete", phi__data_complete, PHI__FOR_BOTH, PHI__COMPLETING, false},
-        {"tasks/get", phi__tasked_get, PHI__FOR_MODERN, PHI__TASKED, false},
-        {"tasks/update", phi__tasked_update, PHI__FOR_MODERN, PHI__TASKED, false},
-        {"tasks/cancel", phi__tasked_cancel, PHI__FOR_MODERN, PHI__TASKED, false},
-        {"logging/setLevel", phi__serve_set_level, PHI__FOR_LEGACY, PHI__MCP_ALWAYS, false},
-        {"server/discover", phi__serve_list_discover, PHI__FOR_MODERN, PHI__MCP_ALWAYS, false},
-        {"subscriptions/listen", phi__notify_listen, PHI__FOR_MODERN, PHI__MCP_ALWAYS, false}};
+        {"ping", phi__serve_ping, PHI__LEGACY, PHI__MCP_ALWAYS, false},
+        {"tools/list", phi__serve_list_tools, PHI__BOTH, PHI__MCP_TOOLS, false},
+        {"tools/call", phi__serve_call_begin, PHI__BOTH, PHI__MCP_TOOLS, true},
+        {"resources/list", phi__serve_list_resources, PHI__BOTH, PHI__RESOURCES, false},
+        {"resources/templates/list", phi__serve_list_templates, PHI__BOTH, PHI__RESOURCES, false},
+        {"resources/read", phi__data_read, PHI__BOTH, PHI__RESOURCES, true},
+        {"resources/subscribe", phi__notify_subscribe, PHI__LEGACY, PHI__RESOURCES, false},
+        {"resources/unsubscribe", phi__notify_unsubscribe, PHI__LEGACY, PHI__RESOURCES, false},
+        {"prompts/list", phi__serve_list_prompts, PHI__BOTH, PHI__PROMPTED, false},
+        {"prompts/get", phi__data_prompt, PHI__BOTH, PHI__PROMPTED, true},
+        {"completion/complete", phi__data_complete, PHI__BOTH, PHI__COMPLETING, false},
+        {"tasks/get", phi__tasked_get, PHI__MODERN, PHI__TASKED, false},
+        {"tasks/update", phi__tasked_update, PHI__MODERN, PHI__TASKED, false},
+        {"tasks/cancel", phi__tasked_cancel, PHI__MODERN, PHI__TASKED, false},
+        {"logging/setLevel", phi__serve_set_level, PHI__LEGACY, PHI__MCP_ALWAYS, false},
+        {"server/discover", phi__serve_list_discover, PHI__MODERN, PHI__MCP_ALWAYS, false},
+        {"subscriptions/listen", phi__notify_listen, PHI__MODERN, PHI__MCP_ALWAYS, false}};
     for (size_t i = 0; i < PHI__COUNT(methods); i++)
         if (phi__str_is(name, methods[i].name)) return &methods[i];
     return NULL;
@@ -912,7 +904,7 @@ static void phi__serve_request(phi__incoming_message *m) {
         return;
     }
     if (modern ? !phi__serve_modern(m) : !phi__serve_legacy(m)) return;
-    if (method == NULL || (method->eras & (modern ? PHI__FOR_MODERN : PHI__FOR_LEGACY)) == 0 ||
+    if (method == NULL || (method->eras & (modern ? PHI__MODERN : PHI__LEGACY)) == 0 ||
         !phi__serve_offers(m->origin.server, (phi__offered)method->offered)) {
         phi__refuse(&m->origin, PHI__RPC_NO_METHOD, modern ? 404 : 200, "Method not found");
         return;

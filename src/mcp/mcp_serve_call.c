@@ -14,10 +14,6 @@
 
 enum { PHI__TASKED_POLL_MS = 1000 }; /* a client should not come back sooner */
 
-static int64_t phi__tasked_now_ms(const phi_mcp_server *server) {
-    return phi__io_wall_ms(server->rt->io);
-}
-
 /* ---- its state ---- */
 
 static void phi__tasked_date(phi__buf *out, const char *key, int64_t ms) {
@@ -67,7 +63,7 @@ static phi_status phi__tasked_begin(phi__serving *serving) {
     serving->round++; /* no requestState is its name */
     phi__serve_ask_state(serving, task->id);
     task->status = "working";
-    task->created_ms = task->updated_ms = phi__tasked_now_ms(server);
+    task->created_ms = task->updated_ms = phi__io_wall_ms(server->rt->io);
     phi__buf_init(&task->outcome, &server->rt->memory);
     serving->task = task;
     for (phi__link *link = serving->asks.first; link != NULL; link = link->next)
@@ -88,7 +84,7 @@ static void phi__tasked_end(phi__serving *serving, const char *status, const cha
     phi_mcp_server *server = serving->server;
     phi__tasked *task = serving->task;
     phi__serving_free_questions(serving);
-    task->updated_ms = phi__tasked_now_ms(server);
+    task->updated_ms = phi__io_wall_ms(server->rt->io);
     task->status = status;
     if (outcome != NULL) {
         phi__buf_free(&task->outcome);
@@ -143,7 +139,7 @@ PHI__FN void phi__tasked_update(phi__origin *origin, phi__client *client, const 
     const phi_json *inputs = phi_json_get(params, "inputResponses");
     (void)client;
     if (serving == NULL || !phi__serve_ask_inputs(origin, params)) return;
-    serving->task->updated_ms = phi__tasked_now_ms(origin->server);
+    serving->task->updated_ms = phi__io_wall_ms(origin->server->rt->io);
     phi__send_empty(origin);
     phi__serve_ask_take(serving, inputs);
 }
@@ -159,11 +155,7 @@ PHI__FN void phi__tasked_cancel(phi__origin *origin, phi__client *client, const 
     if (serving->drop != NULL) serving->drop(serving);
 }
 
-/* ======== Tools that clients call.
-
-   A call runs on an agent of its own, which is hidden: its model is a provider in here, whose one
-   answer is that call, and the run ends when its result is in. So the schema check, hooks,
-   deadlines, retries, caps and sub-agents are those of any run. */
+/* ---- tools that clients call ---- */
 
 /* ---- the model ---- */
 
@@ -520,12 +512,6 @@ static bool phi__serve_uri_value(phi_str value, phi__buf *out) {
     return good;
 }
 
-/* The end of a variable's value: it has no '/', and ends where the next literal begins. */
-static size_t phi__serve_uri_end(phi_str uri, size_t at, char next) {
-    while (at < uri.len && uri.at[at] != '/' && uri.at[at] != next) at++;
-    return at;
-}
-
 static bool phi__serve_uri_match(const char *pattern, phi_str uri, phi__buf *out) {
     size_t at = 0;
     bool good = true;
@@ -536,16 +522,15 @@ static bool phi__serve_uri_match(const char *pattern, phi_str uri, phi__buf *out
             good = at < uri.len && uri.at[at++] == *pattern++;
             continue;
         }
-        {
-            size_t end = phi__serve_uri_end(uri, at, close[1]);
-            good = end > at;
-            if (good && out != NULL) {
-                phi__json_write_key(out, phi__str(pattern + 1, (size_t)(close - pattern) - 1));
-                good = phi__serve_uri_value(phi__str(uri.at + at, end - at), out);
-            }
-            at = end;
-            pattern = close + 1;
+        size_t end = at; /* a value has no '/', and ends where the next literal begins */
+        while (end < uri.len && uri.at[end] != '/' && uri.at[end] != close[1]) end++;
+        good = end > at;
+        if (good && out != NULL) {
+            phi__json_write_key(out, phi__str(pattern + 1, (size_t)(close - pattern) - 1));
+            good = phi__serve_uri_value(phi__str(uri.at + at, end - at), out);
         }
+        at = end;
+        pattern = close + 1;
     }
     if (out != NULL) phi__buf_char(out, '}');
     return good && at == uri.len;
@@ -860,67 +845,28 @@ PHI__FN void phi__data_complete(phi__origin *origin, phi__client *client, const 
 
 /* ---- public: answers ---- */
 
-static phi__serving *phi__data_open(phi_mcp_incoming incoming, uint32_t kinds, phi_status *status) {
-    phi__serving *serving = phi__serving_find(incoming);
-    *status = serving == NULL ? PHI_STALE : PHI_OK;
-    if (incoming.server == NULL ||
-        (serving != NULL && ((uint32_t)1 << (uint32_t)serving->kind & kinds) == 0))
-        *status = PHI_BAD_ARG;
-    return *status == PHI_OK ? serving : NULL;
-}
-
-enum {
-    PHI__READS = 1 << PHI__SERVING_READ,
-    PHI__PROMPTS = 1 << PHI__SERVING_PROMPT,
-    PHI__COMPLETES = 1 << PHI__SERVING_COMPLETE
-};
-
-static phi_status phi__data_text_answer(phi_mcp_incoming incoming, phi_str text,
-                                        const char *mime_type) {
-    phi_status status;
-    phi__serving *serving = phi__data_open(incoming, PHI__READS | PHI__PROMPTS, &status);
-    if (serving == NULL) return status;
-    if (serving->kind == PHI__SERVING_READ)
-        phi__data_contents(&serving->origin, serving->name,
-                           mime_type != NULL ? mime_type : serving->mime_type, text, true);
-    else
-        phi__data_said(&serving->origin, phi__data_prompt_of(serving->server, serving->name), text);
-    phi__serving_free(serving);
-    return PHI_OK;
-}
-
-static phi_status phi__data_values_answer(phi_mcp_incoming incoming, const char *const *values,
-                                          size_t count, size_t total) {
+static void phi__data_values(phi__serving *serving, const phi_mcp_answer_desc *answer) {
     enum { PHI__MOST = 100 }; /* the specification, completion */
-    phi_status status;
-    phi__serving *serving = phi__data_open(incoming, PHI__COMPLETES, &status);
+    size_t total = phi__max(answer->value_total, answer->value_count), i;
     phi__buf out;
-    size_t i;
-    if (serving == NULL) return status;
     phi__send_open(&serving->origin, &out);
     phi__send_complete(&serving->origin, &out);
     phi__records_raw(&out, "completion", "{");
     phi__records_raw(&out, "values", "[");
-    for (i = 0; i < count && i < PHI__MOST; i++) {
+    for (i = 0; i < answer->value_count && i < PHI__MOST; i++) {
         phi__json_write_comma(&out);
-        phi__json_write_str(&out, phi_str_of(values[i]));
+        phi__json_write_str(&out, phi_str_of(answer->values[i]));
     }
     phi__buf_char(&out, ']');
-    phi__records_u64(&out, "total", phi__max(total, count));
-    phi__records_bool(&out, "hasMore", phi__max(total, count) > i);
+    phi__records_u64(&out, "total", total);
+    phi__records_bool(&out, "hasMore", total > i);
     phi__buf_char(&out, '}');
     phi__send_close(&serving->origin, &out);
-    phi__serving_free(serving);
-    return PHI_OK;
 }
 
-static phi_status phi__data_json_answer(phi_mcp_incoming incoming, phi_str result) {
-    phi_status status;
-    phi__serving *serving =
-        phi__data_open(incoming, PHI__READS | PHI__PROMPTS | PHI__COMPLETES, &status);
+static phi_status phi__data_json(phi__serving *serving, phi_str result) {
     phi_json *root = NULL;
-    if (serving == NULL) return status;
-    status = phi_json_parse(&serving->arena, result, PHI_JSON_BORROW, &root, NULL);
+    phi_status status = phi_json_parse(&serving->arena, result, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK || !phi_json_is(root, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     phi_json_iter it = phi_json_each(root);
@@ -936,18 +882,13 @@ static phi_status phi__data_json_answer(phi_mcp_incoming incoming, phi_str resul
         (void)phi__json_write(&out, child, 0);
     }
     phi__send_close(&serving->origin, &out);
-    phi__serving_free(serving);
     return PHI_OK;
 }
 
-static phi_status phi__data_blocks_answer(phi_mcp_incoming incoming, const char *blocks) {
-    phi__serving *serving = phi__serving_find(incoming);
+static phi_status phi__data_blocks(phi__serving *serving, const char *blocks) {
     phi_json *list = NULL;
     phi_arena arena;
-    if (incoming.server == NULL || blocks == NULL) return PHI_BAD_ARG;
-    if (serving == NULL) return PHI_STALE;
-    if (serving->kind != PHI__SERVING_CALL) return PHI_BAD_ARG;
-    phi_arena_init(&arena, &incoming.server->rt->memory, 0);
+    phi_arena_init(&arena, &serving->server->rt->memory, 0);
     phi_status status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
     if (status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
@@ -957,45 +898,41 @@ static phi_status phi__data_blocks_answer(phi_mcp_incoming incoming, const char 
 }
 
 PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer) {
-    if (answer == NULL) return PHI_BAD_ARG;
-    if (answer->error != NULL) {
-        const char *message = answer->error;
-        phi_status status;
-        phi__serving *serving =
-            phi__data_open(incoming, PHI__READS | PHI__PROMPTS | PHI__COMPLETES, &status);
-        if (serving == NULL) return status;
-        phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 200, message);
-        phi__serving_free(serving);
-        return PHI_OK;
-    }
-    if (answer->json.len > 0) return phi__data_json_answer(incoming, answer->json);
-    if (answer->text.at != NULL)
-        return phi__data_text_answer(incoming, answer->text, answer->mime_type);
-    if (answer->bytes != NULL) {
-        const void *bytes = answer->bytes;
-        size_t count = answer->byte_count;
-        const char *mime_type = answer->mime_type;
-        phi_status status;
-        phi__serving *serving = phi__data_open(incoming, PHI__READS, &status);
-        if (serving == NULL) return status;
-        phi__data_contents(&serving->origin, serving->name,
-                           mime_type != NULL ? mime_type : serving->mime_type,
-                           phi__str((const char *)bytes, count), false);
-        phi__serving_free(serving);
-        return PHI_OK;
-    }
-    if (answer->messages != NULL) {
-        const phi_message *messages = answer->messages;
-        size_t count = answer->message_count;
-        phi_status status;
-        phi__serving *serving = phi__data_open(incoming, PHI__PROMPTS, &status);
-        if (serving == NULL) return status;
-        phi__data_messages(&serving->origin, phi__data_prompt_of(serving->server, serving->name),
-                           messages, count);
-        phi__serving_free(serving);
-        return PHI_OK;
-    }
-    if (answer->blocks != NULL) return phi__data_blocks_answer(incoming, answer->blocks);
-    return phi__data_values_answer(incoming, answer->values, answer->value_count,
-                                   answer->value_total);
+    phi__serving *serving = phi__serving_find(incoming);
+    if (answer == NULL || incoming.server == NULL) return PHI_BAD_ARG;
+    if (serving == NULL) return PHI_STALE;
+    bool read = serving->kind == PHI__SERVING_READ, prompt = serving->kind == PHI__SERVING_PROMPT;
+    bool complete = serving->kind == PHI__SERVING_COMPLETE;
+    const phi_mcp_serve_prompt *of =
+        prompt ? phi__data_prompt_of(serving->server, serving->name) : NULL;
+    const char *type = answer->mime_type != NULL ? answer->mime_type : serving->mime_type;
+    phi_status status = PHI_OK;
+    if (answer->error != NULL || answer->json.len > 0) {
+        if (!read && !prompt && !complete) return PHI_BAD_ARG;
+        if (answer->error != NULL)
+            phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 200, answer->error);
+        else
+            status = phi__data_json(serving, answer->json);
+    } else if (answer->text.at != NULL) {
+        if (!read && !prompt) return PHI_BAD_ARG;
+        if (read)
+            phi__data_contents(&serving->origin, serving->name, type, answer->text, true);
+        else
+            phi__data_said(&serving->origin, of, answer->text);
+    } else if (answer->bytes != NULL) {
+        if (!read) return PHI_BAD_ARG;
+        phi_str bytes = phi__str((const char *)answer->bytes, answer->byte_count);
+        phi__data_contents(&serving->origin, serving->name, type, bytes, false);
+    } else if (answer->messages != NULL) {
+        if (!prompt) return PHI_BAD_ARG;
+        phi__data_messages(&serving->origin, of, answer->messages, answer->message_count);
+    } else if (answer->blocks != NULL)
+        return serving->kind == PHI__SERVING_CALL ? phi__data_blocks(serving, answer->blocks)
+                                                  : PHI_BAD_ARG;
+    else if (!complete)
+        return PHI_BAD_ARG;
+    else
+        phi__data_values(serving, answer);
+    if (status == PHI_OK) phi__serving_free(serving);
+    return status;
 }

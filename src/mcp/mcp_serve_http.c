@@ -16,6 +16,8 @@
 #include "mcp/mcp_serve_state_in.h"
 #include "serve/serve_in.h"
 
+#include <stdio.h>
+
 /* ======== who may speak to us: no page of another site (DNS rebinding) */
 
 #ifndef PHI_NO_LISTEN
@@ -105,20 +107,13 @@ static bool phi__admit_token(const char *token, phi_str authorization) {
     return phi__str_equal_secret(authorization, phi_str_of(token));
 }
 
-#endif
+/* ---- the last events of a stream that a client may take up again, up to 256 KiB ---- */
 
-/* ======== the last events of a stream that a client may take up again, up to 256 KiB */
-
-#ifndef PHI_NO_LISTEN
 typedef struct phi__mcp_events {
     uint64_t stream;      /* its number; 0: its events have no ids, and none is kept */
     uint64_t first, next; /* of those kept; the next one to come; from 1 */
     phi__buf kept;
 } phi__mcp_events;
-
-#endif
-
-#ifndef PHI_NO_LISTEN
 
 enum { PHI__MCP_EVENTS_BYTES = 262144 };
 
@@ -140,25 +135,7 @@ static bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number)
            *stream != 0;
 }
 
-#endif
-
-/* ======== Our server over HTTP: who may speak to it, and the streams of answers.
-
-   A POST is a way of its own, and so is the listening stream (GET) of a session. The answer to a
-   POST begins with its first message: JSON when that is the last one, else a stream of events.
-   A page of some other site must not speak to a server on this machine (DNS rebinding): the names
-   in Host and Origin are those of the loopback, or those that the desc allows; and a body is
-   application/json, which such a page cannot send without being asked first.
-
-   In a session, the events of a stream are kept for a while: a client that lost its connection
-   takes the stream up again, by a GET with the id of the last event that it has. Meanwhile the
-   stream is adrift: it has no exchange, and what the server sends is kept alone.
-
-   A way is freed by its own timer, never inside a function that the server calls. */
-
-#ifndef PHI_NO_LISTEN
-
-#include <stdio.h>
+/* ---- streams of answers ---- */
 
 enum {
     PHI__MCP_HTTP_PING_MS = 25000, /* comments keep a quiet stream open: clients give up at 300 s */
@@ -275,7 +252,7 @@ static void phi__serve_http_on_timer(phi__timer *timer) {
     phi_mcp_server *server = http->server;
     phi__io *io = http->io;
     if (post->exchange != NULL) {
-        /* Keeps a quiet stream open, and begins one where an answer takes long. A comment may be lost. */
+        /* keeps a quiet stream open, and begins one where an answer takes long */
         char first[48] = ":\n\n";
         if (!post->streams && !phi__serve_http_begin(post)) {
             phi__serve_drop(post->exchange);
@@ -382,7 +359,7 @@ static void phi__serve_http_taken(phi__mcp_way *way) {
 /* False: it was refused. */
 static bool phi__serve_http_admit(const phi__serve_http *http, phi__serve_exchange *exchange,
                                   const phi__http_head *head) {
-    const phi_mcp_server_desc *desc = phi__mcp_serve_desc(http->server);
+    const phi_mcp_server_desc *desc = &http->server->desc;
     if (!phi__admit_once(head))
         phi__serve_refuse(exchange, 400, "a header that counts came twice");
     else if (!phi__admit_host(desc, head->authority))
@@ -629,8 +606,8 @@ static void phi__serve_http_on_request(void *ctx, phi__serve_exchange *exchange,
 /* ---- for other files ---- */
 
 PHI__FN phi_status phi__serve_http_new(phi_mcp_server *server, phi__serve_http **out) {
-    const phi_mcp_server_desc *desc = phi__mcp_serve_desc(server);
-    phi_runtime *rt = phi__serve_runtime(server);
+    const phi_mcp_server_desc *desc = &server->desc;
+    phi_runtime *rt = server->rt;
     phi__serve_http *http;
     char message[200];
     *out = NULL;

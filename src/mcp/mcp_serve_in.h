@@ -77,9 +77,6 @@ PHI__FN const char *phi__client_id(const phi__client *client); /* 32 hex digits 
 PHI__FN phi__client *phi__client_find(phi_mcp_server *server, phi_str id);
 
 /* ---- what transports see ---- */
-PHI__FN phi_runtime *phi__serve_runtime(const phi_mcp_server *server);
-PHI__FN const phi_mcp_server_desc *
-phi__mcp_serve_desc(const phi_mcp_server *server);                          /* defaults in */
 PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why); /* stdio; "": EOF */
 
 /* ---- the transports ---- */
