@@ -10,16 +10,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ======== An authorization under way: its state, its requests, its end.
+/* ---- an authorization under way ----
 
-   mcp_oauth.c looks for metadata, mcp_oauth_client.c chooses or registers the client,
-   mcp_oauth.c asks the person, mcp_oauth.c does without, mcp_oauth.c gets,
-   keeps and refreshes the token, mcp_oauth_client.c has what the keys of the host sign, mcp_oauth.c
-   has the steps. All return PHI_BUSY (a request was sent, or the person is asked), PHI_OK (this
-   part is done) or a failure, whose message is in `message`.
-   All memory of an authorization comes from a budget that wipes what it gives back: answers, trees
-   and copies of secrets need no further care. Everything happens in the timer, which the end of a
-   request sets: the host's functions are called from there alone. */
+   All functions return PHI_BUSY (a request was sent, or the person is asked), PHI_OK (this part is
+   done) or a failure, whose message is in `message`. All memory comes from a budget that wipes what
+   it gives back: answers, trees and copies of secrets need no further care. Everything happens in
+   the timer, which the end of a request sets: the host's functions are called from there alone. */
 
 /* "Bearer token" or "DPoP token" */
 static void phi__oauth_add_bearer(phi__secrets *set, phi_str bearer) {
@@ -330,11 +326,6 @@ static const char *phi__form_method_name(uint32_t method) {
     return method == PHI__OAUTH_POST ? "client_secret_post" : "none";
 }
 
-static void phi__form_member(phi__buf *out, const char *name, phi_str value) {
-    phi__json_write_key(out, phi_str_of(name));
-    phi__json_write_str(out, value);
-}
-
 /* ---- answers ---- */
 
 static bool phi__form_text(phi_arena *arena, phi_str text, const char *name, phi_str *out) {
@@ -415,8 +406,6 @@ PHI__FN bool phi__form_client(phi_arena *arena, phi_str text, phi__oauth_client 
 
 enum { PHI__OAUTH_KEEP_ID = 64, PHI__OAUTH_KEEP_WORDS = 200 };
 
-static const char phi__keep_agent[] = "mcp";
-
 PHI__FN void phi__keep_init(phi__oauth_grant *grant, phi_memory *memory) {
     memset(grant, 0, sizeof *grant);
     phi_arena_init(&grant->arena, memory, 512);
@@ -449,7 +438,7 @@ PHI__FN void phi__keep_spend_refresh(phi__oauth_grant *grant) {
 
 /* ---- documents ---- */
 
-/* "mcp-oauth-token-" and half of a hash. */
+/* kind and half of a hash. */
 static void phi__keep_id(const char *kind, phi_str of, char out[PHI__OAUTH_KEEP_ID]) {
     unsigned char hash[PHI__SHA256_BYTES];
     char hex[PHI__SHA256_HEX];
@@ -461,41 +450,38 @@ static void phi__keep_id(const char *kind, phi_str of, char out[PHI__OAUTH_KEEP_
     out[n + 32] = '\0';
 }
 
-static void phi__keep_token_id(phi_str server, char out[PHI__OAUTH_KEEP_ID]) {
-    phi__keep_id("mcp-oauth-token-", server, out);
-}
-
-static void phi__keep_client_id(phi_str issuer, char out[PHI__OAUTH_KEEP_ID]) {
-    phi__keep_id("mcp-oauth-client-", issuer, out);
-}
-
-static phi_status phi__keep_read(const phi_store *store, phi_arena *arena, const char *id,
-                                 phi_json **root) {
-    char words[PHI__OAUTH_KEEP_WORDS];
+/* The document of a server or an issuer, which its member `key` names. */
+static phi_status phi__keep_read(const phi_store *store, phi_arena *arena, const char *kind,
+                                 const char *key, phi_str of, phi_json **root) {
+    char id[PHI__OAUTH_KEEP_ID], words[PHI__OAUTH_KEEP_WORDS];
     phi_str text;
     if (store == NULL || store->load == NULL) return PHI_NOT_FOUND;
+    phi__keep_id(kind, of, id);
     phi_status status = store->load(store->user_data, id, arena, &text, words, sizeof words);
     if (status == PHI_OK) status = phi_json_parse(arena, text, 0, root, NULL);
     if (status == PHI_OK && phi_json_int(phi_json_get(*root, "v"), 0) != 1) status = PHI_NOT_FOUND;
     if (status == PHI_PARSE || status == PHI_TOO_BIG) status = PHI_NOT_FOUND;
+    if (status == PHI_OK && !phi_str_equal(phi__records_get_str(*root, key), of))
+        status = PHI_NOT_FOUND;
     return status;
 }
 
-static phi_status phi__keep_write(const phi_store *store, const char *id, phi__buf *doc) {
-    char words[PHI__OAUTH_KEEP_WORDS];
-    phi_status status = doc->failed ? PHI_NO_MEMORY : PHI_OK;
+static phi_status phi__keep_write(const phi_store *store, const char *kind, phi_str of,
+                                  phi__buf *doc) {
+    char id[PHI__OAUTH_KEEP_ID], words[PHI__OAUTH_KEEP_WORDS];
+    phi_status status = PHI_NO_MEMORY;
+    phi__keep_id(kind, of, id);
     phi__buf_char(doc, '}');
-    if (doc->failed) status = PHI_NO_MEMORY;
-    if (status == PHI_OK)
-        status = store->save(store->user_data, id, phi__keep_agent, phi__buf_str(doc), words,
-                             sizeof words);
+    if (!doc->failed)
+        status = store->save(store->user_data, id, "mcp", phi__buf_str(doc), words, sizeof words);
     phi__buf_free(doc);
     return status;
 }
 
-static void phi__keep_remove(const phi_store *store, const char *id) {
-    char words[PHI__OAUTH_KEEP_WORDS];
+static void phi__keep_remove(const phi_store *store, const char *kind, phi_str of) {
+    char id[PHI__OAUTH_KEEP_ID], words[PHI__OAUTH_KEEP_WORDS];
     if (store == NULL || store->remove == NULL) return;
+    phi__keep_id(kind, of, id);
     (void)store->remove(store->user_data, id, words, sizeof words);
 }
 
@@ -504,46 +490,44 @@ static void phi__keep_begin(phi__buf *doc, phi_memory *memory) {
     phi__buf_text(doc, "{\"v\":1");
 }
 
-static void phi__keep_put(phi__buf *doc, const char *name, phi_str value) {
-    if (value.len == 0) return;
-    phi__json_write_key(doc, phi_str_of(name));
-    phi__json_write_str(doc, value);
-}
-
+/* INT64_MAX: not known. */
 static void phi__keep_put_time(phi__buf *doc, const char *name, int64_t ms) {
-    if (ms == INT64_MAX) return;
-    phi__json_write_key(doc, phi_str_of(name));
-    phi__json_number_put_i64(doc, ms);
-}
-
-static phi_str phi__keep_get(const phi_json *root, const char *name) {
-    return phi__json_text_of(phi_json_get(root, name));
+    if (ms != INT64_MAX) phi__records_i64(doc, name, ms);
 }
 
 /* ---- grants ---- */
 
+#define PHI__KEEP_TOKEN "mcp-oauth-token-"
+#define PHI__KEEP_CLIENT "mcp-oauth-client-"
+
+static const phi__field *phi__keep_grant_fields(size_t *count) {
+    static const phi__field fields[] = {
+        PHI__FIELD(phi__oauth_grant, issuer, "issuer", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_grant, endpoint, "token_endpoint", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_grant, resource, "resource", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_grant, client_id, "client_id", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_grant, scope, "scope", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_grant, bearer, "authorization", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_grant, refresh, "refresh_token", PHI__FIELD_STR, PHI__FIELD_SET)};
+    *count = PHI__COUNT(fields);
+    return fields;
+}
+
 PHI__FN phi_status phi__keep_load(const phi_store *store, phi_str server, phi__oauth_grant *out) {
-    char id[PHI__OAUTH_KEEP_ID];
     phi_json *root = NULL;
+    size_t count;
+    const phi__field *fields = phi__keep_grant_fields(&count);
     phi__keep_clear(out);
-    phi__keep_token_id(server, id);
-    phi_status status = phi__keep_read(store, &out->arena, id, &root);
-    if (status == PHI_OK && !phi_str_equal(phi__keep_get(root, "server"), server))
-        status = PHI_NOT_FOUND;
+    phi_status status =
+        phi__keep_read(store, &out->arena, PHI__KEEP_TOKEN, "server", server, &root);
     if (status != PHI_OK) {
         phi__keep_clear(out);
         return status;
     }
-    out->bearer = phi__keep_get(root, "authorization");
-    out->refresh = phi__keep_get(root, "refresh_token");
-    out->scope = phi__keep_get(root, "scope");
-    out->issuer = phi__keep_get(root, "issuer");
-    out->endpoint = phi__keep_get(root, "token_endpoint");
-    out->resource = phi__keep_get(root, "resource");
-    out->client_id = phi__keep_get(root, "client_id");
+    (void)phi__records_get(root, fields, count, out, NULL);
     out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__OAUTH_NONE);
     out->kind = (uint32_t)phi_json_int(phi_json_get(root, "grant"), PHI_MCP_GRANT_PERSON);
-    out->dpop = phi__str_is(phi__keep_get(root, "token_type"), "DPoP");
+    out->dpop = phi__str_is(phi__records_get_str(root, "token_type"), "DPoP");
     out->until_ms = phi_json_int(phi_json_get(root, "expires_at_ms"), INT64_MAX);
     out->renew_ms = phi_json_int(phi_json_get(root, "renew_at_ms"), INT64_MAX);
     return PHI_OK;
@@ -551,51 +535,48 @@ PHI__FN phi_status phi__keep_load(const phi_store *store, phi_str server, phi__o
 
 PHI__FN phi_status phi__keep_save(const phi_store *store, phi_str server,
                                   const phi__oauth_grant *grant) {
-    char id[PHI__OAUTH_KEEP_ID];
     phi__buf doc;
+    size_t count;
+    const phi__field *fields = phi__keep_grant_fields(&count);
     if (store == NULL || store->save == NULL) return PHI_OK;
-    phi__keep_token_id(server, id);
     phi__keep_begin(&doc, grant->arena.memory);
-    phi__keep_put(&doc, "server", server);
-    phi__keep_put(&doc, "issuer", grant->issuer);
-    phi__keep_put(&doc, "token_endpoint", grant->endpoint);
-    phi__keep_put(&doc, "resource", grant->resource);
-    phi__keep_put(&doc, "client_id", grant->client_id);
-    phi__keep_put(&doc, "scope", grant->scope);
-    phi__keep_put(&doc, "authorization", grant->bearer);
-    phi__keep_put(&doc, "refresh_token", grant->refresh);
-    if (grant->dpop) phi__keep_put(&doc, "token_type", PHI__LIT("DPoP"));
-    phi__keep_put_time(&doc, "method", (int64_t)grant->method);
-    if (grant->kind != PHI_MCP_GRANT_PERSON)
-        phi__keep_put_time(&doc, "grant", (int64_t)grant->kind);
+    phi__records_some(&doc, "server", server);
+    phi__records_put(&doc, fields, count, grant);
+    if (grant->dpop) phi__records_str(&doc, "token_type", PHI__LIT("DPoP"));
+    phi__records_u64(&doc, "method", grant->method);
+    if (grant->kind != PHI_MCP_GRANT_PERSON) phi__records_u64(&doc, "grant", grant->kind);
     phi__keep_put_time(&doc, "expires_at_ms", grant->until_ms);
     phi__keep_put_time(&doc, "renew_at_ms", grant->renew_ms);
-    return phi__keep_write(store, id, &doc);
+    return phi__keep_write(store, PHI__KEEP_TOKEN, server, &doc);
 }
 
 PHI__FN void phi__keep_drop(const phi_store *store, phi_str server) {
-    char id[PHI__OAUTH_KEEP_ID];
-    phi__keep_token_id(server, id);
-    phi__keep_remove(store, id);
+    phi__keep_remove(store, PHI__KEEP_TOKEN, server);
 }
 
 /* ---- registrations ---- */
 
+static const phi__field *phi__keep_client_fields(size_t *count) {
+    static const phi__field fields[] = {
+        PHI__FIELD(phi__oauth_client, issuer, "issuer", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_client, id, "client_id", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_client, secret, "client_secret", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_client, redirect, "redirect_uri", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_client, scope, "scope", PHI__FIELD_STR, PHI__FIELD_SET)};
+    *count = PHI__COUNT(fields);
+    return fields;
+}
+
 static phi_status phi__keep_load_client(const phi_store *store, phi_arena *arena, phi_str issuer,
                                         phi__oauth_client *out) {
-    char id[PHI__OAUTH_KEEP_ID];
     phi_json *root = NULL;
+    size_t count;
+    const phi__field *fields = phi__keep_client_fields(&count);
     memset(out, 0, sizeof *out);
-    phi__keep_client_id(issuer, id);
-    phi_status status = phi__keep_read(store, arena, id, &root);
+    phi_status status = phi__keep_read(store, arena, PHI__KEEP_CLIENT, "issuer", issuer, &root);
     if (status != PHI_OK) return status;
-    if (!phi_str_equal(phi__keep_get(root, "issuer"), issuer)) return PHI_NOT_FOUND;
-    out->id = phi__keep_get(root, "client_id");
+    (void)phi__records_get(root, fields, count, out, NULL);
     if (out->id.len == 0) return PHI_NOT_FOUND;
-    out->issuer = phi__keep_get(root, "issuer");
-    out->secret = phi__keep_get(root, "client_secret");
-    out->redirect = phi__keep_get(root, "redirect_uri");
-    out->scope = phi__keep_get(root, "scope");
     out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__OAUTH_NONE);
     out->until_ms = phi_json_int(phi_json_get(root, "secret_expires_at_ms"), INT64_MAX);
     out->registered = true;
@@ -604,19 +585,15 @@ static phi_status phi__keep_load_client(const phi_store *store, phi_arena *arena
 
 static phi_status phi__keep_save_client(const phi_store *store, phi_memory *memory,
                                         const phi__oauth_client *client) {
-    char id[PHI__OAUTH_KEEP_ID];
     phi__buf doc;
+    size_t count;
+    const phi__field *fields = phi__keep_client_fields(&count);
     if (store == NULL || store->save == NULL) return PHI_OK;
-    phi__keep_client_id(client->issuer, id);
     phi__keep_begin(&doc, memory);
-    phi__keep_put(&doc, "issuer", client->issuer);
-    phi__keep_put(&doc, "client_id", client->id);
-    phi__keep_put(&doc, "client_secret", client->secret);
-    phi__keep_put(&doc, "redirect_uri", client->redirect);
-    phi__keep_put(&doc, "scope", client->scope);
-    phi__keep_put_time(&doc, "method", (int64_t)client->method);
+    phi__records_put(&doc, fields, count, client);
+    phi__records_u64(&doc, "method", client->method);
     phi__keep_put_time(&doc, "secret_expires_at_ms", client->until_ms);
-    return phi__keep_write(store, id, &doc);
+    return phi__keep_write(store, PHI__KEEP_CLIENT, client->issuer, &doc);
 }
 
 /* ======== JSON Web Tokens that the host's keys sign (RFC 7523, RFC 9449) */
@@ -633,8 +610,6 @@ static void phi__sign_name(const phi__oauth *o, phi__buf *out) {
     phi__buf_char(out, '"');
 }
 
-static int64_t phi__sign_now_s(const phi__oauth *o) { return phi__io_wall_ms(o->rt->io) / 1000; }
-
 /* A JSON text, and a dot after it. */
 static void phi__sign_part(phi__buf *out, phi__buf *json) {
     phi__buf_char(json, '}');
@@ -644,13 +619,15 @@ static void phi__sign_part(phi__buf *out, phi__buf *json) {
     phi__buf_char(out, '.');
 }
 
-/* Appends the token to `out`. */
+/* Appends the token to `out`; frees head and claims. */
 static phi_status phi__oauth_sign(phi__oauth *o, const phi_mcp_key *key, phi__buf *head,
                                   phi__buf *claims, phi__buf *out) {
     unsigned char signature[PHI_MCP_SIGNATURE];
     size_t from = out->len, len = 0;
     phi__sign_part(out, head);
     phi__sign_part(out, claims);
+    phi__buf_free(head);
+    phi__buf_free(claims);
     if (out->failed) return PHI_NO_MEMORY;
     o->signing = true;
     phi_status status =
@@ -678,7 +655,7 @@ static void phi__sign_begin(phi__oauth *o, const phi_mcp_key *key, const char *t
 /* ---- the client ---- */
 
 static phi_status phi__sign_assertion(phi__oauth *o, phi__buf *out) {
-    int64_t now_s = phi__sign_now_s(o);
+    int64_t now_s = phi__io_wall_ms(o->rt->io) / 1000;
     phi__buf head, claims;
     phi__sign_begin(o, o->desc->client_key, "JWT", &head, &claims);
     phi__records_str(&claims, "iss", o->client.id);
@@ -687,10 +664,7 @@ static phi_status phi__sign_assertion(phi__oauth *o, phi__buf *out) {
     phi__records_i64(&claims, "iat", now_s);
     phi__records_i64(&claims, "exp", now_s + PHI__OAUTH_SIGN_S);
     phi__sign_name(o, &claims);
-    phi_status status = phi__oauth_sign(o, o->desc->client_key, &head, &claims, out);
-    phi__buf_free(&head);
-    phi__buf_free(&claims);
-    return status;
+    return phi__oauth_sign(o, o->desc->client_key, &head, &claims, out);
 }
 
 PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form) {
@@ -727,7 +701,7 @@ PHI__FN phi_status phi__sign_proof(phi__oauth *o, phi_str method, phi_str url, p
     phi__sign_name(o, &claims);
     phi__records_str(&claims, "htm", method);
     phi__records_str(&claims, "htu", phi__sign_target(url));
-    phi__records_i64(&claims, "iat", phi__sign_now_s(o));
+    phi__records_i64(&claims, "iat", phi__io_wall_ms(o->rt->io) / 1000);
     unsigned char hash[PHI__SHA256_BYTES];
     if (token.len != 0) {
         phi__sha256_of(token, hash);
@@ -737,10 +711,7 @@ PHI__FN phi_status phi__sign_proof(phi__oauth *o, phi_str method, phi_str url, p
         phi__buf_char(&claims, '"');
     }
     if (nonce->len > 0) phi__records_str(&claims, "nonce", phi__buf_str(nonce));
-    phi_status status = phi__oauth_sign(o, key, &head, &claims, out);
-    phi__buf_free(&head);
-    phi__buf_free(&claims);
-    return status;
+    return phi__oauth_sign(o, key, &head, &claims, out);
 }
 
 /* ======== the client: given, named by a document, registered before, or registered now */
@@ -760,8 +731,14 @@ static bool phi__oauth_client_find(phi__oauth *o, phi_str issuer) {
     return false;
 }
 
-static bool phi__oauth_client_copy(phi__oauth *o, phi_str text, phi_str *out) {
-    return phi__arena_str(&o->client_arena, text, out);
+/* False: no memory. */
+static bool phi__oauth_client_set(phi__oauth *o, phi_str issuer, const char *id, const char *secret,
+                                  uint32_t method) {
+    phi__oauth_client_clear(o);
+    o->client.id = phi_str_of(id);
+    o->client.secret = phi_str_of(secret);
+    o->client.method = method;
+    return phi__arena_str(&o->client_arena, issuer, &o->client.issuer);
 }
 
 /* What the client of the desc can prove itself with. */
@@ -819,19 +796,19 @@ static phi_status phi__oauth_client_register(phi__oauth *o) {
     phi__buf_init(&body, &o->memory);
     /* The registration: JSON. */
     phi__buf_char(&body, '{');
-    phi__form_member(&body, "client_name", phi_str_of(o->client_name));
+    phi__records_str(&body, "client_name", phi_str_of(o->client_name));
     if (o->desc->client_uri != NULL)
-        phi__form_member(&body, "client_uri", phi_str_of(o->desc->client_uri));
+        phi__records_str(&body, "client_uri", phi_str_of(o->desc->client_uri));
     phi__json_write_key(&body, PHI__LIT("redirect_uris"));
     phi__buf_char(&body, '[');
     phi__json_write_str(&body, o->ask.redirect);
     phi__buf_text(&body, "],\"grant_types\":[\"authorization_code\",\"refresh_token\"],"
                          "\"response_types\":[\"code\"]");
-    phi__form_member(&body, "token_endpoint_auth_method",
+    phi__records_str(&body, "token_endpoint_auth_method",
                      phi_str_of(phi__form_method_name(method)));
-    phi__form_member(&body, "application_type",
+    phi__records_str(&body, "application_type",
                      o->desc->web_application ? PHI__LIT("web") : PHI__LIT("native"));
-    if (o->ask.scope.len > 0) phi__form_member(&body, "scope", o->ask.scope);
+    if (o->ask.scope.len > 0) phi__records_str(&body, "scope", o->ask.scope);
     phi__buf_char(&body, '}');
     o->step = PHI__OAUTH_REGISTER;
     if (!body.failed)
@@ -860,9 +837,9 @@ PHI__FN phi_status phi__oauth_client_registered(phi__oauth *o) {
     }
     phi__buf_free(&o->sent.answer);
     client->registered = true;
-    if (!phi__oauth_client_copy(o, o->found.server.issuer, &client->issuer) ||
-        !phi__oauth_client_copy(o, o->ask.redirect, &client->redirect) ||
-        !phi__oauth_client_copy(o, o->ask.scope, &client->scope)) {
+    if (!phi__arena_str(&o->client_arena, o->found.server.issuer, &client->issuer) ||
+        !phi__arena_str(&o->client_arena, o->ask.redirect, &client->redirect) ||
+        !phi__arena_str(&o->client_arena, o->ask.scope, &client->scope)) {
         phi__oauth_client_clear(o);
         return PHI_NO_MEMORY;
     }
@@ -882,36 +859,24 @@ static bool phi__oauth_client_fits(const phi__oauth *o) {
 PHI__FN phi_status phi__oauth_client_choose(phi__oauth *o) {
     phi_status status = phi__oauth_client_bound(o);
     if (status != PHI_OK) return status;
-    if (o->desc->client_id != NULL) {
-        /* The client of the desc. */
-        const phi__oauth_server *server = &o->found.server;
-        const phi_mcp_oauth_desc *desc = o->desc;
+    const phi__oauth_server *server = &o->found.server;
+    const phi_mcp_oauth_desc *desc = o->desc;
+    if (desc->client_id != NULL) {
         uint32_t has = phi__oauth_client_has(desc);
-        phi__oauth_client_clear(o);
-        if (!phi__oauth_client_copy(o, server->issuer, &o->client.issuer)) return PHI_NO_MEMORY;
-        o->client.id = phi_str_of(desc->client_id);
-        o->client.secret = phi_str_of(desc->client_secret);
-        o->client.method = phi__form_method(server, has, desc->client_auth);
-        if (o->client.method == 0 && has == 0) o->client.method = PHI__OAUTH_NONE;
-        if (o->client.method != 0) return PHI_OK;
+        uint32_t method = phi__form_method(server, has, desc->client_auth);
+        if (method == 0 && has == 0) method = PHI__OAUTH_NONE;
+        if (!phi__oauth_client_set(o, server->issuer, desc->client_id, desc->client_secret, method))
+            return PHI_NO_MEMORY;
+        if (method != 0) return PHI_OK;
         return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oauth_client_methods(desc));
     }
-    if (o->desc->client_metadata_url != NULL && o->found.server.documents) {
-        /* A client id metadata document. */
-        phi__oauth_client_clear(o);
-        if (!phi__oauth_client_copy(o, o->found.server.issuer, &o->client.issuer))
-            return PHI_NO_MEMORY;
-        o->client.id = phi_str_of(o->desc->client_metadata_url);
-        o->client.method = PHI__OAUTH_NONE;
-        return PHI_OK;
-    }
-    if (!phi__oauth_person(o)) {
-        /* An assertion alone: RFC 7523, 3.1. */
-        phi__oauth_client_clear(o);
-        o->client.method = PHI__OAUTH_NONE;
-        return phi__oauth_client_copy(o, o->found.server.issuer, &o->client.issuer) ? PHI_OK
-                                                                                    : PHI_NO_MEMORY;
-    }
+    /* A client id metadata document, or an assertion alone: RFC 7523, 3.1. */
+    bool document = desc->client_metadata_url != NULL && server->documents;
+    if (document || !phi__oauth_person(o))
+        return phi__oauth_client_set(o, server->issuer, document ? desc->client_metadata_url : NULL,
+                                     NULL, PHI__OAUTH_NONE)
+                   ? PHI_OK
+                   : PHI_NO_MEMORY;
     if (phi__oauth_client_find(o, o->found.server.issuer) && phi__oauth_client_fits(o))
         return PHI_OK;
     return phi__oauth_client_register(o);
@@ -921,38 +886,25 @@ PHI__FN bool phi__oauth_client_recall(phi__oauth *o) {
     phi_str id = o->grant.client_id;
     if (phi_str_equal(o->client.issuer, o->grant.issuer) && phi_str_equal(o->client.id, id))
         return true;
-    if (o->desc->client_id == NULL && o->desc->client_metadata_url != NULL &&
-        phi__str_is(id, o->desc->client_metadata_url)) {
-        phi__oauth_client_clear(o);
-        o->client.id = phi_str_of(o->desc->client_metadata_url);
-        o->client.method = PHI__OAUTH_NONE;
-        return phi__oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
-    }
-    if (o->desc->client_id != NULL && phi__str_is(id, o->desc->client_id)) {
-        uint32_t has = phi__oauth_client_has(o->desc);
+    const phi_mcp_oauth_desc *desc = o->desc;
+    const char *url = desc->client_metadata_url;
+    if (desc->client_id == NULL && url != NULL && phi__str_is(id, url))
+        return phi__oauth_client_set(o, o->grant.issuer, url, NULL, PHI__OAUTH_NONE);
+    if (desc->client_id != NULL && phi__str_is(id, desc->client_id)) {
+        uint32_t has = phi__oauth_client_has(desc);
         if ((has & PHI__OAUTH_BASIC) != 0) has |= PHI__OAUTH_POST;
-        phi__oauth_client_clear(o);
-        o->client.id = phi_str_of(o->desc->client_id);
-        o->client.secret = phi_str_of(o->desc->client_secret);
-        o->client.method = o->grant.method & has;
-        if (o->client.method == 0) o->client.method = PHI__OAUTH_NONE;
-        return phi__oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
+        has &= o->grant.method;
+        return phi__oauth_client_set(o, o->grant.issuer, desc->client_id, desc->client_secret,
+                                     has != 0 ? has : (uint32_t)PHI__OAUTH_NONE);
     }
-    if (!phi__oauth_person(o) && id.len == 0) {
-        phi__oauth_client_clear(o);
-        o->client.method = PHI__OAUTH_NONE;
-        return phi__oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
-    }
+    if (!phi__oauth_person(o) && id.len == 0)
+        return phi__oauth_client_set(o, o->grant.issuer, NULL, NULL, PHI__OAUTH_NONE);
     return phi__oauth_client_find(o, o->grant.issuer) && phi_str_equal(o->client.id, id);
 }
 
 PHI__FN void phi__oauth_client_forget(phi__oauth *o) {
     if (!o->client.registered) return;
-    const phi_store *store = o->desc->store;
-    phi_str issuer = o->client.issuer;
-    char id[PHI__OAUTH_KEEP_ID];
-    phi__keep_client_id(issuer, id);
-    phi__keep_remove(store, id);
+    phi__keep_remove(o->desc->store, PHI__KEEP_CLIENT, o->client.issuer);
     phi__oauth_client_clear(o);
 }
 
