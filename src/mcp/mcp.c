@@ -1,4 +1,5 @@
 /* mcp.c - the public face of a connection. */
+
 #include "mcp/mcp_in.h"
 
 #include "loop/loop_in.h"

@@ -276,10 +276,8 @@ static const char *phi__sample_stop(phi_stop_reason reason) {
 }
 
 static void phi__sample_end(phi__buf *out, phi_str model, const char *stop) {
-    phi__json_write_key(out, PHI__LIT("model"));
-    phi__json_write_str(out, model);
-    phi__json_write_key(out, PHI__LIT("stopReason"));
-    phi__json_write_str(out, phi_str_of(stop));
+    phi__records_str(out, "model", model);
+    phi__records_str(out, "stopReason", phi_str_of(stop));
     phi__buf_char(out, '}');
 }
 
@@ -307,11 +305,10 @@ static void phi__sample_content(phi__buf *out, const phi_message *m, bool lists,
         if (block->kind != PHI_CONTENT_TEXT && block->kind != PHI_CONTENT_TOOL_CALL) continue;
         phi__json_write_comma(out);
         if (block->kind == PHI_CONTENT_TOOL_CALL) {
-            phi__buf_text(out, "{\"type\":\"tool_use\",\"id\":");
-            phi__json_write_str(out, block->id);
-            phi__json_write_key(out, PHI__LIT("name"));
-            phi__json_write_str(out, block->name);
-            phi__json_write_key(out, PHI__LIT("input"));
+            phi__buf_text(out, "{\"type\":\"tool_use\"");
+            phi__records_str(out, "id", block->id);
+            phi__records_str(out, "name", block->name);
+            phi__records_raw(out, "input", "");
             phi__buf_add_str(out, block->arguments.len > 0 ? block->arguments : PHI__LIT("{}"));
             phi__buf_char(out, '}');
         } else
@@ -522,22 +519,17 @@ static void phi__asks_fail(phi__asks_one *one, int code, const char *message) {
     phi__asks_end(one, phi__str("", 0), code, message);
 }
 
-static void phi__asks_act(phi__asks_one *one, const char *action) {
-    phi__asks_end(one, phi_str_of(action), 0, NULL);
-}
-
-static void phi__asks_cancel(phi__asks_one *one) {
-    if (one->kind == PHI__ASKS_SAMPLING)
-        phi__asks_fail(one, PHI__RPC_INTERNAL, "Nobody has decided");
-    else
-        phi__asks_act(one, "{\"action\":\"cancel\"}");
-}
-
-static void phi__asks_deny(phi__asks_one *one) {
-    if (one->kind == PHI__ASKS_SAMPLING)
+/* Nobody has decided, or, if denied, somebody against it. */
+static void phi__asks_refuse(phi__asks_one *one, bool denied) {
+    if (one->kind != PHI__ASKS_SAMPLING)
+        phi__asks_end(one,
+                      denied ? PHI__LIT("{\"action\":\"decline\"}")
+                             : PHI__LIT("{\"action\":\"cancel\"}"),
+                      0, NULL);
+    else if (denied)
         phi__asks_fail(one, PHI__ASKS_REFUSED, "The user rejected the sampling request");
     else
-        phi__asks_act(one, "{\"action\":\"decline\"}");
+        phi__asks_fail(one, PHI__RPC_INTERNAL, "Nobody has decided");
 }
 
 /* ---- forms ---- */
@@ -555,7 +547,7 @@ static void phi__asks_filled(phi__asks_one *one, phi_str values) {
     if (status == PHI_OK && !out.failed) {
         phi__asks_end(one, phi__buf_str(&out), 0, NULL);
     } else {
-        phi__asks_cancel(one);
+        phi__asks_refuse(one, false);
         (void)phi__parts_warn(mcp, "the reply to a form was not sent: %s",
                               error.message[0] != '\0' ? error.message : phi_status_text(status));
     }
@@ -611,13 +603,13 @@ static void phi__asks_decided(void *ctx, phi_verdict verdict, phi_str reply) {
     one->question = NULL;
     if (verdict == PHI_WAIT || agent == NULL ||
         (verdict == PHI_DENY && phi__str_is(reply, "cancel") && one->kind != PHI__ASKS_SAMPLING))
-        phi__asks_cancel(one);
+        phi__asks_refuse(one, false);
     else if (verdict == PHI_DENY)
-        phi__asks_deny(one);
+        phi__asks_refuse(one, true);
     else if (one->kind == PHI__ASKS_FORM)
         phi__asks_filled(one, reply);
     else if (one->kind == PHI__ASKS_URL)
-        phi__asks_act(one, "{\"action\":\"accept\"}");
+        phi__asks_end(one, PHI__LIT("{\"action\":\"accept\"}"), 0, NULL);
     else
         phi__asks_sample(one, agent, reply);
     (void)phi__core_leave(mcp);
@@ -751,12 +743,10 @@ static void phi__asks_begin(phi__asks_all *all, const phi_json *params, phi__ask
     }
     phi_status status = agent.rt != NULL ? phi__asks_question(one, call) : PHI_UNSUPPORTED;
     if (status == PHI_UNSUPPORTED)
-        phi__asks_deny(one); /* there is nobody to ask */
+        phi__asks_refuse(one, true); /* there is nobody to ask */
     else if (status != PHI_OK)
-        phi__asks_cancel(one);
+        phi__asks_refuse(one, false);
 }
-
-/* ---- roots ---- */
 
 /* ---- the part ---- */
 
@@ -771,12 +761,10 @@ static bool phi__asks_asked(phi_mcp *mcp, void *part, phi_str method, const phi_
         phi__buf_text(&out, "{\"roots\":[");
         for (size_t i = 0; i < all->root_count; i++) {
             phi__json_write_comma(&out);
-            phi__buf_text(&out, "{\"uri\":");
-            phi__json_write_str(&out, phi_str_of(all->roots[i].uri));
-            if (all->roots[i].name != NULL) {
-                phi__json_write_key(&out, PHI__LIT("name"));
-                phi__json_write_str(&out, phi_str_of(all->roots[i].name));
-            }
+            phi__buf_char(&out, '{');
+            phi__records_str(&out, "uri", phi_str_of(all->roots[i].uri));
+            if (all->roots[i].name != NULL)
+                phi__records_str(&out, "name", phi_str_of(all->roots[i].name));
             phi__buf_char(&out, '}');
         }
         phi__buf_text(&out, "]}");

@@ -1,4 +1,5 @@
 /* mcp_http.c - the link over HTTP: its connection and its POSTs. */
+
 #include "mcp/mcp_http_in.h"
 
 #include "loop/loop_in.h"

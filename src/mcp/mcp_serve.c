@@ -1,4 +1,5 @@
 /* mcp_serve.c - messages to our server: which era they are of, and who answers. */
+
 #include "mcp/mcp_serve_in.h"
 
 #include "base/base_in.h"

@@ -155,8 +155,6 @@ PHI__FN void phi__tasked_cancel(phi__origin *origin, phi__client *client, const 
     if (serving->drop != NULL) serving->drop(serving);
 }
 
-/* ---- tools that clients call ---- */
-
 /* ---- the model ---- */
 
 static const phi__child_watch *phi__serve_call_watch(void);

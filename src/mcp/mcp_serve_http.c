@@ -11,6 +11,7 @@
    stream is adrift: it has no exchange, and what the server sends is kept alone.
 
    A way is freed by its own timer, never inside a function that the server calls. */
+
 #include "mcp/mcp_serve_http_in.h"
 
 #include "mcp/mcp_serve_state_in.h"

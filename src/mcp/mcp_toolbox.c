@@ -616,24 +616,7 @@ static bool phi__toolbox_add(phi__toolbox_maker *m, const phi__definition *from,
     return true;
 }
 
-static bool phi__toolbox_each(phi__toolbox_maker *m, const phi__definition *from) {
-    phi_arena scratch;
-    phi_json *tool = NULL;
-    phi_arena_init(&scratch, m->box->arena.memory, 0);
-    bool fine = phi_json_parse(&scratch, from->definition, 0, &tool, NULL) == PHI_OK &&
-                phi__toolbox_add(m, from, tool);
-    phi_arena_free(&scratch);
-    return fine;
-}
-
 /* ---- the box ---- */
-
-static bool phi__toolbox_count(phi__toolbox_maker *m, const phi__definition *from) {
-    phi__tool_name name;
-    phi__tool_name_begin(&name, m->mcp->desc.name_prefix, from->original.at[0]);
-    phi__tool_name_text(&name, from->original);
-    return phi__tool_name_count(&m->names, &name);
-}
 
 static bool phi__toolbox_make(phi__toolbox_maker *m, const phi__definition *from, size_t count) {
     phi__toolbox *box = m->box;
@@ -641,11 +624,22 @@ static bool phi__toolbox_make(phi__toolbox_maker *m, const phi__definition *from
     box->items =
         (phi__mcp_tool *)phi__arena_zero(&box->arena, phi__mul(count + 1, sizeof *box->items));
     if (box->tools == NULL || box->items == NULL) return false;
-    for (size_t i = 0; i < count; i++)
-        if (!phi__toolbox_count(m, &from[i])) return false;
-    for (size_t i = 0; i < count; i++)
-        if (!phi__toolbox_each(m, &from[i])) return false;
-    return true;
+    for (size_t i = 0; i < count; i++) {
+        phi__tool_name name;
+        phi__tool_name_begin(&name, m->mcp->desc.name_prefix, from[i].original.at[0]);
+        phi__tool_name_text(&name, from[i].original);
+        if (!phi__tool_name_count(&m->names, &name)) return false;
+    }
+    bool fine = true;
+    for (size_t i = 0; fine && i < count; i++) {
+        phi_arena scratch;
+        phi_json *tool = NULL;
+        phi_arena_init(&scratch, box->arena.memory, 0);
+        fine = phi_json_parse(&scratch, from[i].definition, 0, &tool, NULL) == PHI_OK &&
+               phi__toolbox_add(m, &from[i], tool);
+        phi_arena_free(&scratch);
+    }
+    return fine;
 }
 
 PHI__FN phi_status phi__toolbox_new(phi_mcp *mcp, const phi__definition *definitions, size_t count,
