@@ -7,8 +7,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_PROCESS
-
 enum {
     PHI__STDIO_ERRORS = 65536,  /* of stderr kept */
     PHI__STDIO_QUEUE = 4194304, /* of messages that wait for the child */
