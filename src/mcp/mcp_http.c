@@ -286,9 +286,6 @@ static bool phi__mcp_head_make(const phi__exchange *e, phi_str proof, phi_arena 
 
 /* ---- of an answer ---- */
 
-/* Whether a 3xx is one that keeps method and body. */
-static bool phi__mcp_head_redirects(int status) { return status == 307 || status == 308; }
-
 static phi__shape phi__mcp_head_refuse(phi__exchange *e, const char *why) {
     (void)snprintf(e->words, sizeof e->words, "HTTP %d from server: %s", e->http_status, why);
     return PHI__SHAPE_FAULT;
@@ -560,7 +557,7 @@ static void phi__exchange_head(void *user_data, int http_status, phi_str headers
     e->http_status = http_status;
     if (e->wire->oauth != NULL) phi__oauth_heard(e->wire->oauth, headers);
     if (http_status / 100 == 2) e->redirects = e->challenges = 0; /* it may be opened again */
-    if (phi__mcp_head_redirects(http_status) && location.len > 0 &&
+    if ((http_status == 307 || http_status == 308) && location.len > 0 &&
         e->redirects < PHI__EXCHANGE_REDIRECTS) {
         e->redirects++;
         phi__buf to;

@@ -421,8 +421,6 @@ static bool phi__grant_newer(phi__oauth *o, bool refresh) {
     return fine;
 }
 
-static bool phi__grant_reload(phi__oauth *o) { return phi__grant_newer(o, false); }
-
 /* The token is, or will be, bound to the host's key. */
 static bool phi__grant_proves(const phi__oauth *o) {
     const phi_mcp_key *key = o->desc->dpop_key;
@@ -504,7 +502,7 @@ static phi_status phi__grant_exchanged(phi__oauth *o, phi__oauth_reply *reply) {
 
 static phi_status phi__grant_renew(phi__oauth *o) {
     phi__buf body;
-    if (!o->renewing && phi__grant_reload(o)) return PHI_OK;
+    if (!o->renewing && phi__grant_newer(o, false)) return PHI_OK;
     if (!phi__oauth_client_recall(o)) {
         phi__keep_spend_refresh(&o->grant);
         o->step = PHI__OAUTH_BEGIN;
@@ -569,7 +567,7 @@ static const char phi__person_path[] = "/callback";
 
 /* ---- the redirect ---- */
 
-static phi_status phi__person_redirected(phi__oauth *o, phi_str url) {
+PHI__FN phi_status phi__oauth_redirected(phi__oauth *o, phi_str url) {
     size_t from = 0, to;
     phi_arena_mark mark = phi_arena_save(&o->arena);
     phi_str state;
@@ -602,7 +600,7 @@ static phi_status phi__person_got(void *ctx, phi_str query) {
     phi__buf_init(&url, &o->memory);
     phi__buf_char(&url, '?');
     phi__buf_add_str(&url, query);
-    phi_status status = url.failed ? PHI_NO_MEMORY : phi__person_redirected(o, phi__buf_str(&url));
+    phi_status status = url.failed ? PHI_NO_MEMORY : phi__oauth_redirected(o, phi__buf_str(&url));
     phi__buf_free(&url);
     return status;
 }
@@ -1112,7 +1110,7 @@ PHI__FN phi_status phi__oauth_challenge(phi__oauth *o, int http_status, phi_str 
     phi__grant_load(o);
     if (o->step != PHI__OAUTH_IDLE) return phi__oauth_wait(o);
     if (o->grant.bearer.len > 0 && !phi_str_equal(o->grant.bearer, sent)) return PHI_OK;
-    if (phi__grant_reload(o)) return PHI_OK;
+    if (phi__grant_newer(o, false)) return PHI_OK;
     phi_arena_free(&o->arena);
     if (!phi__arena_str(&o->arena, headers, &text) ||
         !phi__oauth_words_challenge(&o->arena, text, &o->found.dare)) {
@@ -1139,10 +1137,6 @@ PHI__FN phi_status phi__oauth_proof(phi__oauth *o, const char *method, phi_str u
 
 PHI__FN void phi__oauth_heard(phi__oauth *o, phi_str headers) {
     if (o->grant.dpop) phi__oauth_nonce(&o->nonces[1], headers);
-}
-
-PHI__FN phi_status phi__oauth_redirected(phi__oauth *o, phi_str url) {
-    return phi__person_redirected(o, url);
 }
 
 PHI__FN phi_status phi__oauth_asserted(phi__oauth *o, phi_str token) {

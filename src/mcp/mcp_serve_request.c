@@ -763,17 +763,14 @@ static phi_status phi__serve_ask_soon(phi__serving *serving) {
     return phi__io_timer_set(io, &serving->timer, phi__io_now_us(io));
 }
 
-static void phi__serve_ask_refuse(phi__origin *origin, const char *message) {
-    phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, message);
-}
-
 PHI__FN bool phi__serve_ask_inputs(phi__origin *origin, const phi_json *params) {
     const phi_json *inputs = phi_json_get(params, "inputResponses"), *child;
     phi_json_iter it = phi_json_each(inputs);
     bool good = inputs == NULL || phi_json_is(inputs, PHI_JSON_OBJECT);
     while (good && (child = phi_json_next(&it)) != NULL) good = phi_json_is(child, PHI_JSON_OBJECT);
     if (!good)
-        phi__serve_ask_refuse(origin, "params.inputResponses: expected an object of objects");
+        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
+                    "params.inputResponses: expected an object of objects");
     return good;
 }
 
@@ -793,8 +790,9 @@ PHI__FN bool phi__serve_ask_repeated(phi__origin *origin, phi_str method, const 
     if (given == NULL) return false;
     phi__serving *serving = phi__serve_ask_parked(origin->server, state, method, params);
     if (serving == NULL) {
-        phi__serve_ask_refuse(origin, "params.requestState: not valid for this request, or not any "
-                                      "more");
+        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
+                    "params.requestState: not valid for this request, or not any "
+                    "more");
         return true;
     }
     if (!phi__arena_str(&serving->arena, origin->id, &id) ||

@@ -77,11 +77,6 @@ static void phi__mcp_listen_open(phi_mcp *mcp) {
     if (status != PHI_OK) phi__mcp_listen_later(mcp);
 }
 
-/* forgets it; its request is ended by others */
-static void phi__mcp_listen_end(phi_mcp *mcp) {
-    phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
-}
-
 /* ======== what the server asks, as a request (legacy) or as input_required (modern) */
 
 /* ---- the list ---- */
@@ -372,10 +367,6 @@ static void phi__handshake_forget(phi_mcp *mcp) {
 
 /* ---- what a server says of itself ---- */
 
-static bool phi__handshake_copy(phi_arena *arena, const phi_json *node, phi_str *out) {
-    return phi__arena_str(arena, phi_json_str(node, ""), out);
-}
-
 static bool phi__handshake_read(phi_mcp *mcp, const phi_json *result) {
     phi__agreed *g = &mcp->agreed;
     const phi_json *caps = phi_json_get(result, "capabilities");
@@ -386,10 +377,11 @@ static bool phi__handshake_read(phi_mcp *mcp, const phi_json *result) {
                                                          : phi_json_new_object(&g->arena);
     return g->capabilities != NULL &&
            phi_json_write(&g->arena, g->capabilities, 0, &g->capabilities_text) == PHI_OK &&
-           phi__handshake_copy(&g->arena, phi_json_get(info, "name"), &g->name) &&
-           phi__handshake_copy(&g->arena, phi_json_get(info, "title"), &g->title) &&
-           phi__handshake_copy(&g->arena, phi_json_get(info, "version"), &g->version) &&
-           phi__handshake_copy(&g->arena, phi_json_get(result, "instructions"), &g->instructions);
+           phi__arena_str(&g->arena, phi__records_get_str(info, "name"), &g->name) &&
+           phi__arena_str(&g->arena, phi__records_get_str(info, "title"), &g->title) &&
+           phi__arena_str(&g->arena, phi__records_get_str(info, "version"), &g->version) &&
+           phi__arena_str(&g->arena, phi__records_get_str(result, "instructions"),
+                          &g->instructions);
 }
 
 static void phi__handshake_agree(phi_mcp *mcp, const phi__era *era, const phi_json *result) {
@@ -677,7 +669,7 @@ static void phi__life_error(phi_mcp *mcp, const char *message) {
 static bool phi__life_cut(phi_mcp *mcp, phi_status status, const char *message) {
     mcp->life.holds = 0;
     mcp->life.waits = false;
-    phi__mcp_listen_end(mcp);
+    phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
     if (!phi__requests_fail_all(mcp, status, message, false)) return false;
     phi__asked_unask_of(mcp, NULL);
     phi__post_clear(mcp);
@@ -753,23 +745,23 @@ static bool phi__life_may_restart(phi_mcp *mcp, bool fatal) {
            (mcp->desc.max_restarts == PHI_UNLIMITED || mcp->life.in_row < mcp->desc.max_restarts);
 }
 
-/* Entered. As phi__mcp_down. */
-static void phi__life_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message) {
+PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message) {
+    phi__core_enter(mcp);
     phi__phase phase = mcp->phase;
     char words[sizeof mcp->life.error];
-    if (!mcp->life.link_open) return;
+    if (!mcp->life.link_open) return phi__core_leave(mcp);
     mcp->life.link_open = false;
     if (phase == PHI__MCP_ENDING) {
         if (!mcp->life.close) phi__life_shut(mcp); /* else the timer does all */
-        return;
+        return phi__core_leave(mcp);
     }
     if (mcp->life.reopen) phi__life_in(mcp, 0); /* phi_mcp_reconnect did not have to wait */
-    if (phase == PHI__BROKEN || mcp->life.reopen) return;
+    if (phase == PHI__BROKEN || mcp->life.reopen) return phi__core_leave(mcp);
     phi__life_words(words, sizeof words, message);
     phi__life_error(mcp, words);
     if (!phi__life_may_restart(mcp, fatal)) {
         phi__life_break(mcp, status, words);
-        return;
+        return phi__core_leave(mcp);
     }
     mcp->phase = PHI__RESTING;
     /* Some servers end when their first message is not initialize: they get that the next time. */
@@ -780,27 +772,31 @@ static void phi__life_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
     mcp->life.restarts++;
     phi__life_in(mcp, (uint32_t)phi__min((size_t)ms, PHI__LIFE_DELAY_MOST_MS));
     if (phi__life_cut(mcp, status, words)) (void)phi__life_tell(mcp, words);
+    return phi__core_leave(mcp);
 }
 
-static void phi__life_expired(phi_mcp *mcp, phi__mcp_request *refused) {
+PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out) {
+    phi__mcp_request *refused = phi__requests_of(out);
+    phi__core_enter(mcp);
     static const char words[] = "the server has forgotten the session";
     uint64_t now_us = phi__io_now_us(mcp->rt->io), last_us = mcp->life.expired_us;
     bool soon = last_us != 0 && now_us - last_us < PHI__LIFE_EXPIRY_US;
     if ((mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) || soon) {
         if (refused != NULL) phi__requests_fail(refused, PHI_NETWORK, words);
-        return;
+        return phi__core_leave(mcp);
     }
     mcp->life.expired_us = now_us;
     mcp->phase = PHI__INITIALIZING; /* so that nothing new is sent */
     mcp->life.holds = 0;
-    phi__mcp_listen_end(mcp);
+    phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
     if (refused != NULL) phi__requests_again(refused); /* it is as if it had not been sent */
-    if (!phi__requests_fail_all(mcp, PHI_NETWORK, words, true)) return;
+    if (!phi__requests_fail_all(mcp, PHI_NETWORK, words, true)) return phi__core_leave(mcp);
     phi__asked_unask_of(mcp, NULL);
-    if (mcp->dead || mcp->phase != PHI__INITIALIZING) return;
+    if (mcp->dead || mcp->phase != PHI__INITIALIZING) return phi__core_leave(mcp);
     phi__life_limit(mcp);
     phi__handshake_begin(mcp, phi__life_agreed);
     if (!mcp->dead) (void)phi__life_tell(mcp, words);
+    return phi__core_leave(mcp);
 }
 
 /* ---- closing ---- */
@@ -1285,18 +1281,6 @@ PHI__FN bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int h
     else
         phi__requests_fail(r, status != PHI_OK ? status : PHI_NETWORK, message);
     phi_arena_free(&arena);
-    return phi__core_leave(mcp);
-}
-
-PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message) {
-    phi__core_enter(mcp);
-    phi__life_down(mcp, status, fatal, message);
-    return phi__core_leave(mcp);
-}
-
-PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out) {
-    phi__core_enter(mcp);
-    phi__life_expired(mcp, phi__requests_of(out));
     return phi__core_leave(mcp);
 }
 

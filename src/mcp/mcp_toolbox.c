@@ -323,11 +323,6 @@ static void phi__mcp_schema_root_choices(phi__mcp_schema *s, phi_json *root) {
     phi__buf_free(&words);
 }
 
-static bool phi__mcp_schema_known(const phi_json *schema, phi_schema_error *error) {
-    phi_status status = phi__schema_valid(schema, error);
-    return status == PHI_OK;
-}
-
 /* `root` is a copy, or cleaned; its properties are schemas that an agent takes. */
 static bool phi__mcp_schema_sound(const phi_json *root) {
     const phi_json *properties = phi_json_get(root, "properties");
@@ -370,10 +365,10 @@ static phi_status phi__mcp_schema_make(const phi_json *schema, phi_arena *arena,
                                       "its input schema describes no object");
     phi__mcp_schema_set(&s, root, PHI__LIT("type"), phi__json_edit_text(s.arena, "object"));
     phi__mcp_schema_root_choices(&s, root);
-    if (!s.failed && (!phi__mcp_schema_known(root, &error) || !phi__mcp_schema_sound(root))) {
+    if (!s.failed && (phi__schema_valid(root, &error) != PHI_OK || !phi__mcp_schema_sound(root))) {
         s.root = root;
         root = phi__mcp_schema_clean(&s, root);
-        if (root != NULL && !phi__mcp_schema_known(root, &error)) {
+        if (root != NULL && phi__schema_valid(root, &error) != PHI_OK) {
             (void)snprintf(message, size, "its input schema is malformed: %s", error.message);
             return PHI_BAD_ARG;
         }

@@ -217,14 +217,12 @@ typedef struct phi__mcp_call {
     bool open;
 } phi__mcp_call;
 
-static phi__io *phi__calls_io(const phi__mcp_call *c) { return c->tool->mcp->rt->io; }
-
 /* ---- its end ---- */
 
 static void phi__calls_end(phi__mcp_call *c) {
     if (!c->open) return;
     c->open = false;
-    phi__io_timer_clear(phi__calls_io(c), &c->timer);
+    phi__io_timer_clear(c->tool->mcp->rt->io, &c->timer);
     phi__mcp_cancel(c->request, "the call was cancelled");
     c->request = NULL;
 }
@@ -438,7 +436,7 @@ static phi_status phi__calls_send(phi__mcp_call *c) {
 
 /* Sends, or waits for the connection, or fails. */
 static void phi__calls_go(phi__mcp_call *c) {
-    phi__io *io = phi__calls_io(c);
+    phi__io *io = c->tool->mcp->rt->io;
     phi_mcp_state state = phi_mcp_get_info(c->tool->mcp).state;
     phi_status status;
     if (state == PHI_MCP_CONNECTING && phi__io_counted_us(io) < c->until_us) {
@@ -520,8 +518,8 @@ static phi_flow phi__calls_start(void *user_data, phi_call call, phi_str argumen
     c->memory = &toolcall->run->agent->memory;
     c->arguments = phi__str_trim(arguments).len > 0 ? arguments : PHI__LIT("{}");
     c->timer.fire = phi__calls_timer;
-    c->until_us =
-        phi__io_counted_us(phi__calls_io(c)) + (uint64_t)tool->mcp->desc.connect_timeout_ms * 1000;
+    c->until_us = phi__io_counted_us(c->tool->mcp->rt->io) +
+                  (uint64_t)tool->mcp->desc.connect_timeout_ms * 1000;
     c->open = true;
     phi__call_on_gone(call, phi__calls_gone);
     if (phi__calls_fit(c, fault, sizeof fault))
@@ -581,8 +579,6 @@ static const phi__mcp_part *phi__mcptools_table(void);
 static phi__mcp_tools *phi__mcptools_of(const phi_mcp *mcp) {
     return (phi__mcp_tools *)phi__mcp_session_part(mcp, phi__mcptools_table());
 }
-
-static phi__io *phi__mcptools_io(const phi__mcp_tools *t) { return t->mcp->rt->io; }
 
 static void phi__mcptools_warn(void *ctx, phi_str original, const char *message) {
     phi__mcp_tools *t = (phi__mcp_tools *)ctx;
@@ -758,10 +754,6 @@ static bool phi__mcptools_build(phi__mcp_tools *t) {
     return true;
 }
 
-static uint64_t phi__mcptools_now_us(const phi__mcp_tools *t) {
-    return phi__io_now_us(phi__mcptools_io(t));
-}
-
 /* When the list is too old, by the server's own word. */
 static uint64_t phi__mcptools_stale_us(const phi__mcp_tools *t) {
     const phi_json *tools = phi_json_get(t->mcp->agreed.capabilities, "tools");
@@ -780,10 +772,10 @@ static void phi__mcptools_settle(phi__mcp_tools *t) {
 
 static void phi__mcptools_later(phi__mcp_tools *t) {
     uint64_t at_us = t->listed_us + (uint64_t)PHI__MCP_TOOLS_PAUSE_MS * 1000;
-    uint64_t now_us = phi__mcptools_now_us(t);
+    uint64_t now_us = phi__io_now_us(t->mcp->rt->io);
     if (t->timer.place != 0) return;
     if (at_us < now_us || t->now == NULL) at_us = now_us;
-    (void)phi__io_timer_set(phi__mcptools_io(t), &t->timer, at_us);
+    (void)phi__io_timer_set(t->mcp->rt->io, &t->timer, at_us);
 }
 
 static void phi__mcptools_listed(phi__pages *pages, const phi_mcp_reply *reply) {
@@ -791,7 +783,7 @@ static void phi__mcptools_listed(phi__pages *pages, const phi_mcp_reply *reply) 
     bool lost = reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED;
     phi_mcp *mcp = t->mcp;
     char words[400];
-    t->listed_us = phi__mcptools_now_us(t);
+    t->listed_us = phi__io_now_us(t->mcp->rt->io);
     t->stale_us = UINT64_MAX;
     if (reply->status == PHI_OK) {
         if (pages->cut) phi__mcptools_say(t, "its list of tools is too long, the rest is left out");
@@ -817,7 +809,7 @@ static phi_status phi__mcptools_list(phi__mcp_tools *t) {
         t->again = true;
         return PHI_OK;
     }
-    phi__io_timer_clear(phi__mcptools_io(t), &t->timer);
+    phi__io_timer_clear(t->mcp->rt->io, &t->timer);
     t->listing = true;
     t->pages.mcp = t->mcp;
     t->pages.method = "tools/list";
@@ -838,7 +830,7 @@ static void phi__mcptools_fire(phi__timer *timer) {
 
 static uint64_t phi__mcptools_version(void *user_data) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
-    if (t->stale_us != UINT64_MAX && phi__mcptools_now_us(t) >= t->stale_us) {
+    if (t->stale_us != UINT64_MAX && phi__io_now_us(t->mcp->rt->io) >= t->stale_us) {
         t->stale_us = UINT64_MAX;
         phi__mcptools_later(t);
     }
@@ -893,7 +885,7 @@ static void phi__mcptools_down(phi_mcp *mcp, void *part) {
     (void)mcp;
     t->holds = false;
     t->stale_us = UINT64_MAX;
-    phi__io_timer_clear(phi__mcptools_io(t), &t->timer);
+    phi__io_timer_clear(t->mcp->rt->io, &t->timer);
     phi__mcptools_drop_list(t);
 }
 
@@ -916,7 +908,7 @@ static bool phi__mcptools_held(const phi_mcp *mcp, const void *part) {
 
 static void phi__mcptools_free(phi_mcp *mcp, void *part) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
-    phi__io_timer_clear(phi__mcptools_io(t), &t->timer);
+    phi__io_timer_clear(t->mcp->rt->io, &t->timer);
     phi__mcptools_drop_list(t);
     while (t->old.first != NULL) {
         phi__toolbox *box = PHI__OWNER(t->old.first, phi__toolbox, link);
