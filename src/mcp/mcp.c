@@ -4,7 +4,6 @@
 
 #include "loop/loop_in.h"
 #include "mcp/mcp_requests_in.h"
-#include "mcp/mcp_http_in.h"
 #include "mcp/mcp_oauth_in.h"
 #include "mcp/mcp_rpc_in.h"
 #include "text/text_in.h"
@@ -13,16 +12,16 @@
 /* ======== settings of a connection: checked, copied, with defaults */
 
 enum {
-    PHI__MCP_SETTINGS_RESTARTS = 3,
-    PHI__MCP_SETTINGS_RESTART_MS = 500,
-    PHI__MCP_SETTINGS_CLOSE_MS = 2000,
-    PHI__MCP_SETTINGS_CONNECT_MS = 30000,
-    PHI__MCP_SETTINGS_TIMEOUT_MS = 30000, /* behaviours, C 65 */
-    PHI__MCP_SETTINGS_TIMEOUT_MOST_MS = 600000,
-    PHI__MCP_SETTINGS_MESSAGE = 16777216,
-    PHI__MCP_SETTINGS_MESSAGE_LEAST = 4096,
-    PHI__MCP_SETTINGS_LIST = 2000,
-    PHI__MCP_SETTINGS_PREFIX = 32 /* bytes: names of tools have 64 */
+    PHI__DESC_RESTARTS = 3,
+    PHI__DESC_RESTART_MS = 500,
+    PHI__DESC_CLOSE_MS = 2000,
+    PHI__DESC_CONNECT_MS = 30000,
+    PHI__DESC_TIMEOUT_MS = 30000, /* behaviours, C 65 */
+    PHI__DESC_TIMEOUT_MOST_MS = 600000,
+    PHI__DESC_MESSAGE = 16777216,
+    PHI__DESC_MESSAGE_LEAST = 4096,
+    PHI__DESC_LIST = 2000,
+    PHI__DESC_PREFIX = 32 /* bytes: names of tools have 64 */
 };
 
 /* ---- checks ---- */
@@ -34,7 +33,7 @@ static bool phi__desc_is_prefix(const char *prefix) {
         bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
         if (!plain && c != '_' && c != '-') return false;
     }
-    return i > 0 && i <= PHI__MCP_SETTINGS_PREFIX;
+    return i > 0 && i <= PHI__DESC_PREFIX;
 }
 
 static const char *phi__desc_refuse_url(const phi_mcp_desc *desc) {
@@ -68,7 +67,7 @@ static const char *phi__desc_refuse(const phi_mcp_desc *desc) {
     if (desc->log_level != NULL && phi__level_of(phi_str_of(desc->log_level)) < 0)
         return "log_level: expected debug, info, notice, warning, error, critical, alert or "
                "emergency";
-    if (desc->max_message_bytes > 0 && desc->max_message_bytes < PHI__MCP_SETTINGS_MESSAGE_LEAST)
+    if (desc->max_message_bytes > 0 && desc->max_message_bytes < PHI__DESC_MESSAGE_LEAST)
         return "max_message_bytes: expected at least 4,096";
     if (desc->root_count > 0 && desc->roots == NULL) return "roots are missing";
     for (i = 0; i < desc->root_count; i++)
@@ -137,15 +136,15 @@ static void phi__desc_default(uint32_t *value, uint32_t by_default) {
 /* A deep copy with defaults. False: no memory. */
 static bool phi__desc_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out) {
     *out = *from;
-    phi__desc_default(&out->max_restarts, PHI__MCP_SETTINGS_RESTARTS);
-    phi__desc_default(&out->restart_delay_ms, PHI__MCP_SETTINGS_RESTART_MS);
-    phi__desc_default(&out->close_ms, PHI__MCP_SETTINGS_CLOSE_MS);
-    phi__desc_default(&out->connect_timeout_ms, PHI__MCP_SETTINGS_CONNECT_MS);
-    phi__desc_default(&out->timeout_ms, PHI__MCP_SETTINGS_TIMEOUT_MS);
-    phi__desc_default(&out->max_timeout_ms, PHI__MCP_SETTINGS_TIMEOUT_MOST_MS);
-    phi__desc_default(&out->max_list, PHI__MCP_SETTINGS_LIST);
+    phi__desc_default(&out->max_restarts, PHI__DESC_RESTARTS);
+    phi__desc_default(&out->restart_delay_ms, PHI__DESC_RESTART_MS);
+    phi__desc_default(&out->close_ms, PHI__DESC_CLOSE_MS);
+    phi__desc_default(&out->connect_timeout_ms, PHI__DESC_CONNECT_MS);
+    phi__desc_default(&out->timeout_ms, PHI__DESC_TIMEOUT_MS);
+    phi__desc_default(&out->max_timeout_ms, PHI__DESC_TIMEOUT_MOST_MS);
+    phi__desc_default(&out->max_list, PHI__DESC_LIST);
     if (out->max_timeout_ms < out->timeout_ms) out->max_timeout_ms = out->timeout_ms;
-    if (out->max_message_bytes == 0) out->max_message_bytes = PHI__MCP_SETTINGS_MESSAGE;
+    if (out->max_message_bytes == 0) out->max_message_bytes = PHI__DESC_MESSAGE;
     if (out->client_name == NULL) out->client_name = "phi";
     if (out->client_version == NULL) out->client_version = PHI_VERSION;
     return phi__desc_text(arena, &out->name) && phi__desc_text(arena, &out->url) &&
@@ -159,16 +158,6 @@ static bool phi__desc_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_d
 }
 
 /* ======== a connection over any link */
-
-static phi_status phi__mcp_open_fill(phi_mcp *mcp, const phi_mcp_desc *desc,
-                                     phi__mcp_open_link link, const phi__mcp_open_join *joins,
-                                     size_t count) {
-    phi_status status = PHI_OK;
-    if (!phi__desc_copy(&mcp->arena, desc, &mcp->desc)) return PHI_NO_MEMORY;
-    for (size_t i = 0; i < count && status == PHI_OK; i++) status = joins[i](mcp);
-    if (status == PHI_OK) status = link(mcp, &mcp->link);
-    return status == PHI_OK ? phi__life_open(mcp) : status;
-}
 
 PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
@@ -189,7 +178,10 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     phi_arena_init(&mcp->agreed.arena, &mcp->memory, 512);
     phi__map_init(&mcp->requests.by_id, &mcp->memory);
     mcp->requests.next_id = 1;
-    phi_status status = phi__mcp_open_fill(mcp, desc, link, joins, count);
+    phi_status status = phi__desc_copy(&mcp->arena, desc, &mcp->desc) ? PHI_OK : PHI_NO_MEMORY;
+    for (size_t i = 0; i < count && status == PHI_OK; i++) status = joins[i](mcp);
+    if (status == PHI_OK) status = link(mcp, &mcp->link);
+    if (status == PHI_OK) status = phi__life_open(mcp);
     if (status == PHI_OK) {
         *out = mcp;
         return PHI_OK;
@@ -209,43 +201,27 @@ static phi_status phi__connect_link(phi_mcp *mcp, phi__mcp_link **out) {
     return phi__mcp_http_new(mcp, out);
 }
 
-/* The parts of a connection, one line each. */
-static const phi__mcp_open_join *phi__connect_joins(size_t *count) {
+PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
     static const phi__mcp_open_join joins[] = {phi__mcptools_join, phi__offers_join,
                                                phi__asks_join};
-    *count = PHI__COUNT(joins);
-    return joins;
-}
-
-PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
-    size_t count;
-    const phi__mcp_open_join *joins = phi__connect_joins(&count);
     phi_mcp *mcp;
     if (rt == NULL) return NULL;
     if (desc == NULL) {
         (void)phi__error(rt, PHI_BAD_ARG, "phi_mcp_connect: desc is missing");
         return NULL;
     }
-    (void)phi__mcp_open_new(rt, desc, phi__connect_link, joins, count, &mcp);
+    (void)phi__mcp_open_new(rt, desc, phi__connect_link, joins, PHI__COUNT(joins), &mcp);
     return mcp;
 }
 
 /* ======== what a host says about an authorization */
 
-/* NULL: the connection has none. */
-static phi__oauth *phi__authorized_of(phi_mcp *mcp) {
-    if (mcp->desc.url == NULL) return NULL;
-    phi__mcp_link *link = mcp->link;
-    return link != NULL ? phi__mcp_http_oauth(link) : NULL;
-}
-
 PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
     if (mcp == NULL) return PHI_BAD_ARG;
-    phi__oauth *oauth = phi__authorized_of(mcp);
-    if (oauth == NULL) {
-        return phi__error(mcp->rt, PHI_MISUSE, "%s: the connection has no oauth",
-                          "phi_mcp_authorize");
-    }
+    phi__oauth *oauth =
+        mcp->desc.url != NULL && mcp->link != NULL ? phi__mcp_http_oauth(mcp->link) : NULL;
+    if (oauth == NULL)
+        return phi__error(mcp->rt, PHI_MISUSE, "phi_mcp_authorize: the connection has no oauth");
     if (given == NULL) {
         phi__sign_out(oauth);
         return PHI_OK;

@@ -34,7 +34,6 @@ typedef struct phi__queue {
     uint32_t owned; /* of those that wait */
 } phi__queue;
 
-/* mcp_requests.c */
 typedef struct phi__joined {
     const phi__mcp_part *table;
     void *part;
@@ -73,7 +72,6 @@ typedef struct phi__agreed {
     void (*ended)(phi_mcp *mcp, phi_status status, const char *message);
 } phi__agreed;
 
-/* mcp_session.c */
 typedef struct phi__life {
     phi__timer timer; /* to be ready, to start again, to close */
     uint64_t opened_us, expired_us;
@@ -115,7 +113,6 @@ struct phi_mcp {
     phi__listening listening;
 };
 
-/* mcp_requests.c */
 struct phi__mcp_request {
     phi_mcp *mcp;
     phi__link open;
@@ -335,5 +332,13 @@ PHI__FN void phi__mcp_wait(phi_mcp *mcp, bool waits);
 PHI__FN phi_status phi__stdio_new(phi_mcp *mcp, phi__mcp_link **out);
 #endif
 PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
+
+/* Puts the address that `to` means, seen from `from` (http or https), into `out`, which is cleared;
+   a fragment is cut off. False: it leads to another origin, or is no address of HTTP; or no memory
+   (out->failed). */
+PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to);
+
+/* NULL: none. */
+PHI__FN struct phi__oauth *phi__mcp_http_oauth(const phi__mcp_link *link);
 
 #endif

@@ -12,10 +12,10 @@
 
    A way is freed by its own timer, never inside a function that the server calls. */
 
-#include "mcp/mcp_serve_http_in.h"
+#include "mcp/mcp_serve_in.h"
+#include "serve/serve_in.h"
 
 #include "mcp/mcp_serve_state_in.h"
-#include "serve/serve_in.h"
 
 #include <stdio.h>
 

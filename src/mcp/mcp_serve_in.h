@@ -89,6 +89,10 @@ PHI__FN void phi__serve_stdio_free(phi__serve_stdio *stdio);
 #ifndef PHI_NO_LISTEN
 typedef struct phi__serve_http phi__serve_http;
 
+/* host: the request's authority. A name of the loopback, the address that the server listens on, or
+   one of desc->allowed_hosts, with or without its port. */
+PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host);
+
 /* The desc's fields of http; words: phi_last_error. */
 PHI__FN phi_status phi__serve_http_new(phi_mcp_server *server, phi__serve_http **out);
 PHI__FN uint16_t phi__serve_http_port(const phi__serve_http *http);

@@ -594,7 +594,6 @@ static bool phi__serve_ask_digest(phi_mcp_server *server, phi_str method, const 
                                   unsigned char out[PHI__SHA256_BYTES]) {
     phi_json_iter it = phi_json_each(params);
     const phi_json *child;
-    phi__sha256 sha;
     phi__buf text;
     phi__buf_init(&text, &server->rt->memory);
     phi__buf_add_str(&text, method);
@@ -605,9 +604,7 @@ static bool phi__serve_ask_digest(phi_mcp_server *server, phi_str method, const 
         phi__json_write_key(&text, it.key);
         (void)phi__json_write(&text, child, 0);
     }
-    phi__sha256_begin(&sha);
-    phi__sha256_add(&sha, text.at, text.len);
-    phi__sha256_end(&sha, out);
+    phi__sha256_of(phi__buf_str(&text), out);
     phi__buf_free(&text);
     return !text.failed;
 }
@@ -647,15 +644,6 @@ PHI__FN phi__serving *phi__serve_ask_named(phi_mcp_server *server, phi_str state
     phi__serving *serving = (phi__serving *)slot->object;
     phi__serve_ask_state(serving, good);
     return phi__str_equal_secret(state, phi_str_of(good)) ? serving : NULL;
-}
-
-static phi__serving *phi__serve_ask_parked(phi_mcp_server *server, phi_str state, phi_str method,
-                                           const phi_json *params) {
-    unsigned char digest[PHI__SHA256_BYTES];
-    phi__serving *serving = phi__serve_ask_named(server, state);
-    if (serving == NULL || !serving->parked) return NULL;
-    if (!phi__serve_ask_digest(server, method, params, digest)) return NULL;
-    return memcmp(digest, serving->digest, sizeof digest) == 0 ? serving : NULL;
 }
 
 /* ---- 2026-07-28: asking, and going on ---- */
@@ -788,11 +776,13 @@ PHI__FN bool phi__serve_ask_repeated(phi__origin *origin, phi_str method, const 
     const phi_json *given = phi_json_get(params, "requestState");
     phi_str state = phi_json_str(given, NULL), id;
     if (given == NULL) return false;
-    phi__serving *serving = phi__serve_ask_parked(origin->server, state, method, params);
-    if (serving == NULL) {
+    unsigned char digest[PHI__SHA256_BYTES];
+    phi__serving *serving = phi__serve_ask_named(origin->server, state);
+    if (serving == NULL || !serving->parked ||
+        !phi__serve_ask_digest(origin->server, method, params, digest) ||
+        memcmp(digest, serving->digest, sizeof digest) != 0) {
         phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
-                    "params.requestState: not valid for this request, or not any "
-                    "more");
+                    "params.requestState: not valid for this request, or not any more");
         return true;
     }
     if (!phi__arena_str(&serving->arena, origin->id, &id) ||
@@ -810,15 +800,12 @@ PHI__FN bool phi__serve_ask_repeated(phi__origin *origin, phi_str method, const 
 
 /* ---- public ---- */
 
-static uint32_t phi__serve_ask_bit(phi_str method) {
-    if (phi__str_is(method, "elicitation/create")) return (uint32_t)PHI_MCP_CAN_ELICIT;
-    if (phi__str_is(method, "sampling/createMessage")) return (uint32_t)PHI_MCP_CAN_SAMPLE;
-    return phi__str_is(method, "roots/list") ? (uint32_t)PHI_MCP_CAN_ROOTS : 0;
-}
-
 static phi_status phi__serve_ask_check(phi__serving *serving, const phi_mcp_ask_desc *desc) {
     phi_runtime *rt = serving->server->rt;
-    uint32_t bit = phi__serve_ask_bit(phi_str_of(desc->method));
+    uint32_t bit = strcmp(desc->method, "elicitation/create") == 0       ? PHI_MCP_CAN_ELICIT
+                   : strcmp(desc->method, "sampling/createMessage") == 0 ? PHI_MCP_CAN_SAMPLE
+                   : strcmp(desc->method, "roots/list") == 0             ? PHI_MCP_CAN_ROOTS
+                                                                         : 0;
     if (bit == 0)
         return phi__error(rt, PHI_BAD_ARG,
                           "phi_mcp_ask: method: expected elicitation/create, "

@@ -204,8 +204,6 @@ PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
 
 /* ---- mcp_serve.c ---- */
 
-/* ---- mcp_serve.c ---- */
-
 /* `message` is copied; json is borrowed until its end. The first one begins in the next step. */
 PHI__FN void phi__long_end_all(phi_mcp_server *server);
 
@@ -245,8 +243,6 @@ PHI__FN void phi__serving_progress(phi__serving *serving, double progress, doubl
                                    phi_str message);
 PHI__FN phi_status phi__serving_log(phi_mcp_server *server, phi__mcp_way *way, const char *level,
                                     const char *logger, const char *data);
-
-/* ---- mcp_serve_request.c ---- */
 
 /* An answer of a session to one of our requests, or a malformed one (`message` says why). */
 PHI__FN void phi__serve_ask_answered(phi_mcp_server *server, const phi__client *client,
@@ -288,7 +284,6 @@ PHI__FN void phi__tasked_get(phi__origin *origin, phi__client *client, const phi
 PHI__FN void phi__tasked_update(phi__origin *origin, phi__client *client, const phi_json *params);
 PHI__FN void phi__tasked_cancel(phi__origin *origin, phi__client *client, const phi_json *params);
 
-/* ---- mcp_serve_call.c, mcp_serve_call.c, mcp_serve_call.c ---- */
 PHI__FN void phi__serve_call_begin(phi__origin *origin, phi__client *client,
                                    const phi_json *params);
 PHI__FN void phi__data_read(phi__origin *origin, phi__client *client, const phi_json *params);
@@ -298,11 +293,7 @@ PHI__FN void phi__data_unknown(phi__origin *origin, phi_str uri);
 PHI__FN bool phi__data_known(const phi_mcp_server *server, phi_str uri);
 
 /* ---- mcp_serve.c ---- */
-
-/* ---- mcp_serve.c ---- */
 PHI__FN void phi__serve_list_initialized(phi__origin *origin);
-
-/* ---- mcp_serve.c ---- */
 
 typedef enum phi__mcp_list {
     PHI__MCP_LIST_TOOLS = 1,

@@ -5,9 +5,10 @@
 
 #include "io/io_in.h"
 #include "loop/loop_in.h"
-#include "mcp/mcp_http_in.h"
-#include "mcp/mcp_in.h"
+#include "mcp/mcp_oauth_in.h"
 #include "mcp/mcp_requests_in.h"
+#include "mcp/mcp_rpc_in.h"
+#include "mcp/mcp_in.h"
 #include "support/wires.h"
 
 #include <stdarg.h>

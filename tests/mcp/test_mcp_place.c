@@ -1,5 +1,8 @@
 /* test_mcp_place.c - addresses that servers name: joined, and refused where they lead elsewhere. */
-#include "mcp/mcp_http_in.h"
+#include "mcp/mcp_oauth_in.h"
+#include "mcp/mcp_requests_in.h"
+#include "mcp/mcp_rpc_in.h"
+#include "loop/loop_in.h"
 #include "support/test.h"
 
 /* want NULL: refused. */

@@ -1,7 +1,8 @@
 /* test_mcp_serve_web.c - our server over HTTP: whose answers count, headers that repeat parameters,
    bounds of streams, and what is given back when an answer was sent. */
 #include "mcp/answers.h"
-#include "mcp/mcp_serve_http_in.h"
+#include "mcp/mcp_serve_in.h"
+#include "serve/serve_in.h"
 #include "mcp/web.h"
 
 static size_t used(const web *w) { return phi_memory_used(rig_runtime(w->r), NULL); }
