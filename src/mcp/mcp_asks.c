@@ -3,12 +3,7 @@
 #include "mcp/mcp_requests_in.h"
 
 #include "agent/agent_in.h"
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "mcp/mcp_asks.h"
 #include "mcp/mcp_content_in.h"
-#include "mcp/mcp_rpc_in.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 

@@ -3,13 +3,8 @@
 #include "mcp/mcp_oauth_in.h"
 #include "mcp/mcp_requests_in.h"
 #include "mcp/mcp_rpc_in.h"
-#include "loop/loop_in.h"
 
 #include "mcp/mcp_headers_in.h"
-#include "mcp/mcp_in.h"
-#include "text/json.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 #include "mcp/mcp_oauth_client_in.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* mcp_oauth.c - the steps of an authorization, and what the link calls. */
 
-#include "mcp/mcp_oauth_in.h"
-
 #include "mcp/mcp_oauth_client_in.h"
 #include "serve/serve_in.h"
 

@@ -2,11 +2,6 @@
    document's address, registered before, or registered now. */
 #include "mcp/mcp_oauth_client_in.h"
 
-#include "base/base_in.h"
-#include "io/io_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 

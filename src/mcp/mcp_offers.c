@@ -4,10 +4,7 @@
 #include "mcp/mcp_pages_in.h"
 #include "mcp/mcp_requests_in.h"
 
-#include "loop/loop_in.h"
 #include "mcp/mcp_content_in.h"
-
-#include <string.h>
 
 typedef struct phi__mcp_watch {
     phi_mcp *mcp;

@@ -1,7 +1,6 @@
 /* mcp_pages.c - a list that a server gives page by page. */
 #include "mcp/mcp_pages_in.h"
 
-#include "text/text_in.h"
 #include "mcp/mcp_requests_in.h"
 
 enum {

@@ -1,10 +1,6 @@
 /* mcp_requests.c - the table of requests. */
 #include "mcp/mcp_requests_in.h"
 
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "text/text_in.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 

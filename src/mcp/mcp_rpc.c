@@ -1,10 +1,6 @@
 /* mcp_rpc.c - JSON-RPC messages. */
 #include "mcp/mcp_rpc_in.h"
 
-#include "loop/loop_in.h"
-
-#include <string.h>
-
 /* ======== levels of log messages */
 
 PHI__FN int phi__level_of(phi_str name) {

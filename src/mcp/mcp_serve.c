@@ -1,12 +1,7 @@
 /* mcp_serve.c - messages to our server: which era they are of, and who answers. */
 
-#include "mcp/mcp_serve_in.h"
-
-#include "base/base_in.h"
-#include "io/io_in.h"
 #include "mcp/mcp_headers_in.h"
 #include "mcp/mcp_serve_state_in.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 

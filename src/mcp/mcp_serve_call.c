@@ -4,9 +4,7 @@
    answer is that call, and the run ends when its result is in. So the schema check, hooks,
    deadlines, retries, caps and sub-agents are those of any run. */
 #include "agent/agent_in.h"
-#include "base/base_in.h"
 #include "mcp/mcp_serve_state_in.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,6 @@
 /* mcp_serve_request.c - requests that the host works on: made, found by their handles, ended; their
    progress and log messages. */
-#include "base/base_in.h"
-#include "mcp/mcp_oauth_words_in.h"
 #include "mcp/mcp_serve_state_in.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,6 @@
 /* mcp_server.c - our server as the host has it: made, changed, freed. */
 #include "mcp/mcp_serve_state_in.h"
 
-#include "loop/loop_in.h"
-
-#include <stdio.h>
-
 enum {
     PHI__MCP_TOOL_MS = 120000, /* the defaults of phi_mcp_server_desc */
     PHI__MCP_DECISION_MS = 300000,

@@ -1,10 +1,6 @@
 /* mcp_session.c - what parts and links see of a connection. */
 #include "mcp/mcp_requests_in.h"
 
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "text/text_in.h"
-
 #include <stdio.h>
 
 /* ======== subscriptions/listen: the stream of changes of the modern era */

@@ -1,10 +1,6 @@
 /* mcp_tasks.c - tasks of 2025-11-25, and of the extension of 2026-07-28. */
 #include "mcp/mcp_requests_in.h"
 
-#include "loop/loop_in.h"
-#include "mcp/mcp_rpc_in.h"
-#include "text/text_in.h"
-
 #include <stdio.h>
 
 enum {

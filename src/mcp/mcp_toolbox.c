@@ -1,12 +1,8 @@
 /* mcp_toolbox.c - one list of a server's tools. */
 #include "mcp/mcp_toolbox_in.h"
 
-#include "base/base_in.h"
 #include "match/match_in.h"
 #include "mcp/mcp_headers_in.h"
-#include "mcp/mcp_rpc_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 #include "mcp/mcp_requests_in.h"
 
 #include <stdio.h>

@@ -5,13 +5,9 @@
 #include "mcp/mcp_requests_in.h"
 #include "mcp/mcp_toolbox_in.h"
 
-#include "base/base_in.h"
-#include "loop/loop_in.h"
 #include "mcp/mcp_content_in.h"
 #include "mcp/mcp_headers_in.h"
 #include "mcp/mcp_pages_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 
 #include <stdio.h>
 
