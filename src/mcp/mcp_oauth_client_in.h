@@ -176,10 +176,6 @@ typedef struct phi__oauth_reply {
     phi_str error, description;    /* of both; empty: none */
 } phi__oauth_reply;
 
-PHI__FN void phi__person_unlisten(phi__oauth *o);
-
-PHI__FN phi_status phi__oauth_machine_asserted(phi__oauth *o, phi_str token);
-
 /* Appends the fields of private_key_jwt to a form. */
 PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form);
 

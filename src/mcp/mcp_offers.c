@@ -358,7 +358,7 @@ static phi_status phi__offers_begun(phi__offer *offer, phi_status status, uint64
     return PHI_OK;
 }
 
-/* Begins an operation. params: taken over. name: for a header. Of desc: what, done and user_data. *id
+/* Begins an operation. params: taken over. name: for a header. get: what, done and user_data. *id
    may be NULL. */
 static phi_status phi__offers_ask(phi_mcp *mcp, const char *method, phi__buf *params, phi_str name,
                                   phi__offer_fn done, const phi_mcp_get_desc *get, uint64_t *id) {

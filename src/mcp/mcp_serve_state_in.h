@@ -207,9 +207,6 @@ PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
 /* `message` is copied; json is borrowed until its end. The first one begins in the next step. */
 PHI__FN void phi__long_end_all(phi_mcp_server *server);
 
-/* The session ends: its messages that are being read have none. */
-PHI__FN void phi__long_without(phi_mcp_server *server, const phi__client *client);
-
 /* ---- mcp_serve_request.c ---- */
 
 /* A request that the host works on; NULL: it was refused, and answered so. */
@@ -293,7 +290,6 @@ PHI__FN void phi__data_unknown(phi__origin *origin, phi_str uri);
 PHI__FN bool phi__data_known(const phi_mcp_server *server, phi_str uri);
 
 /* ---- mcp_serve.c ---- */
-PHI__FN void phi__serve_list_initialized(phi__origin *origin);
 
 typedef enum phi__mcp_list {
     PHI__MCP_LIST_TOOLS = 1,
@@ -301,7 +297,6 @@ typedef enum phi__mcp_list {
     PHI__MCP_LIST_PROMPTS
 } phi__mcp_list;
 
-PHI__FN void phi__notify_end(phi__client *client); /* its subscriptions */
 PHI__FN void phi__notify_changed(phi_mcp_server *server, phi__mcp_list list);
 PHI__FN void phi__notify_updated(phi_mcp_server *server, phi_str uri);
 PHI__FN void phi__notify_log(phi_mcp_server *server, const char *level, const char *logger,

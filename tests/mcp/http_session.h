@@ -15,7 +15,7 @@
 
 enum { SESSION_OUTS = 32 };
 
-typedef struct session {
+typedef struct session_fake {
     phi_mcp mcp; /* its rt, memory, desc and link alone; first */
     phi__out outs[SESSION_OUTS];
     char ids[SESSION_OUTS][8];
@@ -33,13 +33,13 @@ typedef struct session {
     char token[40];
     int challenges, proofs;
     phi_status proof; /* of a token "DPoP ..." */
-} session;
+} session_fake;
 
-static session *session_now;                     /* for the fake authorization */
+static session_fake *session_now;                /* for the fake authorization */
 static const phi_runtime_desc *session_settings; /* NULL: defaults */
 
-static inline void session_note(session *m, const char *format, ...) PHI_PRINTF(2, 3);
-static inline void session_note(session *m, const char *format, ...) {
+static inline void session_note(session_fake *m, const char *format, ...) PHI_PRINTF(2, 3);
+static inline void session_note(session_fake *m, const char *format, ...) {
     va_list args;
     int n;
     va_start(args, format);
@@ -48,11 +48,11 @@ static inline void session_note(session *m, const char *format, ...) {
     if (n > 0) m->len += phi__min((size_t)n, sizeof m->notes - m->len - 1);
 }
 
-static inline const char *session_id(session *m, const phi__out *out) {
+static inline const char *session_id(session_fake *m, const phi__out *out) {
     return out == NULL ? "-" : m->ids[out - m->outs];
 }
 
-static inline bool session_stays(session *m) {
+static inline bool session_stays(session_fake *m) {
     if (m->gone) return false;
     if (m->frees_after == 0 || --m->frees_after > 0) return true;
     m->gone = true;
@@ -63,14 +63,14 @@ static inline bool session_stays(session *m) {
 
 /* ---- what the link calls ---- */
 
-static inline session *session_of(phi_mcp *mcp) { return (session *)(void *)mcp; }
+static inline session_fake *session_of(phi_mcp *mcp) { return (session_fake *)(void *)mcp; }
 
 void phi__mcp_up(phi_mcp *mcp) { session_note(session_of(mcp), "up\n"); }
 void phi__mcp_drained(phi_mcp *mcp) { session_note(session_of(mcp), "drained\n"); }
 void phi__mcp_wait(phi_mcp *mcp, bool waits) { session_note(session_of(mcp), "wait %d\n", waits); }
 
 bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from) {
-    session *m = session_of(mcp);
+    session_fake *m = session_of(mcp);
     CHECK(!m->gone);
     m->messages++;
     m->message_bytes += json.len;
@@ -85,9 +85,9 @@ bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from) {
     return session_stays(m);
 }
 
-bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int http_status,
-                           phi_str body, const char *message) {
-    session *m = session_of(mcp);
+bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int http_status, phi_str body,
+                   const char *message) {
+    session_fake *m = session_of(mcp);
     CHECK(!m->gone);
     CHECK(out->of_link == NULL);
     session_note(m, "lost %s %d %d %s [%.*s]\n", session_id(m, out), (int)status, http_status,
@@ -96,20 +96,20 @@ bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int http_stat
 }
 
 bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message) {
-    session *m = session_of(mcp);
+    session_fake *m = session_of(mcp);
     session_note(m, "down %d %d %s\n", (int)status, fatal, message);
     return session_stays(m);
 }
 
 bool phi__mcp_expired(phi_mcp *mcp, phi__out *out) {
-    session *m = session_of(mcp);
+    session_fake *m = session_of(mcp);
     session_note(m, "expired %s\n", session_id(m, out));
     if (out != NULL) CHECK(out->of_link == NULL);
     return session_stays(m);
 }
 
 bool phi__mcp_warn(phi_mcp *mcp, const char *message) {
-    session *m = session_of(mcp);
+    session_fake *m = session_of(mcp);
     session_note(m, "warn %s\n", message);
     return session_stays(m);
 }
@@ -117,8 +117,8 @@ bool phi__mcp_warn(phi_mcp *mcp, const char *message) {
 /* ---- an authorization ---- */
 
 phi_status phi__oauth_new(phi_runtime *rt, phi_memory *memory, const phi_mcp_oauth_desc *desc,
-                              phi_str url, const char *client_name,
-                              const phi__oauth_listener *listener, phi__oauth **out) {
+                          phi_str url, const char *client_name, const phi__oauth_listener *listener,
+                          phi__oauth **out) {
     (void)rt;
     (void)memory;
     (void)desc;
@@ -132,14 +132,13 @@ phi_status phi__oauth_new(phi_runtime *rt, phi_memory *memory, const phi_mcp_oau
 void phi__oauth_free(phi__oauth *oauth) { (void)oauth; }
 
 phi_status phi__oauth_header(phi__oauth *oauth, phi_str *value) {
-    session *m = (session *)(void *)oauth;
+    session_fake *m = (session_fake *)(void *)oauth;
     *value = phi_str_of(m->token);
     return m->header;
 }
 
-phi_status phi__oauth_proof(phi__oauth *oauth, const char *method, phi_str url,
-                                phi__buf *out) {
-    session *m = (session *)(void *)oauth;
+phi_status phi__oauth_proof(phi__oauth *oauth, const char *method, phi_str url, phi__buf *out) {
+    session_fake *m = (session_fake *)(void *)oauth;
     char text[200];
     if (!phi__str_starts(phi_str_of(m->token), "DPoP ")) return PHI_OK;
     if (m->proof != PHI_OK) return phi__error(m->mcp.rt, m->proof, "the key is away");
@@ -149,13 +148,12 @@ phi_status phi__oauth_proof(phi__oauth *oauth, const char *method, phi_str url,
 }
 
 void phi__oauth_heard(phi__oauth *oauth, phi_str headers) {
-    session *m = (session *)(void *)oauth;
+    session_fake *m = (session_fake *)(void *)oauth;
     if (phi__str_find(headers, 0, "DPoP-Nonce") != SIZE_MAX) session_note(m, "nonce\n");
 }
 
-phi_status phi__oauth_challenge(phi__oauth *oauth, int http_status, phi_str headers,
-                                    phi_str sent) {
-    session *m = (session *)(void *)oauth;
+phi_status phi__oauth_challenge(phi__oauth *oauth, int http_status, phi_str headers, phi_str sent) {
+    session_fake *m = (session_fake *)(void *)oauth;
     session_note(m, "challenge %d %.*s sent \"%.*s\"\n", http_status,
                  (int)phi__min(headers.len, 30), headers.at, (int)sent.len,
                  sent.len > 0 ? sent.at : "");
@@ -167,7 +165,7 @@ phi_status phi__oauth_challenge(phi__oauth *oauth, int http_status, phi_str head
 
 /* ---- a session over wires ---- */
 
-static inline void session_open(session *m, wires *w) {
+static inline void session_open(session_fake *m, wires *w) {
     phi_allocator allocator = test_allocator();
     phi_mcp_desc desc = m->mcp.desc;
     memset(m, 0, sizeof *m);
@@ -184,12 +182,12 @@ static inline void session_open(session *m, wires *w) {
     m->header = PHI_NOT_FOUND;
 }
 
-static inline void session_step(session *m, int times) {
+static inline void session_step(session_fake *m, int times) {
     while (times-- > 0) (void)phi_step(m->mcp.rt, 0);
 }
 
 /* Time passes, without a gap, and what is due is done. */
-static inline void session_later(session *m, wires *w, uint64_t ms) {
+static inline void session_later(session_fake *m, wires *w, uint64_t ms) {
     for (; ms > 1000; ms -= 1000) {
         w->now_us += 1000000;
         session_step(m, 1);
@@ -198,14 +196,14 @@ static inline void session_later(session *m, wires *w, uint64_t ms) {
     session_step(m, 3);
 }
 
-static inline void session_begin(session *m, wires *w) {
+static inline void session_begin(session_fake *m, wires *w) {
     session_open(m, w);
     CHECK_EQ_INT(phi__mcp_http_new(&m->mcp, &m->mcp.link), PHI_OK);
     CHECK_EQ_INT(m->mcp.link->table->open(m->mcp.link), PHI_OK);
     session_step(m, 2);
 }
 
-static inline void session_end(session *m, wires *w) {
+static inline void session_end(session_fake *m, wires *w) {
     phi_mcp_desc none = PHI_ZERO;
     if (m->mcp.link != NULL) m->mcp.link->table->free(m->mcp.link);
     phi_runtime_free(m->mcp.rt);
@@ -215,7 +213,7 @@ static inline void session_end(session *m, wires *w) {
 }
 
 /* The next of outs, with an id of its own. */
-static inline phi__out *session_out(session *m, const char *method, const char *json) {
+static inline phi__out *session_out(session_fake *m, const char *method, const char *json) {
     phi__out *out = &m->outs[m->out_count];
     (void)snprintf(m->ids[m->out_count], sizeof m->ids[0], "#%u", (unsigned)m->out_count + 1);
     if (!CHECK(++m->out_count <= SESSION_OUTS)) abort();
@@ -226,14 +224,14 @@ static inline phi__out *session_out(session *m, const char *method, const char *
     return out;
 }
 
-static inline phi__out *session_send(session *m, const char *method, const char *json) {
+static inline phi__out *session_send(session_fake *m, const char *method, const char *json) {
     phi__out *out = session_out(m, method, json);
     CHECK_EQ_INT(m->mcp.link->table->send(m->mcp.link, out), PHI_OK);
     session_step(m, 1);
     return out;
 }
 
-static inline void session_tell(session *m, const char *method, const char *json) {
+static inline void session_tell(session_fake *m, const char *method, const char *json) {
     phi__out *out = session_out(m, method, json);
     out->request = false;
     CHECK_EQ_INT(m->mcp.link->table->send(m->mcp.link, out), PHI_OK);
@@ -241,14 +239,14 @@ static inline void session_tell(session *m, const char *method, const char *json
     session_step(m, 1);
 }
 
-static inline void session_check(session *m, const char *want) {
+static inline void session_check(session_fake *m, const char *want) {
     CHECK_EQ_STR(m->notes, want);
     m->len = 0;
     m->notes[0] = '\0';
 }
 
 /* Answers the request that was sent last. */
-static inline void session_reply(session *m, wires *w, int status, const char *headers,
+static inline void session_reply(session_fake *m, wires *w, int status, const char *headers,
                                  const char *body) {
     wires_reply(w, w->count - 1, status, headers, body);
     session_step(m, 3 + (int)(strlen(body) / 20000));

@@ -47,7 +47,7 @@ struct link_kit {
     link_scripted *made; /* NULL: freed */
     char *sent, *story;
     size_t sent_len, story_len, sends, forgets, opens, closes;
-    phi__out *last;             /* the last request that was sent; while it is under way */
+    phi__out *last;                 /* the last request that was sent; while it is under way */
     bool full, silent;              /* silent: no story of events */
     bool hangs;                     /* open is not followed by anything */
     phi_status fails;               /* of each send */
@@ -133,8 +133,8 @@ static inline bool link_deliver(link_kit *k, link_scripted *s, const link_deed *
         k->last = NULL;
         if (deed->kind == 'e') return phi__mcp_expired(mcp, out);
         if (out != NULL)
-            return phi__mcp_lost(mcp, out, deed->status, deed->http_status,
-                                         phi_str_of(deed->text), "lost");
+            return phi__mcp_lost(mcp, out, deed->status, deed->http_status, phi_str_of(deed->text),
+                                 "lost");
     }
     return k->made == s;
 }
@@ -252,8 +252,7 @@ static inline phi_status link_make(phi_mcp *mcp, phi__mcp_link **out) {
     static const phi__mcp_link_table table = {link_open,   link_send,   link_forget,
                                               link_agreed, link_listen, link_close,
                                               link_free,   NULL,        NULL};
-    link_scripted *s =
-        (link_scripted *)phi__alloc(&mcp->memory, sizeof(link_scripted));
+    link_scripted *s = (link_scripted *)phi__alloc(&mcp->memory, sizeof(link_scripted));
     *out = NULL;
     if (s == NULL) return PHI_NO_MEMORY;
     s->link.table = &table;

@@ -186,7 +186,7 @@ static inline bool world_make(world *o, const char *server) {
     listener.changed = world_changed;
     listener.ctx = o;
     return phi__oauth_new(o->rt, &o->rt->memory, &o->desc, phi_str_of(server), "phi", &listener,
-                              &o->oauth) == PHI_OK;
+                          &o->oauth) == PHI_OK;
 }
 
 static inline bool world_begin(world *o, const char *server) {

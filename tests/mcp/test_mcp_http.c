@@ -2,7 +2,7 @@
 #include "mcp/http_session.h"
 
 static wires w;
-static session m;
+static session_fake m;
 
 static void check_sent(size_t i, const char *want) {
     REQUIRE(CHECK(i < w.count));

@@ -8,7 +8,7 @@
 enum { MOVES = 200 };
 
 static wires w;
-static session m;
+static session_fake m;
 static uint32_t seed_now;
 static phi_mcp_oauth_desc oauth;
 

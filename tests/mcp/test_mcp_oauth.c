@@ -243,9 +243,9 @@ TEST(a_token_that_another_process_got_is_taken_from_the_store) {
     listener.ctx = &o;
     REQUIRE(CHECK(world_begin(&o, SERVER)));
     world_authorize(&o);
-    CHECK_EQ_INT(phi__oauth_new(o.rt, &o.rt->memory, &o.desc, phi_str_of(SERVER), "phi",
-                                    &listener, &first),
-                 PHI_OK);
+    CHECK_EQ_INT(
+        phi__oauth_new(o.rt, &o.rt->memory, &o.desc, phi_str_of(SERVER), "phi", &listener, &first),
+        PHI_OK);
     CHECK_EQ_INT(phi__oauth_header(first, &value), PHI_OK);
     world_page_first(&o, "POST " AS "/token", 200,
                      "{\"access_token\":\"token-number-2\",\"refresh_token\":\"refresh-number-2\","
@@ -446,13 +446,13 @@ TEST(more_scopes_are_asked_for_together_with_those_before) {
     CHECK_EQ_INT(world_back(&o, "code=code-number-1"), PHI_OK);
     world_step(&o, 10);
     CHECK_EQ_INT(phi__oauth_challenge(o.oauth, 403, phi_str_of("Content-Type: text/plain\r\n"),
-                                          phi_str_of("Bearer token-number-1")),
+                                      phi_str_of("Bearer token-number-1")),
                  PHI_REFUSED);
     CHECK_EQ_STR(world_error(&o),
                  "authorization: the server refuses the request (HTTP status 403)");
-    CHECK_EQ_INT(phi__oauth_challenge(o.oauth, 403, phi_str_of(more),
-                                          phi_str_of("Bearer token-number-1")),
-                 PHI_BUSY);
+    CHECK_EQ_INT(
+        phi__oauth_challenge(o.oauth, 403, phi_str_of(more), phi_str_of("Bearer token-number-1")),
+        PHI_BUSY);
     CHECK_EQ_STR(world_header(&o), "Bearer token-number-1"); /* other requests go on */
     world_step(&o, 20);
     CHECK_EQ_INT(o.opened, 2);
@@ -461,9 +461,9 @@ TEST(more_scopes_are_asked_for_together_with_those_before) {
     CHECK_EQ_INT(world_back(&o, "code=code-number-1"), PHI_OK);
     world_step(&o, 10);
     CHECK_EQ_STR(world_header(&o), "Bearer token-number-3");
-    CHECK_EQ_INT(phi__oauth_challenge(o.oauth, 403, phi_str_of(more),
-                                          phi_str_of("Bearer token-number-3")),
-                 PHI_REFUSED);
+    CHECK_EQ_INT(
+        phi__oauth_challenge(o.oauth, 403, phi_str_of(more), phi_str_of("Bearer token-number-3")),
+        PHI_REFUSED);
     CHECK_EQ_STR(world_error(&o), "authorization: the server wants more scopes, and names none "
                                   "that was not asked for");
     world_end(&o);

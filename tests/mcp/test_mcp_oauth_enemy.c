@@ -234,7 +234,7 @@ TEST(of_two_connections_that_refresh_at_once_the_second_takes_the_token_of_the_f
         REQUIRE(CHECK(world_begin(&o, SERVER)));
         world_authorize(&o);
         CHECK_EQ_INT(phi__oauth_new(o.rt, &o.rt->memory, &o.desc, phi_str_of(SERVER), "phi",
-                                        &listener, &other),
+                                    &listener, &other),
                      PHI_OK);
         CHECK_EQ_INT(phi__oauth_header(other, &value), PHI_OK);
         world_page_first(&o, "POST " AS "/token", 400, "{\"error\":\"invalid_grant\"}", 0);
@@ -249,7 +249,7 @@ TEST(of_two_connections_that_refresh_at_once_the_second_takes_the_token_of_the_f
         } else {
             CHECK_EQ_INT(world_401(&o, "", "Bearer token-number-1"), PHI_BUSY);
             CHECK_EQ_INT(phi__oauth_challenge(other, 401, phi_str_of(""),
-                                                  phi_str_of("Bearer token-number-1")),
+                                              phi_str_of("Bearer token-number-1")),
                          PHI_BUSY);
         }
         world_step(&o, 20);

@@ -149,12 +149,12 @@ TEST(a_program_is_not_asked_as_a_person_is) {
         world_pass_s(&o, 61);
     }
     /* more scopes */
-    CHECK_EQ_INT(phi__oauth_challenge(
-                     o.oauth, 403,
-                     phi_str_of("WWW-Authenticate: Bearer error=\"insufficient_scope\", "
-                                "scope=\"more\"\r\n"),
-                     phi_str_of(world_header(&o))),
-                 PHI_BUSY);
+    CHECK_EQ_INT(
+        phi__oauth_challenge(o.oauth, 403,
+                             phi_str_of("WWW-Authenticate: Bearer error=\"insufficient_scope\", "
+                                        "scope=\"more\"\r\n"),
+                             phi_str_of(world_header(&o))),
+        PHI_BUSY);
     world_step(&o, 20);
     CHECK_EQ_INT(o.status, PHI_OK);
     CHECK(says(sent(&o, o.w.count - 1), "&scope=more&"));

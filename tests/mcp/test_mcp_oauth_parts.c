@@ -147,8 +147,7 @@ TEST(servers_lead_no_further_in_than_they_are) {
         for (k = 0; k < 4; k++) {
             bool fine = k < 3 ? k <= i : i == 3;
             CHECK((phi__url_fault(&server, phi_str_of(at[k]), false) == NULL) == fine);
-            CHECK((phi__url_fault(&server, phi_str_of(at[k]), true) == NULL) ==
-                  (k < 3 || i == 3));
+            CHECK((phi__url_fault(&server, phi_str_of(at[k]), true) == NULL) == (k < 3 || i == 3));
         }
     }
 }
@@ -168,8 +167,7 @@ TEST(a_resource_is_the_server_s_address_or_one_above_it) {
     size_t i;
     CHECK(phi__url_read(phi_str_of("https://h.example/a/b"), &server));
     for (i = 0; i < PHI__COUNT(rows); i++)
-        if (!CHECK(phi__url_covers(phi_str_of(rows[i].resource), &server) ==
-                   rows[i].covers))
+        if (!CHECK(phi__url_covers(phi_str_of(rows[i].resource), &server) == rows[i].covers))
             printf("    of %s\n", rows[i].resource);
 }
 
@@ -334,9 +332,9 @@ TEST(answers_with_odd_numbers_are_read) {
     memset(&client, 0, sizeof client);
     client.method = PHI__OAUTH_POST;
     CHECK(phi__form_client(&arena,
-                                     phi_str_of("{\"client_id\":\"a\",\"client_secret\":\"b\","
-                                                "\"client_secret_expires_at\":1700000000}"),
-                                     &client));
+                           phi_str_of("{\"client_id\":\"a\",\"client_secret\":\"b\","
+                                      "\"client_secret_expires_at\":1700000000}"),
+                           &client));
     CHECK_EQ_INT(client.method, PHI__OAUTH_POST);
     CHECK_EQ_INT(client.until_ms, 1700000000000);
     CHECK(phi__form_client(

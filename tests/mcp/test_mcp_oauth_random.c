@@ -130,8 +130,8 @@ static void challenge(game *g) {
     phi_status status;
     if (g->o.oauth == NULL) return;
     status = phi__oauth_challenge(g->o.oauth, dice(g, 3) == 0 ? 403 : 401,
-                                      phi_str_of(heads[dice(g, PHI__COUNT(heads))]),
-                                      phi_str_of(dice(g, 4) == 0 ? "" : g->token));
+                                  phi_str_of(heads[dice(g, PHI__COUNT(heads))]),
+                                  phi_str_of(dice(g, 4) == 0 ? "" : g->token));
     if (status == PHI_BUSY) g->waits = true;
     if (status != PHI_OK && status != PHI_BUSY) clean(world_error(&g->o));
 }
@@ -191,7 +191,7 @@ static bool make(game *g) {
     g->token[0] = g->refresh[0] = '\0';
     g->o.opened = 0;
     return phi__oauth_new(g->o.rt, &g->o.rt->memory, &g->o.desc, phi_str_of(SERVER), "phi",
-                              &listener, &g->o.oauth) == PHI_OK;
+                          &listener, &g->o.oauth) == PHI_OK;
 }
 
 static void change(game *g) {

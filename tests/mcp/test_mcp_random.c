@@ -159,7 +159,7 @@ static void say(world *w) {
 static void answer(world *w) {
     if (w->part_count == 0 || w->k.mcp == NULL) return;
     phi__mcp_answer(w->k.mcp, w->part_asks[dice(w, 64)], phi_str_of("{\"r\":1}"),
-                            (int)dice(w, 3) - 1, "no");
+                    (int)dice(w, 3) - 1, "no");
 }
 
 static void trouble(world *w) {

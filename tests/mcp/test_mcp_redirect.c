@@ -32,8 +32,8 @@ static bool rig_open(rig *r) {
     memset(r, 0, sizeof *r);
     phi_memory_init(&r->memory, &allocator, 0);
     return CHECK_EQ_INT(phi__io_new(&r->memory, NULL, &r->io), PHI_OK) &&
-           CHECK_EQ_INT(phi__redirect_new(r->io, 0, "/callback", on_got, r, &r->redirect,
-                                              message, sizeof message),
+           CHECK_EQ_INT(phi__redirect_new(r->io, 0, "/callback", on_got, r, &r->redirect, message,
+                                          sizeof message),
                         PHI_OK);
 }
 
@@ -124,7 +124,7 @@ TEST(a_redirect_page_survives_every_failed_allocation) {
         REQUIRE(phi__io_new(&r.memory, NULL, &r.io) == PHI_OK);
         test_alloc_fail_at(n);
         status = phi__redirect_new(r.io, 0, "/callback", on_got, &r, &r.redirect, message,
-                                       sizeof message);
+                                   sizeof message);
         CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);

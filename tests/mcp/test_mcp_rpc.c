@@ -37,22 +37,21 @@ typedef struct row {
 TEST(each_shape_of_a_message_is_told_from_the_others) {
     static const row rows[] = {
         {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}", PHI__RPC_REQUEST, "1", "a", NULL},
-        {"{\"jsonrpc\":\"2.0\",\"id\":\"x\\n\",\"method\":\"a\",\"params\":{}}",
-         PHI__RPC_REQUEST, "\"x\\n\"", "a", NULL},
-        {"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"a\",\"params\":null}", PHI__RPC_REQUEST,
-         "0", "a", NULL},
+        {"{\"jsonrpc\":\"2.0\",\"id\":\"x\\n\",\"method\":\"a\",\"params\":{}}", PHI__RPC_REQUEST,
+         "\"x\\n\"", "a", NULL},
+        {"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"a\",\"params\":null}", PHI__RPC_REQUEST, "0",
+         "a", NULL},
         {"{\"jsonrpc\":\"2.0\",\"method\":\"n\"}", PHI__RPC_NOTIFICATION, "", "n", NULL},
         {"{\"jsonrpc\":\"2.0\",\"id\":-3,\"result\":{}}", PHI__RPC_RESULT, "-3", "", NULL},
         {"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":7,\"error\":null}", PHI__RPC_RESULT, "3", "",
          NULL},
-        {"{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-1,\"message\":\"m\"}}",
-         PHI__RPC_ERROR, "3", "", NULL},
+        {"{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-1,\"message\":\"m\"}}", PHI__RPC_ERROR,
+         "3", "", NULL},
         {"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-1,\"message\":\"m\"}}",
          PHI__RPC_ERROR, "", "", NULL},
         {"[]", PHI__RPC_INVALID, "", "", "it is no object"},
         {"7", PHI__RPC_INVALID, "", "", "it is no object"},
-        {"{\"id\":1,\"method\":\"a\"}", PHI__RPC_INVALID, "1", "a",
-         "its jsonrpc is not \"2.0\""},
+        {"{\"id\":1,\"method\":\"a\"}", PHI__RPC_INVALID, "1", "a", "its jsonrpc is not \"2.0\""},
         {"{\"jsonrpc\":\"2.0\",\"id\":[1],\"method\":\"a\"}", PHI__RPC_INVALID, "", "a",
          "its id is neither a string nor a number"},
         {"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"a\"}", PHI__RPC_INVALID, "", "a",
@@ -61,8 +60,8 @@ TEST(each_shape_of_a_message_is_told_from_the_others) {
          "its method is no string"},
         {"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"\"}", PHI__RPC_INVALID, "4", "",
          "its method is empty or longer than 256 bytes"},
-        {"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"a\",\"params\":[1]}", PHI__RPC_INVALID,
-         "4", "a", "its params are no object"},
+        {"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"a\",\"params\":[1]}", PHI__RPC_INVALID, "4",
+         "a", "its params are no object"},
         {"{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":{},\"error\":{}}", PHI__RPC_INVALID, "4", "",
          "it has a result and an error"},
         {"{\"jsonrpc\":\"2.0\",\"id\":4,\"error\":\"no\"}", PHI__RPC_INVALID, "4", "",
@@ -147,8 +146,7 @@ TEST(messages_are_written_as_one_line) {
     phi__rpc_result(&k.buf, phi_str_of("\"a\""), phi_str_of(""));
     CHECK_STR(phi__buf_str(&k.buf), "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{}}");
     phi__buf_clear(&k.buf);
-    phi__rpc_error(&k.buf, phi_str_of(""), -32700, phi_str_of("no \"JSON\""),
-                       phi_str_of("[1]"));
+    phi__rpc_error(&k.buf, phi_str_of(""), -32700, phi_str_of("no \"JSON\""), phi_str_of("[1]"));
     CHECK_STR(phi__buf_str(&k.buf), "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,"
                                     "\"message\":\"no \\\"JSON\\\"\",\"data\":[1]}}");
     end(&k);

@@ -3,7 +3,7 @@
 #include "mcp/http_session.h"
 
 static wires w;
-static session m;
+static session_fake m;
 
 static void push(size_t i, const char *text) {
     CHECK_EQ_INT(wires_push(&w, i, text, strlen(text)), PHI_OK);
@@ -401,7 +401,8 @@ static void each_try_of_a_request_carries_a_proof_of_its_own(void) {
     REQUIRE(CHECK_EQ_INT(w.count, 2));
     CHECK(strstr(w.sent[1].text, "\nDPoP: 2 POST http://h:1/mcp\n") != NULL);
     m.proof = PHI_DENIED;
-    CHECK_EQ_INT(m.mcp.link->table->send(m.mcp.link, session_out(&m, "tools/call", "{2}")), PHI_DENIED);
+    CHECK_EQ_INT(m.mcp.link->table->send(m.mcp.link, session_out(&m, "tools/call", "{2}")),
+                 PHI_DENIED);
     session_check(&m, "");
     CHECK_EQ_INT(w.count, 2);
     session_end(&m, &w);
@@ -584,7 +585,8 @@ static void each_failed_allocation_leaves_a_link_that_can_be_freed(void) {
     for (n = 0; tripped && n < 1000; n++) {
         session_open(&m, &w);
         test_alloc_fail_at(n);
-        if (phi__mcp_http_new(&m.mcp, &m.mcp.link) == PHI_OK && m.mcp.link->table->open(m.mcp.link) == PHI_OK)
+        if (phi__mcp_http_new(&m.mcp, &m.mcp.link) == PHI_OK &&
+            m.mcp.link->table->open(m.mcp.link) == PHI_OK)
             story();
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
