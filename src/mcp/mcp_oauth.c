@@ -565,6 +565,17 @@ static const char phi__person_path[] = "/callback";
 
 /* ---- the redirect ---- */
 
+/* Keeps the redirect's query, or the assertion, for the next step. */
+static phi_status phi__oauth_received(phi__oauth *o, phi_str text) {
+    phi__buf_add_str(&o->redirected, text);
+    if (o->redirected.failed) {
+        phi__buf_free(&o->redirected);
+        return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
+    }
+    phi__oauth_wake(o);
+    return PHI_OK;
+}
+
 PHI__FN phi_status phi__oauth_redirected(phi__oauth *o, phi_str url) {
     size_t from = 0, to;
     phi_arena_mark mark = phi_arena_save(&o->arena);
@@ -582,13 +593,7 @@ PHI__FN phi_status phi__oauth_redirected(phi__oauth *o, phi_str url) {
     if (status == PHI_NO_MEMORY) return phi__error(o->rt, status, "authorization: no memory");
     if (!ours)
         return phi__error(o->rt, PHI_REFUSED, "authorization: the redirect belongs to another one");
-    phi__buf_add_str(&o->redirected, url);
-    if (o->redirected.failed) {
-        phi__buf_free(&o->redirected);
-        return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
-    }
-    phi__oauth_wake(o);
-    return PHI_OK;
+    return phi__oauth_received(o, url);
 }
 
 #ifndef PHI_NO_LISTEN
@@ -1144,13 +1149,7 @@ PHI__FN phi_status phi__oauth_asserted(phi__oauth *o, phi_str token) {
         return phi__error(o->rt, PHI_BAD_ARG,
                           "authorization: an assertion has 1 to %d printable characters",
                           PHI__OAUTH_ANSWER);
-    phi__buf_add_str(&o->redirected, token);
-    if (o->redirected.failed) {
-        phi__buf_free(&o->redirected);
-        return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
-    }
-    phi__oauth_wake(o);
-    return PHI_OK;
+    return phi__oauth_received(o, token);
 }
 
 static phi_status phi__oauth_make(phi__oauth *o, phi_str url) {

@@ -214,58 +214,36 @@ static void phi__notify_listen(phi__origin *origin, phi__client *client, const p
 
 /* ---- telling ---- */
 
-static const char *phi__notify_method(phi__mcp_list list) {
-    if (list == PHI__MCP_LIST_TOOLS) return "notifications/tools/list_changed";
-    return list == PHI__MCP_LIST_PROMPTS ? "notifications/prompts/list_changed"
-                                         : "notifications/resources/list_changed";
+static bool phi__notify_wants(const phi__wanted *wanted, phi__mcp_list list, phi_str uri) {
+    for (size_t i = 0; uri.at != NULL && i < wanted->uri_count; i++)
+        if (phi_str_equal(wanted->uris[i], uri)) return true;
+    if (uri.at != NULL) return false;
+    return list == PHI__MCP_LIST_TOOLS     ? wanted->tools
+           : list == PHI__MCP_LIST_PROMPTS ? wanted->prompts
+                                           : wanted->resources;
 }
 
-static bool phi__notify_wants(const phi__wanted *wanted, phi__mcp_list list) {
-    if (list == PHI__MCP_LIST_TOOLS) return wanted->tools;
-    return list == PHI__MCP_LIST_PROMPTS ? wanted->prompts : wanted->resources;
-}
-
-PHI__FN void phi__notify_changed(phi_mcp_server *server, phi__mcp_list list) {
-    const char *method = phi__notify_method(list);
+PHI__FN void phi__notify_changed(phi_mcp_server *server, phi__mcp_list list, phi_str uri) {
+    const char *method = uri.at != NULL                  ? "notifications/resources/updated"
+                         : list == PHI__MCP_LIST_TOOLS   ? "notifications/tools/list_changed"
+                         : list == PHI__MCP_LIST_PROMPTS ? "notifications/prompts/list_changed"
+                                                         : "notifications/resources/list_changed";
     phi__buf out;
     for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
         const phi__client *client = PHI__OWNER(link, phi__client, link);
         if (client->own == NULL) continue;
+        if (uri.at != NULL && phi__notify_find(client, uri) == NULL) continue;
         phi__send_note(server, &out, method);
+        if (uri.at != NULL) phi__records_str(&out, "uri", uri);
         (void)phi__send_noted(client->own, &out);
     }
     for (phi__link *link = server->serving.first; link != NULL; link = link->next) {
         const phi__serving *serving = PHI__OWNER(link, phi__serving, link);
         if (serving->kind != PHI__SERVING_LISTEN || serving->origin.way == NULL) continue;
-        if (!phi__notify_wants(&serving->wanted, list)) continue;
+        if (!phi__notify_wants(&serving->wanted, list, uri)) continue;
         phi__send_note(server, &out, method);
         phi__notify_tag(serving, &out);
-        (void)phi__send_noted(serving->origin.way, &out);
-    }
-}
-
-static bool phi__notify_wants_uri(const phi__wanted *wanted, phi_str uri) {
-    for (size_t i = 0; i < wanted->uri_count; i++)
-        if (phi_str_equal(wanted->uris[i], uri)) return true;
-    return false;
-}
-
-PHI__FN void phi__notify_updated(phi_mcp_server *server, phi_str uri) {
-    phi__buf out;
-    for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
-        const phi__client *client = PHI__OWNER(link, phi__client, link);
-        if (client->own == NULL || phi__notify_find(client, uri) == NULL) continue;
-        phi__send_note(server, &out, "notifications/resources/updated");
-        phi__records_str(&out, "uri", uri);
-        (void)phi__send_noted(client->own, &out);
-    }
-    for (phi__link *link = server->serving.first; link != NULL; link = link->next) {
-        const phi__serving *serving = PHI__OWNER(link, phi__serving, link);
-        if (serving->kind != PHI__SERVING_LISTEN || serving->origin.way == NULL) continue;
-        if (!phi__notify_wants_uri(&serving->wanted, uri)) continue;
-        phi__send_note(server, &out, "notifications/resources/updated");
-        phi__notify_tag(serving, &out);
-        phi__records_str(&out, "uri", uri);
+        if (uri.at != NULL) phi__records_str(&out, "uri", uri);
         (void)phi__send_noted(serving->origin.way, &out);
     }
 }

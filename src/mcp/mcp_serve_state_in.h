@@ -297,8 +297,8 @@ typedef enum phi__mcp_list {
     PHI__MCP_LIST_PROMPTS
 } phi__mcp_list;
 
-PHI__FN void phi__notify_changed(phi_mcp_server *server, phi__mcp_list list);
-PHI__FN void phi__notify_updated(phi_mcp_server *server, phi_str uri);
+/* uri: of a resource that has changed; at NULL: the list has. */
+PHI__FN void phi__notify_changed(phi_mcp_server *server, phi__mcp_list list, phi_str uri);
 PHI__FN void phi__notify_log(phi_mcp_server *server, const char *level, const char *logger,
                              const char *data);
 

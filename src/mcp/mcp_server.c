@@ -273,6 +273,7 @@ static phi_status phi__server_set_check(const phi_mcp_server *server,
 
 PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,
                                       uint32_t lists) {
+    phi_str none = phi__str(NULL, 0);
     if (server == NULL || desc == NULL) return PHI_BAD_ARG;
     phi_status status = phi__server_set_check(server, desc, lists);
     if (status != PHI_OK) return status;
@@ -280,25 +281,26 @@ PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_serv
         server->desc.tools = desc->tools;
         server->desc.tool_infos = desc->tool_infos;
         server->desc.tool_count = desc->tool_count;
-        phi__notify_changed(server, PHI__MCP_LIST_TOOLS);
+        phi__notify_changed(server, PHI__MCP_LIST_TOOLS, none);
     }
     if ((lists & PHI_MCP_SERVE_RESOURCES) != 0) {
         server->desc.resources = desc->resources;
         server->desc.resource_count = desc->resource_count;
         server->desc.templates = desc->templates;
         server->desc.template_count = desc->template_count;
-        phi__notify_changed(server, PHI__MCP_LIST_RESOURCES);
+        phi__notify_changed(server, PHI__MCP_LIST_RESOURCES, none);
     }
     if ((lists & PHI_MCP_SERVE_PROMPTS) != 0) {
         server->desc.prompts = desc->prompts;
         server->desc.prompt_count = desc->prompt_count;
-        phi__notify_changed(server, PHI__MCP_LIST_PROMPTS);
+        phi__notify_changed(server, PHI__MCP_LIST_PROMPTS, none);
     }
     return PHI_OK;
 }
 
 PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri) {
-    if (server != NULL && uri != NULL) phi__notify_updated(server, phi_str_of(uri));
+    if (server != NULL && uri != NULL)
+        phi__notify_changed(server, PHI__MCP_LIST_RESOURCES, phi_str_of(uri));
 }
 
 PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
