@@ -151,34 +151,6 @@ static bool phi__place_read(phi_str url, phi__mcp_place *out) {
     return out->host.len > 0 && memchr(out->authority.at, '@', out->authority.len) == NULL;
 }
 
-/* A user in an address of the host's own is no fault of the server. */
-static phi_str phi__place_without_user(phi__mcp_place *own) {
-    const char *at = (const char *)memchr(own->host.at, '@', own->host.len);
-    size_t skip = at != NULL ? (size_t)(at - own->host.at) + 1 : 0;
-    return phi__str(own->host.at + skip, own->host.len - skip);
-}
-
-/* Whether it begins as "name:" does. */
-static bool phi__place_has_scheme(phi_str to) {
-    phi_str name = phi__place_upto(to, ":/?#");
-    return name.len < to.len && to.at[name.len] == ':';
-}
-
-static void phi__place_relative(phi__buf *out, phi_str from, size_t path, phi_str to) {
-    phi_str own = phi__str(from.at + path, from.len - path);
-    phi_str until = phi__place_upto(own, to.at[0] == '?' ? "?#" : "/?#");
-    size_t keep = path + until.len;
-    if (to.at[0] != '?' && to.at[0] != '/') { /* beside the last part of the path */
-        phi_str whole = phi__place_upto(own, "?#");
-        keep = path;
-        for (size_t i = 0; i < whole.len; i++)
-            if (whole.at[i] == '/') keep = path + i + 1;
-    }
-    phi__buf_add(out, from.at, keep);
-    if (to.at[0] != '?' && to.at[0] != '/' && keep == path) phi__buf_char(out, '/');
-    phi__buf_add_str(out, to);
-}
-
 PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
     phi__mcp_place own, other;
     phi__buf_clear(out);
@@ -186,24 +158,37 @@ PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
         unsigned char c = (unsigned char)to.at[i];
         if (c <= 32 || c == 127 || c == '\\') return false;
     }
-    if (!(to.len > 0 && to.len <= PHI__PLACE_MOST)) return false;
+    if (to.len == 0 || to.len > PHI__PLACE_MOST) return false;
     to = phi__place_upto(to, "#");
     if (phi__str_find(from, 0, "://") == SIZE_MAX || to.len == 0) return false;
     (void)phi__place_read(from, &own); /* true but for a user, which the host may give */
+    phi_str name = phi__place_upto(to, ":/?#");
     if (phi__str_starts(to, "//")) {
         phi__buf_add_str(out, own.scheme);
         phi__buf_char(out, ':');
         phi__buf_add_str(out, to);
-    } else if (phi__place_has_scheme(to))
+    } else if (name.len < to.len && to.at[name.len] == ':') /* it has a scheme */
         phi__buf_add_str(out, to);
     else {
-        phi__place_relative(out, from, own.path, to);
+        phi_str path = phi__str(from.at + own.path, from.len - own.path);
+        size_t keep = own.path + phi__place_upto(path, to.at[0] == '?' ? "?#" : "/?#").len;
+        if (to.at[0] != '?' && to.at[0] != '/') { /* in place of the last part of the path */
+            phi_str whole = phi__place_upto(path, "?#");
+            keep = own.path;
+            for (size_t i = 0; i < whole.len; i++)
+                if (whole.at[i] == '/') keep = own.path + i + 1;
+        }
+        phi__buf_add(out, from.at, keep);
+        if (to.at[0] != '?' && to.at[0] != '/' && keep == own.path) phi__buf_char(out, '/');
+        phi__buf_add_str(out, to);
         return !out->failed;
     }
-    if (out->failed) return false;
-    return phi__place_read(phi__buf_str(out), &other) &&
+    /* a user in an address of the host's own is no fault of the server */
+    const char *at = (const char *)memchr(own.host.at, '@', own.host.len);
+    size_t skip = at != NULL ? (size_t)(at - own.host.at) + 1 : 0;
+    return !out->failed && phi__place_read(phi__buf_str(out), &other) &&
            phi__str_equal_nocase(own.scheme, other.scheme) &&
-           phi__str_equal_nocase(phi__place_without_user(&own), other.host) &&
+           phi__str_equal_nocase(phi__str(own.host.at + skip, own.host.len - skip), other.host) &&
            phi__str_equal_nocase(own.port, other.port);
 }
 

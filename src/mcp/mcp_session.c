@@ -248,18 +248,6 @@ static bool phi__asked_one(phi__mcp_request *r, phi_str key, const phi_json *que
     return true;
 }
 
-/* Keeps requestState as it came. False: no memory. */
-static bool phi__asked_keep(phi__mcp_request *r, const phi_json *result) {
-    const phi_json *state = phi_json_get(result, "requestState");
-    phi__buf_clear(&r->input.state);
-    phi__buf_clear(&r->input.answers);
-    r->input.pending = 0;
-    r->input.status = PHI_OK;
-    r->input.due = false;
-    if (state != NULL) (void)phi__json_write(&r->input.state, state, 0);
-    return !r->input.state.failed;
-}
-
 PHI__FN bool phi__asked_input(phi__mcp_request *r, const phi_json *result) {
     const phi_json *questions = phi_json_get(result, "inputRequests"), *question;
     phi_mcp *mcp = r->mcp;
@@ -270,7 +258,14 @@ PHI__FN bool phi__asked_input(phi__mcp_request *r, const phi_json *result) {
         phi__requests_fail(r, PHI_REFUSED, "the server asked for input more than 16 times");
         return !mcp->dead;
     }
-    if (!phi__asked_keep(r, result)) {
+    const phi_json *state = phi_json_get(result, "requestState"); /* kept as it came */
+    phi__buf_clear(&r->input.state);
+    phi__buf_clear(&r->input.answers);
+    r->input.pending = 0;
+    r->input.status = PHI_OK;
+    r->input.due = false;
+    if (state != NULL) (void)phi__json_write(&r->input.state, state, 0);
+    if (r->input.state.failed) {
         phi__requests_fail(r, PHI_NO_MEMORY, "no memory");
         return !mcp->dead;
     }
@@ -363,30 +358,26 @@ static void phi__handshake_forget(phi_mcp *mcp) {
 
 /* ---- what a server says of itself ---- */
 
-static bool phi__handshake_read(phi_mcp *mcp, const phi_json *result) {
+static void phi__handshake_agree(phi_mcp *mcp, const phi__era *era, const phi_json *result) {
     phi__agreed *g = &mcp->agreed;
     const phi_json *caps = phi_json_get(result, "capabilities");
     const phi_json *info = phi_json_get(result, "serverInfo");
     if (info == NULL)
         info = phi_json_get(phi_json_get(result, "_meta"), "io.modelcontextprotocol/serverInfo");
+    g->era = era;
     g->capabilities = phi_json_is(caps, PHI_JSON_OBJECT) ? phi_json_copy(&g->arena, caps)
                                                          : phi_json_new_object(&g->arena);
-    return g->capabilities != NULL &&
-           phi_json_write(&g->arena, g->capabilities, 0, &g->capabilities_text) == PHI_OK &&
-           phi__arena_str(&g->arena, phi__records_get_str(info, "name"), &g->name) &&
-           phi__arena_str(&g->arena, phi__records_get_str(info, "title"), &g->title) &&
-           phi__arena_str(&g->arena, phi__records_get_str(info, "version"), &g->version) &&
-           phi__arena_str(&g->arena, phi__records_get_str(result, "instructions"),
-                          &g->instructions);
-}
-
-static void phi__handshake_agree(phi_mcp *mcp, const phi__era *era, const phi_json *result) {
-    mcp->agreed.era = era;
-    if (!phi__handshake_read(mcp, result)) {
+    if (g->capabilities == NULL ||
+        phi_json_write(&g->arena, g->capabilities, 0, &g->capabilities_text) != PHI_OK ||
+        !phi__arena_str(&g->arena, phi__records_get_str(info, "name"), &g->name) ||
+        !phi__arena_str(&g->arena, phi__records_get_str(info, "title"), &g->title) ||
+        !phi__arena_str(&g->arena, phi__records_get_str(info, "version"), &g->version) ||
+        !phi__arena_str(&g->arena, phi__records_get_str(result, "instructions"),
+                        &g->instructions)) {
         phi__handshake_fail(mcp, PHI_NO_MEMORY, "no memory");
         return;
     }
-    mcp->agreed.legacy = era->handshake;
+    g->legacy = era->handshake;
     mcp->link->table->agreed(mcp->link, era->version, !era->handshake);
     if (era->handshake) {
         phi_status status =
@@ -397,16 +388,15 @@ static void phi__handshake_agree(phi_mcp *mcp, const phi__era *era, const phi_js
         }
         mcp->link->table->listen(mcp->link);
     }
-    mcp->agreed.ended(mcp, PHI_OK, "");
+    g->ended(mcp, PHI_OK, "");
 }
 
 /* ---- who we are ---- */
 
-static void phi__handshake_put_client(phi_mcp *mcp, phi__buf *buf) {
-    phi__buf_text(buf, "{\"name\":");
-    phi__json_write_str(buf, phi_str_of(mcp->desc.client_name));
-    phi__buf_text(buf, ",\"version\":");
-    phi__json_write_str(buf, phi_str_of(mcp->desc.client_version));
+static void phi__handshake_put_client(phi_mcp *mcp, phi__buf *buf, const char *key) {
+    phi__records_raw(buf, key, "{");
+    phi__records_str(buf, "name", phi_str_of(mcp->desc.client_name));
+    phi__records_str(buf, "version", phi_str_of(mcp->desc.client_version));
     phi__buf_char(buf, '}');
 }
 
@@ -418,15 +408,12 @@ static phi_status phi__handshake_meta(phi_mcp *mcp, const phi__era *era) {
     phi__buf buf;
     if (status != PHI_OK) return status;
     phi__buf_init(&buf, &mcp->memory);
-    phi__buf_printf(&buf, "\"io.modelcontextprotocol/protocolVersion\":\"%s\"", era->version);
-    phi__buf_text(&buf, ",\"io.modelcontextprotocol/clientInfo\":");
-    phi__handshake_put_client(mcp, &buf);
-    phi__buf_text(&buf, ",\"io.modelcontextprotocol/clientCapabilities\":");
+    phi__records_str(&buf, "io.modelcontextprotocol/protocolVersion", phi_str_of(era->version));
+    phi__handshake_put_client(mcp, &buf, "io.modelcontextprotocol/clientInfo");
+    phi__records_raw(&buf, "io.modelcontextprotocol/clientCapabilities", "");
     phi__buf_add_str(&buf, caps);
-    if (mcp->desc.log_level != NULL) {
-        phi__buf_text(&buf, ",\"io.modelcontextprotocol/logLevel\":");
-        phi__json_write_str(&buf, phi_str_of(mcp->desc.log_level));
-    }
+    if (mcp->desc.log_level != NULL)
+        phi__records_str(&buf, "io.modelcontextprotocol/logLevel", phi_str_of(mcp->desc.log_level));
     if (buf.failed || !phi__arena_str(&g->arena, phi__buf_str(&buf), &g->meta))
         status = PHI_NO_MEMORY;
     phi__buf_free(&buf);
@@ -466,34 +453,26 @@ static void phi__handshake_initialized(void *ctx, const phi_mcp_reply *reply) {
     phi__handshake_fail(mcp, reply->status != PHI_OK ? reply->status : PHI_UNSUPPORTED, words);
 }
 
-static phi_status phi__handshake_hello(phi_mcp *mcp, const char *version, phi__buf *params) {
-    phi_arena arena;
-    phi_str caps;
-    phi_arena_init(&arena, &mcp->memory, 256);
-    phi_status status = phi__parts_capabilities(mcp, &arena, &caps);
-    if (status == PHI_OK) {
-        phi__buf_printf(params, "{\"protocolVersion\":\"%s\",\"capabilities\":", version);
-        phi__buf_add_str(params, caps);
-        phi__buf_text(params, ",\"clientInfo\":");
-        phi__handshake_put_client(mcp, params);
-        phi__buf_char(params, '}');
-        if (params->failed) status = PHI_NO_MEMORY;
-    }
-    phi_arena_free(&arena);
-    return status;
-}
-
 static void phi__handshake_initialize(phi_mcp *mcp) {
     const phi__era *pinned =
         mcp->desc.era != NULL ? phi__eras_find(phi_str_of(mcp->desc.era)) : phi__eras_legacy();
+    phi_arena arena;
+    phi_str caps = phi__str("", 0);
     phi__buf params;
     phi__handshake_forget(mcp);
     mcp->link->table->agreed(mcp->link, NULL, false);
     mcp->phase = PHI__INITIALIZING;
     mcp->agreed.era = pinned; /* capabilities are those of this era */
-    phi__buf_init(&params, &mcp->memory);
-    phi_status status = phi__handshake_hello(mcp, pinned->version, &params);
+    phi_arena_init(&arena, &mcp->memory, 256);
+    phi_status status = phi__parts_capabilities(mcp, &arena, &caps);
     mcp->agreed.era = NULL;
+    phi__rpc_open_params(&params, &mcp->memory, "protocolVersion", phi_str_of(pinned->version));
+    phi__records_raw(&params, "capabilities", "");
+    if (status == PHI_OK) phi__buf_add_str(&params, caps);
+    phi__handshake_put_client(mcp, &params, "clientInfo");
+    phi__buf_char(&params, '}');
+    phi_arena_free(&arena);
+    if (status == PHI_OK && params.failed) status = PHI_NO_MEMORY;
     phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = "initialize";
     desc.params = phi__buf_str(&params);
@@ -734,13 +713,6 @@ PHI__FN void phi__mcp_settle(phi_mcp *mcp) {
 
 /* ---- losses ---- */
 
-static bool phi__life_may_restart(phi_mcp *mcp, bool fatal) {
-    uint64_t lasted_us = phi__io_now_us(mcp->rt->io) - mcp->life.opened_us;
-    if (lasted_us >= PHI__LIFE_STEADY_US) mcp->life.in_row = 0;
-    return !fatal && !mcp->desc.no_restart &&
-           (mcp->desc.max_restarts == PHI_UNLIMITED || mcp->life.in_row < mcp->desc.max_restarts);
-}
-
 PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message) {
     phi__core_enter(mcp);
     phi__phase phase = mcp->phase;
@@ -755,7 +727,10 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
     if (phase == PHI__BROKEN || mcp->life.reopen) return phi__core_leave(mcp);
     phi__life_words(words, sizeof words, message);
     phi__life_error(mcp, words);
-    if (!phi__life_may_restart(mcp, fatal)) {
+    uint64_t lasted_us = phi__io_now_us(mcp->rt->io) - mcp->life.opened_us;
+    if (lasted_us >= PHI__LIFE_STEADY_US) mcp->life.in_row = 0;
+    if (fatal || mcp->desc.no_restart ||
+        (mcp->desc.max_restarts != PHI_UNLIMITED && mcp->life.in_row >= mcp->desc.max_restarts)) {
         phi__life_break(mcp, status, words);
         return phi__core_leave(mcp);
     }
