@@ -9,7 +9,7 @@
 #include "text/text_in.h"
 #include "mcp/mcp_oauth_client_in.h"
 
-/* ======== settings of a connection: checked, copied, with defaults */
+/* ---- settings of a connection: checked, copied, with defaults ---- */
 
 enum {
     PHI__DESC_RESTARTS = 3,
@@ -157,7 +157,7 @@ static bool phi__desc_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_d
            (out->oauth == NULL || phi__oauth_copy(arena, out->oauth, &out->oauth));
 }
 
-/* ======== a connection over any link */
+/* ---- a connection over any link ---- */
 
 PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
@@ -192,7 +192,7 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     return phi__error(rt, status, "phi_mcp_connect: %s", phi_status_text(status));
 }
 
-/* ======== its link and its parts */
+/* ---- its link and its parts ---- */
 
 static phi_status phi__connect_link(phi_mcp *mcp, phi__mcp_link **out) {
 #ifndef PHI_NO_PROCESS
@@ -214,7 +214,7 @@ PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
     return mcp;
 }
 
-/* ======== what a host says about an authorization */
+/* ---- what a host says about an authorization ---- */
 
 PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
     if (mcp == NULL) return PHI_BAD_ARG;
@@ -231,7 +231,7 @@ PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
     return phi__oauth_redirected(oauth, phi_str_of(given));
 }
 
-/* ======== the functions of mcp.h */
+/* ---- the functions of mcp.h ---- */
 
 /* ---- connections ---- */
 

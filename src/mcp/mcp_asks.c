@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* ======== forms */
+/* ---- forms ---- */
 
 /* Members that are missing get their defaults. */
 static phi_status phi__forms_defaults(phi_arena *arena, const phi_json *schema, phi_json *values) {
@@ -44,7 +44,7 @@ static phi_status phi__forms_fill(phi_arena *arena, const phi_json *schema, phi_
     return status == PHI_OK && out->failed ? PHI_NO_MEMORY : status;
 }
 
-/* ======== sampling: a hidden agent makes one model call; tools are the server's */
+/* ---- sampling: a hidden agent makes one model call; tools are the server's ---- */
 
 typedef struct phi__sampling {
     phi_agent child; /* rt NULL: none */
@@ -449,7 +449,7 @@ static bool phi__sample_own(const phi__agent *agent, phi_arena *arena, phi_str r
     return !out->failed;
 }
 
-/* ======== questions of a server */
+/* ---- questions of a server ---- */
 
 typedef enum phi__asks_kind {
     PHI__ASKS_FORM = 1,

@@ -114,7 +114,7 @@ typedef enum phi__mcp_http_what {
 static phi_status phi__exchange_send(phi__exchange *e);
 static const phi__exchange_kind *phi__mcp_http_kind(phi__mcp_http_what what);
 
-/* ======== addresses that a server names, joined to its own */
+/* ---- addresses that a server names, joined to its own ---- */
 
 enum { PHI__PLACE_MOST = 8192 }; /* bytes of an address */
 
@@ -192,7 +192,7 @@ PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
            phi__str_equal_nocase(own.port, other.port);
 }
 
-/* ======== headers of requests and answers */
+/* ---- headers of requests and answers ---- */
 
 /* ---- of a request ---- */
 
@@ -388,7 +388,7 @@ static void phi__mcp_head_fault(phi__exchange *e) {
     phi_arena_free(&arena);
 }
 
-/* ======== one HTTP request and its answer */
+/* ---- one HTTP request and its answer ---- */
 
 enum {
     PHI__EXCHANGE_REDIRECTS = 3,
@@ -782,7 +782,7 @@ static void phi__exchange_opened(phi__timer *timer) {
     phi__mcp_drained(wire->mcp);
 }
 
-/* ======== streams that a GET opens: the server's own messages, and the old transport */
+/* ---- streams that a GET opens: the server's own messages, and the old transport ---- */
 
 enum {
     PHI__STREAM_RETRY_MS = 1000, /* where the server names no delay */
@@ -953,7 +953,7 @@ static bool phi__stream_old(phi__mcp_http *http, phi__exchange *first) {
     return status == PHI_OK || phi__stream_lose(first, PHI_REFUSED);
 }
 
-/* ======== the link: POSTs and the connection */
+/* ---- the link: POSTs and the connection ---- */
 
 enum {
     PHI__MCP_HTTP_LINGER_MS = 1000, /* for the end of a stream whose answer has come */

@@ -14,10 +14,9 @@
 
 typedef struct phi__mcp_request phi__mcp_request;
 
-/* ======== How messages reach a server: one interface, with a link for child processes
-   (mcp_stdio.c) and one for HTTP (mcp_http.c).
+/* ---- How messages reach a server ---- */
 
-   The session (mcp_session.c) calls the link by its table; the link calls phi__mcp_up and
+/* The session (mcp_session.c) calls the link by its table; the link calls phi__mcp_up and
    its like. No function of the table calls the session before it returns: a result known at once
    is reported in the next phi_step (a timer at now).
    A link keeps its own state behind `link`. Lifetime: from the table's `free` on it is gone. */
@@ -155,9 +154,7 @@ PHI__FN phi_status phi__mcp_notify(phi_mcp *mcp, const char *method, phi_str par
 PHI__FN void phi__mcp_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
                              const char *message);
 
-/* ======== What servers say about an authorization: the challenge in a header, and
-   the two metadata documents. Pure functions of text; results are in the arena, or borrowed from
-   the text. */
+/* ---- What servers say about an authorization ---- */
 
 PHI__FN void phi__url_escape(phi__buf *out, phi_str text); /* all but A-Za-z0-9-._~ */
 

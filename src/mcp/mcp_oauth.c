@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* ======== the loopback page that receives the redirect (RFC 8252, section 7.3) */
+/* ---- the loopback page that receives the redirect (RFC 8252, section 7.3) ---- */
 
 #ifndef PHI_NO_LISTEN
 
@@ -106,7 +106,7 @@ PHI__FN void phi__redirect_free(phi__redirect *redirect) {
 
 #endif
 
-/* ======== from a challenge to the metadata of an authorization server */
+/* ---- from a challenge to the metadata of an authorization server ---- */
 
 enum { PHI__OAUTH_FIND_SHOWN = 120 }; /* bytes of an address in a message */
 
@@ -289,7 +289,7 @@ static phi_status phi__oauth_find_begin(phi__oauth *o) {
     return phi__oauth_find_try(o, "the server's metadata");
 }
 
-/* ======== tokens: taken, kept, refreshed */
+/* ---- tokens: taken, kept, refreshed ---- */
 
 enum {
     PHI__OAUTH_EARLY_MS = 60000, /* a token is refreshed so long before its end */
@@ -536,7 +536,7 @@ static phi_status phi__grant_refreshed(phi__oauth *o) {
     return o->renewing ? PHI_BUSY : PHI_OK; /* PHI_OK: the server will say what it wants */
 }
 
-/* ======== authorizations without a person */
+/* ---- authorizations without a person ---- */
 
 static phi_status phi__oauth_machine_go(phi__oauth *o) {
     if (o->desc->grant == PHI_MCP_GRANT_ASSERTION) {
@@ -556,7 +556,7 @@ static phi_status phi__oauth_machine_go(phi__oauth *o) {
     return phi__grant_exchange(o);
 }
 
-/* ======== a person's consent: the browser, the redirect, the code */
+/* ---- a person's consent: the browser, the redirect, the code ---- */
 
 #ifndef PHI_NO_LISTEN
 
@@ -736,7 +736,7 @@ static phi_status phi__person_exchanged(phi__oauth *o) {
     return status;
 }
 
-/* ======== the steps, and what the link calls */
+/* ---- the steps, and what the link calls ---- */
 
 enum {
     PHI__OAUTH_TIMEOUT_MS = 300000,

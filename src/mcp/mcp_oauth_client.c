@@ -172,7 +172,7 @@ PHI__FN phi_status phi__oauth_answered(phi__oauth *o) {
     return phi__oauth_fail(o, o->sent.status, "%s: %s", o->sent.what, o->sent.message);
 }
 
-/* ======== the browser's URL, forms for the token endpoint, the registration, and answers */
+/* ---- the browser's URL, forms for the token endpoint, the registration, and answers ---- */
 
 /* ---- secrets ---- */
 
@@ -397,7 +397,7 @@ PHI__FN bool phi__form_client(phi_arena *arena, phi_str text, phi__oauth_client 
     return true;
 }
 
-/* ======== tokens and registrations, in memory and in the host's store */
+/* ---- tokens and registrations, in memory and in the host's store ---- */
 
 enum { PHI__OAUTH_KEEP_ID = 64, PHI__OAUTH_KEEP_WORDS = 200 };
 
@@ -591,7 +591,7 @@ static phi_status phi__keep_save_client(const phi_store *store, phi_memory *memo
     return phi__keep_write(store, PHI__KEEP_CLIENT, client->issuer, &doc);
 }
 
-/* ======== JSON Web Tokens that the host's keys sign (RFC 7523, RFC 9449) */
+/* ---- JSON Web Tokens that the host's keys sign (RFC 7523, RFC 9449) ---- */
 
 enum { PHI__OAUTH_SIGN_S = 300 }; /* a client's assertion is valid so long */
 
@@ -709,7 +709,7 @@ PHI__FN phi_status phi__sign_proof(phi__oauth *o, phi_str method, phi_str url, p
     return phi__oauth_sign(o, key, &head, &claims, out);
 }
 
-/* ======== the client: given, named by a document, registered before, or registered now */
+/* ---- the client: given, named by a document, registered before, or registered now ---- */
 
 static void phi__oauth_client_clear(phi__oauth *o) {
     phi_arena_free(&o->client_arena);

@@ -3,7 +3,7 @@
 
 #include "text/text_in.h"
 
-/* ======== addresses: their parts, where they lead, forms and queries */
+/* ---- addresses: their parts, where they lead, forms and queries ---- */
 
 /* ---- where a host leads ---- */
 
@@ -369,7 +369,7 @@ PHI__FN phi_status phi__url_get(phi_arena *arena, phi_str query, const char *nam
     return status;
 }
 
-/* ======== challenges and metadata documents */
+/* ---- challenges and metadata documents ---- */
 
 /* ---- challenges ---- */
 

@@ -15,9 +15,9 @@ typedef struct phi__mcp_watch {
     bool up;
 } phi__mcp_watch;
 
-/* ======== The resources that a host watches.
+/* ---- The resources that a host watches ---- */
 
-   Older eras: a request for each. Era 2026-07-28: one stream that names all of them; where they
+/* Older eras: a request for each. Era 2026-07-28: one stream that names all of them; where they
    change, a new stream is opened before the old one is closed. A lost connection, or a stream that
    ends, is followed by all of it anew. */
 
@@ -240,7 +240,7 @@ static void phi__watch_leveled(void *ctx, const phi_mcp_reply *reply) {
     ((phi__mcp_watch *)ctx)->level = NULL;
 }
 
-/* ======== the part: operations under way, watched resources, notifications */
+/* ---- the part: operations under way, watched resources, notifications ---- */
 
 typedef struct phi__offer phi__offer;
 

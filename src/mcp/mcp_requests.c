@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ======== The struct of a connection: each group of fields is its file's.
+/* ---- The struct of a connection: each group of fields is its file's ---- */
 
-   Functions that call out (events, done functions, parts) may find the connection freed afterwards:
+/* Functions that call out (events, done functions, parts) may find the connection freed afterwards:
    phi__core_enter keeps the struct until phi__core_leave, which says whether it is alive.
    Entered are: messages and reports of the link, and timers. */
 
@@ -19,7 +19,7 @@ PHI__FN bool phi__core_leave(phi_mcp *mcp) {
     return false;
 }
 
-/* ======== the event function, and the points of the parts */
+/* ---- the event function, and the points of the parts ---- */
 
 enum { PHI__PARTS_WARN_US = 1000000 };
 
@@ -126,7 +126,7 @@ PHI__FN phi_status phi__parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_s
     return status == PHI_OK ? phi_json_write(arena, into, 0, out) : status;
 }
 
-/* ======== messages to the link, in order, waiting while it is full */
+/* ---- messages to the link, in order, waiting while it is full ---- */
 
 enum { PHI__POST_OWNED = 256 }; /* notifications and answers that wait */
 
@@ -228,7 +228,7 @@ PHI__FN void phi__post_clear(phi_mcp *mcp) {
     }
 }
 
-/* ======== requests */
+/* ---- requests ---- */
 
 enum { PHI__REQUESTS_MOST = 4096 };
 

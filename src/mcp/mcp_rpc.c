@@ -1,7 +1,7 @@
 /* mcp_rpc.c - JSON-RPC messages. */
 #include "mcp/mcp_rpc_in.h"
 
-/* ======== levels of log messages */
+/* ---- levels of log messages ---- */
 
 PHI__FN int phi__level_of(phi_str name) {
     static const char *const levels[] = {"debug", "info",     "notice", "warning",
@@ -11,7 +11,7 @@ PHI__FN int phi__level_of(phi_str name) {
     return -1;
 }
 
-/* ======== messages */
+/* ---- messages ---- */
 
 /* ---- reading ---- */
 
@@ -190,7 +190,7 @@ PHI__FN bool phi__rpc_members(phi_str object, phi_str *out) {
     return true;
 }
 
-/* ======== long texts, read in slices */
+/* ---- long texts, read in slices ---- */
 
 static void phi__slices_fire(phi__timer *timer) {
     phi__slices *slices = PHI__OWNER(timer, phi__slices, timer);
@@ -228,7 +228,7 @@ PHI__FN void phi__slices_end(phi__slices *slices) {
     phi_arena_free(&slices->arena);
 }
 
-/* ======== eras: one row each; code asks for a fact, never for a version */
+/* ---- eras: one row each; code asks for a fact, never for a version ---- */
 
 /* clang-format off */
 static const phi__era phi__eras_rows[PHI__ERAS] = {

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* ======== headers of a request of 2026-07-28 must repeat its body */
+/* ---- headers of a request of 2026-07-28 must repeat its body ---- */
 
 /* A value without its "=?base64?...?=". False: broken, or no memory. */
 static bool phi__heads_plain(phi_str header, phi__buf *out) {
@@ -89,7 +89,7 @@ static const char *phi__heads_check(phi_mcp_server *server, const phi__heads *he
     return NULL;
 }
 
-/* ======== list changes, updated resources, log messages, and their subscribers */
+/* ---- list changes, updated resources, log messages, and their subscribers ---- */
 
 /* ---- subscriptions of a session ---- */
 
@@ -258,7 +258,7 @@ PHI__FN void phi__notify_log(phi_mcp_server *server, const char *level, const ch
     }
 }
 
-/* ======== long messages: read in slices, one after another */
+/* ---- long messages: read in slices, one after another ---- */
 
 static void phi__long_next(phi_mcp_server *server) {
     if (server->longs.first != NULL)
@@ -295,7 +295,7 @@ PHI__FN void phi__long_end_all(phi_mcp_server *server) {
         phi__long_end(PHI__OWNER(server->longs.first, phi__long, link));
 }
 
-/* ======== sessions */
+/* ---- sessions ---- */
 
 PHI__FN const char *phi__client_id(const phi__client *client) { return client->id; }
 
@@ -396,7 +396,7 @@ static phi__client *phi__client_new(const phi__origin *origin) {
     return client;
 }
 
-/* ======== capabilities and lists */
+/* ---- capabilities and lists ---- */
 
 /* ---- capabilities ---- */
 
@@ -611,7 +611,7 @@ static void phi__serve_list_prompts(phi__origin *origin, phi__client *client,
                          phi__serve_list_prompt);
 }
 
-/* ======== messages */
+/* ---- messages ---- */
 
 /* ---- what transports see ---- */
 

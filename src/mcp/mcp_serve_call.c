@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* ======== calls that became tasks (io.modelcontextprotocol/tasks of 2026-07-28) */
+/* ---- calls that became tasks (io.modelcontextprotocol/tasks of 2026-07-28) ---- */
 
 enum { PHI__TASKED_POLL_MS = 1000 }; /* a client should not come back sooner */
 
@@ -478,7 +478,7 @@ PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, 
     return PHI_OK;
 }
 
-/* ======== addresses by a template: RFC 6570, level 1, read backwards */
+/* ---- addresses by a template: RFC 6570, level 1, read backwards ---- */
 
 static int phi__serve_uri_hex(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -532,7 +532,7 @@ static bool phi__serve_uri_match(const char *pattern, phi_str uri, phi__buf *out
     return good && at == uri.len;
 }
 
-/* ======== resources, prompts, completion, and the host's answers */
+/* ---- resources, prompts, completion, and the host's answers ---- */
 
 /* A string of a client's, terminated, in the request's memory; too long, or with a NUL in it: NULL,
    as without memory. */

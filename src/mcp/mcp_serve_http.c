@@ -19,7 +19,7 @@
 
 #include <stdio.h>
 
-/* ======== who may speak to us: no page of another site (DNS rebinding) */
+/* ---- who may speak to us: no page of another site (DNS rebinding) ---- */
 
 #ifndef PHI_NO_LISTEN
 

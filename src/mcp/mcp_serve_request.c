@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* ======== results, errors, notifications, batches */
+/* ---- results, errors, notifications, batches ---- */
 
 /* ---- pieces ---- */
 
@@ -181,7 +181,7 @@ PHI__FN bool phi__send_noted(phi__mcp_way *way, phi__buf *out) {
     return sent;
 }
 
-/* ======== requests that the host works on */
+/* ---- requests that the host works on ---- */
 
 /* ---- handles ---- */
 
@@ -446,9 +446,9 @@ PHI__FN phi_status phi__serving_log(phi_mcp_server *server, phi__mcp_way *way, c
     return phi__send_noted(way, &out) ? PHI_OK : status == PHI_OK ? PHI_FULL : status;
 }
 
-/* ======== Questions to a client in the midst of its request.
+/* ---- Questions to a client in the midst of its request ---- */
 
-   A session gets them as requests, on the stream of its own. A client of 2026-07-28 gets them as
+/* A session gets them as requests, on the stream of its own. A client of 2026-07-28 gets them as
    the result of its request (input_required), which is parked, and repeats it with the answers and
    with requestState: the handle of the parked request, how often it was parked, and a keyed hash
    over both and over the method and its parameters. A state is so good for one repetition of one

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* ======== subscriptions/listen: the stream of changes of the modern era */
+/* ---- subscriptions/listen: the stream of changes of the modern era ---- */
 
 enum {
     PHI__MCP_LISTEN_DELAY_MS = 1000,
@@ -73,7 +73,7 @@ static void phi__mcp_listen_open(phi_mcp *mcp) {
     if (status != PHI_OK) phi__mcp_listen_later(mcp);
 }
 
-/* ======== what the server asks, as a request (legacy) or as input_required (modern) */
+/* ---- what the server asks, as a request (legacy) or as input_required (modern) ---- */
 
 /* ---- the list ---- */
 
@@ -332,7 +332,7 @@ PHI__FN bool phi__asked_late(phi__mcp_request *r) {
     return false;
 }
 
-/* ======== server/discover; a server that does not answer it gets initialize */
+/* ---- server/discover; a server that does not answer it gets initialize ---- */
 
 enum { PHI__HANDSHAKE_PROBE_MS = 3000 };
 
@@ -583,7 +583,7 @@ static void phi__handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, phi_s
         phi__handshake_probe(mcp, era);
 }
 
-/* ======== the phases of a connection; phi_mcp_state is reported once a phase is settled */
+/* ---- the phases of a connection; phi_mcp_state is reported once a phase is settled ---- */
 
 enum {
     PHI__LIFE_DELAY_MOST_MS = 30000,
@@ -837,7 +837,7 @@ PHI__FN void phi__life_end(phi_mcp *mcp) {
     phi_arena_free(&mcp->arena);
 }
 
-/* ======== messages of the server */
+/* ---- messages of the server ---- */
 
 enum {
     PHI__INCOMING_LEAVES = 8 /* values of a message before its id */
@@ -1089,7 +1089,7 @@ static void phi__incoming_batch(phi_mcp *mcp, phi_arena *arena, const phi_json *
     }
 }
 
-/* ======== what parts and links see of a connection */
+/* ---- what parts and links see of a connection ---- */
 
 /* ---- parts ---- */
 

@@ -9,9 +9,9 @@
 
 enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* of a schema's text */
 
-/* ======== The input schema of a server's tool, adapted so that an agent takes it.
+/* ---- The input schema of a server's tool, adapted so that an agent takes it ---- */
 
-   A schema that phi's check understands whole stays as it is. Else keywords that it does not
+/* A schema that phi's check understands whole stays as it is. Else keywords that it does not
    understand move into descriptions, as does a reference to another document, which is never
    followed. */
 
@@ -397,7 +397,7 @@ static phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *arena
     return status;
 }
 
-/* ======== a list of tools */
+/* ---- a list of tools ---- */
 
 enum {
     PHI__TOOLBOX_LABEL = 200,        /* bytes of a title */

@@ -28,7 +28,7 @@ typedef struct phi__known {
     uint32_t round;
 } phi__known;
 
-/* ======== definitions that were offered: a server that changes one later is found out */
+/* ---- definitions that were offered: a server that changes one later is found out ---- */
 
 static bool phi__known_copy(phi__known *known, phi_str from, phi_str *out) {
     char *text = (char *)phi__realloc(known->memory, NULL, 0, from.len + 1);
@@ -117,7 +117,7 @@ static void phi__known_accept(phi__known *known, phi__known_tool *tool) {
     tool->waiting = phi__str(NULL, 0);
 }
 
-/* ======== events that are kept until the host may be called, who may free the connection */
+/* ---- events that are kept until the host may be called, who may free the connection ---- */
 
 typedef struct phi__news {
     phi__list list;
@@ -194,9 +194,9 @@ static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
     return phi__mcp_tell(mcp, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
 }
 
-/* ======== A call of a server's tool: a request, and its answer as the call's result.
+/* ---- A call of a server's tool: a request, and its answer as the call's result ---- */
 
-   A call ends once: by its result, or when it is cancelled, finished by somebody else or freed with
+/* A call ends once: by its result, or when it is cancelled, finished by somebody else or freed with
    its agent; the server is then told that nobody wants the answer. While the connection is being
    made again, a call waits for it. */
 
@@ -541,7 +541,7 @@ static phi_flow phi__calls_resume(void *user_data, phi_call call, phi_str argume
     return PHI_DONE;
 }
 
-/* ======== the list: fetched when ready and when it changes, compared, handed to agents */
+/* ---- the list: fetched when ready and when it changes, compared, handed to agents ---- */
 
 enum {
     PHI__MCP_TOOLS_PAUSE_MS =
