@@ -9,20 +9,6 @@
 
 /* ---- forms ---- */
 
-/* Members that are missing get their defaults. */
-static phi_status phi__forms_defaults(phi_arena *arena, const phi_json *schema, phi_json *values) {
-    const phi_json *properties = phi_json_get(schema, "properties"), *property;
-    phi_json_iter it = phi_json_each(phi_json_is(properties, PHI_JSON_OBJECT) ? properties : NULL);
-    phi_status status = PHI_OK;
-    while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
-        const phi_json *value = phi_json_get(property, "default");
-        if (value == NULL || phi__json_get_n(values, it.key) != NULL) continue;
-        phi_json *copy = phi_json_copy(arena, value);
-        status = copy != NULL ? phi__json_edit_set(arena, values, it.key, copy) : PHI_NO_MEMORY;
-    }
-    return status;
-}
-
 /* The host's values for a form: writes the object, with the schema's defaults for members that are
    missing. PHI_PARSE: no object, or it does not fit; PHI_TOO_BIG: the schema is too much work;
    error says why. PHI_NO_MEMORY. */
@@ -37,7 +23,14 @@ static phi_status phi__forms_fill(phi_arena *arena, const phi_json *schema, phi_
                        status == PHI_PARSE ? parse.message : "expected a JSON object");
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
     }
-    status = phi__forms_defaults(arena, schema, root);
+    const phi_json *properties = phi_json_get(schema, "properties"), *property;
+    phi_json_iter it = phi_json_each(phi_json_is(properties, PHI_JSON_OBJECT) ? properties : NULL);
+    while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
+        const phi_json *value = phi_json_get(property, "default");
+        if (value == NULL || phi__json_get_n(root, it.key) != NULL) continue;
+        phi_json *copy = phi_json_copy(arena, value);
+        status = copy != NULL ? phi__json_edit_set(arena, root, it.key, copy) : PHI_NO_MEMORY;
+    }
     if (status == PHI_OK) status = phi_schema_check(schema, root, "form", error);
     if (status == PHI_UNSUPPORTED) status = PHI_OK; /* a build without PHI_SCHEMA checks nothing */
     if (status == PHI_OK) status = phi__json_write(out, root, 0);
@@ -264,12 +257,6 @@ static phi_agent_desc phi__sample_desc(const phi__agent *agent, const phi_json *
 
 /* ---- its answer ---- */
 
-static const char *phi__sample_stop(phi_stop_reason reason) {
-    return reason == PHI_STOP_REASON_TOOL_USE ? "toolUse"
-           : reason == PHI_STOP_REASON_LENGTH ? "maxTokens"
-                                              : "endTurn";
-}
-
 static void phi__sample_end(phi__buf *out, phi_str model, const char *stop) {
     phi__records_str(out, "model", model);
     phi__records_str(out, "stopReason", phi_str_of(stop));
@@ -346,11 +333,10 @@ static void phi__sample_over(phi__agent *child, phi_status status, const phi_fai
     if (reply != NULL && (status == PHI_OK || status == PHI_LIMIT)) {
         phi__buf_text(&out, "{\"role\":\"assistant\",\"content\":");
         phi__sample_content(&out, reply, s->tools, &scratch);
-        phi__sample_end(&out,
-                        reply->model.len > 0 ? reply->model : phi_str_of(child->desc.model.id),
-                        phi__sample_stop(s->tools || reply->stop_reason != PHI_STOP_REASON_TOOL_USE
-                                             ? reply->stop_reason
-                                             : PHI_STOP_REASON_STOP));
+        const char *stop = reply->stop_reason == PHI_STOP_REASON_LENGTH ? "maxTokens" : "endTurn";
+        if (s->tools && reply->stop_reason == PHI_STOP_REASON_TOOL_USE) stop = "toolUse";
+        phi__sample_end(
+            &out, reply->model.len > 0 ? reply->model : phi_str_of(child->desc.model.id), stop);
         status = out.failed ? PHI_NO_MEMORY : PHI_OK;
     } else if (status == PHI_OK)
         status = PHI_LIMIT;

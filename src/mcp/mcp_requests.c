@@ -160,9 +160,6 @@ static phi_status phi__post_item(phi_mcp *mcp, phi__mcp_item *item, bool first) 
     return PHI_OK;
 }
 
-/* Queues it behind the others, whatever the link has room for. */
-static void phi__post_hold(phi_mcp *mcp, phi__mcp_item *item) { phi__post_queue(mcp, item, false); }
-
 /* Out of the queue. */
 static void phi__post_take(phi_mcp *mcp, phi__mcp_item *item) {
     if (!item->waits) return;
@@ -382,7 +379,7 @@ static phi_status phi__requests_send(phi__mcp_request *r, bool first) {
     r->item.out.of_link = NULL;
     if (r->handshake || r->mcp->phase == PHI__LIVE || r->mcp->phase == PHI__SETTLING)
         return phi__post_item(r->mcp, &r->item, first);
-    phi__post_hold(r->mcp, &r->item); /* until it is agreed upon again */
+    phi__post_queue(r->mcp, &r->item, false); /* until it is agreed upon again */
     return PHI_OK;
 }
 
@@ -562,7 +559,7 @@ PHI__FN phi_status phi__requests_repeat(phi__mcp_request *r, phi_str members) {
 PHI__FN void phi__requests_again(phi__mcp_request *r) {
     phi__post_take(r->mcp, &r->item);
     r->item.sent = false;
-    phi__post_hold(r->mcp, &r->item);
+    phi__post_queue(r->mcp, &r->item, false);
 }
 
 /* ---- progress, and sending ---- */

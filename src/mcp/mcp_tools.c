@@ -461,24 +461,22 @@ static void phi__calls_timer(phi__timer *timer) {
 
 /* ---- the arguments ---- */
 
-/* A null for a property that may be left out counts as left out: models write that. */
-static phi_status phi__calls_look(phi_arena *arena, const phi__mcp_tool *tool, phi_str text,
-                                  phi_schema_error *error) {
-    phi_json *schema = NULL, *arguments = NULL;
-    phi_status status = phi_json_parse(arena, tool->shown.schema, PHI_JSON_BORROW, &schema, NULL);
-    if (status == PHI_OK) status = phi_json_parse(arena, text, PHI_JSON_BORROW, &arguments, NULL);
-    if (status != PHI_OK) return status;
-    (void)phi__strict_nulls(schema, arguments);
-    return phi__schema_check(arena->memory, schema, arguments, "arguments", error);
-}
-
-/* Whether they fit the schema, as the loop checks it for other tools. */
+/* The arguments fit the schema, as the loop checks it for other tools. A null for a property that
+   may be left out counts as left out: models write that. */
 static bool phi__calls_fit(const phi__mcp_call *c, char *words, size_t size) {
+    phi_json *schema = NULL, *arguments = NULL;
     phi_schema_error error;
     phi_arena scratch;
     error.message[0] = '\0';
     phi_arena_init(&scratch, c->memory, 0);
-    phi_status status = phi__calls_look(&scratch, c->tool, c->arguments, &error);
+    phi_status status =
+        phi_json_parse(&scratch, c->tool->shown.schema, PHI_JSON_BORROW, &schema, NULL);
+    if (status == PHI_OK)
+        status = phi_json_parse(&scratch, c->arguments, PHI_JSON_BORROW, &arguments, NULL);
+    if (status == PHI_OK) {
+        (void)phi__strict_nulls(schema, arguments);
+        status = phi__schema_check(c->memory, schema, arguments, "arguments", &error);
+    }
     phi_arena_free(&scratch);
     if (status == PHI_OK || status == PHI_UNSUPPORTED) return true;
     if (status == PHI_NO_MEMORY)
