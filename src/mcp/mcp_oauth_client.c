@@ -649,7 +649,9 @@ static void phi__sign_begin(phi__oauth *o, const phi_mcp_key *key, const char *t
 
 /* ---- the client ---- */
 
-static phi_status phi__sign_assertion(phi__oauth *o, phi__buf *out) {
+PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form) {
+    phi__buf token;
+    phi__buf_init(&token, &o->memory);
     int64_t now_s = phi__io_wall_ms(o->rt->io) / 1000;
     phi__buf head, claims;
     phi__sign_begin(o, o->desc->client_key, "JWT", &head, &claims);
@@ -659,13 +661,7 @@ static phi_status phi__sign_assertion(phi__oauth *o, phi__buf *out) {
     phi__records_i64(&claims, "iat", now_s);
     phi__records_i64(&claims, "exp", now_s + PHI__OAUTH_SIGN_S);
     phi__sign_name(o, &claims);
-    return phi__oauth_sign(o, o->desc->client_key, &head, &claims, out);
-}
-
-PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form) {
-    phi__buf token;
-    phi__buf_init(&token, &o->memory);
-    phi_status status = phi__sign_assertion(o, &token);
+    phi_status status = phi__oauth_sign(o, o->desc->client_key, &head, &claims, &token);
     if (status == PHI_OK && !phi__arena_str(&o->arena, phi__buf_str(&token), &o->ask.assertion))
         status = PHI_NO_MEMORY;
     phi__buf_free(&token);
