@@ -88,7 +88,7 @@ static bool phi__content_data(phi_arena *arena, const char *what, phi_content_ki
                               phi_str uri, phi_str mime, phi_str data, phi_content *out) {
     const struct phi__content_type *type = phi__content_type_of(mime, kind);
     if (type == NULL) return phi__content_note(arena, what, uri, mime, data, "", out);
-    /* Of [A-Za-z0-9+/] with padding, nothing else: one bad image in the history would fail
+    /* Only [A-Za-z0-9+/] with padding: one bad image in the history would fail
        every later model call. */
     size_t len = data.len;
     if (len == 0 || len % 4 != 0)

@@ -88,7 +88,7 @@ typedef struct phi__mcp_part {
     void (*unasked)(phi_mcp *mcp, void *part, uint64_t ask); /* cancelled; no answer is wanted */
     /* Adds members to the capabilities of the client, for this era. */
     phi_status (*capabilities)(phi_mcp *mcp, void *part, phi_json *into, phi_arena *arena);
-    /* Whether agents have something of it: phi_mcp_free refuses then. */
+    /* True if agents have something of it: phi_mcp_free refuses then. */
     bool (*held)(const phi_mcp *mcp, const void *part);
     void (*free)(phi_mcp *mcp, void *part);
 } phi__mcp_part;

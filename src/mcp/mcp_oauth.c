@@ -686,7 +686,7 @@ static phi_status phi__person_go(phi__oauth *o) {
     return phi__oauth_person(o) ? phi__person_open(o) : phi__oauth_machine_go(o);
 }
 
-/* The server does not know the client: once, it is registered anew. */
+/* The server does not know the client: once, it is registered again. */
 static bool phi__person_again(phi__oauth *o, phi_str error) {
     if (o->registered || !o->client.registered) return false;
     if (!phi__str_is(error, "invalid_client") && !phi__str_is(error, "unauthorized_client"))

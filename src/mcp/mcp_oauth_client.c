@@ -18,7 +18,7 @@ static void phi__oauth_add_bearer(phi__secrets *set, phi_str bearer) {
     if (at != SIZE_MAX) phi__secret_add(set, phi__str(bearer.at + at + 1, bearer.len - at - 1));
 }
 
-/* No secret of ours stands in a message, though a server puts it there. */
+/* Removes our secrets from a message, in case a server put one there. */
 static bool phi__oauth_hide(phi__oauth *o, char *words, size_t len) {
     phi__secrets set;
     phi_arena arena;
@@ -344,7 +344,7 @@ static int64_t phi__form_number(phi_str text, const char *name, int64_t fallback
     return (int64_t)d;
 }
 
-/* Whether the text is one JSON object: values are searched for without a tree. */
+/* True if the text is one JSON object: values are searched for without a tree. */
 static bool phi__form_is_object(phi_arena *arena, phi_str text, bool *memory) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi__json_reader reader;
@@ -839,7 +839,7 @@ PHI__FN phi_status phi__oauth_client_registered(phi__oauth *o) {
     return PHI_OK;
 }
 
-/* Whether a registration serves this authorization. */
+/* True if a registration serves this authorization. */
 static bool phi__oauth_client_fits(const phi__oauth *o) {
     const phi__oauth_client *client = &o->client;
     return client->until_ms > phi__io_wall_ms(o->rt->io) &&

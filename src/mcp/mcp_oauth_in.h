@@ -48,7 +48,7 @@ PHI__FN const char *phi__oauth_refuse(const phi_mcp_oauth_desc *desc);
 /* Calls `changed` in phi_step, never inside of the functions below, whenever header or challenge
    had answered PHI_BUSY, once for all of them. PHI_OK: ask phi__oauth_header again; a
    message that is not empty is a warning. Else it is hopeless, and the message (valid during the
-   call) says why; a later challenge tries anew. It may free the object. */
+   call) says why; a later challenge tries again. It may free the object. */
 typedef struct phi__oauth_listener {
     void (*changed)(void *ctx, phi_status status, const char *message);
     void *ctx;

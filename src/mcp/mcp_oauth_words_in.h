@@ -31,11 +31,11 @@ typedef struct phi__oauth_url {
    ends as an IPv4 address and is none, or more than PHI__OAUTH_URL bytes. */
 PHI__FN bool phi__url_read(phi_str text, phi__oauth_url *out);
 
-/* Whether an MCP server may send us there: NULL, or its fault; static. */
+/* NULL if an MCP server may send us there; else its fault, static. */
 PHI__FN const char *phi__url_fault(const phi__oauth_url *server, phi_str text, bool allow_private);
 PHI__FN bool phi__url_same_host(const phi__oauth_url *a, const phi__oauth_url *b);
 
-/* Whether `resource` is that address or one above it (RFC 8707: the path of a server may be part of
+/* True if `resource` is that address or one above it (RFC 8707: the path of a server may be part of
    a larger resource). */
 PHI__FN bool phi__url_covers(phi_str resource, const phi__oauth_url *server);
 

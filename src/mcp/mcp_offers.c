@@ -23,7 +23,7 @@ typedef struct phi__mcp_watch {
 
 enum { PHI__WATCH_MOST = 256, PHI__WATCH_AGAIN_MS = 2000 };
 
-/* Its uri stands behind it. */
+/* Its uri follows it in memory. */
 typedef struct phi__watched {
     phi__link link;
     phi__mcp_watch *watch;

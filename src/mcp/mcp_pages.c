@@ -43,7 +43,7 @@ static void phi__pages_fail(phi__pages *pages, phi_status status, const char *me
     phi__pages_end(pages, &reply);
 }
 
-/* Whether there is a next page; its cursor is then kept. */
+/* True if there is a next page, whose cursor is then kept. */
 static bool phi__pages_next(phi__pages *pages, const phi_json *result) {
     phi_str cursor = phi__json_text_of(phi_json_get(result, "nextCursor"));
     if (cursor.len == 0) return false;

@@ -235,10 +235,10 @@ PHI__FN phi_status phi__requests_repeat(phi__mcp_request *r, phi_str members);
 /* Sent once more as it is: a connection that was agreed upon again. */
 PHI__FN void phi__requests_again(phi__mcp_request *r);
 
-/* Of the notification. */
+/* Takes notifications/progress. */
 PHI__FN void phi__requests_progress(phi_mcp *mcp, const phi_json *params);
 
-/* The deadline begins anew; bounded: within max_timeout_ms. */
+/* The deadline begins again; bounded: within max_timeout_ms. */
 PHI__FN phi_status phi__requests_renew(phi__mcp_request *r, bool bounded);
 
 /* Sends what waited; not all: of the handshake alone. False: freed inside of a `done`. */

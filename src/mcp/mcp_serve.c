@@ -857,7 +857,7 @@ static bool phi__serve_legacy(phi__incoming_message *m) {
     return false;
 }
 
-/* Whether it has the id of a request that is under way. */
+/* True if it has the id of a request that is under way. */
 static bool phi__serve_twice(const phi__incoming_message *m) {
     const phi__client *client = m->origin.era->handshake ? m->client : NULL;
     for (phi__link *link = m->origin.server->serving.first; link != NULL; link = link->next) {

@@ -677,7 +677,7 @@ static const phi_mcp_serve_prompt *phi__data_prompt_of(const phi_mcp_server *ser
     return NULL;
 }
 
-/* Whether the arguments are strings, and none is missing; else it was refused, and answered so. */
+/* True if the arguments are strings, and none is missing; else it was refused, and answered so. */
 static bool phi__data_arguments(phi__origin *origin, const phi_mcp_serve_prompt *prompt,
                                 const phi_json *arguments) {
     phi_json_iter it = phi_json_each(arguments);

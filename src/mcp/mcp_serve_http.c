@@ -23,7 +23,7 @@
 
 #ifndef PHI_NO_LISTEN
 
-/* Of "name", "name:port" or "[v6]:port". */
+/* The name in "name", "name:port" or "[v6]:port". */
 static phi_str phi__admit_name(phi_str authority) {
     size_t end = authority.len;
     for (size_t i = 0; i < authority.len; i++) {
@@ -39,7 +39,7 @@ static bool phi__admit_is_loopback(phi_str authority) {
            phi__str_is(name, "[::1]");
 }
 
-/* Whether nothing but a port is behind the name. */
+/* True if nothing but a port follows the name. */
 static bool phi__admit_ends(phi_str authority) {
     size_t i = phi__admit_name(authority).len;
     if (i == authority.len) return true;
@@ -92,7 +92,7 @@ static bool phi__admit_same(phi_str a, phi_str b) {
     return a.len == b.len;
 }
 
-/* Whether each header that counts is there once at most: a reader before us might take another. */
+/* True if each header that counts is there once at most: a reader before us might take another. */
 static bool phi__admit_once(const phi__http_head *head) {
     size_t k;
     for (size_t i = 1; i < head->header_count; i++)

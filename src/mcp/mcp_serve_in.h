@@ -42,7 +42,7 @@ struct phi__mcp_way {
     struct phi__long *reading; /* the server's: a long message is being read */
 };
 
-/* Of an HTTP request; NULL for stdio. */
+/* The headers of an HTTP request; NULL for stdio. */
 typedef struct phi__heads {
     phi_str version, method, name; /* MCP-Protocol-Version, Mcp-Method, Mcp-Name; empty: none */
     /* Any header, "Mcp-Param-Region"; at NULL: it is not there. */

@@ -72,7 +72,7 @@ typedef struct phi__tasked {
     char id[PHI__MCP_STATE];
 } phi__tasked;
 
-/* Of subscriptions/listen. */
+/* What subscriptions/listen asks for. */
 typedef struct phi__wanted {
     bool tools, prompts, resources;
     const phi_str *uris;
@@ -260,7 +260,7 @@ PHI__FN void phi__serve_ask_write(const phi__serving *serving, phi__buf *out);
 /* Gives open questions their answers, which may end the request. */
 PHI__FN void phi__serve_ask_take(phi__serving *serving, const phi_json *inputs);
 
-/* Whether the answers that came with a request are well formed; false: refused, and answered so. */
+/* True if the answers that came with a request are well formed; else it was refused. */
 PHI__FN bool phi__serve_ask_inputs(phi__origin *origin, const phi_json *params);
 
 /* Keeps these answers, and what makes the request the same one. False: no memory. */

@@ -60,7 +60,7 @@ static void phi__serve_stdio_end(phi__serve_stdio *stdio, const char *why) {
     (void)phi__serve_ask_leave(server);
 }
 
-/* Whether a request is under way whose answer stdin's end does not take away; a subscription has
+/* True if a request is under way whose answer stdin's end does not take away; a subscription has
    none. */
 static bool phi__serve_stdio_owes(const phi__serve_stdio *stdio) {
     for (const phi__link *link = stdio->way.waiting.first; link != NULL; link = link->next)

@@ -310,7 +310,7 @@ static void phi__asked_repeat(phi__mcp_request *r) {
 
 /* ---- points of the requests ---- */
 
-/* Whether the question may be on behalf of r. One whose call is not known holds all of its agent's
+/* True if the question may be on behalf of r. One whose call is not known holds all of its agent's
    requests, and one of a task, its call's. */
 static bool phi__asked_holds(const phi__mcp_ask *a, const phi__mcp_request *r) {
     phi_agent agent = phi__requests_agent(r);
@@ -1064,7 +1064,7 @@ static bool phi__incoming_begin(phi__mcp_request *r, phi_str json) {
     return true;
 }
 
-/* Whether it is a long answer: it is read in slices. */
+/* True if it is a long answer, which is read in slices. */
 static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
     phi__mcp_request *r = NULL;
     if (json.len > PHI__SLICES_WHOLE) r = phi__incoming_whose(mcp, json);

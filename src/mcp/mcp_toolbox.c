@@ -342,7 +342,7 @@ static phi_status phi__mcp_schema_make(const phi_json *schema, phi_arena *arena,
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK || out->len > PHI__MCP_SCHEMA_BYTES)
         return phi__mcp_schema_refuse(PHI_TOO_BIG, message, size, "its input schema is too large");
-    /* Whether following its references stays within bounds. */
+    /* following its references must stay within bounds */
     phi__mcp_schema_walk w = PHI_ZERO;
     w.root = schema;
     if (!phi__mcp_schema_walk_node(&w, schema, 0))
