@@ -1,47 +1,42 @@
 /* mcp.c - the public face of a connection. */
+
 #include "mcp/mcp_in.h"
 
 #include "loop/loop_in.h"
-#include "mcp/mcp_session_in.h"
-#include "mcp/mcp_asks_in.h"
 #include "mcp/mcp_requests_in.h"
-#include "mcp/mcp_http_in.h"
 #include "mcp/mcp_oauth_in.h"
-#include "mcp/mcp_offers_in.h"
 #include "mcp/mcp_rpc_in.h"
-#include "mcp/mcp_tasks_in.h"
-#include "mcp/mcp_tools_in.h"
 #include "text/text_in.h"
 #include "mcp/mcp_oauth_client_in.h"
 
-/* ======== The settings of a connection: checked, copied, with defaults. */
+/* ---- settings of a connection: checked, copied, with defaults ---- */
 
 enum {
-    PHI__MCP_SETTINGS_RESTARTS = 3,
-    PHI__MCP_SETTINGS_RESTART_MS = 500,
-    PHI__MCP_SETTINGS_CLOSE_MS = 2000,
-    PHI__MCP_SETTINGS_CONNECT_MS = 30000,
-    PHI__MCP_SETTINGS_TIMEOUT_MS = 30000, /* behaviours, C 65 */
-    PHI__MCP_SETTINGS_TIMEOUT_MOST_MS = 600000,
-    PHI__MCP_SETTINGS_MESSAGE = 16777216,
-    PHI__MCP_SETTINGS_MESSAGE_LEAST = 4096,
-    PHI__MCP_SETTINGS_LIST = 2000,
-    PHI__MCP_SETTINGS_PREFIX = 32 /* bytes: names of tools have 64 */
+    PHI__DESC_RESTARTS = 3,
+    PHI__DESC_RESTART_MS = 500,
+    PHI__DESC_CLOSE_MS = 2000,
+    PHI__DESC_CONNECT_MS = 30000,
+    PHI__DESC_TIMEOUT_MS = 30000, /* behaviours, C 65 */
+    PHI__DESC_TIMEOUT_MOST_MS = 600000,
+    PHI__DESC_MESSAGE = 16777216,
+    PHI__DESC_MESSAGE_LEAST = 4096,
+    PHI__DESC_LIST = 2000,
+    PHI__DESC_PREFIX = 32 /* bytes: names of tools have 64 */
 };
 
 /* ---- checks ---- */
 
-static bool phi__mcp_settings_is_prefix(const char *prefix) {
+static bool phi__desc_is_prefix(const char *prefix) {
     size_t i;
     for (i = 0; prefix[i] != '\0'; i++) {
         char c = prefix[i];
         bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
         if (!plain && c != '_' && c != '-') return false;
     }
-    return i > 0 && i <= PHI__MCP_SETTINGS_PREFIX;
+    return i > 0 && i <= PHI__DESC_PREFIX;
 }
 
-static const char *phi__mcp_settings_refuse_url(const phi_mcp_desc *desc) {
+static const char *phi__desc_refuse_url(const phi_mcp_desc *desc) {
     phi_str url = phi_str_of(desc->url);
     if (!phi__str_starts(url, "http://") && !phi__str_starts(url, "https://"))
         return "url: expected http:// or https://";
@@ -53,11 +48,11 @@ static const char *phi__mcp_settings_refuse_url(const phi_mcp_desc *desc) {
         if (!phi__fetch_value_fits(phi_str_of(p->value)))
             return "headers: a control character in a value";
     }
-    return desc->oauth != NULL ? phi__mcp_oauth_refuse(desc->oauth) : NULL;
+    return desc->oauth != NULL ? phi__oauth_refuse(desc->oauth) : NULL;
 }
 
 /* NULL: they are good; else the field at fault and the right values (static). */
-static const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc) {
+static const char *phi__desc_refuse(const phi_mcp_desc *desc) {
     size_t i;
     if ((desc->argv == NULL) == (desc->url == NULL)) return "expected either argv or url";
     if (desc->argv != NULL && (desc->argv[0] == NULL || desc->argv[0][0] == '\0'))
@@ -65,25 +60,25 @@ static const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc) {
 #ifdef PHI_NO_PROCESS
     if (desc->argv != NULL) return "argv: left out by PHI_NO_PROCESS";
 #endif
-    if (desc->era != NULL && phi__mcp_eras_find(phi_str_of(desc->era)) == NULL)
+    if (desc->era != NULL && phi__eras_find(phi_str_of(desc->era)) == NULL)
         return "era: expected 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 or 2026-07-28";
-    if (desc->name_prefix != NULL && !phi__mcp_settings_is_prefix(desc->name_prefix))
+    if (desc->name_prefix != NULL && !phi__desc_is_prefix(desc->name_prefix))
         return "name_prefix: expected 1 to 32 letters, digits, _ or -";
-    if (desc->log_level != NULL && phi__mcp_level_of(phi_str_of(desc->log_level)) < 0)
+    if (desc->log_level != NULL && phi__level_of(phi_str_of(desc->log_level)) < 0)
         return "log_level: expected debug, info, notice, warning, error, critical, alert or "
                "emergency";
-    if (desc->max_message_bytes > 0 && desc->max_message_bytes < PHI__MCP_SETTINGS_MESSAGE_LEAST)
+    if (desc->max_message_bytes > 0 && desc->max_message_bytes < PHI__DESC_MESSAGE_LEAST)
         return "max_message_bytes: expected at least 4,096";
     if (desc->root_count > 0 && desc->roots == NULL) return "roots are missing";
     for (i = 0; i < desc->root_count; i++)
         if (desc->roots[i].uri == NULL || !phi__str_starts(phi_str_of(desc->roots[i].uri), "file:"))
             return "roots: each needs a uri that begins with file:";
-    return desc->url != NULL ? phi__mcp_settings_refuse_url(desc) : NULL;
+    return desc->url != NULL ? phi__desc_refuse_url(desc) : NULL;
 }
 
 /* ---- copies ---- */
 
-static bool phi__mcp_settings_text(phi_arena *arena, const char **text) {
+static bool phi__desc_text(phi_arena *arena, const char **text) {
     phi_str copy;
     if (*text == NULL) return true;
     if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
@@ -91,7 +86,7 @@ static bool phi__mcp_settings_text(phi_arena *arena, const char **text) {
     return true;
 }
 
-static bool phi__mcp_settings_list(phi_arena *arena, const char *const **list) {
+static bool phi__desc_list(phi_arena *arena, const char *const **list) {
     const char **copy;
     size_t count = 0;
     if (*list == NULL) return true;
@@ -100,88 +95,74 @@ static bool phi__mcp_settings_list(phi_arena *arena, const char *const **list) {
     if (copy == NULL) return false;
     for (size_t i = 0; i < count; i++) {
         copy[i] = (*list)[i];
-        if (!phi__mcp_settings_text(arena, &copy[i])) return false;
+        if (!phi__desc_text(arena, &copy[i])) return false;
     }
     *list = copy;
     return true;
 }
 
-static bool phi__mcp_settings_headers(phi_arena *arena, phi_mcp_desc *desc) {
+static bool phi__desc_headers(phi_arena *arena, phi_mcp_desc *desc) {
     size_t bytes = phi__mul(desc->header_count, sizeof(phi_mcp_pair));
     if (desc->header_count == 0) return true;
     phi_mcp_pair *copy = (phi_mcp_pair *)phi_arena_alloc(arena, bytes);
     if (copy == NULL) return false;
     for (size_t i = 0; i < desc->header_count; i++) {
         copy[i] = desc->headers[i];
-        if (!phi__mcp_settings_text(arena, &copy[i].name) ||
-            !phi__mcp_settings_text(arena, &copy[i].value))
+        if (!phi__desc_text(arena, &copy[i].name) || !phi__desc_text(arena, &copy[i].value))
             return false;
     }
     desc->headers = copy;
     return true;
 }
 
-static bool phi__mcp_settings_roots(phi_arena *arena, phi_mcp_desc *desc) {
+static bool phi__desc_roots(phi_arena *arena, phi_mcp_desc *desc) {
     size_t bytes = phi__mul(desc->root_count, sizeof(phi_mcp_root));
     if (desc->root_count == 0) return true;
     phi_mcp_root *copy = (phi_mcp_root *)phi_arena_alloc(arena, bytes);
     if (copy == NULL) return false;
     for (size_t i = 0; i < desc->root_count; i++) {
         copy[i] = desc->roots[i];
-        if (!phi__mcp_settings_text(arena, &copy[i].uri) ||
-            !phi__mcp_settings_text(arena, &copy[i].name))
+        if (!phi__desc_text(arena, &copy[i].uri) || !phi__desc_text(arena, &copy[i].name))
             return false;
     }
     desc->roots = copy;
     return true;
 }
 
-static void phi__mcp_settings_default(uint32_t *value, uint32_t by_default) {
+static void phi__desc_default(uint32_t *value, uint32_t by_default) {
     if (*value == 0) *value = by_default;
 }
 
 /* A deep copy with defaults. False: no memory. */
-static bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out) {
+static bool phi__desc_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out) {
     *out = *from;
-    phi__mcp_settings_default(&out->max_restarts, PHI__MCP_SETTINGS_RESTARTS);
-    phi__mcp_settings_default(&out->restart_delay_ms, PHI__MCP_SETTINGS_RESTART_MS);
-    phi__mcp_settings_default(&out->close_ms, PHI__MCP_SETTINGS_CLOSE_MS);
-    phi__mcp_settings_default(&out->connect_timeout_ms, PHI__MCP_SETTINGS_CONNECT_MS);
-    phi__mcp_settings_default(&out->timeout_ms, PHI__MCP_SETTINGS_TIMEOUT_MS);
-    phi__mcp_settings_default(&out->max_timeout_ms, PHI__MCP_SETTINGS_TIMEOUT_MOST_MS);
-    phi__mcp_settings_default(&out->max_list, PHI__MCP_SETTINGS_LIST);
+    phi__desc_default(&out->max_restarts, PHI__DESC_RESTARTS);
+    phi__desc_default(&out->restart_delay_ms, PHI__DESC_RESTART_MS);
+    phi__desc_default(&out->close_ms, PHI__DESC_CLOSE_MS);
+    phi__desc_default(&out->connect_timeout_ms, PHI__DESC_CONNECT_MS);
+    phi__desc_default(&out->timeout_ms, PHI__DESC_TIMEOUT_MS);
+    phi__desc_default(&out->max_timeout_ms, PHI__DESC_TIMEOUT_MOST_MS);
+    phi__desc_default(&out->max_list, PHI__DESC_LIST);
     if (out->max_timeout_ms < out->timeout_ms) out->max_timeout_ms = out->timeout_ms;
-    if (out->max_message_bytes == 0) out->max_message_bytes = PHI__MCP_SETTINGS_MESSAGE;
+    if (out->max_message_bytes == 0) out->max_message_bytes = PHI__DESC_MESSAGE;
     if (out->client_name == NULL) out->client_name = "phi";
     if (out->client_version == NULL) out->client_version = PHI_VERSION;
-    return phi__mcp_settings_text(arena, &out->name) && phi__mcp_settings_text(arena, &out->url) &&
-           phi__mcp_settings_text(arena, &out->cwd) && phi__mcp_settings_text(arena, &out->era) &&
-           phi__mcp_settings_text(arena, &out->name_prefix) &&
-           phi__mcp_settings_text(arena, &out->log_level) &&
-           phi__mcp_settings_text(arena, &out->client_name) &&
-           phi__mcp_settings_text(arena, &out->client_version) &&
-           phi__mcp_settings_list(arena, &out->argv) && phi__mcp_settings_list(arena, &out->env) &&
-           phi__mcp_settings_headers(arena, out) && phi__mcp_settings_roots(arena, out) &&
-           (out->oauth == NULL || phi__mcp_oauth_copy(arena, out->oauth, &out->oauth));
+    return phi__desc_text(arena, &out->name) && phi__desc_text(arena, &out->url) &&
+           phi__desc_text(arena, &out->cwd) && phi__desc_text(arena, &out->era) &&
+           phi__desc_text(arena, &out->name_prefix) && phi__desc_text(arena, &out->log_level) &&
+           phi__desc_text(arena, &out->client_name) &&
+           phi__desc_text(arena, &out->client_version) && phi__desc_list(arena, &out->argv) &&
+           phi__desc_list(arena, &out->env) && phi__desc_headers(arena, out) &&
+           phi__desc_roots(arena, out) &&
+           (out->oauth == NULL || phi__oauth_copy(arena, out->oauth, &out->oauth));
 }
 
-/* ======== A connection over any link: for mcp.c, and for tests, which bring a link of their
-   own. */
-
-static phi_status phi__mcp_open_fill(phi_mcp *mcp, const phi_mcp_desc *desc,
-                                     phi__mcp_open_link link, const phi__mcp_open_join *joins,
-                                     size_t count) {
-    phi_status status = PHI_OK;
-    if (!phi__mcp_settings_copy(&mcp->arena, desc, &mcp->desc)) return PHI_NO_MEMORY;
-    for (size_t i = 0; i < count && status == PHI_OK; i++) status = joins[i](mcp);
-    if (status == PHI_OK) status = link(mcp, &mcp->link);
-    return status == PHI_OK ? phi__mcp_life_open(mcp) : status;
-}
+/* ---- a connection over any link ---- */
 
 PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
                                      size_t count, phi_mcp **out) {
-    const char *fault = phi__mcp_settings_refuse(desc);
+    const char *fault = phi__desc_refuse(desc);
     phi_mcp *mcp;
     *out = NULL;
     if (fault == NULL && desc->agent.rt != NULL && desc->agent.rt != rt)
@@ -195,106 +176,87 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     mcp->memory.parent = &rt->memory;
     phi_arena_init(&mcp->arena, &mcp->memory, 512);
     phi_arena_init(&mcp->agreed.arena, &mcp->memory, 512);
-    phi__mcp_requests_init(mcp);
-    phi__mcp_asked_init(mcp);
-    phi__mcp_tasks_init(mcp);
-    phi__mcp_incoming_init(mcp);
-    phi_status status = phi__mcp_open_fill(mcp, desc, link, joins, count);
+    phi__map_init(&mcp->requests.by_id, &mcp->memory);
+    mcp->requests.next_id = 1;
+    phi_status status = phi__desc_copy(&mcp->arena, desc, &mcp->desc) ? PHI_OK : PHI_NO_MEMORY;
+    for (size_t i = 0; i < count && status == PHI_OK; i++) status = joins[i](mcp);
+    if (status == PHI_OK) status = link(mcp, &mcp->link);
+    if (status == PHI_OK) status = phi__life_open(mcp);
     if (status == PHI_OK) {
         *out = mcp;
         return PHI_OK;
     }
     mcp->depth = 1; /* the struct is freed by the leave */
-    phi__mcp_life_end(mcp);
-    (void)phi__mcp_core_leave(mcp);
+    phi__life_end(mcp);
+    (void)phi__core_leave(mcp);
     return phi__error(rt, status, "phi_mcp_connect: %s", phi_status_text(status));
 }
 
-/* ======== Puts a connection together: its link, and its parts. */
+/* ---- its link and its parts ---- */
 
-static phi_status phi__mcp_connect_link(phi_mcp *mcp, phi__mcp_link **out) {
+static phi_status phi__connect_link(phi_mcp *mcp, phi__mcp_link **out) {
 #ifndef PHI_NO_PROCESS
-    if (phi__mcp_session_desc(mcp)->argv != NULL) return phi__mcp_stdio_new(mcp, out);
+    if (mcp->desc.argv != NULL) return phi__stdio_new(mcp, out);
 #endif
     return phi__mcp_http_new(mcp, out);
 }
 
-/* The parts of a connection, one line each. */
-static const phi__mcp_open_join *phi__mcp_connect_joins(size_t *count) {
-    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__mcp_offers_join,
-                                               phi__mcp_asks_join};
-    *count = PHI__COUNT(joins);
-    return joins;
-}
-
 PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
-    size_t count;
-    const phi__mcp_open_join *joins = phi__mcp_connect_joins(&count);
+    static const phi__mcp_open_join joins[] = {phi__mcptools_join, phi__offers_join,
+                                               phi__asks_join};
     phi_mcp *mcp;
     if (rt == NULL) return NULL;
     if (desc == NULL) {
         (void)phi__error(rt, PHI_BAD_ARG, "phi_mcp_connect: desc is missing");
         return NULL;
     }
-    (void)phi__mcp_open_new(rt, desc, phi__mcp_connect_link, joins, count, &mcp);
+    (void)phi__mcp_open_new(rt, desc, phi__connect_link, joins, PHI__COUNT(joins), &mcp);
     return mcp;
 }
 
-/* ======== What a host says about an authorization: the redirect it got, and the end. */
-
-/* NULL: the connection has none. */
-static phi__mcp_oauth *phi__mcp_authorized_of(phi_mcp *mcp) {
-    if (phi__mcp_session_desc(mcp)->url == NULL) return NULL;
-    phi__mcp_link *link = phi__mcp_session_link(mcp);
-    return link != NULL ? phi__mcp_http_oauth(link) : NULL;
-}
+/* ---- what a host says about an authorization ---- */
 
 PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
     if (mcp == NULL) return PHI_BAD_ARG;
-    phi__mcp_oauth *oauth = phi__mcp_authorized_of(mcp);
-    if (oauth == NULL) {
-        return phi__error(phi__mcp_session_runtime(mcp), PHI_MISUSE,
-                          "%s: the connection has no oauth", "phi_mcp_authorize");
-    }
+    phi__oauth *oauth =
+        mcp->desc.url != NULL && mcp->link != NULL ? phi__mcp_http_oauth(mcp->link) : NULL;
+    if (oauth == NULL)
+        return phi__error(mcp->rt, PHI_MISUSE, "phi_mcp_authorize: the connection has no oauth");
     if (given == NULL) {
-        phi__mcp_oauth_sign_out(oauth);
+        phi__sign_out(oauth);
         return PHI_OK;
     }
-    if (phi__mcp_session_desc(mcp)->oauth->grant == PHI_MCP_GRANT_ASSERTION)
-        return phi__mcp_oauth_asserted(oauth, phi_str_of(given));
-    return phi__mcp_oauth_redirected(oauth, phi_str_of(given));
+    if (mcp->desc.oauth->grant == PHI_MCP_GRANT_ASSERTION)
+        return phi__oauth_asserted(oauth, phi_str_of(given));
+    return phi__oauth_redirected(oauth, phi_str_of(given));
 }
 
-/* ======== A connection to a server, for the files of this room.
-
-   mcp_session.c owns the state and the requests; the link moves messages; parts (tools, resources,
-   asks) take part at the points of a table, so that the session names none of them; mcp.c puts all
-   together. */
+/* ---- the functions of mcp.h ---- */
 
 /* ---- connections ---- */
 
 PHI_API void phi_mcp_close(phi_mcp *mcp) {
-    if (mcp != NULL) phi__mcp_life_close(mcp);
+    if (mcp != NULL) phi__life_close(mcp);
 }
 
 PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp) {
     if (mcp == NULL) return PHI_BAD_ARG;
-    if (mcp->phase != PHI__MCP_SHUT && mcp->phase != PHI__MCP_BROKEN)
+    if (mcp->phase != PHI__SHUT && mcp->phase != PHI__BROKEN)
         return phi__error(mcp->rt, PHI_MISUSE,
                           "phi_mcp_reconnect: it is connected, or about to be");
-    return phi__mcp_life_open(mcp);
+    return phi__life_open(mcp);
 }
 
 PHI_API void phi_mcp_free(phi_mcp *mcp) {
     if (mcp == NULL || mcp->dead) return;
-    if (phi__mcp_parts_held(mcp)) {
+    if (phi__parts_held(mcp)) {
         (void)phi__error(mcp->rt, PHI_MISUSE,
                          "phi_mcp_free: agents have its tools: free them first");
         return;
     }
-    phi__mcp_core_enter(mcp);
-    phi__mcp_life_end(mcp);
-    (void)phi__mcp_core_leave(mcp);
+    phi__core_enter(mcp);
+    phi__life_end(mcp);
+    (void)phi__core_leave(mcp);
 }
 
 PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
@@ -302,7 +264,7 @@ PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
     info.state = PHI_MCP_CLOSED;
     info.message = "";
     if (mcp == NULL) return info;
-    info.state = phi__mcp_life_state(mcp);
+    info.state = phi__life_state(mcp);
     info.message = mcp->life.error;
     info.name = mcp->agreed.name;
     info.title = mcp->agreed.title;
@@ -320,18 +282,18 @@ PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
 /* ---- requests ---- */
 
 /* A request of the host's. */
-typedef struct phi__mcp_asking {
+typedef struct phi__asking {
     phi_mcp *mcp;
     phi_mcp_send_desc request;
-} phi__mcp_asking;
+} phi__asking;
 
-static void phi__mcp_asking_progress(void *ctx, double progress, double total, phi_str message) {
-    phi__mcp_asking *a = (phi__mcp_asking *)ctx;
+static void phi__asking_progress(void *ctx, double progress, double total, phi_str message) {
+    phi__asking *a = (phi__asking *)ctx;
     a->request.progress_fn(a->request.user_data, progress, total, message);
 }
 
-static void phi__mcp_asking_done(void *ctx, const phi_mcp_reply *reply) {
-    phi__mcp_asking *a = (phi__mcp_asking *)ctx;
+static void phi__asking_done(void *ctx, const phi_mcp_reply *reply) {
+    phi__asking *a = (phi__asking *)ctx;
     phi_mcp *mcp = a->mcp;
     phi_mcp_send_desc request = a->request;
     phi__free(&mcp->memory, a, sizeof *a);
@@ -339,7 +301,7 @@ static void phi__mcp_asking_done(void *ctx, const phi_mcp_reply *reply) {
 }
 
 /* For the header Mcp-Name, of the methods that have it. */
-static phi_str phi__mcp_asking_name(const char *method, const phi_json *params) {
+static phi_str phi__asking_name(const char *method, const phi_json *params) {
     if (strcmp(method, "resources/read") == 0)
         return phi__json_text_of(phi_json_get(params, "uri"));
     if (strcmp(method, "tools/call") == 0 || strcmp(method, "prompts/get") == 0)
@@ -348,14 +310,13 @@ static phi_str phi__mcp_asking_name(const char *method, const phi_json *params) 
 }
 
 /* Takes _meta out of the params, which then are text again. */
-static phi_status phi__mcp_asking_params(phi_arena *arena, phi_str text,
-                                         phi__mcp_request_desc *desc) {
+static phi_status phi__asking_params(phi_arena *arena, phi_str text, phi__mcp_request_desc *desc) {
     phi_json *root;
     if (phi__str_trim(text).len == 0) return PHI_OK;
     phi_status status = phi_json_parse(arena, text, 0, &root, NULL);
     if (status != PHI_OK) return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
     if (!phi_json_is(root, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
-    desc->name = phi__mcp_asking_name(desc->method, root);
+    desc->name = phi__asking_name(desc->method, root);
     phi_json *meta = phi_json_remove(root, "_meta");
     if (meta != NULL && phi_json_is(meta, PHI_JSON_OBJECT)) {
         (void)phi_json_remove(meta, "progressToken"); /* ours */
@@ -365,22 +326,22 @@ static phi_status phi__mcp_asking_params(phi_arena *arena, phi_str text,
     return status == PHI_OK ? phi_json_write(arena, root, 0, &desc->params) : status;
 }
 
-static phi_status phi__mcp_asking_send(phi_mcp *mcp, const phi_mcp_send_desc *request,
-                                       phi_arena *arena, phi__mcp_request **out) {
-    phi__mcp_asking *a;
+static phi_status phi__asking_send(phi_mcp *mcp, const phi_mcp_send_desc *request, phi_arena *arena,
+                                   phi__mcp_request **out) {
+    phi__asking *a;
     phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = request->method;
-    phi_status status = phi__mcp_asking_params(arena, request->params, &desc);
+    phi_status status = phi__asking_params(arena, request->params, &desc);
     if (status != PHI_OK) return status;
-    a = (phi__mcp_asking *)phi__alloc(&mcp->memory, sizeof *a);
+    a = (phi__asking *)phi__alloc(&mcp->memory, sizeof *a);
     if (a == NULL) return PHI_NO_MEMORY;
     a->mcp = mcp;
     a->request = *request;
     desc.timeout_ms = request->timeout_ms;
-    desc.progress = request->progress_fn != NULL ? phi__mcp_asking_progress : NULL;
-    desc.done = phi__mcp_asking_done;
+    desc.progress = request->progress_fn != NULL ? phi__asking_progress : NULL;
+    desc.done = phi__asking_done;
     desc.ctx = a;
-    status = phi__mcp_requests_new(mcp, &desc, false, out);
+    status = phi__requests_new(mcp, &desc, false, out);
     if (status != PHI_OK) phi__free(&mcp->memory, a, sizeof *a);
     return status;
 }
@@ -392,10 +353,10 @@ PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, 
     if (request == NULL || request->method == NULL || request->method[0] == '\0' ||
         request->done_fn == NULL)
         return phi__error(mcp->rt, PHI_BAD_ARG, "phi_mcp_send: method or done is missing");
-    if (mcp->phase != PHI__MCP_LIVE)
+    if (mcp->phase != PHI__LIVE)
         return phi__error(mcp->rt, PHI_MISUSE, "phi_mcp_send: the connection is not ready");
     phi_arena_init(&arena, &mcp->memory, 0);
-    phi_status status = phi__mcp_asking_send(mcp, request, &arena, &r);
+    phi_status status = phi__asking_send(mcp, request, &arena, &r);
     phi_arena_free(&arena);
     if (status == PHI_BAD_ARG)
         return phi__error(mcp->rt, status, "phi_mcp_send: params: expected a JSON object");
@@ -405,10 +366,10 @@ PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, 
     return PHI_OK;
 }
 
-PHI__FN void phi__mcp_asking_cancel(phi_mcp *mcp, uint64_t id) {
-    phi__mcp_request *r = phi__mcp_requests_first(mcp, id);
-    if (r == NULL || r->desc.done != phi__mcp_asking_done) return;
-    phi__mcp_asking *a = (phi__mcp_asking *)r->desc.ctx;
-    phi__mcp_requests_cancel(r, "cancelled by the host");
+PHI__FN void phi__asking_cancel(phi_mcp *mcp, uint64_t id) {
+    phi__mcp_request *r = phi__requests_first(mcp, id);
+    if (r == NULL || r->desc.done != phi__asking_done) return;
+    phi__asking *a = (phi__asking *)r->desc.ctx;
+    phi__requests_cancel(r, "cancelled by the host");
     phi__free(&mcp->memory, a, sizeof *a);
 }

@@ -1,41 +1,19 @@
 /* mcp_asks.c - answers the questions of a server: roots at once, forms and answers of a model by a
    question to the host of the agent. */
-#include "mcp/mcp_asks_in.h"
+#include "mcp/mcp_requests_in.h"
 
 #include "agent/agent_in.h"
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "mcp/mcp_asks.h"
 #include "mcp/mcp_content_in.h"
-#include "mcp/mcp_requests_in.h"
-#include "mcp/mcp_rpc_in.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 
-/* ======== Forms that a server wants filled in: a flat object, whose members are texts,
-   numbers, truth values, or choices. */
-
-/* Members that are missing get their defaults. */
-static phi_status phi__mcp_forms_defaults(phi_arena *arena, const phi_json *schema,
-                                          phi_json *values) {
-    const phi_json *properties = phi_json_get(schema, "properties"), *property;
-    phi_json_iter it = phi_json_each(phi_json_is(properties, PHI_JSON_OBJECT) ? properties : NULL);
-    phi_status status = PHI_OK;
-    while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
-        const phi_json *value = phi_json_get(property, "default");
-        if (value == NULL || phi__json_get_n(values, it.key) != NULL) continue;
-        phi_json *copy = phi_json_copy(arena, value);
-        status = copy != NULL ? phi__json_edit_set(arena, values, it.key, copy) : PHI_NO_MEMORY;
-    }
-    return status;
-}
+/* ---- forms ---- */
 
 /* The host's values for a form: writes the object, with the schema's defaults for members that are
    missing. PHI_PARSE: no object, or it does not fit; PHI_TOO_BIG: the schema is too much work;
    error says why. PHI_NO_MEMORY. */
-static phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema, phi_str values,
-                                      phi__buf *out, phi_schema_error *error) {
+static phi_status phi__forms_fill(phi_arena *arena, const phi_json *schema, phi_str values,
+                                  phi__buf *out, phi_schema_error *error) {
     phi_parse_error parse;
     phi_json *root = NULL;
     if (values.len == 0) values = PHI__LIT("{}");
@@ -45,19 +23,23 @@ static phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema, 
                        status == PHI_PARSE ? parse.message : "expected a JSON object");
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
     }
-    status = phi__mcp_forms_defaults(arena, schema, root);
+    const phi_json *properties = phi_json_get(schema, "properties"), *property;
+    phi_json_iter it = phi_json_each(phi_json_is(properties, PHI_JSON_OBJECT) ? properties : NULL);
+    while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
+        const phi_json *value = phi_json_get(property, "default");
+        if (value == NULL || phi__json_get_n(root, it.key) != NULL) continue;
+        phi_json *copy = phi_json_copy(arena, value);
+        status = copy != NULL ? phi__json_edit_set(arena, root, it.key, copy) : PHI_NO_MEMORY;
+    }
     if (status == PHI_OK) status = phi_schema_check(schema, root, "form", error);
     if (status == PHI_UNSUPPORTED) status = PHI_OK; /* a build without PHI_SCHEMA checks nothing */
     if (status == PHI_OK) status = phi__json_write(out, root, 0);
     return status == PHI_OK && out->failed ? PHI_NO_MEMORY : status;
 }
 
-/* ======== An answer of an agent's model for a server.
+/* ---- sampling: a hidden agent makes one model call; tools are the server's ---- */
 
-   The server's messages become the history of a hidden agent, which makes one model call. Tools are
-   the server's: a call of one is part of the answer, and nothing is run here. */
-
-typedef struct phi__mcp_sampling {
+typedef struct phi__sampling {
     phi_agent child; /* rt NULL: none */
     phi_memory *memory;
     bool tools;      /* the request has some, so its answer may be a list of blocks */
@@ -66,20 +48,20 @@ typedef struct phi__mcp_sampling {
        gone. */
     void (*done)(void *ctx, phi_status status, phi_str result);
     void *ctx;
-} phi__mcp_sampling;
+} phi__sampling;
 
-enum { PHI__MCP_SAMPLING_MESSAGES = 4096 };
+enum { PHI__SAMPLING_MESSAGES = 4096 };
 
 /* ---- messages ---- */
 
-typedef struct phi__mcp_sampling_list {
+typedef struct phi__sample_list {
     phi_arena *arena;
     phi_message *messages;
     size_t count, most;
     const char *fault; /* static */
-} phi__mcp_sampling_list;
+} phi__sample_list;
 
-static phi_message *phi__mcp_sampling_add(phi__mcp_sampling_list *list, phi_role role) {
+static phi_message *phi__sample_add(phi__sample_list *list, phi_role role) {
     if (list->count == list->most) return NULL;
     phi_message *message = &list->messages[list->count++];
     memset(message, 0, sizeof *message);
@@ -88,7 +70,7 @@ static phi_message *phi__mcp_sampling_add(phi__mcp_sampling_list *list, phi_role
 }
 
 /* The name of the call that a result is for. */
-static phi_str phi__mcp_sampling_called(const phi__mcp_sampling_list *list, phi_str id) {
+static phi_str phi__sample_called(const phi__sample_list *list, phi_str id) {
     size_t i = list->count, j;
     while (i-- > 0)
         for (j = 0; j < list->messages[i].content_count; j++)
@@ -98,40 +80,40 @@ static phi_str phi__mcp_sampling_called(const phi__mcp_sampling_list *list, phi_
     return PHI__LIT("tool");
 }
 
-static bool phi__mcp_sampling_is(const phi_json *block, const char *type) {
-    return phi__str_is(phi_json_str(phi_json_get(block, "type"), ""), type);
+static bool phi__sample_is(const phi_json *block, const char *type) {
+    return phi__str_is(phi__records_get_str(block, "type"), type);
 }
 
 /* Each result is a message of its own. False: no memory. */
-static bool phi__mcp_sampling_result(phi__mcp_sampling_list *list, const phi_json *block) {
-    phi_message *m = phi__mcp_sampling_add(list, PHI_ROLE_TOOL_RESULT);
+static bool phi__sample_result(phi__sample_list *list, const phi_json *block) {
+    phi_message *m = phi__sample_add(list, PHI_ROLE_TOOL_RESULT);
     phi_content *content = NULL;
     if (m == NULL) return false;
-    m->tool_call_id = phi_json_str(phi_json_get(block, "toolUseId"), "");
-    m->tool_name = phi__mcp_sampling_called(list, m->tool_call_id);
-    m->is_error = phi_json_bool(phi_json_get(block, "isError"), false);
-    if (!phi__mcp_content_read(phi_json_get(block, "content"), list->arena, &content,
-                               &m->content_count))
+    m->tool_call_id = phi__records_get_str(block, "toolUseId");
+    m->tool_name = phi__sample_called(list, m->tool_call_id);
+    m->is_error = phi__records_get_bool(block, "isError");
+    if (!phi__content_read(phi_json_get(block, "content"), list->arena, &content,
+                           &m->content_count))
         return false;
     m->content = content;
     return true;
 }
 
-static bool phi__mcp_sampling_block(phi_arena *arena, const phi_json *block, phi_content *out) {
-    if (!phi__mcp_sampling_is(block, "tool_use")) return phi__mcp_content_block(block, arena, out);
+static bool phi__sample_block(phi_arena *arena, const phi_json *block, phi_content *out) {
+    if (!phi__sample_is(block, "tool_use")) return phi__content_block(block, arena, out);
     memset(out, 0, sizeof *out);
     out->kind = PHI_CONTENT_TOOL_CALL;
-    out->id = phi_json_str(phi_json_get(block, "id"), "");
-    out->name = phi_json_str(phi_json_get(block, "name"), "");
+    out->id = phi__records_get_str(block, "id");
+    out->name = phi__records_get_str(block, "name");
     out->arguments = PHI__LIT("{}");
     return !phi_json_is(phi_json_get(block, "input"), PHI_JSON_OBJECT) ||
            phi_json_write(arena, phi_json_get(block, "input"), 0, &out->arguments) == PHI_OK;
 }
 
 /* A message whose content is an array, or one block. */
-static bool phi__mcp_sampling_message(phi__mcp_sampling_list *list, const phi_json *node) {
+static bool phi__sample_message(phi__sample_list *list, const phi_json *node) {
     const phi_json *content = phi_json_get(node, "content"), *block;
-    bool assistant = phi__str_is(phi_json_str(phi_json_get(node, "role"), ""), "assistant");
+    bool assistant = phi__str_is(phi__records_get_str(node, "role"), "assistant");
     size_t most = phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_count(content) : 1, n = 0;
     phi_content *out =
         (phi_content *)phi_arena_alloc(list->arena, phi__mul(phi__max(most, 1), sizeof *out));
@@ -142,24 +124,24 @@ static bool phi__mcp_sampling_message(phi__mcp_sampling_list *list, const phi_js
             list->fault = "messages: a block of content is no object";
             return true;
         }
-        if (phi__mcp_sampling_is(block, "tool_result")) {
-            if (!phi__mcp_sampling_result(list, block)) return false;
-        } else if (!phi__mcp_sampling_block(list->arena, block, &out[n++]))
+        if (phi__sample_is(block, "tool_result")) {
+            if (!phi__sample_result(list, block)) return false;
+        } else if (!phi__sample_block(list->arena, block, &out[n++]))
             return false;
     }
     if (n == 0) return true;
-    phi_message *m = phi__mcp_sampling_add(list, assistant ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER);
+    phi_message *m = phi__sample_add(list, assistant ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER);
     if (m == NULL) return false;
     m->content = out;
     m->content_count = n;
     if (assistant) {
-        phi__mcp_content_of_assistant(out, n);
+        phi__content_of_assistant(out, n);
         m->stop_reason = PHI_STOP_REASON_STOP;
     }
     return true;
 }
 
-static size_t phi__mcp_sampling_most(const phi_json *messages) {
+static size_t phi__sample_most(const phi_json *messages) {
     const phi_json *node;
     phi_json_iter it = phi_json_each(messages);
     size_t most = 0;
@@ -170,18 +152,18 @@ static size_t phi__mcp_sampling_most(const phi_json *messages) {
     return most;
 }
 
-static phi_status phi__mcp_sampling_read(phi__mcp_sampling_list *list, const phi_json *params) {
+static phi_status phi__sample_read(phi__sample_list *list, const phi_json *params) {
     const phi_json *messages = phi_json_get(params, "messages"), *node;
     phi_json_iter it = phi_json_each(phi_json_is(messages, PHI_JSON_ARRAY) ? messages : NULL);
-    list->most = phi_json_is(messages, PHI_JSON_ARRAY) ? phi__mcp_sampling_most(messages) : 0;
+    list->most = phi_json_is(messages, PHI_JSON_ARRAY) ? phi__sample_most(messages) : 0;
     if (list->most == 0) list->fault = "messages are missing";
-    if (list->most > PHI__MCP_SAMPLING_MESSAGES) list->fault = "too many messages";
+    if (list->most > PHI__SAMPLING_MESSAGES) list->fault = "too many messages";
     if (list->fault != NULL) return PHI_BAD_ARG;
     list->messages =
         (phi_message *)phi_arena_alloc(list->arena, phi__mul(list->most, sizeof *list->messages));
     if (list->messages == NULL) return PHI_NO_MEMORY;
     while (list->fault == NULL && (node = phi_json_next(&it)) != NULL)
-        if (!phi__mcp_sampling_message(list, node)) return PHI_NO_MEMORY;
+        if (!phi__sample_message(list, node)) return PHI_NO_MEMORY;
     if (list->fault == NULL &&
         (list->count == 0 || list->messages[list->count - 1].role == PHI_ROLE_ASSISTANT))
         list->fault = "messages: the last one is not the user's";
@@ -191,14 +173,14 @@ static phi_status phi__mcp_sampling_read(phi__mcp_sampling_list *list, const phi
 /* ---- the agent ---- */
 
 /* A call of the server's tool ends the run's one turn. */
-static phi_flow phi__mcp_sampling_call(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__sample_call(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)call;
     (void)arguments;
     return PHI_DONE;
 }
 
-static bool phi__mcp_sampling_text(phi_arena *arena, phi_str text, const char **out) {
+static bool phi__sample_text(phi_arena *arena, phi_str text, const char **out) {
     phi_str copy;
     *out = NULL;
     if (!phi__arena_str(arena, text, &copy)) return false;
@@ -207,7 +189,7 @@ static bool phi__mcp_sampling_text(phi_arena *arena, phi_str text, const char **
 }
 
 /* False: no memory. */
-static bool phi__mcp_sampling_tools(phi_arena *arena, const phi_json *params, phi_agent_desc *d) {
+static bool phi__sample_tools(phi_arena *arena, const phi_json *params, phi_agent_desc *d) {
     const phi_json *list = phi_json_get(params, "tools"), *node;
     phi_str mode = phi_json_str(phi_json_path(params, "toolChoice.mode"), "auto");
     phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
@@ -224,32 +206,30 @@ static bool phi__mcp_sampling_tools(phi_arena *arena, const phi_json *params, ph
         const phi_json *schema = phi_json_get(node, "inputSchema");
         phi_str text = phi__str(NULL, 0);
         if (schema != NULL && phi_json_write(arena, schema, 0, &text) != PHI_OK) return false;
-        if (!phi__mcp_sampling_text(arena, phi_json_str(phi_json_get(node, "name"), ""),
-                                    &tool->name) ||
-            !phi__mcp_sampling_text(arena, phi_json_str(phi_json_get(node, "description"), ""),
-                                    &tool->description))
+        if (!phi__sample_text(arena, phi__records_get_str(node, "name"), &tool->name) ||
+            !phi__sample_text(arena, phi__records_get_str(node, "description"), &tool->description))
             return false;
         tool->schema = text.len > 0 ? text.at : NULL;
-        tool->start = phi__mcp_sampling_call;
+        tool->start = phi__sample_call;
         tool->checks_arguments = true;
     }
     return true;
 }
 
 /* 0: none. */
-static uint32_t phi__mcp_sampling_least(uint32_t a, uint32_t b) {
+static uint32_t phi__sample_least(uint32_t a, uint32_t b) {
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
 /* As the agent is, without what makes it one: its prompt, history, tools and facts. */
-static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_json *params) {
+static phi_agent_desc phi__sample_desc(const phi__agent *agent, const phi_json *params) {
     uint64_t most = phi__json_get_uint(phi_json_get(params, "maxTokens"), 0);
     phi_agent_desc d = PHI_ZERO;
     d.model = agent->desc.model;
     d.provider = agent->desc.provider;
-    d.max_tokens = phi__mcp_sampling_least(
-        most > UINT32_MAX ? 0 : (uint32_t)most,
-        phi__mcp_sampling_least(agent->desc.max_tokens, agent->desc.model.max_tokens));
+    d.max_tokens =
+        phi__sample_least(most > UINT32_MAX ? 0 : (uint32_t)most,
+                          phi__sample_least(agent->desc.max_tokens, agent->desc.model.max_tokens));
     d.options.has_temperature = phi_json_is(phi_json_get(params, "temperature"), PHI_JSON_NUMBER);
     d.options.temperature = phi_json_num(phi_json_get(params, "temperature"), 0);
     if (!(d.options.temperature >= 0.0 && d.options.temperature <= 100.0))
@@ -277,36 +257,27 @@ static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_
 
 /* ---- its answer ---- */
 
-static const char *phi__mcp_sampling_stop(phi_stop_reason reason) {
-    return reason == PHI_STOP_REASON_TOOL_USE ? "toolUse"
-           : reason == PHI_STOP_REASON_LENGTH ? "maxTokens"
-                                              : "endTurn";
-}
-
-static void phi__mcp_sampling_end(phi__buf *out, phi_str model, const char *stop) {
-    phi__json_write_key(out, PHI__LIT("model"));
-    phi__json_write_str(out, model);
-    phi__json_write_key(out, PHI__LIT("stopReason"));
-    phi__json_write_str(out, phi_str_of(stop));
+static void phi__sample_end(phi__buf *out, phi_str model, const char *stop) {
+    phi__records_str(out, "model", model);
+    phi__records_str(out, "stopReason", phi_str_of(stop));
     phi__buf_char(out, '}');
 }
 
-static void phi__mcp_sampling_put_text(phi__buf *out, phi_str text) {
+static void phi__sample_put_text(phi__buf *out, phi_str text) {
     phi__buf_text(out, "{\"type\":\"text\",\"text\":");
     phi__json_write_str(out, text);
     phi__buf_char(out, '}');
 }
 
 /* A list of blocks where the request has tools and there is more than one; else one block. */
-static void phi__mcp_sampling_content(phi__buf *out, const phi_message *m, bool lists,
-                                      phi_arena *arena) {
+static void phi__sample_content(phi__buf *out, const phi_message *m, bool lists, phi_arena *arena) {
     size_t shown = 0;
     bool failed = false;
     for (size_t i = 0; i < m->content_count; i++)
         shown +=
             m->content[i].kind == PHI_CONTENT_TEXT || m->content[i].kind == PHI_CONTENT_TOOL_CALL;
     if (!lists || (shown <= 1 && m->stop_reason != PHI_STOP_REASON_TOOL_USE)) {
-        phi__mcp_sampling_put_text(out, phi_message_text(m, "\n", arena, &failed));
+        phi__sample_put_text(out, phi_message_text(m, "\n", arena, &failed));
         out->failed = out->failed || failed;
         return;
     }
@@ -316,21 +287,20 @@ static void phi__mcp_sampling_content(phi__buf *out, const phi_message *m, bool 
         if (block->kind != PHI_CONTENT_TEXT && block->kind != PHI_CONTENT_TOOL_CALL) continue;
         phi__json_write_comma(out);
         if (block->kind == PHI_CONTENT_TOOL_CALL) {
-            phi__buf_text(out, "{\"type\":\"tool_use\",\"id\":");
-            phi__json_write_str(out, block->id);
-            phi__json_write_key(out, PHI__LIT("name"));
-            phi__json_write_str(out, block->name);
-            phi__json_write_key(out, PHI__LIT("input"));
+            phi__buf_text(out, "{\"type\":\"tool_use\"");
+            phi__records_str(out, "id", block->id);
+            phi__records_str(out, "name", block->name);
+            phi__records_raw(out, "input", "");
             phi__buf_add_str(out, block->arguments.len > 0 ? block->arguments : PHI__LIT("{}"));
             phi__buf_char(out, '}');
         } else
-            phi__mcp_sampling_put_text(out, block->text);
+            phi__sample_put_text(out, block->text);
     }
     phi__buf_char(out, ']');
 }
 
 /* The answer of the one turn; NULL: there is none. */
-static const phi_message *phi__mcp_sampling_reply(const phi__agent *child) {
+static const phi_message *phi__sample_reply(const phi__agent *child) {
     const phi_thread *thread = child->thread;
     size_t i = thread->messages.count;
     while (i-- > 0) {
@@ -344,17 +314,17 @@ static const phi_message *phi__mcp_sampling_reply(const phi__agent *child) {
     return NULL;
 }
 
-static void phi__mcp_sampling_free(phi__mcp_sampling *s, phi__agent *child) {
+static void phi__sample_free(phi__sampling *s, phi__agent *child) {
     s->child.rt = NULL;
     child->tree.watch = NULL; /* `gone` is not for us */
     phi_agent_free(child->handle);
     phi_arena_free(&s->arena);
 }
 
-static void phi__mcp_sampling_over(phi__agent *child, phi_status status, const phi_failure *failure,
-                                   bool stopping) {
-    phi__mcp_sampling *s = (phi__mcp_sampling *)child->tree.watched;
-    const phi_message *reply = phi__mcp_sampling_reply(child);
+static void phi__sample_over(phi__agent *child, phi_status status, const phi_failure *failure,
+                             bool stopping) {
+    phi__sampling *s = (phi__sampling *)child->tree.watched;
+    const phi_message *reply = phi__sample_reply(child);
     phi_arena scratch;
     phi__buf out;
     (void)stopping;
@@ -362,12 +332,11 @@ static void phi__mcp_sampling_over(phi__agent *child, phi_status status, const p
     phi_arena_init(&scratch, s->memory, 0);
     if (reply != NULL && (status == PHI_OK || status == PHI_LIMIT)) {
         phi__buf_text(&out, "{\"role\":\"assistant\",\"content\":");
-        phi__mcp_sampling_content(&out, reply, s->tools, &scratch);
-        phi__mcp_sampling_end(
-            &out, reply->model.len > 0 ? reply->model : phi_str_of(child->desc.model.id),
-            phi__mcp_sampling_stop(s->tools || reply->stop_reason != PHI_STOP_REASON_TOOL_USE
-                                       ? reply->stop_reason
-                                       : PHI_STOP_REASON_STOP));
+        phi__sample_content(&out, reply, s->tools, &scratch);
+        const char *stop = reply->stop_reason == PHI_STOP_REASON_LENGTH ? "maxTokens" : "endTurn";
+        if (s->tools && reply->stop_reason == PHI_STOP_REASON_TOOL_USE) stop = "toolUse";
+        phi__sample_end(
+            &out, reply->model.len > 0 ? reply->model : phi_str_of(child->desc.model.id), stop);
         status = out.failed ? PHI_NO_MEMORY : PHI_OK;
     } else if (status == PHI_OK)
         status = PHI_LIMIT;
@@ -378,24 +347,24 @@ static void phi__mcp_sampling_over(phi__agent *child, phi_status status, const p
                                             : phi_status_text(status));
     }
     phi_arena_free(&scratch);
-    phi__mcp_sampling_free(s, child);
+    phi__sample_free(s, child);
     s->done(s->ctx, status, out.failed ? PHI__LIT("no memory") : phi__buf_str(&out));
     phi__buf_free(&out);
 }
 
-static void phi__mcp_sampling_gone(phi__agent *child) {
-    phi__mcp_sampling *s = (phi__mcp_sampling *)child->tree.watched;
+static void phi__sample_gone(phi__agent *child) {
+    phi__sampling *s = (phi__sampling *)child->tree.watched;
     s->child.rt = NULL;
     phi_arena_free(&s->arena);
     s->done(s->ctx, PHI_CANCELLED, PHI__LIT("the agent was freed"));
 }
 
-static const phi__child_watch phi__mcp_sampling_watch = {
-    true, false, NULL, NULL, phi__mcp_sampling_over, phi__mcp_sampling_gone};
+static const phi__child_watch phi__sample_watch = {
+    true, false, NULL, NULL, phi__sample_over, phi__sample_gone};
 
 /* ---- starting ---- */
 
-static phi_status phi__mcp_sampling_run(phi__agent *child, const phi__mcp_sampling_list *list) {
+static phi_status phi__sample_run(phi__agent *child, const phi__sample_list *list) {
     phi_status status = PHI_OK;
     size_t before = list->count;
     while (before > 0 && list->messages[before - 1].role == PHI_ROLE_USER) before--;
@@ -409,40 +378,39 @@ static phi_status phi__mcp_sampling_run(phi__agent *child, const phi__mcp_sampli
     return phi__run_new(child, &order);
 }
 
-static phi_status phi__mcp_sampling_begin(phi__mcp_sampling *s, phi__agent *agent,
-                                          const phi_json *params,
-                                          const phi__mcp_sampling_list *list) {
-    phi_agent_desc d = phi__mcp_sampling_desc(agent, params);
+static phi_status phi__sample_begin(phi__sampling *s, phi__agent *agent, const phi_json *params,
+                                    const phi__sample_list *list) {
+    phi_agent_desc d = phi__sample_desc(agent, params);
     const phi_json *system = phi_json_get(params, "systemPrompt");
     if (system != NULL &&
-        !phi__mcp_sampling_text(list->arena, phi_json_str(system, ""), &d.system_prompt))
+        !phi__sample_text(list->arena, phi_json_str(system, ""), &d.system_prompt))
         return PHI_NO_MEMORY;
-    if (s->tools && !phi__mcp_sampling_tools(list->arena, params, &d)) return PHI_NO_MEMORY;
+    if (s->tools && !phi__sample_tools(list->arena, params, &d)) return PHI_NO_MEMORY;
     phi__agent *child = phi__agent_make(agent->rt, &d, NULL);
     if (child == NULL) return phi__error_last(agent->rt, NULL);
-    child->tree.watch = &phi__mcp_sampling_watch;
+    child->tree.watch = &phi__sample_watch;
     child->tree.watched = s;
-    phi_status status = phi__mcp_sampling_run(child, list);
+    phi_status status = phi__sample_run(child, list);
     if (status == PHI_OK)
         s->child = child->handle;
     else
-        phi__mcp_sampling_free(s, child);
+        phi__sample_free(s, child);
     return status;
 }
 
 /* params: of sampling/createMessage. `sampling` must stay until done or drop. PHI_OK: `done` will
    be called; else it will not, and *words says why: static, or phi_last_error's. */
-static phi_status phi__mcp_sampling_start(phi__mcp_sampling *s, phi__agent *agent,
-                                          const phi_json *params, const char **words) {
-    phi__mcp_sampling_list list = PHI_ZERO;
+static phi_status phi__sample_start(phi__sampling *s, phi__agent *agent, const phi_json *params,
+                                    const char **words) {
+    phi__sample_list list = PHI_ZERO;
     phi_arena_init(&s->arena, s->memory, 0);
     list.arena = &s->arena;
     *words = "no memory";
-    phi_status status = phi__mcp_sampling_read(&list, params);
+    phi_status status = phi__sample_read(&list, params);
     if (list.fault != NULL)
         *words = list.fault;
     else if (status == PHI_OK) {
-        status = phi__mcp_sampling_begin(s, agent, params, &list);
+        status = phi__sample_begin(s, agent, params, &list);
         if (status != PHI_OK && status != PHI_NO_MEMORY) (void)phi__error_last(agent->rt, words);
     }
     if (status != PHI_OK) phi_arena_free(&s->arena);
@@ -450,8 +418,8 @@ static phi_status phi__mcp_sampling_start(phi__mcp_sampling *s, phi__agent *agen
 }
 
 /* The result that a host has written itself: a text, or {"content":..}. False: no memory. */
-static bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, phi_str reply,
-                                  phi__buf *out) {
+static bool phi__sample_own(const phi__agent *agent, phi_arena *arena, phi_str reply,
+                            phi__buf *out) {
     phi_json *root = NULL;
     const phi_json *content = NULL;
     if (phi_json_parse(arena, reply, 0, &root, NULL) == PHI_OK &&
@@ -461,135 +429,127 @@ static bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, phi
     if (content != NULL)
         (void)phi__json_write(out, content, 0);
     else
-        phi__mcp_sampling_put_text(out, reply);
-    phi__mcp_sampling_end(out, phi_json_str(phi_json_get(root, "model"), agent->desc.model.id),
-                          "endTurn");
+        phi__sample_put_text(out, reply);
+    phi__sample_end(out, phi_json_str(phi_json_get(root, "model"), agent->desc.model.id),
+                    "endTurn");
     return !out->failed;
 }
 
-/* ======== Answers the questions of a server: roots at once, forms and answers of a model by a
-   question to the host of the agent. */
+/* ---- questions of a server ---- */
 
-typedef enum phi__mcp_asks_kind {
-    PHI__MCP_ASKS_FORM = 1,
-    PHI__MCP_ASKS_URL,
-    PHI__MCP_ASKS_SAMPLING
-} phi__mcp_asks_kind;
+typedef enum phi__asks_kind {
+    PHI__ASKS_FORM = 1,
+    PHI__ASKS_URL,
+    PHI__ASKS_SAMPLING
+} phi__asks_kind;
 
 enum {
-    PHI__MCP_ASKS_REFUSED = -1,  /* code: the person does not want a model to answer */
-    PHI__MCP_ASKS_SHOWN = 500,   /* bytes of a prompt that a person is shown */
-    PHI__MCP_ASKS_FIELDS = 1000, /* of a form */
-    PHI__MCP_ASKS_MEMORY = 4     /* times the bytes of the longest message, for all of them */
+    PHI__ASKS_REFUSED = -1,  /* code: the person does not want a model to answer */
+    PHI__ASKS_SHOWN = 500,   /* bytes of a prompt that a person is shown */
+    PHI__ASKS_FIELDS = 1000, /* of a form */
+    PHI__ASKS_MEMORY = 4     /* times the bytes of the longest message, for all of them */
 };
 
 /* The part. */
-typedef struct phi__mcp_asks_all {
+typedef struct phi__asks_all {
     phi_mcp *mcp;
     phi__list open;
     size_t bytes;    /* of the params of all that are open */
     phi_arena arena; /* of roots, once they were set */
     const phi_mcp_root *roots;
     size_t root_count;
-} phi__mcp_asks_all;
+} phi__asks_all;
 
 /* A question to a host, and then perhaps to a model. */
-typedef struct phi__mcp_asks_one {
+typedef struct phi__asks_one {
     phi__link link;
-    phi__mcp_asks_all *of;
+    phi__asks_all *of;
     uint64_t ask;
-    phi__mcp_asks_kind kind;
+    phi__asks_kind kind;
     phi_agent agent;
     phi_arena arena;
     phi_json *params; /* of the server's request */
     size_t bytes;     /* of memory that they take */
     phi__question *question;
-    phi__mcp_sampling sampling;
-} phi__mcp_asks_one;
+    phi__sampling sampling;
+} phi__asks_one;
 
 /* ---- its end ---- */
 
-static void phi__mcp_asks_free(phi__mcp_asks_one *one) {
+static void phi__asks_free(phi__asks_one *one) {
     phi_memory *memory = &one->of->mcp->memory;
     phi__question_close(one->question);
-    phi__mcp_sampling *s = &one->sampling;
+    phi__sampling *s = &one->sampling;
     phi__agent *child = s->child.rt != NULL ? phi__find_agent(s->child) : NULL;
     s->child.rt = NULL;
-    if (child != NULL) phi__mcp_sampling_free(s, child);
+    if (child != NULL) phi__sample_free(s, child);
     phi__list_take(&one->of->open, &one->link);
     one->of->bytes -= one->bytes;
     phi_arena_free(&one->arena);
     phi__free(memory, one, sizeof *one);
 }
 
-static void phi__mcp_asks_end(phi__mcp_asks_one *one, phi_str result, int code,
-                              const char *message) {
+static void phi__asks_end(phi__asks_one *one, phi_str result, int code, const char *message) {
     phi_mcp *mcp = one->of->mcp;
     uint64_t ask = one->ask;
-    phi__mcp_asks_free(one);
-    phi__mcp_session_answer(mcp, ask, result, code, message);
+    phi__asks_free(one);
+    phi__mcp_answer(mcp, ask, result, code, message);
 }
 
-static void phi__mcp_asks_fail(phi__mcp_asks_one *one, int code, const char *message) {
-    phi__mcp_asks_end(one, phi__str("", 0), code, message);
+static void phi__asks_fail(phi__asks_one *one, int code, const char *message) {
+    phi__asks_end(one, phi__str("", 0), code, message);
 }
 
-static void phi__mcp_asks_act(phi__mcp_asks_one *one, const char *action) {
-    phi__mcp_asks_end(one, phi_str_of(action), 0, NULL);
-}
-
-static void phi__mcp_asks_cancel(phi__mcp_asks_one *one) {
-    if (one->kind == PHI__MCP_ASKS_SAMPLING)
-        phi__mcp_asks_fail(one, PHI__MCP_RPC_INTERNAL, "Nobody has decided");
+/* Nobody has decided, or, if denied, somebody against it. */
+static void phi__asks_refuse(phi__asks_one *one, bool denied) {
+    if (one->kind != PHI__ASKS_SAMPLING)
+        phi__asks_end(one,
+                      denied ? PHI__LIT("{\"action\":\"decline\"}")
+                             : PHI__LIT("{\"action\":\"cancel\"}"),
+                      0, NULL);
+    else if (denied)
+        phi__asks_fail(one, PHI__ASKS_REFUSED, "The user rejected the sampling request");
     else
-        phi__mcp_asks_act(one, "{\"action\":\"cancel\"}");
-}
-
-static void phi__mcp_asks_deny(phi__mcp_asks_one *one) {
-    if (one->kind == PHI__MCP_ASKS_SAMPLING)
-        phi__mcp_asks_fail(one, PHI__MCP_ASKS_REFUSED, "The user rejected the sampling request");
-    else
-        phi__mcp_asks_act(one, "{\"action\":\"decline\"}");
+        phi__asks_fail(one, PHI__RPC_INTERNAL, "Nobody has decided");
 }
 
 /* ---- forms ---- */
 
-static void phi__mcp_asks_filled(phi__mcp_asks_one *one, phi_str values) {
+static void phi__asks_filled(phi__asks_one *one, phi_str values) {
     phi_mcp *mcp = one->of->mcp;
     phi_schema_error error;
     phi__buf out;
     error.message[0] = '\0';
     phi__buf_init(&out, &mcp->memory);
     phi__buf_text(&out, "{\"action\":\"accept\",\"content\":");
-    phi_status status = phi__mcp_forms_fill(
-        &one->arena, phi_json_get(one->params, "requestedSchema"), values, &out, &error);
+    phi_status status = phi__forms_fill(&one->arena, phi_json_get(one->params, "requestedSchema"),
+                                        values, &out, &error);
     phi__buf_char(&out, '}');
     if (status == PHI_OK && !out.failed) {
-        phi__mcp_asks_end(one, phi__buf_str(&out), 0, NULL);
+        phi__asks_end(one, phi__buf_str(&out), 0, NULL);
     } else {
-        phi__mcp_asks_cancel(one);
-        (void)phi__mcp_parts_warn(mcp, "the reply to a form was not sent: %s",
-                                  error.message[0] != '\0' ? error.message
-                                                           : phi_status_text(status));
+        phi__asks_refuse(one, false);
+        (void)phi__parts_warn(mcp, "the reply to a form was not sent: %s",
+                              error.message[0] != '\0' ? error.message : phi_status_text(status));
     }
     phi__buf_free(&out);
 }
 
 /* ---- answers of a model ---- */
 
-static void phi__mcp_asks_sampled(void *ctx, phi_status status, phi_str result) {
-    phi__mcp_asks_one *one = (phi__mcp_asks_one *)ctx;
+static void phi__asks_sampled(void *ctx, phi_status status, phi_str result) {
+    phi__asks_one *one = (phi__asks_one *)ctx;
     phi_mcp *mcp = one->of->mcp;
     char words[160];
-    phi__mcp_core_enter(mcp);
+    phi__core_enter(mcp);
     (void)snprintf(words, sizeof words, "%.*s",
                    (int)(status == PHI_OK ? 0 : phi__utf8_cut(result, 150)), result.at);
-    phi__mcp_asks_end(one, result, status == PHI_OK ? 0 : PHI__MCP_RPC_INTERNAL, words);
-    (void)phi__mcp_core_leave(mcp);
+    phi__asks_end(one, result, status == PHI_OK ? 0 : PHI__RPC_INTERNAL, words);
+    (void)phi__core_leave(mcp);
 }
 
 /* The host may have written other messages, or the answer. */
-static void phi__mcp_asks_sample(phi__mcp_asks_one *one, phi__agent *agent, phi_str reply) {
+static void phi__asks_sample(phi__asks_one *one, phi__agent *agent, phi_str reply) {
     phi_mcp *mcp = one->of->mcp;
     phi_json *root = NULL, *messages = NULL;
     const char *words = "no memory";
@@ -601,61 +561,59 @@ static void phi__mcp_asks_sample(phi__mcp_asks_one *one, phi__agent *agent, phi_
     if (messages != NULL)
         status = phi_json_set(&one->arena, one->params, "messages", messages);
     else if (reply.len > 0) {
-        if (phi__mcp_sampling_own(agent, &one->arena, reply, &own))
-            phi__mcp_asks_end(one, phi__buf_str(&own), 0, NULL);
+        if (phi__sample_own(agent, &one->arena, reply, &own))
+            phi__asks_end(one, phi__buf_str(&own), 0, NULL);
         else
-            phi__mcp_asks_fail(one, PHI__MCP_RPC_INTERNAL, "no memory");
+            phi__asks_fail(one, PHI__RPC_INTERNAL, "no memory");
         phi__buf_free(&own);
         return;
     }
-    if (status == PHI_OK)
-        status = phi__mcp_sampling_start(&one->sampling, agent, one->params, &words);
+    if (status == PHI_OK) status = phi__sample_start(&one->sampling, agent, one->params, &words);
     if (status != PHI_OK)
-        phi__mcp_asks_fail(
-            one, status == PHI_NO_MEMORY ? PHI__MCP_RPC_INTERNAL : PHI__MCP_RPC_BAD_PARAMS, words);
+        phi__asks_fail(one, status == PHI_NO_MEMORY ? PHI__RPC_INTERNAL : PHI__RPC_BAD_PARAMS,
+                       words);
 }
 
 /* ---- the host's answer ---- */
 
-static void phi__mcp_asks_decided(void *ctx, phi_verdict verdict, phi_str reply) {
-    phi__mcp_asks_one *one = (phi__mcp_asks_one *)ctx;
+static void phi__asks_decided(void *ctx, phi_verdict verdict, phi_str reply) {
+    phi__asks_one *one = (phi__asks_one *)ctx;
     phi_mcp *mcp = one->of->mcp;
     phi__agent *agent = phi__find_agent(one->agent);
-    phi__mcp_core_enter(mcp);
+    phi__core_enter(mcp);
     one->question = NULL;
     if (verdict == PHI_WAIT || agent == NULL ||
-        (verdict == PHI_DENY && phi__str_is(reply, "cancel") &&
-         one->kind != PHI__MCP_ASKS_SAMPLING))
-        phi__mcp_asks_cancel(one);
+        (verdict == PHI_DENY && phi__str_is(reply, "cancel") && one->kind != PHI__ASKS_SAMPLING))
+        phi__asks_refuse(one, false);
     else if (verdict == PHI_DENY)
-        phi__mcp_asks_deny(one);
-    else if (one->kind == PHI__MCP_ASKS_FORM)
-        phi__mcp_asks_filled(one, reply);
-    else if (one->kind == PHI__MCP_ASKS_URL)
-        phi__mcp_asks_act(one, "{\"action\":\"accept\"}");
+        phi__asks_refuse(one, true);
+    else if (one->kind == PHI__ASKS_FORM)
+        phi__asks_filled(one, reply);
+    else if (one->kind == PHI__ASKS_URL)
+        phi__asks_end(one, PHI__LIT("{\"action\":\"accept\"}"), 0, NULL);
     else
-        phi__mcp_asks_sample(one, agent, reply);
-    (void)phi__mcp_core_leave(mcp);
+        phi__asks_sample(one, agent, reply);
+    (void)phi__core_leave(mcp);
 }
 
 /* What a person is shown of a request to a model: its last message. */
-static phi_str phi__mcp_asks_prompt(const phi_json *params) {
+static phi_str phi__asks_prompt(const phi_json *params) {
     const phi_json *messages = phi_json_get(params, "messages");
     size_t n = phi_json_is(messages, PHI_JSON_ARRAY) ? phi_json_count(messages) : 0;
     if (n == 0) return phi__str("", 0);
     const phi_json *content = phi_json_get(phi_json_at(messages, n - 1), "content");
     if (phi_json_is(content, PHI_JSON_ARRAY)) content = phi_json_at(content, 0);
-    phi_str text = phi_json_str(phi_json_get(content, "text"), "");
-    return phi__str(text.at, phi__utf8_cut(text, PHI__MCP_ASKS_SHOWN));
+    phi_str text = phi__records_get_str(content, "text");
+    return phi__str(text.at, phi__utf8_cut(text, PHI__ASKS_SHOWN));
 }
 
 /* The JSON that a host sees. */
-static phi_status phi__mcp_asks_arguments(phi__mcp_asks_one *one, phi_str *out) {
+static phi_status phi__asks_arguments(phi__asks_one *one, phi_str *out) {
     const phi_json *shown = one->params;
     phi_json *page;
     phi_status status = PHI_OK;
-    if (one->kind == PHI__MCP_ASKS_FORM) shown = phi_json_get(one->params, "requestedSchema");
-    if (one->kind == PHI__MCP_ASKS_URL) {
+    if (one->kind == PHI__ASKS_FORM) shown = phi_json_get(one->params, "requestedSchema");
+    if (one->kind == PHI__ASKS_URL) {
         static const char *const keys[] = {"url", "elicitationId"};
         shown = page = phi_json_new_object(&one->arena);
         if (page == NULL) return PHI_NO_MEMORY;
@@ -668,18 +626,17 @@ static phi_status phi__mcp_asks_arguments(phi__mcp_asks_one *one, phi_str *out) 
     return status == PHI_OK ? phi_json_write(&one->arena, shown, 0, out) : status;
 }
 
-static phi_status phi__mcp_asks_question(phi__mcp_asks_one *one, phi_call call) {
+static phi_status phi__asks_question(phi__asks_one *one, phi_call call) {
     static const char *const kinds[] = {"", "elicitation", "elicitation_url", "sampling"};
     phi__question_desc desc = PHI_ZERO;
     desc.call = call;
-    desc.source = phi__mcp_session_name(one->of->mcp);
+    desc.source = phi__mcp_name(one->of->mcp);
     desc.kind = phi_str_of(kinds[one->kind]);
-    desc.text = one->kind == PHI__MCP_ASKS_SAMPLING
-                    ? phi__mcp_asks_prompt(one->params)
-                    : phi_json_str(phi_json_get(one->params, "message"), "");
-    phi_status status = phi__mcp_asks_arguments(one, &desc.arguments);
+    desc.text = one->kind == PHI__ASKS_SAMPLING ? phi__asks_prompt(one->params)
+                                                : phi__records_get_str(one->params, "message");
+    phi_status status = phi__asks_arguments(one, &desc.arguments);
     if (status != PHI_OK) return status;
-    desc.decided = phi__mcp_asks_decided;
+    desc.decided = phi__asks_decided;
     desc.ctx = one;
     return phi__question_open(one->agent, &desc, &one->question);
 }
@@ -687,31 +644,31 @@ static phi_status phi__mcp_asks_question(phi__mcp_asks_one *one, phi_call call) 
 /* ---- requests of the server ---- */
 
 /* A page that a browser may open: http or https, without blanks and controls. */
-static bool phi__mcp_asks_is_page(phi_str url) {
+static bool phi__asks_is_page(phi_str url) {
     for (size_t i = 0; i < url.len; i++)
         if ((unsigned char)url.at[i] <= ' ' || url.at[i] == 0x7f) return false;
     return phi__str_starts(url, "https://") || phi__str_starts(url, "http://");
 }
 
 /* The fault of a request, or NULL; one that was not offered is at fault. */
-static const char *phi__mcp_asks_fault(const phi_mcp *mcp, const phi_json *params,
-                                       phi__mcp_asks_kind kind) {
+static const char *phi__asks_fault(const phi_mcp *mcp, const phi_json *params,
+                                   phi__asks_kind kind) {
     uint32_t answers = mcp->desc.answers;
-    const phi__mcp_era *era = mcp->agreed.era;
+    const phi__era *era = mcp->agreed.era;
     const phi_json *tools = phi_json_get(params, "tools");
-    if (kind == PHI__MCP_ASKS_FORM) {
+    if (kind == PHI__ASKS_FORM) {
         if ((answers & PHI_MCP_FORMS) == 0) return "forms are not offered";
         const phi_json *schema = phi_json_get(params, "requestedSchema");
         const phi_json *fields = phi_json_get(schema, "properties");
         if (!phi_json_is(schema, PHI_JSON_OBJECT)) return "requestedSchema: expected an object";
-        return phi_json_is(fields, PHI_JSON_OBJECT) && phi_json_count(fields) > PHI__MCP_ASKS_FIELDS
+        return phi_json_is(fields, PHI_JSON_OBJECT) && phi_json_count(fields) > PHI__ASKS_FIELDS
                    ? "requestedSchema: expected at most 1,000 properties"
                    : NULL;
     }
-    if (kind == PHI__MCP_ASKS_URL) {
+    if (kind == PHI__ASKS_URL) {
         if ((answers & PHI_MCP_URLS) == 0 || (era != NULL && !era->urls))
             return "pages are not offered";
-        return phi__mcp_asks_is_page(phi_json_str(phi_json_get(params, "url"), ""))
+        return phi__asks_is_page(phi__records_get_str(params, "url"))
                    ? NULL
                    : "url: expected http:// or https://";
     }
@@ -723,11 +680,10 @@ static const char *phi__mcp_asks_fault(const phi_mcp *mcp, const phi_json *param
                : "messages: expected an array";
 }
 
-static phi__mcp_asks_one *phi__mcp_asks_new(phi__mcp_asks_all *all, const phi_json *params,
-                                            phi__mcp_asks_kind kind, phi_agent agent,
-                                            uint64_t ask) {
+static phi__asks_one *phi__asks_new(phi__asks_all *all, const phi_json *params, phi__asks_kind kind,
+                                    phi_agent agent, uint64_t ask) {
     phi_memory *memory = &all->mcp->memory;
-    phi__mcp_asks_one *one = (phi__mcp_asks_one *)phi__alloc(memory, sizeof *one);
+    phi__asks_one *one = (phi__asks_one *)phi__alloc(memory, sizeof *one);
     const phi_json *tools = phi_json_get(params, "tools");
     size_t before = memory->used_bytes;
     if (one == NULL) return NULL;
@@ -738,103 +694,93 @@ static phi__mcp_asks_one *phi__mcp_asks_new(phi__mcp_asks_all *all, const phi_js
     one->agent = agent;
     one->sampling.memory = memory;
     one->sampling.tools = phi_json_is(tools, PHI_JSON_ARRAY) && phi_json_count(tools) > 0;
-    one->sampling.done = phi__mcp_asks_sampled;
+    one->sampling.done = phi__asks_sampled;
     one->sampling.ctx = one;
     phi__list_push(&all->open, &one->link);
     one->params = phi_json_copy(&one->arena, params);
     one->bytes = memory->used_bytes - before;
     all->bytes += one->bytes;
     if (one->params != NULL) return one;
-    phi__mcp_asks_free(one);
+    phi__asks_free(one);
     return NULL;
 }
 
-static void phi__mcp_asks_begin(phi__mcp_asks_all *all, const phi_json *params,
-                                phi__mcp_asks_kind kind, phi_call call, phi_agent agent,
-                                uint64_t ask) {
+static void phi__asks_begin(phi__asks_all *all, const phi_json *params, phi__asks_kind kind,
+                            phi_call call, phi_agent agent, uint64_t ask) {
     phi_str none = phi__str("", 0);
-    const char *fault = phi__mcp_asks_fault(all->mcp, params, kind);
+    const char *fault = phi__asks_fault(all->mcp, params, kind);
     if (fault != NULL) {
-        phi__mcp_session_answer(all->mcp, ask, none, PHI__MCP_RPC_BAD_PARAMS, fault);
+        phi__mcp_answer(all->mcp, ask, none, PHI__RPC_BAD_PARAMS, fault);
         return;
     }
-    phi__mcp_asks_one *one = phi__mcp_asks_new(all, params, kind, agent, ask);
+    phi__asks_one *one = phi__asks_new(all, params, kind, agent, ask);
     if (one == NULL) {
-        phi__mcp_session_answer(all->mcp, ask, none, PHI__MCP_RPC_INTERNAL, "no memory");
+        phi__mcp_answer(all->mcp, ask, none, PHI__RPC_INTERNAL, "no memory");
         return;
     }
-    if (all->bytes > phi__mul(all->mcp->desc.max_message_bytes, PHI__MCP_ASKS_MEMORY)) {
-        phi__mcp_asks_fail(one, PHI__MCP_RPC_INTERNAL, "too much is asked at once");
+    if (all->bytes > phi__mul(all->mcp->desc.max_message_bytes, PHI__ASKS_MEMORY)) {
+        phi__asks_fail(one, PHI__RPC_INTERNAL, "too much is asked at once");
         return;
     }
-    phi_status status = agent.rt != NULL ? phi__mcp_asks_question(one, call) : PHI_UNSUPPORTED;
+    phi_status status = agent.rt != NULL ? phi__asks_question(one, call) : PHI_UNSUPPORTED;
     if (status == PHI_UNSUPPORTED)
-        phi__mcp_asks_deny(one); /* there is nobody to ask */
+        phi__asks_refuse(one, true); /* there is nobody to ask */
     else if (status != PHI_OK)
-        phi__mcp_asks_cancel(one);
-}
-
-/* ---- roots ---- */
-
-static void phi__mcp_asks_roots(phi__mcp_asks_all *all, uint64_t ask) {
-    phi__buf out;
-    phi__buf_init(&out, &all->mcp->memory);
-    phi__buf_text(&out, "{\"roots\":[");
-    for (size_t i = 0; i < all->root_count; i++) {
-        phi__json_write_comma(&out);
-        phi__buf_text(&out, "{\"uri\":");
-        phi__json_write_str(&out, phi_str_of(all->roots[i].uri));
-        if (all->roots[i].name != NULL) {
-            phi__json_write_key(&out, PHI__LIT("name"));
-            phi__json_write_str(&out, phi_str_of(all->roots[i].name));
-        }
-        phi__buf_char(&out, '}');
-    }
-    phi__buf_text(&out, "]}");
-    if (out.failed)
-        phi__mcp_session_answer(all->mcp, ask, phi__str("", 0), PHI__MCP_RPC_INTERNAL, "no memory");
-    else
-        phi__mcp_session_answer(all->mcp, ask, phi__buf_str(&out), 0, NULL);
-    phi__buf_free(&out);
+        phi__asks_refuse(one, false);
 }
 
 /* ---- the part ---- */
 
-static bool phi__mcp_asks_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json *params,
-                                phi_call call, phi_agent agent, uint64_t ask) {
-    phi__mcp_asks_all *all = (phi__mcp_asks_all *)part;
-    phi__mcp_asks_kind kind = PHI__MCP_ASKS_FORM;
+static bool phi__asks_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json *params,
+                            phi_call call, phi_agent agent, uint64_t ask) {
+    phi__asks_all *all = (phi__asks_all *)part;
+    phi__asks_kind kind = PHI__ASKS_FORM;
     if (phi__str_is(method, "roots/list")) {
         if (mcp->desc.root_count == 0) return false;
-        phi__mcp_asks_roots(all, ask);
+        phi__buf out;
+        phi__buf_init(&out, &all->mcp->memory);
+        phi__buf_text(&out, "{\"roots\":[");
+        for (size_t i = 0; i < all->root_count; i++) {
+            phi__json_write_comma(&out);
+            phi__buf_char(&out, '{');
+            phi__records_str(&out, "uri", phi_str_of(all->roots[i].uri));
+            if (all->roots[i].name != NULL)
+                phi__records_str(&out, "name", phi_str_of(all->roots[i].name));
+            phi__buf_char(&out, '}');
+        }
+        phi__buf_text(&out, "]}");
+        if (out.failed)
+            phi__mcp_answer(all->mcp, ask, phi__str("", 0), PHI__RPC_INTERNAL, "no memory");
+        else
+            phi__mcp_answer(all->mcp, ask, phi__buf_str(&out), 0, NULL);
+        phi__buf_free(&out);
         return true;
     }
     if (phi__str_is(method, "sampling/createMessage")) {
         if ((mcp->desc.answers & PHI_MCP_SAMPLING) == 0) return false;
-        kind = PHI__MCP_ASKS_SAMPLING;
+        kind = PHI__ASKS_SAMPLING;
     } else if (!phi__str_is(method, "elicitation/create") ||
                (mcp->desc.answers & ((uint32_t)PHI_MCP_FORMS | PHI_MCP_URLS)) == 0)
         return false;
     else if (phi__str_is(phi_json_str(phi_json_get(params, "mode"), "form"), "url"))
-        kind = PHI__MCP_ASKS_URL;
-    phi__mcp_asks_begin(all, params, kind, call, agent, ask);
+        kind = PHI__ASKS_URL;
+    phi__asks_begin(all, params, kind, call, agent, ask);
     return true;
 }
 
-static void phi__mcp_asks_unasked(phi_mcp *mcp, void *part, uint64_t ask) {
-    phi__link *link = ((phi__mcp_asks_all *)part)->open.first;
+static void phi__asks_unasked(phi_mcp *mcp, void *part, uint64_t ask) {
+    phi__link *link = ((phi__asks_all *)part)->open.first;
     (void)mcp;
     for (; link != NULL; link = link->next) {
-        phi__mcp_asks_one *one = PHI__OWNER(link, phi__mcp_asks_one, link);
+        phi__asks_one *one = PHI__OWNER(link, phi__asks_one, link);
         if (one->ask != ask) continue;
-        phi__mcp_asks_free(one);
+        phi__asks_free(one);
         return;
     }
 }
 
 /* The person has been to a page: nothing here waits for it. */
-static bool phi__mcp_asks_notified(phi_mcp *mcp, void *part, phi_str method,
-                                   const phi_json *params) {
+static bool phi__asks_notified(phi_mcp *mcp, void *part, phi_str method, const phi_json *params) {
     (void)mcp;
     (void)part;
     (void)params;
@@ -842,8 +788,8 @@ static bool phi__mcp_asks_notified(phi_mcp *mcp, void *part, phi_str method,
 }
 
 /* {"a":{},"b":{}} of the flags that are set. NULL: no memory. */
-static phi_json *phi__mcp_asks_object(phi_arena *arena, const char *a, bool has_a, const char *b,
-                                      bool has_b) {
+static phi_json *phi__asks_object(phi_arena *arena, const char *a, bool has_a, const char *b,
+                                  bool has_b) {
     phi_json *object = phi_json_new_object(arena);
     phi_status status = object != NULL ? PHI_OK : PHI_NO_MEMORY;
     if (status == PHI_OK && has_a)
@@ -853,9 +799,9 @@ static phi_json *phi__mcp_asks_object(phi_arena *arena, const char *a, bool has_
     return status == PHI_OK ? object : NULL;
 }
 
-static phi_status phi__mcp_asks_capabilities(phi_mcp *mcp, void *part, phi_json *into,
-                                             phi_arena *arena) {
-    const phi__mcp_era *era = mcp->agreed.era;
+static phi_status phi__asks_capabilities(phi_mcp *mcp, void *part, phi_json *into,
+                                         phi_arena *arena) {
+    const phi__era *era = mcp->agreed.era;
     uint32_t answers = mcp->desc.answers;
     bool forms = (answers & PHI_MCP_FORMS) != 0;
     bool pages = (answers & PHI_MCP_URLS) != 0 && (era == NULL || era->urls);
@@ -864,11 +810,11 @@ static phi_status phi__mcp_asks_capabilities(phi_mcp *mcp, void *part, phi_json 
     if ((answers & PHI_MCP_SAMPLING) != 0)
         status = phi_json_set(
             arena, into, "sampling",
-            phi__mcp_asks_object(arena, "tools", era == NULL || era->sampling_tools, "", false));
+            phi__asks_object(arena, "tools", era == NULL || era->sampling_tools, "", false));
     if (status == PHI_OK && (forms || pages) && (era == NULL || era->forms))
         status = phi_json_set(
             arena, into, "elicitation",
-            phi__mcp_asks_object(arena, "form", forms && (era == NULL || era->urls), "url", pages));
+            phi__asks_object(arena, "form", forms && (era == NULL || era->urls), "url", pages));
     if (status != PHI_OK || mcp->desc.root_count == 0) return status;
     phi_json *roots = phi_json_new_object(arena);
     if (roots != NULL && (era == NULL || era->handshake))
@@ -876,41 +822,40 @@ static phi_status phi__mcp_asks_capabilities(phi_mcp *mcp, void *part, phi_json 
     return status == PHI_OK ? phi_json_set(arena, into, "roots", roots) : status;
 }
 
-static void phi__mcp_asks_freed(phi_mcp *mcp, void *part) {
-    phi__mcp_asks_all *all = (phi__mcp_asks_all *)part;
+static void phi__asks_freed(phi_mcp *mcp, void *part) {
+    phi__asks_all *all = (phi__asks_all *)part;
     while (all->open.first != NULL)
-        phi__mcp_asks_free(PHI__OWNER(all->open.first, phi__mcp_asks_one, link));
+        phi__asks_free(PHI__OWNER(all->open.first, phi__asks_one, link));
     phi_arena_free(&all->arena);
     phi__free(&mcp->memory, all, sizeof *all);
 }
 
-static const phi__mcp_part *phi__mcp_asks_table(void) {
+static const phi__mcp_part *phi__asks_table(void) {
     static const phi__mcp_part table = {NULL,
                                         NULL,
-                                        phi__mcp_asks_notified,
-                                        phi__mcp_asks_asked,
-                                        phi__mcp_asks_unasked,
-                                        phi__mcp_asks_capabilities,
+                                        phi__asks_notified,
+                                        phi__asks_asked,
+                                        phi__asks_unasked,
+                                        phi__asks_capabilities,
                                         NULL,
-                                        phi__mcp_asks_freed};
+                                        phi__asks_freed};
     return &table;
 }
 
-PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp) {
-    phi__mcp_asks_all *all = (phi__mcp_asks_all *)phi__alloc(&mcp->memory, sizeof *all);
+PHI__FN phi_status phi__asks_join(phi_mcp *mcp) {
+    phi__asks_all *all = (phi__asks_all *)phi__alloc(&mcp->memory, sizeof *all);
     if (all == NULL) return PHI_NO_MEMORY;
     all->mcp = mcp;
     all->roots = mcp->desc.roots;
     all->root_count = mcp->desc.root_count;
     phi_arena_init(&all->arena, &mcp->memory, 0);
-    phi__mcp_session_join(mcp, phi__mcp_asks_table(), all);
+    phi__mcp_join(mcp, phi__asks_table(), all);
     return PHI_OK;
 }
 
 /* ---- public ---- */
 
-static phi_status phi__mcp_asks_copy(phi__mcp_asks_all *all, const phi_mcp_root *roots,
-                                     size_t count) {
+static phi_status phi__asks_copy(phi__asks_all *all, const phi_mcp_root *roots, size_t count) {
     phi_arena arena;
     phi_mcp_root *copy;
     phi_str uri, name;
@@ -945,10 +890,10 @@ PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, si
             !phi__str_starts(phi_str_of(roots[i].uri), "file:"))
             return phi__error(mcp->rt, PHI_BAD_ARG,
                               "phi_mcp_set_roots: roots[%u].uri: expected file:", (unsigned)i);
-    phi__mcp_asks_all *all = (phi__mcp_asks_all *)phi__mcp_session_part(mcp, phi__mcp_asks_table());
-    phi_status status = phi__mcp_asks_copy(all, roots, count);
+    phi__asks_all *all = (phi__asks_all *)phi__mcp_session_part(mcp, phi__asks_table());
+    phi_status status = phi__asks_copy(all, roots, count);
     if (status != PHI_OK) return phi__error(mcp->rt, status, "phi_mcp_set_roots: out of memory");
     if (mcp->agreed.era != NULL && mcp->agreed.era->handshake)
-        (void)phi__mcp_session_notify(mcp, "notifications/roots/list_changed", phi__str("", 0));
+        (void)phi__mcp_notify(mcp, "notifications/roots/list_changed", phi__str("", 0));
     return PHI_OK;
 }

@@ -1,10 +1,10 @@
 /* mcp_content.c - content blocks of MCP and content of messages. */
 #include "mcp/mcp_content_in.h"
 
-enum { PHI__MCP_CONTENT_MOST = 1000 }; /* blocks of one list; the rest is counted in a line */
+enum { PHI__CONTENT_MOST = 1000 }; /* blocks of one list; the rest is counted in a line */
 
 /* Bytes that base64 text stands for. */
-static uint64_t phi__mcp_content_size(phi_str data) {
+static uint64_t phi__content_size(phi_str data) {
     uint64_t bytes = (uint64_t)data.len / 4 * 3;
     if (data.len >= 2 && data.len % 4 == 0 && data.at[data.len - 1] == '=')
         bytes -= data.at[data.len - 2] == '=' ? 2 : 1;
@@ -12,10 +12,10 @@ static uint64_t phi__mcp_content_size(phi_str data) {
 }
 
 /* The types that some provider takes, by the names that providers use. */
-static const struct phi__mcp_content_type {
+static const struct phi__content_type {
     const char *mime, *as;
     phi_content_kind kind;
-} phi__mcp_content_types[] = {
+} phi__content_types[] = {
     {"image/png", "image/png", PHI_CONTENT_IMAGE},
     {"image/jpeg", "image/jpeg", PHI_CONTENT_IMAGE},
     {"image/jpg", "image/jpeg", PHI_CONTENT_IMAGE},
@@ -33,10 +33,9 @@ static const struct phi__mcp_content_type {
 };
 
 /* NULL: another type. kind 0: any. */
-static const struct phi__mcp_content_type *phi__mcp_content_type_of(phi_str mime,
-                                                                    phi_content_kind kind) {
-    for (size_t i = 0; i < PHI__COUNT(phi__mcp_content_types); i++) {
-        const struct phi__mcp_content_type *type = &phi__mcp_content_types[i];
+static const struct phi__content_type *phi__content_type_of(phi_str mime, phi_content_kind kind) {
+    for (size_t i = 0; i < PHI__COUNT(phi__content_types); i++) {
+        const struct phi__content_type *type = &phi__content_types[i];
         if ((kind == (phi_content_kind)0 || kind == type->kind) &&
             phi__str_is_nocase(mime, type->mime))
             return type;
@@ -44,30 +43,30 @@ static const struct phi__mcp_content_type *phi__mcp_content_type_of(phi_str mime
     return NULL;
 }
 
-static phi_str phi__mcp_content_member(const phi_json *node, const char *key) {
+static phi_str phi__content_member(const phi_json *node, const char *key) {
     return phi__json_text_of(phi_json_get(node, key));
 }
 
-static bool phi__mcp_content_set_text(phi_arena *arena, const phi__buf *words, phi_content *out) {
+static bool phi__content_set_text(phi_arena *arena, const phi__buf *words, phi_content *out) {
     out->kind = PHI_CONTENT_TEXT;
     return !words->failed && phi__arena_str(arena, phi__buf_str(words), &out->text);
 }
 
 /* ", image/png, 512 bytes" */
-static void phi__mcp_content_put_facts(phi__buf *words, phi_str mime, phi_str data, bool sized) {
+static void phi__content_put_facts(phi__buf *words, phi_str mime, phi_str data, bool sized) {
     if (mime.len > 0) {
         phi__buf_text(words, ", ");
         phi__buf_add_str(words, mime);
     }
     if (!sized) return;
     phi__buf_text(words, ", ");
-    phi__buf_u64(words, phi__mcp_content_size(data));
+    phi__buf_u64(words, phi__content_size(data));
     phi__buf_text(words, " bytes");
 }
 
 /* "[audio, audio/wav, 512 bytes]" */
-static bool phi__mcp_content_note(phi_arena *arena, const char *what, phi_str uri, phi_str mime,
-                                  phi_str data, const char *fault, phi_content *out) {
+static bool phi__content_note(phi_arena *arena, const char *what, phi_str uri, phi_str mime,
+                              phi_str data, const char *fault, phi_content *out) {
     phi__buf words;
     phi__buf_init(&words, arena->memory);
     phi__buf_char(&words, '[');
@@ -76,64 +75,60 @@ static bool phi__mcp_content_note(phi_arena *arena, const char *what, phi_str ur
         phi__buf_char(&words, ' ');
         phi__buf_add_str(&words, uri);
     }
-    phi__mcp_content_put_facts(&words, mime, data, true);
+    phi__content_put_facts(&words, mime, data, true);
     phi__buf_text(&words, fault);
     phi__buf_char(&words, ']');
-    bool fine = phi__mcp_content_set_text(arena, &words, out);
+    bool fine = phi__content_set_text(arena, &words, out);
     phi__buf_free(&words);
     return fine;
 }
 
-/* The last segment of a path: the title of a document. */
-static phi_str phi__mcp_content_title(phi_str uri) {
-    size_t from = uri.len;
-    while (from > 0 && uri.at[from - 1] != '/') from--;
-    return phi__str(uri.at + from, uri.len - from);
-}
-
 /* A block of data; kind 0: of any type that is known. */
-static bool phi__mcp_content_data(phi_arena *arena, const char *what, phi_content_kind kind,
-                                  phi_str uri, phi_str mime, phi_str data, phi_content *out) {
-    const struct phi__mcp_content_type *type = phi__mcp_content_type_of(mime, kind);
-    if (type == NULL) return phi__mcp_content_note(arena, what, uri, mime, data, "", out);
-    /* Of [A-Za-z0-9+/] with padding, nothing else: one bad image in the history would fail
+static bool phi__content_data(phi_arena *arena, const char *what, phi_content_kind kind,
+                              phi_str uri, phi_str mime, phi_str data, phi_content *out) {
+    const struct phi__content_type *type = phi__content_type_of(mime, kind);
+    if (type == NULL) return phi__content_note(arena, what, uri, mime, data, "", out);
+    /* Only [A-Za-z0-9+/] with padding: one bad image in the history would fail
        every later model call. */
     size_t len = data.len;
     if (len == 0 || len % 4 != 0)
-        return phi__mcp_content_note(arena, what, uri, mime, data, ": it is no base64", out);
+        return phi__content_note(arena, what, uri, mime, data, ": it is no base64", out);
     if (data.at[len - 1] == '=') len--;
     if (data.at[len - 1] == '=') len--;
     for (size_t i = 0; i < len; i++) {
         char c = data.at[i];
         bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                     c == '+' || c == '/';
-        if (!fine)
-            return phi__mcp_content_note(arena, what, uri, mime, data, ": it is no base64", out);
+        if (!fine) return phi__content_note(arena, what, uri, mime, data, ": it is no base64", out);
     }
     out->kind = type->kind;
     out->data = data;
     out->mime_type = phi_str_of(type->as);
-    if (type->kind == PHI_CONTENT_DOCUMENT && uri.len > 0) out->name = phi__mcp_content_title(uri);
+    if (type->kind == PHI_CONTENT_DOCUMENT && uri.len > 0) {
+        size_t from = uri.len;
+        while (from > 0 && uri.at[from - 1] != '/') from--;
+        out->name = phi__str(uri.at + from, uri.len - from);
+    }
     return true;
 }
 
 /* "[resource file:///a.txt, "a.txt", text/plain, 512 bytes: The description]" */
-static bool phi__mcp_content_link(const phi_json *block, phi_arena *arena, phi_content *out) {
-    phi_str name = phi__mcp_content_member(block, "title");
-    phi_str mime = phi__mcp_content_member(block, "mimeType");
-    phi_str about = phi__mcp_content_member(block, "description");
+static bool phi__content_link(const phi_json *block, phi_arena *arena, phi_content *out) {
+    phi_str name = phi__content_member(block, "title");
+    phi_str mime = phi__content_member(block, "mimeType");
+    phi_str about = phi__content_member(block, "description");
     uint64_t size = phi__json_get_uint(phi_json_get(block, "size"), 0);
     phi__buf words;
-    if (name.len == 0) name = phi__mcp_content_member(block, "name");
+    if (name.len == 0) name = phi__content_member(block, "name");
     phi__buf_init(&words, arena->memory);
     phi__buf_text(&words, "[resource ");
-    phi__buf_add_str(&words, phi__mcp_content_member(block, "uri"));
+    phi__buf_add_str(&words, phi__content_member(block, "uri"));
     if (name.len > 0) {
         phi__buf_text(&words, ", \"");
         phi__buf_add_str(&words, name);
         phi__buf_char(&words, '"');
     }
-    phi__mcp_content_put_facts(&words, mime, mime, false);
+    phi__content_put_facts(&words, mime, mime, false);
     if (size > 0) {
         phi__buf_text(&words, ", ");
         phi__buf_u64(&words, size);
@@ -144,30 +139,30 @@ static bool phi__mcp_content_link(const phi_json *block, phi_arena *arena, phi_c
         phi__buf_add_str(&words, about);
     }
     phi__buf_char(&words, ']');
-    bool fine = phi__mcp_content_set_text(arena, &words, out);
+    bool fine = phi__content_set_text(arena, &words, out);
     phi__buf_free(&words);
     return fine;
 }
 
-PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out) {
-    phi_str type = phi__mcp_content_member(block, "type");
-    phi_str data = phi__mcp_content_member(block, "data");
-    phi_str mime = phi__mcp_content_member(block, "mimeType");
+PHI__FN bool phi__content_block(const phi_json *block, phi_arena *arena, phi_content *out) {
+    phi_str type = phi__content_member(block, "type");
+    phi_str data = phi__content_member(block, "data");
+    phi_str mime = phi__content_member(block, "mimeType");
     memset(out, 0, sizeof *out);
     if (phi__str_is(type, "text") && phi_json_is(phi_json_get(block, "text"), PHI_JSON_STRING)) {
         out->kind = PHI_CONTENT_TEXT;
-        out->text = phi__mcp_content_member(block, "text");
+        out->text = phi__content_member(block, "text");
         return true;
     }
     if (phi__str_is(type, "image") && data.len > 0)
-        return phi__mcp_content_data(arena, "image", PHI_CONTENT_IMAGE, phi__str(NULL, 0), mime,
-                                     data, out);
+        return phi__content_data(arena, "image", PHI_CONTENT_IMAGE, phi__str(NULL, 0), mime, data,
+                                 out);
     if (phi__str_is(type, "audio") && data.len > 0)
-        return phi__mcp_content_data(arena, "audio", PHI_CONTENT_AUDIO, phi__str(NULL, 0), mime,
-                                     data, out);
+        return phi__content_data(arena, "audio", PHI_CONTENT_AUDIO, phi__str(NULL, 0), mime, data,
+                                 out);
     if (phi__str_is(type, "resource_link") &&
         phi_json_is(phi_json_get(block, "uri"), PHI_JSON_STRING))
-        return phi__mcp_content_link(block, arena, out);
+        return phi__content_link(block, arena, out);
     if (phi__str_is(type, "resource") &&
         phi_json_is(phi_json_get(block, "resource"), PHI_JSON_OBJECT)) {
         const phi_json *resource = phi_json_get(block, "resource");
@@ -177,29 +172,28 @@ PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi
             out->text = phi__json_text_of(text);
             return true;
         }
-        return phi__mcp_content_data(arena, "resource", (phi_content_kind)0,
-                                     phi__mcp_content_member(resource, "uri"),
-                                     phi__mcp_content_member(resource, "mimeType"),
-                                     phi__mcp_content_member(resource, "blob"), out);
+        return phi__content_data(
+            arena, "resource", (phi_content_kind)0, phi__content_member(resource, "uri"),
+            phi__content_member(resource, "mimeType"), phi__content_member(resource, "blob"), out);
     }
     out->kind = PHI_CONTENT_TEXT;
     return phi_json_write(arena, block, 0, &out->text) == PHI_OK;
 }
 
-static bool phi__mcp_content_rest(phi_arena *arena, size_t count, phi_content *out) {
+static bool phi__content_rest(phi_arena *arena, size_t count, phi_content *out) {
     phi__buf words;
     phi__buf_init(&words, arena->memory);
     phi__buf_printf(&words, "[%lu more blocks were left out]", (unsigned long)count);
-    bool fine = phi__mcp_content_set_text(arena, &words, out);
+    bool fine = phi__content_set_text(arena, &words, out);
     phi__buf_free(&words);
     return fine;
 }
 
-PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
-                                   size_t *count) {
+PHI__FN bool phi__content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
+                               size_t *count) {
     bool list = phi_json_is(blocks, PHI_JSON_ARRAY);
     size_t all = list ? phi_json_count(blocks) : phi_json_is(blocks, PHI_JSON_OBJECT) ? 1 : 0, i;
-    size_t most = phi__min(all, PHI__MCP_CONTENT_MOST);
+    size_t most = phi__min(all, PHI__CONTENT_MOST);
     phi_json_iter it = phi_json_each(list ? blocks : NULL);
     phi_content *made;
     *out = NULL;
@@ -208,15 +202,14 @@ PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi
     made = (phi_content *)phi__arena_zero(arena, (most + 1) * sizeof *made);
     if (made == NULL) return false;
     for (i = 0; i < most; i++)
-        if (!phi__mcp_content_block(list ? phi_json_next(&it) : blocks, arena, &made[i]))
-            return false;
-    if (all > most && !phi__mcp_content_rest(arena, all - most, &made[i++])) return false;
+        if (!phi__content_block(list ? phi_json_next(&it) : blocks, arena, &made[i])) return false;
+    if (all > most && !phi__content_rest(arena, all - most, &made[i++])) return false;
     *out = made;
     *count = i;
     return true;
 }
 
-PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count) {
+PHI__FN void phi__content_of_assistant(phi_content *content, size_t count) {
     for (size_t i = 0; i < count; i++) {
         phi_content_kind kind = content[i].kind;
         if (kind != PHI_CONTENT_IMAGE && kind != PHI_CONTENT_DOCUMENT && kind != PHI_CONTENT_AUDIO)

@@ -12,14 +12,14 @@
 #include "text/text_in.h"
 
 /* One block; strings point into the block's tree or the arena. False: no memory. */
-PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out);
+PHI__FN bool phi__content_block(const phi_json *block, phi_arena *arena, phi_content *out);
 
 /* An array of blocks, or one block. *out is in the arena; NULL or no container: none. False: no
    memory. */
-PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
-                                   size_t *count);
+PHI__FN bool phi__content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
+                               size_t *count);
 
 /* Models take no media of an assistant: each becomes a text, "[image]", "[document]", "[audio]". */
-PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count);
+PHI__FN void phi__content_of_assistant(phi_content *content, size_t count);
 
 #endif

@@ -1,9 +1,7 @@
 /* mcp_headers.c - x-mcp-header: the rules, and the headers of a call. */
 #include "mcp/mcp_headers_in.h"
 
-#include "base/base_in.h"
 #include "loop/loop_in.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 

@@ -12,7 +12,7 @@
 #include "mcp/mcp.h"
 #include "text/json.h"
 
-/* Whether all marks of an input schema keep the rules; a schema without any does. False: `message`
+/* True if all marks of an input schema keep the rules; a schema without any does. False: `message`
    (of `size` bytes) says which mark breaks which rule. */
 PHI__FN bool phi__mcp_headers_valid(const phi_json *schema, char *message, size_t size);
 

@@ -1,70 +1,66 @@
 /* mcp_http.c - the link over HTTP: its connection and its POSTs. */
-#include "mcp/mcp_http_in.h"
 
-#include "loop/loop_in.h"
-#include "mcp/mcp_headers_in.h"
-#include "mcp/mcp_in.h"
-#include "text/json.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
-#include "mcp/mcp_oauth_client_in.h"
+#include "mcp/mcp_oauth_in.h"
 #include "mcp/mcp_requests_in.h"
+#include "mcp/mcp_rpc_in.h"
+
+#include "mcp/mcp_headers_in.h"
+#include "mcp/mcp_oauth_client_in.h"
 
 #include <stdio.h>
 
-typedef struct phi__mcp_exchange phi__mcp_exchange;
+typedef struct phi__exchange phi__exchange;
 
 /* What the requests of a connection share. */
-typedef struct phi__mcp_wire {
+typedef struct phi__wire {
     phi_mcp *mcp;
     phi_runtime *rt;
     phi_memory *memory; /* lives as long as mcp */
     const phi_mcp_desc *desc;
     phi_str url;
-    const phi__mcp_era *era; /* NULL: not agreed */
-    char version[32];        /* for the header; empty: none */
-    phi__buf session;        /* Mcp-Session-Id; empty: none */
-    phi__mcp_oauth *oauth;   /* NULL: none */
+    const phi__era *era; /* NULL: not agreed */
+    char version[32];    /* for the header; empty: none */
+    phi__buf session;    /* Mcp-Session-Id; empty: none */
+    phi__oauth *oauth;   /* NULL: none */
     phi__list exchanges;
     uint32_t waiting; /* exchanges that wait for an authorization */
     uint32_t epoch;   /* of the agreement: session ids of an older one mean nothing */
     /* notifications/initialized: later messages wait for its answer, for each message may take
        another connection, and arrive first. NULL: nothing waits */
-    phi__mcp_exchange *gate;
+    phi__exchange *gate;
     phi__timer opened; /* sends the messages that have waited */
     uint32_t notes;    /* notifications, and answers of ours, under way */
-    bool full;         /* one was refused: phi__mcp_session_drained follows */
-} phi__mcp_wire;
+    bool full;         /* one was refused: phi__mcp_drained follows */
+} phi__wire;
 
 /* How the body of an answer is read. */
-typedef enum phi__mcp_shape {
-    PHI__MCP_SHAPE_NONE, /* no head has come */
-    PHI__MCP_SHAPE_JSON,
-    PHI__MCP_SHAPE_SSE,
-    PHI__MCP_SHAPE_SKIP, /* a body that nobody wants */
-    PHI__MCP_SHAPE_FAULT /* the answer is a refusal: e->words says of what */
-} phi__mcp_shape;
+typedef enum phi__shape {
+    PHI__SHAPE_NONE, /* no head has come */
+    PHI__SHAPE_JSON,
+    PHI__SHAPE_SSE,
+    PHI__SHAPE_SKIP, /* a body that nobody wants */
+    PHI__SHAPE_FAULT /* the answer is a refusal: e->words says of what */
+} phi__shape;
 
-typedef struct phi__mcp_exchange_kind {
+typedef struct phi__exchange_kind {
     const char *method; /* of HTTP */
-    const char *accept; /* NULL: none */
     bool stands;        /* a stream that may stay silent for ever */
     bool skips;         /* the body of a good answer is not wanted */
     /* A message: the body, or an event of a stream with its name. False: all is freed. */
-    bool (*message)(phi__mcp_exchange *e, phi_str event, phi_str json);
+    bool (*message)(phi__exchange *e, phi_str event, phi_str json);
     /* The answer has ended: e->words, e->http_status and e->body say what failed. It closes the
        exchange, or sends it again. PHI_OK: whole, and of the 2xx. False: all is freed. */
-    bool (*ended)(phi__mcp_exchange *e, phi_status status);
+    bool (*ended)(phi__exchange *e, phi_status status);
     /* Its timer has fired. NULL: it is sent again. */
-    void (*late)(phi__mcp_exchange *e);
-} phi__mcp_exchange_kind;
+    void (*late)(phi__exchange *e);
+} phi__exchange_kind;
 
-struct phi__mcp_exchange {
-    phi__mcp_wire *wire;
+struct phi__exchange {
+    phi__wire *wire;
     phi__link link; /* of wire->exchanges */
-    const phi__mcp_exchange_kind *kind;
+    const phi__exchange_kind *kind;
     void *owner;       /* the kind's */
-    phi__mcp_out *out; /* the request that is answered; NULL: none, or not any more */
+    phi__out *out;     /* the request that is answered; NULL: none, or not any more */
     phi__buf json;     /* the message of a kind without out */
     phi__buf url;      /* empty: the connection's */
     phi__fetch *fetch; /* NULL: not under way */
@@ -81,7 +77,7 @@ struct phi__mcp_exchange {
     uint8_t redirects, challenges;
     /* of the answer */
     int http_status;
-    phi__mcp_shape shape;
+    phi__shape shape;
     phi__buf body; /* JSON, or the beginning of a refusal */
     phi__sse sse;
     phi__sse_resume resume;
@@ -90,52 +86,58 @@ struct phi__mcp_exchange {
     char words[400]; /* of a failure */
 };
 
-enum { PHI__MCP_EXCHANGE_NOTES = 64 }; /* more wait in the session */
+enum { PHI__EXCHANGE_NOTES = 64 }; /* more wait in the session */
 
 typedef struct phi__mcp_http {
     phi__mcp_link link;
-    phi__mcp_wire wire;
+    phi__wire wire;
     phi__timer timer;
     bool opening, closing;
     bool ended;           /* DELETE was sent */
     uint64_t close_by_us; /* closing ends then at the latest */
 
     /* mcp_http.c */
-    phi__mcp_exchange *listening;        /* NULL: there is no such stream */
-    phi__mcp_exchange *stream;           /* of the old transport */
-    phi__mcp_exchange *first;            /* its initialize, which waits for the endpoint */
-    const phi__mcp_exchange_kind *posts; /* of its POSTs; mcp_http.c's */
-    phi__buf endpoint;                   /* where it takes messages; empty: not connected by it */
-    bool old;                            /* the server has been found to speak it */
+    phi__exchange *listening; /* NULL: there is no such stream */
+    phi__exchange *stream;    /* of the old transport */
+    phi__exchange *first;     /* its initialize, which waits for the endpoint */
+    phi__buf endpoint;        /* where it takes messages; empty: not connected by it */
+    bool old;                 /* the server has been found to speak it */
 } phi__mcp_http;
 
-static phi_status phi__mcp_exchange_send(phi__mcp_exchange *e);
+typedef enum phi__mcp_http_what {
+    PHI__MCP_HTTP_REQUEST,
+    PHI__MCP_HTTP_TOLD,   /* a notification, or an answer of ours */
+    PHI__MCP_HTTP_RESUME, /* of a broken stream */
+    PHI__MCP_HTTP_OLD     /* a message over the old transport, whose stream answers */
+} phi__mcp_http_what;
 
-/* ======== Addresses that a server names (redirects, the endpoint of the old transport),
-   joined to its own. */
+static phi_status phi__exchange_send(phi__exchange *e);
+static const phi__exchange_kind *phi__mcp_http_kind(phi__mcp_http_what what);
 
-enum { PHI__MCP_PLACE_MOST = 8192 }; /* bytes of an address */
+/* ---- addresses that a server names, joined to its own ---- */
+
+enum { PHI__PLACE_MOST = 8192 }; /* bytes of an address */
 
 typedef struct phi__mcp_place {
     phi_str scheme, authority, host, port;
     size_t path; /* where it begins */
 } phi__mcp_place;
 
-static phi_str phi__mcp_place_upto(phi_str s, const char *ends) {
+static phi_str phi__place_upto(phi_str s, const char *ends) {
     size_t i = 0;
     while (i < s.len && strchr(ends, s.at[i]) == NULL) i++;
     return phi__str(s.at, i);
 }
 
 /* "http://host:port/path"; a user in front of the host is refused. */
-static bool phi__mcp_place_read(phi_str url, phi__mcp_place *out) {
+static bool phi__place_read(phi_str url, phi__mcp_place *out) {
     size_t at = phi__str_find(url, 0, "://");
     if (at == SIZE_MAX) return false;
     out->scheme = phi__str(url.at, at);
     if (!phi__str_is_nocase(out->scheme, "http") && !phi__str_is_nocase(out->scheme, "https"))
         return false;
     phi_str rest = phi__str(url.at + at + 3, url.len - at - 3);
-    out->authority = phi__mcp_place_upto(rest, "/?#");
+    out->authority = phi__place_upto(rest, "/?#");
     out->path = at + 3 + out->authority.len;
     out->port = phi__str_is_nocase(out->scheme, "https") ? PHI__LIT("443") : PHI__LIT("80");
     size_t end = out->authority.len;
@@ -149,63 +151,48 @@ static bool phi__mcp_place_read(phi_str url, phi__mcp_place *out) {
     return out->host.len > 0 && memchr(out->authority.at, '@', out->authority.len) == NULL;
 }
 
-/* A user in an address of the host's own is no fault of the server. */
-static phi_str phi__mcp_place_without_user(phi__mcp_place *own) {
-    const char *at = (const char *)memchr(own->host.at, '@', own->host.len);
-    size_t skip = at != NULL ? (size_t)(at - own->host.at) + 1 : 0;
-    return phi__str(own->host.at + skip, own->host.len - skip);
-}
-
-/* Whether it begins as "name:" does. */
-static bool phi__mcp_place_has_scheme(phi_str to) {
-    phi_str name = phi__mcp_place_upto(to, ":/?#");
-    return name.len < to.len && to.at[name.len] == ':';
-}
-
-static void phi__mcp_place_relative(phi__buf *out, phi_str from, size_t path, phi_str to) {
-    phi_str own = phi__str(from.at + path, from.len - path);
-    phi_str until = phi__mcp_place_upto(own, to.at[0] == '?' ? "?#" : "/?#");
-    size_t keep = path + until.len;
-    if (to.at[0] != '?' && to.at[0] != '/') { /* beside the last part of the path */
-        phi_str whole = phi__mcp_place_upto(own, "?#");
-        keep = path;
-        for (size_t i = 0; i < whole.len; i++)
-            if (whole.at[i] == '/') keep = path + i + 1;
-    }
-    phi__buf_add(out, from.at, keep);
-    if (to.at[0] != '?' && to.at[0] != '/' && keep == path) phi__buf_char(out, '/');
-    phi__buf_add_str(out, to);
-}
-
-PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to) {
+PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
     phi__mcp_place own, other;
     phi__buf_clear(out);
     for (size_t i = 0; i < to.len; i++) {
         unsigned char c = (unsigned char)to.at[i];
         if (c <= 32 || c == 127 || c == '\\') return false;
     }
-    if (!(to.len > 0 && to.len <= PHI__MCP_PLACE_MOST)) return false;
-    to = phi__mcp_place_upto(to, "#");
+    if (to.len == 0 || to.len > PHI__PLACE_MOST) return false;
+    to = phi__place_upto(to, "#");
     if (phi__str_find(from, 0, "://") == SIZE_MAX || to.len == 0) return false;
-    (void)phi__mcp_place_read(from, &own); /* true but for a user, which the host may give */
+    (void)phi__place_read(from, &own); /* true but for a user, which the host may give */
+    phi_str name = phi__place_upto(to, ":/?#");
     if (phi__str_starts(to, "//")) {
         phi__buf_add_str(out, own.scheme);
         phi__buf_char(out, ':');
         phi__buf_add_str(out, to);
-    } else if (phi__mcp_place_has_scheme(to))
+    } else if (name.len < to.len && to.at[name.len] == ':') /* it has a scheme */
         phi__buf_add_str(out, to);
     else {
-        phi__mcp_place_relative(out, from, own.path, to);
+        phi_str path = phi__str(from.at + own.path, from.len - own.path);
+        size_t keep = own.path + phi__place_upto(path, to.at[0] == '?' ? "?#" : "/?#").len;
+        if (to.at[0] != '?' && to.at[0] != '/') { /* in place of the last part of the path */
+            phi_str whole = phi__place_upto(path, "?#");
+            keep = own.path;
+            for (size_t i = 0; i < whole.len; i++)
+                if (whole.at[i] == '/') keep = own.path + i + 1;
+        }
+        phi__buf_add(out, from.at, keep);
+        if (to.at[0] != '?' && to.at[0] != '/' && keep == own.path) phi__buf_char(out, '/');
+        phi__buf_add_str(out, to);
         return !out->failed;
     }
-    if (out->failed) return false;
-    return phi__mcp_place_read(phi__buf_str(out), &other) &&
+    /* a user in an address of the host's own is no fault of the server */
+    const char *at = (const char *)memchr(own.host.at, '@', own.host.len);
+    size_t skip = at != NULL ? (size_t)(at - own.host.at) + 1 : 0;
+    return !out->failed && phi__place_read(phi__buf_str(out), &other) &&
            phi__str_equal_nocase(own.scheme, other.scheme) &&
-           phi__str_equal_nocase(phi__mcp_place_without_user(&own), other.host) &&
+           phi__str_equal_nocase(phi__str(own.host.at + skip, own.host.len - skip), other.host) &&
            phi__str_equal_nocase(own.port, other.port);
 }
 
-/* ======== Headers of requests to a server, and what those of its answers say. */
+/* ---- headers of requests and answers ---- */
 
 /* ---- of a request ---- */
 
@@ -222,7 +209,7 @@ static void phi__mcp_head_add(phi__mcp_head_list *list, const char *name, phi_st
 }
 
 /* The era of 2026-07-28: what the message says is said in headers, too. */
-static bool phi__mcp_head_add_message(phi__mcp_head_list *list, const phi__mcp_out *out,
+static bool phi__mcp_head_add_message(phi__mcp_head_list *list, const phi__out *out,
                                       phi_arena *arena) {
     phi_str name;
     if (out->method.len > 0) phi__mcp_head_add(list, "Mcp-Method", out->method);
@@ -237,18 +224,21 @@ static bool phi__mcp_head_add_message(phi__mcp_head_list *list, const phi__mcp_o
 
 /* All headers of a request, in the arena or borrowed from the exchange. proof: of its token; empty:
    none. False: no memory. */
-static bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str proof, phi_arena *arena,
+static bool phi__mcp_head_make(const phi__exchange *e, phi_str proof, phi_arena *arena,
                                phi__header **out, size_t *count) {
-    const phi__mcp_wire *wire = e->wire;
-    const phi__mcp_era *era = wire->era;
+    const phi__wire *wire = e->wire;
+    const phi__era *era = wire->era;
     size_t more = phi__add(wire->desc->header_count, e->out != NULL ? e->out->header_count : 0);
     phi__mcp_head_list list = PHI_ZERO;
     list.at = (phi__header *)phi__arena_zero(
         arena, phi__mul(phi__add(more, PHI__MCP_HEAD_OWN), sizeof *list.at));
     if (list.at == NULL) return false;
-    if (e->kind->accept != NULL) phi__mcp_head_add(&list, "Accept", phi_str_of(e->kind->accept));
-    if (strcmp(e->kind->method, "POST") == 0)
+    if (strcmp(e->kind->method, "GET") == 0)
+        phi__mcp_head_add(&list, "Accept", PHI__LIT("text/event-stream"));
+    if (strcmp(e->kind->method, "POST") == 0) {
+        phi__mcp_head_add(&list, "Accept", PHI__LIT("application/json, text/event-stream"));
         phi__mcp_head_add(&list, "Content-Type", PHI__LIT("application/json"));
+    }
     if (wire->version[0] != '\0' && era != NULL && era->version_header)
         phi__mcp_head_add(&list, "MCP-Protocol-Version", phi_str_of(wire->version));
     if (wire->session.len > 0)
@@ -277,12 +267,9 @@ static bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str proof, phi_ar
 
 /* ---- of an answer ---- */
 
-/* Whether a 3xx is one that keeps method and body. */
-static bool phi__mcp_head_redirects(int status) { return status == 307 || status == 308; }
-
-static phi__mcp_shape phi__mcp_head_refuse(phi__mcp_exchange *e, const char *why) {
+static phi__shape phi__mcp_head_refuse(phi__exchange *e, const char *why) {
     (void)snprintf(e->words, sizeof e->words, "HTTP %d from server: %s", e->http_status, why);
-    return PHI__MCP_SHAPE_FAULT;
+    return PHI__SHAPE_FAULT;
 }
 
 static bool phi__mcp_head_is_json(phi_str type) {
@@ -300,19 +287,19 @@ static void phi__mcp_head_show(char *out, size_t size, phi_str text) {
 }
 
 /* How the body is to be read; of a refusal, e->words are set. */
-static phi__mcp_shape phi__mcp_head_shape(phi__mcp_exchange *e, phi_str headers) {
+static phi__shape phi__mcp_head_shape(phi__exchange *e, phi_str headers) {
     phi_str encoding = phi__str_trim(phi__headers_value(headers, "content-encoding"));
     if (e->http_status / 100 != 2) {
         const char *more = e->http_status / 100 == 3 ? ": a redirect that is not followed" : "";
         if (e->http_status == 401 && e->wire->oauth == NULL)
             more = " (phi_mcp_desc.oauth is not set)";
         (void)snprintf(e->words, sizeof e->words, "HTTP %d from server%s", e->http_status, more);
-        return PHI__MCP_SHAPE_FAULT;
+        return PHI__SHAPE_FAULT;
     }
-    if (e->kind->skips) return PHI__MCP_SHAPE_SKIP;
+    if (e->kind->skips) return PHI__SHAPE_SKIP;
     if (encoding.len > 0 && !phi__str_is_nocase(encoding, "identity"))
         return phi__mcp_head_refuse(e, "the answer is compressed, which was not asked for");
-    if (e->out == NULL && strcmp(e->kind->method, "POST") == 0) return PHI__MCP_SHAPE_SKIP;
+    if (e->out == NULL && strcmp(e->kind->method, "POST") == 0) return PHI__SHAPE_SKIP;
     if (e->http_status == 202 || e->http_status == 204)
         return phi__mcp_head_refuse(e, "no answer to a request");
     /* "text/html; charset=utf-8" > "text/html" */
@@ -321,8 +308,8 @@ static phi__mcp_shape phi__mcp_head_shape(phi__mcp_exchange *e, phi_str headers)
     phi_str type = phi__str_trim(phi__str(value.at, end == SIZE_MAX ? value.len : end));
     bool get = strcmp(e->kind->method, "GET") == 0;
     char shown[100], why[240];
-    if (phi__str_is_nocase(type, "text/event-stream")) return PHI__MCP_SHAPE_SSE;
-    if (!get && (type.len == 0 || phi__mcp_head_is_json(type))) return PHI__MCP_SHAPE_JSON;
+    if (phi__str_is_nocase(type, "text/event-stream")) return PHI__SHAPE_SSE;
+    if (!get && (type.len == 0 || phi__mcp_head_is_json(type))) return PHI__SHAPE_JSON;
     phi__mcp_head_show(shown, sizeof shown, type);
     (void)snprintf(why, sizeof why, "content type \"%s\", expected %stext/event-stream", shown,
                    get ? "" : "application/json or ");
@@ -331,7 +318,7 @@ static phi__mcp_shape phi__mcp_head_shape(phi__mcp_exchange *e, phi_str headers)
 
 /* Takes the session id out of the answer to initialize. False: it is none that can be sent back;
    e->words are set. */
-static bool phi__mcp_head_session(phi__mcp_exchange *e, phi_str headers) {
+static bool phi__mcp_head_session(phi__exchange *e, phi_str headers) {
     phi_str id = phi__headers_value(headers, "mcp-session-id");
     phi__buf *own = &e->wire->session;
     for (size_t i = 0; i < id.len; i++)
@@ -351,7 +338,7 @@ static bool phi__mcp_head_session(phi__mcp_exchange *e, phi_str headers) {
 /* ---- messages ---- */
 
 /* Hides secrets of the request in a text. False: no memory, they may still be there. */
-static bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t len,
+static bool phi__mcp_head_hide_in(const phi__exchange *e, char *at, size_t len,
                                   phi__secret_text kind) {
     phi_arena arena;
     phi__secrets set;
@@ -374,7 +361,7 @@ static bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t l
 }
 
 /* Hides them alone. */
-static void phi__mcp_head_hide(phi__mcp_exchange *e) {
+static void phi__mcp_head_hide(phi__exchange *e) {
     if (phi__mcp_head_hide_in(e, e->words, strlen(e->words), PHI__SECRET_WORDS) &&
         phi__mcp_head_hide_in(e, e->body.at, e->body.len, PHI__SECRET_JSON))
         return;
@@ -384,7 +371,7 @@ static void phi__mcp_head_hide(phi__mcp_exchange *e) {
 
 /* Adds the message of the body's JSON-RPC error to e->words, and hides secrets of the request in
    both. */
-static void phi__mcp_head_fault(phi__mcp_exchange *e) {
+static void phi__mcp_head_fault(phi__exchange *e) {
     phi__json_found found;
     phi_arena arena;
     phi_str text;
@@ -401,28 +388,21 @@ static void phi__mcp_head_fault(phi__mcp_exchange *e) {
     phi_arena_free(&arena);
 }
 
-/* ======== One HTTP request to a server and its answer, for the link over HTTP.
-
-   mcp_http.c sends it with what the connection has agreed upon, waits for an authorization,
-   follows redirects within the origin, and cuts messages out of the answer. What messages and ends
-   mean is its kind's (mcp_http.c). mcp_http.c has the headers.
-   An exchange that calls the session may find itself detached or freed when the call returns: see
-   phi__mcp_exchange_kind. Threads: the pumping thread. */
+/* ---- one HTTP request and its answer ---- */
 
 enum {
-    PHI__MCP_EXCHANGE_REDIRECTS = 3,
-    PHI__MCP_EXCHANGE_CHALLENGES = 4,
-    PHI__MCP_EXCHANGE_FULL_MS = 5000, /* before a stream that may stay open is tried again */
-    PHI__MCP_EXCHANGE_FAULT = 65536   /* bytes of a refusal's body that are read */
+    PHI__EXCHANGE_REDIRECTS = 3,
+    PHI__EXCHANGE_CHALLENGES = 4,
+    PHI__EXCHANGE_FULL_MS = 5000, /* before a stream that may stay open is tried again */
+    PHI__EXCHANGE_FAULT = 65536   /* bytes of a refusal's body that are read */
 };
 
 /* ---- life ---- */
 
 /* json: copied unless out is given, whose message is sent. NULL: no memory. */
-static phi__mcp_exchange *phi__mcp_exchange_new(phi__mcp_wire *wire,
-                                                const phi__mcp_exchange_kind *kind,
-                                                phi__mcp_out *out, phi_str json) {
-    phi__mcp_exchange *e = (phi__mcp_exchange *)phi__alloc(wire->memory, sizeof *e);
+static phi__exchange *phi__exchange_new(phi__wire *wire, const phi__exchange_kind *kind,
+                                        phi__out *out, phi_str json) {
+    phi__exchange *e = (phi__exchange *)phi__alloc(wire->memory, sizeof *e);
     if (e == NULL) return NULL;
     e->wire = wire;
     e->kind = kind;
@@ -447,20 +427,20 @@ static phi__mcp_exchange *phi__mcp_exchange_new(phi__mcp_wire *wire,
 }
 
 /* Ends the fetch and the timer; the exchange can be sent again. */
-static void phi__mcp_exchange_stop(phi__mcp_exchange *e) {
+static void phi__exchange_stop(phi__exchange *e) {
     phi__fetch_close(e->fetch);
     e->fetch = NULL;
     phi__io_timer_clear(e->wire->rt->io, &e->timer);
 }
 
 /* out is the session's again: it was answered, lost, or is unwanted. */
-static void phi__mcp_exchange_detach(phi__mcp_exchange *e) {
+static void phi__exchange_detach(phi__exchange *e) {
     if (e->out != NULL) e->out->of_link = NULL;
     e->out = NULL;
 }
 
-static void phi__mcp_exchange_destroy(phi__mcp_exchange *e) {
-    phi__mcp_wire *wire = e->wire;
+static void phi__exchange_destroy(phi__exchange *e) {
+    phi__wire *wire = e->wire;
     phi__list_take(&wire->exchanges, &e->link);
     phi__buf_free(&e->json);
     phi__buf_free(&e->url);
@@ -473,24 +453,16 @@ static void phi__mcp_exchange_destroy(phi__mcp_exchange *e) {
     phi__free(wire->memory, e, sizeof *e);
 }
 
-static void phi__mcp_exchange_waits(phi__mcp_exchange *e, bool waits) {
-    phi__mcp_wire *wire = e->wire;
+static void phi__exchange_waits(phi__exchange *e, bool waits) {
+    phi__wire *wire = e->wire;
     if (e->waits == waits) return;
     e->waits = waits;
     wire->waiting += waits ? 1 : (uint32_t)-1;
-    if (wire->waiting == (waits ? 1 : 0)) phi__mcp_session_wait(wire->mcp, waits);
+    if (wire->waiting == (waits ? 1 : 0)) phi__mcp_wait(wire->mcp, waits);
 }
 
-/* Messages queued behind it are sent in the next step. */
-static void phi__mcp_exchange_open_gate(phi__mcp_exchange *e) {
-    phi__mcp_wire *wire = e->wire;
-    if (wire->gate != e) return;
-    wire->gate = NULL;
-    (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0); /* it has a place */
-}
-
-static void phi__mcp_exchange_discount(phi__mcp_exchange *e) {
-    phi__mcp_wire *wire = e->wire;
+static void phi__exchange_discount(phi__exchange *e) {
+    phi__wire *wire = e->wire;
     if (!e->note) return;
     e->note = false;
     wire->notes--;
@@ -498,25 +470,29 @@ static void phi__mcp_exchange_discount(phi__mcp_exchange *e) {
 }
 
 /* At once, from anywhere; out is left alone but for out->of_link. */
-static void phi__mcp_exchange_close(phi__mcp_exchange *e) {
-    phi__mcp_exchange_discount(e);
-    phi__mcp_exchange_stop(e);
-    phi__mcp_exchange_open_gate(e);
-    phi__mcp_exchange_detach(e);
-    phi__mcp_exchange_waits(e, false);
+static void phi__exchange_close(phi__exchange *e) {
+    phi__exchange_discount(e);
+    phi__exchange_stop(e);
+    phi__wire *wire = e->wire;
+    if (wire->gate == e) {
+        wire->gate = NULL;
+        (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0); /* it has a place */
+    }
+    phi__exchange_detach(e);
+    phi__exchange_waits(e, false);
     e->closed = true;
-    if (!e->busy) phi__mcp_exchange_destroy(e);
+    if (!e->busy) phi__exchange_destroy(e);
 }
 
 /* ---- what the kind does ---- */
 
 /* A JSON-RPC error is shown to people, and may quote a token: its text without secrets, in `copy`
    where it is not in e->body. Without memory for that: nothing. */
-static phi_str phi__mcp_exchange_quiet(phi__mcp_exchange *e, phi_str json, phi__buf *copy) {
+static phi_str phi__exchange_quiet(phi__exchange *e, phi_str json, phi__buf *copy) {
     phi__json_found found;
     phi__buf *own = json.at == e->body.at ? &e->body : copy;
     if ((e->sent.len == 0 && e->wire->desc->header_count == 0) ||
-        json.len > (size_t)PHI__MCP_EXCHANGE_FAULT ||
+        json.len > (size_t)PHI__EXCHANGE_FAULT ||
         phi__json_cursor_find(json, "error", &found) != PHI_OK)
         return json;
     if (own == copy) phi__buf_add_str(copy, json);
@@ -526,189 +502,181 @@ static phi_str phi__mcp_exchange_quiet(phi__mcp_exchange *e, phi_str json, phi__
 }
 
 /* False: the exchange is gone. */
-static bool phi__mcp_exchange_give(phi__mcp_exchange *e, phi_str event, phi_str json) {
+static bool phi__exchange_give(phi__exchange *e, phi_str event, phi_str json) {
     phi__buf copy;
     if (json.len > 0) e->tries = 0;
     phi__buf_init(&copy, &e->wire->rt->memory); /* the message may free mcp */
     e->busy = true;
-    bool stays = e->kind->message(e, event, phi__mcp_exchange_quiet(e, json, &copy));
+    bool stays = e->kind->message(e, event, phi__exchange_quiet(e, json, &copy));
     phi__buf_free(&copy);
     if (!stays) return false;
     e->busy = false;
     if (!e->closed) return true;
-    phi__mcp_exchange_destroy(e);
+    phi__exchange_destroy(e);
     return false;
 }
 
 /* Stops it with a failure. False: all is freed. */
-static bool phi__mcp_exchange_fail(phi__mcp_exchange *e, phi_status status, const char *words) {
+static bool phi__exchange_fail(phi__exchange *e, phi_status status, const char *words) {
     if (words != NULL) (void)snprintf(e->words, sizeof e->words, "%s", words);
-    phi__mcp_exchange_stop(e);
+    phi__exchange_stop(e);
     phi__mcp_head_hide(e);
     return e->kind->ended(e, status);
 }
 
-static bool phi__mcp_exchange_repeat(phi__mcp_exchange *e) {
-    phi__mcp_exchange_stop(e);
-    phi_status status = phi__mcp_exchange_send(e);
-    return status == PHI_OK || phi__mcp_exchange_fail(e, status, NULL);
+static bool phi__exchange_repeat(phi__exchange *e) {
+    phi__exchange_stop(e);
+    phi_status status = phi__exchange_send(e);
+    return status == PHI_OK || phi__exchange_fail(e, status, NULL);
 }
 
 /* ---- the head of an answer ---- */
 
-static void phi__mcp_exchange_redirect(phi__mcp_exchange *e, phi_str location) {
-    phi__buf to;
-    phi_str from = e->url.len > 0 ? phi__buf_str(&e->url) : e->wire->url;
-    phi__buf_init(&to, e->wire->memory);
-    if (!phi__mcp_place_join(&to, from, location)) {
-        phi__buf_free(&to);
-        (void)phi__mcp_exchange_fail(e, PHI_REFUSED,
-                                     "HTTP 307 or 308 from server: a redirect to another place "
-                                     "is not followed");
-        return;
-    }
-    phi__buf_free(&e->url);
-    e->url = to;
-    (void)phi__mcp_exchange_repeat(e);
-}
-
-static void phi__mcp_exchange_challenge(phi__mcp_exchange *e, phi_str headers) {
-    const char *words = "";
-    char message[sizeof e->words];
-    phi_status status =
-        phi__mcp_oauth_challenge(e->wire->oauth, e->http_status, headers, phi__buf_str(&e->sent));
-    if (status == PHI_OK) {
-        (void)phi__mcp_exchange_repeat(e);
-        return;
-    }
-    phi__mcp_exchange_stop(e);
-    if (status == PHI_BUSY) {
-        phi__mcp_exchange_waits(e, true);
-        return;
-    }
-    words = phi_last_error(e->wire->rt).message;
-    (void)snprintf(message, sizeof message, "HTTP %d from server: %s", e->http_status, words);
-    (void)phi__mcp_exchange_fail(e, status, message);
-}
-
-static void phi__mcp_exchange_head(void *user_data, int http_status, phi_str headers) {
-    phi__mcp_exchange *e = (phi__mcp_exchange *)user_data;
+static void phi__exchange_head(void *user_data, int http_status, phi_str headers) {
+    phi__exchange *e = (phi__exchange *)user_data;
     phi_str location = phi__headers_value(headers, "location");
     e->http_status = http_status;
-    if (e->wire->oauth != NULL) phi__mcp_oauth_heard(e->wire->oauth, headers);
+    if (e->wire->oauth != NULL) phi__oauth_heard(e->wire->oauth, headers);
     if (http_status / 100 == 2) e->redirects = e->challenges = 0; /* it may be opened again */
-    if (phi__mcp_head_redirects(http_status) && location.len > 0 &&
-        e->redirects < PHI__MCP_EXCHANGE_REDIRECTS) {
+    if ((http_status == 307 || http_status == 308) && location.len > 0 &&
+        e->redirects < PHI__EXCHANGE_REDIRECTS) {
         e->redirects++;
-        phi__mcp_exchange_redirect(e, location);
+        phi__buf to;
+        phi_str from = e->url.len > 0 ? phi__buf_str(&e->url) : e->wire->url;
+        phi__buf_init(&to, e->wire->memory);
+        if (!phi__place_join(&to, from, location)) {
+            phi__buf_free(&to);
+            (void)phi__exchange_fail(e, PHI_REFUSED,
+                                     "HTTP 307 or 308 from server: a redirect to another place "
+                                     "is not followed");
+            return;
+        }
+        phi__buf_free(&e->url);
+        e->url = to;
+        (void)phi__exchange_repeat(e);
         return;
     }
     if ((http_status == 401 || http_status == 403) && e->wire->oauth != NULL &&
-        e->challenges < PHI__MCP_EXCHANGE_CHALLENGES) {
+        e->challenges < PHI__EXCHANGE_CHALLENGES) {
         e->challenges++;
-        phi__mcp_exchange_challenge(e, headers);
+        const char *words = "";
+        char message[sizeof e->words];
+        phi_status status =
+            phi__oauth_challenge(e->wire->oauth, e->http_status, headers, phi__buf_str(&e->sent));
+        if (status == PHI_OK) {
+            (void)phi__exchange_repeat(e);
+            return;
+        }
+        phi__exchange_stop(e);
+        if (status == PHI_BUSY) {
+            phi__exchange_waits(e, true);
+            return;
+        }
+        words = phi_last_error(e->wire->rt).message;
+        (void)snprintf(message, sizeof message, "HTTP %d from server: %s", e->http_status, words);
+        (void)phi__exchange_fail(e, status, message);
         return;
     }
     e->shape = phi__mcp_head_shape(e, headers);
-    if (e->shape != PHI__MCP_SHAPE_FAULT && e->initialize && !phi__mcp_head_session(e, headers))
-        e->shape = PHI__MCP_SHAPE_FAULT;
+    if (e->shape != PHI__SHAPE_FAULT && e->initialize && !phi__mcp_head_session(e, headers))
+        e->shape = PHI__SHAPE_FAULT;
 }
 
 /* ---- its body ---- */
 
-static void phi__mcp_exchange_events(phi__mcp_exchange *e, phi_str bytes) {
+static void phi__exchange_events(phi__exchange *e, phi_str bytes) {
     phi__sse_event event;
     char words[100];
     int got;
     phi__sse_feed(&e->sse, bytes.at, bytes.len);
     while ((got = phi__sse_next(&e->sse, &event)) > 0)
-        if (!phi__mcp_exchange_give(e, event.name, event.data)) return;
+        if (!phi__exchange_give(e, event.name, event.data)) return;
     if (!phi__fetch_value_fits(phi__buf_str(&e->resume.id))) phi__buf_clear(&e->resume.id);
     if (got == 0) return;
     (void)snprintf(words, sizeof words, "an event is larger than %llu bytes",
                    (unsigned long long)e->wire->desc->max_message_bytes);
     if (got == PHI_NO_MEMORY) (void)snprintf(words, sizeof words, "no memory for the answer");
-    (void)phi__mcp_exchange_fail(e, (phi_status)got, words);
+    (void)phi__exchange_fail(e, (phi_status)got, words);
 }
 
-static void phi__mcp_exchange_collect(phi__mcp_exchange *e, phi_str bytes) {
-    bool fault = e->shape == PHI__MCP_SHAPE_FAULT;
-    size_t most = fault ? (size_t)PHI__MCP_EXCHANGE_FAULT : e->wire->desc->max_message_bytes;
+static void phi__exchange_collect(phi__exchange *e, phi_str bytes) {
+    bool fault = e->shape == PHI__SHAPE_FAULT;
+    size_t most = fault ? (size_t)PHI__EXCHANGE_FAULT : e->wire->desc->max_message_bytes;
     char words[100];
     if (phi__add(e->body.len, bytes.len) > most && !fault) {
         (void)snprintf(words, sizeof words, "the answer is larger than %llu bytes",
                        (unsigned long long)most);
         phi__buf_free(&e->body);
-        (void)phi__mcp_exchange_fail(e, PHI_TOO_BIG, words);
+        (void)phi__exchange_fail(e, PHI_TOO_BIG, words);
         return;
     }
     phi__buf_add(&e->body, bytes.at, phi__min(bytes.len, most - e->body.len));
     if (e->body.failed)
-        (void)phi__mcp_exchange_fail(e, PHI_NO_MEMORY, "no memory for the answer");
+        (void)phi__exchange_fail(e, PHI_NO_MEMORY, "no memory for the answer");
     else if (e->body.len == most && fault) { /* the rest says no more */
         phi__mcp_head_fault(e);
-        phi__mcp_exchange_stop(e);
+        phi__exchange_stop(e);
         (void)e->kind->ended(e, PHI_REFUSED);
     }
 }
 
-static size_t phi__mcp_exchange_body(void *user_data, phi_str bytes) {
-    phi__mcp_exchange *e = (phi__mcp_exchange *)user_data;
-    if (e->shape == PHI__MCP_SHAPE_SSE)
-        phi__mcp_exchange_events(e, bytes);
-    else if (e->shape != PHI__MCP_SHAPE_SKIP)
-        phi__mcp_exchange_collect(e, bytes);
+static size_t phi__exchange_body(void *user_data, phi_str bytes) {
+    phi__exchange *e = (phi__exchange *)user_data;
+    if (e->shape == PHI__SHAPE_SSE)
+        phi__exchange_events(e, bytes);
+    else if (e->shape != PHI__SHAPE_SKIP)
+        phi__exchange_collect(e, bytes);
     return bytes.len;
 }
 
 /* A last event without a blank line behind it counts, where no resumption brings it again. */
-static bool phi__mcp_exchange_last(phi__mcp_exchange *e) {
+static bool phi__exchange_last(phi__exchange *e) {
     phi__sse_event event;
     if (e->resume.id.len > 0) return true;
     while (phi__sse_finish(&e->sse, &event) > 0)
-        if (!phi__mcp_exchange_give(e, event.name, event.data)) return false;
+        if (!phi__exchange_give(e, event.name, event.data)) return false;
     return true;
 }
 
-static void phi__mcp_exchange_end(void *user_data, phi_status status, const char *message) {
-    phi__mcp_exchange *e = (phi__mcp_exchange *)user_data;
+static void phi__exchange_end(void *user_data, phi_status status, const char *message) {
+    phi__exchange *e = (phi__exchange *)user_data;
     e->fetch = NULL;
     if (status != PHI_OK) {
         (void)snprintf(e->words, sizeof e->words, "%s", message);
-        e->shape = e->shape == PHI__MCP_SHAPE_SSE ? e->shape : PHI__MCP_SHAPE_NONE;
-    } else if (e->shape == PHI__MCP_SHAPE_FAULT) {
+        e->shape = e->shape == PHI__SHAPE_SSE ? e->shape : PHI__SHAPE_NONE;
+    } else if (e->shape == PHI__SHAPE_FAULT) {
         phi__mcp_head_fault(e);
         status = e->http_status / 100 == 2 ? PHI_PARSE : PHI_REFUSED;
-    } else if (e->shape == PHI__MCP_SHAPE_JSON && e->body.len == 0) {
+    } else if (e->shape == PHI__SHAPE_JSON && e->body.len == 0) {
         (void)snprintf(e->words, sizeof e->words, "HTTP %d from server: an empty answer",
                        e->http_status);
         status = PHI_PARSE;
-    } else if (e->shape == PHI__MCP_SHAPE_JSON) {
-        if (!phi__mcp_exchange_give(e, phi__str(NULL, 0), phi__buf_str(&e->body))) return;
-    } else if (e->shape == PHI__MCP_SHAPE_SSE && !phi__mcp_exchange_last(e))
+    } else if (e->shape == PHI__SHAPE_JSON) {
+        if (!phi__exchange_give(e, phi__str(NULL, 0), phi__buf_str(&e->body))) return;
+    } else if (e->shape == PHI__SHAPE_SSE && !phi__exchange_last(e))
         return;
     (void)e->kind->ended(e, status);
 }
 
 /* ---- sending ---- */
 
-static void phi__mcp_exchange_timer(phi__timer *timer) {
-    phi__mcp_exchange *e = PHI__OWNER(timer, phi__mcp_exchange, timer);
+static void phi__exchange_timer(phi__timer *timer) {
+    phi__exchange *e = PHI__OWNER(timer, phi__exchange, timer);
     if (e->kind->late != NULL)
         e->kind->late(e);
     else
-        (void)phi__mcp_exchange_repeat(e);
+        (void)phi__exchange_repeat(e);
 }
 
 /* After a delay: kind->late. */
-static phi_status phi__mcp_exchange_later(phi__mcp_exchange *e, uint64_t ms) {
+static phi_status phi__exchange_later(phi__exchange *e, uint64_t ms) {
     phi__io *io = e->wire->rt->io;
-    e->timer.fire = phi__mcp_exchange_timer;
+    e->timer.fire = phi__exchange_timer;
     if (e->kind->late != NULL) return phi__io_deadline_set(io, &e->timer, ms * 1000);
     return phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + ms * 1000);
 }
 
-static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
+static phi_status phi__exchange_open(phi__exchange *e) {
     phi_arena arena;
     phi__header *headers = NULL;
     phi_status status = PHI_OK;
@@ -725,16 +693,16 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     if (strcmp(e->kind->method, "POST") != 0) desc.body = phi__str(NULL, 0);
     /* the stream of the old transport carries all answers: it is no idle one */
     desc.stands = e->out != NULL ? e->out->stream : e->kind->stands;
-    desc.on_head = phi__mcp_exchange_head;
-    desc.on_body = phi__mcp_exchange_body;
-    desc.on_end = phi__mcp_exchange_end;
+    desc.on_head = phi__exchange_head;
+    desc.on_body = phi__exchange_body;
+    desc.on_end = phi__exchange_end;
     desc.user_data = e;
     /* The session's deadline counts for a request, the connection's timeout for a notification. */
     phi_deadlines *d = &desc.deadlines;
     bool waits = e->out != NULL || strcmp(e->kind->method, "GET") == 0;
     d->first_event_ms = d->idle_ms = waits ? PHI_UNLIMITED : e->wire->desc->timeout_ms;
     if (e->sent.len > 0)
-        status = phi__mcp_oauth_proof(e->wire->oauth, e->kind->method, desc.url, &proof);
+        status = phi__oauth_proof(e->wire->oauth, e->kind->method, desc.url, &proof);
     if (status != PHI_OK)
         words = phi_last_error(e->wire->rt).message;
     else if (!phi__mcp_head_make(e, phi__buf_str(&proof), &arena, &headers, &desc.header_count))
@@ -743,7 +711,7 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
         desc.headers = headers;
         status = phi__fetch_open(e->wire->rt, &desc, &e->fetch);
         if (status == PHI_FULL)
-            status = phi__mcp_exchange_later(e, PHI__MCP_EXCHANGE_FULL_MS);
+            status = phi__exchange_later(e, PHI__EXCHANGE_FULL_MS);
         else if (status != PHI_OK)
             words = phi_last_error(e->wire->rt).message;
     }
@@ -755,13 +723,13 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
 }
 
 /* PHI_BUSY: it waits. */
-static phi_status phi__mcp_exchange_authorize(phi__mcp_exchange *e) {
+static phi_status phi__exchange_authorize(phi__exchange *e) {
     const char *words = "";
     phi_str value;
     if (e->sent.len > 0) memset(e->sent.at, 0, e->sent.len);
     phi__buf_clear(&e->sent);
     if (e->wire->oauth == NULL) return PHI_OK;
-    phi_status status = phi__mcp_oauth_header(e->wire->oauth, &value);
+    phi_status status = phi__oauth_header(e->wire->oauth, &value);
     if (status == PHI_NOT_FOUND) return PHI_OK;
     if (status == PHI_OK) {
         phi__buf_add_str(&e->sent, value);
@@ -774,11 +742,11 @@ static phi_status phi__mcp_exchange_authorize(phi__mcp_exchange *e) {
 
 /* Sends it, or has it wait for wire->gate or for an authorization. Not PHI_OK: nothing was sent;
    e->words says why. Calls no function of kind's. */
-static phi_status phi__mcp_exchange_send(phi__mcp_exchange *e) {
+static phi_status phi__exchange_send(phi__exchange *e) {
     e->held = e->wire->gate != NULL && e->wire->gate != e;
     if (e->held) return PHI_OK;
     e->http_status = 0;
-    e->shape = PHI__MCP_SHAPE_NONE;
+    e->shape = PHI__SHAPE_NONE;
     e->words[0] = '\0';
     e->in_session = e->wire->session.len > 0;
     e->epoch = e->wire->epoch;
@@ -786,252 +754,206 @@ static phi_status phi__mcp_exchange_send(phi__mcp_exchange *e) {
     phi__buf_clear(&e->body);
     phi__sse_free(&e->sse);
     phi__sse_resume_with(&e->sse, &e->resume);
-    phi_status status = phi__mcp_exchange_authorize(e);
+    phi_status status = phi__exchange_authorize(e);
     if (status == PHI_BUSY) {
-        phi__mcp_exchange_waits(e, true);
+        phi__exchange_waits(e, true);
         return PHI_OK;
     }
-    return status == PHI_OK ? phi__mcp_exchange_open(e) : status;
+    return status == PHI_OK ? phi__exchange_open(e) : status;
 }
 
 /* The first that is to be sent again, or that was held. */
-static phi__mcp_exchange *phi__mcp_exchange_first(phi__mcp_wire *wire, bool held) {
+static phi__exchange *phi__exchange_first(phi__wire *wire, bool held) {
     for (phi__link *link = wire->exchanges.first; link != NULL; link = link->next) {
-        phi__mcp_exchange *e = PHI__OWNER(link, phi__mcp_exchange, link);
+        phi__exchange *e = PHI__OWNER(link, phi__exchange, link);
         if (held ? e->held : e->again) return e;
     }
     return NULL;
 }
 
-static void phi__mcp_exchange_opened(phi__timer *timer) {
-    phi__mcp_wire *wire = PHI__OWNER(timer, phi__mcp_wire, opened);
-    phi__mcp_exchange *e;
+static void phi__exchange_opened(phi__timer *timer) {
+    phi__wire *wire = PHI__OWNER(timer, phi__wire, opened);
+    phi__exchange *e;
     (void)phi__io_timer_set(wire->rt->io, timer, UINT64_MAX);
-    while (wire->gate == NULL && (e = phi__mcp_exchange_first(wire, true)) != NULL)
-        if (!phi__mcp_exchange_repeat(e)) return;
-    if (!wire->full || wire->notes >= PHI__MCP_EXCHANGE_NOTES) return;
+    while (wire->gate == NULL && (e = phi__exchange_first(wire, true)) != NULL)
+        if (!phi__exchange_repeat(e)) return;
+    if (!wire->full || wire->notes >= PHI__EXCHANGE_NOTES) return;
     wire->full = false;
-    phi__mcp_session_drained(wire->mcp);
+    phi__mcp_drained(wire->mcp);
 }
 
-/* For phi__mcp_oauth_listener. */
-static void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status,
-                                         const char *message) {
-    phi__mcp_exchange *e;
-    for (phi__link *link = wire->exchanges.first; link != NULL; link = link->next) {
-        e = PHI__OWNER(link, phi__mcp_exchange, link);
-        e->again = e->waits;
-    }
-    while ((e = phi__mcp_exchange_first(wire, false)) != NULL) {
-        bool good;
-        e->again = false;
-        e->denied = status != PHI_OK && status != PHI_NETWORK && status != PHI_NO_MEMORY;
-        phi__mcp_exchange_waits(e, false);
-        if (status == PHI_OK)
-            good = phi__mcp_exchange_repeat(e);
-        else /* a stream learns by this status that it is not to be opened again */
-            good = phi__mcp_exchange_fail(
-                e, e->denied && e->out != NULL && e->out->stream ? PHI_DENIED : status, message);
-        if (!good) return;
-    }
-}
-
-/* ======== Streams that a GET opens: messages of the server's own, and the old transport. */
+/* ---- streams that a GET opens: the server's own messages, and the old transport ---- */
 
 enum {
-    PHI__MCP_STREAM_RETRY_MS = 1000, /* where the server names no delay */
-    PHI__MCP_STREAM_LEAST_MS = 100,  /* where it names a shorter one */
-    PHI__MCP_STREAM_MOST_MS = 30000,
-    PHI__MCP_STREAM_LASTED_US = 5000000, /* a stream that lasted so long was no failure */
-    PHI__MCP_STREAM_ENDPOINT_MS = 10000  /* the old transport: until its first event */
+    PHI__STREAM_RETRY_MS = 1000, /* where the server names no delay */
+    PHI__STREAM_LEAST_MS = 100,  /* where it names a shorter one */
+    PHI__STREAM_MOST_MS = 30000,
+    PHI__STREAM_LASTED_US = 5000000, /* a stream that lasted so long was no failure */
+    PHI__STREAM_ENDPOINT_MS = 10000  /* the old transport: until its first event */
 };
 
-#define PHI__MCP_STREAM_NAMED_MS UINT64_C(3600000) /* of a server's own delay, at most */
+#define PHI__STREAM_NAMED_MS UINT64_C(3600000) /* of a server's own delay, at most */
 
 /* ---- shared ---- */
 
 /* The delay before a stream is opened again; counts the tries. */
-static uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e) {
+static uint64_t phi__stream_delay(phi__exchange *e) {
     uint64_t now = phi__io_now_us(e->wire->rt->io);
-    uint64_t named = e->resume.has_retry ? e->resume.retry_ms : (uint64_t)PHI__MCP_STREAM_RETRY_MS;
-    if (now - e->opened_us >= PHI__MCP_STREAM_LASTED_US) e->tries = 0;
+    uint64_t named = e->resume.has_retry ? e->resume.retry_ms : (uint64_t)PHI__STREAM_RETRY_MS;
+    if (now - e->opened_us >= PHI__STREAM_LASTED_US) e->tries = 0;
     uint64_t grown =
-        e->tries == 0 ? 0 : (uint64_t)PHI__MCP_STREAM_RETRY_MS << phi__min(e->tries - 1, 5);
-    if (grown > (uint64_t)PHI__MCP_STREAM_MOST_MS) grown = PHI__MCP_STREAM_MOST_MS;
-    if (named > PHI__MCP_STREAM_NAMED_MS) named = PHI__MCP_STREAM_NAMED_MS;
-    if (named < PHI__MCP_STREAM_LEAST_MS) named = PHI__MCP_STREAM_LEAST_MS;
+        e->tries == 0 ? 0 : (uint64_t)PHI__STREAM_RETRY_MS << phi__min(e->tries - 1, 5);
+    if (grown > (uint64_t)PHI__STREAM_MOST_MS) grown = PHI__STREAM_MOST_MS;
+    if (named > PHI__STREAM_NAMED_MS) named = PHI__STREAM_NAMED_MS;
+    if (named < PHI__STREAM_LEAST_MS) named = PHI__STREAM_LEAST_MS;
     e->tries++;
     return named > grown ? named : grown;
 }
 
 /* Reports a request as lost, and closes its exchange. False: all is freed. */
-static bool phi__mcp_stream_lose(phi__mcp_exchange *e, phi_status status) {
-    phi__mcp_out *out = e->out;
+static bool phi__stream_lose(phi__exchange *e, phi_status status) {
+    phi__out *out = e->out;
     char words[sizeof e->words];
     memcpy(words, e->words, sizeof words);
-    phi__mcp_exchange_stop(e);
-    phi__mcp_exchange_detach(e);
+    phi__exchange_stop(e);
+    phi__exchange_detach(e);
     if (out != NULL) {
         e->busy = true; /* its body is read by the session */
-        if (!phi__mcp_session_lost(e->wire->mcp, out, status, e->http_status,
-                                   phi__buf_str(&e->body), words))
+        if (!phi__mcp_lost(e->wire->mcp, out, status, e->http_status, phi__buf_str(&e->body),
+                           words))
             return false;
         e->busy = false;
     }
-    phi__mcp_exchange_close(e);
+    phi__exchange_close(e);
     return true;
 }
 
-static bool phi__mcp_stream_is_message(phi_str event) {
+static bool phi__stream_is_message(phi_str event) {
     return event.len == 0 || phi__str_is(event, "message");
 }
 
 /* ---- messages of the server's own ---- */
 
-static bool phi__mcp_stream_heard(phi__mcp_exchange *e, phi_str event, phi_str json) {
-    if (!phi__mcp_stream_is_message(event) || json.len == 0) return true;
-    return phi__mcp_session_message(e->wire->mcp, json, NULL);
+static bool phi__stream_heard(phi__exchange *e, phi_str event, phi_str json) {
+    if (!phi__stream_is_message(event) || json.len == 0) return true;
+    return phi__mcp_message(e->wire->mcp, json, NULL);
 }
 
 /* not listening: harmless */
-static void phi__mcp_stream_deafen(phi__mcp_http *http) {
-    phi__mcp_exchange *e = http->listening;
+static void phi__stream_deafen(phi__mcp_http *http) {
+    phi__exchange *e = http->listening;
     http->listening = NULL;
-    if (e != NULL) phi__mcp_exchange_close(e);
+    if (e != NULL) phi__exchange_close(e);
 }
 
 /* What the server refuses, it does not have; all else is tried again. */
-static bool phi__mcp_stream_unheard(phi__mcp_exchange *e, phi_status status) {
+static bool phi__stream_unheard(phi__exchange *e, phi_status status) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     bool none = e->denied || status == PHI_PARSE || (status == PHI_REFUSED && e->http_status < 500);
     bool expired = e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch;
     if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* not the same event again */
     if (!none && status != PHI_CANCELLED && !http->closing &&
-        phi__mcp_exchange_later(e, phi__mcp_stream_delay(e)) == PHI_OK)
+        phi__exchange_later(e, phi__stream_delay(e)) == PHI_OK)
         return true;
-    phi__mcp_stream_deafen(http);
-    return !expired || phi__mcp_session_expired(http->link.mcp, NULL);
-}
-
-static void phi__mcp_stream_listen(phi__mcp_http *http) {
-    static const phi__mcp_exchange_kind kind = {
-        "GET", "text/event-stream", true, false, phi__mcp_stream_heard, phi__mcp_stream_unheard,
-        NULL};
-    if (http->listening != NULL || http->stream != NULL) return;
-    phi__mcp_exchange *e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
-    if (e == NULL) return; /* a session without it: list changes are missed, nothing else */
-    e->owner = http;
-    http->listening = e;
-    phi_status status = phi__mcp_exchange_send(e);
-    if (status != PHI_OK) (void)phi__mcp_stream_unheard(e, status); /* not sent: nothing expired */
+    phi__stream_deafen(http);
+    return !expired || phi__mcp_expired(http->link.mcp, NULL);
 }
 
 /* ---- the old transport ---- */
 
 /* closed: harmless */
-static void phi__mcp_stream_close(phi__mcp_http *http) {
-    phi__mcp_exchange *e = http->stream;
+static void phi__stream_close(phi__mcp_http *http) {
+    phi__exchange *e = http->stream;
     http->stream = NULL;
     phi__buf_free(&http->endpoint);
-    if (e != NULL) phi__mcp_exchange_close(e);
+    if (e != NULL) phi__exchange_close(e);
 }
 
 /* The first request is lost, with the words of its own refusal where there are no better ones. */
-static bool phi__mcp_stream_fail(phi__mcp_http *http, phi_status status, const char *words) {
-    phi__mcp_exchange *first = http->first;
+static bool phi__stream_fail(phi__mcp_http *http, phi_status status, const char *words) {
+    phi__exchange *first = http->first;
     char message[sizeof first->words];
     (void)snprintf(message, sizeof message, "%.*s", (int)sizeof message - 1,
                    words != NULL ? words : "");
     http->first = NULL;
-    phi__mcp_stream_close(http);
+    phi__stream_close(http);
     if (first == NULL) return true;
     if (first->words[0] == '\0' || words != NULL)
         (void)snprintf(first->words, sizeof first->words, "%s", message);
-    return phi__mcp_stream_lose(first, status);
+    return phi__stream_lose(first, status);
 }
 
-static bool phi__mcp_stream_endpoint(phi__mcp_http *http, phi_str data) {
-    phi__mcp_exchange *first = http->first;
+static bool phi__stream_endpoint(phi__mcp_http *http, phi_str data) {
+    phi__exchange *first = http->first;
     if (http->endpoint.len > 0) return true; /* it names it once */
-    if (!phi__mcp_place_join(&http->endpoint, http->wire.url, phi__str_trim(data)))
-        return phi__mcp_stream_fail(http, PHI_REFUSED,
-                                    "the server's endpoint event names another place than its own "
-                                    "origin, which is not followed");
+    if (!phi__place_join(&http->endpoint, http->wire.url, phi__str_trim(data)))
+        return phi__stream_fail(http, PHI_REFUSED,
+                                "the server's endpoint event names another place than its own "
+                                "origin, which is not followed");
     http->old = true;
     phi__io_timer_clear(http->wire.rt->io, &http->stream->timer);
     if (first == NULL) return true;
     http->first = NULL;
-    first->kind = http->posts;
+    first->kind = phi__mcp_http_kind(PHI__MCP_HTTP_OLD);
     phi__buf_clear(&first->url);
     phi__buf_add_str(&first->url, phi__buf_str(&http->endpoint));
-    phi_status status = first->url.failed ? PHI_NO_MEMORY : phi__mcp_exchange_send(first);
+    phi_status status = first->url.failed ? PHI_NO_MEMORY : phi__exchange_send(first);
     return status == PHI_OK || first->kind->ended(first, status);
 }
 
-static bool phi__mcp_stream_message(phi__mcp_exchange *e, phi_str event, phi_str json) {
+static bool phi__stream_message(phi__exchange *e, phi_str event, phi_str json) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
-    if (phi__str_is(event, "endpoint")) return phi__mcp_stream_endpoint(http, json);
-    if (!phi__mcp_stream_is_message(event) || json.len == 0 || http->endpoint.len == 0) return true;
-    return phi__mcp_session_message(http->link.mcp, json, NULL);
+    if (phi__str_is(event, "endpoint")) return phi__stream_endpoint(http, json);
+    if (!phi__stream_is_message(event) || json.len == 0 || http->endpoint.len == 0) return true;
+    return phi__mcp_message(http->link.mcp, json, NULL);
 }
 
-static bool phi__mcp_stream_ended(phi__mcp_exchange *e, phi_status status) {
+static bool phi__stream_ended(phi__exchange *e, phi_status status) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     bool connected = http->endpoint.len > 0;
     char words[sizeof e->words + 40];
     (void)snprintf(words, sizeof words, "the server's stream has ended%s%s",
                    e->words[0] != '\0' ? ": " : "", e->words);
     if (!connected) /* it is not of that transport, after all */
-        return phi__mcp_stream_fail(http, PHI_REFUSED, http->old ? words : NULL);
-    phi__mcp_stream_close(http);
+        return phi__stream_fail(http, PHI_REFUSED, http->old ? words : NULL);
+    phi__stream_close(http);
     if (http->closing) return true;
-    return phi__mcp_session_down(http->link.mcp, status == PHI_OK ? PHI_NETWORK : status, false,
-                                 words);
+    return phi__mcp_down(http->link.mcp, status == PHI_OK ? PHI_NETWORK : status, false, words);
 }
 
-static void phi__mcp_stream_late(phi__mcp_exchange *e) {
+static void phi__stream_late(phi__exchange *e) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     /* a person may be asked, before anything is sent */
-    if (e->waits && phi__mcp_exchange_later(e, PHI__MCP_STREAM_ENDPOINT_MS) == PHI_OK) return;
-    (void)phi__mcp_stream_fail(http, PHI_TIMEOUT,
-                               http->old ? "the server names no endpoint" : NULL);
+    if (e->waits && phi__exchange_later(e, PHI__STREAM_ENDPOINT_MS) == PHI_OK) return;
+    (void)phi__stream_fail(http, PHI_TIMEOUT, http->old ? "the server names no endpoint" : NULL);
 }
 
 /* The same where that transport is known: calls no function of the session. */
-static phi_status phi__mcp_stream_again(phi__mcp_http *http, phi__mcp_exchange *first) {
-    static const phi__mcp_exchange_kind kind = {"GET",
-                                                "text/event-stream",
-                                                false,
-                                                false,
-                                                phi__mcp_stream_message,
-                                                phi__mcp_stream_ended,
-                                                phi__mcp_stream_late};
-    phi__mcp_stream_close(http);
-    phi__mcp_exchange *e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
+static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
+    static const phi__exchange_kind kind = {
+        "GET", false, false, phi__stream_message, phi__stream_ended, phi__stream_late};
+    phi__stream_close(http);
+    phi__exchange *e = phi__exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
     if (e == NULL) return PHI_NO_MEMORY;
     e->owner = http;
     http->stream = e;
     http->first = first;
-    phi_status status = phi__mcp_exchange_later(e, PHI__MCP_STREAM_ENDPOINT_MS);
-    if (status == PHI_OK) status = phi__mcp_exchange_send(e);
+    phi_status status = phi__exchange_later(e, PHI__STREAM_ENDPOINT_MS);
+    if (status == PHI_OK) status = phi__exchange_send(e);
     if (status == PHI_OK) return status;
     http->first = NULL;
-    phi__mcp_stream_close(http);
+    phi__stream_close(http);
     return status;
 }
 
 /* Opens the stream of the old transport for an initialize, which is sent once the endpoint is
    known, or lost as e->words say. False: all is freed. */
-static bool phi__mcp_stream_old(phi__mcp_http *http, phi__mcp_exchange *first) {
-    phi_status status = phi__mcp_stream_again(http, first);
-    return status == PHI_OK || phi__mcp_stream_lose(first, PHI_REFUSED);
+static bool phi__stream_old(phi__mcp_http *http, phi__exchange *first) {
+    phi_status status = phi__stream_again(http, first);
+    return status == PHI_OK || phi__stream_lose(first, PHI_REFUSED);
 }
 
-/* ======== The link over HTTP: streamable HTTP of all eras, and the old HTTP+SSE.
-
-   mcp_http.c owns the connection and its POSTs; mcp_http.c the streams that a GET opens: messages
-   of the server's own, and the whole traffic from the server in the old transport. Both use
-   mcp_http.c. */
+/* ---- the link: POSTs and the connection ---- */
 
 enum {
     PHI__MCP_HTTP_LINGER_MS = 1000, /* for the end of a stream whose answer has come */
@@ -1045,10 +967,10 @@ static phi__mcp_http *phi__mcp_http_of(const phi__mcp_link *link) {
 
 /* ---- what answers mean ---- */
 
-static bool phi__mcp_http_message(phi__mcp_exchange *e, phi_str event, phi_str json) {
+static bool phi__mcp_http_message(phi__exchange *e, phi_str event, phi_str json) {
     if (json.len == 0) return true; /* an event that only has an id */
     if (event.len > 0 && !phi__str_is(event, "message")) return true;
-    return phi__mcp_session_message(e->wire->mcp, json, e->out);
+    return phi__mcp_message(e->wire->mcp, json, e->out);
 }
 
 /* An error by which a server of 2026-07-28 shows that it is one: mismatching headers, a capability
@@ -1061,75 +983,64 @@ static bool phi__mcp_http_is_modern_error(phi_str body) {
 }
 
 /* A refusal of initialize, as servers of the old transport answer. */
-static bool phi__mcp_http_maybe_old(const phi__mcp_exchange *e, phi_status status) {
+static bool phi__mcp_http_maybe_old(const phi__exchange *e, phi_status status) {
     int http = e->http_status;
     return status == PHI_REFUSED && e->initialize && e->url.len == 0 &&
            (http == 400 || http == 404 || http == 405) &&
            !phi__mcp_http_is_modern_error(phi__buf_str(&e->body));
 }
 
-static bool phi__mcp_http_resumable(const phi__mcp_exchange *e, phi_status status) {
+static bool phi__mcp_http_resumable(const phi__exchange *e, phi_status status) {
     const phi__mcp_http *http = (const phi__mcp_http *)e->owner;
     bool get = strcmp(e->kind->method, "GET") == 0;
     if (http->closing || e->denied || e->resume.id.len == 0 || e->tries >= PHI__MCP_HTTP_TRIES)
         return false;
     if (e->wire->era != NULL && !e->wire->era->resumption) return false;
     if (get && status == PHI_REFUSED) return e->http_status >= 500;
-    if (!get && e->shape != PHI__MCP_SHAPE_SSE) return false;
+    if (!get && e->shape != PHI__SHAPE_SSE) return false;
     return status == PHI_OK || status == PHI_NETWORK || status == PHI_TLS ||
            status == PHI_TIMEOUT || status == PHI_UNREACHABLE;
 }
 
-static bool phi__mcp_http_ended(phi__mcp_exchange *e, phi_status status);
+static bool phi__mcp_http_ended(phi__exchange *e, phi_status status);
 
 /* Nobody waits any more, or a broken stream is to be resumed. */
-static void phi__mcp_http_late(phi__mcp_exchange *e) {
+static void phi__mcp_http_late(phi__exchange *e) {
     if (e->out == NULL) {
-        phi__mcp_exchange_close(e);
+        phi__exchange_close(e);
         return;
     }
-    phi_status status = phi__mcp_exchange_send(e);
+    phi_status status = phi__exchange_send(e);
     if (status != PHI_OK) (void)phi__mcp_http_ended(e, status);
 }
 
-static const phi__mcp_exchange_kind *phi__mcp_http_resuming(void) {
-    static const phi__mcp_exchange_kind kind = {"GET",
-                                                "text/event-stream",
-                                                false,
-                                                false,
-                                                phi__mcp_http_message,
-                                                phi__mcp_http_ended,
-                                                phi__mcp_http_late};
-    return &kind;
-}
-
 /* A notification, or an answer of ours, that was refused. */
-static bool phi__mcp_http_unsent(phi__mcp_exchange *e, phi_status status) {
+static bool phi__mcp_http_unsent(phi__exchange *e, phi_status status) {
     phi_mcp *mcp = e->wire->mcp;
     char words[sizeof e->words + 40];
     bool expired = e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch;
     bool refused = status == PHI_REFUSED && e->json.len > 0;
     (void)snprintf(words, sizeof words, "a notification was refused: %s", e->words);
-    phi__mcp_exchange_close(e);
-    if (expired) return phi__mcp_session_expired(mcp, NULL);
-    return !refused || phi__mcp_session_warn(mcp, words);
+    phi__exchange_close(e);
+    if (expired) return phi__mcp_expired(mcp, NULL);
+    return !refused || phi__mcp_warn(mcp, words);
 }
 
-static bool phi__mcp_http_ended(phi__mcp_exchange *e, phi_status status) {
+static bool phi__mcp_http_ended(phi__exchange *e, phi_status status) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
-    phi__mcp_out *out = e->out;
+    phi__out *out = e->out;
     if (out == NULL) return phi__mcp_http_unsent(e, status);
     if (e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch) {
-        phi__mcp_exchange_close(e);
-        return phi__mcp_session_expired(http->link.mcp, out);
+        phi__exchange_close(e);
+        return phi__mcp_expired(http->link.mcp, out);
     }
-    if (phi__mcp_http_maybe_old(e, status)) return phi__mcp_stream_old(http, e);
+    if (phi__mcp_http_maybe_old(e, status)) return phi__stream_old(http, e);
     if (phi__mcp_http_resumable(e, status)) {
-        e->kind = phi__mcp_http_resuming();
-        status = phi__mcp_exchange_later(e, phi__mcp_stream_delay(e));
+        e->kind = phi__mcp_http_kind(PHI__MCP_HTTP_RESUME);
+        status = phi__exchange_later(e, phi__stream_delay(e));
         if (status == PHI_OK) return true;
     }
-    if (status == PHI_OK && e->shape == PHI__MCP_SHAPE_SSE) {
+    if (status == PHI_OK && e->shape == PHI__SHAPE_SSE) {
         (void)snprintf(e->words, sizeof e->words, "the stream has ended without an answer");
         status = PHI_NETWORK;
     } else if (status == PHI_OK) {
@@ -1137,60 +1048,41 @@ static bool phi__mcp_http_ended(phi__mcp_exchange *e, phi_status status) {
                        e->http_status);
         status = PHI_PARSE;
     }
-    return phi__mcp_stream_lose(e, status);
+    return phi__stream_lose(e, status);
 }
 
 /* Over the old transport the answer comes by its stream. */
-static bool phi__mcp_http_posted(phi__mcp_exchange *e, phi_status status) {
+static bool phi__mcp_http_posted(phi__exchange *e, phi_status status) {
     if (e->out == NULL) return phi__mcp_http_unsent(e, status);
-    if (status != PHI_OK) return phi__mcp_stream_lose(e, status);
-    phi__mcp_exchange_close(e);
+    if (status != PHI_OK) return phi__stream_lose(e, status);
+    phi__exchange_close(e);
     return true;
 }
 
 /* ---- sending ---- */
 
-static const phi__mcp_exchange_kind *phi__mcp_http_kind(const phi__mcp_http *http,
-                                                        const phi__mcp_out *out) {
-    static const phi__mcp_exchange_kind post = {"POST",
-                                                "application/json, text/event-stream",
-                                                false,
-                                                false,
-                                                phi__mcp_http_message,
-                                                phi__mcp_http_ended,
-                                                phi__mcp_http_late};
-    static const phi__mcp_exchange_kind told = {"POST",
-                                                "application/json, text/event-stream",
-                                                false,
-                                                true,
-                                                phi__mcp_http_message,
-                                                phi__mcp_http_ended,
-                                                phi__mcp_http_late};
-    if (http->old) return http->posts;
-    return out->request ? &post : &told;
+static const phi__exchange_kind *phi__mcp_http_kind(phi__mcp_http_what what) {
+    static const phi__exchange_kind kinds[] = {
+        {"POST", false, false, phi__mcp_http_message, phi__mcp_http_ended, phi__mcp_http_late},
+        {"POST", false, true, phi__mcp_http_message, phi__mcp_http_ended, phi__mcp_http_late},
+        {"GET", false, false, phi__mcp_http_message, phi__mcp_http_ended, phi__mcp_http_late},
+        {"POST", false, true, phi__mcp_http_message, phi__mcp_http_posted, NULL}};
+    return &kinds[what];
 }
 
-static const phi__mcp_exchange_kind *phi__mcp_http_old(void) {
-    static const phi__mcp_exchange_kind old = {"POST",
-                                               "application/json, text/event-stream",
-                                               false,
-                                               true,
-                                               phi__mcp_http_message,
-                                               phi__mcp_http_posted,
-                                               NULL};
-    return &old;
-}
-
-static phi_status phi__mcp_http_send(phi__mcp_link *link, phi__mcp_out *out) {
+static phi_status phi__mcp_http_send(phi__mcp_link *link, phi__out *out) {
     phi__mcp_http *http = phi__mcp_http_of(link);
     phi_status status = PHI_OK;
     if (http->closing && out->request) return PHI_MISUSE;
-    if (!out->request && http->wire.notes >= PHI__MCP_EXCHANGE_NOTES) {
+    if (!out->request && http->wire.notes >= PHI__EXCHANGE_NOTES) {
         http->wire.full = true; /* a server can ask faster than it takes our answers */
         return PHI_FULL;
     }
-    phi__mcp_exchange *e = phi__mcp_exchange_new(&http->wire, phi__mcp_http_kind(http, out),
-                                                 out->request ? out : NULL, out->json);
+    phi__mcp_http_what what = http->old      ? PHI__MCP_HTTP_OLD
+                              : out->request ? PHI__MCP_HTTP_REQUEST
+                                             : PHI__MCP_HTTP_TOLD;
+    phi__exchange *e = phi__exchange_new(&http->wire, phi__mcp_http_kind(what),
+                                         out->request ? out : NULL, out->json);
     if (e == NULL) return PHI_NO_MEMORY;
     e->owner = http;
     if (!out->request) {
@@ -1200,94 +1092,99 @@ static phi_status phi__mcp_http_send(phi__mcp_link *link, phi__mcp_out *out) {
     }
     if (phi__str_is(out->method, "notifications/initialized")) http->wire.gate = e;
     if (http->old && http->endpoint.len == 0 && e->initialize) {
-        status = phi__mcp_stream_again(http, e);
+        status = phi__stream_again(http, e);
     } else {
         if (http->old) phi__buf_add_str(&e->url, phi__buf_str(&http->endpoint));
-        status = e->url.failed ? PHI_NO_MEMORY : phi__mcp_exchange_send(e);
+        status = e->url.failed ? PHI_NO_MEMORY : phi__exchange_send(e);
     }
-    if (status != PHI_OK) phi__mcp_exchange_close(e);
+    if (status != PHI_OK) phi__exchange_close(e);
     return status;
 }
 
-static void phi__mcp_http_forget(phi__mcp_link *link, phi__mcp_out *out) {
+static void phi__mcp_http_forget(phi__mcp_link *link, phi__out *out) {
     phi__mcp_http *http = phi__mcp_http_of(link);
-    phi__mcp_exchange *e = (phi__mcp_exchange *)out->of_link;
+    phi__exchange *e = (phi__exchange *)out->of_link;
     if (e == NULL) return;
     if (e == http->first) {
         http->first = NULL;
-        phi__mcp_stream_close(http);
+        phi__stream_close(http);
     }
-    phi__mcp_exchange_detach(e);
+    phi__exchange_detach(e);
     /* An answer was reported: its stream ends by itself, and the connection can be used again. */
-    if (!e->busy || phi__mcp_exchange_later(e, PHI__MCP_HTTP_LINGER_MS) != PHI_OK)
-        phi__mcp_exchange_close(e);
+    if (!e->busy || phi__exchange_later(e, PHI__MCP_HTTP_LINGER_MS) != PHI_OK)
+        phi__exchange_close(e);
 }
 
 static void phi__mcp_http_agreed(phi__mcp_link *link, const char *version, bool modern) {
     phi__mcp_http *http = phi__mcp_http_of(link);
-    phi__mcp_wire *wire = &http->wire;
-    wire->era = version != NULL ? phi__mcp_eras_find(phi_str_of(version)) : NULL;
+    phi__wire *wire = &http->wire;
+    wire->era = version != NULL ? phi__eras_find(phi_str_of(version)) : NULL;
     (void)snprintf(wire->version, sizeof wire->version, "%s", version != NULL ? version : "");
     if (version != NULL && !modern) return;
-    phi__mcp_stream_deafen(http);
+    phi__stream_deafen(http);
     phi__buf_clear(&wire->session);
     wire->epoch++;
 }
 
 static void phi__mcp_http_listen(phi__mcp_link *link) {
-    phi__mcp_stream_listen(phi__mcp_http_of(link));
+    phi__mcp_http *http = phi__mcp_http_of(link);
+    static const phi__exchange_kind kind = {
+        "GET", true, false, phi__stream_heard, phi__stream_unheard, NULL};
+    if (http->listening != NULL || http->stream != NULL) return;
+    phi__exchange *e = phi__exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
+    if (e == NULL) return; /* a session without it: list changes are missed, nothing else */
+    e->owner = http;
+    http->listening = e;
+    phi_status status = phi__exchange_send(e);
+    if (status != PHI_OK) (void)phi__stream_unheard(e, status); /* not sent: nothing expired */
 }
 
 /* ---- the connection ---- */
 
 static void phi__mcp_http_close_all(phi__mcp_http *http) {
     phi__link *next;
-    phi__mcp_stream_deafen(http);
-    phi__mcp_stream_close(http);
+    phi__stream_deafen(http);
+    phi__stream_close(http);
     http->first = NULL;
     for (phi__link *link = http->wire.exchanges.first; link != NULL; link = next) {
         next = link->next;
-        phi__mcp_exchange_close(PHI__OWNER(link, phi__mcp_exchange, link));
+        phi__exchange_close(PHI__OWNER(link, phi__exchange, link));
     }
 }
 
-static bool phi__mcp_http_left(phi__mcp_exchange *e, phi_status status) {
+static bool phi__mcp_http_left(phi__exchange *e, phi_status status) {
     (void)status;
-    phi__mcp_exchange_close(e);
+    phi__exchange_close(e);
     return true;
 }
 
-static bool phi__mcp_http_no_message(phi__mcp_exchange *e, phi_str event, phi_str json) {
+static bool phi__mcp_http_no_message(phi__exchange *e, phi_str event, phi_str json) {
     (void)e;
     (void)event;
     (void)json;
     return true;
 }
 
-/* Tells the server that the session ends. */
-static void phi__mcp_http_leave(phi__mcp_http *http) {
-    static const phi__mcp_exchange_kind kind = {
-        "DELETE", NULL, false, true, phi__mcp_http_no_message, phi__mcp_http_left, NULL};
-    http->ended = true;
-    phi__mcp_exchange *e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
-    if (e != NULL && phi__mcp_exchange_send(e) != PHI_OK) phi__mcp_exchange_close(e);
-}
-
 /* Exchanges under way end by themselves, then the session; all of it by a deadline. */
 static void phi__mcp_http_closes(phi__mcp_http *http) {
     phi__io *io = http->wire.rt->io;
     uint64_t now = phi__io_now_us(io);
-    phi__mcp_stream_deafen(http);
-    phi__mcp_stream_close(http);
-    if (http->wire.exchanges.first == NULL && http->wire.session.len > 0 && !http->ended)
-        phi__mcp_http_leave(http);
+    phi__stream_deafen(http);
+    phi__stream_close(http);
+    if (http->wire.exchanges.first == NULL && http->wire.session.len > 0 && !http->ended) {
+        static const phi__exchange_kind kind = {
+            "DELETE", false, true, phi__mcp_http_no_message, phi__mcp_http_left, NULL};
+        http->ended = true;
+        phi__exchange *e = phi__exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
+        if (e != NULL && phi__exchange_send(e) != PHI_OK) phi__exchange_close(e);
+    }
     if (http->wire.exchanges.first != NULL && now < http->close_by_us &&
         phi__io_timer_set(io, &http->timer, now + PHI__MCP_HTTP_CLOSING_US) == PHI_OK)
         return;
     phi__mcp_http_close_all(http);
     phi__buf_clear(&http->wire.session);
     http->closing = false;
-    (void)phi__mcp_session_down(http->link.mcp, PHI_OK, false, "");
+    (void)phi__mcp_down(http->link.mcp, PHI_OK, false, "");
 }
 
 static void phi__mcp_http_timer(phi__timer *timer) {
@@ -1296,7 +1193,7 @@ static void phi__mcp_http_timer(phi__timer *timer) {
         phi__mcp_http_closes(http);
     else if (http->opening) {
         http->opening = false;
-        phi__mcp_session_up(http->link.mcp);
+        phi__mcp_up(http->link.mcp);
     }
 }
 
@@ -1329,12 +1226,12 @@ static void phi__mcp_http_free(phi__mcp_link *link) {
     phi__mcp_http *http = phi__mcp_http_of(link);
     phi_memory *memory = http->wire.memory;
     for (phi__link *at = http->wire.exchanges.first; at != NULL; at = at->next) {
-        phi__mcp_exchange *e = PHI__OWNER(at, phi__mcp_exchange, link);
+        phi__exchange *e = PHI__OWNER(at, phi__exchange, link);
         e->waits = e->busy = false; /* no call of the session's any more */
     }
     phi__mcp_http_close_all(http);
-    phi__mcp_oauth_free(http->wire.oauth);
-    phi__mcp_wire *wire = &http->wire;
+    phi__oauth_free(http->wire.oauth);
+    phi__wire *wire = &http->wire;
     phi__io_timer_clear(wire->rt->io, &wire->opened);
     phi__io_timer_clear(http->wire.rt->io, &http->timer);
     if (http->wire.session.len > 0) memset(http->wire.session.at, 0, http->wire.session.len);
@@ -1347,16 +1244,37 @@ static void phi__mcp_http_free(phi__mcp_link *link) {
 
 static void phi__mcp_http_authorized(void *ctx, phi_status status, const char *message) {
     phi__mcp_http *http = (phi__mcp_http *)ctx;
-    if (status == PHI_OK && message[0] != '\0' && !phi__mcp_session_warn(http->wire.mcp, message))
-        return;
-    phi__mcp_exchange_authorized(&http->wire, status, message);
+    if (status == PHI_OK && message[0] != '\0' && !phi__mcp_warn(http->wire.mcp, message)) return;
+    /* For phi__oauth_listener. */
+    phi__exchange *e;
+    for (phi__link *link = http->wire.exchanges.first; link != NULL; link = link->next) {
+        e = PHI__OWNER(link, phi__exchange, link);
+        e->again = e->waits;
+    }
+    while ((e = phi__exchange_first(&http->wire, false)) != NULL) {
+        bool good;
+        e->again = false;
+        e->denied = status != PHI_OK && status != PHI_NETWORK && status != PHI_NO_MEMORY;
+        phi__exchange_waits(e, false);
+        if (status == PHI_OK)
+            good = phi__exchange_repeat(e);
+        else /* a stream learns by this status that it is not to be opened again */
+            good = phi__exchange_fail(
+                e, e->denied && e->out != NULL && e->out->stream ? PHI_DENIED : status, message);
+        if (!good) return;
+    }
 }
 
-PHI__FN phi__mcp_oauth *phi__mcp_http_oauth(const phi__mcp_link *link) {
+PHI__FN phi__oauth *phi__mcp_http_oauth(const phi__mcp_link *link) {
     return phi__mcp_http_of(link)->wire.oauth;
 }
 
-static const phi__mcp_link_table *phi__mcp_http_table(void) {
+PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
+    phi_memory *memory = &mcp->memory;
+    phi__mcp_http *http = (phi__mcp_http *)phi__alloc(memory, sizeof *http);
+    phi__oauth_listener listener;
+    *out = NULL;
+    if (http == NULL) return PHI_NO_MEMORY;
     static const phi__mcp_link_table table = {phi__mcp_http_open,
                                               phi__mcp_http_send,
                                               phi__mcp_http_forget,
@@ -1366,34 +1284,24 @@ static const phi__mcp_link_table *phi__mcp_http_table(void) {
                                               phi__mcp_http_free,
                                               NULL,
                                               NULL};
-    return &table;
-}
-
-PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
-    phi_memory *memory = phi__mcp_session_memory(mcp);
-    phi__mcp_http *http = (phi__mcp_http *)phi__alloc(memory, sizeof *http);
-    phi__mcp_oauth_listener listener;
-    *out = NULL;
-    if (http == NULL) return PHI_NO_MEMORY;
-    http->link.table = phi__mcp_http_table();
+    http->link.table = &table;
     http->link.mcp = http->wire.mcp = mcp;
-    http->posts = phi__mcp_http_old();
-    http->wire.rt = phi__mcp_session_runtime(mcp);
+    http->wire.rt = mcp->rt;
     http->wire.memory = memory;
-    http->wire.desc = phi__mcp_session_desc(mcp);
+    http->wire.desc = &mcp->desc;
     http->wire.url = phi_str_of(http->wire.desc->url);
     phi__buf_init(&http->wire.session, memory);
     phi__buf_init(&http->endpoint, memory);
-    phi__mcp_wire *wire = &http->wire;
-    wire->opened.fire = phi__mcp_exchange_opened;
+    phi__wire *wire = &http->wire;
+    wire->opened.fire = phi__exchange_opened;
     phi_status status = phi__io_timer_set(wire->rt->io, &wire->opened, UINT64_MAX);
     if (status == PHI_OK && http->wire.desc->oauth != NULL) {
         listener.changed = phi__mcp_http_authorized;
         listener.ctx = http;
         /* the runtime's memory: a callback of the authorization may free mcp, and returns to it */
-        status = phi__mcp_oauth_new(http->wire.rt, &http->wire.rt->memory, http->wire.desc->oauth,
-                                    http->wire.url, http->wire.desc->client_name, &listener,
-                                    &http->wire.oauth);
+        status = phi__oauth_new(http->wire.rt, &http->wire.rt->memory, http->wire.desc->oauth,
+                                http->wire.url, http->wire.desc->client_name, &listener,
+                                &http->wire.oauth);
     }
     if (status != PHI_OK) {
         phi__mcp_http_free(&http->link);

@@ -14,10 +14,9 @@
 
 typedef struct phi__mcp_request phi__mcp_request;
 
-/* ======== How messages reach a server: one interface, with a link for child processes
-   (mcp_stdio.c) and one for HTTP (mcp_http.c).
+/* ---- How messages reach a server ---- */
 
-   The session (mcp_session.c) calls the link by its table; the link calls phi__mcp_session_up and
+/* The session (mcp_session.c) calls the link by its table; the link calls phi__mcp_up and
    its like. No function of the table calls the session before it returns: a result known at once
    is reported in the next phi_step (a timer at now).
    A link keeps its own state behind `link`. Lifetime: from the table's `free` on it is gone. */
@@ -26,7 +25,7 @@ typedef struct phi__mcp_link phi__mcp_link;
 
 /* A message on its way. The session's; lives until `lost` or its answer was reported, or until
    after `forget`. A notification or an answer of ours: until `send` has returned. */
-typedef struct phi__mcp_out {
+typedef struct phi__out {
     phi_str json;                /* one line, without a line break */
     phi_str method;              /* empty: an answer of ours */
     phi_str name;                /* for the header Mcp-Name; empty: none */
@@ -35,23 +34,23 @@ typedef struct phi__mcp_out {
     bool request;  /* it expects an answer */
     bool stream;   /* subscriptions/listen: no deadline of silence, its stream stays open */
     void *of_link; /* the link's, NULL at first */
-} phi__mcp_out;
+} phi__out;
 
 typedef struct phi__mcp_link_table {
-    /* Begins to connect: phi__mcp_session_up or _down follows. Also again after a down. */
+    /* Begins to connect: phi__mcp_up or _down follows. Also again after a down. */
     phi_status (*open)(phi__mcp_link *link);
-    /* Copies what it must keep. PHI_FULL: too much waits to be sent: phi__mcp_session_drained
+    /* Copies what it must keep. PHI_FULL: too much waits to be sent: phi__mcp_drained
        follows. Other failures: the message is lost. */
-    phi_status (*send)(phi__mcp_link *link, phi__mcp_out *out);
+    phi_status (*send)(phi__mcp_link *link, phi__out *out);
     /* The answer is not wanted any more, or was reported; the session may free `out` when it
        returns. Called only while out->of_link is not NULL. */
-    void (*forget)(phi__mcp_link *link, phi__mcp_out *out);
+    void (*forget)(phi__mcp_link *link, phi__out *out);
     /* The era, and the version to put into headers; NULL: unknown again (a new connection). */
     void (*agreed)(phi__mcp_link *link, const char *version, bool modern);
     /* Legacy eras, once initialized was sent: opens the stream for messages of the server's own,
        where the transport has one. */
     void (*listen)(phi__mcp_link *link);
-    /* Ends the connection politely: phi__mcp_session_down(PHI_OK) follows. */
+    /* Ends the connection politely: phi__mcp_down(PHI_OK) follows. */
     void (*close)(phi__mcp_link *link);
     void (*free)(phi__mcp_link *link);                          /* at once, from any state */
     void (*info)(const phi__mcp_link *link, phi_mcp_info *out); /* NULL: nothing to add */
@@ -68,7 +67,7 @@ typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
 
 typedef phi_status (*phi__mcp_open_join)(phi_mcp *mcp);
 
-/* joins: of parts, each of which calls phi__mcp_session_join. The connection begins to open in the
+/* joins: of parts, each of which calls phi__mcp_join. The connection begins to open in the
    next step. PHI_BAD_ARG and others: phi_last_error has the message. */
 PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
@@ -83,43 +82,37 @@ typedef struct phi__mcp_part {
     bool (*notified)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params);
     /* A request of the server's; params are borrowed until it returns. call: the tool call on
        whose stream it came, or whose request is under way alone; zero: unknown. True: it is
-       ours, and phi__mcp_session_answer follows, now or later, once. */
+       ours, and phi__mcp_answer follows, now or later, once. */
     bool (*asked)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params, phi_call call,
                   phi_agent agent, uint64_t ask);
     void (*unasked)(phi_mcp *mcp, void *part, uint64_t ask); /* cancelled; no answer is wanted */
     /* Adds members to the capabilities of the client, for this era. */
     phi_status (*capabilities)(phi_mcp *mcp, void *part, phi_json *into, phi_arena *arena);
-    /* Whether agents have something of it: phi_mcp_free refuses then. */
+    /* True if agents have something of it: phi_mcp_free refuses then. */
     bool (*held)(const phi_mcp *mcp, const void *part);
     void (*free)(phi_mcp *mcp, void *part);
 } phi__mcp_part;
 
-enum { PHI__MCP_PARTS = 6 };
+enum { PHI__PARTS = 6 };
 
 /* Before the connection opens. The part is NULL or memory of mcp's. */
-PHI__FN void phi__mcp_session_join(phi_mcp *mcp, const phi__mcp_part *table, void *part);
-PHI__FN phi_runtime *phi__mcp_session_runtime(const phi_mcp *mcp);
-PHI__FN phi_memory *phi__mcp_session_memory(phi_mcp *mcp);             /* lives as long as mcp */
-PHI__FN const phi_mcp_desc *phi__mcp_session_desc(const phi_mcp *mcp); /* defaults resolved */
-PHI__FN const char *phi__mcp_session_era(const phi_mcp *mcp); /* "2025-06-18"; NULL: not agreed */
-PHI__FN bool phi__mcp_session_modern(const phi_mcp *mcp);
+PHI__FN void phi__mcp_join(phi_mcp *mcp, const phi__mcp_part *table, void *part);
+PHI__FN const char *phi__mcp_era(const phi_mcp *mcp); /* "2025-06-18"; NULL: not agreed */
+PHI__FN bool phi__mcp_modern(const phi_mcp *mcp);
 
-/* What the server has declared: an object; NULL: not agreed yet. */
-PHI__FN const phi_json *phi__mcp_session_capabilities(const phi_mcp *mcp);
-PHI__FN phi_str phi__mcp_session_name(const phi_mcp *mcp); /* for messages */
-PHI__FN phi__mcp_link *phi__mcp_session_link(const phi_mcp *mcp);
+PHI__FN phi_str phi__mcp_name(const phi_mcp *mcp); /* for messages */
 
 /* The part that was joined with this table; NULL: none. */
 PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *table);
 
 /* From inside of `ready`: the state stays PHI_MCP_CONNECTING until as many calls of _settle; a part
    asks for its first list meanwhile. Forgotten when the connection is lost. */
-PHI__FN void phi__mcp_session_hold(phi_mcp *mcp);
-PHI__FN void phi__mcp_session_settle(phi_mcp *mcp);
+PHI__FN void phi__mcp_hold(phi_mcp *mcp);
+PHI__FN void phi__mcp_settle(phi_mcp *mcp);
 
 /* Calls desc->event_fn. It may free mcp: false. */
-PHI__FN bool phi__mcp_session_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
-                                   phi_str before, phi_str text);
+PHI__FN bool phi__mcp_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
+                           phi_str text);
 
 typedef struct phi__mcp_request_desc {
     const char *method;
@@ -143,24 +136,26 @@ typedef struct phi__mcp_request_desc {
    PHI_MISUSE: not ready. A stream has no deadline; its `done` says that it has ended. Input that
    a server of the modern era asks for (input_required) is got from the parts (`asked`), and the
    request repeated, by the session. */
-PHI__FN phi_status phi__mcp_session_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
-                                         phi__mcp_request **out);
+PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
+                                 phi__mcp_request **out);
+
+/* The same with these params, which are freed in any case. */
+PHI__FN phi_status phi__mcp_send_buf(phi_mcp *mcp, phi__mcp_request_desc *desc, phi__buf *params,
+                                     phi__mcp_request **out);
 
 /* Tells the server, where the era has that; `done` is not called. NULL is harmless. */
-PHI__FN void phi__mcp_session_cancel(phi__mcp_request *request, const char *reason);
+PHI__FN void phi__mcp_cancel(phi__mcp_request *request, const char *reason);
 
 /* method: a literal. */
-PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi_str params);
+PHI__FN phi_status phi__mcp_notify(phi_mcp *mcp, const char *method, phi_str params);
 
 /* Answers a request of the server's: result is JSON text of an object; or code not 0 and a message:
    an error. */
-PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
-                                     const char *message);
+PHI__FN void phi__mcp_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
+                             const char *message);
 
-/* ======== What servers say about an authorization: the challenge in a header, and
-   the two metadata documents. Pure functions of text; results are in the arena, or borrowed from
-   the text. */
+/* ---- What servers say about an authorization ---- */
 
-PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text); /* all but A-Za-z0-9-._~ */
+PHI__FN void phi__url_escape(phi__buf *out, phi_str text); /* all but A-Za-z0-9-._~ */
 
 #endif

@@ -1,21 +1,17 @@
 /* mcp_oauth.c - the steps of an authorization, and what the link calls. */
-#include "mcp/mcp_oauth_in.h"
 
 #include "mcp/mcp_oauth_client_in.h"
 #include "serve/serve_in.h"
 
 #include <stdio.h>
 
-/* ======== A page on the loopback that receives the redirect of an authorization
-   (RFC 8252, section 7.3).
-
-   Threads: the pumping thread. */
+/* ---- the loopback page that receives the redirect (RFC 8252, section 7.3) ---- */
 
 #ifndef PHI_NO_LISTEN
 
-enum { PHI__MCP_REDIRECT_CONNECTIONS = 8 };
+enum { PHI__REDIRECT_CONNECTIONS = 8 };
 
-struct phi__mcp_redirect {
+struct phi__redirect {
     phi_memory *memory;
     phi__serve *serve;
     const char *path;
@@ -24,7 +20,7 @@ struct phi__mcp_redirect {
 };
 
 /* A page of another site must not reach this one by a name that it resolves to 127.0.0.1. */
-static bool phi__mcp_redirect_is_ours(const phi__mcp_redirect *r, phi_str host) {
+static bool phi__redirect_is_ours(const phi__redirect *r, phi_str host) {
     static const char *const names[] = {"127.0.0.1", "localhost"};
     char want[32];
     for (size_t i = 0; i < PHI__COUNT(names); i++) {
@@ -34,8 +30,7 @@ static bool phi__mcp_redirect_is_ours(const phi__mcp_redirect *r, phi_str host) 
     return false;
 }
 
-static void phi__mcp_redirect_page(phi__serve_exchange *exchange, int http_status,
-                                   const char *text) {
+static void phi__redirect_page(phi__serve_exchange *exchange, int http_status, const char *text) {
     static const char *const lines[][2] = {
         {"Content-Type", "text/html; charset=utf-8"},
         {"Cache-Control", "no-store"},
@@ -56,30 +51,28 @@ static void phi__mcp_redirect_page(phi__serve_exchange *exchange, int http_statu
                            phi__str(page, n > 0 ? (size_t)n : 0));
 }
 
-static void phi__mcp_redirect_on_request(void *ctx, phi__serve_exchange *exchange,
-                                         const phi__http_head *head) {
-    phi__mcp_redirect *r = (phi__mcp_redirect *)ctx;
-    if (!phi__mcp_redirect_is_ours(r, head->authority))
+static void phi__redirect_on_request(void *ctx, phi__serve_exchange *exchange,
+                                     const phi__http_head *head) {
+    phi__redirect *r = (phi__redirect *)ctx;
+    if (!phi__redirect_is_ours(r, head->authority))
         phi__serve_refuse(exchange, 421, "this address has another name");
     else if (!phi__str_is(head->path, r->path))
         phi__serve_refuse(exchange, 404, NULL);
     else if (!phi__str_is(head->method, "GET"))
         phi__serve_refuse(exchange, 405, NULL);
     else if (r->got(r->ctx, head->query) == PHI_OK)
-        phi__mcp_redirect_page(exchange, 200,
-                               "The authorization has arrived. You can close this page.");
+        phi__redirect_page(exchange, 200,
+                           "The authorization has arrived. You can close this page.");
     else
-        phi__mcp_redirect_page(exchange, 400,
-                               "This does not belong to an authorization that waits.");
+        phi__redirect_page(exchange, 400, "This does not belong to an authorization that waits.");
 }
 
 /* ---- for other files ---- */
 
-PHI__FN phi_status phi__mcp_redirect_new(phi__io *io, uint16_t port, const char *path,
-                                         phi_status (*got)(void *ctx, phi_str query), void *ctx,
-                                         phi__mcp_redirect **out, char *message,
-                                         size_t message_size) {
-    phi__mcp_redirect *r = (phi__mcp_redirect *)phi__alloc(phi__io_memory(io), sizeof *r);
+PHI__FN phi_status phi__redirect_new(phi__io *io, uint16_t port, const char *path,
+                                     phi_status (*got)(void *ctx, phi_str query), void *ctx,
+                                     phi__redirect **out, char *message, size_t message_size) {
+    phi__redirect *r = (phi__redirect *)phi__alloc(phi__io_memory(io), sizeof *r);
     *out = NULL;
     if (message_size > 0) message[0] = '\0';
     if (r == NULL) return PHI_NO_MEMORY;
@@ -89,9 +82,9 @@ PHI__FN phi_status phi__mcp_redirect_new(phi__io *io, uint16_t port, const char 
     r->ctx = ctx;
     phi__serve_desc desc = PHI_ZERO;
     desc.port = port;
-    desc.max_connections = PHI__MCP_REDIRECT_CONNECTIONS;
+    desc.max_connections = PHI__REDIRECT_CONNECTIONS;
     desc.max_body_bytes = 1; /* none is wanted */
-    desc.request = phi__mcp_redirect_on_request;
+    desc.request = phi__redirect_on_request;
     desc.ctx = r;
     phi_status status = phi__serve_new(io, &desc, &r->serve, message, message_size);
     if (status == PHI_OK)
@@ -101,11 +94,11 @@ PHI__FN phi_status phi__mcp_redirect_new(phi__io *io, uint16_t port, const char 
     return status;
 }
 
-PHI__FN uint16_t phi__mcp_redirect_port(const phi__mcp_redirect *redirect) {
+PHI__FN uint16_t phi__redirect_port(const phi__redirect *redirect) {
     return phi__serve_port(redirect->serve);
 }
 
-PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect) {
+PHI__FN void phi__redirect_free(phi__redirect *redirect) {
     if (redirect == NULL) return;
     phi__serve_free(redirect->serve);
     phi__free(redirect->memory, redirect, sizeof *redirect);
@@ -113,30 +106,29 @@ PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect) {
 
 #endif
 
-/* ======== From a challenge to the metadata of an authorization server. */
+/* ---- from a challenge to the metadata of an authorization server ---- */
 
-enum { PHI__MCP_OAUTH_FIND_SHOWN = 120 }; /* bytes of an address in a message */
+enum { PHI__OAUTH_FIND_SHOWN = 120 }; /* bytes of an address in a message */
 
 /* Without a query, which may be a secret. */
-static int phi__mcp_oauth_find_shown(phi_str url) {
+static int phi__oauth_find_shown(phi_str url) {
     size_t n = 0;
-    while (n < url.len && n < PHI__MCP_OAUTH_FIND_SHOWN && url.at[n] != '?' && url.at[n] != '#')
-        n++;
+    while (n < url.len && n < PHI__OAUTH_FIND_SHOWN && url.at[n] != '?' && url.at[n] != '#') n++;
     return (int)n;
 }
 
 /* An address that a document or a header names. */
-static phi_status phi__mcp_oauth_find_check(phi__mcp_oauth *o, const char *what, phi_str url) {
-    const char *fault = phi__mcp_oauth_url_fault(&o->url, url, o->desc->allow_private);
+static phi_status phi__oauth_find_check(phi__oauth *o, const char *what, phi_str url) {
+    const char *fault = phi__url_fault(&o->url, url, o->desc->allow_private);
     if (fault == NULL) return PHI_OK;
-    return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%s %s: %.*s", what, fault,
-                                     phi__mcp_oauth_find_shown(url), url.at);
+    return phi__oauth_fail(o, PHI_REFUSED, "%s %s: %.*s", what, fault, phi__oauth_find_shown(url),
+                           url.at);
 }
 
 /* ---- the authorization server ---- */
 
 /* An issuer that named nothing at all: the paths of 2025-03-26 are taken. */
-static phi_status phi__mcp_oauth_find_defaults(phi__mcp_oauth *o) {
+static phi_status phi__oauth_find_defaults(phi__oauth *o) {
     static const char *const paths[] = {"/authorize", "/token", "/register"};
     phi_str *const out[] = {&o->found.server.authorize, &o->found.server.token,
                             &o->found.server.registration};
@@ -155,162 +147,158 @@ static phi_status phi__mcp_oauth_find_defaults(phi__mcp_oauth *o) {
     return PHI_OK;
 }
 
-static phi_status phi__mcp_oauth_find_try(phi__mcp_oauth *o, const char *what) {
+static phi_status phi__oauth_find_try(phi__oauth *o, const char *what) {
     phi_str url = o->found.try_at[o->found.tried++];
-    phi_status status = phi__mcp_oauth_find_check(o, what, url);
-    return status != PHI_OK ? status : phi__mcp_oauth_state_get(o, url, what);
+    phi_status status = phi__oauth_find_check(o, what, url);
+    return status != PHI_OK ? status : phi__oauth_get(o, url, what);
 }
 
-static phi_status phi__mcp_oauth_find_issuer(phi__mcp_oauth *o, phi_str issuer) {
-    phi__mcp_oauth_url url;
-    phi_status status = phi__mcp_oauth_find_check(o, "the issuer", issuer);
+static phi_status phi__oauth_find_issuer(phi__oauth *o, phi_str issuer) {
+    phi__oauth_url url;
+    phi_status status = phi__oauth_find_check(o, "the issuer", issuer);
     if (status != PHI_OK) return status;
-    if (!phi__mcp_oauth_url_read(issuer, &url) || url.query.len > 0)
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
-                                         "the issuer is no address without a query");
+    if (!phi__url_read(issuer, &url) || url.query.len > 0)
+        return phi__oauth_fail(o, PHI_REFUSED, "the issuer is no address without a query");
     o->found.resource.issuer = issuer;
     o->found.tried = 0;
-    o->found.tries = phi__mcp_oauth_url_servers(&o->arena, &url, o->found.try_at);
+    o->found.tries = phi__url_servers(&o->arena, &url, o->found.try_at);
     if (o->found.tries == 0) return PHI_NO_MEMORY;
-    o->step = PHI__MCP_OAUTH_SERVER;
-    return phi__mcp_oauth_find_try(o, "the authorization server's metadata");
+    o->step = PHI__OAUTH_SERVER;
+    return phi__oauth_find_try(o, "the authorization server's metadata");
 }
 
-static phi_status phi__mcp_oauth_find_check_server(phi__mcp_oauth *o) {
-    const phi__mcp_oauth_server *server = &o->found.server;
-    bool person = phi__mcp_oauth_state_person(o);
+static phi_status phi__oauth_find_check_server(phi__oauth *o) {
+    const phi__oauth_server *server = &o->found.server;
+    bool person = phi__oauth_person(o);
     phi_status status = PHI_OK;
     /* RFC 8414, 3.3: the very issuer that was asked for. Servers of 2025-03-26 are asked at the
        MCP server's origin, whose last slash is a matter of taste. */
     phi_str got = o->found.server.issuer, asked = o->found.resource.issuer;
     if (o->found.legacy && got.len > 0 && got.at[got.len - 1] == '/') got.len--;
     if (!phi_str_equal(got, asked))
-        return phi__mcp_oauth_state_fail(
-            o, PHI_REFUSED, "the metadata of %.*s are of another issuer: %.*s",
-            phi__mcp_oauth_find_shown(o->found.resource.issuer), o->found.resource.issuer.at,
-            phi__mcp_oauth_find_shown(server->issuer), server->issuer.at);
+        return phi__oauth_fail(o, PHI_REFUSED, "the metadata of %.*s are of another issuer: %.*s",
+                               phi__oauth_find_shown(o->found.resource.issuer),
+                               o->found.resource.issuer.at, phi__oauth_find_shown(server->issuer),
+                               server->issuer.at);
     if (!server->s256 && person)
-        return phi__mcp_oauth_state_fail(
+        return phi__oauth_fail(
             o, PHI_REFUSED,
             "%.*s does not support PKCE with S256: code_challenge_methods_supported",
-            phi__mcp_oauth_find_shown(server->issuer), server->issuer.at);
-    if (person) status = phi__mcp_oauth_find_check(o, "authorization_endpoint", server->authorize);
-    if (status == PHI_OK) status = phi__mcp_oauth_find_check(o, "token_endpoint", server->token);
+            phi__oauth_find_shown(server->issuer), server->issuer.at);
+    if (person) status = phi__oauth_find_check(o, "authorization_endpoint", server->authorize);
+    if (status == PHI_OK) status = phi__oauth_find_check(o, "token_endpoint", server->token);
     if (status == PHI_OK && server->registration.len > 0)
-        status = phi__mcp_oauth_find_check(o, "registration_endpoint", server->registration);
+        status = phi__oauth_find_check(o, "registration_endpoint", server->registration);
     return status;
 }
 
 /* The answer's text, which the tree borrows from, in the arena. */
-static bool phi__mcp_oauth_find_text(phi__mcp_oauth *o, phi_str *out) {
+static bool phi__oauth_find_text(phi__oauth *o, phi_str *out) {
     bool fine = phi__arena_str(&o->arena, phi__buf_str(&o->sent.answer), out);
     phi__buf_free(&o->sent.answer);
     return fine;
 }
 
-PHI__FN phi_status phi__mcp_oauth_find_server(phi__mcp_oauth *o) {
+static phi_status phi__oauth_find_server(phi__oauth *o) {
     const char *fault = "";
     phi_str text;
-    phi_status status = phi__mcp_oauth_state_answered(o);
+    phi_status status = phi__oauth_answered(o);
     int http_status = o->sent.http_status;
     if (status != PHI_OK) return status;
     if (http_status != 200) {
         if (o->found.tried < o->found.tries && http_status < 500)
-            return phi__mcp_oauth_find_try(o, "the authorization server's metadata");
-        if (o->found.legacy && http_status < 500) return phi__mcp_oauth_find_defaults(o);
+            return phi__oauth_find_try(o, "the authorization server's metadata");
+        if (o->found.legacy && http_status < 500) return phi__oauth_find_defaults(o);
         if (o->found.fault != NULL)
-            return phi__mcp_oauth_state_fail(
-                o, PHI_REFUSED, "the authorization server's metadata %s", o->found.fault);
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%.*s has no metadata: HTTP status %d",
-                                         phi__mcp_oauth_find_shown(o->found.resource.issuer),
-                                         o->found.resource.issuer.at, http_status);
+            return phi__oauth_fail(o, PHI_REFUSED, "the authorization server's metadata %s",
+                                   o->found.fault);
+        return phi__oauth_fail(o, PHI_REFUSED, "%.*s has no metadata: HTTP status %d",
+                               phi__oauth_find_shown(o->found.resource.issuer),
+                               o->found.resource.issuer.at, http_status);
     }
-    if (!phi__mcp_oauth_find_text(o, &text)) return PHI_NO_MEMORY;
-    status = phi__mcp_oauth_words_server(&o->arena, text, phi__mcp_oauth_state_person(o),
-                                         &o->found.server, &fault);
+    if (!phi__oauth_find_text(o, &text)) return PHI_NO_MEMORY;
+    status =
+        phi__oauth_words_server(&o->arena, text, phi__oauth_person(o), &o->found.server, &fault);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK && o->found.tried < o->found.tries) {
         o->found.fault = fault; /* some page, perhaps; else it is the reason in the end */
-        return phi__mcp_oauth_find_try(o, "the authorization server's metadata");
+        return phi__oauth_find_try(o, "the authorization server's metadata");
     }
     if (status != PHI_OK)
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the authorization server's metadata %s",
-                                         fault);
-    return phi__mcp_oauth_find_check_server(o);
+        return phi__oauth_fail(o, PHI_REFUSED, "the authorization server's metadata %s", fault);
+    return phi__oauth_find_check_server(o);
 }
 
 /* ---- the resource ---- */
 
 /* A server of 2025-03-26 is its own authorization server. */
-static phi_status phi__mcp_oauth_find_legacy(phi__mcp_oauth *o) {
+static phi_status phi__oauth_find_legacy(phi__oauth *o) {
     if (o->desc->no_legacy)
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
-                                         "the server names no authorization server");
+        return phi__oauth_fail(o, PHI_REFUSED, "the server names no authorization server");
     o->found.legacy = true;
     o->found.resource.resource = o->resource;
-    return phi__mcp_oauth_find_issuer(o, o->url.origin);
+    return phi__oauth_find_issuer(o, o->url.origin);
 }
 
-PHI__FN phi_status phi__mcp_oauth_find_resource(phi__mcp_oauth *o) {
+static phi_status phi__oauth_find_resource(phi__oauth *o) {
     phi_str preferred = o->desc->issuer != NULL ? phi_str_of(o->desc->issuer) : o->grant.issuer;
-    phi__mcp_oauth_resource *resource = &o->found.resource;
+    phi__oauth_resource *resource = &o->found.resource;
     const char *fault = "";
     phi_str text;
-    phi_status status = phi__mcp_oauth_state_answered(o);
+    phi_status status = phi__oauth_answered(o);
     int http_status = o->sent.http_status;
     if (status != PHI_OK) return status;
     if (http_status >= 500)
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the server's metadata: HTTP status %d",
-                                         http_status);
+        return phi__oauth_fail(o, PHI_REFUSED, "the server's metadata: HTTP status %d",
+                               http_status);
     if (http_status != 200)
-        return o->found.tried < o->found.tries ? phi__mcp_oauth_find_try(o, "the server's metadata")
-                                               : phi__mcp_oauth_find_legacy(o);
-    if (!phi__mcp_oauth_find_text(o, &text)) return PHI_NO_MEMORY;
-    status = phi__mcp_oauth_words_resource(&o->arena, text, preferred, resource, &fault);
+        return o->found.tried < o->found.tries ? phi__oauth_find_try(o, "the server's metadata")
+                                               : phi__oauth_find_legacy(o);
+    if (!phi__oauth_find_text(o, &text)) return PHI_NO_MEMORY;
+    status = phi__oauth_words_resource(&o->arena, text, preferred, resource, &fault);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK && o->found.tried < o->found.tries)
-        return phi__mcp_oauth_find_try(o, "the server's metadata");
-    if (status != PHI_OK)
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the server's metadata %s", fault);
-    if (!phi__mcp_oauth_url_covers(resource->resource, &o->url))
-        return phi__mcp_oauth_state_fail(
-            o, PHI_REFUSED, "the server's metadata are of another resource: %.*s",
-            phi__mcp_oauth_find_shown(resource->resource), resource->resource.at);
-    return phi__mcp_oauth_find_issuer(o, resource->issuer);
+        return phi__oauth_find_try(o, "the server's metadata");
+    if (status != PHI_OK) return phi__oauth_fail(o, PHI_REFUSED, "the server's metadata %s", fault);
+    if (!phi__url_covers(resource->resource, &o->url))
+        return phi__oauth_fail(o, PHI_REFUSED,
+                               "the server's metadata are of another resource: %.*s",
+                               phi__oauth_find_shown(resource->resource), resource->resource.at);
+    return phi__oauth_find_issuer(o, resource->issuer);
 }
 
-PHI__FN phi_status phi__mcp_oauth_find_begin(phi__mcp_oauth *o) {
-    phi_str named = o->found.dare.resource_metadata, known[PHI__MCP_OAUTH_KNOWN];
-    size_t n = phi__mcp_oauth_url_resources(&o->arena, &o->url, known);
-    phi__mcp_oauth_url url;
+static phi_status phi__oauth_find_begin(phi__oauth *o) {
+    phi_str named = o->found.dare.resource_metadata, known[PHI__OAUTH_KNOWN];
+    size_t n = phi__url_resources(&o->arena, &o->url, known);
+    phi__oauth_url url;
     if (n == 0) return PHI_NO_MEMORY;
     o->found.tries = o->found.tried = 0;
     if (named.len > 0) {
-        phi_status status = phi__mcp_oauth_find_check(o, "resource_metadata", named);
+        phi_status status = phi__oauth_find_check(o, "resource_metadata", named);
         if (status != PHI_OK) return status;
-        if (!phi__mcp_oauth_url_read(named, &url) || !phi__mcp_oauth_url_same_host(&url, &o->url))
-            return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
-                                             "resource_metadata is of another host: "
-                                             "%.*s",
-                                             phi__mcp_oauth_find_shown(named), named.at);
+        if (!phi__url_read(named, &url) || !phi__url_same_host(&url, &o->url))
+            return phi__oauth_fail(o, PHI_REFUSED,
+                                   "resource_metadata is of another host: "
+                                   "%.*s",
+                                   phi__oauth_find_shown(named), named.at);
         o->found.try_at[o->found.tries++] = named;
     }
     for (size_t i = 0; i < n; i++)
         if (!phi_str_equal(known[i], named)) o->found.try_at[o->found.tries++] = known[i];
-    o->step = PHI__MCP_OAUTH_RESOURCE;
-    return phi__mcp_oauth_find_try(o, "the server's metadata");
+    o->step = PHI__OAUTH_RESOURCE;
+    return phi__oauth_find_try(o, "the server's metadata");
 }
 
-/* ======== Tokens: taken, kept, refreshed. */
+/* ---- tokens: taken, kept, refreshed ---- */
 
 enum {
-    PHI__MCP_OAUTH_EARLY_MS = 60000, /* a token is refreshed so long before its end */
-    PHI__MCP_OAUTH_RETRY_MS = 30000, /* after a refresh that failed in the network */
-    PHI__MCP_OAUTH_AGAIN_MS = 1000   /* after one that gave a token, which may have ended already */
+    PHI__OAUTH_EARLY_MS = 60000, /* a token is refreshed so long before its end */
+    PHI__OAUTH_RETRY_MS = 30000, /* after a refresh that failed in the network */
+    PHI__OAUTH_AGAIN_MS = 1000   /* after one that gave a token, which may have ended already */
 };
 
-PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o) {
-    phi_status status = phi__mcp_oauth_keep_save(o->desc->store, o->resource, &o->grant);
+static void phi__grant_save(phi__oauth *o) {
+    phi_status status = phi__keep_save(o->desc->store, o->resource, &o->grant);
     o->unkept = status != PHI_OK;
     if (o->unkept)
         (void)phi__error(o->rt, status, "authorization: the store does not keep the token: %s",
@@ -318,18 +306,18 @@ PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o) {
 }
 
 /* The scopes that were asked for, and those that the server says it has granted. */
-static bool phi__mcp_oauth_token_scopes(phi__mcp_oauth *o, phi_arena *arena, phi_str asked,
-                                        phi_str granted, phi_str *out) {
+static bool phi__grant_scopes(phi__oauth *o, phi_arena *arena, phi_str asked, phi_str granted,
+                              phi_str *out) {
     phi__buf set;
     phi__buf_init(&set, &o->memory);
-    phi__mcp_oauth_words_join(&set, asked);
-    phi__mcp_oauth_words_join(&set, granted);
+    phi__oauth_join(&set, asked);
+    phi__oauth_join(&set, granted);
     bool fine = !set.failed && phi__arena_str(arena, phi__buf_str(&set), out);
     phi__buf_free(&set);
     return fine;
 }
 
-static bool phi__mcp_oauth_token_bearer(phi_arena *arena, bool dpop, phi_str token, phi_str *out) {
+static bool phi__grant_bearer(phi_arena *arena, bool dpop, phi_str token, phi_str *out) {
     phi_str scheme = dpop ? PHI__LIT("DPoP ") : PHI__LIT("Bearer ");
     char *at = phi__arena_bytes(arena, scheme.len + token.len + 1);
     if (at == NULL) return false;
@@ -341,346 +329,306 @@ static bool phi__mcp_oauth_token_bearer(phi_arena *arena, bool dpop, phi_str tok
 }
 
 /* The token of a value that we send. */
-static phi_str phi__mcp_oauth_token_of(phi_str bearer) {
+static phi_str phi__grant_of(phi_str bearer) {
     size_t at = phi__str_find(bearer, 0, " ");
     return at == SIZE_MAX ? phi__str("", 0) : phi__str(bearer.at + at + 1, bearer.len - at - 1);
 }
 
-static void phi__mcp_oauth_token_rest(phi__mcp_oauth *o, uint32_t ms) {
+static void phi__grant_rest(phi__oauth *o, uint32_t ms) {
     o->retry_us = phi__io_now_us(o->rt->io) + ms * (uint64_t)1000;
 }
 
-static void phi__mcp_oauth_token_times(phi__mcp_oauth *o, phi__mcp_oauth_grant *g,
-                                       int64_t lifetime_s) {
-    g->since_ms = phi__io_wall_ms(o->rt->io);
-    g->until_ms = g->renew_ms = INT64_MAX;
-    if (lifetime_s > INT64_MAX / 4000) return;
-    int64_t ms = lifetime_s * 1000;
-    int64_t early = ms / 2 < PHI__MCP_OAUTH_EARLY_MS ? ms / 2 : (int64_t)PHI__MCP_OAUTH_EARLY_MS;
-    g->until_ms = g->since_ms + ms;
-    g->renew_ms = g->until_ms - early;
-}
-
 /* A grant of an answer; what it does not say is as before, or as it was asked for. */
-static phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply,
-                                            bool refreshed) {
-    phi__mcp_oauth_grant next;
-    const phi__mcp_oauth_grant *old = &o->grant;
+static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, bool refreshed) {
+    phi__oauth_grant next;
+    const phi__oauth_grant *old = &o->grant;
     phi_arena *arena = &next.arena;
     phi_str refresh = reply->refresh;
-    phi__mcp_oauth_keep_init(&next, &o->memory);
+    phi__keep_init(&next, &o->memory);
     if (refresh.len == 0 && refreshed) refresh = old->refresh;
     bool fine =
-        phi__mcp_oauth_token_bearer(arena, reply->dpop, reply->token, &next.bearer) &&
+        phi__grant_bearer(arena, reply->dpop, reply->token, &next.bearer) &&
         phi__arena_str(arena, refresh, &next.refresh) &&
-        phi__mcp_oauth_token_scopes(o, arena, refreshed ? old->scope : o->ask.scope, reply->scope,
-                                    &next.scope) &&
+        phi__grant_scopes(o, arena, refreshed ? old->scope : o->ask.scope, reply->scope,
+                          &next.scope) &&
         phi__arena_str(arena, refreshed ? old->issuer : o->found.server.issuer, &next.issuer) &&
         phi__arena_str(arena, refreshed ? old->endpoint : o->found.server.token, &next.endpoint) &&
         phi__arena_str(arena, refreshed ? old->resource : o->ask.resource, &next.resource) &&
         phi__arena_str(arena, o->client.id, &next.client_id);
     if (!fine) {
-        phi__mcp_oauth_keep_clear(&next);
+        phi__keep_clear(&next);
         return PHI_NO_MEMORY;
     }
     next.method = o->client.method;
     next.dpop = reply->dpop;
     next.kind = (uint32_t)o->desc->grant;
     next.refreshed = refreshed;
-    phi__mcp_oauth_token_times(o, &next, reply->lifetime_s);
-    phi__mcp_oauth_token_rest(o, PHI__MCP_OAUTH_AGAIN_MS);
-    phi__mcp_oauth_keep_move(&o->grant, &next);
+    next.since_ms = phi__io_wall_ms(o->rt->io);
+    next.until_ms = next.renew_ms = INT64_MAX;
+    if (reply->lifetime_s <= INT64_MAX / 4000) {
+        int64_t ms = reply->lifetime_s * 1000;
+        int64_t early = ms / 2 < PHI__OAUTH_EARLY_MS ? ms / 2 : (int64_t)PHI__OAUTH_EARLY_MS;
+        next.until_ms = next.since_ms + ms;
+        next.renew_ms = next.until_ms - early;
+    }
+    phi__grant_rest(o, PHI__OAUTH_AGAIN_MS);
+    phi__keep_move(&o->grant, &next);
     phi__buf_clear(&o->bound);
     phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory the next one binds */
-    phi__mcp_oauth_token_save(o);
+    phi__grant_save(o);
     return PHI_OK;
 }
 
 /* The stored grant; one that is not ours or not well formed counts as none. */
-static bool phi__mcp_oauth_token_stored(phi__mcp_oauth *o, phi__mcp_oauth_grant *g) {
+static bool phi__grant_stored(phi__oauth *o, phi__oauth_grant *g) {
     const char *id = o->desc->client_id;
-    if (phi__mcp_oauth_keep_load(o->desc->store, o->resource, g) != PHI_OK) return false;
+    if (phi__keep_load(o->desc->store, o->resource, g) != PHI_OK) return false;
     if (!phi__str_starts(g->bearer, g->dpop ? "DPoP " : "Bearer ") ||
-        !phi__mcp_oauth_words_printable(phi__mcp_oauth_token_of(g->bearer)))
+        !phi__oauth_printable(phi__grant_of(g->bearer)))
         g->bearer = phi__str("", 0);
     if ((g->dpop && o->desc->dpop_key == NULL) || g->kind != (uint32_t)o->desc->grant)
-        phi__mcp_oauth_keep_clear(g);
+        phi__keep_clear(g);
     if ((id != NULL && !phi__str_is(g->client_id, id)) ||
-        (o->desc->issuer != NULL && (id != NULL || !phi__mcp_oauth_state_person(o)) &&
+        (o->desc->issuer != NULL && (id != NULL || !phi__oauth_person(o)) &&
          !phi__str_is(g->issuer, o->desc->issuer)))
-        phi__mcp_oauth_keep_clear(g);
-    if (phi__mcp_oauth_url_fault(&o->url, g->endpoint, o->desc->allow_private) != NULL)
+        phi__keep_clear(g);
+    if (phi__url_fault(&o->url, g->endpoint, o->desc->allow_private) != NULL)
         g->refresh = phi__str("", 0);
     return true;
 }
 
-PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o) {
+static void phi__grant_load(phi__oauth *o) {
     if (o->loaded) return;
     o->loaded = true;
-    (void)phi__mcp_oauth_token_stored(o, &o->grant);
+    (void)phi__grant_stored(o, &o->grant);
 }
 
 /* A stored grant whose token, or refresh token, is another one. */
-static bool phi__mcp_oauth_token_newer(phi__mcp_oauth *o, bool refresh) {
-    phi__mcp_oauth_grant next;
+static bool phi__grant_newer(phi__oauth *o, bool refresh) {
+    phi__oauth_grant next;
     if (o->desc->store == NULL) return false;
-    phi__mcp_oauth_keep_init(&next, &o->memory);
-    bool fine = phi__mcp_oauth_token_stored(o, &next) && next.bearer.len > 0 &&
+    phi__keep_init(&next, &o->memory);
+    bool fine = phi__grant_stored(o, &next) && next.bearer.len > 0 &&
                 !phi_str_equal(refresh ? next.refresh : next.bearer,
                                refresh ? o->grant.refresh : o->grant.bearer) &&
                 next.renew_ms > phi__io_wall_ms(o->rt->io);
     if (fine)
-        phi__mcp_oauth_keep_move(&o->grant, &next);
+        phi__keep_move(&o->grant, &next);
     else
-        phi__mcp_oauth_keep_clear(&next);
+        phi__keep_clear(&next);
     return fine;
 }
 
-PHI__FN bool phi__mcp_oauth_token_reload(phi__mcp_oauth *o) {
-    return phi__mcp_oauth_token_newer(o, false);
-}
-
 /* The token is, or will be, bound to the host's key. */
-static bool phi__mcp_oauth_token_proves(const phi__mcp_oauth *o) {
+static bool phi__grant_proves(const phi__oauth *o) {
     const phi_mcp_key *key = o->desc->dpop_key;
     if (key == NULL) return false;
-    if (o->step == PHI__MCP_OAUTH_REFRESH) return o->grant.dpop;
-    return phi__mcp_oauth_words_has(o->found.server.dpop, phi_str_of(key->algorithm));
+    if (o->step == PHI__OAUTH_REFRESH) return o->grant.dpop;
+    return phi__oauth_has(o->found.server.dpop, phi_str_of(key->algorithm));
 }
 
 /* Sends a form with the client's proof. */
-static phi_status phi__mcp_oauth_token_ask(phi__mcp_oauth *o, phi_str endpoint, phi__buf *body) {
+static phi_status phi__grant_ask(phi__oauth *o, phi_str endpoint, phi__buf *body) {
     phi_str none = phi__str("", 0);
     phi_status status = PHI_OK;
     phi__buf basic, proof;
     phi__buf_init(&basic, &o->memory);
     phi__buf_init(&proof, &o->memory);
-    phi__mcp_oauth_form_basic(&basic, &o->client);
-    if (o->client.method == PHI__MCP_OAUTH_KEY) status = phi__mcp_oauth_sign_client(o, body);
-    if (status == PHI_OK && phi__mcp_oauth_token_proves(o))
-        status = phi__mcp_oauth_sign_proof(o, PHI__LIT("POST"), endpoint, none, &proof);
+    phi__form_basic(&basic, &o->client);
+    if (o->client.method == PHI__OAUTH_KEY) status = phi__sign_client(o, body);
+    if (status == PHI_OK && phi__grant_proves(o))
+        status = phi__sign_proof(o, PHI__LIT("POST"), endpoint, none, &proof);
     if (status == PHI_OK && (basic.failed || body->failed)) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
-        status = phi__mcp_oauth_state_post(o, endpoint, "application/x-www-form-urlencoded",
-                                           phi__buf_str(&basic), phi__buf_str(&proof),
-                                           phi__buf_str(body), "the token endpoint");
+        status =
+            phi__oauth_post(o, endpoint, "application/x-www-form-urlencoded", phi__buf_str(&basic),
+                            phi__buf_str(&proof), phi__buf_str(body), "the token endpoint");
     phi__buf_free(&basic);
     phi__buf_free(&proof);
     return status;
 }
 
 /* The endpoint wants its nonce in the proof: RFC 9449, 8. */
-static bool phi__mcp_oauth_token_again(phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply) {
-    if (!phi__str_is(reply->error, "use_dpop_nonce") || !phi__mcp_oauth_token_proves(o))
-        return false;
+static bool phi__grant_again(phi__oauth *o, const phi__oauth_reply *reply) {
+    if (!phi__str_is(reply->error, "use_dpop_nonce") || !phi__grant_proves(o)) return false;
     if (o->nonced || o->nonces[0].len == 0) return false;
     o->nonced = true;
     return true;
 }
 
-static phi_status phi__mcp_oauth_token_refused(phi__mcp_oauth *o,
-                                               const phi__mcp_oauth_reply *reply) {
+static phi_status phi__grant_refused(phi__oauth *o, const phi__oauth_reply *reply) {
     if (reply->other_type || (reply->dpop && reply->token.len > 0))
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
-                                         "the token endpoint gave a token that is no bearer token");
-    return phi__mcp_oauth_state_fail(
+        return phi__oauth_fail(o, PHI_REFUSED,
+                               "the token endpoint gave a token that is no bearer token");
+    return phi__oauth_fail(
         o, PHI_REFUSED, "the token endpoint: HTTP status %d%s%s%s%s", o->sent.http_status,
-        reply->error.len > 0 ? ": " : ", no token", phi__mcp_oauth_state_shown(o, reply->error, 60),
-        reply->description.len > 0 ? ": " : "",
-        phi__mcp_oauth_state_shown(o, reply->description, 120));
+        reply->error.len > 0 ? ": " : ", no token", phi__oauth_shown(o, reply->error, 60),
+        reply->description.len > 0 ? ": " : "", phi__oauth_shown(o, reply->description, 120));
 }
 
-static bool phi__mcp_oauth_token_given(const phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply) {
+static bool phi__grant_given(const phi__oauth *o, const phi__oauth_reply *reply) {
     return o->sent.http_status >= 200 && o->sent.http_status < 300 && !reply->other_type &&
-           (!reply->dpop || phi__mcp_oauth_token_proves(o)) &&
-           phi__mcp_oauth_words_printable(reply->token);
+           (!reply->dpop || phi__grant_proves(o)) && phi__oauth_printable(reply->token);
 }
 
-PHI__FN phi_status phi__mcp_oauth_token_exchange(phi__mcp_oauth *o) {
+static phi_status phi__grant_exchange(phi__oauth *o) {
     phi_str token = phi__str("", 0);
     phi__buf body;
     phi__buf_init(&body, &o->memory);
     if (o->desc->grant == PHI_MCP_GRANT_ASSERTION) token = phi__buf_str(&o->redirected);
-    if (phi__mcp_oauth_state_person(o))
-        phi__mcp_oauth_form_code(&body, &o->client, &o->ask);
+    if (phi__oauth_person(o))
+        phi__form_code(&body, &o->client, &o->ask);
     else
-        phi__mcp_oauth_form_machine(&body, &o->client, &o->ask, token);
-    o->step = PHI__MCP_OAUTH_EXCHANGE;
-    phi_status status = phi__mcp_oauth_token_ask(o, o->found.server.token, &body);
+        phi__form_machine(&body, &o->client, &o->ask, token);
+    o->step = PHI__OAUTH_EXCHANGE;
+    phi_status status = phi__grant_ask(o, o->found.server.token, &body);
     phi__buf_free(&body);
     return status;
 }
 
-PHI__FN phi_status phi__mcp_oauth_token_exchanged(phi__mcp_oauth *o, phi__mcp_oauth_reply *reply) {
-    phi_status status = phi__mcp_oauth_state_answered(o);
+static phi_status phi__grant_exchanged(phi__oauth *o, phi__oauth_reply *reply) {
+    phi_status status = phi__oauth_answered(o);
     memset(reply, 0, sizeof *reply);
     if (status != PHI_OK) return status;
-    if (!phi__mcp_oauth_form_reply(&o->arena, phi__buf_str(&o->sent.answer), reply))
-        return PHI_NO_MEMORY;
-    if (phi__mcp_oauth_token_given(o, reply)) return phi__mcp_oauth_token_take(o, reply, false);
-    if (phi__mcp_oauth_token_again(o, reply)) return phi__mcp_oauth_token_exchange(o);
-    return phi__mcp_oauth_token_refused(o, reply);
+    if (!phi__form_reply(&o->arena, phi__buf_str(&o->sent.answer), reply)) return PHI_NO_MEMORY;
+    if (phi__grant_given(o, reply)) return phi__grant_take(o, reply, false);
+    if (phi__grant_again(o, reply)) return phi__grant_exchange(o);
+    return phi__grant_refused(o, reply);
 }
 
 /* ---- refresh ---- */
 
-PHI__FN phi_status phi__mcp_oauth_token_renew(phi__mcp_oauth *o) {
+static phi_status phi__grant_renew(phi__oauth *o) {
     phi__buf body;
-    if (!o->renewing && phi__mcp_oauth_token_reload(o)) return PHI_OK;
-    if (!phi__mcp_oauth_client_recall(o)) {
-        phi__mcp_oauth_keep_spend_refresh(&o->grant);
-        o->step = PHI__MCP_OAUTH_BEGIN;
+    if (!o->renewing && phi__grant_newer(o, false)) return PHI_OK;
+    if (!phi__oauth_client_recall(o)) {
+        phi__keep_spend_refresh(&o->grant);
+        o->step = PHI__OAUTH_BEGIN;
         return o->renewing ? PHI_BUSY : PHI_OK;
     }
     phi__buf_init(&body, &o->memory);
-    phi__mcp_oauth_form_refresh(&body, &o->client, o->grant.refresh, o->grant.resource);
-    o->step = PHI__MCP_OAUTH_REFRESH;
-    phi_status status = phi__mcp_oauth_token_ask(o, o->grant.endpoint, &body);
+    phi__form_refresh(&body, &o->client, o->grant.refresh, o->grant.resource);
+    o->step = PHI__OAUTH_REFRESH;
+    phi_status status = phi__grant_ask(o, o->grant.endpoint, &body);
     phi__buf_free(&body);
     return status;
 }
 
-PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o) {
-    phi__mcp_oauth_reply reply;
-    phi_status status = phi__mcp_oauth_state_answered(o);
-    if (status == PHI_OK &&
-        !phi__mcp_oauth_form_reply(&o->arena, phi__buf_str(&o->sent.answer), &reply))
+static phi_status phi__grant_refreshed(phi__oauth *o) {
+    phi__oauth_reply reply;
+    phi_status status = phi__oauth_answered(o);
+    if (status == PHI_OK && !phi__form_reply(&o->arena, phi__buf_str(&o->sent.answer), &reply))
         return PHI_NO_MEMORY;
-    if (status == PHI_OK && phi__mcp_oauth_token_given(o, &reply))
-        return phi__mcp_oauth_token_take(o, &reply, true);
-    if (status == PHI_OK && phi__mcp_oauth_token_again(o, &reply))
-        return phi__mcp_oauth_token_renew(o);
-    if (status == PHI_OK) status = phi__mcp_oauth_token_refused(o, &reply);
+    if (status == PHI_OK && phi__grant_given(o, &reply)) return phi__grant_take(o, &reply, true);
+    if (status == PHI_OK && phi__grant_again(o, &reply)) return phi__grant_renew(o);
+    if (status == PHI_OK) status = phi__grant_refused(o, &reply);
     if (o->sent.status != PHI_OK || o->sent.http_status >= 500 || o->sent.http_status == 429) {
-        phi__mcp_oauth_token_rest(o, PHI__MCP_OAUTH_RETRY_MS);
+        phi__grant_rest(o, PHI__OAUTH_RETRY_MS);
         return o->grant.bearer.len > 0 ? PHI_OK : status; /* it may serve until its end */
     }
     /* refresh tokens that serve once: another connection was faster */
-    if (phi__mcp_oauth_token_newer(o, true)) return PHI_OK;
-    if (phi__str_is(reply.error, "invalid_client")) phi__mcp_oauth_client_forget(o);
-    phi__mcp_oauth_keep_spend_refresh(&o->grant);
-    phi__mcp_oauth_token_save(o);
-    o->step = PHI__MCP_OAUTH_BEGIN;
+    if (phi__grant_newer(o, true)) return PHI_OK;
+    if (phi__str_is(reply.error, "invalid_client")) phi__oauth_client_forget(o);
+    phi__keep_spend_refresh(&o->grant);
+    phi__grant_save(o);
+    o->step = PHI__OAUTH_BEGIN;
     o->nonced = false;                      /* the new authorization may be of another endpoint */
     return o->renewing ? PHI_BUSY : PHI_OK; /* PHI_OK: the server will say what it wants */
 }
 
-/* ======== Authorizations without a person: the program's own credentials, or a signed
-   token of the host's. */
+/* ---- authorizations without a person ---- */
 
-PHI__FN phi_status phi__mcp_oauth_machine_go(phi__mcp_oauth *o) {
+static phi_status phi__oauth_machine_go(phi__oauth *o) {
     if (o->desc->grant == PHI_MCP_GRANT_ASSERTION) {
         phi_mcp_assertion wanted;
         if (!phi__arena_str(&o->arena, o->found.server.issuer, &wanted.issuer) ||
             !phi__arena_str(&o->arena, o->ask.resource, &wanted.resource) ||
             !phi__arena_str(&o->arena, o->ask.scope, &wanted.scope))
             return PHI_NO_MEMORY;
-        o->step = PHI__MCP_OAUTH_ASSERT;
+        o->step = PHI__OAUTH_ASSERT;
         phi__buf_free(&o->redirected);
         o->calling = true;
         phi_status status = o->desc->want_assertion_fn(o->desc->user_data, &wanted);
         o->calling = false;
         if (status == PHI_OK || o->gone) return PHI_BUSY; /* gone: the desc is no longer there */
-        return phi__mcp_oauth_state_fail(o, status, "the assertion: %s", phi_status_text(status));
+        return phi__oauth_fail(o, status, "the assertion: %s", phi_status_text(status));
     }
-    return phi__mcp_oauth_token_exchange(o);
+    return phi__grant_exchange(o);
 }
 
-PHI__FN phi_status phi__mcp_oauth_machine_asserted(phi__mcp_oauth *o, phi_str token) {
-    if (o->step != PHI__MCP_OAUTH_ASSERT || o->redirected.len > 0)
-        return phi__error(o->rt, PHI_MISUSE, "authorization: none waits for an assertion");
-    if (!phi__mcp_oauth_words_printable(token) || token.len > PHI__MCP_OAUTH_ANSWER)
-        return phi__error(o->rt, PHI_BAD_ARG,
-                          "authorization: an assertion has 1 to %d printable characters",
-                          PHI__MCP_OAUTH_ANSWER);
-    phi__buf_add_str(&o->redirected, token);
-    if (o->redirected.failed) {
-        phi__buf_free(&o->redirected);
-        return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
-    }
-    phi__mcp_oauth_state_wake(o);
-    return PHI_OK;
-}
-
-/* ======== A person's consent: the browser, the redirect, the code. */
+/* ---- a person's consent: the browser, the redirect, the code ---- */
 
 #ifndef PHI_NO_LISTEN
 
-static const char phi__mcp_oauth_person_path[] = "/callback";
+static const char phi__person_path[] = "/callback";
 #endif
 
 /* ---- the redirect ---- */
 
-PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str url) {
+/* Keeps the redirect's query, or the assertion, for the next step. */
+static phi_status phi__oauth_received(phi__oauth *o, phi_str text) {
+    phi__buf_add_str(&o->redirected, text);
+    if (o->redirected.failed) {
+        phi__buf_free(&o->redirected);
+        return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
+    }
+    phi__oauth_wake(o);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__oauth_redirected(phi__oauth *o, phi_str url) {
     size_t from = 0, to;
     phi_arena_mark mark = phi_arena_save(&o->arena);
     phi_str state;
-    if (o->step != PHI__MCP_OAUTH_PERSON || o->redirected.len > 0)
+    if (o->step != PHI__OAUTH_PERSON || o->redirected.len > 0)
         return phi__error(o->rt, PHI_MISUSE, "authorization: none waits for a redirect");
     while (from < url.len && url.at[from] != '?') from++;
     for (to = from; to < url.len && url.at[to] != '#';) to++;
-    if (to - from < 2 || to - from > PHI__MCP_OAUTH_ANSWER)
+    if (to - from < 2 || to - from > PHI__OAUTH_ANSWER)
         return phi__error(o->rt, PHI_BAD_ARG, "authorization: the URL of a redirect has a query");
     url = phi__str(url.at + from + 1, to - from - 1);
-    phi_status status = phi__mcp_oauth_url_get(&o->arena, url, "state", &state);
+    phi_status status = phi__url_get(&o->arena, url, "state", &state);
     bool ours = status == PHI_OK && phi__str_equal_secret(state, o->ask.state);
     phi_arena_reset(&o->arena, mark); /* any page can send the browser here, again and again */
     if (status == PHI_NO_MEMORY) return phi__error(o->rt, status, "authorization: no memory");
     if (!ours)
         return phi__error(o->rt, PHI_REFUSED, "authorization: the redirect belongs to another one");
-    phi__buf_add_str(&o->redirected, url);
-    if (o->redirected.failed) {
-        phi__buf_free(&o->redirected);
-        return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
-    }
-    phi__mcp_oauth_state_wake(o);
-    return PHI_OK;
-}
-
-PHI__FN void phi__mcp_oauth_person_unlisten(phi__mcp_oauth *o) {
-#ifndef PHI_NO_LISTEN
-    phi__mcp_redirect_free(o->receiver);
-#endif
-    o->receiver = NULL;
+    return phi__oauth_received(o, url);
 }
 
 #ifndef PHI_NO_LISTEN
-static phi_status phi__mcp_oauth_person_got(void *ctx, phi_str query) {
-    phi__mcp_oauth *o = (phi__mcp_oauth *)ctx;
+static phi_status phi__person_got(void *ctx, phi_str query) {
+    phi__oauth *o = (phi__oauth *)ctx;
     phi__buf url;
     phi__buf_init(&url, &o->memory);
     phi__buf_char(&url, '?');
     phi__buf_add_str(&url, query);
-    phi_status status =
-        url.failed ? PHI_NO_MEMORY : phi__mcp_oauth_person_redirected(o, phi__buf_str(&url));
+    phi_status status = url.failed ? PHI_NO_MEMORY : phi__oauth_redirected(o, phi__buf_str(&url));
     phi__buf_free(&url);
     return status;
 }
 
-static phi_status phi__mcp_oauth_person_listen(phi__mcp_oauth *o) {
+static phi_status phi__person_listen(phi__oauth *o) {
     uint16_t port = (uint16_t)o->desc->redirect_port;
     char words[160], uri[64];
     phi_status status = PHI_REFUSED;
     words[0] = '\0';
-    if (port == 0) port = phi__mcp_oauth_client_port(o);
-    status = phi__mcp_redirect_new(o->rt->io, port, phi__mcp_oauth_person_path,
-                                   phi__mcp_oauth_person_got, o, &o->receiver, words, sizeof words);
+    if (port == 0) port = phi__oauth_client_port(o);
+    status = phi__redirect_new(o->rt->io, port, phi__person_path, phi__person_got, o, &o->receiver,
+                               words, sizeof words);
     if (status == PHI_REFUSED && port != 0 && o->desc->redirect_port == 0)
-        status =
-            phi__mcp_redirect_new(o->rt->io, 0, phi__mcp_oauth_person_path,
-                                  phi__mcp_oauth_person_got, o, &o->receiver, words, sizeof words);
-    if (status != PHI_OK)
-        return phi__mcp_oauth_state_fail(o, status, "the redirect's port: %s", words);
+        status = phi__redirect_new(o->rt->io, 0, phi__person_path, phi__person_got, o, &o->receiver,
+                                   words, sizeof words);
+    if (status != PHI_OK) return phi__oauth_fail(o, status, "the redirect's port: %s", words);
     (void)snprintf(uri, sizeof uri, "http://127.0.0.1:%u%s",
-                   (unsigned)phi__mcp_redirect_port(o->receiver), phi__mcp_oauth_person_path);
+                   (unsigned)phi__redirect_port(o->receiver), phi__person_path);
     return phi__arena_str(&o->arena, phi_str_of(uri), &o->ask.redirect) ? PHI_OK : PHI_NO_MEMORY;
 }
 #endif
 
-static phi_status phi__mcp_oauth_person_redirect(phi__mcp_oauth *o) {
+static phi_status phi__person_redirect(phi__oauth *o) {
 #ifndef PHI_NO_LISTEN
-    if (o->desc->redirect_port >= 0)
-        return o->receiver != NULL ? PHI_OK : phi__mcp_oauth_person_listen(o);
+    if (o->desc->redirect_port >= 0) return o->receiver != NULL ? PHI_OK : phi__person_listen(o);
 #endif
     o->ask.redirect = phi_str_of(o->desc->redirect_uri);
     return PHI_OK;
@@ -688,19 +636,18 @@ static phi_status phi__mcp_oauth_person_redirect(phi__mcp_oauth *o) {
 
 /* The scopes: those of the challenge or else of the resource, the host's own, those that were asked
    for before at this issuer, and what a refresh token needs. */
-static phi_status phi__mcp_oauth_person_scope(phi__mcp_oauth *o) {
-    const phi__mcp_oauth_found *found = &o->found;
+static phi_status phi__person_scope(phi__oauth *o) {
+    const phi__oauth_found *found = &o->found;
     phi_status status = PHI_OK;
     phi__buf set;
     phi__buf_init(&set, &o->memory);
-    if (phi_str_equal(o->grant.issuer, found->server.issuer))
-        phi__mcp_oauth_words_join(&set, o->grant.scope);
-    phi__mcp_oauth_words_join(&set, found->dare.scope);
-    phi__mcp_oauth_words_join(&set, phi_str_of(o->desc->scope));
+    if (phi_str_equal(o->grant.issuer, found->server.issuer)) phi__oauth_join(&set, o->grant.scope);
+    phi__oauth_join(&set, found->dare.scope);
+    phi__oauth_join(&set, phi_str_of(o->desc->scope));
     if (found->dare.scope.len == 0 && o->desc->scope == NULL)
-        phi__mcp_oauth_words_join(&set, found->resource.scopes);
-    if (found->server.offline && !o->desc->no_offline_access && phi__mcp_oauth_state_person(o))
-        phi__mcp_oauth_words_join(&set, PHI__LIT("offline_access"));
+        phi__oauth_join(&set, found->resource.scopes);
+    if (found->server.offline && !o->desc->no_offline_access && phi__oauth_person(o))
+        phi__oauth_join(&set, PHI__LIT("offline_access"));
     if (set.failed || !phi__arena_str(&o->arena, phi__buf_str(&set), &o->ask.scope))
         status = PHI_NO_MEMORY;
     phi__buf_free(&set);
@@ -708,16 +655,16 @@ static phi_status phi__mcp_oauth_person_scope(phi__mcp_oauth *o) {
 }
 
 /* The client is known: the browser gets the URL. */
-PHI__FN phi_status phi__mcp_oauth_person_open(phi__mcp_oauth *o) {
+static phi_status phi__person_open(phi__oauth *o) {
     phi_status status = PHI_NO_MEMORY;
     phi__buf url;
     /* the random bytes of a runtime with a tape follow from its seed, which is on the tape */
-    if (!phi__mcp_oauth_form_secrets(o->rt->tape == NULL ? o->rt->io : NULL, &o->arena, &o->ask))
+    if (!phi__form_secrets(o->rt->tape == NULL ? o->rt->io : NULL, &o->arena, &o->ask))
         return PHI_NO_MEMORY;
     phi__buf_init(&url, &o->memory);
-    phi__mcp_oauth_form_authorize(&url, o->found.server.authorize, &o->client, &o->ask);
+    phi__form_authorize(&url, o->found.server.authorize, &o->client, &o->ask);
     phi__buf_char(&url, '\0');
-    o->step = PHI__MCP_OAUTH_PERSON;
+    o->step = PHI__OAUTH_PERSON;
     phi__buf_free(&o->redirected);
     if (!url.failed) {
         o->calling = true;
@@ -726,118 +673,93 @@ PHI__FN phi_status phi__mcp_oauth_person_open(phi__mcp_oauth *o) {
     }
     phi__buf_free(&url);
     if (status == PHI_OK || o->gone) return PHI_BUSY; /* gone: the desc is no longer there */
-    return phi__mcp_oauth_state_fail(o, status, "the browser: %s", phi_status_text(status));
+    return phi__oauth_fail(o, status, "the browser: %s", phi_status_text(status));
 }
 
 /* The metadata are known. */
-PHI__FN phi_status phi__mcp_oauth_person_go(phi__mcp_oauth *o) {
+static phi_status phi__person_go(phi__oauth *o) {
     o->ask.resource = o->found.resource.resource;
-    phi_status status = phi__mcp_oauth_person_scope(o);
-    if (status == PHI_OK && phi__mcp_oauth_state_person(o))
-        status = phi__mcp_oauth_person_redirect(o);
-    if (status == PHI_OK) status = phi__mcp_oauth_client_choose(o);
+    phi_status status = phi__person_scope(o);
+    if (status == PHI_OK && phi__oauth_person(o)) status = phi__person_redirect(o);
+    if (status == PHI_OK) status = phi__oauth_client_choose(o);
     if (status != PHI_OK) return status;
-    return phi__mcp_oauth_state_person(o) ? phi__mcp_oauth_person_open(o)
-                                          : phi__mcp_oauth_machine_go(o);
+    return phi__oauth_person(o) ? phi__person_open(o) : phi__oauth_machine_go(o);
 }
 
-/* The server does not know the client: once, it is registered anew. */
-static bool phi__mcp_oauth_person_again(phi__mcp_oauth *o, phi_str error) {
+/* The server does not know the client: once, it is registered again. */
+static bool phi__person_again(phi__oauth *o, phi_str error) {
     if (o->registered || !o->client.registered) return false;
     if (!phi__str_is(error, "invalid_client") && !phi__str_is(error, "unauthorized_client"))
         return false;
     o->registered = true;
-    phi__mcp_oauth_client_forget(o);
+    phi__oauth_client_forget(o);
     return true;
 }
 
 /* RFC 9207: who has answered. */
-static phi_status phi__mcp_oauth_person_issuer(phi__mcp_oauth *o, phi_str query) {
+static phi_status phi__person_issuer(phi__oauth *o, phi_str query) {
     phi_str iss;
-    phi_status status = phi__mcp_oauth_url_get(&o->arena, query, "iss", &iss);
+    phi_status status = phi__url_get(&o->arena, query, "iss", &iss);
     if (status == PHI_NO_MEMORY) return status;
     if (status == PHI_NOT_FOUND && !o->found.server.names_itself) return PHI_OK;
     if (status == PHI_OK && phi_str_equal(iss, o->found.server.issuer)) return PHI_OK;
-    return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
-                                     status == PHI_NOT_FOUND
-                                         ? "the redirect does not name its issuer"
-                                         : "the redirect comes from another issuer");
+    return phi__oauth_fail(o, PHI_REFUSED,
+                           status == PHI_NOT_FOUND ? "the redirect does not name its issuer"
+                                                   : "the redirect comes from another issuer");
 }
 
 /* The redirect has come. */
-PHI__FN phi_status phi__mcp_oauth_person_answered(phi__mcp_oauth *o) {
+static phi_status phi__person_answered(phi__oauth *o) {
     phi_str query = phi__buf_str(&o->redirected), error, code, words;
-    phi_status status = phi__mcp_oauth_person_issuer(o, query);
+    phi_status status = phi__person_issuer(o, query);
     if (status != PHI_OK) return status;
-    if (phi__mcp_oauth_url_get(&o->arena, query, "error", &error) == PHI_OK) {
-        if (phi__mcp_oauth_person_again(o, error)) return phi__mcp_oauth_person_go(o);
-        if (phi__mcp_oauth_url_get(&o->arena, query, "error_description", &words) != PHI_OK)
+    if (phi__url_get(&o->arena, query, "error", &error) == PHI_OK) {
+        if (phi__person_again(o, error)) return phi__person_go(o);
+        if (phi__url_get(&o->arena, query, "error_description", &words) != PHI_OK)
             words = phi__str("", 0);
         status = phi__str_is(error, "access_denied") ? PHI_DENIED : PHI_REFUSED;
-        return phi__mcp_oauth_state_fail(
-            o, status, "%s%s%s", phi__mcp_oauth_state_shown(o, error, 60),
-            words.len > 0 ? ": " : "", phi__mcp_oauth_state_shown(o, words, 160));
+        return phi__oauth_fail(o, status, "%s%s%s", phi__oauth_shown(o, error, 60),
+                               words.len > 0 ? ": " : "", phi__oauth_shown(o, words, 160));
     }
-    status = phi__mcp_oauth_url_get(&o->arena, query, "code", &code);
+    status = phi__url_get(&o->arena, query, "code", &code);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK || code.len == 0)
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the redirect has no code");
+        return phi__oauth_fail(o, PHI_REFUSED, "the redirect has no code");
     o->ask.code = code;
-    return phi__mcp_oauth_token_exchange(o);
+    return phi__grant_exchange(o);
 }
 
-PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o) {
-    phi__mcp_oauth_reply reply;
-    phi_status status = phi__mcp_oauth_token_exchanged(o, &reply);
-    if (status == PHI_REFUSED && phi__mcp_oauth_person_again(o, reply.error))
-        return phi__mcp_oauth_person_go(o);
+static phi_status phi__person_exchanged(phi__oauth *o) {
+    phi__oauth_reply reply;
+    phi_status status = phi__grant_exchanged(o, &reply);
+    if (status == PHI_REFUSED && phi__person_again(o, reply.error)) return phi__person_go(o);
     return status;
 }
 
-/* ======== The authorization of one MCP server, for the link over HTTP.
-
-   status = phi__mcp_oauth_header(oauth, &value);
-       // PHI_OK: send it as Authorization. PHI_NOT_FOUND: send without. PHI_BUSY: wait for changed.
-       // the answer is 401 or 403:
-       status = phi__mcp_oauth_challenge(oauth, http_status, headers, value_that_was_sent);
-       // PHI_OK: send again, there is another token. PHI_BUSY: wait for changed, send again then.
-       // else: refused, phi_last_error has the message.
-
-   mcp_oauth.c has the states; the rest is data: mcp_oauth_words.c (addresses, headers and documents
-   of servers), mcp_oauth_client.c (requests to them, the store, texts that the host's keys sign).
-   Ownership: memory of the budget given, wiped before it is freed where it held a secret. The desc
-   is borrowed. Threads: the pumping thread. */
+/* ---- the steps, and what the link calls ---- */
 
 enum {
-    PHI__MCP_OAUTH_TIMEOUT_MS = 300000,
+    PHI__OAUTH_TIMEOUT_MS = 300000,
     /* refused so soon after a refresh: another refresh is vain */
-    PHI__MCP_OAUTH_YOUNG_MS = 60000
+    PHI__OAUTH_YOUNG_MS = 60000
 };
 
 /* ---- the desc ---- */
 
 /* https, http on this machine, or a scheme of a program's own, which has a dot (RFC 8252, 7.1). */
-static bool phi__mcp_oauth_redirect_fits(const char *uri) {
+static bool phi__oauth_redirect_fits(const char *uri) {
     phi_str text = phi_str_of(uri);
-    phi__mcp_oauth_url url;
+    phi__oauth_url url;
     size_t colon = phi__str_find(text, 0, ":");
-    if (phi__mcp_oauth_url_read(text, &url))
-        return url.https || url.reach == PHI__MCP_OAUTH_LOOPBACK;
+    if (phi__url_read(text, &url)) return url.https || url.reach == PHI__OAUTH_LOOPBACK;
     if (colon == SIZE_MAX || memchr(text.at, '.', colon) == NULL) return false;
     for (size_t i = 0; i < text.len; i++)
         if (text.at[i] <= ' ' || text.at[i] > '~' || text.at[i] == '#') return false;
-    return text.len <= PHI__MCP_OAUTH_URL;
-}
-
-/* A private member of a key that is shown to servers. */
-static bool phi__mcp_oauth_private(const phi_mcp_key *key) {
-    phi__json_found found;
-    return phi__json_cursor_find(phi_str_of(key->jwk), "d", &found) == PHI_OK ||
-           phi__json_cursor_find(phi_str_of(key->jwk), "k", &found) == PHI_OK;
+    return text.len <= PHI__OAUTH_URL;
 }
 
 /* What the host's keys lack. */
-static const char *phi__mcp_oauth_refuse_keys(const phi_mcp_oauth_desc *desc) {
+static const char *phi__oauth_refuse_keys(const phi_mcp_oauth_desc *desc) {
     const phi_mcp_key *client = desc->client_key, *dpop = desc->dpop_key;
     phi__json_found found;
     if (client != NULL && (client->algorithm == NULL || client->sign == NULL))
@@ -848,11 +770,14 @@ static const char *phi__mcp_oauth_refuse_keys(const phi_mcp_oauth_desc *desc) {
         return "oauth: dpop_key: algorithm and sign are needed";
     if (phi__json_cursor_find(phi_str_of(dpop->jwk), "kty", &found) != PHI_OK)
         return "oauth: dpop_key: jwk: expected a public key as a JSON object";
-    return phi__mcp_oauth_private(dpop) ? "oauth: dpop_key: jwk: it holds a private key" : NULL;
+    return (phi__json_cursor_find(phi_str_of(dpop->jwk), "d", &found) == PHI_OK ||
+            phi__json_cursor_find(phi_str_of(dpop->jwk), "k", &found) == PHI_OK)
+               ? "oauth: dpop_key: jwk: it holds a private key"
+               : NULL;
 }
 
 /* What a grant lacks. */
-static const char *phi__mcp_oauth_refuse_grant(const phi_mcp_oauth_desc *desc) {
+static const char *phi__oauth_refuse_grant(const phi_mcp_oauth_desc *desc) {
     bool proof = desc->client_key != NULL || desc->client_secret != NULL;
     switch (desc->grant) {
     case PHI_MCP_GRANT_PERSON: return NULL;
@@ -867,7 +792,7 @@ static const char *phi__mcp_oauth_refuse_grant(const phi_mcp_oauth_desc *desc) {
 }
 
 /* What client_auth lacks. A client that is registered gets its secret from the server. */
-static const char *phi__mcp_oauth_refuse_auth(const phi_mcp_oauth_desc *desc) {
+static const char *phi__oauth_refuse_auth(const phi_mcp_oauth_desc *desc) {
     bool secret = desc->client_auth == PHI_MCP_CLIENT_AUTH_BASIC ||
                   desc->client_auth == PHI_MCP_CLIENT_AUTH_POST;
     if (desc->client_auth == PHI_MCP_CLIENT_AUTH_KEY && desc->client_key == NULL)
@@ -877,12 +802,12 @@ static const char *phi__mcp_oauth_refuse_auth(const phi_mcp_oauth_desc *desc) {
                : NULL;
 }
 
-PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc) {
-    phi__mcp_oauth_url url;
-    const char *fault = phi__mcp_oauth_refuse_grant(desc);
+PHI__FN const char *phi__oauth_refuse(const phi_mcp_oauth_desc *desc) {
+    phi__oauth_url url;
+    const char *fault = phi__oauth_refuse_grant(desc);
     bool person = desc->open_browser_fn != NULL && desc->grant == PHI_MCP_GRANT_PERSON;
-    if (fault == NULL) fault = phi__mcp_oauth_refuse_keys(desc);
-    if (fault == NULL) fault = phi__mcp_oauth_refuse_auth(desc);
+    if (fault == NULL) fault = phi__oauth_refuse_keys(desc);
+    if (fault == NULL) fault = phi__oauth_refuse_auth(desc);
     if (fault != NULL) return fault;
     if (desc->redirect_port < -1 || desc->redirect_port > 65535)
         return "oauth: redirect_port: expected -1 to 65535";
@@ -893,10 +818,10 @@ PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc) {
         return "oauth: redirect_port: expected -1, since listening is left out of this program: "
                "PHI_NO_LISTEN";
 #endif
-    if (desc->redirect_uri != NULL && !phi__mcp_oauth_redirect_fits(desc->redirect_uri))
+    if (desc->redirect_uri != NULL && !phi__oauth_redirect_fits(desc->redirect_uri))
         return "oauth: redirect_uri: expected https, http on this machine, or a scheme with a dot";
     if (desc->client_metadata_url != NULL &&
-        (!phi__mcp_oauth_url_read(phi_str_of(desc->client_metadata_url), &url) || !url.https ||
+        (!phi__url_read(phi_str_of(desc->client_metadata_url), &url) || !url.https ||
          url.path.len < 2))
         return "oauth: client_metadata_url: expected https with a path";
     if (desc->client_id != NULL && desc->client_id[0] == '\0') return "oauth: client_id is empty";
@@ -905,7 +830,7 @@ PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc) {
     return NULL;
 }
 
-static bool phi__mcp_oauth_copy_text(phi_arena *arena, const char **text) {
+static bool phi__oauth_copy_text(phi_arena *arena, const char **text) {
     phi_str copy;
     if (*text == NULL) return true;
     if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
@@ -913,25 +838,24 @@ static bool phi__mcp_oauth_copy_text(phi_arena *arena, const char **text) {
     return true;
 }
 
-static bool phi__mcp_oauth_copy_key(phi_arena *arena, const phi_mcp_key **key) {
+static bool phi__oauth_copy_key(phi_arena *arena, const phi_mcp_key **key) {
     phi_mcp_key *copy;
     if (*key == NULL) return true;
     copy = (phi_mcp_key *)phi_arena_alloc(arena, sizeof *copy);
     if (copy == NULL) return false;
     *copy = **key;
     *key = copy;
-    return phi__mcp_oauth_copy_text(arena, &copy->algorithm) &&
-           phi__mcp_oauth_copy_text(arena, &copy->id) &&
-           phi__mcp_oauth_copy_text(arena, &copy->jwk);
+    return phi__oauth_copy_text(arena, &copy->algorithm) &&
+           phi__oauth_copy_text(arena, &copy->id) && phi__oauth_copy_text(arena, &copy->jwk);
 }
 
-PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
-                                 const phi_mcp_oauth_desc **out) {
+PHI__FN bool phi__oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
+                             const phi_mcp_oauth_desc **out) {
     phi_mcp_oauth_desc *to = (phi_mcp_oauth_desc *)phi_arena_alloc(arena, sizeof *to);
     phi_store *store;
     if (to == NULL) return false;
     *to = *from;
-    if (to->timeout_ms == 0) to->timeout_ms = PHI__MCP_OAUTH_TIMEOUT_MS;
+    if (to->timeout_ms == 0) to->timeout_ms = PHI__OAUTH_TIMEOUT_MS;
     if (from->store != NULL) {
         store = (phi_store *)phi_arena_alloc(arena, sizeof *store);
         if (store == NULL) return false;
@@ -939,23 +863,22 @@ PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *fro
         to->store = store;
     }
     *out = to;
-    return phi__mcp_oauth_copy_key(arena, &to->client_key) &&
-           phi__mcp_oauth_copy_key(arena, &to->dpop_key) &&
-           phi__mcp_oauth_copy_text(arena, &to->client_id) &&
-           phi__mcp_oauth_copy_text(arena, &to->client_secret) &&
-           phi__mcp_oauth_copy_text(arena, &to->issuer) &&
-           phi__mcp_oauth_copy_text(arena, &to->client_metadata_url) &&
-           phi__mcp_oauth_copy_text(arena, &to->client_name) &&
-           phi__mcp_oauth_copy_text(arena, &to->client_uri) &&
-           phi__mcp_oauth_copy_text(arena, &to->scope) &&
-           phi__mcp_oauth_copy_text(arena, &to->redirect_uri);
+    return phi__oauth_copy_key(arena, &to->client_key) &&
+           phi__oauth_copy_key(arena, &to->dpop_key) &&
+           phi__oauth_copy_text(arena, &to->client_id) &&
+           phi__oauth_copy_text(arena, &to->client_secret) &&
+           phi__oauth_copy_text(arena, &to->issuer) &&
+           phi__oauth_copy_text(arena, &to->client_metadata_url) &&
+           phi__oauth_copy_text(arena, &to->client_name) &&
+           phi__oauth_copy_text(arena, &to->client_uri) &&
+           phi__oauth_copy_text(arena, &to->scope) &&
+           phi__oauth_copy_text(arena, &to->redirect_uri);
 }
 
 /* ---- memory ---- */
 
 /* Passes on to the caller's budget, and wipes what it gives back: no block is grown in place. */
-static void *phi__mcp_oauth_realloc(void *user_data, void *ptr, size_t old_bytes,
-                                    size_t new_bytes) {
+static void *phi__oauth_realloc(void *user_data, void *ptr, size_t old_bytes, size_t new_bytes) {
     phi_memory *parent = (phi_memory *)user_data;
     void *out = NULL;
     if (new_bytes > 0) {
@@ -973,12 +896,15 @@ static void *phi__mcp_oauth_realloc(void *user_data, void *ptr, size_t old_bytes
 /* ---- the end ---- */
 
 /* Nothing is under way any more. */
-static void phi__mcp_oauth_rest(phi__mcp_oauth *o) {
+static void phi__oauth_rest(phi__oauth *o) {
     phi__fetch_close(o->sent.fetch);
     o->sent.fetch = NULL;
-    o->step = PHI__MCP_OAUTH_IDLE;
+    o->step = PHI__OAUTH_IDLE;
     o->renewing = o->registered = o->cancelled = o->nonced = false;
-    phi__mcp_oauth_person_unlisten(o);
+#ifndef PHI_NO_LISTEN
+    phi__redirect_free(o->receiver);
+#endif
+    o->receiver = NULL;
     phi__buf_free(&o->sent.answer);
     phi__buf_free(&o->redirected);
     memset(&o->found, 0, sizeof o->found);
@@ -987,9 +913,9 @@ static void phi__mcp_oauth_rest(phi__mcp_oauth *o) {
     (void)phi__io_timer_set(o->rt->io, &o->timer, UINT64_MAX);
 }
 
-static void phi__mcp_oauth_destroy(phi__mcp_oauth *o) {
+static void phi__oauth_destroy(phi__oauth *o) {
     phi_memory *parent = o->parent;
-    phi__mcp_oauth_rest(o);
+    phi__oauth_rest(o);
     phi__io_timer_clear(o->rt->io, &o->timer);
     phi__buf_free(&o->bound);
     phi__buf_free(&o->nonces[0]);
@@ -1002,268 +928,262 @@ static void phi__mcp_oauth_destroy(phi__mcp_oauth *o) {
 }
 
 /* After a function of the host or the link: false: the object is gone. */
-static bool phi__mcp_oauth_still(phi__mcp_oauth *o) {
+static bool phi__oauth_still(phi__oauth *o) {
     o->calling = false;
     if (!o->gone) return true;
-    phi__mcp_oauth_destroy(o);
+    phi__oauth_destroy(o);
     return false;
 }
 
 /* Signs out, if a key of the host's wanted that while it signed. */
-static void phi__mcp_oauth_leave(phi__mcp_oauth *o) {
+static void phi__oauth_leave(phi__oauth *o) {
     if (!o->signs_out) return;
     o->signs_out = false;
-    phi__mcp_oauth_sign_out(o);
+    phi__sign_out(o);
 }
 
-static void phi__mcp_oauth_finish(phi__mcp_oauth *o, phi_status status) {
-    char message[PHI__MCP_OAUTH_MESSAGE];
+static void phi__oauth_finish(phi__oauth *o, phi_status status) {
+    char message[PHI__OAUTH_MESSAGE];
     bool waiting = o->waiting;
-    if (status == PHI_NO_MEMORY)
-        (void)phi__mcp_oauth_state_fail(o, status, "%s", phi_status_text(status));
+    if (status == PHI_NO_MEMORY) (void)phi__oauth_fail(o, status, "%s", phi_status_text(status));
     (void)snprintf(message, sizeof message, "%s",
                    status != PHI_OK ? o->message
                    : o->unkept      ? "authorization: the store does not keep the token; a person "
                                       "will be asked again when the program has ended"
                                     : "");
-    phi__mcp_oauth_rest(o);
+    phi__oauth_rest(o);
     o->waiting = false;
-    phi__mcp_oauth_leave(o);
+    phi__oauth_leave(o);
     if (!waiting) return;
     o->unkept = false;
     o->calling = true;
     o->listener.changed(o->listener.ctx, status, message);
-    (void)phi__mcp_oauth_still(o);
+    (void)phi__oauth_still(o);
 }
 
 /* ---- steps ---- */
 
 /* A server that is never content must not open one browser window after another. */
-static phi_status phi__mcp_oauth_may_ask(phi__mcp_oauth *o) {
-    uint64_t now = phi__io_now_us(o->rt->io), *last = &o->rounds[PHI__MCP_OAUTH_ROUNDS - 1];
-    if (!phi__mcp_oauth_state_person(o)) return PHI_OK;
+static phi_status phi__oauth_may_ask(phi__oauth *o) {
+    uint64_t now = phi__io_now_us(o->rt->io), *last = &o->rounds[PHI__OAUTH_ROUNDS - 1];
+    if (!phi__oauth_person(o)) return PHI_OK;
     if (o->desc->open_browser_fn == NULL)
-        return phi__mcp_oauth_state_fail(
+        return phi__oauth_fail(
             o, PHI_REFUSED, "the server wants one, and there is no open_browser_fn for a person");
-    if (*last != 0 && now - *last < PHI__MCP_OAUTH_ROUNDS_MS * (uint64_t)1000)
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
-                                         "the server has wanted %d within %d minutes",
-                                         PHI__MCP_OAUTH_ROUNDS, PHI__MCP_OAUTH_ROUNDS_MS / 60000);
+    if (*last != 0 && now - *last < PHI__OAUTH_ROUNDS_MS * (uint64_t)1000)
+        return phi__oauth_fail(o, PHI_REFUSED, "the server has wanted %d within %d minutes",
+                               PHI__OAUTH_ROUNDS, PHI__OAUTH_ROUNDS_MS / 60000);
     memmove(o->rounds + 1, o->rounds, sizeof o->rounds - sizeof o->rounds[0]);
     o->rounds[0] = now == 0 ? 1 : now;
     return PHI_OK;
 }
 
-static phi_status phi__mcp_oauth_begin(phi__mcp_oauth *o) {
-    phi_status status = phi__mcp_oauth_may_ask(o);
+static phi_status phi__oauth_begin(phi__oauth *o) {
+    phi_status status = phi__oauth_may_ask(o);
     o->renewing = false;
     o->deadline_us = phi__io_counted_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
-    return status == PHI_OK ? phi__mcp_oauth_find_begin(o) : status;
+    return status == PHI_OK ? phi__oauth_find_begin(o) : status;
 }
 
-static phi_status phi__mcp_oauth_advance(phi__mcp_oauth *o) {
+static phi_status phi__oauth_advance(phi__oauth *o) {
     phi_status status = PHI_BUSY;
     if (o->sent.fetch != NULL) return PHI_BUSY;
     switch (o->step) {
-    case PHI__MCP_OAUTH_IDLE: return PHI_BUSY;
-    case PHI__MCP_OAUTH_RENEW: status = phi__mcp_oauth_token_renew(o); break;
-    case PHI__MCP_OAUTH_REFRESH: status = phi__mcp_oauth_token_refreshed(o); break;
-    case PHI__MCP_OAUTH_BEGIN: break;
-    case PHI__MCP_OAUTH_RESOURCE: return phi__mcp_oauth_find_resource(o);
-    case PHI__MCP_OAUTH_SERVER:
-        status = phi__mcp_oauth_find_server(o);
-        return status == PHI_OK ? phi__mcp_oauth_person_go(o) : status;
-    case PHI__MCP_OAUTH_REGISTER:
-        status = phi__mcp_oauth_client_registered(o);
-        return status == PHI_OK ? phi__mcp_oauth_person_open(o) : status;
-    case PHI__MCP_OAUTH_PERSON:
-        return o->redirected.len > 0 ? phi__mcp_oauth_person_answered(o) : PHI_BUSY;
-    case PHI__MCP_OAUTH_ASSERT:
-        return o->redirected.len > 0 ? phi__mcp_oauth_token_exchange(o) : PHI_BUSY;
-    case PHI__MCP_OAUTH_EXCHANGE: return phi__mcp_oauth_person_exchanged(o);
+    case PHI__OAUTH_IDLE: return PHI_BUSY;
+    case PHI__OAUTH_RENEW: status = phi__grant_renew(o); break;
+    case PHI__OAUTH_REFRESH: status = phi__grant_refreshed(o); break;
+    case PHI__OAUTH_BEGIN: break;
+    case PHI__OAUTH_RESOURCE: return phi__oauth_find_resource(o);
+    case PHI__OAUTH_SERVER:
+        status = phi__oauth_find_server(o);
+        return status == PHI_OK ? phi__person_go(o) : status;
+    case PHI__OAUTH_REGISTER:
+        status = phi__oauth_client_registered(o);
+        return status == PHI_OK ? phi__person_open(o) : status;
+    case PHI__OAUTH_PERSON: return o->redirected.len > 0 ? phi__person_answered(o) : PHI_BUSY;
+    case PHI__OAUTH_ASSERT: return o->redirected.len > 0 ? phi__grant_exchange(o) : PHI_BUSY;
+    case PHI__OAUTH_EXCHANGE: return phi__person_exchanged(o);
     }
-    if (status == PHI_BUSY && o->step == PHI__MCP_OAUTH_BEGIN) status = phi__mcp_oauth_begin(o);
+    if (status == PHI_BUSY && o->step == PHI__OAUTH_BEGIN) status = phi__oauth_begin(o);
     return status;
 }
 
-static void phi__mcp_oauth_fire(phi__timer *timer) {
-    phi__mcp_oauth *o = PHI__OWNER(timer, phi__mcp_oauth, timer);
+static void phi__oauth_fire(phi__timer *timer) {
+    phi__oauth *o = PHI__OWNER(timer, phi__oauth, timer);
     phi_status status = PHI_BUSY;
     /* first of all, its place for the next time: later it may find no memory */
     (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX);
-    phi__mcp_oauth_leave(o);
-    if (o->step == PHI__MCP_OAUTH_IDLE && !o->cancelled) return; /* it was woken to leave */
+    phi__oauth_leave(o);
+    if (o->step == PHI__OAUTH_IDLE && !o->cancelled) return; /* it was woken to leave */
     if (o->cancelled)
-        status = phi__mcp_oauth_state_fail(o, PHI_CANCELLED, "signed out");
-    else if (o->step != PHI__MCP_OAUTH_IDLE)
-        status = phi__mcp_oauth_advance(o);
-    if (!phi__mcp_oauth_still(o)) return;
+        status = phi__oauth_fail(o, PHI_CANCELLED, "signed out");
+    else if (o->step != PHI__OAUTH_IDLE)
+        status = phi__oauth_advance(o);
+    if (!phi__oauth_still(o)) return;
     uint64_t now_us = phi__io_counted_us(o->rt->io);
     if (status == PHI_BUSY && now_us >= o->deadline_us) {
         /* a server that does not know the client any more shows the person an error, and us none */
-        if (o->step == PHI__MCP_OAUTH_PERSON) phi__mcp_oauth_client_forget(o);
-        status = phi__mcp_oauth_state_fail(o, PHI_TIMEOUT, "not completed within %u s",
-                                           (unsigned)(o->desc->timeout_ms / 1000));
+        if (o->step == PHI__OAUTH_PERSON) phi__oauth_client_forget(o);
+        status = phi__oauth_fail(o, PHI_TIMEOUT, "not completed within %u s",
+                                 (unsigned)(o->desc->timeout_ms / 1000));
     }
     if (status != PHI_BUSY)
-        phi__mcp_oauth_finish(o, status);
+        phi__oauth_finish(o, status);
     else if (o->timer.at_us == UINT64_MAX)
         (void)phi__io_deadline_set(o->rt->io, timer, o->deadline_us - now_us);
 }
 
 /* Begins in the next step. */
-static phi_status phi__mcp_oauth_start(phi__mcp_oauth *o, phi__mcp_oauth_step step) {
+static phi_status phi__oauth_start(phi__oauth *o, phi__oauth_step step) {
     o->step = step;
     o->waiting = true;
     o->deadline_us = phi__io_counted_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
-    phi__mcp_oauth_state_wake(o);
+    phi__oauth_wake(o);
     return PHI_BUSY;
 }
 
-static phi_status phi__mcp_oauth_wait(phi__mcp_oauth *o) {
+static phi_status phi__oauth_wait(phi__oauth *o) {
     o->waiting = true;
     return PHI_BUSY;
 }
 
 /* ---- for the link ---- */
 
-PHI__FN phi_status phi__mcp_oauth_header(phi__mcp_oauth *o, phi_str *value) {
-    phi__mcp_oauth_grant *g = &o->grant;
+PHI__FN phi_status phi__oauth_header(phi__oauth *o, phi_str *value) {
+    phi__oauth_grant *g = &o->grant;
     int64_t now = phi__io_wall_ms(o->rt->io);
-    phi__mcp_oauth_token_load(o);
+    phi__grant_load(o);
     *value = g->bearer;
     bool may_renew = g->refresh.len > 0 && phi__io_now_us(o->rt->io) >= o->retry_us;
     if (g->bearer.len > 0 && (now < g->renew_ms || !may_renew)) return PHI_OK;
-    if (o->step != PHI__MCP_OAUTH_IDLE)
-        return g->bearer.len > 0 && now < g->until_ms ? PHI_OK : phi__mcp_oauth_wait(o);
-    if (may_renew) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_RENEW);
+    if (o->step != PHI__OAUTH_IDLE)
+        return g->bearer.len > 0 && now < g->until_ms ? PHI_OK : phi__oauth_wait(o);
+    if (may_renew) return phi__oauth_start(o, PHI__OAUTH_RENEW);
     return PHI_NOT_FOUND;
 }
 
 /* A new authorization is possible. */
-static bool phi__mcp_oauth_able(const phi__mcp_oauth *o) {
-    return !phi__mcp_oauth_state_person(o) || o->desc->open_browser_fn != NULL;
+static bool phi__oauth_able(const phi__oauth *o) {
+    return !phi__oauth_person(o) || o->desc->open_browser_fn != NULL;
 }
 
 /* No person slows down a program that gets one token after another. */
-static bool phi__mcp_oauth_vain(const phi__mcp_oauth *o) {
-    const phi__mcp_oauth_grant *g = &o->grant;
+static bool phi__oauth_vain(const phi__oauth *o) {
+    const phi__oauth_grant *g = &o->grant;
     int64_t now = phi__io_wall_ms(o->rt->io);
-    return !phi__mcp_oauth_state_person(o) && g->bearer.len > 0 && g->since_ms != 0 &&
-           now < g->until_ms && now - g->since_ms < PHI__MCP_OAUTH_YOUNG_MS;
+    return !phi__oauth_person(o) && g->bearer.len > 0 && g->since_ms != 0 && now < g->until_ms &&
+           now - g->since_ms < PHI__OAUTH_YOUNG_MS;
 }
 
 /* A refused token: by its refresh token, or by a new authorization. */
-static phi_status phi__mcp_oauth_refused(phi__mcp_oauth *o) {
-    phi__mcp_oauth_grant *g = &o->grant;
-    bool young = g->refreshed && phi__io_wall_ms(o->rt->io) - g->since_ms < PHI__MCP_OAUTH_YOUNG_MS;
-    bool had = g->bearer.len > 0, vain = phi__mcp_oauth_vain(o);
-    phi__mcp_oauth_keep_spend_bearer(g);
+static phi_status phi__oauth_refused(phi__oauth *o) {
+    phi__oauth_grant *g = &o->grant;
+    bool young = g->refreshed && phi__io_wall_ms(o->rt->io) - g->since_ms < PHI__OAUTH_YOUNG_MS;
+    bool had = g->bearer.len > 0, vain = phi__oauth_vain(o);
+    phi__keep_spend_bearer(g);
     o->renewing = true;
-    if (had && g->refresh.len > 0 && !young) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_RENEW);
-    phi__mcp_oauth_keep_spend_refresh(g);
-    if (had) phi__mcp_oauth_token_save(o);
-    if (phi__mcp_oauth_able(o) && !vain) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_BEGIN);
-    phi_status status =
-        vain ? phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the server refuses a new token")
-             : phi__mcp_oauth_may_ask(o);
-    phi__mcp_oauth_rest(o);
+    if (had && g->refresh.len > 0 && !young) return phi__oauth_start(o, PHI__OAUTH_RENEW);
+    phi__keep_spend_refresh(g);
+    if (had) phi__grant_save(o);
+    if (phi__oauth_able(o) && !vain) return phi__oauth_start(o, PHI__OAUTH_BEGIN);
+    phi_status status = vain ? phi__oauth_fail(o, PHI_REFUSED, "the server refuses a new token")
+                             : phi__oauth_may_ask(o);
+    phi__oauth_rest(o);
     return phi__error(o->rt, status, "%s", o->message);
 }
 
 /* A token with too few scopes. */
-static phi_status phi__mcp_oauth_step_up(phi__mcp_oauth *o) {
-    const phi__mcp_oauth_dare *dare = &o->found.dare;
+static phi_status phi__oauth_step_up(phi__oauth *o) {
+    const phi__oauth_dare *dare = &o->found.dare;
     const char *why = NULL;
     if (!dare->bearer || !phi__str_is(dare->error, "insufficient_scope"))
         why = "the server refuses the request (HTTP status 403)";
-    else if (dare->scope.len == 0 || phi__mcp_oauth_words_has_all(o->grant.scope, dare->scope))
+    else if (dare->scope.len == 0 || phi__oauth_has_all(o->grant.scope, dare->scope))
         why = "the server wants more scopes, and names none that was not asked for";
-    else if (!phi__mcp_oauth_able(o))
+    else if (!phi__oauth_able(o))
         why = "the server wants more scopes, and there is no open_browser_fn for a person";
-    if (why == NULL) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_BEGIN);
-    phi__mcp_oauth_rest(o);
+    if (why == NULL) return phi__oauth_start(o, PHI__OAUTH_BEGIN);
+    phi__oauth_rest(o);
     return phi__error(o->rt, PHI_REFUSED, "authorization: %s", why);
 }
 
-PHI__FN phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *o, int http_status, phi_str headers,
-                                            phi_str sent) {
+PHI__FN phi_status phi__oauth_challenge(phi__oauth *o, int http_status, phi_str headers,
+                                        phi_str sent) {
     phi_str text;
-    phi__mcp_oauth_token_load(o);
-    if (o->step != PHI__MCP_OAUTH_IDLE) return phi__mcp_oauth_wait(o);
+    phi__grant_load(o);
+    if (o->step != PHI__OAUTH_IDLE) return phi__oauth_wait(o);
     if (o->grant.bearer.len > 0 && !phi_str_equal(o->grant.bearer, sent)) return PHI_OK;
-    if (phi__mcp_oauth_token_reload(o)) return PHI_OK;
+    if (phi__grant_newer(o, false)) return PHI_OK;
     phi_arena_free(&o->arena);
     if (!phi__arena_str(&o->arena, headers, &text) ||
-        !phi__mcp_oauth_words_challenge(&o->arena, text, &o->found.dare)) {
-        phi__mcp_oauth_rest(o);
+        !phi__oauth_words_challenge(&o->arena, text, &o->found.dare)) {
+        phi__oauth_rest(o);
         return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
     }
     if (http_status == 401 && o->grant.dpop && o->grant.bearer.len > 0 && o->nonces[1].len > 0 &&
         phi__str_is(o->found.dare.error, "use_dpop_nonce")) {
-        phi__mcp_oauth_rest(o);
+        phi__oauth_rest(o);
         return PHI_OK; /* the link bounds how often */
     }
-    return http_status == 403 ? phi__mcp_oauth_step_up(o) : phi__mcp_oauth_refused(o);
+    return http_status == 403 ? phi__oauth_step_up(o) : phi__oauth_refused(o);
 }
 
-PHI__FN phi_status phi__mcp_oauth_proof(phi__mcp_oauth *o, const char *method, phi_str url,
-                                        phi__buf *out) {
+PHI__FN phi_status phi__oauth_proof(phi__oauth *o, const char *method, phi_str url, phi__buf *out) {
     phi_str bearer = o->grant.bearer;
     size_t at = phi__str_find(bearer, 0, " ");
     phi_status status = PHI_OK;
     if (!o->grant.dpop || at == SIZE_MAX) return PHI_OK;
     bearer = phi__str(bearer.at + at + 1, bearer.len - at - 1);
-    status = phi__mcp_oauth_sign_proof(o, phi_str_of(method), url, bearer, out);
+    status = phi__sign_proof(o, phi_str_of(method), url, bearer, out);
     return status == PHI_OK ? PHI_OK : phi__error(o->rt, status, "%s", o->message);
 }
 
-PHI__FN void phi__mcp_oauth_heard(phi__mcp_oauth *o, phi_str headers) {
-    if (o->grant.dpop) phi__mcp_oauth_state_nonce(&o->nonces[1], headers);
+PHI__FN void phi__oauth_heard(phi__oauth *o, phi_str headers) {
+    if (o->grant.dpop) phi__oauth_nonce(&o->nonces[1], headers);
 }
 
-PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *o, phi_str url) {
-    return phi__mcp_oauth_person_redirected(o, url);
+PHI__FN phi_status phi__oauth_asserted(phi__oauth *o, phi_str token) {
+    if (o->step != PHI__OAUTH_ASSERT || o->redirected.len > 0)
+        return phi__error(o->rt, PHI_MISUSE, "authorization: none waits for an assertion");
+    if (!phi__oauth_printable(token) || token.len > PHI__OAUTH_ANSWER)
+        return phi__error(o->rt, PHI_BAD_ARG,
+                          "authorization: an assertion has 1 to %d printable characters",
+                          PHI__OAUTH_ANSWER);
+    return phi__oauth_received(o, token);
 }
 
-PHI__FN phi_status phi__mcp_oauth_asserted(phi__mcp_oauth *o, phi_str token) {
-    return phi__mcp_oauth_machine_asserted(o, token);
-}
-
-static phi_status phi__mcp_oauth_make(phi__mcp_oauth *o, phi_str url) {
+static phi_status phi__oauth_make(phi__oauth *o, phi_str url) {
     phi_allocator wiping;
     phi_str copy;
     phi__buf resource;
-    wiping.realloc_fn = phi__mcp_oauth_realloc;
+    wiping.realloc_fn = phi__oauth_realloc;
     wiping.user_data = o->parent;
     phi_memory_init(&o->memory, &wiping, 0);
     phi_arena_init(&o->base, &o->memory, 256);
     phi_arena_init(&o->arena, &o->memory, 1024);
     phi_arena_init(&o->client_arena, &o->memory, 512);
-    phi__mcp_oauth_keep_init(&o->grant, &o->memory);
+    phi__keep_init(&o->grant, &o->memory);
     phi__buf_init(&o->sent.answer, &o->memory);
     phi__buf_init(&o->redirected, &o->memory);
     phi__buf_init(&o->bound, &o->memory);
     phi__buf_init(&o->nonces[0], &o->memory);
     phi__buf_init(&o->nonces[1], &o->memory);
     if (!phi__arena_str(&o->base, url, &copy)) return PHI_NO_MEMORY;
-    if (!phi__mcp_oauth_url_read(copy, &o->url) ||
-        (!o->url.https && o->url.reach != PHI__MCP_OAUTH_LOOPBACK))
+    if (!phi__url_read(copy, &o->url) || (!o->url.https && o->url.reach != PHI__OAUTH_LOOPBACK))
         return PHI_BAD_ARG;
     phi__buf_init(&resource, &o->memory);
-    phi__mcp_oauth_url_put_resource(&resource, &o->url);
+    phi__url_put_resource(&resource, &o->url);
     bool fine = !resource.failed && phi__arena_str(&o->base, phi__buf_str(&resource), &o->resource);
     phi__buf_free(&resource);
-    o->timer.fire = phi__mcp_oauth_fire;
+    o->timer.fire = phi__oauth_fire;
     return fine ? phi__io_timer_set(o->rt->io, &o->timer, UINT64_MAX) : PHI_NO_MEMORY;
 }
 
-PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
-                                      const phi_mcp_oauth_desc *desc, phi_str url,
-                                      const char *client_name,
-                                      const phi__mcp_oauth_listener *listener,
-                                      phi__mcp_oauth **out) {
-    phi__mcp_oauth *o = (phi__mcp_oauth *)phi__alloc(memory, sizeof *o);
+PHI__FN phi_status phi__oauth_new(phi_runtime *rt, phi_memory *memory,
+                                  const phi_mcp_oauth_desc *desc, phi_str url,
+                                  const char *client_name, const phi__oauth_listener *listener,
+                                  phi__oauth **out) {
+    phi__oauth *o = (phi__oauth *)phi__alloc(memory, sizeof *o);
     *out = NULL;
     if (o == NULL) return phi__error(rt, PHI_NO_MEMORY, "authorization: no memory");
     o->rt = rt;
@@ -1271,37 +1191,37 @@ PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
     o->desc = desc;
     o->client_name = desc->client_name != NULL ? desc->client_name : client_name;
     o->listener = *listener;
-    phi_status status = phi__mcp_oauth_make(o, url);
+    phi_status status = phi__oauth_make(o, url);
     if (status == PHI_OK) {
         *out = o;
         return PHI_OK;
     }
-    phi__mcp_oauth_destroy(o);
+    phi__oauth_destroy(o);
     return phi__error(rt, status,
                       status == PHI_BAD_ARG ? "authorization: url: expected https, or http on this "
                                               "machine"
                                             : "authorization: no memory");
 }
 
-PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *o) {
+PHI__FN void phi__oauth_free(phi__oauth *o) {
     if (o == NULL || o->gone) return;
     if (!o->calling) {
-        phi__mcp_oauth_destroy(o);
+        phi__oauth_destroy(o);
         return;
     }
     o->gone = true;
 }
 
-PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *o) {
+PHI__FN void phi__sign_out(phi__oauth *o) {
     if (o->signing) { /* the text under the key is of the grant: it goes in the next step */
         o->signs_out = true;
-        phi__mcp_oauth_state_wake(o);
+        phi__oauth_wake(o);
         return;
     }
-    phi__mcp_oauth_token_load(o);
-    phi__mcp_oauth_keep_clear(&o->grant);
-    phi__mcp_oauth_keep_drop(o->desc->store, o->resource);
-    if (o->step == PHI__MCP_OAUTH_IDLE) return;
+    phi__grant_load(o);
+    phi__keep_clear(&o->grant);
+    phi__keep_drop(o->desc->store, o->resource);
+    if (o->step == PHI__OAUTH_IDLE) return;
     o->cancelled = true;
-    phi__mcp_oauth_state_wake(o);
+    phi__oauth_wake(o);
 }

@@ -2,39 +2,30 @@
    document's address, registered before, or registered now. */
 #include "mcp/mcp_oauth_client_in.h"
 
-#include "base/base_in.h"
-#include "io/io_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ======== An authorization under way: its state, its requests, its end.
+/* ---- an authorization under way ----
 
-   mcp_oauth.c looks for metadata, mcp_oauth_client.c chooses or registers the client,
-   mcp_oauth.c asks the person, mcp_oauth.c does without, mcp_oauth.c gets,
-   keeps and refreshes the token, mcp_oauth_client.c has what the keys of the host sign, mcp_oauth.c
-   has the steps. All return PHI_BUSY (a request was sent, or the person is asked), PHI_OK (this
-   part is done) or a failure, whose message is in `message`.
-   All memory of an authorization comes from a budget that wipes what it gives back: answers, trees
-   and copies of secrets need no further care. Everything happens in the timer, which the end of a
-   request sets: the host's functions are called from there alone. */
+   All functions return PHI_BUSY (a request was sent, or the person is asked), PHI_OK (this part is
+   done) or a failure, whose message is in `message`. All memory comes from a budget that wipes what
+   it gives back: answers, trees and copies of secrets need no further care. Everything happens in
+   the timer, which the end of a request sets: the host's functions are called from there alone. */
 
 /* "Bearer token" or "DPoP token" */
-static void phi__mcp_oauth_state_add_bearer(phi__secrets *set, phi_str bearer) {
+static void phi__oauth_add_bearer(phi__secrets *set, phi_str bearer) {
     size_t at = phi__str_find(bearer, 0, " ");
     if (at != SIZE_MAX) phi__secret_add(set, phi__str(bearer.at + at + 1, bearer.len - at - 1));
 }
 
-/* No secret of ours stands in a message, though a server puts it there. */
-static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words, size_t len) {
+/* Removes our secrets from a message, in case a server put one there. */
+static bool phi__oauth_hide(phi__oauth *o, char *words, size_t len) {
     phi__secrets set;
     phi_arena arena;
     phi_arena_init(&arena, &o->memory, 1024);
     phi__secret_init(&set, &arena);
-    phi__mcp_oauth_state_add_bearer(&set, o->grant.bearer);
-    phi__mcp_oauth_state_add_bearer(&set, o->grant.spent[0]);
+    phi__oauth_add_bearer(&set, o->grant.bearer);
+    phi__oauth_add_bearer(&set, o->grant.spent[0]);
     phi__secret_add(&set, o->grant.refresh);
     phi__secret_add(&set, o->grant.spent[1]);
     phi__secret_add(&set, o->client.secret);
@@ -51,16 +42,15 @@ static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words, size_t len
     return fine;
 }
 
-PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status status,
-                                             const char *format, ...) {
-    char words[PHI__MCP_OAUTH_MESSAGE];
+PHI__FN phi_status phi__oauth_fail(phi__oauth *o, phi_status status, const char *format, ...) {
+    char words[PHI__OAUTH_MESSAGE];
     va_list args;
     va_start(args, format);
     (void)vsnprintf(words, sizeof words, format, args);
     va_end(args);
     size_t n = phi__words_clean_line(words, strlen(words));
     words[n] = '\0';
-    if (!phi__mcp_oauth_state_hide(o, words, n))
+    if (!phi__oauth_hide(o, words, n))
         (void)snprintf(words, sizeof words, "%s", phi_status_text(PHI_NO_MEMORY));
     (void)snprintf(o->message, sizeof o->message, "authorization: %.*s",
                    (int)sizeof o->message - 20, words);
@@ -68,48 +58,48 @@ PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status statu
     return status == PHI_BUSY ? PHI_BAD_ARG : status;
 }
 
-PHI__FN const char *phi__mcp_oauth_state_shown(phi__mcp_oauth *o, phi_str text, size_t most) {
+PHI__FN const char *phi__oauth_shown(phi__oauth *o, phi_str text, size_t most) {
     phi_str copy;
     if (!phi__arena_str(&o->arena, text, &copy) ||
-        !phi__mcp_oauth_state_hide(o, (char *)(uintptr_t)copy.at, copy.len))
+        !phi__oauth_hide(o, (char *)(uintptr_t)copy.at, copy.len))
         return "";
     if (copy.len > most) ((char *)(uintptr_t)copy.at)[most] = '\0';
     return copy.at;
 }
 
-PHI__FN bool phi__mcp_oauth_state_person(const phi__mcp_oauth *o) {
+PHI__FN bool phi__oauth_person(const phi__oauth *o) {
     return o->desc->grant == PHI_MCP_GRANT_PERSON;
 }
 
-PHI__FN void phi__mcp_oauth_state_wake(phi__mcp_oauth *o) {
+PHI__FN void phi__oauth_wake(phi__oauth *o) {
     /* it has its place since the object was made: this needs no memory */
     (void)phi__io_timer_set(o->rt->io, &o->timer, phi__io_now_us(o->rt->io));
 }
 
 /* ---- requests ---- */
 
-PHI__FN void phi__mcp_oauth_state_nonce(phi__buf *nonce, phi_str headers) {
+PHI__FN void phi__oauth_nonce(phi__buf *nonce, phi_str headers) {
     phi_str value = phi__str_trim(phi__headers_value(headers, "dpop-nonce"));
-    if (value.len > PHI__MCP_OAUTH_NONCE_BYTES || !phi__mcp_oauth_words_printable(value)) return;
+    if (value.len > PHI__OAUTH_NONCE_BYTES || !phi__oauth_printable(value)) return;
     phi__buf_clear(nonce);
     phi__buf_add_str(nonce, value);
     if (nonce->failed) phi__buf_free(nonce); /* the server asks for it again */
 }
 
-static void phi__mcp_oauth_state_head(void *user_data, int http_status, phi_str headers) {
-    phi__mcp_oauth *o = (phi__mcp_oauth *)user_data;
+static void phi__oauth_head(void *user_data, int http_status, phi_str headers) {
+    phi__oauth *o = (phi__oauth *)user_data;
     o->sent.http_status = http_status;
-    if (o->step == PHI__MCP_OAUTH_REFRESH || o->step == PHI__MCP_OAUTH_EXCHANGE)
-        phi__mcp_oauth_state_nonce(&o->nonces[0], headers);
+    if (o->step == PHI__OAUTH_REFRESH || o->step == PHI__OAUTH_EXCHANGE)
+        phi__oauth_nonce(&o->nonces[0], headers);
 }
 
-static size_t phi__mcp_oauth_state_body(void *user_data, phi_str bytes) {
-    phi__buf_add_str(&((phi__mcp_oauth *)user_data)->sent.answer, bytes);
+static size_t phi__oauth_body(void *user_data, phi_str bytes) {
+    phi__buf_add_str(&((phi__oauth *)user_data)->sent.answer, bytes);
     return bytes.len;
 }
 
-static void phi__mcp_oauth_state_end(void *user_data, phi_status status, const char *message) {
-    phi__mcp_oauth *o = (phi__mcp_oauth *)user_data;
+static void phi__oauth_end(void *user_data, phi_status status, const char *message) {
+    phi__oauth *o = (phi__oauth *)user_data;
     o->sent.fetch = NULL;
     o->sent.ended = true;
     o->sent.status = status;
@@ -118,29 +108,28 @@ static void phi__mcp_oauth_state_end(void *user_data, phi_status status, const c
         message = phi_status_text(PHI_NO_MEMORY);
     }
     (void)snprintf(o->sent.message, sizeof o->sent.message, "%s", message != NULL ? message : "");
-    phi__mcp_oauth_state_wake(o);
+    phi__oauth_wake(o);
 }
 
-static phi_status phi__mcp_oauth_state_send(phi__mcp_oauth *o, phi__fetch_desc *desc,
-                                            const char *what) {
+static phi_status phi__oauth_send(phi__oauth *o, phi__fetch_desc *desc, const char *what) {
     const char *words = NULL;
     phi__buf_free(&o->sent.answer);
     o->sent.what = what;
     o->sent.ended = false;
     o->sent.http_status = 0;
     desc->memory = &o->memory;
-    desc->deadlines.first_event_ms = desc->deadlines.total_ms = PHI__MCP_OAUTH_FETCH_MS;
-    desc->on_head = phi__mcp_oauth_state_head;
-    desc->on_body = phi__mcp_oauth_state_body;
-    desc->on_end = phi__mcp_oauth_state_end;
+    desc->deadlines.first_event_ms = desc->deadlines.total_ms = PHI__OAUTH_FETCH_MS;
+    desc->on_head = phi__oauth_head;
+    desc->on_body = phi__oauth_body;
+    desc->on_end = phi__oauth_end;
     desc->user_data = o;
     phi_status status = phi__fetch_open(o->rt, desc, &o->sent.fetch);
     if (status == PHI_OK) return PHI_BUSY;
     (void)phi__error_last(o->rt, &words);
-    return phi__mcp_oauth_state_fail(o, status, "%s: %s", what, words != NULL ? words : "");
+    return phi__oauth_fail(o, status, "%s: %s", what, words != NULL ? words : "");
 }
 
-PHI__FN phi_status phi__mcp_oauth_state_get(phi__mcp_oauth *o, phi_str url, const char *what) {
+PHI__FN phi_status phi__oauth_get(phi__oauth *o, phi_str url, const char *what) {
     phi__header header;
     header.name = PHI__LIT("Accept");
     header.value = PHI__LIT("application/json");
@@ -149,13 +138,12 @@ PHI__FN phi_status phi__mcp_oauth_state_get(phi__mcp_oauth *o, phi_str url, cons
     desc.url = url;
     desc.headers = &header;
     desc.header_count = 1;
-    desc.max_bytes = PHI__MCP_OAUTH_DOCUMENT;
-    return phi__mcp_oauth_state_send(o, &desc, what);
+    desc.max_bytes = PHI__OAUTH_DOCUMENT;
+    return phi__oauth_send(o, &desc, what);
 }
 
-PHI__FN phi_status phi__mcp_oauth_state_post(phi__mcp_oauth *o, phi_str url, const char *type,
-                                             phi_str basic, phi_str proof, phi_str body,
-                                             const char *what) {
+PHI__FN phi_status phi__oauth_post(phi__oauth *o, phi_str url, const char *type, phi_str basic,
+                                   phi_str proof, phi_str body, const char *what) {
     phi__header headers[4];
     headers[0].name = PHI__LIT("Accept");
     headers[0].value = PHI__LIT("application/json");
@@ -175,22 +163,21 @@ PHI__FN phi_status phi__mcp_oauth_state_post(phi__mcp_oauth *o, phi_str url, con
     desc.url = url;
     desc.headers = headers;
     desc.body = body;
-    desc.max_bytes = PHI__MCP_OAUTH_ANSWER;
-    return phi__mcp_oauth_state_send(o, &desc, what);
+    desc.max_bytes = PHI__OAUTH_ANSWER;
+    return phi__oauth_send(o, &desc, what);
 }
 
-PHI__FN phi_status phi__mcp_oauth_state_answered(phi__mcp_oauth *o) {
+PHI__FN phi_status phi__oauth_answered(phi__oauth *o) {
     if (o->sent.status == PHI_OK) return PHI_OK;
-    return phi__mcp_oauth_state_fail(o, o->sent.status, "%s: %s", o->sent.what, o->sent.message);
+    return phi__oauth_fail(o, o->sent.status, "%s: %s", o->sent.what, o->sent.message);
 }
 
-/* ======== What an authorization sends: the URL for the browser, the forms for the
-   token endpoint, the registration; and what these endpoints answer. */
+/* ---- the browser's URL, forms for the token endpoint, the registration, and answers ---- */
 
 /* ---- secrets ---- */
 
 /* Base64 for URLs, without padding (RFC 4648, 5). */
-static void phi__mcp_oauth_form_base64(phi__buf *out, const unsigned char *bytes, size_t n) {
+static void phi__form_base64(phi__buf *out, const unsigned char *bytes, size_t n) {
     size_t from = out->len;
     phi__base64_encode(out, (const char *)bytes, n);
     if (out->failed) return;
@@ -202,109 +189,106 @@ static void phi__mcp_oauth_form_base64(phi__buf *out, const unsigned char *bytes
 }
 
 /* 32 random bytes in it. io NULL: of the system's. */
-static void phi__mcp_oauth_form_random(phi__buf *out, phi__io *io) {
+static void phi__form_random(phi__buf *out, phi__io *io) {
     unsigned char random[32];
     if (io != NULL)
         phi__io_random(io, random, sizeof random);
     else
         phi__clock_random(random, sizeof random);
-    phi__mcp_oauth_form_base64(out, random, sizeof random);
+    phi__form_base64(out, random, sizeof random);
     memset(random, 0, sizeof random);
 }
 
-static bool phi__mcp_oauth_form_secret(phi__io *io, phi_arena *arena, phi_str *out) {
+static bool phi__form_secret(phi__io *io, phi_arena *arena, phi_str *out) {
     phi__buf text;
     phi__buf_init(&text, arena->memory);
-    phi__mcp_oauth_form_random(&text, io);
+    phi__form_random(&text, io);
     bool fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
     phi__buf_free(&text);
     return fine;
 }
 
-PHI__FN bool phi__mcp_oauth_form_secrets(phi__io *io, phi_arena *arena, phi__mcp_oauth_ask *ask) {
-    return phi__mcp_oauth_form_secret(io, arena, &ask->state) &&
-           phi__mcp_oauth_form_secret(io, arena, &ask->verifier);
+PHI__FN bool phi__form_secrets(phi__io *io, phi_arena *arena, phi__oauth_ask *ask) {
+    return phi__form_secret(io, arena, &ask->state) && phi__form_secret(io, arena, &ask->verifier);
 }
 
 /* ---- requests ---- */
 
-PHI__FN void phi__mcp_oauth_form_authorize(phi__buf *out, phi_str endpoint,
-                                           const phi__mcp_oauth_client *client,
-                                           const phi__mcp_oauth_ask *ask) {
+PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oauth_client *client,
+                                 const phi__oauth_ask *ask) {
     unsigned char hash[PHI__SHA256_BYTES];
     phi__buf challenge;
     phi__sha256_of(ask->verifier, hash);
     phi__buf_init(&challenge, out->memory);
-    phi__mcp_oauth_form_base64(&challenge, hash, sizeof hash);
+    phi__form_base64(&challenge, hash, sizeof hash);
     /* An endpoint, safe in the quotes of a shell: the host may hand the URL to one. */
     for (size_t i = 0; i < endpoint.len; i++)
         if (strchr("'$;!*()", endpoint.at[i]) != NULL)
-            phi__mcp_oauth_url_escape(out, phi__str(endpoint.at + i, 1));
+            phi__url_escape(out, phi__str(endpoint.at + i, 1));
         else
             phi__buf_char(out, endpoint.at[i]);
     if (memchr(endpoint.at, '?', endpoint.len) == NULL) phi__buf_char(out, '?');
-    phi__mcp_oauth_url_put(out, "response_type", PHI__LIT("code"));
-    phi__mcp_oauth_url_put(out, "client_id", client->id);
-    phi__mcp_oauth_url_put(out, "redirect_uri", ask->redirect);
-    phi__mcp_oauth_url_put(out, "code_challenge", phi__buf_str(&challenge));
-    phi__mcp_oauth_url_put(out, "code_challenge_method", PHI__LIT("S256"));
-    phi__mcp_oauth_url_put(out, "state", ask->state);
-    phi__mcp_oauth_url_put(out, "resource", ask->resource);
-    if (ask->scope.len > 0) phi__mcp_oauth_url_put(out, "scope", ask->scope);
+    phi__url_put(out, "response_type", PHI__LIT("code"));
+    phi__url_put(out, "client_id", client->id);
+    phi__url_put(out, "redirect_uri", ask->redirect);
+    phi__url_put(out, "code_challenge", phi__buf_str(&challenge));
+    phi__url_put(out, "code_challenge_method", PHI__LIT("S256"));
+    phi__url_put(out, "state", ask->state);
+    phi__url_put(out, "resource", ask->resource);
+    if (ask->scope.len > 0) phi__url_put(out, "scope", ask->scope);
     /* OpenID Connect Core, 11: without it, offline_access is ignored */
-    if (phi__mcp_oauth_words_has(ask->scope, PHI__LIT("offline_access")))
-        phi__mcp_oauth_url_put(out, "prompt", PHI__LIT("consent"));
+    if (phi__oauth_has(ask->scope, PHI__LIT("offline_access")))
+        phi__url_put(out, "prompt", PHI__LIT("consent"));
     if (challenge.failed) out->failed = true;
     phi__buf_free(&challenge);
 }
 
-static void phi__mcp_oauth_form_self(phi__buf *out, const phi__mcp_oauth_client *client) {
+static void phi__form_self(phi__buf *out, const phi__oauth_client *client) {
     /* RFC 7521, 4.2: an assertion names the client */
-    if ((client->method & (PHI__MCP_OAUTH_BASIC | PHI__MCP_OAUTH_KEY)) == 0 && client->id.len > 0)
-        phi__mcp_oauth_url_put(out, "client_id", client->id);
-    if (client->method == PHI__MCP_OAUTH_POST)
-        phi__mcp_oauth_url_put(out, "client_secret", client->secret);
+    if ((client->method & (PHI__OAUTH_BASIC | PHI__OAUTH_KEY)) == 0 && client->id.len > 0)
+        phi__url_put(out, "client_id", client->id);
+    if (client->method == PHI__OAUTH_POST) phi__url_put(out, "client_secret", client->secret);
 }
 
-PHI__FN void phi__mcp_oauth_form_code(phi__buf *out, const phi__mcp_oauth_client *client,
-                                      const phi__mcp_oauth_ask *ask) {
+PHI__FN void phi__form_code(phi__buf *out, const phi__oauth_client *client,
+                            const phi__oauth_ask *ask) {
     phi__buf_text(out, "grant_type=authorization_code");
-    phi__mcp_oauth_url_put(out, "code", ask->code);
-    phi__mcp_oauth_url_put(out, "redirect_uri", ask->redirect);
-    phi__mcp_oauth_url_put(out, "code_verifier", ask->verifier);
-    phi__mcp_oauth_url_put(out, "resource", ask->resource);
-    phi__mcp_oauth_form_self(out, client);
+    phi__url_put(out, "code", ask->code);
+    phi__url_put(out, "redirect_uri", ask->redirect);
+    phi__url_put(out, "code_verifier", ask->verifier);
+    phi__url_put(out, "resource", ask->resource);
+    phi__form_self(out, client);
 }
 
-PHI__FN void phi__mcp_oauth_form_machine(phi__buf *out, const phi__mcp_oauth_client *client,
-                                         const phi__mcp_oauth_ask *ask, phi_str token) {
+PHI__FN void phi__form_machine(phi__buf *out, const phi__oauth_client *client,
+                               const phi__oauth_ask *ask, phi_str token) {
     if (token.len == 0)
         phi__buf_text(out, "grant_type=client_credentials");
     else {
         phi__buf_text(out, "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer");
-        phi__mcp_oauth_url_put(out, "assertion", token);
+        phi__url_put(out, "assertion", token);
     }
-    if (ask->scope.len > 0) phi__mcp_oauth_url_put(out, "scope", ask->scope);
-    phi__mcp_oauth_url_put(out, "resource", ask->resource);
-    phi__mcp_oauth_form_self(out, client);
+    if (ask->scope.len > 0) phi__url_put(out, "scope", ask->scope);
+    phi__url_put(out, "resource", ask->resource);
+    phi__form_self(out, client);
 }
 
-PHI__FN void phi__mcp_oauth_form_refresh(phi__buf *out, const phi__mcp_oauth_client *client,
-                                         phi_str refresh, phi_str resource) {
+PHI__FN void phi__form_refresh(phi__buf *out, const phi__oauth_client *client, phi_str refresh,
+                               phi_str resource) {
     phi__buf_text(out, "grant_type=refresh_token");
-    phi__mcp_oauth_url_put(out, "refresh_token", refresh);
-    phi__mcp_oauth_url_put(out, "resource", resource);
-    phi__mcp_oauth_form_self(out, client);
+    phi__url_put(out, "refresh_token", refresh);
+    phi__url_put(out, "resource", resource);
+    phi__form_self(out, client);
 }
 
 /* RFC 6749, 2.3.1. */
-PHI__FN void phi__mcp_oauth_form_basic(phi__buf *out, const phi__mcp_oauth_client *client) {
+PHI__FN void phi__form_basic(phi__buf *out, const phi__oauth_client *client) {
     phi__buf plain;
-    if (client->method != PHI__MCP_OAUTH_BASIC) return;
+    if (client->method != PHI__OAUTH_BASIC) return;
     phi__buf_init(&plain, out->memory);
-    phi__mcp_oauth_url_escape(&plain, client->id);
+    phi__url_escape(&plain, client->id);
     phi__buf_char(&plain, ':');
-    phi__mcp_oauth_url_escape(&plain, client->secret);
+    phi__url_escape(&plain, client->secret);
     phi__buf_text(out, "Basic ");
     if (plain.failed)
         out->failed = true;
@@ -313,61 +297,33 @@ PHI__FN void phi__mcp_oauth_form_basic(phi__buf *out, const phi__mcp_oauth_clien
     phi__buf_free(&plain);
 }
 
-/* How a client is to prove itself. has: PHI__MCP_OAUTH_BASIC: a secret; PHI__MCP_OAUTH_KEY: a key.
+/* How a client is to prove itself. has: PHI__OAUTH_BASIC: a secret; PHI__OAUTH_KEY: a key.
    0: no way that we have. */
-static uint32_t phi__mcp_oauth_form_method(const phi__mcp_oauth_server *server, uint32_t has,
-                                           phi_mcp_client_auth wish) {
+static uint32_t phi__form_method(const phi__oauth_server *server, uint32_t has,
+                                 phi_mcp_client_auth wish) {
     uint32_t methods = server->methods;
-    bool secret = (has & PHI__MCP_OAUTH_BASIC) != 0, key = (has & PHI__MCP_OAUTH_KEY) != 0;
-    if (wish == PHI_MCP_CLIENT_AUTH_KEY) return has & PHI__MCP_OAUTH_KEY;
-    if (wish == PHI_MCP_CLIENT_AUTH_NONE) return PHI__MCP_OAUTH_NONE;
-    if (wish == PHI_MCP_CLIENT_AUTH_BASIC) return PHI__MCP_OAUTH_BASIC;
-    if (wish == PHI_MCP_CLIENT_AUTH_POST) return PHI__MCP_OAUTH_POST;
+    bool secret = (has & PHI__OAUTH_BASIC) != 0, key = (has & PHI__OAUTH_KEY) != 0;
+    if (wish == PHI_MCP_CLIENT_AUTH_KEY) return has & PHI__OAUTH_KEY;
+    if (wish == PHI_MCP_CLIENT_AUTH_NONE) return PHI__OAUTH_NONE;
+    if (wish == PHI_MCP_CLIENT_AUTH_BASIC) return PHI__OAUTH_BASIC;
+    if (wish == PHI_MCP_CLIENT_AUTH_POST) return PHI__OAUTH_POST;
     /* RFC 8414, 2: client_secret_basic is the default */
-    if (!server->says_methods) methods = secret ? PHI__MCP_OAUTH_BASIC : PHI__MCP_OAUTH_NONE;
-    if (key && (!server->says_methods || (methods & PHI__MCP_OAUTH_KEY) != 0))
-        return PHI__MCP_OAUTH_KEY;
-    if (!secret) return methods & PHI__MCP_OAUTH_NONE;
-    if ((methods & PHI__MCP_OAUTH_BASIC) != 0) return PHI__MCP_OAUTH_BASIC;
-    if ((methods & PHI__MCP_OAUTH_POST) != 0) return PHI__MCP_OAUTH_POST;
-    return methods & PHI__MCP_OAUTH_NONE;
+    if (!server->says_methods) methods = secret ? PHI__OAUTH_BASIC : PHI__OAUTH_NONE;
+    if (key && (!server->says_methods || (methods & PHI__OAUTH_KEY) != 0)) return PHI__OAUTH_KEY;
+    if (!secret) return methods & PHI__OAUTH_NONE;
+    if ((methods & PHI__OAUTH_BASIC) != 0) return PHI__OAUTH_BASIC;
+    if ((methods & PHI__OAUTH_POST) != 0) return PHI__OAUTH_POST;
+    return methods & PHI__OAUTH_NONE;
 }
 
-static const char *phi__mcp_oauth_form_method_name(uint32_t method) {
-    if (method == PHI__MCP_OAUTH_BASIC) return "client_secret_basic";
-    return method == PHI__MCP_OAUTH_POST ? "client_secret_post" : "none";
-}
-
-static void phi__mcp_oauth_form_member(phi__buf *out, const char *name, phi_str value) {
-    phi__json_write_key(out, phi_str_of(name));
-    phi__json_write_str(out, value);
-}
-
-/* The registration: JSON. */
-static void phi__mcp_oauth_form_register(phi__buf *out, const phi_mcp_oauth_desc *desc,
-                                         const char *name, const phi__mcp_oauth_ask *ask,
-                                         uint32_t method) {
-    phi__buf_char(out, '{');
-    phi__mcp_oauth_form_member(out, "client_name", phi_str_of(name));
-    if (desc->client_uri != NULL)
-        phi__mcp_oauth_form_member(out, "client_uri", phi_str_of(desc->client_uri));
-    phi__json_write_key(out, PHI__LIT("redirect_uris"));
-    phi__buf_char(out, '[');
-    phi__json_write_str(out, ask->redirect);
-    phi__buf_text(out, "],\"grant_types\":[\"authorization_code\",\"refresh_token\"],"
-                       "\"response_types\":[\"code\"]");
-    phi__mcp_oauth_form_member(out, "token_endpoint_auth_method",
-                               phi_str_of(phi__mcp_oauth_form_method_name(method)));
-    phi__mcp_oauth_form_member(out, "application_type",
-                               desc->web_application ? PHI__LIT("web") : PHI__LIT("native"));
-    if (ask->scope.len > 0) phi__mcp_oauth_form_member(out, "scope", ask->scope);
-    phi__buf_char(out, '}');
+static const char *phi__form_method_name(uint32_t method) {
+    if (method == PHI__OAUTH_BASIC) return "client_secret_basic";
+    return method == PHI__OAUTH_POST ? "client_secret_post" : "none";
 }
 
 /* ---- answers ---- */
 
-static bool phi__mcp_oauth_form_text(phi_arena *arena, phi_str text, const char *name,
-                                     phi_str *out) {
+static bool phi__form_text(phi_arena *arena, phi_str text, const char *name, phi_str *out) {
     phi__json_found found;
     *out = phi__str("", 0);
     if (phi__json_cursor_find(text, name, &found) != PHI_OK || found.type != PHI_JSON_STRING)
@@ -377,7 +333,7 @@ static bool phi__mcp_oauth_form_text(phi_arena *arena, phi_str text, const char 
 }
 
 /* A number, or a text with one; fractions are cut. */
-static int64_t phi__mcp_oauth_form_number(phi_str text, const char *name, int64_t fallback) {
+static int64_t phi__form_number(phi_str text, const char *name, int64_t fallback) {
     phi__json_found found;
     uint64_t u;
     double d;
@@ -388,13 +344,13 @@ static int64_t phi__mcp_oauth_form_number(phi_str text, const char *name, int64_
     return (int64_t)d;
 }
 
-/* Whether the text is one JSON object: values are searched for without a tree. */
-static bool phi__mcp_oauth_form_is_object(phi_arena *arena, phi_str text, bool *memory) {
+/* True if the text is one JSON object: values are searched for without a tree. */
+static bool phi__form_is_object(phi_arena *arena, phi_str text, bool *memory) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi__json_reader reader;
     phi_json *root = NULL;
     phi_status status;
-    phi__json_read_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
+    phi__json_read_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__OAUTH_DEPTH);
     do status = phi__json_read_advance(&reader, SIZE_MAX);
     while (status == PHI_BUSY);
     *memory = status != PHI_NO_MEMORY;
@@ -404,88 +360,81 @@ static bool phi__mcp_oauth_form_is_object(phi_arena *arena, phi_str text, bool *
     return status == PHI_OK;
 }
 
-PHI__FN bool phi__mcp_oauth_form_reply(phi_arena *arena, phi_str text, phi__mcp_oauth_reply *out) {
+PHI__FN bool phi__form_reply(phi_arena *arena, phi_str text, phi__oauth_reply *out) {
     phi_str type;
     bool memory;
     memset(out, 0, sizeof *out);
     out->lifetime_s = INT64_MAX;
-    if (!phi__mcp_oauth_form_is_object(arena, text, &memory)) return memory;
-    if (!phi__mcp_oauth_form_text(arena, text, "access_token", &out->token) ||
-        !phi__mcp_oauth_form_text(arena, text, "refresh_token", &out->refresh) ||
-        !phi__mcp_oauth_form_text(arena, text, "scope", &out->scope) ||
-        !phi__mcp_oauth_form_text(arena, text, "error", &out->error) ||
-        !phi__mcp_oauth_form_text(arena, text, "error_description", &out->description) ||
-        !phi__mcp_oauth_form_text(arena, text, "token_type", &type))
+    if (!phi__form_is_object(arena, text, &memory)) return memory;
+    if (!phi__form_text(arena, text, "access_token", &out->token) ||
+        !phi__form_text(arena, text, "refresh_token", &out->refresh) ||
+        !phi__form_text(arena, text, "scope", &out->scope) ||
+        !phi__form_text(arena, text, "error", &out->error) ||
+        !phi__form_text(arena, text, "error_description", &out->description) ||
+        !phi__form_text(arena, text, "token_type", &type))
         return false;
     out->dpop = phi__str_is_nocase(type, "DPoP");
     out->other_type = type.len > 0 && !out->dpop && !phi__str_is_nocase(type, "Bearer");
-    out->lifetime_s = phi__mcp_oauth_form_number(text, "expires_in", INT64_MAX);
+    out->lifetime_s = phi__form_number(text, "expires_in", INT64_MAX);
     return true;
 }
 
-PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
-                                        phi__mcp_oauth_client *client) {
+PHI__FN bool phi__form_client(phi_arena *arena, phi_str text, phi__oauth_client *client) {
     phi_str method;
     bool memory;
     client->id = client->secret = phi__str("", 0);
-    if (!phi__mcp_oauth_form_is_object(arena, text, &memory)) return memory;
-    if (!phi__mcp_oauth_form_text(arena, text, "client_id", &client->id) ||
-        !phi__mcp_oauth_form_text(arena, text, "client_secret", &client->secret) ||
-        !phi__mcp_oauth_form_text(arena, text, "token_endpoint_auth_method", &method))
+    if (!phi__form_is_object(arena, text, &memory)) return memory;
+    if (!phi__form_text(arena, text, "client_id", &client->id) ||
+        !phi__form_text(arena, text, "client_secret", &client->secret) ||
+        !phi__form_text(arena, text, "token_endpoint_auth_method", &method))
         return false;
-    if (phi__str_is(method, "none")) client->method = PHI__MCP_OAUTH_NONE;
-    if (phi__str_is(method, "client_secret_basic")) client->method = PHI__MCP_OAUTH_BASIC;
-    if (phi__str_is(method, "client_secret_post")) client->method = PHI__MCP_OAUTH_POST;
-    if (client->secret.len == 0) client->method = PHI__MCP_OAUTH_NONE;
-    int64_t until_s = phi__mcp_oauth_form_number(text, "client_secret_expires_at", 0);
+    if (phi__str_is(method, "none")) client->method = PHI__OAUTH_NONE;
+    if (phi__str_is(method, "client_secret_basic")) client->method = PHI__OAUTH_BASIC;
+    if (phi__str_is(method, "client_secret_post")) client->method = PHI__OAUTH_POST;
+    if (client->secret.len == 0) client->method = PHI__OAUTH_NONE;
+    int64_t until_s = phi__form_number(text, "client_secret_expires_at", 0);
     client->until_ms = until_s == 0 ? INT64_MAX : until_s * 1000;
     return true;
 }
 
-/* ======== Tokens and registrations, in memory and as documents of the host's store.
+/* ---- tokens and registrations, in memory and in the host's store ---- */
 
-   A grant is of one MCP server: document "mcp-oauth-token-" and a hash of its address. A
-   registration is of one issuer: "mcp-oauth-client-" and a hash of that. Documents of version 1
-   that name the right server or issuer count; all others are ignored. */
+enum { PHI__OAUTH_KEEP_ID = 64, PHI__OAUTH_KEEP_WORDS = 200 };
 
-enum { PHI__MCP_OAUTH_KEEP_ID = 64, PHI__MCP_OAUTH_KEEP_WORDS = 200 };
-
-static const char phi__mcp_oauth_keep_agent[] = "mcp";
-
-PHI__FN void phi__mcp_oauth_keep_init(phi__mcp_oauth_grant *grant, phi_memory *memory) {
+PHI__FN void phi__keep_init(phi__oauth_grant *grant, phi_memory *memory) {
     memset(grant, 0, sizeof *grant);
     phi_arena_init(&grant->arena, memory, 512);
 }
 
-PHI__FN void phi__mcp_oauth_keep_clear(phi__mcp_oauth_grant *grant) {
+PHI__FN void phi__keep_clear(phi__oauth_grant *grant) {
     phi_memory *memory = grant->arena.memory;
     phi_arena_free(&grant->arena);
-    phi__mcp_oauth_keep_init(grant, memory);
+    phi__keep_init(grant, memory);
 }
 
-PHI__FN void phi__mcp_oauth_keep_move(phi__mcp_oauth_grant *to, phi__mcp_oauth_grant *from) {
+PHI__FN void phi__keep_move(phi__oauth_grant *to, phi__oauth_grant *from) {
     phi_arena_free(&to->arena);
     *to = *from;
-    phi__mcp_oauth_keep_init(from, to->arena.memory);
+    phi__keep_init(from, to->arena.memory);
 }
 
-static void phi__mcp_oauth_keep_spend(phi_str *token, phi_str *spent) {
+static void phi__keep_spend(phi_str *token, phi_str *spent) {
     if (token->len > 0) *spent = *token;
     *token = phi__str("", 0);
 }
 
-PHI__FN void phi__mcp_oauth_keep_spend_bearer(phi__mcp_oauth_grant *grant) {
-    phi__mcp_oauth_keep_spend(&grant->bearer, &grant->spent[0]);
+PHI__FN void phi__keep_spend_bearer(phi__oauth_grant *grant) {
+    phi__keep_spend(&grant->bearer, &grant->spent[0]);
 }
 
-PHI__FN void phi__mcp_oauth_keep_spend_refresh(phi__mcp_oauth_grant *grant) {
-    phi__mcp_oauth_keep_spend(&grant->refresh, &grant->spent[1]);
+PHI__FN void phi__keep_spend_refresh(phi__oauth_grant *grant) {
+    phi__keep_spend(&grant->refresh, &grant->spent[1]);
 }
 
 /* ---- documents ---- */
 
-/* "mcp-oauth-token-" and half of a hash. */
-static void phi__mcp_oauth_keep_id(const char *kind, phi_str of, char out[PHI__MCP_OAUTH_KEEP_ID]) {
+/* kind and half of a hash. */
+static void phi__keep_id(const char *kind, phi_str of, char out[PHI__OAUTH_KEEP_ID]) {
     unsigned char hash[PHI__SHA256_BYTES];
     char hex[PHI__SHA256_HEX];
     size_t n = strlen(kind);
@@ -496,216 +445,199 @@ static void phi__mcp_oauth_keep_id(const char *kind, phi_str of, char out[PHI__M
     out[n + 32] = '\0';
 }
 
-static void phi__mcp_oauth_keep_token_id(phi_str server, char out[PHI__MCP_OAUTH_KEEP_ID]) {
-    phi__mcp_oauth_keep_id("mcp-oauth-token-", server, out);
-}
-
-static void phi__mcp_oauth_keep_client_id(phi_str issuer, char out[PHI__MCP_OAUTH_KEEP_ID]) {
-    phi__mcp_oauth_keep_id("mcp-oauth-client-", issuer, out);
-}
-
-static phi_status phi__mcp_oauth_keep_read(const phi_store *store, phi_arena *arena, const char *id,
-                                           phi_json **root) {
-    char words[PHI__MCP_OAUTH_KEEP_WORDS];
+/* The document of a server or an issuer, which its member `key` names. */
+static phi_status phi__keep_read(const phi_store *store, phi_arena *arena, const char *kind,
+                                 const char *key, phi_str of, phi_json **root) {
+    char id[PHI__OAUTH_KEEP_ID], words[PHI__OAUTH_KEEP_WORDS];
     phi_str text;
     if (store == NULL || store->load == NULL) return PHI_NOT_FOUND;
+    phi__keep_id(kind, of, id);
     phi_status status = store->load(store->user_data, id, arena, &text, words, sizeof words);
     if (status == PHI_OK) status = phi_json_parse(arena, text, 0, root, NULL);
     if (status == PHI_OK && phi_json_int(phi_json_get(*root, "v"), 0) != 1) status = PHI_NOT_FOUND;
     if (status == PHI_PARSE || status == PHI_TOO_BIG) status = PHI_NOT_FOUND;
+    if (status == PHI_OK && !phi_str_equal(phi__records_get_str(*root, key), of))
+        status = PHI_NOT_FOUND;
     return status;
 }
 
-static phi_status phi__mcp_oauth_keep_write(const phi_store *store, const char *id, phi__buf *doc) {
-    char words[PHI__MCP_OAUTH_KEEP_WORDS];
-    phi_status status = doc->failed ? PHI_NO_MEMORY : PHI_OK;
+static phi_status phi__keep_write(const phi_store *store, const char *kind, phi_str of,
+                                  phi__buf *doc) {
+    char id[PHI__OAUTH_KEEP_ID], words[PHI__OAUTH_KEEP_WORDS];
+    phi_status status = PHI_NO_MEMORY;
+    phi__keep_id(kind, of, id);
     phi__buf_char(doc, '}');
-    if (doc->failed) status = PHI_NO_MEMORY;
-    if (status == PHI_OK)
-        status = store->save(store->user_data, id, phi__mcp_oauth_keep_agent, phi__buf_str(doc),
-                             words, sizeof words);
+    if (!doc->failed)
+        status = store->save(store->user_data, id, "mcp", phi__buf_str(doc), words, sizeof words);
     phi__buf_free(doc);
     return status;
 }
 
-static void phi__mcp_oauth_keep_remove(const phi_store *store, const char *id) {
-    char words[PHI__MCP_OAUTH_KEEP_WORDS];
+static void phi__keep_remove(const phi_store *store, const char *kind, phi_str of) {
+    char id[PHI__OAUTH_KEEP_ID], words[PHI__OAUTH_KEEP_WORDS];
     if (store == NULL || store->remove == NULL) return;
+    phi__keep_id(kind, of, id);
     (void)store->remove(store->user_data, id, words, sizeof words);
 }
 
-static void phi__mcp_oauth_keep_begin(phi__buf *doc, phi_memory *memory) {
+static void phi__keep_begin(phi__buf *doc, phi_memory *memory) {
     phi__buf_init(doc, memory);
     phi__buf_text(doc, "{\"v\":1");
 }
 
-static void phi__mcp_oauth_keep_put(phi__buf *doc, const char *name, phi_str value) {
-    if (value.len == 0) return;
-    phi__json_write_key(doc, phi_str_of(name));
-    phi__json_write_str(doc, value);
-}
-
-static void phi__mcp_oauth_keep_put_time(phi__buf *doc, const char *name, int64_t ms) {
-    if (ms == INT64_MAX) return;
-    phi__json_write_key(doc, phi_str_of(name));
-    phi__json_number_put_i64(doc, ms);
-}
-
-static phi_str phi__mcp_oauth_keep_get(const phi_json *root, const char *name) {
-    return phi__json_text_of(phi_json_get(root, name));
+/* INT64_MAX: not known. */
+static void phi__keep_put_time(phi__buf *doc, const char *name, int64_t ms) {
+    if (ms != INT64_MAX) phi__records_i64(doc, name, ms);
 }
 
 /* ---- grants ---- */
 
-PHI__FN phi_status phi__mcp_oauth_keep_load(const phi_store *store, phi_str server,
-                                            phi__mcp_oauth_grant *out) {
-    char id[PHI__MCP_OAUTH_KEEP_ID];
+#define PHI__KEEP_TOKEN "mcp-oauth-token-"
+#define PHI__KEEP_CLIENT "mcp-oauth-client-"
+
+static const phi__field *phi__keep_grant_fields(size_t *count) {
+    static const phi__field fields[] = {
+        PHI__FIELD(phi__oauth_grant, issuer, "issuer", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_grant, endpoint, "token_endpoint", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_grant, resource, "resource", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_grant, client_id, "client_id", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_grant, scope, "scope", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_grant, bearer, "authorization", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_grant, refresh, "refresh_token", PHI__FIELD_STR, PHI__FIELD_SET)};
+    *count = PHI__COUNT(fields);
+    return fields;
+}
+
+PHI__FN phi_status phi__keep_load(const phi_store *store, phi_str server, phi__oauth_grant *out) {
     phi_json *root = NULL;
-    phi__mcp_oauth_keep_clear(out);
-    phi__mcp_oauth_keep_token_id(server, id);
-    phi_status status = phi__mcp_oauth_keep_read(store, &out->arena, id, &root);
-    if (status == PHI_OK && !phi_str_equal(phi__mcp_oauth_keep_get(root, "server"), server))
-        status = PHI_NOT_FOUND;
+    size_t count;
+    const phi__field *fields = phi__keep_grant_fields(&count);
+    phi__keep_clear(out);
+    phi_status status =
+        phi__keep_read(store, &out->arena, PHI__KEEP_TOKEN, "server", server, &root);
     if (status != PHI_OK) {
-        phi__mcp_oauth_keep_clear(out);
+        phi__keep_clear(out);
         return status;
     }
-    out->bearer = phi__mcp_oauth_keep_get(root, "authorization");
-    out->refresh = phi__mcp_oauth_keep_get(root, "refresh_token");
-    out->scope = phi__mcp_oauth_keep_get(root, "scope");
-    out->issuer = phi__mcp_oauth_keep_get(root, "issuer");
-    out->endpoint = phi__mcp_oauth_keep_get(root, "token_endpoint");
-    out->resource = phi__mcp_oauth_keep_get(root, "resource");
-    out->client_id = phi__mcp_oauth_keep_get(root, "client_id");
-    out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__MCP_OAUTH_NONE);
+    (void)phi__records_get(root, fields, count, out, NULL);
+    out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__OAUTH_NONE);
     out->kind = (uint32_t)phi_json_int(phi_json_get(root, "grant"), PHI_MCP_GRANT_PERSON);
-    out->dpop = phi__str_is(phi__mcp_oauth_keep_get(root, "token_type"), "DPoP");
+    out->dpop = phi__str_is(phi__records_get_str(root, "token_type"), "DPoP");
     out->until_ms = phi_json_int(phi_json_get(root, "expires_at_ms"), INT64_MAX);
     out->renew_ms = phi_json_int(phi_json_get(root, "renew_at_ms"), INT64_MAX);
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__mcp_oauth_keep_save(const phi_store *store, phi_str server,
-                                            const phi__mcp_oauth_grant *grant) {
-    char id[PHI__MCP_OAUTH_KEEP_ID];
+PHI__FN phi_status phi__keep_save(const phi_store *store, phi_str server,
+                                  const phi__oauth_grant *grant) {
     phi__buf doc;
+    size_t count;
+    const phi__field *fields = phi__keep_grant_fields(&count);
     if (store == NULL || store->save == NULL) return PHI_OK;
-    phi__mcp_oauth_keep_token_id(server, id);
-    phi__mcp_oauth_keep_begin(&doc, grant->arena.memory);
-    phi__mcp_oauth_keep_put(&doc, "server", server);
-    phi__mcp_oauth_keep_put(&doc, "issuer", grant->issuer);
-    phi__mcp_oauth_keep_put(&doc, "token_endpoint", grant->endpoint);
-    phi__mcp_oauth_keep_put(&doc, "resource", grant->resource);
-    phi__mcp_oauth_keep_put(&doc, "client_id", grant->client_id);
-    phi__mcp_oauth_keep_put(&doc, "scope", grant->scope);
-    phi__mcp_oauth_keep_put(&doc, "authorization", grant->bearer);
-    phi__mcp_oauth_keep_put(&doc, "refresh_token", grant->refresh);
-    if (grant->dpop) phi__mcp_oauth_keep_put(&doc, "token_type", PHI__LIT("DPoP"));
-    phi__mcp_oauth_keep_put_time(&doc, "method", (int64_t)grant->method);
-    if (grant->kind != PHI_MCP_GRANT_PERSON)
-        phi__mcp_oauth_keep_put_time(&doc, "grant", (int64_t)grant->kind);
-    phi__mcp_oauth_keep_put_time(&doc, "expires_at_ms", grant->until_ms);
-    phi__mcp_oauth_keep_put_time(&doc, "renew_at_ms", grant->renew_ms);
-    return phi__mcp_oauth_keep_write(store, id, &doc);
+    phi__keep_begin(&doc, grant->arena.memory);
+    phi__records_some(&doc, "server", server);
+    phi__records_put(&doc, fields, count, grant);
+    if (grant->dpop) phi__records_str(&doc, "token_type", PHI__LIT("DPoP"));
+    phi__records_u64(&doc, "method", grant->method);
+    if (grant->kind != PHI_MCP_GRANT_PERSON) phi__records_u64(&doc, "grant", grant->kind);
+    phi__keep_put_time(&doc, "expires_at_ms", grant->until_ms);
+    phi__keep_put_time(&doc, "renew_at_ms", grant->renew_ms);
+    return phi__keep_write(store, PHI__KEEP_TOKEN, server, &doc);
 }
 
-PHI__FN void phi__mcp_oauth_keep_drop(const phi_store *store, phi_str server) {
-    char id[PHI__MCP_OAUTH_KEEP_ID];
-    phi__mcp_oauth_keep_token_id(server, id);
-    phi__mcp_oauth_keep_remove(store, id);
+PHI__FN void phi__keep_drop(const phi_store *store, phi_str server) {
+    phi__keep_remove(store, PHI__KEEP_TOKEN, server);
 }
 
 /* ---- registrations ---- */
 
-static phi_status phi__mcp_oauth_keep_load_client(const phi_store *store, phi_arena *arena,
-                                                  phi_str issuer, phi__mcp_oauth_client *out) {
-    char id[PHI__MCP_OAUTH_KEEP_ID];
+static const phi__field *phi__keep_client_fields(size_t *count) {
+    static const phi__field fields[] = {
+        PHI__FIELD(phi__oauth_client, issuer, "issuer", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_client, id, "client_id", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_client, secret, "client_secret", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_client, redirect, "redirect_uri", PHI__FIELD_STR, PHI__FIELD_SET),
+        PHI__FIELD(phi__oauth_client, scope, "scope", PHI__FIELD_STR, PHI__FIELD_SET)};
+    *count = PHI__COUNT(fields);
+    return fields;
+}
+
+static phi_status phi__keep_load_client(const phi_store *store, phi_arena *arena, phi_str issuer,
+                                        phi__oauth_client *out) {
     phi_json *root = NULL;
+    size_t count;
+    const phi__field *fields = phi__keep_client_fields(&count);
     memset(out, 0, sizeof *out);
-    phi__mcp_oauth_keep_client_id(issuer, id);
-    phi_status status = phi__mcp_oauth_keep_read(store, arena, id, &root);
+    phi_status status = phi__keep_read(store, arena, PHI__KEEP_CLIENT, "issuer", issuer, &root);
     if (status != PHI_OK) return status;
-    if (!phi_str_equal(phi__mcp_oauth_keep_get(root, "issuer"), issuer)) return PHI_NOT_FOUND;
-    out->id = phi__mcp_oauth_keep_get(root, "client_id");
+    (void)phi__records_get(root, fields, count, out, NULL);
     if (out->id.len == 0) return PHI_NOT_FOUND;
-    out->issuer = phi__mcp_oauth_keep_get(root, "issuer");
-    out->secret = phi__mcp_oauth_keep_get(root, "client_secret");
-    out->redirect = phi__mcp_oauth_keep_get(root, "redirect_uri");
-    out->scope = phi__mcp_oauth_keep_get(root, "scope");
-    out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__MCP_OAUTH_NONE);
+    out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__OAUTH_NONE);
     out->until_ms = phi_json_int(phi_json_get(root, "secret_expires_at_ms"), INT64_MAX);
     out->registered = true;
     return PHI_OK;
 }
 
-static phi_status phi__mcp_oauth_keep_save_client(const phi_store *store, phi_memory *memory,
-                                                  const phi__mcp_oauth_client *client) {
-    char id[PHI__MCP_OAUTH_KEEP_ID];
+static phi_status phi__keep_save_client(const phi_store *store, phi_memory *memory,
+                                        const phi__oauth_client *client) {
     phi__buf doc;
+    size_t count;
+    const phi__field *fields = phi__keep_client_fields(&count);
     if (store == NULL || store->save == NULL) return PHI_OK;
-    phi__mcp_oauth_keep_client_id(client->issuer, id);
-    phi__mcp_oauth_keep_begin(&doc, memory);
-    phi__mcp_oauth_keep_put(&doc, "issuer", client->issuer);
-    phi__mcp_oauth_keep_put(&doc, "client_id", client->id);
-    phi__mcp_oauth_keep_put(&doc, "client_secret", client->secret);
-    phi__mcp_oauth_keep_put(&doc, "redirect_uri", client->redirect);
-    phi__mcp_oauth_keep_put(&doc, "scope", client->scope);
-    phi__mcp_oauth_keep_put_time(&doc, "method", (int64_t)client->method);
-    phi__mcp_oauth_keep_put_time(&doc, "secret_expires_at_ms", client->until_ms);
-    return phi__mcp_oauth_keep_write(store, id, &doc);
+    phi__keep_begin(&doc, memory);
+    phi__records_put(&doc, fields, count, client);
+    phi__records_u64(&doc, "method", client->method);
+    phi__keep_put_time(&doc, "secret_expires_at_ms", client->until_ms);
+    return phi__keep_write(store, PHI__KEEP_CLIENT, client->issuer, &doc);
 }
 
-/* ======== JSON Web Tokens that the host's keys sign: who the client is (RFC 7523), and
-   that a request comes from the key that its token is bound to (RFC 9449). */
+/* ---- JSON Web Tokens that the host's keys sign (RFC 7523, RFC 9449) ---- */
 
-enum { PHI__MCP_OAUTH_SIGN_S = 300 }; /* a client's assertion is valid so long */
+enum { PHI__OAUTH_SIGN_S = 300 }; /* a client's assertion is valid so long */
 
 /* ---- a token ---- */
 
 /* A name of the token that no other has. */
-static void phi__mcp_oauth_sign_name(const phi__mcp_oauth *o, phi__buf *out) {
+static void phi__sign_name(const phi__oauth *o, phi__buf *out) {
     phi__json_write_key(out, PHI__LIT("jti"));
     phi__buf_char(out, '"');
-    phi__mcp_oauth_form_random(out, o->rt->tape == NULL ? o->rt->io : NULL);
+    phi__form_random(out, o->rt->tape == NULL ? o->rt->io : NULL);
     phi__buf_char(out, '"');
-}
-
-static int64_t phi__mcp_oauth_sign_now_s(const phi__mcp_oauth *o) {
-    return phi__io_wall_ms(o->rt->io) / 1000;
 }
 
 /* A JSON text, and a dot after it. */
-static void phi__mcp_oauth_sign_part(phi__buf *out, phi__buf *json) {
+static void phi__sign_part(phi__buf *out, phi__buf *json) {
     phi__buf_char(json, '}');
     if (json->failed) out->failed = true;
     if (out->failed) return;
-    phi__mcp_oauth_form_base64(out, (const unsigned char *)json->at, json->len);
+    phi__form_base64(out, (const unsigned char *)json->at, json->len);
     phi__buf_char(out, '.');
 }
 
-/* Appends the token to `out`. */
-static phi_status phi__mcp_oauth_sign(phi__mcp_oauth *o, const phi_mcp_key *key, phi__buf *head,
-                                      phi__buf *claims, phi__buf *out) {
+/* Appends the token to `out`; frees head and claims. */
+static phi_status phi__oauth_sign(phi__oauth *o, const phi_mcp_key *key, phi__buf *head,
+                                  phi__buf *claims, phi__buf *out) {
     unsigned char signature[PHI_MCP_SIGNATURE];
     size_t from = out->len, len = 0;
-    phi__mcp_oauth_sign_part(out, head);
-    phi__mcp_oauth_sign_part(out, claims);
+    phi__sign_part(out, head);
+    phi__sign_part(out, claims);
+    phi__buf_free(head);
+    phi__buf_free(claims);
     if (out->failed) return PHI_NO_MEMORY;
     o->signing = true;
     phi_status status =
         key->sign(key->user_data, phi__str(out->at + from, out->len - from - 1), signature, &len);
     o->signing = false;
-    if (o->signs_out) return phi__mcp_oauth_state_fail(o, PHI_CANCELLED, "signed out");
+    if (o->signs_out) return phi__oauth_fail(o, PHI_CANCELLED, "signed out");
     if (status == PHI_OK && (len == 0 || len > sizeof signature)) status = PHI_BAD_ARG;
     if (status != PHI_OK)
-        return phi__mcp_oauth_state_fail(o, status, "the key's signature: %s",
-                                         phi_status_text(status));
-    phi__mcp_oauth_form_base64(out, signature, len);
+        return phi__oauth_fail(o, status, "the key's signature: %s", phi_status_text(status));
+    phi__form_base64(out, signature, len);
     return out->failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
-static void phi__mcp_oauth_sign_begin(phi__mcp_oauth *o, const phi_mcp_key *key, const char *type,
-                                      phi__buf *head, phi__buf *claims) {
+static void phi__sign_begin(phi__oauth *o, const phi_mcp_key *key, const char *type, phi__buf *head,
+                            phi__buf *claims) {
     phi__buf_init(head, &o->memory);
     phi__buf_init(claims, &o->memory);
     phi__buf_char(head, '{');
@@ -717,106 +649,97 @@ static void phi__mcp_oauth_sign_begin(phi__mcp_oauth *o, const phi_mcp_key *key,
 
 /* ---- the client ---- */
 
-static phi_status phi__mcp_oauth_sign_assertion(phi__mcp_oauth *o, phi__buf *out) {
-    int64_t now_s = phi__mcp_oauth_sign_now_s(o);
+PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form) {
+    phi__buf token;
+    phi__buf_init(&token, &o->memory);
+    int64_t now_s = phi__io_wall_ms(o->rt->io) / 1000;
     phi__buf head, claims;
-    phi__mcp_oauth_sign_begin(o, o->desc->client_key, "JWT", &head, &claims);
+    phi__sign_begin(o, o->desc->client_key, "JWT", &head, &claims);
     phi__records_str(&claims, "iss", o->client.id);
     phi__records_str(&claims, "sub", o->client.id);
     phi__records_str(&claims, "aud", o->client.issuer);
     phi__records_i64(&claims, "iat", now_s);
-    phi__records_i64(&claims, "exp", now_s + PHI__MCP_OAUTH_SIGN_S);
-    phi__mcp_oauth_sign_name(o, &claims);
-    phi_status status = phi__mcp_oauth_sign(o, o->desc->client_key, &head, &claims, out);
-    phi__buf_free(&head);
-    phi__buf_free(&claims);
-    return status;
-}
-
-PHI__FN phi_status phi__mcp_oauth_sign_client(phi__mcp_oauth *o, phi__buf *form) {
-    phi__buf token;
-    phi__buf_init(&token, &o->memory);
-    phi_status status = phi__mcp_oauth_sign_assertion(o, &token);
+    phi__records_i64(&claims, "exp", now_s + PHI__OAUTH_SIGN_S);
+    phi__sign_name(o, &claims);
+    phi_status status = phi__oauth_sign(o, o->desc->client_key, &head, &claims, &token);
     if (status == PHI_OK && !phi__arena_str(&o->arena, phi__buf_str(&token), &o->ask.assertion))
         status = PHI_NO_MEMORY;
     phi__buf_free(&token);
     if (status != PHI_OK) return status;
-    phi__mcp_oauth_url_put(form, "client_assertion_type",
-                           PHI__LIT("urn:ietf:params:oauth:client-assertion-type:jwt-bearer"));
-    phi__mcp_oauth_url_put(form, "client_assertion", o->ask.assertion);
+    phi__url_put(form, "client_assertion_type",
+                 PHI__LIT("urn:ietf:params:oauth:client-assertion-type:jwt-bearer"));
+    phi__url_put(form, "client_assertion", o->ask.assertion);
     return form->failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
 /* ---- proofs of possession ---- */
 
 /* An address without its query. */
-static phi_str phi__mcp_oauth_sign_target(phi_str url) {
+static phi_str phi__sign_target(phi_str url) {
     size_t n = 0;
     while (n < url.len && url.at[n] != '?' && url.at[n] != '#') n++;
     return phi__str(url.at, n);
 }
 
-static void phi__mcp_oauth_sign_token(phi__buf *claims, phi_str token) {
-    unsigned char hash[PHI__SHA256_BYTES];
-    if (token.len == 0) return;
-    phi__sha256_of(token, hash);
-    phi__json_write_key(claims, PHI__LIT("ath"));
-    phi__buf_char(claims, '"');
-    phi__mcp_oauth_form_base64(claims, hash, sizeof hash);
-    phi__buf_char(claims, '"');
-}
-
-PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, phi_str url,
-                                             phi_str token, phi__buf *out) {
+PHI__FN phi_status phi__sign_proof(phi__oauth *o, phi_str method, phi_str url, phi_str token,
+                                   phi__buf *out) {
     const phi_mcp_key *key = o->desc->dpop_key;
     const phi__buf *nonce = &o->nonces[token.len > 0 ? 1 : 0];
     phi__buf head, claims;
-    phi__mcp_oauth_sign_begin(o, key, "dpop+jwt", &head, &claims);
+    phi__sign_begin(o, key, "dpop+jwt", &head, &claims);
     phi__json_write_key(&head, PHI__LIT("jwk"));
     phi__buf_text(&head, key->jwk);
-    phi__mcp_oauth_sign_name(o, &claims);
+    phi__sign_name(o, &claims);
     phi__records_str(&claims, "htm", method);
-    phi__records_str(&claims, "htu", phi__mcp_oauth_sign_target(url));
-    phi__records_i64(&claims, "iat", phi__mcp_oauth_sign_now_s(o));
-    phi__mcp_oauth_sign_token(&claims, token);
+    phi__records_str(&claims, "htu", phi__sign_target(url));
+    phi__records_i64(&claims, "iat", phi__io_wall_ms(o->rt->io) / 1000);
+    unsigned char hash[PHI__SHA256_BYTES];
+    if (token.len != 0) {
+        phi__sha256_of(token, hash);
+        phi__json_write_key(&claims, PHI__LIT("ath"));
+        phi__buf_char(&claims, '"');
+        phi__form_base64(&claims, hash, sizeof hash);
+        phi__buf_char(&claims, '"');
+    }
     if (nonce->len > 0) phi__records_str(&claims, "nonce", phi__buf_str(nonce));
-    phi_status status = phi__mcp_oauth_sign(o, key, &head, &claims, out);
-    phi__buf_free(&head);
-    phi__buf_free(&claims);
-    return status;
+    return phi__oauth_sign(o, key, &head, &claims, out);
 }
 
-/* ======== The client that the program is to an authorization server: given, named by a
-   document's address, registered before, or registered now. */
+/* ---- the client: given, named by a document, registered before, or registered now ---- */
 
-static void phi__mcp_oauth_client_clear(phi__mcp_oauth *o) {
+static void phi__oauth_client_clear(phi__oauth *o) {
     phi_arena_free(&o->client_arena);
     memset(&o->client, 0, sizeof o->client);
 }
 
 /* The registration at an issuer, in memory or in the store. */
-static bool phi__mcp_oauth_client_find(phi__mcp_oauth *o, phi_str issuer) {
+static bool phi__oauth_client_find(phi__oauth *o, phi_str issuer) {
     if (o->client.registered && phi_str_equal(o->client.issuer, issuer)) return true;
-    phi__mcp_oauth_client_clear(o);
-    if (phi__mcp_oauth_keep_load_client(o->desc->store, &o->client_arena, issuer, &o->client) ==
-        PHI_OK)
+    phi__oauth_client_clear(o);
+    if (phi__keep_load_client(o->desc->store, &o->client_arena, issuer, &o->client) == PHI_OK)
         return true;
-    phi__mcp_oauth_client_clear(o);
+    phi__oauth_client_clear(o);
     return false;
 }
 
-static bool phi__mcp_oauth_client_copy(phi__mcp_oauth *o, phi_str text, phi_str *out) {
-    return phi__arena_str(&o->client_arena, text, out);
+/* False: no memory. */
+static bool phi__oauth_client_set(phi__oauth *o, phi_str issuer, const char *id, const char *secret,
+                                  uint32_t method) {
+    phi__oauth_client_clear(o);
+    o->client.id = phi_str_of(id);
+    o->client.secret = phi_str_of(secret);
+    o->client.method = method;
+    return phi__arena_str(&o->client_arena, issuer, &o->client.issuer);
 }
 
 /* What the client of the desc can prove itself with. */
-static uint32_t phi__mcp_oauth_client_has(const phi_mcp_oauth_desc *desc) {
-    uint32_t has = desc->client_key != NULL ? PHI__MCP_OAUTH_KEY : 0;
-    if (desc->client_secret != NULL && desc->client_secret[0] != '\0') has |= PHI__MCP_OAUTH_BASIC;
+static uint32_t phi__oauth_client_has(const phi_mcp_oauth_desc *desc) {
+    uint32_t has = desc->client_key != NULL ? PHI__OAUTH_KEY : 0;
+    if (desc->client_secret != NULL && desc->client_secret[0] != '\0') has |= PHI__OAUTH_BASIC;
     return has;
 }
 
-static const char *phi__mcp_oauth_client_methods(const phi_mcp_oauth_desc *desc) {
+static const char *phi__oauth_client_methods(const phi_mcp_oauth_desc *desc) {
     return desc->client_key != NULL
                ? "the token endpoint takes no method that phi has: none, client_secret_basic, "
                  "client_secret_post or private_key_jwt"
@@ -825,177 +748,162 @@ static const char *phi__mcp_oauth_client_methods(const phi_mcp_oauth_desc *desc)
 }
 
 /* A client_id and an assertion are for one issuer: the desc's, else that of the token so far. */
-static phi_status phi__mcp_oauth_client_bound(phi__mcp_oauth *o) {
+static phi_status phi__oauth_client_bound(phi__oauth *o) {
     const phi_mcp_oauth_desc *desc = o->desc;
     phi_str issuer = o->found.server.issuer, bound = phi_str_of(desc->issuer);
-    if (desc->client_id == NULL && phi__mcp_oauth_state_person(o)) return PHI_OK;
+    if (desc->client_id == NULL && phi__oauth_person(o)) return PHI_OK;
     if (bound.len == 0 &&
         (desc->client_id == NULL || phi__str_is(o->grant.client_id, desc->client_id)))
         bound = o->grant.issuer;
     if (bound.len == 0) bound = phi__buf_str(&o->bound);
     if (bound.len == 0 || phi_str_equal(bound, issuer)) return PHI_OK;
-    return phi__mcp_oauth_state_fail(
-        o, PHI_REFUSED, "%s to another issuer than %.*s: %.*s",
-        desc->client_id != NULL ? "client_id belongs" : "the assertion goes",
-        (int)phi__min(issuer.len, 100), issuer.at, (int)phi__min(bound.len, 100), bound.at);
+    return phi__oauth_fail(o, PHI_REFUSED, "%s to another issuer than %.*s: %.*s",
+                           desc->client_id != NULL ? "client_id belongs" : "the assertion goes",
+                           (int)phi__min(issuer.len, 100), issuer.at, (int)phi__min(bound.len, 100),
+                           bound.at);
 }
 
 /* ---- registration ---- */
 
 /* The method that the registration asks for: none, where the server allows that. */
-static uint32_t phi__mcp_oauth_client_method(const phi__mcp_oauth_server *server) {
-    if (!server->says_methods || (server->methods & PHI__MCP_OAUTH_NONE) != 0)
-        return PHI__MCP_OAUTH_NONE;
-    return (server->methods & PHI__MCP_OAUTH_BASIC) != 0 ? (uint32_t)PHI__MCP_OAUTH_BASIC
-                                                         : server->methods & PHI__MCP_OAUTH_POST;
+static uint32_t phi__oauth_client_method(const phi__oauth_server *server) {
+    if (!server->says_methods || (server->methods & PHI__OAUTH_NONE) != 0) return PHI__OAUTH_NONE;
+    return (server->methods & PHI__OAUTH_BASIC) != 0 ? (uint32_t)PHI__OAUTH_BASIC
+                                                     : server->methods & PHI__OAUTH_POST;
 }
 
-static phi_status phi__mcp_oauth_client_register(phi__mcp_oauth *o) {
-    const phi__mcp_oauth_server *server = &o->found.server;
-    uint32_t method = phi__mcp_oauth_client_method(server);
+static phi_status phi__oauth_client_register(phi__oauth *o) {
+    const phi__oauth_server *server = &o->found.server;
+    uint32_t method = phi__oauth_client_method(server);
     phi_status status = PHI_NO_MEMORY;
     phi__buf body;
     if (server->registration.len == 0)
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%.*s registers no clients: set client_id",
-                                         (int)phi__min(server->issuer.len, 100), server->issuer.at);
+        return phi__oauth_fail(o, PHI_REFUSED, "%.*s registers no clients: set client_id",
+                               (int)phi__min(server->issuer.len, 100), server->issuer.at);
     if (method == 0)
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%s",
-                                         phi__mcp_oauth_client_methods(o->desc));
-    phi__mcp_oauth_client_clear(o);
+        return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oauth_client_methods(o->desc));
+    phi__oauth_client_clear(o);
     o->client.method = method;
     phi__buf_init(&body, &o->memory);
-    phi__mcp_oauth_form_register(&body, o->desc, o->client_name, &o->ask, method);
-    o->step = PHI__MCP_OAUTH_REGISTER;
+    /* The registration: JSON. */
+    phi__buf_char(&body, '{');
+    phi__records_str(&body, "client_name", phi_str_of(o->client_name));
+    if (o->desc->client_uri != NULL)
+        phi__records_str(&body, "client_uri", phi_str_of(o->desc->client_uri));
+    phi__json_write_key(&body, PHI__LIT("redirect_uris"));
+    phi__buf_char(&body, '[');
+    phi__json_write_str(&body, o->ask.redirect);
+    phi__buf_text(&body, "],\"grant_types\":[\"authorization_code\",\"refresh_token\"],"
+                         "\"response_types\":[\"code\"]");
+    phi__records_str(&body, "token_endpoint_auth_method",
+                     phi_str_of(phi__form_method_name(method)));
+    phi__records_str(&body, "application_type",
+                     o->desc->web_application ? PHI__LIT("web") : PHI__LIT("native"));
+    if (o->ask.scope.len > 0) phi__records_str(&body, "scope", o->ask.scope);
+    phi__buf_char(&body, '}');
+    o->step = PHI__OAUTH_REGISTER;
     if (!body.failed)
-        status =
-            phi__mcp_oauth_state_post(o, server->registration, "application/json", phi__str("", 0),
-                                      phi__str("", 0), phi__buf_str(&body), "registration");
+        status = phi__oauth_post(o, server->registration, "application/json", phi__str("", 0),
+                                 phi__str("", 0), phi__buf_str(&body), "registration");
     phi__buf_free(&body);
     return status;
 }
 
-PHI__FN phi_status phi__mcp_oauth_client_registered(phi__mcp_oauth *o) {
+PHI__FN phi_status phi__oauth_client_registered(phi__oauth *o) {
     phi_str text = phi__buf_str(&o->sent.answer);
-    phi__mcp_oauth_client *client = &o->client;
-    phi__mcp_oauth_reply reply;
-    phi_status status = phi__mcp_oauth_state_answered(o);
+    phi__oauth_client *client = &o->client;
+    phi__oauth_reply reply;
+    phi_status status = phi__oauth_answered(o);
     if (status != PHI_OK) return status;
-    if (!phi__mcp_oauth_form_client(&o->client_arena, text, client) ||
-        !phi__mcp_oauth_form_reply(&o->arena, text, &reply))
+    if (!phi__form_client(&o->client_arena, text, client) ||
+        !phi__form_reply(&o->arena, text, &reply))
         return PHI_NO_MEMORY;
     if (o->sent.http_status < 200 || o->sent.http_status > 299 || client->id.len == 0) {
         int code = o->sent.http_status;
-        phi__mcp_oauth_client_clear(o);
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "registration: HTTP status %d%s%s%s%s",
-                                         code, reply.error.len > 0 ? ": " : ", no client",
-                                         phi__mcp_oauth_state_shown(o, reply.error, 60),
-                                         reply.description.len > 0 ? ": " : "",
-                                         phi__mcp_oauth_state_shown(o, reply.description, 120));
+        phi__oauth_client_clear(o);
+        return phi__oauth_fail(
+            o, PHI_REFUSED, "registration: HTTP status %d%s%s%s%s", code,
+            reply.error.len > 0 ? ": " : ", no client", phi__oauth_shown(o, reply.error, 60),
+            reply.description.len > 0 ? ": " : "", phi__oauth_shown(o, reply.description, 120));
     }
     phi__buf_free(&o->sent.answer);
     client->registered = true;
-    if (!phi__mcp_oauth_client_copy(o, o->found.server.issuer, &client->issuer) ||
-        !phi__mcp_oauth_client_copy(o, o->ask.redirect, &client->redirect) ||
-        !phi__mcp_oauth_client_copy(o, o->ask.scope, &client->scope)) {
-        phi__mcp_oauth_client_clear(o);
+    if (!phi__arena_str(&o->client_arena, o->found.server.issuer, &client->issuer) ||
+        !phi__arena_str(&o->client_arena, o->ask.redirect, &client->redirect) ||
+        !phi__arena_str(&o->client_arena, o->ask.scope, &client->scope)) {
+        phi__oauth_client_clear(o);
         return PHI_NO_MEMORY;
     }
     /* not kept: the next program registers again */
-    (void)phi__mcp_oauth_keep_save_client(o->desc->store, &o->memory, client);
+    (void)phi__keep_save_client(o->desc->store, &o->memory, client);
     return PHI_OK;
 }
 
-/* Whether a registration serves this authorization. */
-static bool phi__mcp_oauth_client_fits(const phi__mcp_oauth *o) {
-    const phi__mcp_oauth_client *client = &o->client;
+/* True if a registration serves this authorization. */
+static bool phi__oauth_client_fits(const phi__oauth *o) {
+    const phi__oauth_client *client = &o->client;
     return client->until_ms > phi__io_wall_ms(o->rt->io) &&
            phi_str_equal(client->redirect, o->ask.redirect) &&
-           (client->scope.len == 0 || phi__mcp_oauth_words_has_all(client->scope, o->ask.scope));
+           (client->scope.len == 0 || phi__oauth_has_all(client->scope, o->ask.scope));
 }
 
-PHI__FN phi_status phi__mcp_oauth_client_choose(phi__mcp_oauth *o) {
-    phi_status status = phi__mcp_oauth_client_bound(o);
+PHI__FN phi_status phi__oauth_client_choose(phi__oauth *o) {
+    phi_status status = phi__oauth_client_bound(o);
     if (status != PHI_OK) return status;
-    if (o->desc->client_id != NULL) {
-        /* The client of the desc. */
-        const phi__mcp_oauth_server *server = &o->found.server;
-        const phi_mcp_oauth_desc *desc = o->desc;
-        uint32_t has = phi__mcp_oauth_client_has(desc);
-        phi__mcp_oauth_client_clear(o);
-        if (!phi__mcp_oauth_client_copy(o, server->issuer, &o->client.issuer)) return PHI_NO_MEMORY;
-        o->client.id = phi_str_of(desc->client_id);
-        o->client.secret = phi_str_of(desc->client_secret);
-        o->client.method = phi__mcp_oauth_form_method(server, has, desc->client_auth);
-        if (o->client.method == 0 && has == 0) o->client.method = PHI__MCP_OAUTH_NONE;
-        if (o->client.method != 0) return PHI_OK;
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%s", phi__mcp_oauth_client_methods(desc));
-    }
-    if (o->desc->client_metadata_url != NULL && o->found.server.documents) {
-        /* A client id metadata document. */
-        phi__mcp_oauth_client_clear(o);
-        if (!phi__mcp_oauth_client_copy(o, o->found.server.issuer, &o->client.issuer))
+    const phi__oauth_server *server = &o->found.server;
+    const phi_mcp_oauth_desc *desc = o->desc;
+    if (desc->client_id != NULL) {
+        uint32_t has = phi__oauth_client_has(desc);
+        uint32_t method = phi__form_method(server, has, desc->client_auth);
+        if (method == 0 && has == 0) method = PHI__OAUTH_NONE;
+        if (!phi__oauth_client_set(o, server->issuer, desc->client_id, desc->client_secret, method))
             return PHI_NO_MEMORY;
-        o->client.id = phi_str_of(o->desc->client_metadata_url);
-        o->client.method = PHI__MCP_OAUTH_NONE;
-        return PHI_OK;
+        if (method != 0) return PHI_OK;
+        return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oauth_client_methods(desc));
     }
-    if (!phi__mcp_oauth_state_person(o)) {
-        /* An assertion alone: RFC 7523, 3.1. */
-        phi__mcp_oauth_client_clear(o);
-        o->client.method = PHI__MCP_OAUTH_NONE;
-        return phi__mcp_oauth_client_copy(o, o->found.server.issuer, &o->client.issuer)
+    /* A client id metadata document, or an assertion alone: RFC 7523, 3.1. */
+    bool document = desc->client_metadata_url != NULL && server->documents;
+    if (document || !phi__oauth_person(o))
+        return phi__oauth_client_set(o, server->issuer, document ? desc->client_metadata_url : NULL,
+                                     NULL, PHI__OAUTH_NONE)
                    ? PHI_OK
                    : PHI_NO_MEMORY;
-    }
-    if (phi__mcp_oauth_client_find(o, o->found.server.issuer) && phi__mcp_oauth_client_fits(o))
+    if (phi__oauth_client_find(o, o->found.server.issuer) && phi__oauth_client_fits(o))
         return PHI_OK;
-    return phi__mcp_oauth_client_register(o);
+    return phi__oauth_client_register(o);
 }
 
-PHI__FN bool phi__mcp_oauth_client_recall(phi__mcp_oauth *o) {
+PHI__FN bool phi__oauth_client_recall(phi__oauth *o) {
     phi_str id = o->grant.client_id;
     if (phi_str_equal(o->client.issuer, o->grant.issuer) && phi_str_equal(o->client.id, id))
         return true;
-    if (o->desc->client_id == NULL && o->desc->client_metadata_url != NULL &&
-        phi__str_is(id, o->desc->client_metadata_url)) {
-        phi__mcp_oauth_client_clear(o);
-        o->client.id = phi_str_of(o->desc->client_metadata_url);
-        o->client.method = PHI__MCP_OAUTH_NONE;
-        return phi__mcp_oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
+    const phi_mcp_oauth_desc *desc = o->desc;
+    const char *url = desc->client_metadata_url;
+    if (desc->client_id == NULL && url != NULL && phi__str_is(id, url))
+        return phi__oauth_client_set(o, o->grant.issuer, url, NULL, PHI__OAUTH_NONE);
+    if (desc->client_id != NULL && phi__str_is(id, desc->client_id)) {
+        uint32_t has = phi__oauth_client_has(desc);
+        if ((has & PHI__OAUTH_BASIC) != 0) has |= PHI__OAUTH_POST;
+        has &= o->grant.method;
+        return phi__oauth_client_set(o, o->grant.issuer, desc->client_id, desc->client_secret,
+                                     has != 0 ? has : (uint32_t)PHI__OAUTH_NONE);
     }
-    if (o->desc->client_id != NULL && phi__str_is(id, o->desc->client_id)) {
-        uint32_t has = phi__mcp_oauth_client_has(o->desc);
-        if ((has & PHI__MCP_OAUTH_BASIC) != 0) has |= PHI__MCP_OAUTH_POST;
-        phi__mcp_oauth_client_clear(o);
-        o->client.id = phi_str_of(o->desc->client_id);
-        o->client.secret = phi_str_of(o->desc->client_secret);
-        o->client.method = o->grant.method & has;
-        if (o->client.method == 0) o->client.method = PHI__MCP_OAUTH_NONE;
-        return phi__mcp_oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
-    }
-    if (!phi__mcp_oauth_state_person(o) && id.len == 0) {
-        phi__mcp_oauth_client_clear(o);
-        o->client.method = PHI__MCP_OAUTH_NONE;
-        return phi__mcp_oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
-    }
-    return phi__mcp_oauth_client_find(o, o->grant.issuer) && phi_str_equal(o->client.id, id);
+    if (!phi__oauth_person(o) && id.len == 0)
+        return phi__oauth_client_set(o, o->grant.issuer, NULL, NULL, PHI__OAUTH_NONE);
+    return phi__oauth_client_find(o, o->grant.issuer) && phi_str_equal(o->client.id, id);
 }
 
-PHI__FN void phi__mcp_oauth_client_forget(phi__mcp_oauth *o) {
+PHI__FN void phi__oauth_client_forget(phi__oauth *o) {
     if (!o->client.registered) return;
-    const phi_store *store = o->desc->store;
-    phi_str issuer = o->client.issuer;
-    char id[PHI__MCP_OAUTH_KEEP_ID];
-    phi__mcp_oauth_keep_client_id(issuer, id);
-    phi__mcp_oauth_keep_remove(store, id);
-    phi__mcp_oauth_client_clear(o);
+    phi__keep_remove(o->desc->store, PHI__KEEP_CLIENT, o->client.issuer);
+    phi__oauth_client_clear(o);
 }
 
-PHI__FN uint16_t phi__mcp_oauth_client_port(phi__mcp_oauth *o) {
+PHI__FN uint16_t phi__oauth_client_port(phi__oauth *o) {
     static const char head[] = "http://127.0.0.1:";
     uint64_t port;
     size_t n = 0;
-    if (!phi__mcp_oauth_client_find(o, o->found.server.issuer)) return 0;
+    if (!phi__oauth_client_find(o, o->found.server.issuer)) return 0;
     phi_str at = o->client.redirect;
     if (!phi__str_starts(at, head)) return 0;
     at = phi__str(at.at + sizeof head - 1, at.len - (sizeof head - 1));

@@ -14,57 +14,57 @@
 #include "mcp/mcp_oauth_words_in.h"
 
 enum {
-    PHI__MCP_OAUTH_MESSAGE = 300,
-    PHI__MCP_OAUTH_FETCH_MS = 30000,  /* of a request of ours */
-    PHI__MCP_OAUTH_NONCE_BYTES = 512, /* bytes of a nonce; a longer one is left out */
-    PHI__MCP_OAUTH_ANSWER = 65536,    /* bytes of a token or a registration */
-    PHI__MCP_OAUTH_ROUNDS = 4,        /* authorizations of a person within... */
-    PHI__MCP_OAUTH_ROUNDS_MS = 600000
+    PHI__OAUTH_MESSAGE = 300,
+    PHI__OAUTH_FETCH_MS = 30000,  /* of a request of ours */
+    PHI__OAUTH_NONCE_BYTES = 512, /* bytes of a nonce; a longer one is left out */
+    PHI__OAUTH_ANSWER = 65536,    /* bytes of a token or a registration */
+    PHI__OAUTH_ROUNDS = 4,        /* authorizations of a person within... */
+    PHI__OAUTH_ROUNDS_MS = 600000
 };
 
-typedef enum phi__mcp_oauth_step {
-    PHI__MCP_OAUTH_IDLE,
-    PHI__MCP_OAUTH_RENEW,    /* the refresh token is to be used */
-    PHI__MCP_OAUTH_REFRESH,  /* ... was sent */
-    PHI__MCP_OAUTH_BEGIN,    /* a person is needed */
-    PHI__MCP_OAUTH_RESOURCE, /* its metadata was asked for */
-    PHI__MCP_OAUTH_SERVER,   /* the authorization server's was */
-    PHI__MCP_OAUTH_REGISTER, /* the registration was sent */
-    PHI__MCP_OAUTH_PERSON,   /* the browser has the URL */
-    PHI__MCP_OAUTH_ASSERT,   /* the host was asked for an assertion */
-    PHI__MCP_OAUTH_EXCHANGE  /* the code or assertion was sent */
-} phi__mcp_oauth_step;
+typedef enum phi__oauth_step {
+    PHI__OAUTH_IDLE,
+    PHI__OAUTH_RENEW,    /* the refresh token is to be used */
+    PHI__OAUTH_REFRESH,  /* ... was sent */
+    PHI__OAUTH_BEGIN,    /* a person is needed */
+    PHI__OAUTH_RESOURCE, /* its metadata was asked for */
+    PHI__OAUTH_SERVER,   /* the authorization server's was */
+    PHI__OAUTH_REGISTER, /* the registration was sent */
+    PHI__OAUTH_PERSON,   /* the browser has the URL */
+    PHI__OAUTH_ASSERT,   /* the host was asked for an assertion */
+    PHI__OAUTH_EXCHANGE  /* the code or assertion was sent */
+} phi__oauth_step;
 
 /* A request, and its answer. */
-typedef struct phi__mcp_oauth_sent {
+typedef struct phi__oauth_sent {
     phi__fetch *fetch; /* NULL: none is under way */
     phi__buf answer;
     const char *what; /* for messages; static */
     int http_status;
     bool ended;
     phi_status status;
-    char message[PHI__MCP_OAUTH_MESSAGE];
-} phi__mcp_oauth_sent;
+    char message[PHI__OAUTH_MESSAGE];
+} phi__oauth_sent;
 
 /* What the authorization under way has found out; all in its arena. */
-typedef struct phi__mcp_oauth_found {
-    phi__mcp_oauth_dare dare; /* the challenge that it began with */
-    phi_str try_at[1 + PHI__MCP_OAUTH_KNOWN];
+typedef struct phi__oauth_found {
+    phi__oauth_dare dare; /* the challenge that it began with */
+    phi_str try_at[1 + PHI__OAUTH_KNOWN];
     size_t tries, tried;
-    phi__mcp_oauth_resource resource;
-    phi__mcp_oauth_server server;
+    phi__oauth_resource resource;
+    phi__oauth_server server;
     bool legacy;       /* no metadata about the resource */
     const char *fault; /* of an answer that was no metadata of a server; NULL: none */
-} phi__mcp_oauth_found;
+} phi__oauth_found;
 
 /* One authorization. */
-typedef struct phi__mcp_oauth_ask {
+typedef struct phi__oauth_ask {
     phi_str redirect, state, verifier, scope, resource, code;
     phi_str assertion; /* of the client, signed; kept to be hidden in messages */
-} phi__mcp_oauth_ask;
+} phi__oauth_ask;
 
 /* A token, with its scopes, server and client; strings in its own arena. */
-typedef struct phi__mcp_oauth_grant {
+typedef struct phi__oauth_grant {
     phi_arena arena;
     phi_str bearer;           /* "Bearer ..." or "DPoP ..."; empty: none */
     phi_str refresh;          /* empty: none */
@@ -79,30 +79,30 @@ typedef struct phi__mcp_oauth_grant {
     int64_t renew_ms; /* from then on it is refreshed */
     int64_t since_ms; /* it was got; 0: before this process */
     bool refreshed;   /* by a refresh token */
-} phi__mcp_oauth_grant;
+} phi__oauth_grant;
 
 /* What the program is to an authorization server. */
-typedef struct phi__mcp_oauth_client {
+typedef struct phi__oauth_client {
     phi_str issuer;     /* that knows it; empty: there is no client */
     phi_str id, secret; /* secret: empty: none */
     phi_str redirect;   /* that it was registered with */
     phi_str scope;      /* the same */
-    uint32_t method;    /* PHI__MCP_OAUTH_NONE, _BASIC, _POST or _KEY */
+    uint32_t method;    /* PHI__OAUTH_NONE, _BASIC, _POST or _KEY */
     int64_t until_ms;   /* of the secret; INT64_MAX: for ever */
     bool registered;    /* by us */
-} phi__mcp_oauth_client;
+} phi__oauth_client;
 
-struct phi__mcp_oauth {
+struct phi__oauth {
     phi_runtime *rt;
     phi_memory *parent; /* that this struct is from */
     phi_memory memory;  /* wipes */
     const phi_mcp_oauth_desc *desc;
     const char *client_name;
-    phi__mcp_oauth_listener listener;
+    phi__oauth_listener listener;
     phi_arena base; /* of the strings of `url` and `resource` */
-    phi__mcp_oauth_url url;
+    phi__oauth_url url;
     phi_str resource; /* of the server, where no metadata names one */
-    phi__mcp_oauth_step step;
+    phi__oauth_step step;
     bool loaded;     /* the store was read */
     bool waiting;    /* `changed` is owed */
     bool unkept;     /* the store refused the token, and the host does not know it yet */
@@ -114,154 +114,116 @@ struct phi__mcp_oauth {
     bool signing, signs_out; /* a key of the host's signs; it has signed out meanwhile */
     phi__timer timer;
     uint64_t deadline_us;
-    uint64_t retry_us;                      /* no refresh before */
-    uint64_t rounds[PHI__MCP_OAUTH_ROUNDS]; /* when persons were asked, the latest first */
-    phi_arena arena;                        /* of the authorization under way */
-    phi__mcp_oauth_found found;
-    phi__mcp_oauth_ask ask;
-    phi__mcp_oauth_sent sent;
+    uint64_t retry_us;                  /* no refresh before */
+    uint64_t rounds[PHI__OAUTH_ROUNDS]; /* when persons were asked, the latest first */
+    phi_arena arena;                    /* of the authorization under way */
+    phi__oauth_found found;
+    phi__oauth_ask ask;
+    phi__oauth_sent sent;
     phi__buf redirected; /* the redirect's query, or the assertion; empty: it has not come */
     phi__buf bound;      /* the issuer that gave the last token; signing out keeps it */
     phi__buf nonces[2];  /* for proofs: of the token endpoint, of the MCP server */
-    phi__mcp_oauth_grant grant;
+    phi__oauth_grant grant;
     phi_arena client_arena;
-    phi__mcp_oauth_client client;
-    struct phi__mcp_redirect *receiver; /* NULL: none */
-    char message[PHI__MCP_OAUTH_MESSAGE];
+    phi__oauth_client client;
+    struct phi__redirect *receiver; /* NULL: none */
+    char message[PHI__OAUTH_MESSAGE];
 };
 
 /* Sets the message, one clean line, and returns the status. */
-PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status status,
-                                             const char *format, ...) PHI_PRINTF(3, 4);
+PHI__FN phi_status phi__oauth_fail(phi__oauth *o, phi_status status, const char *format, ...)
+    PHI_PRINTF(3, 4);
 
 /* The beginning of a server's text for a message, in the arena: secrets are hidden before it is
    cut, so that it does not end in a part of one. */
-PHI__FN const char *phi__mcp_oauth_state_shown(phi__mcp_oauth *o, phi_str text, size_t most);
+PHI__FN const char *phi__oauth_shown(phi__oauth *o, phi_str text, size_t most);
 
 /* Requests; the step must be set. PHI_BUSY, or a failure. what: static. */
-PHI__FN phi_status phi__mcp_oauth_state_get(phi__mcp_oauth *o, phi_str url, const char *what);
+PHI__FN phi_status phi__oauth_get(phi__oauth *o, phi_str url, const char *what);
 
 /* type: of the body. basic, proof: the values of Authorization and DPoP; empty: none. */
-PHI__FN phi_status phi__mcp_oauth_state_post(phi__mcp_oauth *o, phi_str url, const char *type,
-                                             phi_str basic, phi_str proof, phi_str body,
-                                             const char *what);
+PHI__FN phi_status phi__oauth_post(phi__oauth *o, phi_str url, const char *type, phi_str basic,
+                                   phi_str proof, phi_str body, const char *what);
 
 /* The request has failed in the network: with its message. PHI_OK: there is an answer. */
-PHI__FN phi_status phi__mcp_oauth_state_answered(phi__mcp_oauth *o);
+PHI__FN phi_status phi__oauth_answered(phi__oauth *o);
 
 /* Takes DPoP-Nonce out of an answer's headers. */
-PHI__FN void phi__mcp_oauth_state_nonce(phi__buf *nonce, phi_str headers);
+PHI__FN void phi__oauth_nonce(phi__buf *nonce, phi_str headers);
 
 /* True: a person authorizes. */
-PHI__FN bool phi__mcp_oauth_state_person(const phi__mcp_oauth *o);
-PHI__FN void phi__mcp_oauth_state_wake(phi__mcp_oauth *o); /* the timer fires in the next step */
-
-/* mcp_oauth.c: begins with the challenge in o->found.dare. */
-PHI__FN phi_status phi__mcp_oauth_find_begin(phi__mcp_oauth *o);
-PHI__FN phi_status phi__mcp_oauth_find_resource(phi__mcp_oauth *o); /* an answer has come */
-PHI__FN phi_status phi__mcp_oauth_find_server(phi__mcp_oauth *o);
+PHI__FN bool phi__oauth_person(const phi__oauth *o);
+PHI__FN void phi__oauth_wake(phi__oauth *o); /* the timer fires in the next step */
 
 /* mcp_oauth_client.c: needs o->ask.redirect and o->ask.scope. PHI_OK: o->client is the client. */
-PHI__FN phi_status phi__mcp_oauth_client_choose(phi__mcp_oauth *o);
-PHI__FN phi_status phi__mcp_oauth_client_registered(phi__mcp_oauth *o); /* an answer has come */
+PHI__FN phi_status phi__oauth_client_choose(phi__oauth *o);
+PHI__FN phi_status phi__oauth_client_registered(phi__oauth *o); /* an answer has come */
 
 /* The client of a grant, to refresh it. False: it is not known any more. */
-PHI__FN bool phi__mcp_oauth_client_recall(phi__mcp_oauth *o);
+PHI__FN bool phi__oauth_client_recall(phi__oauth *o);
 
 /* The server does not know it any more: forgotten, where it was registered by us. */
-PHI__FN void phi__mcp_oauth_client_forget(phi__mcp_oauth *o);
+PHI__FN void phi__oauth_client_forget(phi__oauth *o);
 
 /* The port of the last registration at found.server.issuer; 0: none. */
-PHI__FN uint16_t phi__mcp_oauth_client_port(phi__mcp_oauth *o);
+PHI__FN uint16_t phi__oauth_client_port(phi__oauth *o);
 
-/* mcp_oauth.c */
-PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o); /* the stored grant, once */
-
-/* Takes a token that another process has put into the store. False: there is none. */
-PHI__FN bool phi__mcp_oauth_token_reload(phi__mcp_oauth *o);
-PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o);
-
-/* Sends the code or the assertion, and takes the answer. */
-PHI__FN phi_status phi__mcp_oauth_token_exchange(phi__mcp_oauth *o);
-
-typedef struct phi__mcp_oauth_reply {
+typedef struct phi__oauth_reply {
     phi_str token, refresh, scope; /* of a token endpoint */
     bool other_type;               /* a token that is no bearer token, nor... */
     bool dpop;                     /* ...bound to a key */
     int64_t lifetime_s;            /* INT64_MAX: not said */
     phi_str error, description;    /* of both; empty: none */
-} phi__mcp_oauth_reply;
+} phi__oauth_reply;
 
-PHI__FN phi_status phi__mcp_oauth_token_exchanged(phi__mcp_oauth *o, phi__mcp_oauth_reply *reply);
-
-/* PHI_BUSY with the step PHI__MCP_OAUTH_BEGIN: a person is needed. */
-PHI__FN phi_status phi__mcp_oauth_token_renew(phi__mcp_oauth *o);
-PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o);
-
-/* mcp_oauth.c */
-PHI__FN phi_status phi__mcp_oauth_person_go(phi__mcp_oauth *o);   /* the metadata are known */
-PHI__FN phi_status phi__mcp_oauth_person_open(phi__mcp_oauth *o); /* the client is known */
-PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str url);
-PHI__FN phi_status phi__mcp_oauth_person_answered(phi__mcp_oauth *o); /* the redirect has come */
-PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o);
-PHI__FN void phi__mcp_oauth_person_unlisten(phi__mcp_oauth *o);
-
-/* mcp_oauth.c */
-PHI__FN phi_status phi__mcp_oauth_machine_go(phi__mcp_oauth *o); /* the client is known */
-PHI__FN phi_status phi__mcp_oauth_machine_asserted(phi__mcp_oauth *o, phi_str token);
-
-/* mcp_oauth_client.c */
 /* Appends the fields of private_key_jwt to a form. */
-PHI__FN phi_status phi__mcp_oauth_sign_client(phi__mcp_oauth *o, phi__buf *form);
+PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form);
 
 /* Appends a proof for a request. token: that the request carries; empty: none. */
-PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, phi_str url,
-                                             phi_str token, phi__buf *out);
+PHI__FN phi_status phi__sign_proof(phi__oauth *o, phi_str method, phi_str url, phi_str token,
+                                   phi__buf *out);
 
 /* A new state and verifier of 32 random bytes each, in the arena. io NULL: of the system's random
    bytes. False: no memory. */
-PHI__FN bool phi__mcp_oauth_form_secrets(phi__io *io, phi_arena *arena, phi__mcp_oauth_ask *ask);
+PHI__FN bool phi__form_secrets(phi__io *io, phi_arena *arena, phi__oauth_ask *ask);
 
 /* The URL for the browser.. */
-PHI__FN void phi__mcp_oauth_form_authorize(phi__buf *out, phi_str endpoint,
-                                           const phi__mcp_oauth_client *client,
-                                           const phi__mcp_oauth_ask *ask);
+PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oauth_client *client,
+                                 const phi__oauth_ask *ask);
 
 /* The bodies for the token endpoint, with the client's own fields. */
-PHI__FN void phi__mcp_oauth_form_code(phi__buf *out, const phi__mcp_oauth_client *client,
-                                      const phi__mcp_oauth_ask *ask);
+PHI__FN void phi__form_code(phi__buf *out, const phi__oauth_client *client,
+                            const phi__oauth_ask *ask);
 
 /* token: an assertion; empty: the client's own credentials. */
-PHI__FN void phi__mcp_oauth_form_machine(phi__buf *out, const phi__mcp_oauth_client *client,
-                                         const phi__mcp_oauth_ask *ask, phi_str token);
-PHI__FN void phi__mcp_oauth_form_refresh(phi__buf *out, const phi__mcp_oauth_client *client,
-                                         phi_str refresh, phi_str resource);
+PHI__FN void phi__form_machine(phi__buf *out, const phi__oauth_client *client,
+                               const phi__oauth_ask *ask, phi_str token);
+PHI__FN void phi__form_refresh(phi__buf *out, const phi__oauth_client *client, phi_str refresh,
+                               phi_str resource);
 
 /* "Basic ...", or nothing where the client's method is another one. */
-PHI__FN void phi__mcp_oauth_form_basic(phi__buf *out, const phi__mcp_oauth_client *client);
+PHI__FN void phi__form_basic(phi__buf *out, const phi__oauth_client *client);
 
 /* False: no memory. An answer that is no JSON has nothing. */
-PHI__FN bool phi__mcp_oauth_form_reply(phi_arena *arena, phi_str text, phi__mcp_oauth_reply *out);
+PHI__FN bool phi__form_reply(phi_arena *arena, phi_str text, phi__oauth_reply *out);
 
 /* The client of a registration's answer; its id is empty where there is none. `client` holds the
    registration's own method. */
-PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
-                                        phi__mcp_oauth_client *client);
-PHI__FN void phi__mcp_oauth_keep_init(phi__mcp_oauth_grant *grant, phi_memory *memory);
-PHI__FN void phi__mcp_oauth_keep_clear(phi__mcp_oauth_grant *grant);
+PHI__FN bool phi__form_client(phi_arena *arena, phi_str text, phi__oauth_client *client);
+PHI__FN void phi__keep_init(phi__oauth_grant *grant, phi_memory *memory);
+PHI__FN void phi__keep_clear(phi__oauth_grant *grant);
 
 /* Takes over `from`, which is then empty. */
-PHI__FN void phi__mcp_oauth_keep_move(phi__mcp_oauth_grant *to, phi__mcp_oauth_grant *from);
+PHI__FN void phi__keep_move(phi__oauth_grant *to, phi__oauth_grant *from);
 
 /* They were refused, and are not used any more. */
-PHI__FN void phi__mcp_oauth_keep_spend_bearer(phi__mcp_oauth_grant *grant);
-PHI__FN void phi__mcp_oauth_keep_spend_refresh(phi__mcp_oauth_grant *grant);
+PHI__FN void phi__keep_spend_bearer(phi__oauth_grant *grant);
+PHI__FN void phi__keep_spend_refresh(phi__oauth_grant *grant);
 
 /* store NULL: PHI_NOT_FOUND, and saving does nothing. */
-PHI__FN phi_status phi__mcp_oauth_keep_load(const phi_store *store, phi_str server,
-                                            phi__mcp_oauth_grant *out);
-PHI__FN phi_status phi__mcp_oauth_keep_save(const phi_store *store, phi_str server,
-                                            const phi__mcp_oauth_grant *grant);
-PHI__FN void phi__mcp_oauth_keep_drop(const phi_store *store, phi_str server);
+PHI__FN phi_status phi__keep_load(const phi_store *store, phi_str server, phi__oauth_grant *out);
+PHI__FN phi_status phi__keep_save(const phi_store *store, phi_str server,
+                                  const phi__oauth_grant *grant);
+PHI__FN void phi__keep_drop(const phi_store *store, phi_str server);
 
 #endif

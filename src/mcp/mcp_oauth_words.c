@@ -3,34 +3,31 @@
 
 #include "text/text_in.h"
 
-/* ======== Addresses of an authorization: their parts, where they lead, and the forms
-   in requests and redirects. Pure functions of text. */
+/* ---- addresses: their parts, where they lead, forms and queries ---- */
 
 /* ---- where a host leads ---- */
 
-static char phi__mcp_oauth_url_lower(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
+static char phi__url_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
-static int phi__mcp_oauth_url_digit(char c) {
-    c = phi__mcp_oauth_url_lower(c);
+static int phi__url_digit(char c) {
+    c = phi__url_lower(c);
     if (c >= '0' && c <= '9') return c - '0';
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
 /* A number as inet_aton reads it: 0x7f, 0177, 127. */
-static bool phi__mcp_oauth_url_number(phi_str s, uint64_t *out) {
+static bool phi__url_number(phi_str s, uint64_t *out) {
     unsigned base = 10;
     uint64_t n = 0;
     size_t i = 0;
-    if (s.len >= 2 && s.at[0] == '0' && phi__mcp_oauth_url_lower(s.at[1]) == 'x') {
+    if (s.len >= 2 && s.at[0] == '0' && phi__url_lower(s.at[1]) == 'x') {
         base = 16;
         i = 2;
     } else if (s.len >= 2 && s.at[0] == '0')
         base = 8;
     if (i == s.len && base != 16) return false;
     for (; i < s.len; i++) {
-        int digit = phi__mcp_oauth_url_digit(s.at[i]);
+        int digit = phi__url_digit(s.at[i]);
         if (digit >= (int)base || n > UINT32_MAX) return false;
         n = n * base + (unsigned)digit;
     }
@@ -39,34 +36,33 @@ static bool phi__mcp_oauth_url_number(phi_str s, uint64_t *out) {
 }
 
 /* Digits alone, however many, or hexadecimal: a host that ends so is an IPv4 address or nothing. */
-static bool phi__mcp_oauth_url_is_number(phi_str s) {
+static bool phi__url_is_number(phi_str s) {
     uint64_t number;
     size_t i = 0;
     while (i < s.len && s.at[i] >= '0' && s.at[i] <= '9') i++;
-    return (s.len > 0 && i == s.len) || phi__mcp_oauth_url_number(s, &number);
+    return (s.len > 0 && i == s.len) || phi__url_number(s, &number);
 }
 
-static phi__mcp_oauth_reach phi__mcp_oauth_url_reach_v4(uint32_t a) {
+static phi__oauth_reach phi__url_reach_v4(uint32_t a) {
     static const struct {
         uint32_t net;
         uint32_t bits;
     } reserved[] = {{0x0a000000u, 8},  {0xac100000u, 12}, {0xc0a80000u, 16}, {0xa9fe0000u, 16},
                     {0x64400000u, 10}, {0xc0000000u, 24}, {0xc6120000u, 15}, {0xe0000000u, 3}};
-    if (a >> 24 == 127 || a >> 24 == 0) return PHI__MCP_OAUTH_LOOPBACK;
+    if (a >> 24 == 127 || a >> 24 == 0) return PHI__OAUTH_LOOPBACK;
     for (size_t i = 0; i < PHI__COUNT(reserved); i++)
-        if ((a ^ reserved[i].net) >> (32 - reserved[i].bits) == 0) return PHI__MCP_OAUTH_PRIVATE;
-    return PHI__MCP_OAUTH_PUBLIC;
+        if ((a ^ reserved[i].net) >> (32 - reserved[i].bits) == 0) return PHI__OAUTH_PRIVATE;
+    return PHI__OAUTH_PUBLIC;
 }
 
 /* All forms that resolvers take for an IPv4 address: one to four numbers, the last of which fills
    the rest. False: it is none. */
-static bool phi__mcp_oauth_url_v4(phi_str host, uint32_t *out) {
+static bool phi__url_v4(phi_str host, uint32_t *out) {
     uint64_t parts[4], a = 0;
     size_t n = 0, at = 0;
     for (size_t i = 0; i <= host.len; i++) {
         if (i < host.len && host.at[i] != '.') continue;
-        if (n == 4 || !phi__mcp_oauth_url_number(phi__str(host.at + at, i - at), &parts[n]))
-            return false;
+        if (n == 4 || !phi__url_number(phi__str(host.at + at, i - at), &parts[n])) return false;
         n++;
         at = i + 1;
     }
@@ -80,7 +76,7 @@ static bool phi__mcp_oauth_url_v4(phi_str host, uint32_t *out) {
 }
 
 /* The 16 bytes of an IPv6 address without its brackets. False: malformed. */
-static bool phi__mcp_oauth_url_v6(phi_str s, unsigned char out[16]) {
+static bool phi__url_v6(phi_str s, unsigned char out[16]) {
     size_t n = 0, gap = SIZE_MAX, i = 0;
     uint32_t v4;
     memset(out, 0, 16);
@@ -95,14 +91,14 @@ static bool phi__mcp_oauth_url_v6(phi_str s, unsigned char out[16]) {
         }
         while (end < s.len && s.at[end] != ':') end++;
         if (memchr(s.at + i, '.', end - i) != NULL) {
-            if (end != s.len || n > 12 || !phi__mcp_oauth_url_v4(phi__str(s.at + i, end - i), &v4))
+            if (end != s.len || n > 12 || !phi__url_v4(phi__str(s.at + i, end - i), &v4))
                 return false;
             for (k = 0; k < 4; k++) out[n++] = (unsigned char)(v4 >> (24 - 8 * k));
             break;
         }
         if (end - i > 4 || n > 14) return false;
         for (k = i; k < end; k++) {
-            int digit = phi__mcp_oauth_url_digit(s.at[k]);
+            int digit = phi__url_digit(s.at[k]);
             if (digit > 15) return false;
             value = value * 16 + (unsigned)digit;
         }
@@ -119,69 +115,69 @@ static bool phi__mcp_oauth_url_v6(phi_str s, unsigned char out[16]) {
     return true;
 }
 
-static phi__mcp_oauth_reach phi__mcp_oauth_url_reach_v6(const unsigned char a[16]) {
+static phi__oauth_reach phi__url_reach_v6(const unsigned char a[16]) {
     static const unsigned char zero[16] = {0};
     static const unsigned char nat64[12] = {0, 0x64, 0xff, 0x9b};
     uint32_t v4 = (uint32_t)a[12] << 24 | (uint32_t)a[13] << 16 | (uint32_t)a[14] << 8 | a[15];
-    if (memcmp(a, zero, 15) == 0 && a[15] <= 1) return PHI__MCP_OAUTH_LOOPBACK;
+    if (memcmp(a, zero, 15) == 0 && a[15] <= 1) return PHI__OAUTH_LOOPBACK;
     if (memcmp(a, zero, 10) == 0 && a[10] == a[11] && (a[10] == 0xff || a[10] == 0))
-        return phi__mcp_oauth_url_reach_v4(v4); /* IPv4 in IPv6 */
-    if (memcmp(a, nat64, 12) == 0) return phi__mcp_oauth_url_reach_v4(v4);
+        return phi__url_reach_v4(v4); /* IPv4 in IPv6 */
+    if (memcmp(a, nat64, 12) == 0) return phi__url_reach_v4(v4);
     if (a[0] == 0x20 && a[1] == 0x02) /* 6to4 */
-        return phi__mcp_oauth_url_reach_v4((uint32_t)a[2] << 24 | (uint32_t)a[3] << 16 |
-                                           (uint32_t)a[4] << 8 | a[5]);
+        return phi__url_reach_v4((uint32_t)a[2] << 24 | (uint32_t)a[3] << 16 | (uint32_t)a[4] << 8 |
+                                 a[5]);
     /* 2000::/3 is all that is given out */
-    return a[0] >> 5 == 1 ? PHI__MCP_OAUTH_PUBLIC : PHI__MCP_OAUTH_PRIVATE;
+    return a[0] >> 5 == 1 ? PHI__OAUTH_PUBLIC : PHI__OAUTH_PRIVATE;
 }
 
-static bool phi__mcp_oauth_url_ends(phi_str host, const char *end) {
+static bool phi__url_ends(phi_str host, const char *end) {
     size_t n = strlen(end);
     return host.len > n && phi__str_is_nocase(phi__str(host.at + host.len - n, n), end);
 }
 
-static bool phi__mcp_oauth_url_reach_of(phi_str host, phi__mcp_oauth_reach *out) {
+static bool phi__url_reach_of(phi_str host, phi__oauth_reach *out) {
     static const char *const inner[] = {".local", ".internal", ".home.arpa", ".lan", ".intranet"};
     unsigned char v6[16];
     uint32_t v4;
     size_t last;
     if (host.at[0] == '[') {
-        if (!phi__mcp_oauth_url_v6(phi__str(host.at + 1, host.len - 2), v6)) return false;
-        *out = phi__mcp_oauth_url_reach_v6(v6);
+        if (!phi__url_v6(phi__str(host.at + 1, host.len - 2), v6)) return false;
+        *out = phi__url_reach_v6(v6);
         return true;
     }
     if (host.at[host.len - 1] == '.') host.len--;
     if (host.len == 0 || host.at[0] == '.') return false;
     for (last = host.len; last > 0 && host.at[last - 1] != '.';) last--;
-    if (phi__mcp_oauth_url_is_number(phi__str(host.at + last, host.len - last))) {
-        if (!phi__mcp_oauth_url_v4(host, &v4)) return false;
-        *out = phi__mcp_oauth_url_reach_v4(v4);
+    if (phi__url_is_number(phi__str(host.at + last, host.len - last))) {
+        if (!phi__url_v4(host, &v4)) return false;
+        *out = phi__url_reach_v4(v4);
         return true;
     }
-    *out = PHI__MCP_OAUTH_PUBLIC;
-    if (last == 0) *out = PHI__MCP_OAUTH_PRIVATE;
+    *out = PHI__OAUTH_PUBLIC;
+    if (last == 0) *out = PHI__OAUTH_PRIVATE;
     for (size_t i = 0; i < PHI__COUNT(inner); i++)
-        if (phi__mcp_oauth_url_ends(host, inner[i])) *out = PHI__MCP_OAUTH_PRIVATE;
-    if (phi__str_is_nocase(host, "localhost") || phi__mcp_oauth_url_ends(host, ".localhost"))
-        *out = PHI__MCP_OAUTH_LOOPBACK;
+        if (phi__url_ends(host, inner[i])) *out = PHI__OAUTH_PRIVATE;
+    if (phi__str_is_nocase(host, "localhost") || phi__url_ends(host, ".localhost"))
+        *out = PHI__OAUTH_LOOPBACK;
     return true;
 }
 
 /* ---- parts ---- */
 
-static bool phi__mcp_oauth_url_letter(char c) {
+static bool phi__url_letter(char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
 /* "host:port" or "[v6]:port". */
-static bool phi__mcp_oauth_url_authority(phi_str at, phi__mcp_oauth_url *out) {
+static bool phi__url_authority(phi_str at, phi__oauth_url *out) {
     size_t n = 0;
     uint64_t port;
     if (at.len > 0 && at.at[0] == '[') {
         while (n < at.len && at.at[n] != ']') n++;
         if (n++ == at.len) return false;
     } else
-        while (n < at.len && (phi__mcp_oauth_url_letter(at.at[n]) || at.at[n] == '.' ||
-                              at.at[n] == '-' || at.at[n] == '_'))
+        while (n < at.len &&
+               (phi__url_letter(at.at[n]) || at.at[n] == '.' || at.at[n] == '-' || at.at[n] == '_'))
             n++;
     if (n == 0) return false;
     out->host = phi__str(at.at, n);
@@ -193,64 +189,58 @@ static bool phi__mcp_oauth_url_authority(phi_str at, phi__mcp_oauth_url *out) {
             return false;
         out->port = (uint32_t)port;
     }
-    return phi__mcp_oauth_url_reach_of(out->host, &out->reach);
+    return phi__url_reach_of(out->host, &out->reach);
 }
 
 /* Characters of RFC 3986 without "#"; a "%" needs its two digits. */
-static bool phi__mcp_oauth_url_plain(phi_str text) {
+static bool phi__url_plain(phi_str text) {
     static const char others[] = "-._~:/?[]@!$&'()*+,;=%";
     for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i];
-        if (c == '\0' || (!phi__mcp_oauth_url_letter(c) && strchr(others, c) == NULL)) return false;
-        if (c == '%' && (i + 2 >= text.len || phi__mcp_oauth_url_digit(text.at[i + 1]) > 15 ||
-                         phi__mcp_oauth_url_digit(text.at[i + 2]) > 15))
+        if (c == '\0' || (!phi__url_letter(c) && strchr(others, c) == NULL)) return false;
+        if (c == '%' && (i + 2 >= text.len || phi__url_digit(text.at[i + 1]) > 15 ||
+                         phi__url_digit(text.at[i + 2]) > 15))
             return false;
     }
     return true;
 }
 
-PHI__FN bool phi__mcp_oauth_url_read(phi_str text, phi__mcp_oauth_url *out) {
+PHI__FN bool phi__url_read(phi_str text, phi__oauth_url *out) {
     size_t end;
     memset(out, 0, sizeof *out);
-    if (text.len > PHI__MCP_OAUTH_URL || !phi__mcp_oauth_url_plain(text)) return false;
+    if (text.len > PHI__OAUTH_URL || !phi__url_plain(text)) return false;
     out->https = phi__str_find_nocase(text, 0, "https://") == 0;
     if (!out->https && phi__str_find_nocase(text, 0, "http://") != 0) return false;
     size_t start = out->https ? 8 : 7;
     for (end = start; end < text.len && text.at[end] != '/' && text.at[end] != '?';) end++;
     out->text = text;
     out->origin = phi__str(text.at, end);
-    if (!phi__mcp_oauth_url_authority(phi__str(text.at + start, end - start), out)) return false;
+    if (!phi__url_authority(phi__str(text.at + start, end - start), out)) return false;
     for (start = end; end < text.len && text.at[end] != '?';) end++;
     out->path = phi__str(text.at + start, end - start);
     if (end < text.len) out->query = phi__str(text.at + end + 1, text.len - end - 1);
     return true;
 }
 
-PHI__FN const char *phi__mcp_oauth_url_fault(const phi__mcp_oauth_url *server, phi_str text,
-                                             bool allow_private) {
-    phi__mcp_oauth_url url;
-    if (!phi__mcp_oauth_url_read(text, &url)) return "is no address of https";
-    if (!url.https && (server->https || server->reach != PHI__MCP_OAUTH_LOOPBACK ||
-                       url.reach != PHI__MCP_OAUTH_LOOPBACK))
+PHI__FN const char *phi__url_fault(const phi__oauth_url *server, phi_str text, bool allow_private) {
+    phi__oauth_url url;
+    if (!phi__url_read(text, &url)) return "is no address of https";
+    if (!url.https &&
+        (server->https || server->reach != PHI__OAUTH_LOOPBACK || url.reach != PHI__OAUTH_LOOPBACK))
         return "is not https";
     if (url.reach > server->reach && !allow_private)
         return "leads into a private network, which the server is not in";
     return NULL;
 }
 
-PHI__FN bool phi__mcp_oauth_url_same_host(const phi__mcp_oauth_url *a,
-                                          const phi__mcp_oauth_url *b) {
+PHI__FN bool phi__url_same_host(const phi__oauth_url *a, const phi__oauth_url *b) {
     return phi__str_equal_nocase(a->host, b->host);
 }
 
-static bool phi__mcp_oauth_url_same_origin(const phi__mcp_oauth_url *a,
-                                           const phi__mcp_oauth_url *b) {
-    return a->https == b->https && a->port == b->port && phi__mcp_oauth_url_same_host(a, b);
-}
-
-PHI__FN bool phi__mcp_oauth_url_covers(phi_str resource, const phi__mcp_oauth_url *server) {
-    phi__mcp_oauth_url of;
-    if (!phi__mcp_oauth_url_read(resource, &of) || !phi__mcp_oauth_url_same_origin(&of, server))
+PHI__FN bool phi__url_covers(phi_str resource, const phi__oauth_url *server) {
+    phi__oauth_url of;
+    if (!phi__url_read(resource, &of) || of.https != server->https || of.port != server->port ||
+        !phi__url_same_host(&of, server))
         return false;
     if (of.query.len > 0)
         return phi_str_equal(of.query, server->query) && phi_str_equal(of.path, server->path);
@@ -261,10 +251,10 @@ PHI__FN bool phi__mcp_oauth_url_covers(phi_str resource, const phi__mcp_oauth_ur
     return n == server->path.len || server->path.at[n] == '/';
 }
 
-PHI__FN void phi__mcp_oauth_url_put_resource(phi__buf *out, const phi__mcp_oauth_url *url) {
+PHI__FN void phi__url_put_resource(phi__buf *out, const phi__oauth_url *url) {
     phi_str path = url->path;
     for (size_t i = 0; i < url->origin.len; i++)
-        phi__buf_char(out, phi__mcp_oauth_url_lower(url->origin.at[i]));
+        phi__buf_char(out, phi__url_lower(url->origin.at[i]));
     if (path.len > 0 && path.at[path.len - 1] == '/' && url->query.len == 0) path.len--;
     phi__buf_add_str(out, path);
     if (url->query.len == 0) return;
@@ -274,8 +264,7 @@ PHI__FN void phi__mcp_oauth_url_put_resource(phi__buf *out, const phi__mcp_oauth
 
 /* ---- well-known addresses ---- */
 
-static bool phi__mcp_oauth_url_join(phi_arena *arena, phi_str a, const char *b, phi_str c,
-                                    phi_str *out) {
+static bool phi__url_join(phi_arena *arena, phi_str a, const char *b, phi_str c, phi_str *out) {
     size_t n = strlen(b);
     char *at = phi__arena_bytes(arena, a.len + n + c.len + 1);
     if (at == NULL) return false;
@@ -287,44 +276,42 @@ static bool phi__mcp_oauth_url_join(phi_arena *arena, phi_str a, const char *b, 
     return true;
 }
 
-static phi_str phi__mcp_oauth_url_bare_path(const phi__mcp_oauth_url *url) {
+static phi_str phi__url_bare_path(const phi__oauth_url *url) {
     phi_str path = url->path;
     if (path.len > 0 && path.at[path.len - 1] == '/') path.len--;
     return path;
 }
 
-PHI__FN size_t phi__mcp_oauth_url_resources(phi_arena *arena, const phi__mcp_oauth_url *server,
-                                            phi_str out[PHI__MCP_OAUTH_KNOWN]) {
+PHI__FN size_t phi__url_resources(phi_arena *arena, const phi__oauth_url *server,
+                                  phi_str out[PHI__OAUTH_KNOWN]) {
     static const char known[] = "/.well-known/oauth-protected-resource";
-    phi_str path = phi__mcp_oauth_url_bare_path(server);
+    phi_str path = phi__url_bare_path(server);
     size_t n = 0;
-    if (path.len > 0 && !phi__mcp_oauth_url_join(arena, server->origin, known, path, &out[n++]))
-        return 0;
-    if (!phi__mcp_oauth_url_join(arena, server->origin, known, phi__str("", 0), &out[n++]))
-        return 0;
+    if (path.len > 0 && !phi__url_join(arena, server->origin, known, path, &out[n++])) return 0;
+    if (!phi__url_join(arena, server->origin, known, phi__str("", 0), &out[n++])) return 0;
     return n;
 }
 
-PHI__FN size_t phi__mcp_oauth_url_servers(phi_arena *arena, const phi__mcp_oauth_url *issuer,
-                                          phi_str out[PHI__MCP_OAUTH_KNOWN]) {
+PHI__FN size_t phi__url_servers(phi_arena *arena, const phi__oauth_url *issuer,
+                                phi_str out[PHI__OAUTH_KNOWN]) {
     static const char oauth[] = "/.well-known/oauth-authorization-server";
     static const char openid[] = "/.well-known/openid-configuration";
-    phi_str path = phi__mcp_oauth_url_bare_path(issuer);
+    phi_str path = phi__url_bare_path(issuer);
     phi_str whole = phi__str(issuer->origin.at, issuer->origin.len + path.len);
-    if (!phi__mcp_oauth_url_join(arena, issuer->origin, oauth, path, &out[0]) ||
-        !phi__mcp_oauth_url_join(arena, issuer->origin, openid, path, &out[1]) ||
-        !phi__mcp_oauth_url_join(arena, whole, openid, phi__str("", 0), &out[2]))
+    if (!phi__url_join(arena, issuer->origin, oauth, path, &out[0]) ||
+        !phi__url_join(arena, issuer->origin, openid, path, &out[1]) ||
+        !phi__url_join(arena, whole, openid, phi__str("", 0), &out[2]))
         return 0;
     return path.len > 0 ? 3 : 2;
 }
 
 /* ---- forms ---- */
 
-PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text) {
+PHI__FN void phi__url_escape(phi__buf *out, phi_str text) {
     static const char hex[] = "0123456789ABCDEF";
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.at[i];
-        if (phi__mcp_oauth_url_letter((char)c) || (c != 0 && strchr("-._~", c) != NULL))
+        if (phi__url_letter((char)c) || (c != 0 && strchr("-._~", c) != NULL))
             phi__buf_char(out, (char)c);
         else {
             phi__buf_char(out, '%');
@@ -334,15 +321,15 @@ PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text) {
     }
 }
 
-PHI__FN void phi__mcp_oauth_url_put(phi__buf *out, const char *name, phi_str value) {
+PHI__FN void phi__url_put(phi__buf *out, const char *name, phi_str value) {
     char last = out->len > 0 ? out->at[out->len - 1] : '?';
     if (last != '?' && last != '&') phi__buf_char(out, '&');
     phi__buf_text(out, name);
     phi__buf_char(out, '=');
-    phi__mcp_oauth_url_escape(out, value);
+    phi__url_escape(out, value);
 }
 
-static phi_status phi__mcp_oauth_url_decode(phi_arena *arena, phi_str raw, phi_str *out) {
+static phi_status phi__url_decode(phi_arena *arena, phi_str raw, phi_str *out) {
     char *at = phi__arena_bytes(arena, raw.len + 1);
     size_t n = 0;
     if (at == NULL) return PHI_NO_MEMORY;
@@ -350,8 +337,8 @@ static phi_status phi__mcp_oauth_url_decode(phi_arena *arena, phi_str raw, phi_s
         char c = raw.at[i];
         if (c == '+') c = ' ';
         if (c == '%') {
-            int high = i + 2 < raw.len ? phi__mcp_oauth_url_digit(raw.at[i + 1]) : 16;
-            int low = i + 2 < raw.len ? phi__mcp_oauth_url_digit(raw.at[i + 2]) : 16;
+            int high = i + 2 < raw.len ? phi__url_digit(raw.at[i + 1]) : 16;
+            int low = i + 2 < raw.len ? phi__url_digit(raw.at[i + 2]) : 16;
             if (high > 15 || low > 15) return PHI_PARSE;
             c = (char)(high * 16 + low);
             i += 2;
@@ -363,8 +350,7 @@ static phi_status phi__mcp_oauth_url_decode(phi_arena *arena, phi_str raw, phi_s
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const char *name,
-                                          phi_str *out) {
+PHI__FN phi_status phi__url_get(phi_arena *arena, phi_str query, const char *name, phi_str *out) {
     phi_status status = PHI_NOT_FOUND;
     size_t at = 0;
     for (size_t i = 0; i <= query.len; i++) {
@@ -377,32 +363,30 @@ PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const
         if (!phi__str_is(key, name)) continue;
         if (status != PHI_NOT_FOUND) return PHI_PARSE;
         if (eq < part.len) eq++;
-        status = phi__mcp_oauth_url_decode(arena, phi__str(part.at + eq, part.len - eq), out);
+        status = phi__url_decode(arena, phi__str(part.at + eq, part.len - eq), out);
         if (status != PHI_OK) return status;
     }
     return status;
 }
 
-/* ======== What servers say about an authorization: the challenge in a header, and
-   the two metadata documents. Pure functions of text; results are in the arena, or borrowed from
-   the text. */
+/* ---- challenges and metadata documents ---- */
 
 /* ---- challenges ---- */
 
-typedef struct phi__mcp_oauth_scan {
+typedef struct phi__oauth_scan {
     phi_arena *arena;
     phi_str text;
     size_t at;
     bool bearer, failed; /* bearer: parameters belong to such a challenge */
-} phi__mcp_oauth_scan;
+} phi__oauth_scan;
 
-static void phi__mcp_oauth_words_skip(phi__mcp_oauth_scan *s, const char *set) {
+static void phi__oauth_skip(phi__oauth_scan *s, const char *set) {
     while (s->at < s->text.len && s->text.at[s->at] != '\0' &&
            strchr(set, s->text.at[s->at]) != NULL)
         s->at++;
 }
 
-static phi_str phi__mcp_oauth_words_token(phi__mcp_oauth_scan *s, const char *end) {
+static phi_str phi__oauth_token(phi__oauth_scan *s, const char *end) {
     size_t from = s->at;
     while (s->at < s->text.len &&
            (s->text.at[s->at] == '\0' || strchr(end, s->text.at[s->at]) == NULL))
@@ -411,18 +395,17 @@ static phi_str phi__mcp_oauth_words_token(phi__mcp_oauth_scan *s, const char *en
 }
 
 /* Bytes from the quote at s->at to the one that ends the string, or to the end. */
-static size_t phi__mcp_oauth_words_quoted(const phi__mcp_oauth_scan *s) {
+static size_t phi__oauth_quoted(const phi__oauth_scan *s) {
     size_t at = s->at + 1;
     while (at < s->text.len && s->text.at[at] != '"') at += s->text.at[at] == '\\' ? 2 : 1;
     return phi__min(at, s->text.len) - s->at;
 }
 
 /* A quoted string without its quotes and backslashes, or a token. */
-static phi_str phi__mcp_oauth_words_value(phi__mcp_oauth_scan *s) {
+static phi_str phi__oauth_value(phi__oauth_scan *s) {
     size_t n = 0;
-    if (s->at >= s->text.len || s->text.at[s->at] != '"')
-        return phi__mcp_oauth_words_token(s, ", \t");
-    char *to = phi__arena_bytes(s->arena, phi__mcp_oauth_words_quoted(s));
+    if (s->at >= s->text.len || s->text.at[s->at] != '"') return phi__oauth_token(s, ", \t");
+    char *to = phi__arena_bytes(s->arena, phi__oauth_quoted(s));
     if (to == NULL) {
         s->failed = true;
         s->at = s->text.len;
@@ -436,41 +419,38 @@ static phi_str phi__mcp_oauth_words_value(phi__mcp_oauth_scan *s) {
     return phi__str(to, n);
 }
 
-static void phi__mcp_oauth_words_take(phi__mcp_oauth_dare *out, phi_str name, phi_str value) {
-    phi_str *to = NULL;
-    if (phi__str_is_nocase(name, "resource_metadata")) to = &out->resource_metadata;
-    if (phi__str_is_nocase(name, "scope")) to = &out->scope;
-    if (phi__str_is_nocase(name, "error")) to = &out->error;
-    if (to != NULL && to->len == 0) *to = value;
-}
-
 /* Challenges of one header. A word behind which a "=" stands is a parameter, any other begins a
    challenge. */
-static void phi__mcp_oauth_words_header(phi__mcp_oauth_scan *s, phi__mcp_oauth_dare *out) {
+static void phi__oauth_words_header(phi__oauth_scan *s, phi__oauth_dare *out) {
     s->bearer = false;
     for (;;) {
-        phi__mcp_oauth_words_skip(s, ", \t");
+        phi__oauth_skip(s, ", \t");
         if (s->at >= s->text.len) return;
-        phi_str word = phi__mcp_oauth_words_token(s, "=, \t\"");
-        phi__mcp_oauth_words_skip(s, " \t");
+        phi_str word = phi__oauth_token(s, "=, \t\"");
+        phi__oauth_skip(s, " \t");
         if (s->at < s->text.len && s->text.at[s->at] == '=') {
             s->at++;
-            phi__mcp_oauth_words_skip(s, " \t");
-            phi_str value = phi__mcp_oauth_words_value(s);
-            if (s->bearer) phi__mcp_oauth_words_take(out, word, value);
+            phi__oauth_skip(s, " \t");
+            phi_str value = phi__oauth_value(s);
+            if (s->bearer) {
+                phi_str *to = NULL;
+                if (phi__str_is_nocase(word, "resource_metadata")) to = &out->resource_metadata;
+                if (phi__str_is_nocase(word, "scope")) to = &out->scope;
+                if (phi__str_is_nocase(word, "error")) to = &out->error;
+                if (to != NULL && to->len == 0) *to = value;
+            }
         } else if (word.len > 0) {
             s->bearer = phi__str_is_nocase(word, "Bearer") || phi__str_is_nocase(word, "DPoP");
             if (s->bearer) out->bearer = true;
         } else
-            (void)phi__mcp_oauth_words_value(s); /* a string without a name */
+            (void)phi__oauth_value(s); /* a string without a name */
     }
 }
 
-PHI__FN bool phi__mcp_oauth_words_challenge(phi_arena *arena, phi_str headers,
-                                            phi__mcp_oauth_dare *out) {
+PHI__FN bool phi__oauth_words_challenge(phi_arena *arena, phi_str headers, phi__oauth_dare *out) {
     size_t from = 0;
     memset(out, 0, sizeof *out);
-    phi__mcp_oauth_scan s = PHI_ZERO;
+    phi__oauth_scan s = PHI_ZERO;
     s.arena = arena;
     for (size_t i = 0; i <= headers.len; i++) {
         size_t colon = 0;
@@ -482,12 +462,12 @@ PHI__FN bool phi__mcp_oauth_words_challenge(phi_arena *arena, phi_str headers,
         if (colon == line.len) continue;
         s.text = phi__str_trim(phi__str(line.at + colon + 1, line.len - colon - 1));
         s.at = 0;
-        phi__mcp_oauth_words_header(&s, out);
+        phi__oauth_words_header(&s, out);
     }
     return !s.failed;
 }
 
-PHI__FN bool phi__mcp_oauth_words_printable(phi_str text) {
+PHI__FN bool phi__oauth_printable(phi_str text) {
     for (size_t i = 0; i < text.len; i++)
         if (text.at[i] <= ' ' || text.at[i] > '~') return false;
     return text.len > 0;
@@ -496,7 +476,7 @@ PHI__FN bool phi__mcp_oauth_words_printable(phi_str text) {
 /* ---- scopes ---- */
 
 /* RFC 6749, 3.3. */
-static bool phi__mcp_oauth_words_scope_fits(phi_str scope) {
+static bool phi__oauth_scope_fits(phi_str scope) {
     for (size_t i = 0; i < scope.len; i++) {
         char c = scope.at[i];
         if (c <= ' ' || c > '~' || c == '"' || c == '\\') return false;
@@ -505,7 +485,7 @@ static bool phi__mcp_oauth_words_scope_fits(phi_str scope) {
 }
 
 /* The next one behind *at; empty: the end. */
-static phi_str phi__mcp_oauth_words_next(phi_str set, size_t *at) {
+static phi_str phi__oauth_next(phi_str set, size_t *at) {
     if (set.len == 0) return set;
     while (*at < set.len && set.at[*at] == ' ') ++*at;
     size_t from = *at;
@@ -513,38 +493,36 @@ static phi_str phi__mcp_oauth_words_next(phi_str set, size_t *at) {
     return phi__str(set.at + from, *at - from);
 }
 
-PHI__FN bool phi__mcp_oauth_words_has(phi_str set, phi_str scope) {
+PHI__FN bool phi__oauth_has(phi_str set, phi_str scope) {
     size_t at = 0;
     phi_str one;
-    while ((one = phi__mcp_oauth_words_next(set, &at)).len > 0)
+    while ((one = phi__oauth_next(set, &at)).len > 0)
         if (phi_str_equal(one, scope)) return true;
     return false;
 }
 
-PHI__FN bool phi__mcp_oauth_words_has_all(phi_str set, phi_str scopes) {
+PHI__FN bool phi__oauth_has_all(phi_str set, phi_str scopes) {
     size_t at = 0;
     phi_str one;
-    while ((one = phi__mcp_oauth_words_next(scopes, &at)).len > 0)
-        if (!phi__mcp_oauth_words_has(set, one)) return false;
+    while ((one = phi__oauth_next(scopes, &at)).len > 0)
+        if (!phi__oauth_has(set, one)) return false;
     return true;
 }
 
-static size_t phi__mcp_oauth_words_count(phi_str set) {
+static size_t phi__oauth_count(phi_str set) {
     size_t at = 0, n = 0;
-    while (phi__mcp_oauth_words_next(set, &at).len > 0) n++;
+    while (phi__oauth_next(set, &at).len > 0) n++;
     return n;
 }
 
-PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes) {
-    size_t at = 0, count = phi__mcp_oauth_words_count(phi__buf_str(set));
+PHI__FN void phi__oauth_join(phi__buf *set, phi_str scopes) {
+    size_t at = 0, count = phi__oauth_count(phi__buf_str(set));
     phi_str one;
-    scopes.len = phi__min(scopes.len, 4 * PHI__MCP_OAUTH_SCOPE_BYTES);
-    while (count < PHI__MCP_OAUTH_SCOPES &&
-           (one = phi__mcp_oauth_words_next(scopes, &at)).len > 0) {
-        if (!phi__mcp_oauth_words_scope_fits(one) ||
-            one.len >=
-                PHI__MCP_OAUTH_SCOPE_BYTES - phi__min(set->len, PHI__MCP_OAUTH_SCOPE_BYTES) ||
-            phi__mcp_oauth_words_has(phi__buf_str(set), one))
+    scopes.len = phi__min(scopes.len, 4 * PHI__OAUTH_SCOPE_BYTES);
+    while (count < PHI__OAUTH_SCOPES && (one = phi__oauth_next(scopes, &at)).len > 0) {
+        if (!phi__oauth_scope_fits(one) ||
+            one.len >= PHI__OAUTH_SCOPE_BYTES - phi__min(set->len, PHI__OAUTH_SCOPE_BYTES) ||
+            phi__oauth_has(phi__buf_str(set), one))
             continue;
         if (set->len > 0) phi__buf_char(set, ' ');
         phi__buf_add_str(set, one);
@@ -554,11 +532,11 @@ PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes) {
 
 /* ---- documents ---- */
 
-static phi_status phi__mcp_oauth_words_parse(phi_arena *arena, phi_str text, phi_json **root,
-                                             const char **fault) {
+static phi_status phi__oauth_parse(phi_arena *arena, phi_str text, phi_json **root,
+                                   const char **fault) {
     phi__json_reader reader;
     phi_status status;
-    phi__json_read_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
+    phi__json_read_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__OAUTH_DEPTH);
     do status = phi__json_read_advance(&reader, SIZE_MAX);
     while (status == PHI_BUSY);
     if (status != PHI_OK) {
@@ -571,24 +549,24 @@ static phi_status phi__mcp_oauth_words_parse(phi_arena *arena, phi_str text, phi
 }
 
 /* The strings of an array, as a set. */
-static bool phi__mcp_oauth_words_set(phi_arena *arena, const phi_json *array, phi_str *out) {
+static bool phi__oauth_set(phi_arena *arena, const phi_json *array, phi_str *out) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *item;
     phi__buf set;
-    size_t left = 8 * PHI__MCP_OAUTH_SCOPES;
+    size_t left = 8 * PHI__OAUTH_SCOPES;
     *out = phi__str("", 0);
     if (!phi_json_is(array, PHI_JSON_ARRAY)) return true;
     phi__buf_init(&set, arena->memory);
     while (left-- > 0 && (item = phi_json_next(&it)) != NULL) {
         phi_str one = phi__json_text_of(item);
-        if (memchr(one.at, ' ', one.len) == NULL) phi__mcp_oauth_words_join(&set, one);
+        if (memchr(one.at, ' ', one.len) == NULL) phi__oauth_join(&set, one);
     }
     bool fine = !set.failed && phi__arena_str(arena, phi__buf_str(&set), out);
     phi__buf_free(&set);
     return fine;
 }
 
-static bool phi__mcp_oauth_words_lists(const phi_json *array, const char *text) {
+static bool phi__oauth_lists(const phi_json *array, const char *text) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *item;
     if (!phi_json_is(array, PHI_JSON_ARRAY)) return false;
@@ -597,11 +575,11 @@ static bool phi__mcp_oauth_words_lists(const phi_json *array, const char *text) 
     return false;
 }
 
-PHI__FN phi_status phi__mcp_oauth_words_resource(phi_arena *arena, phi_str text, phi_str preferred,
-                                                 phi__mcp_oauth_resource *out, const char **fault) {
+PHI__FN phi_status phi__oauth_words_resource(phi_arena *arena, phi_str text, phi_str preferred,
+                                             phi__oauth_resource *out, const char **fault) {
     phi_json *root;
     const phi_json *item;
-    phi_status status = phi__mcp_oauth_words_parse(arena, text, &root, fault);
+    phi_status status = phi__oauth_parse(arena, text, &root, fault);
     memset(out, 0, sizeof *out);
     if (status != PHI_OK) return status;
     const phi_json *servers = phi_json_get(root, "authorization_servers");
@@ -616,15 +594,15 @@ PHI__FN phi_status phi__mcp_oauth_words_resource(phi_arena *arena, phi_str text,
     }
     *fault = "names no authorization server";
     if (out->issuer.len == 0) return PHI_PARSE;
-    if (!phi__mcp_oauth_words_set(arena, phi_json_get(root, "scopes_supported"), &out->scopes))
+    if (!phi__oauth_set(arena, phi_json_get(root, "scopes_supported"), &out->scopes))
         return PHI_NO_MEMORY;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, bool person,
-                                               phi__mcp_oauth_server *out, const char **fault) {
+PHI__FN phi_status phi__oauth_words_server(phi_arena *arena, phi_str text, bool person,
+                                           phi__oauth_server *out, const char **fault) {
     phi_json *root;
-    phi_status status = phi__mcp_oauth_words_parse(arena, text, &root, fault);
+    phi_status status = phi__oauth_parse(arena, text, &root, fault);
     memset(out, 0, sizeof *out);
     if (status != PHI_OK) return status;
     out->issuer = phi__json_text_of(phi_json_get(root, "issuer"));
@@ -633,23 +611,17 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, b
     out->registration = phi__json_text_of(phi_json_get(root, "registration_endpoint"));
     const phi_json *methods = phi_json_get(root, "token_endpoint_auth_methods_supported");
     out->says_methods = phi_json_is(methods, PHI_JSON_ARRAY);
-    if (phi__mcp_oauth_words_lists(methods, "none")) out->methods |= PHI__MCP_OAUTH_NONE;
-    if (phi__mcp_oauth_words_lists(methods, "client_secret_basic"))
-        out->methods |= PHI__MCP_OAUTH_BASIC;
-    if (phi__mcp_oauth_words_lists(methods, "client_secret_post"))
-        out->methods |= PHI__MCP_OAUTH_POST;
-    if (phi__mcp_oauth_words_lists(methods, "private_key_jwt")) out->methods |= PHI__MCP_OAUTH_KEY;
-    if (!phi__mcp_oauth_words_set(arena, phi_json_get(root, "dpop_signing_alg_values_supported"),
-                                  &out->dpop))
+    if (phi__oauth_lists(methods, "none")) out->methods |= PHI__OAUTH_NONE;
+    if (phi__oauth_lists(methods, "client_secret_basic")) out->methods |= PHI__OAUTH_BASIC;
+    if (phi__oauth_lists(methods, "client_secret_post")) out->methods |= PHI__OAUTH_POST;
+    if (phi__oauth_lists(methods, "private_key_jwt")) out->methods |= PHI__OAUTH_KEY;
+    if (!phi__oauth_set(arena, phi_json_get(root, "dpop_signing_alg_values_supported"), &out->dpop))
         return PHI_NO_MEMORY;
-    out->s256 =
-        phi__mcp_oauth_words_lists(phi_json_get(root, "code_challenge_methods_supported"), "S256");
-    out->documents =
-        phi_json_bool(phi_json_get(root, "client_id_metadata_document_supported"), false);
+    out->s256 = phi__oauth_lists(phi_json_get(root, "code_challenge_methods_supported"), "S256");
+    out->documents = phi__records_get_bool(root, "client_id_metadata_document_supported");
     out->names_itself =
-        phi_json_bool(phi_json_get(root, "authorization_response_iss_parameter_supported"), false);
-    out->offline =
-        phi__mcp_oauth_words_lists(phi_json_get(root, "scopes_supported"), "offline_access");
+        phi__records_get_bool(root, "authorization_response_iss_parameter_supported");
+    out->offline = phi__oauth_lists(phi_json_get(root, "scopes_supported"), "offline_access");
     *fault = "names no issuer";
     if (out->issuer.len == 0) return PHI_PARSE;
     *fault = "names no authorization_endpoint";

@@ -1,12 +1,10 @@
 /* mcp_offers.c - operations of the host's on a server's resources and prompts, and what the server
    reports of them. */
-#include "mcp/mcp_offers_in.h"
-
-#include "loop/loop_in.h"
-#include "mcp/mcp_content_in.h"
+#include "mcp/mcp_get.h"
+#include "mcp/mcp_pages_in.h"
 #include "mcp/mcp_requests_in.h"
 
-#include <string.h>
+#include "mcp/mcp_content_in.h"
 
 typedef struct phi__mcp_watch {
     phi_mcp *mcp;
@@ -17,226 +15,196 @@ typedef struct phi__mcp_watch {
     bool up;
 } phi__mcp_watch;
 
-/* ======== The resources that a host watches.
+/* ---- The resources that a host watches ---- */
 
-   Older eras: a request for each. Era 2026-07-28: one stream that names all of them; where they
+/* Older eras: a request for each. Era 2026-07-28: one stream that names all of them; where they
    change, a new stream is opened before the old one is closed. A lost connection, or a stream that
    ends, is followed by all of it anew. */
 
-enum { PHI__MCP_WATCH_MOST = 256, PHI__MCP_WATCH_AGAIN_MS = 2000 };
+enum { PHI__WATCH_MOST = 256, PHI__WATCH_AGAIN_MS = 2000 };
 
-/* Its uri stands behind it. */
-typedef struct phi__mcp_watched {
+/* Its uri follows it in memory. */
+typedef struct phi__watched {
     phi__link link;
     phi__mcp_watch *watch;
     phi_str uri;
     phi__mcp_request *request; /* older eras: the subscription under way */
     phi_mcp_done_fn done;      /* NULL: called, or none */
     void *user_data;
-} phi__mcp_watched;
+} phi__watched;
 
-static phi__mcp_watched *phi__mcp_watch_find(const phi__mcp_watch *watch, phi_str uri) {
+static phi__watched *phi__watch_find(const phi__mcp_watch *watch, phi_str uri) {
     for (phi__link *link = watch->all.first; link != NULL; link = link->next) {
-        phi__mcp_watched *w = PHI__OWNER(link, phi__mcp_watched, link);
+        phi__watched *w = PHI__OWNER(link, phi__watched, link);
         if (phi_str_equal(w->uri, uri)) return w;
     }
     return NULL;
 }
 
-static void phi__mcp_watch_drop(phi__mcp_watched *w) {
+static void phi__watch_drop(phi__watched *w) {
     phi__mcp_watch *watch = w->watch;
-    phi__mcp_session_cancel(w->request, "not needed any more");
+    phi__mcp_cancel(w->request, "not needed any more");
     phi__list_take(&watch->all, &w->link);
     watch->count--;
-    phi__free(phi__mcp_session_memory(watch->mcp), w, sizeof *w + w->uri.len + 1);
+    phi__free(&watch->mcp->memory, w, sizeof *w + w->uri.len + 1);
 }
 
 /* The server has agreed, or not: then it is not watched. The host may free the connection. */
-static void phi__mcp_watch_said(phi__mcp_watched *w, phi_status status, phi_str message) {
+static void phi__watch_said(phi__watched *w, phi_status status, phi_str message) {
     phi_mcp_done_fn done = w->done;
     void *user_data = w->user_data;
     w->done = NULL;
-    if (status != PHI_OK && done != NULL) phi__mcp_watch_drop(w);
+    if (status != PHI_OK && done != NULL) phi__watch_drop(w);
     if (done != NULL) done(user_data, status, message);
 }
 
 /* ---- older eras ---- */
 
-static phi_status phi__mcp_watch_ask(phi__mcp_watch *watch, const char *method, phi_str uri,
-                                     void (*done)(void *ctx, const phi_mcp_reply *reply), void *ctx,
-                                     phi__mcp_request **out) {
+static phi_status phi__watch_ask(phi__mcp_watch *watch, const char *method, const char *key,
+                                 phi_str value, void (*done)(void *ctx, const phi_mcp_reply *reply),
+                                 void *ctx, phi__mcp_request **out) {
     phi__buf params;
-    phi__buf_init(&params, phi__mcp_session_memory(watch->mcp));
-    phi__buf_text(&params, "{\"uri\":");
-    phi__json_write_str(&params, uri);
+    phi__rpc_open_params(&params, &watch->mcp->memory, key, value);
     phi__buf_char(&params, '}');
     phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = method;
-    desc.params = phi__buf_str(&params);
     desc.done = done;
     desc.ctx = ctx;
-    phi_status status =
-        params.failed ? PHI_NO_MEMORY : phi__mcp_session_send(watch->mcp, &desc, out);
-    phi__buf_free(&params);
-    return status;
+    return phi__mcp_send_buf(watch->mcp, &desc, &params, out);
 }
 
-static void phi__mcp_watch_answered(void *ctx, const phi_mcp_reply *reply) {
-    phi__mcp_watched *w = (phi__mcp_watched *)ctx;
+static void phi__watch_answered(void *ctx, const phi_mcp_reply *reply) {
+    phi__watched *w = (phi__watched *)ctx;
     w->request = NULL;
     /* a connection that was lost: `ready` subscribes again */
     if (reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED) return;
-    phi__mcp_watch_said(w, reply->status, reply->message);
+    phi__watch_said(w, reply->status, reply->message);
 }
 
-static phi_status phi__mcp_watch_one(phi__mcp_watched *w) {
-    phi_status status = phi__mcp_watch_ask(w->watch, "resources/subscribe", w->uri,
-                                           phi__mcp_watch_answered, w, &w->request);
+static phi_status phi__watch_one(phi__watched *w) {
+    phi_status status = phi__watch_ask(w->watch, "resources/subscribe", "uri", w->uri,
+                                       phi__watch_answered, w, &w->request);
     if (status != PHI_OK) w->request = NULL;
     return status;
 }
 
-static void phi__mcp_watch_ignored(void *ctx, const phi_mcp_reply *reply) {
-    (void)ctx, (void)reply;
-}
+static void phi__watch_ignored(void *ctx, const phi_mcp_reply *reply) { (void)ctx, (void)reply; }
 
 /* ---- the modern era ---- */
 
-static void phi__mcp_watch_ended(void *ctx, const phi_mcp_reply *reply);
+static void phi__watch_ended(void *ctx, const phi_mcp_reply *reply);
 
-static void phi__mcp_watch_in(phi__mcp_watch *watch, uint32_t ms) {
-    phi__io *io = phi__mcp_session_runtime(watch->mcp)->io;
+static void phi__watch_in(phi__mcp_watch *watch, uint32_t ms) {
+    phi__io *io = watch->mcp->rt->io;
     if (watch->timer.place == 0 || ms == 0)
         (void)phi__io_timer_set(io, &watch->timer, phi__io_now_us(io) + (uint64_t)ms * 1000);
 }
 
-static phi_status phi__mcp_watch_open(phi__mcp_watch *watch) {
+static phi_status phi__watch_open(phi__mcp_watch *watch) {
     phi__mcp_request *before = watch->stream, *now = NULL;
     phi_status status = PHI_OK;
     phi__buf params;
-    phi__buf_init(&params, phi__mcp_session_memory(watch->mcp));
+    phi__buf_init(&params, &watch->mcp->memory);
     phi__buf_text(&params, "{\"notifications\":{\"resourceSubscriptions\":[");
     for (const phi__link *link = watch->all.first; link != NULL; link = link->next) {
         phi__json_write_comma(&params);
-        phi__json_write_str(&params, PHI__OWNER(link, phi__mcp_watched, link)->uri);
+        phi__json_write_str(&params, PHI__OWNER(link, phi__watched, link)->uri);
     }
     phi__buf_text(&params, "]}}");
     phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = "subscriptions/listen";
     desc.params = phi__buf_str(&params);
     desc.stream = true;
-    desc.done = phi__mcp_watch_ended;
+    desc.done = phi__watch_ended;
     desc.ctx = watch;
     if (params.failed)
         status = PHI_NO_MEMORY;
     else if (watch->count > 0)
-        status = phi__mcp_session_send(watch->mcp, &desc, &now);
+        status = phi__mcp_send(watch->mcp, &desc, &now);
     phi__buf_free(&params);
     if (status != PHI_OK) return status;
     watch->stream = now;
-    phi__mcp_session_cancel(before, "another one takes its place");
+    phi__mcp_cancel(before, "another one takes its place");
     return PHI_OK;
 }
 
-static void phi__mcp_watch_ended(void *ctx, const phi_mcp_reply *reply) {
+static void phi__watch_ended(void *ctx, const phi_mcp_reply *reply) {
     phi__mcp_watch *watch = (phi__mcp_watch *)ctx;
     phi_mcp *mcp = watch->mcp;
     watch->stream = NULL;
     if (reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED) {
-        if (watch->up && reply->status == PHI_NETWORK)
-            phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS);
+        if (watch->up && reply->status == PHI_NETWORK) phi__watch_in(watch, PHI__WATCH_AGAIN_MS);
         return;
     }
     if (reply->status == PHI_OK) {
-        phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS);
+        phi__watch_in(watch, PHI__WATCH_AGAIN_MS);
         return;
     }
     while (watch->all.first != NULL) { /* refused: those that still wait for a word get it */
         phi__link *link = watch->all.first;
-        while (link != NULL && PHI__OWNER(link, phi__mcp_watched, link)->done == NULL)
+        while (link != NULL && PHI__OWNER(link, phi__watched, link)->done == NULL)
             link = link->next;
         if (link == NULL) break;
-        phi__mcp_watch_said(PHI__OWNER(link, phi__mcp_watched, link), reply->status,
-                            reply->message);
+        phi__watch_said(PHI__OWNER(link, phi__watched, link), reply->status, reply->message);
         if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
             return; /* the host has closed or freed it */
     }
     /* denied: a person is not asked again, but for another subscription */
     if (watch->count > 0 && reply->status != PHI_DENIED)
-        phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS * 15);
+        phi__watch_in(watch, PHI__WATCH_AGAIN_MS * 15);
 }
 
-static void phi__mcp_watch_fire(phi__timer *timer) {
+static void phi__watch_fire(phi__timer *timer) {
     phi__mcp_watch *watch = PHI__OWNER(timer, phi__mcp_watch, timer);
-    if (watch->up && phi__mcp_watch_open(watch) != PHI_OK)
-        phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS);
+    if (watch->up && phi__watch_open(watch) != PHI_OK) phi__watch_in(watch, PHI__WATCH_AGAIN_MS);
 }
 
-static void phi__mcp_watch_agreed(phi__mcp_watch *watch, const phi_json *params) {
+static void phi__watch_agreed(phi__mcp_watch *watch, const phi_json *params) {
     const phi_json *list =
         phi_json_get(phi_json_get(params, "notifications"), "resourceSubscriptions");
     phi_mcp *mcp = watch->mcp;
     phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
     while (phi_json_next(&it) != NULL) {
-        phi__mcp_watched *w = phi__mcp_watch_find(watch, phi__json_text_of(it.at));
+        phi__watched *w = phi__watch_find(watch, phi__json_text_of(it.at));
         if (w == NULL || w->done == NULL) continue;
-        phi__mcp_watch_said(w, PHI_OK, phi__str("", 0));
+        phi__watch_said(w, PHI_OK, phi__str("", 0));
         if (phi_mcp_get_info(mcp).state != PHI_MCP_READY) return;
     }
 }
 
 /* ---- for the part ---- */
 
-static void phi__mcp_watch_init(phi__mcp_watch *watch, phi_mcp *mcp) {
-    memset(watch, 0, sizeof *watch);
-    watch->mcp = mcp;
-    watch->timer.fire = phi__mcp_watch_fire;
-}
-
-static void phi__mcp_watch_down(phi__mcp_watch *watch) {
+static void phi__watch_down(phi__mcp_watch *watch) {
     watch->up = false;
-    phi__io_timer_clear(phi__mcp_session_runtime(watch->mcp)->io, &watch->timer);
-    phi__mcp_session_cancel(watch->stream, "not needed any more");
-    phi__mcp_session_cancel(watch->level, "not needed any more");
+    phi__io_timer_clear(watch->mcp->rt->io, &watch->timer);
+    phi__mcp_cancel(watch->stream, "not needed any more");
+    phi__mcp_cancel(watch->level, "not needed any more");
     watch->stream = watch->level = NULL;
     for (phi__link *link = watch->all.first; link != NULL; link = link->next) {
-        phi__mcp_watched *w = PHI__OWNER(link, phi__mcp_watched, link);
-        phi__mcp_session_cancel(w->request, "not needed any more");
+        phi__watched *w = PHI__OWNER(link, phi__watched, link);
+        phi__mcp_cancel(w->request, "not needed any more");
         w->request = NULL;
     }
 }
 
-static void phi__mcp_watch_ready(phi__mcp_watch *watch) {
+static void phi__watch_ready(phi__mcp_watch *watch) {
     watch->up = true;
     if (watch->count == 0) return;
-    if (phi__mcp_session_modern(watch->mcp)) {
-        phi__mcp_watch_in(watch, 0);
+    if (phi__mcp_modern(watch->mcp)) {
+        phi__watch_in(watch, 0);
         return;
     }
     for (phi__link *link = watch->all.first; link != NULL; link = link->next)
-        (void)phi__mcp_watch_one(PHI__OWNER(link, phi__mcp_watched, link));
+        (void)phi__watch_one(PHI__OWNER(link, phi__watched, link));
 }
 
-static bool phi__mcp_watch_notified(phi__mcp_watch *watch, phi_str method, const phi_json *params) {
-    phi_str uri = phi__json_text_of(phi_json_get(params, "uri"));
-    phi_str none = phi__str("", 0);
-    if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
-        phi__mcp_watch_agreed(watch, params);
-        return false; /* the session has streams of its own */
-    }
-    if (!phi__str_is(method, "notifications/resources/updated")) return false;
-    (void)phi__mcp_session_tell(watch->mcp, PHI_MCP_EV_RESOURCE_UPDATED, uri, none, none);
-    return true;
-}
-
-static phi_status phi__mcp_watch_add(phi__mcp_watch *watch, phi_str uri, phi_mcp_done_fn done,
-                                     void *user_data) {
-    phi__mcp_watched *w = phi__mcp_watch_find(watch, uri);
+static phi_status phi__watch_add(phi__mcp_watch *watch, phi_str uri, phi_mcp_done_fn done,
+                                 void *user_data) {
+    phi__watched *w = phi__watch_find(watch, uri);
     phi_status status = PHI_OK;
     if (w != NULL) return PHI_OK;
-    if (watch->count == PHI__MCP_WATCH_MOST) return PHI_FULL;
-    w = (phi__mcp_watched *)phi__alloc(phi__mcp_session_memory(watch->mcp),
-                                       sizeof *w + uri.len + 1);
+    if (watch->count == PHI__WATCH_MOST) return PHI_FULL;
+    w = (phi__watched *)phi__alloc(&watch->mcp->memory, sizeof *w + uri.len + 1);
     if (w == NULL) return PHI_NO_MEMORY;
     char *text = (char *)(w + 1);
     memcpy(text, uri.at, uri.len);
@@ -246,121 +214,103 @@ static phi_status phi__mcp_watch_add(phi__mcp_watch *watch, phi_str uri, phi_mcp
     w->user_data = user_data;
     phi__list_push(&watch->all, &w->link);
     watch->count++;
-    if (phi__mcp_session_modern(watch->mcp))
-        phi__mcp_watch_in(watch, 0);
+    if (phi__mcp_modern(watch->mcp))
+        phi__watch_in(watch, 0);
     else
-        status = phi__mcp_watch_one(w);
-    if (status != PHI_OK) phi__mcp_watch_drop(w);
+        status = phi__watch_one(w);
+    if (status != PHI_OK) phi__watch_drop(w);
     return status;
 }
 
-static phi_status phi__mcp_watch_remove(phi__mcp_watch *watch, phi_str uri) {
-    phi__mcp_watched *w = phi__mcp_watch_find(watch, uri);
+static phi_status phi__watch_remove(phi__mcp_watch *watch, phi_str uri) {
+    phi__watched *w = phi__watch_find(watch, uri);
     phi__mcp_request *request = NULL;
     if (w == NULL) return PHI_NOT_FOUND;
-    if (watch->up && phi__mcp_session_modern(watch->mcp))
-        phi__mcp_watch_in(watch, 0);
+    if (watch->up && phi__mcp_modern(watch->mcp))
+        phi__watch_in(watch, 0);
     else if (watch->up)
-        (void)phi__mcp_watch_ask(watch, "resources/unsubscribe", uri, phi__mcp_watch_ignored, NULL,
-                                 &request);
-    phi__mcp_watch_drop(w);
+        (void)phi__watch_ask(watch, "resources/unsubscribe", "uri", uri, phi__watch_ignored, NULL,
+                             &request);
+    phi__watch_drop(w);
     return PHI_OK;
 }
 
-static void phi__mcp_watch_leveled(void *ctx, const phi_mcp_reply *reply) {
+static void phi__watch_leveled(void *ctx, const phi_mcp_reply *reply) {
     (void)reply;
     ((phi__mcp_watch *)ctx)->level = NULL;
 }
 
-/* Asks for messages of a level, in the older eras. */
-static void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
-    phi__buf params;
-    phi__buf_init(&params, phi__mcp_session_memory(watch->mcp));
-    phi__buf_text(&params, "{\"level\":");
-    phi__json_write_str(&params, phi_str_of(level));
-    phi__buf_char(&params, '}');
-    phi__mcp_request_desc desc = PHI_ZERO;
-    desc.method = "logging/setLevel";
-    desc.params = phi__buf_str(&params);
-    desc.done = phi__mcp_watch_leveled;
-    desc.ctx = watch;
-    if (params.failed || phi__mcp_session_send(watch->mcp, &desc, &watch->level) != PHI_OK)
-        watch->level = NULL;
-    phi__buf_free(&params);
-}
+/* ---- the part: operations under way, watched resources, notifications ---- */
 
-/* ======== What a server offers to hosts, besides tools: the operations under way, the
-   resources that are watched, and the notifications of all of it. */
-
-typedef struct phi__mcp_offer phi__mcp_offer;
+typedef struct phi__offer phi__offer;
 
 /* Reports an operation that has ended; `offer` is gone when it returns. */
-typedef void (*phi__mcp_offer_fn)(phi__mcp_offer *offer, const phi_mcp_reply *reply);
+typedef void (*phi__offer_fn)(phi__offer *offer, const phi_mcp_reply *reply);
 
 /* An operation of the host's: one request, or a list of pages. */
-struct phi__mcp_offer {
+struct phi__offer {
     phi__link link;
     uint64_t id;
     phi_mcp *mcp;
     phi__mcp_request *request;
-    phi__mcp_pages pages;
+    phi__pages pages;
     phi_arena arena;
     const phi_json **items; /* of a list */
     size_t count, cap;
-    phi__mcp_offer_fn done;
+    phi__offer_fn done;
     phi_mcp_what what;
     void (*fn)(void *user_data, const phi_mcp_got *got); /* the host's */
     void *user_data;
 };
 
 /* Marks the ids of operations: those of requests are numbers of their connection. */
-#define PHI__MCP_OFFERS_ID ((uint64_t)1 << 63)
+#define PHI__OFFERS_ID ((uint64_t)1 << 63)
 
-typedef struct phi__mcp_offers {
+typedef struct phi__offers {
     phi__list open;
     uint64_t next_id;
     phi__mcp_watch watch;
-} phi__mcp_offers;
+} phi__offers;
 
-static const phi__mcp_part *phi__mcp_offers_table(void);
+static const phi__mcp_part *phi__offers_table(void);
 
-static phi__mcp_offers *phi__mcp_offers_of(const phi_mcp *mcp) {
-    return (phi__mcp_offers *)phi__mcp_session_part(mcp, phi__mcp_offers_table());
+static phi__offers *phi__offers_of(const phi_mcp *mcp) {
+    return (phi__offers *)phi__mcp_session_part(mcp, phi__offers_table());
 }
 
 /* ---- operations ---- */
 
-static void phi__mcp_offers_destroy(phi__mcp_offer *offer) {
-    phi_memory *memory = phi__mcp_session_memory(offer->mcp);
-    phi__mcp_pages_stop(&offer->pages);
-    phi__mcp_session_cancel(offer->request, "not needed any more");
+static void phi__offers_destroy(phi__offer *offer) {
+    phi_memory *memory = &offer->mcp->memory;
+    phi__pages_stop(&offer->pages);
+    phi__mcp_cancel(offer->request, "not needed any more");
     phi__free(memory, offer->items, offer->cap * sizeof *offer->items);
     phi_arena_free(&offer->arena);
     phi__free(memory, offer, sizeof *offer);
 }
 
 /* The host may free the connection inside of it; its memory is there until the session returns. */
-static void phi__mcp_offers_end(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi__mcp_offers *o = phi__mcp_offers_of(offer->mcp);
+static void phi__offers_end(phi__offer *offer, const phi_mcp_reply *reply) {
+    phi__offers *o = phi__offers_of(offer->mcp);
     offer->request = NULL;
     if (o != NULL) phi__list_take(&o->open, &offer->link);
     if (!offer->mcp->dead) offer->done(offer, reply);
-    phi__mcp_offers_destroy(offer);
+    phi__offers_destroy(offer);
 }
 
-static void phi__mcp_offers_answered(void *ctx, const phi_mcp_reply *reply) {
-    phi__mcp_offers_end((phi__mcp_offer *)ctx, reply);
+static void phi__offers_answered(void *ctx, const phi_mcp_reply *reply) {
+    phi__offers_end((phi__offer *)ctx, reply);
 }
 
-static void phi__mcp_offers_listed(phi__mcp_pages *pages, const phi_mcp_reply *reply) {
-    phi__mcp_offers_end(PHI__OWNER(pages, phi__mcp_offer, pages), reply);
+static void phi__offers_listed(phi__pages *pages, const phi_mcp_reply *reply) {
+    phi__offers_end(PHI__OWNER(pages, phi__offer, pages), reply);
 }
 
-static bool phi__mcp_offers_item(phi__mcp_pages *pages, const phi_json *item) {
-    phi__mcp_offer *offer = PHI__OWNER(pages, phi__mcp_offer, pages);
+static bool phi__offers_item(phi__pages *pages, const phi_json *item) {
+    phi__offer *offer = PHI__OWNER(pages, phi__offer, pages);
     if (offer->count == offer->cap) {
-        void *grown = phi__grow(phi__mcp_session_memory(offer->mcp), (void *)offer->items,
-                                &offer->cap, offer->count + 1, sizeof *offer->items);
+        void *grown = phi__grow(&offer->mcp->memory, (void *)offer->items, &offer->cap,
+                                offer->count + 1, sizeof *offer->items);
         if (grown == NULL) return false;
         offer->items = (const phi_json **)grown;
     }
@@ -370,25 +320,23 @@ static bool phi__mcp_offers_item(phi__mcp_pages *pages, const phi_json *item) {
 
 /* PHI_MISUSE: not ready; PHI_UNSUPPORTED: the server lacks this capability (NULL: any); each with a
    message that begins with `function`. */
-static phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
-                                        const char *capability) {
+static phi_status phi__offers_check(phi_mcp *mcp, const char *function, const char *capability) {
     if (mcp == NULL) return PHI_BAD_ARG;
-    phi_runtime *rt = phi__mcp_session_runtime(mcp);
+    phi_runtime *rt = mcp->rt;
     if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
         return phi__error(rt, PHI_MISUSE, "%s: the server is not ready", function);
-    if (capability != NULL && phi_json_get(phi__mcp_session_capabilities(mcp), capability) == NULL)
+    if (capability != NULL && phi_json_get(mcp->agreed.capabilities, capability) == NULL)
         return phi__error(rt, PHI_UNSUPPORTED, "%s: the server does not offer \"%s\"", function,
                           capability);
     return PHI_OK;
 }
 
-static phi__mcp_offer *phi__mcp_offers_new(phi_mcp *mcp, phi__mcp_offer_fn done,
-                                           const phi_mcp_get_desc *desc) {
-    phi_memory *memory = phi__mcp_session_memory(mcp);
-    phi__mcp_offer *offer = (phi__mcp_offer *)phi__alloc(memory, sizeof *offer);
+static phi__offer *phi__offers_new(phi_mcp *mcp, phi__offer_fn done, const phi_mcp_get_desc *desc) {
+    phi_memory *memory = &mcp->memory;
+    phi__offer *offer = (phi__offer *)phi__alloc(memory, sizeof *offer);
     if (offer == NULL) return NULL;
     offer->mcp = mcp;
-    offer->id = PHI__MCP_OFFERS_ID | ++phi__mcp_offers_of(mcp)->next_id;
+    offer->id = PHI__OFFERS_ID | ++phi__offers_of(mcp)->next_id;
     phi_arena_init(&offer->arena, memory, 0);
     phi__buf_init(&offer->pages.cursor, memory);
     offer->done = done;
@@ -398,135 +346,135 @@ static phi__mcp_offer *phi__mcp_offers_new(phi_mcp *mcp, phi__mcp_offer_fn done,
     return offer;
 }
 
-static phi_status phi__mcp_offers_begun(phi__mcp_offer *offer, phi_status status, uint64_t *id) {
+static phi_status phi__offers_begun(phi__offer *offer, phi_status status, uint64_t *id) {
     phi_mcp *mcp = offer->mcp;
     if (status != PHI_OK) {
         offer->request = NULL;
-        phi__mcp_offers_destroy(offer);
-        return phi__error(phi__mcp_session_runtime(mcp), status, "phi_mcp: a request: %s",
-                          phi_status_text(status));
+        phi__offers_destroy(offer);
+        return phi__error(mcp->rt, status, "phi_mcp: a request: %s", phi_status_text(status));
     }
-    phi__list_push(&phi__mcp_offers_of(mcp)->open, &offer->link);
+    phi__list_push(&phi__offers_of(mcp)->open, &offer->link);
     if (id != NULL) *id = offer->id;
     return PHI_OK;
 }
 
-/* Begins an operation. params: copied. name: for a header. Of desc: what, done and user_data. *id
+/* Begins an operation. params: taken over. name: for a header. get: what, done and user_data. *id
    may be NULL. */
-static phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str params,
-                                      phi_str name, phi__mcp_offer_fn done,
-                                      const phi_mcp_get_desc *get, uint64_t *id) {
-    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, get);
-    if (offer == NULL) return PHI_NO_MEMORY;
+static phi_status phi__offers_ask(phi_mcp *mcp, const char *method, phi__buf *params, phi_str name,
+                                  phi__offer_fn done, const phi_mcp_get_desc *get, uint64_t *id) {
+    phi__offer *offer = params->failed ? NULL : phi__offers_new(mcp, done, get);
+    if (offer == NULL) {
+        phi__buf_free(params);
+        return PHI_NO_MEMORY;
+    }
     phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = method;
-    desc.params = params;
     desc.name = name;
-    desc.done = phi__mcp_offers_answered;
+    desc.done = phi__offers_answered;
     desc.ctx = offer;
-    return phi__mcp_offers_begun(offer, phi__mcp_session_send(mcp, &desc, &offer->request), id);
+    return phi__offers_begun(offer, phi__mcp_send_buf(mcp, &desc, params, &offer->request), id);
 }
 
-static phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const char *key,
-                                       phi__mcp_offer_fn done, const phi_mcp_get_desc *desc,
-                                       uint64_t *id) {
-    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, desc);
+static phi_status phi__offers_list(phi_mcp *mcp, const char *method, const char *key,
+                                   phi__offer_fn done, const phi_mcp_get_desc *desc, uint64_t *id) {
+    phi__offer *offer = phi__offers_new(mcp, done, desc);
     if (offer == NULL) return PHI_NO_MEMORY;
     offer->pages.mcp = mcp;
     offer->pages.method = method;
     offer->pages.key = key;
-    offer->pages.item = phi__mcp_offers_item;
-    offer->pages.done = phi__mcp_offers_listed;
-    return phi__mcp_offers_begun(offer, phi__mcp_pages_begin(&offer->pages), id);
-}
-
-/* Hands the host what it asked for. */
-static void phi__mcp_offers_tell(const phi__mcp_offer *offer, phi_mcp_got *got) {
-    got->what = offer->what;
-    offer->fn(offer->user_data, got);
+    offer->pages.item = phi__offers_item;
+    offer->pages.done = phi__offers_listed;
+    return phi__offers_begun(offer, phi__pages_begin(&offer->pages), id);
 }
 
 /* ---- the part ---- */
 
-static void phi__mcp_offers_ready(phi_mcp *mcp, void *part) {
-    phi__mcp_offers *o = (phi__mcp_offers *)part;
-    const char *level = phi__mcp_session_desc(mcp)->log_level;
-    phi__mcp_watch_ready(&o->watch);
-    if (level == NULL || phi__mcp_session_modern(mcp)) return;
-    if (phi_json_get(phi__mcp_session_capabilities(mcp), "logging") == NULL) return;
-    phi__mcp_watch_level(&o->watch, level);
+static void phi__offers_ready(phi_mcp *mcp, void *part) {
+    phi__offers *o = (phi__offers *)part;
+    const char *level = mcp->desc.log_level;
+    phi__watch_ready(&o->watch);
+    if (level == NULL || phi__mcp_modern(mcp)) return;
+    if (phi_json_get(mcp->agreed.capabilities, "logging") == NULL) return;
+    if (phi__watch_ask(&o->watch, "logging/setLevel", "level", phi_str_of(level),
+                       phi__watch_leveled, &o->watch, &o->watch.level) != PHI_OK)
+        o->watch.level = NULL;
 }
 
-static void phi__mcp_offers_down(phi_mcp *mcp, void *part) {
+static void phi__offers_down(phi_mcp *mcp, void *part) {
     (void)mcp;
-    phi__mcp_watch_down(&((phi__mcp_offers *)part)->watch);
+    phi__watch_down(&((phi__offers *)part)->watch);
 }
 
-static bool phi__mcp_offers_notified(phi_mcp *mcp, void *part, phi_str method,
-                                     const phi_json *params) {
+static bool phi__offers_notified(phi_mcp *mcp, void *part, phi_str method, const phi_json *params) {
     phi_str none = phi__str("", 0);
     if (phi__str_is(method, "notifications/message")) {
         phi__buf text;
-        phi__buf_init(&text, phi__mcp_session_memory(mcp));
+        phi__buf_init(&text, &mcp->memory);
         if (phi__json_write(&text, params, 0) == PHI_OK && !text.failed)
-            (void)phi__mcp_session_tell(mcp, PHI_MCP_EV_LOG,
-                                        phi__json_text_of(phi_json_get(params, "level")),
-                                        phi__str("", 0), phi__buf_str(&text));
+            (void)phi__mcp_tell(mcp, PHI_MCP_EV_LOG,
+                                phi__json_text_of(phi_json_get(params, "level")), phi__str("", 0),
+                                phi__buf_str(&text));
         phi__buf_free(&text); /* the session's memory, there until it returns */
     } else if (phi__str_is(method, "notifications/resources/list_changed"))
-        (void)phi__mcp_session_tell(mcp, PHI_MCP_EV_RESOURCES, none, none, none);
+        (void)phi__mcp_tell(mcp, PHI_MCP_EV_RESOURCES, none, none, none);
     else if (phi__str_is(method, "notifications/prompts/list_changed"))
-        (void)phi__mcp_session_tell(mcp, PHI_MCP_EV_PROMPTS, none, none, none);
-    else
-        return phi__mcp_watch_notified(&((phi__mcp_offers *)part)->watch, method, params);
+        (void)phi__mcp_tell(mcp, PHI_MCP_EV_PROMPTS, none, none, none);
+    else {
+        phi__mcp_watch *watch = &((phi__offers *)part)->watch;
+        phi_str uri = phi__json_text_of(phi_json_get(params, "uri"));
+        if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
+            phi__watch_agreed(watch, params);
+            return false; /* the session has streams of its own */
+        }
+        if (!phi__str_is(method, "notifications/resources/updated")) return false;
+        (void)phi__mcp_tell(watch->mcp, PHI_MCP_EV_RESOURCE_UPDATED, uri, none, none);
+        return true;
+    }
     return true;
 }
 
-static void phi__mcp_offers_free(phi_mcp *mcp, void *part) {
-    phi__mcp_offers *o = (phi__mcp_offers *)part;
+static void phi__offers_free(phi_mcp *mcp, void *part) {
+    phi__offers *o = (phi__offers *)part;
     while (o->open.first != NULL) {
-        phi__mcp_offer *offer = PHI__OWNER(o->open.first, phi__mcp_offer, link);
+        phi__offer *offer = PHI__OWNER(o->open.first, phi__offer, link);
         phi__list_take(&o->open, &offer->link);
-        phi__mcp_offers_destroy(offer);
+        phi__offers_destroy(offer);
     }
     phi__mcp_watch *watch = &o->watch;
-    phi__mcp_watch_down(watch);
+    phi__watch_down(watch);
     while (watch->all.first != NULL)
-        phi__mcp_watch_drop(PHI__OWNER(watch->all.first, phi__mcp_watched, link));
-    phi__free(phi__mcp_session_memory(mcp), o, sizeof *o);
+        phi__watch_drop(PHI__OWNER(watch->all.first, phi__watched, link));
+    phi__free(&mcp->memory, o, sizeof *o);
 }
 
-static const phi__mcp_part *phi__mcp_offers_table(void) {
-    static const phi__mcp_part table = {phi__mcp_offers_ready,
-                                        phi__mcp_offers_down,
-                                        phi__mcp_offers_notified,
-                                        NULL,
-                                        NULL,
-                                        NULL,
-                                        NULL,
-                                        phi__mcp_offers_free};
+static const phi__mcp_part *phi__offers_table(void) {
+    static const phi__mcp_part table = {
+        phi__offers_ready, phi__offers_down, phi__offers_notified, NULL, NULL, NULL, NULL,
+        phi__offers_free};
     return &table;
 }
 
-PHI__FN phi_status phi__mcp_offers_join(phi_mcp *mcp) {
-    phi__mcp_offers *o = (phi__mcp_offers *)phi__alloc(phi__mcp_session_memory(mcp), sizeof *o);
+PHI__FN phi_status phi__offers_join(phi_mcp *mcp) {
+    phi__offers *o = (phi__offers *)phi__alloc(&mcp->memory, sizeof *o);
     if (o == NULL) return PHI_NO_MEMORY;
-    phi__mcp_watch_init(&o->watch, mcp);
-    phi__mcp_session_join(mcp, phi__mcp_offers_table(), o);
+    memset(&o->watch, 0, sizeof o->watch);
+    o->watch.mcp = mcp;
+    o->watch.timer.fire = phi__watch_fire;
+    phi__mcp_join(mcp, phi__offers_table(), o);
     return PHI_OK;
 }
 
 /* ---- public ---- */
 
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
-    phi__mcp_offers *o = mcp != NULL ? phi__mcp_offers_of(mcp) : NULL;
+    phi__offers *o = mcp != NULL ? phi__offers_of(mcp) : NULL;
     phi__link *link = o != NULL ? o->open.first : NULL;
-    if (mcp != NULL && (id & PHI__MCP_OFFERS_ID) == 0) phi__mcp_asking_cancel(mcp, id);
+    if (mcp != NULL && (id & PHI__OFFERS_ID) == 0) phi__asking_cancel(mcp, id);
     for (; link != NULL; link = link->next) {
-        phi__mcp_offer *offer = PHI__OWNER(link, phi__mcp_offer, link);
+        phi__offer *offer = PHI__OWNER(link, phi__offer, link);
         if (offer->id != id) continue;
         phi__list_take(&o->open, &offer->link);
-        phi__mcp_offers_destroy(offer);
+        phi__offers_destroy(offer);
         return;
     }
 }
@@ -534,231 +482,184 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
 PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
                                  void *user_data) {
     if (!on) {
-        phi__mcp_offers *o = mcp != NULL ? phi__mcp_offers_of(mcp) : NULL;
+        phi__offers *o = mcp != NULL ? phi__offers_of(mcp) : NULL;
         if (o == NULL || uri == NULL) return PHI_BAD_ARG;
-        return phi__mcp_watch_remove(&o->watch, phi_str_of(uri));
+        return phi__watch_remove(&o->watch, phi_str_of(uri));
     }
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_watch", "resources");
+    phi_status status = phi__offers_check(mcp, "phi_mcp_watch", "resources");
     if (status != PHI_OK) return status;
     if (uri == NULL || uri[0] == '\0') return PHI_BAD_ARG;
-    const phi_json *resources = phi_json_get(phi__mcp_session_capabilities(mcp), "resources");
-    if (!phi_json_bool(phi_json_get(resources, "subscribe"), false))
-        return phi__error(phi__mcp_session_runtime(mcp), PHI_UNSUPPORTED,
+    const phi_json *resources = phi_json_get(mcp->agreed.capabilities, "resources");
+    if (!phi__records_get_bool(resources, "subscribe"))
+        return phi__error(mcp->rt, PHI_UNSUPPORTED,
                           "phi_mcp_watch: the server offers no subscriptions");
-    return phi__mcp_watch_add(&phi__mcp_offers_of(mcp)->watch, phi_str_of(uri), done, user_data);
+    return phi__watch_add(&phi__offers_of(mcp)->watch, phi_str_of(uri), done, user_data);
 }
 
-/* ======== Lists of resources and templates, and reading. */
+/* ---- resources and templates ---- */
 
-enum { PHI__MCP_RESOURCES_CONTENTS = 1000 }; /* of one resource */
+enum { PHI__RESOURCES_CONTENTS = 1000 }; /* of one resource */
 
-static phi_str phi__mcp_resources_text(const phi_json *node, const char *key) {
+static phi_str phi__offers_text(const phi_json *node, const char *key) {
     return phi__json_text_of(phi_json_get(node, key));
 }
 
-static phi_mcp_resource phi__mcp_resources_one(const phi_json *item) {
-    phi_mcp_resource out = PHI_ZERO;
-    out.uri = phi__mcp_resources_text(item, "uri");
-    if (out.uri.len == 0) out.uri = phi__mcp_resources_text(item, "uriTemplate");
-    out.name = phi__mcp_resources_text(item, "name");
-    out.title = phi__mcp_resources_text(item, "title");
-    out.description = phi__mcp_resources_text(item, "description");
-    out.mime_type = phi__mcp_resources_text(item, "mimeType");
-    out.size = phi__json_get_uint(phi_json_get(item, "size"), 0);
-    out.json = item;
-    return out;
+/* made: what its array is; NULL: there was no memory for it. */
+static phi_mcp_got phi__offers_got(const phi__offer *offer, const phi_mcp_reply *reply,
+                                   const void *made) {
+    phi_mcp_got got = PHI_ZERO;
+    got.what = offer->what;
+    got.status = made != NULL ? reply->status : PHI_NO_MEMORY;
+    got.message = reply->message;
+    got.code = reply->code;
+    got.more = offer->pages.cut;
+    return got;
 }
 
-static void phi__mcp_resources_listed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+static void phi__resources_listed(phi__offer *offer, const phi_mcp_reply *reply) {
     phi_mcp_resource *made = (phi_mcp_resource *)phi__arena_zero(
         &offer->arena, (offer->count + 1) * sizeof(phi_mcp_resource));
-    phi_mcp_got list = PHI_ZERO;
-    list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
-    list.message = reply->message;
-    list.code = reply->code;
-    list.more = offer->pages.cut;
+    phi_mcp_got list = phi__offers_got(offer, reply, made);
     for (size_t i = 0; made != NULL && i < offer->count; i++) {
-        made[list.count] = phi__mcp_resources_one(offer->items[i]);
-        if (made[list.count].uri.len > 0) list.count++;
+        const phi_json *item = offer->items[i];
+        phi_mcp_resource *out = &made[list.count];
+        out->uri = phi__offers_text(item, "uri");
+        if (out->uri.len == 0) out->uri = phi__offers_text(item, "uriTemplate");
+        out->name = phi__offers_text(item, "name");
+        out->title = phi__offers_text(item, "title");
+        out->description = phi__offers_text(item, "description");
+        out->mime_type = phi__offers_text(item, "mimeType");
+        out->size = phi__json_get_uint(phi_json_get(item, "size"), 0);
+        out->json = item;
+        if (out->uri.len > 0) list.count++;
     }
     list.resources = made;
-    phi__mcp_offers_tell(offer, &list);
+    offer->fn(offer->user_data, &list);
 }
 
-static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+static void phi__resources_read(phi__offer *offer, const phi_mcp_reply *reply) {
     const phi_json *contents = phi_json_get(reply->result, "contents");
     size_t all = phi_json_is(contents, PHI_JSON_ARRAY) ? phi_json_count(contents) : 0;
-    bool many = all > PHI__MCP_RESOURCES_CONTENTS;
+    bool many = all > PHI__RESOURCES_CONTENTS;
     size_t count = many ? 0 : all;
     phi_json_iter it = phi_json_each(count > 0 ? contents : NULL);
     phi_mcp_contents *made =
         (phi_mcp_contents *)phi__arena_zero(&offer->arena, (count + 1) * sizeof(phi_mcp_contents));
-    phi_mcp_got reading = PHI_ZERO;
-    reading.status = made != NULL ? reply->status : PHI_NO_MEMORY;
-    reading.message = reply->message;
-    reading.code = reply->code;
+    phi_mcp_got reading = phi__offers_got(offer, reply, made);
     if (many && made != NULL) {
         reading.status = PHI_TOO_BIG;
         reading.message = PHI__LIT("The resource has more than 1,000 contents");
     }
     while (made != NULL && phi_json_next(&it) != NULL) {
         phi_mcp_contents *to = &made[reading.count++];
-        to->uri = phi__mcp_resources_text(it.at, "uri");
-        to->mime_type = phi__mcp_resources_text(it.at, "mimeType");
-        to->text = phi__mcp_resources_text(it.at, "text");
-        to->blob = phi__mcp_resources_text(it.at, "blob");
+        to->uri = phi__offers_text(it.at, "uri");
+        to->mime_type = phi__offers_text(it.at, "mimeType");
+        to->text = phi__offers_text(it.at, "text");
+        to->blob = phi__offers_text(it.at, "blob");
     }
     reading.contents = made;
-    phi__mcp_offers_tell(offer, &reading);
+    offer->fn(offer->user_data, &reading);
 }
 
-/* ---- their beginnings ---- */
-
-/* mcp_offers.c, mcp_offers.c: begin an operation; desc->done is there. */
-static phi_status phi__mcp_resources_list(phi_mcp *mcp, const phi_mcp_get_desc *desc,
-                                          uint64_t *id) {
-    bool plain = desc->what == PHI_MCP_GET_RESOURCES;
-    return phi__mcp_offers_list(mcp, plain ? "resources/list" : "resources/templates/list",
-                                plain ? "resources" : "resourceTemplates",
-                                phi__mcp_resources_listed, desc, id);
-}
-
-static phi_status phi__mcp_resources_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
-    phi__buf params;
-    if (desc->uri == NULL || desc->uri[0] == '\0') return PHI_BAD_ARG;
-    phi__buf_init(&params, phi__mcp_session_memory(mcp));
-    phi__buf_text(&params, "{\"uri\":");
-    phi__json_write_str(&params, phi_str_of(desc->uri));
-    phi__buf_char(&params, '}');
-    phi_status status =
-        params.failed
-            ? PHI_NO_MEMORY
-            : phi__mcp_offers_ask(mcp, "resources/read", phi__buf_str(&params),
-                                  phi_str_of(desc->uri), phi__mcp_resources_read, desc, id);
-    phi__buf_free(&params);
-    return status;
-}
-
-/* ======== Lists of prompts, prompts as messages, completion of arguments. */
+/* ---- prompts and completion ---- */
 
 enum {
-    PHI__MCP_PROMPTS_MESSAGES = 1000,
-    PHI__MCP_PROMPTS_ARGUMENTS = 100, /* of one prompt */
-    PHI__MCP_PROMPTS_VALUES = 100
+    PHI__PROMPTS_MESSAGES = 1000,
+    PHI__PROMPTS_ARGUMENTS = 100, /* of one prompt */
+    PHI__PROMPTS_VALUES = 100
 };
 
-static phi_str phi__mcp_prompts_text(const phi_json *node, const char *key) {
-    return phi__json_text_of(phi_json_get(node, key));
-}
-
-/* ---- lists ---- */
-
-static bool phi__mcp_prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_prompt *out) {
+static bool phi__prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_prompt *out) {
     const phi_json *list = phi_json_get(item, "arguments");
     size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
-    size_t count = phi__min(all, PHI__MCP_PROMPTS_ARGUMENTS);
+    size_t count = phi__min(all, PHI__PROMPTS_ARGUMENTS);
     phi_json_iter it = phi_json_each(count > 0 ? list : NULL);
     phi_mcp_prompt_argument *made = (phi_mcp_prompt_argument *)phi__arena_zero(
         arena, (count + 1) * sizeof(phi_mcp_prompt_argument));
     if (made == NULL) return false;
-    memset(out, 0, sizeof *out);
-    out->name = phi__mcp_prompts_text(item, "name");
-    out->title = phi__mcp_prompts_text(item, "title");
-    out->description = phi__mcp_prompts_text(item, "description");
+    out->name = phi__offers_text(item, "name");
+    out->title = phi__offers_text(item, "title");
+    out->description = phi__offers_text(item, "description");
     out->arguments = made;
+    out->argument_count = 0;
     while (out->argument_count < count && phi_json_next(&it) != NULL) {
         phi_mcp_prompt_argument *to = &made[out->argument_count++];
-        to->name = phi__mcp_prompts_text(it.at, "name");
-        to->title = phi__mcp_prompts_text(it.at, "title");
-        to->description = phi__mcp_prompts_text(it.at, "description");
-        to->required = phi_json_bool(phi_json_get(it.at, "required"), false);
+        to->name = phi__offers_text(it.at, "name");
+        to->title = phi__offers_text(it.at, "title");
+        to->description = phi__offers_text(it.at, "description");
+        to->required = phi__records_get_bool(it.at, "required");
     }
     return true;
 }
 
-static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+static void phi__prompts_listed(phi__offer *offer, const phi_mcp_reply *reply) {
     phi_mcp_prompt *made = (phi_mcp_prompt *)phi__arena_zero(
         &offer->arena, (offer->count + 1) * sizeof(phi_mcp_prompt));
-    phi_mcp_got list = PHI_ZERO;
-    list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
-    list.message = reply->message;
-    list.code = reply->code;
-    list.more = offer->pages.cut;
+    phi_mcp_got list = phi__offers_got(offer, reply, made);
     for (size_t i = 0; made != NULL && i < offer->count; i++) {
-        if (!phi__mcp_prompts_one(offer->items[i], &offer->arena, &made[list.count])) {
+        if (!phi__prompts_one(offer->items[i], &offer->arena, &made[list.count])) {
             list.status = PHI_NO_MEMORY;
             break;
         }
         if (made[list.count].name.len > 0) list.count++;
     }
     list.prompts = made;
-    phi__mcp_offers_tell(offer, &list);
+    offer->fn(offer->user_data, &list);
 }
 
-/* ---- one prompt ---- */
-
-static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena, phi_mcp_got *out) {
+/* False: no memory. */
+static bool phi__prompts_messages(const phi_json *list, phi_arena *arena, phi_mcp_got *out) {
     size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
     phi_json_iter it = phi_json_each(all > 0 ? list : NULL);
-    size_t count = phi__min(all, PHI__MCP_PROMPTS_MESSAGES);
+    size_t count = phi__min(all, PHI__PROMPTS_MESSAGES);
     phi_message *made = (phi_message *)phi__arena_zero(arena, (count + 1) * sizeof(phi_message));
     if (made == NULL) return false;
     out->messages = made;
     while (out->count < count && phi_json_next(&it) != NULL) {
         phi_message *to = &made[out->count];
         phi_content *content;
-        if (!phi__mcp_content_read(phi_json_get(it.at, "content"), arena, &content,
-                                   &to->content_count))
+        if (!phi__content_read(phi_json_get(it.at, "content"), arena, &content, &to->content_count))
             return false;
         if (to->content_count == 0) continue; /* a message says something */
         out->count++;
         to->content = content;
         to->role = PHI_ROLE_USER;
-        if (!phi__str_is(phi__mcp_prompts_text(it.at, "role"), "assistant")) continue;
+        if (!phi__str_is(phi__offers_text(it.at, "role"), "assistant")) continue;
         to->role = PHI_ROLE_ASSISTANT;
         to->stop_reason = PHI_STOP_REASON_STOP;
-        phi__mcp_content_of_assistant(content, to->content_count);
+        phi__content_of_assistant(content, to->content_count);
     }
     return true;
 }
 
-static void phi__mcp_prompts_got(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_got prompted = PHI_ZERO;
-    prompted.status = reply->status;
-    prompted.message = reply->message;
-    prompted.code = reply->code;
-    prompted.description = phi__mcp_prompts_text(reply->result, "description");
-    if (!phi__mcp_prompts_messages(phi_json_get(reply->result, "messages"), &offer->arena,
-                                   &prompted)) {
+static void phi__prompts_got(phi__offer *offer, const phi_mcp_reply *reply) {
+    phi_mcp_got prompted = phi__offers_got(offer, reply, offer);
+    prompted.description = phi__offers_text(reply->result, "description");
+    if (!phi__prompts_messages(phi_json_get(reply->result, "messages"), &offer->arena, &prompted)) {
         prompted.status = PHI_NO_MEMORY;
         prompted.count = 0;
     }
-    phi__mcp_offers_tell(offer, &prompted);
+    offer->fn(offer->user_data, &prompted);
 }
 
-/* ---- completion ---- */
-
-static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+static void phi__prompts_completed(phi__offer *offer, const phi_mcp_reply *reply) {
     const phi_json *from = phi_json_get(reply->result, "completion");
     const phi_json *values = phi_json_get(from, "values");
     phi_json_iter it = phi_json_each(phi_json_is(values, PHI_JSON_ARRAY) ? values : NULL);
-    phi_str texts[PHI__MCP_PROMPTS_VALUES];
-    phi_mcp_got out = PHI_ZERO;
-    out.status = reply->status;
-    out.message = reply->message;
-    out.code = reply->code;
+    phi_str texts[PHI__PROMPTS_VALUES];
+    phi_mcp_got out = phi__offers_got(offer, reply, offer);
     while (out.count < PHI__COUNT(texts) && phi_json_next(&it) != NULL)
         if (phi_json_is(it.at, PHI_JSON_STRING)) texts[out.count++] = phi__json_text_of(it.at);
     out.values = texts;
     out.total = phi__json_get_uint(phi_json_get(from, "total"), 0);
-    out.more = it.left > 0 || phi_json_bool(phi_json_get(from, "hasMore"), false);
-    phi__mcp_offers_tell(offer, &out);
+    out.more = it.left > 0 || phi__records_get_bool(from, "hasMore");
+    offer->fn(offer->user_data, &out);
 }
 
-/* ---- their beginnings ---- */
+/* ---- asking ---- */
 
 /* {"a":"1"}; an array of pairs without names or values is left out of it. */
-static void phi__mcp_prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t count) {
+static void phi__prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t count) {
     phi__buf_char(out, '{');
     for (size_t i = 0; i < count; i++) {
         if (pairs[i].name == NULL || pairs[i].value == NULL) continue;
@@ -768,81 +669,67 @@ static void phi__mcp_prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, siz
     phi__buf_char(out, '}');
 }
 
-static phi_status phi__mcp_prompts_list(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
-    return phi__mcp_offers_list(mcp, "prompts/list", "prompts", phi__mcp_prompts_listed, desc, id);
-}
-
-static phi_status phi__mcp_prompts_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
-    phi__buf params;
-    if (desc->name == NULL || desc->name[0] == '\0') return PHI_BAD_ARG;
-    phi__buf_init(&params, phi__mcp_session_memory(mcp));
-    phi__buf_text(&params, "{\"name\":");
-    phi__json_write_str(&params, phi_str_of(desc->name));
-    if (desc->argument_count > 0) {
-        phi__buf_text(&params, ",\"arguments\":");
-        phi__mcp_prompts_pairs(&params, desc->arguments, desc->argument_count);
-    }
-    phi__buf_char(&params, '}');
-    phi_status status =
-        params.failed ? PHI_NO_MEMORY
-                      : phi__mcp_offers_ask(mcp, "prompts/get", phi__buf_str(&params),
-                                            phi_str_of(desc->name), phi__mcp_prompts_got, desc, id);
-    phi__buf_free(&params);
-    return status;
-}
-
-static phi_status phi__mcp_prompts_complete(phi_mcp *mcp, const phi_mcp_get_desc *desc,
-                                            uint64_t *id) {
+static phi_status phi__prompts_complete(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
     phi__buf params;
     if (desc->argument == NULL || (desc->name == NULL) == (desc->uri == NULL)) return PHI_BAD_ARG;
-    phi__buf_init(&params, phi__mcp_session_memory(mcp));
+    phi__buf_init(&params, &mcp->memory);
     phi__buf_text(&params, desc->name != NULL ? "{\"ref\":{\"type\":\"ref/prompt\",\"name\":"
                                               : "{\"ref\":{\"type\":\"ref/resource\",\"uri\":");
     phi__json_write_str(&params, phi_str_of(desc->name != NULL ? desc->name : desc->uri));
-    phi__buf_text(&params, "},\"argument\":{\"name\":");
-    phi__json_write_str(&params, phi_str_of(desc->argument));
-    phi__buf_text(&params, ",\"value\":");
-    phi__json_write_str(&params, phi_str_of(desc->value != NULL ? desc->value : ""));
+    phi__buf_text(&params, "},\"argument\":{");
+    phi__records_str(&params, "name", phi_str_of(desc->argument));
+    phi__records_str(&params, "value", phi_str_of(desc->value != NULL ? desc->value : ""));
     phi__buf_char(&params, '}');
     if (desc->argument_count > 0) {
-        phi__buf_text(&params, ",\"context\":{\"arguments\":");
-        phi__mcp_prompts_pairs(&params, desc->arguments, desc->argument_count);
+        phi__records_raw(&params, "context", "{\"arguments\":");
+        phi__prompts_pairs(&params, desc->arguments, desc->argument_count);
         phi__buf_char(&params, '}');
     }
     phi__buf_char(&params, '}');
-    phi_status status =
-        params.failed
-            ? PHI_NO_MEMORY
-            : phi__mcp_offers_ask(mcp, "completion/complete", phi__buf_str(&params),
-                                  phi__str(NULL, 0), phi__mcp_prompts_completed, desc, id);
-    phi__buf_free(&params);
-    return status;
-}
-
-/* ======== Asks a server for what it offers. */
-
-/* The capability that it needs; NULL: none. The first era declares no completion. */
-static const char *phi__mcp_get_capability(const phi_mcp *mcp, phi_mcp_what what) {
-    if (what == PHI_MCP_GET_PROMPTS || what == PHI_MCP_GET_PROMPT) return "prompts";
-    if (what != PHI_MCP_GET_COMPLETION) return "resources";
-    const char *era = mcp != NULL ? phi__mcp_session_era(mcp) : NULL;
-    return era != NULL && strcmp(era, "2024-11-05") == 0 ? NULL : "completions";
+    return phi__offers_ask(mcp, "completion/complete", &params, phi__str(NULL, 0),
+                           phi__prompts_completed, desc, id);
 }
 
 PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
     if (desc == NULL) return PHI_BAD_ARG;
-    phi_status status =
-        phi__mcp_offers_check(mcp, "phi_mcp_get", phi__mcp_get_capability(mcp, desc->what));
+    const char *capability = "resources"; /* that it needs */
+    if (desc->what == PHI_MCP_GET_PROMPTS || desc->what == PHI_MCP_GET_PROMPT)
+        capability = "prompts";
+    else if (desc->what == PHI_MCP_GET_COMPLETION) { /* the first era declares no completion */
+        const char *era = mcp != NULL ? phi__mcp_era(mcp) : NULL;
+        capability = era != NULL && strcmp(era, "2024-11-05") == 0 ? NULL : "completions";
+    }
+    phi_status status = phi__offers_check(mcp, "phi_mcp_get", capability);
     if (status != PHI_OK) return status;
     if (desc->done_fn == NULL || (desc->argument_count > 0 && desc->arguments == NULL))
         return PHI_BAD_ARG;
+    phi__buf params;
     switch (desc->what) {
     case PHI_MCP_GET_RESOURCES:
-    case PHI_MCP_GET_TEMPLATES: return phi__mcp_resources_list(mcp, desc, id);
-    case PHI_MCP_GET_RESOURCE: return phi__mcp_resources_get(mcp, desc, id);
-    case PHI_MCP_GET_PROMPTS: return phi__mcp_prompts_list(mcp, desc, id);
-    case PHI_MCP_GET_PROMPT: return phi__mcp_prompts_get(mcp, desc, id);
-    case PHI_MCP_GET_COMPLETION: return phi__mcp_prompts_complete(mcp, desc, id);
+        return phi__offers_list(mcp, "resources/list", "resources", phi__resources_listed, desc,
+                                id);
+    case PHI_MCP_GET_TEMPLATES:
+        return phi__offers_list(mcp, "resources/templates/list", "resourceTemplates",
+                                phi__resources_listed, desc, id);
+    case PHI_MCP_GET_RESOURCE:
+        if (desc->uri == NULL || desc->uri[0] == '\0') return PHI_BAD_ARG;
+        phi__rpc_open_params(&params, &mcp->memory, "uri", phi_str_of(desc->uri));
+        phi__buf_char(&params, '}');
+        return phi__offers_ask(mcp, "resources/read", &params, phi_str_of(desc->uri),
+                               phi__resources_read, desc, id);
+    case PHI_MCP_GET_PROMPTS:
+        return phi__offers_list(mcp, "prompts/list", "prompts", phi__prompts_listed, desc, id);
+    case PHI_MCP_GET_PROMPT:
+        if (desc->name == NULL || desc->name[0] == '\0') return PHI_BAD_ARG;
+        phi__rpc_open_params(&params, &mcp->memory, "name", phi_str_of(desc->name));
+        if (desc->argument_count > 0) {
+            phi__records_raw(&params, "arguments", "");
+            phi__prompts_pairs(&params, desc->arguments, desc->argument_count);
+        }
+        phi__buf_char(&params, '}');
+        return phi__offers_ask(mcp, "prompts/get", &params, phi_str_of(desc->name),
+                               phi__prompts_got, desc, id);
+    case PHI_MCP_GET_COMPLETION: return phi__prompts_complete(mcp, desc, id);
     }
     return PHI_BAD_ARG;
 }

@@ -1,19 +1,19 @@
 /* mcp_pages.c - a list that a server gives page by page. */
 #include "mcp/mcp_pages_in.h"
 
-#include "text/text_in.h"
+#include "mcp/mcp_requests_in.h"
 
 enum {
-    PHI__MCP_PAGES_MOST = 1000,
-    PHI__MCP_PAGES_CURSOR = 65536, /* bytes */
-    PHI__MCP_PAGES_MEMORY = 4      /* times the bytes of the longest message: a tree takes that */
+    PHI__PAGES_MOST = 1000,
+    PHI__PAGES_CURSOR = 65536, /* bytes */
+    PHI__PAGES_MEMORY = 4      /* times the bytes of the longest message: a tree takes that */
 };
 
-static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply);
+static void phi__pages_done(void *ctx, const phi_mcp_reply *reply);
 
-static phi_status phi__mcp_pages_send(phi__mcp_pages *pages) {
+static phi_status phi__pages_send(phi__pages *pages) {
     phi__buf params;
-    phi__buf_init(&params, phi__mcp_session_memory(pages->mcp));
+    phi__buf_init(&params, &pages->mcp->memory);
     if (pages->cursor.len > 0) {
         phi__buf_text(&params, "{\"cursor\":");
         phi__json_write_str(&params, phi__buf_str(&pages->cursor));
@@ -22,32 +22,32 @@ static phi_status phi__mcp_pages_send(phi__mcp_pages *pages) {
     phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = pages->method;
     desc.params = phi__buf_str(&params);
-    desc.done = phi__mcp_pages_done;
+    desc.done = phi__pages_done;
     desc.ctx = pages;
     phi_status status =
-        params.failed ? PHI_NO_MEMORY : phi__mcp_session_send(pages->mcp, &desc, &pages->request);
+        params.failed ? PHI_NO_MEMORY : phi__mcp_send(pages->mcp, &desc, &pages->request);
     if (status != PHI_OK) pages->request = NULL;
     phi__buf_free(&params);
     return status;
 }
 
-static void phi__mcp_pages_end(phi__mcp_pages *pages, const phi_mcp_reply *reply) {
+static void phi__pages_end(phi__pages *pages, const phi_mcp_reply *reply) {
     phi__buf_free(&pages->cursor);
     pages->done(pages, reply);
 }
 
-static void phi__mcp_pages_fail(phi__mcp_pages *pages, phi_status status, const char *message) {
+static void phi__pages_fail(phi__pages *pages, phi_status status, const char *message) {
     phi_mcp_reply reply = PHI_ZERO;
     reply.status = status;
     reply.message = phi_str_of(message);
-    phi__mcp_pages_end(pages, &reply);
+    phi__pages_end(pages, &reply);
 }
 
-/* Whether there is a next page; its cursor is then kept. */
-static bool phi__mcp_pages_next(phi__mcp_pages *pages, const phi_json *result) {
+/* True if there is a next page, whose cursor is then kept. */
+static bool phi__pages_next(phi__pages *pages, const phi_json *result) {
     phi_str cursor = phi__json_text_of(phi_json_get(result, "nextCursor"));
     if (cursor.len == 0) return false;
-    if (++pages->page >= PHI__MCP_PAGES_MOST || cursor.len > PHI__MCP_PAGES_CURSOR ||
+    if (++pages->page >= PHI__PAGES_MOST || cursor.len > PHI__PAGES_CURSOR ||
         phi_str_equal(cursor, phi__buf_str(&pages->cursor)))
         pages->cut = true;
     if (pages->cut) return false;
@@ -57,8 +57,8 @@ static bool phi__mcp_pages_next(phi__mcp_pages *pages, const phi_json *result) {
 }
 
 /* False: no memory. */
-static bool phi__mcp_pages_item(phi__mcp_pages *pages, const phi_json *item) {
-    const phi_memory *memory = phi__mcp_session_memory(pages->mcp);
+static bool phi__pages_item(phi__pages *pages, const phi_json *item) {
+    const phi_memory *memory = &pages->mcp->memory;
     size_t before = memory->used_bytes;
     pages->count++;
     if (!pages->item(pages, item)) return false;
@@ -66,51 +66,51 @@ static bool phi__mcp_pages_item(phi__mcp_pages *pages, const phi_json *item) {
     return true;
 }
 
-static bool phi__mcp_pages_full(const phi__mcp_pages *pages) {
-    const phi_mcp_desc *desc = phi__mcp_session_desc(pages->mcp);
+static bool phi__pages_full(const phi__pages *pages) {
+    const phi_mcp_desc *desc = &pages->mcp->desc;
     return pages->count >= desc->max_list ||
-           pages->bytes > phi__mul(desc->max_message_bytes, PHI__MCP_PAGES_MEMORY);
+           pages->bytes > phi__mul(desc->max_message_bytes, PHI__PAGES_MEMORY);
 }
 
-static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
-    phi__mcp_pages *pages = (phi__mcp_pages *)ctx;
+static void phi__pages_done(void *ctx, const phi_mcp_reply *reply) {
+    phi__pages *pages = (phi__pages *)ctx;
     const phi_json *ttl = phi_json_get(reply->result, "ttlMs");
     const phi_json *list = phi_json_get(reply->result, pages->key);
     phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
     phi_status status = PHI_OK;
     pages->request = NULL;
     if (reply->status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) {
-        phi__mcp_pages_fail(pages, PHI_PARSE, "the result has no list");
+        phi__pages_fail(pages, PHI_PARSE, "the result has no list");
         return;
     }
     while (status == PHI_OK && !pages->cut && phi_json_next(&it) != NULL) {
-        if (phi__mcp_pages_full(pages))
+        if (phi__pages_full(pages))
             pages->cut = true;
-        else if (phi_json_is(it.at, PHI_JSON_OBJECT) && !phi__mcp_pages_item(pages, it.at))
+        else if (phi_json_is(it.at, PHI_JSON_OBJECT) && !phi__pages_item(pages, it.at))
             status = PHI_NO_MEMORY;
     }
     pages->has_ttl = phi_json_is(ttl, PHI_JSON_INTEGER);
     pages->ttl_ms = phi__json_get_uint(ttl, 0);
     if (status == PHI_OK && reply->status == PHI_OK && !pages->cut &&
-        phi__mcp_pages_next(pages, reply->result)) {
-        status = pages->cursor.failed ? PHI_NO_MEMORY : phi__mcp_pages_send(pages);
+        phi__pages_next(pages, reply->result)) {
+        status = pages->cursor.failed ? PHI_NO_MEMORY : phi__pages_send(pages);
         if (status == PHI_OK) return;
     }
     if (status != PHI_OK)
-        phi__mcp_pages_fail(pages, status, phi_status_text(status));
+        phi__pages_fail(pages, status, phi_status_text(status));
     else
-        phi__mcp_pages_end(pages, reply);
+        phi__pages_end(pages, reply);
 }
 
-PHI__FN phi_status phi__mcp_pages_begin(phi__mcp_pages *pages) {
-    phi__buf_init(&pages->cursor, phi__mcp_session_memory(pages->mcp));
+PHI__FN phi_status phi__pages_begin(phi__pages *pages) {
+    phi__buf_init(&pages->cursor, &pages->mcp->memory);
     pages->count = pages->page = pages->bytes = 0;
     pages->cut = false;
-    return phi__mcp_pages_send(pages);
+    return phi__pages_send(pages);
 }
 
-PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages) {
-    phi__mcp_session_cancel(pages->request, "not needed any more");
+PHI__FN void phi__pages_stop(phi__pages *pages) {
+    phi__mcp_cancel(pages->request, "not needed any more");
     pages->request = NULL;
     phi__buf_free(&pages->cursor);
 }

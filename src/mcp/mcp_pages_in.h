@@ -6,15 +6,15 @@
 
 #include "mcp/mcp_in.h"
 
-typedef struct phi__mcp_pages phi__mcp_pages;
+typedef struct phi__pages phi__pages;
 
-struct phi__mcp_pages {
+struct phi__pages {
     phi_mcp *mcp;
     const char *method, *key; /* "tools/list", "tools"; borrowed */
     /* An object of the list, valid until it returns. False: no memory. */
-    bool (*item)(phi__mcp_pages *pages, const phi_json *item);
+    bool (*item)(phi__pages *pages, const phi_json *item);
     /* Once, inside of phi_step: the list is complete, or failed. It may free the connection. */
-    void (*done)(phi__mcp_pages *pages, const phi_mcp_reply *reply);
+    void (*done)(phi__pages *pages, const phi_mcp_reply *reply);
     /* its own */
     phi__mcp_request *request;
     phi__buf cursor;
@@ -26,8 +26,8 @@ struct phi__mcp_pages {
 };
 
 /* Asks for the first page. The caller has set what stands above; pages is zeroed else. The statuses
-   of phi__mcp_session_send. */
-PHI__FN phi_status phi__mcp_pages_begin(phi__mcp_pages *pages);
-PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages); /* `done` is not called; harmless twice */
+   of phi__mcp_send. */
+PHI__FN phi_status phi__pages_begin(phi__pages *pages);
+PHI__FN void phi__pages_stop(phi__pages *pages); /* `done` is not called; harmless twice */
 
 #endif

@@ -1,34 +1,30 @@
 /* mcp_requests.c - the table of requests. */
 #include "mcp/mcp_requests_in.h"
 
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "text/text_in.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ======== The struct of a connection: each group of fields is its file's.
+/* ---- The struct of a connection: each group of fields is its file's ---- */
 
-   Functions that call out (events, done functions, parts) may find the connection freed afterwards:
-   phi__mcp_core_enter keeps the struct until phi__mcp_core_leave, which says whether it is alive.
+/* Functions that call out (events, done functions, parts) may find the connection freed afterwards:
+   phi__core_enter keeps the struct until phi__core_leave, which says whether it is alive.
    Entered are: messages and reports of the link, and timers. */
 
-PHI__FN void phi__mcp_core_enter(phi_mcp *mcp) { mcp->depth++; }
+PHI__FN void phi__core_enter(phi_mcp *mcp) { mcp->depth++; }
 
-PHI__FN bool phi__mcp_core_leave(phi_mcp *mcp) {
+PHI__FN bool phi__core_leave(phi_mcp *mcp) {
     mcp->depth--;
     if (!mcp->dead) return true;
     if (mcp->depth == 0) phi__free(&mcp->rt->memory, mcp, sizeof *mcp);
     return false;
 }
 
-/* ======== The host's event function, and the points of the parts. */
+/* ---- the event function, and the points of the parts ---- */
 
-enum { PHI__MCP_PARTS_WARN_US = 1000000 };
+enum { PHI__PARTS_WARN_US = 1000000 };
 
-PHI__FN bool phi__mcp_parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
-                                 phi_str before, phi_str text) {
+PHI__FN bool phi__parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
+                             phi_str text) {
     phi_mcp_event event;
     if (mcp->dead) return false;
     if (mcp->desc.event_fn == NULL) return true;
@@ -41,7 +37,7 @@ PHI__FN bool phi__mcp_parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str 
     return !mcp->dead;
 }
 
-PHI__FN bool phi__mcp_parts_warn(phi_mcp *mcp, const char *format, ...) {
+PHI__FN bool phi__parts_warn(phi_mcp *mcp, const char *format, ...) {
     uint64_t now_us = phi__io_now_us(mcp->rt->io);
     char words[400];
     va_list args;
@@ -60,43 +56,43 @@ PHI__FN bool phi__mcp_parts_warn(phi_mcp *mcp, const char *format, ...) {
     }
     len = phi__words_clean_line(words, len); /* the server's bytes may stand in it */
     mcp->warned.hidden = 0;
-    mcp->warned.next_us = now_us + PHI__MCP_PARTS_WARN_US;
-    return phi__mcp_parts_tell(mcp, PHI_MCP_EV_WARNING, phi__str("", 0), phi__str("", 0),
-                               phi__str(words, len));
+    mcp->warned.next_us = now_us + PHI__PARTS_WARN_US;
+    return phi__parts_tell(mcp, PHI_MCP_EV_WARNING, phi__str("", 0), phi__str("", 0),
+                           phi__str(words, len));
 }
 
-PHI__FN bool phi__mcp_parts_ready(phi_mcp *mcp) {
+PHI__FN bool phi__parts_ready(phi_mcp *mcp) {
     for (size_t i = 0; i < mcp->part_count && !mcp->dead; i++) {
-        const phi__mcp_joined *p = &mcp->parts[i];
+        const phi__joined *p = &mcp->parts[i];
         if (p->table->ready != NULL) p->table->ready(mcp, p->part);
     }
     return !mcp->dead;
 }
 
-PHI__FN bool phi__mcp_parts_down(phi_mcp *mcp) {
+PHI__FN bool phi__parts_down(phi_mcp *mcp) {
     for (size_t i = 0; i < mcp->part_count; i++) {
-        const phi__mcp_joined *p = &mcp->parts[i];
+        const phi__joined *p = &mcp->parts[i];
         if (p->table->down != NULL) p->table->down(mcp, p->part);
     }
     return !mcp->dead;
 }
 
-PHI__FN bool phi__mcp_parts_notified(phi_mcp *mcp, phi_str method, const phi_json *params) {
+PHI__FN bool phi__parts_notified(phi_mcp *mcp, phi_str method, const phi_json *params) {
     for (size_t i = 0; i < mcp->part_count && !mcp->dead; i++) {
-        const phi__mcp_joined *p = &mcp->parts[i];
+        const phi__joined *p = &mcp->parts[i];
         if (p->table->notified != NULL && p->table->notified(mcp, p->part, method, params)) break;
     }
     return !mcp->dead;
 }
 
-PHI__FN void phi__mcp_parts_free(phi_mcp *mcp) {
+PHI__FN void phi__parts_free(phi_mcp *mcp) {
     while (mcp->part_count > 0) {
-        const phi__mcp_joined *p = &mcp->parts[--mcp->part_count];
+        const phi__joined *p = &mcp->parts[--mcp->part_count];
         if (p->table->free != NULL) p->table->free(mcp, p->part);
     }
 }
 
-PHI__FN bool phi__mcp_parts_held(const phi_mcp *mcp) {
+PHI__FN bool phi__parts_held(const phi_mcp *mcp) {
     for (size_t i = 0; i < mcp->part_count; i++)
         if (mcp->parts[i].table->held != NULL && mcp->parts[i].table->held(mcp, mcp->parts[i].part))
             return true;
@@ -104,7 +100,7 @@ PHI__FN bool phi__mcp_parts_held(const phi_mcp *mcp) {
 }
 
 /* An extension whose answers the session understands by itself. */
-static phi_status phi__mcp_parts_tasks(phi_arena *arena, phi_json *into) {
+static phi_status phi__parts_tasks(phi_arena *arena, phi_json *into) {
     phi_json *extensions = phi_json_get(into, "extensions");
     phi_status status = PHI_OK;
     if (extensions == NULL) {
@@ -116,36 +112,36 @@ static phi_status phi__mcp_parts_tasks(phi_arena *arena, phi_json *into) {
                         phi_json_new_object(arena));
 }
 
-PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out) {
+PHI__FN phi_status phi__parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out) {
     phi_json *into = phi_json_new_object(arena);
     phi_status status = into != NULL ? PHI_OK : PHI_NO_MEMORY;
     for (size_t i = 0; i < mcp->part_count && status == PHI_OK; i++) {
-        const phi__mcp_joined *p = &mcp->parts[i];
+        const phi__joined *p = &mcp->parts[i];
         if (p->table->capabilities != NULL)
             status = p->table->capabilities(mcp, p->part, into, arena);
     }
     if (status == PHI_OK && mcp->agreed.era != NULL &&
-        mcp->agreed.era->tasks == PHI__MCP_TASKS_EXTENSION)
-        status = phi__mcp_parts_tasks(arena, into);
+        mcp->agreed.era->tasks == PHI__TASKS_EXTENSION)
+        status = phi__parts_tasks(arena, into);
     return status == PHI_OK ? phi_json_write(arena, into, 0, out) : status;
 }
 
-/* ======== Messages on their way to the link, in order, and waiting while it is full. */
+/* ---- messages to the link, in order, waiting while it is full ---- */
 
-enum { PHI__MCP_POST_OWNED = 256 }; /* notifications and answers that wait */
+enum { PHI__POST_OWNED = 256 }; /* notifications and answers that wait */
 
-static void phi__mcp_post_free(phi_mcp *mcp, phi__mcp_item *item) {
+static void phi__post_free(phi_mcp *mcp, phi__mcp_item *item) {
     phi__buf_free(&item->json);
     phi__free(&mcp->memory, item, sizeof *item);
 }
 
-static phi_status phi__mcp_post_now(phi_mcp *mcp, phi__mcp_item *item) {
+static phi_status phi__post_now(phi_mcp *mcp, phi__mcp_item *item) {
     phi_status status = mcp->link->table->send(mcp->link, &item->out);
     item->sent = status == PHI_OK;
     return status;
 }
 
-static void phi__mcp_post_queue(phi_mcp *mcp, phi__mcp_item *item, bool first) {
+static void phi__post_queue(phi_mcp *mcp, phi__mcp_item *item, bool first) {
     item->waits = true;
     if (item->owned) mcp->queue.owned++;
     if (first)
@@ -156,31 +152,26 @@ static void phi__mcp_post_queue(phi_mcp *mcp, phi__mcp_item *item, bool first) {
 
 /* Sends item->out, or queues it. first: before all that wait. Failures other than PHI_FULL,
    which it does not return: the message is lost. */
-static phi_status phi__mcp_post_item(phi_mcp *mcp, phi__mcp_item *item, bool first) {
+static phi_status phi__post_item(phi_mcp *mcp, phi__mcp_item *item, bool first) {
     phi_status status = PHI_FULL;
-    if (first || mcp->queue.waiting.first == NULL) status = phi__mcp_post_now(mcp, item);
+    if (first || mcp->queue.waiting.first == NULL) status = phi__post_now(mcp, item);
     if (status != PHI_FULL) return status;
-    phi__mcp_post_queue(mcp, item, first);
+    phi__post_queue(mcp, item, first);
     return PHI_OK;
 }
 
-/* Queues it behind the others, whatever the link has room for. */
-static void phi__mcp_post_hold(phi_mcp *mcp, phi__mcp_item *item) {
-    phi__mcp_post_queue(mcp, item, false);
-}
-
 /* Out of the queue. */
-static void phi__mcp_post_take(phi_mcp *mcp, phi__mcp_item *item) {
+static void phi__post_take(phi_mcp *mcp, phi__mcp_item *item) {
     if (!item->waits) return;
     phi__list_take(&mcp->queue.waiting, &item->link);
     item->waits = false;
     if (item->owned) mcp->queue.owned--;
 }
 
-PHI__FN phi_status phi__mcp_post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first) {
+PHI__FN phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first) {
     phi__mcp_item *item = NULL;
     phi_status status = PHI_NO_MEMORY;
-    if (mcp->queue.owned >= PHI__MCP_POST_OWNED)
+    if (mcp->queue.owned >= PHI__POST_OWNED)
         status = PHI_FULL;
     else if (!json->failed)
         item = (phi__mcp_item *)phi__alloc(&mcp->memory, sizeof *item);
@@ -192,72 +183,66 @@ PHI__FN phi_status phi__mcp_post_text(phi_mcp *mcp, phi__buf *json, phi_str meth
     item->json = *json;
     item->out.json = phi__buf_str(&item->json);
     item->out.method = method;
-    status = phi__mcp_post_item(mcp, item, first);
-    if (!item->waits) phi__mcp_post_free(mcp, item);
+    status = phi__post_item(mcp, item, first);
+    if (!item->waits) phi__post_free(mcp, item);
     return status;
 }
 
-PHI__FN phi_status phi__mcp_post_notification(phi_mcp *mcp, const char *method, phi_str params,
-                                              bool first) {
+PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_str params,
+                                          bool first) {
     phi__buf json;
     phi__buf_init(&json, &mcp->memory);
-    phi__mcp_rpc_notification(&json, method, params);
-    return phi__mcp_post_text(mcp, &json, phi_str_of(method), first);
+    phi__rpc_notification(&json, method, params);
+    return phi__post_text(mcp, &json, phi_str_of(method), first);
 }
 
 /* Sends queued messages; not all: up to the first request that is not of the handshake. Returns a
    request's item whose sending failed (it is out of the queue), with *status; NULL: nothing more
    can be sent now. */
-static phi__mcp_item *phi__mcp_post_flush(phi_mcp *mcp, bool all, phi_status *status) {
+static phi__mcp_item *phi__post_flush(phi_mcp *mcp, bool all, phi_status *status) {
     while (mcp->queue.waiting.first != NULL) {
         phi__mcp_item *item = PHI__OWNER(mcp->queue.waiting.first, phi__mcp_item, link);
         if (!all && !item->owned && !item->early) return NULL;
-        *status = phi__mcp_post_now(mcp, item);
+        *status = phi__post_now(mcp, item);
         if (*status == PHI_FULL) return NULL;
-        phi__mcp_post_take(mcp, item);
+        phi__post_take(mcp, item);
         if (item->owned)
-            phi__mcp_post_free(mcp, item);
+            phi__post_free(mcp, item);
         else if (*status != PHI_OK)
             return item;
     }
     return NULL;
 }
 
-PHI__FN void phi__mcp_post_clear(phi_mcp *mcp) {
+PHI__FN void phi__post_clear(phi_mcp *mcp) {
     phi__link *link = mcp->queue.waiting.first;
     while (link != NULL) {
         phi__mcp_item *item = PHI__OWNER(link, phi__mcp_item, link);
         link = link->next;
         if (!item->owned) continue;
-        phi__mcp_post_take(mcp, item);
-        phi__mcp_post_free(mcp, item);
+        phi__post_take(mcp, item);
+        phi__post_free(mcp, item);
     }
 }
 
-/* ======== Requests under way: made, sent, timed, answered exactly once. */
+/* ---- requests ---- */
 
-enum { PHI__MCP_REQUESTS_MOST = 4096 };
+enum { PHI__REQUESTS_MOST = 4096 };
 
 /* ---- the table ---- */
 
-static uint64_t phi__mcp_requests_hash(uint64_t id) { return id * 0x9e3779b97f4a7c15u >> 16; }
+static uint64_t phi__requests_hash(uint64_t id) { return id * 0x9e3779b97f4a7c15u >> 16; }
 
-PHI__FN void phi__mcp_requests_init(phi_mcp *mcp) {
-    phi__map_init(&mcp->requests.by_id, &mcp->memory);
-    mcp->requests.next_id = 1;
-}
-
-PHI__FN phi__mcp_request *phi__mcp_requests_find(const phi_mcp *mcp, uint64_t id) {
+PHI__FN phi__mcp_request *phi__requests_find(const phi_mcp *mcp, uint64_t id) {
     size_t probe = 0;
     phi__mcp_request *r;
     do {
-        r = (phi__mcp_request *)phi__map_each(&mcp->requests.by_id, phi__mcp_requests_hash(id),
-                                              &probe);
+        r = (phi__mcp_request *)phi__map_each(&mcp->requests.by_id, phi__requests_hash(id), &probe);
     } while (r != NULL && r->id != id);
     return r;
 }
 
-PHI__FN phi__mcp_request *phi__mcp_requests_first(const phi_mcp *mcp, uint64_t id) {
+PHI__FN phi__mcp_request *phi__requests_first(const phi_mcp *mcp, uint64_t id) {
     for (phi__link *link = mcp->requests.open.first; link != NULL; link = link->next) {
         phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
         if (r->first_id == id) return r;
@@ -265,26 +250,26 @@ PHI__FN phi__mcp_request *phi__mcp_requests_first(const phi_mcp *mcp, uint64_t i
     return NULL;
 }
 
-PHI__FN bool phi__mcp_requests_issued(const phi_mcp *mcp, uint64_t id) {
+PHI__FN bool phi__requests_issued(const phi_mcp *mcp, uint64_t id) {
     return id > 0 && id < mcp->requests.next_id;
 }
 
-PHI__FN phi_agent phi__mcp_requests_agent(const phi__mcp_request *r) {
+PHI__FN phi_agent phi__requests_agent(const phi__mcp_request *r) {
     return r->desc.agent.rt != NULL ? r->desc.agent : phi__update_info(r->desc.call).agent;
 }
 
-PHI__FN bool phi__mcp_requests_same_call(phi_call a, phi_call b) {
+PHI__FN bool phi__requests_same_call(phi_call a, phi_call b) {
     return a.rt != NULL && a.rt == b.rt && a.index == b.index && a.gen == b.gen;
 }
 
-PHI__FN phi_agent phi__mcp_requests_calling(const phi_mcp *mcp, phi__mcp_request **only) {
+PHI__FN phi_agent phi__requests_calling(const phi_mcp *mcp, phi__mcp_request **only) {
     const phi__mcp_request *first = NULL;
     phi_agent agent;
     phi_agent found = PHI_ZERO;
     *only = NULL;
     for (phi__link *link = mcp->requests.open.first; link != NULL; link = link->next) {
         phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
-        agent = phi__mcp_requests_agent(r);
+        agent = phi__requests_agent(r);
         if (agent.rt == NULL) continue;
         if (first == NULL) {
             first = *only = r;
@@ -293,27 +278,27 @@ PHI__FN phi_agent phi__mcp_requests_calling(const phi_mcp *mcp, phi__mcp_request
             memset(&found, 0, sizeof found);
             *only = NULL;
             break;
-        } else if (!phi__mcp_requests_same_call(r->desc.call, first->desc.call))
+        } else if (!phi__requests_same_call(r->desc.call, first->desc.call))
             *only = NULL;
     }
     return found;
 }
 
-PHI__FN phi__mcp_request *phi__mcp_requests_of(phi__mcp_out *out) {
+PHI__FN phi__mcp_request *phi__requests_of(phi__out *out) {
     if (out == NULL || !out->request) return NULL;
     phi__mcp_item *item = PHI__OWNER(out, phi__mcp_item, out);
     return PHI__OWNER(item, phi__mcp_request, item);
 }
 
-static void phi__mcp_requests_map(phi__mcp_request *r) {
+static void phi__requests_map(phi__mcp_request *r) {
     r->id = r->mcp->requests.next_id++;
     r->mapped = true;
-    phi__map_add(&r->mcp->requests.by_id, phi__mcp_requests_hash(r->id), r);
+    phi__map_add(&r->mcp->requests.by_id, phi__requests_hash(r->id), r);
 }
 
 /* ---- making and sending ---- */
 
-static bool phi__mcp_requests_copy_headers(phi__mcp_request *r, const phi__mcp_request_desc *desc) {
+static bool phi__requests_copy_headers(phi__mcp_request *r, const phi__mcp_request_desc *desc) {
     phi_mcp_pair *pairs;
     if (desc->header_count == 0) return true;
     pairs = (phi_mcp_pair *)phi_arena_alloc(&r->arena, desc->header_count * sizeof *pairs);
@@ -331,15 +316,14 @@ static bool phi__mcp_requests_copy_headers(phi__mcp_request *r, const phi__mcp_r
     return true;
 }
 
-static bool phi__mcp_requests_copy(phi__mcp_request *r, const phi__mcp_request_desc *desc) {
+static bool phi__requests_copy(phi__mcp_request *r, const phi__mcp_request_desc *desc) {
     phi_str members;
     r->desc = *desc;
-    if (!phi__mcp_rpc_members(desc->params, &members)) return false;
+    if (!phi__rpc_members(desc->params, &members)) return false;
     if (!phi__arena_str(&r->arena, phi_str_of(desc->method), &r->item.out.method) ||
         !phi__arena_str(&r->arena, desc->name, &r->item.out.name) ||
         !phi__arena_str(&r->arena, members, &r->members) ||
-        !phi__arena_str(&r->arena, desc->meta, &r->meta) ||
-        !phi__mcp_requests_copy_headers(r, desc))
+        !phi__arena_str(&r->arena, desc->meta, &r->meta) || !phi__requests_copy_headers(r, desc))
         return false;
     r->desc.method = r->item.out.method.at;
     r->desc.params = phi__str("", 0);
@@ -348,12 +332,26 @@ static bool phi__mcp_requests_copy(phi__mcp_request *r, const phi__mcp_request_d
     return true;
 }
 
-/* The members of _meta; nothing where there are none. */
-static void phi__mcp_requests_put_meta(phi__mcp_request *r, phi__buf *buf) {
+/* The message under the newest id. */
+static bool phi__requests_write(phi__mcp_request *r, phi_str more) {
+    phi__buf *buf = &r->item.json;
+    phi__buf_clear(buf);
+    phi__rpc_open_request(buf, r->id, r->item.out.method);
+    phi__buf_char(buf, '{');
+    phi__rpc_line(buf, r->members);
+    if (more.len > 0) {
+        phi__json_write_comma(buf);
+        phi__rpc_line(buf, more);
+    }
+    if (r->as_task) {
+        phi__json_write_key(buf, PHI__LIT("task"));
+        phi__buf_printf(buf, "{\"ttl\":%lu}", (unsigned long)r->desc.max_timeout_ms);
+    }
+    /* The members of _meta; nothing where there are none. */
     phi__json_write_key(buf, PHI__LIT("_meta"));
     phi__buf_char(buf, '{');
     size_t before = buf->len;
-    phi__mcp_rpc_line(buf, r->meta);
+    phi__rpc_line(buf, r->meta);
     if (r->desc.progress != NULL) {
         phi__json_write_key(buf, PHI__LIT("progressToken"));
         phi__buf_u64(buf, r->id);
@@ -362,50 +360,33 @@ static void phi__mcp_requests_put_meta(phi__mcp_request *r, phi__buf *buf) {
         phi__json_write_comma(buf);
         phi__buf_add_str(buf, r->mcp->agreed.meta);
     }
-    if (buf->failed) return;
-    if (buf->len > before)
-        phi__buf_char(buf, '}');
-    else
-        buf->len -= sizeof "\"_meta\":{" - 1;
-}
-
-/* The message under the newest id. */
-static bool phi__mcp_requests_write(phi__mcp_request *r, phi_str more) {
-    phi__buf *buf = &r->item.json;
-    phi__buf_clear(buf);
-    phi__mcp_rpc_open_request(buf, r->id, r->item.out.method);
-    phi__buf_char(buf, '{');
-    phi__mcp_rpc_line(buf, r->members);
-    if (more.len > 0) {
-        phi__json_write_comma(buf);
-        phi__mcp_rpc_line(buf, more);
+    if (!buf->failed) {
+        if (buf->len > before)
+            phi__buf_char(buf, '}');
+        else
+            buf->len -= sizeof "\"_meta\":{" - 1;
     }
-    if (r->as_task) {
-        phi__json_write_key(buf, PHI__LIT("task"));
-        phi__buf_printf(buf, "{\"ttl\":%lu}", (unsigned long)r->desc.max_timeout_ms);
-    }
-    phi__mcp_requests_put_meta(r, buf);
     if (!buf->failed && buf->at[buf->len - 1] == ',') buf->len--;
     phi__buf_text(buf, "}}");
     r->item.out.json = phi__buf_str(buf);
     return !buf->failed;
 }
 
-static phi_status phi__mcp_requests_send(phi__mcp_request *r, bool first) {
+static phi_status phi__requests_send(phi__mcp_request *r, bool first) {
     r->item.early = r->handshake;
     r->item.out.request = true;
     r->item.out.stream = r->desc.stream;
     r->item.out.of_link = NULL;
-    if (r->handshake || r->mcp->phase == PHI__MCP_LIVE || r->mcp->phase == PHI__MCP_SETTLING)
-        return phi__mcp_post_item(r->mcp, &r->item, first);
-    phi__mcp_post_hold(r->mcp, &r->item); /* until it is agreed upon again */
+    if (r->handshake || r->mcp->phase == PHI__LIVE || r->mcp->phase == PHI__SETTLING)
+        return phi__post_item(r->mcp, &r->item, first);
+    phi__post_queue(r->mcp, &r->item, false); /* until it is agreed upon again */
     return PHI_OK;
 }
 
 /* Tells the server that the answer is not wanted. */
-static void phi__mcp_requests_tell(phi__mcp_request *r, const char *reason) {
+static void phi__requests_tell(phi__mcp_request *r, const char *reason) {
     phi_mcp *mcp = r->mcp;
-    const phi__mcp_era *era = mcp->agreed.era;
+    const phi__era *era = mcp->agreed.era;
     phi__buf params;
     if (!r->item.sent || r->handshake || !r->mapped || era == NULL) return;
     if (era->cancel_by_stream && mcp->desc.url != NULL) return;
@@ -414,44 +395,43 @@ static void phi__mcp_requests_tell(phi__mcp_request *r, const char *reason) {
     phi__json_write_str(&params, phi_str_of(reason));
     phi__buf_char(&params, '}');
     if (!params.failed)
-        (void)phi__mcp_post_notification(mcp, "notifications/cancelled", phi__buf_str(&params),
-                                         false);
+        (void)phi__post_notification(mcp, "notifications/cancelled", phi__buf_str(&params), false);
     phi__buf_free(&params);
 }
 
-static void phi__mcp_requests_late(phi__timer *timer) {
+static void phi__requests_late(phi__timer *timer) {
     phi__mcp_request *r = PHI__OWNER(timer, phi__mcp_request, timer);
     phi_mcp *mcp = r->mcp;
     char words[80];
-    phi__mcp_core_enter(mcp);
+    phi__core_enter(mcp);
     if (mcp->life.waits)
-        (void)phi__mcp_requests_renew(r, false);
-    else if (mcp->requests.late == NULL || !mcp->requests.late(r)) {
+        (void)phi__requests_renew(r, false);
+    else if (!phi__asked_late(r)) {
         uint64_t ms = (phi__io_counted_us(mcp->rt->io) - r->began_us) / 1000;
         (void)snprintf(words, sizeof words, "no answer within %llu ms", (unsigned long long)ms);
-        phi__mcp_requests_tell(r, "timed out");
-        phi__mcp_requests_fail(r, PHI_TIMEOUT, words);
+        phi__requests_tell(r, "timed out");
+        phi__requests_fail(r, PHI_TIMEOUT, words);
     }
-    (void)phi__mcp_core_leave(mcp);
+    (void)phi__core_leave(mcp);
 }
 
-PHI__FN phi_status phi__mcp_requests_renew(phi__mcp_request *r, bool bounded) {
+PHI__FN phi_status phi__requests_renew(phi__mcp_request *r, bool bounded) {
     phi__io *io = r->mcp->rt->io;
     uint64_t after_us = UINT64_MAX;
     if (!r->desc.stream) {
-        uint64_t most_us = phi__mcp_core_after_ms(r->began_us, r->desc.max_timeout_ms);
+        uint64_t most_us = phi__core_after_ms(r->began_us, r->desc.max_timeout_ms);
         uint64_t now_us = phi__io_counted_us(io);
-        uint64_t at_us = phi__mcp_core_after_ms(now_us, r->desc.timeout_ms);
+        uint64_t at_us = phi__core_after_ms(now_us, r->desc.timeout_ms);
         if (bounded && at_us > most_us) at_us = most_us;
         if (at_us != UINT64_MAX) after_us = at_us > now_us ? at_us - now_us : 0;
     }
-    r->timer.fire = phi__mcp_requests_late;
+    r->timer.fire = phi__requests_late;
     return phi__io_deadline_set(io, &r->timer, after_us);
 }
 
 /* ---- ends ---- */
 
-static void phi__mcp_requests_destroy(phi__mcp_request *r) {
+static void phi__requests_destroy(phi__mcp_request *r) {
     phi_memory *memory = &r->mcp->memory;
     phi__buf_free(&r->item.json);
     phi__buf_free(&r->input.answers);
@@ -460,81 +440,77 @@ static void phi__mcp_requests_destroy(phi__mcp_request *r) {
     phi__free(memory, r, sizeof *r);
 }
 
-PHI__FN void phi__mcp_requests_off(phi__mcp_request *r) {
+PHI__FN void phi__requests_off(phi__mcp_request *r) {
     phi_mcp *mcp = r->mcp;
     if (r->item.out.of_link != NULL && mcp->life.link_open)
         mcp->link->table->forget(mcp->link, &r->item.out);
     r->item.out.of_link = NULL;
-    if (r->mapped) phi__map_drop(&r->mcp->requests.by_id, phi__mcp_requests_hash(r->id), r);
+    if (r->mapped) phi__map_drop(&r->mcp->requests.by_id, phi__requests_hash(r->id), r);
     r->mapped = false;
-    phi__mcp_post_take(mcp, &r->item);
+    phi__post_take(mcp, &r->item);
     r->item.sent = false;
 }
 
 /* Nothing leads to it any more. */
-static void phi__mcp_requests_detach(phi__mcp_request *r) {
+static void phi__requests_detach(phi__mcp_request *r) {
     phi_mcp *mcp = r->mcp;
-    phi__mcp_requests_off(r);
+    phi__requests_off(r);
     phi__io_timer_clear(mcp->rt->io, &r->timer);
     phi__list_take(&mcp->requests.open, &r->open);
     mcp->requests.count--;
-    if (r->task != NULL) mcp->requests.drop_task(r);
-    if (r->reading != NULL) mcp->requests.drop_reading(r);
-    if (mcp->requests.gone != NULL) mcp->requests.gone(r);
+    if (r->task != NULL) phi__tasks_drop(r);
+    if (r->reading != NULL) phi__incoming_drop(r);
+    phi__asked_unask_of(mcp, r);
 }
 
-PHI__FN void phi__mcp_requests_finish(phi__mcp_request *r, const phi_mcp_reply *reply) {
+PHI__FN void phi__requests_finish(phi__mcp_request *r, const phi_mcp_reply *reply) {
     phi_mcp *mcp = r->mcp;
-    phi__mcp_core_enter(mcp);
-    phi__mcp_requests_detach(r);
+    phi__core_enter(mcp);
+    phi__requests_detach(r);
     if (r->desc.done != NULL) r->desc.done(r->desc.ctx, reply);
-    phi__mcp_requests_destroy(r);
-    (void)phi__mcp_core_leave(mcp);
+    phi__requests_destroy(r);
+    (void)phi__core_leave(mcp);
 }
 
-PHI__FN void phi__mcp_requests_fail(phi__mcp_request *r, phi_status status, const char *message) {
+PHI__FN void phi__requests_fail(phi__mcp_request *r, phi_status status, const char *message) {
     phi_mcp_reply reply = PHI_ZERO;
     reply.status = status;
     reply.message = phi_str_of(message);
-    phi__mcp_requests_finish(r, &reply);
+    phi__requests_finish(r, &reply);
 }
 
-PHI__FN bool phi__mcp_requests_fail_all(phi_mcp *mcp, phi_status status, const char *message,
-                                        bool sent_only) {
+PHI__FN bool phi__requests_fail_all(phi_mcp *mcp, phi_status status, const char *message,
+                                    bool sent_only) {
     uint64_t before = mcp->requests.next_id;
     phi__link *link = mcp->requests.open.first;
     while (link != NULL) {
         phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
         link = link->next;
         if (r->first_id >= before || (sent_only && !r->item.sent)) continue;
-        phi__mcp_requests_fail(r, status, message);
+        phi__requests_fail(r, status, message);
         if (mcp->dead) return false;
         link = mcp->requests.open.first; /* `done` may have cancelled any of them */
     }
     return true;
 }
 
-PHI__FN void phi__mcp_requests_cancel(phi__mcp_request *r, const char *reason) {
-    phi__mcp_requests_tell(r, reason);
-    phi__mcp_requests_detach(r);
-    phi__mcp_requests_destroy(r);
+PHI__FN void phi__requests_cancel(phi__mcp_request *r, const char *reason) {
+    phi__requests_tell(r, reason);
+    phi__requests_detach(r);
+    phi__requests_destroy(r);
 }
 
 /* ---- beginnings ---- */
 
-/* Whether the server takes calls that ask for a task. */
-static bool phi__mcp_requests_has_tasks(const phi_mcp *mcp) {
-    return mcp->agreed.era != NULL && mcp->agreed.era->tasks == PHI__MCP_TASKS_ASKED &&
-           phi_json_path(mcp->agreed.capabilities, "tasks.requests.tools.call") != NULL;
-}
-
-static phi__mcp_request *phi__mcp_requests_make(phi_mcp *mcp, const phi__mcp_request_desc *desc,
-                                                bool handshake) {
+static phi__mcp_request *phi__requests_make(phi_mcp *mcp, const phi__mcp_request_desc *desc,
+                                            bool handshake) {
     phi__mcp_request *r = (phi__mcp_request *)phi__alloc(&mcp->memory, sizeof *r);
     if (r == NULL) return NULL;
     r->mcp = mcp;
     r->handshake = handshake;
-    r->as_task = desc->task && phi__mcp_requests_has_tasks(mcp);
+    r->as_task = desc->task && mcp->agreed.era != NULL &&
+                 mcp->agreed.era->tasks == PHI__TASKS_ASKED &&
+                 phi_json_path(mcp->agreed.capabilities, "tasks.requests.tools.call") != NULL;
     r->began_us = phi__io_counted_us(mcp->rt->io);
     phi_arena_init(&r->arena, &mcp->memory, 256);
     phi__buf_init(&r->item.json, &mcp->memory);
@@ -542,71 +518,71 @@ static phi__mcp_request *phi__mcp_requests_make(phi_mcp *mcp, const phi__mcp_req
     phi__buf_init(&r->input.state, &mcp->memory);
     phi__list_push(&mcp->requests.open, &r->open);
     mcp->requests.count++;
-    phi__mcp_requests_map(r);
+    phi__requests_map(r);
     r->first_id = r->id;
-    if (phi__mcp_requests_copy(r, desc) && phi__mcp_requests_write(r, phi__str("", 0)) &&
-        phi__mcp_requests_renew(r, true) == PHI_OK)
+    if (phi__requests_copy(r, desc) && phi__requests_write(r, phi__str("", 0)) &&
+        phi__requests_renew(r, true) == PHI_OK)
         return r;
-    phi__mcp_requests_detach(r);
-    phi__mcp_requests_destroy(r);
+    phi__requests_detach(r);
+    phi__requests_destroy(r);
     return NULL;
 }
 
-PHI__FN phi_status phi__mcp_requests_new(phi_mcp *mcp, const phi__mcp_request_desc *desc,
-                                         bool handshake, phi__mcp_request **out) {
+PHI__FN phi_status phi__requests_new(phi_mcp *mcp, const phi__mcp_request_desc *desc,
+                                     bool handshake, phi__mcp_request **out) {
     phi_str members;
     if (out != NULL) *out = NULL;
-    if (mcp->requests.count >= PHI__MCP_REQUESTS_MOST) return PHI_FULL;
-    if (!phi__mcp_rpc_members(desc->params, &members)) return PHI_BAD_ARG;
+    if (mcp->requests.count >= PHI__REQUESTS_MOST) return PHI_FULL;
+    if (!phi__rpc_members(desc->params, &members)) return PHI_BAD_ARG;
     if (!phi__map_room(&mcp->requests.by_id)) return PHI_NO_MEMORY;
-    phi__mcp_request *r = phi__mcp_requests_make(mcp, desc, handshake);
+    phi__mcp_request *r = phi__requests_make(mcp, desc, handshake);
     if (r == NULL) return PHI_NO_MEMORY;
-    phi_status status = phi__mcp_requests_send(r, handshake);
+    phi_status status = phi__requests_send(r, handshake);
     if (status != PHI_OK) {
-        phi__mcp_requests_detach(r);
-        phi__mcp_requests_destroy(r);
+        phi__requests_detach(r);
+        phi__requests_destroy(r);
     } else if (out != NULL)
         *out = r;
     return status;
 }
 
-PHI__FN phi_status phi__mcp_requests_repeat(phi__mcp_request *r, phi_str members) {
-    phi__mcp_requests_off(r);
+PHI__FN phi_status phi__requests_repeat(phi__mcp_request *r, phi_str members) {
+    phi__requests_off(r);
     if (!phi__map_room(&r->mcp->requests.by_id)) return PHI_NO_MEMORY;
-    phi__mcp_requests_map(r);
+    phi__requests_map(r);
     r->began_us = phi__io_counted_us(r->mcp->rt->io);
-    if (!phi__mcp_requests_write(r, members)) return PHI_NO_MEMORY;
-    phi_status status = phi__mcp_requests_renew(r, true);
-    return status == PHI_OK ? phi__mcp_requests_send(r, false) : status;
+    if (!phi__requests_write(r, members)) return PHI_NO_MEMORY;
+    phi_status status = phi__requests_renew(r, true);
+    return status == PHI_OK ? phi__requests_send(r, false) : status;
 }
 
-PHI__FN void phi__mcp_requests_again(phi__mcp_request *r) {
-    phi__mcp_post_take(r->mcp, &r->item);
+PHI__FN void phi__requests_again(phi__mcp_request *r) {
+    phi__post_take(r->mcp, &r->item);
     r->item.sent = false;
-    phi__mcp_post_hold(r->mcp, &r->item);
+    phi__post_queue(r->mcp, &r->item, false);
 }
 
 /* ---- progress, and sending ---- */
 
-PHI__FN void phi__mcp_requests_progress(phi_mcp *mcp, const phi_json *params) {
+PHI__FN void phi__requests_progress(phi_mcp *mcp, const phi_json *params) {
     const phi_json *token = phi_json_get(params, "progressToken");
     phi_str text = phi_json_str(token, "");
     uint64_t id = phi__json_get_uint(token, 0);
     if (phi_json_is(token, PHI_JSON_STRING) && !phi__str_to_u64(text, &id)) return;
-    phi__mcp_request *r = phi__mcp_requests_find(mcp, id);
+    phi__mcp_request *r = phi__requests_find(mcp, id);
     if (r == NULL || r->desc.progress == NULL) return;
-    (void)phi__mcp_requests_renew(r, true);
+    (void)phi__requests_renew(r, true);
     r->desc.progress(r->desc.ctx, phi_json_num(phi_json_get(params, "progress"), 0),
                      phi_json_num(phi_json_get(params, "total"), 0),
-                     phi_json_str(phi_json_get(params, "message"), ""));
+                     phi__records_get_str(params, "message"));
 }
 
-PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all) {
+PHI__FN bool phi__requests_flush(phi_mcp *mcp, bool all) {
     phi_status status = PHI_OK;
     phi__mcp_item *item;
-    while (!mcp->dead && (item = phi__mcp_post_flush(mcp, all, &status)) != NULL) {
+    while (!mcp->dead && (item = phi__post_flush(mcp, all, &status)) != NULL) {
         phi__mcp_request *r = PHI__OWNER(item, phi__mcp_request, item);
-        phi__mcp_requests_fail(r, status, "the message could not be sent");
+        phi__requests_fail(r, status, "the message could not be sent");
     }
     return !mcp->dead;
 }

@@ -1,13 +1,9 @@
 /* mcp_rpc.c - JSON-RPC messages. */
 #include "mcp/mcp_rpc_in.h"
 
-#include "loop/loop_in.h"
+/* ---- levels of log messages ---- */
 
-#include <string.h>
-
-/* ======== The levels of log messages. */
-
-PHI__FN int phi__mcp_level_of(phi_str name) {
+PHI__FN int phi__level_of(phi_str name) {
     static const char *const levels[] = {"debug", "info",     "notice", "warning",
                                          "error", "critical", "alert",  "emergency"};
     for (int i = 0; i < (int)PHI__COUNT(levels); i++)
@@ -15,29 +11,21 @@ PHI__FN int phi__mcp_level_of(phi_str name) {
     return -1;
 }
 
-/* ======== JSON-RPC messages: read with bounds, and written as one line.
-
-   phi_json *root;
-       if (phi__mcp_rpc_parse(&arena, text, &root) != PHI_OK) ...     // no JSON
-       phi__mcp_rpc_read(&arena, root, &message);                     // or each item of an array
-       if (message.kind == PHI__MCP_RPC_REQUEST) ...
-
-   Shared by our client and our server. The parts of a message are borrowed from the arena and the
-   text. */
+/* ---- messages ---- */
 
 /* ---- reading ---- */
 
 /* As that, for a reader that advances in slices. */
-static void phi__mcp_rpc_begin_parse(phi__json_reader *reader, phi_arena *arena, phi_str text) {
+static void phi__rpc_begin_parse(phi__json_reader *reader, phi_arena *arena, phi_str text) {
     phi__json_read_begin(reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
-                         PHI__MCP_RPC_DEPTH);
+                         PHI__RPC_DEPTH);
 }
 
-PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root) {
+PHI__FN phi_status phi__rpc_parse(phi_arena *arena, phi_str text, phi_json **root) {
     phi__json_reader reader;
     phi_status status;
     *root = NULL;
-    phi__mcp_rpc_begin_parse(&reader, arena, text);
+    phi__rpc_begin_parse(&reader, arena, text);
     do {
         status = phi__json_read_advance(&reader, SIZE_MAX);
     } while (status == PHI_BUSY);
@@ -45,57 +33,31 @@ PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json *
 }
 
 /* An id: a string or a number, as JSON text. NULL: it has none, or null. */
-static bool phi__mcp_rpc_read_id(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out) {
+static bool phi__rpc_read_id(phi_arena *arena, const phi_json *node, phi__rpc *out) {
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return true;
     if (!phi_json_is(node, PHI_JSON_STRING) && !phi_json_is(node, PHI_JSON_NUMBER)) {
         out->fault = "its id is neither a string nor a number";
         return true;
     }
-    if (phi_json_str(node, "").len <= PHI__MCP_RPC_ID &&
+    if (phi_json_str(node, "").len <= PHI__RPC_ID &&
         phi_json_write(arena, node, 0, &out->id) != PHI_OK)
         return false;
-    if (out->id.len > 0 && out->id.len <= PHI__MCP_RPC_ID) return true;
+    if (out->id.len > 0 && out->id.len <= PHI__RPC_ID) return true;
     out->id = phi__str("", 0);
     out->fault = "its id is longer than 1,024 bytes";
     return true;
 }
 
-static int phi__mcp_rpc_code(const phi_json *node) {
-    int64_t code = phi_json_int(node, 0);
-    return code > INT32_MAX || code < INT32_MIN ? 0 : (int)code;
-}
-
-static void phi__mcp_rpc_read_answer(const phi_json *node, phi__mcp_rpc *out) {
-    const phi_json *error = phi_json_get(node, "error");
-    out->result = phi_json_get(node, "result");
-    if (phi_json_is(error, PHI_JSON_NULL)) error = NULL;
-    if (error != NULL && out->result != NULL && !phi_json_is(out->result, PHI_JSON_NULL))
-        out->fault = "it has a result and an error";
-    else if (error != NULL && !phi_json_is(error, PHI_JSON_OBJECT))
-        out->fault = "its error is no object";
-    else if (error == NULL && out->result == NULL)
-        out->fault = "it has neither a method, nor a result, nor an error";
-    else if (error == NULL && out->id.len == 0)
-        out->fault = "a result without an id";
-    else
-        out->kind = error != NULL ? PHI__MCP_RPC_ERROR : PHI__MCP_RPC_RESULT;
-    if (out->kind != PHI__MCP_RPC_RESULT) out->result = NULL;
-    if (out->kind != PHI__MCP_RPC_ERROR) return;
-    out->code = phi__mcp_rpc_code(phi_json_get(error, "code"));
-    out->message = phi_json_str(phi_json_get(error, "message"), "");
-    out->data = phi_json_get(error, "data");
-}
-
-PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out) {
+PHI__FN bool phi__rpc_read(phi_arena *arena, const phi_json *node, phi__rpc *out) {
     memset(out, 0, sizeof *out);
     if (!phi_json_is(node, PHI_JSON_OBJECT)) {
         out->fault = "it is no object";
         return true;
     }
-    out->method = phi_json_str(phi_json_get(node, "method"), "");
-    if (!phi__mcp_rpc_read_id(arena, phi_json_get(node, "id"), out)) return false;
+    out->method = phi__records_get_str(node, "method");
+    if (!phi__rpc_read_id(arena, phi_json_get(node, "id"), out)) return false;
     if (out->fault != NULL) return true;
-    if (!phi__str_is(phi_json_str(phi_json_get(node, "jsonrpc"), ""), "2.0"))
+    if (!phi__str_is(phi__records_get_str(node, "jsonrpc"), "2.0"))
         out->fault = "its jsonrpc is not \"2.0\"";
     else if (phi_json_get(node, "method") != NULL) {
         const phi_json *method = phi_json_get(node, "method"), *id = phi_json_get(node, "id");
@@ -103,28 +65,48 @@ PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_
         if (phi_json_is(out->params, PHI_JSON_NULL)) out->params = NULL;
         if (!phi_json_is(method, PHI_JSON_STRING))
             out->fault = "its method is no string";
-        else if (out->method.len == 0 || out->method.len > PHI__MCP_RPC_METHOD)
+        else if (out->method.len == 0 || out->method.len > PHI__RPC_METHOD)
             out->fault = "its method is empty or longer than 256 bytes";
         else if (out->params != NULL && !phi_json_is(out->params, PHI_JSON_OBJECT))
             out->fault = "its params are no object";
         else if (phi_json_is(id, PHI_JSON_NULL))
             out->fault = "its id is null";
         else
-            out->kind = id != NULL ? PHI__MCP_RPC_REQUEST : PHI__MCP_RPC_NOTIFICATION;
+            out->kind = id != NULL ? PHI__RPC_REQUEST : PHI__RPC_NOTIFICATION;
         if (out->fault != NULL) out->params = NULL;
-    } else
-        phi__mcp_rpc_read_answer(node, out);
+    } else {
+        const phi_json *error = phi_json_get(node, "error");
+        out->result = phi_json_get(node, "result");
+        if (phi_json_is(error, PHI_JSON_NULL)) error = NULL;
+        if (error != NULL && out->result != NULL && !phi_json_is(out->result, PHI_JSON_NULL))
+            out->fault = "it has a result and an error";
+        else if (error != NULL && !phi_json_is(error, PHI_JSON_OBJECT))
+            out->fault = "its error is no object";
+        else if (error == NULL && out->result == NULL)
+            out->fault = "it has neither a method, nor a result, nor an error";
+        else if (error == NULL && out->id.len == 0)
+            out->fault = "a result without an id";
+        else
+            out->kind = error != NULL ? PHI__RPC_ERROR : PHI__RPC_RESULT;
+        if (out->kind != PHI__RPC_RESULT) out->result = NULL;
+        if (out->kind == PHI__RPC_ERROR) {
+            int64_t code = phi_json_int(phi_json_get(error, "code"), 0);
+            out->code = code > INT32_MAX || code < INT32_MIN ? 0 : (int)code;
+            out->message = phi__records_get_str(error, "message");
+            out->data = phi_json_get(error, "data");
+        }
+    }
     return true;
 }
 
-PHI__FN bool phi__mcp_rpc_number(phi_str id, uint64_t *out) {
+PHI__FN bool phi__rpc_number(phi_str id, uint64_t *out) {
     if (id.len >= 2 && id.at[0] == '"') id = phi__str(id.at + 1, id.len - 2);
     return phi__str_to_u64(id, out);
 }
 
 /* ---- writing ---- */
 
-PHI__FN void phi__mcp_rpc_line(phi__buf *buf, phi_str json) {
+PHI__FN void phi__rpc_line(phi__buf *buf, phi_str json) {
     char *to = phi__buf_reserve(buf, json.len);
     if (to == NULL) return;
     for (size_t i = 0; i < json.len; i++)
@@ -132,68 +114,74 @@ PHI__FN void phi__mcp_rpc_line(phi__buf *buf, phi_str json) {
     phi__buf_add_len(buf, json.len);
 }
 
-static void phi__mcp_rpc_begin(phi__buf *buf) { phi__buf_text(buf, "{\"jsonrpc\":\"2.0\""); }
+static void phi__rpc_begin(phi__buf *buf) { phi__buf_text(buf, "{\"jsonrpc\":\"2.0\""); }
 
-static void phi__mcp_rpc_put_id(phi__buf *buf, phi_str id) {
+static void phi__rpc_put_id(phi__buf *buf, phi_str id) {
     phi__buf_text(buf, ",\"id\":");
     phi__buf_add_str(buf, id.len > 0 ? id : PHI__LIT("null"));
 }
 
-PHI__FN void phi__mcp_rpc_open_result(phi__buf *buf, phi_str id) {
-    phi__mcp_rpc_begin(buf);
-    phi__mcp_rpc_put_id(buf, id);
+PHI__FN void phi__rpc_open_result(phi__buf *buf, phi_str id) {
+    phi__rpc_begin(buf);
+    phi__rpc_put_id(buf, id);
     phi__buf_text(buf, ",\"result\":");
 }
 
-static void phi__mcp_rpc_put_method(phi__buf *buf, phi_str method) {
+static void phi__rpc_put_method(phi__buf *buf, phi_str method) {
     phi__buf_text(buf, ",\"method\":");
     phi__json_write_str(buf, method);
 }
 
-PHI__FN void phi__mcp_rpc_open_notification(phi__buf *buf, const char *method) {
-    phi__mcp_rpc_begin(buf);
-    phi__mcp_rpc_put_method(buf, phi_str_of(method));
+PHI__FN void phi__rpc_open_notification(phi__buf *buf, const char *method) {
+    phi__rpc_begin(buf);
+    phi__rpc_put_method(buf, phi_str_of(method));
     phi__buf_text(buf, ",\"params\":");
 }
 
-PHI__FN void phi__mcp_rpc_open_request(phi__buf *buf, uint64_t id, phi_str method) {
-    phi__mcp_rpc_begin(buf);
+PHI__FN void phi__rpc_open_params(phi__buf *buf, phi_memory *memory, const char *key,
+                                  phi_str value) {
+    phi__buf_init(buf, memory);
+    phi__buf_char(buf, '{');
+    phi__records_str(buf, key, value);
+}
+
+PHI__FN void phi__rpc_open_request(phi__buf *buf, uint64_t id, phi_str method) {
+    phi__rpc_begin(buf);
     phi__buf_printf(buf, ",\"id\":%llu", (unsigned long long)id);
-    phi__mcp_rpc_put_method(buf, method);
+    phi__rpc_put_method(buf, method);
     phi__buf_text(buf, ",\"params\":");
 }
 
-PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params) {
+PHI__FN void phi__rpc_notification(phi__buf *buf, const char *method, phi_str params) {
     if (params.len > 0) {
-        phi__mcp_rpc_open_notification(buf, method);
-        phi__mcp_rpc_line(buf, params);
+        phi__rpc_open_notification(buf, method);
+        phi__rpc_line(buf, params);
     } else {
-        phi__mcp_rpc_begin(buf);
-        phi__mcp_rpc_put_method(buf, phi_str_of(method));
+        phi__rpc_begin(buf);
+        phi__rpc_put_method(buf, phi_str_of(method));
     }
     phi__buf_char(buf, '}');
 }
 
-PHI__FN void phi__mcp_rpc_result(phi__buf *buf, phi_str id, phi_str result) {
-    phi__mcp_rpc_open_result(buf, id);
-    phi__mcp_rpc_line(buf, result.len > 0 ? result : PHI__LIT("{}"));
+PHI__FN void phi__rpc_result(phi__buf *buf, phi_str id, phi_str result) {
+    phi__rpc_open_result(buf, id);
+    phi__rpc_line(buf, result.len > 0 ? result : PHI__LIT("{}"));
     phi__buf_char(buf, '}');
 }
 
-PHI__FN void phi__mcp_rpc_error(phi__buf *buf, phi_str id, int code, phi_str message,
-                                phi_str data) {
-    phi__mcp_rpc_begin(buf);
-    phi__mcp_rpc_put_id(buf, id);
+PHI__FN void phi__rpc_error(phi__buf *buf, phi_str id, int code, phi_str message, phi_str data) {
+    phi__rpc_begin(buf);
+    phi__rpc_put_id(buf, id);
     phi__buf_printf(buf, ",\"error\":{\"code\":%d,\"message\":", code);
     phi__json_write_str(buf, message);
     if (data.len > 0) {
         phi__buf_text(buf, ",\"data\":");
-        phi__mcp_rpc_line(buf, data);
+        phi__rpc_line(buf, data);
     }
     phi__buf_text(buf, "}}");
 }
 
-PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out) {
+PHI__FN bool phi__rpc_members(phi_str object, phi_str *out) {
     phi_str text = phi__str_trim(object);
     *out = phi__str("", 0);
     if (text.len == 0) return true;
@@ -202,11 +190,10 @@ PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out) {
     return true;
 }
 
-/* ======== Long JSON texts of the other side, read into a tree a budget a step, so that no
-   step takes long. Texts up to PHI__MCP_SLICES_WHOLE are read at once. */
+/* ---- long texts, read in slices ---- */
 
-static void phi__mcp_slices_fire(phi__timer *timer) {
-    phi__mcp_slices *slices = PHI__OWNER(timer, phi__mcp_slices, timer);
+static void phi__slices_fire(phi__timer *timer) {
+    phi__slices *slices = PHI__OWNER(timer, phi__slices, timer);
     phi_runtime *rt = slices->rt;
     phi_status status = phi__json_read_advance(&slices->reader, rt->slice.budget_bytes);
     phi_json *root = NULL;
@@ -216,36 +203,35 @@ static void phi__mcp_slices_fire(phi__timer *timer) {
     slices->sliced(slices, status, status == PHI_OK ? root : NULL);
 }
 
-PHI__FN phi_status phi__mcp_slices_begin(phi__mcp_slices *slices, phi_runtime *rt,
-                                         phi_memory *memory, phi_str text, bool copy) {
+PHI__FN phi_status phi__slices_begin(phi__slices *slices, phi_runtime *rt, phi_memory *memory,
+                                     phi_str text, bool copy) {
     phi_str own = text;
     slices->rt = rt;
-    slices->timer.fire = phi__mcp_slices_fire;
+    slices->timer.fire = phi__slices_fire;
     phi_arena_init(&slices->arena, memory, 0);
     if ((copy && !phi__arena_str(&slices->arena, text, &own)) ||
         phi__io_timer_set(rt->io, &slices->timer, UINT64_MAX) != PHI_OK) { /* keeps a place */
         phi_arena_free(&slices->arena);
         return PHI_NO_MEMORY;
     }
-    phi__mcp_rpc_begin_parse(&slices->reader, &slices->arena, own);
+    phi__rpc_begin_parse(&slices->reader, &slices->arena, own);
     return PHI_OK;
 }
 
-PHI__FN void phi__mcp_slices_go(phi__mcp_slices *slices) {
+PHI__FN void phi__slices_go(phi__slices *slices) {
     phi__io *io = slices->rt->io;
     (void)phi__io_timer_set(io, &slices->timer, phi__io_now_us(io));
 }
 
-PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices) {
+PHI__FN void phi__slices_end(phi__slices *slices) {
     phi__io_timer_clear(slices->rt->io, &slices->timer);
     phi_arena_free(&slices->arena);
 }
 
-/* ======== The protocol's eras: one row each, whose columns are facts. Code asks for a fact,
-   never for a version. */
+/* ---- eras: one row each; code asks for a fact, never for a version ---- */
 
 /* clang-format off */
-static const phi__mcp_era phi__mcp_eras_rows[PHI__MCP_ERAS] = {
+static const phi__era phi__eras_rows[PHI__ERAS] = {
     /*                                    handshake
                                           |  old_sse
                                           |  |  batches
@@ -255,36 +241,36 @@ static const phi__mcp_era phi__mcp_eras_rows[PHI__MCP_ERAS] = {
                                           |  |  |  |  |  |  primes
                                           |  |  |  |  |  |  |  message_headers
                                           |  |  |  |  |  |  |  |  asks, ping, log_request */
-    {"2026-07-28", PHI__MCP_TASKS_EXTENSION, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0,
+    {"2026-07-28", PHI__TASKS_EXTENSION, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0,
      /* listen, subscribe, cancel_by_stream, progress_message, annotations, audio */
      1, 0, 1, 1, 1, 1,
      /* links, structured, any_output, titles, completions, completions_context */
      1, 1, 1, 1, 1, 1,
      /* forms, urls, sampling_tools, result_type */
      1, 1, 1, 1},
-    {"2025-11-25", PHI__MCP_TASKS_ASKED,     1, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1,
+    {"2025-11-25", PHI__TASKS_ASKED,     1, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1,
      0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1, 1,  1, 1, 1, 0},
-    {"2025-06-18", PHI__MCP_TASKS_NONE,      1, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1,
+    {"2025-06-18", PHI__TASKS_NONE,      1, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1,
      0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1, 1,  1, 0, 0, 0},
-    {"2025-03-26", PHI__MCP_TASKS_NONE,      1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 1,
+    {"2025-03-26", PHI__TASKS_NONE,      1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 1,
      0, 1, 0, 1, 1, 1,  0, 0, 0, 0, 1, 0,  0, 0, 0, 0},
-    {"2024-11-05", PHI__MCP_TASKS_NONE,      1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1,
+    {"2024-11-05", PHI__TASKS_NONE,      1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1,
      0, 1, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0,  0, 0, 0, 0},
 };
 /* clang-format on */
 
-PHI__FN const phi__mcp_era *phi__mcp_eras_at(size_t i) { return &phi__mcp_eras_rows[i]; }
+PHI__FN const phi__era *phi__eras_at(size_t i) { return &phi__eras_rows[i]; }
 
-PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version) {
-    for (size_t i = 0; i < PHI__MCP_ERAS; i++)
-        if (phi__str_is(version, phi__mcp_eras_rows[i].version)) return &phi__mcp_eras_rows[i];
+PHI__FN const phi__era *phi__eras_find(phi_str version) {
+    for (size_t i = 0; i < PHI__ERAS; i++)
+        if (phi__str_is(version, phi__eras_rows[i].version)) return &phi__eras_rows[i];
     return NULL;
 }
 
-PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void) {
+PHI__FN const phi__era *phi__eras_legacy(void) {
     size_t i = 0;
-    while (!phi__mcp_eras_rows[i].handshake) i++;
-    return &phi__mcp_eras_rows[i];
+    while (!phi__eras_rows[i].handshake) i++;
+    return &phi__eras_rows[i];
 }
 
-PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void) { return &phi__mcp_eras_rows[0]; }
+PHI__FN const phi__era *phi__eras_modern(void) { return &phi__eras_rows[0]; }

@@ -1,9 +1,9 @@
 /* mcp_rpc_in.h - JSON-RPC messages: read with bounds, and written as one line.
 
        phi_json *root;
-       if (phi__mcp_rpc_parse(&arena, text, &root) != PHI_OK) ...     // no JSON
-       phi__mcp_rpc_read(&arena, root, &message);                     // or each item of an array
-       if (message.kind == PHI__MCP_RPC_REQUEST) ...
+       if (phi__rpc_parse(&arena, text, &root) != PHI_OK) ...     // no JSON
+       phi__rpc_read(&arena, root, &message);                     // or each item of an array
+       if (message.kind == PHI__RPC_REQUEST) ...
 
    Shared by our client and our server. The parts of a message are borrowed from the arena and the
    text. */
@@ -16,41 +16,41 @@
 #include "text/text_in.h"
 
 /* In memory of the caller's, which zeroes it and sets `sliced`. */
-typedef struct phi__mcp_slices phi__mcp_slices;
+typedef struct phi__slices phi__slices;
 
 /* NONE is above all: no message has it. */
-enum { PHI__MCP_LEVEL_INFO = 1, PHI__MCP_LEVEL_NONE = 8 };
+enum { PHI__LEVEL_INFO = 1, PHI__LEVEL_NONE = 8 };
 
 /* From 0, "debug", to 7, "emergency"; -1: unknown. */
-PHI__FN int phi__mcp_level_of(phi_str name);
+PHI__FN int phi__level_of(phi_str name);
 
 enum {
-    PHI__MCP_RPC_DEPTH = 256,  /* arrays and objects inside of one another */
-    PHI__MCP_RPC_ID = 1024,    /* bytes of an id's JSON text */
-    PHI__MCP_RPC_METHOD = 256, /* bytes of a method's name */
+    PHI__RPC_DEPTH = 256,  /* arrays and objects inside of one another */
+    PHI__RPC_ID = 1024,    /* bytes of an id's JSON text */
+    PHI__RPC_METHOD = 256, /* bytes of a method's name */
     /* codes of JSON-RPC and of the protocol */
-    PHI__MCP_RPC_PARSE = -32700,
-    PHI__MCP_RPC_BAD_REQUEST = -32600,
-    PHI__MCP_RPC_NO_METHOD = -32601,
-    PHI__MCP_RPC_BAD_PARAMS = -32602,
-    PHI__MCP_RPC_INTERNAL = -32603,
-    PHI__MCP_RPC_HEADERS = -32020,     /* headers and body differ */
-    PHI__MCP_RPC_CAPABILITY = -32021,  /* the client has not declared a capability */
-    PHI__MCP_RPC_VERSION = -32022,     /* the version is not spoken */
-    PHI__MCP_RPC_NO_RESOURCE = -32002, /* legacy eras */
-    PHI__MCP_RPC_OPEN_URL = -32042     /* 2025-11-25: a page is to be opened first */
+    PHI__RPC_PARSE = -32700,
+    PHI__RPC_BAD_REQUEST = -32600,
+    PHI__RPC_NO_METHOD = -32601,
+    PHI__RPC_BAD_PARAMS = -32602,
+    PHI__RPC_INTERNAL = -32603,
+    PHI__RPC_HEADERS = -32020,     /* headers and body differ */
+    PHI__RPC_CAPABILITY = -32021,  /* the client has not declared a capability */
+    PHI__RPC_VERSION = -32022,     /* the version is not spoken */
+    PHI__RPC_NO_RESOURCE = -32002, /* legacy eras */
+    PHI__RPC_OPEN_URL = -32042     /* 2025-11-25: a page is to be opened first */
 };
 
-typedef enum phi__mcp_rpc_kind {
-    PHI__MCP_RPC_INVALID, /* fault says why; id where it could be read */
-    PHI__MCP_RPC_REQUEST,
-    PHI__MCP_RPC_NOTIFICATION,
-    PHI__MCP_RPC_RESULT,
-    PHI__MCP_RPC_ERROR
-} phi__mcp_rpc_kind;
+typedef enum phi__rpc_kind {
+    PHI__RPC_INVALID, /* fault says why; id where it could be read */
+    PHI__RPC_REQUEST,
+    PHI__RPC_NOTIFICATION,
+    PHI__RPC_RESULT,
+    PHI__RPC_ERROR
+} phi__rpc_kind;
 
-typedef struct phi__mcp_rpc {
-    phi__mcp_rpc_kind kind;
+typedef struct phi__rpc {
+    phi__rpc_kind kind;
     phi_str id;             /* its JSON text: 7, "seven"; empty: none, or null */
     phi_str method;         /* of an invalid message, too */
     const phi_json *params; /* an object, or NULL */
@@ -59,63 +59,67 @@ typedef struct phi__mcp_rpc {
     phi_str message;
     const phi_json *data; /* NULL: none */
     const char *fault;    /* static */
-} phi__mcp_rpc;
+} phi__rpc;
 
 /* Reads one JSON text. PHI_PARSE, PHI_TOO_BIG (nested too deeply), PHI_NO_MEMORY. Bad UTF-8 is
    replaced. Strings point into `text` and are not terminated. */
-PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root);
+PHI__FN phi_status phi__rpc_parse(phi_arena *arena, phi_str text, phi_json **root);
 
 /* Reads a message. False: no memory. */
-PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out);
+PHI__FN bool phi__rpc_read(phi_arena *arena, const phi_json *node, phi__rpc *out);
 
 /* The number of an id that we made, also where it comes back as a string. */
-PHI__FN bool phi__mcp_rpc_number(phi_str id, uint64_t *out);
+PHI__FN bool phi__rpc_number(phi_str id, uint64_t *out);
+
+/* A new buffer with {"key":"value"; the caller adds members and the last bracket. */
+PHI__FN void phi__rpc_open_params(phi__buf *buf, phi_memory *memory, const char *key,
+                                  phi_str value);
 
 /* Writes a message at the buffer's end; a failure shows in buf->failed. params, result, data: JSON
    texts, whose line breaks become spaces. params empty: none; an id that is empty: null. */
 /* Their heads, up to params and result: the caller writes the JSON text in one line, and "}". */
-PHI__FN void phi__mcp_rpc_open_result(phi__buf *buf, phi_str id);
-PHI__FN void phi__mcp_rpc_open_notification(phi__buf *buf, const char *method);
-PHI__FN void phi__mcp_rpc_open_request(phi__buf *buf, uint64_t id, phi_str method);
-PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params);
-PHI__FN void phi__mcp_rpc_result(phi__buf *buf, phi_str id, phi_str result);
-PHI__FN void phi__mcp_rpc_error(phi__buf *buf, phi_str id, int code, phi_str message, phi_str data);
+PHI__FN void phi__rpc_open_result(phi__buf *buf, phi_str id);
+PHI__FN void phi__rpc_open_notification(phi__buf *buf, const char *method);
+PHI__FN void phi__rpc_open_request(phi__buf *buf, uint64_t id, phi_str method);
+PHI__FN void phi__rpc_notification(phi__buf *buf, const char *method, phi_str params);
+PHI__FN void phi__rpc_result(phi__buf *buf, phi_str id, phi_str result);
+PHI__FN void phi__rpc_error(phi__buf *buf, phi_str id, int code, phi_str message, phi_str data);
 
 /* A JSON text whose line breaks become spaces. */
-PHI__FN void phi__mcp_rpc_line(phi__buf *buf, phi_str json);
+PHI__FN void phi__rpc_line(phi__buf *buf, phi_str json);
 
 /* The members of an object's text, without its brackets; empty: there are none. *out is borrowed.
    False: it is no object's text. Only the brackets are looked at. */
-PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out);
+PHI__FN bool phi__rpc_members(phi_str object, phi_str *out);
 
-enum { PHI__MCP_SLICES_WHOLE = 131072 };
+enum { PHI__SLICES_WHOLE = 131072 };
 
-struct phi__mcp_slices {
+struct phi__slices {
     phi_runtime *rt;
     phi_arena arena; /* of the tree; the caller may take it out when the reading is over */
     phi__json_reader reader;
     phi__timer timer;
     /* After each slice, in phi_step. PHI_BUSY: more follow, unless it ends them. Else the reading
        is over, root may be NULL, and the caller ends it. */
-    void (*sliced)(phi__mcp_slices *slices, phi_status status, phi_json *root);
+    void (*sliced)(phi__slices *slices, phi_status status, phi_json *root);
 };
 
-/* text: borrowed until the end, or copied. Nothing is read before phi__mcp_slices_go, which cannot
+/* text: borrowed until the end, or copied. Nothing is read before phi__slices_go, which cannot
    fail. PHI_NO_MEMORY: nothing has begun. */
-PHI__FN phi_status phi__mcp_slices_begin(phi__mcp_slices *slices, phi_runtime *rt,
-                                         phi_memory *memory, phi_str text, bool copy);
-PHI__FN void phi__mcp_slices_go(phi__mcp_slices *slices); /* from the next step on */
-PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices);
+PHI__FN phi_status phi__slices_begin(phi__slices *slices, phi_runtime *rt, phi_memory *memory,
+                                     phi_str text, bool copy);
+PHI__FN void phi__slices_go(phi__slices *slices); /* from the next step on */
+PHI__FN void phi__slices_end(phi__slices *slices);
 
-typedef enum phi__mcp_tasks {
-    PHI__MCP_TASKS_NONE,
-    PHI__MCP_TASKS_ASKED,    /* by params.task of a call: 2025-11-25 */
-    PHI__MCP_TASKS_EXTENSION /* io.modelcontextprotocol/tasks: 2026-07-28 */
-} phi__mcp_tasks;
+typedef enum phi__tasks {
+    PHI__TASKS_NONE,
+    PHI__TASKS_ASKED,    /* by params.task of a call: 2025-11-25 */
+    PHI__TASKS_EXTENSION /* io.modelcontextprotocol/tasks: 2026-07-28 */
+} phi__tasks;
 
-typedef struct phi__mcp_era {
+typedef struct phi__era {
     const char *version;
-    phi__mcp_tasks tasks;
+    phi__tasks tasks;
     bool handshake;       /* initialize; else _meta on each request, and server/discover */
     bool old_sse;         /* HTTP has a stream that names its endpoint */
     bool batches;         /* arrays of messages */
@@ -143,18 +147,18 @@ typedef struct phi__mcp_era {
     bool urls;                /* elicitation by a page */
     bool sampling_tools;
     bool result_type; /* resultType, ttlMs and cacheScope in results */
-} phi__mcp_era;
+} phi__era;
 
-enum { PHI__MCP_ERAS = 5 };
+enum { PHI__ERAS = 5 };
 
-/* Newest first; i is less than PHI__MCP_ERAS. */
-PHI__FN const phi__mcp_era *phi__mcp_eras_at(size_t i);
+/* Newest first; i is less than PHI__ERAS. */
+PHI__FN const phi__era *phi__eras_at(size_t i);
 
 /* NULL: unknown. */
-PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version);
+PHI__FN const phi__era *phi__eras_find(phi_str version);
 
 /* The newest with a handshake. */
-PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void);
-PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
+PHI__FN const phi__era *phi__eras_legacy(void);
+PHI__FN const phi__era *phi__eras_modern(void);
 
 #endif

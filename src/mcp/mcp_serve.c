@@ -1,18 +1,14 @@
 /* mcp_serve.c - messages to our server: which era they are of, and who answers. */
-#include "mcp/mcp_serve_in.h"
 
-#include "base/base_in.h"
-#include "io/io_in.h"
 #include "mcp/mcp_headers_in.h"
 #include "mcp/mcp_serve_state_in.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 
-/* ======== The headers of an HTTP request of 2026-07-28, which must repeat its body. */
+/* ---- headers of a request of 2026-07-28 must repeat its body ---- */
 
 /* A value without its "=?base64?...?=". False: broken, or no memory. */
-static bool phi__mcp_serve_heads_plain(phi_str header, phi__buf *out) {
+static bool phi__heads_plain(phi_str header, phi__buf *out) {
     bool encoded = header.len >= 11 && phi__str_starts(header, "=?base64?") &&
                    memcmp(header.at + header.len - 2, "?=", 2) == 0;
     phi__buf_clear(out);
@@ -21,39 +17,38 @@ static bool phi__mcp_serve_heads_plain(phi_str header, phi__buf *out) {
     return !out->failed;
 }
 
-static bool phi__mcp_serve_heads_is(phi_mcp_server *server, phi_str header, phi_str value) {
+static bool phi__heads_is(phi_mcp_server *server, phi_str header, phi_str value) {
     phi__buf plain;
     phi__buf_init(&plain, &server->rt->memory);
-    bool same =
-        phi__mcp_serve_heads_plain(header, &plain) && phi_str_equal(phi__buf_str(&plain), value);
+    bool same = phi__heads_plain(header, &plain) && phi_str_equal(phi__buf_str(&plain), value);
     phi__buf_free(&plain);
     return same;
 }
 
 /* 42.0 is 42. */
-static bool phi__mcp_serve_heads_same_number(phi_arena *arena, phi_str a, phi_str b) {
+static bool phi__heads_same_number(phi_arena *arena, phi_str a, phi_str b) {
     phi_json *x = NULL, *y = NULL;
     return phi_json_parse(arena, a, PHI_JSON_BORROW, &x, NULL) == PHI_OK &&
            phi_json_parse(arena, b, PHI_JSON_BORROW, &y, NULL) == PHI_OK &&
            phi_json_is(x, PHI_JSON_NUMBER) && phi__json_get_equal(x, y);
 }
 
-static bool phi__mcp_serve_heads_param(phi_mcp_server *server, const phi__mcp_heads *heads,
-                                       const phi_mcp_pair *pair, phi_arena *arena) {
+static bool phi__heads_param(phi_mcp_server *server, const phi__heads *heads,
+                             const phi_mcp_pair *pair, phi_arena *arena) {
     phi_str header = heads->get(heads->ctx, pair->name);
     phi__buf want;
     if (header.at == NULL) return false;
     phi__buf_init(&want, &server->rt->memory);
-    bool same = phi__mcp_serve_heads_plain(phi_str_of(pair->value), &want) &&
-                (phi__mcp_serve_heads_is(server, header, phi__buf_str(&want)) ||
-                 phi__mcp_serve_heads_same_number(arena, header, phi__buf_str(&want)));
+    bool same = phi__heads_plain(phi_str_of(pair->value), &want) &&
+                (phi__heads_is(server, header, phi__buf_str(&want)) ||
+                 phi__heads_same_number(arena, header, phi__buf_str(&want)));
     phi__buf_free(&want);
     return same;
 }
 
 /* The headers of marked parameters; a schema without a mark is not parsed. */
-static bool phi__mcp_serve_heads_params(phi_mcp_server *server, const phi__mcp_heads *heads,
-                                        const char *schema, const phi_json *arguments) {
+static bool phi__heads_params(phi_mcp_server *server, const phi__heads *heads, const char *schema,
+                              const phi_json *arguments) {
     phi_mcp_pair *pairs = NULL;
     phi_json *root = NULL;
     phi_arena arena;
@@ -65,13 +60,13 @@ static bool phi__mcp_serve_heads_params(phi_mcp_server *server, const phi__mcp_h
         phi__mcp_headers_of(root, arguments, &arena, &pairs, &count) != PHI_OK)
         same = false;
     for (size_t i = 0; same && i < count; i++)
-        same = phi__mcp_serve_heads_param(server, heads, &pairs[i], &arena);
+        same = phi__heads_param(server, heads, &pairs[i], &arena);
     phi_arena_free(&arena);
     return same;
 }
 
-PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi__mcp_heads *heads,
-                                               phi_str method, const phi_json *params) {
+static const char *phi__heads_check(phi_mcp_server *server, const phi__heads *heads, phi_str method,
+                                    const phi_json *params) {
     bool call = phi__str_is(method, "tools/call"), named = phi__str_is(method, "prompts/get");
     bool placed = phi__str_is(method, "resources/read");
     bool task = server->desc.tasks &&
@@ -84,45 +79,37 @@ PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi
     if (!phi_str_equal(heads->method, method))
         return "Header mismatch: Mcp-Method is not the method of the body";
     if ((call || named || placed || task) && name.len > 0 &&
-        !phi__mcp_serve_heads_is(server, heads->name, name))
+        !phi__heads_is(server, heads->name, name))
         return "Header mismatch: Mcp-Name is not the name in the body";
     for (size_t i = 0; call && i < server->desc.tool_count; i++)
         if (phi__str_is(name, server->desc.tools[i].name) &&
-            !phi__mcp_serve_heads_params(server, heads, server->desc.tools[i].schema,
-                                         phi_json_get(params, "arguments")))
+            !phi__heads_params(server, heads, server->desc.tools[i].schema,
+                               phi_json_get(params, "arguments")))
             return "Header mismatch: an Mcp-Param header is missing, or is not the argument";
     return NULL;
 }
 
-/* ======== What our server tells without being asked: lists that have changed,
-   resources that were updated, log messages; and who wants to hear of it. */
+/* ---- list changes, updated resources, log messages, and their subscribers ---- */
 
 /* ---- subscriptions of a session ---- */
 
-static phi__mcp_subscribed *phi__mcp_serve_notify_find(const phi__mcp_client *client, phi_str uri) {
+static phi__subscribed *phi__notify_find(const phi__client *client, phi_str uri) {
     for (phi__link *link = client->uris.first; link != NULL; link = link->next) {
-        phi__mcp_subscribed *one = PHI__OWNER(link, phi__mcp_subscribed, link);
+        phi__subscribed *one = PHI__OWNER(link, phi__subscribed, link);
         if (phi_str_equal(one->uri, uri)) return one;
     }
     return NULL;
 }
 
-static void phi__mcp_serve_notify_forget(phi__mcp_client *client, phi__mcp_subscribed *one) {
+static void phi__notify_forget(phi__client *client, phi__subscribed *one) {
     phi__list_take(&client->uris, &one->link);
     client->uri_count--;
     phi__free(&client->server->rt->memory, one, one->bytes);
 }
 
-PHI__FN void phi__mcp_serve_notify_end(phi__mcp_client *client) {
-    while (client->uris.first != NULL)
-        phi__mcp_serve_notify_forget(client,
-                                     PHI__OWNER(client->uris.first, phi__mcp_subscribed, link));
-}
-
-static bool phi__mcp_serve_notify_keep(phi__mcp_client *client, phi_str uri) {
-    size_t bytes = sizeof(phi__mcp_subscribed) + uri.len;
-    phi__mcp_subscribed *one =
-        (phi__mcp_subscribed *)phi__alloc(&client->server->rt->memory, bytes);
+static bool phi__notify_keep(phi__client *client, phi_str uri) {
+    size_t bytes = sizeof(phi__subscribed) + uri.len;
+    phi__subscribed *one = (phi__subscribed *)phi__alloc(&client->server->rt->memory, bytes);
     if (one == NULL) return false;
     one->bytes = bytes;
     one->uri = phi__str((const char *)(one + 1), uri.len);
@@ -132,34 +119,31 @@ static bool phi__mcp_serve_notify_keep(phi__mcp_client *client, phi_str uri) {
     return true;
 }
 
-PHI__FN void phi__mcp_serve_notify_subscribe(phi_mcp_server *server, phi__mcp_origin *origin,
-                                             phi__mcp_client *client, const phi_json *params) {
-    phi_str uri = phi_json_str(phi_json_get(params, "uri"), NULL);
-    if (!phi__mcp_serve_data_known(server, uri)) {
-        phi__mcp_serve_data_unknown(server, origin, uri);
-    } else if (phi__mcp_serve_notify_find(client, uri) != NULL) {
-        phi__mcp_serve_send_empty(server, origin);
-    } else if (client->uri_count >= server->desc.max_subscriptions) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 200,
-                                  PHI__LIT("Too many subscriptions"), NULL);
-    } else if (phi__mcp_serve_notify_keep(client, uri)) {
-        phi__mcp_serve_send_empty(server, origin);
+static void phi__notify_subscribe(phi__origin *origin, phi__client *client,
+                                  const phi_json *params) {
+    phi_str uri = phi__records_get_str(params, "uri");
+    if (!phi__data_known(origin->server, uri)) {
+        phi__data_unknown(origin, uri);
+    } else if (phi__notify_find(client, uri) != NULL) {
+        phi__send_empty(origin);
+    } else if (client->uri_count >= origin->server->desc.max_subscriptions) {
+        phi__refuse(origin, PHI__RPC_INTERNAL, 200, "Too many subscriptions");
+    } else if (phi__notify_keep(client, uri)) {
+        phi__send_empty(origin);
     } else
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 500,
-                                  PHI__LIT("Out of memory"), NULL);
+        phi__refuse(origin, PHI__RPC_INTERNAL, 500, "Out of memory");
 }
 
-PHI__FN void phi__mcp_serve_notify_unsubscribe(phi_mcp_server *server, phi__mcp_origin *origin,
-                                               phi__mcp_client *client, const phi_json *params) {
-    phi__mcp_subscribed *one =
-        phi__mcp_serve_notify_find(client, phi_json_str(phi_json_get(params, "uri"), NULL));
-    if (one != NULL) phi__mcp_serve_notify_forget(client, one);
-    phi__mcp_serve_send_empty(server, origin);
+static void phi__notify_unsubscribe(phi__origin *origin, phi__client *client,
+                                    const phi_json *params) {
+    phi__subscribed *one = phi__notify_find(client, phi__records_get_str(params, "uri"));
+    if (one != NULL) phi__notify_forget(client, one);
+    phi__send_empty(origin);
 }
 
 /* ---- subscriptions/listen ---- */
 
-static bool phi__mcp_serve_notify_uris(phi__mcp_serving *serving, const phi_json *list) {
+static bool phi__notify_uris(phi__serving *serving, const phi_json *list) {
     phi_json_iter it = phi_json_each(list);
     const phi_json *child;
     size_t most = phi__min(phi_json_count(list), serving->server->desc.max_subscriptions);
@@ -170,7 +154,7 @@ static bool phi__mcp_serve_notify_uris(phi__mcp_serving *serving, const phi_json
     serving->wanted.uris = uris;
     while ((child = phi_json_next(&it)) != NULL && serving->wanted.uri_count < most) {
         phi_str uri = phi_json_str(child, NULL);
-        if (!phi__mcp_serve_data_known(serving->server, uri)) continue;
+        if (!phi__data_known(serving->server, uri)) continue;
         if (!phi__arena_str(&serving->arena, uri, &uris[serving->wanted.uri_count])) return false;
         serving->wanted.uri_count++;
     }
@@ -178,206 +162,170 @@ static bool phi__mcp_serve_notify_uris(phi__mcp_serving *serving, const phi_json
 }
 
 /* params of a notification on a stream: whose they are. */
-static void phi__mcp_serve_notify_tag(const phi__mcp_serving *serving, phi__buf *out) {
+static void phi__notify_tag(const phi__serving *serving, phi__buf *out) {
     phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/subscriptionId\":");
     phi__buf_add_str(out, serving->origin.id);
     phi__buf_char(out, '}');
 }
 
-static void phi__mcp_serve_notify_acknowledge(const phi__mcp_serving *serving) {
-    const phi__mcp_wanted *wanted = &serving->wanted;
-    phi__buf out;
-    phi__mcp_serve_send_note(serving->server, &out, "notifications/subscriptions/acknowledged");
-    phi__mcp_serve_notify_tag(serving, &out);
-    phi__records_raw(&out, "notifications", "{");
-    phi__records_true(&out, "toolsListChanged", wanted->tools);
-    phi__records_true(&out, "promptsListChanged", wanted->prompts);
-    phi__records_true(&out, "resourcesListChanged", wanted->resources);
-    if (wanted->uri_count > 0) {
-        phi__records_raw(&out, "resourceSubscriptions", "[");
-        for (size_t i = 0; i < wanted->uri_count; i++) {
-            phi__json_write_comma(&out);
-            phi__json_write_str(&out, wanted->uris[i]);
-        }
-        phi__buf_char(&out, ']');
-    }
-    phi__buf_char(&out, '}');
-    (void)phi__mcp_serve_send_noted(serving->origin.way, &out);
-}
-
-PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origin *origin,
-                                          phi__mcp_client *client, const phi_json *params) {
+static void phi__notify_listen(phi__origin *origin, phi__client *client, const phi_json *params) {
     const phi_json *filter = phi_json_get(params, "notifications");
     if (!phi_json_is(filter, PHI_JSON_OBJECT)) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
-                                  PHI__LIT("params.notifications: expected an object"), NULL);
+        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, "params.notifications: expected an object");
         return;
     }
-    if (server->desc.tasks && phi_json_get(filter, "taskIds") != NULL &&
-        (phi__mcp_serve_request_can(server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
-        phi__mcp_serve_request_needs(server, origin, (uint32_t)PHI_MCP_CAN_TASKS);
+    if (origin->server->desc.tasks && phi_json_get(filter, "taskIds") != NULL &&
+        (phi__serving_can(origin->server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
+        phi__serving_needs(origin, (uint32_t)PHI_MCP_CAN_TASKS);
         return;
     }
-    phi__mcp_serving *serving =
-        phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_LISTEN, params);
+    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_LISTEN, params);
     if (serving == NULL) return;
     serving->wanted.tools =
-        server->has_tools && phi_json_bool(phi_json_get(filter, "toolsListChanged"), false);
+        origin->server->has_tools && phi__records_get_bool(filter, "toolsListChanged");
     serving->wanted.prompts =
-        server->has_prompts && phi_json_bool(phi_json_get(filter, "promptsListChanged"), false);
+        origin->server->has_prompts && phi__records_get_bool(filter, "promptsListChanged");
     serving->wanted.resources =
-        server->has_resources && phi_json_bool(phi_json_get(filter, "resourcesListChanged"), false);
-    if (phi__mcp_serve_notify_uris(serving, phi_json_get(filter, "resourceSubscriptions"))) {
-        phi__mcp_serve_notify_acknowledge(serving);
+        origin->server->has_resources && phi__records_get_bool(filter, "resourcesListChanged");
+    if (phi__notify_uris(serving, phi_json_get(filter, "resourceSubscriptions"))) {
+        const phi__wanted *wanted = &serving->wanted;
+        phi__buf out;
+        phi__send_note(serving->server, &out, "notifications/subscriptions/acknowledged");
+        phi__notify_tag(serving, &out);
+        phi__records_raw(&out, "notifications", "{");
+        phi__records_true(&out, "toolsListChanged", wanted->tools);
+        phi__records_true(&out, "promptsListChanged", wanted->prompts);
+        phi__records_true(&out, "resourcesListChanged", wanted->resources);
+        if (wanted->uri_count > 0) {
+            phi__records_raw(&out, "resourceSubscriptions", "[");
+            for (size_t i = 0; i < wanted->uri_count; i++) {
+                phi__json_write_comma(&out);
+                phi__json_write_str(&out, wanted->uris[i]);
+            }
+            phi__buf_char(&out, ']');
+        }
+        phi__buf_char(&out, '}');
+        (void)phi__send_noted(serving->origin.way, &out);
         return;
     }
-    phi__mcp_serve_send_error(server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
-                              PHI__LIT("Out of memory"), NULL);
-    phi__mcp_serve_request_drop(serving, true);
+    phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
+    phi__serving_drop(serving, true);
 }
 
 /* ---- telling ---- */
 
-static const char *phi__mcp_serve_notify_method(phi__mcp_list list) {
-    if (list == PHI__MCP_LIST_TOOLS) return "notifications/tools/list_changed";
-    return list == PHI__MCP_LIST_PROMPTS ? "notifications/prompts/list_changed"
-                                         : "notifications/resources/list_changed";
-}
-
-static bool phi__mcp_serve_notify_wants(const phi__mcp_wanted *wanted, phi__mcp_list list) {
-    if (list == PHI__MCP_LIST_TOOLS) return wanted->tools;
-    return list == PHI__MCP_LIST_PROMPTS ? wanted->prompts : wanted->resources;
-}
-
-PHI__FN void phi__mcp_serve_notify_changed(phi_mcp_server *server, phi__mcp_list list) {
-    const char *method = phi__mcp_serve_notify_method(list);
-    phi__buf out;
-    for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
-        const phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
-        if (client->own == NULL) continue;
-        phi__mcp_serve_send_note(server, &out, method);
-        (void)phi__mcp_serve_send_noted(client->own, &out);
-    }
-    for (phi__link *link = server->serving.first; link != NULL; link = link->next) {
-        const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
-        if (serving->kind != PHI__MCP_SERVING_LISTEN || serving->origin.way == NULL) continue;
-        if (!phi__mcp_serve_notify_wants(&serving->wanted, list)) continue;
-        phi__mcp_serve_send_note(server, &out, method);
-        phi__mcp_serve_notify_tag(serving, &out);
-        (void)phi__mcp_serve_send_noted(serving->origin.way, &out);
-    }
-}
-
-static bool phi__mcp_serve_notify_wants_uri(const phi__mcp_wanted *wanted, phi_str uri) {
-    for (size_t i = 0; i < wanted->uri_count; i++)
+static bool phi__notify_wants(const phi__wanted *wanted, phi__mcp_list list, phi_str uri) {
+    for (size_t i = 0; uri.at != NULL && i < wanted->uri_count; i++)
         if (phi_str_equal(wanted->uris[i], uri)) return true;
-    return false;
+    if (uri.at != NULL) return false;
+    return list == PHI__MCP_LIST_TOOLS     ? wanted->tools
+           : list == PHI__MCP_LIST_PROMPTS ? wanted->prompts
+                                           : wanted->resources;
 }
 
-PHI__FN void phi__mcp_serve_notify_updated(phi_mcp_server *server, phi_str uri) {
+PHI__FN void phi__notify_changed(phi_mcp_server *server, phi__mcp_list list, phi_str uri) {
+    const char *method = uri.at != NULL                  ? "notifications/resources/updated"
+                         : list == PHI__MCP_LIST_TOOLS   ? "notifications/tools/list_changed"
+                         : list == PHI__MCP_LIST_PROMPTS ? "notifications/prompts/list_changed"
+                                                         : "notifications/resources/list_changed";
     phi__buf out;
     for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
-        const phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
-        if (client->own == NULL || phi__mcp_serve_notify_find(client, uri) == NULL) continue;
-        phi__mcp_serve_send_note(server, &out, "notifications/resources/updated");
-        phi__records_str(&out, "uri", uri);
-        (void)phi__mcp_serve_send_noted(client->own, &out);
+        const phi__client *client = PHI__OWNER(link, phi__client, link);
+        if (client->own == NULL) continue;
+        if (uri.at != NULL && phi__notify_find(client, uri) == NULL) continue;
+        phi__send_note(server, &out, method);
+        if (uri.at != NULL) phi__records_str(&out, "uri", uri);
+        (void)phi__send_noted(client->own, &out);
     }
     for (phi__link *link = server->serving.first; link != NULL; link = link->next) {
-        const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
-        if (serving->kind != PHI__MCP_SERVING_LISTEN || serving->origin.way == NULL) continue;
-        if (!phi__mcp_serve_notify_wants_uri(&serving->wanted, uri)) continue;
-        phi__mcp_serve_send_note(server, &out, "notifications/resources/updated");
-        phi__mcp_serve_notify_tag(serving, &out);
-        phi__records_str(&out, "uri", uri);
-        (void)phi__mcp_serve_send_noted(serving->origin.way, &out);
+        const phi__serving *serving = PHI__OWNER(link, phi__serving, link);
+        if (serving->kind != PHI__SERVING_LISTEN || serving->origin.way == NULL) continue;
+        if (!phi__notify_wants(&serving->wanted, list, uri)) continue;
+        phi__send_note(server, &out, method);
+        phi__notify_tag(serving, &out);
+        if (uri.at != NULL) phi__records_str(&out, "uri", uri);
+        (void)phi__send_noted(serving->origin.way, &out);
     }
 }
 
-PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level,
-                                       const char *logger, const char *data) {
-    int severity = phi__mcp_level_of(phi_str_of(level));
+PHI__FN void phi__notify_log(phi_mcp_server *server, const char *level, const char *logger,
+                             const char *data) {
+    int severity = phi__level_of(phi_str_of(level));
     for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
-        const phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        const phi__client *client = PHI__OWNER(link, phi__client, link);
         if (client->own != NULL && severity >= client->log_level)
-            (void)phi__mcp_serve_request_log(server, client->own, level, logger, data);
+            (void)phi__serving_log(server, client->own, level, logger, data);
     }
 }
 
-/* ======== Long messages to our server: read in slices, one message after another, so
-   that one tree stands at a time. */
+/* ---- long messages: read in slices, one after another ---- */
 
-static void phi__mcp_serve_long_next(phi_mcp_server *server) {
+static void phi__long_next(phi_mcp_server *server) {
     if (server->longs.first != NULL)
-        phi__mcp_slices_go(&PHI__OWNER(server->longs.first, phi__mcp_long, link)->slices);
+        phi__slices_go(&PHI__OWNER(server->longs.first, phi__long, link)->slices);
 }
 
-PHI__FN phi_status phi__mcp_serve_long_begin(phi_mcp_server *server, const phi__mcp_long *message,
-                                             phi_str json) {
+static phi_status phi__long_begin(phi_mcp_server *server, const phi__long *message, phi_str json) {
     phi_memory *memory = &server->rt->memory;
-    phi__mcp_long *one = (phi__mcp_long *)phi__alloc(memory, sizeof *one);
+    phi__long *one = (phi__long *)phi__alloc(memory, sizeof *one);
     if (one == NULL) return PHI_NO_MEMORY;
     *one = *message;
     one->server = server;
-    if (phi__mcp_slices_begin(&one->slices, server->rt, memory, json, false) != PHI_OK) {
+    if (phi__slices_begin(&one->slices, server->rt, memory, json, false) != PHI_OK) {
         phi__free(memory, one, sizeof *one);
         return PHI_NO_MEMORY;
     }
     one->way->reading = one;
     phi__list_push(&server->longs, &one->link);
-    if (server->longs.first == &one->link) phi__mcp_serve_long_next(server);
+    if (server->longs.first == &one->link) phi__long_next(server);
     return PHI_OK;
 }
 
-PHI__FN void phi__mcp_serve_long_end(phi__mcp_long *one) {
+static void phi__long_end(phi__long *one) {
     phi_mcp_server *server = one->server;
     one->way->reading = NULL;
     phi__list_take(&server->longs, &one->link);
-    phi__mcp_slices_end(&one->slices);
+    phi__slices_end(&one->slices);
     phi__free(&server->rt->memory, one, sizeof *one);
-    phi__mcp_serve_long_next(server);
+    phi__long_next(server);
 }
 
-PHI__FN void phi__mcp_serve_long_end_all(phi_mcp_server *server) {
+PHI__FN void phi__long_end_all(phi_mcp_server *server) {
     while (server->longs.first != NULL)
-        phi__mcp_serve_long_end(PHI__OWNER(server->longs.first, phi__mcp_long, link));
+        phi__long_end(PHI__OWNER(server->longs.first, phi__long, link));
 }
 
-PHI__FN void phi__mcp_serve_long_without(phi_mcp_server *server, const phi__mcp_client *client) {
-    for (phi__link *link = server->longs.first; link != NULL; link = link->next) {
-        phi__mcp_long *one = PHI__OWNER(link, phi__mcp_long, link);
-        if (one->client == client) one->client = NULL;
-    }
-}
+/* ---- sessions ---- */
 
-/* ======== Sessions of our server's clients. */
+PHI__FN const char *phi__client_id(const phi__client *client) { return client->id; }
 
-PHI__FN const char *phi__mcp_serve_client_id(const phi__mcp_client *client) { return client->id; }
-
-PHI__FN phi__mcp_client *phi__mcp_serve_client_find(phi_mcp_server *server, phi_str id) {
+PHI__FN phi__client *phi__client_find(phi_mcp_server *server, phi_str id) {
     for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
-        phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        phi__client *client = PHI__OWNER(link, phi__client, link);
         if (client->http && phi__str_is(id, client->id)) return client;
     }
     return NULL;
 }
 
-static phi__mcp_serving *phi__mcp_serve_client_serving(const phi_mcp_server *server,
-                                                       const phi__mcp_client *client) {
+static phi__serving *phi__client_serving(const phi_mcp_server *server, const phi__client *client) {
     for (phi__link *link = server->serving.first; link != NULL; link = link->next) {
-        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        phi__serving *serving = PHI__OWNER(link, phi__serving, link);
         if (serving->client == client) return serving;
     }
     return NULL;
 }
 
-PHI__FN void phi__mcp_serve_client_end(phi__mcp_client *client) {
+PHI__FN void phi__client_end(phi__client *client) {
     phi_mcp_server *server = client->server;
     phi_memory *memory = &server->rt->memory;
     phi__mcp_way *own = client->own;
-    phi__mcp_serving *serving;
-    phi__mcp_serve_notify_end(client);
-    phi__mcp_serve_long_without(server, client);
+    phi__serving *serving;
+    while (client->uris.first != NULL)
+        phi__notify_forget(client, PHI__OWNER(client->uris.first, phi__subscribed, link));
+    for (phi__link *link = server->longs.first; link != NULL; link = link->next) {
+        phi__long *one = PHI__OWNER(link, phi__long, link);
+        if (one->client == client) one->client = NULL;
+    }
     phi__io_timer_clear(server->rt->io, &client->timer);
     phi__list_take(&server->clients, &client->link);
     server->client_count--;
@@ -386,14 +334,14 @@ PHI__FN void phi__mcp_serve_client_end(phi__mcp_client *client) {
         own->client = NULL;
         (void)own->table->send(own, phi__str("", 0), 200, true);
     }
-    phi__mcp_serve_ask_enter(server);
-    while ((serving = phi__mcp_serve_client_serving(server, client)) != NULL)
-        phi__mcp_serve_request_drop(serving, false);
+    phi__serve_ask_enter(server);
+    while ((serving = phi__client_serving(server, client)) != NULL)
+        phi__serving_drop(serving, false);
     phi__free(memory, client, sizeof *client);
-    (void)phi__mcp_serve_ask_leave(server);
+    (void)phi__serve_ask_leave(server);
 }
 
-PHI__FN void phi__mcp_serve_client_renew(phi__mcp_client *client) {
+static void phi__client_renew(phi__client *client) {
     phi_mcp_server *server = client->server;
     uint32_t ms = server->desc.session_idle_ms;
     if (!client->http || ms == PHI_UNLIMITED) return;
@@ -401,103 +349,80 @@ PHI__FN void phi__mcp_serve_client_renew(phi__mcp_client *client) {
                             phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000);
 }
 
-static void phi__mcp_serve_client_idle(phi__timer *timer) {
-    phi__mcp_client *client = PHI__OWNER(timer, phi__mcp_client, timer);
-    if (client->own != NULL || phi__mcp_serve_client_serving(client->server, client) != NULL)
-        phi__mcp_serve_client_renew(client);
+static void phi__client_idle(phi__timer *timer) {
+    phi__client *client = PHI__OWNER(timer, phi__client, timer);
+    if (client->own != NULL || phi__client_serving(client->server, client) != NULL)
+        phi__client_renew(client);
     else
-        phi__mcp_serve_client_end(client);
+        phi__client_end(client);
 }
 
-PHI__FN void phi__mcp_serve_client_secret(const phi_mcp_server *server, void *out, size_t len) {
+PHI__FN void phi__client_secret(const phi_mcp_server *server, void *out, size_t len) {
     if (server->rt->tape == NULL)
         phi__io_random(server->rt->io, out, len);
     else
         phi__clock_random(out, len);
 }
 
-static void phi__mcp_serve_client_name(phi__mcp_client *client) {
-    static const char digits[] = "0123456789abcdef";
-    unsigned char random[16];
-    phi__mcp_serve_client_secret(client->server, random, sizeof random);
-    for (int i = 0; i < 16; i++) {
-        client->id[2 * i] = digits[random[i] >> 4];
-        client->id[2 * i + 1] = digits[random[i] & 15];
-    }
-}
-
-PHI__FN bool phi__mcp_serve_client_room(phi_mcp_server *server) {
+static bool phi__client_room(phi_mcp_server *server) {
     if (server->client_count < server->desc.max_sessions) return true;
     for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
-        phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
-        if (!client->http || client->own != NULL ||
-            phi__mcp_serve_client_serving(server, client) != NULL)
+        phi__client *client = PHI__OWNER(link, phi__client, link);
+        if (!client->http || client->own != NULL || phi__client_serving(server, client) != NULL)
             continue;
-        phi__mcp_serve_client_end(client);
+        phi__client_end(client);
         return true;
     }
     return false;
 }
 
-PHI__FN phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
-                                                   const phi__mcp_origin *origin) {
-    phi__mcp_client *client = (phi__mcp_client *)phi__alloc(&server->rt->memory, sizeof *client);
+static phi__client *phi__client_new(const phi__origin *origin) {
+    phi__client *client = (phi__client *)phi__alloc(&origin->server->rt->memory, sizeof *client);
     if (client == NULL) return NULL;
-    client->server = server;
+    client->server = origin->server;
     client->http = origin->http;
-    client->timer.fire = phi__mcp_serve_client_idle;
-    phi__mcp_serve_client_name(client);
-    phi__list_push(&server->clients, &client->link);
-    server->client_count++;
-    phi__mcp_serve_client_renew(client);
+    client->timer.fire = phi__client_idle;
+    static const char digits[] = "0123456789abcdef";
+    unsigned char random[16];
+    phi__client_secret(client->server, random, sizeof random);
+    for (int i = 0; i < 16; i++) {
+        client->id[2 * i] = digits[random[i] >> 4];
+        client->id[2 * i + 1] = digits[random[i] & 15];
+    }
+    phi__list_push(&origin->server->clients, &client->link);
+    origin->server->client_count++;
+    phi__client_renew(client);
     if (origin->way->table->session != NULL) origin->way->table->session(origin->way, client);
     return client;
 }
 
-/* ======== What our server says about itself: its capabilities, and its lists, a page
-   at a time. */
+/* ---- capabilities and lists ---- */
 
 /* ---- capabilities ---- */
 
-static void phi__mcp_serve_list_capability(phi__buf *out, bool has, const char *name,
-                                           const char *json) {
-    if (has) phi__records_raw(out, name, json);
-}
-
-static void phi__mcp_serve_list_capabilities(const phi_mcp_server *server, phi__buf *out,
-                                             const phi__mcp_era *era) {
+static void phi__serve_list_capabilities(const phi_mcp_server *server, phi__buf *out,
+                                         const phi__era *era) {
     phi__records_raw(out, "capabilities", "{");
-    phi__mcp_serve_list_capability(out, server->has_tools, "tools", "{\"listChanged\":true}");
-    phi__mcp_serve_list_capability(out, server->has_resources, "resources",
-                                   "{\"subscribe\":true,\"listChanged\":true}");
-    phi__mcp_serve_list_capability(out, server->has_prompts, "prompts", "{\"listChanged\":true}");
-    phi__mcp_serve_list_capability(out, server->desc.complete_fn != NULL && era->completions,
-                                   "completions", "{}");
-    phi__mcp_serve_list_capability(out, server->desc.tasks && era->result_type, "extensions",
-                                   "{\"io.modelcontextprotocol/tasks\":{}}");
+    if (server->has_tools) phi__records_raw(out, "tools", "{\"listChanged\":true}");
+    if (server->has_resources)
+        phi__records_raw(out, "resources", "{\"subscribe\":true,\"listChanged\":true}");
+    if (server->has_prompts) phi__records_raw(out, "prompts", "{\"listChanged\":true}");
+    if (server->desc.complete_fn != NULL && era->completions)
+        phi__records_raw(out, "completions", "{}");
+    if (server->desc.tasks && era->result_type)
+        phi__records_raw(out, "extensions", "{\"io.modelcontextprotocol/tasks\":{}}");
     phi__records_raw(out, "logging", "{}}");
 }
 
-static void phi__mcp_serve_list_instructions(const phi_mcp_server *server, phi__buf *out) {
+static void phi__serve_list_instructions(const phi_mcp_server *server, phi__buf *out) {
     if (server->desc.instructions != NULL)
         phi__records_str(out, "instructions", phi_str_of(server->desc.instructions));
 }
 
-PHI__FN void phi__mcp_serve_list_initialized(phi_mcp_server *server, phi__mcp_origin *origin) {
-    phi__buf out;
-    phi__mcp_serve_send_open(server, origin, &out);
-    phi__records_str(&out, "protocolVersion", phi_str_of(origin->era->version));
-    phi__mcp_serve_list_capabilities(server, &out, origin->era);
-    phi__records_raw(&out, "serverInfo", "");
-    phi__mcp_serve_send_server_info(server, &out, origin->era);
-    phi__mcp_serve_list_instructions(server, &out);
-    phi__mcp_serve_send_close(server, origin, &out);
-}
-
-PHI__FN void phi__mcp_serve_list_versions(const phi_mcp_server *server, phi__buf *out) {
+static void phi__serve_list_versions(const phi_mcp_server *server, phi__buf *out) {
     phi__buf_char(out, '[');
-    for (size_t i = 0; i < PHI__MCP_ERAS; i++) {
-        const phi__mcp_era *era = phi__mcp_eras_at(i);
+    for (size_t i = 0; i < PHI__ERAS; i++) {
+        const phi__era *era = phi__eras_at(i);
         if (server->only != NULL && server->only != era) continue;
         phi__json_write_comma(out);
         phi__json_write_str(out, phi_str_of(era->version));
@@ -505,35 +430,35 @@ PHI__FN void phi__mcp_serve_list_versions(const phi_mcp_server *server, phi__buf
     phi__buf_char(out, ']');
 }
 
-PHI__FN void phi__mcp_serve_list_discover(phi_mcp_server *server, phi__mcp_origin *origin,
-                                          phi__mcp_client *client, const phi_json *params) {
+static void phi__serve_list_discover(phi__origin *origin, phi__client *client,
+                                     const phi_json *params) {
     phi__buf out;
     (void)client;
     (void)params;
-    phi__mcp_serve_send_open(server, origin, &out);
-    phi__mcp_serve_send_complete(server, origin, &out);
+    phi__send_open(origin, &out);
+    phi__send_complete(origin, &out);
     phi__records_raw(&out, "supportedVersions", "");
-    phi__mcp_serve_list_versions(server, &out);
-    phi__mcp_serve_list_capabilities(server, &out, origin->era);
-    phi__mcp_serve_list_instructions(server, &out);
-    phi__mcp_serve_send_cache(server, origin, &out);
-    phi__mcp_serve_send_close(server, origin, &out);
+    phi__serve_list_versions(origin->server, &out);
+    phi__serve_list_capabilities(origin->server, &out, origin->era);
+    phi__serve_list_instructions(origin->server, &out);
+    phi__send_cache(origin, &out);
+    phi__send_close(origin, &out);
 }
 
 /* ---- items ---- */
 
-static void phi__mcp_serve_list_some(phi__buf *out, const char *key, const char *text) {
+static void phi__serve_list_some(phi__buf *out, const char *key, const char *text) {
     if (text != NULL) phi__records_str(out, key, phi_str_of(text));
 }
 
-static void phi__mcp_serve_list_json(phi__buf *out, const char *key, const char *json) {
+static void phi__serve_list_json(phi__buf *out, const char *key, const char *json) {
     if (json == NULL) return;
     phi__records_raw(out, key, "");
-    phi__mcp_rpc_line(out, phi_str_of(json));
+    phi__rpc_line(out, phi_str_of(json));
 }
 
 /* The protocol wants "type":"object" in each schema of arguments. */
-static void phi__mcp_serve_list_schema(phi__buf *out, const char *schema) {
+static void phi__serve_list_schema(phi__buf *out, const char *schema) {
     phi_str text = phi__str_trim(phi_str_of(schema));
     phi__json_found type;
     phi__records_raw(out, "inputSchema", "");
@@ -542,59 +467,63 @@ static void phi__mcp_serve_list_schema(phi__buf *out, const char *schema) {
         return;
     }
     if (phi__json_cursor_find(text, "type", &type) == PHI_OK) {
-        phi__mcp_rpc_line(out, text);
+        phi__rpc_line(out, text);
         return;
     }
     phi__buf_text(out, "{\"type\":\"object\"");
     text = phi__str_trim(phi__str(text.at + 1, text.len - 1));
     if (text.at[0] != '}') phi__buf_char(out, ',');
-    phi__mcp_rpc_line(out, text);
+    phi__rpc_line(out, text);
 }
 
-static void phi__mcp_serve_list_tool(const phi_mcp_server *server, const phi__mcp_era *era,
-                                     size_t i, phi__buf *out) {
+static void phi__serve_list_tool(const phi_mcp_server *server, const phi__era *era, size_t i,
+                                 phi__buf *out) {
     const phi_tool *tool = &server->desc.tools[i];
     const phi_mcp_serve_tool *info =
         server->desc.tool_infos != NULL ? &server->desc.tool_infos[i] : NULL;
     const char *title = info != NULL && info->title != NULL ? info->title : tool->label;
     phi__records_str(out, "name", phi_str_of(tool->name));
-    if (era->titles) phi__mcp_serve_list_some(out, "title", title);
-    phi__mcp_serve_list_some(out, "description", tool->description);
-    phi__mcp_serve_list_schema(out, tool->schema);
+    if (era->titles) phi__serve_list_some(out, "title", title);
+    phi__serve_list_some(out, "description", tool->description);
+    phi__serve_list_schema(out, tool->schema);
     if (info == NULL) return;
-    if (era->structured) phi__mcp_serve_list_json(out, "outputSchema", info->output_schema);
-    if (era->annotations) phi__mcp_serve_list_json(out, "annotations", info->annotations);
+    if (era->structured) phi__serve_list_json(out, "outputSchema", info->output_schema);
+    if (era->annotations) phi__serve_list_json(out, "annotations", info->annotations);
 }
 
-static void phi__mcp_serve_list_resource(const phi_mcp_server *server, const phi__mcp_era *era,
-                                         size_t i, phi__buf *out) {
+static void phi__serve_list_place(phi__buf *out, const phi__era *era, const char *uri,
+                                  const char *name, const char *title, const char *description,
+                                  const char *mime_type, const char *annotations) {
+    phi__records_str(out, "name", phi_str_of(name != NULL ? name : uri));
+    if (era->titles) phi__serve_list_some(out, "title", title);
+    phi__serve_list_some(out, "description", description);
+    phi__serve_list_some(out, "mimeType", mime_type);
+    phi__serve_list_json(out, "annotations", annotations);
+}
+
+static void phi__serve_list_resource(const phi_mcp_server *server, const phi__era *era, size_t i,
+                                     phi__buf *out) {
     const phi_mcp_serve_resource *item = &server->desc.resources[i];
     phi__records_str(out, "uri", phi_str_of(item->uri));
-    phi__records_str(out, "name", phi_str_of(item->name != NULL ? item->name : item->uri));
-    if (era->titles) phi__mcp_serve_list_some(out, "title", item->title);
-    phi__mcp_serve_list_some(out, "description", item->description);
-    phi__mcp_serve_list_some(out, "mimeType", item->mime_type);
-    phi__mcp_serve_list_json(out, "annotations", item->annotations);
+    phi__serve_list_place(out, era, item->uri, item->name, item->title, item->description,
+                          item->mime_type, item->annotations);
 }
 
-static void phi__mcp_serve_list_template(const phi_mcp_server *server, const phi__mcp_era *era,
-                                         size_t i, phi__buf *out) {
+static void phi__serve_list_template(const phi_mcp_server *server, const phi__era *era, size_t i,
+                                     phi__buf *out) {
     const phi_mcp_serve_template *item = &server->desc.templates[i];
     phi__records_str(out, "uriTemplate", phi_str_of(item->uri));
-    phi__records_str(out, "name", phi_str_of(item->name != NULL ? item->name : item->uri));
-    if (era->titles) phi__mcp_serve_list_some(out, "title", item->title);
-    phi__mcp_serve_list_some(out, "description", item->description);
-    phi__mcp_serve_list_some(out, "mimeType", item->mime_type);
-    phi__mcp_serve_list_json(out, "annotations", item->annotations);
+    phi__serve_list_place(out, era, item->uri, item->name, item->title, item->description,
+                          item->mime_type, item->annotations);
 }
 
-static void phi__mcp_serve_list_prompt(const phi_mcp_server *server, const phi__mcp_era *era,
-                                       size_t i, phi__buf *out) {
+static void phi__serve_list_prompt(const phi_mcp_server *server, const phi__era *era, size_t i,
+                                   phi__buf *out) {
     const phi_mcp_serve_prompt *item = &server->desc.prompts[i];
     bool titles = era->titles;
     phi__records_str(out, "name", phi_str_of(item->name));
-    if (titles) phi__mcp_serve_list_some(out, "title", item->title);
-    phi__mcp_serve_list_some(out, "description", item->description);
+    if (titles) phi__serve_list_some(out, "title", item->title);
+    phi__serve_list_some(out, "description", item->description);
     if (item->argument_count == 0) return;
     phi__records_raw(out, "arguments", "[");
     for (size_t j = 0; j < item->argument_count; j++) {
@@ -602,8 +531,8 @@ static void phi__mcp_serve_list_prompt(const phi_mcp_server *server, const phi__
         phi__json_write_comma(out);
         phi__buf_char(out, '{');
         phi__records_str(out, "name", phi_str_of(argument->name));
-        if (titles) phi__mcp_serve_list_some(out, "title", argument->title);
-        phi__mcp_serve_list_some(out, "description", argument->description);
+        if (titles) phi__serve_list_some(out, "title", argument->title);
+        phi__serve_list_some(out, "description", argument->description);
         phi__records_bool(out, "required", argument->required);
         phi__buf_char(out, '}');
     }
@@ -612,11 +541,11 @@ static void phi__mcp_serve_list_prompt(const phi_mcp_server *server, const phi__
 
 /* ---- pages ---- */
 
-typedef void (*phi__mcp_serve_list_fn)(const phi_mcp_server *server, const phi__mcp_era *era,
-                                       size_t i, phi__buf *out);
+typedef void (*phi__serve_list_fn)(const phi_mcp_server *server, const phi__era *era, size_t i,
+                                   phi__buf *out);
 
 /* A cursor is the number of the first item. */
-static bool phi__mcp_serve_list_cursor(const phi_json *params, size_t count, size_t *from) {
+static bool phi__serve_list_cursor(const phi_json *params, size_t count, size_t *from) {
     const phi_json *cursor = phi_json_get(params, "cursor");
     uint64_t n = 0;
     *from = 0;
@@ -626,24 +555,22 @@ static bool phi__mcp_serve_list_cursor(const phi_json *params, size_t count, siz
     return true;
 }
 
-static void phi__mcp_serve_list_page(phi_mcp_server *server, phi__mcp_origin *origin,
-                                     const phi_json *params, const char *key, size_t count,
-                                     phi__mcp_serve_list_fn item) {
+static void phi__serve_list_page(phi__origin *origin, const phi_json *params, const char *key,
+                                 size_t count, phi__serve_list_fn item) {
     phi__buf out;
     size_t i;
-    if (!phi__mcp_serve_list_cursor(params, count, &i)) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
-                                  PHI__LIT("params.cursor: not one of this list"), NULL);
+    if (!phi__serve_list_cursor(params, count, &i)) {
+        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, "params.cursor: not one of this list");
         return;
     }
-    size_t to = count - i > server->desc.page ? i + server->desc.page : count;
-    phi__mcp_serve_send_open(server, origin, &out);
-    phi__mcp_serve_send_complete(server, origin, &out);
+    size_t to = count - i > origin->server->desc.page ? i + origin->server->desc.page : count;
+    phi__send_open(origin, &out);
+    phi__send_complete(origin, &out);
     phi__records_raw(&out, key, "[");
     for (; i < to; i++) {
         phi__json_write_comma(&out);
         phi__buf_char(&out, '{');
-        item(server, origin->era, i, &out);
+        item(origin->server, origin->era, i, &out);
         phi__buf_char(&out, '}');
     }
     phi__buf_char(&out, ']');
@@ -652,54 +579,41 @@ static void phi__mcp_serve_list_page(phi_mcp_server *server, phi__mcp_origin *or
         phi__buf_u64(&out, to);
         phi__buf_char(&out, '"');
     }
-    phi__mcp_serve_send_cache(server, origin, &out);
-    phi__mcp_serve_send_close(server, origin, &out);
+    phi__send_cache(origin, &out);
+    phi__send_close(origin, &out);
 }
 
-PHI__FN void phi__mcp_serve_list_tools(phi_mcp_server *server, phi__mcp_origin *origin,
-                                       phi__mcp_client *client, const phi_json *params) {
+static void phi__serve_list_tools(phi__origin *origin, phi__client *client,
+                                  const phi_json *params) {
     (void)client;
-    phi__mcp_serve_list_page(server, origin, params, "tools", server->desc.tool_count,
-                             phi__mcp_serve_list_tool);
+    phi__serve_list_page(origin, params, "tools", origin->server->desc.tool_count,
+                         phi__serve_list_tool);
 }
 
-PHI__FN void phi__mcp_serve_list_resources(phi_mcp_server *server, phi__mcp_origin *origin,
-                                           phi__mcp_client *client, const phi_json *params) {
+static void phi__serve_list_resources(phi__origin *origin, phi__client *client,
+                                      const phi_json *params) {
     (void)client;
-    phi__mcp_serve_list_page(server, origin, params, "resources", server->desc.resource_count,
-                             phi__mcp_serve_list_resource);
+    phi__serve_list_page(origin, params, "resources", origin->server->desc.resource_count,
+                         phi__serve_list_resource);
 }
 
-PHI__FN void phi__mcp_serve_list_templates(phi_mcp_server *server, phi__mcp_origin *origin,
-                                           phi__mcp_client *client, const phi_json *params) {
+static void phi__serve_list_templates(phi__origin *origin, phi__client *client,
+                                      const phi_json *params) {
     (void)client;
-    phi__mcp_serve_list_page(server, origin, params, "resourceTemplates",
-                             server->desc.template_count, phi__mcp_serve_list_template);
+    phi__serve_list_page(origin, params, "resourceTemplates", origin->server->desc.template_count,
+                         phi__serve_list_template);
 }
 
-PHI__FN void phi__mcp_serve_list_prompts(phi_mcp_server *server, phi__mcp_origin *origin,
-                                         phi__mcp_client *client, const phi_json *params) {
+static void phi__serve_list_prompts(phi__origin *origin, phi__client *client,
+                                    const phi_json *params) {
     (void)client;
-    phi__mcp_serve_list_page(server, origin, params, "prompts", server->desc.prompt_count,
-                             phi__mcp_serve_list_prompt);
+    phi__serve_list_page(origin, params, "prompts", origin->server->desc.prompt_count,
+                         phi__serve_list_prompt);
 }
 
-/* ======== Our server between its transports and its parts.
-
-   A transport (mcp_serve_stdio.c, mcp_serve_http.c) hands messages in with phi__mcp_serve_message,
-   each with a way: the place where its messages go out. Over stdio there is one way for
-   all; over HTTP each POST is a way of its own, and a listening stream (GET) is one more.
-   A client (phi__mcp_client) is a session of a legacy era; requests of 2026-07-28 have none.
-
-   Nothing here is called back by a way's functions: they queue, or fail. */
+/* ---- messages ---- */
 
 /* ---- what transports see ---- */
-
-PHI__FN phi_runtime *phi__mcp_serve_runtime(const phi_mcp_server *server) { return server->rt; }
-
-PHI__FN const phi_mcp_server_desc *phi__mcp_serve_desc(const phi_mcp_server *server) {
-    return &server->desc;
-}
 
 PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why) {
     server->ended = true;
@@ -708,102 +622,93 @@ PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why) {
 
 /* ---- sessions ---- */
 
-PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *client,
-                                   phi__mcp_way *way) {
+PHI__FN bool phi__serve_listen(phi_mcp_server *server, phi__client *client, phi__mcp_way *way) {
     (void)server;
     if (client->own != NULL) return false;
     client->own = way;
     way->client = client;
-    phi__mcp_serve_client_renew(client);
+    phi__client_renew(client);
     return true;
 }
 
-PHI__FN void phi__mcp_serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
-    if (way->reading != NULL) phi__mcp_serve_long_end(way->reading);
+PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
+    if (way->reading != NULL) phi__long_end(way->reading);
     if (way->client != NULL) way->client->own = NULL;
     way->client = NULL;
-    phi__mcp_serve_ask_enter(server);
+    phi__serve_ask_enter(server);
     while (!server->retired && way->waiting.first != NULL) {
-        phi__mcp_serving *serving = PHI__OWNER(way->waiting.first, phi__mcp_serving, at_way);
+        phi__serving *serving = PHI__OWNER(way->waiting.first, phi__serving, at_way);
         if (serving->origin.batch != NULL) serving->origin.batch->way = NULL;
         if (serving->client != NULL && serving->origin.http) {
-            phi__mcp_serve_request_detach(serving); /* the session may want what it does */
+            phi__serving_detach(serving); /* the session may want what it does */
             continue;
         }
-        phi__mcp_serve_request_detach(serving);
-        phi__mcp_serve_request_drop(serving, false);
+        phi__serving_detach(serving);
+        phi__serving_drop(serving, false);
     }
-    (void)phi__mcp_serve_ask_leave(server);
+    (void)phi__serve_ask_leave(server);
 }
 
 /* ---- methods of the protocol itself ---- */
 
-static void phi__mcp_serve_ping(phi_mcp_server *server, phi__mcp_origin *origin,
-                                phi__mcp_client *client, const phi_json *params) {
+static void phi__serve_ping(phi__origin *origin, phi__client *client, const phi_json *params) {
     (void)client;
     (void)params;
-    phi__mcp_serve_send_empty(server, origin);
+    phi__send_empty(origin);
 }
 
-static void phi__mcp_serve_set_level(phi_mcp_server *server, phi__mcp_origin *origin,
-                                     phi__mcp_client *client, const phi_json *params) {
-    int level = phi__mcp_level_of(phi_json_str(phi_json_get(params, "level"), NULL));
+static void phi__serve_set_level(phi__origin *origin, phi__client *client, const phi_json *params) {
+    int level = phi__level_of(phi__records_get_str(params, "level"));
     if (level < 0) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
-                                  PHI__LIT("params.level: expected debug, info, notice, warning, "
-                                           "error, critical, alert or emergency"),
-                                  NULL);
+        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
+                    "params.level: expected debug, info, notice, warning, "
+                    "error, critical, alert or emergency");
         return;
     }
     client->log_level = level;
-    phi__mcp_serve_send_empty(server, origin);
+    phi__send_empty(origin);
 }
 
 /* The era that a client proposed, or the newest of those with sessions. NULL: none. */
-static const phi__mcp_era *phi__mcp_serve_agree(const phi_mcp_server *server, phi_str version) {
-    const phi__mcp_era *era = server->only != NULL ? server->only : phi__mcp_eras_find(version);
+static const phi__era *phi__serve_agree(const phi_mcp_server *server, phi_str version) {
+    const phi__era *era = server->only != NULL ? server->only : phi__eras_find(version);
     if (era != NULL && era->handshake) return era;
-    return server->only == NULL ? phi__mcp_eras_legacy() : NULL;
+    return server->only == NULL ? phi__eras_legacy() : NULL;
 }
 
-static void phi__mcp_serve_unsupported(phi_mcp_server *server, phi__mcp_origin *origin,
-                                       phi_str requested) {
+static void phi__serve_unsupported(phi__origin *origin, phi_str requested) {
     phi__buf data;
-    phi__buf_init(&data, &server->rt->memory);
+    phi__buf_init(&data, &origin->server->rt->memory);
     phi__buf_text(&data, "{\"supported\":");
-    phi__mcp_serve_list_versions(server, &data);
+    phi__serve_list_versions(origin->server, &data);
     phi__json_write_key(&data, PHI__LIT("requested"));
     phi__json_write_str(&data, phi__str(requested.at, phi__min(requested.len, 64)));
     phi__buf_add(&data, "}", 2);
-    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_VERSION, 400,
-                              PHI__LIT("Unsupported protocol version"),
-                              data.failed ? NULL : data.at);
+    phi__send_error(origin, PHI__RPC_VERSION, 400, PHI__LIT("Unsupported protocol version"),
+                    data.failed ? NULL : data.at);
     phi__buf_free(&data);
 }
 
-static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *origin,
-                                      phi__mcp_client *client, const phi_json *params) {
+static void phi__serve_initialize(phi__origin *origin, phi__client *client,
+                                  const phi_json *params) {
     const phi_json *can = phi_json_get(params, "capabilities");
-    phi_str version = phi_json_str(phi_json_get(params, "protocolVersion"), NULL);
-    const phi__mcp_era *era = phi__mcp_serve_agree(server, version);
+    phi_str version = phi__records_get_str(params, "protocolVersion");
+    const phi__era *era = phi__serve_agree(origin->server, version);
     if (era == NULL) {
-        phi__mcp_serve_unsupported(server, origin, version);
+        phi__serve_unsupported(origin, version);
         return;
     }
     if (version.len == 0) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 400,
-                                  PHI__LIT("params.protocolVersion: expected a string"), NULL);
+        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 400, "params.protocolVersion: expected a string");
         return;
     }
-    if (client == NULL && phi__mcp_serve_client_room(server))
-        client = phi__mcp_serve_client_new(server, origin);
+    if (client == NULL && phi__client_room(origin->server)) client = phi__client_new(origin);
     if (client == NULL) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 503,
-                                  PHI__LIT("Too many sessions"), NULL);
+        phi__refuse(origin, PHI__RPC_INTERNAL, 503, "Too many sessions");
         return;
     }
     client->era = origin->era = era;
-    client->log_level = PHI__MCP_LEVEL_INFO;
+    client->log_level = PHI__LEVEL_INFO;
     client->can = 0;
     if (phi_json_is(phi_json_get(can, "sampling"), PHI_JSON_OBJECT))
         client->can |= (uint32_t)PHI_MCP_CAN_SAMPLE;
@@ -811,159 +716,152 @@ static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *o
         client->can |= (uint32_t)PHI_MCP_CAN_ELICIT;
     if (phi_json_is(phi_json_get(can, "roots"), PHI_JSON_OBJECT))
         client->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
-    phi__mcp_serve_list_initialized(server, origin);
+    phi__buf out;
+    phi__send_open(origin, &out);
+    phi__records_str(&out, "protocolVersion", phi_str_of(origin->era->version));
+    phi__serve_list_capabilities(origin->server, &out, origin->era);
+    phi__records_raw(&out, "serverInfo", "");
+    phi__send_server_info(origin->server, &out, origin->era);
+    phi__serve_list_instructions(origin->server, &out);
+    phi__send_close(origin, &out);
 }
 
 /* ---- the table of methods ---- */
 
-enum { PHI__MCP_FOR_LEGACY = 1, PHI__MCP_FOR_MODERN = 2, PHI__MCP_FOR_BOTH = 3 };
+enum { PHI__LEGACY = 1, PHI__MODERN = 2, PHI__BOTH = 3 };
 
-typedef enum phi__mcp_offered {
+typedef enum phi__offered {
     PHI__MCP_ALWAYS = 0,
     PHI__MCP_TOOLS,
-    PHI__MCP_RESOURCES,
-    PHI__MCP_PROMPTED,
-    PHI__MCP_COMPLETING,
-    PHI__MCP_TASKED
-} phi__mcp_offered;
+    PHI__RESOURCES,
+    PHI__PROMPTED,
+    PHI__COMPLETING,
+    PHI__TASKED
+} phi__offered;
 
-typedef struct phi__mcp_method {
+typedef struct phi__method {
     const char *name;
-    void (*answer)(phi_mcp_server *server, phi__mcp_origin *origin, phi__mcp_client *client,
-                   const phi_json *params);
+    void (*answer)(phi__origin *origin, phi__client *client, const phi_json *params);
     uint8_t eras, offered;
     bool inputs; /* may be repeated with answers */
-} phi__mcp_method;
+} phi__method;
 
-static const phi__mcp_method *phi__mcp_serve_method(phi_str name) {
-    static const phi__mcp_method methods[] = {
-        {"ping", phi__mcp_serve_ping, PHI__MCP_FOR_LEGACY, PHI__MCP_ALWAYS, false},
-        {"tools/list", phi__mcp_serve_list_tools, PHI__MCP_FOR_BOTH, PHI__MCP_TOOLS, false},
-        {"tools/call", phi__mcp_serve_call_begin, PHI__MCP_FOR_BOTH, PHI__MCP_TOOLS, true},
-        {"resources/list", phi__mcp_serve_list_resources, PHI__MCP_FOR_BOTH, PHI__MCP_RESOURCES,
-         false},
-        {"resources/templates/list", phi__mcp_serve_list_templates, PHI__MCP_FOR_BOTH,
-         PHI__MCP_RESOURCES, false},
-        {"resources/read", phi__mcp_serve_data_read, PHI__MCP_FOR_BOTH, PHI__MCP_RESOURCES, true},
-        {"resources/subscribe", phi__mcp_serve_notify_subscribe, PHI__MCP_FOR_LEGACY,
-         PHI__MCP_RESOURCES, false},
-        {"resources/unsubscribe", phi__mcp_serve_notify_unsubscribe, PHI__MCP_FOR_LEGACY,
-         PHI__MCP_RESOURCES, false},
-        {"prompts/list", phi__mcp_serve_list_prompts, PHI__MCP_FOR_BOTH, PHI__MCP_PROMPTED, false},
-        {"prompts/get", phi__mcp_serve_data_prompt, PHI__MCP_FOR_BOTH, PHI__MCP_PROMPTED, true},
-        {"completion/complete", phi__mcp_serve_data_complete, PHI__MCP_FOR_BOTH,
-         PHI__MCP_COMPLETING, false},
-        {"tasks/get", phi__mcp_serve_task_get, PHI__MCP_FOR_MODERN, PHI__MCP_TASKED, false},
-        {"tasks/update", phi__mcp_serve_task_update, PHI__MCP_FOR_MODERN, PHI__MCP_TASKED, false},
-        {"tasks/cancel", phi__mcp_serve_task_cancel, PHI__MCP_FOR_MODERN, PHI__MCP_TASKED, false},
-        {"logging/setLevel", phi__mcp_serve_set_level, PHI__MCP_FOR_LEGACY, PHI__MCP_ALWAYS, false},
-        {"server/discover", phi__mcp_serve_list_discover, PHI__MCP_FOR_MODERN, PHI__MCP_ALWAYS,
-         false},
-        {"subscriptions/listen", phi__mcp_serve_notify_listen, PHI__MCP_FOR_MODERN, PHI__MCP_ALWAYS,
-         false}};
+static const phi__method *phi__serve_method(phi_str name) {
+    static const phi__method methods[] = {
+        {"ping", phi__serve_ping, PHI__LEGACY, PHI__MCP_ALWAYS, false},
+        {"tools/list", phi__serve_list_tools, PHI__BOTH, PHI__MCP_TOOLS, false},
+        {"tools/call", phi__serve_call_begin, PHI__BOTH, PHI__MCP_TOOLS, true},
+        {"resources/list", phi__serve_list_resources, PHI__BOTH, PHI__RESOURCES, false},
+        {"resources/templates/list", phi__serve_list_templates, PHI__BOTH, PHI__RESOURCES, false},
+        {"resources/read", phi__data_read, PHI__BOTH, PHI__RESOURCES, true},
+        {"resources/subscribe", phi__notify_subscribe, PHI__LEGACY, PHI__RESOURCES, false},
+        {"resources/unsubscribe", phi__notify_unsubscribe, PHI__LEGACY, PHI__RESOURCES, false},
+        {"prompts/list", phi__serve_list_prompts, PHI__BOTH, PHI__PROMPTED, false},
+        {"prompts/get", phi__data_prompt, PHI__BOTH, PHI__PROMPTED, true},
+        {"completion/complete", phi__data_complete, PHI__BOTH, PHI__COMPLETING, false},
+        {"tasks/get", phi__tasked_get, PHI__MODERN, PHI__TASKED, false},
+        {"tasks/update", phi__tasked_update, PHI__MODERN, PHI__TASKED, false},
+        {"tasks/cancel", phi__tasked_cancel, PHI__MODERN, PHI__TASKED, false},
+        {"logging/setLevel", phi__serve_set_level, PHI__LEGACY, PHI__MCP_ALWAYS, false},
+        {"server/discover", phi__serve_list_discover, PHI__MODERN, PHI__MCP_ALWAYS, false},
+        {"subscriptions/listen", phi__notify_listen, PHI__MODERN, PHI__MCP_ALWAYS, false}};
     for (size_t i = 0; i < PHI__COUNT(methods); i++)
         if (phi__str_is(name, methods[i].name)) return &methods[i];
     return NULL;
 }
 
-static bool phi__mcp_serve_offers(const phi_mcp_server *server, phi__mcp_offered what) {
+static bool phi__serve_offers(const phi_mcp_server *server, phi__offered what) {
     switch (what) {
     case PHI__MCP_TOOLS: return server->has_tools;
-    case PHI__MCP_RESOURCES: return server->has_resources;
-    case PHI__MCP_PROMPTED: return server->has_prompts;
-    case PHI__MCP_COMPLETING: return server->desc.complete_fn != NULL;
-    case PHI__MCP_TASKED: return server->desc.tasks;
+    case PHI__RESOURCES: return server->has_resources;
+    case PHI__PROMPTED: return server->has_prompts;
+    case PHI__COMPLETING: return server->desc.complete_fn != NULL;
+    case PHI__TASKED: return server->desc.tasks;
     default: return true;
     }
 }
 
 /* ---- one message ---- */
 
-typedef struct phi__mcp_incoming_message {
-    phi_mcp_server *server;
-    phi__mcp_client *client;
-    const phi__mcp_heads *heads;
+typedef struct phi__incoming_message {
+    phi__client *client;
+    const phi__heads *heads;
     phi_arena *arena; /* of the message */
     const phi_json *root, *params;
     phi_str method;
-    phi__mcp_origin origin;
-} phi__mcp_incoming_message;
-
-static void phi__mcp_serve_refuse(phi__mcp_incoming_message *m, int code, int http_status,
-                                  const char *message) {
-    phi__mcp_serve_send_error(m->server, &m->origin, code, http_status, phi_str_of(message), NULL);
-}
+    phi__origin origin;
+} phi__incoming_message;
 
 /* A request of 2026-07-28 has all that it needs; false: it was refused. */
-static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
+static bool phi__serve_modern(phi__incoming_message *m) {
     const phi_json *meta = phi_json_get(m->params, "_meta");
     const phi_json *version = phi_json_get(meta, "io.modelcontextprotocol/protocolVersion");
     const char *fault = NULL;
-    m->origin.era = phi__mcp_eras_modern();
+    m->origin.era = phi__eras_modern();
     if (!phi_json_is(version, PHI_JSON_STRING) ||
         !phi_json_is(phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities"),
                      PHI_JSON_OBJECT)) {
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_PARAMS, 400,
-                              "params._meta: expected io.modelcontextprotocol/protocolVersion and "
-                              "io.modelcontextprotocol/clientCapabilities");
+        phi__refuse(&m->origin, PHI__RPC_BAD_PARAMS, 400,
+                    "params._meta: expected io.modelcontextprotocol/protocolVersion and "
+                    "io.modelcontextprotocol/clientCapabilities");
         return false;
     }
     if (m->heads != NULL && !phi_str_equal(m->heads->version, phi_json_str(version, NULL)))
         fault = "Header mismatch: MCP-Protocol-Version is not the version of the body";
-    if (fault == NULL && phi__mcp_eras_find(phi_json_str(version, NULL)) != m->origin.era) {
-        phi__mcp_serve_unsupported(m->server, &m->origin, phi_json_str(version, NULL));
+    if (fault == NULL && phi__eras_find(phi_json_str(version, NULL)) != m->origin.era) {
+        phi__serve_unsupported(&m->origin, phi_json_str(version, NULL));
         return false;
     }
     if (fault == NULL && m->heads != NULL)
-        fault = phi__mcp_serve_heads_check(m->server, m->heads, m->method, m->params);
-    if (fault != NULL) phi__mcp_serve_refuse(m, PHI__MCP_RPC_HEADERS, 400, fault);
+        fault = phi__heads_check(m->origin.server, m->heads, m->method, m->params);
+    if (fault != NULL) phi__refuse(&m->origin, PHI__RPC_HEADERS, 400, fault);
     return fault == NULL;
 }
 
-static bool phi__mcp_serve_is_modern(const phi__mcp_incoming_message *m) {
+static bool phi__serve_is_modern(const phi__incoming_message *m) {
     const phi_json *meta = phi_json_get(m->params, "_meta");
-    if (m->server->only != NULL) return !m->server->only->handshake;
+    if (m->origin.server->only != NULL) return !m->origin.server->only->handshake;
     return phi_json_get(meta, "io.modelcontextprotocol/protocolVersion") != NULL ||
            phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities") != NULL ||
-           (m->heads != NULL && phi__mcp_eras_find(m->heads->version) == phi__mcp_eras_modern()) ||
+           (m->heads != NULL && phi__eras_find(m->heads->version) == phi__eras_modern()) ||
            phi__str_is(m->method, "server/discover") ||
            phi__str_is(m->method, "subscriptions/listen");
 }
 
 /* A request of a session; false: it was answered. */
-static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
+static bool phi__serve_legacy(phi__incoming_message *m) {
     if (phi__str_is(m->method, "initialize") && m->origin.batch != NULL) {
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400, "initialize: not in a batch");
+        phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400, "initialize: not in a batch");
         return false;
     }
     if (phi__str_is(m->method, "initialize")) {
-        phi__mcp_serve_initialize(m->server, &m->origin, m->client, m->params);
+        phi__serve_initialize(&m->origin, m->client, m->params);
         return false;
     }
     if (m->heads != NULL && m->heads->version.len > 0 &&
-        phi__mcp_eras_find(m->heads->version) == NULL) {
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
-                              "MCP-Protocol-Version: not a version of the protocol");
+        phi__eras_find(m->heads->version) == NULL) {
+        phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400,
+                    "MCP-Protocol-Version: not a version of the protocol");
         return false;
     }
     if (m->client != NULL) {
         m->origin.era = m->client->era;
-        phi__mcp_serve_client_renew(m->client);
+        phi__client_renew(m->client);
         return true;
     }
     if (phi__str_is(m->method, "ping"))
-        phi__mcp_serve_send_empty(m->server, &m->origin);
+        phi__send_empty(&m->origin);
     else
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
-                              "There is no session: initialize comes first");
+        phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400,
+                    "There is no session: initialize comes first");
     return false;
 }
 
-/* Whether it has the id of a request that is under way. */
-static bool phi__mcp_serve_twice(const phi__mcp_incoming_message *m) {
-    const phi__mcp_client *client = m->origin.era->handshake ? m->client : NULL;
-    for (phi__link *link = m->server->serving.first; link != NULL; link = link->next) {
-        const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+/* True if it has the id of a request that is under way. */
+static bool phi__serve_twice(const phi__incoming_message *m) {
+    const phi__client *client = m->origin.era->handshake ? m->client : NULL;
+    for (phi__link *link = m->origin.server->serving.first; link != NULL; link = link->next) {
+        const phi__serving *serving = PHI__OWNER(link, phi__serving, link);
         if (serving->client != client || serving->parked) continue;
         if (client == NULL && serving->origin.way != m->origin.way) continue;
         if (phi_str_equal(serving->origin.id, m->origin.id)) return true;
@@ -971,51 +869,48 @@ static bool phi__mcp_serve_twice(const phi__mcp_incoming_message *m) {
     return false;
 }
 
-static void phi__mcp_serve_request(phi__mcp_incoming_message *m) {
-    bool modern = phi__mcp_serve_is_modern(m);
-    const phi__mcp_method *method = phi__mcp_serve_method(m->method);
-    phi__mcp_client *client = modern ? NULL : m->client;
-    if (m->server->only != NULL && modern && phi__str_is(m->method, "initialize")) {
-        phi__mcp_serve_unsupported(m->server, &m->origin,
-                                   phi_json_str(phi_json_get(m->params, "protocolVersion"), NULL));
+static void phi__serve_request(phi__incoming_message *m) {
+    bool modern = phi__serve_is_modern(m);
+    const phi__method *method = phi__serve_method(m->method);
+    phi__client *client = modern ? NULL : m->client;
+    if (m->origin.server->only != NULL && modern && phi__str_is(m->method, "initialize")) {
+        phi__serve_unsupported(&m->origin, phi__records_get_str(m->params, "protocolVersion"));
         return;
     }
-    if (modern ? !phi__mcp_serve_modern(m) : !phi__mcp_serve_legacy(m)) return;
-    if (method == NULL ||
-        (method->eras & (modern ? PHI__MCP_FOR_MODERN : PHI__MCP_FOR_LEGACY)) == 0 ||
-        !phi__mcp_serve_offers(m->server, (phi__mcp_offered)method->offered)) {
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_NO_METHOD, modern ? 404 : 200, "Method not found");
+    if (modern ? !phi__serve_modern(m) : !phi__serve_legacy(m)) return;
+    if (method == NULL || (method->eras & (modern ? PHI__MODERN : PHI__LEGACY)) == 0 ||
+        !phi__serve_offers(m->origin.server, (phi__offered)method->offered)) {
+        phi__refuse(&m->origin, PHI__RPC_NO_METHOD, modern ? 404 : 200, "Method not found");
         return;
     }
-    if (phi__mcp_serve_twice(m)) {
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
-                              "id: a request of that id is under way");
+    if (phi__serve_twice(m)) {
+        phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400, "id: a request of that id is under way");
         return;
     }
     if (modern && method->inputs) {
-        if (!phi__mcp_serve_ask_inputs(m->server, &m->origin, m->params)) return;
-        if (phi__mcp_serve_ask_repeated(m->server, &m->origin, m->method, m->params)) return;
+        if (!phi__serve_ask_inputs(&m->origin, m->params)) return;
+        if (phi__serve_ask_repeated(&m->origin, m->method, m->params)) return;
     }
-    method->answer(m->server, &m->origin, client, m->params);
+    method->answer(&m->origin, client, m->params);
 }
 
 /* ---- notifications ---- */
 
-static void phi__mcp_serve_notification(phi__mcp_incoming_message *m) {
-    if (m->client != NULL) phi__mcp_serve_client_renew(m->client);
-    phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
+static void phi__serve_notification(phi__incoming_message *m) {
+    if (m->client != NULL) phi__client_renew(m->client);
+    phi__send_nothing(&m->origin, 202);
     if (phi__str_is(m->method, "notifications/cancelled")) {
         const phi_json *id = phi_json_get(m->params, "requestId");
         phi__buf text;
-        phi__buf_init(&text, &m->server->rt->memory);
+        phi__buf_init(&text, &m->origin.server->rt->memory);
         (void)phi__json_write(&text, id, 0);
-        for (phi__link *link = m->server->serving.first; link != NULL && !text.failed;
+        for (phi__link *link = m->origin.server->serving.first; link != NULL && !text.failed;
              link = link->next) {
-            phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+            phi__serving *serving = PHI__OWNER(link, phi__serving, link);
             bool ours = serving->client != NULL ? serving->client == m->client
                                                 : serving->origin.way == m->origin.way;
             if (!ours || !phi_str_equal(serving->origin.id, phi__buf_str(&text))) continue;
-            phi__mcp_serve_request_drop(serving, false);
+            phi__serving_drop(serving, false);
             break;
         }
         phi__buf_free(&text);
@@ -1024,152 +919,149 @@ static void phi__mcp_serve_notification(phi__mcp_incoming_message *m) {
 
 /* ---- reading ---- */
 
-/* Refuses an invalid message. One without a method may be meant as the answer to a question of
-   ours, which need not wait for its deadline then. */
-static void phi__mcp_serve_invalid(phi__mcp_incoming_message *m, phi__mcp_rpc *rpc) {
-    char text[120];
-    (void)snprintf(text, sizeof text, "Not a message: %s", rpc->fault);
-    phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400, text);
-    rpc->message = phi_str_of(text);
-    if (m->client != NULL && rpc->method.len == 0)
-        phi__mcp_serve_ask_answered(m->server, m->client, rpc);
-}
-
-static void phi__mcp_serve_one(phi__mcp_incoming_message *m, const phi_json *node) {
-    phi__mcp_rpc rpc;
-    bool read = phi__mcp_rpc_read(m->arena, node, &rpc);
-    m->origin.era = m->client != NULL ? m->client->era : phi__mcp_eras_legacy();
+static void phi__serve_one(phi__incoming_message *m, const phi_json *node) {
+    phi__rpc rpc;
+    bool read = phi__rpc_read(m->arena, node, &rpc);
+    m->origin.era = m->client != NULL ? m->client->era : phi__eras_legacy();
     m->origin.id = rpc.id;
     m->method = rpc.method;
     m->params = rpc.params;
     if (!read) {
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_INTERNAL, 500, "Out of memory");
+        phi__refuse(&m->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
         return;
     }
     switch (rpc.kind) {
-    case PHI__MCP_RPC_INVALID: phi__mcp_serve_invalid(m, &rpc); return;
-    case PHI__MCP_RPC_REQUEST: phi__mcp_serve_request(m); return;
-    case PHI__MCP_RPC_NOTIFICATION: phi__mcp_serve_notification(m); return;
-    case PHI__MCP_RPC_RESULT:
-    case PHI__MCP_RPC_ERROR:
+    case PHI__RPC_INVALID: {
+        char text[120];
+        (void)snprintf(text, sizeof text, "Not a message: %s", rpc.fault);
+        phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400, text);
+        rpc.message = phi_str_of(text);
+        if (m->client != NULL && rpc.method.len == 0)
+            phi__serve_ask_answered(m->origin.server, m->client, &rpc);
+    }
+        return;
+    case PHI__RPC_REQUEST: phi__serve_request(m); return;
+    case PHI__RPC_NOTIFICATION: phi__serve_notification(m); return;
+    case PHI__RPC_RESULT:
+    case PHI__RPC_ERROR:
         m->origin.id = phi__str("", 0);
-        phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
-        if (m->client != NULL) phi__mcp_serve_ask_answered(m->server, m->client, &rpc);
+        phi__send_nothing(&m->origin, 202);
+        if (m->client != NULL) phi__serve_ask_answered(m->origin.server, m->client, &rpc);
         return;
     }
 }
 
-static phi__mcp_batch *phi__mcp_serve_batch(phi__mcp_incoming_message *m) {
-    phi__mcp_batch *batch;
+static phi__batch *phi__serve_batch(phi__incoming_message *m) {
+    phi__batch *batch;
     size_t count = phi_json_count(m->root);
     const char *fault = NULL;
     if (m->client != NULL && !m->client->era->batches)
         fault = "Expected one message, not a batch";
-    else if (count == 0 || count > PHI__MCP_BATCH_MOST)
+    else if (count == 0 || count > PHI__BATCH_MOST)
         fault = "Expected a batch of 1 to 64 messages";
-    batch =
-        fault == NULL ? (phi__mcp_batch *)phi__alloc(&m->server->rt->memory, sizeof *batch) : NULL;
+    batch = fault == NULL ? (phi__batch *)phi__alloc(&m->origin.server->rt->memory, sizeof *batch)
+                          : NULL;
     if (batch == NULL) {
-        phi__mcp_serve_refuse(m, fault != NULL ? PHI__MCP_RPC_BAD_REQUEST : PHI__MCP_RPC_INTERNAL,
-                              fault != NULL ? 400 : 500, fault != NULL ? fault : "Out of memory");
+        phi__refuse(&m->origin, fault != NULL ? PHI__RPC_BAD_REQUEST : PHI__RPC_INTERNAL,
+                    fault != NULL ? 400 : 500, fault != NULL ? fault : "Out of memory");
         return NULL;
     }
     batch->way = m->origin.way;
     batch->waiting = count + 1; /* one more until all were read */
-    phi__buf_init(&batch->out, &m->server->rt->memory);
+    phi__buf_init(&batch->out, &m->origin.server->rt->memory);
     return batch;
 }
 
-static void phi__mcp_serve_all(phi__mcp_incoming_message *m) {
+static void phi__serve_all(phi__incoming_message *m) {
     phi_json_iter it = phi_json_each(m->root);
-    phi__mcp_origin origin = m->origin;
+    phi__origin origin = m->origin;
     const phi_json *child;
     if (!phi_json_is(m->root, PHI_JSON_ARRAY)) {
-        phi__mcp_serve_one(m, m->root);
+        phi__serve_one(m, m->root);
         return;
     }
-    phi__mcp_batch *batch = phi__mcp_serve_batch(m);
+    phi__batch *batch = phi__serve_batch(m);
     if (batch == NULL) return;
     origin.batch = batch;
     while ((child = phi_json_next(&it)) != NULL) {
         m->origin = origin;
-        if (m->server->retired) batch->way = NULL; /* it went with the server */
-        if (m->server->retired)
-            phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
+        if (m->origin.server->retired) batch->way = NULL; /* it went with the server */
+        if (m->origin.server->retired)
+            phi__send_nothing(&m->origin, 202);
         else
-            phi__mcp_serve_one(m, child);
+            phi__serve_one(m, child);
     }
-    if (m->server->retired) batch->way = NULL;
-    phi__mcp_serve_send_nothing(m->server, &origin, 202);
+    if (m->origin.server->retired) batch->way = NULL;
+    phi__send_nothing(&origin, 202);
 }
 
-static void phi__mcp_serve_read(phi__mcp_incoming_message *m, phi_status status) {
+static void phi__serve_read(phi__incoming_message *m, phi_status status) {
     if (status == PHI_OK)
-        phi__mcp_serve_all(m);
+        phi__serve_all(m);
     else {
         if (status == PHI_NO_MEMORY)
-            phi__mcp_serve_refuse(m, PHI__MCP_RPC_INTERNAL, 500, "Out of memory");
+            phi__refuse(&m->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
         else if (status == PHI_TOO_BIG)
-            phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
-                                  "The message is too large, or too deep");
+            phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400,
+                        "The message is too large, or too deep");
         else
-            phi__mcp_serve_refuse(m, PHI__MCP_RPC_PARSE, 400, "The message is not JSON");
+            phi__refuse(&m->origin, PHI__RPC_PARSE, 400, "The message is not JSON");
     }
 }
 
 /* A message that nothing is known of yet; of *from, its server, client, way and heads are taken. */
-static void phi__mcp_serve_begin(phi__mcp_incoming_message *m, const phi__mcp_long *from,
+static void phi__mcp_serve_begin(phi__incoming_message *m, const phi__long *from,
                                  phi_arena *arena) {
     memset(m, 0, sizeof *m);
-    m->server = from->server;
     m->client = from->client;
     m->heads = from->http ? &from->heads : NULL;
     m->arena = arena;
+    m->origin.server = from->server;
     m->origin.way = from->way;
     m->origin.http = from->http;
-    m->origin.era = phi__mcp_eras_legacy();
+    m->origin.era = phi__eras_legacy();
 }
 
-static void phi__mcp_serve_sliced(phi__mcp_slices *slices, phi_status status, phi_json *root) {
-    phi__mcp_long *one = PHI__OWNER(slices, phi__mcp_long, slices), from = *one;
+static void phi__serve_sliced(phi__slices *slices, phi_status status, phi_json *root) {
+    phi__long *one = PHI__OWNER(slices, phi__long, slices), from = *one;
     phi_arena arena = slices->arena;
-    phi__mcp_incoming_message m;
+    phi__incoming_message m;
     if (status == PHI_BUSY) return;
     phi_arena_init(&slices->arena, &one->server->rt->memory, 0); /* the tree is ours */
-    phi__mcp_serve_ask_enter(from.server);
-    phi__mcp_serve_long_end(one);
+    phi__serve_ask_enter(from.server);
+    phi__long_end(one);
     phi__mcp_serve_begin(&m, &from, &arena);
     m.root = root;
-    phi__mcp_serve_read(&m, status);
+    phi__serve_read(&m, status);
     phi_arena_free(&arena);
-    if (phi__mcp_serve_ask_leave(from.server)) from.way->table->taken(from.way);
+    if (phi__serve_ask_leave(from.server)) from.way->table->taken(from.way);
 }
 
-PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *client,
-                                    phi__mcp_way *way, phi_str json, const phi__mcp_heads *heads) {
-    phi__mcp_incoming_message m;
+PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi__mcp_way *way,
+                                phi_str json, const phi__heads *heads) {
+    phi__incoming_message m;
     phi_json *root = NULL;
     phi_arena arena;
     phi_status status = PHI_TOO_BIG;
-    bool whole = json.len <= PHI__MCP_SLICES_WHOLE;
-    phi__mcp_long from = PHI_ZERO;
+    bool whole = json.len <= PHI__SLICES_WHOLE;
+    phi__long from = PHI_ZERO;
     from.server = server;
     from.client = client;
     from.way = way;
     from.http = heads != NULL;
     if (heads != NULL) from.heads = *heads;
-    from.slices.sliced = phi__mcp_serve_sliced;
+    from.slices.sliced = phi__serve_sliced;
     if (json.len <= server->desc.max_message_bytes && !whole) {
-        status = phi__mcp_serve_long_begin(server, &from, json);
+        status = phi__long_begin(server, &from, json);
         if (status == PHI_OK) return true;
     }
-    phi__mcp_serve_ask_enter(server);
+    phi__serve_ask_enter(server);
     phi_arena_init(&arena, &server->rt->memory, 0);
     phi__mcp_serve_begin(&m, &from, &arena);
     if (json.len <= server->desc.max_message_bytes && whole)
-        status = phi__mcp_rpc_parse(&arena, json, &root);
+        status = phi__rpc_parse(&arena, json, &root);
     m.root = root;
-    phi__mcp_serve_read(&m, status);
+    phi__serve_read(&m, status);
     phi_arena_free(&arena);
-    return phi__mcp_serve_ask_leave(server);
+    return phi__serve_ask_leave(server);
 }

@@ -4,98 +4,85 @@
    answer is that call, and the run ends when its result is in. So the schema check, hooks,
    deadlines, retries, caps and sub-agents are those of any run. */
 #include "agent/agent_in.h"
-#include "base/base_in.h"
 #include "mcp/mcp_serve_state_in.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 
-/* ======== Tool calls that became tasks: their client has a name of each, and comes back
-   for its state (the extension io.modelcontextprotocol/tasks of 2026-07-28). */
+/* ---- calls that became tasks (io.modelcontextprotocol/tasks of 2026-07-28) ---- */
 
-enum { PHI__MCP_TASKED_POLL_MS = 1000 }; /* a client should not come back sooner */
-
-static int64_t phi__mcp_serve_task_now_ms(const phi_mcp_server *server) {
-    return phi__io_wall_ms(server->rt->io);
-}
+enum { PHI__TASKED_POLL_MS = 1000 }; /* a client should not come back sooner */
 
 /* ---- its state ---- */
 
-static void phi__mcp_serve_task_date(phi__buf *out, const char *key, int64_t ms) {
+static void phi__tasked_date(phi__buf *out, const char *key, int64_t ms) {
     char text[PHI__DATE_BYTES];
     size_t n = phi__date_put(ms, text);
     phi__records_str(out, key, phi__str(text, n));
 }
 
 /* Members that each state has. A task that works has no end yet. */
-static void phi__mcp_serve_task_members(const phi__mcp_serving *serving, phi__buf *out) {
-    const phi__mcp_tasked *task = serving->task;
-    bool ended = serving->kind == PHI__MCP_SERVING_TASK;
+static void phi__tasked_members(const phi__serving *serving, phi__buf *out) {
+    const phi__tasked *task = serving->task;
+    bool ended = serving->kind == PHI__SERVING_TASK;
     bool asks = !ended && serving->asks.first != NULL;
     int64_t ttl_ms = task->updated_ms - task->created_ms;
     phi__records_str(out, "taskId", phi_str_of(task->id));
     phi__records_str(out, "status", phi_str_of(asks ? "input_required" : task->status));
     if (task->words[0] != '\0') phi__records_str(out, "statusMessage", phi_str_of(task->words));
-    phi__mcp_serve_task_date(out, "createdAt", task->created_ms);
-    phi__mcp_serve_task_date(out, "lastUpdatedAt", task->updated_ms);
+    phi__tasked_date(out, "createdAt", task->created_ms);
+    phi__tasked_date(out, "lastUpdatedAt", task->updated_ms);
     if (ended)
         phi__records_i64(out, "ttlMs",
                          (ttl_ms > 0 ? ttl_ms : 0) + serving->server->desc.task_ttl_ms);
     else
         phi__records_raw(out, "ttlMs", "null");
-    phi__records_u64(out, "pollIntervalMs", PHI__MCP_TASKED_POLL_MS);
+    phi__records_u64(out, "pollIntervalMs", PHI__TASKED_POLL_MS);
 }
 
 /* ---- its life ---- */
 
-static void phi__mcp_serve_task_fire(phi__timer *timer) {
-    phi__mcp_serve_request_free(PHI__OWNER(timer, phi__mcp_serving, timer));
+static void phi__tasked_fire(phi__timer *timer) {
+    phi__serving_free(PHI__OWNER(timer, phi__serving, timer));
 }
 
-/* The client gets the name of the task as its answer. */
-static void phi__mcp_serve_task_created(phi__mcp_serving *serving) {
+static phi_status phi__tasked_begin(phi__serving *serving) {
     phi_mcp_server *server = serving->server;
-    phi__mcp_origin origin = serving->origin;
-    phi__buf out;
-    phi__mcp_serve_send_open(server, &origin, &out);
-    phi__records_str(&out, "resultType", PHI__LIT("task"));
-    phi__mcp_serve_task_members(serving, &out);
-    phi__mcp_serve_request_detach(serving);
-    serving->origin.batch = NULL;
-    phi__mcp_serve_send_close(server, &origin, &out);
-}
-
-PHI__FN phi_status phi__mcp_serve_task_begin(phi__mcp_serving *serving) {
-    phi_mcp_server *server = serving->server;
-    phi__mcp_tasked *task;
+    phi__tasked *task;
     if ((serving->can & (uint32_t)PHI_MCP_CAN_TASKS) == 0) return PHI_UNSUPPORTED;
     if (serving->parked) return PHI_BUSY;
-    task = (phi__mcp_tasked *)phi__alloc(&server->rt->memory, sizeof *task);
+    task = (phi__tasked *)phi__alloc(&server->rt->memory, sizeof *task);
     if (task == NULL) return PHI_NO_MEMORY;
     /* its place for the end: later it may find no memory */
     if (phi__io_timer_set(server->rt->io, &serving->timer, UINT64_MAX) != PHI_OK) {
         phi__free(&server->rt->memory, task, sizeof *task);
         return PHI_NO_MEMORY;
     }
-    serving->timer.fire = phi__mcp_serve_task_fire;
+    serving->timer.fire = phi__tasked_fire;
     serving->round++; /* no requestState is its name */
-    phi__mcp_serve_ask_state(serving, task->id);
+    phi__serve_ask_state(serving, task->id);
     task->status = "working";
-    task->created_ms = task->updated_ms = phi__mcp_serve_task_now_ms(server);
+    task->created_ms = task->updated_ms = phi__io_wall_ms(server->rt->io);
     phi__buf_init(&task->outcome, &server->rt->memory);
     serving->task = task;
     for (phi__link *link = serving->asks.first; link != NULL; link = link->next)
-        (void)phi__mcp_serve_ask_wait(PHI__OWNER(link, phi__mcp_question, link));
-    phi__mcp_serve_task_created(serving);
+        (void)phi__serve_ask_wait(PHI__OWNER(link, phi__mcp_question, link));
+    phi__origin origin = serving->origin;
+    phi__buf out;
+    phi__send_open(&origin, &out);
+    phi__records_str(&out, "resultType", PHI__LIT("task"));
+    phi__tasked_members(serving, &out);
+    phi__serving_detach(serving);
+    serving->origin.batch = NULL;
+    phi__send_close(&origin, &out);
     return PHI_OK;
 }
 
-PHI__FN void phi__mcp_serve_task_end(phi__mcp_serving *serving, const char *status, const char *key,
-                                     phi__buf *outcome) {
+static void phi__tasked_end(phi__serving *serving, const char *status, const char *key,
+                            phi__buf *outcome) {
     phi_mcp_server *server = serving->server;
-    phi__mcp_tasked *task = serving->task;
-    phi__mcp_serve_request_free_questions(serving);
-    task->updated_ms = phi__mcp_serve_task_now_ms(server);
+    phi__tasked *task = serving->task;
+    phi__serving_free_questions(serving);
+    task->updated_ms = phi__io_wall_ms(server->rt->io);
     task->status = status;
     if (outcome != NULL) {
         phi__buf_free(&task->outcome);
@@ -105,90 +92,79 @@ PHI__FN void phi__mcp_serve_task_end(phi__mcp_serving *serving, const char *stat
     (void)phi__io_timer_set(server->rt->io, &serving->timer,
                             phi__io_now_us(server->rt->io) +
                                 (uint64_t)server->desc.task_ttl_ms * 1000);
-    phi__mcp_serve_request_keep(serving);
+    phi__serving_keep(serving);
 }
 
 /* ---- requests about it ---- */
 
 /* NULL: refused, and answered so. */
-static phi__mcp_serving *phi__mcp_serve_task_of(phi_mcp_server *server, phi__mcp_origin *origin,
-                                                const phi_json *params) {
-    phi_str id = phi_json_str(phi_json_get(params, "taskId"), NULL);
-    if ((phi__mcp_serve_request_can(server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
-        phi__mcp_serve_request_needs(server, origin, (uint32_t)PHI_MCP_CAN_TASKS);
+static phi__serving *phi__tasked_of(phi__origin *origin, const phi_json *params) {
+    phi_str id = phi__records_get_str(params, "taskId");
+    if ((phi__serving_can(origin->server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
+        phi__serving_needs(origin, (uint32_t)PHI_MCP_CAN_TASKS);
         return NULL;
     }
-    phi__mcp_serving *serving = phi__mcp_serve_ask_named(server, id);
+    phi__serving *serving = phi__serve_ask_named(origin->server, id);
     if (serving != NULL && serving->task != NULL) return serving;
-    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
-                              PHI__LIT("params.taskId: there is no such task, or not any more"),
-                              NULL);
+    phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
+                "params.taskId: there is no such task, or not any more");
     return NULL;
 }
 
-PHI__FN void phi__mcp_serve_task_get(phi_mcp_server *server, phi__mcp_origin *origin,
-                                     phi__mcp_client *client, const phi_json *params) {
-    const phi__mcp_serving *serving = phi__mcp_serve_task_of(server, origin, params);
+PHI__FN void phi__tasked_get(phi__origin *origin, phi__client *client, const phi_json *params) {
+    const phi__serving *serving = phi__tasked_of(origin, params);
     phi__buf out;
     (void)client;
     if (serving == NULL) return;
-    const phi__mcp_tasked *task = serving->task;
-    phi__mcp_serve_send_open(server, origin, &out);
-    phi__mcp_serve_send_complete(server, origin, &out);
-    phi__mcp_serve_task_members(serving, &out);
+    const phi__tasked *task = serving->task;
+    phi__send_open(origin, &out);
+    phi__send_complete(origin, &out);
+    phi__tasked_members(serving, &out);
     if (serving->asks.first != NULL) {
         phi__records_raw(&out, "inputRequests", "");
-        phi__mcp_serve_ask_write(serving, &out);
+        phi__serve_ask_write(serving, &out);
     }
     if (task->key != NULL) {
         phi__records_raw(&out, task->key, "");
         phi__buf_add_str(&out, phi__buf_str(&task->outcome));
         if (task->outcome.failed) out.failed = true;
     }
-    phi__mcp_serve_send_close(server, origin, &out);
+    phi__send_close(origin, &out);
 }
 
-PHI__FN void phi__mcp_serve_task_update(phi_mcp_server *server, phi__mcp_origin *origin,
-                                        phi__mcp_client *client, const phi_json *params) {
-    phi__mcp_serving *serving = phi__mcp_serve_task_of(server, origin, params);
+PHI__FN void phi__tasked_update(phi__origin *origin, phi__client *client, const phi_json *params) {
+    phi__serving *serving = phi__tasked_of(origin, params);
     const phi_json *inputs = phi_json_get(params, "inputResponses");
     (void)client;
-    if (serving == NULL || !phi__mcp_serve_ask_inputs(server, origin, params)) return;
-    serving->task->updated_ms = phi__mcp_serve_task_now_ms(server);
-    phi__mcp_serve_send_empty(server, origin);
-    phi__mcp_serve_ask_take(serving, inputs);
+    if (serving == NULL || !phi__serve_ask_inputs(origin, params)) return;
+    serving->task->updated_ms = phi__io_wall_ms(origin->server->rt->io);
+    phi__send_empty(origin);
+    phi__serve_ask_take(serving, inputs);
 }
 
 /* The tool's cancel function may free the server: it is called last. */
-PHI__FN void phi__mcp_serve_task_cancel(phi_mcp_server *server, phi__mcp_origin *origin,
-                                        phi__mcp_client *client, const phi_json *params) {
-    phi__mcp_serving *serving = phi__mcp_serve_task_of(server, origin, params);
+PHI__FN void phi__tasked_cancel(phi__origin *origin, phi__client *client, const phi_json *params) {
+    phi__serving *serving = phi__tasked_of(origin, params);
     (void)client;
     if (serving == NULL) return;
-    phi__mcp_serve_send_empty(server, origin);
-    if (serving->kind == PHI__MCP_SERVING_TASK) return;
-    phi__mcp_serve_task_end(serving, "cancelled", NULL, NULL);
+    phi__send_empty(origin);
+    if (serving->kind == PHI__SERVING_TASK) return;
+    phi__tasked_end(serving, "cancelled", NULL, NULL);
     if (serving->drop != NULL) serving->drop(serving);
 }
 
-/* ======== Tools that clients call.
-
-   A call runs on an agent of its own, which is hidden: its model is a provider in here, whose one
-   answer is that call, and the run ends when its result is in. So the schema check, hooks,
-   deadlines, retries, caps and sub-agents are those of any run. */
-
 /* ---- the model ---- */
 
-static const phi__child_watch *phi__mcp_serve_call_watch(void);
+static const phi__child_watch *phi__serve_call_watch(void);
 
-static phi__mcp_serving *phi__mcp_serve_call_of(const phi__agent *agent) {
-    if (agent == NULL || agent->tree.watch != phi__mcp_serve_call_watch()) return NULL;
-    return (phi__mcp_serving *)agent->tree.watched;
+static phi__serving *phi__serve_call_of(const phi__agent *agent) {
+    if (agent == NULL || agent->tree.watch != phi__serve_call_watch()) return NULL;
+    return (phi__serving *)agent->tree.watched;
 }
 
-static phi_status phi__mcp_serve_call_open(void *user_data, const phi_model_request *request,
-                                           void **call) {
-    phi__mcp_serving *serving = phi__mcp_serve_call_of(phi__find_agent(request->agent));
+static phi_status phi__serve_call_open(void *user_data, const phi_model_request *request,
+                                       void **call) {
+    phi__serving *serving = phi__serve_call_of(phi__find_agent(request->agent));
     (void)user_data;
     *call = serving;
     if (serving != NULL) return PHI_OK;
@@ -196,8 +172,8 @@ static phi_status phi__mcp_serve_call_open(void *user_data, const phi_model_requ
                       "an agent below a client's call needs a model of its own");
 }
 
-static phi_poll phi__mcp_serve_call_poll(void *user_data, void *call, phi_answer *answer) {
-    const phi__mcp_serving *serving = (const phi__mcp_serving *)call;
+static phi_poll phi__serve_call_poll(void *user_data, void *call, phi_answer *answer) {
+    const phi__serving *serving = (const phi__serving *)call;
     (void)user_data;
     phi_answer_call(answer, PHI__LIT("call"), serving->name);
     phi_answer_arguments(answer, serving->arguments, true);
@@ -205,46 +181,26 @@ static phi_poll phi__mcp_serve_call_poll(void *user_data, void *call, phi_answer
     return PHI_POLL_DONE;
 }
 
-static void phi__mcp_serve_call_close(void *user_data, void *call) {
+static void phi__serve_call_close(void *user_data, void *call) {
     (void)user_data;
     (void)call;
 }
 
-static phi_provider phi__mcp_serve_call_provider(void) {
+static phi_provider phi__serve_call_provider(void) {
     phi_provider provider = PHI_ZERO;
     provider.protocol = "mcp-call";
-    provider.open = phi__mcp_serve_call_open;
-    provider.poll = phi__mcp_serve_call_poll;
-    provider.close = phi__mcp_serve_call_close;
+    provider.open = phi__serve_call_open;
+    provider.poll = phi__serve_call_poll;
+    provider.close = phi__serve_call_close;
     return provider;
 }
 
 /* ---- the result ---- */
 
-static void phi__mcp_serve_call_content(const phi__mcp_serving *serving, const phi_message *result,
-                                        phi__buf *out) {
-    bool more = serving->content.len > 0, alone = more;
-    phi__records_raw(out, "content", "[");
-    /* a result of blocks of the protocol alone has an empty text */
-    for (size_t i = 0; i < result->content_count; i++)
-        alone = alone && result->content[i].kind == PHI_CONTENT_TEXT &&
-                result->content[i].text.len == 0;
-    for (size_t i = 0; i < result->content_count && !alone; i++) {
-        phi__json_write_comma(out);
-        phi__mcp_serve_send_block(out, &result->content[i], serving->origin.era);
-    }
-    if (more) {
-        phi__json_write_comma(out);
-        phi__buf_add(out, serving->content.at + 1, serving->content.len - 2);
-    }
-    phi__buf_char(out, ']');
-}
-
 /* The structured content of a result: its details, or else its text, where the tool has an output
    schema. NULL: none; *message says why, where there should be one. */
-static const phi_json *phi__mcp_serve_call_structured(phi__mcp_serving *serving,
-                                                      const phi_message *result,
-                                                      phi_schema_error *error) {
+static const phi_json *phi__serve_call_structured(phi__serving *serving, const phi_message *result,
+                                                  phi_schema_error *error) {
     phi_arena *arena = &serving->arena;
     phi_json *value = NULL, *schema = NULL;
     phi_str text = result->details;
@@ -266,20 +222,35 @@ static const phi_json *phi__mcp_serve_call_structured(phi__mcp_serving *serving,
 }
 
 /* Members of the result. */
-static void phi__mcp_serve_call_members(phi__mcp_serving *serving, const phi_message *result,
-                                        phi__buf *out) {
+static void phi__serve_call_members(phi__serving *serving, const phi_message *result,
+                                    phi__buf *out) {
     phi_schema_error error;
-    const phi_json *structured = phi__mcp_serve_call_structured(serving, result, &error);
+    const phi_json *structured = phi__serve_call_structured(serving, result, &error);
     bool failed = result->is_error || error.message[0] != '\0';
     phi_content block;
     if (error.message[0] != '\0') {
         memset(&block, 0, sizeof block);
         block.text = phi_str_of(error.message);
         phi__records_raw(out, "content", "[");
-        phi__mcp_serve_send_block(out, &block, serving->origin.era);
+        phi__send_block(out, &block, serving->origin.era);
         phi__buf_char(out, ']');
-    } else
-        phi__mcp_serve_call_content(serving, result, out);
+    } else {
+        bool more = serving->content.len > 0, alone = more;
+        phi__records_raw(out, "content", "[");
+        /* a result of blocks of the protocol alone has an empty text */
+        for (size_t i = 0; i < result->content_count; i++)
+            alone = alone && result->content[i].kind == PHI_CONTENT_TEXT &&
+                    result->content[i].text.len == 0;
+        for (size_t i = 0; i < result->content_count && !alone; i++) {
+            phi__json_write_comma(out);
+            phi__send_block(out, &result->content[i], serving->origin.era);
+        }
+        if (more) {
+            phi__json_write_comma(out);
+            phi__buf_add(out, serving->content.at + 1, serving->content.len - 2);
+        }
+        phi__buf_char(out, ']');
+    }
     if (structured != NULL) {
         phi__records_raw(out, "structuredContent", "");
         (void)phi__json_write(out, structured, 0);
@@ -287,26 +258,26 @@ static void phi__mcp_serve_call_members(phi__mcp_serving *serving, const phi_mes
     phi__records_bool(out, "isError", failed);
 }
 
-static void phi__mcp_serve_call_answer(phi__mcp_serving *serving, const phi_message *result) {
+static void phi__serve_call_answer(phi__serving *serving, const phi_message *result) {
     phi_mcp_server *server = serving->server;
-    phi__mcp_origin *origin = &serving->origin;
+    phi__origin *origin = &serving->origin;
     phi__buf out;
     if (serving->task != NULL) {
         phi__buf_init(&out, &server->rt->memory);
         phi__buf_char(&out, '{');
-        phi__mcp_serve_call_members(serving, result, &out);
+        phi__serve_call_members(serving, result, &out);
         phi__buf_char(&out, '}');
-        phi__mcp_serve_task_end(serving, "completed", "result", &out);
+        phi__tasked_end(serving, "completed", "result", &out);
         return;
     }
-    phi__mcp_serve_send_open(server, origin, &out);
-    phi__mcp_serve_send_complete(server, origin, &out);
-    phi__mcp_serve_call_members(serving, result, &out);
-    phi__mcp_serve_send_close(server, origin, &out);
+    phi__send_open(origin, &out);
+    phi__send_complete(origin, &out);
+    phi__serve_call_members(serving, result, &out);
+    phi__send_close(origin, &out);
 }
 
 /* The result of its run, in its log; NULL: it has none. */
-static const phi_message *phi__mcp_serve_call_result(const phi__agent *agent) {
+static const phi_message *phi__serve_call_result(const phi__agent *agent) {
     const phi_thread *thread = agent->thread;
     size_t i = thread->messages.count;
     while (i-- > 0) {
@@ -316,73 +287,68 @@ static const phi_message *phi__mcp_serve_call_result(const phi__agent *agent) {
     return NULL;
 }
 
-static void phi__mcp_serve_call_failed(phi__mcp_serving *serving, phi_status status,
-                                       const phi_failure *failure) {
+static void phi__serve_call_failed(phi__serving *serving, phi_status status,
+                                   const phi_failure *failure) {
     phi_str message = phi_str_of(phi_status_text(status));
     if (failure != NULL && failure->message.len > 0) message = failure->message;
     if (serving->task != NULL) {
         phi__buf out;
         phi__buf_init(&out, &serving->server->rt->memory);
         phi__buf_char(&out, '{');
-        phi__records_i64(&out, "code", PHI__MCP_RPC_INTERNAL);
+        phi__records_i64(&out, "code", PHI__RPC_INTERNAL);
         phi__records_str(&out, "message", message);
         phi__buf_char(&out, '}');
-        phi__mcp_serve_task_end(serving, "failed", "error", &out);
+        phi__tasked_end(serving, "failed", "error", &out);
         return;
     }
-    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
-                              message, NULL);
+    phi__send_error(&serving->origin, PHI__RPC_INTERNAL, 500, message, NULL);
 }
 
 /* ---- its agent ---- */
 
-static bool phi__mcp_serve_call_event(phi__agent *agent, const phi_event *event) {
-    phi__mcp_serving *serving = phi__mcp_serve_call_of(agent);
+static bool phi__serve_call_event(phi__agent *agent, const phi_event *event) {
+    phi__serving *serving = phi__serve_call_of(agent);
     if (serving != NULL &&
         (event->kind == PHI_EV_TOOL_PROGRESS || event->kind == PHI_EV_TOOL_UPDATE))
-        phi__mcp_serve_request_progress(serving, serving->progress + 1, 0, event->text);
+        phi__serving_progress(serving, serving->progress + 1, 0, event->text);
     return false;
 }
 
-static void phi__mcp_serve_call_over(phi__agent *agent, phi_status status,
-                                     const phi_failure *failure, bool stopping) {
-    phi__mcp_serving *serving = phi__mcp_serve_call_of(agent);
+static void phi__serve_call_over(phi__agent *agent, phi_status status, const phi_failure *failure,
+                                 bool stopping) {
+    phi__serving *serving = phi__serve_call_of(agent);
     (void)stopping;
     if (serving == NULL) return;
-    const phi_message *result = phi__mcp_serve_call_result(agent);
+    const phi_message *result = phi__serve_call_result(agent);
     if (result != NULL)
-        phi__mcp_serve_call_answer(serving, result);
+        phi__serve_call_answer(serving, result);
     else
-        phi__mcp_serve_call_failed(serving, status, failure);
+        phi__serve_call_failed(serving, status, failure);
     serving->agent = NULL;
     serving->drop = NULL;
     agent->tree.watched = NULL;
-    if (serving->task == NULL) phi__mcp_serve_request_free(serving);
+    if (serving->task == NULL) phi__serving_free(serving);
     phi__agent_end_drop(agent);
 }
 
 /* The host has freed it: a hook knows its handle. */
-static void phi__mcp_serve_call_gone(phi__agent *agent) {
-    phi__mcp_serving *serving = phi__mcp_serve_call_of(agent);
+static void phi__serve_call_gone(phi__agent *agent) {
+    phi__serving *serving = phi__serve_call_of(agent);
     if (serving == NULL) return;
     agent->tree.watched = NULL;
     serving->agent = NULL;
     serving->drop = NULL;
-    phi__mcp_serve_call_failed(serving, PHI_CANCELLED, NULL);
-    if (serving->task == NULL) phi__mcp_serve_request_free(serving);
+    phi__serve_call_failed(serving, PHI_CANCELLED, NULL);
+    if (serving->task == NULL) phi__serving_free(serving);
 }
 
-static const phi__child_watch *phi__mcp_serve_call_watch(void) {
-    static const phi__child_watch watch = {true,
-                                           false,
-                                           phi__mcp_serve_call_event,
-                                           NULL,
-                                           phi__mcp_serve_call_over,
-                                           phi__mcp_serve_call_gone};
+static const phi__child_watch *phi__serve_call_watch(void) {
+    static const phi__child_watch watch = {
+        true, false, phi__serve_call_event, NULL, phi__serve_call_over, phi__serve_call_gone};
     return &watch;
 }
 
-static void phi__mcp_serve_call_drop(phi__mcp_serving *serving) {
+static void phi__serve_call_drop(phi__serving *serving) {
     phi__agent *agent = serving->agent;
     serving->agent = NULL;
     if (agent == NULL) return;
@@ -390,13 +356,41 @@ static void phi__mcp_serve_call_drop(phi__mcp_serving *serving) {
     phi__agent_end_drop(agent);
 }
 
-static phi__agent *phi__mcp_serve_call_agent(phi__mcp_serving *serving,
-                                             const phi_provider *provider) {
+/* ---- beginning one ---- */
+
+static const phi_tool *phi__serve_call_tool(const phi_mcp_server *server, phi_str name,
+                                            const phi_mcp_serve_tool **info) {
+    for (size_t i = 0; i < server->desc.tool_count; i++) {
+        if (!phi__str_is(name, server->desc.tools[i].name)) continue;
+        *info = server->desc.tool_infos != NULL ? &server->desc.tool_infos[i] : NULL;
+        return &server->desc.tools[i];
+    }
+    return NULL;
+}
+
+static bool phi__serve_call_take(phi__serving *serving, const phi_json *params,
+                                 const phi_mcp_serve_tool *info) {
+    const phi_json *arguments = phi_json_get(params, "arguments");
+    phi_str schema = phi_str_of(info != NULL ? info->output_schema : NULL);
+    if (schema.at != NULL) { /* the host may replace the list meanwhile */
+        if (!phi__arena_str(&serving->arena, schema, &schema)) return false;
+        serving->output_schema = schema.at;
+    }
+    serving->arguments = PHI__LIT("{}");
+    if (arguments != NULL &&
+        phi_json_write(&serving->arena, arguments, 0, &serving->arguments) != PHI_OK)
+        return false;
+    return phi__arena_str(&serving->arena, phi__records_get_str(params, "name"), &serving->name) &&
+           phi__serve_ask_keep(serving, PHI__LIT("tools/call"), params);
+}
+
+static void phi__serve_call_run(phi__serving *serving, bool task) {
+    phi_provider provider = phi__serve_call_provider();
     const phi_mcp_server_desc *from = &serving->server->desc;
     phi_agent_desc desc = PHI_ZERO;
-    desc.model.protocol = provider->protocol;
+    desc.model.protocol = provider.protocol;
     desc.model.id = "client";
-    desc.provider = provider;
+    desc.provider = &provider;
     desc.tools = serving->tool;
     desc.tool_count = 1;
     desc.tool_options.timeout_ms = from->tool_timeout_ms;
@@ -410,85 +404,48 @@ static phi__agent *phi__mcp_serve_call_agent(phi__mcp_serving *serving,
     desc.hook_points = from->hook_fn != NULL ? from->hook_points : 0;
     desc.user_data = from->user_data;
     desc.ids.config_id = "mcp";
-    return phi__agent_make(serving->server->rt, &desc, NULL);
-}
-
-/* ---- beginning one ---- */
-
-static const phi_tool *phi__mcp_serve_call_tool(const phi_mcp_server *server, phi_str name,
-                                                const phi_mcp_serve_tool **info) {
-    for (size_t i = 0; i < server->desc.tool_count; i++) {
-        if (!phi__str_is(name, server->desc.tools[i].name)) continue;
-        *info = server->desc.tool_infos != NULL ? &server->desc.tool_infos[i] : NULL;
-        return &server->desc.tools[i];
-    }
-    return NULL;
-}
-
-static bool phi__mcp_serve_call_take(phi__mcp_serving *serving, const phi_json *params,
-                                     const phi_mcp_serve_tool *info) {
-    const phi_json *arguments = phi_json_get(params, "arguments");
-    phi_str schema = phi_str_of(info != NULL ? info->output_schema : NULL);
-    if (schema.at != NULL) { /* the host may replace the list meanwhile */
-        if (!phi__arena_str(&serving->arena, schema, &schema)) return false;
-        serving->output_schema = schema.at;
-    }
-    serving->arguments = PHI__LIT("{}");
-    if (arguments != NULL &&
-        phi_json_write(&serving->arena, arguments, 0, &serving->arguments) != PHI_OK)
-        return false;
-    return phi__arena_str(&serving->arena, phi_json_str(phi_json_get(params, "name"), NULL),
-                          &serving->name) &&
-           phi__mcp_serve_ask_keep(serving, PHI__LIT("tools/call"), params);
-}
-
-static void phi__mcp_serve_call_run(phi__mcp_serving *serving, bool task) {
-    phi_provider provider = phi__mcp_serve_call_provider();
-    phi__agent *agent = phi__mcp_serve_call_agent(serving, &provider);
+    phi__agent *agent = phi__agent_make(serving->server->rt, &desc, NULL);
     phi_status status = PHI_NO_MEMORY;
     const char *why = "";
     if (agent != NULL) {
         serving->agent = agent;
-        serving->drop = phi__mcp_serve_call_drop;
-        agent->tree.watch = phi__mcp_serve_call_watch();
+        serving->drop = phi__serve_call_drop;
+        agent->tree.watch = phi__serve_call_watch();
         agent->tree.watched = serving;
         status = phi_prompt(agent->handle, serving->name.at);
-        if (status == PHI_OK && task) (void)phi__mcp_serve_task_begin(serving);
+        if (status == PHI_OK && task) (void)phi__tasked_begin(serving);
         if (status == PHI_OK) return;
     }
     (void)phi__error_last(serving->server->rt, &why);
-    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
-                              phi_str_of(why), NULL);
-    phi__mcp_serve_request_drop(serving, true);
+    phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, why);
+    phi__serving_drop(serving, true);
 }
 
-PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *origin,
-                                       phi__mcp_client *client, const phi_json *params) {
+PHI__FN void phi__serve_call_begin(phi__origin *origin, phi__client *client,
+                                   const phi_json *params) {
     const phi_json *arguments = phi_json_get(params, "arguments");
-    phi_str name = phi_json_str(phi_json_get(params, "name"), NULL);
+    phi_str name = phi__records_get_str(params, "name");
     const phi_mcp_serve_tool *info = NULL;
-    const phi_tool *tool = phi__mcp_serve_call_tool(server, name, &info);
+    const phi_tool *tool = phi__serve_call_tool(origin->server, name, &info);
     char message[160];
     if (tool == NULL || (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT))) {
         (void)snprintf(message, sizeof message,
                        tool != NULL ? "params.arguments: expected an object" : "Unknown tool: %.*s",
                        (int)phi__min(name.len, 100), name.len > 0 ? name.at : "");
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200, phi_str_of(message),
-                                  NULL);
+        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, message);
         return;
     }
-    phi__mcp_serving *serving =
-        phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_CALL, params);
+    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_CALL, params);
     if (serving == NULL) return;
     serving->tool = tool;
     if (info != NULL && (info->needs & ~serving->can) != 0) {
-        phi__mcp_serve_request_needs(server, &serving->origin, info->needs & ~serving->can);
-        phi__mcp_serve_request_drop(serving, true);
-    } else if (phi__mcp_serve_call_take(serving, params, info))
-        phi__mcp_serve_call_run(serving, info != NULL && info->task);
+        phi__serving_needs(&serving->origin, info->needs & ~serving->can);
+        phi__serving_drop(serving, true);
+    } else if (phi__serve_call_take(serving, params, info))
+        phi__serve_call_run(serving, info != NULL && info->task);
     else {
-        phi__mcp_serve_call_failed(serving, PHI_NO_MEMORY, NULL);
-        phi__mcp_serve_request_drop(serving, true);
+        phi__serve_call_failed(serving, PHI_NO_MEMORY, NULL);
+        phi__serving_drop(serving, true);
     }
 }
 
@@ -499,38 +456,38 @@ PHI_API phi_mcp_incoming phi_mcp_incoming_of(phi_call call) {
     const phi__agent *agent = c != NULL ? c->run->agent : NULL;
     phi_mcp_incoming none = PHI_ZERO;
     for (; agent != NULL; agent = agent->tree.parent) {
-        const phi__mcp_serving *serving = phi__mcp_serve_call_of(agent);
-        if (serving != NULL) return phi__mcp_serve_request_handle(serving);
+        const phi__serving *serving = phi__serve_call_of(agent);
+        if (serving != NULL) return phi__serving_handle(serving);
     }
     return none;
 }
 
 PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming) {
-    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+    phi__serving *serving = phi__serving_find(incoming);
     if (incoming.server == NULL) return PHI_BAD_ARG;
     if (serving == NULL) return PHI_STALE;
-    if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
-    return serving->task != NULL ? PHI_OK : phi__mcp_serve_task_begin(serving);
+    if (serving->kind != PHI__SERVING_CALL) return PHI_BAD_ARG;
+    return serving->task != NULL ? PHI_OK : phi__tasked_begin(serving);
 }
 
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
                                     const char *message) {
-    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+    phi__serving *serving = phi__serving_find(incoming);
     if (serving == NULL) return incoming.server == NULL ? PHI_BAD_ARG : PHI_STALE;
-    phi__mcp_serve_request_progress(serving, progress, total, phi_str_of(message));
+    phi__serving_progress(serving, progress, total, phi_str_of(message));
     return PHI_OK;
 }
 
-/* ======== Addresses by a template: RFC 6570, level 1, read backwards. */
+/* ---- addresses by a template: RFC 6570, level 1, read backwards ---- */
 
-static int phi__mcp_serve_uri_hex(char c) {
+static int phi__serve_uri_hex(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 /* A value with its %XX taken back, as a JSON string. False: a broken one. */
-static bool phi__mcp_serve_uri_value(phi_str value, phi__buf *out) {
+static bool phi__serve_uri_value(phi_str value, phi__buf *out) {
     phi__buf plain;
     bool good = true;
     phi__buf_init(&plain, out->memory);
@@ -539,8 +496,8 @@ static bool phi__mcp_serve_uri_value(phi_str value, phi__buf *out) {
             phi__buf_char(&plain, value.at[i]);
             continue;
         }
-        int high = i + 2 < value.len ? phi__mcp_serve_uri_hex(value.at[i + 1]) : -1;
-        int low = i + 2 < value.len ? phi__mcp_serve_uri_hex(value.at[i + 2]) : -1;
+        int high = i + 2 < value.len ? phi__serve_uri_hex(value.at[i + 1]) : -1;
+        int low = i + 2 < value.len ? phi__serve_uri_hex(value.at[i + 2]) : -1;
         good = high >= 0 && low >= 0;
         if (good) phi__buf_char(&plain, (char)(high * 16 + low));
         i += 2;
@@ -551,13 +508,7 @@ static bool phi__mcp_serve_uri_value(phi_str value, phi__buf *out) {
     return good;
 }
 
-/* The end of a variable's value: it has no '/', and ends where the next literal begins. */
-static size_t phi__mcp_serve_uri_end(phi_str uri, size_t at, char next) {
-    while (at < uri.len && uri.at[at] != '/' && uri.at[at] != next) at++;
-    return at;
-}
-
-PHI__FN bool phi__mcp_serve_uri_match(const char *pattern, phi_str uri, phi__buf *out) {
+static bool phi__serve_uri_match(const char *pattern, phi_str uri, phi__buf *out) {
     size_t at = 0;
     bool good = true;
     if (out != NULL) phi__buf_char(out, '{');
@@ -567,59 +518,53 @@ PHI__FN bool phi__mcp_serve_uri_match(const char *pattern, phi_str uri, phi__buf
             good = at < uri.len && uri.at[at++] == *pattern++;
             continue;
         }
-        {
-            size_t end = phi__mcp_serve_uri_end(uri, at, close[1]);
-            good = end > at;
-            if (good && out != NULL) {
-                phi__json_write_key(out, phi__str(pattern + 1, (size_t)(close - pattern) - 1));
-                good = phi__mcp_serve_uri_value(phi__str(uri.at + at, end - at), out);
-            }
-            at = end;
-            pattern = close + 1;
+        size_t end = at; /* a value has no '/', and ends where the next literal begins */
+        while (end < uri.len && uri.at[end] != '/' && uri.at[end] != close[1]) end++;
+        good = end > at;
+        if (good && out != NULL) {
+            phi__json_write_key(out, phi__str(pattern + 1, (size_t)(close - pattern) - 1));
+            good = phi__serve_uri_value(phi__str(uri.at + at, end - at), out);
         }
+        at = end;
+        pattern = close + 1;
     }
     if (out != NULL) phi__buf_char(out, '}');
     return good && at == uri.len;
 }
 
-/* ======== Resources that clients read, prompts that they get, arguments that they
-   complete; and the functions by which the host answers. */
+/* ---- resources, prompts, completion, and the host's answers ---- */
 
 /* A string of a client's, terminated, in the request's memory; too long, or with a NUL in it: NULL,
    as without memory. */
-static const char *phi__mcp_serve_data_text(phi__mcp_serving *serving, phi_str text) {
+static const char *phi__data_text(phi__serving *serving, phi_str text) {
     phi_str copy;
-    if (text.len > PHI__MCP_NAME_BYTES || (text.len > 0 && memchr(text.at, 0, text.len) != NULL) ||
+    if (text.len > PHI__NAME_BYTES || (text.len > 0 && memchr(text.at, 0, text.len) != NULL) ||
         !phi__arena_str(&serving->arena, text, &copy))
         return NULL;
     return copy.at;
 }
 
-static void phi__mcp_serve_data_refuse(phi_mcp_server *server, phi__mcp_origin *origin,
-                                       const char *format, phi_str name) {
+static void phi__data_refuse(phi__origin *origin, const char *format, phi_str name) {
     char message[200];
     (void)snprintf(message, sizeof message, format, (int)phi__min(name.len, 120),
                    name.len > 0 ? name.at : "");
-    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200, phi_str_of(message),
-                              NULL);
+    phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, message);
 }
 
 /* Calls one of the host's functions about a request. */
-static void phi__mcp_serve_data_lost(phi__mcp_serving *serving) {
-    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
-                              PHI__LIT("Out of memory"), NULL);
-    phi__mcp_serve_request_drop(serving, true);
+static void phi__data_lost(phi__serving *serving) {
+    phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
+    phi__serving_drop(serving, true);
 }
 
 /* ---- resources ---- */
 
-static void phi__mcp_serve_data_contents(phi_mcp_server *server, phi__mcp_origin *origin,
-                                         phi_str uri, const char *mime_type, phi_str content,
-                                         bool is_text) {
+static void phi__data_contents(phi__origin *origin, phi_str uri, const char *mime_type,
+                               phi_str content, bool is_text) {
     phi__buf out;
-    phi__mcp_serve_send_open(server, origin, &out);
-    phi__mcp_serve_send_complete(server, origin, &out);
-    phi__mcp_serve_send_cache(server, origin, &out);
+    phi__send_open(origin, &out);
+    phi__send_complete(origin, &out);
+    phi__send_cache(origin, &out);
     phi__records_raw(&out, "contents", "[{");
     phi__records_str(&out, "uri", uri);
     if (mime_type != NULL) phi__records_str(&out, "mimeType", phi_str_of(mime_type));
@@ -631,65 +576,59 @@ static void phi__mcp_serve_data_contents(phi_mcp_server *server, phi__mcp_origin
         phi__buf_char(&out, '"');
     }
     phi__buf_text(&out, "}]");
-    phi__mcp_serve_send_close(server, origin, &out);
+    phi__send_close(origin, &out);
 }
 
-static const phi_mcp_serve_resource *phi__mcp_serve_data_resource(const phi_mcp_server *server,
-                                                                  phi_str uri) {
+static const phi_mcp_serve_resource *phi__data_resource(const phi_mcp_server *server, phi_str uri) {
     for (size_t i = 0; i < server->desc.resource_count; i++)
         if (phi__str_is(uri, server->desc.resources[i].uri)) return &server->desc.resources[i];
     return NULL;
 }
 
-static const phi_mcp_serve_template *phi__mcp_serve_data_template(const phi_mcp_server *server,
-                                                                  phi_str uri) {
+static const phi_mcp_serve_template *phi__data_template(const phi_mcp_server *server, phi_str uri) {
     for (size_t i = 0; i < server->desc.template_count; i++)
-        if (phi__mcp_serve_uri_match(server->desc.templates[i].uri, uri, NULL))
+        if (phi__serve_uri_match(server->desc.templates[i].uri, uri, NULL))
             return &server->desc.templates[i];
     return NULL;
 }
 
-PHI__FN bool phi__mcp_serve_data_known(const phi_mcp_server *server, phi_str uri) {
-    return uri.len > 0 && uri.len <= PHI__MCP_NAME_BYTES &&
-           (phi__mcp_serve_data_resource(server, uri) != NULL ||
-            phi__mcp_serve_data_template(server, uri) != NULL);
+PHI__FN bool phi__data_known(const phi_mcp_server *server, phi_str uri) {
+    return uri.len > 0 && uri.len <= PHI__NAME_BYTES &&
+           (phi__data_resource(server, uri) != NULL || phi__data_template(server, uri) != NULL);
 }
 
-PHI__FN void phi__mcp_serve_data_unknown(phi_mcp_server *server, phi__mcp_origin *origin,
-                                         phi_str uri) {
+PHI__FN void phi__data_unknown(phi__origin *origin, phi_str uri) {
     phi__buf data;
-    phi__buf_init(&data, &server->rt->memory);
+    phi__buf_init(&data, &origin->server->rt->memory);
     phi__buf_char(&data, '{');
-    phi__records_str(&data, "uri", phi__str(uri.at, phi__min(uri.len, PHI__MCP_NAME_BYTES)));
+    phi__records_str(&data, "uri", phi__str(uri.at, phi__min(uri.len, PHI__NAME_BYTES)));
     phi__buf_add(&data, "}", 2);
-    phi__mcp_serve_send_error(
-        server, origin, origin->era->handshake ? PHI__MCP_RPC_NO_RESOURCE : PHI__MCP_RPC_BAD_PARAMS,
-        200, PHI__LIT("Resource not found"), data.failed ? NULL : data.at);
+    phi__send_error(origin, origin->era->handshake ? PHI__RPC_NO_RESOURCE : PHI__RPC_BAD_PARAMS,
+                    200, PHI__LIT("Resource not found"), data.failed ? NULL : data.at);
     phi__buf_free(&data);
 }
 
-static void phi__mcp_serve_data_template_read(phi__mcp_serving *serving,
-                                              const phi_mcp_serve_template *of, const char *uri) {
+static void phi__data_template_read(phi__serving *serving, const phi_mcp_serve_template *of,
+                                    const char *uri) {
     phi_mcp_server *server = serving->server;
     phi__buf values;
     phi__buf_init(&values, &server->rt->memory);
-    if (!phi__mcp_serve_uri_match(of->uri, phi_str_of(uri), &values))
-        phi__mcp_serve_data_unknown(server, &serving->origin, phi_str_of(uri));
+    if (!phi__serve_uri_match(of->uri, phi_str_of(uri), &values))
+        phi__data_unknown(&serving->origin, phi_str_of(uri));
     else if (!values.failed) {
-        phi__mcp_serve_ask_enter(server);
-        of->read(of->user_data, phi__mcp_serve_request_handle(serving), uri, phi__buf_str(&values));
+        phi__serve_ask_enter(server);
+        of->read(of->user_data, phi__serving_handle(serving), uri, phi__buf_str(&values));
         phi__buf_free(&values);
-        (void)phi__mcp_serve_ask_leave(server);
+        (void)phi__serve_ask_leave(server);
         return;
     } else
-        phi__mcp_serve_send_error(server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
-                                  PHI__LIT("Out of memory"), NULL);
+        phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
     phi__buf_free(&values);
-    phi__mcp_serve_request_drop(serving, true);
+    phi__serving_drop(serving, true);
 }
 
 /* Keeps the type: the host may replace the list before it answers. False: no memory. */
-static bool phi__mcp_serve_data_type(phi__mcp_serving *serving, const char *type) {
+static bool phi__data_type(phi__serving *serving, const char *type) {
     phi_str own;
     if (type == NULL) return true;
     if (!phi__arena_str(&serving->arena, phi_str_of(type), &own)) return false;
@@ -697,104 +636,76 @@ static bool phi__mcp_serve_data_type(phi__mcp_serving *serving, const char *type
     return true;
 }
 
-PHI__FN void phi__mcp_serve_data_read(phi_mcp_server *server, phi__mcp_origin *origin,
-                                      phi__mcp_client *client, const phi_json *params) {
-    phi_str uri = phi_json_str(phi_json_get(params, "uri"), NULL);
-    if (!phi__mcp_serve_data_known(server, uri)) {
-        phi__mcp_serve_data_unknown(server, origin, uri);
+PHI__FN void phi__data_read(phi__origin *origin, phi__client *client, const phi_json *params) {
+    phi_str uri = phi__records_get_str(params, "uri");
+    if (!phi__data_known(origin->server, uri)) {
+        phi__data_unknown(origin, uri);
         return;
     }
-    const phi_mcp_serve_resource *resource = phi__mcp_serve_data_resource(server, uri);
+    const phi_mcp_serve_resource *resource = phi__data_resource(origin->server, uri);
     if (resource != NULL && resource->read == NULL) {
         bool is_text = resource->text != NULL;
         phi_str content = is_text ? phi_str_of(resource->text)
                                   : phi__str((const char *)resource->bytes, resource->byte_count);
-        phi__mcp_serve_data_contents(server, origin, uri, resource->mime_type, content, is_text);
+        phi__data_contents(origin, uri, resource->mime_type, content, is_text);
         return;
     }
-    phi__mcp_serving *serving =
-        phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_READ, params);
+    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_READ, params);
     if (serving == NULL) return;
     const phi_mcp_serve_template *of =
-        resource == NULL ? phi__mcp_serve_data_template(server, uri) : NULL;
-    const char *own = phi__mcp_serve_data_text(serving, uri);
-    if (own == NULL || !phi__mcp_serve_ask_keep(serving, PHI__LIT("resources/read"), params) ||
-        !phi__mcp_serve_data_type(serving, of != NULL ? of->mime_type : resource->mime_type)) {
-        phi__mcp_serve_data_lost(serving);
+        resource == NULL ? phi__data_template(origin->server, uri) : NULL;
+    const char *own = phi__data_text(serving, uri);
+    if (own == NULL || !phi__serve_ask_keep(serving, PHI__LIT("resources/read"), params) ||
+        !phi__data_type(serving, of != NULL ? of->mime_type : resource->mime_type)) {
+        phi__data_lost(serving);
         return;
     }
     serving->name = phi_str_of(own);
     if (of == NULL) {
-        phi__mcp_serve_ask_enter(server);
-        resource->read(resource->user_data, phi__mcp_serve_request_handle(serving), own);
-        (void)phi__mcp_serve_ask_leave(server);
+        phi__serve_ask_enter(origin->server);
+        resource->read(resource->user_data, phi__serving_handle(serving), own);
+        (void)phi__serve_ask_leave(origin->server);
     } else
-        phi__mcp_serve_data_template_read(serving, of, own);
+        phi__data_template_read(serving, of, own);
 }
 
 /* ---- prompts ---- */
 
-static const phi_mcp_serve_prompt *phi__mcp_serve_data_prompt_of(const phi_mcp_server *server,
-                                                                 phi_str name) {
+static const phi_mcp_serve_prompt *phi__data_prompt_of(const phi_mcp_server *server, phi_str name) {
     for (size_t i = 0; i < server->desc.prompt_count; i++)
         if (phi__str_is(name, server->desc.prompts[i].name)) return &server->desc.prompts[i];
     return NULL;
 }
 
-/* Whether the arguments are strings, and none is missing; else it was refused, and answered so. */
-static bool phi__mcp_serve_data_arguments(phi_mcp_server *server, phi__mcp_origin *origin,
-                                          const phi_mcp_serve_prompt *prompt,
-                                          const phi_json *arguments) {
+/* True if the arguments are strings, and none is missing; else it was refused, and answered so. */
+static bool phi__data_arguments(phi__origin *origin, const phi_mcp_serve_prompt *prompt,
+                                const phi_json *arguments) {
     phi_json_iter it = phi_json_each(arguments);
     const phi_json *child;
     if (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT)) {
-        phi__mcp_serve_data_refuse(server, origin, "params.arguments: expected an object%.*s",
-                                   phi__str("", 0));
+        phi__data_refuse(origin, "params.arguments: expected an object%.*s", phi__str("", 0));
         return false;
     }
     while ((child = phi_json_next(&it)) != NULL) {
         if (phi_json_is(child, PHI_JSON_STRING)) continue;
-        phi__mcp_serve_data_refuse(server, origin, "params.arguments.%.*s: expected a string",
-                                   it.key);
+        phi__data_refuse(origin, "params.arguments.%.*s: expected a string", it.key);
         return false;
     }
     for (size_t i = 0; i < prompt->argument_count; i++) {
         const char *name = prompt->arguments[i].name;
         if (!prompt->arguments[i].required || phi_json_get(arguments, name) != NULL) continue;
-        phi__mcp_serve_data_refuse(server, origin, "params.arguments.%.*s: missing",
-                                   phi_str_of(name));
+        phi__data_refuse(origin, "params.arguments.%.*s: missing", phi_str_of(name));
         return false;
     }
     return true;
 }
 
-/* The text of a prompt with its arguments in it: "{name}". */
-static void phi__mcp_serve_data_fill(const phi_mcp_serve_prompt *prompt, const phi_json *arguments,
-                                     phi__buf *out) {
-    const char *at = prompt->text;
-    while (*at != '\0') {
-        size_t i;
-        for (i = 0; *at == '{' && i < prompt->argument_count; i++) {
-            const char *name = prompt->arguments[i].name;
-            size_t n = strlen(name);
-            if (strncmp(at + 1, name, n) != 0 || at[n + 1] != '}') continue;
-            phi__buf_add_str(out, phi_json_str(phi_json_get(arguments, name), NULL));
-            at += n + 2;
-            break;
-        }
-        if (*at != '{' || i == prompt->argument_count) {
-            if (*at != '\0') phi__buf_char(out, *at++);
-        }
-    }
-}
-
-static void phi__mcp_serve_data_messages(phi_mcp_server *server, phi__mcp_origin *origin,
-                                         const phi_mcp_serve_prompt *prompt,
-                                         const phi_message *messages, size_t count) {
+static void phi__data_messages(phi__origin *origin, const phi_mcp_serve_prompt *prompt,
+                               const phi_message *messages, size_t count) {
     phi__buf out;
     size_t j;
-    phi__mcp_serve_send_open(server, origin, &out);
-    phi__mcp_serve_send_complete(server, origin, &out);
+    phi__send_open(origin, &out);
+    phi__send_complete(origin, &out);
     if (prompt != NULL && prompt->description != NULL)
         phi__records_str(&out, "description", phi_str_of(prompt->description));
     phi__records_raw(&out, "messages", "[");
@@ -810,15 +721,14 @@ static void phi__mcp_serve_data_messages(phi_mcp_server *server, phi__mcp_origin
                              messages[i].role == PHI_ROLE_ASSISTANT ? PHI__LIT("assistant")
                                                                     : PHI__LIT("user"));
             phi__records_raw(&out, "content", "");
-            phi__mcp_serve_send_block(&out, block, origin->era);
+            phi__send_block(&out, block, origin->era);
             phi__buf_char(&out, '}');
         }
     phi__buf_char(&out, ']');
-    phi__mcp_serve_send_close(server, origin, &out);
+    phi__send_close(origin, &out);
 }
 
-static void phi__mcp_serve_data_said(phi_mcp_server *server, phi__mcp_origin *origin,
-                                     const phi_mcp_serve_prompt *prompt, phi_str text) {
+static void phi__data_said(phi__origin *origin, const phi_mcp_serve_prompt *prompt, phi_str text) {
     phi_content block = PHI_ZERO;
     phi_message message = PHI_ZERO;
     block.kind = PHI_CONTENT_TEXT;
@@ -826,199 +736,155 @@ static void phi__mcp_serve_data_said(phi_mcp_server *server, phi__mcp_origin *or
     message.role = PHI_ROLE_USER;
     message.content = &block;
     message.content_count = 1;
-    phi__mcp_serve_data_messages(server, origin, prompt, &message, 1);
+    phi__data_messages(origin, prompt, &message, 1);
 }
 
-static void phi__mcp_serve_data_static(phi_mcp_server *server, phi__mcp_origin *origin,
-                                       const phi_mcp_serve_prompt *prompt,
-                                       const phi_json *arguments) {
+static void phi__data_static(phi__origin *origin, const phi_mcp_serve_prompt *prompt,
+                             const phi_json *arguments) {
     phi__buf text;
-    phi__buf_init(&text, &server->rt->memory);
-    phi__mcp_serve_data_fill(prompt, arguments, &text);
+    phi__buf_init(&text, &origin->server->rt->memory);
+    /* The text of a prompt with its arguments in it: "{name}". */
+    const char *at = prompt->text;
+    while (*at != '\0') {
+        size_t i;
+        for (i = 0; *at == '{' && i < prompt->argument_count; i++) {
+            const char *name = prompt->arguments[i].name;
+            size_t n = strlen(name);
+            if (strncmp(at + 1, name, n) != 0 || at[n + 1] != '}') continue;
+            phi__buf_add_str(&text, phi_json_str(phi_json_get(arguments, name), NULL));
+            at += n + 2;
+            break;
+        }
+        if (*at != '{' || i == prompt->argument_count) {
+            if (*at != '\0') phi__buf_char(&text, *at++);
+        }
+    }
     if (text.failed)
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 500,
-                                  PHI__LIT("Out of memory"), NULL);
+        phi__refuse(origin, PHI__RPC_INTERNAL, 500, "Out of memory");
     else
-        phi__mcp_serve_data_said(server, origin, prompt, phi__buf_str(&text));
+        phi__data_said(origin, prompt, phi__buf_str(&text));
     phi__buf_free(&text);
 }
 
-PHI__FN void phi__mcp_serve_data_prompt(phi_mcp_server *server, phi__mcp_origin *origin,
-                                        phi__mcp_client *client, const phi_json *params) {
-    phi_str name = phi_json_str(phi_json_get(params, "name"), NULL), text = PHI__LIT("{}");
+PHI__FN void phi__data_prompt(phi__origin *origin, phi__client *client, const phi_json *params) {
+    phi_str name = phi__records_get_str(params, "name"), text = PHI__LIT("{}");
     const phi_json *arguments = phi_json_get(params, "arguments");
-    const phi_mcp_serve_prompt *prompt = phi__mcp_serve_data_prompt_of(server, name);
+    const phi_mcp_serve_prompt *prompt = phi__data_prompt_of(origin->server, name);
     if (prompt == NULL) {
-        phi__mcp_serve_data_refuse(server, origin, "Unknown prompt: %.*s", name);
+        phi__data_refuse(origin, "Unknown prompt: %.*s", name);
         return;
     }
-    if (!phi__mcp_serve_data_arguments(server, origin, prompt, arguments)) return;
+    if (!phi__data_arguments(origin, prompt, arguments)) return;
     if (prompt->get == NULL) {
-        phi__mcp_serve_data_static(server, origin, prompt, arguments);
+        phi__data_static(origin, prompt, arguments);
         return;
     }
-    phi__mcp_serving *serving =
-        phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_PROMPT, params);
+    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_PROMPT, params);
     if (serving == NULL) return;
     if ((arguments != NULL && phi_json_write(&serving->arena, arguments, 0, &text) != PHI_OK) ||
         !phi__arena_str(&serving->arena, name, &serving->name) ||
-        !phi__mcp_serve_ask_keep(serving, PHI__LIT("prompts/get"), params)) {
-        phi__mcp_serve_data_lost(serving);
+        !phi__serve_ask_keep(serving, PHI__LIT("prompts/get"), params)) {
+        phi__data_lost(serving);
         return;
     }
-    phi__mcp_serve_ask_enter(server);
-    prompt->get(prompt->user_data, phi__mcp_serve_request_handle(serving), text);
-    (void)phi__mcp_serve_ask_leave(server);
+    phi__serve_ask_enter(origin->server);
+    prompt->get(prompt->user_data, phi__serving_handle(serving), text);
+    (void)phi__serve_ask_leave(origin->server);
 }
 
 /* ---- completion ---- */
 
-static bool phi__mcp_serve_data_completed(phi_mcp_server *server, const phi_json *ref) {
-    phi_str type = phi_json_str(phi_json_get(ref, "type"), NULL);
-    phi_str uri = phi_json_str(phi_json_get(ref, "uri"), NULL);
+static bool phi__data_completed(phi_mcp_server *server, const phi_json *ref) {
+    phi_str type = phi__records_get_str(ref, "type");
+    phi_str uri = phi__records_get_str(ref, "uri");
     if (phi__str_is(type, "ref/prompt"))
-        return phi__mcp_serve_data_prompt_of(server,
-                                             phi_json_str(phi_json_get(ref, "name"), NULL)) != NULL;
+        return phi__data_prompt_of(server, phi__records_get_str(ref, "name")) != NULL;
     if (!phi__str_is(type, "ref/resource")) return false;
     for (size_t i = 0; i < server->desc.template_count; i++)
         if (phi__str_is(uri, server->desc.templates[i].uri)) return true;
-    return phi__mcp_serve_data_known(server, uri);
+    return phi__data_known(server, uri);
 }
 
-PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origin *origin,
-                                          phi__mcp_client *client, const phi_json *params) {
+PHI__FN void phi__data_complete(phi__origin *origin, phi__client *client, const phi_json *params) {
     const phi_json *ref = phi_json_get(params, "ref"), *argument = phi_json_get(params, "argument");
     const phi_json *known = phi_json_path(params, "context.arguments");
-    if (!phi__mcp_serve_data_completed(server, ref) ||
+    if (!phi__data_completed(origin->server, ref) ||
         !phi_json_is(phi_json_get(argument, "name"), PHI_JSON_STRING) ||
         !phi_json_is(phi_json_get(argument, "value"), PHI_JSON_STRING)) {
-        phi__mcp_serve_data_refuse(server, origin,
-                                   "params: expected a ref that is known, and argument.name and "
-                                   "argument.value%.*s",
-                                   phi__str("", 0));
+        phi__data_refuse(origin,
+                         "params: expected a ref that is known, and argument.name and "
+                         "argument.value%.*s",
+                         phi__str("", 0));
         return;
     }
-    phi__mcp_serving *serving =
-        phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_COMPLETE, params);
+    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_COMPLETE, params);
     if (serving == NULL) return;
     phi_mcp_serve_completion what = PHI_ZERO;
     what.known = PHI__LIT("{}");
-    what.argument =
-        phi__mcp_serve_data_text(serving, phi_json_str(phi_json_get(argument, "name"), NULL));
-    what.value =
-        phi__mcp_serve_data_text(serving, phi_json_str(phi_json_get(argument, "value"), NULL));
+    what.argument = phi__data_text(serving, phi__records_get_str(argument, "name"));
+    what.value = phi__data_text(serving, phi__records_get_str(argument, "value"));
     if (phi_json_get(ref, "name") != NULL)
-        what.prompt =
-            phi__mcp_serve_data_text(serving, phi_json_str(phi_json_get(ref, "name"), NULL));
+        what.prompt = phi__data_text(serving, phi__records_get_str(ref, "name"));
     else
-        what.uri = phi__mcp_serve_data_text(serving, phi_json_str(phi_json_get(ref, "uri"), NULL));
+        what.uri = phi__data_text(serving, phi__records_get_str(ref, "uri"));
     if (what.argument == NULL || what.value == NULL ||
         (phi_json_is(known, PHI_JSON_OBJECT) &&
          phi_json_write(&serving->arena, known, 0, &what.known) != PHI_OK)) {
-        phi__mcp_serve_data_lost(serving);
+        phi__data_lost(serving);
         return;
     }
-    phi__mcp_serve_ask_enter(server);
-    server->desc.complete_fn(server->desc.user_data, phi__mcp_serve_request_handle(serving), &what);
-    (void)phi__mcp_serve_ask_leave(server);
+    phi__serve_ask_enter(origin->server);
+    origin->server->desc.complete_fn(origin->server->desc.user_data, phi__serving_handle(serving),
+                                     &what);
+    (void)phi__serve_ask_leave(origin->server);
 }
 
 /* ---- public: answers ---- */
 
-static phi__mcp_serving *phi__mcp_serve_data_open(phi_mcp_incoming incoming, uint32_t kinds,
-                                                  phi_status *status) {
-    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
-    *status = serving == NULL ? PHI_STALE : PHI_OK;
-    if (incoming.server == NULL ||
-        (serving != NULL && ((uint32_t)1 << (uint32_t)serving->kind & kinds) == 0))
-        *status = PHI_BAD_ARG;
-    return *status == PHI_OK ? serving : NULL;
-}
-
-enum {
-    PHI__MCP_READS = 1 << PHI__MCP_SERVING_READ,
-    PHI__MCP_PROMPTS = 1 << PHI__MCP_SERVING_PROMPT,
-    PHI__MCP_COMPLETES = 1 << PHI__MCP_SERVING_COMPLETE
-};
-
-static phi_status phi__mcp_serve_data_text_answer(phi_mcp_incoming incoming, phi_str text,
-                                                  const char *mime_type) {
-    phi_status status;
-    phi__mcp_serving *serving =
-        phi__mcp_serve_data_open(incoming, PHI__MCP_READS | PHI__MCP_PROMPTS, &status);
-    if (serving == NULL) return status;
-    if (serving->kind == PHI__MCP_SERVING_READ)
-        phi__mcp_serve_data_contents(serving->server, &serving->origin, serving->name,
-                                     mime_type != NULL ? mime_type : serving->mime_type, text,
-                                     true);
-    else
-        phi__mcp_serve_data_said(serving->server, &serving->origin,
-                                 phi__mcp_serve_data_prompt_of(serving->server, serving->name),
-                                 text);
-    phi__mcp_serve_request_free(serving);
-    return PHI_OK;
-}
-
-static phi_status phi__mcp_serve_data_values_answer(phi_mcp_incoming incoming,
-                                                    const char *const *values, size_t count,
-                                                    size_t total) {
+static void phi__data_values(phi__serving *serving, const phi_mcp_answer_desc *answer) {
     enum { PHI__MOST = 100 }; /* the specification, completion */
-    phi_status status;
-    phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_COMPLETES, &status);
+    size_t total = phi__max(answer->value_total, answer->value_count), i;
     phi__buf out;
-    size_t i;
-    if (serving == NULL) return status;
-    phi__mcp_serve_send_open(serving->server, &serving->origin, &out);
-    phi__mcp_serve_send_complete(serving->server, &serving->origin, &out);
+    phi__send_open(&serving->origin, &out);
+    phi__send_complete(&serving->origin, &out);
     phi__records_raw(&out, "completion", "{");
     phi__records_raw(&out, "values", "[");
-    for (i = 0; i < count && i < PHI__MOST; i++) {
+    for (i = 0; i < answer->value_count && i < PHI__MOST; i++) {
         phi__json_write_comma(&out);
-        phi__json_write_str(&out, phi_str_of(values[i]));
+        phi__json_write_str(&out, phi_str_of(answer->values[i]));
     }
     phi__buf_char(&out, ']');
-    phi__records_u64(&out, "total", phi__max(total, count));
-    phi__records_bool(&out, "hasMore", phi__max(total, count) > i);
+    phi__records_u64(&out, "total", total);
+    phi__records_bool(&out, "hasMore", total > i);
     phi__buf_char(&out, '}');
-    phi__mcp_serve_send_close(serving->server, &serving->origin, &out);
-    phi__mcp_serve_request_free(serving);
-    return PHI_OK;
+    phi__send_close(&serving->origin, &out);
 }
 
-static phi_status phi__mcp_serve_data_json_answer(phi_mcp_incoming incoming, phi_str result) {
-    phi_status status;
-    phi__mcp_serving *serving = phi__mcp_serve_data_open(
-        incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
+static phi_status phi__data_json(phi__serving *serving, phi_str result) {
     phi_json *root = NULL;
-    if (serving == NULL) return status;
-    status = phi_json_parse(&serving->arena, result, PHI_JSON_BORROW, &root, NULL);
+    phi_status status = phi_json_parse(&serving->arena, result, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK || !phi_json_is(root, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     phi_json_iter it = phi_json_each(root);
     const phi_json *child;
     phi__buf out;
-    phi__mcp_serve_send_open(serving->server, &serving->origin, &out);
+    phi__send_open(&serving->origin, &out);
     if (serving->origin.era->result_type && phi_json_get(root, "resultType") == NULL)
         phi__records_str(&out, "resultType", PHI__LIT("complete"));
-    if (serving->kind == PHI__MCP_SERVING_READ && phi_json_get(root, "ttlMs") == NULL)
-        phi__mcp_serve_send_cache(serving->server, &serving->origin, &out);
+    if (serving->kind == PHI__SERVING_READ && phi_json_get(root, "ttlMs") == NULL)
+        phi__send_cache(&serving->origin, &out);
     while ((child = phi_json_next(&it)) != NULL) {
         phi__json_write_key(&out, it.key);
         (void)phi__json_write(&out, child, 0);
     }
-    phi__mcp_serve_send_close(serving->server, &serving->origin, &out);
-    phi__mcp_serve_request_free(serving);
+    phi__send_close(&serving->origin, &out);
     return PHI_OK;
 }
 
-static phi_status phi__mcp_serve_data_blocks_answer(phi_mcp_incoming incoming, const char *blocks) {
-    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+static phi_status phi__data_blocks(phi__serving *serving, const char *blocks) {
     phi_json *list = NULL;
     phi_arena arena;
-    if (incoming.server == NULL || blocks == NULL) return PHI_BAD_ARG;
-    if (serving == NULL) return PHI_STALE;
-    if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
-    phi_arena_init(&arena, &incoming.server->rt->memory, 0);
+    phi_arena_init(&arena, &serving->server->rt->memory, 0);
     phi_status status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
     if (status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
@@ -1028,47 +894,41 @@ static phi_status phi__mcp_serve_data_blocks_answer(phi_mcp_incoming incoming, c
 }
 
 PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer) {
-    if (answer == NULL) return PHI_BAD_ARG;
-    if (answer->error != NULL) {
-        const char *message = answer->error;
-        phi_status status;
-        phi__mcp_serving *serving = phi__mcp_serve_data_open(
-            incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
-        if (serving == NULL) return status;
-        phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 200,
-                                  phi_str_of(message), NULL);
-        phi__mcp_serve_request_free(serving);
-        return PHI_OK;
-    }
-    if (answer->json.len > 0) return phi__mcp_serve_data_json_answer(incoming, answer->json);
-    if (answer->text.at != NULL)
-        return phi__mcp_serve_data_text_answer(incoming, answer->text, answer->mime_type);
-    if (answer->bytes != NULL) {
-        const void *bytes = answer->bytes;
-        size_t count = answer->byte_count;
-        const char *mime_type = answer->mime_type;
-        phi_status status;
-        phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_READS, &status);
-        if (serving == NULL) return status;
-        phi__mcp_serve_data_contents(serving->server, &serving->origin, serving->name,
-                                     mime_type != NULL ? mime_type : serving->mime_type,
-                                     phi__str((const char *)bytes, count), false);
-        phi__mcp_serve_request_free(serving);
-        return PHI_OK;
-    }
-    if (answer->messages != NULL) {
-        const phi_message *messages = answer->messages;
-        size_t count = answer->message_count;
-        phi_status status;
-        phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_PROMPTS, &status);
-        if (serving == NULL) return status;
-        phi__mcp_serve_data_messages(serving->server, &serving->origin,
-                                     phi__mcp_serve_data_prompt_of(serving->server, serving->name),
-                                     messages, count);
-        phi__mcp_serve_request_free(serving);
-        return PHI_OK;
-    }
-    if (answer->blocks != NULL) return phi__mcp_serve_data_blocks_answer(incoming, answer->blocks);
-    return phi__mcp_serve_data_values_answer(incoming, answer->values, answer->value_count,
-                                             answer->value_total);
+    phi__serving *serving = phi__serving_find(incoming);
+    if (answer == NULL || incoming.server == NULL) return PHI_BAD_ARG;
+    if (serving == NULL) return PHI_STALE;
+    bool read = serving->kind == PHI__SERVING_READ, prompt = serving->kind == PHI__SERVING_PROMPT;
+    bool complete = serving->kind == PHI__SERVING_COMPLETE;
+    const phi_mcp_serve_prompt *of =
+        prompt ? phi__data_prompt_of(serving->server, serving->name) : NULL;
+    const char *type = answer->mime_type != NULL ? answer->mime_type : serving->mime_type;
+    phi_status status = PHI_OK;
+    if (answer->error != NULL || answer->json.len > 0) {
+        if (!read && !prompt && !complete) return PHI_BAD_ARG;
+        if (answer->error != NULL)
+            phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 200, answer->error);
+        else
+            status = phi__data_json(serving, answer->json);
+    } else if (answer->text.at != NULL) {
+        if (!read && !prompt) return PHI_BAD_ARG;
+        if (read)
+            phi__data_contents(&serving->origin, serving->name, type, answer->text, true);
+        else
+            phi__data_said(&serving->origin, of, answer->text);
+    } else if (answer->bytes != NULL) {
+        if (!read) return PHI_BAD_ARG;
+        phi_str bytes = phi__str((const char *)answer->bytes, answer->byte_count);
+        phi__data_contents(&serving->origin, serving->name, type, bytes, false);
+    } else if (answer->messages != NULL) {
+        if (!prompt) return PHI_BAD_ARG;
+        phi__data_messages(&serving->origin, of, answer->messages, answer->message_count);
+    } else if (answer->blocks != NULL)
+        return serving->kind == PHI__SERVING_CALL ? phi__data_blocks(serving, answer->blocks)
+                                                  : PHI_BAD_ARG;
+    else if (!complete)
+        return PHI_BAD_ARG;
+    else
+        phi__data_values(serving, answer);
+    if (status == PHI_OK) phi__serving_free(serving);
+    return status;
 }

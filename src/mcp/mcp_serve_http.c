@@ -11,18 +11,20 @@
    stream is adrift: it has no exchange, and what the server sends is kept alone.
 
    A way is freed by its own timer, never inside a function that the server calls. */
-#include "mcp/mcp_serve_http_in.h"
 
-#include "mcp/mcp_serve_state_in.h"
+#include "mcp/mcp_serve_in.h"
 #include "serve/serve_in.h"
 
-/* ======== Who may speak to our server over HTTP: a page of some other site, whose name
-   resolves to this machine (DNS rebinding), may not. Pure. */
+#include "mcp/mcp_serve_state_in.h"
+
+#include <stdio.h>
+
+/* ---- who may speak to us: no page of another site (DNS rebinding) ---- */
 
 #ifndef PHI_NO_LISTEN
 
-/* Of "name", "name:port" or "[v6]:port". */
-static phi_str phi__mcp_admit_name(phi_str authority) {
+/* The name in "name", "name:port" or "[v6]:port". */
+static phi_str phi__admit_name(phi_str authority) {
     size_t end = authority.len;
     for (size_t i = 0; i < authority.len; i++) {
         if (authority.at[i] == ']') return phi__str(authority.at, i + 1);
@@ -31,145 +33,90 @@ static phi_str phi__mcp_admit_name(phi_str authority) {
     return authority.len > 0 && authority.at[0] == '[' ? authority : phi__str(authority.at, end);
 }
 
-static bool phi__mcp_admit_is_loopback(phi_str authority) {
-    phi_str name = phi__mcp_admit_name(authority);
+static bool phi__admit_is_loopback(phi_str authority) {
+    phi_str name = phi__admit_name(authority);
     return phi__str_is_nocase(name, "localhost") || phi__str_is(name, "127.0.0.1") ||
            phi__str_is(name, "[::1]");
 }
 
-/* Whether nothing but a port is behind the name. */
-static bool phi__mcp_admit_ends(phi_str authority) {
-    size_t i = phi__mcp_admit_name(authority).len;
+/* True if nothing but a port follows the name. */
+static bool phi__admit_ends(phi_str authority) {
+    size_t i = phi__admit_name(authority).len;
     if (i == authority.len) return true;
     if (authority.at[i++] != ':' || authority.len - i > 5) return false;
     while (i < authority.len && authority.at[i] >= '0' && authority.at[i] <= '9') i++;
     return i == authority.len;
 }
 
-static bool phi__mcp_admit_listed(const char *const *list, phi_str value) {
+static bool phi__admit_listed(const char *const *list, phi_str value) {
     for (; list != NULL && *list != NULL; list++)
         if (phi__str_is_nocase(value, *list)) return true;
     return false;
 }
 
 /* A token keeps strangers out of a server that others reach by names we cannot know. */
-PHI__FN bool phi__mcp_admit_host(const phi_mcp_server_desc *desc, phi_str host) {
-    phi_str name = phi__mcp_admit_name(host);
+PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host) {
+    phi_str name = phi__admit_name(host);
     if (host.len == 0) return false;
-    if (phi__mcp_admit_is_loopback(host) || phi__str_is(name, desc->address)) return true;
+    if (phi__admit_is_loopback(host) || phi__str_is(name, desc->address)) return true;
     if (name.at[0] == '[' && phi__str_is(phi__str(name.at + 1, name.len - 2), desc->address))
         return true;
-    if (phi__mcp_admit_listed(desc->allowed_hosts, host) ||
-        phi__mcp_admit_listed(desc->allowed_hosts, name))
+    if (phi__admit_listed(desc->allowed_hosts, host) ||
+        phi__admit_listed(desc->allowed_hosts, name))
         return true;
     return desc->any_address && desc->token != NULL && desc->allowed_hosts == NULL;
 }
 
 /* at NULL: no browser's page. Else an http origin of the loopback, or one of
    desc->allowed_origins. */
-static bool phi__mcp_admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
+static bool phi__admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
     size_t scheme = phi__str_find_nocase(origin, 0, "http://") == 0    ? 7
                     : phi__str_find_nocase(origin, 0, "https://") == 0 ? 8
                                                                        : 0;
     if (origin.at == NULL) return true; /* no browser's page */
-    if (phi__mcp_admit_listed(desc->allowed_origins, origin)) return true;
+    if (phi__admit_listed(desc->allowed_origins, origin)) return true;
     origin = phi__str(origin.at + scheme, origin.len - scheme);
-    return scheme > 0 && phi__mcp_admit_ends(origin) && phi__mcp_admit_is_loopback(origin);
+    return scheme > 0 && phi__admit_ends(origin) && phi__admit_is_loopback(origin);
 }
 
-static bool phi__mcp_admit_counts(phi_str name) {
+static bool phi__admit_counts(phi_str name) {
     static const char *const names[] = {"authorization", "content-type", "last-event-id", "origin"};
     for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is_nocase(name, names[i])) return true;
     return phi__str_find_nocase(name, 0, "mcp-") == 0;
 }
 
-static bool phi__mcp_admit_same(phi_str a, phi_str b) {
+static bool phi__admit_same(phi_str a, phi_str b) {
     for (size_t i = 0; i < a.len && a.len == b.len; i++) /* of letters, digits and '-' */
         if ((a.at[i] | 0x20) != (b.at[i] | 0x20)) return false;
     return a.len == b.len;
 }
 
-/* Whether each header that counts is there once at most: a reader before us might take another. */
-static bool phi__mcp_admit_once(const phi__http_head *head) {
+/* True if each header that counts is there once at most: a reader before us might take another. */
+static bool phi__admit_once(const phi__http_head *head) {
     size_t k;
     for (size_t i = 1; i < head->header_count; i++)
-        for (k = 0; phi__mcp_admit_counts(head->headers[i].name) && k < i; k++)
-            if (phi__mcp_admit_same(head->headers[i].name, head->headers[k].name)) return false;
+        for (k = 0; phi__admit_counts(head->headers[i].name) && k < i; k++)
+            if (phi__admit_same(head->headers[i].name, head->headers[k].name)) return false;
     return true;
 }
 
 /* authorization: the header, "Bearer TOKEN". */
-static bool phi__mcp_admit_token(const char *token, phi_str authorization) {
+static bool phi__admit_token(const char *token, phi_str authorization) {
     if (phi__str_find_nocase(authorization, 0, "bearer ") != 0) return false;
     authorization = phi__str_trim(phi__str(authorization.at + 7, authorization.len - 7));
     return phi__str_equal_secret(authorization, phi_str_of(token));
 }
 
-#endif
+/* ---- the last events of a stream that a client may take up again, up to 256 KiB ---- */
 
-/* ======== The events of a stream that a client may take up again: the last of them are
-   kept, up to 256 KiB.
-
-   Ownership: in its owner. Threads: the pumping thread. */
-
-#ifndef PHI_NO_LISTEN
 typedef struct phi__mcp_events {
     uint64_t stream;      /* its number; 0: its events have no ids, and none is kept */
     uint64_t first, next; /* of those kept; the next one to come; from 1 */
     phi__buf kept;
 } phi__mcp_events;
 
-#endif
-
-#ifndef PHI_NO_LISTEN
-
 enum { PHI__MCP_EVENTS_BYTES = 262144 };
-
-static void phi__mcp_events_init(phi__mcp_events *events, phi_memory *memory, uint64_t stream) {
-    events->stream = stream;
-    events->first = events->next = 1;
-    phi__buf_init(&events->kept, memory);
-}
-
-static void phi__mcp_events_free(phi__mcp_events *events) { phi__buf_free(&events->kept); }
-
-static void phi__mcp_events_forget_all(phi__mcp_events *events) {
-    phi__buf_free(&events->kept);
-    events->first = events->next;
-}
-
-/* Each ends with an empty line, and has no other. */
-static void phi__mcp_events_forget_first(phi__mcp_events *events) {
-    size_t end = phi__str_find(phi__buf_str(&events->kept), 0, "\n\n");
-    phi__buf_drop(&events->kept, phi__min(end, events->kept.len - 2) + 2);
-    events->first++;
-}
-
-static void phi__mcp_events_keep(phi__mcp_events *events, phi_str text) {
-    while (events->kept.len > 0 && text.len > PHI__MCP_EVENTS_BYTES - events->kept.len)
-        phi__mcp_events_forget_first(events);
-    if (text.len <= PHI__MCP_EVENTS_BYTES) phi__buf_add_str(&events->kept, text);
-    events->next++;
-    if (text.len > PHI__MCP_EVENTS_BYTES || events->kept.failed) phi__mcp_events_forget_all(events);
-}
-
-/* The next event as text, into `out`: "id: 3-1\ndata: {...}\n\n". json is one line. */
-static void phi__mcp_events_put(phi__mcp_events *events, phi_str json, phi__buf *out) {
-    size_t before = out->len;
-    if (events->stream != 0) {
-        phi__buf_text(out, "id: ");
-        phi__buf_u64(out, events->stream);
-        phi__buf_char(out, '-');
-        phi__buf_u64(out, events->next);
-        phi__buf_char(out, '\n');
-    }
-    phi__buf_text(out, "data: ");
-    phi__buf_add_str(out, json);
-    phi__buf_text(out, "\n\n");
-    if (events->stream != 0 && !out->failed)
-        phi__mcp_events_keep(events, phi__str(out->at + before, out->len - before));
-}
 
 /* The kept ones behind number `last`. False: some of them are gone, or are still to come. */
 static bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last, phi_str *out) {
@@ -189,25 +136,7 @@ static bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number)
            *stream != 0;
 }
 
-#endif
-
-/* ======== Our server over HTTP: who may speak to it, and the streams of answers.
-
-   A POST is a way of its own, and so is the listening stream (GET) of a session. The answer to a
-   POST begins with its first message: JSON when that is the last one, else a stream of events.
-   A page of some other site must not speak to a server on this machine (DNS rebinding): the names
-   in Host and Origin are those of the loopback, or those that the desc allows; and a body is
-   application/json, which such a page cannot send without being asked first.
-
-   In a session, the events of a stream are kept for a while: a client that lost its connection
-   takes the stream up again, by a GET with the id of the last event that it has. Meanwhile the
-   stream is adrift: it has no exchange, and what the server sends is kept alone.
-
-   A way is freed by its own timer, never inside a function that the server calls. */
-
-#ifndef PHI_NO_LISTEN
-
-#include <stdio.h>
+/* ---- streams of answers ---- */
 
 enum {
     PHI__MCP_HTTP_PING_MS = 25000, /* comments keep a quiet stream open: clients give up at 300 s */
@@ -219,7 +148,7 @@ enum {
 typedef struct phi__mcp_post {
     phi__mcp_way way;
     phi__link link;
-    phi__mcp_serve_http *http;
+    phi__serve_http *http;
     phi__serve_exchange *exchange; /* NULL: over */
     phi__timer timer;              /* frees it when it is over; else keeps its stream open */
     phi__buf heads, body;          /* heads: "name: value\n" each */
@@ -232,7 +161,7 @@ typedef struct phi__mcp_post {
     bool primes; /* the client understands an event without data, which has an id alone */
 } phi__mcp_post;
 
-struct phi__mcp_serve_http {
+struct phi__serve_http {
     phi_mcp_server *server;
     phi_memory *memory;
     phi__io *io;
@@ -245,53 +174,53 @@ struct phi__mcp_serve_http {
 
 /* ---- ways ---- */
 
-static void phi__mcp_serve_http_release(phi__io *io, phi__mcp_post *post) {
+static void phi__serve_http_release(phi__io *io, phi__mcp_post *post) {
     phi_memory *memory = post->heads.memory;
     phi__io_timer_clear(io, &post->timer);
     phi__buf_free(&post->heads);
     phi__buf_free(&post->body);
-    phi__mcp_events_free(&post->events);
+    phi__buf_free(&post->events.kept);
     phi__free(memory, post, sizeof *post);
 }
 
-static void phi__mcp_serve_http_timer_in(phi__mcp_post *post, uint32_t ms) {
+static void phi__serve_http_timer_in(phi__mcp_post *post, uint32_t ms) {
     (void)phi__io_timer_set(post->http->io, &post->timer,
                             phi__io_now_us(post->http->io) + (uint64_t)ms * 1000);
 }
 
-static void phi__mcp_serve_http_moor(phi__mcp_post *post) {
+static void phi__serve_http_moor(phi__mcp_post *post) {
     if (post->adrift) post->http->adrift--;
     post->adrift = false;
 }
 
 /* Its timer frees it in a later turn. */
-static void phi__mcp_serve_http_over(phi__mcp_post *post) {
-    phi__mcp_serve_http_moor(post);
+static void phi__serve_http_over(phi__mcp_post *post) {
+    phi__serve_http_moor(post);
     post->exchange = NULL;
-    phi__mcp_serve_http_timer_in(post, 0);
+    phi__serve_http_timer_in(post, 0);
 }
 
 /* The exchange has ended. A stream with events that the client may lack waits for it. */
-static void phi__mcp_serve_http_leave(phi__mcp_post *post) {
-    phi__mcp_serve_http *http = post->http;
+static void phi__serve_http_leave(phi__mcp_post *post) {
+    phi__serve_http *http = post->http;
     if (!post->streams || post->events.stream == 0) {
-        phi__mcp_serve_http_over(post);
+        phi__serve_http_over(post);
         return;
     }
     for (phi__link *link = http->posts.first;
          http->adrift >= PHI__MCP_HTTP_ADRIFT_MOST && link != NULL; link = link->next) {
         phi__mcp_post *oldest = PHI__OWNER(link, phi__mcp_post, link);
-        if (oldest->adrift) phi__mcp_serve_http_over(oldest);
+        if (oldest->adrift) phi__serve_http_over(oldest);
     }
     post->exchange = NULL;
     if (!post->adrift) http->adrift++;
     post->adrift = true;
-    phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_ADRIFT_MS);
+    phi__serve_http_timer_in(post, PHI__MCP_HTTP_ADRIFT_MS);
 }
 
 /* ---- answers ---- */
 
-static phi__header phi__mcp_serve_http_header(const char *name, phi_str value) {
+static phi__header phi__serve_http_header(const char *name, phi_str value) {
     phi__header header;
     header.name = phi_str_of(name);
     header.value = value;
@@ -299,156 +228,160 @@ static phi__header phi__mcp_serve_http_header(const char *name, phi_str value) {
 }
 
 /* The headers of an answer with a body of that type; returns how many. */
-static size_t phi__mcp_serve_http_heads(const phi__mcp_post *post, const char *type,
-                                        phi__header out[3]) {
+static size_t phi__serve_http_heads(const phi__mcp_post *post, const char *type,
+                                    phi__header out[3]) {
     size_t n = 0;
-    if (type != NULL) out[n++] = phi__mcp_serve_http_header("Content-Type", phi_str_of(type));
-    out[n++] = phi__mcp_serve_http_header("Cache-Control", PHI__LIT("no-store"));
+    if (type != NULL) out[n++] = phi__serve_http_header("Content-Type", phi_str_of(type));
+    out[n++] = phi__serve_http_header("Cache-Control", PHI__LIT("no-store"));
     if (post->session[0] != '\0')
-        out[n++] = phi__mcp_serve_http_header("Mcp-Session-Id", phi_str_of(post->session));
+        out[n++] = phi__serve_http_header("Mcp-Session-Id", phi_str_of(post->session));
     return n;
 }
 
-/* The whole answer in one message. */
-static bool phi__mcp_serve_http_whole(phi__mcp_post *post, phi_str json, int http_status) {
+static bool phi__serve_http_begin(phi__mcp_post *post) {
     phi__header headers[3];
-    size_t n = phi__mcp_serve_http_heads(post, json.len > 0 ? "application/json" : NULL, headers);
-    return phi__serve_reply(post->exchange, http_status, headers, n, json) == PHI_OK;
-}
-
-static bool phi__mcp_serve_http_begin(phi__mcp_post *post) {
-    phi__header headers[3];
-    size_t n = phi__mcp_serve_http_heads(post, "text/event-stream", headers);
+    size_t n = phi__serve_http_heads(post, "text/event-stream", headers);
     if (phi__serve_begin(post->exchange, 200, headers, n) != PHI_OK) return false;
     post->streams = true;
-    phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_PING_MS);
+    phi__serve_http_timer_in(post, PHI__MCP_HTTP_PING_MS);
     return true;
 }
 
-/* Keeps a quiet stream open, and begins one where an answer takes long. A comment may be lost. */
-static void phi__mcp_serve_http_ping(phi__mcp_post *post) {
-    char first[48] = ":\n\n";
-    if (!post->streams && !phi__mcp_serve_http_begin(post)) {
-        phi__serve_drop(post->exchange);
-        phi__mcp_serve_http_over(post);
-        return;
-    }
-    if (post->primes && post->events.next == 1)
-        (void)snprintf(first, sizeof first, "id: %lu-0\ndata: \n\n",
-                       (unsigned long)post->events.stream);
-    (void)phi__serve_write(post->exchange, phi_str_of(first));
-    phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_PING_MS);
-}
-
-static void phi__mcp_serve_http_on_timer(phi__timer *timer) {
+static void phi__serve_http_on_timer(phi__timer *timer) {
     phi__mcp_post *post = PHI__OWNER(timer, phi__mcp_post, timer);
-    phi__mcp_serve_http *http = post->http;
+    phi__serve_http *http = post->http;
     phi_mcp_server *server = http->server;
     phi__io *io = http->io;
     if (post->exchange != NULL) {
-        phi__mcp_serve_http_ping(post);
+        /* keeps a quiet stream open, and begins one where an answer takes long */
+        char first[48] = ":\n\n";
+        if (!post->streams && !phi__serve_http_begin(post)) {
+            phi__serve_drop(post->exchange);
+            phi__serve_http_over(post);
+            return;
+        }
+        if (post->primes && post->events.next == 1)
+            (void)snprintf(first, sizeof first, "id: %lu-0\ndata: \n\n",
+                           (unsigned long)post->events.stream);
+        (void)phi__serve_write(post->exchange, phi_str_of(first));
+        phi__serve_http_timer_in(post, PHI__MCP_HTTP_PING_MS);
         return;
     }
-    phi__mcp_serve_http_moor(post);
+    phi__serve_http_moor(post);
     phi__list_take(&http->posts, &post->link);
     if (!post->last) {
-        phi__mcp_serve_ask_enter(server);
-        phi__mcp_serve_way_gone(server, &post->way); /* the host may free the server in it */
-        (void)phi__mcp_serve_ask_leave(server);
+        phi__serve_ask_enter(server);
+        phi__serve_way_gone(server, &post->way); /* the host may free the server in it */
+        (void)phi__serve_ask_leave(server);
     }
-    phi__mcp_serve_http_release(io, post);
+    phi__serve_http_release(io, post);
 }
 
 /* One event, which is taken whole or not at all. */
-static bool phi__mcp_serve_http_event(phi__mcp_post *post, phi_str json) {
+static bool phi__serve_http_event(phi__mcp_post *post, phi_str json) {
     phi__buf out;
     if (json.len == 0) return true;
     phi__buf_init(&out, post->http->memory);
-    phi__mcp_events_put(&post->events, json, &out);
+    /* The next event as text, into `out`: "id: 3-1\ndata: {...}\n\n". json is one line. */
+    size_t before = out.len;
+    if (post->events.stream != 0) {
+        phi__buf_text(&out, "id: ");
+        phi__buf_u64(&out, post->events.stream);
+        phi__buf_char(&out, '-');
+        phi__buf_u64(&out, post->events.next);
+        phi__buf_char(&out, '\n');
+    }
+    phi__buf_text(&out, "data: ");
+    phi__buf_add_str(&out, json);
+    phi__buf_text(&out, "\n\n");
+    if (post->events.stream != 0 && !out.failed) {
+        phi_str text = phi__str(out.at + before, out.len - before);
+        while (post->events.kept.len > 0 &&
+               text.len > PHI__MCP_EVENTS_BYTES - post->events.kept.len) {
+            size_t end = phi__str_find(phi__buf_str(&post->events.kept), 0, "\n\n");
+            phi__buf_drop(&post->events.kept, phi__min(end, post->events.kept.len - 2) + 2);
+            post->events.first++;
+        }
+        if (text.len <= PHI__MCP_EVENTS_BYTES) phi__buf_add_str(&post->events.kept, text);
+        post->events.next++;
+        if (text.len > PHI__MCP_EVENTS_BYTES || post->events.kept.failed) {
+            phi__buf_free(&post->events.kept);
+            post->events.first = post->events.next;
+        }
+    }
     bool good = !out.failed && (post->exchange == NULL ||
                                 phi__serve_write(post->exchange, phi__buf_str(&out)) == PHI_OK);
     phi__buf_free(&out);
     return good;
 }
 
-/* A stream that is adrift keeps what it cannot send, as long as that fits. */
-static bool phi__mcp_serve_http_keep(phi__mcp_post *post, phi_str json) {
-    uint64_t first = post->events.first;
-    if (phi__mcp_serve_http_event(post, json) && post->events.first == first) return true;
-    phi__mcp_serve_http_over(post);
-    return false;
-}
-
-static bool phi__mcp_serve_http_send(phi__mcp_way *way, phi_str json, int http_status, bool last) {
+static bool phi__serve_http_send(phi__mcp_way *way, phi_str json, int http_status, bool last) {
     phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
     bool good = post->exchange != NULL;
     post->last = post->last || last;
-    if (post->adrift) return phi__mcp_serve_http_keep(post, json);
+    if (post->adrift) {
+        uint64_t first = post->events.first;
+        if (phi__serve_http_event(post, json) && post->events.first == first) return true;
+        phi__serve_http_over(post);
+        return false;
+    }
     if (good && last && !post->streams) {
-        good = phi__mcp_serve_http_whole(post, json, http_status);
-        phi__mcp_serve_http_over(post);
+        phi__header headers[3];
+        size_t n = phi__serve_http_heads(post, json.len > 0 ? "application/json" : NULL, headers);
+        good = phi__serve_reply(post->exchange, http_status, headers, n, json) == PHI_OK;
+        phi__serve_http_over(post);
         return good;
     }
-    if (good && !post->streams) good = phi__mcp_serve_http_begin(post);
-    good = good && phi__mcp_serve_http_event(post, json);
+    if (good && !post->streams) good = phi__serve_http_begin(post);
+    good = good && phi__serve_http_event(post, json);
     if (post->exchange != NULL && good && last) phi__serve_end(post->exchange);
     if (post->exchange != NULL && !good) phi__serve_drop(post->exchange);
     if (!good)
-        phi__mcp_serve_http_over(post);
+        phi__serve_http_over(post);
     else if (last)
-        phi__mcp_serve_http_leave(post);
+        phi__serve_http_leave(post);
     return good;
 }
 
-static void phi__mcp_serve_http_session(phi__mcp_way *way, phi__mcp_client *client) {
+static void phi__serve_http_session(phi__mcp_way *way, phi__client *client) {
     phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
-    memcpy(post->session, phi__mcp_serve_client_id(client), sizeof post->session);
+    memcpy(post->session, phi__client_id(client), sizeof post->session);
 }
 
-static void phi__mcp_serve_http_taken(phi__mcp_way *way) {
+static void phi__serve_http_taken(phi__mcp_way *way) {
     phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
     phi__buf_free(&post->body); /* a call can last for hours */
     phi__buf_free(&post->heads);
-    if (!post->last && !post->streams) phi__mcp_serve_http_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
-}
-
-static const phi__mcp_way_table *phi__mcp_serve_http_table(void) {
-    static const phi__mcp_way_table table = {phi__mcp_serve_http_send, phi__mcp_serve_http_session,
-                                             phi__mcp_serve_http_taken};
-    return &table;
+    if (!post->last && !post->streams) phi__serve_http_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
 }
 
 /* ---- who may speak ---- */
 
-static void phi__mcp_serve_http_unauthorized(phi__serve_exchange *exchange) {
-    phi__header header =
-        phi__mcp_serve_http_header("WWW-Authenticate", PHI__LIT("Bearer realm=\"mcp\""));
-    (void)phi__serve_reply(exchange, 401, &header, 1, PHI__LIT("401 Unauthorized\n"));
-}
-
 /* False: it was refused. */
-static bool phi__mcp_serve_http_admit(const phi__mcp_serve_http *http,
-                                      phi__serve_exchange *exchange, const phi__http_head *head) {
-    const phi_mcp_server_desc *desc = phi__mcp_serve_desc(http->server);
-    if (!phi__mcp_admit_once(head))
+static bool phi__serve_http_admit(const phi__serve_http *http, phi__serve_exchange *exchange,
+                                  const phi__http_head *head) {
+    const phi_mcp_server_desc *desc = &http->server->desc;
+    if (!phi__admit_once(head))
         phi__serve_refuse(exchange, 400, "a header that counts came twice");
-    else if (!phi__mcp_admit_host(desc, head->authority))
+    else if (!phi__admit_host(desc, head->authority))
         phi__serve_refuse(exchange, 421, "Host is not a name of this server");
-    else if (!phi__mcp_admit_origin(desc, phi__http_head_get(head, "origin")))
+    else if (!phi__admit_origin(desc, phi__http_head_get(head, "origin")))
         phi__serve_refuse(exchange, 403, "Origin is not allowed");
     else if (!phi__str_is(head->path, desc->path))
         phi__serve_refuse(exchange, 404, NULL);
     else if (desc->token != NULL &&
-             !phi__mcp_admit_token(desc->token, phi__http_head_get(head, "authorization")))
-        phi__mcp_serve_http_unauthorized(exchange);
-    else
+             !phi__admit_token(desc->token, phi__http_head_get(head, "authorization"))) {
+        phi__header header =
+            phi__serve_http_header("WWW-Authenticate", PHI__LIT("Bearer realm=\"mcp\""));
+        (void)phi__serve_reply(exchange, 401, &header, 1, PHI__LIT("401 Unauthorized\n"));
+    } else
         return true;
     return false;
 }
 
 /* ---- requests ---- */
 
-static phi_str phi__mcp_serve_http_get(void *ctx, const char *name) {
+static phi_str phi__serve_http_get(void *ctx, const char *name) {
     const phi__mcp_post *post = (const phi__mcp_post *)ctx;
     phi_str rest = phi__buf_str(&post->heads);
     while (rest.len > 0) {
@@ -461,79 +394,80 @@ static phi_str phi__mcp_serve_http_get(void *ctx, const char *name) {
     return phi__str(NULL, 0);
 }
 
-static phi_str phi__mcp_serve_http_text(phi__mcp_post *post, const char *name) {
-    phi_str value = phi__mcp_serve_http_get(post, name);
+static phi_str phi__serve_http_text(phi__mcp_post *post, const char *name) {
+    phi_str value = phi__serve_http_get(post, name);
     return value.at != NULL ? value : phi__str("", 0);
 }
 
 /* The session of the request; NULL with *unknown: it names one that there is not. */
-static phi__mcp_client *phi__mcp_serve_http_client(const phi__mcp_serve_http *http, phi_str id,
-                                                   bool *unknown) {
-    phi__mcp_client *client = id.at != NULL ? phi__mcp_serve_client_find(http->server, id) : NULL;
+static phi__client *phi__serve_http_client(const phi__serve_http *http, phi_str id, bool *unknown) {
+    phi__client *client = id.at != NULL ? phi__client_find(http->server, id) : NULL;
     *unknown = id.at != NULL && client == NULL;
     return client;
 }
 
-static bool phi__mcp_serve_http_on_body(void *ctx, const char *bytes, size_t len) {
+static bool phi__serve_http_on_body(void *ctx, const char *bytes, size_t len) {
     phi__mcp_post *post = (phi__mcp_post *)ctx;
     phi__buf_add(&post->body, bytes, len);
     return true;
 }
 
 /* Streams of sessions can be taken up again, but for the first era's. */
-static void phi__mcp_serve_http_in_session(phi__mcp_post *post, const phi__mcp_client *client) {
+static void phi__serve_http_in_session(phi__mcp_post *post, const phi__client *client) {
     if (client == NULL) return;
-    memcpy(post->of, phi__mcp_serve_client_id(client), sizeof post->of);
+    memcpy(post->of, phi__client_id(client), sizeof post->of);
     if (client->era->resumption) post->events.stream = ++post->http->streams;
     post->primes = client->era->primes;
 }
 
-static void phi__mcp_serve_http_on_whole(void *ctx) {
+static void phi__serve_http_on_whole(void *ctx) {
     phi__mcp_post *post = (phi__mcp_post *)ctx;
-    phi__mcp_serve_http *http = post->http;
+    phi__serve_http *http = post->http;
     bool unknown;
-    phi__mcp_client *client =
-        phi__mcp_serve_http_client(http, phi__mcp_serve_http_get(post, "mcp-session-id"), &unknown);
+    phi__client *client =
+        phi__serve_http_client(http, phi__serve_http_get(post, "mcp-session-id"), &unknown);
     if (post->body.failed || unknown) {
         phi__serve_refuse(post->exchange, unknown ? 404 : 500,
                           unknown ? "there is no such session" : "out of memory");
         post->last = true;
-        phi__mcp_serve_http_over(post);
+        phi__serve_http_over(post);
         return;
     }
-    phi__mcp_heads heads = PHI_ZERO;
-    heads.version = phi__mcp_serve_http_text(post, "mcp-protocol-version");
-    heads.method = phi__mcp_serve_http_text(post, "mcp-method");
-    heads.name = phi__mcp_serve_http_text(post, "mcp-name");
-    heads.get = phi__mcp_serve_http_get;
+    phi__heads heads = PHI_ZERO;
+    heads.version = phi__serve_http_text(post, "mcp-protocol-version");
+    heads.method = phi__serve_http_text(post, "mcp-method");
+    heads.name = phi__serve_http_text(post, "mcp-name");
+    heads.get = phi__serve_http_get;
     heads.ctx = post;
-    phi__mcp_serve_http_in_session(post, client);
-    if (phi__mcp_serve_message(http->server, client, &post->way, phi__buf_str(&post->body),
-                               &heads) &&
+    phi__serve_http_in_session(post, client);
+    if (phi__serve_message(http->server, client, &post->way, phi__buf_str(&post->body), &heads) &&
         post->way.reading == NULL)
-        phi__mcp_serve_http_taken(&post->way);
+        phi__serve_http_taken(&post->way);
 }
 
-static void phi__mcp_serve_http_on_gone(void *ctx) {
+static void phi__serve_http_on_gone(void *ctx) {
     phi__mcp_post *post = (phi__mcp_post *)ctx;
-    if (!post->http->closing) phi__mcp_serve_http_leave(post);
+    if (!post->http->closing) phi__serve_http_leave(post);
 }
 
 /* A way for the exchange; NULL: it was refused. */
-static phi__mcp_post *phi__mcp_serve_http_post_new(phi__mcp_serve_http *http,
-                                                   phi__serve_exchange *exchange,
-                                                   const phi__http_head *head, bool listens) {
+static phi__mcp_post *phi__serve_http_post_new(phi__serve_http *http, phi__serve_exchange *exchange,
+                                               const phi__http_head *head, bool listens) {
     phi__mcp_post *post = (phi__mcp_post *)phi__alloc(http->memory, sizeof *post);
     if (post == NULL) {
         phi__serve_refuse(exchange, 500, "out of memory");
         return NULL;
     }
-    post->way.table = phi__mcp_serve_http_table();
+    static const phi__mcp_way_table table = {phi__serve_http_send, phi__serve_http_session,
+                                             phi__serve_http_taken};
+    post->way.table = &table;
     post->http = http;
-    post->timer.fire = phi__mcp_serve_http_on_timer;
+    post->timer.fire = phi__serve_http_on_timer;
     phi__buf_init(&post->heads, http->memory);
     phi__buf_init(&post->body, http->memory);
-    phi__mcp_events_init(&post->events, http->memory, 0);
+    post->events.stream = 0;
+    post->events.first = post->events.next = 1;
+    phi__buf_init(&post->events.kept, http->memory);
     for (size_t i = 0; i < head->header_count; i++) {
         phi__buf_add_str(&post->heads, head->headers[i].name);
         phi__buf_text(&post->heads, ": ");
@@ -541,49 +475,49 @@ static phi__mcp_post *phi__mcp_serve_http_post_new(phi__mcp_serve_http *http,
         phi__buf_char(&post->heads, '\n');
     }
     if (post->heads.failed || phi__io_timer_set(http->io, &post->timer, UINT64_MAX) != PHI_OK) {
-        phi__mcp_serve_http_release(http->io, post);
+        phi__serve_http_release(http->io, post);
         phi__serve_refuse(exchange, 500, "out of memory");
         return NULL;
     }
     phi__serve_calls calls = PHI_ZERO;
     if (!listens) {
-        calls.body = phi__mcp_serve_http_on_body;
-        calls.whole = phi__mcp_serve_http_on_whole;
+        calls.body = phi__serve_http_on_body;
+        calls.whole = phi__serve_http_on_whole;
     }
-    calls.gone = phi__mcp_serve_http_on_gone;
+    calls.gone = phi__serve_http_on_gone;
     post->exchange = exchange;
     phi__list_push(&http->posts, &post->link);
     phi__serve_keep(exchange, &calls, post);
     return post;
 }
 
-static bool phi__mcp_serve_http_is_json(phi_str type) {
+static bool phi__serve_http_is_json(phi_str type) {
     size_t end = phi__str_find(type, 0, ";");
     if (end != SIZE_MAX) type.len = end;
     return phi__str_is_nocase(phi__str_trim(type), "application/json");
 }
 
-static void phi__mcp_serve_http_post(phi__mcp_serve_http *http, phi__serve_exchange *exchange,
-                                     const phi__http_head *head) {
+static void phi__serve_http_post(phi__serve_http *http, phi__serve_exchange *exchange,
+                                 const phi__http_head *head) {
     bool unknown;
-    (void)phi__mcp_serve_http_client(http, phi__http_head_get(head, "mcp-session-id"), &unknown);
-    if (!phi__mcp_serve_http_is_json(phi__http_head_get(head, "content-type")))
+    (void)phi__serve_http_client(http, phi__http_head_get(head, "mcp-session-id"), &unknown);
+    if (!phi__serve_http_is_json(phi__http_head_get(head, "content-type")))
         phi__serve_refuse(exchange, 415, "expected application/json");
     else if (unknown)
         phi__serve_refuse(exchange, 404, "there is no such session");
     else
-        (void)phi__mcp_serve_http_post_new(http, exchange, head, false);
+        (void)phi__serve_http_post_new(http, exchange, head, false);
 }
 
 /* The stream that the client was cut off from; NULL: it is not kept any more. */
-static phi__mcp_post *phi__mcp_serve_http_lost(const phi__mcp_serve_http *http, phi_str id,
-                                               const phi__mcp_client *client, phi_str *missed) {
+static phi__mcp_post *phi__serve_http_lost(const phi__serve_http *http, phi_str id,
+                                           const phi__client *client, phi_str *missed) {
     uint64_t stream, number;
     if (id.at == NULL || !phi__mcp_events_id(id, &stream, &number)) return NULL;
     for (phi__link *link = http->posts.first; link != NULL; link = link->next) {
         phi__mcp_post *post = PHI__OWNER(link, phi__mcp_post, link);
         if (post->events.stream != stream || !post->streams ||
-            strcmp(post->of, phi__mcp_serve_client_id(client)) != 0)
+            strcmp(post->of, phi__client_id(client)) != 0)
             continue;
         if (!post->adrift && post->exchange == NULL) return NULL; /* it is being freed */
         return phi__mcp_events_after(&post->events, number, missed) ? post : NULL;
@@ -591,33 +525,9 @@ static phi__mcp_post *phi__mcp_serve_http_lost(const phi__mcp_serve_http *http, 
     return NULL;
 }
 
-/* The missed events first, then those to come. */
-static void phi__mcp_serve_http_resume(phi__mcp_post *post, phi__serve_exchange *exchange,
-                                       phi_str missed) {
-    if (post->exchange != NULL) phi__serve_drop(post->exchange); /* the cut was not seen here yet */
-    phi__mcp_serve_http_moor(post);
-    phi__serve_calls calls = PHI_ZERO;
-    calls.gone = phi__mcp_serve_http_on_gone;
-    post->exchange = exchange;
-    phi__serve_keep(exchange, &calls, post);
-    bool good = phi__mcp_serve_http_begin(post) && phi__serve_write(exchange, missed) == PHI_OK;
-    if (good && post->last) phi__serve_end(exchange);
-    if (!good) phi__serve_drop(exchange);
-    if (!good || post->last) phi__mcp_serve_http_leave(post);
-}
-
-/* A stream of the session's own that nobody reads makes way for another. */
-static void phi__mcp_serve_http_replace(phi__mcp_serve_http *http, phi__mcp_client *client) {
-    phi__mcp_post *own = client->own != NULL ? PHI__OWNER(client->own, phi__mcp_post, way) : NULL;
-    if (own == NULL || own->exchange != NULL) return;
-    phi__mcp_serve_way_gone(http->server, &own->way); /* no call is answered there */
-    own->last = true;
-    phi__mcp_serve_http_over(own);
-}
-
 /* The listening stream. */
-static void phi__mcp_serve_http_listen(phi__mcp_serve_http *http, phi__serve_exchange *exchange,
-                                       const phi__http_head *head, phi__mcp_client *client) {
+static void phi__serve_http_listen(phi__serve_http *http, phi__serve_exchange *exchange,
+                                   const phi__http_head *head, phi__client *client) {
     phi_str accept = phi__http_head_get(head, "accept");
     phi_str missed;
     if (accept.at != NULL && phi__str_find_nocase(accept, 0, "text/event-stream") == SIZE_MAX &&
@@ -626,73 +536,80 @@ static void phi__mcp_serve_http_listen(phi__mcp_serve_http *http, phi__serve_exc
         return;
     }
     phi__mcp_post *post =
-        phi__mcp_serve_http_lost(http, phi__http_head_get(head, "last-event-id"), client, &missed);
+        phi__serve_http_lost(http, phi__http_head_get(head, "last-event-id"), client, &missed);
     if (post != NULL) {
-        phi__mcp_serve_http_resume(post, exchange, missed);
+        /* The missed events first, then those to come. */
+        if (post->exchange != NULL)
+            phi__serve_drop(post->exchange); /* the cut was not seen here yet */
+        phi__serve_http_moor(post);
+        phi__serve_calls calls = PHI_ZERO;
+        calls.gone = phi__serve_http_on_gone;
+        post->exchange = exchange;
+        phi__serve_keep(exchange, &calls, post);
+        bool good = phi__serve_http_begin(post) && phi__serve_write(exchange, missed) == PHI_OK;
+        if (good && post->last) phi__serve_end(exchange);
+        if (!good) phi__serve_drop(exchange);
+        if (!good || post->last) phi__serve_http_leave(post);
         return;
     }
-    phi__mcp_serve_http_replace(http, client);
-    if (client->own == NULL && phi__mcp_serve_request_crowded(http->server)) {
+    phi__mcp_post *own = client->own != NULL ? PHI__OWNER(client->own, phi__mcp_post, way) : NULL;
+    if (own != NULL && own->exchange == NULL) {
+        phi__serve_way_gone(http->server, &own->way); /* no call is answered there */
+        own->last = true;
+        phi__serve_http_over(own);
+    }
+    if (client->own == NULL && phi__serving_crowded(http->server)) {
         phi__serve_refuse(exchange, 503, "too many streams are open");
         return;
     }
-    post = phi__mcp_serve_http_post_new(http, exchange, head, true);
+    post = phi__serve_http_post_new(http, exchange, head, true);
     if (post == NULL) return;
     phi__buf_free(&post->heads);
-    phi__mcp_serve_http_in_session(post, client);
-    if (!phi__mcp_serve_listen(http->server, client, &post->way)) {
+    phi__serve_http_in_session(post, client);
+    if (!phi__serve_listen(http->server, client, &post->way)) {
         phi__serve_refuse(exchange, 409, "the session has a stream already");
         post->last = true;
-        phi__mcp_serve_http_over(post);
-    } else if (!phi__mcp_serve_http_begin(post)) {
+        phi__serve_http_over(post);
+    } else if (!phi__serve_http_begin(post)) {
         phi__serve_drop(exchange);
-        phi__mcp_serve_http_over(post);
+        phi__serve_http_over(post);
     }
-}
-
-/* DELETE */
-static void phi__mcp_serve_http_end(phi__mcp_serve_http *http, phi__serve_exchange *exchange,
-                                    phi__mcp_client *client) {
-    phi_mcp_server *server = http->server;
-    (void)phi__serve_reply(exchange, 204, NULL, 0, phi__str("", 0));
-    phi__mcp_serve_ask_enter(server);
-    phi__mcp_serve_client_end(client);
-    (void)phi__mcp_serve_ask_leave(server);
-}
-
-static void phi__mcp_serve_http_wrong_method(phi__serve_exchange *exchange) {
-    phi__header header = phi__mcp_serve_http_header("Allow", PHI__LIT("POST, GET, DELETE"));
-    (void)phi__serve_reply(exchange, 405, &header, 1, PHI__LIT("405 Method Not Allowed\n"));
 }
 
 /* GET and DELETE are of sessions; 2026-07-28 has none. */
-static void phi__mcp_serve_http_on_request(void *ctx, phi__serve_exchange *exchange,
-                                           const phi__http_head *head) {
-    phi__mcp_serve_http *http = (phi__mcp_serve_http *)ctx;
+static void phi__serve_http_on_request(void *ctx, phi__serve_exchange *exchange,
+                                       const phi__http_head *head) {
+    phi__serve_http *http = (phi__serve_http *)ctx;
     phi_str id = phi__http_head_get(head, "mcp-session-id");
     bool unknown;
-    if (!phi__mcp_serve_http_admit(http, exchange, head)) return;
+    if (!phi__serve_http_admit(http, exchange, head)) return;
     if (phi__str_is(head->method, "POST")) {
-        phi__mcp_serve_http_post(http, exchange, head);
+        phi__serve_http_post(http, exchange, head);
         return;
     }
-    phi__mcp_client *client = phi__mcp_serve_http_client(http, id, &unknown);
+    phi__client *client = phi__serve_http_client(http, id, &unknown);
     if (unknown)
         phi__serve_refuse(exchange, 404, "there is no such session");
     else if (client != NULL && phi__str_is(head->method, "GET"))
-        phi__mcp_serve_http_listen(http, exchange, head, client);
-    else if (client != NULL && phi__str_is(head->method, "DELETE"))
-        phi__mcp_serve_http_end(http, exchange, client);
-    else
-        phi__mcp_serve_http_wrong_method(exchange);
+        phi__serve_http_listen(http, exchange, head, client);
+    else if (client != NULL && phi__str_is(head->method, "DELETE")) {
+        phi_mcp_server *server = http->server;
+        (void)phi__serve_reply(exchange, 204, NULL, 0, phi__str("", 0));
+        phi__serve_ask_enter(server);
+        phi__client_end(client);
+        (void)phi__serve_ask_leave(server);
+    } else {
+        phi__header header = phi__serve_http_header("Allow", PHI__LIT("POST, GET, DELETE"));
+        (void)phi__serve_reply(exchange, 405, &header, 1, PHI__LIT("405 Method Not Allowed\n"));
+    }
 }
 
 /* ---- for other files ---- */
 
-PHI__FN phi_status phi__mcp_serve_http_new(phi_mcp_server *server, phi__mcp_serve_http **out) {
-    const phi_mcp_server_desc *desc = phi__mcp_serve_desc(server);
-    phi_runtime *rt = phi__mcp_serve_runtime(server);
-    phi__mcp_serve_http *http;
+PHI__FN phi_status phi__serve_http_new(phi_mcp_server *server, phi__serve_http **out) {
+    const phi_mcp_server_desc *desc = &server->desc;
+    phi_runtime *rt = server->rt;
+    phi__serve_http *http;
     char message[200];
     *out = NULL;
     if (desc->any_address && desc->token == NULL)
@@ -700,7 +617,7 @@ PHI__FN phi_status phi__mcp_serve_http_new(phi_mcp_server *server, phi__mcp_serv
     if (desc->path[0] != '/')
         return phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: path \"%s\": expected a '/' first",
                           desc->path);
-    http = (phi__mcp_serve_http *)phi__alloc(&rt->memory, sizeof *http);
+    http = (phi__serve_http *)phi__alloc(&rt->memory, sizeof *http);
     if (http == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_mcp_serve: out of memory");
     http->server = server;
     http->memory = &rt->memory;
@@ -712,7 +629,7 @@ PHI__FN phi_status phi__mcp_serve_http_new(phi_mcp_server *server, phi__mcp_serv
     serve.max_connections = desc->max_connections;
     serve.max_body_bytes = desc->max_message_bytes;
     serve.max_queue_bytes = desc->max_queue_bytes;
-    serve.request = phi__mcp_serve_http_on_request;
+    serve.request = phi__serve_http_on_request;
     serve.ctx = http;
     phi_status status = phi__serve_new(rt->io, &serve, &http->serve, message, sizeof message);
     if (status != PHI_OK) {
@@ -724,18 +641,18 @@ PHI__FN phi_status phi__mcp_serve_http_new(phi_mcp_server *server, phi__mcp_serv
     return PHI_OK;
 }
 
-PHI__FN uint16_t phi__mcp_serve_http_port(const phi__mcp_serve_http *http) {
+PHI__FN uint16_t phi__serve_http_port(const phi__serve_http *http) {
     return phi__serve_port(http->serve);
 }
 
-PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http) {
+PHI__FN void phi__serve_http_free(phi__serve_http *http) {
     if (http == NULL) return;
     http->closing = true;
     phi__serve_free(http->serve);
     while (http->posts.first != NULL) {
         phi__mcp_post *post = PHI__OWNER(http->posts.first, phi__mcp_post, link);
         phi__list_take(&http->posts, &post->link);
-        phi__mcp_serve_http_release(http->io, post);
+        phi__serve_http_release(http->io, post);
     }
     phi__free(http->memory, http, sizeof *http);
 }

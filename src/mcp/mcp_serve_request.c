@@ -1,17 +1,14 @@
 /* mcp_serve_request.c - requests that the host works on: made, found by their handles, ended; their
    progress and log messages. */
-#include "base/base_in.h"
-#include "mcp/mcp_oauth_words_in.h"
 #include "mcp/mcp_serve_state_in.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 
-/* ======== Messages of our server: results, errors, notifications, batches. */
+/* ---- results, errors, notifications, batches ---- */
 
 /* ---- pieces ---- */
 
-static void phi__mcp_serve_send_data(phi__buf *out, const char *type, const phi_content *block) {
+static void phi__send_data(phi__buf *out, const char *type, const phi_content *block) {
     phi__records_str(out, "type", phi_str_of(type));
     phi__records_str(out, "data", block->data);
     phi__records_str(out, "mimeType", block->mime_type);
@@ -19,7 +16,7 @@ static void phi__mcp_serve_send_data(phi__buf *out, const char *type, const phi_
 
 /* A document as a resource inside of the result, "document:///Report.pdf"; one by its address as
    that address in a text. */
-static void phi__mcp_serve_send_document(phi__buf *out, const phi_content *block) {
+static void phi__send_document(phi__buf *out, const phi_content *block) {
     phi__buf uri;
     if (block->url.len > 0) {
         phi__records_str(out, "type", PHI__LIT("text"));
@@ -28,7 +25,7 @@ static void phi__mcp_serve_send_document(phi__buf *out, const phi_content *block
     }
     phi__buf_init(&uri, out->memory);
     phi__buf_text(&uri, "document:///");
-    phi__mcp_oauth_url_escape(&uri, block->name.len > 0 ? block->name : PHI__LIT("document"));
+    phi__url_escape(&uri, block->name.len > 0 ? block->name : PHI__LIT("document"));
     if (uri.failed) out->failed = true;
     phi__records_str(out, "type", PHI__LIT("resource"));
     phi__records_raw(out, "resource", "{");
@@ -44,15 +41,14 @@ static void phi__mcp_serve_send_document(phi__buf *out, const phi_content *block
     phi__buf_free(&uri);
 }
 
-PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block,
-                                       const phi__mcp_era *era) {
+PHI__FN void phi__send_block(phi__buf *out, const phi_content *block, const phi__era *era) {
     phi__buf_char(out, '{');
     if (block->kind == PHI_CONTENT_IMAGE)
-        phi__mcp_serve_send_data(out, "image", block);
+        phi__send_data(out, "image", block);
     else if (block->kind == PHI_CONTENT_AUDIO && era->audio)
-        phi__mcp_serve_send_data(out, "audio", block);
+        phi__send_data(out, "audio", block);
     else if (block->kind == PHI_CONTENT_DOCUMENT)
-        phi__mcp_serve_send_document(out, block);
+        phi__send_document(out, block);
     else {
         phi__records_str(out, "type", PHI__LIT("text"));
         phi__records_str(out, "text",
@@ -61,8 +57,8 @@ PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block,
     phi__buf_char(out, '}');
 }
 
-PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
-                                             const phi__mcp_era *era) {
+PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
+                                   const phi__era *era) {
     const phi_mcp_server_desc *desc = &server->desc;
     phi__buf_char(out, '{');
     phi__records_str(out, "name", phi_str_of(desc->name));
@@ -73,139 +69,131 @@ PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__
 
 /* ---- out ---- */
 
-static void phi__mcp_serve_send_batch(phi_mcp_server *server, phi__mcp_batch *batch) {
-    phi__buf *out = &batch->out;
-    if (--batch->waiting > 0) return;
-    if (out->len > 0) phi__buf_char(out, ']');
-    if (batch->way != NULL && !out->failed)
-        (void)batch->way->table->send(batch->way, phi__buf_str(out), out->len > 0 ? 200 : 202,
-                                      true);
-    else if (batch->way != NULL)
-        (void)batch->way->table->send(batch->way, phi__str("", 0), 500, true);
-    phi__buf_free(out);
-    phi__free(&server->rt->memory, batch, sizeof *batch);
-}
-
 /* The answer to a message; json empty: none. */
-static void phi__mcp_serve_send_text(phi_mcp_server *server, phi__mcp_origin *origin, phi_str json,
-                                     int http_status) {
-    phi__mcp_batch *batch = origin->batch;
+static void phi__send_text(phi__origin *origin, phi_str json, int http_status) {
+    phi__batch *batch = origin->batch;
     phi__mcp_way *way = origin->way;
     origin->batch = NULL;
     if (batch != NULL) {
         if (json.len > 0) phi__buf_char(&batch->out, batch->out.len > 0 ? ',' : '[');
         phi__buf_add_str(&batch->out, json);
-        phi__mcp_serve_send_batch(server, batch);
+        phi__buf *out = &batch->out;
+        if (--batch->waiting > 0) return;
+        if (out->len > 0) phi__buf_char(out, ']');
+        if (batch->way != NULL && !out->failed)
+            (void)batch->way->table->send(batch->way, phi__buf_str(out), out->len > 0 ? 200 : 202,
+                                          true);
+        else if (batch->way != NULL)
+            (void)batch->way->table->send(batch->way, phi__str("", 0), 500, true);
+        phi__buf_free(out);
+        phi__free(&origin->server->rt->memory, batch, sizeof *batch);
     } else if (way != NULL)
         (void)way->table->send(way, json, http_status, true);
 }
 
-static void phi__mcp_serve_send_lost(phi_mcp_server *server, phi__mcp_origin *origin) {
-    char text[PHI__MCP_RPC_ID + 120]; /* there is no memory for a buffer */
+static void phi__send_lost(phi__origin *origin) {
+    char text[PHI__RPC_ID + 120]; /* there is no memory for a buffer */
     int n = snprintf(text, sizeof text,
                      "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":%d,"
                      "\"message\":\"Out of memory\"}}",
                      (int)origin->id.len, origin->id.len > 0 ? origin->id.at : "",
-                     (int)PHI__MCP_RPC_INTERNAL);
+                     (int)PHI__RPC_INTERNAL);
     if (origin->id.len == 0 || n < 0) n = 0;
-    phi__mcp_serve_send_text(server, origin, phi__str(text, (size_t)n), 500);
+    phi__send_text(origin, phi__str(text, (size_t)n), 500);
 }
 
-PHI__FN void phi__mcp_serve_send_nothing(phi_mcp_server *server, phi__mcp_origin *origin,
-                                         int http_status) {
-    phi__mcp_serve_send_text(server, origin, phi__str("", 0), http_status);
+PHI__FN void phi__send_nothing(phi__origin *origin, int http_status) {
+    phi__send_text(origin, phi__str("", 0), http_status);
 }
 
-PHI__FN void phi__mcp_serve_send_open(phi_mcp_server *server, const phi__mcp_origin *origin,
-                                      phi__buf *out) {
-    phi__buf_init(out, &server->rt->memory);
-    phi__mcp_rpc_open_result(out, origin->id);
+PHI__FN void phi__send_open(const phi__origin *origin, phi__buf *out) {
+    phi__buf_init(out, &origin->server->rt->memory);
+    phi__rpc_open_result(out, origin->id);
     phi__buf_char(out, '{');
 }
 
-PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *origin, int code,
-                                       int http_status, phi_str message, const char *data) {
+PHI__FN void phi__send_error(phi__origin *origin, int code, int http_status, phi_str message,
+                             const char *data) {
     phi__buf out;
-    phi__buf_init(&out, &server->rt->memory);
-    phi__mcp_rpc_error(&out, origin->id, code, message, phi_str_of(data));
+    phi__buf_init(&out, &origin->server->rt->memory);
+    phi__rpc_error(&out, origin->id, code, message, phi_str_of(data));
     if (out.failed)
-        phi__mcp_serve_send_lost(server, origin);
+        phi__send_lost(origin);
     else
-        phi__mcp_serve_send_text(server, origin, phi__buf_str(&out), http_status);
+        phi__send_text(origin, phi__buf_str(&out), http_status);
     phi__buf_free(&out);
 }
 
-PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *origin,
-                                       phi__buf *out) {
-    size_t most = server->desc.max_queue_bytes;
+PHI__FN void phi__refuse(phi__origin *origin, int code, int http_status, const char *message) {
+    phi__send_error(origin, code, http_status, phi_str_of(message), NULL);
+}
+
+PHI__FN void phi__send_close(phi__origin *origin, phi__buf *out) {
+    size_t most = origin->server->desc.max_queue_bytes;
     size_t before = origin->batch != NULL ? phi__min(origin->batch->out.len, most) : 0;
     phi__buf_text(out, "}}");
     if (out->failed)
-        phi__mcp_serve_send_lost(server, origin);
+        phi__send_lost(origin);
     else if (out->len >= most - before) {
         /* No queue would hold it: the client gets an error, and is not dropped for it. */
         char message[80];
         (void)snprintf(message, sizeof message, "The answer has more than %lu bytes",
-                       (unsigned long)server->desc.max_queue_bytes);
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 200, phi_str_of(message),
-                                  NULL);
+                       (unsigned long)origin->server->desc.max_queue_bytes);
+        phi__refuse(origin, PHI__RPC_INTERNAL, 200, message);
     } else
-        phi__mcp_serve_send_text(server, origin, phi__buf_str(out), 200);
+        phi__send_text(origin, phi__buf_str(out), 200);
     phi__buf_free(out);
 }
 
-PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
-                                          const phi__mcp_origin *origin, phi__buf *out) {
+PHI__FN void phi__send_complete(const phi__origin *origin, phi__buf *out) {
     if (!origin->era->result_type) return;
     phi__records_str(out, "resultType", PHI__LIT("complete"));
     phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
-    phi__mcp_serve_send_server_info(server, out, origin->era);
+    phi__send_server_info(origin->server, out, origin->era);
     phi__buf_char(out, '}');
 }
 
-PHI__FN void phi__mcp_serve_send_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
-                                       phi__buf *out) {
+PHI__FN void phi__send_cache(const phi__origin *origin, phi__buf *out) {
     if (!origin->era->result_type) return;
-    phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
+    phi__records_u64(out, "ttlMs", origin->server->desc.ttl_ms);
     phi__records_str(out, "cacheScope", PHI__LIT("private"));
 }
 
-PHI__FN void phi__mcp_serve_send_empty(phi_mcp_server *server, phi__mcp_origin *origin) {
+PHI__FN void phi__send_empty(phi__origin *origin) {
     phi__buf out;
-    phi__mcp_serve_send_open(server, origin, &out);
-    phi__mcp_serve_send_complete(server, origin, &out);
-    phi__mcp_serve_send_close(server, origin, &out);
+    phi__send_open(origin, &out);
+    phi__send_complete(origin, &out);
+    phi__send_close(origin, &out);
 }
 
 /* ---- notifications ---- */
 
-PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, const char *method) {
+PHI__FN void phi__send_note(phi_mcp_server *server, phi__buf *out, const char *method) {
     phi__buf_init(out, &server->rt->memory);
-    phi__mcp_rpc_open_notification(out, method);
+    phi__rpc_open_notification(out, method);
     phi__buf_char(out, '{');
 }
 
-PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out) {
+PHI__FN bool phi__send_noted(phi__mcp_way *way, phi__buf *out) {
     phi__buf_text(out, "}}");
     bool sent = !out->failed && way->table->send(way, phi__buf_str(out), 200, false);
     phi__buf_free(out);
     return sent;
 }
 
-/* ======== Requests that the host works on: made, found by their handles, ended; their
-   progress and log messages. */
+/* ---- requests that the host works on ---- */
 
 /* ---- handles ---- */
 
-PHI__FN phi__mcp_serving *phi__mcp_serve_request_find(phi_mcp_incoming incoming) {
+PHI__FN phi__serving *phi__serving_find(phi_mcp_incoming incoming) {
     if (incoming.server == NULL) return NULL;
     phi__slot *slot = phi__slots_find(&incoming.server->slots, incoming.index, incoming.gen);
-    phi__mcp_serving *serving = slot != NULL ? (phi__mcp_serving *)slot->object : NULL;
+    phi__serving *serving = slot != NULL ? (phi__serving *)slot->object : NULL;
     /* for the host, a task that has ended was answered */
-    return serving != NULL && serving->kind != PHI__MCP_SERVING_TASK ? serving : NULL;
+    return serving != NULL && serving->kind != PHI__SERVING_TASK ? serving : NULL;
 }
 
-PHI__FN phi_mcp_incoming phi__mcp_serve_request_handle(const phi__mcp_serving *serving) {
+PHI__FN phi_mcp_incoming phi__serving_handle(const phi__serving *serving) {
     phi_mcp_incoming out;
     out.server = serving->server;
     out.index = serving->index;
@@ -216,27 +204,26 @@ PHI__FN phi_mcp_incoming phi__mcp_serve_request_handle(const phi__mcp_serving *s
 
 /* ---- the way of its answer ---- */
 
-PHI__FN void phi__mcp_serve_request_detach(phi__mcp_serving *serving) {
+PHI__FN void phi__serving_detach(phi__serving *serving) {
     if (serving->origin.way != NULL)
         phi__list_take(&serving->origin.way->waiting, &serving->at_way);
     serving->origin.way = NULL;
 }
 
-PHI__FN void phi__mcp_serve_request_attach(phi__mcp_serving *serving,
-                                           const phi__mcp_origin *origin) {
-    phi__mcp_serve_request_detach(serving);
+static void phi__serving_attach(phi__serving *serving, const phi__origin *origin) {
+    phi__serving_detach(serving);
     serving->origin = *origin;
     if (origin->way != NULL) phi__list_push(&origin->way->waiting, &serving->at_way);
 }
 
-PHI__FN phi__mcp_way *phi__mcp_serve_request_stream(const phi__mcp_serving *serving) {
+PHI__FN phi__mcp_way *phi__serving_stream(const phi__serving *serving) {
     if (serving->origin.way != NULL) return serving->origin.way;
     return serving->client != NULL ? serving->client->own : NULL;
 }
 
 /* ---- from its beginning to its end ---- */
 
-PHI__FN uint32_t phi__mcp_serve_request_can(const phi_mcp_server *server, const phi_json *params) {
+PHI__FN uint32_t phi__serving_can(const phi_mcp_server *server, const phi_json *params) {
     const phi_json *can =
         phi_json_get(phi_json_get(params, "_meta"), "io.modelcontextprotocol/clientCapabilities");
     uint32_t out = 0;
@@ -249,11 +236,10 @@ PHI__FN uint32_t phi__mcp_serve_request_can(const phi_mcp_server *server, const 
     return out;
 }
 
-PHI__FN void phi__mcp_serve_request_needs(phi_mcp_server *server, phi__mcp_origin *origin,
-                                          uint32_t missing) {
+PHI__FN void phi__serving_needs(phi__origin *origin, uint32_t missing) {
     bool asks = origin->era->asks;
     phi__buf data;
-    phi__buf_init(&data, &server->rt->memory);
+    phi__buf_init(&data, &origin->server->rt->memory);
     phi__buf_text(&data, "{\"requiredCapabilities\":{");
     if ((missing & (uint32_t)PHI_MCP_CAN_SAMPLE) != 0) phi__records_raw(&data, "sampling", "{}");
     if ((missing & (uint32_t)PHI_MCP_CAN_ELICIT) != 0) phi__records_raw(&data, "elicitation", "{}");
@@ -261,42 +247,40 @@ PHI__FN void phi__mcp_serve_request_needs(phi_mcp_server *server, phi__mcp_origi
     if ((missing & (uint32_t)PHI_MCP_CAN_TASKS) != 0)
         phi__records_raw(&data, "extensions", "{\"io.modelcontextprotocol/tasks\":{}}");
     phi__buf_add(&data, "}}", 3); /* and its end */
-    phi__mcp_serve_send_error(
-        server, origin, asks ? PHI__MCP_RPC_BAD_PARAMS : PHI__MCP_RPC_CAPABILITY, asks ? 200 : 400,
-        PHI__LIT("The request needs a capability that the client has not "
-                 "declared"),
-        data.failed ? NULL : data.at);
+    phi__send_error(origin, asks ? PHI__RPC_BAD_PARAMS : PHI__RPC_CAPABILITY, asks ? 200 : 400,
+                    PHI__LIT("The request needs a capability that the client has not "
+                             "declared"),
+                    data.failed ? NULL : data.at);
     phi__buf_free(&data);
 }
 
 /* What a request says about itself in _meta, and of a session what that agreed upon. */
-PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params) {
+static void phi__serving_meta(phi__serving *serving, const phi_json *params) {
     const phi_json *meta = phi_json_get(params, "_meta");
-    serving->log_level = PHI__MCP_LEVEL_NONE;
+    serving->log_level = PHI__LEVEL_NONE;
     serving->token = phi__str("", 0);
     if (serving->client != NULL) {
         serving->can = serving->client->can;
         serving->log_level = serving->client->log_level;
     } else {
-        serving->can = phi__mcp_serve_request_can(serving->server, params);
-        phi_str level = phi_json_str(phi_json_get(meta, "io.modelcontextprotocol/logLevel"), NULL);
-        if (phi__mcp_level_of(level) >= 0) serving->log_level = phi__mcp_level_of(level);
+        serving->can = phi__serving_can(serving->server, params);
+        phi_str level = phi__records_get_str(meta, "io.modelcontextprotocol/logLevel");
+        if (phi__level_of(level) >= 0) serving->log_level = phi__level_of(level);
     }
     const phi_json *token = phi_json_get(meta, "progressToken");
     if (phi_json_is(token, PHI_JSON_NUMBER) ||
-        (phi_json_is(token, PHI_JSON_STRING) && phi_json_str(token, NULL).len <= PHI__MCP_RPC_ID))
+        (phi_json_is(token, PHI_JSON_STRING) && phi_json_str(token, NULL).len <= PHI__RPC_ID))
         (void)phi_json_write(&serving->arena, token, 0, &serving->token);
 }
 
-static uint32_t *phi__mcp_serve_request_count(phi_mcp_server *server, phi__mcp_serving_kind kind) {
-    if (kind == PHI__MCP_SERVING_TASK) return &server->task_count;
-    return kind == PHI__MCP_SERVING_LISTEN ? &server->listen_count : &server->serving_count;
+static uint32_t *phi__serving_count(phi_mcp_server *server, phi__serving_kind kind) {
+    if (kind == PHI__SERVING_TASK) return &server->task_count;
+    return kind == PHI__SERVING_LISTEN ? &server->listen_count : &server->serving_count;
 }
 
-static phi__mcp_serving *phi__mcp_serve_request_make(phi_mcp_server *server,
-                                                     phi__mcp_serving_kind kind) {
+static phi__serving *phi__serving_make(phi_mcp_server *server, phi__serving_kind kind) {
     phi_memory *memory = &server->rt->memory;
-    phi__mcp_serving *serving = (phi__mcp_serving *)phi__alloc(memory, sizeof *serving);
+    phi__serving *serving = (phi__serving *)phi__alloc(memory, sizeof *serving);
     if (serving == NULL) return NULL;
     serving->slot = phi__slots_take(&server->slots, 1, serving);
     if (serving->slot == NULL) {
@@ -310,75 +294,68 @@ static phi__mcp_serving *phi__mcp_serve_request_make(phi_mcp_server *server,
     phi_arena_init(&serving->arena, memory, 0);
     phi__list_push(&server->serving, &serving->link);
     serving->kind = kind;
-    ++*phi__mcp_serve_request_count(server, kind);
+    ++*phi__serving_count(server, kind);
     return serving;
 }
 
 /* A quarter of the connections stays for requests: a stream can stand for days. */
-PHI__FN bool phi__mcp_serve_request_crowded(const phi_mcp_server *server) {
+PHI__FN bool phi__serving_crowded(const phi_mcp_server *server) {
     uint32_t most = server->desc.max_connections, count = server->listen_count;
     for (phi__link *link = server->clients.first; link != NULL; link = link->next)
-        count += PHI__OWNER(link, phi__mcp_client, link)->own != NULL;
+        count += PHI__OWNER(link, phi__client, link)->own != NULL;
     return count >= most - most / 4;
 }
 
-PHI__FN phi__mcp_serving *phi__mcp_serve_request_new(phi_mcp_server *server,
-                                                     const phi__mcp_origin *origin,
-                                                     phi__mcp_client *client,
-                                                     phi__mcp_serving_kind kind,
-                                                     const phi_json *params) {
-    phi__mcp_serving *serving = NULL;
-    phi__mcp_origin refused = *origin;
-    uint32_t most =
-        kind == PHI__MCP_SERVING_LISTEN ? server->desc.max_subscriptions : server->desc.max_calls;
+PHI__FN phi__serving *phi__serving_new(const phi__origin *origin, phi__client *client,
+                                       phi__serving_kind kind, const phi_json *params) {
+    phi__serving *serving = NULL;
+    phi__origin refused = *origin;
+    uint32_t most = kind == PHI__SERVING_LISTEN ? origin->server->desc.max_subscriptions
+                                                : origin->server->desc.max_calls;
     phi_str id;
-    if (*phi__mcp_serve_request_count(server, kind) >= most ||
-        (kind == PHI__MCP_SERVING_LISTEN && origin->http &&
-         phi__mcp_serve_request_crowded(server))) {
-        phi__mcp_serve_send_error(server, &refused, PHI__MCP_RPC_INTERNAL, 503,
-                                  PHI__LIT("Too many requests are under way"), NULL);
+    if (*phi__serving_count(origin->server, kind) >= most ||
+        (kind == PHI__SERVING_LISTEN && origin->http && phi__serving_crowded(origin->server))) {
+        phi__refuse(&refused, PHI__RPC_INTERNAL, 503, "Too many requests are under way");
         return NULL;
     }
-    serving = phi__mcp_serve_request_make(server, kind);
+    serving = phi__serving_make(origin->server, kind);
     if (serving != NULL && phi__arena_str(&serving->arena, origin->id, &id)) {
         serving->client = client;
-        phi__mcp_serve_request_attach(serving, origin);
+        phi__serving_attach(serving, origin);
         serving->origin.id = id;
-        phi__mcp_serve_request_meta(serving, params);
+        phi__serving_meta(serving, params);
         return serving;
     }
-    if (serving != NULL) phi__mcp_serve_request_free(serving);
-    phi__mcp_serve_send_error(server, &refused, PHI__MCP_RPC_INTERNAL, 500,
-                              PHI__LIT("Out of memory"), NULL);
+    if (serving != NULL) phi__serving_free(serving);
+    phi__refuse(&refused, PHI__RPC_INTERNAL, 500, "Out of memory");
     return NULL;
 }
 
-PHI__FN void phi__mcp_serve_request_free_question(phi__mcp_question *ask) {
-    phi__mcp_serving *serving = ask->of;
+static void phi__serving_free_question(phi__mcp_question *ask) {
+    phi__serving *serving = ask->of;
     phi__list_take(&serving->asks, &ask->link);
     serving->ask_count--;
     phi__io_timer_clear(serving->server->rt->io, &ask->timer);
     phi__free(&serving->server->rt->memory, ask, ask->bytes);
 }
 
-PHI__FN void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving) {
+PHI__FN void phi__serving_free_questions(phi__serving *serving) {
     while (serving->asks.first != NULL)
-        phi__mcp_serve_request_free_question(
-            PHI__OWNER(serving->asks.first, phi__mcp_question, link));
+        phi__serving_free_question(PHI__OWNER(serving->asks.first, phi__mcp_question, link));
 }
 
 /* Nobody finds it any more; its memory stays. */
-static void phi__mcp_serve_request_leave(phi__mcp_serving *serving) {
+static void phi__serving_leave(phi__serving *serving) {
     phi_mcp_server *server = serving->server;
-    phi__mcp_serve_request_free_questions(serving);
+    phi__serving_free_questions(serving);
     phi__io_timer_clear(server->rt->io, &serving->timer);
-    phi__mcp_serve_request_detach(serving);
+    phi__serving_detach(serving);
     phi__list_take(&server->serving, &serving->link);
-    --*phi__mcp_serve_request_count(server, serving->kind);
+    --*phi__serving_count(server, serving->kind);
     phi__slots_release(&server->slots, serving->slot);
 }
 
-static void phi__mcp_serve_request_release(phi__mcp_serving *serving, phi_memory *memory) {
+static void phi__serving_release(phi__serving *serving, phi_memory *memory) {
     if (serving->task != NULL) {
         phi__buf_free(&serving->task->outcome);
         phi__free(memory, serving->task, sizeof *serving->task);
@@ -387,50 +364,50 @@ static void phi__mcp_serve_request_release(phi__mcp_serving *serving, phi_memory
     phi__free(memory, serving, sizeof *serving);
 }
 
-PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving) {
+PHI__FN void phi__serving_free(phi__serving *serving) {
     phi_memory *memory = &serving->server->rt->memory;
-    phi__mcp_serve_request_leave(serving);
-    phi__mcp_serve_request_release(serving, memory);
+    phi__serving_leave(serving);
+    phi__serving_release(serving, memory);
 }
 
 /* The tool's cancel function may free the server, and the way with it: it is called last. */
-PHI__FN void phi__mcp_serve_request_drop(phi__mcp_serving *serving, bool answered) {
+PHI__FN void phi__serving_drop(phi__serving *serving, bool answered) {
     phi_memory *memory = &serving->server->rt->memory;
-    phi__mcp_origin origin = serving->origin;
-    phi__mcp_serve_request_leave(serving);
-    if (!answered) phi__mcp_serve_send_nothing(serving->server, &origin, 200);
+    phi__origin origin = serving->origin;
+    phi__serving_leave(serving);
+    if (!answered) phi__send_nothing(&origin, 200);
     if (serving->drop != NULL) serving->drop(serving);
-    phi__mcp_serve_request_release(serving, memory);
+    phi__serving_release(serving, memory);
 }
 
 /* The oldest of too many tasks that have ended makes room. */
-static void phi__mcp_serve_request_crop(phi_mcp_server *server) {
+static void phi__serving_crop(phi_mcp_server *server) {
     phi__link *link = server->serving.first;
     while (server->task_count > server->desc.max_calls && link != NULL) {
-        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        phi__serving *serving = PHI__OWNER(link, phi__serving, link);
         link = link->next;
-        if (serving->kind == PHI__MCP_SERVING_TASK) phi__mcp_serve_request_free(serving);
+        if (serving->kind == PHI__SERVING_TASK) phi__serving_free(serving);
     }
 }
 
-PHI__FN void phi__mcp_serve_request_keep(phi__mcp_serving *serving) {
+PHI__FN void phi__serving_keep(phi__serving *serving) {
     phi_mcp_server *server = serving->server;
     phi__list_take(&server->serving, &serving->link);
     phi__list_push(&server->serving, &serving->link); /* by the time of their ends */
-    --*phi__mcp_serve_request_count(server, serving->kind);
-    serving->kind = PHI__MCP_SERVING_TASK;
+    --*phi__serving_count(server, serving->kind);
+    serving->kind = PHI__SERVING_TASK;
     server->task_count++;
-    phi__mcp_serve_request_crop(server);
+    phi__serving_crop(server);
 }
 
 /* ---- what it says meanwhile ---- */
 
-PHI__FN void phi__mcp_serve_request_progress(phi__mcp_serving *serving, double progress,
-                                             double total, phi_str message) {
+PHI__FN void phi__serving_progress(phi__serving *serving, double progress, double total,
+                                   phi_str message) {
     phi__mcp_way *way = serving->origin.way;
     phi__buf out;
     if (serving->task != NULL && message.len > 0) {
-        phi__mcp_tasked *task = serving->task;
+        phi__tasked *task = serving->task;
         size_t n = phi__utf8_cut(message, sizeof task->words - 1);
         task->updated_ms = phi__io_wall_ms(serving->server->rt->io);
         if (n > 0) memcpy(task->words, message.at, n);
@@ -438,26 +415,25 @@ PHI__FN void phi__mcp_serve_request_progress(phi__mcp_serving *serving, double p
     }
     if (serving->token.len == 0 || way == NULL || !(progress > serving->progress)) return;
     serving->progress = progress;
-    phi__mcp_serve_send_note(serving->server, &out, "notifications/progress");
+    phi__send_note(serving->server, &out, "notifications/progress");
     phi__records_raw(&out, "progressToken", "");
     phi__buf_add_str(&out, serving->token);
     phi__records_double(&out, "progress", progress);
     if (total > 0) phi__records_double(&out, "total", total);
     if (message.len > 0 && serving->origin.era->progress_message)
         phi__records_str(&out, "message", message);
-    (void)phi__mcp_serve_send_noted(way, &out);
+    (void)phi__send_noted(way, &out);
 }
 
-PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_way *way,
-                                              const char *level, const char *logger,
-                                              const char *data) {
+PHI__FN phi_status phi__serving_log(phi_mcp_server *server, phi__mcp_way *way, const char *level,
+                                    const char *logger, const char *data) {
     phi_arena arena;
     phi_json *value = NULL;
     phi__buf out;
     if (data == NULL) data = "null";
     phi_arena_init(&arena, &server->rt->memory, 0);
     phi_status status = phi_json_parse(&arena, phi_str_of(data), PHI_JSON_BORROW, &value, NULL);
-    phi__mcp_serve_send_note(server, &out, "notifications/message");
+    phi__send_note(server, &out, "notifications/message");
     phi__records_str(&out, "level", phi_str_of(level));
     if (logger != NULL) phi__records_str(&out, "logger", phi_str_of(logger));
     phi__records_raw(&out, "data", "");
@@ -467,12 +443,12 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
         phi__json_write_str(&out, phi_str_of(data));
     phi_arena_free(&arena);
     status = out.failed ? PHI_NO_MEMORY : PHI_OK;
-    return phi__mcp_serve_send_noted(way, &out) ? PHI_OK : status == PHI_OK ? PHI_FULL : status;
+    return phi__send_noted(way, &out) ? PHI_OK : status == PHI_OK ? PHI_FULL : status;
 }
 
-/* ======== Questions to a client in the midst of its request.
+/* ---- Questions to a client in the midst of its request ---- */
 
-   A session gets them as requests, on the stream of its own. A client of 2026-07-28 gets them as
+/* A session gets them as requests, on the stream of its own. A client of 2026-07-28 gets them as
    the result of its request (input_required), which is parked, and repeats it with the answers and
    with requestState: the handle of the parked request, how often it was parked, and a keyed hash
    over both and over the method and its parameters. A state is so good for one repetition of one
@@ -480,9 +456,9 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 
 /* ---- callbacks into the host ---- */
 
-PHI__FN void phi__mcp_serve_ask_enter(phi_mcp_server *server) { server->depth++; }
+PHI__FN void phi__serve_ask_enter(phi_mcp_server *server) { server->depth++; }
 
-PHI__FN bool phi__mcp_serve_ask_leave(phi_mcp_server *server) {
+PHI__FN bool phi__serve_ask_leave(phi_mcp_server *server) {
     bool retired = server->retired;
     if (--server->depth == 0 && retired) server->free_fn(server);
     return !retired;
@@ -490,21 +466,21 @@ PHI__FN bool phi__mcp_serve_ask_leave(phi_mcp_server *server) {
 
 /* ---- one question ---- */
 
-static void phi__mcp_serve_ask_give(phi__mcp_question *ask, phi_status status,
-                                    const phi_json *result, phi_str message) {
+static void phi__serve_ask_give(phi__mcp_question *ask, phi_status status, const phi_json *result,
+                                phi_str message) {
     phi_mcp_ask_desc desc = ask->desc;
-    phi__mcp_serve_request_free_question(ask);
+    phi__serving_free_question(ask);
     if (desc.done_fn != NULL) desc.done_fn(desc.user_data, status, result, message);
 }
 
-static phi_str phi__mcp_serve_ask_put(char **at, phi_str text) {
+static phi_str phi__serve_ask_put(char **at, phi_str text) {
     char *to = *at;
     if (text.len > 0) memcpy(to, text.at, text.len);
     *at = to + text.len;
     return phi__str(to, text.len);
 }
 
-static bool phi__mcp_serve_ask_has(const phi__mcp_serving *serving, phi_str key) {
+static bool phi__serve_ask_has(const phi__serving *serving, phi_str key) {
     for (const phi__link *link = serving->asks.first; link != NULL; link = link->next)
         if (phi_str_equal(PHI__OWNER(link, const phi__mcp_question, link)->key, key)) return true;
     return false;
@@ -512,21 +488,21 @@ static bool phi__mcp_serve_ask_has(const phi__mcp_serving *serving, phi_str key)
 
 /* The number of the question, or the next that the host did not give to another as its key. Keys
    of a task serve once, so the host's are not used there. */
-static phi_str phi__mcp_serve_ask_number(const phi__mcp_serving *serving, char out[16]) {
+static phi_str phi__serve_ask_number(const phi__serving *serving, char out[16]) {
     const char *format = serving->task != NULL ? "task-%u" : "%u";
     unsigned number = serving->asked;
     do (void)snprintf(out, 16, format, ++number);
-    while (phi__mcp_serve_ask_has(serving, phi_str_of(out)));
+    while (phi__serve_ask_has(serving, phi_str_of(out)));
     return phi_str_of(out);
 }
 
-static phi__mcp_question *phi__mcp_serve_ask_make(phi__mcp_serving *serving,
-                                                  const phi_mcp_ask_desc *desc, phi_str params) {
+static phi__mcp_question *phi__serve_ask_make(phi__serving *serving, const phi_mcp_ask_desc *desc,
+                                              phi_str params) {
     phi_mcp_server *server = serving->server;
     phi_str method = phi_str_of(desc->method);
     char number[16];
     bool named = desc->key != NULL && serving->task == NULL;
-    phi_str key = named ? phi_str_of(desc->key) : phi__mcp_serve_ask_number(serving, number);
+    phi_str key = named ? phi_str_of(desc->key) : phi__serve_ask_number(serving, number);
     phi__mcp_question *ask;
     size_t bytes = phi__add(sizeof *ask, phi__add(key.len, phi__add(method.len, params.len)));
     ask = (phi__mcp_question *)phi__alloc(&server->rt->memory, bytes);
@@ -535,9 +511,9 @@ static phi__mcp_question *phi__mcp_serve_ask_make(phi__mcp_serving *serving,
     ask->of = serving;
     ask->bytes = bytes;
     ask->desc = *desc;
-    ask->key = phi__mcp_serve_ask_put(&at, key);
-    ask->method = phi__mcp_serve_ask_put(&at, method);
-    ask->params = phi__mcp_serve_ask_put(&at, params);
+    ask->key = phi__serve_ask_put(&at, key);
+    ask->method = phi__serve_ask_put(&at, method);
+    ask->params = phi__serve_ask_put(&at, params);
     ask->number = ++server->asked;
     serving->asked++;
     serving->ask_count++;
@@ -547,33 +523,33 @@ static phi__mcp_question *phi__mcp_serve_ask_make(phi__mcp_serving *serving,
 
 /* ---- sessions ---- */
 
-static void phi__mcp_serve_ask_late(phi__timer *timer) {
+static void phi__serve_ask_late(phi__timer *timer) {
     phi__mcp_question *ask = PHI__OWNER(timer, phi__mcp_question, timer);
     phi_mcp_server *server = ask->of->server;
-    phi__mcp_serve_ask_enter(server);
-    phi__mcp_serve_ask_give(ask, PHI_TIMEOUT, NULL, PHI__LIT("The client did not answer in time"));
-    (void)phi__mcp_serve_ask_leave(server);
+    phi__serve_ask_enter(server);
+    phi__serve_ask_give(ask, PHI_TIMEOUT, NULL, PHI__LIT("The client did not answer in time"));
+    (void)phi__serve_ask_leave(server);
 }
 
-static uint64_t phi__mcp_serve_ask_deadline(const phi_mcp_server *server) {
+static uint64_t phi__serve_ask_deadline(const phi_mcp_server *server) {
     uint32_t ms = server->desc.ask_timeout_ms;
     return ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000;
 }
 
-PHI__FN phi_status phi__mcp_serve_ask_wait(phi__mcp_question *ask) {
+PHI__FN phi_status phi__serve_ask_wait(phi__mcp_question *ask) {
     phi_mcp_server *server = ask->of->server;
-    ask->timer.fire = phi__mcp_serve_ask_late;
-    return phi__io_timer_set(server->rt->io, &ask->timer, phi__mcp_serve_ask_deadline(server));
+    ask->timer.fire = phi__serve_ask_late;
+    return phi__io_timer_set(server->rt->io, &ask->timer, phi__serve_ask_deadline(server));
 }
 
-static phi_status phi__mcp_serve_ask_send(phi__mcp_question *ask) {
+static phi_status phi__serve_ask_send(phi__mcp_question *ask) {
     phi_mcp_server *server = ask->of->server;
-    phi__mcp_way *way = phi__mcp_serve_request_stream(ask->of);
+    phi__mcp_way *way = phi__serving_stream(ask->of);
     phi__buf out;
     if (way == NULL) return PHI_STALE;
-    if (phi__mcp_serve_ask_wait(ask) != PHI_OK) return PHI_NO_MEMORY;
+    if (phi__serve_ask_wait(ask) != PHI_OK) return PHI_NO_MEMORY;
     phi__buf_init(&out, &server->rt->memory);
-    phi__mcp_rpc_open_request(&out, ask->number, ask->method);
+    phi__rpc_open_request(&out, ask->number, ask->method);
     phi__buf_add_str(&out, ask->params);
     phi__buf_char(&out, '}');
     bool sent = !out.failed && way->table->send(way, phi__buf_str(&out), 200, false);
@@ -581,11 +557,11 @@ static phi_status phi__mcp_serve_ask_send(phi__mcp_question *ask) {
     return sent ? PHI_OK : PHI_NO_MEMORY;
 }
 
-static phi__mcp_question *phi__mcp_serve_ask_find(phi_mcp_server *server,
-                                                  const phi__mcp_client *client, uint64_t number) {
+static phi__mcp_question *phi__serve_ask_find(phi_mcp_server *server, const phi__client *client,
+                                              uint64_t number) {
     phi__link *link;
     for (phi__link *at = server->serving.first; at != NULL; at = at->next) {
-        phi__mcp_serving *serving = PHI__OWNER(at, phi__mcp_serving, link);
+        phi__serving *serving = PHI__OWNER(at, phi__serving, link);
         if (serving->client != client) continue;
         for (link = serving->asks.first; link != NULL; link = link->next)
             if (PHI__OWNER(link, phi__mcp_question, link)->number == number)
@@ -594,30 +570,27 @@ static phi__mcp_question *phi__mcp_serve_ask_find(phi_mcp_server *server,
     return NULL;
 }
 
-PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
-                                         const phi__mcp_rpc *answer) {
+PHI__FN void phi__serve_ask_answered(phi_mcp_server *server, const phi__client *client,
+                                     const phi__rpc *answer) {
     uint64_t number = 0;
     phi__mcp_question *ask = NULL;
-    if (phi__mcp_rpc_number(answer->id, &number))
-        ask = phi__mcp_serve_ask_find(server, client, number);
+    if (phi__rpc_number(answer->id, &number)) ask = phi__serve_ask_find(server, client, number);
     if (ask == NULL) return;
-    if (answer->kind == PHI__MCP_RPC_RESULT && phi_json_is(answer->result, PHI_JSON_OBJECT))
-        phi__mcp_serve_ask_give(ask, PHI_OK, answer->result, phi__str("", 0));
+    if (answer->kind == PHI__RPC_RESULT && phi_json_is(answer->result, PHI_JSON_OBJECT))
+        phi__serve_ask_give(ask, PHI_OK, answer->result, phi__str("", 0));
     else
-        phi__mcp_serve_ask_give(ask, PHI_REFUSED, NULL,
-                                answer->message.len > 0
-                                    ? answer->message
-                                    : PHI__LIT("The client's answer has no result"));
+        phi__serve_ask_give(ask, PHI_REFUSED, NULL,
+                            answer->message.len > 0
+                                ? answer->message
+                                : PHI__LIT("The client's answer has no result"));
 }
 
 /* ---- 2026-07-28: requestState ---- */
 
-static bool phi__mcp_serve_ask_digest(phi_mcp_server *server, phi_str method,
-                                      const phi_json *params,
-                                      unsigned char out[PHI__SHA256_BYTES]) {
+static bool phi__serve_ask_digest(phi_mcp_server *server, phi_str method, const phi_json *params,
+                                  unsigned char out[PHI__SHA256_BYTES]) {
     phi_json_iter it = phi_json_each(params);
     const phi_json *child;
-    phi__sha256 sha;
     phi__buf text;
     phi__buf_init(&text, &server->rt->memory);
     phi__buf_add_str(&text, method);
@@ -628,14 +601,12 @@ static bool phi__mcp_serve_ask_digest(phi_mcp_server *server, phi_str method,
         phi__json_write_key(&text, it.key);
         (void)phi__json_write(&text, child, 0);
     }
-    phi__sha256_begin(&sha);
-    phi__sha256_add(&sha, text.at, text.len);
-    phi__sha256_end(&sha, out);
+    phi__sha256_of(phi__buf_str(&text), out);
     phi__buf_free(&text);
     return !text.failed;
 }
 
-PHI__FN void phi__mcp_serve_ask_state(const phi__mcp_serving *serving, char out[PHI__MCP_STATE]) {
+PHI__FN void phi__serve_ask_state(const phi__serving *serving, char out[PHI__MCP_STATE]) {
     unsigned char hash[PHI__SHA256_BYTES];
     char text[40 + PHI__SHA256_BYTES];
     int n = snprintf(out, 40, "%lx.%lx.%lx.", (unsigned long)serving->index,
@@ -648,7 +619,7 @@ PHI__FN void phi__mcp_serve_ask_state(const phi__mcp_serving *serving, char out[
     out[n + PHI__SHA256_HEX] = '\0';
 }
 
-PHI__FN phi__mcp_serving *phi__mcp_serve_ask_named(phi_mcp_server *server, phi_str state) {
+PHI__FN phi__serving *phi__serve_ask_named(phi_mcp_server *server, phi_str state) {
     char good[PHI__MCP_STATE];
     unsigned long numbers[2];
     size_t part = 0, digits = 0;
@@ -667,29 +638,20 @@ PHI__FN phi__mcp_serving *phi__mcp_serve_ask_named(phi_mcp_server *server, phi_s
     if (part != 2) return NULL;
     phi__slot *slot = phi__slots_find(&server->slots, (uint32_t)numbers[0], (uint32_t)numbers[1]);
     if (slot == NULL) return NULL;
-    phi__mcp_serving *serving = (phi__mcp_serving *)slot->object;
-    phi__mcp_serve_ask_state(serving, good);
+    phi__serving *serving = (phi__serving *)slot->object;
+    phi__serve_ask_state(serving, good);
     return phi__str_equal_secret(state, phi_str_of(good)) ? serving : NULL;
-}
-
-static phi__mcp_serving *phi__mcp_serve_ask_parked(phi_mcp_server *server, phi_str state,
-                                                   phi_str method, const phi_json *params) {
-    unsigned char digest[PHI__SHA256_BYTES];
-    phi__mcp_serving *serving = phi__mcp_serve_ask_named(server, state);
-    if (serving == NULL || !serving->parked) return NULL;
-    if (!phi__mcp_serve_ask_digest(server, method, params, digest)) return NULL;
-    return memcmp(digest, serving->digest, sizeof digest) == 0 ? serving : NULL;
 }
 
 /* ---- 2026-07-28: asking, and going on ---- */
 
 /* Requests whose clients never come back must not take the places of all others: when half of
    max_calls is parked, the oldest one has waited long enough. */
-static void phi__mcp_serve_ask_crowded(phi_mcp_server *server) {
-    phi__mcp_serving *oldest = NULL;
+static void phi__serve_ask_crowded(phi_mcp_server *server) {
+    phi__serving *oldest = NULL;
     uint32_t count = 0;
     for (phi__link *link = server->serving.first; link != NULL; link = link->next) {
-        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        phi__serving *serving = PHI__OWNER(link, phi__serving, link);
         if (!serving->parked || serving->asks.first == NULL) continue;
         if (oldest == NULL) oldest = serving;
         count++;
@@ -698,7 +660,7 @@ static void phi__mcp_serve_ask_crowded(phi_mcp_server *server) {
         (void)phi__io_timer_set(server->rt->io, &oldest->timer, phi__io_now_us(server->rt->io));
 }
 
-PHI__FN void phi__mcp_serve_ask_write(const phi__mcp_serving *serving, phi__buf *out) {
+PHI__FN void phi__serve_ask_write(const phi__serving *serving, phi__buf *out) {
     phi__buf_char(out, '{');
     for (const phi__link *link = serving->asks.first; link != NULL; link = link->next) {
         const phi__mcp_question *ask = PHI__OWNER(link, const phi__mcp_question, link);
@@ -712,37 +674,36 @@ PHI__FN void phi__mcp_serve_ask_write(const phi__mcp_serving *serving, phi__buf 
     phi__buf_char(out, '}');
 }
 
-static void phi__mcp_serve_ask_required(phi__mcp_serving *serving) {
+static void phi__serve_ask_required(phi__serving *serving) {
     phi_mcp_server *server = serving->server;
-    phi__mcp_origin origin = serving->origin;
+    phi__origin origin = serving->origin;
     char state[PHI__MCP_STATE];
     phi__buf out;
     serving->round++;
-    phi__mcp_serve_ask_state(serving, state);
-    phi__mcp_serve_send_open(server, &origin, &out);
+    phi__serve_ask_state(serving, state);
+    phi__send_open(&origin, &out);
     phi__records_str(&out, "resultType", PHI__LIT("input_required"));
     phi__records_raw(&out, "inputRequests", "");
-    phi__mcp_serve_ask_write(serving, &out);
+    phi__serve_ask_write(serving, &out);
     phi__records_str(&out, "requestState", phi_str_of(state));
-    phi__mcp_serve_request_detach(serving);
+    phi__serving_detach(serving);
     serving->origin.batch = NULL;
     serving->parked = true;
-    phi__mcp_serve_send_close(server, &origin, &out);
-    (void)phi__io_timer_set(server->rt->io, &serving->timer, phi__mcp_serve_ask_deadline(server));
-    phi__mcp_serve_ask_crowded(server);
+    phi__send_close(&origin, &out);
+    (void)phi__io_timer_set(server->rt->io, &serving->timer, phi__serve_ask_deadline(server));
+    phi__serve_ask_crowded(server);
 }
 
 /* Gives the first question that has an answer its answer. False: there is none. */
-static bool phi__mcp_serve_ask_settle(phi__mcp_serving *serving, const phi_json *inputs,
-                                      bool late) {
+static bool phi__serve_ask_settle(phi__serving *serving, const phi_json *inputs, bool late) {
     for (phi__link *link = serving->asks.first; link != NULL; link = link->next) {
         phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
         const phi_json *answer = phi__json_get_n(inputs, ask->key);
         if (answer != NULL)
-            phi__mcp_serve_ask_give(ask, PHI_OK, answer, phi__str("", 0));
+            phi__serve_ask_give(ask, PHI_OK, answer, phi__str("", 0));
         else if (late)
-            phi__mcp_serve_ask_give(ask, PHI_TIMEOUT, NULL,
-                                    PHI__LIT("The client did not repeat its request in time"));
+            phi__serve_ask_give(ask, PHI_TIMEOUT, NULL,
+                                PHI__LIT("The client did not repeat its request in time"));
         else
             continue;
         return true;
@@ -751,110 +712,97 @@ static bool phi__mcp_serve_ask_settle(phi__mcp_serving *serving, const phi_json 
 }
 
 /* Questions were asked, or answers have come; or a parked request has waited too long. */
-static void phi__mcp_serve_ask_due(phi__timer *timer) {
-    phi__mcp_serving *serving = PHI__OWNER(timer, phi__mcp_serving, timer);
+static void phi__serve_ask_due(phi__timer *timer) {
+    phi__serving *serving = PHI__OWNER(timer, phi__serving, timer);
     phi_mcp_server *server = serving->server;
-    phi_mcp_incoming handle = phi__mcp_serve_request_handle(serving);
+    phi_mcp_incoming handle = phi__serving_handle(serving);
     bool late = serving->parked;
     uint32_t most = serving->ask_count;
-    phi__mcp_serve_ask_enter(server);
-    while (serving != NULL && most-- > 0 &&
-           phi__mcp_serve_ask_settle(serving, serving->inputs, late))
-        serving = phi__mcp_serve_request_find(handle);
+    phi__serve_ask_enter(server);
+    while (serving != NULL && most-- > 0 && phi__serve_ask_settle(serving, serving->inputs, late))
+        serving = phi__serving_find(handle);
     if (serving != NULL && !server->retired && serving->asks.first != NULL) {
         if (!late)
-            phi__mcp_serve_ask_required(serving);
+            phi__serve_ask_required(serving);
         else /* questions asked meanwhile have deadlines of their own */
             (void)phi__io_timer_set(server->rt->io, &serving->timer,
-                                    phi__mcp_serve_ask_deadline(server));
+                                    phi__serve_ask_deadline(server));
     }
-    (void)phi__mcp_serve_ask_leave(server);
+    (void)phi__serve_ask_leave(server);
 }
 
-PHI__FN void phi__mcp_serve_ask_take(phi__mcp_serving *serving, const phi_json *inputs) {
+PHI__FN void phi__serve_ask_take(phi__serving *serving, const phi_json *inputs) {
     phi_mcp_server *server = serving->server;
-    phi_mcp_incoming handle = phi__mcp_serve_request_handle(serving);
+    phi_mcp_incoming handle = phi__serving_handle(serving);
     uint32_t most = serving->ask_count;
-    phi__mcp_serve_ask_enter(server);
+    phi__serve_ask_enter(server);
     while (serving != NULL && !server->retired && most-- > 0 &&
-           phi__mcp_serve_ask_settle(serving, inputs, false))
-        serving = phi__mcp_serve_request_find(handle);
-    (void)phi__mcp_serve_ask_leave(server);
+           phi__serve_ask_settle(serving, inputs, false))
+        serving = phi__serving_find(handle);
+    (void)phi__serve_ask_leave(server);
 }
 
-static phi_status phi__mcp_serve_ask_soon(phi__mcp_serving *serving) {
+static phi_status phi__serve_ask_soon(phi__serving *serving) {
     phi__io *io = serving->server->rt->io;
-    serving->timer.fire = phi__mcp_serve_ask_due;
+    serving->timer.fire = phi__serve_ask_due;
     return phi__io_timer_set(io, &serving->timer, phi__io_now_us(io));
 }
 
-static void phi__mcp_serve_ask_refuse(phi_mcp_server *server, phi__mcp_origin *origin,
-                                      const char *message) {
-    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200, phi_str_of(message),
-                              NULL);
-}
-
-PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *origin,
-                                       const phi_json *params) {
+PHI__FN bool phi__serve_ask_inputs(phi__origin *origin, const phi_json *params) {
     const phi_json *inputs = phi_json_get(params, "inputResponses"), *child;
     phi_json_iter it = phi_json_each(inputs);
     bool good = inputs == NULL || phi_json_is(inputs, PHI_JSON_OBJECT);
     while (good && (child = phi_json_next(&it)) != NULL) good = phi_json_is(child, PHI_JSON_OBJECT);
     if (!good)
-        phi__mcp_serve_ask_refuse(server, origin,
-                                  "params.inputResponses: expected an object of objects");
+        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
+                    "params.inputResponses: expected an object of objects");
     return good;
 }
 
-PHI__FN bool phi__mcp_serve_ask_keep(phi__mcp_serving *serving, phi_str method,
-                                     const phi_json *params) {
+PHI__FN bool phi__serve_ask_keep(phi__serving *serving, phi_str method, const phi_json *params) {
     const phi_json *inputs = phi_json_get(params, "inputResponses");
     if (serving->client != NULL || serving->can == 0) return true; /* nothing can be asked */
     if (inputs != NULL) {
         serving->inputs = phi_json_copy(&serving->arena, inputs);
         if (serving->inputs == NULL) return false;
     }
-    return phi__mcp_serve_ask_digest(serving->server, method, params, serving->digest);
+    return phi__serve_ask_digest(serving->server, method, params, serving->digest);
 }
 
-PHI__FN bool phi__mcp_serve_ask_repeated(phi_mcp_server *server, phi__mcp_origin *origin,
-                                         phi_str method, const phi_json *params) {
+PHI__FN bool phi__serve_ask_repeated(phi__origin *origin, phi_str method, const phi_json *params) {
     const phi_json *given = phi_json_get(params, "requestState");
     phi_str state = phi_json_str(given, NULL), id;
     if (given == NULL) return false;
-    phi__mcp_serving *serving = phi__mcp_serve_ask_parked(server, state, method, params);
-    if (serving == NULL) {
-        phi__mcp_serve_ask_refuse(server, origin,
-                                  "params.requestState: not valid for this request, or not any "
-                                  "more");
+    unsigned char digest[PHI__SHA256_BYTES];
+    phi__serving *serving = phi__serve_ask_named(origin->server, state);
+    if (serving == NULL || !serving->parked ||
+        !phi__serve_ask_digest(origin->server, method, params, digest) ||
+        memcmp(digest, serving->digest, sizeof digest) != 0) {
+        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
+                    "params.requestState: not valid for this request, or not any more");
         return true;
     }
     if (!phi__arena_str(&serving->arena, origin->id, &id) ||
-        !phi__mcp_serve_ask_keep(serving, method, params)) {
-        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 500,
-                                  PHI__LIT("Out of memory"), NULL);
+        !phi__serve_ask_keep(serving, method, params)) {
+        phi__refuse(origin, PHI__RPC_INTERNAL, 500, "Out of memory");
         return true;
     }
     serving->parked = false;
-    phi__mcp_serve_request_attach(serving, origin);
+    phi__serving_attach(serving, origin);
     serving->origin.id = id;
-    phi__mcp_serve_request_meta(serving, params);
-    (void)phi__mcp_serve_ask_soon(serving); /* the timer has its place since it was parked */
+    phi__serving_meta(serving, params);
+    (void)phi__serve_ask_soon(serving); /* the timer has its place since it was parked */
     return true;
 }
 
 /* ---- public ---- */
 
-static uint32_t phi__mcp_serve_ask_bit(phi_str method) {
-    if (phi__str_is(method, "elicitation/create")) return (uint32_t)PHI_MCP_CAN_ELICIT;
-    if (phi__str_is(method, "sampling/createMessage")) return (uint32_t)PHI_MCP_CAN_SAMPLE;
-    return phi__str_is(method, "roots/list") ? (uint32_t)PHI_MCP_CAN_ROOTS : 0;
-}
-
-static phi_status phi__mcp_serve_ask_check(phi__mcp_serving *serving,
-                                           const phi_mcp_ask_desc *desc) {
+static phi_status phi__serve_ask_check(phi__serving *serving, const phi_mcp_ask_desc *desc) {
     phi_runtime *rt = serving->server->rt;
-    uint32_t bit = phi__mcp_serve_ask_bit(phi_str_of(desc->method));
+    uint32_t bit = strcmp(desc->method, "elicitation/create") == 0       ? PHI_MCP_CAN_ELICIT
+                   : strcmp(desc->method, "sampling/createMessage") == 0 ? PHI_MCP_CAN_SAMPLE
+                   : strcmp(desc->method, "roots/list") == 0             ? PHI_MCP_CAN_ROOTS
+                                                                         : 0;
     if (bit == 0)
         return phi__error(rt, PHI_BAD_ARG,
                           "phi_mcp_ask: method: expected elicitation/create, "
@@ -864,39 +812,39 @@ static phi_status phi__mcp_serve_ask_check(phi__mcp_serving *serving,
                           "phi_mcp_ask: the client has not declared that it "
                           "answers %s",
                           desc->method);
-    if (serving->ask_count >= PHI__MCP_ASKS_MOST)
-        return phi__error(rt, PHI_FULL, "phi_mcp_ask: %d questions are open", PHI__MCP_ASKS_MOST);
+    if (serving->ask_count >= PHI__ASKS_MOST)
+        return phi__error(rt, PHI_FULL, "phi_mcp_ask: %d questions are open", PHI__ASKS_MOST);
     if (desc->key != NULL && serving->task == NULL &&
-        phi__mcp_serve_ask_has(serving, phi_str_of(desc->key)))
+        phi__serve_ask_has(serving, phi_str_of(desc->key)))
         return phi__error(rt, PHI_BAD_ARG, "phi_mcp_ask: key: a question of that name is open");
     return PHI_OK;
 }
 
-static phi_status phi__mcp_serve_ask_open(phi__mcp_serving *serving, const phi_mcp_ask_desc *desc,
-                                          phi_str params) {
-    phi__mcp_question *ask = phi__mcp_serve_ask_make(serving, desc, params);
+static phi_status phi__serve_ask_open(phi__serving *serving, const phi_mcp_ask_desc *desc,
+                                      phi_str params) {
+    phi__mcp_question *ask = phi__serve_ask_make(serving, desc, params);
     phi_status status = PHI_NO_MEMORY;
     if (ask == NULL) return status;
     if (serving->client != NULL)
-        status = phi__mcp_serve_ask_send(ask);
+        status = phi__serve_ask_send(ask);
     else if (serving->task != NULL)
-        status = phi__mcp_serve_ask_wait(ask);
+        status = phi__serve_ask_wait(ask);
     else if (serving->parked)
         status = PHI_OK; /* it goes with the next round */
     else
-        status = phi__mcp_serve_ask_soon(serving);
-    if (status != PHI_OK) phi__mcp_serve_request_free_question(ask);
+        status = phi__serve_ask_soon(serving);
+    if (status != PHI_OK) phi__serving_free_question(ask);
     return status;
 }
 
 PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc *desc) {
-    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+    phi__serving *serving = phi__serving_find(incoming);
     phi_json *params = NULL;
     phi_arena arena;
     phi__buf text;
     if (incoming.server == NULL || desc == NULL || desc->method == NULL) return PHI_BAD_ARG;
     if (serving == NULL) return PHI_STALE;
-    phi_status status = phi__mcp_serve_ask_check(serving, desc);
+    phi_status status = phi__serve_ask_check(serving, desc);
     if (status != PHI_OK) return status;
     phi_arena_init(&arena, &incoming.server->rt->memory, 0);
     phi__buf_init(&text, &incoming.server->rt->memory);
@@ -905,7 +853,7 @@ PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc
     if (status == PHI_OK && !phi_json_is(params, PHI_JSON_OBJECT)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi__json_write(&text, params, 0);
     if (status == PHI_OK && text.failed) status = PHI_NO_MEMORY;
-    if (status == PHI_OK) status = phi__mcp_serve_ask_open(serving, desc, phi__buf_str(&text));
+    if (status == PHI_OK) status = phi__serve_ask_open(serving, desc, phi__buf_str(&text));
     phi__buf_free(&text);
     phi_arena_free(&arena);
     if (status != PHI_PARSE && status != PHI_TOO_BIG) return status;

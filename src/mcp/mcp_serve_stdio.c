@@ -4,10 +4,10 @@
 
 #ifndef PHI_NO_PROCESS
 
-struct phi__mcp_serve_stdio {
+struct phi__serve_stdio {
     phi__mcp_way way;
     phi_mcp_server *server;
-    phi__mcp_client *client; /* of `initialize`; NULL: none yet */
+    phi__client *client; /* of `initialize`; NULL: none yet */
     phi__channel *channel;
     phi__buf line, rest; /* rest: bytes behind a long message that is being read */
     bool skipping;       /* the rest of a line that is too long */
@@ -20,8 +20,8 @@ struct phi__mcp_serve_stdio {
 
 /* ---- out ---- */
 
-static bool phi__mcp_serve_stdio_send(phi__mcp_way *way, phi_str json, int http_status, bool last) {
-    phi__mcp_serve_stdio *stdio = PHI__OWNER(way, phi__mcp_serve_stdio, way);
+static bool phi__serve_stdio_send(phi__mcp_way *way, phi_str json, int http_status, bool last) {
+    phi__serve_stdio *stdio = PHI__OWNER(way, phi__serve_stdio, way);
     phi__io *io = stdio->server->rt->io;
     size_t taken = 0, ended = 0;
     (void)http_status;
@@ -38,81 +38,80 @@ static bool phi__mcp_serve_stdio_send(phi__mcp_way *way, phi_str json, int http_
     return false;
 }
 
-static void phi__mcp_serve_stdio_session(phi__mcp_way *way, phi__mcp_client *client) {
-    phi__mcp_serve_stdio *stdio = PHI__OWNER(way, phi__mcp_serve_stdio, way);
+static void phi__serve_stdio_session(phi__mcp_way *way, phi__client *client) {
+    phi__serve_stdio *stdio = PHI__OWNER(way, phi__serve_stdio, way);
     stdio->client = client;
-    (void)phi__mcp_serve_listen(stdio->server, client, way);
+    (void)phi__serve_listen(stdio->server, client, way);
 }
 
 /* ---- the end ---- */
 
-static void phi__mcp_serve_stdio_end(phi__mcp_serve_stdio *stdio, const char *why) {
+static void phi__serve_stdio_end(phi__serve_stdio *stdio, const char *why) {
     phi_mcp_server *server = stdio->server;
-    phi__mcp_client *client = stdio->client;
+    phi__client *client = stdio->client;
     if (stdio->over) return;
     stdio->over = true;
     stdio->client = NULL;
     phi__io_timer_clear(server->rt->io, &stdio->timer);
     phi__mcp_serve_ended(server, why);
-    phi__mcp_serve_ask_enter(server); /* the host may free it when its calls are cancelled */
-    phi__mcp_serve_way_gone(server, &stdio->way);
-    if (client != NULL && !server->retired) phi__mcp_serve_client_end(client);
-    (void)phi__mcp_serve_ask_leave(server);
+    phi__serve_ask_enter(server); /* the host may free it when its calls are cancelled */
+    phi__serve_way_gone(server, &stdio->way);
+    if (client != NULL && !server->retired) phi__client_end(client);
+    (void)phi__serve_ask_leave(server);
 }
 
-/* Whether a request is under way whose answer stdin's end does not take away; a subscription has
+/* True if a request is under way whose answer stdin's end does not take away; a subscription has
    none. */
-static bool phi__mcp_serve_stdio_owes(const phi__mcp_serve_stdio *stdio) {
+static bool phi__serve_stdio_owes(const phi__serve_stdio *stdio) {
     for (const phi__link *link = stdio->way.waiting.first; link != NULL; link = link->next)
-        if (PHI__OWNER(link, const phi__mcp_serving, at_way)->kind != PHI__MCP_SERVING_LISTEN)
-            return true;
+        if (PHI__OWNER(link, const phi__serving, at_way)->kind != PHI__SERVING_LISTEN) return true;
     return false;
 }
 
-static void phi__mcp_serve_stdio_due(phi__timer *timer) {
-    phi__mcp_serve_stdio *stdio = PHI__OWNER(timer, phi__mcp_serve_stdio, timer);
+static void phi__serve_stdio_due(phi__timer *timer) {
+    phi__serve_stdio *stdio = PHI__OWNER(timer, phi__serve_stdio, timer);
     phi__io *io = stdio->server->rt->io;
     if (stdio->lost)
-        phi__mcp_serve_stdio_end(stdio, "the client does not take its messages");
-    else if (!phi__mcp_serve_stdio_owes(stdio) || phi__io_now_us(io) >= stdio->until)
-        phi__mcp_serve_stdio_end(stdio, "");
+        phi__serve_stdio_end(stdio, "the client does not take its messages");
+    else if (!phi__serve_stdio_owes(stdio) || phi__io_now_us(io) >= stdio->until)
+        phi__serve_stdio_end(stdio, "");
     else
         (void)phi__io_timer_set(io, &stdio->timer, stdio->until); /* its place is kept */
 }
 
-static void phi__mcp_serve_stdio_ended(void *ctx, phi_status status, const char *message) {
-    phi__mcp_serve_stdio *stdio = (phi__mcp_serve_stdio *)ctx;
+static void phi__serve_stdio_ended(void *ctx, phi_status status, const char *message) {
+    phi__serve_stdio *stdio = (phi__serve_stdio *)ctx;
     phi__io *io = stdio->server->rt->io;
     uint32_t ms = stdio->server->desc.close_ms;
-    if (status == PHI_OK && !stdio->lost && phi__mcp_serve_stdio_owes(stdio)) {
+    if (status == PHI_OK && !stdio->lost && phi__serve_stdio_owes(stdio)) {
         stdio->ending = true;
         stdio->until = ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_now_us(io) + (uint64_t)ms * 1000;
         (void)phi__io_timer_set(io, &stdio->timer, stdio->until);
     } else
-        phi__mcp_serve_stdio_end(stdio, status == PHI_OK ? "" : message);
+        phi__serve_stdio_end(stdio, status == PHI_OK ? "" : message);
 }
 
 /* ---- in ---- */
 
-static void phi__mcp_serve_stdio_cleared(phi__mcp_serve_stdio *stdio) {
+static void phi__serve_stdio_cleared(phi__serve_stdio *stdio) {
     phi__buf_clear(&stdio->line);
     if (stdio->line.cap > 65536) phi__buf_free(&stdio->line);
     stdio->skipping = false;
 }
 
-static bool phi__mcp_serve_stdio_line(phi__mcp_serve_stdio *stdio) {
+static bool phi__serve_stdio_line(phi__serve_stdio *stdio) {
     phi_str line = phi__str_trim(phi__buf_str(&stdio->line));
     bool alive = true;
     if (stdio->skipping || stdio->line.failed) /* NUL: no JSON, and refused as too large */
         line = phi__str(NULL, SIZE_MAX);
     if (line.len > 0)
-        alive = phi__mcp_serve_message(stdio->server, stdio->client, &stdio->way, line, NULL);
-    if (alive && stdio->way.reading == NULL) phi__mcp_serve_stdio_cleared(stdio);
+        alive = phi__serve_message(stdio->server, stdio->client, &stdio->way, line, NULL);
+    if (alive && stdio->way.reading == NULL) phi__serve_stdio_cleared(stdio);
     return alive;
 }
 
-static bool phi__mcp_serve_stdio_input(void *ctx, const char *bytes, size_t len) {
-    phi__mcp_serve_stdio *stdio = (phi__mcp_serve_stdio *)ctx;
+static bool phi__serve_stdio_input(void *ctx, const char *bytes, size_t len) {
+    phi__serve_stdio *stdio = (phi__serve_stdio *)ctx;
     size_t most = stdio->server->desc.max_message_bytes;
     while (len > 0 && !stdio->over) {
         const char *end = (const char *)memchr(bytes, '\n', len);
@@ -135,49 +134,45 @@ static bool phi__mcp_serve_stdio_input(void *ctx, const char *bytes, size_t len)
         if (end != NULL) part++;
         bytes += part;
         len -= part;
-        if (end != NULL && !phi__mcp_serve_stdio_line(stdio)) return true; /* it is freed */
+        if (end != NULL && !phi__serve_stdio_line(stdio)) return true; /* it is freed */
     }
     return stdio->way.reading == NULL;
 }
 
-static void phi__mcp_serve_stdio_taken(phi__mcp_way *way) {
-    phi__mcp_serve_stdio *stdio = PHI__OWNER(way, phi__mcp_serve_stdio, way);
+static void phi__serve_stdio_taken(phi__mcp_way *way) {
+    phi__serve_stdio *stdio = PHI__OWNER(way, phi__serve_stdio, way);
     phi_mcp_server *server = stdio->server;
     phi__buf rest = stdio->rest;
-    phi__mcp_serve_stdio_cleared(stdio);
+    phi__serve_stdio_cleared(stdio);
     phi__buf_init(&stdio->rest, rest.memory);
-    phi__mcp_serve_ask_enter(server); /* a callback of the host's may free it */
-    if (!rest.failed) (void)phi__mcp_serve_stdio_input(stdio, rest.at, rest.len);
+    phi__serve_ask_enter(server); /* a callback of the host's may free it */
+    if (!rest.failed) (void)phi__serve_stdio_input(stdio, rest.at, rest.len);
     phi__buf_free(&rest);
     if (!server->retired && stdio->way.reading == NULL) phi__channel_resume(stdio->channel);
-    (void)phi__mcp_serve_ask_leave(server);
-}
-
-static const phi__mcp_way_table *phi__mcp_serve_stdio_table(void) {
-    static const phi__mcp_way_table table = {
-        phi__mcp_serve_stdio_send, phi__mcp_serve_stdio_session, phi__mcp_serve_stdio_taken};
-    return &table;
+    (void)phi__serve_ask_leave(server);
 }
 
 /* ---- public within ---- */
 
-PHI__FN phi_status phi__mcp_serve_stdio_new(phi_mcp_server *server, phi__mcp_serve_stdio **out) {
+PHI__FN phi_status phi__serve_stdio_new(phi_mcp_server *server, phi__serve_stdio **out) {
     phi_memory *memory = &server->rt->memory;
-    phi__mcp_serve_stdio *stdio = (phi__mcp_serve_stdio *)phi__alloc(memory, sizeof *stdio);
+    phi__serve_stdio *stdio = (phi__serve_stdio *)phi__alloc(memory, sizeof *stdio);
     phi_status status = PHI_NO_MEMORY;
     phi__channel_desc desc = PHI_ZERO;
     *out = stdio;
     if (stdio != NULL) {
         stdio->server = server;
-        stdio->way.table = phi__mcp_serve_stdio_table();
-        stdio->timer.fire = phi__mcp_serve_stdio_due;
+        static const phi__mcp_way_table table = {phi__serve_stdio_send, phi__serve_stdio_session,
+                                                 phi__serve_stdio_taken};
+        stdio->way.table = &table;
+        stdio->timer.fire = phi__serve_stdio_due;
         phi__buf_init(&stdio->line, memory);
         phi__buf_init(&stdio->rest, memory);
         desc.in_fd = server->desc.in_fd;
         desc.out_fd = server->desc.out_fd;
         desc.max_out_bytes = server->desc.max_queue_bytes;
-        desc.input = phi__mcp_serve_stdio_input;
-        desc.ended = phi__mcp_serve_stdio_ended;
+        desc.input = phi__serve_stdio_input;
+        desc.ended = phi__serve_stdio_ended;
         desc.ctx = stdio;
         /* the timer keeps a place, so that the end can always be said */
         status = phi__io_timer_set(server->rt->io, &stdio->timer, UINT64_MAX);
@@ -188,11 +183,11 @@ PHI__FN phi_status phi__mcp_serve_stdio_new(phi_mcp_server *server, phi__mcp_ser
                       phi_status_text(status));
 }
 
-PHI__FN bool phi__mcp_serve_stdio_sent(const phi__mcp_serve_stdio *stdio) {
+PHI__FN bool phi__serve_stdio_sent(const phi__serve_stdio *stdio) {
     return stdio->lost || phi__channel_waiting(stdio->channel) == 0;
 }
 
-PHI__FN void phi__mcp_serve_stdio_free(phi__mcp_serve_stdio *stdio) {
+PHI__FN void phi__serve_stdio_free(phi__serve_stdio *stdio) {
     if (stdio == NULL) return;
     phi_runtime *rt = stdio->server->rt;
     phi__io_timer_clear(rt->io, &stdio->timer);

@@ -1,17 +1,9 @@
 /* mcp_session.c - what parts and links see of a connection. */
-#include "mcp/mcp_session_in.h"
-
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "mcp/mcp_tasks_in.h"
-#include "text/text_in.h"
-#include "mcp/mcp_link_in.h"
+#include "mcp/mcp_requests_in.h"
 
 #include <stdio.h>
 
-static void phi__mcp_life_settle(phi_mcp *mcp);
-
-/* ======== The stream of changes that servers of the modern era send on demand. */
+/* ---- subscriptions/listen: the stream of changes of the modern era ---- */
 
 enum {
     PHI__MCP_LISTEN_DELAY_MS = 1000,
@@ -23,7 +15,7 @@ static void phi__mcp_listen_open(phi_mcp *mcp);
 
 static void phi__mcp_listen_again(phi__timer *timer) {
     phi_mcp *mcp = PHI__OWNER(timer, phi_mcp, listening.timer);
-    if (mcp->phase == PHI__MCP_LIVE && mcp->listening.request == NULL) phi__mcp_listen_open(mcp);
+    if (mcp->phase == PHI__LIVE && mcp->listening.request == NULL) phi__mcp_listen_open(mcp);
 }
 
 static void phi__mcp_listen_later(phi_mcp *mcp) {
@@ -39,7 +31,7 @@ static void phi__mcp_listen_done(void *ctx, const phi_mcp_reply *reply) {
     phi_mcp *mcp = (phi_mcp *)ctx;
     uint64_t now_us = phi__io_now_us(mcp->rt->io);
     mcp->listening.request = NULL;
-    if (mcp->dead || mcp->phase != PHI__MCP_LIVE) return;
+    if (mcp->dead || mcp->phase != PHI__LIVE) return;
     /* the server does not have it; or a person has not allowed it, who is not to be asked again */
     if (reply->status == PHI_REFUSED || reply->status == PHI_DENIED) return;
     if (now_us - mcp->listening.opened_us >= PHI__MCP_LISTEN_STEADY_US) mcp->listening.tries = 0;
@@ -50,7 +42,7 @@ static void phi__mcp_listen_done(void *ctx, const phi_mcp_reply *reply) {
 static void phi__mcp_listen_want(const phi_mcp *mcp, phi__buf *buf, const char *capability,
                                  const char *member) {
     const phi_json *node = phi_json_get(mcp->agreed.capabilities, capability);
-    if (!phi_json_bool(phi_json_get(node, "listChanged"), false)) return;
+    if (!phi__records_get_bool(node, "listChanged")) return;
     phi__json_write_key(buf, phi_str_of(member));
     phi__buf_text(buf, "true");
 }
@@ -76,22 +68,16 @@ static void phi__mcp_listen_open(phi_mcp *mcp) {
     desc.done = phi__mcp_listen_done;
     desc.ctx = mcp;
     mcp->listening.opened_us = phi__io_now_us(mcp->rt->io);
-    if (!params.failed) status = phi__mcp_requests_new(mcp, &desc, false, &mcp->listening.request);
+    if (!params.failed) status = phi__requests_new(mcp, &desc, false, &mcp->listening.request);
     phi__buf_free(&params);
     if (status != PHI_OK) phi__mcp_listen_later(mcp);
 }
 
-/* forgets it; its request is ended by others */
-static void phi__mcp_listen_end(phi_mcp *mcp) {
-    phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
-}
-
-/* ======== What the server asks: as a request of its own (legacy eras), or as input that a
-   request of ours needs before it is answered (input_required, the modern era). */
+/* ---- what the server asks, as a request (legacy) or as input_required (modern) ---- */
 
 /* ---- the list ---- */
 
-static phi__mcp_ask *phi__mcp_asked_find(const phi_mcp *mcp, uint64_t ask) {
+static phi__mcp_ask *phi__asked_find(const phi_mcp *mcp, uint64_t ask) {
     for (phi__link *link = mcp->asks.open.first; link != NULL; link = link->next) {
         phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
         if (a->ask == ask) return a;
@@ -99,14 +85,14 @@ static phi__mcp_ask *phi__mcp_asked_find(const phi_mcp *mcp, uint64_t ask) {
     return NULL;
 }
 
-static phi__mcp_ask *phi__mcp_asked_new(phi_mcp *mcp, phi_str id, phi__mcp_request *r) {
+static phi__mcp_ask *phi__asked_new(phi_mcp *mcp, phi_str id, phi__mcp_request *r) {
     phi__mcp_ask *a;
-    if (mcp->asks.count >= PHI__MCP_ASKED_MOST) return NULL;
+    if (mcp->asks.count >= PHI__ASKED_MOST) return NULL;
     a = (phi__mcp_ask *)phi__alloc(&mcp->memory, phi__add(sizeof *a, id.len));
     if (a == NULL) return NULL;
     a->ask = ++mcp->asks.next;
     a->request = r;
-    if (r != NULL) a->agent = phi__mcp_requests_agent(r);
+    if (r != NULL) a->agent = phi__requests_agent(r);
     a->id_len = id.len;
     if (id.len > 0) memcpy(a->id, id.at, id.len);
     phi__list_push(&mcp->asks.open, &a->link);
@@ -114,23 +100,23 @@ static phi__mcp_ask *phi__mcp_asked_new(phi_mcp *mcp, phi_str id, phi__mcp_reque
     return a;
 }
 
-static void phi__mcp_asked_free(phi_mcp *mcp, phi__mcp_ask *a) {
+static void phi__asked_free(phi_mcp *mcp, phi__mcp_ask *a) {
     phi__list_take(&mcp->asks.open, &a->link);
     mcp->asks.count--;
     phi__free(&mcp->memory, a, phi__add(sizeof *a, a->id_len));
 }
 
 /* No answer is wanted. */
-static void phi__mcp_asked_unask(phi_mcp *mcp, phi__mcp_ask *a) {
+static void phi__asked_unask(phi_mcp *mcp, phi__mcp_ask *a) {
     const phi__mcp_part *table = a->table;
     void *part = a->part;
     uint64_t ask = a->ask;
-    phi__mcp_asked_free(mcp, a);
+    phi__asked_free(mcp, a);
     if (table != NULL && table->unasked != NULL) table->unasked(mcp, part, ask);
 }
 
 /* Those of one request's input; NULL: all. */
-static void phi__mcp_asked_unask_of(phi_mcp *mcp, const phi__mcp_request *r) {
+PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__mcp_request *r) {
     phi__link *link = mcp->asks.open.first;
     while (link != NULL) {
         phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
@@ -140,31 +126,27 @@ static void phi__mcp_asked_unask_of(phi_mcp *mcp, const phi__mcp_request *r) {
             memset(&a->agent, 0, sizeof a->agent);
         }
         if (r != NULL && a->request != r) continue;
-        phi__mcp_asked_unask(mcp, a);
+        phi__asked_unask(mcp, a);
         link = mcp->asks.open.first;
     }
 }
 
-/* Drops all of the connection, by `unasked` of their parts. */
-static void phi__mcp_asked_drop(phi_mcp *mcp) { phi__mcp_asked_unask_of(mcp, NULL); }
-
 /* ---- asking a part ---- */
 
 /* The part that takes the question, or none. It may answer at once, or free the connection. */
-static bool phi__mcp_asked_part(phi_mcp *mcp, uint64_t ask, phi_str method,
-                                const phi_json *params) {
-    const phi__mcp_ask *asked = phi__mcp_asked_find(mcp, ask);
+static bool phi__asked_part(phi_mcp *mcp, uint64_t ask, phi_str method, const phi_json *params) {
+    const phi__mcp_ask *asked = phi__asked_find(mcp, ask);
     phi_agent agent = asked->agent.rt != NULL ? asked->agent : mcp->desc.agent;
     phi_call call = PHI_ZERO;
     if (asked->request != NULL) call = asked->request->desc.call;
     for (size_t i = 0; i < mcp->part_count && !mcp->dead; i++) {
-        const phi__mcp_joined *p = &mcp->parts[i];
-        phi__mcp_ask *a = phi__mcp_asked_find(mcp, ask);
+        const phi__joined *p = &mcp->parts[i];
+        phi__mcp_ask *a = phi__asked_find(mcp, ask);
         if (p->table->asked == NULL || a == NULL) continue;
         a->table = p->table;
         a->part = p->part;
         if (p->table->asked(mcp, p->part, method, params, call, agent, ask)) return true;
-        a = phi__mcp_asked_find(mcp, ask);
+        a = phi__asked_find(mcp, ask);
         if (a != NULL) a->table = NULL;
     }
     return mcp->dead;
@@ -172,158 +154,143 @@ static bool phi__mcp_asked_part(phi_mcp *mcp, uint64_t ask, phi_str method,
 
 /* ---- requests of the server's ---- */
 
-static void phi__mcp_asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int code,
-                                 const char *message) {
+static void phi__asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int code,
+                             const char *message) {
     phi__buf json;
     phi__buf_init(&json, &mcp->memory);
     if (code == 0)
-        phi__mcp_rpc_result(&json, id, result);
+        phi__rpc_result(&json, id, result);
     else
-        phi__mcp_rpc_error(&json, id, code, phi_str_of(message), phi__str("", 0));
-    (void)phi__mcp_post_text(mcp, &json, phi__str("", 0), false);
+        phi__rpc_error(&json, id, code, phi_str_of(message), phi__str("", 0));
+    (void)phi__post_text(mcp, &json, phi__str("", 0), false);
 }
 
 /* A request of the server's; from: on whose stream, or NULL. False: freed inside of it. */
-static bool phi__mcp_asked_request(phi_mcp *mcp, const phi__mcp_rpc *rpc, phi__mcp_request *from) {
+static bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__mcp_request *from) {
     phi_str none = phi__str("", 0);
     phi_agent agent = PHI_ZERO;
     if (mcp->agreed.era != NULL && !mcp->agreed.era->asks)
-        return phi__mcp_parts_warn(mcp, "a request of the server's, which this era does not have");
+        return phi__parts_warn(mcp, "a request of the server's, which this era does not have");
     if (phi__str_is(rpc->method, "ping")) {
-        phi__mcp_asked_reply(mcp, rpc->id, none, 0, NULL);
+        phi__asked_reply(mcp, rpc->id, none, 0, NULL);
         return true;
     }
-    if (from == NULL) agent = phi__mcp_requests_calling(mcp, &from);
-    phi__mcp_ask *a = phi__mcp_asked_new(mcp, rpc->id, from);
+    if (from == NULL) agent = phi__requests_calling(mcp, &from);
+    phi__mcp_ask *a = phi__asked_new(mcp, rpc->id, from);
     if (a == NULL) {
-        phi__mcp_asked_reply(mcp, rpc->id, none, PHI__MCP_RPC_INTERNAL, "Too many requests");
+        phi__asked_reply(mcp, rpc->id, none, PHI__RPC_INTERNAL, "Too many requests");
         return true;
     }
     if (from == NULL) a->agent = agent;
     uint64_t ask = a->ask;
-    if (phi__mcp_asked_part(mcp, ask, rpc->method, rpc->params)) return !mcp->dead;
-    a = phi__mcp_asked_find(mcp, ask);
+    if (phi__asked_part(mcp, ask, rpc->method, rpc->params)) return !mcp->dead;
+    a = phi__asked_find(mcp, ask);
     if (a == NULL) return true;
-    phi__mcp_asked_free(mcp, a);
-    phi__mcp_asked_reply(mcp, rpc->id, none, PHI__MCP_RPC_NO_METHOD, "Method not found");
+    phi__asked_free(mcp, a);
+    phi__asked_reply(mcp, rpc->id, none, PHI__RPC_NO_METHOD, "Method not found");
     return true;
-}
-
-/* notifications/cancelled: the server wants no answer any more. */
-static void phi__mcp_asked_cancelled(phi_mcp *mcp, phi_str id) {
-    for (phi__link *link = mcp->asks.open.first; link != NULL; link = link->next) {
-        phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
-        if (a->input || !phi_str_equal(phi__str(a->id, a->id_len), id)) continue;
-        phi__mcp_asked_unask(mcp, a);
-        return;
-    }
 }
 
 /* ---- input for a request ---- */
 
 /* The timer brings what follows: `done` is not to be called inside of a part. */
-static void phi__mcp_asked_due(phi__mcp_request *r) {
+static void phi__asked_due(phi__mcp_request *r) {
     r->input.due = true;
     if (r->input.busy) return;
     (void)phi__io_timer_set(r->mcp->rt->io, &r->timer, phi__io_now_us(r->mcp->rt->io));
 }
 
-static void phi__mcp_asked_refuse(phi__mcp_request *r, phi_status status, const char *message) {
+static void phi__asked_refuse(phi__mcp_request *r, phi_status status, const char *message) {
     if (r->input.status == PHI_OK) {
         r->input.status = status;
         (void)snprintf(r->input.message, sizeof r->input.message, "%s", message);
     }
-    phi__mcp_asked_due(r);
+    phi__asked_due(r);
 }
 
-static void phi__mcp_asked_got(phi__mcp_request *r, const phi__mcp_ask *a, phi_str result, int code,
-                               const char *message) {
+static void phi__asked_got(phi__mcp_request *r, const phi__mcp_ask *a, phi_str result, int code,
+                           const char *message) {
     phi__buf *buf = &r->input.answers;
     if (code != 0) {
-        phi__mcp_asked_refuse(r, PHI_REFUSED, message);
+        phi__asked_refuse(r, PHI_REFUSED, message);
         return;
     }
     phi__json_write_key(buf, phi__str(a->id, a->id_len));
-    phi__mcp_rpc_line(buf, result.len > 0 ? result : PHI__LIT("{}"));
-    if (buf->failed) phi__mcp_asked_refuse(r, PHI_NO_MEMORY, "no memory");
-    if (--r->input.pending == 0 && !r->input.busy) phi__mcp_asked_due(r);
+    phi__rpc_line(buf, result.len > 0 ? result : PHI__LIT("{}"));
+    if (buf->failed) phi__asked_refuse(r, PHI_NO_MEMORY, "no memory");
+    if (--r->input.pending == 0 && !r->input.busy) phi__asked_due(r);
 }
 
 /* False: the connection or the request is gone. */
-static bool phi__mcp_asked_one(phi__mcp_request *r, phi_str key, const phi_json *question) {
-    phi_str method = phi_json_str(phi_json_get(question, "method"), "");
+static bool phi__asked_one(phi__mcp_request *r, phi_str key, const phi_json *question) {
+    phi_str method = phi__records_get_str(question, "method");
     const phi_json *params = phi_json_get(question, "params");
     phi_mcp *mcp = r->mcp;
-    phi__mcp_ask *a = phi__mcp_asked_new(mcp, key, r);
+    phi__mcp_ask *a = phi__asked_new(mcp, key, r);
     char words[120];
     uint64_t id = r->first_id;
     if (a == NULL) {
-        phi__mcp_asked_refuse(r, PHI_FULL, "the server asks for too much input at once");
+        phi__asked_refuse(r, PHI_FULL, "the server asks for too much input at once");
         return true;
     }
     a->input = true;
     r->input.pending++;
     uint64_t ask = a->ask;
     if (!phi_json_is(params, PHI_JSON_OBJECT)) params = NULL;
-    bool taken = phi__mcp_asked_part(mcp, ask, method, params);
-    if (mcp->dead || phi__mcp_requests_first(mcp, id) == NULL) return false;
+    bool taken = phi__asked_part(mcp, ask, method, params);
+    if (mcp->dead || phi__requests_first(mcp, id) == NULL) return false;
     if (taken) return true;
-    a = phi__mcp_asked_find(mcp, ask);
-    if (a != NULL) phi__mcp_asked_free(mcp, a);
+    a = phi__asked_find(mcp, ask);
+    if (a != NULL) phi__asked_free(mcp, a);
     (void)snprintf(words, sizeof words, "the server asks for %.*s, which is not offered",
                    (int)phi__min(method.len, 60), method.at);
-    phi__mcp_asked_refuse(r, PHI_REFUSED, words);
+    phi__asked_refuse(r, PHI_REFUSED, words);
     return true;
 }
 
-/* Keeps requestState as it came. False: no memory. */
-static bool phi__mcp_asked_keep(phi__mcp_request *r, const phi_json *result) {
-    const phi_json *state = phi_json_get(result, "requestState");
+PHI__FN bool phi__asked_input(phi__mcp_request *r, const phi_json *result) {
+    const phi_json *questions = phi_json_get(result, "inputRequests"), *question;
+    phi_mcp *mcp = r->mcp;
+    phi__requests_off(r);
+    /* no deadline; it keeps its place, so that being due needs no memory */
+    (void)phi__io_timer_set(mcp->rt->io, &r->timer, UINT64_MAX);
+    if (r->input.rounds++ >= PHI__ASKED_ROUNDS) {
+        phi__requests_fail(r, PHI_REFUSED, "the server asked for input more than 16 times");
+        return !mcp->dead;
+    }
+    const phi_json *state = phi_json_get(result, "requestState"); /* kept as it came */
     phi__buf_clear(&r->input.state);
     phi__buf_clear(&r->input.answers);
     r->input.pending = 0;
     r->input.status = PHI_OK;
     r->input.due = false;
     if (state != NULL) (void)phi__json_write(&r->input.state, state, 0);
-    return !r->input.state.failed;
-}
-
-PHI__FN bool phi__mcp_asked_input(phi__mcp_request *r, const phi_json *result) {
-    const phi_json *questions = phi_json_get(result, "inputRequests"), *question;
-    phi_mcp *mcp = r->mcp;
-    phi__mcp_requests_off(r);
-    /* no deadline; it keeps its place, so that being due needs no memory */
-    (void)phi__io_timer_set(mcp->rt->io, &r->timer, UINT64_MAX);
-    if (r->input.rounds++ >= PHI__MCP_ASKED_ROUNDS) {
-        phi__mcp_requests_fail(r, PHI_REFUSED, "the server asked for input more than 16 times");
-        return !mcp->dead;
-    }
-    if (!phi__mcp_asked_keep(r, result)) {
-        phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory");
+    if (r->input.state.failed) {
+        phi__requests_fail(r, PHI_NO_MEMORY, "no memory");
         return !mcp->dead;
     }
     r->input.busy = true;
     phi_json_iter it = phi_json_each(phi_json_is(questions, PHI_JSON_OBJECT) ? questions : NULL);
     while (r->input.status == PHI_OK && (question = phi_json_next(&it)) != NULL)
-        if (!phi__mcp_asked_one(r, it.key, question)) return !mcp->dead;
+        if (!phi__asked_one(r, it.key, question)) return !mcp->dead;
     r->input.busy = false;
-    if (r->input.due || r->input.pending == 0) phi__mcp_asked_due(r);
+    if (r->input.due || r->input.pending == 0) phi__asked_due(r);
     return true;
 }
 
 /* All input is there: the request once more, or its failure. */
-static void phi__mcp_asked_repeat(phi__mcp_request *r) {
+static void phi__asked_repeat(phi__mcp_request *r) {
     phi_status status = r->input.status;
     phi__buf more;
     r->input.due = false;
     if (status != PHI_OK) {
         char words[sizeof r->input.message];
         memcpy(words, r->input.message, sizeof words);
-        phi__mcp_requests_fail(r, status, words);
+        phi__requests_fail(r, status, words);
         return;
     }
     if (r->task != NULL) {
-        r->mcp->requests.answered(r);
+        phi__tasks_answered(r);
         return;
     }
     phi__buf_init(&more, &r->mcp->memory);
@@ -336,62 +303,52 @@ static void phi__mcp_asked_repeat(phi__mcp_request *r) {
         phi__json_write_key(&more, PHI__LIT("requestState"));
         phi__buf_add_str(&more, phi__buf_str(&r->input.state));
     }
-    status = more.failed ? PHI_NO_MEMORY : phi__mcp_requests_repeat(r, phi__buf_str(&more));
+    status = more.failed ? PHI_NO_MEMORY : phi__requests_repeat(r, phi__buf_str(&more));
     phi__buf_free(&more);
-    if (status != PHI_OK) phi__mcp_requests_fail(r, status, "the input could not be sent");
+    if (status != PHI_OK) phi__requests_fail(r, status, "the input could not be sent");
 }
 
 /* ---- points of the requests ---- */
 
-/* Whether the question may be on behalf of r. One whose call is not known holds all of its agent's
+/* True if the question may be on behalf of r. One whose call is not known holds all of its agent's
    requests, and one of a task, its call's. */
-static bool phi__mcp_asked_holds(const phi__mcp_ask *a, const phi__mcp_request *r) {
-    phi_agent agent = phi__mcp_requests_agent(r);
+static bool phi__asked_holds(const phi__mcp_ask *a, const phi__mcp_request *r) {
+    phi_agent agent = phi__requests_agent(r);
     if (a->request == r) return true;
     if (a->input || a->agent.rt == NULL || agent.rt == NULL) return false;
     if (a->agent.index != agent.index || a->agent.gen != agent.gen) return false;
-    return a->request == NULL || phi__mcp_requests_same_call(a->request->desc.call, r->desc.call);
+    return a->request == NULL || phi__requests_same_call(a->request->desc.call, r->desc.call);
 }
 
-static bool phi__mcp_asked_late(phi__mcp_request *r) {
+PHI__FN bool phi__asked_late(phi__mcp_request *r) {
     if (r->input.due) {
-        phi__mcp_asked_repeat(r);
+        phi__asked_repeat(r);
         return true;
     }
     /* A person may be thinking about a question of this request's. */
     for (phi__link *link = r->mcp->asks.open.first; link != NULL; link = link->next)
-        if (phi__mcp_asked_holds(PHI__OWNER(link, phi__mcp_ask, link), r))
-            return phi__mcp_requests_renew(r, false) == PHI_OK;
+        if (phi__asked_holds(PHI__OWNER(link, phi__mcp_ask, link), r))
+            return phi__requests_renew(r, false) == PHI_OK;
     return false;
 }
 
-static void phi__mcp_asked_gone(phi__mcp_request *r) { phi__mcp_asked_unask_of(r->mcp, r); }
+/* ---- server/discover; a server that does not answer it gets initialize ---- */
 
-PHI__FN void phi__mcp_asked_init(phi_mcp *mcp) {
-    mcp->requests.late = phi__mcp_asked_late;
-    mcp->requests.gone = phi__mcp_asked_gone;
-}
+enum { PHI__HANDSHAKE_PROBE_MS = 3000 };
 
-/* ======== Finds out which era the server speaks, and agrees upon it.
-
-   First server/discover, as the era of 2026-07-28 has it; whatever answers with something that is
-   not of that era, or does not answer, gets initialize. */
-
-enum { PHI__MCP_HANDSHAKE_PROBE_MS = 3000 };
-
-static void phi__mcp_handshake_initialize(phi_mcp *mcp);
-static void phi__mcp_handshake_probe(phi_mcp *mcp, const phi__mcp_era *era);
+static void phi__handshake_initialize(phi_mcp *mcp);
+static void phi__handshake_probe(phi_mcp *mcp, const phi__era *era);
 
 /* ---- ends ---- */
 
-static void phi__mcp_handshake_fail(phi_mcp *mcp, phi_status status, const char *message) {
+static void phi__handshake_fail(phi_mcp *mcp, phi_status status, const char *message) {
     mcp->agreed.era = NULL;
     mcp->agreed.ended(mcp, status, message);
 }
 
 /* Nothing is agreed upon any more; `legacy` is remembered. */
-static void phi__mcp_handshake_forget(phi_mcp *mcp) {
-    phi__mcp_agreed *g = &mcp->agreed;
+static void phi__handshake_forget(phi_mcp *mcp) {
+    phi__agreed *g = &mcp->agreed;
     phi_str none = phi__str("", 0);
     g->era = NULL;
     g->capabilities = NULL;
@@ -401,75 +358,62 @@ static void phi__mcp_handshake_forget(phi_mcp *mcp) {
 
 /* ---- what a server says of itself ---- */
 
-static bool phi__mcp_handshake_copy(phi_arena *arena, const phi_json *node, phi_str *out) {
-    return phi__arena_str(arena, phi_json_str(node, ""), out);
-}
-
-static bool phi__mcp_handshake_read(phi_mcp *mcp, const phi_json *result) {
-    phi__mcp_agreed *g = &mcp->agreed;
+static void phi__handshake_agree(phi_mcp *mcp, const phi__era *era, const phi_json *result) {
+    phi__agreed *g = &mcp->agreed;
     const phi_json *caps = phi_json_get(result, "capabilities");
     const phi_json *info = phi_json_get(result, "serverInfo");
     if (info == NULL)
         info = phi_json_get(phi_json_get(result, "_meta"), "io.modelcontextprotocol/serverInfo");
+    g->era = era;
     g->capabilities = phi_json_is(caps, PHI_JSON_OBJECT) ? phi_json_copy(&g->arena, caps)
                                                          : phi_json_new_object(&g->arena);
-    return g->capabilities != NULL &&
-           phi_json_write(&g->arena, g->capabilities, 0, &g->capabilities_text) == PHI_OK &&
-           phi__mcp_handshake_copy(&g->arena, phi_json_get(info, "name"), &g->name) &&
-           phi__mcp_handshake_copy(&g->arena, phi_json_get(info, "title"), &g->title) &&
-           phi__mcp_handshake_copy(&g->arena, phi_json_get(info, "version"), &g->version) &&
-           phi__mcp_handshake_copy(&g->arena, phi_json_get(result, "instructions"),
-                                   &g->instructions);
-}
-
-static void phi__mcp_handshake_agree(phi_mcp *mcp, const phi__mcp_era *era,
-                                     const phi_json *result) {
-    mcp->agreed.era = era;
-    if (!phi__mcp_handshake_read(mcp, result)) {
-        phi__mcp_handshake_fail(mcp, PHI_NO_MEMORY, "no memory");
+    if (g->capabilities == NULL ||
+        phi_json_write(&g->arena, g->capabilities, 0, &g->capabilities_text) != PHI_OK ||
+        !phi__arena_str(&g->arena, phi__records_get_str(info, "name"), &g->name) ||
+        !phi__arena_str(&g->arena, phi__records_get_str(info, "title"), &g->title) ||
+        !phi__arena_str(&g->arena, phi__records_get_str(info, "version"), &g->version) ||
+        !phi__arena_str(&g->arena, phi__records_get_str(result, "instructions"),
+                        &g->instructions)) {
+        phi__handshake_fail(mcp, PHI_NO_MEMORY, "no memory");
         return;
     }
-    mcp->agreed.legacy = era->handshake;
+    g->legacy = era->handshake;
     mcp->link->table->agreed(mcp->link, era->version, !era->handshake);
     if (era->handshake) {
         phi_status status =
-            phi__mcp_post_notification(mcp, "notifications/initialized", phi__str("", 0), true);
+            phi__post_notification(mcp, "notifications/initialized", phi__str("", 0), true);
         if (status != PHI_OK) {
-            phi__mcp_handshake_fail(mcp, status, "notifications/initialized could not be sent");
+            phi__handshake_fail(mcp, status, "notifications/initialized could not be sent");
             return;
         }
         mcp->link->table->listen(mcp->link);
     }
-    mcp->agreed.ended(mcp, PHI_OK, "");
+    g->ended(mcp, PHI_OK, "");
 }
 
 /* ---- who we are ---- */
 
-static void phi__mcp_handshake_put_client(phi_mcp *mcp, phi__buf *buf) {
-    phi__buf_text(buf, "{\"name\":");
-    phi__json_write_str(buf, phi_str_of(mcp->desc.client_name));
-    phi__buf_text(buf, ",\"version\":");
-    phi__json_write_str(buf, phi_str_of(mcp->desc.client_version));
+static void phi__handshake_put_client(phi_mcp *mcp, phi__buf *buf, const char *key) {
+    phi__records_raw(buf, key, "{");
+    phi__records_str(buf, "name", phi_str_of(mcp->desc.client_name));
+    phi__records_str(buf, "version", phi_str_of(mcp->desc.client_version));
     phi__buf_char(buf, '}');
 }
 
 /* The members of _meta that each request of the modern era carries. */
-static phi_status phi__mcp_handshake_meta(phi_mcp *mcp, const phi__mcp_era *era) {
-    phi__mcp_agreed *g = &mcp->agreed;
+static phi_status phi__handshake_meta(phi_mcp *mcp, const phi__era *era) {
+    phi__agreed *g = &mcp->agreed;
     phi_str caps;
-    phi_status status = phi__mcp_parts_capabilities(mcp, &g->arena, &caps);
+    phi_status status = phi__parts_capabilities(mcp, &g->arena, &caps);
     phi__buf buf;
     if (status != PHI_OK) return status;
     phi__buf_init(&buf, &mcp->memory);
-    phi__buf_printf(&buf, "\"io.modelcontextprotocol/protocolVersion\":\"%s\"", era->version);
-    phi__buf_text(&buf, ",\"io.modelcontextprotocol/clientInfo\":");
-    phi__mcp_handshake_put_client(mcp, &buf);
-    phi__buf_text(&buf, ",\"io.modelcontextprotocol/clientCapabilities\":");
+    phi__records_str(&buf, "io.modelcontextprotocol/protocolVersion", phi_str_of(era->version));
+    phi__handshake_put_client(mcp, &buf, "io.modelcontextprotocol/clientInfo");
+    phi__records_raw(&buf, "io.modelcontextprotocol/clientCapabilities", "");
     phi__buf_add_str(&buf, caps);
-    if (mcp->desc.log_level != NULL) {
-        phi__buf_text(&buf, ",\"io.modelcontextprotocol/logLevel\":");
-        phi__json_write_str(&buf, phi_str_of(mcp->desc.log_level));
-    }
+    if (mcp->desc.log_level != NULL)
+        phi__records_str(&buf, "io.modelcontextprotocol/logLevel", phi_str_of(mcp->desc.log_level));
     if (buf.failed || !phi__arena_str(&g->arena, phi__buf_str(&buf), &g->meta))
         status = PHI_NO_MEMORY;
     phi__buf_free(&buf);
@@ -478,17 +422,17 @@ static phi_status phi__mcp_handshake_meta(phi_mcp *mcp, const phi__mcp_era *era)
 
 /* ---- initialize ---- */
 
-static void phi__mcp_handshake_initialized(void *ctx, const phi_mcp_reply *reply) {
+static void phi__handshake_initialized(void *ctx, const phi_mcp_reply *reply) {
     phi_mcp *mcp = (phi_mcp *)ctx;
-    phi_str version = phi_json_str(phi_json_get(reply->result, "protocolVersion"), "");
-    const phi__mcp_era *era = phi__mcp_eras_find(version);
+    phi_str version = phi__records_get_str(reply->result, "protocolVersion");
+    const phi__era *era = phi__eras_find(version);
     char words[200];
-    if (mcp->dead || mcp->phase != PHI__MCP_INITIALIZING) return;
+    if (mcp->dead || mcp->phase != PHI__INITIALIZING) return;
     if (reply->status == PHI_REFUSED && (mcp->agreed.legacy || mcp->agreed.silent) &&
         mcp->desc.era == NULL && !mcp->agreed.second_try) {
         mcp->agreed.legacy = false; /* that was wrong, or is so no more */
         mcp->agreed.second_try = true;
-        phi__mcp_handshake_probe(mcp, phi__mcp_eras_modern());
+        phi__handshake_probe(mcp, phi__eras_modern());
         return;
     }
     if (reply->status != PHI_OK)
@@ -503,214 +447,193 @@ static void phi__mcp_handshake_initialized(void *ctx, const phi_mcp_reply *reply
         (void)snprintf(words, sizeof words, "initialize: the server speaks %s, and not %s",
                        era->version, mcp->desc.era);
     else {
-        phi__mcp_handshake_agree(mcp, era, reply->result);
+        phi__handshake_agree(mcp, era, reply->result);
         return;
     }
-    phi__mcp_handshake_fail(mcp, reply->status != PHI_OK ? reply->status : PHI_UNSUPPORTED, words);
+    phi__handshake_fail(mcp, reply->status != PHI_OK ? reply->status : PHI_UNSUPPORTED, words);
 }
 
-static phi_status phi__mcp_handshake_hello(phi_mcp *mcp, const char *version, phi__buf *params) {
+static void phi__handshake_initialize(phi_mcp *mcp) {
+    const phi__era *pinned =
+        mcp->desc.era != NULL ? phi__eras_find(phi_str_of(mcp->desc.era)) : phi__eras_legacy();
     phi_arena arena;
-    phi_str caps;
-    phi_arena_init(&arena, &mcp->memory, 256);
-    phi_status status = phi__mcp_parts_capabilities(mcp, &arena, &caps);
-    if (status == PHI_OK) {
-        phi__buf_printf(params, "{\"protocolVersion\":\"%s\",\"capabilities\":", version);
-        phi__buf_add_str(params, caps);
-        phi__buf_text(params, ",\"clientInfo\":");
-        phi__mcp_handshake_put_client(mcp, params);
-        phi__buf_char(params, '}');
-        if (params->failed) status = PHI_NO_MEMORY;
-    }
-    phi_arena_free(&arena);
-    return status;
-}
-
-static void phi__mcp_handshake_initialize(phi_mcp *mcp) {
-    const phi__mcp_era *pinned = mcp->desc.era != NULL
-                                     ? phi__mcp_eras_find(phi_str_of(mcp->desc.era))
-                                     : phi__mcp_eras_legacy();
+    phi_str caps = phi__str("", 0);
     phi__buf params;
-    phi__mcp_handshake_forget(mcp);
+    phi__handshake_forget(mcp);
     mcp->link->table->agreed(mcp->link, NULL, false);
-    mcp->phase = PHI__MCP_INITIALIZING;
+    mcp->phase = PHI__INITIALIZING;
     mcp->agreed.era = pinned; /* capabilities are those of this era */
-    phi__buf_init(&params, &mcp->memory);
-    phi_status status = phi__mcp_handshake_hello(mcp, pinned->version, &params);
+    phi_arena_init(&arena, &mcp->memory, 256);
+    phi_status status = phi__parts_capabilities(mcp, &arena, &caps);
     mcp->agreed.era = NULL;
+    phi__rpc_open_params(&params, &mcp->memory, "protocolVersion", phi_str_of(pinned->version));
+    phi__records_raw(&params, "capabilities", "");
+    if (status == PHI_OK) phi__buf_add_str(&params, caps);
+    phi__handshake_put_client(mcp, &params, "clientInfo");
+    phi__buf_char(&params, '}');
+    phi_arena_free(&arena);
+    if (status == PHI_OK && params.failed) status = PHI_NO_MEMORY;
     phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = "initialize";
     desc.params = phi__buf_str(&params);
-    desc.done = phi__mcp_handshake_initialized;
+    desc.done = phi__handshake_initialized;
     desc.ctx = mcp;
-    if (status == PHI_OK) status = phi__mcp_requests_new(mcp, &desc, true, NULL);
+    if (status == PHI_OK) status = phi__requests_new(mcp, &desc, true, NULL);
     phi__buf_free(&params);
     if (status != PHI_OK)
-        phi__mcp_handshake_fail(mcp, status, "initialize: the request could not be sent");
+        phi__handshake_fail(mcp, status, "initialize: the request could not be sent");
 }
 
 /* ---- server/discover ---- */
 
 /* The newest version of ours in the list; NULL: none. */
-static const phi__mcp_era *phi__mcp_handshake_common(const phi_json *versions) {
-    const phi__mcp_era *best = NULL;
+static const phi__era *phi__handshake_common(const phi_json *versions) {
+    const phi__era *best = NULL;
     phi_json_iter it = phi_json_each(phi_json_is(versions, PHI_JSON_ARRAY) ? versions : NULL);
     const phi_json *node;
     while ((node = phi_json_next(&it)) != NULL) {
-        const phi__mcp_era *era = phi__mcp_eras_find(phi_json_str(node, ""));
+        const phi__era *era = phi__eras_find(phi_json_str(node, ""));
         if (era != NULL && (best == NULL || strcmp(era->version, best->version) > 0)) best = era;
     }
     return best;
 }
 
 /* The server has named its versions. again: the version was refused before. */
-static void phi__mcp_handshake_pick(phi_mcp *mcp, const phi_json *versions,
-                                    const phi_json *result) {
-    const phi__mcp_era *era = phi__mcp_handshake_common(versions);
+static void phi__handshake_pick(phi_mcp *mcp, const phi_json *versions, const phi_json *result) {
+    const phi__era *era = phi__handshake_common(versions);
     if (era != NULL && mcp->desc.era != NULL && strcmp(era->version, mcp->desc.era) != 0)
         era = NULL;
     if (era == NULL)
-        phi__mcp_handshake_fail(mcp, PHI_UNSUPPORTED,
-                                "server/discover: no version that both sides speak");
+        phi__handshake_fail(mcp, PHI_UNSUPPORTED,
+                            "server/discover: no version that both sides speak");
     else if (era->handshake)
-        phi__mcp_handshake_initialize(mcp);
+        phi__handshake_initialize(mcp);
     else if (result != NULL)
-        phi__mcp_handshake_agree(mcp, era, result);
+        phi__handshake_agree(mcp, era, result);
     else if (!mcp->agreed.second_try) {
         mcp->agreed.second_try = true;
-        phi__mcp_handshake_probe(mcp, era);
+        phi__handshake_probe(mcp, era);
     } else
-        phi__mcp_handshake_fail(mcp, PHI_UNSUPPORTED,
-                                "server/discover: the server refuses a version that it names");
+        phi__handshake_fail(mcp, PHI_UNSUPPORTED,
+                            "server/discover: the server refuses a version that it names");
 }
 
-/* Whether an error is one of the modern era's own. */
-static bool phi__mcp_handshake_is_modern(int code) {
-    return code == PHI__MCP_RPC_VERSION || code == PHI__MCP_RPC_CAPABILITY ||
-           code == PHI__MCP_RPC_HEADERS;
-}
-
-static void phi__mcp_handshake_refused(phi_mcp *mcp, const phi_mcp_reply *reply) {
-    char words[200];
-    if (reply->status == PHI_OK) {
-        phi__mcp_handshake_fail(mcp, PHI_UNSUPPORTED,
-                                "server/discover: the result names no versions");
-        return;
-    }
-    (void)snprintf(words, sizeof words, "server/discover: %.*s",
-                   (int)phi__min(reply->message.len, 160), reply->message.at);
-    phi__mcp_handshake_fail(mcp, reply->status, words);
-}
-
-static void phi__mcp_handshake_probed(void *ctx, const phi_mcp_reply *reply) {
+static void phi__handshake_probed(void *ctx, const phi_mcp_reply *reply) {
     phi_mcp *mcp = (phi_mcp *)ctx;
     const phi_json *versions = phi_json_get(reply->result, "supportedVersions");
     bool pinned = mcp->desc.era != NULL;
-    if (mcp->dead || mcp->phase != PHI__MCP_PROBING) return;
+    if (mcp->dead || mcp->phase != PHI__PROBING) return;
     /* of the network, or for want of a token: asking in another way would be no use */
     bool lost = reply->status != PHI_OK && reply->status != PHI_REFUSED &&
                 reply->status != PHI_TIMEOUT && reply->status != PHI_PARSE &&
                 mcp->agreed.http_status < 400;
     if (mcp->agreed.http_status == 401 || mcp->agreed.http_status == 403) lost = true;
     if (reply->status == PHI_OK && phi_json_is(versions, PHI_JSON_ARRAY))
-        phi__mcp_handshake_pick(mcp, versions, reply->result);
-    else if (reply->code == PHI__MCP_RPC_VERSION)
-        phi__mcp_handshake_pick(mcp, phi_json_get(reply->data, "supported"), NULL);
-    else if (lost || pinned || phi__mcp_handshake_is_modern(reply->code))
-        phi__mcp_handshake_refused(mcp, reply);
-    else {
+        phi__handshake_pick(mcp, versions, reply->result);
+    else if (reply->code == PHI__RPC_VERSION)
+        phi__handshake_pick(mcp, phi_json_get(reply->data, "supported"), NULL);
+    else if (lost || pinned ||
+             (reply->code == PHI__RPC_VERSION || reply->code == PHI__RPC_CAPABILITY ||
+              reply->code == PHI__RPC_HEADERS)) {
+        char words[200];
+        if (reply->status == PHI_OK) {
+            phi__handshake_fail(mcp, PHI_UNSUPPORTED,
+                                "server/discover: the result names no versions");
+            return;
+        }
+        (void)snprintf(words, sizeof words, "server/discover: %.*s",
+                       (int)phi__min(reply->message.len, 160), reply->message.at);
+        phi__handshake_fail(mcp, reply->status, words);
+    } else {
         mcp->agreed.silent = reply->status == PHI_TIMEOUT;
-        phi__mcp_handshake_initialize(mcp);
+        phi__handshake_initialize(mcp);
     }
 }
 
-static void phi__mcp_handshake_probe(phi_mcp *mcp, const phi__mcp_era *era) {
-    phi__mcp_handshake_forget(mcp);
-    mcp->phase = PHI__MCP_PROBING;
+static void phi__handshake_probe(phi_mcp *mcp, const phi__era *era) {
+    phi__handshake_forget(mcp);
+    mcp->phase = PHI__PROBING;
     mcp->link->table->agreed(mcp->link, era->version, true);
     mcp->agreed.era = era; /* capabilities are those of this era */
-    phi_status status = phi__mcp_handshake_meta(mcp, era);
+    phi_status status = phi__handshake_meta(mcp, era);
     mcp->agreed.era = NULL;
     phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = "server/discover";
-    desc.timeout_ms =
-        mcp->desc.argv != NULL && mcp->desc.era == NULL ? PHI__MCP_HANDSHAKE_PROBE_MS : 0;
-    desc.done = phi__mcp_handshake_probed;
+    desc.timeout_ms = mcp->desc.argv != NULL && mcp->desc.era == NULL ? PHI__HANDSHAKE_PROBE_MS : 0;
+    desc.done = phi__handshake_probed;
     desc.ctx = mcp;
-    if (status == PHI_OK) status = phi__mcp_requests_new(mcp, &desc, true, NULL);
+    if (status == PHI_OK) status = phi__requests_new(mcp, &desc, true, NULL);
     if (status != PHI_OK)
-        phi__mcp_handshake_fail(mcp, status, "server/discover: the request could not be sent");
+        phi__handshake_fail(mcp, status, "server/discover: the request could not be sent");
 }
 
 /* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from
    outside. */
-static void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, phi_status status,
-                                                                 const char *message)) {
-    const phi__mcp_era *era = mcp->desc.era != NULL ? phi__mcp_eras_find(phi_str_of(mcp->desc.era))
-                                                    : phi__mcp_eras_modern();
+static void phi__handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, phi_status status,
+                                                             const char *message)) {
+    const phi__era *era =
+        mcp->desc.era != NULL ? phi__eras_find(phi_str_of(mcp->desc.era)) : phi__eras_modern();
     mcp->agreed.ended = ended;
     mcp->agreed.second_try = false;
     mcp->agreed.silent = false;
     mcp->agreed.http_status = 0;
     if (era->handshake || (mcp->agreed.legacy && mcp->desc.era == NULL))
-        phi__mcp_handshake_initialize(mcp);
+        phi__handshake_initialize(mcp);
     else
-        phi__mcp_handshake_probe(mcp, era);
+        phi__handshake_probe(mcp, era);
 }
 
-/* ======== The phases of a connection: opened, agreed upon, lost, started again, closed.
-
-   phi_mcp_state is what the host sees of it; it is reported once the phase is settled. */
+/* ---- the phases of a connection; phi_mcp_state is reported once a phase is settled ---- */
 
 enum {
-    PHI__MCP_LIFE_DELAY_MOST_MS = 30000,
-    PHI__MCP_LIFE_STEADY_US = 60000000, /* a start that lasted so long does not count */
-    PHI__MCP_LIFE_EXPIRY_US = 10000000  /* sessions that are forgotten sooner are no use */
+    PHI__LIFE_DELAY_MOST_MS = 30000,
+    PHI__LIFE_STEADY_US = 60000000, /* a start that lasted so long does not count */
+    PHI__LIFE_EXPIRY_US = 10000000  /* sessions that are forgotten sooner are no use */
 };
 
-static void phi__mcp_life_fire(phi__timer *timer);
+static void phi__life_fire(phi__timer *timer);
 
-PHI__FN phi_mcp_state phi__mcp_life_state(const phi_mcp *mcp) {
+PHI__FN phi_mcp_state phi__life_state(const phi_mcp *mcp) {
     switch (mcp->phase) {
-    case PHI__MCP_SHUT: return PHI_MCP_CLOSED;
-    case PHI__MCP_LIVE: return PHI_MCP_READY;
+    case PHI__SHUT: return PHI_MCP_CLOSED;
+    case PHI__LIVE: return PHI_MCP_READY;
     case PHI__MCP_ENDING: return PHI_MCP_CLOSING;
-    case PHI__MCP_BROKEN: return PHI_MCP_FAILED;
+    case PHI__BROKEN: return PHI_MCP_FAILED;
     default: return PHI_MCP_CONNECTING;
     }
 }
 
 /* Reports the state where it has changed; a repeated start, too. False: freed. */
-static bool phi__mcp_life_tell(phi_mcp *mcp, const char *why) {
-    phi_mcp_state state = phi__mcp_life_state(mcp);
+static bool phi__life_tell(phi_mcp *mcp, const char *why) {
+    phi_mcp_state state = phi__life_state(mcp);
     if (state == mcp->life.told) return true;
     mcp->life.told = state;
-    return phi__mcp_parts_tell(mcp, PHI_MCP_EV_STATE, phi__str("", 0), phi__str("", 0),
-                               phi_str_of(why));
+    return phi__parts_tell(mcp, PHI_MCP_EV_STATE, phi__str("", 0), phi__str("", 0),
+                           phi_str_of(why));
 }
 
-static void phi__mcp_life_at(phi_mcp *mcp, uint64_t at_us) {
-    mcp->life.timer.fire = phi__mcp_life_fire;
+static void phi__life_at(phi_mcp *mcp, uint64_t at_us) {
+    mcp->life.timer.fire = phi__life_fire;
     (void)phi__io_timer_set(mcp->rt->io, &mcp->life.timer, at_us); /* its place is kept */
 }
 
-static void phi__mcp_life_in(phi_mcp *mcp, uint32_t ms) {
-    phi__mcp_life_at(mcp, phi__mcp_core_after_ms(phi__io_now_us(mcp->rt->io), ms));
+static void phi__life_in(phi_mcp *mcp, uint32_t ms) {
+    phi__life_at(mcp, phi__core_after_ms(phi__io_now_us(mcp->rt->io), ms));
 }
 
-static void phi__mcp_life_limit(phi_mcp *mcp) {
-    uint64_t after_us = phi__mcp_core_after_ms(0, mcp->desc.connect_timeout_ms);
-    mcp->life.timer.fire = phi__mcp_life_fire;
+static void phi__life_limit(phi_mcp *mcp) {
+    uint64_t after_us = phi__core_after_ms(0, mcp->desc.connect_timeout_ms);
+    mcp->life.timer.fire = phi__life_fire;
     (void)phi__io_deadline_set(mcp->rt->io, &mcp->life.timer, after_us);
 }
 
 /* A server's bytes may stand in a message. */
-static void phi__mcp_life_words(char *words, size_t size, const char *message) {
+static void phi__life_words(char *words, size_t size, const char *message) {
     (void)snprintf(words, size, "%s", message);
     words[phi__words_clean_line(words, strlen(words))] = '\0';
 }
 
-static void phi__mcp_life_error(phi_mcp *mcp, const char *message) {
+static void phi__life_error(phi_mcp *mcp, const char *message) {
     if (message != mcp->life.error)
         (void)snprintf(mcp->life.error, sizeof mcp->life.error, "%s", message);
 }
@@ -718,56 +641,44 @@ static void phi__mcp_life_error(phi_mcp *mcp, const char *message) {
 /* ---- ends ---- */
 
 /* Nothing is agreed upon any more: requests, questions and parts learn it. False: freed. */
-static bool phi__mcp_life_cut(phi_mcp *mcp, phi_status status, const char *message) {
+static bool phi__life_cut(phi_mcp *mcp, phi_status status, const char *message) {
     mcp->life.holds = 0;
     mcp->life.waits = false;
-    phi__mcp_listen_end(mcp);
-    if (!phi__mcp_requests_fail_all(mcp, status, message, false)) return false;
-    phi__mcp_asked_drop(mcp);
-    phi__mcp_post_clear(mcp);
-    if (mcp->dead || !phi__mcp_parts_down(mcp)) return false;
-    phi__mcp_handshake_forget(mcp);
+    phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
+    if (!phi__requests_fail_all(mcp, status, message, false)) return false;
+    phi__asked_unask_of(mcp, NULL);
+    phi__post_clear(mcp);
+    if (mcp->dead || !phi__parts_down(mcp)) return false;
+    phi__handshake_forget(mcp);
     return true;
 }
 
 /* For good. The link, where it is open still, is closed behind the scenes. */
-static void phi__mcp_life_break(phi_mcp *mcp, phi_status status, const char *message) {
+static void phi__life_break(phi_mcp *mcp, phi_status status, const char *message) {
     char words[sizeof mcp->life.error];
-    phi__mcp_life_words(words, sizeof words, message);
-    phi__mcp_life_error(mcp, words);
-    mcp->phase = PHI__MCP_BROKEN;
-    phi__mcp_life_at(mcp, UINT64_MAX);
-    if (!phi__mcp_life_cut(mcp, status, words) || mcp->phase != PHI__MCP_BROKEN) return;
+    phi__life_words(words, sizeof words, message);
+    phi__life_error(mcp, words);
+    mcp->phase = PHI__BROKEN;
+    phi__life_at(mcp, UINT64_MAX);
+    if (!phi__life_cut(mcp, status, words) || mcp->phase != PHI__BROKEN) return;
     if (mcp->life.link_open) mcp->link->table->close(mcp->link);
-    (void)phi__mcp_life_tell(mcp, words);
+    (void)phi__life_tell(mcp, words);
 }
 
-static void phi__mcp_life_shut(phi_mcp *mcp) {
-    mcp->phase = PHI__MCP_SHUT;
-    phi__mcp_life_at(mcp, UINT64_MAX);
-    (void)phi__mcp_life_tell(mcp, "closed");
+static void phi__life_shut(phi_mcp *mcp) {
+    mcp->phase = PHI__SHUT;
+    phi__life_at(mcp, UINT64_MAX);
+    (void)phi__life_tell(mcp, "closed");
 }
 
 /* ---- beginnings ---- */
 
-static void phi__mcp_life_start(phi_mcp *mcp) {
-    mcp->phase = PHI__MCP_OPENING;
-    mcp->life.reopen = false;
-    mcp->life.opened_us = phi__io_now_us(mcp->rt->io);
-    phi__mcp_life_limit(mcp);
-    mcp->life.link_open = true;
-    phi_status status = mcp->link->table->open(mcp->link);
-    if (status == PHI_OK) return;
-    mcp->life.link_open = false;
-    phi__mcp_life_break(mcp, status, phi_status_text(status));
-}
-
-PHI__FN phi_status phi__mcp_life_open(phi_mcp *mcp) {
-    mcp->life.timer.fire = phi__mcp_life_fire;
+PHI__FN phi_status phi__life_open(phi_mcp *mcp) {
+    mcp->life.timer.fire = phi__life_fire;
     phi_status status =
         phi__io_timer_set(mcp->rt->io, &mcp->life.timer, phi__io_now_us(mcp->rt->io));
     if (status != PHI_OK) return status;
-    mcp->phase = PHI__MCP_OPENING;
+    mcp->phase = PHI__OPENING;
     mcp->life.told = PHI_MCP_CONNECTING;
     mcp->life.reopen = true;
     mcp->life.close = false;
@@ -776,146 +687,147 @@ PHI__FN phi_status phi__mcp_life_open(phi_mcp *mcp) {
     return PHI_OK;
 }
 
-static void phi__mcp_life_agreed(phi_mcp *mcp, phi_status status, const char *message) {
+static void phi__life_agreed(phi_mcp *mcp, phi_status status, const char *message) {
     if (status != PHI_OK) {
-        phi__mcp_life_break(mcp, status, message);
+        phi__life_break(mcp, status, message);
         return;
     }
-    mcp->phase = PHI__MCP_SETTLING;
+    mcp->phase = PHI__SETTLING;
     mcp->life.holds = 1; /* ours: parts may settle at once */
-    if (!phi__mcp_requests_flush(mcp, true) || !phi__mcp_parts_ready(mcp)) return;
-    phi__mcp_life_settle(mcp);
+    if (!phi__requests_flush(mcp, true) || !phi__parts_ready(mcp)) return;
+    phi__mcp_settle(mcp);
 }
 
 /* one hold less */
-static void phi__mcp_life_settle(phi_mcp *mcp) {
-    if (mcp->phase != PHI__MCP_SETTLING || mcp->life.holds == 0) return;
+PHI__FN void phi__mcp_settle(phi_mcp *mcp) {
+    if (mcp->phase != PHI__SETTLING || mcp->life.holds == 0) return;
     if (--mcp->life.holds == 0) {
-        mcp->phase = PHI__MCP_LIVE;
-        phi__mcp_life_at(mcp, UINT64_MAX);
+        mcp->phase = PHI__LIVE;
+        phi__life_at(mcp, UINT64_MAX);
         /* Opens it, where the era has it and the server has lists that change. */
         mcp->listening.tries = 0;
         if (mcp->agreed.era->listen) phi__mcp_listen_open(mcp);
-        (void)phi__mcp_life_tell(mcp, mcp->agreed.era->version);
+        (void)phi__life_tell(mcp, mcp->agreed.era->version);
     }
-}
-
-static void phi__mcp_life_wait(phi_mcp *mcp, bool waits) {
-    if (mcp->life.waits && !waits && phi__mcp_life_state(mcp) == PHI_MCP_CONNECTING)
-        phi__mcp_life_limit(mcp);
-    mcp->life.waits = waits;
 }
 
 /* ---- losses ---- */
 
-static bool phi__mcp_life_may_restart(phi_mcp *mcp, bool fatal) {
-    uint64_t lasted_us = phi__io_now_us(mcp->rt->io) - mcp->life.opened_us;
-    if (lasted_us >= PHI__MCP_LIFE_STEADY_US) mcp->life.in_row = 0;
-    return !fatal && !mcp->desc.no_restart &&
-           (mcp->desc.max_restarts == PHI_UNLIMITED || mcp->life.in_row < mcp->desc.max_restarts);
-}
-
-/* Entered. As phi__mcp_session_down. */
-static void phi__mcp_life_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message) {
-    phi__mcp_phase phase = mcp->phase;
+PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message) {
+    phi__core_enter(mcp);
+    phi__phase phase = mcp->phase;
     char words[sizeof mcp->life.error];
-    if (!mcp->life.link_open) return;
+    if (!mcp->life.link_open) return phi__core_leave(mcp);
     mcp->life.link_open = false;
     if (phase == PHI__MCP_ENDING) {
-        if (!mcp->life.close) phi__mcp_life_shut(mcp); /* else the timer does all */
-        return;
+        if (!mcp->life.close) phi__life_shut(mcp); /* else the timer does all */
+        return phi__core_leave(mcp);
     }
-    if (mcp->life.reopen) phi__mcp_life_in(mcp, 0); /* phi_mcp_reconnect did not have to wait */
-    if (phase == PHI__MCP_BROKEN || mcp->life.reopen) return;
-    phi__mcp_life_words(words, sizeof words, message);
-    phi__mcp_life_error(mcp, words);
-    if (!phi__mcp_life_may_restart(mcp, fatal)) {
-        phi__mcp_life_break(mcp, status, words);
-        return;
+    if (mcp->life.reopen) phi__life_in(mcp, 0); /* phi_mcp_reconnect did not have to wait */
+    if (phase == PHI__BROKEN || mcp->life.reopen) return phi__core_leave(mcp);
+    phi__life_words(words, sizeof words, message);
+    phi__life_error(mcp, words);
+    uint64_t lasted_us = phi__io_now_us(mcp->rt->io) - mcp->life.opened_us;
+    if (lasted_us >= PHI__LIFE_STEADY_US) mcp->life.in_row = 0;
+    if (fatal || mcp->desc.no_restart ||
+        (mcp->desc.max_restarts != PHI_UNLIMITED && mcp->life.in_row >= mcp->desc.max_restarts)) {
+        phi__life_break(mcp, status, words);
+        return phi__core_leave(mcp);
     }
-    mcp->phase = PHI__MCP_RESTING;
+    mcp->phase = PHI__RESTING;
     /* Some servers end when their first message is not initialize: they get that the next time. */
-    if (phase == PHI__MCP_PROBING && mcp->desc.era == NULL) mcp->agreed.legacy = true;
+    if (phase == PHI__PROBING && mcp->desc.era == NULL) mcp->agreed.legacy = true;
     uint64_t ms = mcp->desc.restart_delay_ms;
-    for (uint32_t i = 0; i < mcp->life.in_row && ms < PHI__MCP_LIFE_DELAY_MOST_MS; i++) ms *= 2;
+    for (uint32_t i = 0; i < mcp->life.in_row && ms < PHI__LIFE_DELAY_MOST_MS; i++) ms *= 2;
     mcp->life.in_row++;
     mcp->life.restarts++;
-    phi__mcp_life_in(mcp, (uint32_t)phi__min((size_t)ms, PHI__MCP_LIFE_DELAY_MOST_MS));
-    if (phi__mcp_life_cut(mcp, status, words)) (void)phi__mcp_life_tell(mcp, words);
+    phi__life_in(mcp, (uint32_t)phi__min((size_t)ms, PHI__LIFE_DELAY_MOST_MS));
+    if (phi__life_cut(mcp, status, words)) (void)phi__life_tell(mcp, words);
+    return phi__core_leave(mcp);
 }
 
-static void phi__mcp_life_expired(phi_mcp *mcp, phi__mcp_request *refused) {
+PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out) {
+    phi__mcp_request *refused = phi__requests_of(out);
+    phi__core_enter(mcp);
     static const char words[] = "the server has forgotten the session";
     uint64_t now_us = phi__io_now_us(mcp->rt->io), last_us = mcp->life.expired_us;
-    bool soon = last_us != 0 && now_us - last_us < PHI__MCP_LIFE_EXPIRY_US;
-    if ((mcp->phase != PHI__MCP_LIVE && mcp->phase != PHI__MCP_SETTLING) || soon) {
-        if (refused != NULL) phi__mcp_requests_fail(refused, PHI_NETWORK, words);
-        return;
+    bool soon = last_us != 0 && now_us - last_us < PHI__LIFE_EXPIRY_US;
+    if ((mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) || soon) {
+        if (refused != NULL) phi__requests_fail(refused, PHI_NETWORK, words);
+        return phi__core_leave(mcp);
     }
     mcp->life.expired_us = now_us;
-    mcp->phase = PHI__MCP_INITIALIZING; /* so that nothing new is sent */
+    mcp->phase = PHI__INITIALIZING; /* so that nothing new is sent */
     mcp->life.holds = 0;
-    phi__mcp_listen_end(mcp);
-    if (refused != NULL) phi__mcp_requests_again(refused); /* it is as if it had not been sent */
-    if (!phi__mcp_requests_fail_all(mcp, PHI_NETWORK, words, true)) return;
-    phi__mcp_asked_drop(mcp);
-    if (mcp->dead || mcp->phase != PHI__MCP_INITIALIZING) return;
-    phi__mcp_life_limit(mcp);
-    phi__mcp_handshake_begin(mcp, phi__mcp_life_agreed);
-    if (!mcp->dead) (void)phi__mcp_life_tell(mcp, words);
+    phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
+    if (refused != NULL) phi__requests_again(refused); /* it is as if it had not been sent */
+    if (!phi__requests_fail_all(mcp, PHI_NETWORK, words, true)) return phi__core_leave(mcp);
+    phi__asked_unask_of(mcp, NULL);
+    if (mcp->dead || mcp->phase != PHI__INITIALIZING) return phi__core_leave(mcp);
+    phi__life_limit(mcp);
+    phi__handshake_begin(mcp, phi__life_agreed);
+    if (!mcp->dead) (void)phi__life_tell(mcp, words);
+    return phi__core_leave(mcp);
 }
 
 /* ---- closing ---- */
 
-PHI__FN void phi__mcp_life_close(phi_mcp *mcp) {
-    phi_mcp_state state = phi__mcp_life_state(mcp);
+PHI__FN void phi__life_close(phi_mcp *mcp) {
+    phi_mcp_state state = phi__life_state(mcp);
     if (state != PHI_MCP_CONNECTING && state != PHI_MCP_READY) return;
     mcp->phase = PHI__MCP_ENDING;
     mcp->life.close = true;
-    phi__mcp_life_in(mcp, 0);
+    phi__life_in(mcp, 0);
 }
 
-static void phi__mcp_life_closing(phi_mcp *mcp) {
-    mcp->life.close = false;
-    phi__mcp_life_at(mcp, UINT64_MAX);
-    if (!phi__mcp_life_tell(mcp, "closing") ||
-        !phi__mcp_life_cut(mcp, PHI_CANCELLED, "the connection was closed"))
-        return;
-    if (mcp->life.link_open)
-        mcp->link->table->close(mcp->link);
-    else
-        phi__mcp_life_shut(mcp);
-}
-
-static void phi__mcp_life_fire(phi__timer *timer) {
+static void phi__life_fire(phi__timer *timer) {
     phi_mcp *mcp = PHI__OWNER(timer, phi_mcp, life.timer);
     char words[64];
-    phi__mcp_core_enter(mcp);
-    phi__mcp_life_at(mcp, UINT64_MAX); /* keeps its place */
-    if (mcp->life.close)
-        phi__mcp_life_closing(mcp);
-    else if (mcp->life.reopen || mcp->phase == PHI__MCP_RESTING) {
-        if (!mcp->life.link_open) phi__mcp_life_start(mcp); /* else once that has ended */
+    phi__core_enter(mcp);
+    phi__life_at(mcp, UINT64_MAX); /* keeps its place */
+    if (mcp->life.close) {
+        mcp->life.close = false;
+        phi__life_at(mcp, UINT64_MAX);
+        if (phi__life_tell(mcp, "closing") &&
+            phi__life_cut(mcp, PHI_CANCELLED, "the connection was closed")) {
+            if (mcp->life.link_open)
+                mcp->link->table->close(mcp->link);
+            else
+                phi__life_shut(mcp);
+        }
+    } else if (mcp->life.reopen || mcp->phase == PHI__RESTING) {
+        if (!mcp->life.link_open) {
+            mcp->phase = PHI__OPENING;
+            mcp->life.reopen = false;
+            mcp->life.opened_us = phi__io_now_us(mcp->rt->io);
+            phi__life_limit(mcp);
+            mcp->life.link_open = true;
+            phi_status status = mcp->link->table->open(mcp->link);
+            if (status != PHI_OK) {
+                mcp->life.link_open = false;
+                phi__life_break(mcp, status, phi_status_text(status));
+            }
+        } /* else once that has ended */
     } else if (mcp->life.waits)
-        phi__mcp_life_limit(mcp);
-    else if (phi__mcp_life_state(mcp) == PHI_MCP_CONNECTING) {
+        phi__life_limit(mcp);
+    else if (phi__life_state(mcp) == PHI_MCP_CONNECTING) {
         (void)snprintf(words, sizeof words, "not ready within %u ms",
                        (unsigned)mcp->desc.connect_timeout_ms);
-        phi__mcp_life_break(mcp, PHI_TIMEOUT, words);
+        phi__life_break(mcp, PHI_TIMEOUT, words);
     }
-    (void)phi__mcp_core_leave(mcp);
+    (void)phi__core_leave(mcp);
 }
 
-PHI__FN void phi__mcp_life_end(phi_mcp *mcp) {
+PHI__FN void phi__life_end(phi_mcp *mcp) {
     mcp->dead = true;
-    mcp->phase = PHI__MCP_SHUT;
+    mcp->phase = PHI__SHUT;
     while (mcp->requests.open.first != NULL)
-        phi__mcp_requests_fail(PHI__OWNER(mcp->requests.open.first, phi__mcp_request, open),
-                               PHI_CANCELLED, "the connection was freed");
-    phi__mcp_asked_drop(mcp);
-    phi__mcp_post_clear(mcp);
-    (void)phi__mcp_parts_down(mcp);
-    phi__mcp_parts_free(mcp);
+        phi__requests_fail(PHI__OWNER(mcp->requests.open.first, phi__mcp_request, open),
+                           PHI_CANCELLED, "the connection was freed");
+    phi__asked_unask_of(mcp, NULL);
+    phi__post_clear(mcp);
+    (void)phi__parts_down(mcp);
+    phi__parts_free(mcp);
     phi__io_timer_clear(mcp->rt->io, &mcp->life.timer);
     phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
     if (mcp->link != NULL) mcp->link->table->free(mcp->link);
@@ -925,164 +837,161 @@ PHI__FN void phi__mcp_life_end(phi_mcp *mcp) {
     phi_arena_free(&mcp->arena);
 }
 
-/* ======== What the server sends: each message to where it belongs. */
+/* ---- messages of the server ---- */
 
 enum {
-    PHI__MCP_INCOMING_LEAVES = 8 /* values of a message before its id */
+    PHI__INCOMING_LEAVES = 8 /* values of a message before its id */
 };
 
 /* A long answer on its way into a tree. */
 struct phi__mcp_reading {
     phi__mcp_request *request;
-    phi__mcp_slices slices;
+    phi__slices slices;
 };
 
 /* ---- answers ---- */
 
-static void phi__mcp_incoming_error(phi__mcp_request *r, const phi__mcp_rpc *rpc) {
+static void phi__incoming_error(phi__mcp_request *r, const phi__rpc *rpc) {
     phi_mcp_reply reply = PHI_ZERO;
     reply.status = PHI_REFUSED;
     reply.code = rpc->code;
     reply.message = rpc->message;
     reply.data = rpc->data;
-    phi__mcp_requests_off(r);
-    phi__mcp_requests_finish(r, &reply);
+    phi__requests_off(r);
+    phi__requests_finish(r, &reply);
 }
 
-static bool phi__mcp_incoming_may_ask(phi_str method) {
-    return phi__str_is(method, "tools/call") || phi__str_is(method, "prompts/get") ||
-           phi__str_is(method, "resources/read");
-}
-
-static void phi__mcp_incoming_result(phi__mcp_request *r, const phi_json *result) {
-    const phi__mcp_era *era = r->mcp->agreed.era;
-    phi_str type = phi_json_str(phi_json_get(result, "resultType"), "");
+static void phi__incoming_result(phi__mcp_request *r, const phi_json *result) {
+    const phi__era *era = r->mcp->agreed.era;
+    phi_str type = phi__records_get_str(result, "resultType");
     char words[120];
-    phi__mcp_requests_off(r);
+    phi__requests_off(r);
     if (!phi_json_is(result, PHI_JSON_OBJECT)) {
-        phi__mcp_requests_fail(r, PHI_PARSE, "the result is no object");
+        phi__requests_fail(r, PHI_PARSE, "the result is no object");
         return;
     }
     if (era != NULL && era->result_type && type.len > 0 && !phi__str_is(type, "complete")) {
-        if (phi__str_is(type, "input_required") && phi__mcp_incoming_may_ask(r->item.out.method)) {
-            (void)phi__mcp_asked_input(r, result);
+        if (phi__str_is(type, "input_required") &&
+            (phi__str_is(r->item.out.method, "tools/call") ||
+             phi__str_is(r->item.out.method, "prompts/get") ||
+             phi__str_is(r->item.out.method, "resources/read"))) {
+            (void)phi__asked_input(r, result);
             return;
         }
         if (phi__str_is(type, "task") && phi__str_is(r->item.out.method, "tools/call") &&
-            phi__mcp_tasks_begin(r, result))
+            phi__tasks_begin(r, result))
             return;
         (void)snprintf(words, sizeof words, "a result of the type \"%.*s\", which is unknown",
                        (int)phi__min(type.len, 60), type.at);
-        phi__mcp_requests_fail(r, PHI_PARSE, words);
+        phi__requests_fail(r, PHI_PARSE, words);
         return;
     }
     if (r->as_task && phi_json_get(result, "task") != NULL &&
-        phi__mcp_tasks_begin(r, phi_json_get(result, "task")))
+        phi__tasks_begin(r, phi_json_get(result, "task")))
         return;
     phi_mcp_reply reply = PHI_ZERO;
     reply.result = result;
-    phi__mcp_requests_finish(r, &reply);
+    phi__requests_finish(r, &reply);
 }
 
-static void phi__mcp_incoming_answer(phi_mcp *mcp, const phi__mcp_rpc *rpc) {
+static void phi__incoming_answer(phi_mcp *mcp, const phi__rpc *rpc) {
     phi__mcp_request *r = NULL;
     uint64_t id = 0;
-    bool ours = phi__mcp_rpc_number(rpc->id, &id);
-    if (ours) r = phi__mcp_requests_find(mcp, id);
+    bool ours = phi__rpc_number(rpc->id, &id);
+    if (ours) r = phi__requests_find(mcp, id);
     if (r == NULL) {
-        if (ours && phi__mcp_requests_issued(mcp, id)) return; /* late, or twice */
+        if (ours && phi__requests_issued(mcp, id)) return; /* late, or twice */
         if (rpc->id.len == 0)
-            (void)phi__mcp_parts_warn(mcp, "an error without an id: %.*s",
-                                      (int)phi__min(rpc->message.len, 200), rpc->message.at);
+            (void)phi__parts_warn(mcp, "an error without an id: %.*s",
+                                  (int)phi__min(rpc->message.len, 200), rpc->message.at);
         else
-            (void)phi__mcp_parts_warn(mcp, "an answer to nothing: its id is %.*s",
-                                      (int)phi__min(rpc->id.len, 60), rpc->id.at);
+            (void)phi__parts_warn(mcp, "an answer to nothing: its id is %.*s",
+                                  (int)phi__min(rpc->id.len, 60), rpc->id.at);
         return;
     }
     mcp->agreed.http_status = 0;
-    if (rpc->kind == PHI__MCP_RPC_RESULT)
-        phi__mcp_incoming_result(r, rpc->result);
+    if (rpc->kind == PHI__RPC_RESULT)
+        phi__incoming_result(r, rpc->result);
     else
-        phi__mcp_incoming_error(r, rpc);
+        phi__incoming_error(r, rpc);
 }
 
 /* ---- notifications ---- */
 
-static void phi__mcp_incoming_cancelled(phi_mcp *mcp, phi_arena *arena, const phi_json *params) {
+static void phi__incoming_cancelled(phi_mcp *mcp, phi_arena *arena, const phi_json *params) {
     const phi_json *node = phi_json_get(params, "requestId");
     phi__mcp_request *r = NULL;
     uint64_t id;
     phi_str text;
     if (node == NULL || phi_json_write(arena, node, 0, &text) != PHI_OK) return;
     if (mcp->agreed.era == NULL || mcp->agreed.era->asks) {
-        phi__mcp_asked_cancelled(mcp, text);
+        for (phi__link *link = mcp->asks.open.first; link != NULL; link = link->next) {
+            phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
+            if (a->input || !phi_str_equal(phi__str(a->id, a->id_len), text)) continue;
+            phi__asked_unask(mcp, a);
+            return;
+        }
         return;
     }
     /* The server ends a stream of ours. */
-    if (phi__mcp_rpc_number(text, &id)) r = phi__mcp_requests_find(mcp, id);
+    if (phi__rpc_number(text, &id)) r = phi__requests_find(mcp, id);
     if (r == NULL || !r->desc.stream) return;
-    phi__mcp_requests_off(r);
-    phi__mcp_requests_fail(r, PHI_NETWORK, "the server has ended the stream");
-}
-
-static void phi__mcp_incoming_notification(phi_mcp *mcp, phi_arena *arena,
-                                           const phi__mcp_rpc *rpc) {
-    if (phi__str_is(rpc->method, "notifications/progress"))
-        phi__mcp_requests_progress(mcp, rpc->params);
-    else if (phi__str_is(rpc->method, "notifications/cancelled"))
-        phi__mcp_incoming_cancelled(mcp, arena, rpc->params);
-    else
-        (void)phi__mcp_parts_notified(mcp, rpc->method, rpc->params);
+    phi__requests_off(r);
+    phi__requests_fail(r, PHI_NETWORK, "the server has ended the stream");
 }
 
 /* ---- all ---- */
 
-/* The request whose answer it was meant to be need not wait for its deadline. */
-static void phi__mcp_incoming_invalid(phi_mcp *mcp, const phi__mcp_rpc *rpc) {
-    phi__mcp_request *r = NULL;
-    uint64_t id;
-    char words[120];
-    if (rpc->method.len == 0 && phi__mcp_rpc_number(rpc->id, &id))
-        r = phi__mcp_requests_find(mcp, id);
-    if (r == NULL) {
-        (void)phi__mcp_parts_warn(mcp, "a message that is none: %s", rpc->fault);
-        return;
-    }
-    (void)snprintf(words, sizeof words, "the answer is no message: %s", rpc->fault);
-    phi__mcp_requests_fail(r, PHI_PARSE, words);
-}
-
-static void phi__mcp_incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *node,
-                                  phi__mcp_out *from) {
-    phi__mcp_rpc rpc;
-    if (!phi__mcp_rpc_read(arena, node, &rpc)) {
-        (void)phi__mcp_parts_warn(mcp, "no memory for a message");
+static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *node,
+                              phi__out *from) {
+    phi__rpc rpc;
+    if (!phi__rpc_read(arena, node, &rpc)) {
+        (void)phi__parts_warn(mcp, "no memory for a message");
         return;
     }
     switch (rpc.kind) {
-    case PHI__MCP_RPC_RESULT:
-    case PHI__MCP_RPC_ERROR: phi__mcp_incoming_answer(mcp, &rpc); return;
-    case PHI__MCP_RPC_REQUEST:
-        (void)phi__mcp_asked_request(mcp, &rpc, phi__mcp_requests_of(from));
+    case PHI__RPC_RESULT:
+    case PHI__RPC_ERROR: phi__incoming_answer(mcp, &rpc); return;
+    case PHI__RPC_REQUEST: (void)phi__asked_request(mcp, &rpc, phi__requests_of(from)); return;
+    case PHI__RPC_NOTIFICATION: {
+        if (phi__str_is(rpc.method, "notifications/progress"))
+            phi__requests_progress(mcp, rpc.params);
+        else if (phi__str_is(rpc.method, "notifications/cancelled"))
+            phi__incoming_cancelled(mcp, arena, rpc.params);
+        else
+            (void)phi__parts_notified(mcp, rpc.method, rpc.params);
+    }
         return;
-    case PHI__MCP_RPC_NOTIFICATION: phi__mcp_incoming_notification(mcp, arena, &rpc); return;
-    case PHI__MCP_RPC_INVALID: phi__mcp_incoming_invalid(mcp, &rpc); return;
+    case PHI__RPC_INVALID: {
+        /* The request whose answer it was meant to be need not wait for its deadline. */
+        phi__mcp_request *r = NULL;
+        uint64_t id;
+        char words[120];
+        if (rpc.method.len == 0 && phi__rpc_number(rpc.id, &id)) r = phi__requests_find(mcp, id);
+        if (r == NULL) {
+            (void)phi__parts_warn(mcp, "a message that is none: %s", rpc.fault);
+            return;
+        }
+        (void)snprintf(words, sizeof words, "the answer is no message: %s", rpc.fault);
+        phi__requests_fail(r, PHI_PARSE, words);
+    }
+        return;
     }
 }
 
 /* The request that a long text answers: by an id among its first values. A request of the server's
    may have the same id. */
-static phi__mcp_request *phi__mcp_incoming_whose(phi_mcp *mcp, phi_str text) {
+static phi__mcp_request *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
     phi__mcp_request *r = NULL;
     phi__json_fields fields;
     phi_str path, value;
     uint64_t id;
     int leaves = 0;
     phi__json_fields_init(&fields, &mcp->memory);
-    while (leaves++ < PHI__MCP_INCOMING_LEAVES &&
+    while (leaves++ < PHI__INCOMING_LEAVES &&
            phi__json_fields_next(&fields, text, &path, &value) > 0) {
-        if (phi__str_is(path, "/id") && phi__mcp_rpc_number(value, &id))
-            r = phi__mcp_requests_find(mcp, id);
+        if (phi__str_is(path, "/id") && phi__rpc_number(value, &id))
+            r = phi__requests_find(mcp, id);
         else if (phi__str_is(path, "/method") || phi__str_starts(path, "/params")) {
             r = NULL;
             break;
@@ -1095,146 +1004,98 @@ static phi__mcp_request *phi__mcp_incoming_whose(phi_mcp *mcp, phi_str text) {
 
 /* ---- long answers ---- */
 
-static void phi__mcp_incoming_drop(phi__mcp_request *r) {
+PHI__FN void phi__incoming_drop(phi__mcp_request *r) {
     struct phi__mcp_reading *reading = r->reading;
     phi_mcp *mcp = r->mcp;
     r->reading = NULL;
-    phi__mcp_slices_end(&reading->slices);
+    phi__slices_end(&reading->slices);
     phi__free(&mcp->memory, reading, sizeof *reading);
 }
 
 /* It is read: the answer of its request, which keeps the memory until it has ended. */
-static void phi__mcp_incoming_read(phi__mcp_request *r, phi_status status, const phi_json *root) {
+static void phi__incoming_read(phi__mcp_request *r, phi_status status, const phi_json *root) {
     phi_mcp *mcp = r->mcp;
     phi_arena arena = r->reading->slices.arena;
-    phi__mcp_rpc rpc;
+    phi__rpc rpc;
     phi_arena_init(&r->reading->slices.arena, &mcp->memory, 0); /* the tree is ours */
-    phi__mcp_incoming_drop(r);
+    phi__incoming_drop(r);
     mcp->agreed.http_status = 0;
     if (status != PHI_OK)
-        phi__mcp_requests_fail(r, status, "the answer cannot be read");
-    else if (!phi__mcp_rpc_read(&arena, root, &rpc))
-        phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory for the answer");
-    else if (rpc.kind == PHI__MCP_RPC_RESULT)
-        phi__mcp_incoming_result(r, rpc.result);
-    else if (rpc.kind == PHI__MCP_RPC_ERROR)
-        phi__mcp_incoming_error(r, &rpc);
+        phi__requests_fail(r, status, "the answer cannot be read");
+    else if (!phi__rpc_read(&arena, root, &rpc))
+        phi__requests_fail(r, PHI_NO_MEMORY, "no memory for the answer");
+    else if (rpc.kind == PHI__RPC_RESULT)
+        phi__incoming_result(r, rpc.result);
+    else if (rpc.kind == PHI__RPC_ERROR)
+        phi__incoming_error(r, &rpc);
     else
-        phi__mcp_requests_fail(r, PHI_PARSE, "the answer is no message");
+        phi__requests_fail(r, PHI_PARSE, "the answer is no message");
     phi_arena_free(&arena);
 }
 
-static void phi__mcp_incoming_sliced(phi__mcp_slices *slices, phi_status status, phi_json *root) {
+static void phi__incoming_sliced(phi__slices *slices, phi_status status, phi_json *root) {
     phi__mcp_request *r = PHI__OWNER(slices, struct phi__mcp_reading, slices)->request;
     phi_mcp *mcp = r->mcp;
-    phi__mcp_core_enter(mcp);
-    if (status == PHI_BUSY && phi__mcp_requests_renew(r, false) != PHI_OK) status = PHI_NO_MEMORY;
-    if (status != PHI_BUSY) phi__mcp_incoming_read(r, status, root);
-    (void)phi__mcp_core_leave(mcp);
+    phi__core_enter(mcp);
+    if (status == PHI_BUSY && phi__requests_renew(r, false) != PHI_OK) status = PHI_NO_MEMORY;
+    if (status != PHI_BUSY) phi__incoming_read(r, status, root);
+    (void)phi__core_leave(mcp);
 }
 
 /* Reads a long answer from the next step on. False: no memory. */
-static bool phi__mcp_incoming_begin(phi__mcp_request *r, phi_str json) {
+static bool phi__incoming_begin(phi__mcp_request *r, phi_str json) {
     phi_mcp *mcp = r->mcp;
     struct phi__mcp_reading *reading =
         (struct phi__mcp_reading *)phi__alloc(&mcp->memory, sizeof *reading);
     if (reading == NULL) return false;
     reading->request = r;
-    reading->slices.sliced = phi__mcp_incoming_sliced;
-    if (phi__mcp_slices_begin(&reading->slices, mcp->rt, &mcp->memory, json, true) != PHI_OK) {
+    reading->slices.sliced = phi__incoming_sliced;
+    if (phi__slices_begin(&reading->slices, mcp->rt, &mcp->memory, json, true) != PHI_OK) {
         phi__free(&mcp->memory, reading, sizeof *reading);
         return false;
     }
     r->reading = reading;
-    if (phi__mcp_requests_renew(r, false) != PHI_OK) {
-        phi__mcp_incoming_drop(r);
+    if (phi__requests_renew(r, false) != PHI_OK) {
+        phi__incoming_drop(r);
         return false;
     }
-    phi__mcp_slices_go(&reading->slices);
-    phi__mcp_requests_off(r);
+    phi__slices_go(&reading->slices);
+    phi__requests_off(r);
     return true;
 }
 
-/* Whether it is a long answer: it is read in slices. */
-static bool phi__mcp_incoming_long(phi_mcp *mcp, phi_str json) {
+/* True if it is a long answer, which is read in slices. */
+static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
     phi__mcp_request *r = NULL;
-    if (json.len > PHI__MCP_SLICES_WHOLE) r = phi__mcp_incoming_whose(mcp, json);
+    if (json.len > PHI__SLICES_WHOLE) r = phi__incoming_whose(mcp, json);
     if (r == NULL) return false;
-    if (!phi__mcp_incoming_begin(r, json))
-        phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory for the answer");
+    if (!phi__incoming_begin(r, json))
+        phi__requests_fail(r, PHI_NO_MEMORY, "no memory for the answer");
     return true;
-}
-
-PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp) {
-    mcp->requests.drop_reading = phi__mcp_incoming_drop;
 }
 
 /* ---- all texts ---- */
 
 /* A batch of older eras. An answer in it ends the request on whose stream it came. */
-static void phi__mcp_incoming_batch(phi_mcp *mcp, phi_arena *arena, const phi_json *list,
-                                    phi__mcp_out *from) {
-    const phi__mcp_request *r = phi__mcp_requests_of(from);
+static void phi__incoming_batch(phi_mcp *mcp, phi_arena *arena, const phi_json *list,
+                                phi__out *from) {
+    const phi__mcp_request *r = phi__requests_of(from);
     uint64_t id = r != NULL ? r->id : 0;
     phi_json_iter it = phi_json_each(list);
     const phi_json *node;
     while (!mcp->dead && (node = phi_json_next(&it)) != NULL) {
-        if (from != NULL && phi__mcp_requests_find(mcp, id) != r) from = NULL;
-        phi__mcp_incoming_one(mcp, arena, node, from);
+        if (from != NULL && phi__requests_find(mcp, id) != r) from = NULL;
+        phi__incoming_one(mcp, arena, node, from);
     }
 }
 
-/* Entered. from: the request on whose stream it came, or NULL. */
-static void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *from) {
-    phi_arena arena;
-    phi_json *root;
-    if (phi__mcp_incoming_long(mcp, json)) return;
-    phi_arena_init(&arena, &mcp->memory, 0);
-    phi_status status = phi__mcp_rpc_parse(&arena, json, &root);
-    if (status != PHI_OK) {
-        /* A text that cannot be read; where it is an answer, its request need not wait for the
-           deadline. */
-        phi__mcp_request *r = status != PHI_PARSE ? phi__mcp_incoming_whose(mcp, json) : NULL;
-        if (r != NULL)
-            phi__mcp_requests_fail(r, status,
-                                   status == PHI_NO_MEMORY ? "no memory for the answer"
-                                                           : "the answer is nested too deeply");
-        else
-            (void)phi__mcp_parts_warn(mcp, "a message that is no JSON (%s): %.*s",
-                                      phi_status_text(status), (int)phi__min(json.len, 80),
-                                      json.at);
-    } else if (!phi_json_is(root, PHI_JSON_ARRAY))
-        phi__mcp_incoming_one(mcp, &arena, root, from);
-    else
-        phi__mcp_incoming_batch(mcp, &arena, root, from);
-    phi_arena_free(&arena);
-}
-
-/* As phi__mcp_session_lost. */
-static void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_status status,
-                                   int http_status, phi_str body, const char *message) {
-    phi_arena arena;
-    phi_json *root = NULL;
-    phi_arena_init(&arena, &mcp->memory, 0);
-    phi__mcp_rpc rpc = PHI_ZERO;
-    mcp->agreed.http_status = http_status;
-    if (body.len > 0 && phi__mcp_rpc_parse(&arena, body, &root) == PHI_OK)
-        (void)phi__mcp_rpc_read(&arena, root, &rpc);
-    r->item.sent = false;
-    if (rpc.kind == PHI__MCP_RPC_ERROR)
-        phi__mcp_incoming_error(r, &rpc);
-    else
-        phi__mcp_requests_fail(r, status != PHI_OK ? status : PHI_NETWORK, message);
-    phi_arena_free(&arena);
-}
-
-/* ======== What parts and links see of a connection. */
+/* ---- what parts and links see of a connection ---- */
 
 /* ---- parts ---- */
 
-PHI__FN void phi__mcp_session_join(phi_mcp *mcp, const phi__mcp_part *table, void *part) {
-    phi__mcp_joined *p = &mcp->parts[mcp->part_count];
-    PHI_ASSERT(mcp->part_count < PHI__MCP_PARTS);
+PHI__FN void phi__mcp_join(phi_mcp *mcp, const phi__mcp_part *table, void *part) {
+    phi__joined *p = &mcp->parts[mcp->part_count];
+    PHI_ASSERT(mcp->part_count < PHI__PARTS);
     p->table = table;
     p->part = part;
     mcp->part_count++;
@@ -1246,135 +1107,156 @@ PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *tab
     return NULL;
 }
 
-PHI__FN phi_runtime *phi__mcp_session_runtime(const phi_mcp *mcp) { return mcp->rt; }
-
-PHI__FN phi_memory *phi__mcp_session_memory(phi_mcp *mcp) { return &mcp->memory; }
-
-PHI__FN const phi_mcp_desc *phi__mcp_session_desc(const phi_mcp *mcp) { return &mcp->desc; }
-
-PHI__FN phi__mcp_link *phi__mcp_session_link(const phi_mcp *mcp) { return mcp->link; }
-
-PHI__FN const char *phi__mcp_session_era(const phi_mcp *mcp) {
+PHI__FN const char *phi__mcp_era(const phi_mcp *mcp) {
     return mcp->agreed.era != NULL ? mcp->agreed.era->version : NULL;
 }
 
-PHI__FN bool phi__mcp_session_modern(const phi_mcp *mcp) {
+PHI__FN bool phi__mcp_modern(const phi_mcp *mcp) {
     return mcp->agreed.era != NULL && !mcp->agreed.era->handshake;
 }
 
-PHI__FN const phi_json *phi__mcp_session_capabilities(const phi_mcp *mcp) {
-    return mcp->agreed.capabilities;
-}
-
-PHI__FN phi_str phi__mcp_session_name(const phi_mcp *mcp) {
+PHI__FN phi_str phi__mcp_name(const phi_mcp *mcp) {
     if (mcp->desc.name != NULL) return phi_str_of(mcp->desc.name);
     if (mcp->agreed.name.len > 0) return mcp->agreed.name;
     return phi_str_of(mcp->desc.url != NULL ? mcp->desc.url : mcp->desc.argv[0]);
 }
 
-PHI__FN void phi__mcp_session_hold(phi_mcp *mcp) {
-    if (mcp->phase == PHI__MCP_SETTLING) mcp->life.holds++;
+PHI__FN void phi__mcp_hold(phi_mcp *mcp) {
+    if (mcp->phase == PHI__SETTLING) mcp->life.holds++;
 }
 
-PHI__FN void phi__mcp_session_settle(phi_mcp *mcp) { phi__mcp_life_settle(mcp); }
-
-PHI__FN bool phi__mcp_session_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
-                                   phi_str before, phi_str text) {
-    phi__mcp_core_enter(mcp); /* a link may tell outside of anything that holds mcp */
-    (void)phi__mcp_parts_tell(mcp, kind, name, before, text);
-    return phi__mcp_core_leave(mcp);
+PHI__FN bool phi__mcp_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
+                           phi_str text) {
+    phi__core_enter(mcp); /* a link may tell outside of anything that holds mcp */
+    (void)phi__parts_tell(mcp, kind, name, before, text);
+    return phi__core_leave(mcp);
 }
 
 /* ---- requests ---- */
 
-PHI__FN phi_status phi__mcp_session_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
-                                         phi__mcp_request **out) {
-    if (mcp->phase != PHI__MCP_LIVE && mcp->phase != PHI__MCP_SETTLING) return PHI_MISUSE;
-    return phi__mcp_requests_new(mcp, desc, false, out);
+PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
+                                 phi__mcp_request **out) {
+    if (mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) return PHI_MISUSE;
+    return phi__requests_new(mcp, desc, false, out);
 }
 
-PHI__FN void phi__mcp_session_cancel(phi__mcp_request *request, const char *reason) {
-    if (request != NULL) phi__mcp_requests_cancel(request, reason);
+PHI__FN phi_status phi__mcp_send_buf(phi_mcp *mcp, phi__mcp_request_desc *desc, phi__buf *params,
+                                     phi__mcp_request **out) {
+    desc->params = phi__buf_str(params);
+    phi_status status = params->failed ? PHI_NO_MEMORY : phi__mcp_send(mcp, desc, out);
+    phi__buf_free(params);
+    return status;
 }
 
-PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi_str params) {
-    if (mcp->phase != PHI__MCP_LIVE && mcp->phase != PHI__MCP_SETTLING) return PHI_MISUSE;
-    return phi__mcp_post_notification(mcp, method, params, false);
+PHI__FN void phi__mcp_cancel(phi__mcp_request *request, const char *reason) {
+    if (request != NULL) phi__requests_cancel(request, reason);
 }
 
-PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
-                                     const char *message) {
-    phi__mcp_ask *a = phi__mcp_asked_find(mcp, ask);
+PHI__FN phi_status phi__mcp_notify(phi_mcp *mcp, const char *method, phi_str params) {
+    if (mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) return PHI_MISUSE;
+    return phi__post_notification(mcp, method, params, false);
+}
+
+PHI__FN void phi__mcp_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
+                             const char *message) {
+    phi__mcp_ask *a = phi__asked_find(mcp, ask);
     if (a == NULL) return;
     if (a->input)
-        phi__mcp_asked_got(a->request, a, result, code, message != NULL ? message : "refused");
+        phi__asked_got(a->request, a, result, code, message != NULL ? message : "refused");
     else
-        phi__mcp_asked_reply(mcp, phi__str(a->id, a->id_len), result, code,
-                             message != NULL ? message : "Refused");
-    phi__mcp_asked_free(mcp, a);
+        phi__asked_reply(mcp, phi__str(a->id, a->id_len), result, code,
+                         message != NULL ? message : "Refused");
+    phi__asked_free(mcp, a);
 }
 
 /* ---- links ---- */
 
-PHI__FN void phi__mcp_session_up(phi_mcp *mcp) {
-    phi__mcp_core_enter(mcp);
-    if (mcp->phase == PHI__MCP_OPENING) phi__mcp_handshake_begin(mcp, phi__mcp_life_agreed);
-    (void)phi__mcp_core_leave(mcp);
+PHI__FN void phi__mcp_up(phi_mcp *mcp) {
+    phi__core_enter(mcp);
+    if (mcp->phase == PHI__OPENING) phi__handshake_begin(mcp, phi__life_agreed);
+    (void)phi__core_leave(mcp);
 }
 
-PHI__FN void phi__mcp_session_drained(phi_mcp *mcp) {
-    bool agreed = mcp->phase == PHI__MCP_LIVE || mcp->phase == PHI__MCP_SETTLING;
-    phi__mcp_core_enter(mcp);
-    (void)phi__mcp_requests_flush(mcp, agreed);
-    (void)phi__mcp_core_leave(mcp);
+PHI__FN void phi__mcp_drained(phi_mcp *mcp) {
+    bool agreed = mcp->phase == PHI__LIVE || mcp->phase == PHI__SETTLING;
+    phi__core_enter(mcp);
+    (void)phi__requests_flush(mcp, agreed);
+    (void)phi__core_leave(mcp);
 }
 
-PHI__FN bool phi__mcp_session_message(phi_mcp *mcp, phi_str json, phi__mcp_out *from) {
-    phi__mcp_core_enter(mcp);
-    phi__mcp_incoming_text(mcp, json, from);
-    return phi__mcp_core_leave(mcp);
+PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from) {
+    phi__core_enter(mcp);
+    /* Entered. from: the request on whose stream it came, or NULL. */
+    phi_arena arena;
+    phi_json *root;
+    if (!phi__incoming_long(mcp, json)) {
+        phi_arena_init(&arena, &mcp->memory, 0);
+        phi_status status = phi__rpc_parse(&arena, json, &root);
+        if (status != PHI_OK) {
+            /* A text that cannot be read; where it is an answer, its request need not wait for the
+           deadline. */
+            phi__mcp_request *r = status != PHI_PARSE ? phi__incoming_whose(mcp, json) : NULL;
+            if (r != NULL)
+                phi__requests_fail(r, status,
+                                   status == PHI_NO_MEMORY ? "no memory for the answer"
+                                                           : "the answer is nested too deeply");
+            else
+                (void)phi__parts_warn(mcp, "a message that is no JSON (%s): %.*s",
+                                      phi_status_text(status), (int)phi__min(json.len, 80),
+                                      json.at);
+        } else if (!phi_json_is(root, PHI_JSON_ARRAY))
+            phi__incoming_one(mcp, &arena, root, from);
+        else
+            phi__incoming_batch(mcp, &arena, root, from);
+        phi_arena_free(&arena);
+    }
+    return phi__core_leave(mcp);
 }
 
-PHI__FN bool phi__mcp_session_warn(phi_mcp *mcp, const char *message) {
-    phi__mcp_core_enter(mcp);
-    (void)phi__mcp_parts_warn(mcp, "%s", message);
-    return phi__mcp_core_leave(mcp);
+PHI__FN bool phi__mcp_warn(phi_mcp *mcp, const char *message) {
+    phi__core_enter(mcp);
+    (void)phi__parts_warn(mcp, "%s", message);
+    return phi__core_leave(mcp);
 }
 
-PHI__FN bool phi__mcp_session_cut(phi_mcp *mcp, phi_str beginning) {
-    phi__mcp_core_enter(mcp);
+PHI__FN bool phi__mcp_cut(phi_mcp *mcp, phi_str beginning) {
+    phi__core_enter(mcp);
     /* A message that is too long: its beginning. Entered. */
     unsigned long long most = mcp->desc.max_message_bytes;
-    phi__mcp_request *r = phi__mcp_incoming_whose(mcp, beginning);
+    phi__mcp_request *r = phi__incoming_whose(mcp, beginning);
     char words[96];
     (void)snprintf(words, sizeof words, "a message of more than %llu bytes is left out", most);
     if (r == NULL)
-        (void)phi__mcp_parts_warn(mcp, "%s", words);
+        (void)phi__parts_warn(mcp, "%s", words);
     else
-        phi__mcp_requests_fail(r, PHI_TOO_BIG, words);
-    return phi__mcp_core_leave(mcp);
+        phi__requests_fail(r, PHI_TOO_BIG, words);
+    return phi__core_leave(mcp);
 }
 
-PHI__FN bool phi__mcp_session_lost(phi_mcp *mcp, phi__mcp_out *out, phi_status status,
-                                   int http_status, phi_str body, const char *message) {
-    phi__mcp_request *r = phi__mcp_requests_of(out);
+PHI__FN bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int http_status,
+                           phi_str body, const char *message) {
+    phi__mcp_request *r = phi__requests_of(out);
     if (r == NULL) return true;
-    phi__mcp_core_enter(mcp);
-    phi__mcp_incoming_lost(mcp, r, status, http_status, body, message);
-    return phi__mcp_core_leave(mcp);
+    phi__core_enter(mcp);
+    /* As phi__mcp_lost. */
+    phi_arena arena;
+    phi_json *root = NULL;
+    phi_arena_init(&arena, &mcp->memory, 0);
+    phi__rpc rpc = PHI_ZERO;
+    mcp->agreed.http_status = http_status;
+    if (body.len > 0 && phi__rpc_parse(&arena, body, &root) == PHI_OK)
+        (void)phi__rpc_read(&arena, root, &rpc);
+    r->item.sent = false;
+    if (rpc.kind == PHI__RPC_ERROR)
+        phi__incoming_error(r, &rpc);
+    else
+        phi__requests_fail(r, status != PHI_OK ? status : PHI_NETWORK, message);
+    phi_arena_free(&arena);
+    return phi__core_leave(mcp);
 }
 
-PHI__FN bool phi__mcp_session_down(phi_mcp *mcp, phi_status status, bool fatal,
-                                   const char *message) {
-    phi__mcp_core_enter(mcp);
-    phi__mcp_life_down(mcp, status, fatal, message);
-    return phi__mcp_core_leave(mcp);
+PHI__FN void phi__mcp_wait(phi_mcp *mcp, bool waits) {
+    if (mcp->life.waits && !waits && phi__life_state(mcp) == PHI_MCP_CONNECTING)
+        phi__life_limit(mcp);
+    mcp->life.waits = waits;
 }
-
-PHI__FN bool phi__mcp_session_expired(phi_mcp *mcp, phi__mcp_out *out) {
-    phi__mcp_core_enter(mcp);
-    phi__mcp_life_expired(mcp, phi__mcp_requests_of(out));
-    return phi__mcp_core_leave(mcp);
-}
-
-PHI__FN void phi__mcp_session_wait(phi_mcp *mcp, bool waits) { phi__mcp_life_wait(mcp, waits); }

@@ -1,70 +1,68 @@
 /* mcp_stdio.c - the link to a child process: a message a line, over its stdin and stdout. */
-#include "mcp/mcp_link_in.h"
+#include "mcp/mcp_requests_in.h"
 #include "system/system_in.h"
 #include "loop/loop_in.h"
-#include "mcp/mcp_requests_in.h"
 
 #ifndef PHI_NO_PROCESS
 
 #include <stdio.h>
 
 enum {
-    PHI__MCP_STDIO_ERRORS = 65536,  /* of stderr kept */
-    PHI__MCP_STDIO_QUEUE = 4194304, /* of messages that wait for the child */
-    PHI__MCP_STDIO_KEEP = 65536,    /* of the buffer for the next message */
-    PHI__MCP_STDIO_BUSY_MS = 10     /* until a start is tried again */
+    PHI__STDIO_ERRORS = 65536,  /* of stderr kept */
+    PHI__STDIO_QUEUE = 4194304, /* of messages that wait for the child */
+    PHI__STDIO_KEEP = 65536,    /* of the buffer for the next message */
+    PHI__STDIO_BUSY_MS = 10     /* until a start is tried again */
 };
 
-typedef enum phi__mcp_stdio_end {
-    PHI__MCP_STDIO_CLOSED,
-    PHI__MCP_STDIO_STARTING,
-    PHI__MCP_STDIO_OPEN,
-    PHI__MCP_STDIO_EOF,    /* its stdin is closed */
-    PHI__MCP_STDIO_TERM,   /* it was signalled */
-    PHI__MCP_STDIO_CLOSING /* there is no child: the report is due */
-} phi__mcp_stdio_end;
+typedef enum phi__stdio_end {
+    PHI__STDIO_CLOSED,
+    PHI__STDIO_STARTING,
+    PHI__STDIO_OPEN,
+    PHI__STDIO_EOF,    /* its stdin is closed */
+    PHI__STDIO_TERM,   /* it was signalled */
+    PHI__STDIO_CLOSING /* there is no child: the report is due */
+} phi__stdio_end;
 
-typedef struct phi__mcp_stdio {
+typedef struct phi__stdio {
     phi__mcp_link link;
     phi__io *io;
     phi__process *process;
     phi__timer timer;
-    phi__mcp_stdio_end end;
+    phi__stdio_end end;
     bool skipping;  /* the rest of a line that was too long */
     bool deaf;      /* its stdin is closed, from its side */
     phi__buf line;  /* the beginning of a line that has not ended */
     phi__buf rest;  /* of a message that was not taken whole: until then it is full */
     phi__buf error; /* of stderr, at least the last 64 KB */
-} phi__mcp_stdio;
+} phi__stdio;
 
-static phi__mcp_stdio *phi__mcp_stdio_of(const phi__mcp_link *link) {
-    return PHI__OWNER((char *)(uintptr_t)link, phi__mcp_stdio, link);
+static phi__stdio *phi__stdio_of(const phi__mcp_link *link) {
+    return PHI__OWNER((char *)(uintptr_t)link, phi__stdio, link);
 }
 
 /* ---- ends ---- */
 
-static void phi__mcp_stdio_in(phi__mcp_stdio *s, uint32_t ms) {
+static void phi__stdio_in(phi__stdio *s, uint32_t ms) {
     (void)phi__io_timer_set(s->io, &s->timer, phi__io_now_us(s->io) + (uint64_t)ms * 1000);
 }
 
 /* The child is gone, or was never there: reported once. The session may free the link. */
-static void phi__mcp_stdio_down(phi__mcp_stdio *s, phi_status status, bool fatal,
-                                const char *message) {
+static void phi__stdio_down(phi__stdio *s, phi_status status, bool fatal, const char *message) {
     phi__process_free(s->process);
     s->process = NULL;
-    s->end = PHI__MCP_STDIO_CLOSED;
+    s->end = PHI__STDIO_CLOSED;
     s->skipping = s->deaf = false;
     phi__io_timer_clear(s->io, &s->timer);
     phi__buf_free(&s->line);
     phi__buf_free(&s->rest);
-    (void)phi__mcp_session_down(s->link.mcp, status, fatal, message);
+    (void)phi__mcp_down(s->link.mcp, status, fatal, message);
 }
 
-static void phi__mcp_stdio_exited(void *ctx, int code, int signal_number) {
-    phi__mcp_stdio *s = (phi__mcp_stdio *)ctx;
+static void phi__stdio_exited(void *ctx, int code, int signal_number) {
+    phi__stdio *s = (phi__stdio *)ctx;
     char words[80];
-    if (s->end == PHI__MCP_STDIO_EOF || s->end == PHI__MCP_STDIO_TERM) {
-        phi__mcp_stdio_down(s, PHI_OK, false, "closed");
+    if (s->end == PHI__STDIO_EOF || s->end == PHI__STDIO_TERM) {
+        phi__stdio_down(s, PHI_OK, false, "closed");
         return;
     }
     if (signal_number != 0)
@@ -72,39 +70,39 @@ static void phi__mcp_stdio_exited(void *ctx, int code, int signal_number) {
                        signal_number);
     else
         (void)snprintf(words, sizeof words, "the server's program has ended with code %d", code);
-    phi__mcp_stdio_down(s, PHI_NETWORK, false, words);
+    phi__stdio_down(s, PHI_NETWORK, false, words);
 }
 
 /* ---- its stdout and stderr ---- */
 
 /* False: the link is gone. */
-static bool phi__mcp_stdio_line(phi__mcp_stdio *s, phi_str line) {
+static bool phi__stdio_line(phi__stdio *s, phi_str line) {
     line = phi__str_trim(line);
-    return line.len == 0 || phi__mcp_session_message(s->link.mcp, line, NULL);
+    return line.len == 0 || phi__mcp_message(s->link.mcp, line, NULL);
 }
 
 /* A line is over. */
-static bool phi__mcp_stdio_ended(phi__mcp_stdio *s, const char *bytes, size_t len) {
+static bool phi__stdio_ended(phi__stdio *s, const char *bytes, size_t len) {
     if (s->skipping) {
         s->skipping = false;
         return true;
     }
-    if (s->line.len == 0) return phi__mcp_stdio_line(s, phi__str(bytes, len));
+    if (s->line.len == 0) return phi__stdio_line(s, phi__str(bytes, len));
     phi__buf_add(&s->line, bytes, len);
     if (s->line.failed) {
         phi__buf_free(&s->line);
-        return phi__mcp_session_warn(s->link.mcp, "no memory for a message: it is left out");
+        return phi__mcp_warn(s->link.mcp, "no memory for a message: it is left out");
     }
     /* The link may be freed with its buffer while the line is read. */
     phi__buf whole = s->line;
     phi__buf_init(&s->line, whole.memory);
-    bool alive = phi__mcp_stdio_line(s, phi__buf_str(&whole));
+    bool alive = phi__stdio_line(s, phi__buf_str(&whole));
     phi__buf_free(&whole);
     return alive;
 }
 
-static bool phi__mcp_stdio_part(phi__mcp_stdio *s, const char *bytes, size_t len) {
-    size_t most = phi__mcp_session_desc(s->link.mcp)->max_message_bytes;
+static bool phi__stdio_part(phi__stdio *s, const char *bytes, size_t len) {
+    size_t most = s->link.mcp->desc.max_message_bytes;
     if (s->skipping) return true;
     if (phi__add(s->line.len, len) <= most) {
         phi__buf_add(&s->line, bytes, len);
@@ -114,25 +112,24 @@ static bool phi__mcp_stdio_part(phi__mcp_stdio *s, const char *bytes, size_t len
     phi__buf line = s->line; /* the link may be freed */
     phi__buf_init(&s->line, line.memory);
     phi_str beginning = line.len > 0 ? phi__buf_str(&line) : phi__str(bytes, len);
-    bool alive = line.failed ? phi__mcp_session_warn(s->link.mcp, "no memory for a message")
-                             : phi__mcp_session_cut(s->link.mcp, beginning);
+    bool alive = line.failed ? phi__mcp_warn(s->link.mcp, "no memory for a message")
+                             : phi__mcp_cut(s->link.mcp, beginning);
     phi__buf_free(&line);
     return alive;
 }
 
-static void phi__mcp_stdio_lines(phi__mcp_stdio *s, const char *bytes, size_t len) {
+static void phi__stdio_lines(phi__stdio *s, const char *bytes, size_t len) {
     const phi__process *process = s->process;
     while (len > 0) {
         const char *end = (const char *)memchr(bytes, '\n', len);
         size_t n = end != NULL ? (size_t)(end - bytes) : len;
         if (end == NULL) {
-            (void)phi__mcp_stdio_part(s, bytes, n);
+            (void)phi__stdio_part(s, bytes, n);
             return;
         }
-        if (s->line.len + n > phi__mcp_session_desc(s->link.mcp)->max_message_bytes &&
-            !phi__mcp_stdio_part(s, bytes, n))
+        if (s->line.len + n > s->link.mcp->desc.max_message_bytes && !phi__stdio_part(s, bytes, n))
             return;
-        if (!phi__mcp_stdio_ended(s, bytes, n)) return;
+        if (!phi__stdio_ended(s, bytes, n)) return;
         if (s->process != process) return;
         bytes += n + 1;
         len -= n + 1;
@@ -140,45 +137,45 @@ static void phi__mcp_stdio_lines(phi__mcp_stdio *s, const char *bytes, size_t le
 }
 
 /* The host may free the connection inside of it; a line's buffer needs its memory until then. */
-static bool phi__mcp_stdio_output(void *ctx, int stream, const char *bytes, size_t len) {
-    phi__mcp_stdio *s = (phi__mcp_stdio *)ctx;
+static bool phi__stdio_output(void *ctx, int stream, const char *bytes, size_t len) {
+    phi__stdio *s = (phi__stdio *)ctx;
     phi_mcp *mcp = s->link.mcp;
     if (stream == 2) {
         phi__buf_add(&s->error, bytes, len);
         if (s->error.failed) phi__buf_free(&s->error);
-        if (s->error.len >= (size_t)2 * PHI__MCP_STDIO_ERRORS)
-            phi__buf_drop(&s->error, s->error.len - PHI__MCP_STDIO_ERRORS);
+        if (s->error.len >= (size_t)2 * PHI__STDIO_ERRORS)
+            phi__buf_drop(&s->error, s->error.len - PHI__STDIO_ERRORS);
         return true;
     }
-    phi__mcp_core_enter(mcp);
-    phi__mcp_stdio_lines(s, bytes, len);
-    (void)phi__mcp_core_leave(mcp);
+    phi__core_enter(mcp);
+    phi__stdio_lines(s, bytes, len);
+    (void)phi__core_leave(mcp);
     return true;
 }
 
 /* ---- its stdin ---- */
 
-static void phi__mcp_stdio_room(void *ctx) {
-    phi__mcp_stdio *s = (phi__mcp_stdio *)ctx;
+static void phi__stdio_room(void *ctx) {
+    phi__stdio *s = (phi__stdio *)ctx;
     size_t taken = 0;
     if (s->rest.len == 0) return;
     if (phi__process_write(s->process, s->rest.at, s->rest.len, &taken) == PHI_OK)
         phi__buf_drop(&s->rest, taken);
-    if (s->rest.len == 0) phi__mcp_session_drained(s->link.mcp);
+    if (s->rest.len == 0) phi__mcp_drained(s->link.mcp);
 }
 
 /* The child has closed its stdin. It is about to end, as a rule: then its exit code and its stderr
    are the reason, so the rest counts as sent and is lost with the child. */
-static phi_status phi__mcp_stdio_unread(phi__mcp_stdio *s) {
-    if (!s->deaf) phi__mcp_stdio_in(s, phi__mcp_session_desc(s->link.mcp)->close_ms);
+static phi_status phi__stdio_unread(phi__stdio *s) {
+    if (!s->deaf) phi__stdio_in(s, s->link.mcp->desc.close_ms);
     s->deaf = true;
     return PHI_OK;
 }
 
-static phi_status phi__mcp_stdio_send(phi__mcp_link *link, phi__mcp_out *out) {
-    phi__mcp_stdio *s = phi__mcp_stdio_of(link);
+static phi_status phi__stdio_send(phi__mcp_link *link, phi__out *out) {
+    phi__stdio *s = phi__stdio_of(link);
     size_t taken = 0;
-    if (s->process == NULL || s->end != PHI__MCP_STDIO_OPEN) return PHI_NETWORK;
+    if (s->process == NULL || s->end != PHI__STDIO_OPEN) return PHI_NETWORK;
     if (s->rest.len > 0) return PHI_FULL;
     phi__buf_clear(&s->rest);
     phi__buf_add_str(&s->rest, out->json);
@@ -189,14 +186,14 @@ static phi_status phi__mcp_stdio_send(phi__mcp_link *link, phi__mcp_out *out) {
     }
     phi_status status = phi__process_write(s->process, s->rest.at, s->rest.len, &taken);
     phi__buf_drop(&s->rest, status == PHI_OK ? taken : s->rest.len);
-    if (s->rest.len == 0 && s->rest.cap > PHI__MCP_STDIO_KEEP) phi__buf_free(&s->rest);
-    return status == PHI_STALE ? phi__mcp_stdio_unread(s) : status;
+    if (s->rest.len == 0 && s->rest.cap > PHI__STDIO_KEEP) phi__buf_free(&s->rest);
+    return status == PHI_STALE ? phi__stdio_unread(s) : status;
 }
 
 /* ---- its life ---- */
 
-static void phi__mcp_stdio_start(phi__mcp_stdio *s) {
-    const phi_mcp_desc *desc = phi__mcp_session_desc(s->link.mcp);
+static void phi__stdio_start(phi__stdio *s) {
+    const phi_mcp_desc *desc = &s->link.mcp->desc;
     char words[160], message[320];
     phi__process_desc process = PHI_ZERO;
     process.argv = desc->argv;
@@ -204,67 +201,66 @@ static void phi__mcp_stdio_start(phi__mcp_stdio *s) {
     process.env = desc->env;
     process.hide_keys = desc->hide_keys;
     process.keep_input = true;
-    process.max_input_bytes = PHI__MCP_STDIO_QUEUE;
-    process.room = phi__mcp_stdio_room;
-    process.output = phi__mcp_stdio_output;
-    process.exited = phi__mcp_stdio_exited;
+    process.max_input_bytes = PHI__STDIO_QUEUE;
+    process.room = phi__stdio_room;
+    process.output = phi__stdio_output;
+    process.exited = phi__stdio_exited;
     process.ctx = s;
     words[0] = '\0';
     phi_status status = phi__process_new(s->io, &process, &s->process, words, sizeof words);
     if (status == PHI_OK) {
-        s->end = PHI__MCP_STDIO_OPEN;
-        phi__mcp_session_up(s->link.mcp);
+        s->end = PHI__STDIO_OPEN;
+        phi__mcp_up(s->link.mcp);
     } else if (status == PHI_BUSY)
-        phi__mcp_stdio_in(s, PHI__MCP_STDIO_BUSY_MS);
+        phi__stdio_in(s, PHI__STDIO_BUSY_MS);
     else {
         (void)snprintf(message, sizeof message, "%.60s cannot be started%s%.80s: %s", desc->argv[0],
                        desc->cwd != NULL ? " in " : "", desc->cwd != NULL ? desc->cwd : "",
                        words[0] != '\0' ? words : phi_status_text(status));
-        phi__mcp_stdio_down(s, status, status != PHI_NO_MEMORY, message);
+        phi__stdio_down(s, status, status != PHI_NO_MEMORY, message);
     }
 }
 
-static void phi__mcp_stdio_fire(phi__timer *timer) {
-    phi__mcp_stdio *s = PHI__OWNER(timer, phi__mcp_stdio, timer);
+static void phi__stdio_fire(phi__timer *timer) {
+    phi__stdio *s = PHI__OWNER(timer, phi__stdio, timer);
     switch (s->end) {
-    case PHI__MCP_STDIO_STARTING: phi__mcp_stdio_start(s); return;
-    case PHI__MCP_STDIO_EOF:
-        s->end = PHI__MCP_STDIO_TERM;
+    case PHI__STDIO_STARTING: phi__stdio_start(s); return;
+    case PHI__STDIO_EOF:
+        s->end = PHI__STDIO_TERM;
         phi__process_terminate(s->process);
-        phi__mcp_stdio_in(s, phi__mcp_session_desc(s->link.mcp)->close_ms);
+        phi__stdio_in(s, s->link.mcp->desc.close_ms);
         return;
-    case PHI__MCP_STDIO_TERM:
-    case PHI__MCP_STDIO_CLOSING: phi__mcp_stdio_down(s, PHI_OK, false, "closed"); return;
-    case PHI__MCP_STDIO_OPEN:
+    case PHI__STDIO_TERM:
+    case PHI__STDIO_CLOSING: phi__stdio_down(s, PHI_OK, false, "closed"); return;
+    case PHI__STDIO_OPEN:
         if (s->deaf)
-            phi__mcp_stdio_down(s, PHI_NETWORK, false,
-                                "the server's program does not read any more");
+            phi__stdio_down(s, PHI_NETWORK, false, "the server's program does not read any more");
         return;
-    case PHI__MCP_STDIO_CLOSED: return;
+    case PHI__STDIO_CLOSED: return;
     }
 }
 
-static phi_status phi__mcp_stdio_open(phi__mcp_link *link) {
-    phi__mcp_stdio *s = phi__mcp_stdio_of(link);
-    s->end = PHI__MCP_STDIO_STARTING;
-    s->timer.fire = phi__mcp_stdio_fire;
+static phi_status phi__stdio_open(phi__mcp_link *link) {
+    phi__stdio *s = phi__stdio_of(link);
+    s->end = PHI__STDIO_STARTING;
+    s->timer.fire = phi__stdio_fire;
     return phi__io_timer_set(s->io, &s->timer, phi__io_now_us(s->io));
 }
 
-static void phi__mcp_stdio_close(phi__mcp_link *link) {
-    phi__mcp_stdio *s = phi__mcp_stdio_of(link);
-    uint32_t ms = phi__mcp_session_desc(link->mcp)->close_ms;
-    s->end = s->process != NULL ? PHI__MCP_STDIO_EOF : PHI__MCP_STDIO_CLOSING;
+static void phi__stdio_close(phi__mcp_link *link) {
+    phi__stdio *s = phi__stdio_of(link);
+    uint32_t ms = link->mcp->desc.close_ms;
+    s->end = s->process != NULL ? PHI__STDIO_EOF : PHI__STDIO_CLOSING;
     if (s->process != NULL)
         phi__process_end_input(s->process);
     else
         ms = 0;
-    phi__mcp_stdio_in(s, ms);
+    phi__stdio_in(s, ms);
 }
 
-static void phi__mcp_stdio_free(phi__mcp_link *link) {
-    phi__mcp_stdio *s = phi__mcp_stdio_of(link);
-    phi_memory *memory = phi__mcp_session_memory(link->mcp);
+static void phi__stdio_free(phi__mcp_link *link) {
+    phi__stdio *s = phi__stdio_of(link);
+    phi_memory *memory = &link->mcp->memory;
     phi__process_free(s->process);
     phi__io_timer_clear(s->io, &s->timer);
     phi__buf_free(&s->line);
@@ -273,42 +269,41 @@ static void phi__mcp_stdio_free(phi__mcp_link *link) {
     phi__free(memory, s, sizeof *s);
 }
 
-static void phi__mcp_stdio_forget(phi__mcp_link *link, phi__mcp_out *out) {
+static void phi__stdio_forget(phi__mcp_link *link, phi__out *out) {
     (void)link;
     out->of_link = NULL;
 }
 
-static void phi__mcp_stdio_agreed(phi__mcp_link *link, const char *version, bool modern) {
+static void phi__stdio_agreed(phi__mcp_link *link, const char *version, bool modern) {
     (void)link;
     (void)version;
     (void)modern;
 }
 
-static void phi__mcp_stdio_listen(phi__mcp_link *link) { (void)link; }
+static void phi__stdio_listen(phi__mcp_link *link) { (void)link; }
 
-static void phi__mcp_stdio_info(const phi__mcp_link *link, phi_mcp_info *out) {
-    const phi__mcp_stdio *s = phi__mcp_stdio_of(link);
+static void phi__stdio_info(const phi__mcp_link *link, phi_mcp_info *out) {
+    const phi__stdio *s = phi__stdio_of(link);
     out->process_id = s->process != NULL ? phi__process_id(s->process) : 0;
 }
 
-static phi_str phi__mcp_stdio_errors(const phi__mcp_link *link) {
-    const phi__mcp_stdio *s = phi__mcp_stdio_of(link);
-    size_t len = phi__min(s->error.len, PHI__MCP_STDIO_ERRORS);
+static phi_str phi__stdio_errors(const phi__mcp_link *link) {
+    const phi__stdio *s = phi__stdio_of(link);
+    size_t len = phi__min(s->error.len, PHI__STDIO_ERRORS);
     return len > 0 ? phi__str(s->error.at + s->error.len - len, len) : phi__str("", 0);
 }
 
-PHI__FN phi_status phi__mcp_stdio_new(phi_mcp *mcp, phi__mcp_link **out) {
+PHI__FN phi_status phi__stdio_new(phi_mcp *mcp, phi__mcp_link **out) {
     static const phi__mcp_link_table table = {
-        phi__mcp_stdio_open,   phi__mcp_stdio_send,   phi__mcp_stdio_forget,
-        phi__mcp_stdio_agreed, phi__mcp_stdio_listen, phi__mcp_stdio_close,
-        phi__mcp_stdio_free,   phi__mcp_stdio_info,   phi__mcp_stdio_errors};
-    phi_memory *memory = phi__mcp_session_memory(mcp);
-    phi__mcp_stdio *s = (phi__mcp_stdio *)phi__alloc(memory, sizeof *s);
+        phi__stdio_open,  phi__stdio_send, phi__stdio_forget, phi__stdio_agreed, phi__stdio_listen,
+        phi__stdio_close, phi__stdio_free, phi__stdio_info,   phi__stdio_errors};
+    phi_memory *memory = &mcp->memory;
+    phi__stdio *s = (phi__stdio *)phi__alloc(memory, sizeof *s);
     *out = NULL;
     if (s == NULL) return PHI_NO_MEMORY;
     s->link.table = &table;
     s->link.mcp = mcp;
-    s->io = phi__mcp_session_runtime(mcp)->io;
+    s->io = mcp->rt->io;
     phi__buf_init(&s->line, memory);
     phi__buf_init(&s->rest, memory);
     phi__buf_init(&s->error, memory);

@@ -1,21 +1,17 @@
 /* mcp_toolbox.c - one list of a server's tools. */
 #include "mcp/mcp_toolbox_in.h"
 
-#include "base/base_in.h"
 #include "match/match_in.h"
 #include "mcp/mcp_headers_in.h"
-#include "mcp/mcp_rpc_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 #include "mcp/mcp_requests_in.h"
 
 #include <stdio.h>
 
 enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* of a schema's text */
 
-/* ======== The input schema of a server's tool, adapted so that an agent takes it.
+/* ---- The input schema of a server's tool, adapted so that an agent takes it ---- */
 
-   A schema that phi's check understands whole stays as it is. Else keywords that it does not
+/* A schema that phi's check understands whole stays as it is. Else keywords that it does not
    understand move into descriptions, as does a reference to another document, which is never
    followed. */
 
@@ -275,16 +271,6 @@ static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
     s->depth--;
 }
 
-/* False: following it has no end within bounds. */
-static bool phi__mcp_schema_open(phi__mcp_schema *s, phi_json *root) {
-    phi__mcp_schema_under top = PHI_ZERO;
-    top.target = root;
-    s->root = root;
-    s->depth = s->work = 0;
-    phi__mcp_schema_follow(s, root, &top);
-    return !s->endless;
-}
-
 /* ---- the whole ---- */
 
 static phi_status phi__mcp_schema_refuse(phi_status status, char *message, size_t size,
@@ -333,11 +319,6 @@ static void phi__mcp_schema_root_choices(phi__mcp_schema *s, phi_json *root) {
     phi__buf_free(&words);
 }
 
-static bool phi__mcp_schema_known(const phi_json *schema, phi_schema_error *error) {
-    phi_status status = phi__schema_valid(schema, error);
-    return status == PHI_OK;
-}
-
 /* `root` is a copy, or cleaned; its properties are schemas that an agent takes. */
 static bool phi__mcp_schema_sound(const phi_json *root) {
     const phi_json *properties = phi_json_get(root, "properties");
@@ -361,7 +342,7 @@ static phi_status phi__mcp_schema_make(const phi_json *schema, phi_arena *arena,
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK || out->len > PHI__MCP_SCHEMA_BYTES)
         return phi__mcp_schema_refuse(PHI_TOO_BIG, message, size, "its input schema is too large");
-    /* Whether following its references stays within bounds. */
+    /* following its references must stay within bounds */
     phi__mcp_schema_walk w = PHI_ZERO;
     w.root = schema;
     if (!phi__mcp_schema_walk_node(&w, schema, 0))
@@ -380,16 +361,21 @@ static phi_status phi__mcp_schema_make(const phi_json *schema, phi_arena *arena,
                                       "its input schema describes no object");
     phi__mcp_schema_set(&s, root, PHI__LIT("type"), phi__json_edit_text(s.arena, "object"));
     phi__mcp_schema_root_choices(&s, root);
-    if (!s.failed && (!phi__mcp_schema_known(root, &error) || !phi__mcp_schema_sound(root))) {
+    if (!s.failed && (phi__schema_valid(root, &error) != PHI_OK || !phi__mcp_schema_sound(root))) {
         s.root = root;
         root = phi__mcp_schema_clean(&s, root);
-        if (root != NULL && !phi__mcp_schema_known(root, &error)) {
+        if (root != NULL && phi__schema_valid(root, &error) != PHI_OK) {
             (void)snprintf(message, size, "its input schema is malformed: %s", error.message);
             return PHI_BAD_ARG;
         }
     }
     if (root == NULL || s.failed) return PHI_NO_MEMORY;
-    if (!phi__mcp_schema_open(&s, root))
+    phi__mcp_schema_under top = PHI_ZERO;
+    top.target = root;
+    s.root = root;
+    s.depth = s.work = 0;
+    phi__mcp_schema_follow(&s, root, &top);
+    if (s.endless)
         return phi__mcp_schema_refuse(PHI_TOO_BIG, message, size,
                                       "the references of its input schema explode");
     if (s.failed) return PHI_NO_MEMORY;
@@ -411,29 +397,26 @@ static phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *arena
     return status;
 }
 
-/* ======== One list of a server's tools, as agents and hosts see it.
-
-   A box is made from definitions, at once, and never changes but for what `held` says; agents use
-   it until the last of them has released it. */
+/* ---- a list of tools ---- */
 
 enum {
-    PHI__MCP_TOOLBOX_LABEL = 200,        /* bytes of a title */
-    PHI__MCP_TOOLBOX_DESCRIPTION = 16384 /* bytes of a description */
+    PHI__TOOLBOX_LABEL = 200,        /* bytes of a title */
+    PHI__TOOLBOX_DESCRIPTION = 16384 /* bytes of a description */
 };
 
-typedef struct phi__mcp_toolbox_maker {
+typedef struct phi__toolbox_maker {
     phi_mcp *mcp;
-    phi__mcp_toolbox *box;
+    phi__toolbox *box;
     phi__tool_names names;
-    phi__mcp_toolbox_warn_fn warn;
+    phi__toolbox_warn_fn warn;
     void *ctx;
     const phi_tool *functions;
     bool marks, structured, no_memory; /* structured: the era has output schemas */
-} phi__mcp_toolbox_maker;
+} phi__toolbox_maker;
 
 /* ---- definitions ---- */
 
-PHI__FN bool phi__mcp_toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out) {
+PHI__FN bool phi__toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out) {
     static const char *const keys[] = {"name",         "title",       "description", "inputSchema",
                                        "outputSchema", "annotations", "execution"};
     phi__buf text;
@@ -451,18 +434,11 @@ PHI__FN bool phi__mcp_toolbox_define(const phi_json *tool, phi_arena *arena, phi
     return fine;
 }
 
-static void phi__mcp_toolbox_hash(phi_str text, unsigned char hash[PHI__SHA256_BYTES],
-                                  char hex[65]) {
-    phi__sha256_of(text, hash);
-    phi__sha256_hex(hash, hex);
-    hex[PHI__SHA256_HEX] = '\0';
-}
-
 /* ---- texts ---- */
 
 /* Characters that people do not see, or that turn a line around: controls, zero-width characters,
    marks of direction, tags. `at` is the start of a valid sequence of len bytes. */
-static bool phi__mcp_toolbox_unseen(const char *at, size_t len) {
+static bool phi__toolbox_unseen(const char *at, size_t len) {
     unsigned char a = (unsigned char)at[0];
     if (len == 1) return a < 0x20 || a == 0x7f;
     unsigned char b = (unsigned char)at[1];
@@ -476,8 +452,8 @@ static bool phi__mcp_toolbox_unseen(const char *at, size_t len) {
 }
 
 /* A text for the model: cut, and without the zero bytes that would end it. */
-static bool phi__mcp_toolbox_text(phi__mcp_toolbox_maker *m, phi_str from, phi_str *out) {
-    size_t len = phi__utf8_cut(from, PHI__MCP_TOOLBOX_DESCRIPTION);
+static bool phi__toolbox_text(phi__toolbox_maker *m, phi_str from, phi_str *out) {
+    size_t len = phi__utf8_cut(from, PHI__TOOLBOX_DESCRIPTION);
     char *text = phi__arena_bytes(&m->box->arena, len + 1);
     if (text == NULL) return false;
     for (size_t i = 0; i < len; i++) text[i] = from.at[i] != '\0' ? from.at[i] : ' ';
@@ -486,24 +462,23 @@ static bool phi__mcp_toolbox_text(phi__mcp_toolbox_maker *m, phi_str from, phi_s
     return true;
 }
 
-static bool phi__mcp_toolbox_json(phi__mcp_toolbox_maker *m, const phi_json *node, phi_str *out) {
+static bool phi__toolbox_json(phi__toolbox_maker *m, const phi_json *node, phi_str *out) {
     return node == NULL || phi_json_write(&m->box->arena, node, 0, out) == PHI_OK;
 }
 
 /* ---- one tool ---- */
 
-static void phi__mcp_toolbox_hints(phi_mcp_tool *shown, const phi_json *hints) {
-    shown->read_only = phi_json_bool(phi_json_get(hints, "readOnlyHint"), false);
+static void phi__toolbox_hints(phi_mcp_tool *shown, const phi_json *hints) {
+    shown->read_only = phi__records_get_bool(hints, "readOnlyHint");
     shown->destructive =
         !shown->read_only && phi_json_bool(phi_json_get(hints, "destructiveHint"), true);
-    shown->idempotent =
-        shown->read_only || phi_json_bool(phi_json_get(hints, "idempotentHint"), false);
+    shown->idempotent = shown->read_only || phi__records_get_bool(hints, "idempotentHint");
     shown->open_world = phi_json_bool(phi_json_get(hints, "openWorldHint"), true);
 }
 
 /* The name that models use. False: no memory, or (then *left_out) none is left. */
-static bool phi__mcp_toolbox_name(phi__mcp_toolbox_maker *m, phi__mcp_tool *item, bool *left_out) {
-    const char *prefix = phi__mcp_session_desc(m->mcp)->name_prefix;
+static bool phi__toolbox_name(phi__toolbox_maker *m, phi__mcp_tool *item, bool *left_out) {
+    const char *prefix = m->mcp->desc.name_prefix;
     phi_str original = item->shown.original;
     unsigned char hash[PHI__SHA256_BYTES];
     phi__tool_name name;
@@ -516,8 +491,7 @@ static bool phi__mcp_toolbox_name(phi__mcp_toolbox_maker *m, phi__mcp_tool *item
            phi__arena_str(&m->box->arena, phi__str(name.at, name.len), &item->shown.name);
 }
 
-static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *item,
-                                   const phi_json *tool) {
+static bool phi__toolbox_texts(phi__toolbox_maker *m, phi__mcp_tool *item, const phi_json *tool) {
     const phi_json *hints = phi_json_get(tool, "annotations");
     phi_str title = phi__json_text_of(phi_json_get(tool, "title"));
     phi_mcp_tool *shown = &item->shown;
@@ -526,18 +500,18 @@ static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *ite
     if (title.len == 0) title = phi__json_text_of(phi_json_get(hints, "title"));
     if (title.len == 0) title = shown->original;
     if (phi_json_is(hints, PHI_JSON_OBJECT)) {
-        phi__mcp_toolbox_hints(shown, hints);
-        if (!phi__mcp_toolbox_json(m, hints, &shown->annotations)) return false;
+        phi__toolbox_hints(shown, hints);
+        if (!phi__toolbox_json(m, hints, &shown->annotations)) return false;
     } else
-        phi__mcp_toolbox_hints(shown, NULL);
+        phi__toolbox_hints(shown, NULL);
     /* A text for people, on one line. */
     phi_str *out = &shown->title;
-    char text[PHI__MCP_TOOLBOX_LABEL];
+    char text[PHI__TOOLBOX_LABEL];
     size_t at = 0, len = 0;
     while (at < title.len) {
         size_t size = phi__json_text_utf8(title.at + at, title.at + title.len);
         if (size == 0) break; /* the tree has valid UTF-8 only */
-        if (!phi__mcp_toolbox_unseen(title.at + at, size)) {
+        if (!phi__toolbox_unseen(title.at + at, size)) {
             if (len + size > sizeof text) break;
             memcpy(text + len, title.at + at, size);
             len += size;
@@ -546,16 +520,15 @@ static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *ite
     }
     if (!(phi__arena_str(&m->box->arena, phi__str(text, len), out))) return false;
     if (shown->title.len == 0) shown->title = shown->name; /* nothing of it can be seen */
-    return phi__mcp_toolbox_text(m, phi__json_text_of(phi_json_get(tool, "description")),
-                                 &shown->description);
+    return phi__toolbox_text(m, phi__json_text_of(phi_json_get(tool, "description")),
+                             &shown->description);
 }
 
 /* Most schemas reach the model as they are: then both share one text. */
-static bool phi__mcp_toolbox_input(phi__mcp_toolbox_maker *m, phi_mcp_tool *shown,
-                                   const phi_json *in) {
+static bool phi__toolbox_input(phi__toolbox_maker *m, phi_mcp_tool *shown, const phi_json *in) {
     phi_arena_mark mark = phi_arena_save(&m->box->arena);
     if (phi_json_is(in, PHI_JSON_NULL)) return true;
-    if (!phi__mcp_toolbox_json(m, in, &shown->input)) return false;
+    if (!phi__toolbox_json(m, in, &shown->input)) return false;
     if (!phi_str_equal(shown->input, shown->schema)) return true;
     phi_arena_reset(&m->box->arena, mark);
     shown->input = shown->schema;
@@ -563,20 +536,20 @@ static bool phi__mcp_toolbox_input(phi__mcp_toolbox_maker *m, phi_mcp_tool *show
 }
 
 /* The schemas. False: the tool is left out, with a message unless m->no_memory. */
-static bool phi__mcp_toolbox_schemas(phi__mcp_toolbox_maker *m, phi__mcp_tool *item,
-                                     const phi_json *tool, char *message, size_t size) {
+static bool phi__toolbox_schemas(phi__toolbox_maker *m, phi__mcp_tool *item, const phi_json *tool,
+                                 char *message, size_t size) {
     const phi_json *in = phi_json_get(tool, "inputSchema");
     const phi_json *result = phi_json_get(tool, "outputSchema");
     phi_arena *arena = &m->box->arena;
     phi_status status = phi__mcp_schema_adapt(in, arena, &item->shown.schema, message, size);
-    if (status == PHI_OK && !phi__mcp_toolbox_input(m, &item->shown, in)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && !phi__toolbox_input(m, &item->shown, in)) status = PHI_NO_MEMORY;
     if (status == PHI_OK && m->marks && phi_json_is(in, PHI_JSON_OBJECT)) {
         if (!phi__mcp_headers_valid(in, message, size)) return false;
         item->marked = phi_json_copy(arena, in);
         if (item->marked == NULL) status = PHI_NO_MEMORY;
     }
     if (status == PHI_OK && m->structured && phi_json_is(result, PHI_JSON_OBJECT)) {
-        if (!phi__mcp_toolbox_json(m, result, &item->shown.output)) status = PHI_NO_MEMORY;
+        if (!phi__toolbox_json(m, result, &item->shown.output)) status = PHI_NO_MEMORY;
         if (item->shown.output.len <= PHI__MCP_SCHEMA_BYTES && status == PHI_OK) {
             item->output = phi_json_copy(arena, result);
             if (item->output == NULL) status = PHI_NO_MEMORY;
@@ -586,8 +559,8 @@ static bool phi__mcp_toolbox_schemas(phi__mcp_toolbox_maker *m, phi__mcp_tool *i
     return status == PHI_OK;
 }
 
-static void phi__mcp_toolbox_fill(phi__mcp_toolbox_maker *m, phi__mcp_tool *item, phi_tool *tool) {
-    const phi_mcp_desc *desc = phi__mcp_session_desc(m->mcp);
+static void phi__toolbox_fill(phi__toolbox_maker *m, phi__mcp_tool *item, phi_tool *tool) {
+    const phi_mcp_desc *desc = &m->mcp->desc;
     *tool = *m->functions;
     tool->name = item->shown.name.at;
     tool->description =
@@ -604,9 +577,8 @@ static void phi__mcp_toolbox_fill(phi__mcp_toolbox_maker *m, phi__mcp_tool *item
 }
 
 /* False: no memory. */
-static bool phi__mcp_toolbox_add(phi__mcp_toolbox_maker *m, const phi__mcp_definition *from,
-                                 phi_json *tool) {
-    phi__mcp_toolbox *box = m->box;
+static bool phi__toolbox_add(phi__toolbox_maker *m, const phi__definition *from, phi_json *tool) {
+    phi__toolbox *box = m->box;
     phi__mcp_tool *item = &box->items[box->count];
     unsigned char hash[PHI__SHA256_BYTES];
     bool left_out = false;
@@ -618,84 +590,78 @@ static bool phi__mcp_toolbox_add(phi__mcp_toolbox_maker *m, const phi__mcp_defin
     if (!phi__arena_str(&box->arena, from->original, &item->shown.original) ||
         !phi__arena_str(&box->arena, from->definition, &item->definition))
         return false;
-    phi__mcp_toolbox_hash(from->definition, hash, item->hash);
+    phi__sha256_of(from->definition, hash);
+    phi__sha256_hex(hash, item->hash);
+    item->hash[PHI__SHA256_HEX] = '\0';
     item->shown.hash = item->hash;
-    if (!phi__mcp_toolbox_name(m, item, &left_out)) {
+    if (!phi__toolbox_name(m, item, &left_out)) {
         if (left_out) m->warn(m->ctx, from->original, "its name is taken");
         return left_out;
     }
-    if (!phi__mcp_toolbox_texts(m, item, tool)) return false;
-    if (!phi__mcp_toolbox_schemas(m, item, tool, message, sizeof message)) {
+    if (!phi__toolbox_texts(m, item, tool)) return false;
+    if (!phi__toolbox_schemas(m, item, tool, message, sizeof message)) {
         if (!m->no_memory) m->warn(m->ctx, from->original, message);
         return !m->no_memory;
     }
-    phi__mcp_toolbox_fill(m, item, &box->tools[box->count++]);
+    phi__toolbox_fill(m, item, &box->tools[box->count++]);
     return true;
-}
-
-static bool phi__mcp_toolbox_each(phi__mcp_toolbox_maker *m, const phi__mcp_definition *from) {
-    phi_arena scratch;
-    phi_json *tool = NULL;
-    phi_arena_init(&scratch, m->box->arena.memory, 0);
-    bool fine = phi_json_parse(&scratch, from->definition, 0, &tool, NULL) == PHI_OK &&
-                phi__mcp_toolbox_add(m, from, tool);
-    phi_arena_free(&scratch);
-    return fine;
 }
 
 /* ---- the box ---- */
 
-static bool phi__mcp_toolbox_count(phi__mcp_toolbox_maker *m, const phi__mcp_definition *from) {
-    phi__tool_name name;
-    phi__tool_name_begin(&name, phi__mcp_session_desc(m->mcp)->name_prefix, from->original.at[0]);
-    phi__tool_name_text(&name, from->original);
-    return phi__tool_name_count(&m->names, &name);
-}
-
-static bool phi__mcp_toolbox_make(phi__mcp_toolbox_maker *m, const phi__mcp_definition *from,
-                                  size_t count) {
-    phi__mcp_toolbox *box = m->box;
+static bool phi__toolbox_make(phi__toolbox_maker *m, const phi__definition *from, size_t count) {
+    phi__toolbox *box = m->box;
     box->tools = (phi_tool *)phi__arena_zero(&box->arena, phi__mul(count + 1, sizeof *box->tools));
     box->items =
         (phi__mcp_tool *)phi__arena_zero(&box->arena, phi__mul(count + 1, sizeof *box->items));
     if (box->tools == NULL || box->items == NULL) return false;
-    for (size_t i = 0; i < count; i++)
-        if (!phi__mcp_toolbox_count(m, &from[i])) return false;
-    for (size_t i = 0; i < count; i++)
-        if (!phi__mcp_toolbox_each(m, &from[i])) return false;
-    return true;
+    for (size_t i = 0; i < count; i++) {
+        phi__tool_name name;
+        phi__tool_name_begin(&name, m->mcp->desc.name_prefix, from[i].original.at[0]);
+        phi__tool_name_text(&name, from[i].original);
+        if (!phi__tool_name_count(&m->names, &name)) return false;
+    }
+    bool fine = true;
+    for (size_t i = 0; fine && i < count; i++) {
+        phi_arena scratch;
+        phi_json *tool = NULL;
+        phi_arena_init(&scratch, box->arena.memory, 0);
+        fine = phi_json_parse(&scratch, from[i].definition, 0, &tool, NULL) == PHI_OK &&
+               phi__toolbox_add(m, &from[i], tool);
+        phi_arena_free(&scratch);
+    }
+    return fine;
 }
 
-PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition *definitions,
-                                        size_t count, bool marks, const phi_tool *functions,
-                                        phi__mcp_toolbox_warn_fn warn, void *ctx,
-                                        phi__mcp_toolbox **out) {
-    phi_memory *memory = phi__mcp_session_memory(mcp);
-    const char *version = phi__mcp_session_era(mcp);
-    const phi__mcp_era *era = version != NULL ? phi__mcp_eras_find(phi_str_of(version)) : NULL;
-    phi__mcp_toolbox_maker m = PHI_ZERO;
+PHI__FN phi_status phi__toolbox_new(phi_mcp *mcp, const phi__definition *definitions, size_t count,
+                                    bool marks, const phi_tool *functions,
+                                    phi__toolbox_warn_fn warn, void *ctx, phi__toolbox **out) {
+    phi_memory *memory = &mcp->memory;
+    const char *version = phi__mcp_era(mcp);
+    const phi__era *era = version != NULL ? phi__eras_find(phi_str_of(version)) : NULL;
+    phi__toolbox_maker m = PHI_ZERO;
     m.mcp = mcp;
     m.functions = functions;
     m.warn = warn;
     m.ctx = ctx;
     m.marks = marks;
     m.structured = era != NULL && era->structured;
-    m.box = (phi__mcp_toolbox *)phi__alloc(memory, sizeof *m.box);
+    m.box = (phi__toolbox *)phi__alloc(memory, sizeof *m.box);
     if (m.box == NULL) return PHI_NO_MEMORY;
     m.box->users = 1;
     phi_arena_init(&m.box->arena, memory, 0);
     phi__tool_name_init(&m.names, memory);
     bool fine =
-        phi__tool_name_reserve(&m.names, count) && phi__mcp_toolbox_make(&m, definitions, count);
+        phi__tool_name_reserve(&m.names, count) && phi__toolbox_make(&m, definitions, count);
     phi__tool_name_free(&m.names);
     if (fine)
         *out = m.box;
     else
-        phi__mcp_toolbox_free(mcp, m.box);
+        phi__toolbox_free(mcp, m.box);
     return fine ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box) {
+PHI__FN void phi__toolbox_free(phi_mcp *mcp, phi__toolbox *box) {
     phi_arena_free(&box->arena);
-    phi__free(phi__mcp_session_memory(mcp), box, sizeof *box);
+    phi__free(&mcp->memory, box, sizeof *box);
 }

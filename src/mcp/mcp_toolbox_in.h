@@ -22,13 +22,13 @@ typedef struct phi__mcp_tool {
 } phi__mcp_tool;
 
 /* What a box is made from. */
-typedef struct phi__mcp_definition {
+typedef struct phi__definition {
     phi_str original;
     phi_str definition;
     bool held; /* a definition that was accepted earlier, in place of a new one */
-} phi__mcp_definition;
+} phi__definition;
 
-typedef struct phi__mcp_toolbox {
+typedef struct phi__toolbox {
     phi__link link;
     phi_arena arena;
     phi_tool *tools; /* count of each */
@@ -36,21 +36,20 @@ typedef struct phi__mcp_toolbox {
     size_t count;
     uint64_t version;
     size_t users; /* agents, and the connection itself */
-} phi__mcp_toolbox;
+} phi__toolbox;
 
 /* Warns of a tool that is left out. */
-typedef void (*phi__mcp_toolbox_warn_fn)(void *ctx, phi_str original, const char *message);
+typedef void (*phi__toolbox_warn_fn)(void *ctx, phi_str original, const char *message);
 
 /* The text by which definitions are compared: name, title, description, schemas, annotations,
    execution. In the arena. False: no memory. */
-PHI__FN bool phi__mcp_toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out);
+PHI__FN bool phi__toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out);
 
 /* Makes a box with one user. functions: of a phi_tool, those that serve calls. marks: schemas are
    checked for headers. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition *definitions,
-                                        size_t count, bool marks, const phi_tool *functions,
-                                        phi__mcp_toolbox_warn_fn warn, void *ctx,
-                                        phi__mcp_toolbox **out);
-PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box);
+PHI__FN phi_status phi__toolbox_new(phi_mcp *mcp, const phi__definition *definitions, size_t count,
+                                    bool marks, const phi_tool *functions,
+                                    phi__toolbox_warn_fn warn, void *ctx, phi__toolbox **out);
+PHI__FN void phi__toolbox_free(phi_mcp *mcp, phi__toolbox *box);
 
 #endif

@@ -2,40 +2,35 @@
    with earlier definitions, and handed to agents.
 
    The host's event function is called last of all: it may free the connection. */
-#include "mcp/mcp_tools_in.h"
+#include "mcp/mcp_requests_in.h"
+#include "mcp/mcp_toolbox_in.h"
 
-#include "base/base_in.h"
-#include "loop/loop_in.h"
 #include "mcp/mcp_content_in.h"
 #include "mcp/mcp_headers_in.h"
 #include "mcp/mcp_pages_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
-#include "mcp/mcp_requests_in.h"
 
 #include <stdio.h>
 
-typedef struct phi__mcp_known_tool {
+typedef struct phi__known_tool {
     phi__link link; /* in the order of their last list */
     phi_str name;   /* the server's */
     phi_str definition;
     phi_str waiting; /* held: the new definition; empty: none */
     char waiting_hash[65];
     uint32_t round; /* of the last list that had it */
-} phi__mcp_known_tool;
+} phi__known_tool;
 
-typedef struct phi__mcp_known {
+typedef struct phi__known {
     phi_memory *memory;
     phi__map map;
     phi__list tools;
     size_t count, bytes; /* of all texts */
     uint32_t round;
-} phi__mcp_known;
+} phi__known;
 
-/* ======== The definitions of tools that were offered: a server that changes one later,
-   also after it was taken away, is found out. */
+/* ---- definitions that were offered: a server that changes one later is found out ---- */
 
-static bool phi__mcp_known_copy(phi__mcp_known *known, phi_str from, phi_str *out) {
+static bool phi__known_copy(phi__known *known, phi_str from, phi_str *out) {
     char *text = (char *)phi__realloc(known->memory, NULL, 0, from.len + 1);
     if (text == NULL) return false;
     if (from.len > 0) memcpy(text, from.at, from.len);
@@ -45,31 +40,30 @@ static bool phi__mcp_known_copy(phi__mcp_known *known, phi_str from, phi_str *ou
     return true;
 }
 
-static void phi__mcp_known_drop_text(phi__mcp_known *known, phi_str *text) {
+static void phi__known_drop_text(phi__known *known, phi_str *text) {
     if (text->at != NULL) phi__free(known->memory, (char *)(uintptr_t)text->at, text->len + 1);
     known->bytes -= text->len;
     *text = phi__str(NULL, 0);
 }
 
-static void phi__mcp_known_drop(phi__mcp_known *known, phi__mcp_known_tool *tool) {
+static void phi__known_drop(phi__known *known, phi__known_tool *tool) {
     phi__map_drop(&known->map, phi__hash(tool->name, 0), tool);
     phi__list_take(&known->tools, &tool->link);
     known->count--;
-    phi__mcp_known_drop_text(known, &tool->name);
-    phi__mcp_known_drop_text(known, &tool->definition);
-    phi__mcp_known_drop_text(known, &tool->waiting);
+    phi__known_drop_text(known, &tool->name);
+    phi__known_drop_text(known, &tool->definition);
+    phi__known_drop_text(known, &tool->waiting);
     phi__free(known->memory, tool, sizeof *tool);
 }
 
-static phi__mcp_known_tool *phi__mcp_known_add(phi__mcp_known *known, phi_str name,
-                                               phi_str definition) {
-    phi__mcp_known_tool *tool;
+static phi__known_tool *phi__known_add(phi__known *known, phi_str name, phi_str definition) {
+    phi__known_tool *tool;
     if (!phi__map_room(&known->map)) return NULL;
-    tool = (phi__mcp_known_tool *)phi__alloc(known->memory, sizeof *tool);
+    tool = (phi__known_tool *)phi__alloc(known->memory, sizeof *tool);
     if (tool == NULL) return NULL;
-    if (!phi__mcp_known_copy(known, name, &tool->name) ||
-        !phi__mcp_known_copy(known, definition, &tool->definition)) {
-        phi__mcp_known_drop_text(known, &tool->name);
+    if (!phi__known_copy(known, name, &tool->name) ||
+        !phi__known_copy(known, definition, &tool->definition)) {
+        phi__known_drop_text(known, &tool->name);
         phi__free(known->memory, tool, sizeof *tool);
         return NULL;
     }
@@ -79,17 +73,10 @@ static phi__mcp_known_tool *phi__mcp_known_add(phi__mcp_known *known, phi_str na
     return tool;
 }
 
-static void phi__mcp_known_init(phi__mcp_known *known, phi_memory *memory) {
-    memset(known, 0, sizeof *known);
-    known->memory = memory;
-    known->round = 1;
-    phi__map_init(&known->map, memory);
-}
-
-static phi__mcp_known_tool *phi__mcp_known_find(const phi__mcp_known *known, phi_str name) {
-    phi__mcp_known_tool *tool;
+static phi__known_tool *phi__known_find(const phi__known *known, phi_str name) {
+    phi__known_tool *tool;
     size_t probe = 0;
-    while ((tool = (phi__mcp_known_tool *)phi__map_each(&known->map, phi__hash(name, 0), &probe)) !=
+    while ((tool = (phi__known_tool *)phi__map_each(&known->map, phi__hash(name, 0), &probe)) !=
            NULL)
         if (phi_str_equal(tool->name, name)) return tool;
     return NULL;
@@ -97,24 +84,24 @@ static phi__mcp_known_tool *phi__mcp_known_find(const phi__mcp_known *known, phi
 
 /* A tool of the list of this round. *before: the accepted definition, where this one is another and
    was not reported yet; else empty. Borrowed until the tool is accepted. NULL: no memory. */
-static phi__mcp_known_tool *phi__mcp_known_offer(phi__mcp_known *known, phi_str name,
-                                                 phi_str definition, phi_str *before) {
-    phi__mcp_known_tool *tool = phi__mcp_known_find(known, name);
+static phi__known_tool *phi__known_offer(phi__known *known, phi_str name, phi_str definition,
+                                         phi_str *before) {
+    phi__known_tool *tool = phi__known_find(known, name);
     unsigned char hash[PHI__SHA256_BYTES];
     phi_str copy;
     *before = phi__str(NULL, 0);
-    if (tool == NULL) tool = phi__mcp_known_add(known, name, definition);
+    if (tool == NULL) tool = phi__known_add(known, name, definition);
     if (tool == NULL) return NULL;
     phi__list_take(&known->tools, &tool->link);
     phi__list_push(&known->tools, &tool->link);
     tool->round = known->round;
     if (phi_str_equal(tool->definition, definition)) {
-        phi__mcp_known_drop_text(known, &tool->waiting);
+        phi__known_drop_text(known, &tool->waiting);
         return tool;
     }
     if (tool->waiting.at != NULL && phi_str_equal(tool->waiting, definition)) return tool;
-    if (!phi__mcp_known_copy(known, definition, &copy)) return NULL;
-    phi__mcp_known_drop_text(known, &tool->waiting);
+    if (!phi__known_copy(known, definition, &copy)) return NULL;
+    phi__known_drop_text(known, &tool->waiting);
     tool->waiting = copy;
     phi__sha256_of(definition, hash);
     phi__sha256_hex(hash, tool->waiting_hash);
@@ -123,32 +110,31 @@ static phi__mcp_known_tool *phi__mcp_known_offer(phi__mcp_known *known, phi_str 
 }
 
 /* The waiting definition counts from now on. */
-static void phi__mcp_known_accept(phi__mcp_known *known, phi__mcp_known_tool *tool) {
+static void phi__known_accept(phi__known *known, phi__known_tool *tool) {
     if (tool->waiting.at == NULL) return;
-    phi__mcp_known_drop_text(known, &tool->definition);
+    phi__known_drop_text(known, &tool->definition);
     tool->definition = tool->waiting;
     tool->waiting = phi__str(NULL, 0);
 }
 
-/* ======== Events that a part has found while it was busy, kept until it may call the host,
-   who may free the connection. */
+/* ---- events that are kept until the host may be called, who may free the connection ---- */
 
-typedef struct phi__mcp_news {
+typedef struct phi__news {
     phi__list list;
     size_t count, hidden; /* hidden: beyond the most that are kept */
-} phi__mcp_news;
+} phi__news;
 
-enum { PHI__MCP_NEWS_MOST = 256 }; /* events kept; a hostile list has thousands of faults */
+enum { PHI__NEWS_MOST = 256 }; /* events kept; a hostile list has thousands of faults */
 
 /* Its strings stand behind it. */
-typedef struct phi__mcp_news_item {
+typedef struct phi__news_item {
     phi__link link;
     size_t bytes;
     phi_mcp_event_kind kind;
     phi_str name, before, text;
-} phi__mcp_news_item;
+} phi__news_item;
 
-static phi_str phi__mcp_news_put(char **at, phi_str from) {
+static phi_str phi__news_put(char **at, phi_str from) {
     phi_str copy = phi__str(*at, from.len);
     if (from.len > 0) memcpy(*at, from.at, from.len);
     (*at)[from.len] = '\0';
@@ -157,65 +143,64 @@ static phi_str phi__mcp_news_put(char **at, phi_str from) {
 }
 
 /* Copies all; without memory the event is lost. */
-static void phi__mcp_news_add(phi_mcp *mcp, phi__mcp_news *news, phi_mcp_event_kind kind,
-                              phi_str name, phi_str before, phi_str text) {
-    size_t bytes = phi__add(sizeof(phi__mcp_news_item) + 3,
-                            phi__add(name.len, phi__add(before.len, text.len)));
-    if (phi__mcp_session_desc(mcp)->event_fn == NULL) return;
-    if (news->count == PHI__MCP_NEWS_MOST) {
+static void phi__news_add(phi_mcp *mcp, phi__news *news, phi_mcp_event_kind kind, phi_str name,
+                          phi_str before, phi_str text) {
+    size_t bytes =
+        phi__add(sizeof(phi__news_item) + 3, phi__add(name.len, phi__add(before.len, text.len)));
+    if (mcp->desc.event_fn == NULL) return;
+    if (news->count == PHI__NEWS_MOST) {
         news->hidden++;
         return;
     }
-    phi__mcp_news_item *item =
-        (phi__mcp_news_item *)phi__alloc(phi__mcp_session_memory(mcp), bytes);
+    phi__news_item *item = (phi__news_item *)phi__alloc(&mcp->memory, bytes);
     if (item == NULL) return;
     item->bytes = bytes;
     item->kind = kind;
     char *at = (char *)(item + 1);
-    item->name = phi__mcp_news_put(&at, name);
-    item->before = phi__mcp_news_put(&at, before);
-    item->text = phi__mcp_news_put(&at, text);
+    item->name = phi__news_put(&at, name);
+    item->before = phi__news_put(&at, before);
+    item->text = phi__news_put(&at, text);
     phi__list_push(&news->list, &item->link);
     news->count++;
 }
 
-static phi__mcp_news_item *phi__mcp_news_take(phi__mcp_news *news) {
+static phi__news_item *phi__news_take(phi__news *news) {
     if (news->list.first == NULL) return NULL;
-    phi__mcp_news_item *item = PHI__OWNER(news->list.first, phi__mcp_news_item, link);
+    phi__news_item *item = PHI__OWNER(news->list.first, phi__news_item, link);
     phi__list_take(&news->list, &item->link);
     news->count--;
     return item;
 }
 
 /* Reports all of it. False: the connection was freed by the host, and the news with it. */
-static bool phi__mcp_news_tell(phi_mcp *mcp, phi__mcp_news *news) {
-    phi__mcp_news_item *item;
+static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
+    phi__news_item *item;
     size_t hidden = news->hidden;
     char words[80];
     phi_str none = phi__str("", 0);
     news->hidden = 0;
-    while ((item = phi__mcp_news_take(news)) != NULL) {
-        bool alive = phi__mcp_session_tell(mcp, item->kind, item->name, item->before, item->text);
+    while ((item = phi__news_take(news)) != NULL) {
+        bool alive = phi__mcp_tell(mcp, item->kind, item->name, item->before, item->text);
         if (!alive) {
             /* the part is gone, its memory is not: the session frees itself when this returns */
-            phi__free(phi__mcp_session_memory(mcp), item, item->bytes);
+            phi__free(&mcp->memory, item, item->bytes);
             return false;
         }
-        phi__free(phi__mcp_session_memory(mcp), item, item->bytes);
+        phi__free(&mcp->memory, item, item->bytes);
     }
     if (hidden == 0) return true;
     (void)snprintf(words, sizeof words, "%lu more events of its lists were left out",
                    (unsigned long)hidden);
-    return phi__mcp_session_tell(mcp, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
+    return phi__mcp_tell(mcp, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
 }
 
-/* ======== A call of a server's tool: a request, and its answer as the call's result.
+/* ---- A call of a server's tool: a request, and its answer as the call's result ---- */
 
-   A call ends once: by its result, or when it is cancelled, finished by somebody else or freed with
+/* A call ends once: by its result, or when it is cancelled, finished by somebody else or freed with
    its agent; the server is then told that nobody wants the answer. While the connection is being
    made again, a call waits for it. */
 
-enum { PHI__MCP_CALLS_WAIT_MS = 50 }; /* between two looks at a connection that is being made */
+enum { PHI__CALLS_WAIT_MS = 50 }; /* between two looks at a connection that is being made */
 
 typedef struct phi__mcp_call {
     phi_call call;
@@ -228,70 +213,66 @@ typedef struct phi__mcp_call {
     bool open;
 } phi__mcp_call;
 
-static phi__io *phi__mcp_calls_io(const phi__mcp_call *c) {
-    return phi__mcp_session_runtime(c->tool->mcp)->io;
-}
-
 /* ---- its end ---- */
 
-static void phi__mcp_calls_end(phi__mcp_call *c) {
+static void phi__calls_end(phi__mcp_call *c) {
     if (!c->open) return;
     c->open = false;
-    phi__io_timer_clear(phi__mcp_calls_io(c), &c->timer);
-    phi__mcp_session_cancel(c->request, "the call was cancelled");
+    phi__io_timer_clear(c->tool->mcp->rt->io, &c->timer);
+    phi__mcp_cancel(c->request, "the call was cancelled");
     c->request = NULL;
 }
 
-static void phi__mcp_calls_give(phi__mcp_call *c, const phi_content *content, size_t count,
-                                const char *details, bool is_error) {
+static void phi__calls_give(phi__mcp_call *c, const phi_content *content, size_t count,
+                            const char *details, bool is_error) {
     phi_tool_result result = PHI_ZERO;
     result.content = content;
     result.content_count = count;
     result.details = details;
     result.is_error = is_error;
     (void)phi_call_result(c->call, &result);
-    phi__mcp_calls_end(c);
+    phi__calls_end(c);
 }
 
-static void phi__mcp_calls_fail_str(phi__mcp_call *c, phi_str words) {
+static void phi__calls_fail_str(phi__mcp_call *c, phi_str words) {
     phi_content content = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
     content.text = words;
-    phi__mcp_calls_give(c, &content, 1, NULL, true);
+    phi__calls_give(c, &content, 1, NULL, true);
 }
 
 /* "MCP call failed: JSON-RPC error -32602: unknown tool"; code 0: no error of the server's. */
-static void phi__mcp_calls_fail(phi__mcp_call *c, int code, phi_str message) {
+static void phi__calls_fail(phi__mcp_call *c, int code, phi_str message) {
     phi__buf words;
     phi__buf_init(&words, c->memory);
     phi__buf_text(&words, "MCP call failed: ");
     if (code != 0) phi__buf_printf(&words, "JSON-RPC error %d: ", code);
     phi__buf_add_str(&words, message);
-    phi__mcp_calls_fail_str(c, words.failed ? PHI__LIT("Out of memory") : phi__buf_str(&words));
+    phi__calls_fail_str(c, words.failed ? PHI__LIT("Out of memory") : phi__buf_str(&words));
     phi__buf_free(&words);
 }
 
-static void phi__mcp_calls_refuse(phi__mcp_call *c, phi_status status, const char *message) {
+static void phi__calls_refuse(phi__mcp_call *c, phi_status status, const char *message) {
     if (status == PHI_NO_MEMORY)
-        phi__mcp_calls_fail_str(c, PHI__LIT("Out of memory"));
+        phi__calls_fail_str(c, PHI__LIT("Out of memory"));
     else
-        phi__mcp_calls_fail(c, 0, phi_str_of(message));
+        phi__calls_fail(c, 0, phi_str_of(message));
 }
 
 /* ---- the result ---- */
 
-typedef struct phi__mcp_outcome {
+typedef struct phi__outcome {
     phi_arena arena;
     phi_content *content;
     size_t count;
     phi__buf details; /* terminated; empty: none */
     bool is_error;
-} phi__mcp_outcome;
+} phi__outcome;
 
 /* A result that does not keep the output schema is an error: the model must not take it for what
    the tool promises. False: no memory. */
-static bool phi__mcp_calls_check(const phi__mcp_call *c, const phi_json *structured,
-                                 phi__mcp_outcome *out) {
+static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
+                             phi__outcome *out) {
     phi_schema_error error;
     phi__buf words;
     if (c->tool->output == NULL || out->is_error) return true;
@@ -318,7 +299,7 @@ static bool phi__mcp_calls_check(const phi__mcp_call *c, const phi_json *structu
 }
 
 /* {"structuredContent":...,"_meta":...} for the host */
-static bool phi__mcp_calls_details(const phi_json *result, phi__mcp_outcome *out) {
+static bool phi__calls_details(const phi_json *result, phi__outcome *out) {
     static const char *const keys[] = {"structuredContent", "_meta"};
     for (size_t i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *value = phi_json_get(result, keys[i]);
@@ -334,7 +315,7 @@ static bool phi__mcp_calls_details(const phi_json *result, phi__mcp_outcome *out
 }
 
 /* Texts of an error become one, joined by line breaks; images stay behind it. */
-static bool phi__mcp_calls_join(phi__mcp_outcome *out) {
+static bool phi__calls_join(phi__outcome *out) {
     size_t i, kept = 0, texts = 0;
     phi__buf words;
     bool fine;
@@ -359,12 +340,11 @@ static bool phi__mcp_calls_join(phi__mcp_outcome *out) {
     return fine;
 }
 
-static bool phi__mcp_calls_read(const phi__mcp_call *c, const phi_json *result,
-                                phi__mcp_outcome *out) {
+static bool phi__calls_read(const phi__mcp_call *c, const phi_json *result, phi__outcome *out) {
     const phi_json *structured = phi_json_get(result, "structuredContent");
-    out->is_error = phi_json_bool(phi_json_get(result, "isError"), false);
-    if (!phi__mcp_content_read(phi_json_get(result, "content"), &out->arena, &out->content,
-                               &out->count))
+    out->is_error = phi__records_get_bool(result, "isError");
+    if (!phi__content_read(phi_json_get(result, "content"), &out->arena, &out->content,
+                           &out->count))
         return false;
     if (out->count == 0 && structured != NULL) {
         out->content = (phi_content *)phi__arena_zero(&out->arena, sizeof *out->content);
@@ -374,34 +354,34 @@ static bool phi__mcp_calls_read(const phi__mcp_call *c, const phi_json *result,
         out->content->kind = PHI_CONTENT_TEXT;
         out->count = 1;
     }
-    if (out->is_error && !phi__mcp_calls_join(out)) return false;
-    return phi__mcp_calls_check(c, structured, out) && phi__mcp_calls_details(result, out);
+    if (out->is_error && !phi__calls_join(out)) return false;
+    return phi__calls_check(c, structured, out) && phi__calls_details(result, out);
 }
 
-static void phi__mcp_calls_done(void *ctx, const phi_mcp_reply *reply) {
+static void phi__calls_done(void *ctx, const phi_mcp_reply *reply) {
     phi__mcp_call *c = (phi__mcp_call *)ctx;
     c->request = NULL;
     if (reply->status == PHI_OK) {
         const phi_json *result = reply->result;
-        phi__mcp_outcome out = PHI_ZERO;
+        phi__outcome out = PHI_ZERO;
         phi_arena_init(&out.arena, c->memory, 0);
         phi__buf_init(&out.details, c->memory);
         if (!phi_json_is(result, PHI_JSON_OBJECT))
-            phi__mcp_calls_fail(c, 0, PHI__LIT("the result is no object"));
-        else if (phi__mcp_calls_read(c, result, &out))
-            phi__mcp_calls_give(c, out.content, out.count, out.details.at, out.is_error);
+            phi__calls_fail(c, 0, PHI__LIT("the result is no object"));
+        else if (phi__calls_read(c, result, &out))
+            phi__calls_give(c, out.content, out.count, out.details.at, out.is_error);
         else
-            phi__mcp_calls_fail_str(c, PHI__LIT("Out of memory"));
+            phi__calls_fail_str(c, PHI__LIT("Out of memory"));
         phi__buf_free(&out.details);
         phi_arena_free(&out.arena);
     } else if (reply->status == PHI_NO_MEMORY)
-        phi__mcp_calls_fail_str(c, PHI__LIT("Out of memory"));
+        phi__calls_fail_str(c, PHI__LIT("Out of memory"));
     else
-        phi__mcp_calls_fail(c, reply->code, reply->message);
+        phi__calls_fail(c, reply->code, reply->message);
 }
 
 /* "half done", or "3 of 10" */
-static void phi__mcp_calls_progress(void *ctx, double progress, double total, phi_str message) {
+static void phi__calls_progress(void *ctx, double progress, double total, phi_str message) {
     phi__mcp_call *c = (phi__mcp_call *)ctx;
     char words[100];
     if (message.len == 0) {
@@ -416,52 +396,48 @@ static void phi__mcp_calls_progress(void *ctx, double progress, double total, ph
 
 /* ---- the request ---- */
 
-static phi_status phi__mcp_calls_headers(phi__mcp_call *c, phi_arena *arena,
-                                         phi__mcp_request_desc *desc) {
-    phi_json *arguments = NULL;
-    phi_mcp_pair *pairs = NULL;
-    if (c->tool->marked == NULL) return PHI_OK;
-    phi_status status = phi_json_parse(arena, c->arguments, 0, &arguments, NULL);
-    if (status != PHI_OK) return status;
-    status = phi__mcp_headers_of(c->tool->marked, arguments, arena, &pairs, &desc->header_count);
-    desc->headers = pairs;
-    return status;
-}
-
-static phi_status phi__mcp_calls_send(phi__mcp_call *c) {
+static phi_status phi__calls_send(phi__mcp_call *c) {
     phi_arena arena;
     phi__buf params;
+    phi_json *arguments = NULL;
+    phi_mcp_pair *pairs = NULL;
+    phi_status status = PHI_OK;
     phi__mcp_request_desc desc = PHI_ZERO;
     phi_arena_init(&arena, c->memory, 0);
-    phi__buf_init(&params, c->memory);
-    phi__buf_text(&params, "{\"name\":");
-    phi__json_write_str(&params, c->tool->shown.original);
-    phi__buf_text(&params, ",\"arguments\":");
+    phi__rpc_open_params(&params, c->memory, "name", c->tool->shown.original);
+    phi__records_raw(&params, "arguments", "");
     phi__buf_add_str(&params, c->arguments);
     phi__buf_char(&params, '}');
     desc.method = "tools/call";
-    desc.params = phi__buf_str(&params);
     desc.name = c->tool->shown.original;
     desc.call = c->call;
     desc.task = c->tool->task;
-    desc.progress = phi__mcp_calls_progress;
-    desc.done = phi__mcp_calls_done;
+    desc.progress = phi__calls_progress;
+    desc.done = phi__calls_done;
     desc.ctx = c;
-    phi_status status = params.failed ? PHI_NO_MEMORY : phi__mcp_calls_headers(c, &arena, &desc);
-    if (status == PHI_OK) status = phi__mcp_session_send(c->tool->mcp, &desc, &c->request);
-    phi__buf_free(&params);
+    if (c->tool->marked != NULL && !params.failed) { /* arguments that headers repeat */
+        status = phi_json_parse(&arena, c->arguments, 0, &arguments, NULL);
+        if (status == PHI_OK)
+            status =
+                phi__mcp_headers_of(c->tool->marked, arguments, &arena, &pairs, &desc.header_count);
+        desc.headers = pairs;
+    }
+    if (status == PHI_OK)
+        status = phi__mcp_send_buf(c->tool->mcp, &desc, &params, &c->request);
+    else
+        phi__buf_free(&params);
     phi_arena_free(&arena);
     return status;
 }
 
 /* Sends, or waits for the connection, or fails. */
-static void phi__mcp_calls_go(phi__mcp_call *c) {
-    phi__io *io = phi__mcp_calls_io(c);
+static void phi__calls_go(phi__mcp_call *c) {
+    phi__io *io = c->tool->mcp->rt->io;
     phi_mcp_state state = phi_mcp_get_info(c->tool->mcp).state;
     phi_status status;
     if (state == PHI_MCP_CONNECTING && phi__io_counted_us(io) < c->until_us) {
-        status = phi__io_deadline_set(io, &c->timer, (uint64_t)PHI__MCP_CALLS_WAIT_MS * 1000);
-        if (status != PHI_OK) phi__mcp_calls_refuse(c, status, "");
+        status = phi__io_deadline_set(io, &c->timer, (uint64_t)PHI__CALLS_WAIT_MS * 1000);
+        if (status != PHI_OK) phi__calls_refuse(c, status, "");
         return;
     }
     if (state != PHI_MCP_READY) {
@@ -469,40 +445,38 @@ static void phi__mcp_calls_go(phi__mcp_call *c) {
         char words[400];
         (void)snprintf(words, sizeof words, "the server is not connected%s%s",
                        why[0] != '\0' ? ": " : "", why);
-        phi__mcp_calls_fail(c, 0, phi_str_of(words));
+        phi__calls_fail(c, 0, phi_str_of(words));
         return;
     }
-    status = phi__mcp_calls_send(c);
+    status = phi__calls_send(c);
     if (status == PHI_BAD_ARG)
-        phi__mcp_calls_refuse(c, status, "an argument does not fit into a header");
+        phi__calls_refuse(c, status, "an argument does not fit into a header");
     else if (status != PHI_OK)
-        phi__mcp_calls_refuse(c, status, phi_status_text(status));
+        phi__calls_refuse(c, status, phi_status_text(status));
 }
 
-static void phi__mcp_calls_timer(phi__timer *timer) {
-    phi__mcp_calls_go(PHI__OWNER(timer, phi__mcp_call, timer));
+static void phi__calls_timer(phi__timer *timer) {
+    phi__calls_go(PHI__OWNER(timer, phi__mcp_call, timer));
 }
 
 /* ---- the arguments ---- */
 
-/* A null for a property that may be left out counts as left out: models write that. */
-static phi_status phi__mcp_calls_look(phi_arena *arena, const phi__mcp_tool *tool, phi_str text,
-                                      phi_schema_error *error) {
+/* The arguments fit the schema, as the loop checks it for other tools. A null for a property that
+   may be left out counts as left out: models write that. */
+static bool phi__calls_fit(const phi__mcp_call *c, char *words, size_t size) {
     phi_json *schema = NULL, *arguments = NULL;
-    phi_status status = phi_json_parse(arena, tool->shown.schema, PHI_JSON_BORROW, &schema, NULL);
-    if (status == PHI_OK) status = phi_json_parse(arena, text, PHI_JSON_BORROW, &arguments, NULL);
-    if (status != PHI_OK) return status;
-    (void)phi__strict_nulls(schema, arguments);
-    return phi__schema_check(arena->memory, schema, arguments, "arguments", error);
-}
-
-/* Whether they fit the schema, as the loop checks it for other tools. */
-static bool phi__mcp_calls_fit(const phi__mcp_call *c, char *words, size_t size) {
     phi_schema_error error;
     phi_arena scratch;
     error.message[0] = '\0';
     phi_arena_init(&scratch, c->memory, 0);
-    phi_status status = phi__mcp_calls_look(&scratch, c->tool, c->arguments, &error);
+    phi_status status =
+        phi_json_parse(&scratch, c->tool->shown.schema, PHI_JSON_BORROW, &schema, NULL);
+    if (status == PHI_OK)
+        status = phi_json_parse(&scratch, c->arguments, PHI_JSON_BORROW, &arguments, NULL);
+    if (status == PHI_OK) {
+        (void)phi__strict_nulls(schema, arguments);
+        status = phi__schema_check(c->memory, schema, arguments, "arguments", &error);
+    }
     phi_arena_free(&scratch);
     if (status == PHI_OK || status == PHI_UNSUPPORTED) return true;
     if (status == PHI_NO_MEMORY)
@@ -514,9 +488,9 @@ static bool phi__mcp_calls_fit(const phi__mcp_call *c, char *words, size_t size)
 
 /* ---- the tool ---- */
 
-static void phi__mcp_calls_gone(void *state) { phi__mcp_calls_end((phi__mcp_call *)state); }
+static void phi__calls_gone(void *state) { phi__calls_end((phi__mcp_call *)state); }
 
-static phi_flow phi__mcp_calls_start(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__calls_start(void *user_data, phi_call call, phi_str arguments) {
     static const char foreign[] = "MCP call failed: this server belongs to another runtime";
     static const char changed[] = "MCP call failed: the server has changed the definition of this "
                                   "tool, and the change is not accepted";
@@ -525,7 +499,7 @@ static phi_flow phi__mcp_calls_start(void *user_data, phi_call call, phi_str arg
     phi__mcp_call *c;
     const char *words = NULL;
     char fault[300];
-    if (call.rt != phi__mcp_session_runtime(tool->mcp)) words = foreign;
+    if (call.rt != tool->mcp->rt) words = foreign;
     if (tool->shown.held) words = changed;
     c = words == NULL ? (phi__mcp_call *)phi_call_state(call, sizeof *c) : NULL;
     if (words == NULL && (c == NULL || toolcall == NULL)) words = "Out of memory";
@@ -537,38 +511,35 @@ static phi_flow phi__mcp_calls_start(void *user_data, phi_call call, phi_str arg
     c->tool = tool;
     c->memory = &toolcall->run->agent->memory;
     c->arguments = phi__str_trim(arguments).len > 0 ? arguments : PHI__LIT("{}");
-    c->timer.fire = phi__mcp_calls_timer;
-    c->until_us = phi__io_counted_us(phi__mcp_calls_io(c)) +
-                  (uint64_t)phi__mcp_session_desc(tool->mcp)->connect_timeout_ms * 1000;
+    c->timer.fire = phi__calls_timer;
+    c->until_us = phi__io_counted_us(c->tool->mcp->rt->io) +
+                  (uint64_t)tool->mcp->desc.connect_timeout_ms * 1000;
     c->open = true;
-    phi__call_on_gone(call, phi__mcp_calls_gone);
-    if (phi__mcp_calls_fit(c, fault, sizeof fault))
-        phi__mcp_calls_go(c);
+    phi__call_on_gone(call, phi__calls_gone);
+    if (phi__calls_fit(c, fault, sizeof fault))
+        phi__calls_go(c);
     else
-        phi__mcp_calls_fail_str(c, phi_str_of(fault));
+        phi__calls_fail_str(c, phi_str_of(fault));
     return PHI_PENDING; /* or it has its result */
 }
 
-static void phi__mcp_calls_cancel(void *user_data, phi_call call) {
+static void phi__calls_cancel(void *user_data, phi_call call) {
     phi__mcp_call *c = (phi__mcp_call *)phi_call_state(call, 0);
     (void)user_data;
-    if (c != NULL) phi__mcp_calls_end(c);
+    if (c != NULL) phi__calls_end(c);
 }
 
 /* After a snapshot: a call that may be repeated is made again. */
-static phi_flow phi__mcp_calls_resume(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__calls_resume(void *user_data, phi_call call, phi_str arguments) {
     static const char words[] = "MCP call failed: the program was started anew while this call was "
                                 "under way; whether the server has done it is not known";
     if (((const phi__mcp_tool *)user_data)->shown.idempotent)
-        return phi__mcp_calls_start(user_data, call, arguments);
+        return phi__calls_start(user_data, call, arguments);
     (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
 
-/* ======== The tools of a connection: listed when it is ready and when they change, compared
-   with earlier definitions, and handed to agents.
-
-   The host's event function is called last of all: it may free the connection. */
+/* ---- the list: fetched when ready and when it changes, compared, handed to agents ---- */
 
 enum {
     PHI__MCP_TOOLS_PAUSE_MS =
@@ -580,16 +551,16 @@ typedef struct phi__mcp_tools {
     phi_mcp *mcp;
     phi_tool_source source;
     phi_tool functions;
-    phi__mcp_toolbox *now; /* NULL: none yet */
-    phi__list old;         /* boxes that agents still use */
-    size_t users;          /* takes that were not released */
+    phi__toolbox *now; /* NULL: none yet */
+    phi__list old;     /* boxes that agents still use */
+    size_t users;      /* takes that were not released */
     uint64_t version;
-    phi__mcp_known known;
-    phi__mcp_news news;
+    phi__known known;
+    phi__news news;
     /* the list under way */
-    phi__mcp_pages pages;
+    phi__pages pages;
     phi_arena arena; /* of the definitions */
-    phi__mcp_definition *definitions;
+    phi__definition *definitions;
     size_t count, cap;
     phi__map names; /* of definitions, by index + 1 */
     bool listing, again, holds;
@@ -597,39 +568,35 @@ typedef struct phi__mcp_tools {
     uint64_t listed_us, stale_us;
 } phi__mcp_tools;
 
-static const phi__mcp_part *phi__mcp_tools_table(void);
+static const phi__mcp_part *phi__mcptools_table(void);
 
-static phi__mcp_tools *phi__mcp_tools_of(const phi_mcp *mcp) {
-    return (phi__mcp_tools *)phi__mcp_session_part(mcp, phi__mcp_tools_table());
+static phi__mcp_tools *phi__mcptools_of(const phi_mcp *mcp) {
+    return (phi__mcp_tools *)phi__mcp_session_part(mcp, phi__mcptools_table());
 }
 
-static phi__io *phi__mcp_tools_io(const phi__mcp_tools *t) {
-    return phi__mcp_session_runtime(t->mcp)->io;
-}
-
-static void phi__mcp_tools_warn(void *ctx, phi_str original, const char *message) {
+static void phi__mcptools_warn(void *ctx, phi_str original, const char *message) {
     phi__mcp_tools *t = (phi__mcp_tools *)ctx;
     phi_str none = phi__str("", 0);
     char words[500];
     (void)snprintf(words, sizeof words, "tool \"%.*s\" is left out: %s",
                    (int)phi__min(original.len, 80), original.at, message);
-    phi__mcp_news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
+    phi__news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
 }
 
-static void phi__mcp_tools_say(phi__mcp_tools *t, const char *message) {
+static void phi__mcptools_say(phi__mcp_tools *t, const char *message) {
     phi_str none = phi__str("", 0);
-    phi__mcp_news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(message));
+    phi__news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(message));
 }
 
 /* ---- boxes ---- */
 
-static void phi__mcp_tools_leave(phi__mcp_tools *t, phi__mcp_toolbox *box) {
+static void phi__mcptools_leave(phi__mcp_tools *t, phi__toolbox *box) {
     if (--box->users > 0) return;
     if (box != t->now) phi__list_take(&t->old, &box->link);
-    phi__mcp_toolbox_free(t->mcp, box);
+    phi__toolbox_free(t->mcp, box);
 }
 
-static const phi__mcp_tool *phi__mcp_tools_find(const phi__map *map, phi_str name) {
+static const phi__mcp_tool *phi__mcptools_find(const phi__map *map, phi_str name) {
     size_t probe = 0;
     const phi__mcp_tool *item;
     while ((item = (const phi__mcp_tool *)phi__map_each(map, phi__hash(name, 0), &probe)) != NULL)
@@ -637,73 +604,73 @@ static const phi__mcp_tool *phi__mcp_tools_find(const phi__map *map, phi_str nam
     return NULL;
 }
 
-static bool phi__mcp_tools_index(phi__mcp_tools *t, phi__map *map, phi__mcp_toolbox *box) {
-    phi__map_init(map, phi__mcp_session_memory(t->mcp));
+static bool phi__mcptools_index(phi__mcp_tools *t, phi__map *map, phi__toolbox *box) {
+    phi__map_init(map, &t->mcp->memory);
     if (!phi__map_reserve(map, box->count)) return false;
     for (size_t i = 0; i < box->count; i++)
         phi__map_add(map, phi__hash(box->items[i].shown.name, 0), &box->items[i]);
     return true;
 }
 
-static void phi__mcp_tools_diff_put(phi__buf *words, char sign, phi_str name) {
+static void phi__mcptools_diff_put(phi__buf *words, char sign, phi_str name) {
     if (words->len > 0) phi__buf_char(words, ' ');
     phi__buf_char(words, sign);
     phi__buf_add_str(words, name);
 }
 
 /* "+a -b ~c"; empty: the same. False: no memory. */
-static bool phi__mcp_tools_diff(phi__mcp_tools *t, phi__mcp_toolbox *was, phi__mcp_toolbox *box,
-                                phi__buf *words) {
+static bool phi__mcptools_diff(phi__mcp_tools *t, phi__toolbox *was, phi__toolbox *box,
+                               phi__buf *words) {
     phi__map before, after;
-    bool fine = phi__mcp_tools_index(t, &before, was);
-    fine = phi__mcp_tools_index(t, &after, box) && fine;
+    bool fine = phi__mcptools_index(t, &before, was);
+    fine = phi__mcptools_index(t, &after, box) && fine;
     for (size_t i = 0; fine && i < box->count; i++) {
         const phi__mcp_tool *item = &box->items[i];
-        const phi__mcp_tool *old = phi__mcp_tools_find(&before, item->shown.name);
+        const phi__mcp_tool *old = phi__mcptools_find(&before, item->shown.name);
         if (old == NULL)
-            phi__mcp_tools_diff_put(words, '+', item->shown.name);
+            phi__mcptools_diff_put(words, '+', item->shown.name);
         else if (!phi_str_equal(old->definition, item->definition) ||
                  old->shown.held != item->shown.held)
-            phi__mcp_tools_diff_put(words, '~', item->shown.name);
+            phi__mcptools_diff_put(words, '~', item->shown.name);
     }
     for (size_t i = 0; fine && i < was->count; i++)
-        if (phi__mcp_tools_find(&after, was->items[i].shown.name) == NULL)
-            phi__mcp_tools_diff_put(words, '-', was->items[i].shown.name);
+        if (phi__mcptools_find(&after, was->items[i].shown.name) == NULL)
+            phi__mcptools_diff_put(words, '-', was->items[i].shown.name);
     phi__map_free(&before);
     phi__map_free(&after);
     return fine && !words->failed;
 }
 
 /* The new list, unless it is the one that is there. */
-static void phi__mcp_tools_install(phi__mcp_tools *t, phi__mcp_toolbox *box) {
-    phi__mcp_toolbox *was = t->now;
+static void phi__mcptools_install(phi__mcp_tools *t, phi__toolbox *box) {
+    phi__toolbox *was = t->now;
     phi_str none = phi__str("", 0);
     phi__buf words;
-    phi__buf_init(&words, phi__mcp_session_memory(t->mcp));
-    if (was != NULL && phi__mcp_tools_diff(t, was, box, &words) && words.len == 0) {
-        phi__mcp_toolbox_free(t->mcp, box);
+    phi__buf_init(&words, &t->mcp->memory);
+    if (was != NULL && phi__mcptools_diff(t, was, box, &words) && words.len == 0) {
+        phi__toolbox_free(t->mcp, box);
         return;
     }
     box->version = ++t->version;
     t->now = box;
     if (was != NULL) {
-        phi__mcp_news_add(t->mcp, &t->news, PHI_MCP_EV_TOOLS, none, none, phi__buf_str(&words));
+        phi__news_add(t->mcp, &t->news, PHI_MCP_EV_TOOLS, none, none, phi__buf_str(&words));
         phi__list_push(&t->old, &was->link);
-        phi__mcp_tools_leave(t, was);
+        phi__mcptools_leave(t, was);
     }
     phi__buf_free(&words);
 }
 
 /* Over HTTP the modern era mirrors parameters into headers. */
-static bool phi__mcp_tools_marks(const phi__mcp_tools *t) {
-    return phi__mcp_session_desc(t->mcp)->url != NULL && phi__mcp_session_modern(t->mcp);
+static bool phi__mcptools_marks(const phi__mcp_tools *t) {
+    return t->mcp->desc.url != NULL && phi__mcp_modern(t->mcp);
 }
 
 /* ---- a list arrives ---- */
 
-static void phi__mcp_tools_drop_list(phi__mcp_tools *t) {
-    phi_memory *memory = phi__mcp_session_memory(t->mcp);
-    phi__mcp_pages_stop(&t->pages);
+static void phi__mcptools_drop_list(phi__mcp_tools *t) {
+    phi_memory *memory = &t->mcp->memory;
+    phi__pages_stop(&t->pages);
     phi_arena_free(&t->arena);
     phi__free(memory, t->definitions, t->cap * sizeof *t->definitions);
     t->definitions = NULL;
@@ -712,7 +679,7 @@ static void phi__mcp_tools_drop_list(phi__mcp_tools *t) {
     t->listing = false;
 }
 
-static bool phi__mcp_tools_twice(const phi__mcp_tools *t, phi_str name) {
+static bool phi__mcptools_twice(const phi__mcp_tools *t, phi_str name) {
     size_t probe = 0;
     const void *at;
     while ((at = phi__map_each(&t->names, phi__hash(name, 0), &probe)) != NULL)
@@ -720,159 +687,154 @@ static bool phi__mcp_tools_twice(const phi__mcp_tools *t, phi_str name) {
     return false;
 }
 
-static bool phi__mcp_tools_item(phi__mcp_pages *pages, const phi_json *tool) {
+static bool phi__mcptools_item(phi__pages *pages, const phi_json *tool) {
     phi__mcp_tools *t = PHI__OWNER(pages, phi__mcp_tools, pages);
     phi_str name = phi__json_text_of(phi_json_get(tool, "name"));
-    if (name.len == 0 || phi__mcp_tools_twice(t, name)) {
-        phi__mcp_tools_warn(t, name, name.len == 0 ? "it has no name" : "it is listed twice");
+    if (name.len == 0 || phi__mcptools_twice(t, name)) {
+        phi__mcptools_warn(t, name, name.len == 0 ? "it has no name" : "it is listed twice");
         return true;
     }
     if (t->count == t->cap) {
-        void *grown = phi__grow(phi__mcp_session_memory(t->mcp), t->definitions, &t->cap,
-                                t->count + 1, sizeof *t->definitions);
+        void *grown = phi__grow(&t->mcp->memory, t->definitions, &t->cap, t->count + 1,
+                                sizeof *t->definitions);
         if (grown == NULL) return false;
-        t->definitions = (phi__mcp_definition *)grown;
+        t->definitions = (phi__definition *)grown;
     }
-    phi__mcp_definition *to = &t->definitions[t->count];
+    phi__definition *to = &t->definitions[t->count];
     to->held = false;
     if (!phi__map_room(&t->names) || !phi__arena_str(&t->arena, name, &to->original) ||
-        !phi__mcp_toolbox_define(tool, &t->arena, &to->definition))
+        !phi__toolbox_define(tool, &t->arena, &to->definition))
         return false;
     phi__map_add(&t->names, phi__hash(name, 0), (void *)(uintptr_t)(++t->count));
     return true;
 }
 
 /* Compares with an earlier definition. False: no memory. */
-static bool phi__mcp_tools_compare(phi__mcp_tools *t, phi__mcp_definition *definition) {
-    bool hold = phi__mcp_session_desc(t->mcp)->hold_changed_tools;
+static bool phi__mcptools_compare(phi__mcp_tools *t, phi__definition *definition) {
+    bool hold = t->mcp->desc.hold_changed_tools;
     phi_str before;
-    phi__mcp_known_tool *known =
-        phi__mcp_known_offer(&t->known, definition->original, definition->definition, &before);
+    phi__known_tool *known =
+        phi__known_offer(&t->known, definition->original, definition->definition, &before);
     if (known == NULL) return false;
     if (before.len > 0)
-        phi__mcp_news_add(t->mcp, &t->news, PHI_MCP_EV_TOOL_CHANGED, definition->original, before,
-                          definition->definition);
-    if (!hold) phi__mcp_known_accept(&t->known, known);
+        phi__news_add(t->mcp, &t->news, PHI_MCP_EV_TOOL_CHANGED, definition->original, before,
+                      definition->definition);
+    if (!hold) phi__known_accept(&t->known, known);
     definition->held = known->waiting.at != NULL;
     definition->definition = known->definition;
     return true;
 }
 
-static bool phi__mcp_tools_build(phi__mcp_tools *t) {
-    const phi_mcp_desc *desc = phi__mcp_session_desc(t->mcp);
-    phi__mcp_toolbox *box = NULL;
+static bool phi__mcptools_build(phi__mcp_tools *t) {
+    const phi_mcp_desc *desc = &t->mcp->desc;
+    phi__toolbox *box = NULL;
     for (size_t i = 0; i < t->count; i++)
-        if (!phi__mcp_tools_compare(t, &t->definitions[i])) return false;
-    if (phi__mcp_toolbox_new(t->mcp, t->definitions, t->count, phi__mcp_tools_marks(t),
-                             &t->functions, phi__mcp_tools_warn, t, &box) != PHI_OK)
+        if (!phi__mcptools_compare(t, &t->definitions[i])) return false;
+    if (phi__toolbox_new(t->mcp, t->definitions, t->count, phi__mcptools_marks(t), &t->functions,
+                         phi__mcptools_warn, t, &box) != PHI_OK)
         return false;
-    phi__mcp_tools_install(t, box);
+    phi__mcptools_install(t, box);
     /* A list is complete: tools that it lacks are forgotten, the oldest first, beyond `most`
        tools and most_bytes. */
-    phi__mcp_known *known = &t->known;
+    phi__known *known = &t->known;
     size_t most = (size_t)desc->max_list * 2;
     size_t most_bytes = phi__mul(desc->max_message_bytes, 2);
     while ((known->count > most || known->bytes > most_bytes) && known->tools.first != NULL) {
-        phi__mcp_known_tool *oldest = PHI__OWNER(known->tools.first, phi__mcp_known_tool, link);
+        phi__known_tool *oldest = PHI__OWNER(known->tools.first, phi__known_tool, link);
         if (oldest->round == known->round) break;
-        phi__mcp_known_drop(known, oldest);
+        phi__known_drop(known, oldest);
     }
     known->round++;
     return true;
 }
 
-static uint64_t phi__mcp_tools_now_us(const phi__mcp_tools *t) {
-    return phi__io_now_us(phi__mcp_tools_io(t));
-}
-
 /* When the list is too old, by the server's own word. */
-static uint64_t phi__mcp_tools_stale_us(const phi__mcp_tools *t) {
-    const phi_json *tools = phi_json_get(phi__mcp_session_capabilities(t->mcp), "tools");
+static uint64_t phi__mcptools_stale_us(const phi__mcp_tools *t) {
+    const phi_json *tools = phi_json_get(t->mcp->agreed.capabilities, "tools");
     uint64_t ttl_ms = t->pages.ttl_ms;
     if (!t->pages.has_ttl) return UINT64_MAX;
-    if (ttl_ms == 0 && phi_json_bool(phi_json_get(tools, "listChanged"), false)) return UINT64_MAX;
+    if (ttl_ms == 0 && phi__records_get_bool(tools, "listChanged")) return UINT64_MAX;
     if (ttl_ms < PHI__MCP_TOOLS_TTL_MS) ttl_ms = PHI__MCP_TOOLS_TTL_MS;
     return ttl_ms > UINT64_MAX / 2000 ? UINT64_MAX : t->listed_us + ttl_ms * 1000;
 }
 
-static void phi__mcp_tools_settle(phi__mcp_tools *t) {
+static void phi__mcptools_settle(phi__mcp_tools *t) {
     if (!t->holds) return;
     t->holds = false;
-    phi__mcp_session_settle(t->mcp);
+    phi__mcp_settle(t->mcp);
 }
 
-static void phi__mcp_tools_later(phi__mcp_tools *t) {
+static void phi__mcptools_later(phi__mcp_tools *t) {
     uint64_t at_us = t->listed_us + (uint64_t)PHI__MCP_TOOLS_PAUSE_MS * 1000;
-    uint64_t now_us = phi__mcp_tools_now_us(t);
+    uint64_t now_us = phi__io_now_us(t->mcp->rt->io);
     if (t->timer.place != 0) return;
     if (at_us < now_us || t->now == NULL) at_us = now_us;
-    (void)phi__io_timer_set(phi__mcp_tools_io(t), &t->timer, at_us);
+    (void)phi__io_timer_set(t->mcp->rt->io, &t->timer, at_us);
 }
 
-static void phi__mcp_tools_listed(phi__mcp_pages *pages, const phi_mcp_reply *reply) {
+static void phi__mcptools_listed(phi__pages *pages, const phi_mcp_reply *reply) {
     phi__mcp_tools *t = PHI__OWNER(pages, phi__mcp_tools, pages);
     bool lost = reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED;
     phi_mcp *mcp = t->mcp;
     char words[400];
-    t->listed_us = phi__mcp_tools_now_us(t);
+    t->listed_us = phi__io_now_us(t->mcp->rt->io);
     t->stale_us = UINT64_MAX;
     if (reply->status == PHI_OK) {
-        if (pages->cut)
-            phi__mcp_tools_say(t, "its list of tools is too long, the rest is left out");
-        if (phi__mcp_tools_build(t))
-            t->stale_us = phi__mcp_tools_stale_us(t);
+        if (pages->cut) phi__mcptools_say(t, "its list of tools is too long, the rest is left out");
+        if (phi__mcptools_build(t))
+            t->stale_us = phi__mcptools_stale_us(t);
         else
-            phi__mcp_tools_say(t, "its list of tools found no memory");
+            phi__mcptools_say(t, "its list of tools found no memory");
     } else if (!lost) {
         (void)snprintf(words, sizeof words, "tools/list: %.*s",
                        (int)phi__min(reply->message.len, 300), reply->message.at);
-        phi__mcp_tools_say(t, words);
+        phi__mcptools_say(t, words);
     }
     bool again = t->again && !lost;
-    phi__mcp_tools_drop_list(t);
+    phi__mcptools_drop_list(t);
     t->again = false;
-    if (again) phi__mcp_tools_later(t);
-    if (reply->status == PHI_CANCELLED) return;                      /* it goes */
-    if (phi__mcp_news_tell(mcp, &t->news)) phi__mcp_tools_settle(t); /* which reports it, too */
+    if (again) phi__mcptools_later(t);
+    if (reply->status == PHI_CANCELLED) return;                 /* it goes */
+    if (phi__news_tell(mcp, &t->news)) phi__mcptools_settle(t); /* which reports it, too */
 }
 
-static phi_status phi__mcp_tools_list(phi__mcp_tools *t) {
+static phi_status phi__mcptools_list(phi__mcp_tools *t) {
     if (t->listing) {
         t->again = true;
         return PHI_OK;
     }
-    phi__io_timer_clear(phi__mcp_tools_io(t), &t->timer);
+    phi__io_timer_clear(t->mcp->rt->io, &t->timer);
     t->listing = true;
     t->pages.mcp = t->mcp;
     t->pages.method = "tools/list";
     t->pages.key = "tools";
-    t->pages.item = phi__mcp_tools_item;
-    t->pages.done = phi__mcp_tools_listed;
-    phi_status status = phi__mcp_pages_begin(&t->pages);
-    if (status != PHI_OK) phi__mcp_tools_drop_list(t);
+    t->pages.item = phi__mcptools_item;
+    t->pages.done = phi__mcptools_listed;
+    phi_status status = phi__pages_begin(&t->pages);
+    if (status != PHI_OK) phi__mcptools_drop_list(t);
     return status;
 }
 
-static void phi__mcp_tools_fire(phi__timer *timer) {
+static void phi__mcptools_fire(phi__timer *timer) {
     phi__mcp_tools *t = PHI__OWNER(timer, phi__mcp_tools, timer);
-    if (phi_mcp_get_info(t->mcp).state == PHI_MCP_READY) (void)phi__mcp_tools_list(t);
+    if (phi_mcp_get_info(t->mcp).state == PHI_MCP_READY) (void)phi__mcptools_list(t);
 }
 
 /* ---- the source ---- */
 
-static uint64_t phi__mcp_tools_version(void *user_data) {
+static uint64_t phi__mcptools_version(void *user_data) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
-    if (t->stale_us != UINT64_MAX && phi__mcp_tools_now_us(t) >= t->stale_us) {
+    if (t->stale_us != UINT64_MAX && phi__io_now_us(t->mcp->rt->io) >= t->stale_us) {
         t->stale_us = UINT64_MAX;
-        phi__mcp_tools_later(t);
+        phi__mcptools_later(t);
     }
     return t->version;
 }
 
-static phi_status phi__mcp_tools_take(void *user_data, const phi_tool **tools, size_t *count) {
+static phi_status phi__mcptools_take(void *user_data, const phi_tool **tools, size_t *count) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
-    if (t->now == NULL && phi__mcp_toolbox_new(t->mcp, NULL, 0, false, &t->functions,
-                                               phi__mcp_tools_warn, t, &t->now) != PHI_OK)
+    if (t->now == NULL && phi__toolbox_new(t->mcp, NULL, 0, false, &t->functions,
+                                           phi__mcptools_warn, t, &t->now) != PHI_OK)
         return PHI_NO_MEMORY;
     t->now->users++;
     t->users++;
@@ -881,173 +843,173 @@ static phi_status phi__mcp_tools_take(void *user_data, const phi_tool **tools, s
     return PHI_OK;
 }
 
-static void phi__mcp_tools_release(void *user_data, const phi_tool *tools) {
+static void phi__mcptools_release(void *user_data, const phi_tool *tools) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
     t->users--;
     if (t->now != NULL && t->now->tools == tools) {
-        phi__mcp_tools_leave(t, t->now);
+        phi__mcptools_leave(t, t->now);
         return;
     }
     for (phi__link *link = t->old.first; link != NULL; link = link->next) {
-        phi__mcp_toolbox *box = PHI__OWNER(link, phi__mcp_toolbox, link);
+        phi__toolbox *box = PHI__OWNER(link, phi__toolbox, link);
         if (box->tools != tools) continue;
-        phi__mcp_tools_leave(t, box);
+        phi__mcptools_leave(t, box);
         return;
     }
 }
 
 /* ---- the part ---- */
 
-static void phi__mcp_tools_ready(phi_mcp *mcp, void *part) {
+static void phi__mcptools_ready(phi_mcp *mcp, void *part) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
     t->again = false;
-    if (phi_json_get(phi__mcp_session_capabilities(mcp), "tools") == NULL) {
+    if (phi_json_get(mcp->agreed.capabilities, "tools") == NULL) {
         t->count = 0;
-        if (t->now != NULL) (void)phi__mcp_tools_build(t);
-        (void)phi__mcp_news_tell(mcp, &t->news);
+        if (t->now != NULL) (void)phi__mcptools_build(t);
+        (void)phi__news_tell(mcp, &t->news);
         return;
     }
-    phi__mcp_session_hold(mcp);
+    phi__mcp_hold(mcp);
     t->holds = true;
-    if (phi__mcp_tools_list(t) != PHI_OK) phi__mcp_tools_settle(t);
+    if (phi__mcptools_list(t) != PHI_OK) phi__mcptools_settle(t);
 }
 
-static void phi__mcp_tools_down(phi_mcp *mcp, void *part) {
+static void phi__mcptools_down(phi_mcp *mcp, void *part) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
     (void)mcp;
     t->holds = false;
     t->stale_us = UINT64_MAX;
-    phi__io_timer_clear(phi__mcp_tools_io(t), &t->timer);
-    phi__mcp_tools_drop_list(t);
+    phi__io_timer_clear(t->mcp->rt->io, &t->timer);
+    phi__mcptools_drop_list(t);
 }
 
-static bool phi__mcp_tools_notified(phi_mcp *mcp, void *part, phi_str method,
-                                    const phi_json *params) {
+static bool phi__mcptools_notified(phi_mcp *mcp, void *part, phi_str method,
+                                   const phi_json *params) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
     (void)mcp, (void)params;
     if (!phi__str_is(method, "notifications/tools/list_changed")) return false;
     if (t->listing)
         t->again = true;
     else
-        phi__mcp_tools_later(t);
+        phi__mcptools_later(t);
     return true;
 }
 
-static bool phi__mcp_tools_held(const phi_mcp *mcp, const void *part) {
+static bool phi__mcptools_held(const phi_mcp *mcp, const void *part) {
     (void)mcp;
     return ((const phi__mcp_tools *)part)->users > 0;
 }
 
-static void phi__mcp_tools_free(phi_mcp *mcp, void *part) {
+static void phi__mcptools_free(phi_mcp *mcp, void *part) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
-    phi__io_timer_clear(phi__mcp_tools_io(t), &t->timer);
-    phi__mcp_tools_drop_list(t);
+    phi__io_timer_clear(t->mcp->rt->io, &t->timer);
+    phi__mcptools_drop_list(t);
     while (t->old.first != NULL) {
-        phi__mcp_toolbox *box = PHI__OWNER(t->old.first, phi__mcp_toolbox, link);
+        phi__toolbox *box = PHI__OWNER(t->old.first, phi__toolbox, link);
         phi__list_take(&t->old, &box->link);
-        phi__mcp_toolbox_free(mcp, box);
+        phi__toolbox_free(mcp, box);
     }
-    if (t->now != NULL) phi__mcp_toolbox_free(mcp, t->now);
-    phi__mcp_known *known = &t->known;
+    if (t->now != NULL) phi__toolbox_free(mcp, t->now);
+    phi__known *known = &t->known;
     while (known->tools.first != NULL)
-        phi__mcp_known_drop(known, PHI__OWNER(known->tools.first, phi__mcp_known_tool, link));
+        phi__known_drop(known, PHI__OWNER(known->tools.first, phi__known_tool, link));
     phi__map_free(&known->map);
-    phi__mcp_news *news = &t->news;
-    phi__mcp_news_item *item;
-    while ((item = phi__mcp_news_take(news)) != NULL)
-        phi__free(phi__mcp_session_memory(mcp), item, item->bytes);
-    phi__free(phi__mcp_session_memory(mcp), t, sizeof *t);
+    phi__news *news = &t->news;
+    phi__news_item *item;
+    while ((item = phi__news_take(news)) != NULL) phi__free(&mcp->memory, item, item->bytes);
+    phi__free(&mcp->memory, t, sizeof *t);
 }
 
-static const phi__mcp_part *phi__mcp_tools_table(void) {
+static const phi__mcp_part *phi__mcptools_table(void) {
     static const phi__mcp_part table = {
-        phi__mcp_tools_ready, phi__mcp_tools_down, phi__mcp_tools_notified, NULL, NULL, NULL,
-        phi__mcp_tools_held,  phi__mcp_tools_free};
+        phi__mcptools_ready, phi__mcptools_down, phi__mcptools_notified, NULL, NULL, NULL,
+        phi__mcptools_held,  phi__mcptools_free};
     return &table;
 }
 
-PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp) {
-    phi_memory *memory = phi__mcp_session_memory(mcp);
+PHI__FN phi_status phi__mcptools_join(phi_mcp *mcp) {
+    phi_memory *memory = &mcp->memory;
     phi__mcp_tools *t = (phi__mcp_tools *)phi__alloc(memory, sizeof *t);
     if (t == NULL) return PHI_NO_MEMORY;
     t->mcp = mcp;
     t->version = 1;
     t->stale_us = UINT64_MAX;
-    t->timer.fire = phi__mcp_tools_fire;
+    t->timer.fire = phi__mcptools_fire;
     t->source.user_data = t;
-    t->source.version = phi__mcp_tools_version;
-    t->source.take = phi__mcp_tools_take;
-    t->source.release = phi__mcp_tools_release;
+    t->source.version = phi__mcptools_version;
+    t->source.take = phi__mcptools_take;
+    t->source.release = phi__mcptools_release;
     /* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
     phi_tool *tool = &t->functions;
-    tool->start = phi__mcp_calls_start;
-    tool->cancel = phi__mcp_calls_cancel;
-    tool->resume = phi__mcp_calls_resume;
+    tool->start = phi__calls_start;
+    tool->cancel = phi__calls_cancel;
+    tool->resume = phi__calls_resume;
     phi_arena_init(&t->arena, memory, 0);
     phi__map_init(&t->names, memory);
-    phi__mcp_known_init(&t->known, memory);
-    phi__mcp_session_join(mcp, phi__mcp_tools_table(), t);
+    memset(&t->known, 0, sizeof t->known);
+    t->known.memory = memory;
+    t->known.round = 1;
+    phi__map_init(&t->known.map, memory);
+    phi__mcp_join(mcp, phi__mcptools_table(), t);
     return PHI_OK;
 }
 
 /* ---- public ---- */
 
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp) {
-    return mcp != NULL ? &phi__mcp_tools_of(mcp)->source : NULL;
+    return mcp != NULL ? &phi__mcptools_of(mcp)->source : NULL;
 }
 
-static size_t phi__mcp_tools_count(const phi__mcp_tools *t) {
+static size_t phi__mcptools_count(const phi__mcp_tools *t) {
     return t != NULL && t->now != NULL ? t->now->count : 0;
 }
 
 PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index) {
-    const phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
-    if (index >= phi__mcp_tools_count(t)) return NULL;
+    const phi__mcp_tools *t = mcp != NULL ? phi__mcptools_of(mcp) : NULL;
+    if (index >= phi__mcptools_count(t)) return NULL;
     phi_mcp_tool *shown = &t->now->items[index].shown;
-    const phi__mcp_known_tool *known =
-        shown->held ? phi__mcp_known_find(&t->known, shown->original) : NULL;
+    const phi__known_tool *known = shown->held ? phi__known_find(&t->known, shown->original) : NULL;
     shown->new_hash = known != NULL ? known->waiting_hash : NULL;
     return shown;
 }
 
-static void phi__mcp_tools_quiet(void *ctx, phi_str original, const char *message) {
+static void phi__mcptools_quiet(void *ctx, phi_str original, const char *message) {
     (void)ctx, (void)original, (void)message;
 }
 
 /* The list as it is, with one definition that was accepted. */
-static phi_status phi__mcp_tools_again(phi__mcp_tools *t, phi_str accepted) {
-    phi_memory *memory = phi__mcp_session_memory(t->mcp);
+static phi_status phi__mcptools_again(phi__mcp_tools *t, phi_str accepted) {
+    phi_memory *memory = &t->mcp->memory;
     size_t count = t->now->count;
-    size_t bytes = count * sizeof(phi__mcp_definition);
-    phi__mcp_definition *all = (phi__mcp_definition *)phi__alloc(memory, bytes);
-    phi__mcp_toolbox *box = NULL;
+    size_t bytes = count * sizeof(phi__definition);
+    phi__definition *all = (phi__definition *)phi__alloc(memory, bytes);
+    phi__toolbox *box = NULL;
     if (all == NULL) return PHI_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         const phi__mcp_tool *item = &t->now->items[i];
-        const phi__mcp_known_tool *known = phi__mcp_known_find(&t->known, item->shown.original);
+        const phi__known_tool *known = phi__known_find(&t->known, item->shown.original);
         bool this_one = phi_str_equal(item->shown.original, accepted);
         all[i].original = item->shown.original;
         all[i].definition = this_one && known != NULL ? known->waiting : item->definition;
         all[i].held = item->shown.held && !this_one;
     }
-    phi_status status = phi__mcp_toolbox_new(t->mcp, all, count, phi__mcp_tools_marks(t),
-                                             &t->functions, phi__mcp_tools_quiet, t, &box);
+    phi_status status = phi__toolbox_new(t->mcp, all, count, phi__mcptools_marks(t), &t->functions,
+                                         phi__mcptools_quiet, t, &box);
     phi__free(memory, all, bytes);
-    if (status == PHI_OK) phi__mcp_tools_install(t, box);
+    if (status == PHI_OK) phi__mcptools_install(t, box);
     return status;
 }
 
 PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
-    phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
-    size_t count = phi__mcp_tools_count(t);
+    phi__mcp_tools *t = mcp != NULL ? phi__mcptools_of(mcp) : NULL;
+    size_t count = phi__mcptools_count(t);
     for (size_t i = 0; name != NULL && i < count; i++) {
         const phi_mcp_tool *shown = &t->now->items[i].shown;
         if (!phi__str_is(shown->name, name)) continue;
-        phi__mcp_known_tool *known =
-            shown->held ? phi__mcp_known_find(&t->known, shown->original) : NULL;
+        phi__known_tool *known = shown->held ? phi__known_find(&t->known, shown->original) : NULL;
         if (known == NULL) return PHI_OK;
-        phi_status status = phi__mcp_tools_again(t, known->name);
-        if (status == PHI_OK) phi__mcp_known_accept(&t->known, known);
+        phi_status status = phi__mcptools_again(t, known->name);
+        if (status == PHI_OK) phi__known_accept(&t->known, known);
         return status;
     }
     return PHI_NOT_FOUND;

@@ -218,7 +218,7 @@ static const char *phi__sec_mcp_uri(phi__cfg_ground *ground, const char *path) {
     phi__buf_text(&uri, "file://");
     while (*path != '\0') {
         size_t n = strcspn(path, "/");
-        phi__mcp_oauth_url_escape(&uri, phi__str(path, n));
+        phi__url_escape(&uri, phi__str(path, n));
         path += n;
         if (*path != '/') break;
         phi__buf_char(&uri, '/');

@@ -6,7 +6,6 @@
 #include "loop/state_in.h"
 #include "mcp/mcp_rpc_in.h"
 #include "mcp/mcp_in.h"
-#include "mcp/mcp_link_in.h"
 #include "mcp/mcp_requests_in.h"
 
 #include <stdio.h>
@@ -37,16 +36,16 @@ static void fire(phi__timer *timer) {
     (void)timer;
     if (f.up) {
         f.up = false;
-        phi__mcp_session_up(f.mcp);
+        phi__mcp_up(f.mcp);
     } else if (f.handshake[0] != '\0') {
         memcpy(text, f.handshake, sizeof text);
         f.handshake[0] = '\0';
-        (void)phi__mcp_session_message(f.mcp, phi_str_of(text), NULL);
+        (void)phi__mcp_message(f.mcp, phi_str_of(text), NULL);
     }
 }
 
 static void soon(void) {
-    phi__io *io = phi__mcp_session_runtime(f.mcp)->io;
+    phi__io *io = f.mcp->rt->io;
     f.timer.fire = fire;
     (void)phi__io_timer_set(io, &f.timer, phi__io_now_us(io));
 }
@@ -58,14 +57,14 @@ static phi_status link_open(phi__mcp_link *link) {
     return PHI_OK;
 }
 
-static phi_status link_send(phi__mcp_link *link, phi__mcp_out *out) {
+static phi_status link_send(phi__mcp_link *link, phi__out *out) {
     bool discover = phi__str_is(out->method, "server/discover");
     phi__json_found id;
     (void)link;
     if (out->request) out->of_link = &f;
     if (!discover && !phi__str_is(out->method, "initialize")) return PHI_OK;
     must(phi__json_cursor_find(out->json, "id", &id) == PHI_OK);
-    if (discover == phi__mcp_eras_find(phi_str_of(f.era))->handshake)
+    if (discover == phi__eras_find(phi_str_of(f.era))->handshake)
         (void)snprintf(f.handshake, sizeof f.handshake,
                        "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":-32601,\"message\":"
                        "\"no\"}}",
@@ -79,7 +78,7 @@ static phi_status link_send(phi__mcp_link *link, phi__mcp_out *out) {
     return PHI_OK;
 }
 
-static void link_forget(phi__mcp_link *link, phi__mcp_out *out) {
+static void link_forget(phi__mcp_link *link, phi__out *out) {
     (void)link;
     out->of_link = NULL;
 }
@@ -93,7 +92,7 @@ static void link_agreed(phi__mcp_link *link, const char *version, bool modern) {
 static void link_nothing(phi__mcp_link *link) { (void)link; }
 
 static void link_free(phi__mcp_link *link) {
-    phi__io_timer_clear(phi__mcp_session_runtime(link->mcp)->io, &f.timer);
+    phi__io_timer_clear(link->mcp->rt->io, &f.timer);
 }
 
 static phi_status link_make(phi_mcp *mcp, phi__mcp_link **out) {
@@ -115,7 +114,7 @@ static bool part_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json 
     (void)agent;
     if (method.len % 3 == 0) return false;
     if (method.len % 3 == 1)
-        phi__mcp_session_answer(mcp, ask, phi_str_of("{}"), 0, NULL);
+        phi__mcp_answer(mcp, ask, phi_str_of("{}"), 0, NULL);
     else
         f.asks[f.ask_count++ % 16] = ask;
     return true;
@@ -123,7 +122,7 @@ static bool part_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json 
 
 static phi_status part_join(phi_mcp *mcp) {
     static const phi__mcp_part table = {NULL, NULL, NULL, part_asked, NULL, NULL, NULL, NULL};
-    phi__mcp_session_join(mcp, &table, NULL);
+    phi__mcp_join(mcp, &table, NULL);
     return PHI_OK;
 }
 
@@ -174,11 +173,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             char *line = (char *)malloc(len + 1);
             if (line == NULL) abort();
             memcpy(line, data + at, len);
-            must(phi__mcp_session_message(f.mcp, phi__str(line, len), NULL));
+            must(phi__mcp_message(f.mcp, phi__str(line, len), NULL));
             free(line);
             if ((data[0] & 4) != 0) (void)phi_step(rt, 0);
             if ((data[0] & 8) != 0 && f.ask_count > 0)
-                phi__mcp_session_answer(f.mcp, f.asks[at % 16], phi_str_of("{\"a\":1}"), 0, NULL);
+                phi__mcp_answer(f.mcp, f.asks[at % 16], phi_str_of("{\"a\":1}"), 0, NULL);
             at += len + 1;
         }
         (void)phi_step(rt, 0);

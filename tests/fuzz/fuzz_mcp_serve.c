@@ -19,7 +19,7 @@ static void must(bool held) {
 
 typedef struct place {
     phi__mcp_way way;
-    phi__mcp_client *client;
+    phi__client *client;
     phi_mcp_server *server;
 } place;
 
@@ -43,10 +43,10 @@ static bool on_send(phi__mcp_way *way, phi_str json, int http_status, bool last)
 /* The input outlives the server. */
 static void on_taken(phi__mcp_way *way) { (void)way; }
 
-static void on_session(phi__mcp_way *way, phi__mcp_client *client) {
+static void on_session(phi__mcp_way *way, phi__client *client) {
     place *p = (place *)(void *)way;
     p->client = client;
-    (void)phi__mcp_serve_listen(p->server, client, way);
+    (void)phi__serve_listen(p->server, client, way);
 }
 
 static phi_flow echo(void *user_data, phi_call call, phi_str arguments) {
@@ -128,12 +128,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         phi_str line;
         line.at = at;
         line.len = len;
-        must(phi__mcp_serve_message(p.server, p.client, &p.way, line, NULL));
+        must(phi__serve_message(p.server, p.client, &p.way, line, NULL));
         for (steps = 0; steps < 3 || p.way.reading != NULL; steps++) (void)phi_step(rt, 0);
         at += len + 1;
     }
-    phi__mcp_serve_way_gone(p.server, &p.way);
-    if (p.client != NULL) phi__mcp_serve_client_end(p.client);
+    phi__serve_way_gone(p.server, &p.way);
+    if (p.client != NULL) phi__client_end(p.client);
     for (steps = 0; steps < 3; steps++) (void)phi_step(rt, 0);
     must(phi_memory_used(rt, NULL) <= before + 262144); /* tables stay; parked requests are few */
     phi_mcp_server_free(p.server);

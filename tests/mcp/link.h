@@ -19,7 +19,6 @@
 #include "mcp/mcp_rpc_in.h"
 #include "mcp/mcp_in.h"
 #include "support/rig.h"
-#include "mcp/mcp_link_in.h"
 
 enum { LINK_ROOM = 262144, LINK_SAYS = 128 };
 
@@ -29,7 +28,7 @@ typedef struct link_kit link_kit;
 typedef struct link_deed {
     char kind; /* 'm'essage, 'u'p, 'd'own, 'l'ost, 'e'xpired, 'f'ree room */
     char *text;
-    phi__mcp_out *out;
+    phi__out *out;
     phi_status status;
     int http_status;
     bool fatal;
@@ -48,7 +47,7 @@ struct link_kit {
     link_scripted *made; /* NULL: freed */
     char *sent, *story;
     size_t sent_len, story_len, sends, forgets, opens, closes;
-    phi__mcp_out *last;             /* the last request that was sent; while it is under way */
+    phi__out *last;                 /* the last request that was sent; while it is under way */
     bool full, silent;              /* silent: no story of events */
     bool hangs;                     /* open is not followed by anything */
     phi_status fails;               /* of each send */
@@ -76,7 +75,7 @@ static inline char *link_copy(const char *text) {
 
 /* False: refused, agents have its tools. */
 static inline bool link_freed(phi_mcp *mcp) {
-    bool held = phi__mcp_parts_held(mcp);
+    bool held = phi__parts_held(mcp);
     phi_mcp_free(mcp);
     return !held;
 }
@@ -120,22 +119,22 @@ static inline void link_room(link_kit *k) {
 static inline bool link_deliver(link_kit *k, link_scripted *s, const link_deed *deed) {
     phi_mcp *mcp = s->link.mcp;
     switch (deed->kind) {
-    case 'u': phi__mcp_session_up(mcp); break;
-    case 'f': phi__mcp_session_drained(mcp); break;
-    case 'm': return phi__mcp_session_message(mcp, phi_str_of(deed->text), NULL);
+    case 'u': phi__mcp_up(mcp); break;
+    case 'f': phi__mcp_drained(mcp); break;
+    case 'm': return phi__mcp_message(mcp, phi_str_of(deed->text), NULL);
     case 'd':
         k->last = NULL; /* all that was sent is lost */
-        return phi__mcp_session_down(mcp, deed->status, deed->fatal, deed->text);
+        return phi__mcp_down(mcp, deed->status, deed->fatal, deed->text);
     default: break;
     }
     if (deed->kind == 'e' || deed->kind == 'l') {
-        phi__mcp_out *out = deed->out != NULL && deed->out == k->last ? deed->out : NULL;
+        phi__out *out = deed->out != NULL && deed->out == k->last ? deed->out : NULL;
         if (out != NULL) out->of_link = NULL;
         k->last = NULL;
-        if (deed->kind == 'e') return phi__mcp_session_expired(mcp, out);
+        if (deed->kind == 'e') return phi__mcp_expired(mcp, out);
         if (out != NULL)
-            return phi__mcp_session_lost(mcp, out, deed->status, deed->http_status,
-                                         phi_str_of(deed->text), "lost");
+            return phi__mcp_lost(mcp, out, deed->status, deed->http_status, phi_str_of(deed->text),
+                                 "lost");
     }
     return k->made == s;
 }
@@ -170,7 +169,7 @@ static inline phi_status link_open(phi__mcp_link *link) {
 
 /* What a server of that era says to the handshake. False: it is no handshake. */
 static inline bool link_handshake(link_kit *k, phi_str json, phi_str method) {
-    const phi__mcp_era *era = phi__mcp_eras_find(phi_str_of(k->era));
+    const phi__era *era = phi__eras_find(phi_str_of(k->era));
     bool discover = phi__str_is(method, "server/discover");
     char text[2048];
     phi__json_found id;
@@ -193,7 +192,7 @@ static inline bool link_handshake(link_kit *k, phi_str json, phi_str method) {
     return true;
 }
 
-static inline phi_status link_send(phi__mcp_link *link, phi__mcp_out *out) {
+static inline phi_status link_send(phi__mcp_link *link, phi__out *out) {
     link_kit *k = link_of(link)->kit;
     char *json;
     if (k->full) return PHI_FULL;
@@ -220,7 +219,7 @@ static inline phi_status link_send(phi__mcp_link *link, phi__mcp_out *out) {
     return PHI_OK;
 }
 
-static inline void link_forget(phi__mcp_link *link, phi__mcp_out *out) {
+static inline void link_forget(phi__mcp_link *link, phi__out *out) {
     link_kit *k = link_of(link)->kit;
     CHECK(out->of_link == k);
     out->of_link = NULL;
@@ -246,15 +245,14 @@ static inline void link_free(phi__mcp_link *link) {
     phi__io_timer_clear(s->kit->rt->io, &s->timer);
     s->kit->made = NULL;
     s->kit->last = NULL;
-    phi__free(phi__mcp_session_memory(link->mcp), s, sizeof *s);
+    phi__free(&link->mcp->memory, s, sizeof *s);
 }
 
 static inline phi_status link_make(phi_mcp *mcp, phi__mcp_link **out) {
     static const phi__mcp_link_table table = {link_open,   link_send,   link_forget,
                                               link_agreed, link_listen, link_close,
                                               link_free,   NULL,        NULL};
-    link_scripted *s =
-        (link_scripted *)phi__alloc(phi__mcp_session_memory(mcp), sizeof(link_scripted));
+    link_scripted *s = (link_scripted *)phi__alloc(&mcp->memory, sizeof(link_scripted));
     *out = NULL;
     if (s == NULL) return PHI_NO_MEMORY;
     s->link.table = &table;

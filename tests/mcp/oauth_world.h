@@ -23,7 +23,7 @@ typedef struct world {
     wires w;
     phi_runtime *rt;
     phi_mcp_oauth_desc desc;
-    phi__mcp_oauth *oauth;
+    phi__oauth *oauth;
     store_mem *store;
     world_page pages[WORLD_PAGES];
     int used[WORLD_PAGES];
@@ -118,7 +118,7 @@ static inline void world_changed(void *ctx, phi_status status, const char *messa
     o->status = status;
     (void)snprintf(o->message, sizeof o->message, "%s", message);
     if (!o->free_in_changed) return;
-    phi__mcp_oauth_free(o->oauth);
+    phi__oauth_free(o->oauth);
     o->oauth = NULL;
 }
 
@@ -147,7 +147,7 @@ static inline phi_status world_back(world *o, const char *parameters) {
     char url[2048];
     (void)snprintf(url, sizeof url, "https://app.example/back?%s&state=%s#x", parameters,
                    world_value(o, "state"));
-    return phi__mcp_oauth_redirected(o->oauth, phi_str_of(url));
+    return phi__oauth_redirected(o->oauth, phi_str_of(url));
 }
 
 static inline phi_status world_browser(void *user_data, const char *url) {
@@ -156,7 +156,7 @@ static inline phi_status world_browser(void *user_data, const char *url) {
     (void)snprintf(o->url, sizeof o->url, "%s", url);
     if (o->answer_in_browser) (void)world_back(o, "code=code-number-1");
     if (o->free_in_browser) {
-        phi__mcp_oauth_free(o->oauth);
+        phi__oauth_free(o->oauth);
         o->oauth = NULL;
     }
     return o->opens;
@@ -182,11 +182,11 @@ static inline void world_init(world *o) {
 }
 
 static inline bool world_make(world *o, const char *server) {
-    phi__mcp_oauth_listener listener;
+    phi__oauth_listener listener;
     listener.changed = world_changed;
     listener.ctx = o;
-    return phi__mcp_oauth_new(o->rt, &o->rt->memory, &o->desc, phi_str_of(server), "phi", &listener,
-                              &o->oauth) == PHI_OK;
+    return phi__oauth_new(o->rt, &o->rt->memory, &o->desc, phi_str_of(server), "phi", &listener,
+                          &o->oauth) == PHI_OK;
 }
 
 static inline bool world_begin(world *o, const char *server) {
@@ -215,14 +215,14 @@ static inline void world_pass_stepping_s(world *o, uint64_t s) {
 }
 
 static inline phi_status world_401(world *o, const char *headers, const char *sent) {
-    return phi__mcp_oauth_challenge(o->oauth, 401, phi_str_of(headers), phi_str_of(sent));
+    return phi__oauth_challenge(o->oauth, 401, phi_str_of(headers), phi_str_of(sent));
 }
 
 /* The value that a request would carry; "": none; static. */
 static inline const char *world_header(world *o) {
     static char out[200];
     phi_str value;
-    phi_status status = phi__mcp_oauth_header(o->oauth, &value);
+    phi_status status = phi__oauth_header(o->oauth, &value);
     out[0] = '\0';
     if (status == PHI_OK) (void)snprintf(out, sizeof out, "%.*s", (int)value.len, value.at);
     if (status == PHI_BUSY) (void)snprintf(out, sizeof out, "busy");
@@ -245,7 +245,7 @@ static inline void world_authorize(world *o) {
 }
 
 static inline void world_end(world *o) {
-    phi__mcp_oauth_free(o->oauth);
+    phi__oauth_free(o->oauth);
     o->oauth = NULL;
     phi_runtime_free(o->rt);
     wires_free(&o->w);

@@ -33,13 +33,13 @@ static bool fake_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json 
     (void)snprintf(f->methods + strlen(f->methods), sizeof f->methods - strlen(f->methods),
                    "%.*s%s ", (int)method.len, method.at, params != NULL ? "+" : "");
     if (phi__str_is(method, "x/now"))
-        phi__mcp_session_answer(mcp, ask, phi_str_of("{\n\"n\":1}"), 0, NULL);
+        phi__mcp_answer(mcp, ask, phi_str_of("{\n\"n\":1}"), 0, NULL);
     else if (phi__str_is(method, "x/no"))
-        phi__mcp_session_answer(mcp, ask, phi_str_of(""), -1, "User rejected it");
+        phi__mcp_answer(mcp, ask, phi_str_of(""), -1, "User rejected it");
     else if (f->count < 80)
         f->asks[f->count++] = ask;
     if (f->cancels && f->request != NULL) {
-        phi__mcp_session_cancel(f->request, "inside");
+        phi__mcp_cancel(f->request, "inside");
         f->request = NULL;
     }
     return true;
@@ -70,7 +70,7 @@ static void fake_free(phi_mcp *mcp, void *part) {
 static phi_status fake_join(phi_mcp *mcp) {
     static const phi__mcp_part table = {fake_ready,   fake_down,         NULL,      fake_asked,
                                         fake_unasked, fake_capabilities, fake_held, fake_free};
-    phi__mcp_session_join(mcp, &table, fake_current);
+    phi__mcp_join(mcp, &table, fake_current);
     return PHI_OK;
 }
 
@@ -108,7 +108,7 @@ static phi_status send(link_kit *k, fake *f, got *g, const char *method) {
     desc.params = phi_str_of("{\"name\":\"t\"}");
     desc.done = got_done;
     desc.ctx = g;
-    return phi__mcp_session_send(k->mcp, &desc, &f->request);
+    return phi__mcp_send(k->mcp, &desc, &f->request);
 }
 
 TEST(a_request_of_the_servers_is_answered_now_or_later_by_a_part) {
@@ -127,9 +127,9 @@ TEST(a_request_of_the_servers_is_answered_now_or_later_by_a_part) {
                  "\"User rejected it\"}}\n"
                  "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32601,\"message\":"
                  "\"Method not found\"}}\n");
-    phi__mcp_session_answer(k.mcp, f.asks[0], phi_str_of("{}"), 0, NULL);
-    phi__mcp_session_answer(k.mcp, f.asks[0], phi_str_of("{}"), 0, NULL);
-    phi__mcp_session_answer(k.mcp, 4711, phi_str_of("{}"), 0, NULL);
+    phi__mcp_answer(k.mcp, f.asks[0], phi_str_of("{}"), 0, NULL);
+    phi__mcp_answer(k.mcp, f.asks[0], phi_str_of("{}"), 0, NULL);
+    phi__mcp_answer(k.mcp, 4711, phi_str_of("{}"), 0, NULL);
     CHECK_EQ_STR(link_sent(&k), "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n");
     link_end(&k);
     CHECK_EQ_INT(f.frees, 1);
@@ -150,7 +150,7 @@ TEST(a_question_that_the_server_cancels_is_not_answered) {
                   "\"requestId\":\"a\"}}");
     link_run(&k);
     CHECK_EQ_INT(f.unasked, 1);
-    phi__mcp_session_answer(k.mcp, f.asks[0], phi_str_of("{}"), 0, NULL);
+    phi__mcp_answer(k.mcp, f.asks[0], phi_str_of("{}"), 0, NULL);
     CHECK_EQ_STR(link_sent(&k), "");
     link_says(&k, "{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"method\":\"x/later\"}");
     link_run(&k);
@@ -171,7 +171,7 @@ static void call_of(link_kit *k, got *g, uint32_t agent) {
     desc.timeout_ms = 50;
     desc.agent.rt = k->rt;
     desc.agent.index = agent;
-    CHECK_EQ_INT(phi__mcp_session_send(k->mcp, &desc, NULL), PHI_OK);
+    CHECK_EQ_INT(phi__mcp_send(k->mcp, &desc, NULL), PHI_OK);
 }
 
 TEST(the_agent_of_several_calls_is_asked_and_all_of_them_wait) {
@@ -186,7 +186,7 @@ TEST(the_agent_of_several_calls_is_asked_and_all_of_them_wait) {
     CHECK_EQ_INT(f.agent.index, 7);
     link_pass(&k, 1000); /* a person thinks, and it is not known for which of the two */
     CHECK_EQ_INT(g[0].times + g[1].times, 0);
-    phi__mcp_session_answer(k.mcp, f.asks[0], phi_str_of("{}"), 0, NULL);
+    phi__mcp_answer(k.mcp, f.asks[0], phi_str_of("{}"), 0, NULL);
     call_of(&k, &g[2], 8); /* of two agents: nobody knows who is meant */
     link_says(&k, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x/later\"}");
     link_run(&k);
@@ -227,11 +227,11 @@ TEST(a_request_waits_for_the_person_whom_its_server_asks) {
     desc.done = got_done;
     desc.ctx = &g;
     desc.agent.rt = k.rt; /* of an agent: the question is on its behalf */
-    CHECK_EQ_INT(phi__mcp_session_send(k.mcp, &desc, NULL), PHI_OK);
+    CHECK_EQ_INT(phi__mcp_send(k.mcp, &desc, NULL), PHI_OK);
     link_says(&k, "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"x/later\"}");
     link_pass(&k, 700000);
     CHECK_EQ_INT(g.times, 0);
-    phi__mcp_session_answer(k.mcp, f.asks[0], phi_str_of("{}"), 0, NULL);
+    phi__mcp_answer(k.mcp, f.asks[0], phi_str_of("{}"), 0, NULL);
     link_pass(&k, 40000);
     CHECK_EQ_INT(g.times, 1);
     CHECK_EQ_INT(g.status, PHI_TIMEOUT);
@@ -259,7 +259,7 @@ TEST(input_that_is_required_is_got_from_parts_and_the_request_repeated) {
     CHECK_EQ_STR(link_sent(&k), "");
     link_pass(&k, 700000); /* a person may take as long as it takes */
     CHECK_EQ_INT(g.times, 0);
-    phi__mcp_session_answer(k.mcp, f.asks[0], phi_str_of("{\"b\":2}"), 0, NULL);
+    phi__mcp_answer(k.mcp, f.asks[0], phi_str_of("{\"b\":2}"), 0, NULL);
     CHECK_EQ_STR(link_sent(&k), "");
     link_run(&k);
     CHECK_EQ_STR(link_sent(&k),
@@ -348,9 +348,9 @@ TEST(a_request_that_is_cancelled_while_input_is_asked_for_is_gone) {
                       "\"inputRequests\":{\"a\":{\"method\":\"x/later\"},\"b\":{\"method\":"
                       "\"x/later\"}}}}");
         link_run(&k);
-        phi__mcp_session_cancel(f.request, "outside");
+        phi__mcp_cancel(f.request, "outside");
         CHECK_EQ_INT(f.unasked, inside ? 1 : 2);
-        phi__mcp_session_answer(k.mcp, f.asks[0], phi_str_of("{}"), 0, NULL);
+        phi__mcp_answer(k.mcp, f.asks[0], phi_str_of("{}"), 0, NULL);
         link_run(&k);
         CHECK_EQ_INT(g.times, 0);
         link_end(&k);

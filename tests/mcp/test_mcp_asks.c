@@ -2,11 +2,11 @@
    the server's and in the one that has input. */
 #include "mcp/link.h"
 #include "mcp/mcp_asks.h"
-#include "mcp/mcp_asks_in.h"
+#include "mcp/mcp_requests_in.h"
 #include "support/heard.h"
 #include "agent/agent_info.h"
 
-static const phi__mcp_open_join joins[] = {phi__mcp_asks_join};
+static const phi__mcp_open_join joins[] = {phi__asks_join};
 
 static uint32_t most_tokens, most_requests = 1000; /* of the next agent */
 

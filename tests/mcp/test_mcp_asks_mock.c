@@ -120,7 +120,7 @@ static void asks_over_http(phi_mcp *mcp, const char *tool, const char *want) {
     request.done_fn = done;
     request.user_data = &h;
     CHECK_EQ_INT(phi_mcp_send(mcp, &request, NULL), PHI_OK);
-    for (i = 0; i < 500 && h.done == 0; i++) (void)phi_step(phi__mcp_session_runtime(mcp), 20);
+    for (i = 0; i < 500 && h.done == 0; i++) (void)phi_step(mcp->rt, 20);
     CHECK_EQ_INT(h.done, 1);
     CHECK_EQ_STR(h.text, want);
 }

@@ -1,7 +1,6 @@
 /* test_mcp_enemy.c - servers that want to break the client, and hosts that free everything at the worst
    moment: over a scripted link, and as child processes. */
-#include "mcp/mcp_asks_in.h"
-#include "mcp/mcp_offers_in.h"
+#include "mcp/mcp_requests_in.h"
 #include "mcp/tools.h"
 #include "support/mcp_mock.h"
 #include "agent/agent_info.h"
@@ -82,7 +81,7 @@ TEST(a_batch_on_the_stream_of_a_request_may_go_on_after_its_answer) {
         unsigned long long id = strtoull(t.id, NULL, 10);
         (void)snprintf(text, sizeof text, batch, id, id);
         (void)link_sent(&t.k);
-        CHECK(phi__mcp_session_message(t.k.mcp, phi_str_of(text), t.k.last));
+        CHECK(phi__mcp_message(t.k.mcp, phi_str_of(text), t.k.last));
         CHECK_EQ_INT(ends, 1);
         CHECK(strstr(link_sent(&t.k), "\"id\":\"p\",\"result\":{}") != NULL);
     }
@@ -128,7 +127,7 @@ static char *many(const char *before, const char *each, const char *after) {
 
 /* An agent in the midst of a call of "echo"; forms are answered with "{}". */
 static bool calling(tools_kit *t, const char *era) {
-    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__mcp_asks_join};
+    static const phi__mcp_open_join joins[] = {phi__mcptools_join, phi__asks_join};
     phi_mcp_desc to;
     phi_agent_desc desc;
     memset(&to, 0, sizeof to);
@@ -234,7 +233,7 @@ TEST(every_allocation_of_input_may_fail) {
 TEST(questions_of_many_megabytes_are_refused_together) {
     enum { BIG = 60000, QUESTIONS = 60 };
     static char big[BIG + 1], text[BIG + 400];
-    static const phi__mcp_open_join joins[] = {phi__mcp_asks_join};
+    static const phi__mcp_open_join joins[] = {phi__asks_join};
     phi_mcp_desc to;
     phi_agent_desc desc;
     size_t refused = 0, i;

@@ -5,7 +5,7 @@
 /* The columns of a row as letters; a fact that is not so is a dot. */
 static const char *facts(const char *version) {
     static char out[40];
-    const phi__mcp_era *e = phi__mcp_eras_find(phi_str_of(version));
+    const phi__era *e = phi__eras_find(phi_str_of(version));
     char *to = out;
     if (e == NULL) return "unknown";
 #define FACT(member, letter) *to++ = e->member ? (letter) : '.'
@@ -52,8 +52,8 @@ TEST(each_era_has_its_facts) {
 }
 
 TEST(the_newest_with_a_handshake_is_the_legacy_one) {
-    CHECK_EQ_STR(phi__mcp_eras_modern()->version, "2026-07-28");
-    CHECK_EQ_STR(phi__mcp_eras_legacy()->version, "2025-11-25");
+    CHECK_EQ_STR(phi__eras_modern()->version, "2026-07-28");
+    CHECK_EQ_STR(phi__eras_legacy()->version, "2025-11-25");
 }
 
 TEST_MAIN(TEST_ENTRY(each_era_has_its_facts),

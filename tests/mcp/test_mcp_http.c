@@ -2,7 +2,7 @@
 #include "mcp/http_session.h"
 
 static wires w;
-static phi_mcp m;
+static session_fake m;
 
 static void check_sent(size_t i, const char *want) {
     REQUIRE(CHECK(i < w.count));
@@ -18,7 +18,7 @@ static void agree(const char *version, const char *session) {
     session_begin(&m, &w);
     (void)session_send(&m, "initialize", "{1}");
     session_reply(&m, &w, 200, headers, SESSION_ANSWER);
-    m.link->table->agreed(m.link, version, false);
+    m.mcp.link->table->agreed(m.mcp.link, version, false);
     session_check(&m, "up\nmessage #1 " SESSION_ANSWER "\n");
 }
 
@@ -26,8 +26,8 @@ static void agree(const char *version, const char *session) {
 
 static void a_legacy_session_sends_what_was_agreed(void) {
     static const phi_mcp_pair own[] = {{"X-Key", "secret-0123"}, {"accept", "nothing"}};
-    m.desc.headers = own;
-    m.desc.header_count = 2;
+    m.mcp.desc.headers = own;
+    m.mcp.desc.header_count = 2;
     agree("2025-06-18", "abc-1");
     check_sent(0, "POST http://h:1/mcp\nAccept: application/json, text/event-stream\n"
                   "Content-Type: application/json\nX-Key: secret-0123\n\n{1}");
@@ -36,13 +36,13 @@ static void a_legacy_session_sends_what_was_agreed(void) {
                   "Content-Type: application/json\nMCP-Protocol-Version: 2025-06-18\n"
                   "Mcp-Session-Id: abc-1\nX-Key: secret-0123\n\n{2}");
     session_reply(&m, &w, 202, "", "");
-    m.link->table->listen(m.link);
+    m.mcp.link->table->listen(m.mcp.link);
     session_step(&m, 2);
     check_sent(2, "GET http://h:1/mcp\nAccept: text/event-stream\n"
                   "MCP-Protocol-Version: 2025-06-18\nMcp-Session-Id: abc-1\n"
                   "X-Key: secret-0123\n\n");
     session_reply(&m, &w, 405, "", "");
-    m.link->table->close(m.link);
+    m.mcp.link->table->close(m.mcp.link);
     session_step(&m, 3);
     check_sent(3, "DELETE http://h:1/mcp\nMCP-Protocol-Version: 2025-06-18\n"
                   "Mcp-Session-Id: abc-1\nX-Key: secret-0123\naccept: nothing\n\n");
@@ -55,10 +55,10 @@ static void a_legacy_session_sends_what_was_agreed(void) {
 static void what_follows_initialized_waits_for_its_answer(void) {
     agree("2025-06-18", "s");
     session_tell(&m, "notifications/initialized", "{2}");
-    m.link->table->listen(m.link);
+    m.mcp.link->table->listen(m.mcp.link);
     (void)session_send(&m, "tools/list", "{3}");
     (void)session_send(&m, "ping", "{4}");
-    m.link->table->forget(m.link, &m.outs[3]);
+    m.mcp.link->table->forget(m.mcp.link, &m.outs[3]);
     CHECK_EQ_INT(w.count, 2);
     session_reply(&m, &w, 202, "", "");
     CHECK_EQ_INT(w.count, 4);
@@ -84,14 +84,14 @@ static void older_eras_have_no_version_header(void) {
 
 static void the_modern_era_says_in_headers_what_the_message_says(void) {
     static const phi_mcp_pair more[] = {{"Mcp-Param-Region", "us"}};
-    phi__mcp_out *out;
+    phi__out *out;
     session_begin(&m, &w);
-    m.link->table->agreed(m.link, "2026-07-28", true);
+    m.mcp.link->table->agreed(m.mcp.link, "2026-07-28", true);
     out = session_out(&m, "tools/call", "{1}");
     out->name = PHI__LIT("my tool\xC3\xA9");
     out->headers = more;
     out->header_count = 1;
-    CHECK_EQ_INT(m.link->table->send(m.link, out), PHI_OK);
+    CHECK_EQ_INT(m.mcp.link->table->send(m.mcp.link, out), PHI_OK);
     session_step(&m, 1);
     check_sent(0, "POST http://h:1/mcp\nAccept: application/json, text/event-stream\n"
                   "Content-Type: application/json\nMCP-Protocol-Version: 2026-07-28\n"
@@ -212,10 +212,10 @@ static void event_ids_with_a_nul_are_never_sent_back(void) {
 
 /* A server that asks and asks, and takes no answer, does not make us keep one request for each. */
 static void answers_of_ours_wait_while_many_are_under_way(void) {
-    phi__mcp_out *out;
+    phi__out *out;
     int i;
     session_begin(&m, &w);
-    m.link->table->agreed(m.link, "2025-06-18", false);
+    m.mcp.link->table->agreed(m.mcp.link, "2025-06-18", false);
     for (i = 0; i < 64; i++) {
         m.out_count = 0;
         session_tell(&m, "", "{\"id\":1,\"result\":{}}");
@@ -223,13 +223,13 @@ static void answers_of_ours_wait_while_many_are_under_way(void) {
     m.out_count = 0;
     out = session_out(&m, "", "{}");
     out->request = false;
-    CHECK_EQ_INT(m.link->table->send(m.link, out), PHI_FULL);
+    CHECK_EQ_INT(m.mcp.link->table->send(m.mcp.link, out), PHI_FULL);
     (void)session_send(&m, "tools/list", "{2}"); /* a request has its own place */
     session_check(&m, "up\n");
     wires_reply(&w, 0, 202, "", "");
     session_step(&m, 3);
     session_check(&m, "drained\n");
-    CHECK_EQ_INT(m.link->table->send(m.link, out), PHI_OK);
+    CHECK_EQ_INT(m.mcp.link->table->send(m.mcp.link, out), PHI_OK);
     wires_end(&w, 1, PHI_NETWORK, "broken");
     session_step(&m, 3);
     CHECK(strstr(m.notes, "drained") == NULL); /* nothing was refused since */
@@ -307,7 +307,7 @@ static void a_stream_of_100_mb_is_read_in_bounded_memory(void) {
     }
     CHECK(m.messages > 1000000);
     CHECK(peak < 700000);
-    m.link->table->forget(m.link, &m.outs[0]);
+    m.mcp.link->table->forget(m.mcp.link, &m.outs[0]);
     session_end(&m, &w);
 }
 
@@ -335,7 +335,7 @@ static void push(size_t i, const char *text) {
 }
 
 static void streams_of_two_requests_do_not_mix(void) {
-    phi__mcp_out *second;
+    phi__out *second;
     session_begin(&m, &w);
     session_check(&m, "up\n");
     (void)session_send(&m, "tools/call", "{1}");
@@ -348,7 +348,7 @@ static void streams_of_two_requests_do_not_mix(void) {
     push(0, "ta: {\"a\":2}\n\n");
     session_step(&m, 2);
     session_check(&m, "message #1 {\"a\":1}\nmessage #2 {\"b\":1}\nmessage #1 {\"a\":2}\n");
-    m.link->table->forget(m.link, second);
+    m.mcp.link->table->forget(m.mcp.link, second);
     CHECK(second->of_link == NULL);
     CHECK(!w.sent[1].live);
     push(0, "data: " SESSION_ANSWER "\n\n");
@@ -394,13 +394,13 @@ static void a_connection_can_be_closed_inside_of_a_message(void) {
 static void closing_ends_by_its_deadline(void) {
     agree("2025-11-25", "s");
     (void)session_send(&m, "tools/call", "{1}");
-    m.link->table->close(m.link);
+    m.mcp.link->table->close(m.mcp.link);
     session_later(&m, &w, 1000);
     session_check(&m, "");
     session_later(&m, &w, 1000);
     session_check(&m, "down 0 0 \n");
     CHECK(m.outs[1].of_link == NULL);
-    CHECK_EQ_INT(m.link->table->open(m.link), PHI_OK);
+    CHECK_EQ_INT(m.mcp.link->table->open(m.mcp.link), PHI_OK);
     session_step(&m, 1);
     session_check(&m, "up\n");
     session_end(&m, &w);
@@ -408,11 +408,11 @@ static void closing_ends_by_its_deadline(void) {
 
 static void a_runtime_that_closes_ends_all(void) {
     agree("2025-11-25", "s");
-    m.link->table->listen(m.link);
+    m.mcp.link->table->listen(m.mcp.link);
     (void)session_send(&m, "tools/call", "{1}");
-    while (phi_runtime_close(m.rt) == PHI_BUSY) session_step(&m, 1);
+    while (phi_runtime_close(m.mcp.rt) == PHI_BUSY) session_step(&m, 1);
     session_check(&m, "lost #2 -7 0 cancelled []\n");
-    CHECK(m.link->table->send(m.link, session_out(&m, "ping", "{3}")) == PHI_MISUSE);
+    CHECK(m.mcp.link->table->send(m.mcp.link, session_out(&m, "ping", "{3}")) == PHI_MISUSE);
     session_end(&m, &w);
 }
 
@@ -423,7 +423,7 @@ static void a_session_that_the_server_forgot_is_told(void) {
     (void)session_send(&m, "tools/call", "{1}");
     session_reply(&m, &w, 404, SESSION_JSON, "{}");
     session_check(&m, "expired #2\n");
-    m.link->table->agreed(m.link, NULL, false);
+    m.mcp.link->table->agreed(m.mcp.link, NULL, false);
     (void)session_send(&m, "initialize", "{1}");
     CHECK(strstr(w.sent[w.count - 1].text, "Mcp-Session-Id") == NULL);
     session_end(&m, &w);
@@ -459,8 +459,8 @@ static void redirects_with_a_token_go_nowhere_else(void) {
     size_t i;
     for (i = 0; i < sizeof to / sizeof *to; i++) {
         char headers[100];
-        m.desc.headers = own;
-        m.desc.header_count = 1;
+        m.mcp.desc.headers = own;
+        m.mcp.desc.header_count = 1;
         session_begin(&m, &w);
         session_check(&m, "up\n");
         (void)session_send(&m, "tools/call", "{1}");
@@ -479,8 +479,8 @@ static void redirects_with_a_token_go_nowhere_else(void) {
 
 static void secrets_that_a_server_echoes_are_hidden(void) {
     static const phi_mcp_pair own[] = {{"X-Api-Key", "secret-key-0001"}};
-    m.desc.headers = own;
-    m.desc.header_count = 1;
+    m.mcp.desc.headers = own;
+    m.mcp.desc.header_count = 1;
     session_begin(&m, &w);
     session_check(&m, "up\n");
     (void)session_send(&m, "tools/call", "{1}");

@@ -8,7 +8,7 @@
 enum { MOVES = 200 };
 
 static wires w;
-static phi_mcp m;
+static session_fake m;
 static uint32_t seed_now;
 static phi_mcp_oauth_desc oauth;
 
@@ -64,8 +64,8 @@ static void change(void) {
     static const phi_status says[] = {PHI_OK, PHI_BUSY, PHI_BUSY, PHI_NOT_FOUND, PHI_REFUSED};
     static const char *const eras[] = {"2025-11-25", "2025-06-18", "2024-11-05", "2026-07-28"};
     static const phi_status ends[] = {PHI_OK, PHI_OK, PHI_DENIED, PHI_NETWORK, PHI_TIMEOUT};
-    const phi__mcp_link_table *table = m.link->table;
-    phi__mcp_out *out;
+    const phi__mcp_link_table *table = m.mcp.link->table;
+    phi__out *out;
     size_t i;
     uint32_t move = dice(16);
     m.len = 0;
@@ -81,35 +81,35 @@ static void change(void) {
         if (m.out_count + 1 >= SESSION_OUTS) break;
         out = session_out(&m, dice(3) == 0 ? "initialize" : "tools/call", "{\"id\":1}");
         out->stream = dice(5) == 0;
-        (void)table->send(m.link, out);
+        (void)table->send(m.mcp.link, out);
         break;
     case 3: /* a notification */
         if (m.out_count + 1 >= SESSION_OUTS) break;
         out = session_out(&m, dice(2) == 0 ? "notifications/initialized" : "", "{}");
         out->request = false;
-        (void)table->send(m.link, out);
+        (void)table->send(m.mcp.link, out);
         CHECK(out->of_link == NULL);
         break;
     case 4:
         i = dice(SESSION_OUTS);
-        if (i < m.out_count && m.outs[i].of_link != NULL) table->forget(m.link, &m.outs[i]);
+        if (i < m.out_count && m.outs[i].of_link != NULL) table->forget(m.mcp.link, &m.outs[i]);
         break;
-    case 5: table->listen(m.link); break;
+    case 5: table->listen(m.mcp.link); break;
     case 6:
         i = dice(PHI__COUNT(eras));
-        table->agreed(m.link, dice(8) == 0 ? NULL : eras[i], i == 3);
+        table->agreed(m.mcp.link, dice(8) == 0 ? NULL : eras[i], i == 3);
         break;
     case 7:
-        if (dice(20) == 0) table->close(m.link);
+        if (dice(20) == 0) table->close(m.mcp.link);
         break;
     case 8:
         if (dice(6) > 0) break;
         for (i = 0; i < m.out_count; i++) /* as the session does before it opens again */
-            if (m.outs[i].of_link != NULL) table->forget(m.link, &m.outs[i]);
-        if (dice(3) == 0) (void)table->open(m.link);
+            if (m.outs[i].of_link != NULL) table->forget(m.mcp.link, &m.outs[i]);
+        if (dice(3) == 0) (void)table->open(m.mcp.link);
         break;
     case 9:
-        if (m.desc.oauth == NULL) break;
+        if (m.mcp.desc.oauth == NULL) break;
         m.listener.changed(m.listener.ctx, ends[dice(PHI__COUNT(ends))], "no");
         break;
     case 10: session_later(&m, &w, dice(4) == 0 ? 40000 : dice(3000)); break;
@@ -129,11 +129,11 @@ static void play(uint32_t seed) {
     memset(&m, 0, sizeof m);
     seed_now = seed;
     memset(&oauth, 0, sizeof oauth);
-    if (dice(2) == 0) m.desc.oauth = &oauth;
+    if (dice(2) == 0) m.mcp.desc.oauth = &oauth;
     session_open(&m, &w);
     w.answer = serve_some;
-    CHECK_EQ_INT(phi__mcp_http_new(&m, &m.link), PHI_OK);
-    CHECK_EQ_INT(m.link->table->open(m.link), PHI_OK);
+    CHECK_EQ_INT(phi__mcp_http_new(&m.mcp, &m.mcp.link), PHI_OK);
+    CHECK_EQ_INT(m.mcp.link->table->open(m.mcp.link), PHI_OK);
     for (i = 0; i < MOVES && !m.gone && w.count < WIRES_MOST - 12; i++) change();
     test_alloc_fail_at(-1);
     m.len = 0;

@@ -69,10 +69,10 @@ TEST(a_token_is_kept_in_the_store) {
     REQUIRE(CHECK(world_begin(&o, SERVER)));
     world_authorize(&o);
     CHECK_EQ_STR(world_header(&o), "Bearer token-number-1");
-    phi__mcp_oauth_free(o.oauth);
+    phi__oauth_free(o.oauth);
     REQUIRE(CHECK(world_make(&o, SERVER)));
     CHECK_EQ_STR(world_header(&o), "Bearer token-number-1");
-    phi__mcp_oauth_free(o.oauth);
+    phi__oauth_free(o.oauth);
     /* another server of the same host has its own token, and the same registration */
     REQUIRE(CHECK(world_make(&o, "https://mcp.example/other")));
     CHECK_EQ_STR(world_header(&o), "");
@@ -85,12 +85,12 @@ TEST(a_token_is_kept_in_the_store) {
     CHECK_EQ_INT(o.w.count, 6);
     CHECK_EQ_STR(world_value(&o, "client_id"), "client-number-1");
     CHECK_EQ_STR(world_value(&o, "resource"), "https%3A%2F%2Fmcp.example");
-    phi__mcp_oauth_sign_out(o.oauth);
+    phi__sign_out(o.oauth);
     world_step(&o, 2);
     CHECK_EQ_INT(o.status, PHI_CANCELLED);
-    phi__mcp_oauth_free(o.oauth);
+    phi__oauth_free(o.oauth);
     REQUIRE(CHECK(world_make(&o, SERVER)));
-    phi__mcp_oauth_sign_out(o.oauth);
+    phi__sign_out(o.oauth);
     CHECK_EQ_STR(world_header(&o), "");
     world_end(&o);
 }
@@ -110,7 +110,7 @@ TEST(a_store_that_fails_costs_no_token) {
     CHECK_EQ_STR(world_error(&o), "authorization: the store does not keep the token: a bounded "
                                   "queue is full");
     CHECK_EQ_STR(world_header(&o), "Bearer token-number-1");
-    phi__mcp_oauth_free(o.oauth);
+    phi__oauth_free(o.oauth);
     REQUIRE(CHECK(world_make(&o, SERVER)));
     CHECK_EQ_STR(world_header(&o), "");
     world_end(&o);
@@ -126,7 +126,7 @@ TEST(a_given_client_proves_itself_after_a_restart_as_before) {
     o.desc.client_secret = "a-client-secret";
     REQUIRE(CHECK(world_begin(&o, SERVER)));
     world_authorize(&o);
-    phi__mcp_oauth_free(o.oauth);
+    phi__oauth_free(o.oauth);
     REQUIRE(CHECK(world_make(&o, SERVER)));
     world_pass_s(&o, 3590);
     CHECK_EQ_STR(world_header(&o), "busy");
@@ -136,7 +136,7 @@ TEST(a_given_client_proves_itself_after_a_restart_as_before) {
     CHECK(says(sent(&o, 3), "\nAuthorization: Basic bWluZTphLWNsaWVudC1zZWNyZXQ=\n"));
     CHECK(says(sent(&o, 3), "grant_type=refresh_token"));
     CHECK(!says(sent(&o, 3), "client_id="));
-    phi__mcp_oauth_free(o.oauth);
+    phi__oauth_free(o.oauth);
     o.desc.client_id = "another"; /* the stored token is not its own */
     REQUIRE(CHECK(world_make(&o, SERVER)));
     CHECK_EQ_STR(world_header(&o), "");
@@ -191,7 +191,7 @@ TEST(stored_documents_that_do_not_fit_count_as_none) {
         o.desc.store = store_mem_store(o.store);
         REQUIRE(CHECK(world_begin(&o, SERVER)));
         world_authorize(&o);
-        phi__mcp_oauth_free(o.oauth);
+        phi__oauth_free(o.oauth);
         change_document(&o, "mcp-oauth-token-", NULL, rows[i].from, rows[i].to);
         REQUIRE(CHECK(world_make(&o, SERVER)));
         CHECK_EQ_STR(world_header(&o), "");
@@ -217,8 +217,8 @@ TEST(a_registration_that_does_not_fit_is_made_anew) {
         o.desc.store = store_mem_store(o.store);
         REQUIRE(CHECK(world_begin(&o, SERVER)));
         world_authorize(&o);
-        phi__mcp_oauth_sign_out(o.oauth);
-        phi__mcp_oauth_free(o.oauth);
+        phi__sign_out(o.oauth);
+        phi__oauth_free(o.oauth);
         change_document(&o, "mcp-oauth-client-", NULL, rows[i].from, rows[i].to);
         if (rows[i].redirect != NULL) o.desc.redirect_uri = rows[i].redirect;
         world_page_first(&o, "POST " AS "/register", 201, "{\"client_id\":\"client-number-2\"}", 0);
@@ -232,8 +232,8 @@ TEST(a_registration_that_does_not_fit_is_made_anew) {
 }
 
 TEST(a_token_that_another_process_got_is_taken_from_the_store) {
-    phi__mcp_oauth_listener listener;
-    phi__mcp_oauth *first;
+    phi__oauth_listener listener;
+    phi__oauth *first;
     phi_str value;
     world o;
     world_init(&o);
@@ -243,10 +243,10 @@ TEST(a_token_that_another_process_got_is_taken_from_the_store) {
     listener.ctx = &o;
     REQUIRE(CHECK(world_begin(&o, SERVER)));
     world_authorize(&o);
-    CHECK_EQ_INT(phi__mcp_oauth_new(o.rt, &o.rt->memory, &o.desc, phi_str_of(SERVER), "phi",
-                                    &listener, &first),
-                 PHI_OK);
-    CHECK_EQ_INT(phi__mcp_oauth_header(first, &value), PHI_OK);
+    CHECK_EQ_INT(
+        phi__oauth_new(o.rt, &o.rt->memory, &o.desc, phi_str_of(SERVER), "phi", &listener, &first),
+        PHI_OK);
+    CHECK_EQ_INT(phi__oauth_header(first, &value), PHI_OK);
     world_page_first(&o, "POST " AS "/token", 200,
                      "{\"access_token\":\"token-number-2\",\"refresh_token\":\"refresh-number-2\","
                      "\"expires_in\":3600}",
@@ -257,9 +257,9 @@ TEST(a_token_that_another_process_got_is_taken_from_the_store) {
     world_step(&o, 5);
     CHECK_EQ_STR(world_header(&o), "Bearer token-number-2");
     CHECK_EQ_INT(o.w.count, 5);
-    CHECK_EQ_INT(phi__mcp_oauth_header(first, &value), PHI_BUSY);
+    CHECK_EQ_INT(phi__oauth_header(first, &value), PHI_BUSY);
     world_step(&o, 5);
-    CHECK_EQ_INT(phi__mcp_oauth_header(first, &value), PHI_OK);
+    CHECK_EQ_INT(phi__oauth_header(first, &value), PHI_OK);
     CHECK_STR(value, "Bearer token-number-2");
     CHECK_EQ_INT(o.w.count, 5);
     CHECK_EQ_INT(world_401(&o, "", "Bearer token-number-2"), PHI_BUSY);
@@ -272,11 +272,11 @@ TEST(a_token_that_another_process_got_is_taken_from_the_store) {
     world_step(&o, 10);
     CHECK_EQ_STR(world_header(&o), "Bearer token-number-4");
     CHECK_EQ_INT(
-        phi__mcp_oauth_challenge(first, 401, phi_str_of(""), phi_str_of("Bearer token-number-2")),
+        phi__oauth_challenge(first, 401, phi_str_of(""), phi_str_of("Bearer token-number-2")),
         PHI_OK);
-    CHECK_EQ_INT(phi__mcp_oauth_header(first, &value), PHI_OK);
+    CHECK_EQ_INT(phi__oauth_header(first, &value), PHI_OK);
     CHECK_STR(value, "Bearer token-number-4");
-    phi__mcp_oauth_free(first);
+    phi__oauth_free(first);
     world_end(&o);
 }
 
@@ -445,14 +445,14 @@ TEST(more_scopes_are_asked_for_together_with_those_before) {
     world_step(&o, 20);
     CHECK_EQ_INT(world_back(&o, "code=code-number-1"), PHI_OK);
     world_step(&o, 10);
-    CHECK_EQ_INT(phi__mcp_oauth_challenge(o.oauth, 403, phi_str_of("Content-Type: text/plain\r\n"),
-                                          phi_str_of("Bearer token-number-1")),
+    CHECK_EQ_INT(phi__oauth_challenge(o.oauth, 403, phi_str_of("Content-Type: text/plain\r\n"),
+                                      phi_str_of("Bearer token-number-1")),
                  PHI_REFUSED);
     CHECK_EQ_STR(world_error(&o),
                  "authorization: the server refuses the request (HTTP status 403)");
-    CHECK_EQ_INT(phi__mcp_oauth_challenge(o.oauth, 403, phi_str_of(more),
-                                          phi_str_of("Bearer token-number-1")),
-                 PHI_BUSY);
+    CHECK_EQ_INT(
+        phi__oauth_challenge(o.oauth, 403, phi_str_of(more), phi_str_of("Bearer token-number-1")),
+        PHI_BUSY);
     CHECK_EQ_STR(world_header(&o), "Bearer token-number-1"); /* other requests go on */
     world_step(&o, 20);
     CHECK_EQ_INT(o.opened, 2);
@@ -461,9 +461,9 @@ TEST(more_scopes_are_asked_for_together_with_those_before) {
     CHECK_EQ_INT(world_back(&o, "code=code-number-1"), PHI_OK);
     world_step(&o, 10);
     CHECK_EQ_STR(world_header(&o), "Bearer token-number-3");
-    CHECK_EQ_INT(phi__mcp_oauth_challenge(o.oauth, 403, phi_str_of(more),
-                                          phi_str_of("Bearer token-number-3")),
-                 PHI_REFUSED);
+    CHECK_EQ_INT(
+        phi__oauth_challenge(o.oauth, 403, phi_str_of(more), phi_str_of("Bearer token-number-3")),
+        PHI_REFUSED);
     CHECK_EQ_STR(world_error(&o), "authorization: the server wants more scopes, and names none "
                                   "that was not asked for");
     world_end(&o);

@@ -220,8 +220,8 @@ TEST(tokens_that_end_at_once_are_not_refreshed_without_end) {
 /* Both use the refresh token at once, and the server takes it once: the second finds the fresh token
    in the store, and leaves it there. */
 TEST(of_two_connections_that_refresh_at_once_the_second_takes_the_token_of_the_first) {
-    phi__mcp_oauth_listener listener;
-    phi__mcp_oauth *other;
+    phi__oauth_listener listener;
+    phi__oauth *other;
     phi_str value;
     int i;
     for (i = 0; i < 2; i++) { /* before its end, or after it was refused */
@@ -233,10 +233,10 @@ TEST(of_two_connections_that_refresh_at_once_the_second_takes_the_token_of_the_f
         listener.ctx = &o;
         REQUIRE(CHECK(world_begin(&o, SERVER)));
         world_authorize(&o);
-        CHECK_EQ_INT(phi__mcp_oauth_new(o.rt, &o.rt->memory, &o.desc, phi_str_of(SERVER), "phi",
-                                        &listener, &other),
+        CHECK_EQ_INT(phi__oauth_new(o.rt, &o.rt->memory, &o.desc, phi_str_of(SERVER), "phi",
+                                    &listener, &other),
                      PHI_OK);
-        CHECK_EQ_INT(phi__mcp_oauth_header(other, &value), PHI_OK);
+        CHECK_EQ_INT(phi__oauth_header(other, &value), PHI_OK);
         world_page_first(&o, "POST " AS "/token", 400, "{\"error\":\"invalid_grant\"}", 0);
         world_page_first(&o, "POST " AS "/token", 200,
                          "{\"access_token\":\"token-number-2\",\"refresh_token\":"
@@ -245,20 +245,20 @@ TEST(of_two_connections_that_refresh_at_once_the_second_takes_the_token_of_the_f
         if (i == 0) world_pass_s(&o, 3550);
         if (i == 0) {
             CHECK_EQ_STR(world_header(&o), "busy");
-            CHECK_EQ_INT(phi__mcp_oauth_header(other, &value), PHI_BUSY);
+            CHECK_EQ_INT(phi__oauth_header(other, &value), PHI_BUSY);
         } else {
             CHECK_EQ_INT(world_401(&o, "", "Bearer token-number-1"), PHI_BUSY);
-            CHECK_EQ_INT(phi__mcp_oauth_challenge(other, 401, phi_str_of(""),
-                                                  phi_str_of("Bearer token-number-1")),
+            CHECK_EQ_INT(phi__oauth_challenge(other, 401, phi_str_of(""),
+                                              phi_str_of("Bearer token-number-1")),
                          PHI_BUSY);
         }
         world_step(&o, 20);
         CHECK_EQ_INT(o.opened, 1);
         CHECK_EQ_STR(world_header(&o), "Bearer token-number-2");
-        CHECK_EQ_INT(phi__mcp_oauth_header(other, &value), PHI_OK);
+        CHECK_EQ_INT(phi__oauth_header(other, &value), PHI_OK);
         CHECK_STR(value, "Bearer token-number-2");
-        phi__mcp_oauth_free(other);
-        phi__mcp_oauth_free(o.oauth);
+        phi__oauth_free(other);
+        phi__oauth_free(o.oauth);
         REQUIRE(CHECK(world_make(&o, SERVER)));
         CHECK_EQ_STR(world_header(&o), "Bearer token-number-2"); /* as the store has it */
         world_end(&o);
@@ -280,7 +280,7 @@ TEST(redirects_of_others_take_no_memory) {
     memcpy(url, "x:/?state=", 10);
     before = test_alloc_live_bytes();
     for (i = 0; i < 1000; i++)
-        CHECK_EQ_INT(phi__mcp_oauth_redirected(o.oauth, phi__str(url, sizeof url)), PHI_REFUSED);
+        CHECK_EQ_INT(phi__oauth_redirected(o.oauth, phi__str(url, sizeof url)), PHI_REFUSED);
     CHECK(test_alloc_live_bytes() < before + 20000);
     CHECK_EQ_INT(world_back(&o, "code=code-number-1"), PHI_OK);
     world_step(&o, 10);

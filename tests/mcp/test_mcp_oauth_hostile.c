@@ -220,10 +220,10 @@ TEST(a_redirect_of_another_authorization_changes_nothing) {
     CHECK_EQ_INT(world_401(&o, "", ""), PHI_BUSY);
     world_step(&o, 20);
     for (i = 0; i < PHI__COUNT(urls); i++) {
-        CHECK_EQ_INT(phi__mcp_oauth_redirected(o.oauth, phi_str_of(urls[i])), PHI_REFUSED);
+        CHECK_EQ_INT(phi__oauth_redirected(o.oauth, phi_str_of(urls[i])), PHI_REFUSED);
         CHECK_EQ_STR(world_error(&o), "authorization: the redirect belongs to another one");
     }
-    CHECK_EQ_INT(phi__mcp_oauth_redirected(o.oauth, phi_str_of("https://app.example/back")),
+    CHECK_EQ_INT(phi__oauth_redirected(o.oauth, phi_str_of("https://app.example/back")),
                  PHI_BAD_ARG);
     world_step(&o, 5);
     CHECK_EQ_INT(o.changed, 0);
@@ -333,7 +333,7 @@ static void *looking_realloc(void *user_data, void *ptr, size_t old_bytes, size_
 }
 
 TEST(memory_that_is_given_back_holds_no_secret) {
-    phi__mcp_oauth_listener listener;
+    phi__oauth_listener listener;
     phi_allocator looking;
     phi_memory memory;
     world o;
@@ -346,11 +346,11 @@ TEST(memory_that_is_given_back_holds_no_secret) {
     o.desc.client_secret = "a-client-secret";
     world_page_first(&o, META, 200, SERVER_HEAD "}", 0);
     REQUIRE(CHECK(world_begin(&o, SERVER)));
-    phi__mcp_oauth_free(o.oauth);
+    phi__oauth_free(o.oauth);
     listener.changed = world_changed;
     listener.ctx = &o;
     CHECK_EQ_INT(
-        phi__mcp_oauth_new(o.rt, &memory, &o.desc, phi_str_of(SERVER), "phi", &listener, &o.oauth),
+        phi__oauth_new(o.rt, &memory, &o.desc, phi_str_of(SERVER), "phi", &listener, &o.oauth),
         PHI_OK);
     world_authorize(&o);
     CHECK_EQ_STR(world_header(&o), "Bearer token-number-1");
@@ -421,7 +421,7 @@ TEST(a_token_never_goes_over_plain_http_to_another_machine) {
     world o;
     world_init(&o);
     REQUIRE(CHECK(world_begin(&o, "http://127.0.0.1:8080/mcp")));
-    phi__mcp_oauth_free(o.oauth);
+    phi__oauth_free(o.oauth);
     for (i = 0; i < PHI__COUNT(urls); i++) {
         CHECK(!world_make(&o, urls[i]));
         CHECK(o.oauth == NULL);

@@ -109,7 +109,7 @@ static void client_init(world *o) {
 TEST(a_program_with_a_secret_gets_a_token_without_a_person) {
     world o;
     client_init(&o);
-    CHECK(phi__mcp_oauth_refuse(&o.desc) == NULL);
+    CHECK(phi__oauth_refuse(&o.desc) == NULL);
     REQUIRE(CHECK(world_begin(&o, SERVER)));
     CHECK_EQ_INT(world_401(&o, "WWW-Authenticate: Bearer scope=\"b a\"\r\n", ""), PHI_BUSY);
     world_step(&o, 20);
@@ -149,12 +149,12 @@ TEST(a_program_is_not_asked_as_a_person_is) {
         world_pass_s(&o, 61);
     }
     /* more scopes */
-    CHECK_EQ_INT(phi__mcp_oauth_challenge(
-                     o.oauth, 403,
-                     phi_str_of("WWW-Authenticate: Bearer error=\"insufficient_scope\", "
-                                "scope=\"more\"\r\n"),
-                     phi_str_of(world_header(&o))),
-                 PHI_BUSY);
+    CHECK_EQ_INT(
+        phi__oauth_challenge(o.oauth, 403,
+                             phi_str_of("WWW-Authenticate: Bearer error=\"insufficient_scope\", "
+                                        "scope=\"more\"\r\n"),
+                             phi_str_of(world_header(&o))),
+        PHI_BUSY);
     world_step(&o, 20);
     CHECK_EQ_INT(o.status, PHI_OK);
     CHECK(says(sent(&o, o.w.count - 1), "&scope=more&"));
@@ -285,12 +285,12 @@ static phi_status want_assertion(void *user_data, const phi_mcp_assertion *wante
     (void)snprintf(a->resource, sizeof a->resource, "%s", wanted->resource.at);
     (void)snprintf(a->scope, sizeof a->scope, "%s", wanted->scope.at);
     if (a->at_once != NULL) {
-        phi_status given = phi__mcp_oauth_asserted(a->o.oauth, phi_str_of(a->at_once));
+        phi_status given = phi__oauth_asserted(a->o.oauth, phi_str_of(a->at_once));
         CHECK(given == PHI_OK || given == PHI_NO_MEMORY);
         if (given != PHI_OK) return given;
     }
     if (a->frees) {
-        phi__mcp_oauth_free(a->o.oauth);
+        phi__oauth_free(a->o.oauth);
         a->o.oauth = NULL;
     }
     return a->status;
@@ -308,9 +308,9 @@ static void asserting_init(asserting *a) {
 TEST(a_token_of_the_host_stands_for_a_person) {
     asserting a;
     asserting_init(&a);
-    CHECK(phi__mcp_oauth_refuse(&a.o.desc) == NULL);
+    CHECK(phi__oauth_refuse(&a.o.desc) == NULL);
     REQUIRE(CHECK(world_begin(&a.o, SERVER)));
-    CHECK_EQ_INT(phi__mcp_oauth_asserted(a.o.oauth, phi_str_of("early")), PHI_MISUSE);
+    CHECK_EQ_INT(phi__oauth_asserted(a.o.oauth, phi_str_of("early")), PHI_MISUSE);
     CHECK_EQ_STR(world_error(&a.o), "authorization: none waits for an assertion");
     CHECK_EQ_INT(world_401(&a.o, "WWW-Authenticate: Bearer scope=\"x\"\r\n", ""), PHI_BUSY);
     world_step(&a.o, 20);
@@ -319,12 +319,12 @@ TEST(a_token_of_the_host_stands_for_a_person) {
     CHECK_EQ_STR(a.resource, SERVER);
     CHECK_EQ_STR(a.scope, "x");
     CHECK_EQ_INT(a.o.w.count, 2); /* it waits */
-    CHECK_EQ_INT(phi__mcp_oauth_asserted(a.o.oauth, phi_str_of("")), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi__mcp_oauth_asserted(a.o.oauth, phi_str_of("a b")), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__oauth_asserted(a.o.oauth, phi_str_of("")), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__oauth_asserted(a.o.oauth, phi_str_of("a b")), PHI_BAD_ARG);
     CHECK_EQ_STR(world_error(&a.o),
                  "authorization: an assertion has 1 to 65536 printable characters");
-    CHECK_EQ_INT(phi__mcp_oauth_asserted(a.o.oauth, phi_str_of("ey.J+w.t")), PHI_OK);
-    CHECK_EQ_INT(phi__mcp_oauth_asserted(a.o.oauth, phi_str_of("again")), PHI_MISUSE);
+    CHECK_EQ_INT(phi__oauth_asserted(a.o.oauth, phi_str_of("ey.J+w.t")), PHI_OK);
+    CHECK_EQ_INT(phi__oauth_asserted(a.o.oauth, phi_str_of("again")), PHI_MISUSE);
     world_step(&a.o, 10);
     CHECK_EQ_INT(a.o.status, PHI_OK);
     CHECK_EQ_STR(world_header(&a.o), "Bearer token-number-1");
@@ -403,7 +403,7 @@ TEST(a_stored_token_of_an_assertion_is_refreshed_without_one) {
     REQUIRE(CHECK(world_begin(&a.o, SERVER)));
     CHECK_EQ_INT(world_401(&a.o, "", ""), PHI_BUSY);
     world_step(&a.o, 20);
-    phi__mcp_oauth_free(a.o.oauth);
+    phi__oauth_free(a.o.oauth);
     REQUIRE(CHECK(world_make(&a.o, SERVER)));
     world_pass_s(&a.o, 3600);
     CHECK_EQ_STR(world_header(&a.o), "busy");
@@ -424,11 +424,11 @@ TEST(a_stored_token_serves_whom_it_was_given_for_alone) {
     REQUIRE(CHECK(world_begin(&a.o, SERVER)));
     CHECK_EQ_INT(world_401(&a.o, "", ""), PHI_BUSY);
     world_step(&a.o, 20);
-    phi__mcp_oauth_free(a.o.oauth);
+    phi__oauth_free(a.o.oauth);
     a.o.desc.grant = PHI_MCP_GRANT_PERSON;
     REQUIRE(CHECK(world_make(&a.o, SERVER)));
     CHECK_EQ_STR(world_header(&a.o), "");
-    phi__mcp_oauth_free(a.o.oauth);
+    phi__oauth_free(a.o.oauth);
     a.o.desc.grant = PHI_MCP_GRANT_ASSERTION;
     REQUIRE(CHECK(world_make(&a.o, SERVER)));
     CHECK_EQ_STR(world_header(&a.o), "Bearer token-number-1");
@@ -453,7 +453,7 @@ static const char *proof(world *o, const char *method, const char *url) {
     phi__buf out;
     phi__buf_init(&out, &o->rt->memory);
     text[0] = '\0';
-    if (CHECK_EQ_INT(phi__mcp_oauth_proof(o->oauth, method, phi_str_of(url), &out), PHI_OK))
+    if (CHECK_EQ_INT(phi__oauth_proof(o->oauth, method, phi_str_of(url), &out), PHI_OK))
         (void)snprintf(text, sizeof text, "%.*s", (int)out.len, out.len > 0 ? out.at : "");
     phi__buf_free(&out);
     return text[0] != '\0' ? token_after(text, "") : "";
@@ -464,7 +464,7 @@ TEST(a_bound_token_comes_with_a_proof_for_each_request) {
     signer s;
     char want[700], jti[100];
     dpop_init(&o, &s);
-    CHECK(phi__mcp_oauth_refuse(&o.desc) == NULL);
+    CHECK(phi__oauth_refuse(&o.desc) == NULL);
     REQUIRE(CHECK(world_begin(&o, SERVER)));
     CHECK_EQ_STR(proof(&o, "POST", SERVER), "");
     CHECK_EQ_INT(world_401(&o, "WWW-Authenticate: DPoP scope=\"z\"\r\n", ""), PHI_BUSY);
@@ -506,7 +506,7 @@ TEST(nonces_of_both_servers_go_into_the_next_proof) {
     CHECK(!says(proof(&o, "POST", SERVER), "nonce"));
     /* the server asks for its own, which costs no token */
     for (i = 0; i < 2; i++) {
-        phi__mcp_oauth_heard(o.oauth, phi_str_of("DPoP-Nonce: nonce-of-rs\r\n"));
+        phi__oauth_heard(o.oauth, phi_str_of("DPoP-Nonce: nonce-of-rs\r\n"));
         CHECK_EQ_INT(world_401(&o, "WWW-Authenticate: DPoP error=\"use_dpop_nonce\"\r\n",
                                "DPoP token-number-1"),
                      PHI_OK);
@@ -514,10 +514,10 @@ TEST(nonces_of_both_servers_go_into_the_next_proof) {
         CHECK(says(proof(&o, "POST", SERVER), "\"nonce\":\"nonce-of-rs\"}"));
     }
     /* what is no nonce is none */
-    phi__mcp_oauth_heard(o.oauth, phi_str_of("DPoP-Nonce: a b\r\n"));
-    phi__mcp_oauth_heard(o.oauth, phi_str_of("DPoP-Nonce: \r\n"));
+    phi__oauth_heard(o.oauth, phi_str_of("DPoP-Nonce: a b\r\n"));
+    phi__oauth_heard(o.oauth, phi_str_of("DPoP-Nonce: \r\n"));
     CHECK(says(proof(&o, "POST", SERVER), "\"nonce\":\"nonce-of-rs\"}"));
-    phi__mcp_oauth_heard(o.oauth, phi_str_of("dpop-nonce:next\r\n"));
+    phi__oauth_heard(o.oauth, phi_str_of("dpop-nonce:next\r\n"));
     CHECK(says(proof(&o, "POST", SERVER), "\"nonce\":\"next\"}"));
     /* any other refusal is one of the token */
     CHECK_EQ_INT(
@@ -578,7 +578,7 @@ TEST(a_stored_token_that_is_bound_needs_the_key) {
     REQUIRE(CHECK(world_begin(&o, SERVER)));
     CHECK_EQ_INT(world_401(&o, "", ""), PHI_BUSY);
     world_step(&o, 30);
-    phi__mcp_oauth_free(o.oauth);
+    phi__oauth_free(o.oauth);
     REQUIRE(CHECK(world_make(&o, SERVER)));
     CHECK_EQ_STR(world_header(&o), "DPoP token-number-1");
     CHECK(says(proof(&o, "POST", SERVER), "\"ath\":"));
@@ -587,7 +587,7 @@ TEST(a_stored_token_that_is_bound_needs_the_key) {
     CHECK_EQ_STR(world_header(&o), "busy");
     world_step(&o, 20);
     CHECK(says(sent(&o, o.w.count - 1), "\nDPoP: "));
-    phi__mcp_oauth_free(o.oauth);
+    phi__oauth_free(o.oauth);
     o.desc.dpop_key = NULL;
     REQUIRE(CHECK(world_make(&o, SERVER)));
     CHECK_EQ_STR(world_header(&o), "");
@@ -604,7 +604,7 @@ TEST(a_proof_that_is_not_signed_fails_the_request) {
     world_step(&o, 30);
     s.status = PHI_DENIED;
     phi__buf_init(&out, &o.rt->memory);
-    CHECK_EQ_INT(phi__mcp_oauth_proof(o.oauth, "POST", phi_str_of(SERVER), &out), PHI_DENIED);
+    CHECK_EQ_INT(phi__oauth_proof(o.oauth, "POST", phi_str_of(SERVER), &out), PHI_DENIED);
     CHECK(says(world_error(&o), "authorization: the key's signature: "));
     phi__buf_free(&out);
     world_end(&o);
@@ -618,47 +618,47 @@ TEST(what_a_grant_or_a_key_lacks_is_named) {
     memset(&key, 0, sizeof key);
     memset(&d, 0, sizeof d);
     d.grant = PHI_MCP_GRANT_CLIENT;
-    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d),
+    CHECK_EQ_STR(phi__oauth_refuse(&d),
                  "oauth: grant: client_id, and client_secret or client_key, are needed");
     d.client_id = "a";
-    CHECK(phi__mcp_oauth_refuse(&d) != NULL);
+    CHECK(phi__oauth_refuse(&d) != NULL);
     d.client_secret = "b";
-    CHECK(phi__mcp_oauth_refuse(&d) == NULL);
+    CHECK(phi__oauth_refuse(&d) == NULL);
     d.grant = PHI_MCP_GRANT_ASSERTION;
-    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d), "oauth: grant: want_assertion_fn is needed");
+    CHECK_EQ_STR(phi__oauth_refuse(&d), "oauth: grant: want_assertion_fn is needed");
     d.grant = (phi_mcp_grant)3;
-    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d),
+    CHECK_EQ_STR(phi__oauth_refuse(&d),
                  "oauth: grant: expected PHI_MCP_GRANT_PERSON, _CLIENT or _ASSERTION");
     d.grant = PHI_MCP_GRANT_PERSON;
     d.client_key = &key;
-    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d), "oauth: client_key: algorithm and sign are needed");
+    CHECK_EQ_STR(phi__oauth_refuse(&d), "oauth: client_key: algorithm and sign are needed");
     key.algorithm = "ES256";
     key.sign = sign;
-    CHECK(phi__mcp_oauth_refuse(&d) == NULL);
+    CHECK(phi__oauth_refuse(&d) == NULL);
     d.client_id = NULL;
-    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d), "oauth: client_key: client_id is needed");
+    CHECK_EQ_STR(phi__oauth_refuse(&d), "oauth: client_key: client_id is needed");
     d.client_key = NULL;
     d.dpop_key = &key;
-    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d),
+    CHECK_EQ_STR(phi__oauth_refuse(&d),
                  "oauth: dpop_key: jwk: expected a public key as a JSON object");
     key.jwk = "{\"kty\":\"EC\",\"d\":\"private\"}";
-    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d), "oauth: dpop_key: jwk: it holds a private key");
+    CHECK_EQ_STR(phi__oauth_refuse(&d), "oauth: dpop_key: jwk: it holds a private key");
     key.jwk = "{\"kty\":\"oct\",\"k\":\"private\"}";
-    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d), "oauth: dpop_key: jwk: it holds a private key");
+    CHECK_EQ_STR(phi__oauth_refuse(&d), "oauth: dpop_key: jwk: it holds a private key");
     key.jwk = JWK;
-    CHECK(phi__mcp_oauth_refuse(&d) == NULL);
+    CHECK(phi__oauth_refuse(&d) == NULL);
     key.sign = NULL;
-    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d), "oauth: dpop_key: algorithm and sign are needed");
+    CHECK_EQ_STR(phi__oauth_refuse(&d), "oauth: dpop_key: algorithm and sign are needed");
     d.dpop_key = NULL;
     d.client_secret = NULL;
     d.client_auth = PHI_MCP_CLIENT_AUTH_KEY;
-    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d), "oauth: client_auth: client_key is needed");
+    CHECK_EQ_STR(phi__oauth_refuse(&d), "oauth: client_auth: client_key is needed");
     d.client_auth = PHI_MCP_CLIENT_AUTH_BASIC; /* a registration brings the secret */
-    CHECK(phi__mcp_oauth_refuse(&d) == NULL);
+    CHECK(phi__oauth_refuse(&d) == NULL);
     d.client_id = "a";
-    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d), "oauth: client_auth: client_secret is needed");
+    CHECK_EQ_STR(phi__oauth_refuse(&d), "oauth: client_auth: client_secret is needed");
     d.client_auth = PHI_MCP_CLIENT_AUTH_POST;
-    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d), "oauth: client_auth: client_secret is needed");
+    CHECK_EQ_STR(phi__oauth_refuse(&d), "oauth: client_auth: client_secret is needed");
 }
 
 TEST(a_desc_with_keys_is_copied) {
@@ -677,7 +677,7 @@ TEST(a_desc_with_keys_is_copied) {
     d.client_key = d.dpop_key = &key;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK(phi__mcp_oauth_copy(&arena, &d, &copy));
+    CHECK(phi__oauth_copy(&arena, &d, &copy));
     memset(algorithm, 'x', sizeof algorithm - 1);
     memset(id, 'x', sizeof id - 1);
     memset(jwk, 'x', sizeof jwk - 1);
@@ -716,8 +716,8 @@ static bool poor(int kind, int n) {
     test_alloc_fail_at(n);
     if (world_401(o, "WWW-Authenticate: Bearer scope=\"a b\"\r\n", "") == PHI_BUSY)
         world_step(o, 30);
-    phi__mcp_oauth_heard(o->oauth, phi_str_of("DPoP-Nonce: other\r\n"));
-    (void)phi__mcp_oauth_proof(o->oauth, "POST", phi_str_of(SERVER), &out);
+    phi__oauth_heard(o->oauth, phi_str_of("DPoP-Nonce: other\r\n"));
+    (void)phi__oauth_proof(o->oauth, "POST", phi_str_of(SERVER), &out);
     tripped = test_alloc_tripped();
     test_alloc_fail_at(-1);
     phi__buf_free(&out);
@@ -786,7 +786,7 @@ TEST(a_secret_goes_to_no_other_issuer_after_signing_out) {
     world_step(&o, 20);
     CHECK_EQ_STR(world_header(&o), "Bearer token-number-1");
     names_evil(&o);
-    phi__mcp_oauth_sign_out(o.oauth);
+    phi__sign_out(o.oauth);
     CHECK_EQ_INT(world_401(&o, "", ""), PHI_BUSY);
     world_step(&o, 20);
     CHECK_EQ_INT(o.status, PHI_REFUSED);
@@ -806,7 +806,7 @@ static phi_status sign_and_leave(void *user_data, phi_str bytes, unsigned char *
     (void)bytes;
     memcpy(signature, "signature", 9);
     *len = 9;
-    if (l->leaves) phi__mcp_oauth_sign_out(l->o.oauth);
+    if (l->leaves) phi__sign_out(l->o.oauth);
     return PHI_OK;
 }
 

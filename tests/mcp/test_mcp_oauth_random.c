@@ -111,7 +111,7 @@ static void ask(game *g) {
     phi_str value;
     phi_status status;
     if (g->o.oauth == NULL) return;
-    status = phi__mcp_oauth_header(g->o.oauth, &value);
+    status = phi__oauth_header(g->o.oauth, &value);
     if (status == PHI_BUSY) g->waits = true;
     if (status == PHI_OK) {
         (void)snprintf(g->token, sizeof g->token, "%.*s", (int)value.len, value.at);
@@ -129,9 +129,9 @@ static void challenge(game *g) {
         "WWW-Authenticate: Bearer resource_metadata=\"https://mcp.example/prm\"\r\n"};
     phi_status status;
     if (g->o.oauth == NULL) return;
-    status = phi__mcp_oauth_challenge(g->o.oauth, dice(g, 3) == 0 ? 403 : 401,
-                                      phi_str_of(heads[dice(g, PHI__COUNT(heads))]),
-                                      phi_str_of(dice(g, 4) == 0 ? "" : g->token));
+    status = phi__oauth_challenge(g->o.oauth, dice(g, 3) == 0 ? 403 : 401,
+                                  phi_str_of(heads[dice(g, PHI__COUNT(heads))]),
+                                  phi_str_of(dice(g, 4) == 0 ? "" : g->token));
     if (status == PHI_BUSY) g->waits = true;
     if (status != PHI_OK && status != PHI_BUSY) clean(world_error(&g->o));
 }
@@ -176,7 +176,7 @@ static phi_status browser(void *user_data, const char *url) {
     if (n < 64) g->opened_us[n] = g->o.w.now_us;
     if (dice(g, 2) == 0) come_back(g);
     if (dice(g, 20) == 0) {
-        phi__mcp_oauth_free(g->o.oauth);
+        phi__oauth_free(g->o.oauth);
         g->o.oauth = NULL;
         g->waits = false;
     }
@@ -184,14 +184,14 @@ static phi_status browser(void *user_data, const char *url) {
 }
 
 static bool make(game *g) {
-    phi__mcp_oauth_listener listener;
+    phi__oauth_listener listener;
     listener.changed = changed;
     listener.ctx = g;
     g->waits = false;
     g->token[0] = g->refresh[0] = '\0';
     g->o.opened = 0;
-    return phi__mcp_oauth_new(g->o.rt, &g->o.rt->memory, &g->o.desc, phi_str_of(SERVER), "phi",
-                              &listener, &g->o.oauth) == PHI_OK;
+    return phi__oauth_new(g->o.rt, &g->o.rt->memory, &g->o.desc, phi_str_of(SERVER), "phi",
+                          &listener, &g->o.oauth) == PHI_OK;
 }
 
 static void change(game *g) {
@@ -202,12 +202,12 @@ static void change(game *g) {
     case 3: come_back(g); break;
     case 4:
         if (g->o.oauth == NULL || dice(g, 4) > 0) break;
-        phi__mcp_oauth_sign_out(g->o.oauth);
+        phi__sign_out(g->o.oauth);
         g->token[0] = g->refresh[0] = '\0';
         break;
     case 5:
         if (dice(g, 6 * g->calm) > 0) break;
-        phi__mcp_oauth_free(g->o.oauth);
+        phi__oauth_free(g->o.oauth);
         g->o.oauth = NULL;
         if (!g->inside) (void)make(g);
         break;

@@ -246,7 +246,7 @@ TEST(operations_are_refused_with_words_and_can_be_stopped) {
 
 /* ---- a scripted server ---- */
 
-#include "mcp/mcp_offers_in.h"
+#include "mcp/mcp_requests_in.h"
 #include "mcp/link.h"
 
 static void served(link_kit *k, const char *json) {
@@ -271,7 +271,7 @@ static void served(link_kit *k, const char *json) {
 }
 
 static bool scripted(heard *h, link_kit *k) {
-    static const phi__mcp_open_join joins[] = {phi__mcp_offers_join};
+    static const phi__mcp_open_join joins[] = {phi__offers_join};
     memset(h, 0, sizeof *h);
     link_begin(k, NULL);
     link_answers(k, "2025-11-25",

@@ -1,5 +1,8 @@
 /* test_mcp_place.c - addresses that servers name: joined, and refused where they lead elsewhere. */
-#include "mcp/mcp_http_in.h"
+#include "mcp/mcp_oauth_in.h"
+#include "mcp/mcp_requests_in.h"
+#include "mcp/mcp_rpc_in.h"
+#include "loop/loop_in.h"
 #include "support/test.h"
 
 /* want NULL: refused. */
@@ -10,7 +13,7 @@ static void check_join(const char *from, const char *to, const char *want) {
     bool good;
     phi_memory_init(&memory, &allocator, 0);
     phi__buf_init(&out, &memory);
-    good = phi__mcp_place_join(&out, phi_str_of(from), phi_str_of(to));
+    good = phi__place_join(&out, phi_str_of(from), phi_str_of(to));
     CHECK_EQ_INT(good, want != NULL);
     if (good && want != NULL) CHECK_STR(phi__buf_str(&out), want);
     phi__buf_free(&out);
@@ -73,8 +76,8 @@ static void the_buffer_is_written_anew(void) {
     phi__buf out;
     phi_memory_init(&memory, &allocator, 0);
     phi__buf_init(&out, &memory);
-    CHECK(phi__mcp_place_join(&out, phi_str_of("http://h/a"), phi_str_of("/b")));
-    CHECK(phi__mcp_place_join(&out, phi_str_of("http://h/a"), phi_str_of("/c")));
+    CHECK(phi__place_join(&out, phi_str_of("http://h/a"), phi_str_of("/b")));
+    CHECK(phi__place_join(&out, phi_str_of("http://h/a"), phi_str_of("/c")));
     CHECK_STR(phi__buf_str(&out), "http://h/c");
     phi__buf_free(&out);
 }

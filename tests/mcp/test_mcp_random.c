@@ -79,7 +79,7 @@ static bool part_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json 
     (void)agent;
     if (!phi__str_is(method, "x")) return false;
     if (dice(w, 2) == 0)
-        phi__mcp_session_answer(mcp, ask, phi_str_of("{}"), (int)dice(w, 3) - 1, "no");
+        phi__mcp_answer(mcp, ask, phi_str_of("{}"), (int)dice(w, 3) - 1, "no");
     else
         w->part_asks[w->part_count++ % 64] = ask;
     return true;
@@ -87,7 +87,7 @@ static bool part_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json 
 
 static phi_status part_join(phi_mcp *mcp) {
     static const phi__mcp_part table = {NULL, NULL, NULL, part_asked, NULL, NULL, NULL, NULL};
-    phi__mcp_session_join(mcp, &table, world_current);
+    phi__mcp_join(mcp, &table, world_current);
     return PHI_OK;
 }
 
@@ -158,8 +158,8 @@ static void say(world *w) {
 
 static void answer(world *w) {
     if (w->part_count == 0 || w->k.mcp == NULL) return;
-    phi__mcp_session_answer(w->k.mcp, w->part_asks[dice(w, 64)], phi_str_of("{\"r\":1}"),
-                            (int)dice(w, 3) - 1, "no");
+    phi__mcp_answer(w->k.mcp, w->part_asks[dice(w, 64)], phi_str_of("{\"r\":1}"),
+                    (int)dice(w, 3) - 1, "no");
 }
 
 static void trouble(world *w) {

@@ -3,8 +3,7 @@
    each call that was started has exactly one end, agents go on, and memory returns to its start.
    PHI_SEEDS says how many runs, PHI_SEED picks one. */
 #include "mcp/gets.h"
-#include "mcp/mcp_asks_in.h"
-#include "mcp/mcp_offers_in.h"
+#include "mcp/mcp_requests_in.h"
 #include "mcp/tools.h"
 #include "agent/agent_info.h"
 
@@ -333,8 +332,8 @@ static void prompts(world *w) {
 }
 
 static bool connects(world *w) {
-    static const phi__mcp_open_join joins[] = {phi__mcp_tools_join, phi__mcp_offers_join,
-                                               phi__mcp_asks_join};
+    static const phi__mcp_open_join joins[] = {phi__mcptools_join, phi__offers_join,
+                                               phi__asks_join};
     static const phi_mcp_root root = {"file:///a", "a"};
     phi_mcp_desc desc;
     memset(&desc, 0, sizeof desc);

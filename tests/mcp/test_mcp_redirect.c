@@ -12,7 +12,7 @@
 typedef struct rig {
     phi_memory memory;
     phi__io *io;
-    phi__mcp_redirect *redirect;
+    phi__redirect *redirect;
     char query[128];
     int gots;
     phi_status answer;
@@ -32,14 +32,14 @@ static bool rig_open(rig *r) {
     memset(r, 0, sizeof *r);
     phi_memory_init(&r->memory, &allocator, 0);
     return CHECK_EQ_INT(phi__io_new(&r->memory, NULL, &r->io), PHI_OK) &&
-           CHECK_EQ_INT(phi__mcp_redirect_new(r->io, 0, "/callback", on_got, r, &r->redirect,
-                                              message, sizeof message),
+           CHECK_EQ_INT(phi__redirect_new(r->io, 0, "/callback", on_got, r, &r->redirect, message,
+                                          sizeof message),
                         PHI_OK);
 }
 
 static void rig_close(rig *r) {
-    phi__mcp_redirect_free(r->redirect);
-    phi__mcp_redirect_free(NULL);
+    phi__redirect_free(r->redirect);
+    phi__redirect_free(NULL);
     phi__io_free(r->io);
     CHECK_EQ_INT(r->memory.used_bytes, 0);
 }
@@ -53,10 +53,10 @@ static const char *ask(rig *r, const char *method, const char *target, const cha
     memset(&address, 0, sizeof address);
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(phi__mcp_redirect_port(r->redirect));
+    address.sin_port = htons(phi__redirect_port(r->redirect));
     CHECK(connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
     (void)fcntl(fd, F_SETFL, O_NONBLOCK);
-    (void)snprintf(port, sizeof port, ":%u", (unsigned)phi__mcp_redirect_port(r->redirect));
+    (void)snprintf(port, sizeof port, ":%u", (unsigned)phi__redirect_port(r->redirect));
     (void)snprintf(request, sizeof request, "%s %s HTTP/1.1\r\nHost: %s%s\r\n\r\n", method, target,
                    host, strchr(host, ':') != NULL ? "" : port);
     (void)send(fd, request, strlen(request), MSG_NOSIGNAL);
@@ -123,8 +123,8 @@ TEST(a_redirect_page_survives_every_failed_allocation) {
         phi_memory_init(&r.memory, &allocator, 0);
         REQUIRE(phi__io_new(&r.memory, NULL, &r.io) == PHI_OK);
         test_alloc_fail_at(n);
-        status = phi__mcp_redirect_new(r.io, 0, "/callback", on_got, &r, &r.redirect, message,
-                                       sizeof message);
+        status = phi__redirect_new(r.io, 0, "/callback", on_got, &r, &r.redirect, message,
+                                   sizeof message);
         CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);

@@ -1,7 +1,8 @@
 /* test_mcp_serve_web.c - our server over HTTP: whose answers count, headers that repeat parameters,
    bounds of streams, and what is given back when an answer was sent. */
 #include "mcp/answers.h"
-#include "mcp/mcp_serve_http_in.h"
+#include "mcp/mcp_serve_in.h"
+#include "serve/serve_in.h"
 #include "mcp/web.h"
 
 static size_t used(const web *w) { return phi_memory_used(rig_runtime(w->r), NULL); }
@@ -130,7 +131,7 @@ TEST(a_request_without_a_host_is_refused) {
 }
 
 static bool admits(const phi_mcp_server_desc *desc, const char *host) {
-    return phi__mcp_admit_host(desc, phi_str_of(host));
+    return phi__admit_host(desc, phi_str_of(host));
 }
 
 TEST(a_host_may_be_the_address_that_is_listened_on) {

@@ -682,10 +682,10 @@ TEST(deadlines_stand_still_while_a_person_is_waited_for) {
     got g;
     ready(&k, "2025-06-18");
     CHECK_EQ_INT(ask(&k, &g, "m", "", NULL), PHI_OK);
-    phi__mcp_session_wait(k.mcp, true);
+    phi__mcp_wait(k.mcp, true);
     link_pass(&k, 900000);
     CHECK_EQ_INT(g.times, 0);
-    phi__mcp_session_wait(k.mcp, false);
+    phi__mcp_wait(k.mcp, false);
     link_pass(&k, 40000);
     CHECK_EQ_INT(g.times, 1);
     link_end(&k);

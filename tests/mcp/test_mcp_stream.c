@@ -3,7 +3,7 @@
 #include "mcp/http_session.h"
 
 static wires w;
-static phi_mcp m;
+static session_fake m;
 
 static void push(size_t i, const char *text) {
     CHECK_EQ_INT(wires_push(&w, i, text, strlen(text)), PHI_OK);
@@ -14,7 +14,7 @@ static void agree(const char *version) {
     session_begin(&m, &w);
     (void)session_send(&m, "initialize", "{1}");
     session_reply(&m, &w, 200, SESSION_JSON "Mcp-Session-Id: s1\r\n", SESSION_ANSWER);
-    m.link->table->agreed(m.link, version, strcmp(version, "2026-07-28") == 0);
+    m.mcp.link->table->agreed(m.mcp.link, version, strcmp(version, "2026-07-28") == 0);
     session_check(&m, "up\nmessage #1 " SESSION_ANSWER "\n");
 }
 
@@ -142,7 +142,7 @@ static void a_request_that_waits_for_its_resumption_can_be_forgotten(void) {
     agree("2025-11-25");
     (void)session_send(&m, "tools/call", "{1}");
     session_reply(&m, &w, 200, SESSION_SSE, "id: 1\ndata:\n\n");
-    m.link->table->forget(m.link, &m.outs[1]);
+    m.mcp.link->table->forget(m.mcp.link, &m.outs[1]);
     session_later(&m, &w, 5000);
     CHECK_EQ_INT(w.count, 2);
     session_end(&m, &w);
@@ -152,8 +152,8 @@ static void a_request_that_waits_for_its_resumption_can_be_forgotten(void) {
 
 static void messages_of_the_servers_own_are_heard(void) {
     agree("2025-06-18");
-    m.link->table->listen(m.link);
-    m.link->table->listen(m.link);
+    m.mcp.link->table->listen(m.mcp.link);
+    m.mcp.link->table->listen(m.mcp.link);
     session_step(&m, 1);
     CHECK_EQ_INT(w.count, 2);
     wires_head(&w, 1, 200, SESSION_SSE);
@@ -185,7 +185,7 @@ static void messages_of_the_servers_own_are_heard(void) {
 static void streams_that_end_at_once_are_not_opened_without_a_pause(void) {
     uint64_t began;
     agree("2025-11-25");
-    m.link->table->listen(m.link);
+    m.mcp.link->table->listen(m.mcp.link);
     session_step(&m, 1);
     began = w.now_us;
     while (w.count < 40 && w.now_us - began < 60000000) {
@@ -203,7 +203,7 @@ static void a_server_without_a_stream_is_asked_once(void) {
     size_t i;
     for (i = 0; i < 3; i++) {
         agree("2025-06-18");
-        m.link->table->listen(m.link);
+        m.mcp.link->table->listen(m.mcp.link);
         session_step(&m, 1);
         session_reply(&m, &w, i == 2 ? 405 : 200, kinds[i], "{}");
         session_later(&m, &w, 100000);
@@ -215,22 +215,22 @@ static void a_server_without_a_stream_is_asked_once(void) {
 
 static void streams_that_stay_open_leave_half_of_the_connections(void) {
     phi_runtime_desc desc = PHI_ZERO;
-    phi__mcp_out *first, *second;
+    phi__out *first, *second;
     desc.max_connections = 2;
     session_settings = &desc;
     session_begin(&m, &w);
-    m.link->table->agreed(m.link, "2026-07-28", true);
+    m.mcp.link->table->agreed(m.mcp.link, "2026-07-28", true);
     first = session_out(&m, "subscriptions/listen", "{1}");
     second = session_out(&m, "subscriptions/listen", "{2}");
     first->stream = second->stream = true;
-    CHECK_EQ_INT(m.link->table->send(m.link, first), PHI_OK);
-    CHECK_EQ_INT(m.link->table->send(m.link, second), PHI_OK);
+    CHECK_EQ_INT(m.mcp.link->table->send(m.mcp.link, first), PHI_OK);
+    CHECK_EQ_INT(m.mcp.link->table->send(m.mcp.link, second), PHI_OK);
     (void)session_send(&m, "tools/list", "{3}");
     CHECK_EQ_INT(w.count, 2);
     CHECK(strstr(w.sent[1].text, "\n\n{3}") != NULL);
     session_later(&m, &w, 5000);
     CHECK_EQ_INT(w.count, 2);
-    m.link->table->forget(m.link, first);
+    m.mcp.link->table->forget(m.mcp.link, first);
     session_later(&m, &w, 5000);
     CHECK_EQ_INT(w.count, 3);
     CHECK(strstr(w.sent[2].text, "\n\n{2}") != NULL);
@@ -265,8 +265,8 @@ static void the_old_transport_is_found_and_spoken(void) {
         CHECK(m.outs[0].of_link == NULL);
         push(1, "event: message\ndata: " SESSION_ANSWER "\n\n");
         session_check(&m, "message - " SESSION_ANSWER "\n");
-        m.link->table->agreed(m.link, "2024-11-05", false);
-        m.link->table->listen(m.link);
+        m.mcp.link->table->agreed(m.mcp.link, "2024-11-05", false);
+        m.mcp.link->table->listen(m.mcp.link);
         session_tell(&m, "notifications/initialized", "{2}");
         REQUIRE(CHECK_EQ_INT(w.count, 4));
         CHECK(strstr(w.sent[3].text, "POST http://h:1/messages?id=9\n") != NULL);
@@ -280,9 +280,9 @@ static void the_old_transport_is_found_and_spoken(void) {
         session_step(&m, 2);
         session_check(&m, "down -9 0 the server's stream has ended: broken\n");
         /* it is known now */
-        CHECK_EQ_INT(m.link->table->open(m.link), PHI_OK);
+        CHECK_EQ_INT(m.mcp.link->table->open(m.mcp.link), PHI_OK);
         session_step(&m, 2);
-        m.link->table->agreed(m.link, NULL, false);
+        m.mcp.link->table->agreed(m.mcp.link, NULL, false);
         (void)session_send(&m, "initialize", "{1}");
         REQUIRE(CHECK_EQ_INT(w.count, 6));
         CHECK(strncmp(w.sent[5].text, "GET ", 4) == 0);
@@ -330,7 +330,7 @@ static void a_server_that_is_not_old_keeps_its_first_refusal(void) {
 
 static void an_initialize_that_waits_for_the_endpoint_can_be_forgotten(void) {
     begin_old(404);
-    m.link->table->forget(m.link, &m.outs[0]);
+    m.mcp.link->table->forget(m.mcp.link, &m.outs[0]);
     CHECK(!w.sent[1].live);
     session_later(&m, &w, 20000);
     session_check(&m, "");
@@ -345,7 +345,7 @@ static const phi_mcp_oauth_desc *some_oauth(void) {
 }
 
 static void begin_oauth(void) {
-    m.desc.oauth = some_oauth();
+    m.mcp.desc.oauth = some_oauth();
     session_begin(&m, &w);
     session_check(&m, "up\n");
 }
@@ -401,7 +401,8 @@ static void each_try_of_a_request_carries_a_proof_of_its_own(void) {
     REQUIRE(CHECK_EQ_INT(w.count, 2));
     CHECK(strstr(w.sent[1].text, "\nDPoP: 2 POST http://h:1/mcp\n") != NULL);
     m.proof = PHI_DENIED;
-    CHECK_EQ_INT(m.link->table->send(m.link, session_out(&m, "tools/call", "{2}")), PHI_DENIED);
+    CHECK_EQ_INT(m.mcp.link->table->send(m.mcp.link, session_out(&m, "tools/call", "{2}")),
+                 PHI_DENIED);
     session_check(&m, "");
     CHECK_EQ_INT(w.count, 2);
     session_end(&m, &w);
@@ -448,17 +449,17 @@ static void streams_do_not_ask_a_person_again(void) {
     static const phi_status ends[] = {PHI_DENIED, PHI_TIMEOUT, PHI_REFUSED, PHI_CANCELLED};
     size_t i;
     for (i = 0; i < PHI__COUNT(ends); i++) {
-        m.desc.oauth = some_oauth();
+        m.mcp.desc.oauth = some_oauth();
         agree("2025-11-25");
         m.challenge = PHI_BUSY;
-        m.link->table->listen(m.link);
+        m.mcp.link->table->listen(m.mcp.link);
         session_step(&m, 1);
         session_reply(&m, &w, 401, "", "");
         m.listener.changed(m.listener.ctx, ends[i], "no");
         session_later(&m, &w, 100000);
         CHECK_EQ_INT(w.count, 2);
         session_end(&m, &w);
-        m.desc.oauth = some_oauth();
+        m.mcp.desc.oauth = some_oauth();
         agree("2025-11-25");
         m.challenge = PHI_BUSY;
         (void)session_send(&m, "tools/call", "{1}");
@@ -470,11 +471,11 @@ static void streams_do_not_ask_a_person_again(void) {
         CHECK_EQ_INT(w.count, 3);
         CHECK(strstr(m.notes, "lost #2 ") != NULL);
         session_end(&m, &w);
-        m.desc.oauth = some_oauth();
+        m.mcp.desc.oauth = some_oauth();
         agree("2026-07-28");
         m.challenge = PHI_BUSY;
         session_out(&m, "subscriptions/listen", "{1}")->stream = true;
-        CHECK_EQ_INT(m.link->table->send(m.link, &m.outs[1]), PHI_OK);
+        CHECK_EQ_INT(m.mcp.link->table->send(m.mcp.link, &m.outs[1]), PHI_OK);
         session_step(&m, 1);
         session_reply(&m, &w, 401, "", "");
         m.len = 0;
@@ -485,12 +486,12 @@ static void streams_do_not_ask_a_person_again(void) {
 }
 
 static void a_stream_whose_proof_fails_once_is_opened_later(void) {
-    m.desc.oauth = some_oauth();
+    m.mcp.desc.oauth = some_oauth();
     agree("2025-11-25");
     m.header = PHI_OK;
     m.proof = PHI_DENIED;
     (void)snprintf(m.token, sizeof m.token, "DPoP token-000001");
-    m.link->table->listen(m.link);
+    m.mcp.link->table->listen(m.mcp.link);
     session_step(&m, 1);
     CHECK_EQ_INT(w.count, 1);
     m.proof = PHI_OK;
@@ -505,10 +506,10 @@ static void a_stream_whose_proof_fails_once_is_opened_later(void) {
 /* A stream of days meets more refused tokens than one request may. */
 static void a_stream_that_was_opened_may_be_challenged_again(void) {
     int i;
-    m.desc.oauth = some_oauth();
+    m.mcp.desc.oauth = some_oauth();
     agree("2025-11-25");
     m.challenge = PHI_OK;
-    m.link->table->listen(m.link);
+    m.mcp.link->table->listen(m.mcp.link);
     session_step(&m, 1);
     for (i = 0; i < 6; i++) {
         session_reply(&m, &w, 401, "", "");
@@ -543,19 +544,19 @@ static void an_authorization_that_fails_loses_what_waits(void) {
 
 /* Requests of all shapes, whatever fails. */
 static void story(void) {
-    phi__mcp_out *out;
+    phi__out *out;
     session_step(&m, 2);
     out = session_out(&m, "initialize", "{1}");
-    if (m.link->table->send(m.link, out) == PHI_OK) {
+    if (m.mcp.link->table->send(m.mcp.link, out) == PHI_OK) {
         session_step(&m, 1);
         if (w.count > 0 && w.sent[0].live)
             wires_reply(&w, 0, 200, SESSION_JSON "Mcp-Session-Id: s1\r\n", SESSION_ANSWER);
     }
     session_step(&m, 2);
-    m.link->table->agreed(m.link, "2025-11-25", false);
-    m.link->table->listen(m.link);
+    m.mcp.link->table->agreed(m.mcp.link, "2025-11-25", false);
+    m.mcp.link->table->listen(m.mcp.link);
     out = session_out(&m, "tools/call", "{2}");
-    if (m.link->table->send(m.link, out) == PHI_OK) {
+    if (m.mcp.link->table->send(m.mcp.link, out) == PHI_OK) {
         size_t i = w.count - 1;
         wires_head(&w, i, 200, SESSION_SSE);
         (void)wires_push(&w, i, "id: 1\nretry: 10\nda", 18);
@@ -571,10 +572,10 @@ static void story(void) {
         CHECK(out->of_link == NULL || w.count > 0);
     }
     out = session_out(&m, "tools/list", "{3}");
-    if (m.link->table->send(m.link, out) == PHI_OK && w.sent[w.count - 1].live)
+    if (m.mcp.link->table->send(m.mcp.link, out) == PHI_OK && w.sent[w.count - 1].live)
         wires_reply(&w, w.count - 1, 400, SESSION_JSON, "{\"error\":{\"message\":\"no\"}}");
     session_step(&m, 2);
-    m.link->table->close(m.link);
+    m.mcp.link->table->close(m.mcp.link);
     session_later(&m, &w, 3000);
 }
 
@@ -584,7 +585,8 @@ static void each_failed_allocation_leaves_a_link_that_can_be_freed(void) {
     for (n = 0; tripped && n < 1000; n++) {
         session_open(&m, &w);
         test_alloc_fail_at(n);
-        if (phi__mcp_http_new(&m, &m.link) == PHI_OK && m.link->table->open(m.link) == PHI_OK)
+        if (phi__mcp_http_new(&m.mcp, &m.mcp.link) == PHI_OK &&
+            m.mcp.link->table->open(m.mcp.link) == PHI_OK)
             story();
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);

@@ -41,7 +41,7 @@ static bool part_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json 
 
 static phi_status part_join(phi_mcp *mcp) {
     static const phi__mcp_part table = {NULL, NULL, NULL, part_asked, NULL, NULL, NULL, NULL};
-    phi__mcp_session_join(mcp, &table, NULL);
+    phi__mcp_join(mcp, &table, NULL);
     return PHI_OK;
 }
 
@@ -68,7 +68,7 @@ static void start(link_kit *k, got *g, bool modern, phi__mcp_request **out) {
     desc.ctx = g;
     desc.agent.rt = k->rt;
     desc.agent.index = 7;
-    CHECK_EQ_INT(phi__mcp_session_send(k->mcp, &desc, out), PHI_OK);
+    CHECK_EQ_INT(phi__mcp_send(k->mcp, &desc, out), PHI_OK);
     sent = link_sent(k);
     CHECK(modern == (strstr(sent, "\"task\":{\"ttl\":600000}") == NULL));
     link_says(k, modern ? "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"resultType\":\"task\","
@@ -127,7 +127,7 @@ TEST(a_task_of_2025_that_wants_input_is_waited_for_and_its_questions_answered) {
     CHECK_EQ_INT(last_agent.index, 7); /* the host of the agent, though two requests are its */
     link_pass(&k, 700000);             /* a person thinks */
     CHECK_EQ_STR(link_sent(&k), "");
-    phi__mcp_session_answer(k.mcp, last_ask, phi_str_of("{\"a\":1}"), 0, NULL);
+    phi__mcp_answer(k.mcp, last_ask, phi_str_of("{\"a\":1}"), 0, NULL);
     CHECK_EQ_STR(link_sent(&k), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":1}}\n");
     link_says(&k, "{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{\"code\":-7,\"message\":\"no\"}}");
     link_run(&k);
@@ -160,7 +160,7 @@ TEST(input_of_a_task_of_the_extension_is_asked_for_once_and_sent_by_an_update) {
     link_pass(&k, 700000); /* a person thinks */
     CHECK_EQ_STR(link_sent(&k), "");
     CHECK_EQ_INT(g.times, 0);
-    phi__mcp_session_answer(k.mcp, last_ask, phi_str_of("{\"v\":1}"), 0, NULL);
+    phi__mcp_answer(k.mcp, last_ask, phi_str_of("{\"v\":1}"), 0, NULL);
     link_run(&k);
     CHECK(strstr(link_sent(&k), "\"id\":4,\"method\":\"tasks/update\",\"params\":{\"taskId\":"
                                 "\"t\\n1\",\"inputResponses\":{\"k\":{\"v\":1}}") != NULL);
@@ -213,7 +213,7 @@ TEST(a_task_that_nobody_waits_for_is_cancelled_at_the_server) {
             start(&k, &g, modern == 1, &request);
             if (late) link_pass(&k, 110); /* a look is under way */
             (void)link_sent(&k);
-            phi__mcp_session_cancel(request, "stop");
+            phi__mcp_cancel(request, "stop");
             sent = link_sent(&k);
             CHECK(strstr(sent, "tasks/cancel") != NULL);
             CHECK((strstr(sent, "notifications/cancelled") != NULL) == (late == 1));
@@ -275,7 +275,7 @@ TEST(a_task_that_is_none_is_no_result) {
     desc.method = "tools/call";
     desc.done = got_done;
     desc.ctx = &g;
-    CHECK_EQ_INT(phi__mcp_session_send(k.mcp, &desc, NULL), PHI_OK);
+    CHECK_EQ_INT(phi__mcp_send(k.mcp, &desc, NULL), PHI_OK);
     link_says(&k,
               "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"resultType\":\"task\",\"taskId\":7}}");
     link_run(&k);
@@ -355,10 +355,10 @@ static void scenario(got *g) {
             desc.method = "tools/call";
             desc.done = got_done;
             desc.ctx = g;
-            if (phi__mcp_session_send(k.mcp, &desc, NULL) == PHI_OK) g->times--;
+            if (phi__mcp_send(k.mcp, &desc, NULL) == PHI_OK) g->times--;
             for (i = 0; i < 5; i++) {
                 link_pass(&k, 20);
-                phi__mcp_session_answer(k.mcp, last_ask, phi_str_of("{}"), 0, NULL);
+                phi__mcp_answer(k.mcp, last_ask, phi_str_of("{}"), 0, NULL);
             }
         }
     }
