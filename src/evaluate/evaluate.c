@@ -141,7 +141,7 @@ static void phi__evaluation_unseat(phi__seat *seat) {
     phi__agent *child = phi__evaluation_leave(seat);
     if (child == NULL) return;
     phi__find_hold(child, "it was a branch of an evaluation that is over"); /* until it is freed */
-    phi__one_shot_run_last(child);
+    phi__shot_last(child);
 }
 
 /* ---- the evaluation ---- */
@@ -185,7 +185,7 @@ static void phi__evaluation_free(phi__evaluation *e) {
     phi__evaluation_give(e);
     for (size_t i = 0; i <= e->pub.branch_count; i++) {
         phi__agent *child = phi__evaluation_leave(&e->seats[i]);
-        if (child != NULL) phi__agent_end_drop(child);
+        if (child != NULL) phi__end_drop(child);
     }
     phi_arena_free(&e->arena);
     phi__free(&agent->memory, e, sizeof *e);
@@ -343,8 +343,7 @@ static phi_status phi__branches_make(phi__evaluation *e, size_t index, const phi
     e->branches[index].agent = child->handle;
     e->branches[index].original_count = agent->thread->fold.count;
     if (phi__head_copy(child, agent) &&
-        phi__tool_state_carry(child->thread, agent->thread, agent->thread->lanes.active,
-                              UINT64_MAX) &&
+        phi__state_carry(child->thread, agent->thread, agent->thread->lanes.active, UINT64_MAX) &&
         phi__rebase_take(child->thread, agent->thread, &agent->thread->fold, NULL))
         return PHI_OK;
     return phi__error(agent->rt, PHI_NO_MEMORY,
@@ -446,8 +445,8 @@ static bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason
     const phi_cost *rates = &judge->desc.model.cost;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     return phi__budget_hold(e->agent, in + out,
-                                   (double)in / 1e6 * rate + (double)out / 1e6 * rates->output,
-                                   &e->held, reason, size);
+                            (double)in / 1e6 * rate + (double)out / 1e6 * rates->output, &e->held,
+                            reason, size);
 }
 
 /* ---- the end ---- */
@@ -569,7 +568,7 @@ static phi_status phi__conclude_select(phi__evaluation *e, size_t selected) {
     const phi_branch *branch = &e->branches[selected];
     phi_status status = PHI_OK;
     phi_str last;
-    if (!phi__agent_take_own(agent, branch->loop_id.at, &last)) return PHI_NO_MEMORY;
+    if (!phi__take_own(agent, branch->loop_id.at, &last)) return PHI_NO_MEMORY;
     status = phi__conclude_note(e, selected);
     if (status == PHI_OK && branch->lane.len > 0)
         status = phi_thread_switch(agent->thread, branch->lane.at);
@@ -577,7 +576,7 @@ static phi_status phi__conclude_select(phi__evaluation *e, size_t selected) {
     if (status == PHI_OK && e->seats[selected].child != NULL)
         (void)phi__head_copy(agent, e->seats[selected].child);
     if (status != PHI_OK) {
-        phi__agent_take_disown(agent, &last);
+        phi__take_disown(agent, &last);
         return status;
     }
     phi__line_take_last(agent, last);
@@ -1041,8 +1040,7 @@ static void phi__evaluate_look(phi__evaluation *e) {
                 phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
             if (status == PHI_NO_MEMORY) phi__conclude(e, PHI_NO_MEMORY, 0);
         }
-    }
-    else if (e->phase == PHI__EVALUATION_JUDGE)
+    } else if (e->phase == PHI__EVALUATION_JUDGE)
         phi__conclude(e, PHI_OK, phi__judging_selected(e));
     else if (phi__evaluate_ask(e, &selected))
         phi__conclude(e, PHI_OK, selected);

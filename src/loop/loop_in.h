@@ -238,7 +238,7 @@ PHI__FN void phi__at_limit_name_all(phi_runtime *rt);
 
 /* ---- projection.c ---- */
 /* The projection by the effective policy now; false: there is no policy. */
-PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *order);
+PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__proj_order *order);
 PHI__FN void phi__projection_clear(phi__run *run); /* it is to be made again */
 /* The agent's own counter; its count_text, or the result, is NULL: the estimate. */
 PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent);

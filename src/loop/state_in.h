@@ -1151,8 +1151,8 @@ typedef struct phi__step_of {
 
 /* snapshot.c: NULL, unless phi_runtime_snapshot or phi_runtime_restore has begun. */
 typedef struct phi__snapshots {
-    struct phi__snapshot_saving *saving;
-    struct phi__snapshot_loading *loading;
+    struct phi__snap_saving *saving;
+    struct phi__snap_loading *loading;
 } phi__snapshots;
 
 struct phi_runtime {

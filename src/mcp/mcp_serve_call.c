@@ -328,7 +328,7 @@ static void phi__serve_call_over(phi__agent *agent, phi_status status, const phi
     serving->drop = NULL;
     agent->tree.watched = NULL;
     if (serving->task == NULL) phi__serving_free(serving);
-    phi__agent_end_drop(agent);
+    phi__end_drop(agent);
 }
 
 /* The host has freed it: a hook knows its handle. */
@@ -353,7 +353,7 @@ static void phi__serve_call_drop(phi__serving *serving) {
     serving->agent = NULL;
     if (agent == NULL) return;
     agent->tree.watched = NULL;
-    phi__agent_end_drop(agent);
+    phi__end_drop(agent);
 }
 
 /* ---- beginning one ---- */

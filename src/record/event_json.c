@@ -509,7 +509,7 @@ static void phi__event_put_part(phi__buf *out, const phi__field *field, const vo
         break;
     }
     case PHI__FIELD_NODE:
-        if (phi__revert_step_number(((const phi_reverted *)from)->target, &number))
+        if (phi__step_number(((const phi_reverted *)from)->target, &number))
             phi__records_u64(out, key, number);
         else
             phi__records_raw(out, key, "null"); /* a refused revert has none */
@@ -517,7 +517,7 @@ static void phi__event_put_part(phi__buf *out, const phi__field *field, const vo
     case PHI__FIELD_NODES: {
         const phi_reverted *reverted = (const phi_reverted *)from;
         phi__json_write_key(out, phi_str_of(key));
-        phi__revert_step_put_all(out, reverted->abandoned, reverted->abandoned_count);
+        phi__step_put_all(out, reverted->abandoned, reverted->abandoned_count);
         break;
     }
     case PHI__FIELD_LOOPS: {

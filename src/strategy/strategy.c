@@ -278,7 +278,7 @@ static phi_status phi__scall_run(const phi__strategy_job *job, const phi_strateg
 static phi__agent *phi__scall_make(phi__strategy_job *job, const phi_agent_desc *d,
                                    const phi_json *saved) {
     const phi_json *root = phi_json_get(saved, "agent");
-    if (root != NULL) return phi__snapshot_make(job->agent->rt, d, root, PHI_RESTORE_RESUME);
+    if (root != NULL) return phi__snap_make(job->agent->rt, d, root, PHI_RESTORE_RESUME);
     return phi__agent_make(job->agent->rt, d, NULL);
 }
 
@@ -663,8 +663,8 @@ static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     in = phi__strategy_part(in, left, bill.calls);
     answer = phi__strategy_part(bill.output_tokens, left, bill.calls);
     if (phi__pot_reserve(agent->run, phi__strategy_add(in, answer),
-                                (double)in / 1e6 * rate + (double)answer / 1e6 * rates->output,
-                                left, reason, sizeof reason))
+                         (double)in / 1e6 * rate + (double)answer / 1e6 * rates->output, left,
+                         reason, sizeof reason))
         return true;
     (void)snprintf(words, sizeof words, "strategy %s: up to %llu model calls: %s",
                    job->desc->strategy->name, (unsigned long long)left, reason);
