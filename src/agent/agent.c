@@ -10,9 +10,9 @@
 #include "text/text_in.h"
 #include "wire/wire_in.h"
 
-/* ======== The tree of agents, and freeing them.
+/* ---- the tree of agents, and freeing them ---- */
 
-   An agent that is freed is taken out of every table at once; its memory goes when the step ends,
+/* An agent that is freed is taken out of every table at once; its memory goes when the step ends,
    for the function of the host's that freed it may have been called with it in hand. */
 
 /* ---- the tree ---- */
@@ -147,9 +147,9 @@ PHI_API void phi_agent_free(phi_agent handle) {
     if (agent != NULL) phi__agent_end_drop(agent);
 }
 
-/* ======== Replaces an agent's log by another, with the state that depends on it.
+/* ---- replaces an agent's log by another, with the state that depends on it ---- */
 
-   The new log is made at the old one's address, and the old one is kept aside until nothing can
+/* The new log is made at the old one's address, and the old one is kept aside until nothing can
    fail: parts of a log point to that address, and the new log may be made of the old one's
    messages. Everything that points into a log is dropped with it: events, responses, a compaction
    at work, hidden agents. */
@@ -181,7 +181,7 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
     return there;
 }
 
-/* ======== Shared by the files of this folder: checking, making and freeing agents. */
+/* ---- shared by the files of this folder: checking, making and freeing agents ---- */
 
 /* ---- beginning a run ---- */
 
@@ -440,7 +440,7 @@ PHI_API bool phi_agent_takes(phi_agent handle, phi_content_kind kind, phi_str mi
     return phi__render_way_of(agent->codec, &agent->desc.model, &probe) == PHI__RENDER_BLOCK;
 }
 
-/* ======== What an agent is, has and waits for, for the host. */
+/* ---- what an agent is, has and waits for, for the host ---- */
 
 PHI_API phi_agent_info phi_agent_get_info(phi_agent handle) {
     const phi__agent *agent = phi__find_agent(handle);

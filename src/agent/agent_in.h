@@ -109,10 +109,10 @@ enum { PHI__AGENT_STORE_WORDS = 240 };
 PHI__FN phi_status phi__agent_store_error(phi__agent *agent, const char *what, const char *id,
                                           phi_status status, const char *words);
 
-/* agent.c: begin moves an agent's log to *before and leaves an empty one to fill, without
-   memory. Then undo brings the old log back, or done frees it, unlocks it in its store, and drops
-   the state that depends on it. before NULL: the log stays, only the dependent state is dropped.
-   copied: the new log begins with copies of the old one's view. False: the host has freed the agent
+/* agent.c: begin moves an agent's log to *before and leaves an empty one to fill, without memory.
+   Then undo brings the old log back, or done frees it, unlocks it in its store, and drops the state
+   that depends on it. before NULL: the log stays, only the dependent state is dropped. copied: the
+   new log begins with copies of the old one's view. False: the host has freed the agent
    meanwhile. */
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before);
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before);
@@ -145,8 +145,8 @@ PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
 
-/* snapshot.c: PHI_UNSUPPORTED with words where the snapshot has what only a feature reads
-   that the runtime lacks. */
+/* snapshot.c: PHI_UNSUPPORTED with words where the snapshot has what only a feature reads that the
+   runtime lacks. */
 PHI__FN phi_status phi__snapshot_needs(phi_runtime *rt, const phi_json *root);
 
 /* snapshot.c */
@@ -179,7 +179,7 @@ PHI__FN void phi__one_shot_run_retire(phi_runtime *rt);
 /* the runtime goes; there are no agents any more */
 PHI__FN void phi__one_shot_run_free_threads(phi_runtime *rt);
 
-/* ======== System prompts made of blocks, and the profile of an agent. */
+/* ---- system prompts made of blocks, and the profile of an agent ---- */
 
 /* One part of a system prompt, by the name of a slot. */
 typedef struct phi__profile_block {
@@ -194,9 +194,8 @@ typedef struct phi__profile_slot {
     size_t max_length; /* characters (code points) at most; 0: all */
 } phi__profile_slot;
 
-/* The slots of the usual kinds of agent; static.
-   agent: identity 500, instructions 2,000, tools 1,000, constraints 500. minimal: identity 1,000,
-   task 3,000. The book, part "System prompts". */
+/* The slots of the usual kinds of agent; static. agent: identity 500, instructions 2,000, tools
+   1,000, constraints 500. minimal: identity 1,000, task 3,000. The book, part "System prompts". */
 PHI__FN const phi__profile_slot *phi__profile_slots_agent(size_t *count);
 PHI__FN const phi__profile_slot *phi__profile_slots_minimal(size_t *count);
 

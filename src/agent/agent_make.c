@@ -13,9 +13,7 @@
 
 #include <stdio.h>
 
-/* ======== Copies settings into an agent's memory: for its desc, and for the functions that
-   change it later. Each replaces the old value; without memory nothing changes, but for the model
-   and the segment, which are in an arena that the caller exchanges. */
+/* ---- settings copied into an agent's memory ---- */
 
 /* A string in memory of its own; NULL: an empty one, which has none. */
 PHI__FN bool phi__agent_take_own(phi__agent *agent, const char *text, phi_str *out) {
@@ -131,8 +129,7 @@ PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
     return true;
 }
 
-/* ======== What a host says in requests besides the conversation: options, an extra, raw
-   tools, texts in place of phi's. Checks and copies them. */
+/* ---- what a host says in requests: options, an extra, raw tools, texts ---- */
 
 enum { PHI__AGENT_SAID_WORDS = 240 };
 
@@ -231,7 +228,9 @@ PHI__FN bool phi__agent_said_copy(phi__agent *agent, phi_agent_desc *desc, phi_a
     return false;
 }
 
-/* ======== Checks a phi_agent_desc. A refusal names the field and changes nothing. */
+/* ---- checks a phi_agent_desc ---- */
+
+/* A refusal names the field and changes nothing. */
 
 /* ---- the model ---- */
 
@@ -495,8 +494,7 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
                : status;
 }
 
-/* ======== Makes agents; all defaults of phi_agent_desc are resolved here, except those of
-   its model. agent_make.c checks a desc, agent_make.c copies it. */
+/* ---- making agents; all defaults but those of the model are resolved here ---- */
 
 enum {
     PHI__AGENT_TURNS = 50,           /* behaviours C 17 */

@@ -10,9 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ======== Prepares an agent's next request as far as its thinking goes, and names the thinking
-   that it would leave out. The agent stays as it is: the items are copies without kept renderings,
-   and the head is foreseen. */
+/* ---- the thinking that an agent's next request would leave out; the agent stays as it is ---- */
 
 typedef struct phi__foreseen {
     phi__agent *agent;
@@ -211,7 +209,7 @@ PHI__FN phi_status phi__foreseen_thinking(phi_agent handle, phi_arena *scratch, 
     return f.said ? PHI_UNSUPPORTED : PHI_OK;
 }
 
-/* ======== Prepares a caller's transcript, tools and settings for the codecs' own checks. */
+/* ---- prepares a caller's transcript, tools and settings for the codecs' own checks ---- */
 
 static bool phi__dry_run_items(phi__request_spec *spec, const phi_message *messages, size_t count,
                                phi_arena *scratch) {
@@ -388,8 +386,7 @@ PHI_API phi_status phi_preflight(const phi_preflight_desc *desc, phi_arena *scra
     return status;
 }
 
-/* ======== Explains which messages an agent's policy, or that of the active request, sends: as
-   text and in figures. */
+/* ---- the explanation of a projection, as text and in figures ---- */
 
 /* One more line, if the last request left thinking out. */
 static phi_status phi__explained_thinking(const phi__agent *agent, phi_arena *arena, phi_str *out) {

@@ -432,7 +432,7 @@ PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak) {
     return rt != NULL ? rt->memory.used_bytes : 0;
 }
 
-/* ======== The list of all features: a program that names it links them all. */
+/* ---- the list of all features: a program that names it links them all ---- */
 
 PHI_API const phi_feature_fn *phi_features_all(void) {
     static const phi_feature_fn all[] = {phi_feature_facts,

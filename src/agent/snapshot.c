@@ -12,8 +12,7 @@
 
 #include <stdio.h>
 
-/* ======== The features that a snapshot needs, by the members that it has: a runtime that
-   lacks one refuses it, and names the table. */
+/* ---- the features that a snapshot needs, by its members ---- */
 
 /* A member that one feature alone writes. */
 typedef struct phi__snapshot_need {
@@ -90,7 +89,7 @@ PHI__FN phi_status phi__snapshot_needs(phi_runtime *rt, const phi_json *root) {
     return PHI_OK;
 }
 
-/* ======== Writes an agent as one JSON text, and makes it again from the text. */
+/* ---- writes an agent as one JSON text, and makes it again from the text ---- */
 
 /* ---- writing ---- */
 
@@ -348,9 +347,9 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
     return none;
 }
 
-/* ======== All agents of a runtime as one text of lines, in pieces, and back.
+/* ---- all agents of a runtime as one text of lines; meanwhile phi_step does nothing ---- */
 
-   While it goes on phi_step does nothing, so that what changes between two pieces is what the host
+/* While it goes on phi_step does nothing, so that what changes between two pieces is what the host
    itself changes. */
 
 /* ---- saving ---- */

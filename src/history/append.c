@@ -6,8 +6,7 @@
 #include "model/model_in.h"
 #include "wire/wire_in.h"
 
-/* ======== Finds the answer whose call a result belongs to, in a lane's view: the two stay or go
-   together. */
+/* ---- results and the answers with their calls ---- */
 
 /* Messages of a list whose elements begin, `stride` bytes apart, with the message. */
 typedef struct phi__groups_list {
@@ -137,7 +136,7 @@ PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now
     return true;
 }
 
-/* ======== Appends entries, and keeps the active lane's view up to date. */
+/* ---- appends entries, and keeps the active lane's view up to date ---- */
 
 PHI__FN bool phi__append_reserve(phi_thread *thread, size_t n, size_t messages) {
     if (n > 0 && !phi__log_reserve(&thread->log, n)) return false;

@@ -15,8 +15,7 @@
 
 enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; behaviours C 36 */
 
-/* ======== Shared by both ways to compact: defaults, texts cut to lines, a message of one
-   text. */
+/* ---- shared by both ways to compact ---- */
 
 /* Behaviours C 37. */
 enum {
@@ -141,7 +140,7 @@ PHI__FN phi_message *phi__compact_say_at(phi_str text, const phi_message *place,
     return message;
 }
 
-/* ======== A summary in lines, one for each message of a section of a view. */
+/* ---- a summary in lines, one for each message of a section ---- */
 
 typedef struct phi__compact_turn {
     size_t from, to; /* its items; `to` is behind them */
@@ -371,14 +370,7 @@ static phi_status phi__compact_lines_sum_up(const phi__compacting *c, phi__compa
     return text.len > 0 ? phi__compact_lines_add_message(c, s, text) : PHI_OK;
 }
 
-/* ======== Plans a compaction: which turns stay, which become lines of a summary, which go.
-
-   Items of a view are put into turns, turns into runs. Ranges of entries that lie over each other
-   (a summary and the DURABLE messages it left standing) are one turn, since no span may end between
-   them; so are an answer and its results. Each section (the middle of the current run, each earlier
-   run, all runs beyond the scope) becomes a span; the fold leaves its durable items standing.
-   Summaries are taken over: the lines of an earlier plan become lines again, and any other summary,
-   for example a model's, stays as it is, between two sections. */
+/* ---- plans a compaction: which turns stay, which become lines of a summary, which go ---- */
 
 /* ---- numbers ---- */
 
@@ -730,10 +722,9 @@ PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count
     return status;
 }
 
-/* ======== The three levels over a plain list of messages; their texts are the original's
-   (behaviours C 36).
+/* ---- the three levels over a plain list of messages; their texts are those of behaviours C 36 ---- */
 
-   A group is an answer with all up to the last result of its calls, or any other message. */
+/* A group is an answer with all up to the last result of its calls, or any other message. */
 
 typedef struct phi__compact_levels {
     phi_compaction_config config;

@@ -7,7 +7,7 @@
 #include "history/thread_in.h"
 #include "wire/wire_in.h"
 
-/* ======== The runs of a log, by id: where each began; and the state of the active one. */
+/* ---- the runs of a log, by id: where each began; and the state of the active one ---- */
 
 static uint64_t phi__loops_hash(phi_str loop_id) {
     uint64_t hash = phi__hash(loop_id, 0);
@@ -194,9 +194,9 @@ PHI__FN void phi__loops_free(phi__loops *loops, phi_memory *memory) {
     phi__free(memory, loops->at, loops->cap * sizeof *loops->at);
 }
 
-/* ======== Ends a run, and rolls back a run that keeps nothing.
+/* ---- ends a run, and rolls back a run that keeps nothing ---- */
 
-   Such a run is one unit: its messages leave the view, and so do its rewrites, as if each had been
+/* Such a run is one unit: its messages leave the view, and so do its rewrites, as if each had been
    revoked when it ended. The lane's view is then as before the run. A run keeps a copy of that view
    from its first rewrite on, so that its end needs no memory; where there is no copy, as in a log
    that is read, the lane is folded anew. */
@@ -260,8 +260,8 @@ PHI__FN phi_status phi__runs_may_end(phi_thread *thread, const phi__entry *end) 
 }
 
 PHI__FN void phi__runs_loop_ends(phi_thread *thread, phi__entry *end) {
-    /* For a LOOP_END, when it is attached: its ordinal. Beside: of a run that was copied, so
-       that the active run stays the active one. */
+    /* For a LOOP_END, when it is attached: its ordinal. Beside: of a run that was copied, so that
+       the active run stays the active one. */
     phi__loops_ends_beside(thread, end);
     thread->loops.started = NULL;
     if (end->keep == PHI_KEEP_NONE && end->ordinal > 0) {
@@ -287,10 +287,9 @@ PHI__FN void phi__runs_roll_back_again(phi_thread *thread) {
     }
 }
 
-/* ======== Lanes: a history's branches. A lane is its parent's view at one entry, and its own
-   entries.
+/* ---- lanes: a history's branches ---- */
 
-   There is one from the beginning, the default one; the table is made when a second one begins. */
+/* A lane is its parent's view at one entry, and its own entries. */
 
 PHI__FN phi_str phi__lane_name(const phi_thread *thread, uint32_t lane) {
     if (thread->lanes.at == NULL) return lane == 0 ? PHI__LIT(PHI_LANE_DEFAULT) : phi__str("", 0);

@@ -11,7 +11,7 @@
 #include "model/model_in.h"
 #include "wire/wire_in.h"
 
-/* ======== The presets, and every default in one place. */
+/* ---- the presets, and every default in one place ---- */
 
 /* Spec, threads and strategies, part B. */
 enum {
@@ -85,7 +85,7 @@ PHI_API phi_policy phi_policy_of(phi_policy_kind kind, const phi_model *model) {
     return p;
 }
 
-/* ======== The items of a projection: a view's, or a fold's. */
+/* ---- the items of a projection: a view's, or a fold's ---- */
 
 PHI__FN const phi_message *phi__project_items_message(const phi__project_order *o, size_t at) {
     return o->items != NULL ? o->items[at].message : o->fold->items[at].message;
@@ -164,7 +164,7 @@ PHI__FN bool phi__project_items_opens(const phi__project_order *o, size_t at) {
     return true;
 }
 
-/* ======== Matches results and calls of the projected items. */
+/* ---- matches results and calls of the projected items ---- */
 
 static phi__found **phi__project_results_bucket(phi__projecting *p, phi_str id) {
     return &p->found[phi__hash(id, 0) % PHI__PROJECT_BUCKETS];
@@ -250,12 +250,7 @@ PHI__FN void phi__project_results(phi__projecting *p, phi__group *g, size_t call
             phi__project_results_join(p, g, &m->content[i]);
 }
 
-/* ======== Chooses the items of a view to send: walks from the newest end, no further than
-   needed.
-
-   The order in which items get their place does not depend on the budget: the newest turn, the
-   protected turns, the summaries of older messages, the groups before those. The first item that
-   does not fit ends the walk. So a larger budget never sends less. */
+/* ---- the walk ---- */
 
 enum {
     PHI__PROJECT_LEAST = 128, /* bytes that a result is cut to at least */
@@ -497,8 +492,8 @@ static void phi__project_settle(phi__projecting *p, size_t at) {
     if (p->turn == 1) phi__project_trim(p); /* no message opened it */
     bool cut = p->newest_tokens > p->budget;
     if (cut) {
-        /* Results of the newest turn are cut so that it fits, beside the protected turns if
-           that can be. */
+        /* Results of the newest turn are cut so that it fits, beside the protected turns if that
+           can be. */
         uint64_t others = p->used - p->newest_tokens;
         size_t most = 0;
         p->meta.budget_truncated = true;
@@ -766,7 +761,7 @@ PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const p
     return PHI_OK;
 }
 
-/* ======== Explains a projection: a line for each group, whether it is sent, and why. */
+/* ---- explains a projection: a line for each group, whether it is sent, and why ---- */
 
 static const char *phi__explain_verdict(const phi__group *g, const phi_policy *policy) {
     switch (g->verdict) {
@@ -856,9 +851,9 @@ PHI__FN phi_status phi__explain(phi__project_order *order, phi_arena *arena, phi
     return status;
 }
 
-/* ======== The tokens of a context: the provider's report, and an estimate of later messages.
+/* ---- the tokens of a context: the provider's report, and an estimate of later messages ---- */
 
-   A provider says with each answer how many tokens it read and wrote; those are exact, and include
+/* A provider says with each answer how many tokens it read and wrote; those are exact, and include
    the system prompt and the tools. Messages behind that answer are estimated. After a change of the
    list (compaction, prune, replaced messages) the report no longer describes it: reset the
    tracker. */

@@ -29,10 +29,9 @@ typedef struct phi__plan {
     size_t also;     /* an item that goes besides and is not counted; SIZE_MAX: none */
 } phi__plan;
 
-/* ======== Which of a view's items leave it: blocks of items that belong together, the oldest
-   first, until a caller has enough. Truncating and pruning both plan so.
+/* ---- blocks of items that leave a view together, the oldest first ---- */
 
-   for each item: phi__plan_put(&plan, i, from, to, tokens);
+/* for each item: phi__plan_put(&plan, i, from, to, tokens);
        phi__plan_join(&plan, answer, result);       // they stay or go together
        phi__plan_block(&plan, i)->stays = true;
        while (more is wanted && phi__plan_take(&plan, &at, end, false)) ...
@@ -120,7 +119,7 @@ static phi_span *phi__plan_spans(phi__plan *plan, phi_arena *arena, const phi_me
     return spans;
 }
 
-/* ======== The message that a prune leaves in the place of what it took. */
+/* ---- the message that a prune leaves in the place of what it took ---- */
 
 typedef struct phi__pruning {
     const phi_view_item *items;
@@ -272,15 +271,15 @@ PHI__FN uint64_t phi__prune_from(const phi_thread *thread) {
     return from;
 }
 
-/* ======== Takes the oldest part out of the view, and puts a marker in its place.
+/* ---- takes the oldest part out of the view, and puts a marker in its place ---- */
 
-   A group is an answer with its results, or any other message. The first user message, the newest
+/* A group is an answer with its results, or any other message. The first user message, the newest
    one, durable messages, and everything from the last group on stay; all other groups up to a point
-   go, summaries last: a summary stands for all messages before it, the first user message
-   included. So one marker, at the place of the first removed message, stands for all that were ever
-   removed. It is a rewrite like any other; its meta has their total number. A span cannot cut the
-   output of an earlier rewrite, and a late result goes with its call, wherever it stands:
-   inseparable items form a block, and blocks go as a whole. */
+   go, summaries last: a summary stands for all messages before it, the first user message included.
+   So one marker, at the place of the first removed message, stands for all that were ever removed.
+   It is a rewrite like any other; its meta has their total number. A span cannot cut the output of
+   an earlier rewrite, and a late result goes with its call, wherever it stands: inseparable items
+   form a block, and blocks go as a whole. */
 
 #define PHI__TRUNCATE_META "{\"removed\":"
 
@@ -488,7 +487,7 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
     return done;
 }
 
-/* ======== Plans a revert: it takes out everything behind a step, or nothing. */
+/* ---- plans a revert: it takes out everything behind a step, or nothing ---- */
 
 enum {
     PHI__REVERT_FRESH_TURNS = 5, /* a line of a failure or a tangent stays that long */

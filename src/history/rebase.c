@@ -5,9 +5,9 @@
    own. */
 #include "history/rebase_in.h"
 
-/* ======== Runs of another log, copied onto a lane that is not the active one.
+/* ---- runs of another log, copied onto a lane that is not the active one ---- */
 
-   The work of hidden agents (a branch of an evaluation, the scratch work of a strategy) is done in
+/* The work of hidden agents (a branch of an evaluation, the scratch work of a strategy) is done in
    logs of their own and copied when it is over: the log of their agent then shows it, also while
    that agent has a run of its own. The copies have PHI_ENTRY_GRAFTED. Messages, turns, usage,
    spawned runs and notes of the run are copied; its rewrites are not, so the lane shows all of its
@@ -173,11 +173,7 @@ PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_t
     return PHI_OK;
 }
 
-/* ======== Begins a log anew with copies of its lanes' views, so that the rest can be freed.
-
-   It frees nothing: it fills a new log, and the caller frees the old one. Entry numbers continue,
-   so that a seq never means two entries; the rest of a conversation is packed, in segments of its
-   own. */
+/* ---- begins a log anew with copies of its lanes' views, so that the rest can be freed ---- */
 
 /* ---- copies ---- */
 

@@ -29,8 +29,7 @@ typedef struct phi__rewriting {
 /* The id of a rewrite that has none of its host's: its place in the log, mostly. */
 #define PHI__OP_MADE "op-%llu"
 
-/* ======== The rewrites of a log: by id, in a chain from the newest, and which of them are
-   compactions that count. */
+/* ---- the rewrites of a log, and the compactions that count ---- */
 
 PHI__FN void phi__ops_init(phi__ops *ops, phi_memory *memory) {
     phi__map_init(&ops->by_id, memory);
@@ -153,7 +152,7 @@ PHI__FN void phi__ops_recalled(phi_thread *thread) {
     }
 }
 
-/* ======== Checks whether a rewrite is valid. */
+/* ---- checks whether a rewrite is valid ---- */
 
 /* Puts words where they go; PHI_BAD_ARG. */
 static phi_status phi__rewrite_check_refuse(phi__rewriting *w, const char *format, ...) {
@@ -468,10 +467,7 @@ PHI__FN phi_status phi__rewrite_check_full(phi_thread *thread, const phi_rewrite
     return phi__rewrite_check(&w);
 }
 
-/* ======== Rewrites, the only way to change a view: checked, then appended.
-
-   Nothing here reads a store: the entries that a rewrite needs are in memory
-   (phi__rewrite_needs). */
+/* ---- making and applying rewrites ---- */
 
 /* ---- keeping it ---- */
 

@@ -9,9 +9,9 @@
 
 #include <stdio.h>
 
-/* ======== Effects: the changes that a tool makes to a JSON object.
+/* ---- effects: the changes that a tool makes to a JSON object ---- */
 
-   One tree takes the effects of a result, or of a fold, and knows its size in bytes. So a result is
+/* One tree takes the effects of a result, or of a fold, and knows its size in bytes. So a result is
    never larger than its limit, nor deeper than the reader allows. */
 
 enum {
@@ -412,9 +412,9 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
     return tree->status;
 }
 
-/* ======== The tool state of a thread's active lane, as text beside the log.
+/* ---- the tool state of a thread's active lane, as text beside the log ---- */
 
-   A run of which nothing may be kept leaves the text before its first change, so that its end needs
+/* A run of which nothing may be kept leaves the text before its first change, so that its end needs
    no memory. */
 
 static void phi__kept_state_drop(phi_thread *thread, phi__tool_state_text *text) {
@@ -487,11 +487,7 @@ PHI__FN size_t phi__kept_state_bytes(const phi_thread *thread) {
     return thread->state.now.len + thread->state.before.len;
 }
 
-/* ======== The tool state of lanes: effects applied to a JSON object, and the notes that
-   hold them.
-
-   A thread keeps the state of its active lane (tool_state.c), made by need from the notes in
-   memory. An eviction is preceded by that, so that no note is missed later. */
+/* ---- notes that hold the tool state ---- */
 
 /* ---- the fold ---- */
 

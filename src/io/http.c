@@ -10,9 +10,9 @@
 #include "io/http_curl_in.h"
 #include "base/base_in.h"
 
-/* ======== Turns libcurl's results into statuses and messages.
+/* ---- turns libcurl's results into statuses and messages ---- */
 
-   Words name the host or the URL, never a header, a query or a user, for those may hold keys. */
+/* Words name the host or the URL, never a header, a query or a user, for those may hold keys. */
 
 #if !defined(PHI_NO_CURL)
 
@@ -229,9 +229,9 @@ PHI__FN void phi__http_words_proxy(const phi__http *http, phi__secrets *secrets)
 
 #endif
 
-/* ======== Drives libcurl's sockets and its one timeout with phi__io.
+/* ---- drives libcurl's sockets and its one timeout with phi__io ---- */
 
-   curl says which sockets it wants watched and when it wants to be called; phi__io calls back, and
+/* curl says which sockets it wants watched and when it wants to be called; phi__io calls back, and
    curl_multi_socket_action works on that socket alone. So the cost of a step depends on the ready
    sockets only. */
 
@@ -278,8 +278,8 @@ static void phi__http_drive_forget_socket(phi__http *http, phi__http_socket *s) 
     phi__free(http->memory, s, sizeof *s);
 }
 
-/* A socket that cannot be watched ends its transfer, not the multi handle, as a -1 would. On
-   HTTP/2 others may share the socket: then all end. */
+/* A socket that cannot be watched ends its transfer, not the multi handle, as a -1 would. On HTTP/2
+   others may share the socket: then all end. */
 static int phi__http_drive_starve(phi__http *http, CURL *easy) {
     char *owner = NULL;
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
@@ -351,9 +351,9 @@ PHI__FN bool phi__http_drive_init(phi__http *http) {
 
 #endif
 
-/* ======== One request as an easy handle: its options, and callbacks that only copy.
+/* ---- one request as an easy handle: its options, and callbacks that only copy ---- */
 
-   Every callback first asks whether the transfer was cancelled: then its request is gone, and the
+/* Every callback first asks whether the transfer was cancelled: then its request is gone, and the
    callback must make curl stop. */
 
 #if !defined(PHI_NO_CURL)
@@ -822,9 +822,9 @@ PHI__FN void phi__http_transfer_resume(phi__http_transfer *t) {
 
 #endif
 
-/* ======== Loads the certificate store at a time of the caller's choosing.
+/* ---- loads the certificate store at a time of the caller's choosing ---- */
 
-   libcurl loads it in the first TLS handshake, 20 ms and more in one piece, and then keeps it with
+/* libcurl loads it in the first TLS handshake, 20 ms and more in one piece, and then keeps it with
    the multi handle. So a handshake is begun here with a loopback port of our own that never
    answers: the store is loaded before the first bytes leave, and the transfer is thrown away. */
 
@@ -873,12 +873,7 @@ PHI__FN void phi__http_warm_load_ca(phi__http *http) {
 
 #endif
 
-/* ======== The transport over libcurl, pumped by phi__io.
-
-   curl's callbacks only copy: the write callback pushes into the transfer's bounded buffer and
-   pauses the transfer when that is full. Removal is deferred, so that no lookup is waited for.
-   Callbacks: stage, head and push may come inside a call of curl's, and a push inside resume; from
-   there open, resume and cancel are allowed. end comes from the pump alone, or a timer of it. */
+/* ---- the transport over libcurl, pumped by phi__io ---- */
 
 #if !defined(PHI_NO_CURL)
 

@@ -5,8 +5,8 @@
    exactly one list: active (curl works on it), done (curl has finished, its end is still to be
    reported), lingering (released: curl reads and discards the rest of the body, so that the
    connection can serve again), dying (cancelled, it waits for its removal). A transfer in one of
-   the last two never touches its request again.
-   Nothing in here is freed inside a callback of curl: only the pump removes. */
+   the last two never touches its request again. Nothing in here is freed inside a callback of curl:
+   only the pump removes. */
 #ifndef PHI_IO_HTTP_CURL_IN_H
 #define PHI_IO_HTTP_CURL_IN_H
 

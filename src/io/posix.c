@@ -73,7 +73,7 @@ PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote)
 
 #endif
 
-/* ======== Clocks and random bytes on POSIX systems. */
+/* ---- clocks and random bytes on POSIX systems ---- */
 
 #if defined(PHI__OS_POSIX)
 
@@ -158,7 +158,7 @@ PHI__FN void phi__clock_random(void *out, size_t len) {
 
 #endif
 
-/* ======== The wake-up as an eventfd on Linux, a pipe elsewhere. */
+/* ---- the wake-up as an eventfd on Linux, a pipe elsewhere ---- */
 
 #if defined(PHI__OS_POSIX)
 

@@ -1,9 +1,9 @@
 /* log.c - entries by seq. */
 #include "log/log_in.h"
 
-/* ======== Lists of the logs that a step must sync or evict.
+/* ---- lists of the logs that a step must sync or evict ---- */
 
-   A log in a store puts itself into one list when it grows, and into another when an entry of it
+/* A log in a store puts itself into one list when it grows, and into another when an entry of it
    goes out of view: so a step need not check all logs. A log in no store costs the test of a
    pointer. */
 
@@ -26,7 +26,7 @@ PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why) {
     return dirty;
 }
 
-/* ======== A set of hashes, which stand for ids. */
+/* ---- A set of hashes, which stand for ids ---- */
 
 static size_t phi__hashes_place(const uint64_t *at, size_t cap, uint64_t hash) {
     size_t i = (size_t)hash & (cap - 1);
@@ -77,7 +77,7 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
     memset(set, 0, sizeof *set);
 }
 
-/* ======== The memory of entries: a log grows in segments, each evicted as a whole. */
+/* ---- the memory of entries: a log grows in segments, each evicted as a whole ---- */
 
 #ifndef PHI__SEGMENT_BYTES
 #define PHI__SEGMENT_BYTES 16384 /* of a full segment; tests set it smaller, to evict more */
@@ -194,12 +194,7 @@ PHI__FN void phi__segments_take(phi__log *log, phi__log *from) {
     from->segments.others = NULL;
 }
 
-/* ======== The log's entries in memory: found by seq, stored in segments.
-
-   Entries, and all they point to, live in segments and never move. Order is seq, which is also the
-   place in the log. Of a log in a store, segments to which no view points may be evicted: `entries`
-   then has gaps. Nothing here reads or writes a store.
-   Threads: the pumping thread. */
+/* ---- the log's entries in memory: found by seq, stored in segments ---- */
 
 PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io) {
     memset(log, 0, sizeof *log);

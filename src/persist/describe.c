@@ -19,7 +19,7 @@ typedef struct phi__open_calls {
     size_t count, all;           /* without a result; of both kinds */
 } phi__open_calls;
 
-/* ======== A lane's figures, computed from a view, and its newest message. */
+/* ---- A lane's figures, computed from a view, and its newest message ---- */
 
 static bool phi__introspect_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
@@ -142,8 +142,7 @@ PHI_API const phi_message *phi_thread_last(const phi_thread *thread, phi_role ro
     return NULL;
 }
 
-/* ======== Prints a thread: its figures, then a line for each entry. It reads only entries that
-   get a line: others may be evicted. */
+/* ---- printing a thread; it reads only entries that get a line, since others may be evicted ---- */
 
 enum {
     PHI__DESCRIBE_LAST = 20,  /* entries */

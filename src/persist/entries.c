@@ -1,5 +1,5 @@
-/* entries.c - reads entries: each is appended by the functions that appended it once, which
-   refuse invalid ones. Afterwards it gets its own time and place. */
+/* entries.c - reads entries: each is appended by the functions that appended it once, which refuse
+   invalid ones. Afterwards it gets its own time and place. */
 #include "persist/persist_in.h"
 
 #include "base/base_in.h"
@@ -13,7 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ======== Reads an entry's messages and rewrites into an arena, without a thread. */
+/* ---- reads an entry's messages and rewrites into an arena, without a thread ---- */
 
 #define PHI_X(name, text) PHI__JSON_NAME(text),
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
@@ -223,8 +223,7 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *
     return phi__entry_get_members(r, in, rewrite);
 }
 
-/* ======== The members that only some kinds of entries have (runs, turns, notes, forgotten
-   entries): written, and read back into the thread's memory. */
+/* ---- members that only some kinds of entries have ---- */
 
 /* The number of a word in a list that ends with NULL; -1: it is none of them. */
 static int phi__entry_parts_number(phi_str text, const char *(*word)(int)) {
@@ -499,8 +498,7 @@ static phi_status phi__entry_parts_read(phi__entry_reader *r, const phi_json *ro
     return PHI_OK;
 }
 
-/* ======== Writes entries: a message in the interchange format, and beside it the fields
-   which that lacks. */
+/* ---- writing entries ---- */
 
 /* ---- messages ---- */
 
@@ -688,8 +686,7 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
     phi__buf_char(out, '}');
 }
 
-/* ======== Reads entries: each is appended by the functions that appended it once, which
-   refuse invalid ones. Afterwards it gets its own time and place. */
+/* ---- reading entries: the functions that append them refuse invalid ones ---- */
 
 /* A log is never that long. */
 enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };

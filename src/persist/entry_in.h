@@ -1,5 +1,4 @@
-/* check.c - an entry as one JSON text without line breaks, and back: the lines of a stored
-   thread.
+/* check.c - an entry as one JSON text without line breaks, and back: the lines of a stored thread.
 
    The same entry gives the same bytes, and reading gives back the same entry, message for message
    and byte for byte, but for bytes that are not UTF-8 (they become U+FFFD). Texts that are JSON

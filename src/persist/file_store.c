@@ -53,15 +53,14 @@ typedef struct phi__file_line {
 
 #endif
 
-/* ======== The messages, paths and locks of the file store.
+/* ---- messages, paths and locks ---- */
 
-   A lock is a flock on a file beside the data, never on the data: a document is replaced by a
+/* A lock is a flock on a file beside the data, never on the data: a document is replaced by a
    rename, and a lock on the old file would say nothing about the new one. A document's lock file
-   stays: the Rust
-   original, which shares it, opens the file and then waits for the lock, and would continue with a
-   file that has no name any more beside a writer that made a new one. A thread's, which only phi
-   uses, is removed while it is still locked, so that nothing is left lying about; a writer that
-   gets a lock therefore checks that the name still means the file it locked. */
+   stays: the Rust original, which shares it, opens the file and then waits for the lock, and would
+   continue with a file that has no name any more beside a writer that made a new one. A thread's,
+   which only phi uses, is removed while it is still locked, so that nothing is left lying about; a
+   writer that gets a lock therefore checks that the name still means the file it locked. */
 
 #ifndef PHI_NO_FILES
 
@@ -231,8 +230,7 @@ static phi_status phi__file_store_write(phi__file_store *fs, intptr_t file, uint
 
 #endif
 
-/* ======== One line of a thread's file, written and read: its check value, its number, its
-   entry. file_store.c shows some. */
+/* ---- one line of a thread's file: its check value, its number, its entry ---- */
 
 #ifndef PHI_NO_FILES
 
@@ -325,9 +323,9 @@ static bool phi__file_lines_read(phi_str line, phi__file_line *out) {
 
 #endif
 
-/* ======== Documents of the file store: a temporary file, then a rename; and the lists.
+/* ---- documents of the file store: a temporary file, then a rename; and the lists ---- */
 
-   The temporary file has one name for each id, and is written under the id's lock: the rest that a
+/* The temporary file has one name for each id, and is written under the id's lock: the rest that a
    killed process leaves is overwritten by the next save, and removed with the document. */
 
 #ifndef PHI_NO_FILES
@@ -691,9 +689,9 @@ static phi_status phi__file_documents_list_threads(void *user_data, phi_arena *a
 
 #endif
 
-/* ======== Threads of the file store: one line for each entry, with its check value.
+/* ---- threads of the file store: one line for each entry, with its check value ---- */
 
-   {"crc":"5c64baa6","phi_thread":1}
+/* {"crc":"5c64baa6","phi_thread":1}
        {"crc":"41a0f168","seq":0,"e":{"a":"x"}}
        {"crc":"dd1e460f","seq":1,"of":[1,2],"e":{"b":1}}
        {"crc":"eab54e05","seq":2,"of":[1,2],"e":{"b":2}}
@@ -1193,8 +1191,7 @@ static phi_status phi__file_threads_store_remove(void *user_data, const char *th
 
 #endif
 
-/* ======== Shared by the files of the file store: paths, messages, locks, and the locked
-   threads. */
+/* ---- opening a store ---- */
 
 #ifndef PHI_NO_FILES
 

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* ======== Evicts entries that no view has: whole segments, of a log in a store. */
+/* ---- evicts entries that no view has: whole segments, of a log in a store ---- */
 
 /* phi__journal_ops */
 static bool phi__evict_all_begin(phi_thread *thread) {
@@ -43,9 +43,9 @@ PHI__FN void phi__evict_end(phi_thread *thread) {
     thread->journal->store.journal->evict_end(thread);
 }
 
-/* ======== Evicts entries from memory, and recalls them from the store.
+/* ---- evicts entries from memory, and recalls them from the store ---- */
 
-   Only here is a store read for a log in use: once, at the start of a host's or a run's call. */
+/* Only here is a store read for a log in use: once, at the start of a host's or a run's call. */
 
 typedef struct phi__recalling {
     phi__entry_reader reader;
@@ -166,10 +166,7 @@ PHI__FN phi_status phi__recall_has_loop(const phi_thread *thread, phi_str loop_i
     return status;
 }
 
-/* ======== The journal: which entries of a thread its store has.
-
-   Entries that the store refused stay in the log, and go with the next write.
-   Threads: the pumping thread. */
+/* ---- the journal: which entries of a thread its store has ---- */
 
 enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
 #define PHI__JOURNAL_BATCH_BYTES                                                                   \

@@ -1,7 +1,7 @@
 /* journal_in.h - the journal: which entries of a thread its store has.
 
-   Entries that the store refused stay in the log, and go with the next write.
-   Threads: the pumping thread. */
+   Entries that the store refused stay in the log, and go with the next write. Threads: the pumping
+   thread. */
 #ifndef PHI_PERSIST_JOURNAL_IN_H
 #define PHI_PERSIST_JOURNAL_IN_H
 

@@ -8,10 +8,9 @@
 #include "persist/store.h"
 #include "text/json.h"
 
-/* ======== An entry as one JSON text without line breaks, and back: the lines of a stored
-   thread.
+/* ---- an entry as one JSON text without line breaks, and back: the lines of a stored thread ---- */
 
-   The same entry gives the same bytes, and reading gives back the same entry, message for message
+/* The same entry gives the same bytes, and reading gives back the same entry, message for message
    and byte for byte, but for bytes that are not UTF-8 (they become U+FFFD). Texts that are JSON
    themselves are kept as strings. An entry is read into the thread that it belongs to, behind those
    before it, and is refused where it could not have been appended there. */
@@ -52,7 +51,7 @@ PHI__FN void phi__entry_json_rewrite(phi__buf *out, const phi_rewrite *rewrite, 
 PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_json *holder,
                                           phi_rewrite *out);
 
-/* ======== Reads the members of an entry. */
+/* ---- reads the members of an entry ---- */
 
 /* The members of any entry, of a message, and of a rewrite, in the order in which they are
    written. */
@@ -84,10 +83,10 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_j
 enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
 #undef PHI_X
 
-/* ======== The journal: which entries of a thread its store has.
+/* ---- the journal: which entries of a thread its store has ---- */
 
-   Entries that the store refused stay in the log, and go with the next write.
-   Threads: the pumping thread. */
+/* Entries that the store refused stay in the log, and go with the next write. Threads: the pumping
+   thread. */
 
 /* Reads back all evicted entries; pointers to entries in memory stay valid. PHI_OK: the log is
    whole. Else the store's status, or PHI_NO_MEMORY, and nothing changed. */
@@ -153,7 +152,7 @@ PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
    phi__thread_destroy else. */
 PHI__FN void phi__journal_free_thread(phi_thread *thread);
 
-/* ======== The id of a thread: that of its store, or of its own. */
+/* ---- the id of a thread: that of its store, or of its own ---- */
 
 /* The thread's id, in a store or not; made where it has none. Empty: no memory. */
 PHI__FN phi_str phi__info_id(phi_thread *thread);

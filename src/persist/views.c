@@ -11,8 +11,9 @@
 
 #include <stdio.h>
 
-/* ======== A thread's info, title and metadata for the host. The id is the store's, while it is in
-   one. */
+/* ---- A thread's info, title and metadata for the host ---- */
+
+/* The id is the store's, while it is in one. */
 
 static phi_str phi__info_known_id(const phi_thread *thread) {
     return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
@@ -75,7 +76,7 @@ PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title,
     return phi__about_set(thread, &info);
 }
 
-/* ======== Entries, views and forks of a thread for the host. */
+/* ---- entries, views and forks ---- */
 
 /* ---- entries ---- */
 
@@ -183,8 +184,7 @@ PHI_API const char *phi_thread_lane_at(const phi_thread *thread, size_t i) {
                                                            : NULL;
 }
 
-/* ======== Changes of a thread by a host or a run. Evicted entries that a change needs are recalled
-   first. */
+/* ---- changes by a host or a run; evicted entries that a change needs are recalled first ---- */
 
 static bool phi__edit_name_fits(const char *name) {
     return name != NULL && name[0] != '\0' && phi__check_id_fits(phi_str_of(name));
@@ -273,7 +273,7 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
     return phi__note_add(thread, kind, json, seq);
 }
 
-/* ======== Plans a compaction, a prune or a revert of a thread for the host. */
+/* ---- plans a compaction, a prune or a revert of a thread for the host ---- */
 
 PHI_API phi_status phi_thread_plan(const phi_thread *thread, const phi_plan *plan, phi_arena *arena,
                                    phi_rewrite *out) {
