@@ -95,7 +95,7 @@ static void append_turn(phi_thread *thread, size_t turn) {
 /* ---- a turn of the thread ---- */
 
 static size_t project_now(phi_thread *thread, phi_arena *arena, const phi_policy *policy) {
-    phi__project_order order;
+    phi__proj_order order;
     phi__projection made;
     phi_arena_mark mark = phi_arena_save(arena);
     memset(&order, 0, sizeof order);

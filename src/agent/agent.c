@@ -17,7 +17,7 @@
 
 /* ---- the tree ---- */
 
-PHI__FN void phi__agent_end_adopt(phi__agent *parent, phi__agent *child) {
+PHI__FN void phi__end_adopt(phi__agent *parent, phi__agent *child) {
     child->tree.parent = parent;
     if (parent == NULL) return;
     child->tree.prev_child = NULL;
@@ -27,7 +27,7 @@ PHI__FN void phi__agent_end_adopt(phi__agent *parent, phi__agent *child) {
 }
 
 /* Leaves the tree; its children belong to its parent. Their reservations stay reserved there. */
-static void phi__agent_end_leave_tree(phi__agent *agent) {
+static void phi__end_leave_tree(phi__agent *agent) {
     phi__agent *parent = agent->tree.parent, *child;
     if (parent != NULL) {
         if (agent->tree.prev_child != NULL)
@@ -40,14 +40,14 @@ static void phi__agent_end_leave_tree(phi__agent *agent) {
     while ((child = agent->tree.first_child) != NULL) {
         agent->tree.first_child = child->tree.next_child;
         child->tree.next_child = child->tree.prev_child = NULL;
-        phi__agent_end_adopt(parent, child);
+        phi__end_adopt(parent, child);
     }
     agent->tree.parent = agent->tree.next_child = agent->tree.prev_child = NULL;
 }
 
 /* ---- its memory ---- */
 
-PHI__FN void phi__agent_end_destroy(phi__agent *agent) {
+PHI__FN void phi__end_destroy(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (agent->run != NULL) phi__run_destroy(agent->run);
     phi__responses_drop(agent);
@@ -64,53 +64,53 @@ PHI__FN void phi__agent_end_destroy(phi__agent *agent) {
     phi_arena_free(&agent->said);
     phi_arena_free(&agent->arena);
     phi__line_free(agent);
-    phi__agent_take_disown(agent, &agent->agent_id);
-    phi__agent_take_disown(agent, &agent->system_prompt);
-    phi__agent_take_off_format(agent, &agent->desc.format);
-    phi__agent_take_disown(agent, &agent->workspace);
-    phi__agent_take_off_focus(agent);
-    phi__agent_take_off_filters(agent);
+    phi__take_disown(agent, &agent->agent_id);
+    phi__take_disown(agent, &agent->system_prompt);
+    phi__take_off_format(agent, &agent->desc.format);
+    phi__take_disown(agent, &agent->workspace);
+    phi__take_off_focus(agent);
+    phi__take_off_filters(agent);
     PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* or a function was interrupted */
     phi__free(&rt->memory, agent, sizeof *agent + rt->features.agent_bytes);
 }
 
 /* The agents that were freed in the step. */
-PHI__FN void phi__agent_end_destroy_retired(phi_runtime *rt) {
+PHI__FN void phi__end_destroy_retired(phi_runtime *rt) {
     while (rt->retired != NULL) {
         phi__agent *agent = rt->retired;
         rt->retired = agent->next_retired;
-        phi__agent_end_destroy(agent);
+        phi__end_destroy(agent);
     }
 }
 
-PHI__FN void phi__agent_end_of_step(phi_runtime *rt) {
-    phi__agent_end_destroy_retired(rt);
+PHI__FN void phi__end_of_step(phi_runtime *rt) {
+    phi__end_destroy_retired(rt);
     rt->in_step = false;
 }
 
 /* ---- out of every table ---- */
 
-static void phi__agent_end_cancel_children(phi__agent *agent) {
+static void phi__end_cancel_children(phi__agent *agent) {
     if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
     for (phi__agent *child = agent->tree.first_child; child != NULL; child = child->tree.next_child)
         phi__schedule_cancel_tree(child, false);
 }
 
 /* frees those below it that are hidden */
-static void phi__agent_end_drop_hidden(phi__agent *agent) {
+static void phi__end_drop_hidden(phi__agent *agent) {
     phi__agent *child = agent->tree.first_child;
     while (child != NULL) {
         phi__agent *next = child->tree.next_child;
         /* which may call the host: look anew; one without a slot is on its way out already */
         if (phi__find_hidden(child) && child->slot != NULL) {
-            phi__agent_end_drop(child);
+            phi__end_drop(child);
             next = agent->tree.first_child;
         }
         child = next;
     }
 }
 
-PHI__FN void phi__agent_end_retire(phi__agent *agent) {
+PHI__FN void phi__end_retire(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     phi__slot *slot = agent->slot;
     if (slot == NULL) return;
@@ -119,11 +119,11 @@ PHI__FN void phi__agent_end_retire(phi__agent *agent) {
     agent->slot = NULL;
     if (agent->questions != NULL) phi__question_drop_all(agent);
     phi__forget_unpress(agent);
-    phi__agent_end_drop_hidden(agent);
-    phi__agent_end_cancel_children(agent);
+    phi__end_drop_hidden(agent);
+    phi__end_cancel_children(agent);
     if (agent->tree.watch != NULL && agent->tree.watch->gone != NULL)
         agent->tree.watch->gone(agent);
-    phi__agent_end_leave_tree(agent);
+    phi__end_leave_tree(agent);
     if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
     phi__responses_drop(agent);
     phi__slots_release(&rt->agents, slot);
@@ -132,19 +132,19 @@ PHI__FN void phi__agent_end_retire(phi__agent *agent) {
     rt->retired = agent;
 }
 
-PHI__FN void phi__agent_end_drop(phi__agent *agent) {
+PHI__FN void phi__end_drop(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     bool inside = rt->in_step;
     rt->in_step = true; /* the tools' cancel functions must not step */
-    phi__agent_end_retire(agent);
-    if (!inside) phi__agent_end_of_step(rt);
+    phi__end_retire(agent);
+    if (!inside) phi__end_of_step(rt);
 }
 
 /* ---- public ---- */
 
 PHI_API void phi_agent_free(phi_agent handle) {
     phi__agent *agent = phi__find_agent(handle);
-    if (agent != NULL) phi__agent_end_drop(agent);
+    if (agent != NULL) phi__end_drop(agent);
 }
 
 /* ---- replaces an agent's log by another, with the state that depends on it ---- */
@@ -174,10 +174,10 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
     phi__responses_drop(agent);
     phi__feature_renewed(agent, copied ? &before->fold : NULL, false);
     phi__feature_agent(agent, PHI__POINT_LOG_LEAVES);
-    phi__agent_end_drop_hidden(agent);
+    phi__end_drop_hidden(agent);
     if (before != NULL) phi__journal_free_thread(before);
     bool there = agent->slot != NULL;
-    if (!inside) phi__agent_end_of_step(rt);
+    if (!inside) phi__end_of_step(rt);
     return there;
 }
 
@@ -291,7 +291,7 @@ static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
     phi__run *run = agent->run;
     phi_str kept;
     phi__buf note;
-    if (!phi__agent_take_own(agent, reason, &kept)) return false;
+    if (!phi__take_own(agent, reason, &kept)) return false;
     phi__buf_init(&note, &agent->memory);
     phi__buf_char(&note, '{');
     phi__json_write_key(&note, PHI__LIT("loop_id"));
@@ -303,7 +303,7 @@ static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
                 (!note.failed &&
                  phi__note_add(agent->thread, PHI_NOTE_ABORT, phi__buf_str(&note), NULL) == PHI_OK);
     phi__buf_free(&note);
-    phi__agent_take_disown(agent, done ? &run->end.reason : &kept);
+    phi__take_disown(agent, done ? &run->end.reason : &kept);
     if (done) run->end.reason = kept;
     return done;
 }
@@ -395,7 +395,7 @@ static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, con
 static phi_status phi__agent_renew_session(phi__agent *agent) {
     phi__sessions *sessions = &agent->rt->sessions;
     char made[PHI__UUID_SIZE];
-    phi__agent_take_random_id(agent, made);
+    phi__take_random_id(agent, made);
     if (agent->thread->journal == NULL)
         return phi__line_renew(agent, phi_str_of(made)) ? PHI_OK : PHI_NO_MEMORY;
     phi__session *session = phi__session_take(sessions, phi_str_of(made));

@@ -19,95 +19,92 @@ PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what);
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc);
 
 /* The same of those fields alone that can be changed later by phi_agent_set, but for failover. */
-PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_desc *desc);
+PHI__FN phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *desc);
 
 /* Words begin with `what`. */
-PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const char *base_url);
+PHI__FN phi_status phi__check_url(phi_runtime *rt, const char *what, const char *base_url);
 
 /* The same, where own is the provider that the agent has in any case, or NULL. */
-PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const char *what,
-                                          const phi_provider *own, const phi_model *model);
+PHI__FN phi_status phi__check_model(phi_runtime *rt, const char *what, const phi_provider *own,
+                                    const phi_model *model);
 
 /* The list of an agent with that provider and those tools. NULL: harmless. */
-PHI__FN phi_status phi__agent_check_failover(phi_runtime *rt, const phi_failover *failover,
-                                             const phi_provider *own, const phi_tool *tools,
-                                             size_t tool_count);
-PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
-                                           const phi_tool *tools, size_t tool_count);
+PHI__FN phi_status phi__check_failover(phi_runtime *rt, const phi_failover *failover,
+                                       const phi_provider *own, const phi_tool *tools,
+                                       size_t tool_count);
+PHI__FN phi_status phi__check_format(phi_runtime *rt, const phi_format *format,
+                                     const phi_tool *tools, size_t tool_count);
 
 /* agent_make.c. Checks of a desc's options, extra and raw tools, and of an extra alone for a model;
    own: the host's provider for it, or NULL; `what` names the field. */
-PHI__FN phi_status phi__agent_said_check(phi_runtime *rt, const phi_agent_desc *desc);
-PHI__FN phi_status phi__agent_said_check_extra(phi_runtime *rt, const char *what,
-                                               const phi_provider *own, const phi_model *model,
-                                               const char *extra);
+PHI__FN phi_status phi__said_check(phi_runtime *rt, const phi_agent_desc *desc);
+PHI__FN phi_status phi__said_check_extra(phi_runtime *rt, const char *what, const phi_provider *own,
+                                         const phi_model *model, const char *extra);
 
 /* Copies them into an arena, which is made, and points the desc to the copies. False: no memory,
    there is no arena, and the desc is not to be used. */
-PHI__FN bool phi__agent_said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena);
+PHI__FN bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena);
 
 /* The same into an arena that has others: a request under way points to those. `there`: texts that
    are in it already, and are not copied again. */
-PHI__FN bool phi__agent_said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there);
+PHI__FN bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there);
 
 /* dry_run.c: phi_preflight of an agent; the scratch is not given back. */
-PHI__FN phi_status phi__foreseen_thinking(phi_agent handle, phi_arena *scratch, char *words,
-                                          size_t words_size);
+PHI__FN phi_status phi__ahead_thinking(phi_agent handle, phi_arena *scratch, char *words,
+                                       size_t words_size);
 
 /* Tools, as those of an agent that there is. */
-PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
-                                        size_t count);
+PHI__FN phi_status phi__check_own(const phi__agent *agent, const phi_tool *tools, size_t count);
 
 /* agent_make.c: copies of a desc's values. False: no memory; nothing changes, but for a model with
    its provider and a segment, which are in agent->model_arena. */
 /* own: the provider whatever the model says; NULL: that of the model's protocol. */
-PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_provider *own,
-                                   const phi_model *model);
+PHI__FN bool phi__take_model(phi__agent *agent, const phi_provider *own, const phi_model *model);
 
 /* The middle of its loop ids; config_id NULL: made of the model's names. */
-PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
+PHI__FN bool phi__take_segment(phi__agent *agent, const char *config_id);
 
 /* A format whose texts are in memory of their own. And giving them back. */
-PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format, phi_format *out);
-PHI__FN void phi__agent_take_off_format(phi__agent *agent, phi_format *format);
+PHI__FN bool phi__take_format(phi__agent *agent, const phi_format *format, phi_format *out);
+PHI__FN void phi__take_off_format(phi__agent *agent, phi_format *format);
 
 /* Makes agent->projected, if it is not there: then taking a policy needs no memory. */
-PHI__FN bool phi__agent_take_projected(phi__agent *agent);
+PHI__FN bool phi__take_projected(phi__agent *agent);
 
 /* policy NULL: none; counter NULL: as it is. */
-PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
-                                    const phi_token_counter *counter);
-PHI__FN void phi__agent_take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
+PHI__FN bool phi__take_policy(phi__agent *agent, const phi_policy *policy,
+                              const phi_token_counter *counter);
+PHI__FN void phi__take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
 
 /* A string in memory of its own, terminated; NULL gives an empty one. And giving it back. */
-PHI__FN bool phi__agent_take_own(phi__agent *agent, const char *text, phi_str *out);
-PHI__FN void phi__agent_take_disown(phi__agent *agent, phi_str *s);
+PHI__FN bool phi__take_own(phi__agent *agent, const char *text, phi_str *out);
+PHI__FN void phi__take_disown(phi__agent *agent, phi_str *s);
 
 /* Free desc.compaction.focus_message, and desc.filters: in memory of their own. */
-PHI__FN void phi__agent_take_off_focus(phi__agent *agent);
-PHI__FN void phi__agent_take_off_filters(phi__agent *agent);
+PHI__FN void phi__take_off_focus(phi__agent *agent);
+PHI__FN void phi__take_off_filters(phi__agent *agent);
 
 /* agent_make.c. NULL: phi_last_error says why. lent: the thread it works on, else its own. */
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent);
-PHI__FN const phi_profile *phi__agent_make_profile(phi_agent agent); /* NULL: none, or stale */
+PHI__FN const phi_profile *phi__make_profile(phi_agent agent); /* NULL: none, or stale */
 
 /* The desc with its unset fields filled from its profile. */
-PHI__FN phi_agent_desc phi__agent_make_merge(const phi_agent_desc *desc);
+PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc);
 
 /* Fills in the defaults of zero fields; twice is harmless. Of limits alone: */
-PHI__FN void phi__agent_make_defaults(phi_agent_desc *desc);
-PHI__FN phi_limits phi__agent_make_limits_of(const phi_limits *given);
+PHI__FN void phi__make_defaults(phi_agent_desc *desc);
+PHI__FN phi_limits phi__make_limits_of(const phi_limits *given);
 
 /* agent_store.c: loads the thread of a desc's store and thread_id; loop ids continue behind the
    thread's. Messages begin with the function called. */
-PHI__FN phi_status phi__agent_store_check(phi_runtime *rt, const phi_agent_desc *desc);
-PHI__FN phi_status phi__agent_store_open_thread(phi__agent *agent, const phi_agent_desc *desc);
+PHI__FN phi_status phi__stored_check(phi_runtime *rt, const phi_agent_desc *desc);
+PHI__FN phi_status phi__stored_open_thread(phi__agent *agent, const phi_agent_desc *desc);
 
 enum { PHI__AGENT_STORE_WORDS = 240 };
 
 /* Sets the error about the thread of that id; without `words`, by the status. */
-PHI__FN phi_status phi__agent_store_error(phi__agent *agent, const char *what, const char *id,
-                                          phi_status status, const char *words);
+PHI__FN phi_status phi__stored_error(phi__agent *agent, const char *what, const char *id,
+                                     phi_status status, const char *words);
 
 /* agent.c: begin moves an agent's log to *before and leaves an empty one to fill, without memory.
    Then undo brings the old log back, or done frees it, unlocks it in its store, and drops the state
@@ -120,20 +117,20 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
 
 /* agent.c */
 /* parent NULL: harmless */
-PHI__FN void phi__agent_end_adopt(phi__agent *parent, phi__agent *child);
+PHI__FN void phi__end_adopt(phi__agent *parent, phi__agent *child);
 
 /* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory
-   goes with phi__agent_end_destroy, at the end of the step. */
-PHI__FN void phi__agent_end_retire(phi__agent *agent);
+   goes with phi__end_destroy, at the end of the step. */
+PHI__FN void phi__end_retire(phi__agent *agent);
 
 /* The same; outside of a step its memory goes at once. */
-PHI__FN void phi__agent_end_drop(phi__agent *agent);
-PHI__FN void phi__agent_end_destroy(phi__agent *agent);
+PHI__FN void phi__end_drop(phi__agent *agent);
+PHI__FN void phi__end_destroy(phi__agent *agent);
 
 /* A model of the host's that freed its agent from within `open` is closed in here: still inside the
    step. */
-PHI__FN void phi__agent_end_of_step(phi_runtime *rt);
-PHI__FN void phi__agent_end_destroy_retired(phi_runtime *rt); /* those that were freed in it */
+PHI__FN void phi__end_of_step(phi_runtime *rt);
+PHI__FN void phi__end_destroy_retired(phi_runtime *rt); /* those that were freed in it */
 
 /* history.c */
 /* The last message that a model would see; NULL: none. */
@@ -147,37 +144,37 @@ PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *threa
 
 /* snapshot.c: PHI_UNSUPPORTED with words where the snapshot has what only a feature reads that the
    runtime lacks. */
-PHI__FN phi_status phi__snapshot_needs(phi_runtime *rt, const phi_json *root);
+PHI__FN phi_status phi__snap_needs(phi_runtime *rt, const phi_json *root);
 
 /* snapshot.c */
 /* As phi_agent_restore, of a snapshot that was parsed, inside a step. NULL: phi_last_error says
    why. */
-PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *desc,
-                                       const phi_json *root, phi_restore_run how);
+PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
+                                   const phi_json *root, phi_restore_run how);
 
 /* The same outside of a step. rt NULL: phi_last_error says why. */
-PHI__FN phi_agent phi__snapshot_restore(phi_runtime *rt, const phi_agent_desc *desc,
-                                        const phi_json *root, phi_restore_run how);
+PHI__FN phi_agent phi__snap_restore(phi_runtime *rt, const phi_agent_desc *desc,
+                                    const phi_json *root, phi_restore_run how);
 
 /* The text of an agent up to the lines of its thread; and the next of them, from *line 0. False: it
    was the end. */
-PHI__FN phi_status phi__snapshot_begin(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
-PHI__FN bool phi__snapshot_more(phi__buf *out, const phi__agent *agent, size_t *line,
-                                phi_arena *scratch);
+PHI__FN phi_status phi__snap_begin(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
+PHI__FN bool phi__snap_more(phi__buf *out, const phi__agent *agent, size_t *line,
+                            phi_arena *scratch);
 
 /* snapshot.c: the runtime is being saved or loaded: phi_step does nothing. */
-PHI__FN bool phi__snapshot_all_under_way(const phi_runtime *rt);
-PHI__FN void phi__snapshot_all_drop(phi_runtime *rt); /* the runtime goes */
+PHI__FN bool phi__crew_under_way(const phi_runtime *rt);
+PHI__FN void phi__crew_drop(phi_runtime *rt); /* the runtime goes */
 
 /* one_shot_run.c */
 /* The agent's run, active or over, is its last: it is freed once its events were popped. */
-PHI__FN void phi__one_shot_run_last(phi__agent *agent);
+PHI__FN void phi__shot_last(phi__agent *agent);
 
 /* at the end of a step, with popped events released */
-PHI__FN void phi__one_shot_run_retire(phi_runtime *rt);
+PHI__FN void phi__shot_retire(phi_runtime *rt);
 
 /* the runtime goes; there are no agents any more */
-PHI__FN void phi__one_shot_run_free_threads(phi_runtime *rt);
+PHI__FN void phi__shot_free_threads(phi_runtime *rt);
 
 /* ---- system prompts made of blocks, and the profile of an agent ---- */
 

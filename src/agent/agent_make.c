@@ -16,7 +16,7 @@
 /* ---- settings copied into an agent's memory ---- */
 
 /* A string in memory of its own; NULL: an empty one, which has none. */
-PHI__FN bool phi__agent_take_own(phi__agent *agent, const char *text, phi_str *out) {
+PHI__FN bool phi__take_own(phi__agent *agent, const char *text, phi_str *out) {
     size_t n = text != NULL ? strlen(text) : 0;
     char *copy = NULL;
     if (text != NULL) {
@@ -28,25 +28,25 @@ PHI__FN bool phi__agent_take_own(phi__agent *agent, const char *text, phi_str *o
     return true;
 }
 
-PHI__FN void phi__agent_take_disown(phi__agent *agent, phi_str *s) {
+PHI__FN void phi__take_disown(phi__agent *agent, phi_str *s) {
     if (s->at != NULL) phi__free(&agent->memory, (void *)(uintptr_t)s->at, s->len + 1);
     *s = phi__str(NULL, 0);
 }
 
-PHI__FN void phi__agent_take_off_focus(phi__agent *agent) {
+PHI__FN void phi__take_off_focus(phi__agent *agent) {
     phi_str focus = phi_str_of(agent->desc.compaction.focus_message);
-    phi__agent_take_disown(agent, &focus);
+    phi__take_disown(agent, &focus);
     agent->desc.compaction.focus_message = NULL;
 }
 
-PHI__FN void phi__agent_take_off_filters(phi__agent *agent) {
+PHI__FN void phi__take_off_filters(phi__agent *agent) {
     phi__free(&agent->memory, (void *)(uintptr_t)agent->desc.input.filters,
               agent->desc.input.filter_count * sizeof *agent->desc.input.filters);
     agent->desc.input.filters = NULL;
     agent->desc.input.filter_count = 0;
 }
 
-PHI__FN void phi__agent_take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
+PHI__FN void phi__take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
     unsigned char random[16];
     phi__io_random(agent->rt->io, random, sizeof random);
     phi__id_uuid(random, out);
@@ -54,8 +54,7 @@ PHI__FN void phi__agent_take_random_id(const phi__agent *agent, char out[PHI__UU
 
 /* ---- the model ---- */
 
-PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_provider *own,
-                                   const phi_model *model) {
+PHI__FN bool phi__take_model(phi__agent *agent, const phi_provider *own, const phi_model *model) {
     phi__speaker seat;
     if (!phi__speaker_take(agent->rt, &agent->model_arena, own, model, &seat)) return false;
     phi__speaker_set(agent, &seat);
@@ -63,7 +62,7 @@ PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_provider *own,
 }
 
 /* provider.slug[.thinking]: the middle of a loop id; behaviours B 29. */
-PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
+PHI__FN bool phi__take_segment(phi__agent *agent, const char *config_id) {
     phi__buf segment;
     phi_str taken;
     bool done;
@@ -89,14 +88,14 @@ PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
 
 /* ---- format and policy ---- */
 
-PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format, phi_format *out) {
+PHI__FN bool phi__take_format(phi__agent *agent, const phi_format *format, phi_format *out) {
     const char *given = format->kind == PHI_FORMAT_JSON_SCHEMA ? format->schema : NULL;
     phi_str schema = {NULL, 0}, name = {NULL, 0};
     memset(out, 0, sizeof *out);
     if (format->kind == PHI_FORMAT_TEXT) return true;
-    if (!phi__agent_take_own(agent, given, &schema)) return false;
-    if (!phi__agent_take_own(agent, format->name, &name)) {
-        phi__agent_take_disown(agent, &schema);
+    if (!phi__take_own(agent, given, &schema)) return false;
+    if (!phi__take_own(agent, format->name, &name)) {
+        phi__take_disown(agent, &schema);
         return false;
     }
     *out = *format;
@@ -105,24 +104,24 @@ PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format,
     return true;
 }
 
-PHI__FN void phi__agent_take_off_format(phi__agent *agent, phi_format *format) {
+PHI__FN void phi__take_off_format(phi__agent *agent, phi_format *format) {
     phi_str schema = phi_str_of(format->schema), name = phi_str_of(format->name);
-    phi__agent_take_disown(agent, &schema);
-    phi__agent_take_disown(agent, &name);
+    phi__take_disown(agent, &schema);
+    phi__take_disown(agent, &name);
     memset(format, 0, sizeof *format);
 }
 
-PHI__FN bool phi__agent_take_projected(phi__agent *agent) {
+PHI__FN bool phi__take_projected(phi__agent *agent) {
     if (agent->projected == NULL)
         agent->projected = (phi__projected *)phi__alloc(&agent->memory, sizeof *agent->projected);
     return agent->projected != NULL;
 }
 
-PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
-                                    const phi_token_counter *counter) {
+PHI__FN bool phi__take_policy(phi__agent *agent, const phi_policy *policy,
+                              const phi_token_counter *counter) {
     bool counts = counter != NULL && counter->count_text != NULL;
     if (agent->projected == NULL && policy == NULL && !counts) return true;
-    if (!phi__agent_take_projected(agent)) return false;
+    if (!phi__take_projected(agent)) return false;
     if (counts) agent->projected->counter = *counter;
     agent->projected->has_policy = policy != NULL;
     if (policy != NULL) agent->projected->policy = *policy;
@@ -135,9 +134,8 @@ enum { PHI__AGENT_SAID_WORDS = 240 };
 
 /* ---- checks ---- */
 
-PHI__FN phi_status phi__agent_said_check_extra(phi_runtime *rt, const char *what,
-                                               const phi_provider *own, const phi_model *model,
-                                               const char *extra) {
+PHI__FN phi_status phi__said_check_extra(phi_runtime *rt, const char *what, const phi_provider *own,
+                                         const phi_model *model, const char *extra) {
     char words[PHI__AGENT_SAID_WORDS];
     const phi__codec *codec = NULL;
     if (extra == NULL) return PHI_OK;
@@ -149,7 +147,7 @@ PHI__FN phi_status phi__agent_said_check_extra(phi_runtime *rt, const char *what
     return status == PHI_OK ? PHI_OK : phi__error(rt, status, "%s: out of memory", what);
 }
 
-static phi_status phi__agent_said_check_raws(phi_runtime *rt, const phi_agent_desc *desc) {
+static phi_status phi__said_check_raws(phi_runtime *rt, const phi_agent_desc *desc) {
     char what[48];
     phi_status status = PHI_OK;
     if (desc->tool_options.raw_tool_count > 0 && desc->tool_options.raw_tools == NULL)
@@ -167,19 +165,19 @@ static phi_status phi__agent_said_check_raws(phi_runtime *rt, const phi_agent_de
     return status;
 }
 
-PHI__FN phi_status phi__agent_said_check(phi_runtime *rt, const phi_agent_desc *desc) {
+PHI__FN phi_status phi__said_check(phi_runtime *rt, const phi_agent_desc *desc) {
     char words[PHI__AGENT_SAID_WORDS];
     const char *fault = phi__takes_fault(&desc->options);
     if (fault == NULL) fault = phi__texts_check(desc->texts, words, sizeof words);
     if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "%s", fault);
-    phi_status status = phi__agent_said_check_extra(rt, "options.extra", desc->provider,
-                                                    &desc->model, desc->options.extra);
-    return status == PHI_OK ? phi__agent_said_check_raws(rt, desc) : status;
+    phi_status status = phi__said_check_extra(rt, "options.extra", desc->provider, &desc->model,
+                                              desc->options.extra);
+    return status == PHI_OK ? phi__said_check_raws(rt, desc) : status;
 }
 
 /* ---- copies ---- */
 
-static bool phi__agent_said_text(phi_arena *arena, const char **text) {
+static bool phi__said_text(phi_arena *arena, const char **text) {
     phi_str copy;
     if (*text == NULL) return true;
     if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
@@ -187,7 +185,7 @@ static bool phi__agent_said_text(phi_arena *arena, const char **text) {
     return true;
 }
 
-static bool phi__agent_said_raws(phi_arena *arena, phi_agent_desc *desc) {
+static bool phi__said_raws(phi_arena *arena, phi_agent_desc *desc) {
     size_t n = desc->tool_options.raw_tool_count;
     phi_raw_tool *raws;
     if (n == 0) {
@@ -198,21 +196,20 @@ static bool phi__agent_said_raws(phi_arena *arena, phi_agent_desc *desc) {
     if (raws == NULL) return false;
     for (size_t i = 0; i < n; i++) {
         raws[i] = desc->tool_options.raw_tools[i];
-        if (!phi__agent_said_text(arena, &raws[i].protocol) ||
-            !phi__agent_said_text(arena, &raws[i].json))
+        if (!phi__said_text(arena, &raws[i].protocol) || !phi__said_text(arena, &raws[i].json))
             return false;
     }
     desc->tool_options.raw_tools = raws;
     return true;
 }
 
-PHI__FN bool phi__agent_said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there) {
+PHI__FN bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi_request_options options;
     const phi_texts *texts = desc->texts;
     if (texts != NULL && texts != there) texts = phi__texts_copy(texts, arena);
     if ((desc->texts == NULL || texts != NULL) &&
-        phi__takes_copy(arena, &desc->options, &options) && phi__agent_said_raws(arena, desc)) {
+        phi__takes_copy(arena, &desc->options, &options) && phi__said_raws(arena, desc)) {
         desc->options = options;
         desc->texts = texts;
         return true;
@@ -221,9 +218,9 @@ PHI__FN bool phi__agent_said_add(phi_agent_desc *desc, phi_arena *arena, const p
     return false;
 }
 
-PHI__FN bool phi__agent_said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena) {
+PHI__FN bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena) {
     phi_arena_init(arena, &agent->memory, 128);
-    if (phi__agent_said_add(desc, arena, NULL)) return true;
+    if (phi__said_add(desc, arena, NULL)) return true;
     phi_arena_free(arena);
     return false;
 }
@@ -235,7 +232,7 @@ PHI__FN bool phi__agent_said_copy(phi__agent *agent, phi_agent_desc *desc, phi_a
 /* ---- the model ---- */
 
 /* Whether it is "http" or "https" with a host, the schemes of the transport. */
-static bool phi__agent_check_url_fits(phi_str url) {
+static bool phi__check_url_fits(phi_str url) {
     size_t scheme = phi__str_find(url, 0, "://"), host = scheme + 3, end = host;
     if (scheme == SIZE_MAX || (!phi__str_is_nocase(phi__str(url.at, scheme), "http") &&
                                !phi__str_is_nocase(phi__str(url.at, scheme), "https")))
@@ -249,11 +246,11 @@ static bool phi__agent_check_url_fits(phi_str url) {
     return host < end && url.at[host] != ':';
 }
 
-PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const char *base_url) {
+PHI__FN phi_status phi__check_url(phi_runtime *rt, const char *what, const char *base_url) {
     phi_str url = phi_str_of(base_url);
     phi__buf shown;
     if (url.len == 0) return phi__error(rt, PHI_BAD_ARG, "%smodel.base_url is missing", what);
-    if (phi__agent_check_url_fits(url)) return PHI_OK;
+    if (phi__check_url_fits(url)) return PHI_OK;
     phi__buf_init(&shown, &rt->memory);
     phi__secret_put_url(&shown, url);
     (void)phi__error(
@@ -263,8 +260,7 @@ PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const
     return PHI_BAD_ARG;
 }
 
-static phi_status phi__agent_check_protocol(phi_runtime *rt, const char *what,
-                                            const phi_model *model) {
+static phi_status phi__check_protocol(phi_runtime *rt, const char *what, const phi_model *model) {
     if (phi__codec_of(rt->codecs, model) != NULL) return PHI_OK;
     return phi__error(rt, PHI_UNSUPPORTED,
                       "%sNo provider registered for protocol: %s (presets bring theirs; or set "
@@ -272,8 +268,7 @@ static phi_status phi__agent_check_protocol(phi_runtime *rt, const char *what,
                       what, model->protocol);
 }
 
-static phi_status phi__agent_check_headers(phi_runtime *rt, const char *what,
-                                           const phi_model *model) {
+static phi_status phi__check_headers(phi_runtime *rt, const char *what, const phi_model *model) {
     if (model->header_count > 0 && model->headers == NULL)
         return phi__error(rt, PHI_BAD_ARG, "%smodel.headers is missing, header_count is %u", what,
                           (unsigned)model->header_count);
@@ -286,8 +281,8 @@ static phi_status phi__agent_check_headers(phi_runtime *rt, const char *what,
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const char *what,
-                                          const phi_provider *own, const phi_model *model) {
+PHI__FN phi_status phi__check_model(phi_runtime *rt, const char *what, const phi_provider *own,
+                                    const phi_model *model) {
     char place[64];
     if (model->protocol == NULL || model->protocol[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG,
@@ -298,28 +293,27 @@ PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const char *what,
     if (model->id == NULL || model->id[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG, "%smodel.id is missing", what);
     if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
-    if (own == NULL && phi__agent_check_protocol(rt, what, model) != PHI_OK) return PHI_UNSUPPORTED;
-    if (own == NULL && phi__agent_check_url(rt, what, model->base_url) != PHI_OK)
-        return PHI_BAD_ARG;
-    if (phi__agent_check_headers(rt, what, model) != PHI_OK) return PHI_BAD_ARG;
+    if (own == NULL && phi__check_protocol(rt, what, model) != PHI_OK) return PHI_UNSUPPORTED;
+    if (own == NULL && phi__check_url(rt, what, model->base_url) != PHI_OK) return PHI_BAD_ARG;
+    if (phi__check_headers(rt, what, model) != PHI_OK) return PHI_BAD_ARG;
     if (model->api_key != NULL && strpbrk(model->api_key, "\r\n") != NULL)
         return phi__error(rt, PHI_BAD_ARG, "%smodel.api_key holds a line break", what);
     (void)snprintf(place, sizeof place, "%smodel.extra", what);
-    return phi__agent_said_check_extra(rt, place, own, model, model->extra);
+    return phi__said_check_extra(rt, place, own, model, model->extra);
 }
 
 /* ---- what features check ---- */
 
-PHI__FN phi_status phi__agent_check_failover(phi_runtime *rt, const phi_failover *failover,
-                                             const phi_provider *own, const phi_tool *tools,
-                                             size_t tool_count) {
+PHI__FN phi_status phi__check_failover(phi_runtime *rt, const phi_failover *failover,
+                                       const phi_provider *own, const phi_tool *tools,
+                                       size_t tool_count) {
     return failover == NULL ? PHI_OK
                             : rt->features.failover->check(rt, failover, own, tools, tool_count,
-                                                           phi__agent_check_model);
+                                                           phi__check_model);
 }
 
-PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
-                                           const phi_tool *tools, size_t tool_count) {
+PHI__FN phi_status phi__check_format(phi_runtime *rt, const phi_format *format,
+                                     const phi_tool *tools, size_t tool_count) {
     if (format == NULL) return PHI_OK;
     if (format->kind == PHI_FORMAT_TEXT)
         return format->schema == NULL
@@ -330,22 +324,21 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
                : phi__feature_missing(rt, "format", "phi_feature_formats");
 }
 
-PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
-                                        size_t count) {
+PHI__FN phi_status phi__check_own(const phi__agent *agent, const phi_tool *tools, size_t count) {
     phi__tool_rules rules =
         phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
                               phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
     phi_status status = phi__tool_check_all(agent->rt, &rules, tools, count);
     if (status == PHI_OK)
-        status = phi__agent_check_failover(agent->rt, agent->desc.failover, agent->desc.provider,
-                                           tools, count);
-    return status == PHI_OK ? phi__agent_check_format(agent->rt, &agent->desc.format, tools, count)
+        status = phi__check_failover(agent->rt, agent->desc.failover, agent->desc.provider, tools,
+                                     count);
+    return status == PHI_OK ? phi__check_format(agent->rt, &agent->desc.format, tools, count)
                             : status;
 }
 
 /* ---- the rest ---- */
 
-static phi_status phi__agent_check_sources(phi_runtime *rt, const phi_agent_desc *desc) {
+static phi_status phi__check_sources(phi_runtime *rt, const phi_agent_desc *desc) {
     for (size_t i = 0; i < desc->tool_options.source_count; i++)
         if (desc->tool_options.sources == NULL || desc->tool_options.sources[i] == NULL ||
             desc->tool_options.sources[i]->version == NULL ||
@@ -356,7 +349,7 @@ static phi_status phi__agent_check_sources(phi_runtime *rt, const phi_agent_desc
     return PHI_OK;
 }
 
-static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
+static phi_status phi__check_control(phi_runtime *rt, const phi_agent_desc *desc) {
     if (desc->hook_points != 0 && desc->hook_fn == NULL)
         return phi__error(rt, PHI_BAD_ARG, "hook_fn is missing, hook_points is 0x%x",
                           (unsigned)desc->hook_points);
@@ -371,10 +364,10 @@ static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc
     return PHI_OK;
 }
 
-static phi_status phi__agent_check_around(phi_runtime *rt, const phi_agent_desc *desc) {
+static phi_status phi__check_around(phi_runtime *rt, const phi_agent_desc *desc) {
     if (desc->policy != NULL && phi__policy_fault(desc->policy) != NULL)
         return phi__error(rt, PHI_BAD_ARG, "%s", phi__policy_fault(desc->policy));
-    if (phi__agent_check_sources(rt, desc) != PHI_OK) return PHI_BAD_ARG;
+    if (phi__check_sources(rt, desc) != PHI_OK) return PHI_BAD_ARG;
     if (desc->parent.rt != NULL && desc->parent.rt != rt)
         return phi__error(rt, PHI_BAD_ARG, "parent is of another runtime");
     if (desc->parent.rt != NULL && phi__find_agent(desc->parent) == NULL)
@@ -385,7 +378,7 @@ static phi_status phi__agent_check_around(phi_runtime *rt, const phi_agent_desc 
     return PHI_OK;
 }
 
-static phi_status phi__agent_check_compaction(phi_runtime *rt, const phi_agent_desc *desc) {
+static phi_status phi__check_compaction(phi_runtime *rt, const phi_agent_desc *desc) {
     const phi_compaction_config *c = &desc->compaction;
     if (desc->compactor.start != NULL &&
         (desc->compactor.poll == NULL || desc->compactor.end == NULL))
@@ -403,7 +396,7 @@ static phi_status phi__agent_check_compaction(phi_runtime *rt, const phi_agent_d
     return PHI_OK;
 }
 
-static bool phi__agent_check_enums_fit(const phi_agent_desc *desc) {
+static bool phi__check_enums_fit(const phi_agent_desc *desc) {
     return (unsigned)desc->thinking <= (unsigned)PHI_THINKING_MAX &&
            (unsigned)desc->tool_options.choice <= (unsigned)PHI_TOOL_CHOICE_REQUIRED &&
            (unsigned)desc->tool_options.mode <= (unsigned)PHI_TOOLS_BATCHED &&
@@ -416,7 +409,7 @@ static bool phi__agent_check_enums_fit(const phi_agent_desc *desc) {
 
 /* They are in logs and in files, where two that differ in bytes which are not UTF-8 would be
    one. */
-static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *desc) {
+static phi_status phi__check_ids(phi_runtime *rt, const phi_agent_desc *desc) {
     static const char *const names[] = {"ids.agent_id", "ids.session_id", "ids.config_id"};
     const char *ids[PHI__COUNT(names)];
     ids[0] = desc->ids.agent_id;
@@ -428,7 +421,7 @@ static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *de
     return PHI_OK;
 }
 
-static phi_status phi__agent_check_effects(phi_runtime *rt, const phi_effect_policy *policy) {
+static phi_status phi__check_effects(phi_runtime *rt, const phi_effect_policy *policy) {
     if ((unsigned)policy->mode > (unsigned)PHI_EFFECTS_ALLOW_LIST)
         return phi__error(rt, PHI_BAD_ARG, "tool_options.effects.mode is none of its values");
     return policy->max_state_bytes <= (uint32_t)PHI__TOOL_STATE_MOST
@@ -439,7 +432,7 @@ static phi_status phi__agent_check_effects(phi_runtime *rt, const phi_effect_pol
 }
 
 /* The runtime names the features that it needs. */
-static phi_status phi__agent_check_features(phi_runtime *rt, const phi_agent_desc *desc) {
+static phi_status phi__check_features(phi_runtime *rt, const phi_agent_desc *desc) {
     phi_status status = PHI_OK;
     if (desc->failover != NULL)
         status =
@@ -455,43 +448,42 @@ static phi_status phi__agent_check_features(phi_runtime *rt, const phi_agent_des
     return status;
 }
 
-PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
-    phi_status status = phi__agent_check_features(rt, desc);
+PHI__FN phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
+    phi_status status = phi__check_features(rt, desc);
     if (status != PHI_OK) return status;
     if (desc->options.has_temperature &&
         !(desc->options.temperature >= 0.0 && desc->options.temperature <= 100.0))
         return phi__error(rt, PHI_BAD_ARG, "options.temperature is %g: expected 0 or more",
                           desc->options.temperature);
-    if (!phi__agent_check_enums_fit(desc))
+    if (!phi__check_enums_fit(desc))
         return phi__error(rt, PHI_BAD_ARG,
                           "thinking, tool_options.choice or mode, input.steering_mode, "
                           "follow_up_mode or first_turn_trigger, keep or memory.at_limit is none "
                           "of its values");
-    status = phi__agent_check_control(rt, desc);
-    if (status == PHI_OK) status = phi__agent_check_effects(rt, &desc->tool_options.effects);
-    if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
-    return status == PHI_OK ? phi__agent_said_check(rt, desc) : status;
+    status = phi__check_control(rt, desc);
+    if (status == PHI_OK) status = phi__check_effects(rt, &desc->tool_options.effects);
+    if (status == PHI_OK) status = phi__check_compaction(rt, desc);
+    return status == PHI_OK ? phi__said_check(rt, desc) : status;
 }
 
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
-    phi_status status = phi__agent_check_ids(rt, desc);
+    phi_status status = phi__check_ids(rt, desc);
     if (status != PHI_OK) return status;
     if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
-    if (status == PHI_OK) status = phi__agent_check_model(rt, "", desc->provider, &desc->model);
-    if (status == PHI_OK) status = phi__agent_check_settings(rt, desc);
-    if (status == PHI_OK) status = phi__agent_check_around(rt, desc);
-    if (status == PHI_OK) status = phi__agent_store_check(rt, desc);
+    if (status == PHI_OK) status = phi__check_model(rt, "", desc->provider, &desc->model);
+    if (status == PHI_OK) status = phi__check_settings(rt, desc);
+    if (status == PHI_OK) status = phi__check_around(rt, desc);
+    if (status == PHI_OK) status = phi__stored_check(rt, desc);
     if (status != PHI_OK) return status;
     phi__tool_rules rules =
         phi__tool_check_rules(rt, desc->provider, &desc->model,
                               (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
     status = phi__tool_check_all(rt, &rules, desc->tools, desc->tool_count);
     if (status == PHI_OK)
-        status = phi__agent_check_failover(rt, desc->failover, desc->provider, desc->tools,
-                                           desc->tool_count);
-    return status == PHI_OK
-               ? phi__agent_check_format(rt, &desc->format, desc->tools, desc->tool_count)
-               : status;
+        status =
+            phi__check_failover(rt, desc->failover, desc->provider, desc->tools, desc->tool_count);
+    return status == PHI_OK ? phi__check_format(rt, &desc->format, desc->tools, desc->tool_count)
+                            : status;
 }
 
 /* ---- making agents; all defaults but those of the model are resolved here ---- */
@@ -524,15 +516,14 @@ enum {
 
 /* ---- defaults ---- */
 
-static uint32_t phi__agent_make_or_default(uint32_t value, uint32_t fallback) {
+static uint32_t phi__make_or_default(uint32_t value, uint32_t fallback) {
     return value != 0 ? value : fallback;
 }
 
-PHI__FN phi_limits phi__agent_make_limits_of(const phi_limits *given) {
+PHI__FN phi_limits phi__make_limits_of(const phi_limits *given) {
     phi_limits limits = *given;
-    limits.max_turns = phi__agent_make_or_default(limits.max_turns, PHI__AGENT_TURNS);
-    limits.max_duration_ms =
-        phi__agent_make_or_default(limits.max_duration_ms, PHI__AGENT_DURATION_MS);
+    limits.max_turns = phi__make_or_default(limits.max_turns, PHI__AGENT_TURNS);
+    limits.max_duration_ms = phi__make_or_default(limits.max_duration_ms, PHI__AGENT_DURATION_MS);
     if (limits.max_tokens == 0) limits.max_tokens = PHI__AGENT_TOKENS;
     if (limits.disable) {
         limits.max_turns = limits.max_duration_ms = PHI_UNLIMITED;
@@ -544,21 +535,21 @@ PHI__FN phi_limits phi__agent_make_limits_of(const phi_limits *given) {
     return limits;
 }
 
-static bool phi__agent_make_ids(phi__agent *agent, const phi_agent_desc *desc) {
+static bool phi__make_ids(phi__agent *agent, const phi_agent_desc *desc) {
     char made[PHI__UUID_SIZE];
     phi_str session = phi_str_of(desc->ids.session_id);
-    phi__agent_take_random_id(agent, made);
-    if (!phi__agent_take_own(agent, desc->ids.agent_id != NULL ? desc->ids.agent_id : made,
-                             &agent->agent_id))
+    phi__take_random_id(agent, made);
+    if (!phi__take_own(agent, desc->ids.agent_id != NULL ? desc->ids.agent_id : made,
+                       &agent->agent_id))
         return false;
-    phi__agent_take_random_id(agent, made);
+    phi__take_random_id(agent, made);
     if (desc->ids.session_id == NULL) session = phi_str_of(made);
     return phi__line_join(agent, session);
 }
 
 /* ---- profiles ---- */
 
-static bool phi__agent_make_copy_text(phi__agent *agent, const char **text) {
+static bool phi__make_copy_text(phi__agent *agent, const char **text) {
     phi_str copy;
     if (*text == NULL) return true;
     if (!phi__arena_str(&agent->arena, phi_str_of(*text), &copy)) return false;
@@ -566,7 +557,7 @@ static bool phi__agent_make_copy_text(phi__agent *agent, const char **text) {
     return true;
 }
 
-static bool phi__agent_make_copy_profile(phi__agent *agent, const phi_profile *given) {
+static bool phi__make_copy_profile(phi__agent *agent, const phi_profile *given) {
     phi_profile *profile;
     const char **skills;
     char made[PHI__UUID_SIZE];
@@ -576,23 +567,23 @@ static bool phi__agent_make_copy_profile(phi__agent *agent, const phi_profile *g
         (const char **)phi_arena_alloc(&agent->arena, phi__mul(given->skill_count, sizeof *skills));
     if (profile == NULL || skills == NULL) return false;
     *profile = *given;
-    phi__agent_take_random_id(agent, made);
+    phi__take_random_id(agent, made);
     if (profile->profile_id == NULL) profile->profile_id = made;
     for (size_t i = 0; i < given->skill_count; i++) {
         skills[i] = given->skills[i];
-        if (!phi__agent_make_copy_text(agent, &skills[i])) return false;
+        if (!phi__make_copy_text(agent, &skills[i])) return false;
     }
     profile->skills = skills;
     agent->desc.profile = profile;
-    return phi__agent_make_copy_text(agent, &profile->profile_id) &&
-           phi__agent_make_copy_text(agent, &profile->name) &&
-           phi__agent_make_copy_text(agent, &profile->description) &&
-           phi__agent_make_copy_text(agent, &profile->system_prompt) &&
-           phi__agent_make_copy_text(agent, &profile->config_id) &&
-           phi__agent_make_copy_text(agent, &profile->workspace);
+    return phi__make_copy_text(agent, &profile->profile_id) &&
+           phi__make_copy_text(agent, &profile->name) &&
+           phi__make_copy_text(agent, &profile->description) &&
+           phi__make_copy_text(agent, &profile->system_prompt) &&
+           phi__make_copy_text(agent, &profile->config_id) &&
+           phi__make_copy_text(agent, &profile->workspace);
 }
 
-PHI__FN phi_agent_desc phi__agent_make_merge(const phi_agent_desc *desc) {
+PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc) {
     phi_agent_desc merged = *desc;
     const phi_profile *profile = desc->profile;
     if (profile == NULL) return merged;
@@ -611,7 +602,7 @@ PHI__FN phi_agent_desc phi__agent_make_merge(const phi_agent_desc *desc) {
 /* ---- all of it ---- */
 
 /* Clears fields that the agent keeps elsewhere, or needs only while it is made. */
-static void phi__agent_make_leave_out(phi_agent_desc *desc) {
+static void phi__make_leave_out(phi_agent_desc *desc) {
     desc->system_prompt = desc->workspace = NULL;
     desc->ids.agent_id = desc->ids.session_id = desc->ids.config_id = desc->thread_id = NULL;
     desc->tools = NULL;
@@ -636,43 +627,39 @@ static void phi__agent_make_leave_out(phi_agent_desc *desc) {
     desc->tool_options.raw_tool_count = 0;
 }
 
-PHI__FN void phi__agent_make_defaults(phi_agent_desc *desc) {
-    desc->tool_options.batch =
-        phi__agent_make_or_default(desc->tool_options.batch, PHI__AGENT_BATCH);
+PHI__FN void phi__make_defaults(phi_agent_desc *desc) {
+    desc->tool_options.batch = phi__make_or_default(desc->tool_options.batch, PHI__AGENT_BATCH);
     desc->tool_options.timeout_ms =
-        phi__agent_make_or_default(desc->tool_options.timeout_ms, PHI__AGENT_TOOL_MS);
+        phi__make_or_default(desc->tool_options.timeout_ms, PHI__AGENT_TOOL_MS);
     desc->tool_options.defer_percent =
-        phi__agent_make_or_default(desc->tool_options.defer_percent, PHI__AGENT_DEFER_PERCENT);
+        phi__make_or_default(desc->tool_options.defer_percent, PHI__AGENT_DEFER_PERCENT);
     phi_retry *retry = &desc->retry;
-    retry->max_retries = phi__agent_make_or_default(retry->max_retries, PHI__AGENT_RETRIES);
-    retry->initial_delay_ms =
-        phi__agent_make_or_default(retry->initial_delay_ms, PHI__AGENT_RETRY_MS);
-    retry->max_delay_ms = phi__agent_make_or_default(retry->max_delay_ms, PHI__AGENT_RETRY_MOST_MS);
+    retry->max_retries = phi__make_or_default(retry->max_retries, PHI__AGENT_RETRIES);
+    retry->initial_delay_ms = phi__make_or_default(retry->initial_delay_ms, PHI__AGENT_RETRY_MS);
+    retry->max_delay_ms = phi__make_or_default(retry->max_delay_ms, PHI__AGENT_RETRY_MOST_MS);
     retry->max_server_delay_ms =
-        phi__agent_make_or_default(retry->max_server_delay_ms, PHI__AGENT_SERVER_DELAY_MS);
+        phi__make_or_default(retry->max_server_delay_ms, PHI__AGENT_SERVER_DELAY_MS);
     if (!(retry->backoff_multiplier > 0)) retry->backoff_multiplier = PHI__AGENT_RETRY_FACTOR;
     desc->deadlines.decision_ms =
-        phi__agent_make_or_default(desc->deadlines.decision_ms, PHI__AGENT_DECISION_MS);
-    desc->input.queue_limit =
-        phi__agent_make_or_default(desc->input.queue_limit, PHI__AGENT_QUEUE_LIMIT);
+        phi__make_or_default(desc->deadlines.decision_ms, PHI__AGENT_DECISION_MS);
+    desc->input.queue_limit = phi__make_or_default(desc->input.queue_limit, PHI__AGENT_QUEUE_LIMIT);
     desc->tool_options.repeat_warn_after =
-        phi__agent_make_or_default(desc->tool_options.repeat_warn_after, PHI__AGENT_REPEAT_WARN);
+        phi__make_or_default(desc->tool_options.repeat_warn_after, PHI__AGENT_REPEAT_WARN);
     desc->tool_options.repeat_stop_after =
-        phi__agent_make_or_default(desc->tool_options.repeat_stop_after, PHI__AGENT_REPEAT_STOP);
+        phi__make_or_default(desc->tool_options.repeat_stop_after, PHI__AGENT_REPEAT_STOP);
     desc->tool_options.max_result_bytes =
-        phi__agent_make_or_default(desc->tool_options.max_result_bytes, PHI__AGENT_RESULT_BYTES);
-    desc->tool_options.max_result_image_bytes = phi__agent_make_or_default(
-        desc->tool_options.max_result_image_bytes, PHI__AGENT_IMAGE_BYTES);
+        phi__make_or_default(desc->tool_options.max_result_bytes, PHI__AGENT_RESULT_BYTES);
+    desc->tool_options.max_result_image_bytes =
+        phi__make_or_default(desc->tool_options.max_result_image_bytes, PHI__AGENT_IMAGE_BYTES);
     if (desc->input.first_turn_trigger == (phi_trigger)0)
         desc->input.first_turn_trigger = PHI_TRIGGER_USER;
     phi_deadlines *deadlines = &desc->deadlines;
-    desc->limits = phi__agent_make_limits_of(&desc->limits);
-    deadlines->connect_ms =
-        phi__agent_make_or_default(deadlines->connect_ms, PHI__AGENT_CONNECT_MS);
+    desc->limits = phi__make_limits_of(&desc->limits);
+    deadlines->connect_ms = phi__make_or_default(deadlines->connect_ms, PHI__AGENT_CONNECT_MS);
     deadlines->first_event_ms =
-        phi__agent_make_or_default(deadlines->first_event_ms, PHI__AGENT_FIRST_EVENT_MS);
-    deadlines->idle_ms = phi__agent_make_or_default(deadlines->idle_ms, PHI__AGENT_IDLE_MS);
-    deadlines->total_ms = phi__agent_make_or_default(deadlines->total_ms, PHI_UNLIMITED);
+        phi__make_or_default(deadlines->first_event_ms, PHI__AGENT_FIRST_EVENT_MS);
+    deadlines->idle_ms = phi__make_or_default(deadlines->idle_ms, PHI__AGENT_IDLE_MS);
+    deadlines->total_ms = phi__make_or_default(deadlines->total_ms, PHI_UNLIMITED);
     if (desc->memory.event_queue_bytes == 0)
         desc->memory.event_queue_bytes = PHI__AGENT_QUEUE_BYTES;
     if (desc->memory.max_event_bytes == 0) desc->memory.max_event_bytes = PHI__AGENT_EVENT_BYTES;
@@ -680,7 +667,7 @@ PHI__FN void phi__agent_make_defaults(phi_agent_desc *desc) {
         desc->memory.max_response_bytes = PHI__AGENT_RESPONSE_BYTES;
 }
 
-static bool phi__agent_make_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
+static bool phi__make_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
     size_t bytes = phi__mul(desc->input.filter_count, sizeof *desc->input.filters);
     if (desc->input.filter_count == 0) return true;
     phi_filter *filters = (phi_filter *)phi__realloc(&agent->memory, NULL, 0, bytes);
@@ -691,14 +678,14 @@ static bool phi__agent_make_take_filters(phi__agent *agent, const phi_agent_desc
     return true;
 }
 
-static bool phi__agent_make_take_focus(phi__agent *agent, const phi_agent_desc *desc) {
+static bool phi__make_take_focus(phi__agent *agent, const phi_agent_desc *desc) {
     phi_str focus;
-    if (!phi__agent_take_own(agent, desc->compaction.focus_message, &focus)) return false;
+    if (!phi__take_own(agent, desc->compaction.focus_message, &focus)) return false;
     agent->desc.compaction.focus_message = focus.at;
     return true;
 }
 
-static bool phi__agent_make_take_failover(phi__agent *agent, const phi_failover *given) {
+static bool phi__make_take_failover(phi__agent *agent, const phi_failover *given) {
     phi__failover_made made;
     if (given == NULL) return true;
     if (!phi__failover_make(agent, given, &made)) return false;
@@ -706,11 +693,11 @@ static bool phi__agent_make_take_failover(phi__agent *agent, const phi_failover 
     return true;
 }
 
-static bool phi__agent_make_take_said(phi__agent *agent, const phi_agent_desc *given) {
+static bool phi__make_take_said(phi__agent *agent, const phi_agent_desc *given) {
     const phi__agent *parent = phi__find_agent(given->parent);
     phi_agent_desc copy = *given;
     if (copy.texts == NULL && parent != NULL) copy.texts = parent->desc.texts;
-    if (!phi__agent_said_copy(agent, &copy, &agent->said)) return false;
+    if (!phi__said_copy(agent, &copy, &agent->said)) return false;
     agent->desc.options = copy.options;
     agent->desc.tool_options.raw_tools = copy.tool_options.raw_tools;
     agent->desc.tool_options.raw_tool_count = copy.tool_options.raw_tool_count;
@@ -718,37 +705,34 @@ static bool phi__agent_make_take_said(phi__agent *agent, const phi_agent_desc *g
     return true;
 }
 
-static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given) {
-    phi_agent_desc merged = phi__agent_make_merge(given);
+static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
+    phi_agent_desc merged = phi__make_merge(given);
     const phi_agent_desc *desc = &merged;
     agent->desc = *desc;
-    phi__agent_make_leave_out(&agent->desc);
-    phi__agent_make_defaults(&agent->desc);
+    phi__make_leave_out(&agent->desc);
+    phi__make_defaults(&agent->desc);
     agent->budget.limits = desc->budget;
     if (desc->ids.config_id != NULL) phi__line_keep_segment(agent);
-    return phi__agent_take_model(agent, desc->provider, &desc->model) &&
+    return phi__take_model(agent, desc->provider, &desc->model) &&
            phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
                              agent->desc.tool_options.timeout_ms) &&
-           phi__agent_take_format(agent, &desc->format, &agent->desc.format) &&
-           phi__agent_make_take_said(agent, desc) &&
-           phi__agent_make_take_failover(agent, desc->failover) &&
-           phi__agent_make_take_filters(agent, desc) &&
+           phi__take_format(agent, &desc->format, &agent->desc.format) &&
+           phi__make_take_said(agent, desc) && phi__make_take_failover(agent, desc->failover) &&
+           phi__make_take_filters(agent, desc) &&
            (desc->tool_options.source_count == 0 ||
             agent->rt->features.sources->make(agent, desc->tool_options.sources,
                                               desc->tool_options.source_count)) &&
-           phi__agent_make_copy_profile(agent, given->profile) &&
-           phi__agent_make_take_focus(agent, desc) &&
-           phi__agent_make_copy_text(agent, &agent->desc.tool_options.result_directory) &&
-           phi__agent_take_own(agent, desc->system_prompt, &agent->system_prompt) &&
-           phi__agent_take_own(agent, desc->workspace, &agent->workspace) &&
-           phi__agent_take_policy(agent, desc->policy, &desc->token_counter) &&
-           phi__agent_take_segment(agent, desc->ids.config_id) && phi__agent_make_ids(agent, desc);
+           phi__make_copy_profile(agent, given->profile) && phi__make_take_focus(agent, desc) &&
+           phi__make_copy_text(agent, &agent->desc.tool_options.result_directory) &&
+           phi__take_own(agent, desc->system_prompt, &agent->system_prompt) &&
+           phi__take_own(agent, desc->workspace, &agent->workspace) &&
+           phi__take_policy(agent, desc->policy, &desc->token_counter) &&
+           phi__take_segment(agent, desc->ids.config_id) && phi__make_ids(agent, desc);
 }
 
 /* ---- making one ---- */
 
-static phi__agent *phi__agent_make_build(phi_runtime *rt, const phi_agent_desc *desc,
-                                         phi_thread *lent) {
+static phi__agent *phi__make_build(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent) {
     phi__agent *agent =
         (phi__agent *)phi__alloc(&rt->memory, sizeof *agent + rt->features.agent_bytes);
     if (agent == NULL) return NULL;
@@ -766,16 +750,16 @@ static phi__agent *phi__agent_make_build(phi_runtime *rt, const phi_agent_desc *
     phi__segments_limit(&agent->own.log, agent->desc.memory.limit_bytes);
     phi__thread_belong(&agent->own, rt, &rt->grown, NULL);
     agent->thread = lent != NULL ? lent : &agent->own;
-    if (phi__at_limit_name(agent) && phi__agent_make_fill(agent, desc))
+    if (phi__at_limit_name(agent) && phi__make_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);
     if (agent->slot == NULL) {
-        phi__agent_end_destroy(agent);
+        phi__end_destroy(agent);
         return NULL;
     }
     agent->handle.rt = rt;
     agent->handle.index = agent->slot->index;
     agent->handle.gen = phi__slots_gen_of(PHI__LOAD(&agent->slot->word));
-    phi__agent_end_adopt(phi__find_agent(desc->parent), agent);
+    phi__end_adopt(phi__find_agent(desc->parent), agent);
     return agent;
 }
 
@@ -793,9 +777,9 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
         return NULL;
     }
     if (phi__agent_check(rt, desc) != PHI_OK) return NULL;
-    phi__agent *agent = phi__agent_make_build(rt, desc, lent);
+    phi__agent *agent = phi__make_build(rt, desc, lent);
     if (agent == NULL) (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
-    if (agent != NULL && phi__agent_store_open_thread(agent, desc) != PHI_OK) {
+    if (agent != NULL && phi__stored_open_thread(agent, desc) != PHI_OK) {
         phi_agent_free(agent->handle);
         return NULL;
     }
@@ -816,7 +800,7 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc) {
     return agent != NULL ? agent->handle : none;
 }
 
-static const char *phi__agent_make_text_or_null(phi_str s) { return s.len > 0 ? s.at : NULL; }
+static const char *phi__make_text_or_null(phi_str s) { return s.len > 0 ? s.at : NULL; }
 
 PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     const phi__agent *agent = phi__find_agent(handle);
@@ -826,7 +810,7 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     if (out->failover != NULL) phi__failover_own(agent, out);
     phi__ask_model_own(agent, out);
     out->profile = NULL;
-    out->system_prompt = phi__agent_make_text_or_null(agent->system_prompt);
+    out->system_prompt = phi__make_text_or_null(agent->system_prompt);
     out->tools = agent->toolset.tools;
     out->tool_count = agent->toolset.own;
     /* Tokens of the prompt stay 0 where they are not given, since their estimate changes. */
@@ -844,14 +828,14 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->ids.agent_id = agent->agent_id.at;
     out->ids.session_id = agent->line.session->id.at;
     out->ids.config_id = agent->line.segment.at;
-    out->workspace = phi__agent_make_text_or_null(agent->workspace);
+    out->workspace = phi__make_text_or_null(agent->workspace);
     if (agent->tree.parent != NULL) out->parent = agent->tree.parent->handle;
     out->store = agent->has_store ? &agent->store : NULL;
     out->thread_id = agent->own.journal != NULL ? agent->own.journal->id : NULL;
     return PHI_OK;
 }
 
-PHI__FN const phi_profile *phi__agent_make_profile(phi_agent handle) {
+PHI__FN const phi_profile *phi__make_profile(phi_agent handle) {
     const phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? agent->desc.profile : NULL;
 }

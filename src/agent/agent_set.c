@@ -43,13 +43,13 @@ typedef struct phi__agent_setting {
     bool has_before; /* the agent has another model now */
 } phi__agent_setting;
 
-static bool phi__agent_set_has(const phi__agent_setting *s, uint32_t fields) {
+static bool phi__set_has(const phi__agent_setting *s, uint32_t fields) {
     return (s->fields & fields) != 0;
 }
 
 /* ---- which ---- */
 
-static void phi__agent_set_calls(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
+static void phi__set_calls(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
     if ((fields & (uint32_t)PHI_SET_THINKING) != 0) desc->thinking = to->thinking;
     if ((fields & (uint32_t)PHI_SET_MAX_TOKENS) != 0) desc->max_tokens = to->max_tokens;
     if ((fields & (uint32_t)PHI_SET_RETRY) != 0) desc->retry = to->retry;
@@ -64,7 +64,7 @@ static void phi__agent_set_calls(phi_agent_desc *desc, const phi_agent_desc *to,
     }
 }
 
-static void phi__agent_set_runs(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
+static void phi__set_runs(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
     if ((fields & (uint32_t)PHI_SET_LIMITS) != 0) desc->limits = to->limits;
     if ((fields & (uint32_t)PHI_SET_BUDGET) != 0) desc->budget = to->budget;
     if ((fields & (uint32_t)PHI_SET_KEEP) != 0) desc->keep = to->keep;
@@ -84,7 +84,7 @@ static void phi__agent_set_runs(phi_agent_desc *desc, const phi_agent_desc *to, 
     }
 }
 
-static void phi__agent_set_tools(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
+static void phi__set_tools(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
     if ((fields & (uint32_t)PHI_SET_TOOL_MODE) != 0) {
         desc->tool_options.mode = to->tool_options.mode;
         desc->tool_options.batch = to->tool_options.batch;
@@ -105,7 +105,7 @@ static void phi__agent_set_tools(phi_agent_desc *desc, const phi_agent_desc *to,
         desc->tool_options.defer_percent = to->tool_options.defer_percent;
 }
 
-static void phi__agent_set_said(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
+static void phi__set_said(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
     if ((fields & (uint32_t)PHI_SET_OPTIONS) != 0) desc->options = to->options;
     if ((fields & (uint32_t)PHI_SET_RAW_TOOLS) != 0) {
         desc->tool_options.raw_tools = to->tool_options.raw_tools;
@@ -117,40 +117,40 @@ static void phi__agent_set_said(phi_agent_desc *desc, const phi_agent_desc *to, 
 /* ---- whether ---- */
 
 /* Tools that the agent has are checked again where their rules have changed. */
-static phi_status phi__agent_set_check_tools(const phi__agent_setting *s) {
+static phi_status phi__set_check_tools(const phi__agent_setting *s) {
     const phi_agent_desc *d = &s->desc;
     phi_runtime *rt = s->agent->rt;
     bool approves = (d->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0;
     phi__tool_rules rules = phi__tool_check_rules(rt, d->provider, &d->model, approves);
-    if (phi__agent_set_has(s, PHI_SET_TOOLS | PHI_SET_HOOKS))
+    if (phi__set_has(s, PHI_SET_TOOLS | PHI_SET_HOOKS))
         return phi__tool_check_all(rt, &rules, d->tools, d->tool_count);
-    if (phi__agent_set_has(s, phi__agent_set_speaker))
+    if (phi__set_has(s, phi__agent_set_speaker))
         return phi__tool_check_names(rt, &rules, d->tools, d->tool_count);
     return PHI_OK;
 }
 
-static phi_status phi__agent_set_check(const phi__agent_setting *s) {
+static phi_status phi__set_check(const phi__agent_setting *s) {
     const phi_agent_desc *d = &s->desc;
     phi_runtime *rt = s->agent->rt;
     const char *fault = d->policy != NULL ? phi__policy_fault(d->policy) : NULL;
     phi_status status = PHI_OK;
-    if (phi__agent_set_has(s, PHI_SET_PROVIDER) && d->provider != NULL)
+    if (phi__set_has(s, PHI_SET_PROVIDER) && d->provider != NULL)
         status = phi__provider_check(rt, "provider", d->provider);
-    if (status == PHI_OK && phi__agent_set_has(s, phi__agent_set_speaker))
-        status = phi__agent_check_model(rt, "", d->provider, &d->model);
-    if (status == PHI_OK) status = phi__agent_check_settings(rt, d);
+    if (status == PHI_OK && phi__set_has(s, phi__agent_set_speaker))
+        status = phi__check_model(rt, "", d->provider, &d->model);
+    if (status == PHI_OK) status = phi__check_settings(rt, d);
     if (status == PHI_OK && fault != NULL) status = phi__error(rt, PHI_BAD_ARG, "%s", fault);
-    if (status == PHI_OK) status = phi__agent_set_check_tools(s);
+    if (status == PHI_OK) status = phi__set_check_tools(s);
     if (status == PHI_OK &&
-        phi__agent_set_has(s, phi__agent_set_speaker | PHI_SET_TOOLS | PHI_SET_FAILOVER))
-        status = phi__agent_check_failover(rt, d->failover, d->provider, d->tools, d->tool_count);
-    if (status == PHI_OK && phi__agent_set_has(s, PHI_SET_TOOLS | PHI_SET_FORMAT))
-        status = phi__agent_check_format(rt, &d->format, d->tools, d->tool_count);
+        phi__set_has(s, phi__agent_set_speaker | PHI_SET_TOOLS | PHI_SET_FAILOVER))
+        status = phi__check_failover(rt, d->failover, d->provider, d->tools, d->tool_count);
+    if (status == PHI_OK && phi__set_has(s, PHI_SET_TOOLS | PHI_SET_FORMAT))
+        status = phi__check_format(rt, &d->format, d->tools, d->tool_count);
     return status;
 }
 
 /* PHI_OK, or why an agent that runs, or is somebody else's, cannot be changed now. */
-static phi_status phi__agent_set_may(phi__agent *agent, uint32_t fields) {
+static phi_status phi__set_may(phi__agent *agent, uint32_t fields) {
     phi_runtime *rt = agent->rt;
     if (fields == 0 || (fields & ~(uint32_t)PHI__AGENT_SET_ALL) != 0)
         return phi__error(rt, PHI_BAD_ARG, "phi_agent_set: fields is 0x%x: expected PHI_SET_ bits",
@@ -164,11 +164,11 @@ static phi_status phi__agent_set_may(phi__agent *agent, uint32_t fields) {
 /* ---- copies ---- */
 
 /* Its model, provider and thinking, and the middle of its loop ids, which names them. False: no
-   memory, and the agent is as it was, or phi__agent_set_drop makes it so. */
-static bool phi__agent_set_seat(phi__agent_setting *s) {
+   memory, and the agent is as it was, or phi__set_drop makes it so. */
+static bool phi__set_seat(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     phi__agent_seat *before = &s->before;
-    if (!phi__agent_set_has(s, phi__agent_set_speaker) && s->desc.thinking == agent->desc.thinking)
+    if (!phi__set_has(s, phi__agent_set_speaker) && s->desc.thinking == agent->desc.thinking)
         return true;
     before->speaker = phi__speaker_of(agent);
     before->segment = agent->line.segment;
@@ -177,16 +177,16 @@ static bool phi__agent_set_seat(phi__agent_setting *s) {
     s->has_before = true;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     agent->desc.thinking = s->desc.thinking;
-    return phi__agent_take_model(agent, s->desc.provider, &s->desc.model) &&
-           phi__agent_take_segment(agent, agent->line.segment_given ? before->segment.at : NULL);
+    return phi__take_model(agent, s->desc.provider, &s->desc.model) &&
+           phi__take_segment(agent, agent->line.segment_given ? before->segment.at : NULL);
 }
 
 /* The old tools stay if there is no memory. */
-static bool phi__agent_set_take_tools(phi__agent_setting *s) {
+static bool phi__set_take_tools(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     phi_agent_desc *d = &s->desc;
     uint32_t before = agent->desc.tool_options.timeout_ms, timeout = d->tool_options.timeout_ms;
-    if (!phi__agent_set_has(s, PHI_SET_TOOLS)) return true;
+    if (!phi__set_has(s, PHI_SET_TOOLS)) return true;
     agent->desc.tool_options.timeout_ms = timeout;
     bool done = agent->sources != NULL
                     ? agent->rt->features.sources->own(agent, d->tools, d->tool_count) == PHI_OK
@@ -195,11 +195,11 @@ static bool phi__agent_set_take_tools(phi__agent_setting *s) {
     return done;
 }
 
-static void phi__agent_set_drop(phi__agent_setting *s) {
+static void phi__set_drop(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
-    phi__agent_take_disown(agent, &s->focus);
-    phi__agent_take_disown(agent, &s->prompt);
-    phi__agent_take_off_format(agent, &s->format);
+    phi__take_disown(agent, &s->focus);
+    phi__take_disown(agent, &s->prompt);
+    phi__take_off_format(agent, &s->format);
     phi__free(&agent->memory, s->filters, s->desc.input.filter_count * sizeof *s->filters);
     if (s->has_models) phi_arena_free(&s->models.arena);
     if (s->has_said) phi_arena_free(&s->said);
@@ -211,70 +211,67 @@ static void phi__agent_set_drop(phi__agent_setting *s) {
     phi__line_set_segment(agent, s->before.segment);
 }
 
-static bool phi__agent_set_copy_said(phi__agent_setting *s) {
+static bool phi__set_copy_said(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
-    if (!phi__agent_set_has(s, PHI__AGENT_SET_SAID)) return true;
-    s->has_said = agent->run == NULL && phi__agent_said_copy(agent, &s->desc, &s->said);
+    if (!phi__set_has(s, PHI__AGENT_SET_SAID)) return true;
+    s->has_said = agent->run == NULL && phi__said_copy(agent, &s->desc, &s->said);
     /* the run's request points to the old copies: they stay until a change between runs */
     return s->has_said ||
-           (agent->run != NULL && phi__agent_said_add(&s->desc, &agent->said, agent->desc.texts));
+           (agent->run != NULL && phi__said_add(&s->desc, &agent->said, agent->desc.texts));
 }
 
-static bool phi__agent_set_copy_filters(phi__agent_setting *s) {
+static bool phi__set_copy_filters(phi__agent_setting *s) {
     size_t bytes = phi__mul(s->desc.input.filter_count, sizeof *s->filters);
-    if (!phi__agent_set_has(s, PHI_SET_FILTERS) || bytes == 0) return true;
+    if (!phi__set_has(s, PHI_SET_FILTERS) || bytes == 0) return true;
     s->filters = (phi_filter *)phi__realloc(&s->agent->memory, NULL, 0, bytes);
     if (s->filters == NULL) return false;
     memcpy(s->filters, s->desc.input.filters, bytes);
     return true;
 }
 
-/* False: no memory; phi__agent_set_drop undoes it. */
-static bool phi__agent_set_copy(phi__agent_setting *s) {
+/* False: no memory; phi__set_drop undoes it. */
+static bool phi__set_copy(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     const phi_agent_desc *d = &s->desc;
-    if (!phi__agent_set_copy_said(s) || !phi__agent_set_copy_filters(s)) return false;
-    if (phi__agent_set_has(s, PHI_SET_COMPACTION) &&
-        !phi__agent_take_own(agent, d->compaction.focus_message, &s->focus))
+    if (!phi__set_copy_said(s) || !phi__set_copy_filters(s)) return false;
+    if (phi__set_has(s, PHI_SET_COMPACTION) &&
+        !phi__take_own(agent, d->compaction.focus_message, &s->focus))
         return false;
-    if (phi__agent_set_has(s, PHI_SET_SYSTEM_PROMPT) &&
-        !phi__agent_take_own(agent, d->system_prompt, &s->prompt))
+    if (phi__set_has(s, PHI_SET_SYSTEM_PROMPT) &&
+        !phi__take_own(agent, d->system_prompt, &s->prompt))
         return false;
-    if (phi__agent_set_has(s, PHI_SET_FORMAT) &&
-        !phi__agent_take_format(agent, &d->format, &s->format))
+    if (phi__set_has(s, PHI_SET_FORMAT) && !phi__take_format(agent, &d->format, &s->format))
         return false;
-    if (phi__agent_set_has(s, PHI_SET_POLICY) && d->policy != NULL &&
-        !phi__agent_take_projected(agent))
+    if (phi__set_has(s, PHI_SET_POLICY) && d->policy != NULL && !phi__take_projected(agent))
         return false;
-    if (phi__agent_set_has(s, PHI_SET_FAILOVER))
+    if (phi__set_has(s, PHI_SET_FAILOVER))
         s->has_models = phi__failover_make(agent, d->failover, &s->models);
-    return (s->has_models || !phi__agent_set_has(s, PHI_SET_FAILOVER)) && phi__agent_set_seat(s) &&
-           phi__agent_set_take_tools(s);
+    return (s->has_models || !phi__set_has(s, PHI_SET_FAILOVER)) && phi__set_seat(s) &&
+           phi__set_take_tools(s);
 }
 
 /* ---- the exchange ---- */
 
 /* Hands the agent what it keeps outside of its desc. */
-static void phi__agent_set_keep_copies(phi__agent_setting *s) {
+static void phi__set_keep_copies(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
-    if (phi__agent_set_has(s, PHI_SET_COMPACTION)) {
-        phi__agent_take_off_focus(agent);
+    if (phi__set_has(s, PHI_SET_COMPACTION)) {
+        phi__take_off_focus(agent);
         s->desc.compaction.focus_message = s->focus.at;
     }
-    if (phi__agent_set_has(s, PHI_SET_FILTERS)) {
-        phi__agent_take_off_filters(agent);
+    if (phi__set_has(s, PHI_SET_FILTERS)) {
+        phi__take_off_filters(agent);
         s->desc.input.filters = s->filters;
     }
-    if (phi__agent_set_has(s, PHI_SET_SYSTEM_PROMPT)) {
-        phi__agent_take_disown(agent, &agent->system_prompt);
+    if (phi__set_has(s, PHI_SET_SYSTEM_PROMPT)) {
+        phi__take_disown(agent, &agent->system_prompt);
         agent->system_prompt = s->prompt;
     }
-    if (phi__agent_set_has(s, PHI_SET_FORMAT)) {
-        phi__agent_take_off_format(agent, &agent->desc.format);
+    if (phi__set_has(s, PHI_SET_FORMAT)) {
+        phi__take_off_format(agent, &agent->desc.format);
         s->desc.format = s->format;
     }
-    if (phi__agent_set_has(s, PHI_SET_POLICY))
-        (void)phi__agent_take_policy(agent, s->desc.policy, NULL);
+    if (phi__set_has(s, PHI_SET_POLICY)) (void)phi__take_policy(agent, s->desc.policy, NULL);
     if (s->has_said) {
         phi_arena_free(&agent->said);
         agent->said = s->said;
@@ -283,11 +280,11 @@ static void phi__agent_set_keep_copies(phi__agent_setting *s) {
     if (s->has_before) phi_arena_free(&s->before.strings);
 }
 
-static void phi__agent_set_keep(phi__agent_setting *s) {
+static void phi__set_keep(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     phi_agent_desc *desc = &agent->desc;
     uint32_t timeout = desc->tool_options.timeout_ms;
-    phi__agent_set_keep_copies(s);
+    phi__set_keep_copies(s);
     s->desc.compaction.texts = s->desc.texts;
     s->desc.failover = desc->failover;
     s->desc.model = desc->model;
@@ -296,18 +293,17 @@ static void phi__agent_set_keep(phi__agent_setting *s) {
     s->desc.tool_count = 0;
     s->desc.system_prompt = NULL;
     s->desc.policy = NULL;
-    if (phi__agent_set_has(s, PHI_SET_BUDGET)) agent->budget.limits = s->desc.budget;
+    if (phi__set_has(s, PHI_SET_BUDGET)) agent->budget.limits = s->desc.budget;
     memset(&s->desc.budget, 0, sizeof s->desc.budget);
     *desc = s->desc;
-    if (phi__agent_set_has(s, PHI_SET_TOOL_TIMEOUT) && !phi__agent_set_has(s, PHI_SET_TOOLS))
+    if (phi__set_has(s, PHI_SET_TOOL_TIMEOUT) && !phi__set_has(s, PHI_SET_TOOLS))
         phi__toolset_retime(&agent->toolset, timeout, desc->tool_options.timeout_ms);
-    if (phi__agent_set_has(s, phi__agent_set_speaker | PHI_SET_HOOKS))
-        phi__tool_sources_recheck(agent);
+    if (phi__set_has(s, phi__agent_set_speaker | PHI_SET_HOOKS)) phi__tool_sources_recheck(agent);
     phi__feature_agent(agent, PHI__POINT_CHANGED);
-    if (phi__agent_set_has(s, PHI_SET_BUDGET)) phi__limits_pause_wake_all(agent->rt);
+    if (phi__set_has(s, PHI_SET_BUDGET)) phi__limits_pause_wake_all(agent->rt);
 }
 
-static phi_status phi__agent_set_now(phi__agent *agent, const phi_agent_desc *to, uint32_t fields) {
+static phi_status phi__set_now(phi__agent *agent, const phi_agent_desc *to, uint32_t fields) {
     phi__agent_setting s = PHI_ZERO;
     s.agent = agent;
     s.fields = fields;
@@ -324,18 +320,18 @@ static phi_status phi__agent_set_now(phi__agent *agent, const phi_agent_desc *to
     }
     if ((fields & (uint32_t)PHI_SET_FORMAT) != 0) desc->format = to->format;
     if ((fields & (uint32_t)PHI_SET_POLICY) != 0) desc->policy = to->policy;
-    phi__agent_set_calls(&s.desc, to, fields);
-    phi__agent_set_runs(&s.desc, to, fields);
-    phi__agent_set_tools(&s.desc, to, fields);
-    phi__agent_set_said(&s.desc, to, fields);
-    phi_status status = phi__agent_set_check(&s);
+    phi__set_calls(&s.desc, to, fields);
+    phi__set_runs(&s.desc, to, fields);
+    phi__set_tools(&s.desc, to, fields);
+    phi__set_said(&s.desc, to, fields);
+    phi_status status = phi__set_check(&s);
     if (status != PHI_OK) return status;
-    phi__agent_make_defaults(&s.desc);
-    if (!phi__agent_set_copy(&s)) {
-        phi__agent_set_drop(&s);
+    phi__make_defaults(&s.desc);
+    if (!phi__set_copy(&s)) {
+        phi__set_drop(&s);
         return phi__error(agent->rt, PHI_NO_MEMORY, "phi_agent_set: out of memory");
     }
-    phi__agent_set_keep(&s);
+    phi__set_keep(&s);
     return PHI_OK;
 }
 
@@ -345,12 +341,12 @@ PHI_API phi_status phi_agent_set(phi_agent handle, const phi_agent_desc *to, uin
     phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL || to == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    phi_status status = phi__agent_set_may(agent, fields);
+    phi_status status = phi__set_may(agent, fields);
     if (status != PHI_OK) return status;
     bool ends_job = (fields & (uint32_t)PHI_SET_COMPACTION) != 0;
     bool moves = (fields & (phi__agent_set_speaker | PHI_SET_FAILOVER)) != 0;
     uint32_t at = phi__failover_leave(agent);
-    status = phi__agent_set_now(agent, to, fields);
+    status = phi__set_now(agent, to, fields);
     if (status != PHI_OK || !moves) phi__failover_back(agent, at);
     if (status == PHI_OK && ends_job) {
         /* The job of the compactor that was replaced. The host may free the agent in `end`: as
@@ -360,7 +356,7 @@ PHI_API phi_status phi_agent_set(phi_agent handle, const phi_agent_desc *to, uin
         rt->in_step = true;
         phi__compaction_forget(agent);
         bool there = agent->slot != NULL;
-        if (!inside) phi__agent_end_of_step(rt);
+        if (!inside) phi__end_of_step(rt);
         return there ? PHI_OK : PHI_STALE;
     }
     return status;

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-PHI__FN phi_status phi__agent_store_error(phi__agent *agent, const char *what, const char *id,
-                                          phi_status status, const char *words) {
+PHI__FN phi_status phi__stored_error(phi__agent *agent, const char *what, const char *id,
+                                     phi_status status, const char *words) {
     return phi__error(agent->rt, status, "%s: thread \"%.128s\": %s", what, id,
                       words[0] != '\0' ? words : phi_status_text(status));
 }
@@ -25,7 +25,7 @@ static const phi__entry *phi__agent_store_run(const phi_thread *thread, phi_str 
 
 /* Not a copied one, of a branch or of a strategy's call, but the branch that an evaluation
    selected. */
-static const phi__entry *phi__agent_store_last_run(const phi_thread *thread) {
+static const phi__entry *phi__stored_last_run(const phi_thread *thread) {
     size_t i = thread->log.held; /* it was read just now: nothing is evicted */
     phi__json_found id;
     while (i > 0) {
@@ -43,7 +43,7 @@ static const phi__entry *phi__agent_store_last_run(const phi_thread *thread) {
 }
 
 /* Loop ids count on from the highest that the log has of the session. */
-static bool phi__agent_store_counts(phi__agent *agent, phi__session *session) {
+static bool phi__stored_counts(phi__agent *agent, phi__session *session) {
     const phi_thread *thread = agent->thread;
     uint32_t loops = 0;
     for (size_t i = 0; i < thread->log.held; i++)
@@ -54,25 +54,25 @@ static bool phi__agent_store_counts(phi__agent *agent, phi__session *session) {
 
 /* The session is that of the log's last run; for a log without one it is new, unless the agent was
    made for it. Nothing changes on failure but counts, which may have grown. */
-static bool phi__agent_store_go_on(phi__agent *agent, bool anew, bool given_session) {
+static bool phi__stored_go_on(phi__agent *agent, bool anew, bool given_session) {
     phi__sessions *sessions = &agent->rt->sessions;
-    const phi__entry *last = phi__agent_store_last_run(agent->thread);
+    const phi__entry *last = phi__stored_last_run(agent->thread);
     phi__session *taken = NULL;
     phi_str last_loop_id = {NULL, 0}, segment;
     char made[PHI__UUID_SIZE];
     bool logged = !given_session && last != NULL && last->of.loop != NULL &&
                   last->of.loop->session_id.len > 0;
-    bool done = last == NULL || phi__agent_take_own(agent, last->loop_id.at, &last_loop_id);
+    bool done = last == NULL || phi__take_own(agent, last->loop_id.at, &last_loop_id);
     if (done && logged)
         done = (taken = phi__session_take(sessions, last->of.loop->session_id)) != NULL;
-    if (done) done = phi__agent_store_counts(agent, taken != NULL ? taken : agent->line.session);
+    if (done) done = phi__stored_counts(agent, taken != NULL ? taken : agent->line.session);
     if (done && !logged && !given_session && anew) {
-        phi__agent_take_random_id(agent, made);
+        phi__take_random_id(agent, made);
         done = phi__line_renew(agent, phi_str_of(made));
     }
     if (!done) {
         phi__session_drop(sessions, taken);
-        phi__agent_take_disown(agent, &last_loop_id);
+        phi__take_disown(agent, &last_loop_id);
         return false;
     }
     if (taken != NULL) phi__line_move(agent, taken);
@@ -80,11 +80,11 @@ static bool phi__agent_store_go_on(phi__agent *agent, bool anew, bool given_sess
     if (phi__session_number(agent->line.session, last_loop_id, &segment) > 0)
         phi__line_take_last(agent, last_loop_id);
     else
-        phi__agent_take_disown(agent, &last_loop_id);
+        phi__take_disown(agent, &last_loop_id);
     return true;
 }
 
-static void phi__agent_store_emit_torn(phi__agent *agent, uint64_t torn) {
+static void phi__stored_emit_torn(phi__agent *agent, uint64_t torn) {
     char words[PHI__AGENT_STORE_WORDS];
     if (torn == 0) return;
     (void)snprintf(words, sizeof words, "The thread \"%s\" had a torn end: %llu bytes were cut off",
@@ -97,7 +97,7 @@ static void phi__agent_store_emit_torn(phi__agent *agent, uint64_t torn) {
 
 /* ---- shared ---- */
 
-PHI__FN phi_status phi__agent_store_check(phi_runtime *rt, const phi_agent_desc *desc) {
+PHI__FN phi_status phi__stored_check(phi_runtime *rt, const phi_agent_desc *desc) {
     const phi_store *store = desc->store;
     if (store == NULL)
         return desc->thread_id == NULL
@@ -117,7 +117,7 @@ PHI__FN phi_status phi__agent_store_check(phi_runtime *rt, const phi_agent_desc 
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__agent_store_open_thread(phi__agent *agent, const phi_agent_desc *desc) {
+PHI__FN phi_status phi__stored_open_thread(phi__agent *agent, const phi_agent_desc *desc) {
     char made[PHI__UUID_SIZE], words[PHI__AGENT_STORE_WORDS] = "";
     const char *id = desc->thread_id;
     uint64_t torn = 0;
@@ -125,30 +125,30 @@ PHI__FN phi_status phi__agent_store_open_thread(phi__agent *agent, const phi_age
     agent->store = *desc->store;
     agent->has_store = true;
     if (id == NULL) {
-        phi__agent_take_random_id(agent, made);
+        phi__take_random_id(agent, made);
         id = made;
     }
     phi_status status =
         phi__journal_open(agent->thread, &agent->store, id, &torn, words, sizeof words);
-    if (status == PHI_OK && !phi__agent_store_go_on(agent, false, desc->ids.session_id != NULL))
+    if (status == PHI_OK && !phi__stored_go_on(agent, false, desc->ids.session_id != NULL))
         status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__feature_opened(agent);
-    if (status != PHI_OK) return phi__agent_store_error(agent, "phi_agent_new", id, status, words);
-    phi__agent_store_emit_torn(agent, torn);
+    if (status != PHI_OK) return phi__stored_error(agent, "phi_agent_new", id, status, words);
+    phi__stored_emit_torn(agent, torn);
     return PHI_OK;
 }
 
 /* ---- public ---- */
 
 /* *gone: the host has freed the agent meanwhile. */
-static phi_status phi__agent_store_exchange(phi__agent *agent, const char *id, uint64_t *torn,
-                                            bool *gone, char *words, size_t words_size) {
+static phi_status phi__stored_exchange(phi__agent *agent, const char *id, uint64_t *torn,
+                                       bool *gone, char *words, size_t words_size) {
     phi_thread before;
     phi_status status = phi__journal_sync(agent->thread, words, words_size);
     if (status != PHI_OK) return status;
     phi__exchange_begin(agent, &before);
     status = phi__journal_open(agent->thread, &agent->store, id, torn, words, words_size);
-    if (status == PHI_OK && !phi__agent_store_go_on(agent, true, false)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && !phi__stored_go_on(agent, true, false)) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
         *gone = !phi__exchange_done(agent, &before, false);
     else
@@ -170,13 +170,13 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
     if (status != PHI_OK) return status;
     if (thread_id != NULL && strcmp(thread_id, agent->thread->journal->id) == 0) return PHI_OK;
     if (thread_id == NULL) {
-        phi__agent_take_random_id(agent, made);
+        phi__take_random_id(agent, made);
         thread_id = made;
     }
-    status = phi__agent_store_exchange(agent, thread_id, &torn, &gone, words, sizeof words);
+    status = phi__stored_exchange(agent, thread_id, &torn, &gone, words, sizeof words);
     if (status != PHI_OK)
-        return phi__agent_store_error(agent, "phi_agent_use_thread", thread_id, status, words);
-    if (!gone) phi__agent_store_emit_torn(agent, torn);
+        return phi__stored_error(agent, "phi_agent_use_thread", thread_id, status, words);
+    if (!gone) phi__stored_emit_torn(agent, torn);
     if (!gone) (void)phi__feature_opened(agent); /* without memory for it: the next time */
     return PHI_OK;
 }
@@ -188,8 +188,8 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
    together. */
 
 /* Into the store of the log before, if there is one; id: the new one's. */
-static phi_status phi__new_session_fill(phi__agent *agent, const phi_thread *before, bool empty,
-                                        const char *id, char *words, size_t words_size) {
+static phi_status phi__session_fill(phi__agent *agent, const phi_thread *before, bool empty,
+                                    const char *id, char *words, size_t words_size) {
     phi_thread *thread = agent->thread;
     const phi_store *store = before->journal != NULL ? &before->journal->store : NULL;
     phi_status status =
@@ -199,7 +199,7 @@ static phi_status phi__new_session_fill(phi__agent *agent, const phi_thread *bef
         return PHI_MISUSE;
     }
     if (status != PHI_OK) return status;
-    if (!empty && (!phi__tool_state_carry(thread, before, before->lanes.active, UINT64_MAX) ||
+    if (!empty && (!phi__state_carry(thread, before, before->lanes.active, UINT64_MAX) ||
                    !phi__rebase_take(thread, before, &before->fold, NULL)))
         return PHI_NO_MEMORY;
     phi__loops_set_restored(thread, before->loops.restored);
@@ -213,31 +213,30 @@ static phi_status phi__new_session_fill(phi__agent *agent, const phi_thread *bef
     return status;
 }
 
-static phi_status phi__new_session_error(phi__agent *agent, const char *what, const char *id,
-                                         phi_status status, const char *words) {
-    if (agent->thread->journal != NULL)
-        return phi__agent_store_error(agent, what, id, status, words);
+static phi_status phi__session_error(phi__agent *agent, const char *what, const char *id,
+                                     phi_status status, const char *words) {
+    if (agent->thread->journal != NULL) return phi__stored_error(agent, what, id, status, words);
     return phi__error(agent->rt, status, "%s: out of memory", what);
 }
 
 /* All that may fail comes first. */
-static phi_status phi__new_session_begin(phi__agent *agent, const char *what, bool empty) {
+static phi_status phi__session_begin(phi__agent *agent, const char *what, bool empty) {
     phi__sessions *sessions = &agent->rt->sessions;
     char session_id[PHI__UUID_SIZE], thread_id[PHI__UUID_SIZE], words[PHI__AGENT_STORE_WORDS] = "";
     phi_thread before;
     phi_status status = phi__journal_sync(agent->thread, words, sizeof words);
     if (status != PHI_OK)
-        return phi__new_session_error(agent, what, agent->thread->journal->id, status, words);
-    phi__agent_take_random_id(agent, session_id);
-    phi__agent_take_random_id(agent, thread_id); /* also without a store: chance is the same then */
+        return phi__session_error(agent, what, agent->thread->journal->id, status, words);
+    phi__take_random_id(agent, session_id);
+    phi__take_random_id(agent, thread_id); /* also without a store: chance is the same then */
     phi__session *session = phi__session_take(sessions, phi_str_of(session_id));
     if (session == NULL) return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);
     phi__exchange_begin(agent, &before);
-    status = phi__new_session_fill(agent, &before, empty, thread_id, words, sizeof words);
+    status = phi__session_fill(agent, &before, empty, thread_id, words, sizeof words);
     if (status != PHI_OK) {
         phi__exchange_undo(agent, &before);
         phi__session_drop(sessions, session);
-        return phi__new_session_error(agent, what, thread_id, status, words);
+        return phi__session_error(agent, what, thread_id, status, words);
     }
     phi__line_move(agent, session);
     phi__line_restart(agent);
@@ -245,7 +244,7 @@ static phi_status phi__new_session_begin(phi__agent *agent, const char *what, bo
     return PHI_OK;
 }
 
-static phi_status phi__new_session_may(phi_agent handle, phi__agent *agent, const char *what) {
+static phi_status phi__session_may(phi_agent handle, phi__agent *agent, const char *what) {
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
     phi_status status = phi__find_idle(agent, what);
@@ -258,19 +257,18 @@ static phi_status phi__new_session_may(phi_agent handle, phi__agent *agent, cons
 
 PHI_API phi_status phi_agent_new_session(phi_agent handle, bool empty) {
     phi__agent *agent = phi__find_agent(handle);
-    phi_status status = phi__new_session_may(handle, agent, "phi_agent_new_session");
-    return status == PHI_OK ? phi__new_session_begin(agent, "phi_agent_new_session", empty)
-                            : status;
+    phi_status status = phi__session_may(handle, agent, "phi_agent_new_session");
+    return status == PHI_OK ? phi__session_begin(agent, "phi_agent_new_session", empty) : status;
 }
 
 PHI_API phi_status phi_agent_rotate(phi_agent handle, uint64_t threshold_ms, bool *rotated) {
     phi__agent *agent = phi__find_agent(handle);
-    phi_status status = phi__new_session_may(handle, agent, "phi_agent_rotate");
+    phi_status status = phi__session_may(handle, agent, "phi_agent_rotate");
     if (rotated != NULL) *rotated = false;
     if (status != PHI_OK || agent->line.last_active_us == 0) return status;
     uint64_t elapsed = phi__io_now_us(handle.rt->io) - agent->line.last_active_us;
     if (elapsed / 1000 < threshold_ms || elapsed <= threshold_ms * 1000) return PHI_OK;
-    status = phi__new_session_begin(agent, "phi_agent_rotate", false);
+    status = phi__session_begin(agent, "phi_agent_rotate", false);
     if (rotated != NULL) *rotated = status == PHI_OK;
     return status;
 }

@@ -25,7 +25,7 @@ typedef struct phi__foreseen {
 
 /* ---- the messages ---- */
 
-static const phi_message *phi__foreseen_last(const phi__fold *fold) {
+static const phi_message *phi__ahead_last(const phi__fold *fold) {
     for (size_t i = fold->count; i > 0; i--)
         if (fold->items[i - 1].message->role != PHI_ROLE_EXTENSION)
             return fold->items[i - 1].message;
@@ -33,7 +33,7 @@ static const phi_message *phi__foreseen_last(const phi__fold *fold) {
 }
 
 /* True if a prompt comes before the next request: no run is active, or it has its answer. */
-static bool phi__foreseen_prompted(const phi__agent *agent, const phi_message *last) {
+static bool phi__ahead_prompted(const phi__agent *agent, const phi_message *last) {
     if (agent->run == NULL || last == NULL) return true;
     if (last->role != PHI_ROLE_ASSISTANT) return false;
     if (last->stop_reason == PHI_STOP_REASON_PAUSED) return false;
@@ -44,9 +44,9 @@ static bool phi__foreseen_prompted(const phi__agent *agent, const phi_message *l
 }
 
 /* The view, and a short prompt behind it where one comes. False: no memory. */
-static bool phi__foreseen_view(phi__foreseen *f) {
+static bool phi__ahead_view(phi__foreseen *f) {
     const phi__fold *view = &f->agent->thread->fold;
-    bool prompted = phi__foreseen_prompted(f->agent, phi__foreseen_last(view));
+    bool prompted = phi__ahead_prompted(f->agent, phi__ahead_last(view));
     f->text.kind = PHI_CONTENT_TEXT;
     f->text.text = PHI__LIT("-");
     f->prompt.role = PHI_ROLE_USER;
@@ -57,8 +57,8 @@ static bool phi__foreseen_view(phi__foreseen *f) {
 }
 
 /* The places of the items that the policy sends, in `made`; no policy: places is NULL. */
-static phi_status phi__foreseen_project(phi__foreseen *f, phi__projection *made) {
-    phi__project_order order;
+static phi_status phi__ahead_project(phi__foreseen *f, phi__projection *made) {
+    phi__proj_order order;
     memset(made, 0, sizeof *made);
     made->count = f->fold.count;
     if (!phi__projection_order_of(f->agent, &order)) return PHI_OK;
@@ -71,9 +71,9 @@ static phi_status phi__foreseen_project(phi__foreseen *f, phi__projection *made)
 }
 
 /* Without the renderings that the agent keeps: they belong to its runs. */
-static phi_status phi__foreseen_items(phi__foreseen *f) {
+static phi_status phi__ahead_items(phi__foreseen *f) {
     phi__projection made;
-    phi_status status = phi__foreseen_project(f, &made);
+    phi_status status = phi__ahead_project(f, &made);
     phi__item *items;
     if (status != PHI_OK) return status;
     items =
@@ -98,7 +98,7 @@ static phi_status phi__foreseen_items(phi__foreseen *f) {
 /* ---- the request ---- */
 
 /* As a model call's (loop/model_call.c). */
-static phi_status phi__foreseen_spec(phi__foreseen *f, char *words, size_t words_size) {
+static phi_status phi__ahead_spec(phi__foreseen *f, char *words, size_t words_size) {
     phi__agent *agent = f->agent;
     phi__request_spec *spec = &f->spec;
     bool raws = agent->run == NULL || agent->run->own.toolset == NULL;
@@ -118,9 +118,9 @@ static phi_status phi__foreseen_spec(phi__foreseen *f, char *words, size_t words
         !phi__toolset_offer(agent->tools, &change, agent->desc.tool_options.raw_tools,
                             raws ? agent->desc.tool_options.raw_tool_count : 0, agent->codec->names,
                             f->arena, &spec->tools, &spec->tool_count) ||
-        !phi__foreseen_view(f))
+        !phi__ahead_view(f))
         return PHI_NO_MEMORY;
-    phi_status status = phi__foreseen_items(f);
+    phi_status status = phi__ahead_items(f);
     if (status != PHI_OK) return status;
     spec->rewritten = agent->thread->ops.last != NULL || f->left;
     if (!phi__head_foresee(agent, spec, f->arena)) return PHI_NO_MEMORY;
@@ -130,7 +130,7 @@ static phi_status phi__foreseen_spec(phi__foreseen *f, char *words, size_t words
 /* ---- the words ---- */
 
 /* As phi__thinking_cause of loop/thinking.c, of a request that no hook has seen. */
-static const char *phi__foreseen_cause(const phi__foreseen *f, phi__prefix_cause cause) {
+static const char *phi__ahead_cause(const phi__foreseen *f, phi__prefix_cause cause) {
     const phi__op *op = f->agent->thread->ops.last;
     if (cause != PHI__PREFIX_MESSAGES) return phi__prefix_words(cause);
     if (f->left) return "the messages before it have changed (the policy)";
@@ -143,7 +143,7 @@ static const char *phi__foreseen_cause(const phi__foreseen *f, phi__prefix_cause
     }
 }
 
-static bool phi__foreseen_thinks(const phi_message *m) {
+static bool phi__ahead_thinks(const phi_message *m) {
     for (size_t i = 0; i < m->content_count; i++)
         if (m->content[i].kind == PHI_CONTENT_THINKING && !m->content[i].incomplete &&
             (m->content[i].signature.len > 0 || m->content[i].replay.len > 0))
@@ -151,8 +151,8 @@ static bool phi__foreseen_thinks(const phi_message *m) {
     return false;
 }
 
-static void phi__foreseen_say(phi__foreseen *f, char *words, size_t words_size, size_t answers,
-                              uint64_t from, const char *cause) {
+static void phi__ahead_say(phi__foreseen *f, char *words, size_t words_size, size_t answers,
+                           uint64_t from, const char *cause) {
     size_t n = strlen(words);
     f->said = true;
     (void)snprintf(words + n, words_size - n,
@@ -162,7 +162,7 @@ static void phi__foreseen_say(phi__foreseen *f, char *words, size_t words_size, 
 }
 
 /* False: no memory. */
-static bool phi__foreseen_look(phi__foreseen *f, char *words, size_t words_size) {
+static bool phi__ahead_look(phi__foreseen *f, char *words, size_t words_size) {
     const phi__codec *codec = f->agent->codec;
     phi__binding binding =
         codec->rules->binding != NULL ? codec->rules->binding(&f->spec) : PHI__BINDS_NOT;
@@ -176,43 +176,43 @@ static bool phi__foreseen_look(phi__foreseen *f, char *words, size_t words_size)
         done = p != NULL && phi__prefix_advance(&e, p, &units) && !e.failed;
     }
     if (done && p != NULL && p->first != SIZE_MAX)
-        phi__foreseen_say(f, words, words_size, p->dropped, f->spec.items[p->first].from,
-                          phi__foreseen_cause(f, p->cause));
+        phi__ahead_say(f, words, words_size, p->dropped, f->spec.items[p->first].from,
+                       phi__ahead_cause(f, p->cause));
     if (done) {
         /* Signed thinking of other models goes back to none of this one. */
         size_t n = 0, first = 0;
         for (size_t i = 0; i < f->spec.item_count; i++) {
             const phi_message *m = f->spec.items[i].message;
-            if (m->role != PHI_ROLE_ASSISTANT || !phi__foreseen_thinks(m)) continue;
+            if (m->role != PHI_ROLE_ASSISTANT || !phi__ahead_thinks(m)) continue;
             if (phi__render_same_origin(&e, i)) continue;
             if (n++ == 0) first = i;
         }
         if (n > 0)
-            phi__foreseen_say(f, words, words_size, n, f->spec.items[first].from,
-                              "another model has made it");
+            phi__ahead_say(f, words, words_size, n, f->spec.items[first].from,
+                           "another model has made it");
     }
     phi__encoder_free(&e);
     return done;
 }
 
-PHI__FN phi_status phi__foreseen_thinking(phi_agent handle, phi_arena *scratch, char *words,
-                                          size_t words_size) {
+PHI__FN phi_status phi__ahead_thinking(phi_agent handle, phi_arena *scratch, char *words,
+                                       size_t words_size) {
     phi__agent *agent = phi__find_agent(handle);
     if (agent == NULL) return PHI_STALE;
     if (agent->provider != NULL) return PHI_OK;
     phi__foreseen f = PHI_ZERO;
     f.agent = agent;
     f.arena = scratch;
-    phi_status status = phi__foreseen_spec(&f, words, words_size);
-    if (status == PHI_OK && !phi__foreseen_look(&f, words, words_size)) status = PHI_NO_MEMORY;
+    phi_status status = phi__ahead_spec(&f, words, words_size);
+    if (status == PHI_OK && !phi__ahead_look(&f, words, words_size)) status = PHI_NO_MEMORY;
     if (status != PHI_OK) return status;
     return f.said ? PHI_UNSUPPORTED : PHI_OK;
 }
 
 /* ---- prepares a caller's transcript, tools and settings for the codecs' own checks ---- */
 
-static bool phi__dry_run_items(phi__request_spec *spec, const phi_message *messages, size_t count,
-                               phi_arena *scratch) {
+static bool phi__dry_items(phi__request_spec *spec, const phi_message *messages, size_t count,
+                           phi_arena *scratch) {
     phi__item *items =
         (phi__item *)phi__arena_zero(scratch, phi__mul(phi__max(count, 1), sizeof *items));
     if (items == NULL) return false;
@@ -222,8 +222,8 @@ static bool phi__dry_run_items(phi__request_spec *spec, const phi_message *messa
     return true;
 }
 
-static bool phi__dry_run_tools(phi__request_spec *spec, const phi_tool *tools, size_t count,
-                               phi_arena *scratch) {
+static bool phi__dry_tools(phi__request_spec *spec, const phi_tool *tools, size_t count,
+                           phi_arena *scratch) {
     phi__tool_view *views =
         (phi__tool_view *)phi__arena_zero(scratch, phi__mul(phi__max(count, 1), sizeof *views));
     if (views == NULL) return false;
@@ -241,7 +241,7 @@ static bool phi__dry_run_tools(phi__request_spec *spec, const phi_tool *tools, s
 }
 
 /* A codec expects every string of a model but its key. */
-static phi_model phi__dry_run_model(const phi_model *model) {
+static phi_model phi__dry_model(const phi_model *model) {
     phi_model filled = *model;
     if (filled.id == NULL) filled.id = "";
     if (filled.name == NULL) filled.name = filled.id;
@@ -253,8 +253,7 @@ static phi_model phi__dry_run_model(const phi_model *model) {
 }
 
 /* NULL: there is none, and words say why. */
-static const phi__codec *phi__dry_run_codec(const phi_model *model, char *words,
-                                            size_t words_size) {
+static const phi__codec *phi__dry_codec(const phi_model *model, char *words, size_t words_size) {
     const phi__codec *codec = phi__codec_of(NULL, model);
     if (codec == NULL)
         (void)snprintf(words, words_size, "No provider registered for protocol: %s",
@@ -265,10 +264,9 @@ static const phi__codec *phi__dry_run_codec(const phi_model *model, char *words,
 /* ---- settings ---- */
 
 /* Appends to words, which are terminated. */
-static void phi__dry_run_say(char *words, size_t words_size, const char *format, ...)
-    PHI_PRINTF(3, 4);
+static void phi__dry_say(char *words, size_t words_size, const char *format, ...) PHI_PRINTF(3, 4);
 
-static void phi__dry_run_say(char *words, size_t words_size, const char *format, ...) {
+static void phi__dry_say(char *words, size_t words_size, const char *format, ...) {
     size_t n = strlen(words);
     va_list args;
     if (n > 0 && n + 2 < words_size) {
@@ -281,9 +279,9 @@ static void phi__dry_run_say(char *words, size_t words_size, const char *format,
 }
 
 /* The members of both extras that phi writes always, or into this head. */
-static phi_status phi__dry_run_extra(const phi__codec *codec, phi__request_spec *spec,
-                                     const phi_agent_desc *desc, phi_arena *scratch, char *words,
-                                     size_t words_size) {
+static phi_status phi__dry_extra(const phi__codec *codec, phi__request_spec *spec,
+                                 const phi_agent_desc *desc, phi_arena *scratch, char *words,
+                                 size_t words_size) {
     const char *const extras[] = {desc->model.extra, desc->options.extra};
     static const char *const names[] = {"model.extra", "options.extra"};
     char fault[240];
@@ -305,17 +303,17 @@ static phi_status phi__dry_run_extra(const phi__codec *codec, phi__request_spec 
     return status == PHI_BUSY ? PHI_OK : status;
 }
 
-static phi_status phi__dry_run_settings(const phi_agent_desc *desc, phi_arena *scratch, char *words,
-                                        size_t words_size) {
+static phi_status phi__dry_settings(const phi_agent_desc *desc, phi_arena *scratch, char *words,
+                                    size_t words_size) {
     if (desc->model.protocol == NULL) return PHI_BAD_ARG;
-    const phi__codec *codec = phi__dry_run_codec(&desc->model, words, words_size);
+    const phi__codec *codec = phi__dry_codec(&desc->model, words, words_size);
     if (codec == NULL) return PHI_UNSUPPORTED;
     const char *fault = phi__takes_fault(&desc->options);
     if (fault != NULL) {
         (void)snprintf(words, words_size, "%s", fault);
         return PHI_BAD_ARG;
     }
-    phi_model filled = phi__dry_run_model(&desc->model);
+    phi_model filled = phi__dry_model(&desc->model);
     phi__request_spec spec = PHI_ZERO;
     spec.model = &filled;
     spec.thinking = desc->thinking;
@@ -323,32 +321,32 @@ static phi_status phi__dry_run_settings(const phi_agent_desc *desc, phi_arena *s
     spec.temperature = desc->options.has_temperature ? desc->options.temperature : -1.0;
     spec.options = desc->options;
     spec.texts = desc->texts;
-    phi_status status = phi__dry_run_extra(codec, &spec, desc, scratch, words, words_size);
+    phi_status status = phi__dry_extra(codec, &spec, desc, scratch, words, words_size);
     if (status != PHI_OK) return status;
     status = phi__takes_preflight(codec, &spec, words, words_size);
     /* Raw tools that are for another protocol. */
     for (size_t i = 0; i < desc->tool_options.raw_tool_count; i++)
         if (!phi__codec_is(codec->names, phi_str_of(desc->tool_options.raw_tools[i].protocol)))
-            phi__dry_run_say(words, words_size, "tool_options.raw_tools[%u] is for %s", (unsigned)i,
-                             desc->tool_options.raw_tools[i].protocol != NULL
-                                 ? desc->tool_options.raw_tools[i].protocol
-                                 : "no protocol");
+            phi__dry_say(words, words_size, "tool_options.raw_tools[%u] is for %s", (unsigned)i,
+                         desc->tool_options.raw_tools[i].protocol != NULL
+                             ? desc->tool_options.raw_tools[i].protocol
+                             : "no protocol");
     for (size_t i = 0; i < desc->tool_count; i++)
         if (desc->tools[i].raw != NULL && desc->tools[i].schema == NULL &&
             !phi__codec_is(codec->names, phi_str_of(desc->tools[i].raw_protocol)))
-            phi__dry_run_say(words, words_size, "tool \"%s\" is not sent", desc->tools[i].name);
+            phi__dry_say(words, words_size, "tool \"%s\" is not sent", desc->tools[i].name);
     return words[0] == '\0' ? PHI_OK : PHI_UNSUPPORTED;
 }
 
 /* ---- a transcript ---- */
 
-static phi_status phi__dry_run_transcript(const phi_preflight_desc *desc, phi_arena *scratch,
-                                          char *words, size_t words_size) {
+static phi_status phi__dry_transcript(const phi_preflight_desc *desc, phi_arena *scratch,
+                                      char *words, size_t words_size) {
     phi_status status = PHI_NO_MEMORY;
     if (desc->model->protocol == NULL || (desc->messages == NULL && desc->message_count > 0) ||
         (desc->tools == NULL && desc->tool_count > 0))
         return PHI_BAD_ARG;
-    const phi__codec *codec = phi__dry_run_codec(desc->model, words, words_size);
+    const phi__codec *codec = phi__dry_codec(desc->model, words, words_size);
     if (codec == NULL) return PHI_UNSUPPORTED;
     for (size_t i = 0; i < desc->message_count; i++)
         if (desc->messages[i].content == NULL && desc->messages[i].content_count > 0) {
@@ -356,12 +354,12 @@ static phi_status phi__dry_run_transcript(const phi_preflight_desc *desc, phi_ar
                            (unsigned long long)i);
             return PHI_BAD_ARG;
         }
-    phi_model filled = phi__dry_run_model(desc->model);
+    phi_model filled = phi__dry_model(desc->model);
     phi__request_spec spec = PHI_ZERO;
     spec.model = &filled;
     spec.temperature = -1.0;
-    if (phi__dry_run_items(&spec, desc->messages, desc->message_count, scratch) &&
-        phi__dry_run_tools(&spec, desc->tools, desc->tool_count, scratch))
+    if (phi__dry_items(&spec, desc->messages, desc->message_count, scratch) &&
+        phi__dry_tools(&spec, desc->tools, desc->tool_count, scratch))
         status = phi__preflight(codec, &spec, words, words_size);
     if (status == PHI_OK)
         status = phi__strict_tools_refused(codec, &spec, scratch->memory, words, words_size);
@@ -377,11 +375,11 @@ PHI_API phi_status phi_preflight(const phi_preflight_desc *desc, phi_arena *scra
     words[0] = '\0';
     if (desc->model == NULL && desc->settings == NULL && desc->agent.rt == NULL) return PHI_BAD_ARG;
     phi_arena_mark mark = phi_arena_save(scratch);
-    if (desc->model != NULL) status = phi__dry_run_transcript(desc, scratch, words, words_size);
+    if (desc->model != NULL) status = phi__dry_transcript(desc, scratch, words, words_size);
     if (status == PHI_OK && desc->settings != NULL)
-        status = phi__dry_run_settings(desc->settings, scratch, words, words_size);
+        status = phi__dry_settings(desc->settings, scratch, words, words_size);
     if (status == PHI_OK && desc->agent.rt != NULL)
-        status = phi__foreseen_thinking(desc->agent, scratch, words, words_size);
+        status = phi__ahead_thinking(desc->agent, scratch, words, words_size);
     phi_arena_reset(scratch, mark);
     return status;
 }
@@ -454,7 +452,7 @@ static bool phi__explained_opaque(const phi__agent *agent, phi_arena *arena, phi
 
 PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str *out) {
     phi__agent *agent = phi__find_agent(handle);
-    phi__project_order order;
+    phi__proj_order order;
     phi_str text;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;

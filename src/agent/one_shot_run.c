@@ -21,38 +21,38 @@ struct phi__lent {
 enum { PHI__ONE_SHOT_LOOKS = 64 };
 
 /* No run will follow. */
-static void phi__one_shot_run_drop_input(phi__agent *agent) {
+static void phi__shot_drop_input(phi__agent *agent) {
     phi__input_drop_kept(agent, "The run has ended, and no other will follow");
 }
 
 /* The loop calls it when the run is over; agent.c, when the agent is retired. */
-static void phi__one_shot_run_ended(phi__agent *agent) {
+static void phi__shot_ended(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (agent->slot == NULL) {
         if (agent->one_shot.over) phi__list_take(&rt->one_shot_over, &agent->one_shot.link);
         agent->one_shot.over = false;
         return;
     }
-    phi__one_shot_run_drop_input(agent);
+    phi__shot_drop_input(agent);
     agent->one_shot.over = true;
     phi__list_push(&rt->one_shot_over, &agent->one_shot.link);
 }
 
-PHI__FN void phi__one_shot_run_last(phi__agent *agent) {
-    agent->one_shot.ended_fn = phi__one_shot_run_ended;
-    if (agent->run == NULL && !agent->one_shot.over) phi__one_shot_run_ended(agent);
+PHI__FN void phi__shot_last(phi__agent *agent) {
+    agent->one_shot.ended_fn = phi__shot_ended;
+    if (agent->run == NULL && !agent->one_shot.over) phi__shot_ended(agent);
 }
 
-PHI__FN void phi__one_shot_run_retire(phi_runtime *rt) {
+PHI__FN void phi__shot_retire(phi_runtime *rt) {
     phi__link *link = rt->one_shot_over.first, *next;
     int looks = PHI__ONE_SHOT_LOOKS;
     for (; link != NULL && looks > 0; link = next) {
         phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
         next = link->next;
         if (!phi__events_any(agent))
-            phi__one_shot_run_drop_input(agent); /* input that came after its end */
+            phi__shot_drop_input(agent); /* input that came after its end */
         if (!phi__events_any(agent))
-            phi__agent_end_retire(agent);
+            phi__end_retire(agent);
         else
             looks--;
     }
@@ -60,7 +60,7 @@ PHI__FN void phi__one_shot_run_retire(phi_runtime *rt) {
 
 /* ---- threads ---- */
 
-static void phi__one_shot_run_free(phi_thread *thread) {
+static void phi__shot_free(phi_thread *thread) {
     phi_runtime *rt = thread->rt;
     struct phi__lent *lent = thread->lent;
     phi__journal_free_thread(thread);
@@ -69,19 +69,19 @@ static void phi__one_shot_run_free(phi_thread *thread) {
     phi__free(&rt->memory, lent, sizeof *lent);
 }
 
-PHI__FN void phi__one_shot_run_free_threads(phi_runtime *rt) {
+PHI__FN void phi__shot_free_threads(phi_runtime *rt) {
     while (rt->threads.first != NULL)
-        phi__one_shot_run_free(&PHI__OWNER(rt->threads.first, struct phi__lent, link)->thread);
+        phi__shot_free(&PHI__OWNER(rt->threads.first, struct phi__lent, link)->thread);
 }
 
-static phi_status phi__one_shot_run_idle(const phi_thread *thread, const char *what) {
+static phi_status phi__shot_idle(const phi_thread *thread, const char *what) {
     return thread->user == NULL
                ? PHI_OK
                : phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
 }
 
 /* Runs that are over and whose events point into the thread. */
-static void phi__one_shot_run_leave(phi_thread *thread) {
+static void phi__shot_leave(phi_thread *thread) {
     phi_runtime *rt = thread->rt;
     phi__link *link = rt->one_shot_over.first;
     bool inside = rt->in_step;
@@ -91,16 +91,16 @@ static void phi__one_shot_run_leave(phi_thread *thread) {
         link = link->next;
         if (agent->thread != thread) continue;
         agent->thread = &agent->own;
-        phi__agent_end_drop(agent);
+        phi__end_drop(agent);
         link = rt->one_shot_over.first; /* callbacks may have taken any of them out */
     }
     rt->in_step = inside;
-    if (!inside) phi__agent_end_of_step(rt);
+    if (!inside) phi__end_of_step(rt);
 }
 
 /* ---- a run ---- */
 
-static phi_status phi__one_shot_run_check_prompts(phi_runtime *rt, const phi_run_desc *desc) {
+static phi_status phi__shot_check_prompts(phi_runtime *rt, const phi_run_desc *desc) {
     if (desc->prompts == NULL)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts is missing, prompt_count is %u",
                           (unsigned)desc->prompt_count);
@@ -117,7 +117,7 @@ static phi_status phi__one_shot_run_check_prompts(phi_runtime *rt, const phi_run
 }
 
 /* Without prompts: whether there is something to continue. */
-static phi_status phi__one_shot_run_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
+static phi_status phi__shot_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
     if (desc->agent->ids.agent_id == NULL || desc->agent->ids.session_id == NULL)
         return phi__error(
             rt, PHI_BAD_ARG,
@@ -126,7 +126,7 @@ static phi_status phi__one_shot_run_check_going_on(phi_runtime *rt, const phi_ru
 }
 
 /* Ids identify runs, in the log and in files. */
-static phi_status phi__one_shot_run_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
+static phi_status phi__shot_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
     phi_str id = phi_str_of(desc->loop_id);
     bool had = false;
     if (!phi__check_id_fits(id))
@@ -143,7 +143,7 @@ static phi_status phi__one_shot_run_check_ids(phi_runtime *rt, const phi_run_des
                              id.at);
 }
 
-static phi_status phi__one_shot_run_check(phi_runtime *rt, const phi_run_desc *desc) {
+static phi_status phi__shot_check(phi_runtime *rt, const phi_run_desc *desc) {
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "phi_run: the runtime is closing");
     if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: desc is NULL");
     if (desc->agent == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: agent is missing");
@@ -154,16 +154,16 @@ static phi_status phi__one_shot_run_check(phi_runtime *rt, const phi_run_desc *d
         return phi__error(rt, PHI_BAD_ARG, "phi_run: the thread is of another runtime");
     if ((unsigned)desc->continuation > (unsigned)PHI_CONTINUATION_COMPACTION)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: continuation is none of its values");
-    if (phi__one_shot_run_idle(desc->thread, "phi_run") != PHI_OK) return PHI_BUSY;
-    phi_status status = phi__one_shot_run_check_ids(rt, desc);
+    if (phi__shot_idle(desc->thread, "phi_run") != PHI_OK) return PHI_BUSY;
+    phi_status status = phi__shot_check_ids(rt, desc);
     if (status == PHI_OK)
         status = phi__enqueue_check_json(rt, "phi_run", "metadata", desc->metadata);
     if (status != PHI_OK) return status;
-    return desc->prompt_count > 0 ? phi__one_shot_run_check_prompts(rt, desc)
-                                  : phi__one_shot_run_check_going_on(rt, desc);
+    return desc->prompt_count > 0 ? phi__shot_check_prompts(rt, desc)
+                                  : phi__shot_check_going_on(rt, desc);
 }
 
-static phi_status phi__one_shot_run_begin(phi__agent *agent, const phi_run_desc *desc) {
+static phi_status phi__shot_begin(phi__agent *agent, const phi_run_desc *desc) {
     phi__run_order order = PHI_ZERO;
     order.prompts = desc->prompts;
     order.prompt_count = desc->prompt_count;
@@ -174,7 +174,7 @@ static phi_status phi__one_shot_run_begin(phi__agent *agent, const phi_run_desc 
     order.loop_id = phi_str_of(desc->loop_id);
     order.parent_loop_id = phi_str_of(desc->parent_loop_id);
     order.metadata = desc->metadata;
-    agent->one_shot.ended_fn = phi__one_shot_run_ended;
+    agent->one_shot.ended_fn = phi__shot_ended;
     phi_status status = phi__run_new(agent, &order);
     if (status == PHI_OK) return status;
     return phi__error(agent->rt, status, "phi_run: %s",
@@ -206,9 +206,9 @@ PHI_API void phi_thread_free(phi_thread *thread) {
         (void)phi__error(thread->rt, PHI_MISUSE, "phi_thread_free: the thread is an agent's");
         return;
     }
-    if (phi__one_shot_run_idle(thread, "phi_thread_free") != PHI_OK) return;
-    phi__one_shot_run_leave(thread);
-    phi__one_shot_run_free(thread);
+    if (phi__shot_idle(thread, "phi_thread_free") != PHI_OK) return;
+    phi__shot_leave(thread);
+    phi__shot_free(thread);
 }
 
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
@@ -226,16 +226,15 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     if (status == PHI_OK && any) status = phi__recall_view(thread, thread->lanes.active, at);
     if (status == PHI_OK && any)
         status = phi__fold_at(thread, thread->lanes.active, at, &fold, &shown);
-    if (status == PHI_OK &&
-        ((any && !phi__tool_state_carry(made, thread, thread->lanes.active, at)) ||
-         !phi__rebase_take(made, thread, shown, NULL)))
+    if (status == PHI_OK && ((any && !phi__state_carry(made, thread, thread->lanes.active, at)) ||
+                             !phi__rebase_take(made, thread, shown, NULL)))
         status = PHI_NO_MEMORY;
     if (status == PHI_OK)
         status = phi__about_forked(made, phi__info_id((phi_thread *)(uintptr_t)thread),
                                    any ? at : UINT64_MAX);
     phi__fold_free(thread->log.memory, &fold);
     if (status == PHI_OK) return made;
-    phi__one_shot_run_free(made);
+    phi__shot_free(made);
     (void)phi__error(thread->rt, status, "phi_thread_fork: %s",
                      status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
     return NULL;
@@ -243,11 +242,11 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
 
 PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
     phi_agent none = PHI_ZERO;
-    if (rt == NULL || phi__one_shot_run_check(rt, desc) != PHI_OK) return none;
+    if (rt == NULL || phi__shot_check(rt, desc) != PHI_OK) return none;
     phi__agent *agent = phi__agent_make(rt, desc->agent, desc->thread);
     if (agent == NULL) return none;
-    if (phi__one_shot_run_begin(agent, desc) == PHI_OK) return agent->handle;
+    if (phi__shot_begin(agent, desc) == PHI_OK) return agent->handle;
     agent->thread = &agent->own; /* its own thread, since the caller's must stay */
-    phi__agent_end_drop(agent);
+    phi__end_drop(agent);
     return none;
 }

@@ -200,7 +200,7 @@ static phi_status phi__query_open(phi_query *q, phi__encoder *e, const phi_str *
     if (e->failed) return PHI_NO_MEMORY;
     e->request.headers = e->headers;
     e->request.header_count = e->header_count;
-    phi__secret_add_request(&q->secrets, &e->request);
+    phi__secret_request(&q->secrets, &e->request);
     desc.memory = &q->rt->memory;
     desc.method = e->request.method;
     desc.url = e->request.url;
@@ -258,7 +258,7 @@ static phi_status phi__query_ask_page(phi_query *q, phi_str page) {
    the runs. */
 static phi_status phi__query_items(phi_query *q, phi__agent *agent, phi__request_spec *spec) {
     const phi__fold *fold = &agent->thread->fold;
-    phi__project_order order;
+    phi__proj_order order;
     phi__projection made = PHI_ZERO;
     bool policy = phi__projection_order_of(agent, &order);
     phi_status status = policy ? phi__project(&order, &q->work, &made) : PHI_OK;
@@ -396,7 +396,7 @@ static phi_query *phi__query_new(phi_runtime *rt, const char *what, const phi_pr
         phi_query_free(q);
         return NULL;
     }
-    phi__secret_add_key(&q->secrets, phi_str_of(q->seat.model.api_key));
+    phi__secret_key(&q->secrets, phi_str_of(q->seat.model.api_key));
     return q;
 }
 
@@ -429,7 +429,7 @@ PHI_API phi_query *phi_models(phi_runtime *rt, const phi_model *model, const phi
     phi_model given = *model;
     if (given.id == NULL || given.id[0] == '\0') given.id = "-";
     if (desc != NULL && desc->api_key != NULL) given.api_key = desc->api_key;
-    if (phi__agent_check_model(rt, "phi_models: ", NULL, &given) != PHI_OK) return NULL;
+    if (phi__check_model(rt, "phi_models: ", NULL, &given) != PHI_OK) return NULL;
     phi_query *q = phi__query_new(rt, what, NULL, &given, desc);
     if (q == NULL) return NULL;
     phi_status status = phi__query_rules(q, what);

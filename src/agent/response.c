@@ -47,7 +47,7 @@ static bool phi__response_name(phi__response *response, const phi_prompt_desc *d
     char made[PHI__UUID_SIZE];
     phi_str query = {NULL, 0};
     size_t i = 0;
-    if (desc->id == NULL) phi__agent_take_random_id(response->agent, made);
+    if (desc->id == NULL) phi__take_random_id(response->agent, made);
     while (i < desc->content_count && desc->content[i].kind != PHI_CONTENT_TEXT) i++;
     if (i < desc->content_count) query = desc->content[i].text;
     return phi__response_keep(response->agent, phi_str_of(desc->id != NULL ? desc->id : made),
@@ -101,7 +101,7 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
         if (order.tools == NULL) return PHI_NO_MEMORY;
     }
     if (desc->limits != NULL) {
-        limits = phi__agent_make_limits_of(desc->limits);
+        limits = phi__make_limits_of(desc->limits);
         order.limits = &limits;
     }
     /* The request may name a model; the agent has its former one again when the run ends. */
@@ -196,7 +196,7 @@ static phi_status phi__response_check_tools(phi__agent *agent, const char *what,
         return phi__error(agent->rt, PHI_BAD_ARG, "%s: %s is given, and no_tools is set", what,
                           desc->tool_count > 0 ? "tools" : "allowed_tools");
     if (desc->tools != NULL || desc->tool_count > 0)
-        status = phi__agent_check_own(agent, desc->tools, desc->tool_count);
+        status = phi__check_own(agent, desc->tools, desc->tool_count);
     return status == PHI_OK ? phi__response_check_allowed(agent, what, desc) : status;
 }
 
@@ -205,8 +205,8 @@ static phi_status phi__response_check_tools(phi__agent *agent, const char *what,
 static phi_status phi__response_check_extra(phi__agent *agent, const phi_prompt_desc *desc) {
     phi_agent_desc own = agent->desc;
     if (desc->model != NULL) phi__failover_own(agent, &own);
-    return phi__agent_said_check_extra(agent->rt, "extra", own.provider,
-                                       desc->model != NULL ? desc->model : &own.model, desc->extra);
+    return phi__said_check_extra(agent->rt, "extra", own.provider,
+                                 desc->model != NULL ? desc->model : &own.model, desc->extra);
 }
 
 /* Its model, which must take the agent's extra and the names of the run's tools. */
@@ -214,10 +214,10 @@ static phi_status phi__response_check_model(phi__agent *agent, const phi_prompt_
     phi_agent_desc own = agent->desc;
     if (desc->model == NULL) return PHI_OK;
     phi__failover_own(agent, &own);
-    phi_status status = phi__agent_check_model(agent->rt, "", own.provider, desc->model);
+    phi_status status = phi__check_model(agent->rt, "", own.provider, desc->model);
     if (status == PHI_OK)
-        status = phi__agent_said_check_extra(agent->rt, "options.extra", own.provider, desc->model,
-                                             own.options.extra);
+        status = phi__said_check_extra(agent->rt, "options.extra", own.provider, desc->model,
+                                       own.options.extra);
     if (status != PHI_OK) return status;
     phi__tool_rules rules = phi__tool_check_rules(agent->rt, own.provider, desc->model, true);
     return phi__tool_check_names(agent->rt, &rules,
@@ -242,7 +242,7 @@ static phi_status phi__response_check_context(phi__agent *agent, const char *wha
 /* Its format, its temperature, its metadata, and the context of its tools. */
 static phi_status phi__response_check_own(phi__agent *agent, const char *what,
                                           const phi_prompt_desc *desc) {
-    phi_status status = phi__agent_check_format(
+    phi_status status = phi__check_format(
         agent->rt, desc->format, desc->tools != NULL ? desc->tools : agent->toolset.tools,
         desc->tools != NULL ? desc->tool_count : agent->toolset.count);
     if (status == PHI_OK && desc->has_temperature &&

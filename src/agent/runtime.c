@@ -346,14 +346,14 @@ PHI_API void phi_runtime_free(phi_runtime *rt) {
     if (rt == NULL || !phi__runtime_may_free(rt)) return;
     /* the tools' cancel functions must not step, nor make agents */
     rt->in_step = rt->closing = true;
-    phi__snapshot_all_drop(rt);
+    phi__crew_drop(rt);
     for (uint32_t i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
-        if (slot->object != NULL) phi__agent_end_retire((phi__agent *)slot->object);
+        if (slot->object != NULL) phi__end_retire((phi__agent *)slot->object);
     }
     if (rt->fetches.open.first != NULL) phi__fetch_end_all(rt);
-    phi__agent_end_of_step(rt);
-    phi__one_shot_run_free_threads(rt);
+    phi__end_of_step(rt);
+    phi__shot_free_threads(rt);
     phi__provider_free_all(rt);
     phi__runtime_unmake(rt);
 }
@@ -365,7 +365,7 @@ static int phi__runtime_active(const phi_runtime *rt) {
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt == NULL) return PHI_BAD_ARG;
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
-    if (phi__snapshot_all_under_way(rt)) return phi__runtime_active(rt);
+    if (phi__crew_under_way(rt)) return phi__runtime_active(rt);
     rt->in_step = true;
     PHI__STORE(&rt->pump, (uintptr_t)(void *)&errno);
     phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
@@ -377,8 +377,8 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
         phi__runtime_pump(rt, timeout_ms);
     if (rt->grown.of[PHI__DIRTY_GREW].first != NULL) phi__stored_step(rt);
     /* the inbox was read: input that came meanwhile is reported as dropped */
-    if (rt->one_shot_over.first != NULL) phi__one_shot_run_retire(rt);
-    if (rt->retired != NULL) phi__agent_end_destroy_retired(rt);
+    if (rt->one_shot_over.first != NULL) phi__shot_retire(rt);
+    if (rt->retired != NULL) phi__end_destroy_retired(rt);
     rt->in_step = false;
     return phi__runtime_active(rt);
 }
@@ -389,7 +389,7 @@ PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt) {
 
 PHI_API int phi_next_timeout(const phi_runtime *rt) {
     if (rt == NULL) return -1;
-    if (phi__snapshot_all_under_way(rt) || rt->ready.first != NULL || rt->polls.busy ||
+    if (phi__crew_under_way(rt) || rt->ready.first != NULL || rt->polls.busy ||
         rt->fetches.ready.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
         phi__events_due(rt) || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head ||
         phi__slots_any_marked(&rt->agents) || phi__slots_any_marked(&rt->tickets))
@@ -412,7 +412,7 @@ PHI_API void phi_wake(phi_runtime *rt) {
 
 PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
     if (rt == NULL || model == NULL) return PHI_BAD_ARG;
-    phi_status status = phi__agent_check_url(rt, "phi_warm: ", model->base_url);
+    phi_status status = phi__check_url(rt, "phi_warm: ", model->base_url);
     if (status != PHI_OK) return status;
     /* a host's transport has nothing to warm that we know of */
     if (rt->http == NULL) return PHI_OK;

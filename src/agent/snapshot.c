@@ -15,40 +15,40 @@
 /* ---- the features that a snapshot needs, by its members ---- */
 
 /* A member that one feature alone writes. */
-typedef struct phi__snapshot_need {
+typedef struct phi__snap_need {
     char member[16], what[24], name[32];
     uint8_t order;
-} phi__snapshot_need;
+} phi__snap_need;
 
-static const phi__snapshot_need phi__snapshot_needs_agent[] = {
+static const phi__snap_need phi__snapshot_needs_agent[] = {
     {"facts", "facts", "phi_feature_facts", PHI__FEATURE_AT_FACTS},
     {"failover", "another model's seat", "phi_feature_failover", PHI__FEATURE_AT_FAILOVER},
     {"loaded_tools", "loaded tools", "phi_feature_deferral", PHI__FEATURE_AT_DEFERRAL},
     {"put_off", "a deferred rewrite", "phi_feature_deferred_rewrites", PHI__FEATURE_AT_DEFERRED}};
 
-static const phi__snapshot_need phi__snapshot_needs_run[] = {
+static const phi__snap_need phi__snapshot_needs_run[] = {
     {"failover", "a failover", "phi_feature_failover", PHI__FEATURE_AT_FAILOVER},
     {"tool_state", "a tool state", "phi_feature_tool_state", PHI__FEATURE_AT_EFFECTS},
     {"prune", "a context edit", "phi_feature_context_edits", PHI__FEATURE_AT_CONTEXT_EDITS},
     {"revert", "a context edit", "phi_feature_context_edits", PHI__FEATURE_AT_CONTEXT_EDITS}};
 
-static phi_status phi__snapshot_needs_say(phi_runtime *rt, const char *what, const char *name) {
+static phi_status phi__snap_needs_say(phi_runtime *rt, const char *what, const char *name) {
     return phi__error(rt, PHI_UNSUPPORTED,
                       "phi_agent_restore: the snapshot has %s: name %s in "
                       "phi_runtime_desc.features",
                       what, name);
 }
 
-static phi_status phi__snapshot_needs_members(phi_runtime *rt, const phi_json *node,
-                                              const phi__snapshot_need *needs, size_t count) {
+static phi_status phi__snap_needs_members(phi_runtime *rt, const phi_json *node,
+                                          const phi__snap_need *needs, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (!phi__feature_named(rt, needs[i].order) && phi_json_get(node, needs[i].member) != NULL)
-            return phi__snapshot_needs_say(rt, needs[i].what, needs[i].name);
+            return phi__snap_needs_say(rt, needs[i].what, needs[i].name);
     return PHI_OK;
 }
 
 /* The thread has a note of the tool state. */
-static bool phi__snapshot_needs_state(const phi_json *thread) {
+static bool phi__snap_needs_state(const phi_json *thread) {
     phi_json_iter it = phi_json_each(thread);
     const phi_json *line;
     while ((line = phi_json_next(&it)) != NULL)
@@ -59,7 +59,7 @@ static bool phi__snapshot_needs_state(const phi_json *thread) {
 }
 
 /* A tool of the head is strict. */
-static bool phi__snapshot_needs_strict(const phi_json *tools) {
+static bool phi__snap_needs_strict(const phi_json *tools) {
     phi_json_iter it = phi_json_each(tools);
     const phi_json *tool;
     while ((tool = phi_json_next(&it)) != NULL)
@@ -67,25 +67,25 @@ static bool phi__snapshot_needs_strict(const phi_json *tools) {
     return false;
 }
 
-PHI__FN phi_status phi__snapshot_needs(phi_runtime *rt, const phi_json *root) {
+PHI__FN phi_status phi__snap_needs(phi_runtime *rt, const phi_json *root) {
     const phi_json *run = phi_json_get(root, "run");
-    phi_status status = phi__snapshot_needs_members(rt, root, phi__snapshot_needs_agent,
-                                                    PHI__COUNT(phi__snapshot_needs_agent));
+    phi_status status = phi__snap_needs_members(rt, root, phi__snapshot_needs_agent,
+                                                PHI__COUNT(phi__snapshot_needs_agent));
     if (status == PHI_OK)
-        status = phi__snapshot_needs_members(rt, run, phi__snapshot_needs_run,
-                                             PHI__COUNT(phi__snapshot_needs_run));
+        status = phi__snap_needs_members(rt, run, phi__snapshot_needs_run,
+                                         PHI__COUNT(phi__snapshot_needs_run));
     if (status != PHI_OK) return status;
     if (!phi__feature_named(rt, PHI__FEATURE_AT_EFFECTS) &&
-        phi__snapshot_needs_state(phi_json_get(root, "thread")))
-        return phi__snapshot_needs_say(rt, "a tool state", "phi_feature_tool_state");
+        phi__snap_needs_state(phi_json_get(root, "thread")))
+        return phi__snap_needs_say(rt, "a tool state", "phi_feature_tool_state");
     if (rt->features.formats == NULL &&
         (phi__records_get_u64(phi_json_get(run, "format"), "kind") != PHI_FORMAT_TEXT ||
-         phi__snapshot_needs_strict(phi_json_get(phi_json_get(root, "head"), "tools"))))
-        return phi__snapshot_needs_say(rt, "a format, or a strict tool", "phi_feature_formats");
+         phi__snap_needs_strict(phi_json_get(phi_json_get(root, "head"), "tools"))))
+        return phi__snap_needs_say(rt, "a format, or a strict tool", "phi_feature_formats");
     if (!phi__feature_named(rt, PHI__FEATURE_AT_SUMMARIES) &&
         phi__records_get_u64(phi_json_get(run, "policy"), "summaries") ==
             (uint64_t)PHI_SUMMARIES_WRITE)
-        return phi__snapshot_needs_say(rt, "a policy with summaries", "phi_feature_summaries");
+        return phi__snap_needs_say(rt, "a policy with summaries", "phi_feature_summaries");
     return PHI_OK;
 }
 
@@ -102,8 +102,7 @@ static const phi__field phi__snapshot_budget[] = {
     PHI__FIELD(phi__budget, seen.requests, "requests", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__budget, seen.cost, "spent", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS)};
 
-static void phi__snapshot_usage(phi__buf *out, const char *key, const phi_usage *usage,
-                                double cost) {
+static void phi__snap_usage(phi__buf *out, const char *key, const phi_usage *usage, double cost) {
     phi__records_raw(out, key, "{");
     phi__message_put_usage(out, usage);
     phi__records_double(out, "cost", cost);
@@ -111,12 +110,12 @@ static void phi__snapshot_usage(phi__buf *out, const char *key, const phi_usage 
 }
 
 /* A turn that is held before its call reserves the request anew. */
-static bool phi__snapshot_holds(const phi__run *run) {
+static bool phi__snap_holds(const phi__run *run) {
     return run != NULL && run->state == PHI__RUN_HELD && phi__feature_held_as(run) == PHI__RUN_TURN;
 }
 
-static void phi__snapshot_features(phi__buf *out, const phi__agent *agent, phi_arena *scratch,
-                                   phi__point point) {
+static void phi__snap_features(phi__buf *out, const phi__agent *agent, phi_arena *scratch,
+                               phi__point point) {
     phi__moment moment = PHI_ZERO;
     moment.point = point;
     moment.agent = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
@@ -126,16 +125,16 @@ static void phi__snapshot_features(phi__buf *out, const phi__agent *agent, phi_a
 }
 
 /* The queues of an agent, by their names in a snapshot. */
-typedef struct phi__snapshot_queue {
+typedef struct phi__snap_queue {
     const char *name;
     phi_input kind;
-} phi__snapshot_queue;
+} phi__snap_queue;
 
-static const phi__snapshot_queue phi__snapshot_queues[] = {{"steering", PHI_INPUT_STEERING},
-                                                           {"follow_ups", PHI_INPUT_FOLLOW_UP},
-                                                           {"injected", PHI_INPUT_INJECTED}};
+static const phi__snap_queue phi__snapshot_queues[] = {{"steering", PHI_INPUT_STEERING},
+                                                       {"follow_ups", PHI_INPUT_FOLLOW_UP},
+                                                       {"injected", PHI_INPUT_INJECTED}};
 
-PHI__FN phi_status phi__snapshot_begin(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+PHI__FN phi_status phi__snap_begin(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_status status = phi__recall(agent->thread);
     if (status != PHI_OK) return status;
     phi__buf_char(out, '{');
@@ -145,13 +144,13 @@ PHI__FN phi_status phi__snapshot_begin(phi__buf *out, const phi__agent *agent, p
     phi__records_str(out, "config_id", agent->line.segment);
     phi__records_str(out, "last_loop_id", agent->line.last_loop_id);
     phi__records_u64(out, "loops", agent->line.loops);
-    phi__snapshot_features(out, agent, scratch, PHI__POINT_AGENT_SAVE);
+    phi__snap_features(out, agent, scratch, PHI__POINT_AGENT_SAVE);
     phi__records_u64(out, "session_loops",
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__budget budget = agent->budget;
-    budget.seen.requests = phi__limits_budget_requests(agent, phi__snapshot_holds(agent->run));
-    phi__snapshot_usage(out, "all", &agent->spent.usage, agent->spent.cost);
-    phi__snapshot_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
+    budget.seen.requests = phi__limits_budget_requests(agent, phi__snap_holds(agent->run));
+    phi__snap_usage(out, "all", &agent->spent.usage, agent->spent.cost);
+    phi__snap_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
     phi__records_raw(out, "budget", "{");
     phi__records_put(out, phi__snapshot_budget, PHI__COUNT(phi__snapshot_budget), &budget);
     phi__buf_char(out, '}');
@@ -164,13 +163,13 @@ PHI__FN phi_status phi__snapshot_begin(phi__buf *out, const phi__agent *agent, p
     }
     phi__json_write_key(out, PHI__LIT("run"));
     phi__run_save(out, agent, scratch);
-    phi__snapshot_features(out, agent, scratch, PHI__POINT_AGENT_SAVE_LATE);
+    phi__snap_features(out, agent, scratch, PHI__POINT_AGENT_SAVE_LATE);
     phi__records_raw(out, "thread", "[");
     return PHI_OK;
 }
 
-PHI__FN bool phi__snapshot_more(phi__buf *out, const phi__agent *agent, size_t *line,
-                                phi_arena *scratch) {
+PHI__FN bool phi__snap_more(phi__buf *out, const phi__agent *agent, size_t *line,
+                            phi_arena *scratch) {
     if (*line > agent->thread->log.held)
         phi__buf_text(out, "]}");
     else
@@ -192,8 +191,8 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
     if (agent->run != NULL) phi__tools_round_settle(agent->run);
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
-    phi_status status = phi__snapshot_begin(&buf, agent, &scratch);
-    while (status == PHI_OK && phi__snapshot_more(&buf, agent, &line, &scratch) && !buf.failed) {}
+    phi_status status = phi__snap_begin(&buf, agent, &scratch);
+    while (status == PHI_OK && phi__snap_more(&buf, agent, &line, &scratch) && !buf.failed) {}
     phi_arena_free(&scratch);
     if (status == PHI_OK && (buf.failed || !phi__arena_str(arena, phi__buf_str(&buf), out)))
         status = PHI_NO_MEMORY;
@@ -205,7 +204,7 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
 
 /* ---- reading ---- */
 
-static void phi__snapshot_read_spent(phi__agent *agent, const phi_json *root) {
+static void phi__snap_read_spent(phi__agent *agent, const phi_json *root) {
     const phi_json *all = phi_json_get(root, "all"), *last = phi_json_get(root, "last_run");
     agent->spent.usage = phi__message_read_get_usage(phi_json_get(all, "usage"));
     agent->spent.cost = phi__records_get_double(all, "cost");
@@ -215,14 +214,14 @@ static void phi__snapshot_read_spent(phi__agent *agent, const phi_json *root) {
                            PHI__COUNT(phi__snapshot_budget), &agent->budget, NULL);
 }
 
-static phi_status phi__snapshot_read_thread(phi__agent *agent, const phi_json *lines, char *words,
-                                            size_t words_size) {
+static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *lines, char *words,
+                                        size_t words_size) {
     return phi_json_count(lines) > 0
                ? phi__thread_text_from_array(agent->thread, lines, words, words_size)
                : PHI_OK;
 }
 
-static phi_status phi__snapshot_read_queues(phi__agent *agent, const phi_json *root) {
+static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root) {
     phi_status status = PHI_OK;
     for (size_t i = 0; i < PHI__COUNT(phi__snapshot_queues) && status == PHI_OK; i++)
         status = phi__run_load_inputs(agent, phi_json_get(root, phi__snapshot_queues[i].name),
@@ -230,8 +229,8 @@ static phi_status phi__snapshot_read_queues(phi__agent *agent, const phi_json *r
     return status;
 }
 
-static phi_status phi__snapshot_read_features(phi__agent *agent, const phi_json *root,
-                                              phi__point point) {
+static phi_status phi__snap_read_features(phi__agent *agent, const phi_json *root,
+                                          phi__point point) {
     phi__moment moment = PHI_ZERO;
     moment.point = point;
     moment.agent = agent;
@@ -240,19 +239,19 @@ static phi_status phi__snapshot_read_features(phi__agent *agent, const phi_json 
     return moment.status;
 }
 
-static phi_status phi__snapshot_read(phi__agent *agent, const phi_json *root, phi_restore_run how,
-                                     char *words, size_t words_size) {
+static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_restore_run how,
+                                 char *words, size_t words_size) {
     const phi_json *run = phi_json_get(root, "run");
     phi_str last = phi__records_get_str(root, "last_loop_id");
     phi_status status = PHI_MISUSE;
     if (agent->thread->log.count == 0)
-        status = phi__snapshot_read_thread(agent, phi_json_get(root, "thread"), words, words_size);
+        status = phi__snap_read_thread(agent, phi_json_get(root, "thread"), words, words_size);
     else
         (void)snprintf(words, words_size, "the store has thread \"%.128s\" already",
                        agent->thread->journal->id);
     if (status != PHI_OK) return status;
-    phi__snapshot_read_spent(agent, root);
-    status = phi__snapshot_read_features(agent, root, PHI__POINT_AGENT_LOAD);
+    phi__snap_read_spent(agent, root);
+    status = phi__snap_read_features(agent, root, PHI__POINT_AGENT_LOAD);
     if (status == PHI_OK) status = phi__head_load(agent, phi_json_get(root, "head"));
     if (status == PHI_OK && phi_json_get(root, "loaded_tools") != NULL &&
         !agent->rt->features.deferral->load(agent, phi_json_get(root, "loaded_tools")))
@@ -263,17 +262,17 @@ static phi_status phi__snapshot_read(phi__agent *agent, const phi_json *root, ph
                             phi__records_get_u64(root, "session_loops")))
         return PHI_NO_MEMORY;
     if (last.len > 0 && !phi__line_remember(agent, phi_str_of(last.at))) return PHI_NO_MEMORY;
-    status = phi__snapshot_read_queues(agent, root);
+    status = phi__snap_read_queues(agent, root);
     if (status == PHI_OK && phi_json_is(run, PHI_JSON_OBJECT)) {
         phi__line_active(agent);
         status = phi__run_load(agent, run, how == PHI_RESTORE_INTERRUPT);
     }
-    return status == PHI_OK ? phi__snapshot_read_features(agent, root, PHI__POINT_AGENT_LOAD_LATE)
+    return status == PHI_OK ? phi__snap_read_features(agent, root, PHI__POINT_AGENT_LOAD_LATE)
                             : status;
 }
 
 /* The desc with the snapshot's own identity. */
-static phi_agent_desc phi__snapshot_desc(const phi_agent_desc *desc, const phi_json *root) {
+static phi_agent_desc phi__snap_desc(const phi_agent_desc *desc, const phi_json *root) {
     phi_agent_desc named = *desc;
     phi_str s = phi__records_get_str(root, "agent_id");
     if (s.len > 0) named.ids.agent_id = s.at;
@@ -284,7 +283,7 @@ static phi_agent_desc phi__snapshot_desc(const phi_agent_desc *desc, const phi_j
     return named;
 }
 
-static bool phi__snapshot_version(phi_runtime *rt, const phi_json *root) {
+static bool phi__snap_version(phi_runtime *rt, const phi_json *root) {
     uint64_t version = phi__records_get_u64(root, "phi_snapshot");
     if (version == PHI_SNAPSHOT_VERSION) return true;
     if (version > PHI_SNAPSHOT_VERSION)
@@ -296,17 +295,17 @@ static bool phi__snapshot_version(phi_runtime *rt, const phi_json *root) {
     return false;
 }
 
-PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *desc,
-                                       const phi_json *root, phi_restore_run how) {
-    phi_agent_desc named = phi__snapshot_desc(desc, root);
+PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
+                                   const phi_json *root, phi_restore_run how) {
+    phi_agent_desc named = phi__snap_desc(desc, root);
     char words[200] = "";
-    if (!phi__snapshot_version(rt, root) || phi__snapshot_needs(rt, root) != PHI_OK) return NULL;
+    if (!phi__snap_version(rt, root) || phi__snap_needs(rt, root) != PHI_OK) return NULL;
     phi__agent *agent = phi__agent_make(rt, &named, NULL);
     if (agent == NULL) return NULL;
-    phi_status status = phi__snapshot_read(agent, root, how, words, sizeof words);
+    phi_status status = phi__snap_read(agent, root, how, words, sizeof words);
     if (status == PHI_OK) return agent;
     phi__journal_close(agent->thread); /* its entries must not be stored */
-    phi__agent_end_retire(agent);
+    phi__end_retire(agent);
     (void)phi__error(rt, status, "phi_agent_restore: %s",
                      words[0] != '\0'      ? words
                      : status == PHI_PARSE ? "the snapshot does not fit together"
@@ -314,13 +313,13 @@ PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *de
     return NULL;
 }
 
-PHI__FN phi_agent phi__snapshot_restore(phi_runtime *rt, const phi_agent_desc *desc,
-                                        const phi_json *root, phi_restore_run how) {
+PHI__FN phi_agent phi__snap_restore(phi_runtime *rt, const phi_agent_desc *desc,
+                                    const phi_json *root, phi_restore_run how) {
     phi_agent none = PHI_ZERO;
     rt->in_step = true; /* a store's functions must not step an unfinished agent */
     rt->step.wall_ms = phi__io_wall_ms(rt->io);
-    phi__agent *agent = phi__snapshot_make(rt, desc, root, how);
-    phi__agent_end_of_step(rt);
+    phi__agent *agent = phi__snap_make(rt, desc, root, how);
+    phi__end_of_step(rt);
     return agent != NULL ? agent->handle : none;
 }
 
@@ -342,7 +341,7 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
         (void)phi__error(rt, status, "phi_agent_restore: %u:%u: %s", (unsigned)error.line,
                          (unsigned)error.column, error.message);
     else
-        none = phi__snapshot_restore(rt, desc, root, how);
+        none = phi__snap_restore(rt, desc, root, how);
     phi_arena_free(&scratch);
     return none;
 }
@@ -354,7 +353,7 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
 
 /* ---- saving ---- */
 
-struct phi__snapshot_saving {
+struct phi__snap_saving {
     phi__buf text; /* the lines of agents */
     phi_arena scratch;
     phi_arena_mark empty;
@@ -370,23 +369,23 @@ struct phi__snapshot_saving {
 };
 
 /* An agent that has a line: it works for no other agent, and phi_run did not make it. */
-static bool phi__snapshot_all_has(const phi__agent *agent) {
+static bool phi__crew_has(const phi__agent *agent) {
     return agent->tree.watch == NULL && agent->thread == &agent->own;
 }
 
-static uint32_t phi__snapshot_all_depth(const phi__agent *agent) {
+static uint32_t phi__crew_depth(const phi__agent *agent) {
     uint32_t depth = 0;
     while ((agent = agent->tree.parent) != NULL) depth++;
     return depth;
 }
 
 /* Chooses the next agent; false: there is none. */
-static bool phi__snapshot_all_next(phi_runtime *rt, struct phi__snapshot_saving *s) {
+static bool phi__crew_next(phi_runtime *rt, struct phi__snap_saving *s) {
     for (;;) {
         while (s->next < rt->agents.count) {
             phi__agent *agent = (phi__agent *)phi__slots_at(&rt->agents, s->next++)->object;
-            if (agent == NULL || !phi__snapshot_all_has(agent)) continue;
-            uint32_t depth = phi__snapshot_all_depth(agent);
+            if (agent == NULL || !phi__crew_has(agent)) continue;
+            uint32_t depth = phi__crew_depth(agent);
             s->deeper = s->deeper || depth > s->depth;
             if (depth != s->depth) continue;
             s->agent = agent->handle;
@@ -400,10 +399,10 @@ static bool phi__snapshot_all_next(phi_runtime *rt, struct phi__snapshot_saving 
 }
 
 /* A piece: the beginning of a line, or a line of its thread. PHI_BUSY: there is more. */
-static phi_status phi__snapshot_all_piece(phi_runtime *rt, struct phi__snapshot_saving *s) {
+static phi_status phi__crew_piece(phi_runtime *rt, struct phi__snap_saving *s) {
     phi_status status = PHI_BUSY;
     bool begins = s->agent.rt == NULL;
-    if (begins && !phi__snapshot_all_next(rt, s)) return PHI_OK;
+    if (begins && !phi__crew_next(rt, s)) return PHI_OK;
     phi__agent *agent = phi__find_agent(s->agent);
     if (agent == NULL) { /* freed in the midst of it */
         s->text.len = s->began;
@@ -419,9 +418,9 @@ static phi_status phi__snapshot_all_piece(phi_runtime *rt, struct phi__snapshot_
         s->line = 0;
         if (agent->run != NULL) phi__tools_round_settle(agent->run);
         s->entries = agent->thread->log.count;
-        status = phi__snapshot_begin(&s->text, agent, &s->scratch);
+        status = phi__snap_begin(&s->text, agent, &s->scratch);
         if (status == PHI_OK) status = PHI_BUSY;
-    } else if (!phi__snapshot_more(&s->text, agent, &s->line, &s->scratch)) {
+    } else if (!phi__snap_more(&s->text, agent, &s->line, &s->scratch)) {
         phi__buf_char(&s->text, '\n');
         memset(&s->agent, 0, sizeof s->agent);
         phi_arena_reset(&s->scratch, s->empty);
@@ -430,8 +429,8 @@ static phi_status phi__snapshot_all_piece(phi_runtime *rt, struct phi__snapshot_
     return s->text.failed ? PHI_NO_MEMORY : status;
 }
 
-static void phi__snapshot_all_drop_saving(phi_runtime *rt) {
-    struct phi__snapshot_saving *s = rt->snapshots.saving;
+static void phi__crew_drop_saving(phi_runtime *rt) {
+    struct phi__snap_saving *s = rt->snapshots.saving;
     if (s == NULL) return;
     rt->snapshots.saving = NULL;
     phi__buf_free(&s->text);
@@ -440,8 +439,8 @@ static void phi__snapshot_all_drop_saving(phi_runtime *rt) {
 }
 
 /* The line about all of them, and the lines. */
-static phi_status phi__snapshot_all_join(phi_runtime *rt, phi_arena *arena, phi_str *out) {
-    struct phi__snapshot_saving *s = rt->snapshots.saving;
+static phi_status phi__crew_join(phi_runtime *rt, phi_arena *arena, phi_str *out) {
+    struct phi__snap_saving *s = rt->snapshots.saving;
     phi__buf head;
     phi_str facts = {NULL, 0};
     phi_status status = PHI_OK;
@@ -475,12 +474,12 @@ PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_s
         return phi__error(rt, PHI_MISUSE, "phi_runtime_snapshot %s",
                           rt->in_step ? "inside a callback" : "during phi_runtime_restore");
     if (arena == NULL || out == NULL) {
-        phi__snapshot_all_drop_saving(rt);
+        phi__crew_drop_saving(rt);
         return arena == NULL ? PHI_OK : PHI_BAD_ARG;
     }
     if (rt->snapshots.saving == NULL) {
         rt->snapshots.saving =
-            (struct phi__snapshot_saving *)phi__alloc(&rt->memory, sizeof *rt->snapshots.saving);
+            (struct phi__snap_saving *)phi__alloc(&rt->memory, sizeof *rt->snapshots.saving);
         if (rt->snapshots.saving == NULL)
             return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_snapshot: out of memory");
         phi__buf_init(&rt->snapshots.saving->text, &rt->memory);
@@ -491,13 +490,13 @@ PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_s
     phi__slice_begin(&rt->slice);
     while (status == PHI_BUSY && !phi__slice_spent(&rt->slice)) {
         size_t before = rt->snapshots.saving->text.len;
-        status = phi__snapshot_all_piece(rt, rt->snapshots.saving);
+        status = phi__crew_piece(rt, rt->snapshots.saving);
         if (rt->snapshots.saving->text.len > before)
             phi__slice_took(&rt->slice, rt->snapshots.saving->text.len - before);
     }
     if (status == PHI_BUSY) return status;
-    if (status == PHI_OK) status = phi__snapshot_all_join(rt, arena, out);
-    phi__snapshot_all_drop_saving(rt);
+    if (status == PHI_OK) status = phi__crew_join(rt, arena, out);
+    phi__crew_drop_saving(rt);
     return status == PHI_OK
                ? status
                : phi__error(rt, status, "phi_runtime_snapshot: %s", phi_status_text(status));
@@ -505,7 +504,7 @@ PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_s
 
 /* ---- loading ---- */
 
-struct phi__snapshot_loading {
+struct phi__snap_loading {
     phi_str text;
     size_t at;       /* of the line that is next */
     uint64_t agents; /* as line 1 says */
@@ -517,7 +516,7 @@ struct phi__snapshot_loading {
 };
 
 /* The line at the place. False: there is none. */
-static bool phi__snapshot_all_line(phi_str text, size_t *at, phi_str *line) {
+static bool phi__crew_line(phi_str text, size_t *at, phi_str *line) {
     while (*at < text.len && (text.at[*at] == '\n' || text.at[*at] == '\r')) ++*at;
     if (*at >= text.len) return false;
     size_t end = phi__str_find(text, *at, "\n");
@@ -527,52 +526,51 @@ static bool phi__snapshot_all_line(phi_str text, size_t *at, phi_str *line) {
     return true;
 }
 
-static phi_status phi__snapshot_all_words(phi_runtime *rt, size_t line, phi_status status,
-                                          const char *why) {
+static phi_status phi__crew_words(phi_runtime *rt, size_t line, phi_status status,
+                                  const char *why) {
     char kept[300];
     (void)snprintf(kept, sizeof kept, "%s", why); /* `why` may be the last error's words */
     return phi__error(rt, status, "phi_runtime_restore: line %lu: %s", (unsigned long)line, kept);
 }
 
 /* Facts without any: a runtime without the feature has the same. */
-static bool phi__snapshot_all_no_facts(const phi_json *facts) {
+static bool phi__crew_no_facts(const phi_json *facts) {
     return phi_json_count(phi_json_get(facts, "all")) == 0 &&
            phi_json_count(phi_json_get(facts, "groups")) == 0;
 }
 
 /* The first line: of a runtime, or of an agent that was saved alone, which is read as any other. */
-static phi_status phi__snapshot_all_head(phi_runtime *rt, struct phi__snapshot_loading *l) {
+static phi_status phi__crew_head(phi_runtime *rt, struct phi__snap_loading *l) {
     phi_parse_error error;
     phi_json *root = NULL;
     size_t at = 0;
     phi_str line = {"", 0};
-    if (!phi__snapshot_all_line(l->text, &at, &line))
-        return phi__snapshot_all_words(rt, 1, PHI_PARSE, "no snapshot");
+    if (!phi__crew_line(l->text, &at, &line))
+        return phi__crew_words(rt, 1, PHI_PARSE, "no snapshot");
     phi_status status = phi_json_parse(&l->arena, line, PHI_JSON_BORROW, &root, &error);
-    if (status != PHI_OK) return phi__snapshot_all_words(rt, 1, status, error.message);
+    if (status != PHI_OK) return phi__crew_words(rt, 1, status, error.message);
     if (phi_json_get(root, "phi_snapshot") != NULL) return PHI_OK;
     uint64_t version = phi__records_get_u64(root, "phi_runtime_snapshot");
     if (version > PHI_SNAPSHOT_VERSION)
-        return phi__snapshot_all_words(rt, 1, PHI_UNSUPPORTED, "a snapshot of a later version");
-    if (version != PHI_SNAPSHOT_VERSION)
-        return phi__snapshot_all_words(rt, 1, PHI_PARSE, "no snapshot");
+        return phi__crew_words(rt, 1, PHI_UNSUPPORTED, "a snapshot of a later version");
+    if (version != PHI_SNAPSHOT_VERSION) return phi__crew_words(rt, 1, PHI_PARSE, "no snapshot");
     l->at = at;
     l->has_head = true;
     l->agents = phi__records_get_u64(root, "agents");
     if (!phi__feature_named(rt, PHI__FEATURE_AT_FACTS))
-        return phi__snapshot_all_no_facts(phi_json_get(root, "facts"))
+        return phi__crew_no_facts(phi_json_get(root, "facts"))
                    ? PHI_OK
-                   : phi__snapshot_all_words(rt, 1, PHI_UNSUPPORTED,
-                                             "the snapshot has facts: name phi_feature_facts in "
-                                             "phi_runtime_desc.features");
+                   : phi__crew_words(rt, 1, PHI_UNSUPPORTED,
+                                     "the snapshot has facts: name phi_feature_facts in "
+                                     "phi_runtime_desc.features");
     if (phi_json_get(root, "facts") == NULL ||
         phi_json_write(&l->arena, phi_json_get(root, "facts"), 0, &l->facts) == PHI_OK)
         return PHI_OK;
     return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
 }
 
-static void phi__snapshot_all_drop_loading(phi_runtime *rt, bool with_agents) {
-    struct phi__snapshot_loading *l = rt->snapshots.loading;
+static void phi__crew_drop_loading(phi_runtime *rt, bool with_agents) {
+    struct phi__snap_loading *l = rt->snapshots.loading;
     if (l == NULL) return;
     rt->snapshots.loading = NULL;
     for (size_t i = l->count; with_agents && i > 0; i--)
@@ -583,9 +581,9 @@ static void phi__snapshot_all_drop_loading(phi_runtime *rt, bool with_agents) {
 }
 
 /* Makes the agent of a line, or leaves it out. */
-static phi_status phi__snapshot_all_agent(phi_runtime *rt, const phi_restore_desc *with,
-                                          phi_str line, phi_arena *scratch, phi_agent *out) {
-    struct phi__snapshot_loading *l = rt->snapshots.loading;
+static phi_status phi__crew_agent(phi_runtime *rt, const phi_restore_desc *with, phi_str line,
+                                  phi_arena *scratch, phi_agent *out) {
+    struct phi__snap_loading *l = rt->snapshots.loading;
     phi_parse_error error;
     phi_json *root = NULL;
     phi_str id;
@@ -594,34 +592,34 @@ static phi_status phi__snapshot_all_agent(phi_runtime *rt, const phi_restore_des
     const char *words = error.message;
     phi_agent_desc desc = PHI_ZERO;
     memset(out, 0, sizeof *out);
-    if (status != PHI_OK) return phi__snapshot_all_words(rt, number, status, words);
+    if (status != PHI_OK) return phi__crew_words(rt, number, status, words);
     if (!phi__arena_str(scratch, phi__records_get_str(root, "agent_id"), &id))
-        return phi__snapshot_all_words(rt, number, PHI_NO_MEMORY, "out of memory");
+        return phi__crew_words(rt, number, PHI_NO_MEMORY, "out of memory");
     rt->in_step = true; /* a callback of the host's */
     if (with->desc_fn(with->user_data, id, l->count, l->made, &desc)) {
-        *out = phi__snapshot_restore(rt, &desc, root, with->how);
+        *out = phi__snap_restore(rt, &desc, root, with->how);
         if (out->rt == NULL) status = phi__error_last(rt, &words);
     } else
-        phi__agent_end_of_step(rt);
-    return status == PHI_OK ? status : phi__snapshot_all_words(rt, number, status, words);
+        phi__end_of_step(rt);
+    return status == PHI_OK ? status : phi__crew_words(rt, number, status, words);
 }
 
 /* The next line. PHI_BUSY: there is more. */
-static phi_status phi__snapshot_all_load(phi_runtime *rt, const phi_restore_desc *with) {
-    struct phi__snapshot_loading *l = rt->snapshots.loading;
+static phi_status phi__crew_load(phi_runtime *rt, const phi_restore_desc *with) {
+    struct phi__snap_loading *l = rt->snapshots.loading;
     phi_str line;
     phi_agent made;
     phi_arena scratch;
-    if (!phi__snapshot_all_line(l->text, &l->at, &line)) {
+    if (!phi__crew_line(l->text, &l->at, &line)) {
         if (!l->has_head || l->count == l->agents) return PHI_OK;
-        return phi__snapshot_all_words(rt, 1, PHI_PARSE, "the text was cut: agents are missing");
+        return phi__crew_words(rt, 1, PHI_PARSE, "the text was cut: agents are missing");
     }
     phi__slice_took(&rt->slice, line.len);
     void *grown = phi__grow(&rt->memory, l->made, &l->cap, l->count + 1, sizeof *l->made);
     if (grown == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
     l->made = (phi_agent *)grown;
     phi_arena_init(&scratch, &rt->memory, 0);
-    phi_status status = phi__snapshot_all_agent(rt, with, line, &scratch, &made);
+    phi_status status = phi__crew_agent(rt, with, line, &scratch, &made);
     phi_arena_free(&scratch);
     if (status != PHI_OK) return status;
     l->made[l->count++] = made;
@@ -629,16 +627,16 @@ static phi_status phi__snapshot_all_load(phi_runtime *rt, const phi_restore_desc
 }
 
 /* All agents are there: the facts, and the list for the host. */
-static phi_status phi__snapshot_all_finish(phi_runtime *rt, phi_arena *arena,
-                                           const phi_agent **agents, size_t *count) {
-    struct phi__snapshot_loading *l = rt->snapshots.loading;
+static phi_status phi__crew_finish(phi_runtime *rt, phi_arena *arena, const phi_agent **agents,
+                                   size_t *count) {
+    struct phi__snap_loading *l = rt->snapshots.loading;
     phi_agent *made = (phi_agent *)phi_arena_alloc(arena, l->count * sizeof *made + 1);
     if (made == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
     if (l->facts.len > 0) {
         phi_status status = phi_facts_load(rt, l->facts);
         const char *words = "";
         if (status != PHI_OK) (void)phi__error_last(rt, &words);
-        if (status != PHI_OK) return phi__snapshot_all_words(rt, 1, status, words);
+        if (status != PHI_OK) return phi__crew_words(rt, 1, status, words);
     }
     if (l->count > 0) memcpy(made, l->made, l->count * sizeof *made);
     *agents = made;
@@ -647,7 +645,7 @@ static phi_status phi__snapshot_all_finish(phi_runtime *rt, phi_arena *arena,
 }
 
 /* PHI_OK: under way, with this text. */
-static phi_status phi__snapshot_all_load_begin(phi_runtime *rt, phi_str text) {
+static phi_status phi__crew_load_begin(phi_runtime *rt, phi_str text) {
     if (rt->snapshots.loading != NULL) {
         if (rt->snapshots.loading->text.at == text.at &&
             rt->snapshots.loading->text.len == text.len)
@@ -655,12 +653,12 @@ static phi_status phi__snapshot_all_load_begin(phi_runtime *rt, phi_str text) {
         return phi__error(rt, PHI_MISUSE, "phi_runtime_restore: another text is being read");
     }
     rt->snapshots.loading =
-        (struct phi__snapshot_loading *)phi__alloc(&rt->memory, sizeof *rt->snapshots.loading);
+        (struct phi__snap_loading *)phi__alloc(&rt->memory, sizeof *rt->snapshots.loading);
     if (rt->snapshots.loading == NULL)
         return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
     rt->snapshots.loading->text = text;
     phi_arena_init(&rt->snapshots.loading->arena, &rt->memory, 0);
-    return phi__snapshot_all_head(rt, rt->snapshots.loading);
+    return phi__crew_head(rt, rt->snapshots.loading);
 }
 
 PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_restore_desc *desc,
@@ -670,29 +668,29 @@ PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_
         return phi__error(rt, PHI_MISUSE, "phi_runtime_restore %s",
                           rt->in_step ? "inside a callback" : "during phi_runtime_snapshot");
     if (text.len == 0) {
-        phi__snapshot_all_drop_loading(rt, true);
+        phi__crew_drop_loading(rt, true);
         return PHI_OK;
     }
     if (desc == NULL || desc->desc_fn == NULL || arena == NULL || agents == NULL || count == NULL)
         return PHI_BAD_ARG;
-    phi_status status = phi__snapshot_all_load_begin(rt, text);
+    phi_status status = phi__crew_load_begin(rt, text);
     if (status == PHI_MISUSE) return status;
     if (status == PHI_OK) status = PHI_BUSY;
     phi__slice_begin(&rt->slice);
     while (status == PHI_BUSY) {
-        status = phi__snapshot_all_load(rt, desc);
+        status = phi__crew_load(rt, desc);
         if (status == PHI_BUSY && phi__slice_spent(&rt->slice)) return status;
     }
-    if (status == PHI_OK) status = phi__snapshot_all_finish(rt, arena, agents, count);
-    phi__snapshot_all_drop_loading(rt, status != PHI_OK);
+    if (status == PHI_OK) status = phi__crew_finish(rt, arena, agents, count);
+    phi__crew_drop_loading(rt, status != PHI_OK);
     return status;
 }
 
-PHI__FN bool phi__snapshot_all_under_way(const phi_runtime *rt) {
+PHI__FN bool phi__crew_under_way(const phi_runtime *rt) {
     return rt->snapshots.saving != NULL || rt->snapshots.loading != NULL;
 }
 
-PHI__FN void phi__snapshot_all_drop(phi_runtime *rt) {
-    phi__snapshot_all_drop_saving(rt);
-    phi__snapshot_all_drop_loading(rt, false); /* its agents go with the others */
+PHI__FN void phi__crew_drop(phi_runtime *rt) {
+    phi__crew_drop_saving(rt);
+    phi__crew_drop_loading(rt, false); /* its agents go with the others */
 }

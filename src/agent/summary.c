@@ -126,7 +126,7 @@ static void phi__summary_prompt(phi__agent *writer, phi__summary *s, phi_str so_
     const phi_texts *texts = writer->desc.texts;
     bool next = so_far.len > 0;
     char mark[PHI__UUID_SIZE];
-    phi__agent_take_random_id(writer, mark);
+    phi__take_random_id(writer, mark);
     phi__texts_args args = PHI_ZERO;
     args.text = so_far;
     if (next) {
@@ -238,7 +238,7 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
         if (!later || status == PHI_OK) words = phi__str(NULL, 0);
     }
     if (words.at != NULL) phi__summary_emit(agent, status, words);
-    phi__agent_end_retire(writer);
+    phi__end_retire(writer);
 }
 
 static void phi__summary_over(phi__agent *writer, phi_status status, const phi_failure *failure,
@@ -516,7 +516,7 @@ static phi_status phi__summary_check(phi__agent *agent, uint64_t from, uint64_t 
     rewrite.reason = PHI_REWRITE_COMPACTION;
     rewrite.spans = &span;
     rewrite.span_count = 1;
-    phi_status status = phi__rewrite_check_full(agent->thread, &rewrite, words, sizeof words);
+    phi_status status = phi__valid_full(agent->thread, &rewrite, words, sizeof words);
     return status == PHI_OK ? status
                             : phi__error(agent->rt, status, "phi_summarize: %s",
                                          words[0] != '\0' ? words : phi_status_text(status));

@@ -135,7 +135,7 @@ static phi_status phi__config_queue_add(phi__config_maker *maker, const phi_json
     job->making.desc = &job->desc;
     job->making.top = &job->desc;
     if (depth == 0 && maker->ground.desc.base != NULL)
-        job->desc = phi__agent_make_merge(maker->ground.desc.base);
+        job->desc = phi__make_merge(maker->ground.desc.base);
     if (maker->last != NULL)
         maker->last->next = job;
     else

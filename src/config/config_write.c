@@ -529,7 +529,7 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
     phi__config_write w = PHI_ZERO;
     w.arena = arena;
     w.desc = &desc;
-    w.profile = phi__agent_make_profile(agent);
+    w.profile = phi__make_profile(agent);
     if (!phi__config_write_tree(&w)) return PHI_NO_MEMORY;
     return phi__config_write_text(arena, w.root, format, out);
 }

@@ -140,7 +140,7 @@ static void phi__evaluation_unseat(phi__seat *seat) {
     phi__agent *child = phi__evaluation_leave(seat);
     if (child == NULL) return;
     phi__find_hold(child, "it was a branch of an evaluation that is over"); /* until it is freed */
-    phi__one_shot_run_last(child);
+    phi__shot_last(child);
 }
 
 /* ---- the evaluation ---- */
@@ -184,7 +184,7 @@ static void phi__evaluation_free(phi__evaluation *e) {
     phi__evaluation_give(e);
     for (size_t i = 0; i <= e->pub.branch_count; i++) {
         phi__agent *child = phi__evaluation_leave(&e->seats[i]);
-        if (child != NULL) phi__agent_end_drop(child);
+        if (child != NULL) phi__end_drop(child);
     }
     phi_arena_free(&e->arena);
     phi__free(&agent->memory, e, sizeof *e);
@@ -357,8 +357,7 @@ static phi_status phi__branches_make(phi__evaluation *e, size_t index, const phi
     e->branches[index].agent = child->handle;
     e->branches[index].original_count = agent->thread->fold.count;
     if (phi__head_copy(child, agent) &&
-        phi__tool_state_carry(child->thread, agent->thread, agent->thread->lanes.active,
-                              UINT64_MAX) &&
+        phi__state_carry(child->thread, agent->thread, agent->thread->lanes.active, UINT64_MAX) &&
         phi__rebase_take(child->thread, agent->thread, &agent->thread->fold, NULL))
         return PHI_OK;
     return phi__error(agent->rt, PHI_NO_MEMORY,
@@ -620,7 +619,7 @@ static phi_status phi__conclude_select(phi__evaluation *e, size_t selected) {
     const phi_branch *branch = &e->branches[selected];
     phi_status status = PHI_OK;
     phi_str last;
-    if (!phi__agent_take_own(agent, branch->loop_id.at, &last)) return PHI_NO_MEMORY;
+    if (!phi__take_own(agent, branch->loop_id.at, &last)) return PHI_NO_MEMORY;
     status = phi__conclude_note(e, selected);
     if (status == PHI_OK && branch->lane.len > 0)
         status = phi_thread_switch(agent->thread, branch->lane.at);
@@ -628,7 +627,7 @@ static phi_status phi__conclude_select(phi__evaluation *e, size_t selected) {
     if (status == PHI_OK && e->seats[selected].child != NULL)
         (void)phi__head_copy(agent, e->seats[selected].child);
     if (status != PHI_OK) {
-        phi__agent_take_disown(agent, &last);
+        phi__take_disown(agent, &last);
         return status;
     }
     phi__line_take_last(agent, last);

@@ -186,7 +186,7 @@ static const phi_message *phi__context_edits_name(phi__run *run, const phi_messa
     phi_content *content;
     size_t n = result->content_count;
     if (!run->agent->tools->names_steps) return result;
-    (void)phi__revert_step_label(run->agent->thread->log.count, label);
+    (void)phi__step_label(run->agent->thread->log.count, label);
     named = (phi_message *)phi_arena_alloc(arena, sizeof *named);
     content = (phi_content *)phi__arena_zero(arena, phi__mul(phi__add(n, 1), sizeof *content));
     if (named == NULL || content == NULL) return NULL;

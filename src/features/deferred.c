@@ -29,7 +29,7 @@ static void phi__deferred_note_put(phi__buf *out, const phi_rewrite *rewrite, bo
         phi__json_write_key(out, PHI__LIT("lane"));
         phi__json_write_str(out, phi_str_of(rewrite->lane));
     }
-    phi__entry_json_rewrite(out, rewrite, scratch);
+    phi__write_rewrite(out, rewrite, scratch);
     if (must_gain) {
         phi__json_write_key(out, PHI__LIT("must_gain"));
         phi__buf_text(out, "true");
@@ -43,13 +43,13 @@ static phi_status phi__deferred_note_get(phi__agent *agent, const phi_json *node
                                                             bool must_gain)) {
     phi__entry_reader reader;
     phi_rewrite rewrite;
-    phi__entry_get_reader_init(&reader, agent->thread);
-    phi_status status = phi__entry_get_rewrite(&reader, node, &rewrite);
+    phi__get_reader_init(&reader, agent->thread);
+    phi_status status = phi__get_rewrite(&reader, node, &rewrite);
     if (status == PHI_OK) {
         status = take(agent, &rewrite, phi_json_bool(phi_json_get(node, "must_gain"), false));
         if (status != PHI_NO_MEMORY) status = PHI_OK; /* the host gets an event of its outcome */
     }
-    phi__entry_get_reader_free(&reader);
+    phi__get_reader_free(&reader);
     return status;
 }
 
@@ -192,7 +192,7 @@ static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewri
                                      bool noted) {
     phi__deferred *slot;
     char words[200];
-    phi_status status = phi__rewrite_check_form_of(agent->thread, rewrite, words, sizeof words);
+    phi_status status = phi__valid_form_of(agent->thread, rewrite, words, sizeof words);
     if (status != PHI_OK) return phi__deferred_over(agent, rewrite, status, words);
     slot = (phi__deferred *)phi__alloc(&agent->memory, sizeof *slot);
     if (slot == NULL) return PHI_NO_MEMORY;
@@ -226,7 +226,7 @@ PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *r
                                           "phi_feature_deferred_rewrites");
     if (status != PHI_OK) return status;
     if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
-    status = phi__rewrite_check_given(agent->thread, rewrite, words, sizeof words);
+    status = phi__valid_given(agent->thread, rewrite, words, sizeof words);
     if (status != PHI_OK) return phi__deferred_over(agent, rewrite, status, words);
     return agent->run != NULL ? phi__deferred_wait(agent, rewrite, must_gain, false)
                               : phi__deferred_do(agent, rewrite, must_gain);

@@ -31,7 +31,7 @@ static bool phi__effects_see(phi__run *run, phi__effects *round) {
     phi_str now;
     if (round->seen != NULL) return true;
     phi__feature_join(run, phi_feature_tool_state); /* most runs have no part of this */
-    if (phi__tool_state_now(phi__effects_owner(run->agent)->thread, &now) != PHI_OK) return false;
+    if (phi__state_now(phi__effects_owner(run->agent)->thread, &now) != PHI_OK) return false;
     round->seen = (char *)phi__alloc(&run->agent->memory, phi__add(now.len, 1));
     if (round->seen == NULL) return false;
     memcpy(round->seen, now.at, now.len);
@@ -47,7 +47,7 @@ static void phi__effects_free(phi__run *run, phi__effects *round) {
 static bool phi__effects_emit_state(phi__agent *owner) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TOOL_STATE;
-    return phi__tool_state_now(owner->thread, &event.text) == PHI_OK &&
+    return phi__state_now(owner->thread, &event.text) == PHI_OK &&
            phi__events_emit(owner, &event, NULL, 0);
 }
 
@@ -83,7 +83,7 @@ static bool phi__effects_name(const phi__toolcall *call, phi__agent *owner, phi_
 
 /* An EMIT, or a warning about an effect that was not applied. */
 static bool phi__effects_report(const phi__toolcall *call, phi__agent *owner,
-                                const phi__tool_state_outcome *outcome) {
+                                const phi__state_outcome *outcome) {
     char words[240];
     if (outcome->why == NULL && outcome->op != PHI_EFFECT_EMIT) return true;
     phi_event event = PHI_ZERO;
@@ -104,8 +104,8 @@ static bool phi__effects_report(const phi__toolcall *call, phi__agent *owner,
 static bool phi__effects_apply(phi__toolcall *call, phi__effects *round) {
     phi__run *run = call->run;
     phi__agent *owner = phi__effects_owner(run->agent);
-    phi__tool_state_outcome *outcomes;
-    phi__tool_state_order order;
+    phi__state_outcome *outcomes;
+    phi__state_order order;
     phi_arena scratch;
     size_t count;
     bool changed;
@@ -116,8 +116,8 @@ static bool phi__effects_apply(phi__toolcall *call, phi__effects *round) {
                     phi__effects_allowed(&run->agent->desc.tool_options.effects);
     order.max_bytes = phi__effects_most(owner);
     phi_arena_init(&scratch, &run->agent->memory, 0);
-    bool done = phi__tool_state_apply(owner->thread, &order, &scratch, &outcomes, &count,
-                                      &changed) == PHI_OK;
+    bool done =
+        phi__state_apply(owner->thread, &order, &scratch, &outcomes, &count, &changed) == PHI_OK;
     if (done) {
         call->effects = phi__str(NULL, 0);
         round->changed = round->changed || changed;
@@ -169,7 +169,7 @@ static phi__state phi__effects_take(phi__moment *moment) {
     return done ? PHI__RUN_ON : PHI__RUN_LOST;
 }
 
-static void phi__effects_open(phi_runtime *rt) { rt->features.carry_state = phi__tool_state_carry; }
+static void phi__effects_open(phi_runtime *rt) { rt->features.carry_state = phi__state_carry; }
 
 PHI_API const phi__feature *phi_feature_tool_state(void) {
     static const phi__feature feature = {PHI__POINT_EFFECTS | PHI__POINT_TURN_ENDS |
@@ -221,7 +221,7 @@ PHI_API phi_status phi_agent_set_tool_state(phi_agent handle, phi_str json) {
     if (json.len > PHI__TOOL_STATE_MOST)
         status = PHI_BAD_ARG;
     else if (phi__effects_keep(agent))
-        status = phi__tool_state_set(agent->thread, json, most);
+        status = phi__state_set(agent->thread, json, most);
     if (status == PHI_BAD_ARG)
         return phi__error(handle.rt, status,
                           "phi_agent_set_tool_state: expected a JSON object of at most %u bytes",

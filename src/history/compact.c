@@ -181,11 +181,11 @@ enum {
 };
 
 /* The item always stays. */
-static bool phi__compact_lines_stays(const phi__compacting *c, size_t item) {
+static bool phi__lines_stays(const phi__compacting *c, size_t item) {
     return c->durable != NULL && c->durable[item] != 0;
 }
 
-static bool phi__compact_lines_is_summary(const phi_view_item *item) {
+static bool phi__lines_is_summary(const phi_view_item *item) {
     return (item->flags & PHI_ITEM_SUMMARY) != 0;
 }
 
@@ -199,8 +199,8 @@ typedef struct phi__compact_lines {
 } phi__compact_lines;
 
 /* All texts of a message as one line, of at most `most` bytes without its label. */
-static void phi__compact_lines_of(const phi__compacting *c, const phi_message *message, size_t most,
-                                  phi__buf *out) {
+static void phi__lines_of(const phi__compacting *c, const phi_message *message, size_t most,
+                          phi__buf *out) {
     char body[PHI__COMPACT_TEXT];
     bool user = message->role == PHI_ROLE_USER;
     size_t n = 0, j;
@@ -224,23 +224,21 @@ static void phi__compact_lines_of(const phi__compacting *c, const phi_message *m
                    &args);
 }
 
-static bool phi__compact_lines_has_line(const phi__compacting *c, size_t item) {
+static bool phi__lines_has_line(const phi__compacting *c, size_t item) {
     const phi_message *m = c->items[item].message;
-    return !phi__compact_lines_stays(c, item) &&
-           !m->is_update && /* the next request says it again */
+    return !phi__lines_stays(c, item) && !m->is_update && /* the next request says it again */
            (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT);
 }
 
 /* The text of an earlier summary; empty for the focus that stands before it. */
-static phi_str phi__compact_lines_summary_text(const phi__compacting *c,
-                                               const phi_message *message) {
+static phi_str phi__lines_summary_text(const phi__compacting *c, const phi_message *message) {
     phi_str text = message->content_count > 0 ? message->content[0].text : phi__str("", 0);
     if (c->config.focus_message != NULL && phi__str_is(text, c->config.focus_message)) text.len = 0;
     return text;
 }
 
 /* Takes the last line off a text. */
-static phi_str phi__compact_lines_last_line(phi_str *text) {
+static phi_str phi__lines_last_line(phi_str *text) {
     size_t n = text->len;
     while (n > 0 && text->at[n - 1] != '\n') n--;
     phi_str line = phi__str(text->at + n, text->len - n);
@@ -249,8 +247,8 @@ static phi_str phi__compact_lines_last_line(phi_str *text) {
 }
 
 /* After the first line without room, all are only counted. */
-static bool phi__compact_lines_add_line(const phi__compacting *c, phi__compact_lines *lines,
-                                        phi_str line, bool copy) {
+static bool phi__lines_add_line(const phi__compacting *c, phi__compact_lines *lines, phi_str line,
+                                bool copy) {
     uint64_t tokens = phi_tokens_of_text(c->counter, line) + 1; /* its line break */
     uint64_t n;
     if (phi__texts_is(c->config.texts, PHI_TEXT_SUMMARY_LEFT_OUT, PHI_TEXT_COUNT, line, &n)) {
@@ -270,33 +268,32 @@ static bool phi__compact_lines_add_line(const phi__compacting *c, phi__compact_l
 }
 
 /* The lines of an item, the last first. bytes 0: only those of an earlier summary. */
-static bool phi__compact_lines_add_item(const phi__compacting *c, phi__compact_lines *lines,
-                                        size_t at, size_t bytes) {
+static bool phi__lines_add_item(const phi__compacting *c, phi__compact_lines *lines, size_t at,
+                                size_t bytes) {
     const phi_view_item *item = &c->items[at];
-    if (!phi__compact_lines_has_line(c, at)) return true;
-    if (!phi__compact_lines_is_summary(item)) {
+    if (!phi__lines_has_line(c, at)) return true;
+    if (!phi__lines_is_summary(item)) {
         if (bytes == 0) return true;
         phi__buf_clear(&lines->made);
-        phi__compact_lines_of(c, item->message, bytes, &lines->made);
+        phi__lines_of(c, item->message, bytes, &lines->made);
         return !lines->made.failed &&
-               phi__compact_lines_add_line(c, lines, phi__buf_str(&lines->made), true);
+               phi__lines_add_line(c, lines, phi__buf_str(&lines->made), true);
     }
-    for (phi_str text = phi__compact_lines_summary_text(c, item->message); text.len > 0;)
-        if (!phi__compact_lines_add_line(c, lines, phi__compact_lines_last_line(&text), false))
-            return false;
+    for (phi_str text = phi__lines_summary_text(c, item->message); text.len > 0;)
+        if (!phi__lines_add_line(c, lines, phi__lines_last_line(&text), false)) return false;
     return true;
 }
 
-static bool phi__compact_lines_add_items(const phi__compacting *c, phi__compact_lines *lines,
-                                         size_t from, size_t to, size_t bytes) {
+static bool phi__lines_add_items(const phi__compacting *c, phi__compact_lines *lines, size_t from,
+                                 size_t to, size_t bytes) {
     for (; to > from; to--)
-        if (!phi__compact_lines_add_item(c, lines, to - 1, bytes)) return false;
+        if (!phi__lines_add_item(c, lines, to - 1, bytes)) return false;
     return true;
 }
 
 /* Short lines of all are better than long ones of the newest. */
-static bool phi__compact_lines_gather(const phi__compacting *c, phi__compact_lines *lines,
-                                      const phi__compact_section *s) {
+static bool phi__lines_gather(const phi__compacting *c, phi__compact_lines *lines,
+                              const phi__compact_section *s) {
     static const size_t bytes[] = {PHI__COMPACT_TEXT, 100, 50};
     phi_arena_mark mark = phi_arena_save(c->arena);
     for (size_t i = 0; i < PHI__COUNT(bytes); i++) {
@@ -304,15 +301,15 @@ static bool phi__compact_lines_gather(const phi__compacting *c, phi__compact_lin
         lines->count = lines->total = 0;
         lines->tokens = lines->left_out = 0;
         lines->full = false;
-        if (!phi__compact_lines_add_items(c, lines, s->first, s->end, s->carries ? 0 : bytes[i]))
+        if (!phi__lines_add_items(c, lines, s->first, s->end, s->carries ? 0 : bytes[i]))
             return false;
         if (lines->count == lines->total || s->carries) return true;
     }
     return true;
 }
 
-static bool phi__compact_lines_join(const phi__compacting *c, const phi__compact_lines *lines,
-                                    phi_str *out) {
+static bool phi__lines_join(const phi__compacting *c, const phi__compact_lines *lines,
+                            phi_str *out) {
     phi__buf text;
     phi__texts_args args = PHI_ZERO;
     args.n = lines->left_out;
@@ -328,8 +325,8 @@ static bool phi__compact_lines_join(const phi__compacting *c, const phi__compact
     return done;
 }
 
-static phi_status phi__compact_lines_add_message(const phi__compacting *c, phi__compact_section *s,
-                                                 phi_str text) {
+static phi_status phi__lines_add_message(const phi__compacting *c, phi__compact_section *s,
+                                         phi_str text) {
     const phi_message *last = c->items[s->end - 1].message;
     phi_message *message = phi__compact_say(text, c->arena);
     if (message == NULL) return PHI_NO_MEMORY;
@@ -343,18 +340,18 @@ static phi_status phi__compact_lines_add_message(const phi__compacting *c, phi__
 
 /* Makes the section's messages: the focus, where there is room for it, and the summary. PHI_OK;
    PHI_NO_MEMORY. */
-static phi_status phi__compact_lines_sum_up(const phi__compacting *c, phi__compact_section *s) {
+static phi_status phi__lines_sum_up(const phi__compacting *c, phi__compact_section *s) {
     phi_str text = phi_str_of(c->config.focus_message);
     size_t cap = 0;
     phi__compact_lines lines = PHI_ZERO;
     lines.most = c->config.max_summary_tokens < PHI__COMPACT_MOST ? c->config.max_summary_tokens
                                                                   : (uint64_t)PHI__COMPACT_MOST;
     if (text.len > 0 && phi_tokens_of_text(c->counter, text) <= lines.most / 2) {
-        if (phi__compact_lines_add_message(c, s, text) != PHI_OK) return PHI_NO_MEMORY;
+        if (phi__lines_add_message(c, s, text) != PHI_OK) return PHI_NO_MEMORY;
         lines.most -= phi__min((size_t)s->after, (size_t)lines.most);
     }
     for (size_t i = s->first; i < s->end; i++)
-        cap = phi__add(cap, !phi__compact_lines_is_summary(&c->items[i]) ? 1
+        cap = phi__add(cap, !phi__lines_is_summary(&c->items[i]) ? 1
                             : c->items[i].message->content_count == 0
                                 ? 0
                                 : c->items[i].message->content[0].text.len + 1);
@@ -363,11 +360,11 @@ static phi_status phi__compact_lines_sum_up(const phi__compacting *c, phi__compa
     lines.at =
         (phi_str *)phi_arena_alloc(c->arena, phi__mul(phi__max(lines.cap, 1), sizeof *lines.at));
     phi__buf_init(&lines.made, c->arena->memory);
-    bool done = lines.at != NULL && phi__compact_lines_gather(c, &lines, s) &&
-                phi__compact_lines_join(c, &lines, &text);
+    bool done =
+        lines.at != NULL && phi__lines_gather(c, &lines, s) && phi__lines_join(c, &lines, &text);
     phi__buf_free(&lines.made);
     if (!done) return PHI_NO_MEMORY;
-    return text.len > 0 ? phi__compact_lines_add_message(c, s, text) : PHI_OK;
+    return text.len > 0 ? phi__lines_add_message(c, s, text) : PHI_OK;
 }
 
 /* ---- plans a compaction: which turns stay, which become lines of a summary, which go ---- */
@@ -476,9 +473,9 @@ static bool phi__compact_look(const phi__compacting *c, phi__compact_section *s,
     bool raw = false;
     *summaries = false;
     for (size_t i = s->first; i < s->end; i++) {
-        if (phi__compact_lines_stays(c, i)) continue;
+        if (phi__lines_stays(c, i)) continue;
         s->before += phi_tokens_of_message(c->counter, c->items[i].message);
-        if (phi__compact_lines_is_summary(&c->items[i]))
+        if (phi__lines_is_summary(&c->items[i]))
             *summaries = true;
         else
             raw = true;
@@ -503,8 +500,8 @@ static phi_status phi__compact_put(phi__compacting *c, const phi__compact_sectio
 }
 
 /* The section of these turns, none of which stays. */
-static phi_status phi__compact_section_of(const phi__compacting *c, size_t from, size_t to,
-                                          bool carries, phi__compact_section *s) {
+static phi_status phi__section_of(const phi__compacting *c, size_t from, size_t to, bool carries,
+                                  phi__compact_section *s) {
     phi_status status = PHI_OK;
     bool summaries;
     memset(s, 0, sizeof *s);
@@ -514,7 +511,7 @@ static phi_status phi__compact_section_of(const phi__compacting *c, size_t from,
     while (from + 1 < to && phi__compact_is_marker(c, from)) from++;
     s->named = from < to ? c->items[c->turns[from].from].message : NULL;
     bool raw = phi__compact_look(c, s, &summaries);
-    if (carries ? summaries && !c->anew : raw) status = phi__compact_lines_sum_up(c, s);
+    if (carries ? summaries && !c->anew : raw) status = phi__lines_sum_up(c, s);
     s->worth = (raw || carries) && s->after < s->before;
     if (c->anew && summaries) s->worth = true;
     return status;
@@ -538,7 +535,7 @@ static phi_status phi__compact_put_all(phi__compacting *c, size_t from, size_t t
             from++;
             continue;
         }
-        status = phi__compact_section_of(c, from, end, carries, &s);
+        status = phi__section_of(c, from, end, carries, &s);
         if (status == PHI_OK && s.worth) {
             status = phi__compact_put(c, &s);
             *did = true;
@@ -553,7 +550,7 @@ static phi_status phi__compact_put_all(phi__compacting *c, size_t from, size_t t
 /* A result that was cut before is left alone: with the marker it has more lines than the limit. */
 static bool phi__compact_may_cut(const phi__compacting *c, size_t i) {
     const phi_view_item *item = &c->items[i];
-    return item->message->role == PHI_ROLE_TOOL_RESULT && !phi__compact_lines_stays(c, i) &&
+    return item->message->role == PHI_ROLE_TOOL_RESULT && !phi__lines_stays(c, i) &&
            (item->flags & PHI_ITEM_SYNTHETIC) == 0;
 }
 
@@ -617,7 +614,7 @@ static phi_status phi__compact_begins_well(const phi__compacting *c, size_t run,
     if (*well || phi__compact_bounds(c, run, &end) != start) return PHI_OK;
     end = phi__compact_stretch(c, start, end);
     if (end == start) return PHI_OK;
-    phi_status status = phi__compact_section_of(c, start, end, false, &s);
+    phi_status status = phi__section_of(c, start, end, false, &s);
     *well = s.worth;
     return status;
 }
@@ -738,19 +735,19 @@ typedef struct phi__compact_levels {
     bool no_memory;
 } phi__compact_levels;
 
-static uint64_t phi__compact_levels_tokens(const phi__compact_levels *l, size_t from, size_t to) {
+static uint64_t phi__levels_tokens(const phi__compact_levels *l, size_t from, size_t to) {
     uint64_t sum = 0;
     for (; from < to; from++) sum += phi_tokens_of_message(l->counter, l->list[from]);
     return sum;
 }
 
-static bool phi__compact_levels_fit(const phi__compact_levels *l) {
-    return phi__compact_levels_tokens(l, 0, l->count) <= l->budget;
+static bool phi__levels_fit(const phi__compact_levels *l) {
+    return phi__levels_tokens(l, 0, l->count) <= l->budget;
 }
 
 /* Finds the groups once more, after the list has changed. A group ends with the last result of its
    answer before the next answer. False: no memory. */
-static bool phi__compact_levels_group(phi__compact_levels *l) {
+static bool phi__levels_group(phi__compact_levels *l) {
     phi_memory *memory = l->arena->memory;
     size_t *callers = phi__groups_find(memory, l->list, sizeof *l->list, l->count);
     size_t answer = SIZE_MAX;
@@ -769,8 +766,8 @@ static bool phi__compact_levels_group(phi__compact_levels *l) {
 
 /* ---- a line for an answer ---- */
 
-static bool phi__compact_levels_words(const phi__compact_levels *l, const phi_message *answer,
-                                      phi_str *out) {
+static bool phi__levels_words(const phi__compact_levels *l, const phi_message *answer,
+                              phi_str *out) {
     phi__buf body;
     phi__texts_args args = PHI_ZERO;
     phi__buf_init(&body, l->arena->memory);
@@ -798,7 +795,7 @@ static bool phi__compact_levels_words(const phi__compact_levels *l, const phi_me
 }
 
 /* The answers before the last ones; results whose call is not there any more go. */
-static bool phi__compact_levels_sum_up_all(phi__compact_levels *l) {
+static bool phi__levels_sum_up_all(phi__compact_levels *l) {
     size_t recent = l->count - phi__min(l->config.keep_recent_messages, l->count);
     size_t i, n = 0, end;
     for (i = 0; i < recent; i = end) {
@@ -808,8 +805,7 @@ static bool phi__compact_levels_sum_up_all(phi__compact_levels *l) {
         if (m->role == PHI_ROLE_ASSISTANT) {
             end = l->ends[i];
             phi_str words;
-            m = phi__compact_levels_words(l, m, &words) ? phi__compact_say_at(words, m, l->arena)
-                                                        : NULL;
+            m = phi__levels_words(l, m, &words) ? phi__compact_say_at(words, m, l->arena) : NULL;
             if (m == NULL) return false;
             l->list[n++] = m;
             for (size_t j = i + 1; j < end; j++)
@@ -825,8 +821,8 @@ static bool phi__compact_levels_sum_up_all(phi__compact_levels *l) {
 
 /* ---- the middle ---- */
 
-static const phi_message *phi__compact_levels_marker(const phi__compact_levels *l, uint64_t gone,
-                                                     phi_text which) {
+static const phi_message *phi__levels_marker(const phi__compact_levels *l, uint64_t gone,
+                                             phi_text which) {
     phi_str text;
     return phi__texts_make_n(l->arena, l->config.texts, which, gone, &text)
                ? phi__compact_say(text, l->arena)
@@ -834,9 +830,9 @@ static const phi_message *phi__compact_levels_marker(const phi__compact_levels *
 }
 
 /* Tokens of the marker at the front. */
-static uint64_t phi__compact_levels_marker_tokens(phi__compact_levels *l, uint64_t gone) {
+static uint64_t phi__levels_marker_tokens(phi__compact_levels *l, uint64_t gone) {
     phi_arena_mark mark = phi_arena_save(l->arena);
-    const phi_message *marker = phi__compact_levels_marker(l, gone, PHI_TEXT_REMOVED_OLDEST);
+    const phi_message *marker = phi__levels_marker(l, gone, PHI_TEXT_REMOVED_OLDEST);
     uint64_t tokens = marker != NULL ? phi_tokens_of_message(l->counter, marker) : 0;
     if (marker == NULL) l->no_memory = true;
     phi_arena_reset(l->arena, mark);
@@ -845,8 +841,7 @@ static uint64_t phi__compact_levels_marker_tokens(phi__compact_levels *l, uint64
 
 /* How many messages are gone when this one goes: a marker, of this call or of an earlier one, is
    none itself and stands for as many as it says. */
-static uint64_t phi__compact_levels_stands_for(const phi__compact_levels *l,
-                                               const phi_message *message) {
+static uint64_t phi__levels_stands_for(const phi__compact_levels *l, const phi_message *message) {
     const phi_texts *texts = l->config.texts;
     uint64_t n = 1;
     if (message->role != PHI_ROLE_USER || message->content_count != 1 ||
@@ -859,24 +854,24 @@ static uint64_t phi__compact_levels_stands_for(const phi__compact_levels *l,
                : 1;
 }
 
-static uint64_t phi__compact_levels_gone(const phi__compact_levels *l, size_t from, size_t to) {
+static uint64_t phi__levels_gone(const phi__compact_levels *l, size_t from, size_t to) {
     uint64_t sum = 0;
-    for (; from < to; from++) sum += phi__compact_levels_stands_for(l, l->list[from]);
+    for (; from < to; from++) sum += phi__levels_stands_for(l, l->list[from]);
     return sum;
 }
 
 /* Where the last whole group ends that is within the first `most` messages; and where the first one
    begins that is within the last `most`. */
-static size_t phi__compact_levels_head(const phi__compact_levels *l, size_t most) {
+static size_t phi__levels_head(const phi__compact_levels *l, size_t most) {
     size_t at = 0;
     while (at < l->count && l->ends[at] <= most) at = l->ends[at];
     return at;
 }
 
-static bool phi__compact_levels_cut_middle(phi__compact_levels *l, size_t head, size_t tail) {
+static bool phi__levels_cut_middle(phi__compact_levels *l, size_t head, size_t tail) {
     if (head >= tail) return true;
     const phi_message *marker =
-        phi__compact_levels_marker(l, phi__compact_levels_gone(l, head, tail), PHI_TEXT_REMOVED);
+        phi__levels_marker(l, phi__levels_gone(l, head, tail), PHI_TEXT_REMOVED);
     if (marker == NULL) return false;
     l->list[head] = marker;
     memmove(l->list + head + 1, l->list + tail, (l->count - tail) * sizeof *l->list);
@@ -885,7 +880,7 @@ static bool phi__compact_levels_cut_middle(phi__compact_levels *l, size_t head, 
 }
 
 /* The list begins with a summary of all before it, which is cut last. */
-static size_t phi__compact_levels_summary(const phi__compact_levels *l) {
+static size_t phi__levels_summary(const phi__compact_levels *l) {
     const phi_message *first = l->count > 0 ? l->list[0] : NULL;
     uint64_t n;
     return first != NULL && first->role == PHI_ROLE_USER && first->content_count == 1 &&
@@ -898,18 +893,18 @@ static size_t phi__compact_levels_summary(const phi__compact_levels *l) {
 
 /* The start of the newest groups that fit behind a marker; when not even the newest does, of the
    newest groups that fit alone. The first `kept` messages stay in any case. */
-static size_t phi__compact_levels_newest_from(phi__compact_levels *l, const size_t *ends,
-                                              size_t groups, size_t kept, bool *marked) {
-    uint64_t tokens = phi__compact_levels_tokens(l, 0, kept);
-    uint64_t gone = phi__compact_levels_gone(l, kept, l->count);
+static size_t phi__levels_newest_from(phi__compact_levels *l, const size_t *ends, size_t groups,
+                                      size_t kept, bool *marked) {
+    uint64_t tokens = phi__levels_tokens(l, 0, kept);
+    uint64_t gone = phi__levels_gone(l, kept, l->count);
     size_t from = l->count;
     *marked = false;
     for (; groups > kept; groups--) {
         size_t begins = groups > 1 ? ends[groups - 2] : 0, end = ends[groups - 1];
-        tokens += phi__compact_levels_tokens(l, begins, end);
+        tokens += phi__levels_tokens(l, begins, end);
         if (tokens > l->budget) break;
-        gone -= phi__compact_levels_gone(l, begins, end);
-        if (tokens + phi__compact_levels_marker_tokens(l, gone) <= l->budget)
+        gone -= phi__levels_gone(l, begins, end);
+        if (tokens + phi__levels_marker_tokens(l, gone) <= l->budget)
             *marked = true;
         else if (*marked)
             break;
@@ -919,19 +914,18 @@ static size_t phi__compact_levels_newest_from(phi__compact_levels *l, const size
 }
 
 /* `ends`: room for one more than there are messages. */
-static bool phi__compact_levels_newest(phi__compact_levels *l, size_t *ends) {
-    size_t groups = 0, kept = phi__compact_levels_summary(l);
+static bool phi__levels_newest(phi__compact_levels *l, size_t *ends) {
+    size_t groups = 0, kept = phi__levels_summary(l);
     bool marked;
     for (size_t at = 0; at < l->count; at = ends[groups++]) ends[groups] = l->ends[at];
-    size_t from = phi__compact_levels_newest_from(l, ends, groups, kept, &marked);
+    size_t from = phi__levels_newest_from(l, ends, groups, kept, &marked);
     if (from == l->count && kept > 0) {
         kept = 0;
-        from = phi__compact_levels_newest_from(l, ends, groups, kept, &marked);
+        from = phi__levels_newest_from(l, ends, groups, kept, &marked);
     }
     if (from == kept) return true;
     const phi_message *marker =
-        marked ? phi__compact_levels_marker(l, phi__compact_levels_gone(l, kept, from),
-                                            PHI_TEXT_REMOVED_OLDEST)
+        marked ? phi__levels_marker(l, phi__levels_gone(l, kept, from), PHI_TEXT_REMOVED_OLDEST)
                : NULL;
     if (marked && marker == NULL) return false;
     size_t head = kept + (marked ? 1 : 0);
@@ -941,18 +935,17 @@ static bool phi__compact_levels_newest(phi__compact_levels *l, size_t *ends) {
     return true;
 }
 
-static phi_status phi__compact_levels_go(phi__compact_levels *l) {
+static phi_status phi__levels_go(phi__compact_levels *l) {
     size_t *ends;
-    if (phi__compact_levels_fit(l)) return PHI_OK;
+    if (phi__levels_fit(l)) return PHI_OK;
     for (size_t i = 0; i < l->count; i++) {
         if (l->list[i]->role != PHI_ROLE_TOOL_RESULT) continue;
         l->list[i] = phi__compact_cut(l->list[i], l->config.tool_output_max_lines, l->config.texts,
                                       l->arena);
         if (l->list[i] == NULL) return PHI_NO_MEMORY;
     }
-    if (phi__compact_levels_fit(l)) return PHI_OK;
-    if (!phi__compact_levels_group(l) || !phi__compact_levels_sum_up_all(l) ||
-        !phi__compact_levels_group(l))
+    if (phi__levels_fit(l)) return PHI_OK;
+    if (!phi__levels_group(l) || !phi__levels_sum_up_all(l) || !phi__levels_group(l))
         return PHI_NO_MEMORY;
     /* Results without their call would be refused. */
     size_t j, n = 0, end;
@@ -964,19 +957,19 @@ static phi_status phi__compact_levels_go(phi__compact_levels *l) {
                 l->list[n++] = l->list[j];
     }
     l->count = n;
-    if (phi__compact_levels_fit(l)) return PHI_OK;
-    if (!phi__compact_levels_group(l)) return PHI_NO_MEMORY;
+    if (phi__levels_fit(l)) return PHI_OK;
+    if (!phi__levels_group(l)) return PHI_NO_MEMORY;
     size_t most = l->config.keep_recent_messages;
     size_t at = 0, from = l->count - phi__min(most, l->count);
     while (at < from) at = l->ends[at];
     size_t tail = at;
-    size_t head = phi__compact_levels_head(l, l->config.keep_first_messages);
-    if (!phi__compact_levels_cut_middle(l, phi__max(head, phi__compact_levels_summary(l)), tail))
+    size_t head = phi__levels_head(l, l->config.keep_first_messages);
+    if (!phi__levels_cut_middle(l, phi__max(head, phi__levels_summary(l)), tail))
         return PHI_NO_MEMORY;
-    if (phi__compact_levels_fit(l)) return PHI_OK;
+    if (phi__levels_fit(l)) return PHI_OK;
     ends = (size_t *)phi_arena_alloc(l->arena, phi__mul(phi__max(l->count, 1), sizeof *ends));
-    if (ends == NULL || !phi__compact_levels_group(l)) return PHI_NO_MEMORY;
-    return phi__compact_levels_newest(l, ends) && !l->no_memory ? PHI_OK : PHI_NO_MEMORY;
+    if (ends == NULL || !phi__levels_group(l)) return PHI_NO_MEMORY;
+    return phi__levels_newest(l, ends) && !l->no_memory ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* ---- public ---- */
@@ -1003,7 +996,7 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
     if (l.list == NULL || l.callers == NULL || l.ends == NULL) return PHI_NO_MEMORY;
     l.count = count;
     if (count > 0) memcpy(l.list, messages, count * sizeof *l.list);
-    phi_status status = phi__compact_levels_go(&l);
+    phi_status status = phi__levels_go(&l);
     if (status != PHI_OK) return status;
     *out = l.list;
     *out_count = l.count;

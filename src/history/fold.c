@@ -291,9 +291,9 @@ PHI__FN void phi__fold_link(phi__fold *fold) {
     for (size_t at = fold->linked; at < fold->count; at++) {
         phi__item *item = &fold->items[at];
         item->summary = at > 0 ? fold->items[at - 1].summary : 0;
-        if (phi__project_items_sums_up(item->message, item->flags) && at < UINT32_MAX)
+        if (phi__items_sums_up(item->message, item->flags) && at < UINT32_MAX)
             item->summary = (uint32_t)at + 1;
-        fold->groups += phi__project_items_is_group(item->message, item->flags) ? 1 : 0;
+        fold->groups += phi__items_is_group(item->message, item->flags) ? 1 : 0;
     }
     fold->linked = fold->count;
 }

@@ -334,17 +334,17 @@ PHI__FN void phi__ops_recalled(phi_thread *thread);
 
 /* Whether spans would be taken now, in the active lane; else what phi_thread_rewrite says. Nothing
    changes. */
-PHI__FN phi_status phi__rewrite_check_full(phi_thread *thread, const phi_rewrite *rewrite,
-                                           char *words, size_t words_size);
+PHI__FN phi_status phi__valid_full(phi_thread *thread, const phi_rewrite *rewrite, char *words,
+                                   size_t words_size);
 
-/* Checks a rewrite without a log: whether it could ever be valid. As phi__rewrite_check_full. */
-PHI__FN phi_status phi__rewrite_check_form_of(phi_thread *thread, const phi_rewrite *rewrite,
-                                              char *words, size_t words_size);
+/* Checks a rewrite without a log: whether it could ever be valid. As phi__valid_full. */
+PHI__FN phi_status phi__valid_form_of(phi_thread *thread, const phi_rewrite *rewrite, char *words,
+                                      size_t words_size);
 
 /* Refuses an op_id of the form that phi makes, which a log may hold and a host may not give. As
-   phi__rewrite_check_full. */
-PHI__FN phi_status phi__rewrite_check_given(phi_thread *thread, const phi_rewrite *rewrite,
-                                            char *words, size_t words_size);
+   phi__valid_full. */
+PHI__FN phi_status phi__valid_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
+                                    size_t words_size);
 
 /* As phi_thread_rewrite, without the check for an active run; the entries that it needs are in
    memory. loop_id, turn_index: who makes it. */
@@ -373,15 +373,15 @@ PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *
                                      size_t words_size);
 
 /* A state as text; it owns its memory. */
-typedef struct phi__tool_state_text {
+typedef struct phi__state_text {
     char *at; /* NULL: {} */
     size_t len;
     uint64_t tail; /* bytes of the effects that were noted since a note with the whole state */
-} phi__tool_state_text;
+} phi__state_text;
 
 /* Of a thread: the state of its active lane. */
 typedef struct phi__tool_state {
-    phi__tool_state_text now, before;
+    phi__state_text now, before;
     uint64_t run; /* `before` is of the run that began with this entry; seq and 1; 0: none */
     bool known;   /* `now` holds */
 } phi__tool_state;
@@ -393,50 +393,50 @@ enum {
 };
 
 /* What became of an effect. */
-typedef struct phi__tool_state_outcome {
+typedef struct phi__state_outcome {
     uint32_t op;         /* a PHI_EFFECT_ bit; 0: it is none */
     phi_str name, value; /* EMIT: its name, and its value as JSON; in the arena */
     const char *why;     /* why it was not applied, static; NULL: it was */
-} phi__tool_state_outcome;
+} phi__state_outcome;
 
-/* An order for phi__tool_state_apply. */
-typedef struct phi__tool_state_order {
+/* An order for phi__state_apply. */
+typedef struct phi__state_order {
     phi_str call_id;
     phi_str effects;  /* JSON text, an array */
     uint32_t allowed; /* PHI_EFFECT_ bits */
     size_t max_bytes;
-} phi__tool_state_order;
+} phi__state_order;
 
 /* The state of the active lane now, valid until it changes. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out);
+PHI__FN phi_status phi__state_now(phi_thread *thread, phi_str *out);
 
 /* Applies effects in their order to the active lane, each or not at all, and notes them. *outcomes:
    of each, in the arena; *changed: the state is another. PHI_NO_MEMORY: nothing changed. */
-PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_state_order *order,
-                                         phi_arena *arena, phi__tool_state_outcome **outcomes,
-                                         size_t *count, bool *changed);
+PHI__FN phi_status phi__state_apply(phi_thread *thread, const phi__state_order *order,
+                                    phi_arena *arena, phi__state_outcome **outcomes, size_t *count,
+                                    bool *changed);
 
 /* The state of the active lane becomes this JSON object. PHI_BAD_ARG: it is none; PHI_NO_MEMORY:
    nothing changed. */
-PHI__FN phi_status phi__tool_state_set(phi_thread *thread, phi_str json, size_t max_bytes);
+PHI__FN phi_status phi__state_set(phi_thread *thread, phi_str json, size_t max_bytes);
 
 /* The state of a lane after an entry, whose notes are in memory, as text in the arena.
    PHI_NO_MEMORY. */
-PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
-                                        phi_arena *arena, phi_str *out);
+PHI__FN phi_status phi__state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                   phi_arena *arena, phi_str *out);
 
 /* The same, where the text need not be in the arena: then it is valid until the state changes. */
-PHI__FN phi_status phi__tool_state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
-                                      phi_arena *arena, phi_str *out);
+PHI__FN phi_status phi__state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                 phi_arena *arena, phi_str *out);
 
-/* phi__tool_state_carry, by pointer: forgetting calls it where the runtime has tool states. */
+/* phi__state_carry, by pointer: forgetting calls it where the runtime has tool states. */
 typedef bool (*phi__carry_fn)(phi_thread *thread, const phi_thread *from, uint32_t lane,
                               uint64_t upto);
 
 /* Notes in the active lane of a new log the state that another log's lane has after an entry.
    False: no memory. */
-PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
-                                   uint64_t upto);
+PHI__FN bool phi__state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
+                              uint64_t upto);
 
 /* ---- threads ---- */
 
@@ -636,7 +636,7 @@ PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, b
 
 /* Fills a renewed log with the views of all lanes of `before`: a FORGOTTEN entry, then copies; of
    the active lane those in `keep` (NULL: all), of scratch lanes ("~...") none. Entry numbers
-   continue. carry: phi__tool_state_carry; NULL: no lane has a tool state. *made: the entry's
+   continue. carry: phi__state_carry; NULL: no lane has a tool state. *made: the entry's
    detail, whose bytes are not known yet. False: no memory, and the caller must free the new log. */
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi__carry_fn carry, phi_forgotten **made);
@@ -651,7 +651,7 @@ PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep);
    sent. */
 
 /* The items to project, and the policy and tokens to do it by. */
-typedef struct phi__project_order {
+typedef struct phi__proj_order {
     const phi_view_item *items; /* NULL: they are those of `fold` */
     const phi__fold *fold;      /* linked */
     size_t count;
@@ -662,7 +662,7 @@ typedef struct phi__project_order {
     const phi_texts *texts; /* NULL: phi's */
     bool extensions;        /* those of the window are in the list, too; they cost nothing */
     bool all;               /* groups holds the groups left out, too */
-} phi__project_order;
+} phi__proj_order;
 
 typedef enum phi__verdict {
     PHI__VERDICT_SHOWN = 0,
@@ -698,9 +698,9 @@ typedef struct phi__projection {
 } phi__projection;
 
 /* As phi_project. */
-PHI__FN phi_status phi__project(const phi__project_order *order, phi_arena *arena,
+PHI__FN phi_status phi__project(const phi__proj_order *order, phi_arena *arena,
                                 phi__projection *out);
-PHI__FN phi_status phi__explain(phi__project_order *order, phi_arena *arena, phi_str *out);
+PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_str *out);
 
 /* project.c: with every default in it; and words about a field that is none of its values, or NULL.
    Static. */
@@ -727,12 +727,12 @@ PHI__FN uint64_t phi__tracker_known(const phi__tracker *tracker, size_t count, s
 enum { PHI__STEP_BYTES = 32 };
 
 /* "[step n12]", terminated; its length. */
-PHI__FN size_t phi__revert_step_label(uint64_t seq, char out[PHI__STEP_BYTES]);
+PHI__FN size_t phi__step_label(uint64_t seq, char out[PHI__STEP_BYTES]);
 
 /* The number of "n12" or "12". False: the name has none, and *seq stays as it is. */
-PHI__FN bool phi__revert_step_number(phi_str name, uint64_t *seq);
+PHI__FN bool phi__step_number(phi_str name, uint64_t *seq);
 
 /* The value of "abandoned_node_ids": an array of numbers. Names without a number are left out. */
-PHI__FN void phi__revert_step_put_all(phi__buf *out, const phi_str *names, size_t count);
+PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count);
 
 #endif

@@ -275,7 +275,7 @@ PHI__FN void phi__runs_loop_ends(phi_thread *thread, phi__entry *end) {
         phi__fold_take_out(&thread->fold, start - 1, end->seq);
         phi__thread_evictable(thread);
     }
-    phi__kept_state_run_ended(thread, end->ordinal, end->keep == PHI_KEEP_NONE);
+    phi__state_run_ended(thread, end->ordinal, end->keep == PHI_KEEP_NONE);
     phi__runs_drop_undo(thread);
 }
 
@@ -445,7 +445,7 @@ PHI__FN void phi__lane_activate(phi_thread *thread, uint32_t lane) { thread->lan
 
 PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, phi__fold *fold) {
     phi__lane_activate(thread, lane);
-    phi__kept_state_unknown(thread);
+    phi__state_unknown(thread);
     if (fold != NULL) {
         phi__fold_move(thread->log.memory, &thread->fold, fold);
         return;

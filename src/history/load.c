@@ -161,7 +161,7 @@ PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     to->known = false;
     to->seen = true;
     phi__lane_activate(thread, lane);
-    phi__kept_state_unknown(thread);
+    phi__state_unknown(thread);
     if (l->aside < PHI__LOAD_ASIDE || l->aside / 2 < thread->log.held) return;
     for (size_t i = 0; i < l->count; i++)
         if (l->lanes[i].fold.count > 0) phi__load_forget(thread, &l->lanes[i]);

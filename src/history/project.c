@@ -87,78 +87,75 @@ PHI_API phi_policy phi_policy_of(phi_policy_kind kind, const phi_model *model) {
 
 /* ---- the items of a projection: a view's, or a fold's ---- */
 
-PHI__FN const phi_message *phi__project_items_message(const phi__project_order *o, size_t at) {
+PHI__FN const phi_message *phi__items_message(const phi__proj_order *o, size_t at) {
     return o->items != NULL ? o->items[at].message : o->fold->items[at].message;
 }
 
-PHI__FN uint32_t phi__project_items_flags(const phi__project_order *o, size_t at) {
+PHI__FN uint32_t phi__items_flags(const phi__proj_order *o, size_t at) {
     return o->items != NULL ? o->items[at].flags : o->fold->items[at].flags;
 }
 
-PHI__FN uint64_t phi__project_items_from(const phi__project_order *o, size_t at) {
+PHI__FN uint64_t phi__items_from(const phi__proj_order *o, size_t at) {
     return o->items != NULL ? o->items[at].from : o->fold->items[at].from;
 }
 
-PHI__FN uint64_t phi__project_items_to(const phi__project_order *o, size_t at) {
+PHI__FN uint64_t phi__items_to(const phi__proj_order *o, size_t at) {
     return o->items != NULL ? o->items[at].to : o->fold->items[at].to;
 }
 
-PHI__FN uint64_t phi__project_items_tokens(const phi__project_order *o, size_t at) {
+PHI__FN uint64_t phi__items_tokens(const phi__proj_order *o, size_t at) {
     bool counted = o->counter != NULL && o->counter->count_text != NULL;
     if (o->items != NULL && !counted) return o->items[at].tokens;
-    return phi_tokens_of_message(o->counter, phi__project_items_message(o, at));
+    return phi_tokens_of_message(o->counter, phi__items_message(o, at));
 }
 
-PHI__FN bool phi__project_items_is_call(const phi_content *c) {
+PHI__FN bool phi__items_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
 }
 
-PHI__FN size_t phi__project_items_calls(const phi_message *m) {
+PHI__FN size_t phi__items_calls(const phi_message *m) {
     size_t n = 0;
     for (size_t i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
-        n += phi__project_items_is_call(&m->content[i]) ? 1 : 0;
+        n += phi__items_is_call(&m->content[i]) ? 1 : 0;
     return n;
 }
 
 /* A summary with calls in it is an answer like any other. */
-PHI__FN bool phi__project_items_sums_up(const phi_message *m, uint32_t flags) {
+PHI__FN bool phi__items_sums_up(const phi_message *m, uint32_t flags) {
     return (flags & PHI_ITEM_SUMMARY) != 0 &&
-           (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) &&
-           phi__project_items_calls(m) == 0;
+           (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) && phi__items_calls(m) == 0;
 }
 
-PHI__FN bool phi__project_items_is_summary(const phi__project_order *o, size_t at) {
-    uint32_t flags = phi__project_items_flags(o, at);
-    return (flags & PHI_ITEM_SUMMARY) != 0 &&
-           phi__project_items_sums_up(phi__project_items_message(o, at), flags);
+PHI__FN bool phi__items_is_summary(const phi__proj_order *o, size_t at) {
+    uint32_t flags = phi__items_flags(o, at);
+    return (flags & PHI_ITEM_SUMMARY) != 0 && phi__items_sums_up(phi__items_message(o, at), flags);
 }
 
-PHI__FN bool phi__project_items_is_group(const phi_message *m, uint32_t flags) {
+PHI__FN bool phi__items_is_group(const phi_message *m, uint32_t flags) {
     return (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) &&
-           !phi__project_items_sums_up(m, flags);
+           !phi__items_sums_up(m, flags);
 }
 
 /* The newest summary before an item; SIZE_MAX: none. */
-PHI__FN size_t phi__project_items_summary_before(const phi__project_order *o, size_t at) {
+PHI__FN size_t phi__items_summary_before(const phi__proj_order *o, size_t at) {
     if (at == 0) return SIZE_MAX;
     if (o->items == NULL) {
         uint32_t place = o->fold->items[at - 1].summary;
         return place > 0 ? place - 1 : SIZE_MAX;
     }
-    while (at > 0 && !phi__project_items_is_summary(o, at - 1)) at--;
+    while (at > 0 && !phi__items_is_summary(o, at - 1)) at--;
     return at > 0 ? at - 1 : SIZE_MAX;
 }
 
 /* A user's message opens a turn, unless it was steered into a run: steering belongs to that run's
    turn. */
-PHI__FN bool phi__project_items_opens(const phi__project_order *o, size_t at) {
-    const phi_message *m = phi__project_items_message(o, at), *before;
+PHI__FN bool phi__items_opens(const phi__proj_order *o, size_t at) {
+    const phi_message *m = phi__items_message(o, at), *before;
     if (m->role != PHI_ROLE_USER) return false;
     if (m->loop_id.len == 0) return true;
     for (; at > 0; at--) {
-        before = phi__project_items_message(o, at - 1);
-        if (before->role == PHI_ROLE_EXTENSION || phi__project_items_is_summary(o, at - 1))
-            continue;
+        before = phi__items_message(o, at - 1);
+        if (before->role == PHI_ROLE_EXTENSION || phi__items_is_summary(o, at - 1)) continue;
         return !phi_str_equal(before->loop_id, m->loop_id);
     }
     return true;
@@ -166,13 +163,12 @@ PHI__FN bool phi__project_items_opens(const phi__project_order *o, size_t at) {
 
 /* ---- matches results and calls of the projected items ---- */
 
-static phi__found **phi__project_results_bucket(phi__projecting *p, phi_str id) {
+static phi__found **phi__results_bucket(phi__projecting *p, phi_str id) {
     return &p->found[phi__hash(id, 0) % PHI__PROJECT_BUCKETS];
 }
 
-PHI__FN void phi__project_results_find(phi__projecting *p, size_t at) {
-    phi__found **bucket =
-        phi__project_results_bucket(p, phi__project_items_message(p->order, at)->tool_call_id);
+PHI__FN void phi__results_find(phi__projecting *p, size_t at) {
+    phi__found **bucket = phi__results_bucket(p, phi__items_message(p->order, at)->tool_call_id);
     phi__found *found = (phi__found *)phi__arena_zero(p->arena, sizeof *found);
     if (found == NULL) {
         p->failed = true;
@@ -185,11 +181,11 @@ PHI__FN void phi__project_results_find(phi__projecting *p, size_t at) {
 
 /* The first result of a call, behind its answer; what else has its id is of no call. SIZE_MAX:
    none. */
-static size_t phi__project_results_take(phi__projecting *p, phi_str id) {
-    phi__found **bucket = phi__project_results_bucket(p, id), **link = bucket, *found;
+static size_t phi__results_take(phi__projecting *p, phi_str id) {
+    phi__found **bucket = phi__results_bucket(p, id), **link = bucket, *found;
     size_t at = SIZE_MAX;
     while ((found = *link) != NULL) {
-        if (!phi_str_equal(phi__project_items_message(p->order, found->at)->tool_call_id, id) ||
+        if (!phi_str_equal(phi__items_message(p->order, found->at)->tool_call_id, id) ||
             found->spent) {
             link = &found->later;
             continue;
@@ -205,8 +201,7 @@ static size_t phi__project_results_take(phi__projecting *p, phi_str id) {
     return at;
 }
 
-static const phi_message *phi__project_results_missing(phi__projecting *p,
-                                                       const phi_content *call) {
+static const phi_message *phi__results_missing(phi__projecting *p, const phi_content *call) {
     phi_message *m = (phi_message *)phi__arena_zero(p->arena, sizeof *m);
     phi_content *c = (phi_content *)phi__arena_zero(p->arena, sizeof *c);
     if (m == NULL || c == NULL) {
@@ -224,21 +219,21 @@ static const phi_message *phi__project_results_missing(phi__projecting *p,
     return m;
 }
 
-static void phi__project_results_join(phi__projecting *p, phi__group *g, const phi_content *call) {
-    size_t at = phi__project_results_take(p, call->id), n = g->result_count++;
+static void phi__results_join(phi__projecting *p, phi__group *g, const phi_content *call) {
+    size_t at = phi__results_take(p, call->id), n = g->result_count++;
     g->places[n] = at;
     if (at != SIZE_MAX) {
-        g->results[n] = phi__project_items_message(p->order, at);
-        g->tokens = phi__projecting_sum(g->tokens, phi__project_items_tokens(p->order, at));
+        g->results[n] = phi__items_message(p->order, at);
+        g->tokens = phi__projecting_sum(g->tokens, phi__items_tokens(p->order, at));
         return;
     }
-    g->results[n] = phi__project_results_missing(p, call);
+    g->results[n] = phi__results_missing(p, call);
     g->made++;
     g->tokens =
         phi__projecting_sum(g->tokens, phi_tokens_of_message(p->order->counter, g->results[n]));
 }
 
-PHI__FN void phi__project_results(phi__projecting *p, phi__group *g, size_t calls) {
+PHI__FN void phi__proj_results(phi__projecting *p, phi__group *g, size_t calls) {
     const phi_message *m = g->message;
     if (calls == 0) return;
     g->results =
@@ -246,8 +241,7 @@ PHI__FN void phi__project_results(phi__projecting *p, phi__group *g, size_t call
     g->places = (size_t *)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->places));
     p->failed = p->failed || g->results == NULL || g->places == NULL;
     for (size_t i = 0; i < m->content_count && !p->failed; i++)
-        if (phi__project_items_is_call(&m->content[i]))
-            phi__project_results_join(p, g, &m->content[i]);
+        if (phi__items_is_call(&m->content[i])) phi__results_join(p, g, &m->content[i]);
 }
 
 /* ---- the walk ---- */
@@ -260,27 +254,27 @@ enum {
 
 /* ---- groups ---- */
 
-static phi__group *phi__project_group(phi__projecting *p, size_t at) {
+static phi__group *phi__proj_group(phi__projecting *p, size_t at) {
     phi__group *g = (phi__group *)phi__arena_zero(p->arena, sizeof *g);
     if (g == NULL) {
         p->failed = true;
         return NULL;
     }
     g->at = at;
-    g->message = phi__project_items_message(p->order, at);
+    g->message = phi__items_message(p->order, at);
     g->turn = p->turn;
     return g;
 }
 
 /* In front of those so far. */
-static void phi__project_put(phi__projecting *p, phi__group *g) {
+static void phi__proj_put(phi__projecting *p, phi__group *g) {
     g->newer = p->oldest;
     p->oldest = g;
 }
 
 /* A copy whose blocks may be changed; strings are shared. */
-static phi_message *phi__project_copy(phi__projecting *p, const phi_message *m,
-                                      phi_content **content) {
+static phi_message *phi__proj_copy(phi__projecting *p, const phi_message *m,
+                                   phi_content **content) {
     phi_message *copy = (phi_message *)phi_arena_alloc(p->arena, sizeof *copy);
     *content = (phi_content *)phi_arena_alloc(
         p->arena, phi__mul(phi__max(m->content_count, 1), sizeof **content));
@@ -295,7 +289,7 @@ static phi_message *phi__project_copy(phi__projecting *p, const phi_message *m,
 }
 
 /* An answer without its calls; NULL: nothing is left of it. */
-static const phi_message *phi__project_talk(phi__projecting *p, const phi_message *m) {
+static const phi_message *phi__proj_talk(phi__projecting *p, const phi_message *m) {
     phi_content *content;
     size_t n = 0;
     bool says = false;
@@ -303,7 +297,7 @@ static const phi_message *phi__project_talk(phi__projecting *p, const phi_messag
         says = says || (m->content[i].kind == PHI_CONTENT_TEXT && m->content[i].text.len > 0) ||
                m->content[i].kind == PHI_CONTENT_IMAGE ||
                (m->content[i].kind == PHI_CONTENT_OPAQUE && !m->content[i].incomplete);
-    phi_message *copy = says ? phi__project_copy(p, m, &content) : NULL;
+    phi_message *copy = says ? phi__proj_copy(p, m, &content) : NULL;
     if (copy == NULL) return NULL;
     for (size_t i = 0; i < m->content_count; i++)
         if (m->content[i].kind != PHI_CONTENT_TOOL_CALL) content[n++] = m->content[i];
@@ -312,40 +306,40 @@ static const phi_message *phi__project_talk(phi__projecting *p, const phi_messag
 }
 
 /* The message and its results as the policy's kinds have them. Nothing of it: PHI__VERDICT_KIND. */
-static phi__group *phi__project_look(phi__projecting *p, size_t at) {
-    phi__group *g = phi__project_group(p, at);
+static phi__group *phi__proj_look(phi__projecting *p, size_t at) {
+    phi__group *g = phi__proj_group(p, at);
     uint32_t include = p->policy.include;
     if (g == NULL) return NULL;
     p->groups++;
-    size_t calls = phi__project_items_calls(g->message);
-    g->opens = phi__project_items_opens(p->order, at);
+    size_t calls = phi__items_calls(g->message);
+    g->opens = phi__items_opens(p->order, at);
     g->starts = g->message->role == PHI_ROLE_USER;
-    g->tokens = phi__project_items_tokens(p->order, at);
+    g->tokens = phi__items_tokens(p->order, at);
     if (calls > 0 && (include & PHI_INCLUDE_TOOLS) == 0) {
-        g->message = phi__project_talk(p, g->message);
+        g->message = phi__proj_talk(p, g->message);
         g->tokens = phi_tokens_of_message(p->order->counter, g->message);
         calls = 0;
     }
     if (g->message == NULL ||
         (calls == 0 && (include & PHI_INCLUDE_MESSAGES) == 0 && !(g->starts && p->turn == 1)))
         g->verdict = PHI__VERDICT_KIND;
-    phi__project_results(p, g, g->message != NULL ? calls : 0);
+    phi__proj_results(p, g, g->message != NULL ? calls : 0);
     return g;
 }
 
-static bool phi__project_uses_summaries(const phi__projecting *p) {
+static bool phi__proj_uses_summaries(const phi__projecting *p) {
     return p->policy.summaries != PHI_SUMMARIES_NONE &&
            (p->policy.include & PHI_INCLUDE_SUMMARIES) != 0;
 }
 
-static phi__group *phi__project_look_summary(phi__projecting *p, size_t at) {
-    phi__group *g = phi__project_group(p, at);
+static phi__group *phi__proj_look_summary(phi__projecting *p, size_t at) {
+    phi__group *g = phi__proj_group(p, at);
     phi_content *content;
     if (g == NULL) return NULL;
     g->is_summary = g->starts = true;
-    g->tokens = phi__project_items_tokens(p->order, at);
+    g->tokens = phi__items_tokens(p->order, at);
     if (g->message->role == p->policy.summary_role) return g;
-    phi_message *copy = phi__project_copy(p, g->message, &content);
+    phi_message *copy = phi__proj_copy(p, g->message, &content);
     if (copy == NULL) return NULL;
     copy->role = p->policy.summary_role;
     g->message = copy;
@@ -354,14 +348,14 @@ static phi__group *phi__project_look_summary(phi__projecting *p, size_t at) {
 
 /* ---- the newest turn, cut ---- */
 
-static bool phi__project_too_long(const phi__projecting *p, const phi_content *c, size_t most) {
+static bool phi__proj_too_long(const phi__projecting *p, const phi_content *c, size_t most) {
     size_t words = strlen(phi__texts_get(p->order->texts, PHI_TEXT_BYTES_CUT)) + 24;
     return c->kind == PHI_CONTENT_TEXT &&
            c->text.len > phi__add(most, phi__max(words, PHI__PROJECT_WORDS));
 }
 
 /* Head and tail of a text, and how much is missing between them. */
-static void phi__project_shorten(phi__projecting *p, phi_content *c, size_t most) {
+static void phi__proj_shorten(phi__projecting *p, phi_content *c, size_t most) {
     phi_str text = c->text;
     size_t head = phi__utf8_cut(text, most / 2), from = text.len - (most - most / 2);
     phi__buf cut;
@@ -381,32 +375,32 @@ static void phi__project_shorten(phi__projecting *p, phi_content *c, size_t most
 }
 
 /* A result, its texts cut to `most` bytes; the same one where that changes nothing. */
-static const phi_message *phi__project_cut(phi__projecting *p, const phi_message *m, size_t most) {
+static const phi_message *phi__proj_cut(phi__projecting *p, const phi_message *m, size_t most) {
     phi_content *content;
     size_t i = 0;
-    while (i < m->content_count && !phi__project_too_long(p, &m->content[i], most)) i++;
+    while (i < m->content_count && !phi__proj_too_long(p, &m->content[i], most)) i++;
     if (i == m->content_count) return m;
-    phi_message *copy = phi__project_copy(p, m, &content);
+    phi_message *copy = phi__proj_copy(p, m, &content);
     for (; copy != NULL && !p->failed && i < m->content_count; i++)
-        if (phi__project_too_long(p, &content[i], most)) phi__project_shorten(p, &content[i], most);
+        if (phi__proj_too_long(p, &content[i], most)) phi__proj_shorten(p, &content[i], most);
     return copy;
 }
 
-static bool phi__project_shows(const phi__group *g) {
+static bool phi__proj_shows(const phi__group *g) {
     return g->verdict == PHI__VERDICT_SHOWN || g->verdict == PHI__VERDICT_CUT;
 }
 
 /* The tokens of the newest turn with its results cut so far; put: apply the cuts. */
-static uint64_t phi__project_try(phi__projecting *p, size_t most, bool put) {
+static uint64_t phi__proj_try(phi__projecting *p, size_t most, bool put) {
     uint64_t sum = p->newest_tokens, was, now;
     size_t i;
     for (phi__group *g = p->oldest; g != NULL && !p->failed; g = g->newer) {
-        for (i = 0; g->turn == 1 && phi__project_shows(g) && i < g->result_count; i++) {
+        for (i = 0; g->turn == 1 && phi__proj_shows(g) && i < g->result_count; i++) {
             phi_arena_mark mark = phi_arena_save(p->arena);
-            const phi_message *cut = phi__project_cut(p, g->results[i], most);
+            const phi_message *cut = phi__proj_cut(p, g->results[i], most);
             if (p->failed || cut == g->results[i]) continue;
             was = g->places[i] != SIZE_MAX
-                      ? phi__project_items_tokens(p->order, g->places[i])
+                      ? phi__items_tokens(p->order, g->places[i])
                       : phi_tokens_of_message(p->order->counter, g->results[i]);
             now = phi_tokens_of_message(p->order->counter, cut);
             sum = sum - was + now;
@@ -421,7 +415,7 @@ static uint64_t phi__project_try(phi__projecting *p, size_t most, bool put) {
     return sum;
 }
 
-static size_t phi__project_longest(const phi__projecting *p) {
+static size_t phi__proj_longest(const phi__projecting *p) {
     size_t most = 0, i, b;
     for (const phi__group *g = p->oldest; g != NULL; g = g->newer)
         for (i = 0; g->turn == 1 && i < g->result_count; i++)
@@ -432,17 +426,17 @@ static size_t phi__project_longest(const phi__projecting *p) {
 }
 
 /* The most bytes of a result with which the newest turn fits into `room`; 0: it does not. */
-static size_t phi__project_fit(phi__projecting *p, uint64_t room) {
-    size_t over = phi__project_longest(p), most = over, middle;
+static size_t phi__proj_fit(phi__projecting *p, uint64_t room) {
+    size_t over = phi__proj_longest(p), most = over, middle;
     if (over / 8 > room) most = (size_t)room * 8; /* no text is that much denser than estimated */
     do {
         if (most == PHI__PROJECT_LEAST || p->failed) return 0;
         over = most;
         most = phi__max(most / 2, PHI__PROJECT_LEAST);
-    } while (phi__project_try(p, most, false) > room);
+    } while (phi__proj_try(p, most, false) > room);
     for (int step = 0; step < PHI__PROJECT_CLOSER && over > most + 1; step++) {
         middle = most + (over - most) / 2;
-        if (phi__project_try(p, middle, false) <= room)
+        if (phi__proj_try(p, middle, false) <= room)
             most = middle;
         else
             over = middle;
@@ -453,11 +447,11 @@ static size_t phi__project_fit(phi__projecting *p, uint64_t room) {
 /* ---- the walk ---- */
 
 /* Summaries older than item `at` get their place, the newest first. */
-static void phi__project_pay_summaries(phi__projecting *p, size_t at) {
+static void phi__proj_pay_summaries(phi__projecting *p, size_t at) {
     p->floor = at;
-    if (!phi__project_uses_summaries(p)) return;
-    while ((at = phi__project_items_summary_before(p->order, at)) != SIZE_MAX) {
-        uint64_t used = phi__projecting_sum(p->used, phi__project_items_tokens(p->order, at));
+    if (!phi__proj_uses_summaries(p)) return;
+    while ((at = phi__items_summary_before(p->order, at)) != SIZE_MAX) {
+        uint64_t used = phi__projecting_sum(p->used, phi__items_tokens(p->order, at));
         if (p->full || used > p->budget) {
             p->full = true;
             p->meta.budget_truncated = true;
@@ -469,9 +463,9 @@ static void phi__project_pay_summaries(phi__projecting *p, size_t at) {
 }
 
 /* Drops the messages before the window's first user message or summary. */
-static void phi__project_trim(phi__projecting *p) {
+static void phi__proj_trim(phi__projecting *p) {
     for (phi__group *g = p->oldest; g != NULL; g = g->newer) {
-        if (!phi__project_shows(g) ||
+        if (!phi__proj_shows(g) ||
             (g->is_summary && p->stopped != PHI__VERDICT_SHOWN && g->at < p->stop_at))
             continue;
         if (g->starts) {
@@ -486,10 +480,10 @@ static void phi__project_trim(phi__projecting *p) {
 }
 
 /* The newest and the protected turns are complete; older items are before item `at`. */
-static void phi__project_settle(phi__projecting *p, size_t at) {
+static void phi__proj_settle(phi__projecting *p, size_t at) {
     if (p->settled || p->failed) return;
     p->settled = true;
-    if (p->turn == 1) phi__project_trim(p); /* no message opened it */
+    if (p->turn == 1) phi__proj_trim(p); /* no message opened it */
     bool cut = p->newest_tokens > p->budget;
     if (cut) {
         /* Results of the newest turn are cut so that it fits, beside the protected turns if that
@@ -497,22 +491,22 @@ static void phi__project_settle(phi__projecting *p, size_t at) {
         uint64_t others = p->used - p->newest_tokens;
         size_t most = 0;
         p->meta.budget_truncated = true;
-        if (others < p->budget) most = phi__project_fit(p, p->budget - others);
-        if (most == 0 && others > 0) most = phi__project_fit(p, p->budget);
+        if (others < p->budget) most = phi__proj_fit(p, p->budget - others);
+        if (most == 0 && others > 0) most = phi__proj_fit(p, p->budget);
         if (most == 0) {
             p->meta.overflow = true;
             most = PHI__PROJECT_LEAST;
         }
-        p->newest_tokens = phi__project_try(p, most, true);
+        p->newest_tokens = phi__proj_try(p, most, true);
         p->used = phi__projecting_sum(others, p->newest_tokens);
     }
     p->meta.protected_over = p->used > p->budget && p->used > p->newest_tokens;
     p->full = cut || p->used > p->budget;
-    phi__project_pay_summaries(p, at);
+    phi__proj_pay_summaries(p, at);
 }
 
 /* Why a group is left out, or that it is sent. */
-static phi__verdict phi__project_judge(phi__projecting *p, const phi__group *g) {
+static phi__verdict phi__proj_judge(phi__projecting *p, const phi__group *g) {
     const phi_policy *policy = &p->policy;
     size_t messages = phi__add(p->messages, 1 + g->result_count);
     if (p->stopped != PHI__VERDICT_SHOWN) return p->stopped;
@@ -520,12 +514,12 @@ static phi__verdict phi__project_judge(phi__projecting *p, const phi__group *g) 
     if (policy->max_messages != 0 && p->turn > 1 && messages > policy->max_messages)
         return PHI__VERDICT_MESSAGES;
     if (p->turn <= policy->keep_last_turns) return PHI__VERDICT_SHOWN;
-    phi__project_settle(p, g->at);
+    phi__proj_settle(p, g->at);
     return p->full || phi__projecting_sum(p->used, g->tokens) > p->budget ? PHI__VERDICT_BUDGET
                                                                           : PHI__VERDICT_SHOWN;
 }
 
-static void phi__project_stop(phi__projecting *p, const phi__group *g) {
+static void phi__proj_stop(phi__projecting *p, const phi__group *g) {
     if (p->stopped != PHI__VERDICT_SHOWN) return;
     p->stopped = g->verdict;
     p->stop_at = g->at;
@@ -533,115 +527,115 @@ static void phi__project_stop(phi__projecting *p, const phi__group *g) {
         p->meta.budget_truncated = true;
     else
         p->meta.window_truncated = true;
-    phi__project_settle(p, g->at);
+    phi__proj_settle(p, g->at);
 }
 
-static void phi__project_add(phi__projecting *p, phi__group *g) {
+static void phi__proj_add(phi__projecting *p, phi__group *g) {
     p->used = phi__projecting_sum(p->used, g->tokens);
     if (g->turn == 1) p->newest_tokens = p->used;
     if (!g->is_summary) p->messages += 1 + g->result_count;
-    phi__project_put(p, g);
+    phi__proj_put(p, g);
 }
 
-static void phi__project_step_summary(phi__projecting *p, size_t at) {
-    bool uses = phi__project_uses_summaries(p);
-    phi__group *g = uses || p->order->all ? phi__project_look_summary(p, at) : NULL;
+static void phi__proj_step_summary(phi__projecting *p, size_t at) {
+    bool uses = phi__proj_uses_summaries(p);
+    phi__group *g = uses || p->order->all ? phi__proj_look_summary(p, at) : NULL;
     if (g == NULL) return;
     if (!uses)
         g->verdict = PHI__VERDICT_KIND;
     else if (p->stopped == PHI__VERDICT_SHOWN && p->turn <= p->policy.keep_last_turns) {
-        phi__project_add(p, g);
+        phi__proj_add(p, g);
         return;
     } else {
-        phi__project_settle(p, at + 1);
+        phi__proj_settle(p, at + 1);
         if (at < p->floor) g->verdict = PHI__VERDICT_BUDGET;
     }
-    if (phi__project_shows(g) || p->order->all) phi__project_put(p, g);
+    if (phi__proj_shows(g) || p->order->all) phi__proj_put(p, g);
 }
 
-static void phi__project_step_group(phi__projecting *p, size_t at) {
-    phi__group *g = phi__project_look(p, at);
+static void phi__proj_step_group(phi__projecting *p, size_t at) {
+    phi__group *g = phi__proj_look(p, at);
     if (g == NULL || p->failed) return;
     if (g->verdict != PHI__VERDICT_KIND) {
-        g->verdict = phi__project_judge(p, g);
-        if (!phi__project_shows(g)) phi__project_stop(p, g);
+        g->verdict = phi__proj_judge(p, g);
+        if (!phi__proj_shows(g)) phi__proj_stop(p, g);
     }
-    if (phi__project_shows(g))
-        phi__project_add(p, g);
+    if (phi__proj_shows(g))
+        phi__proj_add(p, g);
     else if (p->order->all)
-        phi__project_put(p, g);
+        phi__proj_put(p, g);
     if (g->opens) p->turn++;
 }
 
-static void phi__project_step_extension(phi__projecting *p, size_t at) {
+static void phi__proj_step_extension(phi__projecting *p, size_t at) {
     if (!p->order->extensions || p->stopped != PHI__VERDICT_SHOWN) return;
-    phi__group *g = phi__project_group(p, at);
-    if (g != NULL) phi__project_put(p, g);
+    phi__group *g = phi__proj_group(p, at);
+    if (g != NULL) phi__proj_put(p, g);
 }
 
-static void phi__project_walk(phi__projecting *p) {
-    const phi__project_order *o = p->order;
+static void phi__proj_walk(phi__projecting *p) {
+    const phi__proj_order *o = p->order;
     p->turn = 1;
     p->at = p->window = o->count;
     while (p->at > 0 && !p->failed && (o->all || p->stopped == PHI__VERDICT_SHOWN)) {
         size_t at = p->at - 1;
-        phi_role role = phi__project_items_message(o, at)->role;
+        phi_role role = phi__items_message(o, at)->role;
         if (role == PHI_ROLE_EXTENSION)
-            phi__project_step_extension(p, at);
+            phi__proj_step_extension(p, at);
         else if (role == PHI_ROLE_TOOL_RESULT) {
-            if ((p->policy.include & PHI_INCLUDE_TOOLS) != 0) phi__project_results_find(p, at);
-        } else if (phi__project_items_is_summary(o, at))
-            phi__project_step_summary(p, at);
+            if ((p->policy.include & PHI_INCLUDE_TOOLS) != 0) phi__results_find(p, at);
+        } else if (phi__items_is_summary(o, at))
+            phi__proj_step_summary(p, at);
         else
-            phi__project_step_group(p, at);
+            phi__proj_step_group(p, at);
         p->at = at;
     }
-    phi__project_settle(p, p->at);
+    phi__proj_settle(p, p->at);
 }
 
 /* Summaries older than the window: the walk has put them into the list only where it continued. */
-static void phi__project_pin(phi__projecting *p) {
+static void phi__proj_pin(phi__projecting *p) {
     size_t at = p->stop_at;
     if (p->stopped == PHI__VERDICT_SHOWN || p->order->all) return;
-    while (!p->failed && (at = phi__project_items_summary_before(p->order, at)) != SIZE_MAX) {
-        phi__group *g = at >= p->floor ? phi__project_look_summary(p, at) : NULL;
+    while (!p->failed && (at = phi__items_summary_before(p->order, at)) != SIZE_MAX) {
+        phi__group *g = at >= p->floor ? phi__proj_look_summary(p, at) : NULL;
         if (g == NULL) return;
-        phi__project_put(p, g);
+        phi__proj_put(p, g);
     }
 }
 
 /* ---- the outcome ---- */
 
-static void phi__project_range(phi__projecting *p, size_t at) {
-    uint64_t from = phi__project_items_from(p->order, at), to = phi__project_items_to(p->order, at);
+static void phi__proj_range(phi__projecting *p, size_t at) {
+    uint64_t from = phi__items_from(p->order, at), to = phi__items_to(p->order, at);
     if (from < p->meta.from_seq) p->meta.from_seq = from;
     if (to > p->meta.to_seq) p->meta.to_seq = to;
 }
 
-static void phi__project_emit_one(phi__projecting *p, phi__projection *out,
-                                  const phi_message *message, size_t place) {
-    bool same = place != SIZE_MAX && phi__project_items_message(p->order, place) == message;
+static void phi__proj_emit_one(phi__projecting *p, phi__projection *out, const phi_message *message,
+                               size_t place) {
+    bool same = place != SIZE_MAX && phi__items_message(p->order, place) == message;
     out->messages[out->count] = message;
     out->places[out->count++] = same ? place : SIZE_MAX;
     if (message->role != PHI_ROLE_EXTENSION) p->meta.messages_included++;
 }
 
-static void phi__project_emit_group(phi__projecting *p, phi__projection *out, const phi__group *g) {
-    phi__project_emit_one(p, out, g->message, g->at);
+static void phi__proj_emit_group(phi__projecting *p, phi__projection *out, const phi__group *g) {
+    phi__proj_emit_one(p, out, g->message, g->at);
     for (size_t i = 0; i < g->result_count; i++)
-        phi__project_emit_one(p, out, g->results[i], g->places[i]);
+        phi__proj_emit_one(p, out, g->results[i], g->places[i]);
     p->meta.orphans_repaired += g->made;
     p->meta.summary_used = p->meta.summary_used || g->is_summary;
     if (g->message->role == PHI_ROLE_EXTENSION || g->at < p->window) return;
-    phi__project_range(p, g->at);
+    phi__proj_range(p, g->at);
     for (size_t i = 0; i < g->result_count; i++)
-        if (g->places[i] != SIZE_MAX) phi__project_range(p, g->places[i]);
+        if (g->places[i] != SIZE_MAX) phi__proj_range(p, g->places[i]);
 }
 
-static void phi__project_emit(phi__projecting *p, phi__projection *out) {
+static void phi__proj_emit(phi__projecting *p, phi__projection *out) {
     size_t n = 0;
     for (const phi__group *g = p->oldest; g != NULL; g = g->newer)
-        if (phi__project_shows(g)) n += 1 + g->result_count;
+        if (phi__proj_shows(g)) n += 1 + g->result_count;
     out->messages = (const phi_message **)phi_arena_alloc(
         p->arena, phi__mul(phi__max(n, 1), sizeof *out->messages));
     out->places =
@@ -652,21 +646,21 @@ static void phi__project_emit(phi__projecting *p, phi__projection *out) {
     }
     p->meta.from_seq = UINT64_MAX;
     for (const phi__group *g = p->oldest; g != NULL; g = g->newer)
-        if (phi__project_shows(g)) phi__project_emit_group(p, out, g);
+        if (phi__proj_shows(g)) phi__proj_emit_group(p, out, g);
     if (p->meta.from_seq == UINT64_MAX) p->meta.from_seq = 1; /* and to_seq is 0: none */
 }
 
-static size_t phi__project_all_groups(const phi__projecting *p) {
-    const phi__project_order *o = p->order;
+static size_t phi__proj_all_groups(const phi__projecting *p) {
+    const phi__proj_order *o = p->order;
     size_t n = p->groups;
     if (o->items == NULL) return o->count > 0 ? o->fold->groups : 0;
     for (size_t at = 0; at < p->at; at++)
-        n += phi__project_items_is_group(o->items[at].message, o->items[at].flags) ? 1 : 0;
+        n += phi__items_is_group(o->items[at].message, o->items[at].flags) ? 1 : 0;
     return n;
 }
 
 /* Results that no call was met for are not sent. */
-static size_t phi__project_orphans(const phi__projecting *p) {
+static size_t phi__proj_orphans(const phi__projecting *p) {
     const phi__found *found;
     size_t n = 0;
     for (size_t i = 0; i < PHI__PROJECT_BUCKETS; i++)
@@ -675,36 +669,35 @@ static size_t phi__project_orphans(const phi__projecting *p) {
     return n;
 }
 
-static void phi__project_tell(phi__projecting *p) {
-    const phi__project_order *o = p->order;
+static void phi__proj_tell(phi__projecting *p) {
+    const phi__proj_order *o = p->order;
     phi_projection_meta *meta = &p->meta;
     meta->estimated_tokens =
         phi__projecting_sum(p->used, phi__projecting_sum(meta->system_tokens, meta->tools_tokens));
     meta->messages_total = o->count;
-    meta->groups_dropped = phi__project_all_groups(p);
+    meta->groups_dropped = phi__proj_all_groups(p);
     for (const phi__group *g = p->oldest; g != NULL; g = g->newer)
-        if (phi__project_shows(g) &&
-            phi__project_items_is_group(phi__project_items_message(o, g->at),
-                                        phi__project_items_flags(o, g->at)))
+        if (phi__proj_shows(g) &&
+            phi__items_is_group(phi__items_message(o, g->at), phi__items_flags(o, g->at)))
             meta->groups_dropped--;
-    meta->orphans_repaired += phi__project_orphans(p);
+    meta->orphans_repaired += phi__proj_orphans(p);
     if ((p->policy.summaries != PHI_SUMMARIES_REQUEST &&
          p->policy.summaries != PHI_SUMMARIES_WRITE) ||
         p->window == 0 || (p->stopped == PHI__VERDICT_SHOWN && !p->trimmed))
         return;
     meta->need_summary = true;
-    meta->need_from = phi__project_items_from(o, 0);
-    meta->need_to = phi__project_items_to(o, p->window - 1);
+    meta->need_from = phi__items_from(o, 0);
+    meta->need_to = phi__items_to(o, p->window - 1);
 }
 
-PHI__FN phi_status phi__project(const phi__project_order *order, phi_arena *arena,
+PHI__FN phi_status phi__project(const phi__proj_order *order, phi_arena *arena,
                                 phi__projection *out) {
     phi__projecting p = PHI_ZERO;
     memset(out, 0, sizeof *out);
     p.order = order;
     p.arena = arena;
     p.policy = phi__policy_filled(order->policy);
-    const phi__project_order *o = p.order;
+    const phi__proj_order *o = p.order;
     uint64_t left = p.policy.max_input_tokens;
     p.meta.system_tokens = phi_tokens_of_text(o->counter, o->system_prompt);
     p.meta.tools_tokens = o->tools_tokens;
@@ -713,21 +706,20 @@ PHI__FN phi_status phi__project(const phi__project_order *order, phi_arena *aren
                             phi__projecting_sum(p.meta.system_tokens, p.meta.tools_tokens));
     if (left != PHI_POLICY_UNLIMITED) left = left > taken ? left - taken : 0;
     p.budget = p.meta.budget_tokens = left;
-    phi__project_walk(&p);
-    if (!p.failed) phi__project_trim(&p);
-    phi__project_pin(&p);
-    if (!p.failed) phi__project_emit(&p, out);
+    phi__proj_walk(&p);
+    if (!p.failed) phi__proj_trim(&p);
+    phi__proj_pin(&p);
+    if (!p.failed) phi__proj_emit(&p, out);
     if (p.failed) return PHI_NO_MEMORY;
-    phi__project_tell(&p);
+    phi__proj_tell(&p);
     out->groups = p.oldest;
     out->meta = p.meta;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__project_of(phi__project_order *order, const phi_view_item *items,
-                                   size_t count, const phi_policy *policy,
-                                   const phi_token_counter *counter, phi_str system_prompt,
-                                   uint64_t tools_tokens) {
+PHI__FN phi_status phi__proj_of(phi__proj_order *order, const phi_view_item *items, size_t count,
+                                const phi_policy *policy, const phi_token_counter *counter,
+                                phi_str system_prompt, uint64_t tools_tokens) {
     memset(order, 0, sizeof *order);
     if ((items == NULL && count > 0) || (policy != NULL && phi__policy_fault(policy) != NULL))
         return PHI_BAD_ARG;
@@ -747,11 +739,11 @@ PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const p
                                uint64_t tool_schema_tokens, phi_arena *arena,
                                const phi_message *const **out, size_t *out_count,
                                phi_projection_meta *meta) {
-    phi__project_order order;
+    phi__proj_order order;
     phi__projection made;
     if (arena == NULL || out == NULL || out_count == NULL) return PHI_BAD_ARG;
     phi_status status =
-        phi__project_of(&order, items, count, policy, counter, system_prompt, tool_schema_tokens);
+        phi__proj_of(&order, items, count, policy, counter, system_prompt, tool_schema_tokens);
     if (status != PHI_OK) return status;
     status = phi__project(&order, arena, &made);
     if (status != PHI_OK) return status;
@@ -793,7 +785,7 @@ static void phi__explain_what(phi__buf *out, const phi__group *g) {
     if (g->made > 0) phi__buf_printf(out, " (%llu made)", (unsigned long long)g->made);
 }
 
-static void phi__explain_group(phi__buf *out, const phi__project_order *o, const phi__group *g,
+static void phi__explain_group(phi__buf *out, const phi__proj_order *o, const phi__group *g,
                                const phi_policy *policy) {
     uint64_t from = o->items != NULL ? o->items[g->at].from : o->fold->items[g->at].from;
     uint64_t to = o->items != NULL ? o->items[g->at].to : o->fold->items[g->at].to;
@@ -819,7 +811,7 @@ static void phi__explain_head(phi__buf *out, const phi_projection_meta *meta,
 }
 
 /* order->all is set. */
-PHI__FN phi_status phi__explain(phi__project_order *order, phi_arena *arena, phi_str *out) {
+PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_str *out) {
     phi_arena scratch;
     phi__projection made;
     phi__buf text;

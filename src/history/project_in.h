@@ -13,10 +13,9 @@
 #include "model/tokens.h"
 
 /* An order of a view. PHI_BAD_ARG. */
-PHI__FN phi_status phi__project_of(phi__project_order *order, const phi_view_item *items,
-                                   size_t count, const phi_policy *policy,
-                                   const phi_token_counter *counter, phi_str system_prompt,
-                                   uint64_t tools_tokens);
+PHI__FN phi_status phi__proj_of(phi__proj_order *order, const phi_view_item *items, size_t count,
+                                const phi_policy *policy, const phi_token_counter *counter,
+                                phi_str system_prompt, uint64_t tools_tokens);
 
 /* The whole sum. counter NULL: the estimate. */
 PHI__FN uint64_t phi__tracker_tokens(const phi__tracker *tracker,

@@ -15,7 +15,7 @@ typedef struct phi__found {
 } phi__found;
 
 typedef struct phi__projecting {
-    const phi__project_order *order;
+    const phi__proj_order *order;
     phi_policy policy;
     phi_arena *arena;
     phi__found *found[PHI__PROJECT_BUCKETS];
@@ -41,21 +41,21 @@ static inline uint64_t phi__projecting_sum(uint64_t a, uint64_t b) {
 }
 
 /* ---- project.c ---- */
-PHI__FN const phi_message *phi__project_items_message(const phi__project_order *o, size_t at);
-PHI__FN uint32_t phi__project_items_flags(const phi__project_order *o, size_t at);
-PHI__FN uint64_t phi__project_items_from(const phi__project_order *o, size_t at);
-PHI__FN uint64_t phi__project_items_to(const phi__project_order *o, size_t at);
-PHI__FN uint64_t phi__project_items_tokens(const phi__project_order *o, size_t at);
-PHI__FN bool phi__project_items_is_call(const phi_content *c);
-PHI__FN size_t phi__project_items_calls(const phi_message *m);
-PHI__FN bool phi__project_items_sums_up(const phi_message *m, uint32_t flags);
-PHI__FN bool phi__project_items_is_summary(const phi__project_order *o, size_t at);
-PHI__FN bool phi__project_items_is_group(const phi_message *m, uint32_t flags);
-PHI__FN size_t phi__project_items_summary_before(const phi__project_order *o, size_t at);
-PHI__FN bool phi__project_items_opens(const phi__project_order *o, size_t at);
+PHI__FN const phi_message *phi__items_message(const phi__proj_order *o, size_t at);
+PHI__FN uint32_t phi__items_flags(const phi__proj_order *o, size_t at);
+PHI__FN uint64_t phi__items_from(const phi__proj_order *o, size_t at);
+PHI__FN uint64_t phi__items_to(const phi__proj_order *o, size_t at);
+PHI__FN uint64_t phi__items_tokens(const phi__proj_order *o, size_t at);
+PHI__FN bool phi__items_is_call(const phi_content *c);
+PHI__FN size_t phi__items_calls(const phi_message *m);
+PHI__FN bool phi__items_sums_up(const phi_message *m, uint32_t flags);
+PHI__FN bool phi__items_is_summary(const phi__proj_order *o, size_t at);
+PHI__FN bool phi__items_is_group(const phi_message *m, uint32_t flags);
+PHI__FN size_t phi__items_summary_before(const phi__proj_order *o, size_t at);
+PHI__FN bool phi__items_opens(const phi__proj_order *o, size_t at);
 
 /* ---- project.c ---- */
-PHI__FN void phi__project_results_find(phi__projecting *p, size_t at);
-PHI__FN void phi__project_results(phi__projecting *p, phi__group *g, size_t calls);
+PHI__FN void phi__results_find(phi__projecting *p, size_t at);
+PHI__FN void phi__proj_results(phi__projecting *p, phi__group *g, size_t calls);
 
 #endif

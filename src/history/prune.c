@@ -295,11 +295,11 @@ typedef struct phi__truncation {
     phi__buf words;                   /* the marker's */
 } phi__truncation;
 
-static uint64_t phi__truncate_before(const phi__truncation *t) {
+static uint64_t phi__trunc_before(const phi__truncation *t) {
     return phi__fold_tokens(&t->thread->fold, t->counter);
 }
 
-static bool phi__truncate_is(const phi_rewrite *r) {
+static bool phi__trunc_is(const phi_rewrite *r) {
     return r->reason == PHI_REWRITE_COMPACTION && r->span_count > 0 &&
            r->spans[0].message_count > 0 && r->meta != NULL &&
            phi__str_starts(phi_str_of(r->meta), PHI__TRUNCATE_META);
@@ -307,11 +307,11 @@ static bool phi__truncate_is(const phi_rewrite *r) {
 
 /* Finds the marker of an earlier truncation: a view has at most one, since each truncation takes
    the one before it out. */
-static void phi__truncate_find_marker(phi__truncation *t) {
+static void phi__trunc_find_marker(phi__truncation *t) {
     const phi__fold *fold = &t->thread->fold;
     for (const phi__op *op = t->thread->ops.last; op != NULL; op = op->earlier) {
         const phi_rewrite *r = &op->rewrite;
-        if (!phi__truncate_is(r)) continue;
+        if (!phi__trunc_is(r)) continue;
         size_t at = phi__fold_find(fold, r->spans[0].from);
         if (at == fold->count || fold->items[at].message != r->spans[0].messages) continue;
         t->plan.also = at;
@@ -323,7 +323,7 @@ static void phi__truncate_find_marker(phi__truncation *t) {
 
 /* Where the group that begins at an item ends: behind the last result that follows an answer,
    though extensions may stand between. */
-static size_t phi__truncate_group_end(const phi_thread *thread, size_t at) {
+static size_t phi__trunc_group_end(const phi_thread *thread, size_t at) {
     size_t end = at + 1;
     if (thread->fold.items[at].message->role != PHI_ROLE_ASSISTANT) return end;
     for (size_t i = end; i < thread->fold.count; i++) {
@@ -337,16 +337,16 @@ static size_t phi__truncate_group_end(const phi_thread *thread, size_t at) {
 }
 
 /* Extensions at the end are no group to be kept for: no model sees them. */
-static void phi__truncate_look(phi__truncation *t) {
+static void phi__trunc_look(phi__truncation *t) {
     const phi_thread *thread = t->thread;
     size_t end, i;
     bool summed_up = false;
     t->first = t->newest = SIZE_MAX;
-    t->tokens = phi__truncate_before(t);
-    phi__truncate_find_marker(t);
+    t->tokens = phi__trunc_before(t);
+    phi__trunc_find_marker(t);
     for (size_t at = 0; at < thread->fold.count; at = end) {
         const phi__item *item = &thread->fold.items[at];
-        end = phi__truncate_group_end(thread, at);
+        end = phi__trunc_group_end(thread, at);
         if (at == t->plan.also) continue;
         for (i = at + 1; i < end; i++) phi__plan_join(&t->plan, at, i);
         if ((item->flags & PHI_ITEM_SUMMARY) != 0) {
@@ -360,12 +360,12 @@ static void phi__truncate_look(phi__truncation *t) {
     }
 }
 
-static void phi__truncate_spare(phi__truncation *t, size_t at) {
+static void phi__trunc_spare(phi__truncation *t, size_t at) {
     if (at < t->plan.count) phi__plan_block(&t->plan, at)->stays = true;
 }
 
 /* Which blocks there are, and which must stay. */
-static void phi__truncate_join(phi__truncation *t, const size_t *callers, const uint8_t *durable) {
+static void phi__trunc_join(phi__truncation *t, const size_t *callers, const uint8_t *durable) {
     const phi__fold *fold = &t->thread->fold;
     for (size_t i = 0; i < fold->count; i++) {
         if (callers[i] != SIZE_MAX) phi__plan_join(&t->plan, callers[i], i);
@@ -374,19 +374,19 @@ static void phi__truncate_join(phi__truncation *t, const size_t *callers, const 
             phi__plan_join(&t->plan, i - 1, i);
     }
     for (size_t i = 0; durable != NULL && i < fold->count; i++)
-        if (durable[i] != 0) phi__truncate_spare(t, i);
-    phi__truncate_spare(t, t->first);
-    phi__truncate_spare(t, t->newest);
-    phi__truncate_spare(t, t->last);
+        if (durable[i] != 0) phi__trunc_spare(t, i);
+    phi__trunc_spare(t, t->first);
+    phi__trunc_spare(t, t->newest);
+    phi__trunc_spare(t, t->last);
 }
 
-static uint64_t phi__truncate_gone(const phi__truncation *t) { return t->gone + t->plan.removed; }
+static uint64_t phi__trunc_gone(const phi__truncation *t) { return t->gone + t->plan.removed; }
 
-static void phi__truncate_mark(phi__truncation *t, phi_message *marker, phi_content *block) {
+static void phi__trunc_mark(phi__truncation *t, phi_message *marker, phi_content *block) {
     memset(marker, 0, sizeof *marker);
     memset(block, 0, sizeof *block);
     phi__texts_args args = PHI_ZERO;
-    args.n = phi__truncate_gone(t);
+    args.n = phi__trunc_gone(t);
     t->words.len = 0;
     phi__texts_put(&t->words, t->texts, PHI_TEXT_REMOVED, &args);
     block->kind = PHI_CONTENT_TEXT;
@@ -397,36 +397,36 @@ static void phi__truncate_mark(phi__truncation *t, phi_message *marker, phi_cont
 }
 
 /* The tokens of the view, with a marker for the messages removed so far. */
-static uint64_t phi__truncate_tokens(phi__truncation *t) {
+static uint64_t phi__trunc_tokens(phi__truncation *t) {
     phi_message marker;
     phi_content block;
-    phi__truncate_mark(t, &marker, &block);
+    phi__trunc_mark(t, &marker, &block);
     return t->tokens - t->plan.tokens + phi_tokens_of_message(t->counter, &marker);
 }
 
 /* Takes blocks until enough is gone. False: nothing to take, or less than a marker costs. */
-static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
-    uint64_t before = phi__truncate_before(t), now = before;
+static bool phi__trunc_plan(phi__truncation *t, uint64_t target_tokens) {
+    uint64_t before = phi__trunc_before(t), now = before;
     for (int late = 0; late < 2; late++) {
         size_t at = 0;
         while (now > target_tokens && phi__plan_take(&t->plan, &at, t->last, late != 0))
-            now = phi__truncate_tokens(t);
+            now = phi__trunc_tokens(t);
     }
     return t->plan.removed > 0 && now < before;
 }
 
-static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_index) {
+static bool phi__trunc_do(phi__truncation *t, phi_str loop_id, uint32_t turn_index) {
     char meta[48];
     phi_arena scratch;
     phi_message marker;
     phi_content block;
-    phi__truncate_mark(t, &marker, &block);
+    phi__trunc_mark(t, &marker, &block);
     if (t->words.failed) return false;
     marker.timestamp_ms = phi__thread_now(t->thread);
     marker.loop_id = loop_id;
     marker.turn_index = turn_index;
     (void)snprintf(meta, sizeof meta, PHI__TRUNCATE_META "%llu}",
-                   (unsigned long long)phi__truncate_gone(t));
+                   (unsigned long long)phi__trunc_gone(t));
     phi_rewrite rewrite = PHI_ZERO;
     rewrite.reason = PHI_REWRITE_COMPACTION;
     rewrite.meta = meta;
@@ -445,7 +445,7 @@ static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_
     return status == PHI_OK;
 }
 
-static bool phi__truncate_blocks(phi__truncation *t) {
+static bool phi__trunc_blocks(phi__truncation *t) {
     phi_thread *thread = t->thread;
     const phi__fold *fold = &thread->fold;
     size_t *callers = phi__groups_make(thread->log.memory, fold);
@@ -455,8 +455,8 @@ static bool phi__truncate_blocks(phi__truncation *t) {
         for (size_t i = 0; i < fold->count; i++)
             phi__plan_put(&t->plan, i, fold->items[i].from, fold->items[i].to,
                           phi_tokens_of_message(t->counter, fold->items[i].message));
-        phi__truncate_look(t);
-        phi__truncate_join(t, callers, durable);
+        phi__trunc_look(t);
+        phi__trunc_join(t, callers, durable);
     }
     phi__free(thread->log.memory, durable, durable != NULL ? fold->count : 0);
     phi__groups_free(thread->log.memory, fold->count, callers);
@@ -476,9 +476,9 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
     phi__buf_init(&t.words, thread->log.memory);
     items = (phi__plan_item *)phi__alloc(thread->log.memory, bytes);
     phi__plan_init(&t.plan, items, thread->fold.count);
-    bool done = items != NULL && phi__truncate_blocks(&t);
-    if (done && phi__truncate_plan(&t, target_tokens)) {
-        done = phi__truncate_do(&t, loop_id, turn_index);
+    bool done = items != NULL && phi__trunc_blocks(&t);
+    if (done && phi__trunc_plan(&t, target_tokens)) {
+        done = phi__trunc_do(&t, loop_id, turn_index);
         if (done) *removed = t.plan.removed;
     }
     done = done && !t.words.failed;
@@ -510,20 +510,20 @@ static bool phi__revert_text(phi_arena *arena, phi_str *out, const char *format,
 
 /* ---- steps ---- */
 
-PHI__FN size_t phi__revert_step_label(uint64_t seq, char out[PHI__STEP_BYTES]) {
+PHI__FN size_t phi__step_label(uint64_t seq, char out[PHI__STEP_BYTES]) {
     return (size_t)snprintf(out, PHI__STEP_BYTES, "[step n%llu]", (unsigned long long)seq);
 }
 
-PHI__FN bool phi__revert_step_number(phi_str name, uint64_t *seq) {
+PHI__FN bool phi__step_number(phi_str name, uint64_t *seq) {
     size_t from = name.len > 0 && name.at[0] == 'n' ? 1 : 0;
     return name.len > from && phi__str_to_u64(phi__str(name.at + from, name.len - from), seq);
 }
 
-PHI__FN void phi__revert_step_put_all(phi__buf *out, const phi_str *names, size_t count) {
+PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count) {
     uint64_t seq = 0;
     phi__buf_char(out, '[');
     for (size_t i = 0; i < count; i++) {
-        if (!phi__revert_step_number(names[i], &seq)) continue;
+        if (!phi__step_number(names[i], &seq)) continue;
         phi__json_write_comma(out);
         phi__json_number_put_u64(out, seq);
     }
@@ -538,7 +538,7 @@ static bool phi__revert_is_step(const phi__item *item) {
         (item->flags & PHI_ITEM_SYNTHETIC) != 0)
         return false;
     const phi_content *last = &m->content[m->content_count - 1];
-    (void)phi__revert_step_label(item->from, label);
+    (void)phi__step_label(item->from, label);
     return last->kind == PHI_CONTENT_TEXT && phi__str_is(last->text, label);
 }
 
@@ -607,7 +607,7 @@ static bool phi__revert_meta(const phi__reverting *r, const char **meta) {
     phi__buf_text(&out, ",\"target\":");
     phi__json_number_put_u64(&out, r->revert->step);
     phi__buf_text(&out, ",\"abandoned_node_ids\":");
-    phi__revert_step_put_all(&out, r->told->abandoned, r->told->abandoned_count);
+    phi__step_put_all(&out, r->told->abandoned, r->told->abandoned_count);
     phi__buf_text(&out, ",\"summary\":");
     if (r->told->summary.len > 0)
         phi__json_write_str(&out, r->told->summary);

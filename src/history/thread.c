@@ -305,7 +305,7 @@ PHI__FN void phi__thread_destroy(phi_thread *thread) {
     phi__loops_free(&thread->loops, memory);
     phi__about_free(thread);
     phi__runs_drop_undo(thread);
-    phi__kept_state_free(thread);
+    phi__state_free(thread);
     phi__ops_free(&thread->ops, memory);
     phi__fold_free(memory, &thread->fold);
     phi__log_free_all(&thread->log);
@@ -313,8 +313,7 @@ PHI__FN void phi__thread_destroy(phi_thread *thread) {
 }
 
 PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
-    return phi__segments_bytes(&thread->log) + phi__about_bytes(thread) +
-           phi__kept_state_bytes(thread) +
+    return phi__segments_bytes(&thread->log) + phi__about_bytes(thread) + phi__state_bytes(thread) +
            (thread->log.cap + thread->messages.cap) * sizeof *thread->log.entries +
            thread->fold.cap * sizeof *thread->fold.items +
            thread->counted.ids.cap * sizeof(uint64_t) +

@@ -417,13 +417,13 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
 /* A run of which nothing may be kept leaves the text before its first change, so that its end needs
    no memory. */
 
-static void phi__kept_state_drop(phi_thread *thread, phi__tool_state_text *text) {
+static void phi__state_drop(phi_thread *thread, phi__state_text *text) {
     phi__free(thread->log.memory, text->at, text->at != NULL ? text->len + 1 : 0);
     memset(text, 0, sizeof *text);
 }
 
 /* False: no memory. */
-static bool phi__kept_state_copy(phi_thread *thread, phi_str from, phi__tool_state_text *out) {
+static bool phi__state_copy(phi_thread *thread, phi_str from, phi__state_text *out) {
     memset(out, 0, sizeof *out);
     if (phi__str_is(from, "{}")) return true;
     out->at = (char *)phi__alloc(thread->log.memory, phi__add(from.len, 1));
@@ -435,55 +435,55 @@ static bool phi__kept_state_copy(phi_thread *thread, phi_str from, phi__tool_sta
 
 /* `made` is the state from now on, and the thread's. In a run of which nothing may be kept the text
    before its first change stays until it ends. */
-static void phi__kept_state_take(phi_thread *thread, const phi__tool_state_text *made) {
+static void phi__state_take(phi_thread *thread, const phi__state_text *made) {
     phi__tool_state *state = &thread->state;
     const phi__entry *run = thread->loops.started;
     uint64_t start = run != NULL && thread->loops.keeps_none ? run->seq + 1 : 0;
     if (start != 0 && state->run != start) {
-        phi__kept_state_drop(thread, &state->before);
+        phi__state_drop(thread, &state->before);
         state->before = state->now;
         state->run = start;
         memset(&state->now, 0, sizeof state->now);
     }
-    phi__kept_state_drop(thread, &thread->state.now);
+    phi__state_drop(thread, &thread->state.now);
     thread->state.now = *made;
     thread->state.known = true;
 }
 
 /* The state was read from the log: `now`, and, in a run, `before` it; run: as of
    phi__tool_state. */
-static void phi__kept_state_learn(phi_thread *thread, const phi__tool_state_text *now,
-                                  const phi__tool_state_text *before, uint64_t run) {
+static void phi__state_learn(phi_thread *thread, const phi__state_text *now,
+                             const phi__state_text *before, uint64_t run) {
     phi__tool_state *state = &thread->state;
-    phi__kept_state_drop(thread, &state->now);
-    phi__kept_state_drop(thread, &state->before);
+    phi__state_drop(thread, &state->now);
+    phi__state_drop(thread, &state->before);
     state->now = *now;
     state->before = *before;
     state->run = run;
     state->known = true;
 }
 
-PHI__FN void phi__kept_state_run_ended(phi_thread *thread, uint64_t start, bool none) {
+PHI__FN void phi__state_run_ended(phi_thread *thread, uint64_t start, bool none) {
     phi__tool_state *state = &thread->state;
     if (start == 0 || state->run != start) return;
     state->run = 0;
     if (none && state->known) {
-        phi__kept_state_drop(thread, &state->now);
+        phi__state_drop(thread, &state->now);
         state->now = state->before;
         memset(&state->before, 0, sizeof state->before);
     }
-    phi__kept_state_drop(thread, &state->before);
+    phi__state_drop(thread, &state->before);
 }
 
-PHI__FN void phi__kept_state_unknown(phi_thread *thread) { thread->state.known = false; }
+PHI__FN void phi__state_unknown(phi_thread *thread) { thread->state.known = false; }
 
-PHI__FN void phi__kept_state_free(phi_thread *thread) {
-    phi__kept_state_drop(thread, &thread->state.now);
-    phi__kept_state_drop(thread, &thread->state.before);
+PHI__FN void phi__state_free(phi_thread *thread) {
+    phi__state_drop(thread, &thread->state.now);
+    phi__state_drop(thread, &thread->state.before);
     thread->state.known = false;
 }
 
-PHI__FN size_t phi__kept_state_bytes(const phi_thread *thread) {
+PHI__FN size_t phi__state_bytes(const phi_thread *thread) {
     return thread->state.now.len + thread->state.before.len;
 }
 
@@ -492,21 +492,21 @@ PHI__FN size_t phi__kept_state_bytes(const phi_thread *thread) {
 /* ---- the fold ---- */
 
 /* A note in front of those that follow it. */
-typedef struct phi__tool_state_note {
-    const struct phi__tool_state_note *next;
+typedef struct phi__state_note {
+    const struct phi__state_note *next;
     phi_json *root;
-} phi__tool_state_note;
+} phi__state_note;
 
 /* Notes of a lane, from the last one with the whole state on. False: no memory. */
-static bool phi__tool_state_notes(const phi_thread *thread, const phi__limit *limits, uint64_t upto,
-                                  phi_arena *arena, const phi__tool_state_note **out) {
+static bool phi__state_notes(const phi_thread *thread, const phi__limit *limits, uint64_t upto,
+                             phi_arena *arena, const phi__state_note **out) {
     uint64_t skip_to = 0;
     uint32_t skip_lane = PHI__LANE_NONE;
     size_t i = thread->log.held;
     *out = NULL;
     while (i-- > 0) {
         const phi__entry *entry = thread->log.entries[i];
-        phi__tool_state_note *note;
+        phi__state_note *note;
         if (entry->seq > upto || !limits[entry->lane].any || entry->seq > limits[entry->lane].seq ||
             (entry->lane == skip_lane && entry->seq >= skip_to))
             continue;
@@ -517,7 +517,7 @@ static bool phi__tool_state_notes(const phi_thread *thread, const phi__limit *li
         }
         if (entry->kind != PHI_ENTRY_NOTE || !phi__str_is(entry->of.note->kind, PHI_NOTE_STATE))
             continue;
-        note = (phi__tool_state_note *)phi__arena_zero(arena, sizeof *note);
+        note = (phi__state_note *)phi__arena_zero(arena, sizeof *note);
         if (note == NULL) return false;
         phi_status status = phi_json_parse(arena, entry->of.note->json, 0, &note->root, NULL);
         if (status == PHI_NO_MEMORY) return false;
@@ -530,8 +530,8 @@ static bool phi__tool_state_notes(const phi_thread *thread, const phi__limit *li
 }
 
 /* Applies the effects of a note; *tail: bytes of those since the whole state. */
-static phi_status phi__tool_state_replay(phi__effect_tree *tree, const phi__tool_state_note *note,
-                                         uint64_t *tail) {
+static phi_status phi__state_replay(phi__effect_tree *tree, const phi__state_note *note,
+                                    uint64_t *tail) {
     const phi_json *whole = phi_json_get(note->root, "state"),
                    *effects = phi_json_get(note->root, "effects"), *effect;
     phi_json_iter it = phi_json_each(effects);
@@ -549,19 +549,19 @@ static phi_status phi__tool_state_replay(phi__effect_tree *tree, const phi__tool
     return status;
 }
 
-static phi_status phi__tool_state_make(const phi_thread *thread, uint32_t lane, uint64_t upto,
-                                       phi__buf *out, uint64_t *tail) {
+static phi_status phi__state_make(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                  phi__buf *out, uint64_t *tail) {
     phi__limit *limits = phi__fold_limits(thread, lane, upto);
-    const phi__tool_state_note *note = NULL;
+    const phi__state_note *note = NULL;
     phi__effect_tree tree;
     phi_arena scratch;
     phi_arena_init(&scratch, thread->log.memory, 0);
     *tail = 0;
     phi_status status = phi__effect_open(&tree, thread->log.memory, &scratch, PHI__LIT("{}"));
-    if (limits == NULL || !phi__tool_state_notes(thread, limits, upto, &scratch, &note))
+    if (limits == NULL || !phi__state_notes(thread, limits, upto, &scratch, &note))
         status = PHI_NO_MEMORY;
     for (; status == PHI_OK && note != NULL; note = note->next)
-        status = phi__tool_state_replay(&tree, note, tail);
+        status = phi__state_replay(&tree, note, tail);
     if (status == PHI_OK) status = phi__json_write(out, tree.root, 0);
     phi__effect_close(&tree);
     phi__free(thread->log.memory, limits,
@@ -570,12 +570,12 @@ static phi_status phi__tool_state_make(const phi_thread *thread, uint32_t lane, 
     return status == PHI_OK && !out->failed ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
-                                        phi_arena *arena, phi_str *out) {
+PHI__FN phi_status phi__state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                   phi_arena *arena, phi_str *out) {
     uint64_t tail;
     phi__buf text;
     phi__buf_init(&text, thread->log.memory);
-    phi_status status = phi__tool_state_make(thread, lane, upto, &text, &tail);
+    phi_status status = phi__state_make(thread, lane, upto, &text, &tail);
     if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&text), out))
         status = PHI_NO_MEMORY;
     phi__buf_free(&text);
@@ -585,14 +585,13 @@ PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane,
 /* ---- the active lane's ---- */
 
 /* The active lane's state after an entry, in memory of its own. */
-static phi_status phi__tool_state_read(phi_thread *thread, uint64_t upto,
-                                       phi__tool_state_text *out) {
+static phi_status phi__state_read(phi_thread *thread, uint64_t upto, phi__state_text *out) {
     uint64_t tail;
     phi__buf text;
     phi__buf_init(&text, thread->log.memory);
     memset(out, 0, sizeof *out);
-    phi_status status = phi__tool_state_make(thread, thread->lanes.active, upto, &text, &tail);
-    if (status == PHI_OK && !phi__kept_state_copy(thread, phi__buf_str(&text), out))
+    phi_status status = phi__state_make(thread, thread->lanes.active, upto, &text, &tail);
+    if (status == PHI_OK && !phi__state_copy(thread, phi__buf_str(&text), out))
         status = PHI_NO_MEMORY;
     phi__buf_free(&text);
     if (status == PHI_OK) out->tail = tail;
@@ -602,28 +601,28 @@ static phi_status phi__tool_state_read(phi_thread *thread, uint64_t upto,
 /* Of a run that is open, read with its thread, also the state before it: its notes may leave. */
 static phi_status phi__tool_state_learn(phi_thread *thread) {
     const phi__entry *run = thread->loops.started;
-    phi__tool_state_text now;
-    phi_status status = phi__tool_state_read(thread, UINT64_MAX, &now);
-    phi__tool_state_text before = PHI_ZERO;
-    if (status == PHI_OK && run != NULL) status = phi__tool_state_read(thread, run->seq, &before);
+    phi__state_text now;
+    phi_status status = phi__state_read(thread, UINT64_MAX, &now);
+    phi__state_text before = PHI_ZERO;
+    if (status == PHI_OK && run != NULL) status = phi__state_read(thread, run->seq, &before);
     if (status != PHI_OK) {
-        phi__kept_state_drop(thread, &now);
+        phi__state_drop(thread, &now);
         return status;
     }
-    phi__kept_state_learn(thread, &now, &before, run != NULL ? run->seq + 1 : 0);
+    phi__state_learn(thread, &now, &before, run != NULL ? run->seq + 1 : 0);
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out) {
+PHI__FN phi_status phi__state_now(phi_thread *thread, phi_str *out) {
     phi_status status = thread->state.known ? PHI_OK : phi__tool_state_learn(thread);
-    const phi__tool_state_text *now = &thread->state.now;
+    const phi__state_text *now = &thread->state.now;
     *out = status == PHI_OK && now->at != NULL ? phi__str(now->at, now->len) : PHI__LIT("{}");
     return status;
 }
 
 /* ---- notes ---- */
 
-static phi_status phi__tool_state_note_whole(phi_thread *thread, phi_str state) {
+static phi_status phi__state_note_whole(phi_thread *thread, phi_str state) {
     phi_status status = PHI_NO_MEMORY;
     phi__buf note;
     phi__buf_init(&note, thread->log.memory);
@@ -635,47 +634,47 @@ static phi_status phi__tool_state_note_whole(phi_thread *thread, phi_str state) 
     return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN phi_status phi__tool_state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
-                                      phi_arena *arena, phi_str *out) {
+PHI__FN phi_status phi__state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                 phi_arena *arena, phi_str *out) {
     if (lane == thread->lanes.active && (upto == UINT64_MAX || upto + 1 >= thread->log.count))
-        return phi__tool_state_now((phi_thread *)(uintptr_t)thread, out);
-    return phi__tool_state_fold(thread, lane, upto, arena, out);
+        return phi__state_now((phi_thread *)(uintptr_t)thread, out);
+    return phi__state_fold(thread, lane, upto, arena, out);
 }
 
-PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
-                                   uint64_t upto) {
+PHI__FN bool phi__state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
+                              uint64_t upto) {
     phi_arena scratch;
     phi_str text;
     phi_arena_init(&scratch, thread->log.memory, 0);
-    bool done = phi__tool_state_at(from, lane, upto, &scratch, &text) == PHI_OK;
-    if (done && !phi__str_is(text, "{}")) done = phi__tool_state_note_whole(thread, text) == PHI_OK;
-    phi__kept_state_unknown(thread);
+    bool done = phi__state_at(from, lane, upto, &scratch, &text) == PHI_OK;
+    if (done && !phi__str_is(text, "{}")) done = phi__state_note_whole(thread, text) == PHI_OK;
+    phi__state_unknown(thread);
     phi_arena_free(&scratch);
     return done;
 }
 
-PHI__FN phi_status phi__tool_state_set(phi_thread *thread, phi_str json, size_t max_bytes) {
+PHI__FN phi_status phi__state_set(phi_thread *thread, phi_str json, size_t max_bytes) {
     phi_json *root = NULL;
     phi_arena scratch;
     phi__buf text;
     phi_str now;
     phi_arena_init(&scratch, thread->log.memory, 0);
     phi__buf_init(&text, thread->log.memory);
-    phi__tool_state_text made = PHI_ZERO;
+    phi__state_text made = PHI_ZERO;
     phi_status status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT))
         status = phi__json_write(&text, root, 0);
     if (status == PHI_OK && (!phi_json_is(root, PHI_JSON_OBJECT) || text.len > max_bytes))
         status = PHI_BAD_ARG;
     if (status != PHI_OK && status != PHI_NO_MEMORY) status = PHI_BAD_ARG;
-    if (status == PHI_OK) status = phi__tool_state_now(thread, &now); /* for a run that is undone */
-    if (status == PHI_OK && !phi__kept_state_copy(thread, phi__buf_str(&text), &made))
+    if (status == PHI_OK) status = phi__state_now(thread, &now); /* for a run that is undone */
+    if (status == PHI_OK && !phi__state_copy(thread, phi__buf_str(&text), &made))
         status = PHI_NO_MEMORY;
-    if (status == PHI_OK) status = phi__tool_state_note_whole(thread, phi__buf_str(&text));
+    if (status == PHI_OK) status = phi__state_note_whole(thread, phi__buf_str(&text));
     if (status == PHI_OK)
-        phi__kept_state_take(thread, &made);
+        phi__state_take(thread, &made);
     else
-        phi__kept_state_drop(thread, &made);
+        phi__state_drop(thread, &made);
     phi__buf_free(&text);
     phi_arena_free(&scratch);
     return status;
@@ -684,10 +683,10 @@ PHI__FN phi_status phi__tool_state_set(phi_thread *thread, phi_str json, size_t 
 /* ---- the effects of a call ---- */
 
 /* Applies the effects to the tree, and writes the applied ones and the others as lists. */
-static phi_status phi__tool_state_run(phi__effect_tree *tree, const phi_json *list,
-                                      const phi__tool_state_order *order, phi_arena *arena,
-                                      phi__tool_state_outcome *outcomes, phi__buf *applied,
-                                      phi__buf *denied) {
+static phi_status phi__state_run(phi__effect_tree *tree, const phi_json *list,
+                                 const phi__state_order *order, phi_arena *arena,
+                                 phi__state_outcome *outcomes, phi__buf *applied,
+                                 phi__buf *denied) {
     phi_json_iter it = phi_json_each(list);
     const phi_json *effect;
     phi_status status = PHI_OK;
@@ -718,8 +717,8 @@ static phi_status phi__tool_state_run(phi__effect_tree *tree, const phi_json *li
 }
 
 /* whole: the state after it is part of the note. */
-static phi_status phi__tool_state_note_effects(phi_thread *thread, phi_str call_id, phi_str applied,
-                                               phi_str denied, const phi_str *whole) {
+static phi_status phi__state_note_effects(phi_thread *thread, phi_str call_id, phi_str applied,
+                                          phi_str denied, const phi_str *whole) {
     phi_status status = PHI_NO_MEMORY;
     phi__buf note;
     phi__buf_init(&note, thread->log.memory);
@@ -742,26 +741,26 @@ static phi_status phi__tool_state_note_effects(phi_thread *thread, phi_str call_
 }
 
 /* The note, and then the text. */
-static phi_status phi__tool_state_commit(phi_thread *thread, phi_str call_id, const phi__buf *text,
-                                         const phi__buf *applied, const phi__buf *denied) {
+static phi_status phi__state_commit(phi_thread *thread, phi_str call_id, const phi__buf *text,
+                                    const phi__buf *applied, const phi__buf *denied) {
     uint64_t tail = thread->state.now.tail + applied->len;
     bool whole = tail > text->len;
     phi_str state = phi__buf_str(text);
-    phi__tool_state_text made;
-    if (!phi__kept_state_copy(thread, state, &made)) return PHI_NO_MEMORY;
+    phi__state_text made;
+    if (!phi__state_copy(thread, state, &made)) return PHI_NO_MEMORY;
     made.tail = whole ? 0 : tail;
-    phi_status status = phi__tool_state_note_effects(thread, call_id, phi__buf_str(applied),
-                                                     phi__buf_str(denied), whole ? &state : NULL);
+    phi_status status = phi__state_note_effects(thread, call_id, phi__buf_str(applied),
+                                                phi__buf_str(denied), whole ? &state : NULL);
     if (status == PHI_OK)
-        phi__kept_state_take(thread, &made);
+        phi__state_take(thread, &made);
     else
-        phi__kept_state_drop(thread, &made);
+        phi__state_drop(thread, &made);
     return status;
 }
 
-PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_state_order *order,
-                                         phi_arena *arena, phi__tool_state_outcome **outcomes,
-                                         size_t *count, bool *changed) {
+PHI__FN phi_status phi__state_apply(phi_thread *thread, const phi__state_order *order,
+                                    phi_arena *arena, phi__state_outcome **outcomes, size_t *count,
+                                    bool *changed) {
     phi__buf text, applied, denied;
     phi__effect_tree tree;
     phi_json *list = NULL;
@@ -769,9 +768,8 @@ PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_sta
     phi_status status = phi_json_parse(arena, order->effects, 0, &list, NULL);
     *count = status == PHI_OK && phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
     *changed = false;
-    if (status == PHI_NO_MEMORY || phi__tool_state_now(thread, &now) != PHI_OK)
-        return PHI_NO_MEMORY;
-    *outcomes = (phi__tool_state_outcome *)phi__arena_zero(
+    if (status == PHI_NO_MEMORY || phi__state_now(thread, &now) != PHI_OK) return PHI_NO_MEMORY;
+    *outcomes = (phi__state_outcome *)phi__arena_zero(
         arena, phi__mul(phi__max(*count, 1), sizeof **outcomes));
     if (*outcomes == NULL) return PHI_NO_MEMORY;
     if (*count == 0) return PHI_OK;
@@ -782,7 +780,7 @@ PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_sta
     phi__buf_char(&denied, '[');
     status = phi__effect_open(&tree, thread->log.memory, arena, now);
     if (status == PHI_OK)
-        status = phi__tool_state_run(&tree, list, order, arena, *outcomes, &applied, &denied);
+        status = phi__state_run(&tree, list, order, arena, *outcomes, &applied, &denied);
     if (status == PHI_OK) status = phi__json_write(&text, tree.root, 0);
     phi__effect_close(&tree);
     phi__buf_char(&applied, ']');
@@ -791,7 +789,7 @@ PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_sta
         status = PHI_NO_MEMORY;
     if (status == PHI_OK) *changed = text.len != now.len || memcmp(text.at, now.at, now.len) != 0;
     if (status == PHI_OK)
-        status = phi__tool_state_commit(thread, order->call_id, &text, &applied, &denied);
+        status = phi__state_commit(thread, order->call_id, &text, &applied, &denied);
     phi__buf_free(&text);
     phi__buf_free(&applied);
     phi__buf_free(&denied);

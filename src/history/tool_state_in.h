@@ -39,11 +39,11 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
                                      size_t max_bytes, const char **why);
 
 /* Another lane is active. */
-PHI__FN void phi__kept_state_unknown(phi_thread *thread);
+PHI__FN void phi__state_unknown(phi_thread *thread);
 
 /* A run has ended that began with this entry; none: it keeps nothing. */
-PHI__FN void phi__kept_state_run_ended(phi_thread *thread, uint64_t start, bool none);
-PHI__FN void phi__kept_state_free(phi_thread *thread);
-PHI__FN size_t phi__kept_state_bytes(const phi_thread *thread);
+PHI__FN void phi__state_run_ended(phi_thread *thread, uint64_t start, bool none);
+PHI__FN void phi__state_free(phi_thread *thread);
+PHI__FN size_t phi__state_bytes(const phi_thread *thread);
 
 #endif

@@ -23,7 +23,7 @@
 #define PHI__HTTP_URL_SHOWN 160      /* bytes */
 
 /* "user:key@host:port" of an URL; empty where there is none. */
-static phi_str phi__http_words_authority(phi_str url) {
+static phi_str phi__http_authority(phi_str url) {
     size_t at = phi__str_find(url, 0, "://"), i;
     if (at == SIZE_MAX) return phi__str(url.at, 0);
     at += 3;
@@ -34,8 +34,8 @@ static phi_str phi__http_words_authority(phi_str url) {
     return phi__str(url.at + i, end - i);
 }
 
-PHI__FN phi_str phi__http_words_host(phi_str url) {
-    phi_str a = phi__http_words_authority(url);
+PHI__FN phi_str phi__http_host(phi_str url) {
+    phi_str a = phi__http_authority(url);
     size_t i;
     if (a.len > 0 && a.at[0] == '[') {
         i = phi__str_find(a, 0, "]");
@@ -45,8 +45,8 @@ PHI__FN phi_str phi__http_words_host(phi_str url) {
     return i == SIZE_MAX ? a : phi__str(a.at, i);
 }
 
-PHI__FN phi_str phi__http_words_port(phi_str url) {
-    phi_str a = phi__http_words_authority(url);
+PHI__FN phi_str phi__http_port(phi_str url) {
+    phi_str a = phi__http_authority(url);
     size_t i = phi__str_find(a, 0, "]");
     i = phi__str_find(a, i == SIZE_MAX ? 0 : i, ":");
     if (i != SIZE_MAX && i + 1 < a.len) return phi__str(a.at + i + 1, a.len - i - 1);
@@ -54,7 +54,7 @@ PHI__FN phi_str phi__http_words_port(phi_str url) {
     return PHI__LIT("80");
 }
 
-PHI__FN bool phi__http_words_is_address(phi_str host) {
+PHI__FN bool phi__http_is_address(phi_str host) {
     size_t dots = 0;
     if (phi__str_find(host, 0, ":") != SIZE_MAX) return true;
     for (size_t i = 0; i < host.len; i++) {
@@ -72,38 +72,36 @@ typedef struct phi__http_kind {
     const char *words;
 } phi__http_kind;
 
-static phi__http_kind phi__http_words_kind_of(phi_status status, const char *words) {
+static phi__http_kind phi__http_kind_of(phi_status status, const char *words) {
     phi__http_kind kind;
     kind.status = status;
     kind.words = words;
     return kind;
 }
 
-static phi__http_kind phi__http_words_connect_kind(const phi__http_transfer *t) {
+static phi__http_kind phi__http_connect_kind(const phi__http_transfer *t) {
     long os_error = 0;
     (void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &os_error);
     phi_status status = phi__http_connect_status(os_error);
-    if (status == PHI_REFUSED) return phi__http_words_kind_of(status, "connection refused by");
+    if (status == PHI_REFUSED) return phi__http_kind_of(status, "connection refused by");
     if (t->no_descriptor)
-        return phi__http_words_kind_of(PHI_IO, "no file descriptor was left for a connection to");
-    return phi__http_words_kind_of(status, "cannot connect to");
+        return phi__http_kind_of(PHI_IO, "no file descriptor was left for a connection to");
+    return phi__http_kind_of(status, "cannot connect to");
 }
 
-static phi__http_kind phi__http_words_classify(const phi__http_transfer *t) {
+static phi__http_kind phi__http_classify(const phi__http_transfer *t) {
     switch (t->result) {
-    case CURLE_COULDNT_RESOLVE_HOST: return phi__http_words_kind_of(PHI_NOT_FOUND, "no such host:");
+    case CURLE_COULDNT_RESOLVE_HOST: return phi__http_kind_of(PHI_NOT_FOUND, "no such host:");
     case CURLE_COULDNT_RESOLVE_PROXY:
-        return phi__http_words_kind_of(PHI_NOT_FOUND, "no such proxy host, on the way to");
-    case CURLE_COULDNT_CONNECT: return phi__http_words_connect_kind(t);
-    case CURLE_OPERATION_TIMEDOUT:
-        return phi__http_words_kind_of(PHI_TIMEOUT, "no answer in time from");
-    case CURLE_OUT_OF_MEMORY: return phi__http_words_kind_of(PHI_NO_MEMORY, "no memory for");
-    case CURLE_URL_MALFORMAT: return phi__http_words_kind_of(PHI_BAD_ARG, "the URL is not valid:");
+        return phi__http_kind_of(PHI_NOT_FOUND, "no such proxy host, on the way to");
+    case CURLE_COULDNT_CONNECT: return phi__http_connect_kind(t);
+    case CURLE_OPERATION_TIMEDOUT: return phi__http_kind_of(PHI_TIMEOUT, "no answer in time from");
+    case CURLE_OUT_OF_MEMORY: return phi__http_kind_of(PHI_NO_MEMORY, "no memory for");
+    case CURLE_URL_MALFORMAT: return phi__http_kind_of(PHI_BAD_ARG, "the URL is not valid:");
     case CURLE_UNSUPPORTED_PROTOCOL: /* also: an answer without a status line */
-        return phi__http_words_kind_of(PHI_NETWORK, "what answers is not HTTP, at");
+        return phi__http_kind_of(PHI_NETWORK, "what answers is not HTTP, at");
     case CURLE_GOT_NOTHING:
-        return phi__http_words_kind_of(PHI_NETWORK,
-                                       "the connection was closed without an answer by");
+        return phi__http_kind_of(PHI_NETWORK, "the connection was closed without an answer by");
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
@@ -116,21 +114,20 @@ static phi__http_kind phi__http_words_classify(const phi__http_transfer *t) {
     case CURLE_SSL_ENGINE_INITFAILED:
     case CURLE_SSL_INVALIDCERTSTATUS:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-    case CURLE_USE_SSL_FAILED: return phi__http_words_kind_of(PHI_TLS, "no secure connection with");
+    case CURLE_USE_SSL_FAILED: return phi__http_kind_of(PHI_TLS, "no secure connection with");
     case CURLE_PARTIAL_FILE:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
     case CURLE_SEND_FAIL_REWIND:
     case CURLE_SSL_SHUTDOWN_FAILED:
     case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM:
-        return phi__http_words_kind_of(PHI_NETWORK, "the connection was cut, to");
-    default: return phi__http_words_kind_of(PHI_NETWORK, "the transfer failed, with");
+    case CURLE_HTTP2_STREAM: return phi__http_kind_of(PHI_NETWORK, "the connection was cut, to");
+    default: return phi__http_kind_of(PHI_NETWORK, "the transfer failed, with");
     }
 }
 
-static void phi__http_words_own(phi__http_reason reason, phi_status status, phi_str host, char *out,
-                                size_t size) {
+static void phi__http_own(phi__http_reason reason, phi_status status, phi_str host, char *out,
+                          size_t size) {
     int len = (int)phi__min(host.len, 128);
     switch (reason) {
     case PHI__HTTP_REASON_OVERFLOW:
@@ -162,7 +159,7 @@ static void phi__http_words_own(phi__http_reason reason, phi_status status, phi_
 
 /* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so check whether it
    is. */
-static bool phi__http_words_has_memory(const phi__http_transfer *t) {
+static bool phi__http_has_memory(const phi__http_transfer *t) {
     char zeros[8192] = PHI_ZERO;
     char *escaped = curl_easy_escape(t->easy, zeros, (int)sizeof zeros);
     curl_free(escaped);
@@ -170,23 +167,23 @@ static bool phi__http_words_has_memory(const phi__http_transfer *t) {
 }
 
 /* A line of the head is bounded by 100 KB in libcurl, a trailer by 4 KB. */
-static bool phi__http_words_long_line(const phi__http_transfer *t) {
+static bool phi__http_long_line(const phi__http_transfer *t) {
     if (!t->connected) return false;
     if ((int)t->result == PHI__HTTP_CURL_TOO_LARGE) return true;
     if (t->result == CURLE_RECV_ERROR)
         return t->head_told && strstr(t->error, "Out of memory in chunked") != NULL;
-    return t->result == CURLE_OUT_OF_MEMORY && phi__http_words_has_memory(t);
+    return t->result == CURLE_OUT_OF_MEMORY && phi__http_has_memory(t);
 }
 
 /* Why we stopped it, or libcurl for a reason that is also ours. PHI_OK: neither. */
-static phi_status phi__http_words_stopped(const phi__http_transfer *t, phi__http_reason *reason) {
+static phi_status phi__http_stopped(const phi__http_transfer *t, phi__http_reason *reason) {
     *reason = t->reason;
     if (t->failed != PHI_OK) return t->failed;
     if (t->result == CURLE_BAD_CONTENT_ENCODING) { /* more codings than it undoes */
         *reason = PHI__HTTP_REASON_CODING;
         return PHI_UNSUPPORTED;
     }
-    if (!phi__http_words_long_line(t)) return PHI_OK;
+    if (!phi__http_long_line(t)) return PHI_OK;
     *reason = PHI__HTTP_REASON_LINE;
     return PHI_TOO_BIG;
 }
@@ -194,14 +191,14 @@ static phi_status phi__http_words_stopped(const phi__http_transfer *t, phi__http
 PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t size) {
     phi_str url = t->request != NULL ? t->request->url : phi_str_of(t->url);
     phi__http_reason reason;
-    phi_status status = phi__http_words_stopped(t, &reason);
+    phi_status status = phi__http_stopped(t, &reason);
     out[0] = '\0';
     if (status != PHI_OK) {
-        phi__http_words_own(reason, status, phi__http_words_host(url), out, size);
+        phi__http_own(reason, status, phi__http_host(url), out, size);
         return status;
     }
     if (t->result == CURLE_OK) return PHI_OK;
-    phi__http_kind kind = phi__http_words_classify(t);
+    phi__http_kind kind = phi__http_classify(t);
     /* What failed, where, and what libcurl says of it. Without memory, the host stands for the
        URL. */
     const char *words = kind.words;
@@ -211,20 +208,20 @@ PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_
     while (shown.len < url.len && url.at[shown.len] != '?' && url.at[shown.len] != '#') shown.len++;
     phi__buf_init(&buf, t->http->memory);
     phi__secret_put_url(&buf, shown);
-    shown = buf.failed ? phi__http_words_host(url) : phi__buf_str(&buf);
+    shown = buf.failed ? phi__http_host(url) : phi__buf_str(&buf);
     (void)snprintf(out, size, "%s %.*s (%s)", words, (int)phi__utf8_cut(shown, PHI__HTTP_URL_SHOWN),
                    shown.at, detail);
     phi__buf_free(&buf);
     return kind.status;
 }
 
-PHI__FN void phi__http_words_proxy(const phi__http *http, phi__secrets *secrets) {
+PHI__FN void phi__http_proxy(const phi__http *http, phi__secrets *secrets) {
     static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
                                         "ALL_PROXY"};
     if (http == NULL) return;
-    if (http->proxy != NULL) phi__secret_add_url(secrets, phi_str_of(http->proxy));
+    if (http->proxy != NULL) phi__secret_url(secrets, phi_str_of(http->proxy));
     for (size_t i = 0; http->proxy == NULL && http->use_environment && i < PHI__COUNT(names); i++)
-        phi__secret_add_url(secrets, phi_str_of(getenv(names[i])));
+        phi__secret_url(secrets, phi_str_of(getenv(names[i])));
 }
 
 #endif
@@ -242,37 +239,37 @@ typedef struct phi__http_socket {
     phi__http *http;
 } phi__http_socket;
 
-PHI__FN void phi__http_drive_kick(phi__http *http, uint64_t at_us) {
+PHI__FN void phi__http_kick(phi__http *http, uint64_t at_us) {
     if (at_us < http->kick.at_us) (void)phi__io_timer_set(http->io, &http->kick, at_us);
 }
 
-PHI__FN void phi__http_drive_enter(phi__http *http) {
+PHI__FN void phi__http_enter(phi__http *http) {
     if (http->inside++ == 0 && http->mask_sigpipe) http->signal_held = phi__http_signal_hold();
 }
 
-PHI__FN void phi__http_drive_leave(phi__http *http) {
+PHI__FN void phi__http_leave(phi__http *http) {
     if (--http->inside > 0 || !http->signal_held) return;
     http->signal_held = false;
     phi__http_signal_release();
 }
 
-PHI__FN void phi__http_drive_act(phi__http *http, curl_socket_t fd, int have) {
+PHI__FN void phi__http_act(phi__http *http, curl_socket_t fd, int have) {
     int running = 0;
-    phi__http_drive_enter(http);
+    phi__http_enter(http);
     (void)curl_multi_socket_action(http->multi, fd, have, &running);
-    phi__http_drive_leave(http);
+    phi__http_leave(http);
     /* Fewer than we count: some have finished, and the pump must learn of it. */
-    if ((size_t)running < http->live || http->starved) phi__http_drive_kick(http, 0);
+    if ((size_t)running < http->live || http->starved) phi__http_kick(http, 0);
 }
 
-static void phi__http_drive_on_ready(phi__watch *watch, int have) {
+static void phi__http_on_ready(phi__watch *watch, int have) {
     phi__http_socket *s = PHI__OWNER(watch, phi__http_socket, watch);
-    phi__http_drive_act(s->http, (curl_socket_t)watch->fd,
-                        ((have & PHI__READ) != 0 ? CURL_CSELECT_IN : 0) |
-                            ((have & PHI__WRITE) != 0 ? CURL_CSELECT_OUT : 0));
+    phi__http_act(s->http, (curl_socket_t)watch->fd,
+                  ((have & PHI__READ) != 0 ? CURL_CSELECT_IN : 0) |
+                      ((have & PHI__WRITE) != 0 ? CURL_CSELECT_OUT : 0));
 }
 
-static void phi__http_drive_forget_socket(phi__http *http, phi__http_socket *s) {
+static void phi__http_forget_socket(phi__http *http, phi__http_socket *s) {
     if (s == NULL) return;
     (void)phi__io_watch(http->io, &s->watch, s->watch.fd, 0);
     phi__free(http->memory, s, sizeof *s);
@@ -280,41 +277,41 @@ static void phi__http_drive_forget_socket(phi__http *http, phi__http_socket *s) 
 
 /* A socket that cannot be watched ends its transfer, not the multi handle, as a -1 would. On HTTP/2
    others may share the socket: then all end. */
-static int phi__http_drive_starve(phi__http *http, CURL *easy) {
+static int phi__http_starve(phi__http *http, CURL *easy) {
     char *owner = NULL;
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
     for (phi__http_transfer *t = phi__http_curl_first(&http->active); t != NULL;
          t = phi__http_curl_next(t))
         if (http->http2 || (char *)t == owner) t->failed = PHI_NO_MEMORY;
     http->starved = true;
-    phi__http_drive_kick(http, 0);
+    phi__http_kick(http, 0);
     return 0;
 }
 
-static int phi__http_drive_on_socket(CURL *easy, curl_socket_t fd, int what, void *user_data,
-                                     void *socket_data) {
+static int phi__http_on_socket(CURL *easy, curl_socket_t fd, int what, void *user_data,
+                               void *socket_data) {
     phi__http *http = (phi__http *)user_data;
     phi__http_socket *s = (phi__http_socket *)socket_data;
     int want = (what & CURL_POLL_IN) != 0 ? PHI__READ : 0;
     if ((what & CURL_POLL_OUT) != 0) want |= PHI__WRITE;
     if (what == CURL_POLL_REMOVE) {
         (void)curl_multi_assign(http->multi, fd, NULL);
-        phi__http_drive_forget_socket(http, s);
+        phi__http_forget_socket(http, s);
         return 0;
     }
     if (s == NULL) {
         s = (phi__http_socket *)phi__alloc(http->memory, sizeof *s);
-        if (s == NULL) return phi__http_drive_starve(http, easy);
+        if (s == NULL) return phi__http_starve(http, easy);
         s->http = http;
-        s->watch.ready = phi__http_drive_on_ready;
+        s->watch.ready = phi__http_on_ready;
         (void)curl_multi_assign(http->multi, fd, s);
     }
     if (phi__io_watch(http->io, &s->watch, (intptr_t)fd, want) != PHI_OK)
-        return phi__http_drive_starve(http, easy);
+        return phi__http_starve(http, easy);
     return 0;
 }
 
-static int phi__http_drive_on_timeout(CURLM *multi, long timeout_ms, void *user_data) {
+static int phi__http_on_timeout(CURLM *multi, long timeout_ms, void *user_data) {
     phi__http *http = (phi__http *)user_data;
     uint64_t at = UINT64_MAX;
     (void)multi;
@@ -323,26 +320,26 @@ static int phi__http_drive_on_timeout(CURLM *multi, long timeout_ms, void *user_
     return 0;
 }
 
-static void phi__http_drive_on_timer(phi__timer *timer) {
+static void phi__http_on_timer(phi__timer *timer) {
     phi__http *http = PHI__OWNER(timer, phi__http, curl_timer);
     (void)phi__io_timer_set(http->io, timer, UINT64_MAX);
-    phi__http_drive_act(http, CURL_SOCKET_TIMEOUT, 0);
+    phi__http_act(http, CURL_SOCKET_TIMEOUT, 0);
 }
 
-PHI__FN void phi__http_drive_due(phi__http *http) {
+PHI__FN void phi__http_due(phi__http *http) {
     uint64_t at = http->curl_timer.at_us;
     if (at == UINT64_MAX || at > phi__io_now_us(http->io)) return;
-    phi__http_drive_on_timer(&http->curl_timer);
+    phi__http_on_timer(&http->curl_timer);
 }
 
-PHI__FN bool phi__http_drive_init(phi__http *http) {
+PHI__FN bool phi__http_init(phi__http *http) {
     CURLM *m = http->multi;
     int bad = 0;
-    http->curl_timer.fire = phi__http_drive_on_timer;
+    http->curl_timer.fire = phi__http_on_timer;
     if (phi__io_timer_set(http->io, &http->curl_timer, UINT64_MAX) != PHI_OK) return false;
-    bad |= curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, phi__http_drive_on_socket) != CURLM_OK;
+    bad |= curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, phi__http_on_socket) != CURLM_OK;
     bad |= curl_multi_setopt(m, CURLMOPT_SOCKETDATA, http) != CURLM_OK;
-    bad |= curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, phi__http_drive_on_timeout) != CURLM_OK;
+    bad |= curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, phi__http_on_timeout) != CURLM_OK;
     bad |= curl_multi_setopt(m, CURLMOPT_TIMERDATA, http) != CURLM_OK;
     bad |= curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)http->max_connections) != CURLM_OK;
     if (http->http2) bad |= curl_multi_setopt(m, CURLMOPT_MAX_CONCURRENT_STREAMS, 10L) != CURLM_OK;
@@ -366,71 +363,69 @@ PHI__FN bool phi__http_drive_init(phi__http *http) {
 #define PHI__HTTP_CONNECT_MS 86400000L /* never: the deadlines are the runtime's */
 #define PHI__HTTP_KEEPALIVE_S 60L
 
-static bool phi__http_transfer_dead(const phi__http_transfer *t) {
-    return t->list == &t->http->dying;
-}
+static bool phi__http_dead(const phi__http_transfer *t) { return t->list == &t->http->dying; }
 
 /* ---- callbacks ---- */
 
-static void phi__http_transfer_connected(phi__http_transfer *t) {
+static void phi__http_connected(phi__http_transfer *t) {
     if (t->connected) return;
     t->connected = true;
     t->resolving = false;
     if (t->request != NULL) (void)t->http->port.stage(t->transfer, PHI_TRANSFER_CONNECTED);
 }
 
-static int phi__http_transfer_on_resolve(void *resolver, void *reserved, void *user_data) {
+static int phi__http_on_resolve(void *resolver, void *reserved, void *user_data) {
     phi__http_transfer *t = (phi__http_transfer *)user_data;
     (void)resolver;
     (void)reserved;
     t->resolving = true;
-    return phi__http_transfer_dead(t) ? 1 : 0;
+    return phi__http_dead(t) ? 1 : 0;
 }
 
-static curl_socket_t phi__http_transfer_on_open_socket(void *user_data, curlsocktype purpose,
-                                                       struct curl_sockaddr *address) {
+static curl_socket_t phi__http_on_open_socket(void *user_data, curlsocktype purpose,
+                                              struct curl_sockaddr *address) {
     phi__http_transfer *t = (phi__http_transfer *)user_data;
     (void)purpose;
     t->resolving = false;
-    if (phi__http_transfer_dead(t)) return CURL_SOCKET_BAD;
+    if (phi__http_dead(t)) return CURL_SOCKET_BAD;
     t->fd = phi__http_open_socket(address->family, address->socktype, address->protocol,
                                   &t->no_descriptor);
     return t->fd;
 }
 
 #if LIBCURL_VERSION_NUM >= 0x075000
-static int phi__http_transfer_on_request(void *user_data, char *remote_ip, char *local_ip,
-                                         int remote_port, int local_port) {
+static int phi__http_on_request(void *user_data, char *remote_ip, char *local_ip, int remote_port,
+                                int local_port) {
     phi__http_transfer *t = (phi__http_transfer *)user_data;
     (void)remote_ip;
     (void)local_ip;
     (void)remote_port;
     (void)local_port;
-    if (!phi__http_transfer_dead(t)) phi__http_transfer_connected(t);
-    return phi__http_transfer_dead(t) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+    if (!phi__http_dead(t)) phi__http_connected(t);
+    return phi__http_dead(t) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 #endif
 
-static size_t phi__http_transfer_on_read(char *out, size_t size, size_t n, void *user_data) {
+static size_t phi__http_on_read(char *out, size_t size, size_t n, void *user_data) {
     phi__http_transfer *t = (phi__http_transfer *)user_data;
-    if (!phi__http_transfer_dead(t)) phi__http_transfer_connected(t);
-    if (phi__http_transfer_dead(t) || t->request == NULL) return CURL_READFUNC_ABORT;
+    if (!phi__http_dead(t)) phi__http_connected(t);
+    if (phi__http_dead(t) || t->request == NULL) return CURL_READFUNC_ABORT;
     size_t got = phi_request_read(t->request, t->body_at, out, size * n);
     t->body_at += got;
     return got;
 }
 
 /* curl goes back to the start when a kept connection turns out to be dead. */
-static int phi__http_transfer_on_seek(void *user_data, curl_off_t offset, int origin) {
+static int phi__http_on_seek(void *user_data, curl_off_t offset, int origin) {
     phi__http_transfer *t = (phi__http_transfer *)user_data;
-    if (phi__http_transfer_dead(t)) return CURL_SEEKFUNC_FAIL;
+    if (phi__http_dead(t)) return CURL_SEEKFUNC_FAIL;
     if (origin != SEEK_SET || offset < 0) return CURL_SEEKFUNC_CANTSEEK;
     t->body_at = (uint64_t)offset;
     return CURL_SEEKFUNC_OK;
 }
 
 /* A joined body is of no more use once all of it was sent and answered. */
-static void phi__http_transfer_drop_body(phi__http_transfer *t) {
+static void phi__http_drop_body(phi__http_transfer *t) {
     curl_off_t sent = 0;
     if (t->body == NULL) return;
     if (curl_easy_getinfo(t->easy, CURLINFO_SIZE_UPLOAD_T, &sent) != CURLE_OK) return;
@@ -440,7 +435,7 @@ static void phi__http_transfer_drop_body(phi__http_transfer *t) {
 }
 
 /* The end of a head: reported, unless it is an interim answer. */
-static bool phi__http_transfer_head_end(phi__http_transfer *t) {
+static bool phi__http_head_end(phi__http_transfer *t) {
     if (t->http_status < 200) {
         phi__buf_clear(&t->head);
         return true;
@@ -450,18 +445,18 @@ static bool phi__http_transfer_head_end(phi__http_transfer *t) {
         return false;
     }
     t->head_told = true;
-    phi__http_transfer_drop_body(t);
+    phi__http_drop_body(t);
     if (t->request != NULL) {
         phi_status status =
             t->http->port.head(t->transfer, t->http_status, t->head.at, t->head.len);
-        if (phi__http_transfer_dead(t)) return false;
+        if (phi__http_dead(t)) return false;
         if (status != PHI_OK) t->failed = status;
     }
     phi__buf_free(&t->head);
     return t->failed == PHI_OK;
 }
 
-static void phi__http_transfer_status_line(phi__http_transfer *t, phi_str line) {
+static void phi__http_status_line(phi__http_transfer *t, phi_str line) {
     size_t at = phi__str_find(line, 0, " ");
     uint64_t status = 0;
     phi__buf_clear(&t->head);
@@ -472,14 +467,13 @@ static void phi__http_transfer_status_line(phi__http_transfer *t, phi_str line) 
         t->http_status = (int)status;
 }
 
-static bool phi__http_transfer_stop(phi__http_transfer *t, phi_status status,
-                                    phi__http_reason reason) {
+static bool phi__http_stop(phi__http_transfer *t, phi_status status, phi__http_reason reason) {
     t->failed = status;
     t->reason = reason;
     return false;
 }
 
-static bool phi__http_transfer_codings_fit(phi_str value) {
+static bool phi__http_codings_fit(phi_str value) {
     size_t at = 0;
     while (at <= value.len) {
         size_t end = phi__str_find(value, at, ",");
@@ -496,7 +490,7 @@ static bool phi__http_transfer_codings_fit(phi_str value) {
 /* libcurl undoes every transfer coding it knows, several deep and without being asked: 229 KB
    become 46 GB. It has seen the line by now, but decodes nothing before the head's end. Interim
    answers count: libcurl undoes codings that they name in the final one. */
-static bool phi__http_transfer_may_decode(phi__http_transfer *t, phi_str line) {
+static bool phi__http_may_decode(phi__http_transfer *t, phi_str line) {
     if (line.at[0] != ' ' && line.at[0] != '\t') { /* else the line before goes on */
         size_t colon = phi__str_find(line, 0, ":");
         if (colon == SIZE_MAX) colon = line.len;
@@ -505,31 +499,31 @@ static bool phi__http_transfer_may_decode(phi__http_transfer *t, phi_str line) {
         if (colon < line.len) colon++;
         line = phi__str(line.at + colon, line.len - colon);
     }
-    if (!t->in_coding || phi__http_transfer_codings_fit(line)) return true;
-    return phi__http_transfer_stop(t, PHI_UNSUPPORTED, PHI__HTTP_REASON_CODING);
+    if (!t->in_coding || phi__http_codings_fit(line)) return true;
+    return phi__http_stop(t, PHI_UNSUPPORTED, PHI__HTTP_REASON_CODING);
 }
 
 /* Interim answers and trailers, too: libcurl keeps each line, and not every version has a limit. */
-static bool phi__http_transfer_count_head(phi__http_transfer *t, size_t len) {
+static bool phi__http_count_head(phi__http_transfer *t, size_t len) {
     if (len > PHI__HTTP_HEADERS_MOST - t->head_bytes)
-        return phi__http_transfer_stop(t, PHI_TOO_BIG, PHI__HTTP_REASON_HEADERS);
+        return phi__http_stop(t, PHI_TOO_BIG, PHI__HTTP_REASON_HEADERS);
     t->head_bytes += len;
     return true;
 }
 
-static size_t phi__http_transfer_on_header(char *at, size_t size, size_t n, void *user_data) {
+static size_t phi__http_on_header(char *at, size_t size, size_t n, void *user_data) {
     phi__http_transfer *t = (phi__http_transfer *)user_data;
     size_t len = size * n;
     phi_str line = phi__str(at, len);
-    if (!phi__http_transfer_dead(t)) phi__http_transfer_connected(t);
-    if (phi__http_transfer_dead(t) || !phi__http_transfer_count_head(t, len)) return 0;
+    if (!phi__http_dead(t)) phi__http_connected(t);
+    if (phi__http_dead(t) || !phi__http_count_head(t, len)) return 0;
     if (t->head_told) return len; /* trailers of a chunked body */
     while (line.len > 0 && (line.at[line.len - 1] == '\n' || line.at[line.len - 1] == '\r'))
         line.len--;
-    if (line.len == 0) return phi__http_transfer_head_end(t) ? len : 0;
-    if (!phi__http_transfer_may_decode(t, line)) return 0;
+    if (line.len == 0) return phi__http_head_end(t) ? len : 0;
+    if (!phi__http_may_decode(t, line)) return 0;
     if (phi__str_starts(line, "HTTP/")) {
-        phi__http_transfer_status_line(t, line);
+        phi__http_status_line(t, line);
     } else if (line.len + 2 <= PHI__HTTP_HEAD_BYTES - t->head.len) {
         phi__buf_add_str(&t->head, line);
         phi__buf_add(&t->head, "\r\n", 2);
@@ -537,34 +531,34 @@ static size_t phi__http_transfer_on_header(char *at, size_t size, size_t n, void
     return len;
 }
 
-static size_t phi__http_transfer_overflow(phi__http_transfer *t, const char *at, size_t len) {
+static size_t phi__http_overflow(phi__http_transfer *t, const char *at, size_t len) {
     if (t->overflow_at > 0) {
         phi__buf_drop(&t->overflow, t->overflow_at);
         t->overflow_at = 0;
     }
     if (len > PHI__HTTP_OVERFLOW_BYTES - t->overflow.len)
-        (void)phi__http_transfer_stop(t, PHI_TOO_BIG, PHI__HTTP_REASON_OVERFLOW);
+        (void)phi__http_stop(t, PHI_TOO_BIG, PHI__HTTP_REASON_OVERFLOW);
     else
         phi__buf_add(&t->overflow, at, len);
     if (t->overflow.failed) t->failed = PHI_NO_MEMORY;
     return t->failed == PHI_OK ? len : 0;
 }
 
-static size_t phi__http_transfer_on_body(char *at, size_t size, size_t n, void *user_data) {
+static size_t phi__http_on_body(char *at, size_t size, size_t n, void *user_data) {
     phi__http_transfer *t = (phi__http_transfer *)user_data;
     size_t len = size * n;
-    if (phi__http_transfer_dead(t)) return 0;
+    if (phi__http_dead(t)) return 0;
     if (t->request == NULL) {
         t->released_bytes += len;
         return t->released_bytes > PHI__HTTP_LINGER_BYTES ? 0 : len;
     }
-    if (t->overflow.len > t->overflow_at) return phi__http_transfer_overflow(t, at, len);
+    if (t->overflow.len > t->overflow_at) return phi__http_overflow(t, at, len);
     phi_status status = t->http->port.push(t->transfer, at, len);
-    if (phi__http_transfer_dead(t)) return 0;
+    if (phi__http_dead(t)) return 0;
     if (status == PHI_OK) return len;
     if (status == PHI_FULL) {
         /* A paused HTTP/2 stream piles up inside curl, uncounted, while its siblings are read. */
-        if (t->http2) return phi__http_transfer_overflow(t, at, len);
+        if (t->http2) return phi__http_overflow(t, at, len);
         t->paused = true;
         return CURL_WRITEFUNC_PAUSE;
     }
@@ -574,32 +568,29 @@ static size_t phi__http_transfer_on_body(char *at, size_t size, size_t n, void *
 
 /* ---- options ---- */
 
-static bool phi__http_transfer_set_callbacks(phi__http_transfer *t) {
+static bool phi__http_set_callbacks(phi__http_transfer *t) {
     CURL *e = t->easy;
     int bad = 0;
     bad |= curl_easy_setopt(e, CURLOPT_PRIVATE, (char *)t) != CURLE_OK;
     bad |= curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->error) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, phi__http_transfer_on_body) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, phi__http_on_body) != CURLE_OK;
     bad |= curl_easy_setopt(e, CURLOPT_WRITEDATA, t) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, phi__http_transfer_on_header) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, phi__http_on_header) != CURLE_OK;
     bad |= curl_easy_setopt(e, CURLOPT_HEADERDATA, t) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, phi__http_transfer_on_open_socket) !=
-           CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, phi__http_on_open_socket) != CURLE_OK;
     bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_FUNCTION, phi__http_transfer_on_resolve) !=
-           CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_FUNCTION, phi__http_on_resolve) != CURLE_OK;
     bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_DATA, t) != CURLE_OK;
 #if LIBCURL_VERSION_NUM >= 0x075000
     if (t->http->prereq) {
-        bad |=
-            curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, phi__http_transfer_on_request) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, phi__http_on_request) != CURLE_OK;
         bad |= curl_easy_setopt(e, CURLOPT_PREREQDATA, t) != CURLE_OK;
     }
 #endif
     return bad == 0;
 }
 
-static bool phi__http_transfer_set_connection(phi__http_transfer *t) {
+static bool phi__http_set_connection(phi__http_transfer *t) {
     const phi__http *http = t->http;
     CURL *e = t->easy;
     int bad = 0;
@@ -631,7 +622,7 @@ static bool phi__http_transfer_set_connection(phi__http_transfer *t) {
 }
 
 /* curl keeps a loaded CA store only while no CA directory is set (engineering 1.2). */
-static bool phi__http_transfer_set_tls(phi__http_transfer *t) {
+static bool phi__http_set_tls(phi__http_transfer *t) {
     const phi__http *http = t->http;
     CURL *e = t->easy;
     int bad = 0;
@@ -644,7 +635,7 @@ static bool phi__http_transfer_set_tls(phi__http_transfer *t) {
     return bad == 0;
 }
 
-static bool phi__http_transfer_add_header(phi__http_transfer *t, const char *line) {
+static bool phi__http_add_header(phi__http_transfer *t, const char *line) {
     struct curl_slist *list = curl_slist_append(t->headers, line);
     if (list == NULL) return false;
     t->headers = list;
@@ -653,7 +644,7 @@ static bool phi__http_transfer_add_header(phi__http_transfer *t, const char *lin
 
 /* The request's own, and an end to two that libcurl would add: Expect waits a second for nothing,
    and a form's content type is never right. */
-static bool phi__http_transfer_set_headers(phi__http_transfer *t) {
+static bool phi__http_set_headers(phi__http_transfer *t) {
     const phi_request *rq = t->request;
     bool typed = false, ok = true;
     phi__buf line;
@@ -665,25 +656,25 @@ static bool phi__http_transfer_set_headers(phi__http_transfer *t) {
         phi__buf_text(&line, h->value.len > 0 ? ": " : ";");
         phi__buf_add_str(&line, h->value);
         phi__buf_char(&line, '\0');
-        ok = !line.failed && phi__http_transfer_add_header(t, line.at);
+        ok = !line.failed && phi__http_add_header(t, line.at);
         if (phi__str_is_nocase(h->name, "content-type")) typed = true;
     }
     if (line.at != NULL) memset(line.at, 0, line.cap); /* it may have held a key */
     phi__buf_free(&line);
-    if (ok) ok = phi__http_transfer_add_header(t, "Expect:");
-    if (ok && !typed) ok = phi__http_transfer_add_header(t, "Content-Type:");
+    if (ok) ok = phi__http_add_header(t, "Expect:");
+    if (ok && !typed) ok = phi__http_add_header(t, "Content-Type:");
     return ok && curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK;
 }
 
 /* libcurl sends one such buffer a call and holds it while the answer streams: a twentieth of the
    body means few calls, and little memory beside the body. */
-static long phi__http_transfer_upload_bytes(uint64_t body) {
+static long phi__http_upload_bytes(uint64_t body) {
     uint64_t part = body / 20;
     if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;
     return (long)(part > PHI__HTTP_UPLOAD_MOST ? PHI__HTTP_UPLOAD_MOST : part);
 }
 
-static bool phi__http_transfer_set_body(phi__http_transfer *t) {
+static bool phi__http_set_body(phi__http_transfer *t) {
     const phi_request *rq = t->request;
     CURL *e = t->easy;
     int bad = curl_easy_setopt(e, CURLOPT_POST, 1L) != CURLE_OK;
@@ -697,17 +688,17 @@ static bool phi__http_transfer_set_body(phi__http_transfer *t) {
         (void)phi_request_read(rq, 0, t->body, t->body_bytes);
         bad |= curl_easy_setopt(e, CURLOPT_POSTFIELDS, t->body) != CURLE_OK;
     } else {
-        bad |= curl_easy_setopt(e, CURLOPT_READFUNCTION, phi__http_transfer_on_read) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_READFUNCTION, phi__http_on_read) != CURLE_OK;
         bad |= curl_easy_setopt(e, CURLOPT_READDATA, t) != CURLE_OK;
-        bad |= curl_easy_setopt(e, CURLOPT_SEEKFUNCTION, phi__http_transfer_on_seek) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_SEEKFUNCTION, phi__http_on_seek) != CURLE_OK;
         bad |= curl_easy_setopt(e, CURLOPT_SEEKDATA, t) != CURLE_OK;
-        bad |= curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE,
-                                phi__http_transfer_upload_bytes(rq->length)) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, phi__http_upload_bytes(rq->length)) !=
+               CURLE_OK;
     }
     return bad == 0;
 }
 
-static bool phi__http_transfer_set_request(phi__http_transfer *t) {
+static bool phi__http_set_request(phi__http_transfer *t) {
     const phi_request *rq = t->request;
     CURL *e = t->easy;
     int bad = 0;
@@ -720,7 +711,7 @@ static bool phi__http_transfer_set_request(phi__http_transfer *t) {
     else if (phi__str_is(rq->method, "HEAD"))
         bad |= curl_easy_setopt(e, CURLOPT_NOBODY, 1L) != CURLE_OK;
     else
-        bad |= !phi__http_transfer_set_body(t);
+        bad |= !phi__http_set_body(t);
     if (!phi__str_is(rq->method, "GET") && !phi__str_is(rq->method, "HEAD") &&
         !phi__str_is(rq->method, "POST"))
         bad |= curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, rq->method.at) != CURLE_OK;
@@ -734,31 +725,30 @@ PHI__FN phi__http_transfer *phi__http_transfer_new(phi__http *http) {
     if (t == NULL) return NULL;
     t->http = http;
     t->fd = CURL_SOCKET_BAD;
-    phi__http_transfer_move(t, &http->active);
+    phi__http_move(t, &http->active);
     return t;
 }
 
-PHI__FN phi_status phi__http_transfer_begin(phi__http_transfer *t, const char **words) {
+PHI__FN phi_status phi__http_begin(phi__http_transfer *t, const char **words) {
     phi__buf_init(&t->head, t->http->memory);
     phi__buf_init(&t->overflow, t->http->memory);
     *words = "no memory for a transfer";
     t->easy = curl_easy_init();
     if (t->easy == NULL) return PHI_NO_MEMORY;
-    if (!phi__http_transfer_set_callbacks(t) || !phi__http_transfer_set_connection(t) ||
-        !phi__http_transfer_set_tls(t) || !phi__http_transfer_set_headers(t) ||
-        !phi__http_transfer_set_request(t))
+    if (!phi__http_set_callbacks(t) || !phi__http_set_connection(t) || !phi__http_set_tls(t) ||
+        !phi__http_set_headers(t) || !phi__http_set_request(t))
         return PHI_NO_MEMORY; /* libcurl knows the options: memory ran out */
-    phi__http_drive_enter(t->http);
+    phi__http_enter(t->http);
     CURLMcode added = curl_multi_add_handle(t->http->multi, t->easy);
-    phi__http_drive_leave(t->http);
+    phi__http_leave(t->http);
     if (added != CURLM_OK) return PHI_NO_MEMORY;
     t->added = true;
     t->http->live++;
     return PHI_OK;
 }
 
-PHI__FN void phi__http_transfer_move(phi__http_transfer *t, phi__http_transfer_list *list) {
-    phi__http_transfer_list *from = t->list;
+PHI__FN void phi__http_move(phi__http_transfer *t, phi__http_list *list) {
+    phi__http_list *from = t->list;
     if (from != NULL) {
         phi__list_take(&from->all, &t->link);
         from->count--;
@@ -771,13 +761,13 @@ PHI__FN void phi__http_transfer_move(phi__http_transfer *t, phi__http_transfer_l
 
 PHI__FN void phi__http_transfer_free(phi__http_transfer *t) {
     phi__http *http = t->http;
-    phi__http_transfer_move(t, &http->dying); /* no callback touches its request now */
-    phi__http_drive_enter(http);
+    phi__http_move(t, &http->dying); /* no callback touches its request now */
+    phi__http_enter(http);
     if (t->added) (void)curl_multi_remove_handle(http->multi, t->easy);
     curl_easy_cleanup(t->easy);
-    phi__http_drive_leave(http);
+    phi__http_leave(http);
     if (t->added && !t->finished) http->live--;
-    phi__http_transfer_move(t, NULL);
+    phi__http_move(t, NULL);
     curl_slist_free_all(t->headers);
     phi__free(http->memory, t->body, t->body_bytes);
     phi__free(http->memory, t->url, t->url_bytes);
@@ -787,37 +777,37 @@ PHI__FN void phi__http_transfer_free(phi__http_transfer *t) {
 }
 
 /* Pieces of at most what one write callback brings, so that whatever takes those takes these. */
-static void phi__http_transfer_drain(phi__http_transfer *t) {
+static void phi__http_drain(phi__http_transfer *t) {
     phi_status status = PHI_OK;
-    phi__http_drive_enter(t->http); /* a resume from within a push waits for the pump */
-    while (t->overflow.len > t->overflow_at && status == PHI_OK && !phi__http_transfer_dead(t)) {
+    phi__http_enter(t->http); /* a resume from within a push waits for the pump */
+    while (t->overflow.len > t->overflow_at && status == PHI_OK && !phi__http_dead(t)) {
         size_t n = phi__min(t->overflow.len - t->overflow_at, PHI__HTTP_BUFFER_BYTES);
         status = t->http->port.push(t->transfer, t->overflow.at + t->overflow_at, n);
         if (status == PHI_OK) t->overflow_at += n;
     }
-    phi__http_drive_leave(t->http);
-    if (phi__http_transfer_dead(t)) return;
+    phi__http_leave(t->http);
+    if (phi__http_dead(t)) return;
     if (status != PHI_OK && status != PHI_FULL) t->failed = status;
     if (t->overflow.len == t->overflow_at) {
         phi__buf_free(&t->overflow);
         t->overflow_at = 0;
     }
-    if (t->finished || t->failed != PHI_OK) phi__http_drive_kick(t->http, 0);
+    if (t->finished || t->failed != PHI_OK) phi__http_kick(t->http, 0);
 }
 
 PHI__FN void phi__http_transfer_resume(phi__http_transfer *t) {
     t->resume_wanted = false;
-    phi__http_transfer_drain(t);
-    if (!t->paused || phi__http_transfer_dead(t)) return;
+    phi__http_drain(t);
+    if (!t->paused || phi__http_dead(t)) return;
     t->paused = false;
-    phi__http_drive_enter(t->http);
+    phi__http_enter(t->http);
     CURLcode result = curl_easy_pause(t->easy, CURLPAUSE_CONT); /* pushes what curl held back */
-    phi__http_drive_leave(t->http);
-    if (result == CURLE_OK || phi__http_transfer_dead(t)) return;
+    phi__http_leave(t->http);
+    if (result == CURLE_OK || phi__http_dead(t)) return;
     if (t->failed == PHI_OK)
         t->failed = result == CURLE_OUT_OF_MEMORY ? PHI_NO_MEMORY : PHI_NETWORK;
     t->http->starved = true; /* curl will not say that it is over: the pump looks for it */
-    phi__http_drive_kick(t->http, 0);
+    phi__http_kick(t->http, 0);
 }
 
 #endif
@@ -833,22 +823,21 @@ PHI__FN void phi__http_transfer_resume(phi__http_transfer *t) {
 #define PHI__HTTP_WARM_TURNS 8 /* of curl's state machine; three are enough with 7.88 */
 
 /* curl connects, and then says hello. */
-static bool phi__http_warm_say_hello(phi__http *http, phi__http_transfer *t,
-                                     curl_socket_t listener) {
+static bool phi__http_say_hello(phi__http *http, phi__http_transfer *t, curl_socket_t listener) {
     curl_socket_t peer = CURL_SOCKET_BAD;
     bool heard = false;
     for (int turn = 0; turn < PHI__HTTP_WARM_TURNS && !heard; turn++) {
         if (t->fd == CURL_SOCKET_BAD)
-            phi__http_drive_act(http, CURL_SOCKET_TIMEOUT, 0);
+            phi__http_act(http, CURL_SOCKET_TIMEOUT, 0);
         else
-            phi__http_drive_act(http, t->fd, CURL_CSELECT_OUT);
+            phi__http_act(http, t->fd, CURL_CSELECT_OUT);
         heard = phi__http_heard(listener, &peer);
     }
     phi__http_close(peer);
     return heard;
 }
 
-PHI__FN void phi__http_warm_load_ca(phi__http *http) {
+PHI__FN void phi__http_load_ca(phi__http *http) {
     char url[48];
     const char *words;
     int port = 0;
@@ -862,9 +851,9 @@ PHI__FN void phi__http_warm_load_ca(phi__http *http) {
         if (t->url != NULL) {
             t->url_bytes = sizeof url;
             memcpy(t->url, url, sizeof url);
-            if (phi__http_transfer_begin(t, &words) == PHI_OK &&
+            if (phi__http_begin(t, &words) == PHI_OK &&
                 curl_easy_setopt(t->easy, CURLOPT_NOPROXY, "*") == CURLE_OK)
-                http->ca_loaded = phi__http_warm_say_hello(http, t, listener);
+                http->ca_loaded = phi__http_say_hello(http, t, listener);
         }
         phi__http_transfer_free(t);
     }
@@ -894,7 +883,7 @@ static phi__http_slot *phi__http_slot_of(phi__http *http, phi_transfer transfer)
     return slot->state != PHI__HTTP_FREE && slot->transfer.gen == transfer.gen ? slot : NULL;
 }
 
-static bool phi__http_slots_reach(phi__http *http, uint32_t index) {
+static bool phi__http_reach(phi__http *http, uint32_t index) {
     size_t cap = http->slot_count;
     phi__http_slot *slots;
     if (index < cap) return true;
@@ -958,7 +947,7 @@ static bool phi__http_starts_nocase(phi_str s, phi_str with) {
 
 /* Whether "HOST:PORT:ADDRESS" is among the resolve entries; a leading + or - is left aside. */
 static bool phi__http_pinned(const phi__http *http, phi_str url) {
-    phi_str host = phi__http_words_host(url), port = phi__http_words_port(url);
+    phi_str host = phi__http_host(url), port = phi__http_port(url);
     for (const struct curl_slist *entry = http->resolve; entry != NULL; entry = entry->next) {
         phi_str s = phi_str_of(entry->data);
         if (s.len > 0 && (s.at[0] == '+' || s.at[0] == '-')) s = phi__str(s.at + 1, s.len - 1);
@@ -973,8 +962,8 @@ static bool phi__http_pinned(const phi__http *http, phi_str url) {
 
 /* A libcurl that looks names up on this thread would stop the pump. */
 static bool phi__http_would_block(const phi__http *http, phi_str url) {
-    return !http->async_dns && http->proxy == NULL &&
-           !phi__http_words_is_address(phi__http_words_host(url)) && !phi__http_pinned(http, url);
+    return !http->async_dns && http->proxy == NULL && !phi__http_is_address(phi__http_host(url)) &&
+           !phi__http_pinned(http, url);
 }
 
 static void phi__http_start(phi__http *http, phi__http_slot *slot) {
@@ -990,7 +979,7 @@ static void phi__http_start(phi__http *http, phi__http_slot *slot) {
     } else if (t != NULL) {
         t->transfer = transfer;
         t->request = slot->request;
-        status = phi__http_transfer_begin(t, &words);
+        status = phi__http_begin(t, &words);
     }
     if (status == PHI_OK) {
         slot->state = PHI__HTTP_STARTED;
@@ -1013,9 +1002,9 @@ static bool phi__http_has_descriptors(phi__http *http) {
             return true;
         http->hold_until_us = now + PHI__HTTP_HOLD_US;
         phi__http_transfer *t = phi__http_curl_first(&http->lingering);
-        if (t != NULL) phi__http_transfer_move(t, &http->dying);
+        if (t != NULL) phi__http_move(t, &http->dying);
     }
-    phi__http_drive_kick(http, http->hold_until_us);
+    phi__http_kick(http, http->hold_until_us);
     return false;
 }
 
@@ -1024,8 +1013,8 @@ static bool phi__http_same_server(const phi__http_transfer *t, phi_str url) {
     if (curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &at) != CURLE_OK || at == NULL)
         return false;
     phi_str its = phi_str_of(at);
-    return phi_str_equal(phi__http_words_host(its), phi__http_words_host(url)) &&
-           phi_str_equal(phi__http_words_port(its), phi__http_words_port(url));
+    return phi_str_equal(phi__http_host(its), phi__http_host(url)) &&
+           phi_str_equal(phi__http_port(its), phi__http_port(url));
 }
 
 /* Whether the connection that the next in the queue needs is about to be free: the body on it was
@@ -1037,7 +1026,7 @@ static bool phi__http_awaits_end(phi__http *http) {
     if (t == NULL || t->http2) return false; /* HTTP/2 has room for both */
     uint64_t until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
     if (now >= until || !phi__http_same_server(t, slot->request->url)) return false;
-    phi__http_drive_kick(http, until);
+    phi__http_kick(http, until);
     return true;
 }
 
@@ -1050,7 +1039,7 @@ static bool phi__http_may_start(phi__http *http) {
         if (!phi__http_has_descriptors(http)) return false;
         if (phi__io_may_start(http->io)) return true;
     }
-    phi__http_drive_kick(http, 0);
+    phi__http_kick(http, 0);
     return false;
 }
 
@@ -1067,8 +1056,7 @@ static void phi__http_read_messages(phi__http *http) {
         t->finished = true;
         t->result = message->data.result;
         http->live--;
-        if (t->list == &http->active || t->list == &http->lingering)
-            phi__http_transfer_move(t, &http->done);
+        if (t->list == &http->active || t->list == &http->lingering) phi__http_move(t, &http->done);
     }
 }
 
@@ -1079,7 +1067,7 @@ static void phi__http_read_failed(phi__http *http) {
     http->starved = false;
     for (phi__http_transfer *t = phi__http_curl_first(&http->active); t != NULL; t = next) {
         next = phi__http_curl_next(t);
-        if (t->failed != PHI_OK) phi__http_transfer_move(t, &http->done);
+        if (t->failed != PHI_OK) phi__http_move(t, &http->done);
     }
 }
 
@@ -1129,9 +1117,9 @@ static void phi__http_destroy(phi__http *http, phi__http_slot *slot) {
     if (slot->state == PHI__HTTP_QUEUED) phi__http_dequeue(http, slot);
     phi__http_slot_clear(slot);
     if (t == NULL) return;
-    phi__http_transfer_move(t, &http->dying);
+    phi__http_move(t, &http->dying);
     t->request = NULL;
-    phi__http_drive_kick(http, 0);
+    phi__http_kick(http, 0);
 }
 
 /* After the last event curl reads on by itself. Bytes that the receiver did not take are
@@ -1148,8 +1136,8 @@ static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
     phi__buf_free(&t->overflow);
     t->overflow_at = 0;
     t->released_us = phi__io_now_us(http->io);
-    if (t->list == &http->active) phi__http_transfer_move(t, &http->lingering);
-    phi__http_drive_kick(http, t->list == &http->done ? 0 : t->released_us + PHI__HTTP_LINGER_US);
+    if (t->list == &http->active) phi__http_move(t, &http->lingering);
+    phi__http_kick(http, t->list == &http->done ? 0 : t->released_us + PHI__HTTP_LINGER_US);
 }
 
 /* The lingering transfers whose time is up; the time is shorter when queued transfers need their
@@ -1161,8 +1149,8 @@ static void phi__http_cut_lingering(phi__http *http) {
         phi__http_busy(http) + http->lingering.count >= http->max_connections)
         patience = PHI__HTTP_PLACE_US;
     while ((t = phi__http_curl_first(&http->lingering)) != NULL && now >= t->released_us + patience)
-        phi__http_transfer_move(t, &http->dying);
-    if (t != NULL) phi__http_drive_kick(http, t->released_us + patience);
+        phi__http_move(t, &http->dying);
+    if (t != NULL) phi__http_kick(http, t->released_us + patience);
 }
 
 /* ---- the pump ---- */
@@ -1200,10 +1188,10 @@ static void phi__http_pump(void *user_data) {
         phi__http_start(http, &http->slots[http->queue_first - 1]);
         started = true;
     }
-    if (started) phi__http_drive_due(http); /* the request leaves in this step, not the next */
+    if (started) phi__http_due(http); /* the request leaves in this step, not the next */
     if (http->resumes_wanted || phi__http_next_removal(http) != NULL ||
         phi__http_next_end(http) != NULL)
-        phi__http_drive_kick(http, 0);
+        phi__http_kick(http, 0);
     http->pumping = false;
 }
 
@@ -1225,7 +1213,7 @@ static bool phi__http_good_url(phi_str url) {
     size_t colon = phi__str_find(url, 0, "://");
     phi_str scheme = phi__str(url.at, colon == SIZE_MAX ? 0 : colon);
     if (!phi__str_is_nocase(scheme, "http") && !phi__str_is_nocase(scheme, "https")) return false;
-    return phi__http_clean(url) && phi__http_words_host(url).len > 0;
+    return phi__http_clean(url) && phi__http_host(url).len > 0;
 }
 
 static phi_status phi__http_open(void *user_data, phi_transfer transfer,
@@ -1237,13 +1225,13 @@ static phi_status phi__http_open(void *user_data, phi_transfer transfer,
         if (request->headers[i].name.len == 0 || !phi__http_clean(request->headers[i].name) ||
             !phi__http_clean(request->headers[i].value))
             return PHI_BAD_ARG;
-    if (!phi__http_slots_reach(http, transfer.index)) return PHI_NO_MEMORY;
+    if (!phi__http_reach(http, transfer.index)) return PHI_NO_MEMORY;
     phi__http_slot *slot = &http->slots[transfer.index];
     if (slot->state != PHI__HTTP_FREE) return PHI_BUSY;
     slot->transfer = transfer;
     slot->request = request;
     phi__http_enqueue(http, transfer.index, false);
-    phi__http_drive_kick(http, 0);
+    phi__http_kick(http, 0);
     return PHI_OK;
 }
 
@@ -1257,7 +1245,7 @@ static void phi__http_resume(void *user_data, phi_transfer transfer) {
     }
     slot->running->resume_wanted = true;
     http->resumes_wanted = true;
-    phi__http_drive_kick(http, 0);
+    phi__http_kick(http, 0);
 }
 
 static void phi__http_release(void *user_data, phi_transfer transfer) {
@@ -1333,7 +1321,7 @@ static bool phi__http_configure(phi__http *http, const phi__http_desc *desc) {
     if (!ok) return false;
     http->multi = curl_multi_init();
     http->kick.fire = phi__http_on_kick;
-    return http->multi != NULL && phi__http_drive_init(http) &&
+    return http->multi != NULL && phi__http_init(http) &&
            phi__io_timer_set(http->io, &http->kick, UINT64_MAX) == PHI_OK;
 }
 
@@ -1379,13 +1367,12 @@ PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
 PHI__FN const phi_transport *phi__http_transport(phi__http *http) { return &http->transport; }
 
 PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
-    phi_str host = phi__http_words_host(url);
+    phi_str host = phi__http_host(url);
     const char *words;
     if (!phi__http_good_url(url)) return PHI_BAD_ARG;
     if (phi__http_would_block(http, url)) return PHI_UNSUPPORTED;
     if (phi__http_busy(http) >= http->max_connections) return PHI_BUSY;
-    if (phi__str_starts(url, "https:") || phi__str_starts(url, "HTTPS:"))
-        phi__http_warm_load_ca(http);
+    if (phi__str_starts(url, "https:") || phi__str_starts(url, "HTTPS:")) phi__http_load_ca(http);
     phi__http_transfer *t = phi__http_transfer_new(http);
     if (t == NULL) return PHI_NO_MEMORY;
     size_t len = (size_t)(host.at - url.at) + host.len; /* up to the path */
@@ -1396,13 +1383,13 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
         t->url_bytes = len + 2;
         memcpy(t->url, url.at, len);
         t->url[len] = '/';
-        status = phi__http_transfer_begin(t, &words);
+        status = phi__http_begin(t, &words);
     }
     if (status != PHI_OK) {
         phi__http_transfer_free(t);
         return status;
     }
-    phi__http_drive_due(http);
+    phi__http_due(http);
     return PHI_OK;
 }
 
@@ -1413,16 +1400,13 @@ PHI__FN size_t phi__http_pending(const phi__http *http) {
 PHI__FN void phi__http_free(phi__http *http) {
     phi__http_transfer *t;
     if (http == NULL) return;
-    while ((t = phi__http_curl_first(&http->active)) != NULL)
-        phi__http_transfer_move(t, &http->dying);
-    while ((t = phi__http_curl_first(&http->done)) != NULL)
-        phi__http_transfer_move(t, &http->dying);
-    while ((t = phi__http_curl_first(&http->lingering)) != NULL)
-        phi__http_transfer_move(t, &http->dying);
+    while ((t = phi__http_curl_first(&http->active)) != NULL) phi__http_move(t, &http->dying);
+    while ((t = phi__http_curl_first(&http->done)) != NULL) phi__http_move(t, &http->dying);
+    while ((t = phi__http_curl_first(&http->lingering)) != NULL) phi__http_move(t, &http->dying);
     while ((t = phi__http_curl_first(&http->dying)) != NULL) phi__http_transfer_free(t);
-    phi__http_drive_enter(http);
+    phi__http_enter(http);
     if (http->multi != NULL) (void)curl_multi_cleanup(http->multi);
-    phi__http_drive_leave(http);
+    phi__http_leave(http);
     phi__io_timer_clear(http->io, &http->curl_timer);
     phi__io_timer_clear(http->io, &http->kick);
     curl_slist_free_all(http->resolve);

@@ -35,7 +35,7 @@ typedef enum phi__http_reason {
 
 typedef struct phi__http_transfer {
     phi__link link; /* of `list` */
-    struct phi__http_transfer_list *list;
+    struct phi__http_list *list;
     phi__http *http;
     CURL *easy;
     struct curl_slist *headers;
@@ -65,16 +65,16 @@ typedef struct phi__http_transfer {
     char error[CURL_ERROR_SIZE];
 } phi__http_transfer;
 
-typedef struct phi__http_transfer_list {
+typedef struct phi__http_list {
     phi__list all;
     size_t count;
-} phi__http_transfer_list;
+} phi__http_list;
 
 static inline phi__http_transfer *phi__http_curl_of(const phi__link *link) {
     return link != NULL ? PHI__OWNER(link, phi__http_transfer, link) : NULL;
 }
 /* NULL: none, or it is the last. */
-static inline phi__http_transfer *phi__http_curl_first(const phi__http_transfer_list *list) {
+static inline phi__http_transfer *phi__http_curl_first(const phi__http_list *list) {
     return phi__http_curl_of(list->all.first);
 }
 static inline phi__http_transfer *phi__http_curl_next(const phi__http_transfer *t) {
@@ -115,7 +115,7 @@ struct phi__http {
     size_t slot_count;
     uint32_t queue_first, queue_last; /* index + 1, 0: none */
     size_t queue_count;
-    phi__http_transfer_list active, done, lingering, dying;
+    phi__http_list active, done, lingering, dying;
     size_t live;            /* in the multi handle, and not yet finished */
     phi__timer curl_timer;  /* curl's one timeout */
     phi__timer kick;        /* the pump has work left: do not sleep */
@@ -131,35 +131,35 @@ PHI__FN phi__http_transfer *phi__http_transfer_new(phi__http *http);
 
 /* Makes the easy handle for t's request (or warm-up) and adds it. Not PHI_OK: words is a static
    text, nothing was added, and t is still to be freed. */
-PHI__FN phi_status phi__http_transfer_begin(phi__http_transfer *t, const char **words);
+PHI__FN phi_status phi__http_begin(phi__http_transfer *t, const char **words);
 
 /* Removes it from the multi handle and frees it. Outside of curl's callbacks only. */
 PHI__FN void phi__http_transfer_free(phi__http_transfer *t);
 /* outside of curl's callbacks only */
 PHI__FN void phi__http_transfer_resume(phi__http_transfer *t);
 /* NULL: to none */
-PHI__FN void phi__http_transfer_move(phi__http_transfer *t, phi__http_transfer_list *list);
+PHI__FN void phi__http_move(phi__http_transfer *t, phi__http_list *list);
 
 /* ---- http.c: libcurl's sockets and timeout over phi__io ---- */
 
-PHI__FN bool phi__http_drive_init(phi__http *http); /* false: no memory, or too old */
-PHI__FN void phi__http_drive_due(phi__http *http);  /* runs curl's timeout if it is due */
+PHI__FN bool phi__http_init(phi__http *http); /* false: no memory, or too old */
+PHI__FN void phi__http_due(phi__http *http);  /* runs curl's timeout if it is due */
 /* lets curl work on fd */
-PHI__FN void phi__http_drive_act(phi__http *http, curl_socket_t fd, int have);
-PHI__FN void phi__http_drive_enter(phi__http *http); /* around every call that may call back */
-PHI__FN void phi__http_drive_leave(phi__http *http);
-PHI__FN void phi__http_drive_kick(phi__http *http, uint64_t at_us); /* 0: now */
+PHI__FN void phi__http_act(phi__http *http, curl_socket_t fd, int have);
+PHI__FN void phi__http_enter(phi__http *http); /* around every call that may call back */
+PHI__FN void phi__http_leave(phi__http *http);
+PHI__FN void phi__http_kick(phi__http *http, uint64_t at_us); /* 0: now */
 
 /* ---- http.c: the certificate store ---- */
 
-PHI__FN void phi__http_warm_load_ca(phi__http *http);
+PHI__FN void phi__http_load_ca(phi__http *http);
 
 /* ---- http.c: words of failures ---- */
 
 /* without user, port and brackets; may be empty */
-PHI__FN phi_str phi__http_words_host(phi_str url);
-PHI__FN phi_str phi__http_words_port(phi_str url);     /* "443" or "80" where it gives none */
-PHI__FN bool phi__http_words_is_address(phi_str host); /* numeric: needs no lookup */
+PHI__FN phi_str phi__http_host(phi_str url);
+PHI__FN phi_str phi__http_port(phi_str url);     /* "443" or "80" where it gives none */
+PHI__FN bool phi__http_is_address(phi_str host); /* numeric: needs no lookup */
 PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t size);
 
 /* ---- http_posix.c: the system ---- */

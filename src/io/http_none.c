@@ -25,7 +25,7 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
     return PHI_UNSUPPORTED;
 }
 
-PHI__FN void phi__http_words_proxy(const phi__http *http, phi__secrets *secrets) {
+PHI__FN void phi__http_proxy(const phi__http *http, phi__secrets *secrets) {
     (void)http;
     (void)secrets;
 }

@@ -299,16 +299,16 @@ PHI__FN void phi__secret_init(phi__secrets *set, phi_arena *arena);
 PHI__FN void phi__secret_add(phi__secrets *set, phi_str secret);
 
 /* A key, and its parts where it is "ACCESS:SECRET:TOKEN". */
-PHI__FN void phi__secret_add_key(phi__secrets *set, phi_str key);
+PHI__FN void phi__secret_key(phi__secrets *set, phi_str key);
 
 /* User info, and the values of the query. */
-PHI__FN void phi__secret_add_url(phi__secrets *set, phi_str url);
+PHI__FN void phi__secret_url(phi__secrets *set, phi_str url);
 
 /* A header's value, where it is a secret by its name or by how it looks. False: it is none. */
-PHI__FN bool phi__secret_add_header(phi__secrets *set, phi_str name, phi_str value);
+PHI__FN bool phi__secret_header(phi__secrets *set, phi_str name, phi_str value);
 
 /* All that a request carries in its URL and its headers. */
-PHI__FN void phi__secret_add_request(phi__secrets *set, const phi_request *request);
+PHI__FN void phi__secret_request(phi__secrets *set, const phi_request *request);
 
 /* Appends a URL with "[redacted]" in place of user info, of the query's values except versions, and
    of the fragment behind a "#". */
@@ -373,7 +373,7 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url);
 
 /* Adds the user and password of the proxy, also of those that libcurl takes from the environment.
    http may be NULL. */
-PHI__FN void phi__http_words_proxy(const phi__http *http, phi__secrets *secrets);
+PHI__FN void phi__http_proxy(const phi__http *http, phi__secrets *secrets);
 
 /* How many transfers and removals are still under way. At zero, free costs nothing. */
 PHI__FN size_t phi__http_pending(const phi__http *http);

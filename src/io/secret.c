@@ -274,7 +274,7 @@ static void phi__secret_keep(phi__secrets *set, phi_str text, bool passing) {
 }
 
 /* As it stands, and as a server reads it: without its escapes; of a query: '+' is a blank. */
-static void phi__secret_add_escaped(phi__secrets *set, phi_str text, bool query) {
+static void phi__secret_escaped(phi__secrets *set, phi_str text, bool query) {
     size_t n = 0;
     phi__secret_add(set, text);
     if (text.len < PHI__SECRET_LEAST) return;
@@ -316,7 +316,7 @@ static phi_str phi__secret_part_name(phi_str url, size_t at, size_t value) {
 }
 
 /* Of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S": A and S. */
-static bool phi__secret_add_aws(phi__secrets *set, phi_str value) {
+static bool phi__secret_aws(phi__secrets *set, phi_str value) {
     size_t credential = phi__str_find(value, 0, "Credential=");
     size_t signature = phi__str_find(value, 0, "Signature=");
     if (!phi__str_starts(value, "AWS4-") || credential == SIZE_MAX || signature == SIZE_MAX)
@@ -340,7 +340,7 @@ PHI__FN void phi__secret_add(phi__secrets *set, phi_str secret) {
     phi__secret_keep(set, secret, false);
 }
 
-PHI__FN void phi__secret_add_key(phi__secrets *set, phi_str key) {
+PHI__FN void phi__secret_key(phi__secrets *set, phi_str key) {
     size_t at = 0, end;
     phi__secret_add(set, key);
     while ((end = phi__str_find(key, at, ":")) != SIZE_MAX) {
@@ -350,14 +350,14 @@ PHI__FN void phi__secret_add_key(phi__secrets *set, phi_str key) {
     if (at > 0) phi__secret_add(set, phi__str(key.at + at, key.len - at));
 }
 
-PHI__FN void phi__secret_add_url(phi__secrets *set, phi_str url) {
+PHI__FN void phi__secret_url(phi__secrets *set, phi_str url) {
     size_t from = 0, to = 0, end, value;
     if (phi__secret_user(url, &from, &to)) {
         size_t colon = phi__str_find(phi__str(url.at, to), from, ":");
-        phi__secret_add_escaped(set, phi__str(url.at + from, to - from), false);
+        phi__secret_escaped(set, phi__str(url.at + from, to - from), false);
         if (colon != SIZE_MAX) {
-            phi__secret_add_escaped(set, phi__str(url.at + from, colon - from), false);
-            phi__secret_add_escaped(set, phi__str(url.at + colon + 1, to - colon - 1), false);
+            phi__secret_escaped(set, phi__str(url.at + from, colon - from), false);
+            phi__secret_escaped(set, phi__str(url.at + colon + 1, to - colon - 1), false);
         }
     }
     size_t at = phi__str_find(url, to, "?");
@@ -367,16 +367,15 @@ PHI__FN void phi__secret_add_url(phi__secrets *set, phi_str url) {
         phi_str name = phi__secret_part_name(url, at, value);
         phi_str text = phi__str(url.at + value, end - value);
         if (phi__secret_plain_query(name)) continue;
-        if (phi__secret_name(name) || phi__secret_looks(text))
-            phi__secret_add_escaped(set, text, true);
+        if (phi__secret_name(name) || phi__secret_looks(text)) phi__secret_escaped(set, text, true);
     }
 }
 
-PHI__FN bool phi__secret_add_header(phi__secrets *set, phi_str name, phi_str value) {
+PHI__FN bool phi__secret_header(phi__secrets *set, phi_str name, phi_str value) {
     if (phi__secret_plain_header(name)) return false;
     if (!phi__secret_name(name) && !phi__secret_looks(value)) return false;
     value = phi__str_trim(value);
-    if (phi__secret_add_aws(set, value)) return true;
+    if (phi__secret_aws(set, value)) return true;
     if (phi__str_find_nocase(name, 0, "cookie") != SIZE_MAX) {
         /* "a=1; b=2": the values. */
         size_t at = 0;
@@ -409,11 +408,11 @@ PHI__FN bool phi__secret_add_header(phi__secrets *set, phi_str name, phi_str val
     return true;
 }
 
-PHI__FN void phi__secret_add_request(phi__secrets *set, const phi_request *request) {
+PHI__FN void phi__secret_request(phi__secrets *set, const phi_request *request) {
     phi_request_info info = phi_request_get_info(request);
-    phi__secret_add_url(set, info.url);
+    phi__secret_url(set, info.url);
     for (size_t i = 0; i < info.header_count; i++)
-        (void)phi__secret_add_header(set, info.headers[i].name, info.headers[i].value);
+        (void)phi__secret_header(set, info.headers[i].name, info.headers[i].value);
 }
 
 PHI__FN void phi__secret_put_url(phi__buf *out, phi_str url) {

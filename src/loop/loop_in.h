@@ -251,7 +251,7 @@ PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *w
 PHI__FN void phi__model_call_list_clear(phi__run *run); /* they must be called anew */
 
 /* The projection by the effective policy now; false: there is no policy. */
-PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *order);
+PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__proj_order *order);
 PHI__FN void phi__projection_clear(phi__run *run); /* it is to be made anew */
 
 /* The agent's own counter; its count_text, or the result, is NULL: the estimate. */

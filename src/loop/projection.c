@@ -98,7 +98,7 @@ PHI__FN bool phi__projection_take_policy(phi__run *run, const phi_policy *policy
     return run->own.policy != NULL;
 }
 
-PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *order) {
+PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__proj_order *order) {
     const phi_policy *policy = phi__projection_policy(agent);
     memset(order, 0, sizeof *order);
     if (policy == NULL) return false;
@@ -223,7 +223,7 @@ static bool phi__projection_items(phi__run *run, const phi__projection *made) {
 }
 
 static bool phi__projection_make(phi__run *run) {
-    phi__project_order order;
+    phi__proj_order order;
     phi__projection made;
     run->projection.items = NULL;
     if (!phi__projection_order_of(run->agent, &order)) {

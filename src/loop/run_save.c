@@ -184,7 +184,7 @@ static size_t phi__run_save_state(const phi__run *run, phi__state state) {
 static void phi__run_save_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
-    phi__entry_json_message(out, message, scratch);
+    phi__write_message(out, message, scratch);
     phi__buf_char(out, '}');
 }
 
@@ -359,18 +359,18 @@ PHI__FN phi_status phi__run_load_inputs(phi__agent *agent, const phi_json *node,
     const phi_json *child;
     phi__entry_reader reader;
     phi_status status = PHI_OK;
-    phi__entry_get_reader_init(&reader, agent->thread);
+    phi__get_reader_init(&reader, agent->thread);
     while (status == PHI_OK && (child = phi_json_next(&it)) != NULL) {
         phi_message message;
         phi_input kind = (phi_input)phi__records_get_u32(child, "kind");
-        status = phi__entry_get_message(&reader, phi_json_get(child, "input"), &message);
+        status = phi__get_message(&reader, phi_json_get(child, "input"), &message);
         if ((unsigned)kind > (unsigned)PHI_INPUT_INJECTED) status = PHI_PARSE;
         if (status == PHI_OK)
             status = phi__input_append(agent, to, kind, message.content, message.content_count,
                                        phi__records_get_str(child, "source"), message.details);
         if (status == PHI_OK) to->tail->filtered = phi__records_get_bool(child, "filtered");
     }
-    phi__entry_get_reader_free(&reader);
+    phi__get_reader_free(&reader);
     return status;
 }
 
@@ -476,15 +476,15 @@ static phi_status phi__run_load_keep(phi__run *run, const phi_json *node, phi_ro
     phi_thread *thread = run->agent->thread;
     phi__entry_reader reader;
     phi_message message;
-    phi__entry_get_reader_init(&reader, thread);
-    phi_status status = phi__entry_get_message(&reader, node, &message);
+    phi__get_reader_init(&reader, thread);
+    phi_status status = phi__get_message(&reader, node, &message);
     if (status == PHI_OK && message.role != role) status = PHI_PARSE;
     if (status == PHI_OK) {
         message.loop_id = run->loop_id;
         *out = phi__append_keep(thread, &message);
         if (*out == NULL) status = PHI_NO_MEMORY;
     }
-    phi__entry_get_reader_free(&reader);
+    phi__get_reader_free(&reader);
     return status;
 }
 

@@ -374,7 +374,8 @@ typedef struct phi__feature {
     /* Whether it takes part in a run from its beginning; NULL: it does. One that does not is called
        at none of the run's points but RUN_LOAD and EFFECTS, until it joins. */
     bool (*wants)(const phi__run *run);
-    uint8_t order; /* PHI__FEATURE_AT_ (features/features_in.h): whom it comes after at each point */
+    uint8_t
+        order; /* PHI__FEATURE_AT_ (features/features_in.h): whom it comes after at each point */
     /* With the runtime that it is named for, and when that is freed; NULL: nothing. */
     void (*open)(phi_runtime *rt);
     void (*close)(phi_runtime *rt);
@@ -1197,8 +1198,8 @@ typedef struct phi__step_of {
 
 /* snapshot.c: NULL, unless phi_runtime_snapshot or phi_runtime_restore has begun. */
 typedef struct phi__snapshots {
-    struct phi__snapshot_saving *saving;
-    struct phi__snapshot_loading *loading;
+    struct phi__snap_saving *saving;
+    struct phi__snap_loading *loading;
 } phi__snapshots;
 
 struct phi_runtime {

@@ -576,7 +576,7 @@ static void phi__fetch_end(phi__fetch *f, phi_status status) {
         /* Words of the transport may quote the URL. */
         phi__secrets secrets;
         phi__secret_init(&secrets, &f->arena);
-        phi__secret_add_request(&secrets, &f->request);
+        phi__secret_request(&secrets, &f->request);
         if (secrets.failed)
             words[0] = '\0';
         else

@@ -201,10 +201,10 @@ static bool phi__attempt_prepare(phi__run *run) {
 static bool phi__attempt_note_secrets(phi__run *run) {
     const phi__agent *agent = run->agent;
     phi__secrets *secrets = &run->attempt.secrets;
-    if (!agent->in_process) phi__secret_add_request(secrets, &run->attempt.encoder.request);
-    phi__secret_add_key(secrets, phi_str_of(run->attempt.spec.model->api_key));
-    phi__secret_add_key(secrets, phi_str_of(agent->desc.model.api_key));
-    phi__http_words_proxy(agent->rt->http, secrets);
+    if (!agent->in_process) phi__secret_request(secrets, &run->attempt.encoder.request);
+    phi__secret_key(secrets, phi_str_of(run->attempt.spec.model->api_key));
+    phi__secret_key(secrets, phi_str_of(agent->desc.model.api_key));
+    phi__http_proxy(agent->rt->http, secrets);
     return !secrets->failed;
 }
 
@@ -215,7 +215,7 @@ static void phi__attempt_hide_text(phi__run *run, phi_str text, phi__secret_text
 
 PHI__FN phi_message *phi__attempt_hide(phi__run *run, phi_message *result) {
     if (result == NULL) return NULL;
-    phi__secret_add_key(&run->attempt.secrets, phi_str_of(run->agent->desc.model.api_key));
+    phi__secret_key(&run->attempt.secrets, phi_str_of(run->agent->desc.model.api_key));
     if (run->attempt.secrets.failed) return NULL;
     for (size_t i = 0; i < result->content_count; i++)
         phi__attempt_hide_text(run, result->content[i].text, PHI__SECRET_BYTES);

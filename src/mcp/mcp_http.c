@@ -359,13 +359,13 @@ static bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t l
     phi__secret_init(&set, &arena);
     const phi_mcp_desc *desc = e->wire->desc;
     for (size_t i = 0; i < desc->header_count; i++)
-        phi__secret_add_key(&set, phi_str_of(desc->headers[i].value));
+        phi__secret_key(&set, phi_str_of(desc->headers[i].value));
     if (e->sent.len > 0)
-        (void)phi__secret_add_header(&set, PHI__LIT("Authorization"), phi__buf_str(&e->sent));
+        (void)phi__secret_header(&set, PHI__LIT("Authorization"), phi__buf_str(&e->sent));
     for (size_t i = 0; i < desc->header_count; i++)
-        (void)phi__secret_add_header(&set, phi_str_of(desc->headers[i].name),
-                                     phi_str_of(desc->headers[i].value));
-    phi__secret_add_url(&set, e->wire->url);
+        (void)phi__secret_header(&set, phi_str_of(desc->headers[i].name),
+                                 phi_str_of(desc->headers[i].value));
+    phi__secret_url(&set, e->wire->url);
     if (e->wire->session.len > 0) phi__secret_add(&set, phi__buf_str(&e->wire->session));
     bool fine = !set.failed;
     if (fine && len > 0) (void)phi__secret_hide(&set, at, len, kind);

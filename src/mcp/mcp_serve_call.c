@@ -358,7 +358,7 @@ static void phi__mcp_serve_call_over(phi__agent *agent, phi_status status,
     serving->drop = NULL;
     agent->tree.watched = NULL;
     if (serving->task == NULL) phi__mcp_serve_request_free(serving);
-    phi__agent_end_drop(agent);
+    phi__end_drop(agent);
 }
 
 /* The host has freed it: a hook knows its handle. */
@@ -387,7 +387,7 @@ static void phi__mcp_serve_call_drop(phi__mcp_serving *serving) {
     serving->agent = NULL;
     if (agent == NULL) return;
     agent->tree.watched = NULL;
-    phi__agent_end_drop(agent);
+    phi__end_drop(agent);
 }
 
 static phi__agent *phi__mcp_serve_call_agent(phi__mcp_serving *serving,

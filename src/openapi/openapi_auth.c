@@ -450,8 +450,8 @@ PHI__FN phi_status phi__openapi_auth_begin(phi__openapi_auth *a, phi__openapi_re
     a->r = r;
     phi__secret_init(&a->secrets, r->arena);
     for (size_t i = 0; i < desc->header_count; i++)
-        (void)phi__secret_add_header(&a->secrets, phi_str_of(desc->headers[i].name),
-                                     phi_str_of(desc->headers[i].value));
+        (void)phi__secret_header(&a->secrets, phi_str_of(desc->headers[i].name),
+                                 phi_str_of(desc->headers[i].value));
     phi_status status = phi__openapi_auth_choose(a);
     return status == PHI_OK && a->secrets.failed ? PHI_NO_MEMORY : status;
 }

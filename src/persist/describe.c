@@ -21,37 +21,37 @@ typedef struct phi__open_calls {
 
 /* ---- A lane's figures, computed from a view, and its newest message ---- */
 
-static bool phi__introspect_is_call(const phi_content *c) {
+static bool phi__figures_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
 }
 
 /* ---- calls without a result ---- */
 
 /* A result that stands further on, while the view is walked from its end. */
-typedef struct phi__introspect_id {
+typedef struct phi__figures_id {
     phi_str id;
     bool used, waits; /* waits: no call was met that it answers */
-} phi__introspect_id;
+} phi__figures_id;
 
-typedef struct phi__introspect_walk {
-    phi__introspect_id *ids; /* an open table, half empty */
+typedef struct phi__figures_walk {
+    phi__figures_id *ids; /* an open table, half empty */
     size_t cap;
     phi__open_call *calls;
     size_t count, all;
-} phi__introspect_walk;
+} phi__figures_walk;
 
-static phi__introspect_id *phi__introspect_place(const phi__introspect_walk *walk, phi_str id) {
+static phi__figures_id *phi__figures_place(const phi__figures_walk *walk, phi_str id) {
     size_t at = (size_t)phi__hash(id, 0) & (walk->cap - 1);
     while (walk->ids[at].used && !phi_str_equal(walk->ids[at].id, id))
         at = (at + 1) & (walk->cap - 1);
     return &walk->ids[at];
 }
 
-static void phi__introspect_answer(phi__introspect_walk *walk, const phi_view_item *item) {
+static void phi__figures_answer(phi__figures_walk *walk, const phi_view_item *item) {
     for (size_t i = item->message->content_count; i > 0; i--) {
         const phi_content *c = &item->message->content[i - 1];
-        if (!phi__introspect_is_call(c)) continue;
-        phi__introspect_id *place = phi__introspect_place(walk, c->id);
+        if (!phi__figures_is_call(c)) continue;
+        phi__figures_id *place = phi__figures_place(walk, c->id);
         if (!place->waits) {
             walk->calls[walk->count].seq = item->from;
             walk->calls[walk->count++].block = i - 1;
@@ -60,19 +60,18 @@ static void phi__introspect_answer(phi__introspect_walk *walk, const phi_view_it
     }
 }
 
-static bool phi__introspect_room(phi__introspect_walk *walk, const phi_view_item *items,
-                                 size_t count, phi_arena *arena) {
+static bool phi__figures_room(phi__figures_walk *walk, const phi_view_item *items, size_t count,
+                              phi_arena *arena) {
     size_t results = 0, j;
     memset(walk, 0, sizeof *walk);
     for (size_t i = 0; i < count; i++) {
         const phi_message *m = items[i].message;
         results += m->role == PHI_ROLE_TOOL_RESULT;
         for (j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
-            walk->all += phi__introspect_is_call(&m->content[j]);
+            walk->all += phi__figures_is_call(&m->content[j]);
     }
     for (walk->cap = 4; walk->cap / 2 < results && walk->cap <= SIZE_MAX / 4;) walk->cap *= 2;
-    walk->ids =
-        (phi__introspect_id *)phi__arena_zero(arena, phi__mul(walk->cap, sizeof *walk->ids));
+    walk->ids = (phi__figures_id *)phi__arena_zero(arena, phi__mul(walk->cap, sizeof *walk->ids));
     walk->calls =
         (phi__open_call *)phi_arena_alloc(arena, phi__mul(walk->all, sizeof *walk->calls));
     return walk->ids != NULL && walk->calls != NULL;
@@ -80,18 +79,18 @@ static bool phi__introspect_room(phi__introspect_walk *walk, const phi_view_item
 
 /* The list is in the arena. False: no memory. */
 /* A result answers the nearest call of its id before it. */
-static bool phi__introspect_open_calls_find(const phi_view_item *items, size_t count,
-                                            phi_arena *arena, phi__open_calls *out) {
-    phi__introspect_walk walk;
-    if (!phi__introspect_room(&walk, items, count, arena)) return false;
+static bool phi__figures_open_calls_find(const phi_view_item *items, size_t count, phi_arena *arena,
+                                         phi__open_calls *out) {
+    phi__figures_walk walk;
+    if (!phi__figures_room(&walk, items, count, arena)) return false;
     for (size_t i = count; i > 0; i--) {
         const phi_message *m = items[i - 1].message;
         if (m->role == PHI_ROLE_TOOL_RESULT) {
-            phi__introspect_id *place = phi__introspect_place(&walk, m->tool_call_id);
+            phi__figures_id *place = phi__figures_place(&walk, m->tool_call_id);
             place->id = m->tool_call_id;
             place->used = place->waits = true;
         }
-        if (m->role == PHI_ROLE_ASSISTANT) phi__introspect_answer(&walk, &items[i - 1]);
+        if (m->role == PHI_ROLE_ASSISTANT) phi__figures_answer(&walk, &items[i - 1]);
     }
     out->calls = walk.calls;
     out->count = walk.count;
@@ -101,7 +100,7 @@ static bool phi__introspect_open_calls_find(const phi_view_item *items, size_t c
 
 /* ---- figures ---- */
 
-static void phi__introspect_count(phi_lane_figures *out, const phi_view_item *item) {
+static void phi__figures_count(phi_lane_figures *out, const phi_view_item *item) {
     const phi_message *m = item->message;
     out->user += m->role == PHI_ROLE_USER;
     out->answers += m->role == PHI_ROLE_ASSISTANT;
@@ -114,17 +113,17 @@ static void phi__introspect_count(phi_lane_figures *out, const phi_view_item *it
         if (m->content[i].kind == PHI_CONTENT_TEXT) out->text_bytes += m->content[i].text.len;
 }
 
-static phi_lane_figures phi__introspect_figures_of(const phi_view_item *items, size_t count,
-                                                   const phi__open_calls *open) {
+static phi_lane_figures phi__figures_figures_of(const phi_view_item *items, size_t count,
+                                                const phi__open_calls *open) {
     phi_lane_figures out = PHI_ZERO;
     out.messages = count;
     out.calls = open->all;
     out.open_calls = open->count;
-    for (size_t i = 0; i < count; i++) phi__introspect_count(&out, &items[i]);
+    for (size_t i = 0; i < count; i++) phi__figures_count(&out, &items[i]);
     return out;
 }
 
-static bool phi__introspect_has_text(const phi_message *m) {
+static bool phi__figures_has_text(const phi_message *m) {
     for (size_t i = 0; i < m->content_count; i++)
         if (m->content[i].kind == PHI_CONTENT_TEXT && m->content[i].text.len > 0) return true;
     return false;
@@ -137,7 +136,7 @@ PHI_API const phi_message *phi_thread_last(const phi_thread *thread, phi_role ro
     size_t i = thread != NULL ? thread->fold.count : 0;
     for (; i > 0; i--) {
         const phi_message *m = thread->fold.items[i - 1].message;
-        if ((role == 0 || m->role == role) && (!with_text || phi__introspect_has_text(m))) return m;
+        if ((role == 0 || m->role == role) && (!with_text || phi__figures_has_text(m))) return m;
     }
     return NULL;
 }
@@ -540,8 +539,8 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
     phi_status status = phi_thread_view(thread, wanted->lane, end < count ? end - 1 : UINT64_MAX,
                                         scratch, &items, &n);
     if (status != PHI_OK) return status;
-    if (!phi__introspect_open_calls_find(items, n, scratch, &open)) return PHI_NO_MEMORY;
-    *out = figures = phi__introspect_figures_of(items, n, &open);
+    if (!phi__figures_open_calls_find(items, n, scratch, &open)) return PHI_NO_MEMORY;
+    *out = figures = phi__figures_figures_of(items, n, &open);
     if (d->out == NULL) return PHI_OK;
     uint8_t *marks = phi__describe_marks(items, n, first, end, scratch);
     if (marks == NULL) return PHI_NO_MEMORY;

@@ -34,7 +34,7 @@ static const phi_str phi__entry_span_names[] = {PHI__JSON_NAME("from"), PHI__JSO
                                                 PHI__JSON_NAME("messages")};
 
 /* Puts words into the reader; PHI_PARSE. */
-static phi_status phi__entry_get_bad(phi__entry_reader *r, const char *format, ...) {
+static phi_status phi__get_bad(phi__entry_reader *r, const char *format, ...) {
     va_list args;
     va_start(args, format);
     (void)vsnprintf(r->words, sizeof r->words, format, args);
@@ -42,35 +42,32 @@ static phi_status phi__entry_get_bad(phi__entry_reader *r, const char *format, .
     return PHI_PARSE;
 }
 
-PHI__FN void phi__entry_get_reader_init(phi__entry_reader *reader, phi_thread *thread) {
+PHI__FN void phi__get_reader_init(phi__entry_reader *reader, phi_thread *thread) {
     memset(reader, 0, sizeof *reader);
     reader->thread = thread;
     phi_arena_init(&reader->scratch, thread->log.memory, PHI__ENTRY_SCRATCH);
 }
 
-PHI__FN void phi__entry_get_reader_free(phi__entry_reader *reader) {
-    phi_arena_free(&reader->scratch);
-}
+PHI__FN void phi__get_reader_free(phi__entry_reader *reader) { phi_arena_free(&reader->scratch); }
 
-static void phi__entry_get_pick(const phi_json *root, const phi_json *in[PHI__ENTRY_IN_COUNT]) {
+static void phi__get_pick(const phi_json *root, const phi_json *in[PHI__ENTRY_IN_COUNT]) {
     phi__json_get_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
 }
 
 /* A text as C has it, in the scratch arena; NULL where there is none. */
-static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *node, phi_str key,
-                                      const char **out) {
+static phi_status phi__get_text(phi__entry_reader *r, const phi_json *node, phi_str key,
+                                const char **out) {
     phi_str copy;
     *out = NULL;
     if (!phi_json_is(node, PHI_JSON_STRING)) return PHI_OK;
     if (!phi__arena_str(&r->scratch, phi_json_str(node, ""), &copy)) return PHI_NO_MEMORY;
-    if (strlen(copy.at) != copy.len)
-        return phi__entry_get_bad(r, "%s: it holds a zero byte", key.at);
+    if (strlen(copy.at) != copy.len) return phi__get_bad(r, "%s: it holds a zero byte", key.at);
     *out = copy.at;
     return PHI_OK;
 }
 
-static phi_status phi__entry_get_exact(phi__entry_reader *r, const phi_json *array,
-                                       phi_message *message) {
+static phi_status phi__get_exact(phi__entry_reader *r, const phi_json *array,
+                                 phi_message *message) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
     while ((node = phi_json_next(&it)) != NULL) {
@@ -78,7 +75,7 @@ static phi_status phi__entry_get_exact(phi__entry_reader *r, const phi_json *arr
         const phi_json *arguments = phi_json_get(node, "arguments"),
                        *replay = phi_json_get(node, "replay");
         if (at >= message->content_count)
-            return phi__entry_get_bad(r, "exact: there is no such block of the message");
+            return phi__get_bad(r, "exact: there is no such block of the message");
         phi_content *block = (phi_content *)(uintptr_t)&message->content[at];
         if (arguments != NULL && block->kind == PHI_CONTENT_TOOL_CALL)
             block->arguments = phi_json_str(arguments, "");
@@ -88,8 +85,8 @@ static phi_status phi__entry_get_exact(phi__entry_reader *r, const phi_json *arr
     return PHI_OK;
 }
 
-static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json *more,
-                                           phi_message *message) {
+static phi_status phi__get_extension(phi__entry_reader *r, const phi_json *more,
+                                     phi_message *message) {
     const phi_json *content = phi_json_get(more, "content"), *data = phi_json_get(more, "data");
     phi_parse_error error;
     phi_status status = PHI_OK;
@@ -99,19 +96,19 @@ static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json 
     if (data != NULL) message->extension_data = phi_json_str(data, "");
     if (content != NULL)
         status = phi__message_read_get_blocks(content, &r->scratch, message, &error);
-    return status == PHI_PARSE ? phi__entry_get_bad(r, "more: %s", error.message) : status;
+    return status == PHI_PARSE ? phi__get_bad(r, "more: %s", error.message) : status;
 }
 
 /* A message, of the members "message" and "more"; and a rewrite, of those of its entry. In the
    scratch arena. */
-static phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *node,
-                                       const phi_json *more, phi_message *out) {
+static phi_status phi__get_whole(phi__entry_reader *r, const phi_json *node, const phi_json *more,
+                                 phi_message *out) {
     phi_parse_error error;
-    if (node == NULL) return phi__entry_get_bad(r, "message is missing");
+    if (node == NULL) return phi__get_bad(r, "message is missing");
     phi_status status = phi__message_read_get(node, &r->scratch, out, &error);
-    if (status == PHI_PARSE) return phi__entry_get_bad(r, "message: %s", error.message);
+    if (status == PHI_PARSE) return phi__get_bad(r, "message: %s", error.message);
     if (status != PHI_OK) return status;
-    if (out->role == PHI_ROLE_EXTENSION) status = phi__entry_get_extension(r, more, out);
+    if (out->role == PHI_ROLE_EXTENSION) status = phi__get_extension(r, more, out);
     if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_ASSISTANT && phi_json_bool(phi_json_get(more, "unstopped"), false))
         out->stop_reason = PHI_STOP_REASON_NONE;
@@ -119,25 +116,25 @@ static phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *nod
     out->details = phi__records_get_str(more, "details");
     if (out->role == PHI_ROLE_EXTENSION || out->loop_id.len == 0)
         out->turn_index = (uint32_t)phi__records_get_u64(more, "turn");
-    return more != NULL ? phi__entry_get_exact(r, phi_json_get(more, "exact"), out) : PHI_OK;
+    return more != NULL ? phi__get_exact(r, phi_json_get(more, "exact"), out) : PHI_OK;
 }
 
-PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
-                                          phi_message *out) {
+PHI__FN phi_status phi__get_message(phi__entry_reader *r, const phi_json *holder,
+                                    phi_message *out) {
     static const phi_str names[] = {PHI__JSON_NAME("message"), PHI__JSON_NAME("more")};
     const phi_json *in[PHI__COUNT(names)];
     phi__json_get_pick(holder, names, PHI__COUNT(names), in);
-    return phi__entry_get_whole(r, in[0], in[1], out);
+    return phi__get_whole(r, in[0], in[1], out);
 }
 
-static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node, phi_span *span) {
+static phi_status phi__get_span(phi__entry_reader *r, const phi_json *node, phi_span *span) {
     const phi_json *in[PHI__SPAN_IN_COUNT], *child;
     phi_message *messages;
     phi_status status = PHI_OK;
     memset(span, 0, sizeof *span);
     phi__json_get_pick(node, phi__entry_span_names, PHI__SPAN_IN_COUNT, in);
     if (in[PHI__SPAN_IN_FROM] == NULL || in[PHI__SPAN_IN_TO] == NULL)
-        return phi__entry_get_bad(r, "spans: from or to is missing");
+        return phi__get_bad(r, "spans: from or to is missing");
     span->from = phi__json_get_uint(in[PHI__SPAN_IN_FROM], UINT64_MAX);
     span->to = phi__json_get_uint(in[PHI__SPAN_IN_TO], UINT64_MAX);
     span->summary = phi_json_bool(in[PHI__SPAN_IN_SUMMARY], false);
@@ -149,13 +146,13 @@ static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node
                                               phi__mul(phi_json_count(array), sizeof *messages));
     if (messages == NULL) return PHI_NO_MEMORY;
     while (status == PHI_OK && (child = phi_json_next(&it)) != NULL)
-        status = phi__entry_get_message(r, child, &messages[span->message_count++]);
+        status = phi__get_message(r, child, &messages[span->message_count++]);
     span->messages = messages;
     return status;
 }
 
-static phi_status phi__entry_get_spans(phi__entry_reader *r, const phi_json *array,
-                                       phi_rewrite *rewrite) {
+static phi_status phi__get_spans(phi__entry_reader *r, const phi_json *array,
+                                 phi_rewrite *rewrite) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
     phi_span *spans;
@@ -165,37 +162,37 @@ static phi_status phi__entry_get_spans(phi__entry_reader *r, const phi_json *arr
         (phi_span *)phi_arena_alloc(&r->scratch, phi__mul(phi_json_count(array), sizeof *spans));
     if (spans == NULL) return PHI_NO_MEMORY;
     while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
-        status = phi__entry_get_span(r, node, &spans[rewrite->span_count++]);
+        status = phi__get_span(r, node, &spans[rewrite->span_count++]);
     rewrite->spans = spans;
     return status;
 }
 
-static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *node,
-                                        phi_rewrite *rewrite) {
+static phi_status phi__get_reason(phi__entry_reader *r, const phi_json *node,
+                                  phi_rewrite *rewrite) {
     phi_str word = phi__json_text_of(node);
     for (int i = PHI_REWRITE_MANUAL; i <= PHI_REWRITE_SYSTEM; i++)
         if (phi__str_is(word, phi__entry_reason_word((phi_rewrite_reason)i))) {
             rewrite->reason = (phi_rewrite_reason)i;
             return PHI_OK;
         }
-    return phi__entry_get_bad(r, "reason is none of its words");
+    return phi__get_bad(r, "reason is none of its words");
 }
 
-static phi_status phi__entry_get_written(phi__entry_reader *r, const phi_json *node,
-                                         phi_rewrite *rewrite) {
+static phi_status phi__get_written(phi__entry_reader *r, const phi_json *node,
+                                   phi_rewrite *rewrite) {
     phi_written *written;
     if (node == NULL) return PHI_OK;
     written = (phi_written *)phi__arena_zero(&r->scratch, sizeof *written);
     if (written == NULL) return PHI_NO_MEMORY;
     written->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     written->cost = phi_json_num(phi_json_get(node, "cost"), 0);
-    if (!(written->cost >= 0)) return phi__entry_get_bad(r, "written: cost is no amount");
+    if (!(written->cost >= 0)) return phi__get_bad(r, "written: cost is no amount");
     rewrite->written = written;
-    return phi__entry_get_text(r, phi_json_get(node, "model"), PHI__LIT("model"), &written->model);
+    return phi__get_text(r, phi_json_get(node, "model"), PHI__LIT("model"), &written->model);
 }
 
-static phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
-                                         phi_rewrite *rewrite) {
+static phi_status phi__get_members(phi__entry_reader *r, const phi_json *const *in,
+                                   phi_rewrite *rewrite) {
     static const int texts[] = {PHI__ENTRY_IN_OP_ID, PHI__ENTRY_IN_LANE, PHI__ENTRY_IN_REVOKE,
                                 PHI__ENTRY_IN_META, PHI__ENTRY_IN_SWITCH_TO};
     const char **to[PHI__COUNT(texts)];
@@ -207,34 +204,34 @@ static phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *c
     to[3] = &rewrite->meta;
     to[4] = &rewrite->switch_to;
     for (size_t i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
-        status = phi__entry_get_text(r, in[texts[i]], phi__entry_names[texts[i]], to[i]);
-    if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__ENTRY_IN_REASON], rewrite);
-    if (status == PHI_OK) status = phi__entry_get_written(r, in[PHI__ENTRY_IN_WRITTEN], rewrite);
-    if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__ENTRY_IN_SPANS], rewrite);
+        status = phi__get_text(r, in[texts[i]], phi__entry_names[texts[i]], to[i]);
+    if (status == PHI_OK) status = phi__get_reason(r, in[PHI__ENTRY_IN_REASON], rewrite);
+    if (status == PHI_OK) status = phi__get_written(r, in[PHI__ENTRY_IN_WRITTEN], rewrite);
+    if (status == PHI_OK) status = phi__get_spans(r, in[PHI__ENTRY_IN_SPANS], rewrite);
     rewrite->base_seq = phi__json_get_uint(in[PHI__ENTRY_IN_BASE_SEQ], 0);
     rewrite->has_base = in[PHI__ENTRY_IN_BASE_SEQ] != NULL;
     return status;
 }
 
-PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
-                                          phi_rewrite *rewrite) {
+PHI__FN phi_status phi__get_rewrite(phi__entry_reader *r, const phi_json *root,
+                                    phi_rewrite *rewrite) {
     const phi_json *in[PHI__ENTRY_IN_COUNT];
-    phi__entry_get_pick(root, in);
-    return phi__entry_get_members(r, in, rewrite);
+    phi__get_pick(root, in);
+    return phi__get_members(r, in, rewrite);
 }
 
 /* ---- members that only some kinds of entries have ---- */
 
 /* The number of a word in a list that ends with NULL; -1: it is none of them. */
-static int phi__entry_parts_number(phi_str text, const char *(*word)(int)) {
+static int phi__part_number(phi_str text, const char *(*word)(int)) {
     for (int i = 0; word(i) != NULL; i++)
         if (phi__str_is(text, word(i))) return i;
     return -1;
 }
 
 /* Fields of a table, their texts copied into the thread. */
-static phi_status phi__entry_parts_get(const phi__entry_reader *r, const phi_json *node,
-                                       const phi__field *fields, size_t count, void *to) {
+static phi_status phi__part_get(const phi__entry_reader *r, const phi_json *node,
+                                const phi__field *fields, size_t count, void *to) {
     return phi__records_get(node, fields, count, to, phi__thread_room(r->thread)) ? PHI_OK
                                                                                   : PHI_NO_MEMORY;
 }
@@ -257,7 +254,7 @@ static const phi__field phi__entry_parts_id_field =
 static const phi__field phi__entry_parts_prompt_field =
     PHI__FIELD(phi_loop_info, system_prompt, "system_prompt", PHI__FIELD_STR, PHI__FIELD_ALWAYS);
 
-static void phi__entry_parts_put_loop(phi__buf *out, const phi__entry *entry) {
+static void phi__part_put_loop(phi__buf *out, const phi__entry *entry) {
     const phi__field *fields = phi__entry_parts_loop_fields;
     size_t count = PHI__COUNT(phi__entry_parts_loop_fields), before = PHI__ENTRY_PARTS_BEFORE_ID;
     const phi_loop_info *info = entry->of.loop;
@@ -273,33 +270,32 @@ static void phi__entry_parts_put_loop(phi__buf *out, const phi__entry *entry) {
     phi__buf_char(out, '}');
 }
 
-static phi_status phi__entry_parts_read_loop(phi__entry_reader *r, const phi_json *root,
-                                             phi__entry *entry) {
+static phi_status phi__part_read_loop(phi__entry_reader *r, const phi_json *root,
+                                      phi__entry *entry) {
     const phi_json *node = phi_json_get(root, "info");
     phi_loop_info *info;
     if (node == NULL) return PHI_OK;
-    int continuation = phi__entry_parts_number(phi__records_get_str(node, "continuation"),
-                                               phi__entry_continuation_word);
-    if (continuation < 0) return phi__entry_get_bad(r, "info.continuation is none of its words");
+    int continuation =
+        phi__part_number(phi__records_get_str(node, "continuation"), phi__entry_continuation_word);
+    if (continuation < 0) return phi__get_bad(r, "info.continuation is none of its words");
     info = (phi_loop_info *)phi__arena_zero(phi__thread_room(r->thread), sizeof *info);
     if (info == NULL) return PHI_NO_MEMORY;
     info->continuation = (phi_continuation)continuation;
     info->loop_id = entry->loop_id;
     info->has_system_prompt = phi_json_get(node, "system_prompt") != NULL;
     entry->of.loop = info;
-    phi_status status = phi__entry_parts_get(r, node, phi__entry_parts_loop_fields,
-                                             PHI__COUNT(phi__entry_parts_loop_fields), info);
+    phi_status status = phi__part_get(r, node, phi__entry_parts_loop_fields,
+                                      PHI__COUNT(phi__entry_parts_loop_fields), info);
     if (status == PHI_OK && phi_json_get(node, "loop_id") != NULL)
-        status = phi__entry_parts_get(r, node, &phi__entry_parts_id_field, 1, info);
-    if (status == PHI_OK)
-        status = phi__entry_parts_get(r, node, &phi__entry_parts_prompt_field, 1, info);
+        status = phi__part_get(r, node, &phi__entry_parts_id_field, 1, info);
+    if (status == PHI_OK) status = phi__part_get(r, node, &phi__entry_parts_prompt_field, 1, info);
     return status;
 }
 
 /* ---- ends ---- */
 
-static phi_status phi__entry_parts_read_usage(phi__entry_reader *r, const phi_json *root,
-                                              phi__entry *entry) {
+static phi_status phi__part_read_usage(phi__entry_reader *r, const phi_json *root,
+                                       phi__entry *entry) {
     const phi_json *node = phi_json_get(root, "usage");
     phi_usage *usage;
     if (node == NULL) return PHI_OK;
@@ -315,7 +311,7 @@ static const phi__field phi__entry_parts_failure_fields[] = {
     PHI__FIELD(phi_failure, message, "message", PHI__FIELD_STR, PHI__FIELD_SET),
     PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_SET)};
 
-static phi_failure_kind phi__entry_parts_failure_kind(phi_str text) {
+static phi_failure_kind phi__part_failure_kind(phi_str text) {
 #define PHI_X(name, value, words)                                                                  \
     if (phi__str_is(text, words)) return PHI_FAILURE_##name;
     PHI_FAILURE_LIST(PHI_X)
@@ -323,24 +319,24 @@ static phi_failure_kind phi__entry_parts_failure_kind(phi_str text) {
     return PHI_FAILURE_NONE;
 }
 
-static phi_status phi__entry_parts_read_failure(phi__entry_reader *r, const phi_json *node,
-                                                phi__entry *entry) {
+static phi_status phi__part_read_failure(phi__entry_reader *r, const phi_json *node,
+                                         phi__entry *entry) {
     phi_failure *failure;
     int64_t http = phi_json_int(phi_json_get(node, "http_status"), 0);
     if (node == NULL) return PHI_OK;
     failure = (phi_failure *)phi__arena_zero(phi__thread_room(r->thread), sizeof *failure);
     if (failure == NULL) return PHI_NO_MEMORY;
-    failure->kind = phi__entry_parts_failure_kind(phi__records_get_str(node, "kind"));
+    failure->kind = phi__part_failure_kind(phi__records_get_str(node, "kind"));
     failure->http_status = http >= 0 && http <= 999 ? (int)http : 0;
     failure->retryable = phi__records_get_bool(node, "retryable");
     failure->has_retry_after = phi_json_get(node, "retry_after_ms") != NULL;
     failure->retry_after_ms = phi__records_get_u64(node, "retry_after_ms");
     entry->of.failure = failure;
-    return phi__entry_parts_get(r, node, phi__entry_parts_failure_fields,
-                                PHI__COUNT(phi__entry_parts_failure_fields), failure);
+    return phi__part_get(r, node, phi__entry_parts_failure_fields,
+                         PHI__COUNT(phi__entry_parts_failure_fields), failure);
 }
 
-static void phi__entry_parts_put_end(phi__buf *out, const phi__entry *entry) {
+static void phi__part_put_end(phi__buf *out, const phi__entry *entry) {
     phi__records_i64(out, "status", (int64_t)entry->status);
     if (entry->keep == PHI_KEEP_NONE) phi__records_str(out, "keep", PHI__LIT("none"));
     const phi_failure *failure = entry->of.failure;
@@ -355,7 +351,7 @@ static void phi__entry_parts_put_end(phi__buf *out, const phi__entry *entry) {
     phi__buf_char(out, '}');
 }
 
-static bool phi__entry_parts_is_status(int64_t n) {
+static bool phi__part_is_status(int64_t n) {
 #define PHI_X(name, value, words)                                                                  \
     if (n == (value)) return true;
     PHI_STATUS_LIST(PHI_X)
@@ -363,16 +359,14 @@ static bool phi__entry_parts_is_status(int64_t n) {
     return false;
 }
 
-static phi_status phi__entry_parts_read_end(phi__entry_reader *r, const phi_json *root,
-                                            phi__entry *entry) {
+static phi_status phi__part_read_end(phi__entry_reader *r, const phi_json *root,
+                                     phi__entry *entry) {
     int64_t status = phi_json_int(phi_json_get(root, "status"), INT64_MAX);
-    if (!phi__entry_parts_is_status(status))
-        return phi__entry_get_bad(r, "status: expected a phi_status");
+    if (!phi__part_is_status(status)) return phi__get_bad(r, "status: expected a phi_status");
     entry->status = (phi_status)status;
     if (phi__str_is(phi__records_get_str(root, "keep"), "none")) entry->keep = PHI_KEEP_NONE;
-    phi_status read = phi__entry_parts_read_usage(r, root, entry);
-    return read == PHI_OK ? phi__entry_parts_read_failure(r, phi_json_get(root, "failure"), entry)
-                          : read;
+    phi_status read = phi__part_read_usage(r, root, entry);
+    return read == PHI_OK ? phi__part_read_failure(r, phi_json_get(root, "failure"), entry) : read;
 }
 
 /* ---- the rest ---- */
@@ -392,68 +386,66 @@ static const phi__field phi__entry_parts_forgotten_fields[] = {
     PHI__FIELD(phi_forgotten, bytes, "bytes", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_forgotten, compacted, "compacted", PHI__FIELD_BOOL, PHI__FIELD_SET)};
 
-static phi_status phi__entry_parts_read_turn(phi__entry_reader *r, const phi_json *root,
-                                             phi__entry *entry) {
-    int trigger =
-        phi__entry_parts_number(phi__records_get_str(root, "trigger"), phi__entry_trigger_word);
-    if (trigger < 0) return phi__entry_get_bad(r, "trigger is none of its words");
+static phi_status phi__part_read_turn(phi__entry_reader *r, const phi_json *root,
+                                      phi__entry *entry) {
+    int trigger = phi__part_number(phi__records_get_str(root, "trigger"), phi__entry_trigger_word);
+    if (trigger < 0) return phi__get_bad(r, "trigger is none of its words");
     entry->trigger = (phi_trigger)trigger;
     return PHI_OK;
 }
 
-static phi_status phi__entry_parts_read_spawn(phi__entry_reader *r, const phi_json *root,
-                                              phi__entry *entry) {
+static phi_status phi__part_read_spawn(phi__entry_reader *r, const phi_json *root,
+                                       phi__entry *entry) {
     phi__child_run *spawn =
         (phi__child_run *)phi__arena_zero(phi__thread_room(r->thread), sizeof *spawn);
     if (spawn == NULL) return PHI_NO_MEMORY;
     entry->of.spawn = spawn;
-    return phi__entry_parts_get(r, root, phi__entry_parts_spawn_fields,
-                                PHI__COUNT(phi__entry_parts_spawn_fields), spawn);
+    return phi__part_get(r, root, phi__entry_parts_spawn_fields,
+                         PHI__COUNT(phi__entry_parts_spawn_fields), spawn);
 }
 
-static phi_status phi__entry_parts_read_note(phi__entry_reader *r, const phi_json *root,
-                                             phi__entry *entry) {
+static phi_status phi__part_read_note(phi__entry_reader *r, const phi_json *root,
+                                      phi__entry *entry) {
     phi__note *note = (phi__note *)phi__arena_zero(phi__thread_room(r->thread), sizeof *note);
     phi_json *tree = NULL;
     phi_parse_error error;
     if (note == NULL) return PHI_NO_MEMORY;
-    if (phi__records_get_str(root, "name").len == 0)
-        return phi__entry_get_bad(r, "name is missing");
+    if (phi__records_get_str(root, "name").len == 0) return phi__get_bad(r, "name is missing");
     phi_status status = phi_json_parse(&r->scratch, phi__records_get_str(root, "json"),
                                        PHI_JSON_BORROW, &tree, &error);
     if (status == PHI_NO_MEMORY) return status;
-    if (status != PHI_OK) return phi__entry_get_bad(r, "json: %s", error.message);
+    if (status != PHI_OK) return phi__get_bad(r, "json: %s", error.message);
     entry->of.note = note;
-    return phi__entry_parts_get(r, root, phi__entry_parts_note_fields,
-                                PHI__COUNT(phi__entry_parts_note_fields), note);
+    return phi__part_get(r, root, phi__entry_parts_note_fields,
+                         PHI__COUNT(phi__entry_parts_note_fields), note);
 }
 
 /* The first entry of a log that has forgotten the entries before it. */
-static phi_status phi__entry_parts_read_forgotten(phi__entry_reader *r, const phi_json *root,
-                                                  phi__entry *entry) {
+static phi_status phi__part_read_forgotten(phi__entry_reader *r, const phi_json *root,
+                                           phi__entry *entry) {
     phi_thread *thread = r->thread;
     phi_forgotten *forgotten =
         (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
     if (forgotten == NULL) return PHI_NO_MEMORY;
-    if (thread->log.held > 0) return phi__entry_get_bad(r, "forgotten: it is not the first entry");
+    if (thread->log.held > 0) return phi__get_bad(r, "forgotten: it is not the first entry");
     entry->of.forgotten = forgotten;
     (void)phi__records_get(root, phi__entry_parts_forgotten_fields,
                            PHI__COUNT(phi__entry_parts_forgotten_fields), forgotten, NULL);
     forgotten->to = thread->log.count;
     if (forgotten->from > forgotten->to)
-        return phi__entry_get_bad(r, "forgotten: from is past the entry itself");
+        return phi__get_bad(r, "forgotten: from is past the entry itself");
     forgotten->made_ms = phi_json_int(phi_json_get(root, "made"), 0);
     phi__log_set_made(&thread->log, forgotten->made_ms);
-    return phi__entry_parts_read_usage(r, root, entry);
+    return phi__part_read_usage(r, root, entry);
 }
 
 /* ---- all of them ---- */
 
 /* The members of entries that are neither messages nor of lanes; entries.c. */
-static void phi__entry_parts_put(phi__buf *out, const phi__entry *entry) {
+static void phi__part_put(phi__buf *out, const phi__entry *entry) {
     switch (entry->kind) {
-    case PHI_ENTRY_LOOP_START: phi__entry_parts_put_loop(out, entry); break;
-    case PHI_ENTRY_LOOP_END: phi__entry_parts_put_end(out, entry); break;
+    case PHI_ENTRY_LOOP_START: phi__part_put_loop(out, entry); break;
+    case PHI_ENTRY_LOOP_END: phi__part_put_end(out, entry); break;
     case PHI_ENTRY_TURN_START:
         phi__records_some(out, "trigger", phi_str_of(phi__entry_trigger_word((int)entry->trigger)));
         break;
@@ -480,16 +472,15 @@ static void phi__entry_parts_put(phi__buf *out, const phi__entry *entry) {
     if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
 }
 
-static phi_status phi__entry_parts_read(phi__entry_reader *r, const phi_json *root,
-                                        phi__entry *entry) {
+static phi_status phi__part_read(phi__entry_reader *r, const phi_json *root, phi__entry *entry) {
     switch (entry->kind) {
-    case PHI_ENTRY_LOOP_START: return phi__entry_parts_read_loop(r, root, entry);
-    case PHI_ENTRY_LOOP_END: return phi__entry_parts_read_end(r, root, entry);
-    case PHI_ENTRY_TURN_START: return phi__entry_parts_read_turn(r, root, entry);
-    case PHI_ENTRY_TURN_END: return phi__entry_parts_read_usage(r, root, entry);
-    case PHI_ENTRY_SPAWN: return phi__entry_parts_read_spawn(r, root, entry);
-    case PHI_ENTRY_NOTE: return phi__entry_parts_read_note(r, root, entry);
-    case PHI_ENTRY_FORGOTTEN: return phi__entry_parts_read_forgotten(r, root, entry);
+    case PHI_ENTRY_LOOP_START: return phi__part_read_loop(r, root, entry);
+    case PHI_ENTRY_LOOP_END: return phi__part_read_end(r, root, entry);
+    case PHI_ENTRY_TURN_START: return phi__part_read_turn(r, root, entry);
+    case PHI_ENTRY_TURN_END: return phi__part_read_usage(r, root, entry);
+    case PHI_ENTRY_SPAWN: return phi__part_read_spawn(r, root, entry);
+    case PHI_ENTRY_NOTE: return phi__part_read_note(r, root, entry);
+    case PHI_ENTRY_FORGOTTEN: return phi__part_read_forgotten(r, root, entry);
     case PHI_ENTRY_MESSAGE:
     case PHI_ENTRY_REWRITE:
     case PHI_ENTRY_LANE:
@@ -510,8 +501,8 @@ typedef enum phi__entry_text {
 } phi__entry_text;
 
 /* Whether arguments that are no value but a string come back as something else. */
-static bool phi__entry_json_string_changes(phi__buf *out, phi_str text, phi_str sound,
-                                           phi_arena *scratch) {
+static bool phi__write_string_changes(phi__buf *out, phi_str text, phi_str sound,
+                                      phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
     phi__buf made;
     phi_json *root = NULL;
@@ -529,18 +520,17 @@ static bool phi__entry_json_string_changes(phi__buf *out, phi_str text, phi_str 
 }
 
 /* Whether it comes back as something else: it is written anew on the way, without blanks. */
-static bool phi__entry_json_changes(phi__buf *out, phi_str text, phi__entry_text what,
-                                    phi_arena *scratch) {
+static bool phi__write_changes(phi__buf *out, phi_str text, phi__entry_text what,
+                               phi_arena *scratch) {
     phi__buf made, sound;
     if (text.len == 0) return what != PHI__ENTRY_REPLAY;
     phi__buf_init(&made, out->memory);
     phi__buf_init(&sound, out->memory);
     phi__utf8_repair(&sound, text); /* as it is read, if it is written beside */
     bool json = phi__message_put_json(&made, NULL, text, what != PHI__ENTRY_ARGUMENTS, scratch);
-    bool changes =
-        json ? !phi_str_equal(phi__buf_str(&made), phi__buf_str(&sound))
-             : what != PHI__ENTRY_ARGUMENTS ||
-                   phi__entry_json_string_changes(out, text, phi__buf_str(&sound), scratch);
+    bool changes = json ? !phi_str_equal(phi__buf_str(&made), phi__buf_str(&sound))
+                        : what != PHI__ENTRY_ARGUMENTS ||
+                              phi__write_string_changes(out, text, phi__buf_str(&sound), scratch);
     if (made.failed || sound.failed) out->failed = true;
     phi__buf_free(&made);
     phi__buf_free(&sound);
@@ -548,14 +538,14 @@ static bool phi__entry_json_changes(phi__buf *out, phi_str text, phi__entry_text
 }
 
 /* {"block":0,"arguments":"..."}: a block's texts as they are, where the message changes them. */
-static void phi__entry_json_exact(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+static void phi__write_exact(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     bool any = false;
     for (size_t i = 0; i < message->content_count; i++) {
         const phi_content *c = &message->content[i];
         bool arguments = c->kind == PHI_CONTENT_TOOL_CALL &&
-                         phi__entry_json_changes(out, c->arguments, PHI__ENTRY_ARGUMENTS, scratch);
+                         phi__write_changes(out, c->arguments, PHI__ENTRY_ARGUMENTS, scratch);
         bool replay = c->kind != PHI_CONTENT_IMAGE && c->kind != PHI_CONTENT_OPAQUE &&
-                      phi__entry_json_changes(out, c->replay, PHI__ENTRY_REPLAY, scratch);
+                      phi__write_changes(out, c->replay, PHI__ENTRY_REPLAY, scratch);
         if (!arguments && !replay) continue;
         if (!any) {
             phi__records_raw(out, "exact", "[");
@@ -572,8 +562,7 @@ static void phi__entry_json_exact(phi__buf *out, const phi_message *message, phi
 }
 
 /* The members "message" and, where there is something, "more". */
-PHI__FN void phi__entry_json_message(phi__buf *out, const phi_message *message,
-                                     phi_arena *scratch) {
+PHI__FN void phi__write_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     bool extension = message->role == PHI_ROLE_EXTENSION;
     phi__json_write_key(out, PHI__LIT("message"));
     phi__message_put(out, message, scratch);
@@ -592,17 +581,17 @@ PHI__FN void phi__entry_json_message(phi__buf *out, const phi_message *message,
         if (message->timestamp_ms != 0) phi__records_i64(out, "timestamp", message->timestamp_ms);
         phi__records_some(out, "loop", message->loop_id);
         if (message->content_count > 0) phi__message_put_blocks(out, message, scratch);
-        if (phi__entry_json_changes(out, message->extension_data, PHI__ENTRY_DATA, scratch))
+        if (phi__write_changes(out, message->extension_data, PHI__ENTRY_DATA, scratch))
             phi__records_str(out, "data", message->extension_data);
     }
-    phi__entry_json_exact(out, message, scratch);
+    phi__write_exact(out, message, scratch);
     phi__buf_char(out, '}');
     if (!out->failed && out->len == empty + 1) out->len = before;
 }
 
 /* ---- what else entries hold ---- */
 
-static void phi__entry_json_span(phi__buf *out, const phi_span *span, phi_arena *scratch) {
+static void phi__write_span(phi__buf *out, const phi_span *span, phi_arena *scratch) {
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_u64(out, "from", span->from);
@@ -613,41 +602,40 @@ static void phi__entry_json_span(phi__buf *out, const phi_span *span, phi_arena 
     for (size_t i = 0; i < span->message_count; i++) {
         phi__json_write_comma(out);
         phi__buf_char(out, '{');
-        phi__entry_json_message(out, &span->messages[i], scratch);
+        phi__write_message(out, &span->messages[i], scratch);
         phi__buf_char(out, '}');
     }
     phi__buf_text(out, "]}");
 }
 
 /* An empty one is one. */
-static void phi__entry_json_text(phi__buf *out, const char *key, const char *value) {
+static void phi__write_text(phi__buf *out, const char *key, const char *value) {
     if (value != NULL) phi__records_str(out, key, phi_str_of(value));
 }
 
-PHI__FN void phi__entry_json_rewrite(phi__buf *out, const phi_rewrite *rewrite,
-                                     phi_arena *scratch) {
-    phi__entry_json_text(out, "op_id", rewrite->op_id);
+PHI__FN void phi__write_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch) {
+    phi__write_text(out, "op_id", rewrite->op_id);
     phi__records_str(out, "reason", phi_str_of(phi__entry_reason_word(rewrite->reason)));
     if (rewrite->has_base || rewrite->base_seq != 0)
         phi__records_u64(out, "base_seq", rewrite->base_seq);
-    phi__entry_json_text(out, "revoke", rewrite->revoke);
-    phi__entry_json_text(out, "switch_to", rewrite->switch_to);
-    phi__entry_json_text(out, "meta", rewrite->meta);
+    phi__write_text(out, "revoke", rewrite->revoke);
+    phi__write_text(out, "switch_to", rewrite->switch_to);
+    phi__write_text(out, "meta", rewrite->meta);
     if (rewrite->written != NULL) {
         const phi_written *written = rewrite->written;
         phi__records_raw(out, "written", "{");
-        phi__entry_json_text(out, "model", written->model);
+        phi__write_text(out, "model", written->model);
         phi__message_put_usage(out, &written->usage);
         phi__records_double(out, "cost", written->cost);
         phi__buf_char(out, '}');
     }
     phi__records_raw(out, "spans", "[");
     for (size_t i = 0; i < rewrite->span_count; i++)
-        phi__entry_json_span(out, &rewrite->spans[i], scratch);
+        phi__write_span(out, &rewrite->spans[i], scratch);
     phi__buf_char(out, ']');
 }
 
-static void phi__entry_json_lane(phi__buf *out, const phi_thread *thread, const phi__entry *entry) {
+static void phi__write_lane(phi__buf *out, const phi_thread *thread, const phi__entry *entry) {
     const phi__lane *lane = &thread->lanes.at[entry->lane];
     if (lane->parent == PHI__LANE_NONE) return;
     phi__records_str(out, "parent", phi__lane_name(thread, lane->parent));
@@ -671,9 +659,9 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
     phi__records_true(out, "unmeasured", (entry->flags & PHI_ITEM_UNMEASURED) != 0);
     phi__records_true(out, "grafted", (entry->flags & PHI_ENTRY_GRAFTED) != 0);
     switch (entry->kind) {
-    case PHI_ENTRY_MESSAGE: phi__entry_json_message(out, entry->message, scratch); break;
-    case PHI_ENTRY_REWRITE: phi__entry_json_rewrite(out, &entry->of.op->rewrite, scratch); break;
-    case PHI_ENTRY_LANE: phi__entry_json_lane(out, thread, entry); break;
+    case PHI_ENTRY_MESSAGE: phi__write_message(out, entry->message, scratch); break;
+    case PHI_ENTRY_REWRITE: phi__write_rewrite(out, &entry->of.op->rewrite, scratch); break;
+    case PHI_ENTRY_LANE: phi__write_lane(out, thread, entry); break;
     case PHI_ENTRY_SWITCH: break;
     case PHI_ENTRY_LOOP_START:
     case PHI_ENTRY_LOOP_END:
@@ -681,7 +669,7 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
     case PHI_ENTRY_TURN_END:
     case PHI_ENTRY_SPAWN:
     case PHI_ENTRY_FORGOTTEN:
-    case PHI_ENTRY_NOTE: phi__entry_parts_put(out, entry); break;
+    case PHI_ENTRY_NOTE: phi__part_put(out, entry); break;
     }
     phi__buf_char(out, '}');
 }
@@ -693,7 +681,7 @@ enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
 
 /* ---- shared ---- */
 
-static bool phi__entry_read_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *out) {
+static bool phi__read_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *out) {
     *out = phi__str("", 0);
     if (loop_id.len == 0) return true;
     if (!phi_str_equal(loop_id, r->loop_id) &&
@@ -705,24 +693,24 @@ static bool phi__entry_read_keep_loop(phi__entry_reader *r, phi_str loop_id, phi
 
 /* ---- messages ---- */
 
-static uint32_t phi__entry_read_flag(const phi_json *node, int flag) {
+static uint32_t phi__read_flag(const phi_json *node, int flag) {
     return phi_json_bool(node, false) ? (uint32_t)flag : 0;
 }
 
-static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *const *in,
-                                          phi__entry *entry) {
+static phi_status phi__read_message(phi__entry_reader *r, const phi_json *const *in,
+                                    phi__entry *entry) {
     phi_message message;
     phi_status status =
-        phi__entry_get_whole(r, in[PHI__ENTRY_IN_MESSAGE], in[PHI__ENTRY_IN_MORE], &message);
+        phi__get_whole(r, in[PHI__ENTRY_IN_MESSAGE], in[PHI__ENTRY_IN_MORE], &message);
     if (status != PHI_OK) return status;
     phi_message *kept = phi__append_keep(r->thread, &message);
     if (kept == NULL || !phi__append_claim_calls(r->thread, kept)) return PHI_NO_MEMORY;
     entry->message = kept;
-    entry->flags |= (phi__entry_read_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
-                     phi__entry_read_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
-                     phi__entry_read_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
-                     phi__entry_read_flag(in[PHI__ENTRY_IN_IS_LINES], PHI_ITEM_LINES) |
-                     phi__entry_read_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED)) &
+    entry->flags |= (phi__read_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
+                     phi__read_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
+                     phi__read_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
+                     phi__read_flag(in[PHI__ENTRY_IN_IS_LINES], PHI_ITEM_LINES) |
+                     phi__read_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED)) &
                     0xff;
     return PHI_OK;
 }
@@ -730,8 +718,8 @@ static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *
 /* ---- entries that only stand in the list ---- */
 
 /* like: its kind, loop and lane. */
-static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
-                                        const phi_json *const *in, const phi__entry *like) {
+static phi_status phi__read_plain(phi__entry_reader *r, const phi_json *root,
+                                  const phi_json *const *in, const phi__entry *like) {
     phi_thread *thread = r->thread;
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     phi_status status = PHI_OK;
@@ -740,11 +728,11 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
         (kind == PHI_ENTRY_LOOP_START && !phi__loops_room(thread)))
         return PHI_NO_MEMORY;
     *entry = *like;
-    entry->flags = phi__entry_read_flag(in[PHI__ENTRY_IN_IS_GRAFTED], PHI_ENTRY_GRAFTED) & 0xff;
+    entry->flags = phi__read_flag(in[PHI__ENTRY_IN_IS_GRAFTED], PHI_ENTRY_GRAFTED) & 0xff;
     if (kind == PHI_ENTRY_MESSAGE)
-        status = phi__entry_read_message(r, in, entry);
+        status = phi__read_message(r, in, entry);
     else
-        status = phi__entry_parts_read(r, root, entry);
+        status = phi__part_read(r, root, entry);
     if (status != PHI_OK) return status;
     if (kind == PHI_ENTRY_LOOP_END && like->lane == thread->lanes.active)
         status = phi__load_may_end(thread, entry);
@@ -752,131 +740,128 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     if (status == PHI_OK && kind == PHI_ENTRY_NOTE &&
         phi__str_is(entry->of.note->kind, PHI_NOTE_THREAD))
         status = phi__about_read(thread, entry->of.note->json);
-    return status == PHI_BAD_ARG ? phi__entry_get_bad(r, "json: metadata is no object") : status;
+    return status == PHI_BAD_ARG ? phi__get_bad(r, "json: metadata is no object") : status;
 }
 
 /* ---- rewrites ---- */
 
 /* As one of a log must be: the lane it switches to has begun. */
-static phi_status phi__entry_read_logged(phi__entry_reader *r, const phi_json *const *in,
-                                         phi_rewrite *rewrite) {
-    phi_status status = phi__entry_get_members(r, in, rewrite);
+static phi_status phi__read_logged(phi__entry_reader *r, const phi_json *const *in,
+                                   phi_rewrite *rewrite) {
+    phi_status status = phi__get_members(r, in, rewrite);
     if (rewrite->op_id == NULL && (status == PHI_OK || status == PHI_PARSE) &&
         !phi_json_is(in[PHI__ENTRY_IN_OP_ID], PHI_JSON_STRING))
-        return phi__entry_get_bad(r, "op_id is missing");
+        return phi__get_bad(r, "op_id is missing");
     if (status != PHI_OK) return status;
-    if (rewrite->op_id[0] == '\0') return phi__entry_get_bad(r, "op_id is empty");
+    if (rewrite->op_id[0] == '\0') return phi__get_bad(r, "op_id is empty");
     if (rewrite->switch_to != NULL &&
         phi__lane_find(r->thread, phi_str_of(rewrite->switch_to)) == PHI__LANE_NONE)
-        return phi__entry_get_bad(r, "switch_to: no lane \"%.80s\"", rewrite->switch_to);
+        return phi__get_bad(r, "switch_to: no lane \"%.80s\"", rewrite->switch_to);
     if (rewrite->lane == NULL) rewrite->lane = PHI_LANE_DEFAULT;
     rewrite->has_base = true;
     return PHI_OK;
 }
 
-static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *const *in,
-                                          phi_str loop_id) {
+static phi_status phi__read_rewrite(phi__entry_reader *r, const phi_json *const *in,
+                                    phi_str loop_id) {
     phi_rewrite rewrite;
     bool duplicate = false;
     char words[160];
-    phi_status status = phi__entry_read_logged(r, in, &rewrite);
+    phi_status status = phi__read_logged(r, in, &rewrite);
     if (status != PHI_OK) return status;
     status = phi__rewrite_make(r->thread, &rewrite, loop_id,
                                (uint32_t)phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
                                words, sizeof words);
     if (status == PHI_NO_MEMORY) return status;
-    if (duplicate) return phi__entry_get_bad(r, "op_id \"%.100s\" is there already", rewrite.op_id);
-    return status == PHI_OK ? PHI_OK : phi__entry_get_bad(r, "rewrite: %s", words);
+    if (duplicate) return phi__get_bad(r, "op_id \"%.100s\" is there already", rewrite.op_id);
+    return status == PHI_OK ? PHI_OK : phi__get_bad(r, "rewrite: %s", words);
 }
 
 /* ---- lanes ---- */
 
-static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *root) {
+static phi_status phi__read_lane(phi__entry_reader *r, const phi_json *root) {
     phi_thread *thread = r->thread;
     phi_str name = phi__records_get_str(root, "lane"),
             parent = phi__records_get_str(root, "parent");
     uint64_t fork_seq = phi__records_get_u64(root, "fork_seq");
     uint32_t from = PHI__LANE_NONE, lane;
-    if (name.len == 0) return phi__entry_get_bad(r, "lane is missing");
+    if (name.len == 0) return phi__get_bad(r, "lane is missing");
     if (phi__lane_find(thread, name) != PHI__LANE_NONE)
-        return phi__entry_get_bad(r, "lane \"%.*s\" is there already", (int)phi__min(name.len, 80),
-                                  name.at);
+        return phi__get_bad(r, "lane \"%.*s\" is there already", (int)phi__min(name.len, 80),
+                            name.at);
     if (phi_json_get(root, "parent") != NULL) {
         from = phi__lane_find(thread, parent);
         if (from == PHI__LANE_NONE)
-            return phi__entry_get_bad(r, "parent: no lane \"%.*s\"", (int)phi__min(parent.len, 80),
-                                      parent.at);
+            return phi__get_bad(r, "parent: no lane \"%.*s\"", (int)phi__min(parent.len, 80),
+                                parent.at);
         if (fork_seq >= thread->log.count || fork_seq < thread->log.base)
-            return phi__entry_get_bad(r, "fork_seq is %llu, there are %llu entries",
-                                      (unsigned long long)fork_seq,
-                                      (unsigned long long)thread->log.count);
+            return phi__get_bad(r, "fork_seq is %llu, there are %llu entries",
+                                (unsigned long long)fork_seq,
+                                (unsigned long long)thread->log.count);
     }
     return phi__lane_new(thread, name, from, fork_seq, &lane);
 }
 
-static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
+static phi_status phi__read_switch(phi__entry_reader *r, uint32_t lane) {
     if (lane == r->thread->lanes.active)
-        return phi__entry_get_bad(r, "the lane is the active one already");
+        return phi__get_bad(r, "the lane is the active one already");
     return phi__load_switch(r->thread, lane);
 }
 
 /* ---- all of it ---- */
 
 /* Where a log begins: at 0, or behind its forgotten entries. */
-static void phi__entry_read_begin(phi_thread *thread, int kind, uint64_t seq) {
+static void phi__read_begin(phi_thread *thread, int kind, uint64_t seq) {
     if (kind != PHI_ENTRY_FORGOTTEN || thread->log.count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
     phi__log_begin_at(&thread->log, seq);
 }
 
-static phi_status phi__entry_read_check_place(phi__entry_reader *r, const phi_json *root,
-                                              const phi_json *const *in, int *kind,
-                                              uint32_t *lane) {
+static phi_status phi__read_check_place(phi__entry_reader *r, const phi_json *root,
+                                        const phi_json *const *in, int *kind, uint32_t *lane) {
     const phi_thread *thread = r->thread;
     phi_str name = phi_json_str(in[PHI__ENTRY_IN_LANE], PHI_LANE_DEFAULT);
-    if (!phi_json_is(root, PHI_JSON_OBJECT))
-        return phi__entry_get_bad(r, "expected an object: an entry");
-    *kind =
-        phi__entry_parts_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
-    phi__entry_read_begin(r->thread, *kind, phi__json_get_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
+    if (!phi_json_is(root, PHI_JSON_OBJECT)) return phi__get_bad(r, "expected an object: an entry");
+    *kind = phi__part_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
+    phi__read_begin(r->thread, *kind, phi__json_get_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
     if (phi__json_get_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->log.count)
-        return phi__entry_get_bad(r, "seq: expected %llu", (unsigned long long)thread->log.count);
-    if (*kind < PHI_ENTRY_MESSAGE) return phi__entry_get_bad(r, "kind is none of its words");
+        return phi__get_bad(r, "seq: expected %llu", (unsigned long long)thread->log.count);
+    if (*kind < PHI_ENTRY_MESSAGE) return phi__get_bad(r, "kind is none of its words");
     if (phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0) > UINT32_MAX)
-        return phi__entry_get_bad(r, "turn is larger than there are turns");
+        return phi__get_bad(r, "turn is larger than there are turns");
     *lane = phi__lane_find(thread, name);
     if (*kind == PHI_ENTRY_LANE) return PHI_OK;
     if (*lane == PHI__LANE_NONE)
-        return phi__entry_get_bad(r, "no lane \"%.*s\"", (int)phi__min(name.len, 80), name.at);
+        return phi__get_bad(r, "no lane \"%.*s\"", (int)phi__min(name.len, 80), name.at);
     if (*kind != PHI_ENTRY_SWITCH && *kind != PHI_ENTRY_REWRITE && *lane != thread->lanes.active &&
         !phi_json_bool(in[PHI__ENTRY_IN_IS_GRAFTED], false))
-        return phi__entry_get_bad(r, "lane \"%.*s\" is not the active one",
-                                  (int)phi__min(name.len, 80), name.at);
+        return phi__get_bad(r, "lane \"%.*s\" is not the active one", (int)phi__min(name.len, 80),
+                            name.at);
     return PHI_OK;
 }
 
-static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *root) {
+static phi_status phi__read_tree(phi__entry_reader *r, const phi_json *root) {
     const phi_json *in[PHI__ENTRY_IN_COUNT];
     phi_thread *thread = r->thread;
     phi_str loop_id = {"", 0};
     uint32_t lane = 0;
     int kind = 0;
-    phi__entry_get_pick(root, in);
-    phi_status status = phi__entry_read_check_place(r, root, in, &kind, &lane);
+    phi__get_pick(root, in);
+    phi_status status = phi__read_check_place(r, root, in, &kind, &lane);
     if (status != PHI_OK) return status;
-    if (!phi__entry_read_keep_loop(r, phi__json_text_of(in[PHI__ENTRY_IN_LOOP]), &loop_id))
+    if (!phi__read_keep_loop(r, phi__json_text_of(in[PHI__ENTRY_IN_LOOP]), &loop_id))
         return PHI_NO_MEMORY;
     phi__entry like = PHI_ZERO;
     like.kind = (phi_entry_kind)kind;
     like.loop_id = loop_id;
     like.lane = lane;
     if (kind == PHI_ENTRY_REWRITE)
-        status = phi__entry_read_rewrite(r, in, loop_id);
+        status = phi__read_rewrite(r, in, loop_id);
     else if (kind == PHI_ENTRY_LANE)
-        status = phi__entry_read_lane(r, root);
+        status = phi__read_lane(r, root);
     else if (kind == PHI_ENTRY_SWITCH)
-        status = phi__entry_read_switch(r, lane);
+        status = phi__read_switch(r, lane);
     else
-        status = phi__entry_read_plain(r, root, in, &like);
+        status = phi__read_plain(r, root, in, &like);
     if (status != PHI_OK) return status;
     phi__entry *entry = thread->log.entries[thread->log.held - 1];
     phi__log_set_time(&thread->log, entry, phi_json_int(in[PHI__ENTRY_IN_AT], 0));
@@ -887,18 +872,18 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
 
 /* An entry has its own time: the clock is not read, or a tape would have to record the time of each
    reading. */
-static phi_status phi__entry_read_timeless(phi__entry_reader *reader, const phi_json *root) {
+static phi_status phi__read_timeless(phi__entry_reader *reader, const phi_json *root) {
     phi__io *io = reader->thread->log.io;
     phi__log_set_io(&reader->thread->log, NULL);
-    phi_status status = phi__entry_read_tree(reader, root);
+    phi_status status = phi__read_tree(reader, root);
     phi__log_set_io(&reader->thread->log, io);
     return status;
 }
 
-PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root) {
+PHI__FN phi_status phi__read_node(phi__entry_reader *reader, const phi_json *root) {
     reader->words[0] = '\0';
     phi__arena_rewind(&reader->scratch);
-    return phi__entry_read_timeless(reader, root);
+    return phi__read_timeless(reader, root);
 }
 
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
@@ -908,6 +893,6 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
     phi__arena_rewind(&reader->scratch);
     phi_status status = phi_json_parse(&reader->scratch, json, PHI_JSON_BORROW, &root, &error);
     if (status == PHI_PARSE || status == PHI_TOO_BIG)
-        return phi__entry_get_bad(reader, "column %u: %s", (unsigned)error.column, error.message);
-    return status == PHI_OK ? phi__entry_read_timeless(reader, root) : status;
+        return phi__get_bad(reader, "column %u: %s", (unsigned)error.column, error.message);
+    return status == PHI_OK ? phi__read_timeless(reader, root) : status;
 }

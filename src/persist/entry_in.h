@@ -19,6 +19,6 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
 /* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say
    why. After anything but PHI_OK the thread is to be freed. */
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
-PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root);
+PHI__FN phi_status phi__read_node(phi__entry_reader *reader, const phi_json *root);
 
 #endif

@@ -12,18 +12,18 @@ enum {
 };
 
 /* Where a thread's file ends. */
-typedef struct phi__file_store_tail {
+typedef struct phi__store_tail {
     bool known;
     uint64_t count, end; /* entries, and the bytes they and the header take */
     uint64_t device, file;
-} phi__file_store_tail;
+} phi__store_tail;
 
 /* A thread that this store has locked. */
-typedef struct phi__file_store_held {
+typedef struct phi__store_held {
     char id[PHI__FILE_STORE_ID + 1];
     intptr_t lock;
-    phi__file_store_tail tail;
-} phi__file_store_held;
+    phi__store_tail tail;
+} phi__store_held;
 
 typedef struct phi__file_store {
     phi_memory memory;
@@ -31,19 +31,19 @@ typedef struct phi__file_store {
     bool sync;
     char *directory; /* terminated */
     size_t directory_bytes;
-    phi__file_store_held *held;
+    phi__store_held *held;
     size_t held_count, held_cap;
 } phi__file_store;
 
 /* The caller's buffer for a message. */
-typedef struct phi__file_store_to {
+typedef struct phi__store_to {
     char *words; /* NULL: nowhere */
     size_t size;
-} phi__file_store_to;
+} phi__store_to;
 
-typedef struct phi__file_store_path {
+typedef struct phi__store_path {
     char text[PHI__PATH_BYTES];
-} phi__file_store_path;
+} phi__store_path;
 
 /* A line of a thread's file. */
 typedef struct phi__file_line {
@@ -73,15 +73,15 @@ enum {
 
 /* file_store.c */
 /* empties them */
-static phi__file_store_to phi__file_store_to_of(char *words, size_t size) {
-    phi__file_store_to to;
+static phi__store_to phi__store_to_of(char *words, size_t size) {
+    phi__store_to to;
     to.words = size > 0 ? words : NULL;
     to.size = size;
     if (to.words != NULL) to.words[0] = '\0';
     return to;
 }
 
-static void phi__file_store_say(phi__file_store_to to, const char *format, ...) {
+static void phi__store_say(phi__store_to to, const char *format, ...) {
     va_list args;
     if (to.words == NULL) return;
     va_start(args, format);
@@ -90,52 +90,51 @@ static void phi__file_store_say(phi__file_store_to to, const char *format, ...) 
 }
 
 /* "Cannot {what} {id}{suffix}: {the system's words}"; returns status. */
-static phi_status phi__file_store_refuse(phi__file_store_to to, phi_status status, const char *what,
-                                         const char *id, const char *suffix,
-                                         const phi__words *words) {
-    phi__file_store_say(to, "Cannot %s %s%s: %s", what, id, suffix, words->text);
+static phi_status phi__store_refuse(phi__store_to to, phi_status status, const char *what,
+                                    const char *id, const char *suffix, const phi__words *words) {
+    phi__store_say(to, "Cannot %s %s%s: %s", what, id, suffix, words->text);
     return status;
 }
 
-static phi_status phi__file_store_no_memory(phi__file_store_to to) {
-    phi__file_store_say(to, "The store has no memory");
+static phi_status phi__store_no_memory(phi__store_to to) {
+    phi__store_say(to, "The store has no memory");
     return PHI_NO_MEMORY;
 }
 
-static bool phi__file_store_id_byte(char c) {
+static bool phi__store_id_byte(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
            c == '_' || c == '-';
 }
 
 /* PHI_OK or PHI_BAD_ARG. */
-static phi_status phi__file_store_check_id(const char *id, phi__file_store_to to) {
+static phi_status phi__store_check_id(const char *id, phi__store_to to) {
     size_t n = 0;
     if (id != NULL && id[0] != '.')
-        while (n <= PHI__FILE_STORE_ID && phi__file_store_id_byte(id[n])) n++;
+        while (n <= PHI__FILE_STORE_ID && phi__store_id_byte(id[n])) n++;
     if (n > 0 && n <= PHI__FILE_STORE_ID && id[n] == '\0') return PHI_OK;
-    phi__file_store_say(
+    phi__store_say(
         to, "\"%.80s\" is no id: 1 to 128 letters, digits, '.', '_' and '-', the first no '.'",
         id == NULL ? "" : id);
     return PHI_BAD_ARG;
 }
 
-static void phi__file_store_path_of(const phi__file_store *fs, phi__file_store_path *out,
-                                    const char *prefix, const char *id, const char *suffix) {
+static void phi__store_path_of(const phi__file_store *fs, phi__store_path *out, const char *prefix,
+                               const char *id, const char *suffix) {
     (void)snprintf(out->text, sizeof out->text, "%s/%s%s%s", fs->directory, prefix, id, suffix);
 }
 
 /* "Session" or "Thread" */
-static const char *phi__file_store_kind(const char *suffix) {
+static const char *phi__store_kind(const char *suffix) {
     return strcmp(suffix, ".json") == 0 ? "Session" : "Thread";
 }
 
 /* ---- locks ---- */
 
 /* Makes the directory, and every name in it that is new with it. */
-static phi_status phi__file_store_make_room(phi__file_store *fs, phi__words *words) {
+static phi_status phi__store_make_room(phi__file_store *fs, phi__words *words) {
     const phi__disk *disk = &fs->disk;
     phi_status status = disk->make_directories(disk->user_data, fs->directory, words);
-    phi__file_store_path path;
+    phi__store_path path;
     if (!fs->sync) return status;
     (void)snprintf(path.text, sizeof path.text, "%s", fs->directory);
     for (size_t i = strlen(path.text); status == PHI_OK && i > 1; i--) {
@@ -148,8 +147,8 @@ static phi_status phi__file_store_make_room(phi__file_store *fs, phi__words *wor
 }
 
 /* PHI_STALE: the file is no longer what its name means. */
-static phi_status phi__file_store_lock_once(phi__file_store *fs, const char *path, intptr_t *out,
-                                            phi__words *words) {
+static phi_status phi__store_lock_once(phi__file_store *fs, const char *path, intptr_t *out,
+                                       phi__words *words) {
     const phi__disk *disk = &fs->disk;
     phi__disk_info mine, named;
     intptr_t file;
@@ -171,53 +170,51 @@ static phi_status phi__file_store_lock_once(phi__file_store *fs, const char *pat
 }
 
 /* The lock {id}{suffix}.lock, made with its directory where they are not there. */
-static phi_status phi__file_store_lock_take(phi__file_store *fs, const char *id, const char *suffix,
-                                            intptr_t *out, phi__file_store_to to) {
-    phi__file_store_path path;
+static phi_status phi__store_lock_take(phi__file_store *fs, const char *id, const char *suffix,
+                                       intptr_t *out, phi__store_to to) {
+    phi__store_path path;
     phi__words words;
     phi_status status = PHI_STALE;
     bool made = false;
     char name[PHI__FILE_STORE_NAME];
     (void)snprintf(name, sizeof name, "%s.lock", suffix);
-    phi__file_store_path_of(fs, &path, "", id, name);
+    phi__store_path_of(fs, &path, "", id, name);
     for (int i = 0; i < PHI__FILE_STORE_LOCK_TRIES && status == PHI_STALE; i++) {
-        status = phi__file_store_lock_once(fs, path.text, out, &words);
+        status = phi__store_lock_once(fs, path.text, out, &words);
         if (status != PHI_NOT_FOUND || made) continue;
         made = true;
-        status = phi__file_store_make_room(fs, &words);
+        status = phi__store_make_room(fs, &words);
         if (status == PHI_OK) status = PHI_STALE;
     }
     if (status == PHI_OK) return PHI_OK;
     if (status != PHI_BUSY && status != PHI_STALE)
-        return phi__file_store_refuse(to, status, "lock", id, suffix, &words);
-    phi__file_store_say(to, "%s %s is locked by another writer", phi__file_store_kind(suffix), id);
+        return phi__store_refuse(to, status, "lock", id, suffix, &words);
+    phi__store_say(to, "%s %s is locked by another writer", phi__store_kind(suffix), id);
     return PHI_BUSY;
 }
 
-static bool phi__file_store_shares_lock(const char *suffix) { return strcmp(suffix, ".json") == 0; }
+static bool phi__store_shares_lock(const char *suffix) { return strcmp(suffix, ".json") == 0; }
 
-static void phi__file_store_lock_drop(phi__file_store *fs, const char *id, const char *suffix,
-                                      intptr_t lock) {
-    phi__file_store_path path;
+static void phi__store_lock_drop(phi__file_store *fs, const char *id, const char *suffix,
+                                 intptr_t lock) {
+    phi__store_path path;
     char name[PHI__FILE_STORE_NAME];
     (void)snprintf(name, sizeof name, "%s.lock", suffix);
-    phi__file_store_path_of(fs, &path, "", id, name);
-    if (!phi__file_store_shares_lock(suffix))
-        (void)fs->disk.remove(fs->disk.user_data, path.text, NULL);
+    phi__store_path_of(fs, &path, "", id, name);
+    if (!phi__store_shares_lock(suffix)) (void)fs->disk.remove(fs->disk.user_data, path.text, NULL);
     (void)fs->disk.close(fs->disk.user_data, lock, NULL);
 }
 
 /* or NULL */
-static phi__file_store_held *phi__file_store_find(const phi__file_store *fs,
-                                                  const char *thread_id) {
+static phi__store_held *phi__store_find(const phi__file_store *fs, const char *thread_id) {
     for (size_t i = 0; i < fs->held_count; i++)
         if (strcmp(fs->held[i].id, thread_id) == 0) return &fs->held[i];
     return NULL;
 }
 
 /* Writes all of it, at `at`. */
-static phi_status phi__file_store_write(phi__file_store *fs, intptr_t file, uint64_t at,
-                                        phi_str bytes, phi__words *words) {
+static phi_status phi__store_write(phi__file_store *fs, intptr_t file, uint64_t at, phi_str bytes,
+                                   phi__words *words) {
     phi_status status = PHI_OK;
     size_t done = 0, wrote;
     while (status == PHI_OK && done < bytes.len) {
@@ -237,28 +234,28 @@ static phi_status phi__file_store_write(phi__file_store *fs, intptr_t file, uint
 enum { PHI__FILE_LINES_CRC = 18 }; /* bytes of {"crc":"xxxxxxxx", */
 
 /* The eight digits of the check of a line. */
-static void phi__file_lines_digits(const char *line, size_t len, char *out) {
+static void phi__line_digits(const char *line, size_t len, char *out) {
     static const char digits[] = "0123456789abcdef";
     uint32_t crc = phi__crc32(0, line + PHI__FILE_LINES_CRC, len - PHI__FILE_LINES_CRC);
     for (int i = 0; i < 8; i++) out[i] = digits[crc >> (28 - 4 * i) & 15];
 }
 
 /* The check at the head of the line that begins at `from`, and the line's end. */
-static void phi__file_lines_seal(phi__buf *out, size_t from) {
+static void phi__line_seal(phi__buf *out, size_t from) {
     if (out->failed) return;
-    phi__file_lines_digits(out->at + from, out->len - from, out->at + from + 8);
+    phi__line_digits(out->at + from, out->len - from, out->at + from + 8);
     phi__buf_char(out, '\n');
 }
 
 /* file_store.c */
-static void phi__file_lines_put_header(phi__buf *out) {
+static void phi__line_put_header(phi__buf *out) {
     size_t from = out->len;
     phi__buf_text(out, "{\"crc\":\"00000000\",\"phi_thread\":1}");
-    phi__file_lines_seal(out, from);
+    phi__line_seal(out, from);
 }
 
-static void phi__file_lines_put(phi__buf *out, uint64_t seq, uint64_t first, uint64_t last,
-                                phi_str entry) {
+static void phi__line_put(phi__buf *out, uint64_t seq, uint64_t first, uint64_t last,
+                          phi_str entry) {
     size_t from = out->len;
     phi__buf_text(out, "{\"crc\":\"00000000\",\"seq\":");
     phi__buf_u64(out, seq);
@@ -272,28 +269,28 @@ static void phi__file_lines_put(phi__buf *out, uint64_t seq, uint64_t first, uin
     phi__buf_text(out, ",\"e\":");
     phi__buf_add_str(out, entry);
     phi__buf_char(out, '}');
-    phi__file_lines_seal(out, from);
+    phi__line_seal(out, from);
 }
 
 /* Whether it is as it was written; takes one apart that is; and both. */
 /* Whether the line is as it was written. */
-static bool phi__file_lines_checks(phi_str line) {
+static bool phi__line_checks(phi_str line) {
     char digits[8];
     if (line.len <= PHI__FILE_LINES_CRC || memcmp(line.at, "{\"crc\":\"", 8) != 0 ||
         memcmp(line.at + 16, "\",", 2) != 0)
         return false;
-    phi__file_lines_digits(line.at, line.len, digits);
+    phi__line_digits(line.at, line.len, digits);
     return memcmp(line.at + 8, digits, 8) == 0;
 }
 
-static bool phi__file_lines_word(phi_str *rest, const char *word) {
+static bool phi__line_word(phi_str *rest, const char *word) {
     size_t n = strlen(word);
     if (rest->len < n || memcmp(rest->at, word, n) != 0) return false;
     *rest = phi__str(rest->at + n, rest->len - n);
     return true;
 }
 
-static bool phi__file_lines_number(phi_str *rest, uint64_t *out) {
+static bool phi__line_number(phi_str *rest, uint64_t *out) {
     size_t n = 0;
     while (n < rest->len && rest->at[n] >= '0' && rest->at[n] <= '9') n++;
     if (!phi__str_to_u64(phi__str(rest->at, n), out)) return false;
@@ -302,23 +299,22 @@ static bool phi__file_lines_number(phi_str *rest, uint64_t *out) {
 }
 
 /* Takes a line that checks apart. */
-static bool phi__file_lines_parse(phi_str line, phi__file_line *out) {
+static bool phi__line_parse(phi_str line, phi__file_line *out) {
     phi_str rest = phi__str(line.at + PHI__FILE_LINES_CRC, line.len - PHI__FILE_LINES_CRC);
-    if (!phi__file_lines_word(&rest, "\"seq\":") || !phi__file_lines_number(&rest, &out->seq))
-        return false;
+    if (!phi__line_word(&rest, "\"seq\":") || !phi__line_number(&rest, &out->seq)) return false;
     out->first = out->last = out->seq;
-    if (phi__file_lines_word(&rest, ",\"of\":[") &&
-        !(phi__file_lines_number(&rest, &out->first) && phi__file_lines_word(&rest, ",") &&
-          phi__file_lines_number(&rest, &out->last) && phi__file_lines_word(&rest, "]")))
+    if (phi__line_word(&rest, ",\"of\":[") &&
+        !(phi__line_number(&rest, &out->first) && phi__line_word(&rest, ",") &&
+          phi__line_number(&rest, &out->last) && phi__line_word(&rest, "]")))
         return false;
-    if (!phi__file_lines_word(&rest, ",\"e\":") || rest.len < 2 || rest.at[rest.len - 1] != '}')
+    if (!phi__line_word(&rest, ",\"e\":") || rest.len < 2 || rest.at[rest.len - 1] != '}')
         return false;
     out->entry = phi__str(rest.at, rest.len - 1);
     return out->first <= out->seq && out->seq <= out->last;
 }
 
-static bool phi__file_lines_read(phi_str line, phi__file_line *out) {
-    return phi__file_lines_checks(line) && phi__file_lines_parse(line, out);
+static bool phi__line_read(phi_str line, phi__file_line *out) {
+    return phi__line_checks(line) && phi__line_parse(line, out);
 }
 
 #endif
@@ -333,7 +329,7 @@ static bool phi__file_lines_read(phi_str line, phi__file_line *out) {
 #define PHI__FILE_STORE_AGENT_HEAD "{\"phi_agent_id\":"
 
 /* The agent id in a document's first bytes; false: none. */
-static bool phi__file_documents_agent_of(phi_str bytes, phi__json_text *out) {
+static bool phi__doc_agent_of(phi_str bytes, phi__json_text *out) {
     phi__json_cursor c;
     phi__json_text key;
     bytes.len = phi__min(bytes.len, PHI__FILE_STORE_HEAD);
@@ -348,28 +344,27 @@ static bool phi__file_documents_agent_of(phi_str bytes, phi__json_text *out) {
 }
 
 /* Bytes of the line that says the agent; 0: there is none. */
-static size_t phi__file_documents_agent_head(phi_str bytes) {
+static size_t phi__doc_agent_head(phi_str bytes) {
     if (!phi__str_starts(bytes, PHI__FILE_STORE_AGENT_HEAD)) return 0;
     const char *end = (const char *)memchr(bytes.at, '\n', bytes.len);
     return end == NULL ? 0 : (size_t)(end - bytes.at) + 1;
 }
 
-static bool phi__file_documents_needs_head(phi_str bytes, phi_str agent) {
+static bool phi__doc_needs_head(phi_str bytes, phi_str agent) {
     phi__json_text told;
     if (phi__str_starts(bytes, PHI__FILE_STORE_AGENT_HEAD)) return true;
-    if (!phi__file_documents_agent_of(bytes, &told)) return agent.len > 0;
+    if (!phi__doc_agent_of(bytes, &told)) return agent.len > 0;
     return !phi__json_cursor_text_is(told, agent);
 }
 
-static phi_status phi__file_documents_write_new(phi__file_store *fs, const char *temp,
-                                                const char *path, phi_str head, phi_str bytes,
-                                                phi__words *words) {
+static phi_status phi__doc_write_new(phi__file_store *fs, const char *temp, const char *path,
+                                     phi_str head, phi_str bytes, phi__words *words) {
     const phi__disk *disk = &fs->disk;
     intptr_t file;
     phi_status status = disk->open(disk->user_data, temp, PHI__DISK_FRESH, &file, words);
     if (status != PHI_OK) return status;
-    status = phi__file_store_write(fs, file, 0, head, words);
-    if (status == PHI_OK) status = phi__file_store_write(fs, file, head.len, bytes, words);
+    status = phi__store_write(fs, file, 0, head, words);
+    if (status == PHI_OK) status = phi__store_write(fs, file, head.len, bytes, words);
     if (status == PHI_OK && fs->sync) status = disk->sync(disk->user_data, file, words);
     phi_status closed = disk->close(disk->user_data, file, status == PHI_OK ? words : NULL);
     if (status == PHI_OK) status = closed;
@@ -382,46 +377,45 @@ static phi_status phi__file_documents_write_new(phi__file_store *fs, const char 
 }
 
 /* file_store.c, file_store.c: the functions of phi_store. */
-static phi_status phi__file_documents_save(void *user_data, const char *id, const char *agent_id,
-                                           phi_str bytes, char *words, size_t words_size) {
+static phi_status phi__doc_save(void *user_data, const char *id, const char *agent_id,
+                                phi_str bytes, char *words, size_t words_size) {
     phi__file_store *fs = (phi__file_store *)user_data;
-    phi__file_store_to to = phi__file_store_to_of(words, words_size);
+    phi__store_to to = phi__store_to_of(words, words_size);
     phi_str agent = phi_str_of(agent_id);
-    phi_status status = phi__file_store_check_id(id, to);
-    phi__file_store_path path, temp;
+    phi_status status = phi__store_check_id(id, to);
+    phi__store_path path, temp;
     phi__words said;
     phi__buf head;
     intptr_t lock;
     if (status != PHI_OK) return status;
     if (agent.len > PHI__FILE_STORE_HEAD / 8) {
-        phi__file_store_say(to, "An agent's id is over 8,192 bytes");
+        phi__store_say(to, "An agent's id is over 8,192 bytes");
         return PHI_BAD_ARG;
     }
     phi__buf_init(&head, &fs->memory);
-    if (phi__file_documents_needs_head(bytes, agent)) {
+    if (phi__doc_needs_head(bytes, agent)) {
         phi__buf_text(&head, PHI__FILE_STORE_AGENT_HEAD);
         phi__json_write_str(&head, agent);
         phi__buf_text(&head, "}\n");
     }
-    status = head.failed ? phi__file_store_no_memory(to)
-                         : phi__file_store_lock_take(fs, id, ".json", &lock, to);
+    status =
+        head.failed ? phi__store_no_memory(to) : phi__store_lock_take(fs, id, ".json", &lock, to);
     if (status == PHI_OK) {
-        phi__file_store_path_of(fs, &path, "", id, ".json");
-        phi__file_store_path_of(fs, &temp, ".", id, ".json.tmp");
-        status = phi__file_documents_write_new(fs, temp.text, path.text, phi__buf_str(&head), bytes,
-                                               &said);
-        phi__file_store_lock_drop(fs, id, ".json", lock);
+        phi__store_path_of(fs, &path, "", id, ".json");
+        phi__store_path_of(fs, &temp, ".", id, ".json.tmp");
+        status = phi__doc_write_new(fs, temp.text, path.text, phi__buf_str(&head), bytes, &said);
+        phi__store_lock_drop(fs, id, ".json", lock);
         if (status != PHI_OK)
-            (void)phi__file_store_refuse(to, status == PHI_NOT_FOUND ? PHI_IO : status, "save", id,
-                                         ".json", &said);
+            (void)phi__store_refuse(to, status == PHI_NOT_FOUND ? PHI_IO : status, "save", id,
+                                    ".json", &said);
     }
     phi__buf_free(&head);
     return status == PHI_NOT_FOUND ? PHI_IO : status;
 }
 
 /* The file's first bytes, at most `limit` of them, in the arena. */
-static phi_status phi__file_documents_read(phi__file_store *fs, intptr_t file, uint64_t limit,
-                                           phi_arena *arena, phi_str *out, phi__words *words) {
+static phi_status phi__doc_read(phi__file_store *fs, intptr_t file, uint64_t limit,
+                                phi_arena *arena, phi_str *out, phi__words *words) {
     const phi__disk *disk = &fs->disk;
     phi__disk_info info;
     size_t at = 0, got;
@@ -446,86 +440,84 @@ static phi_status phi__file_documents_read(phi__file_store *fs, intptr_t file, u
     return PHI_OK;
 }
 
-static phi_status phi__file_documents_load(void *user_data, const char *id, phi_arena *arena,
-                                           phi_str *out, char *words, size_t words_size) {
+static phi_status phi__doc_load(void *user_data, const char *id, phi_arena *arena, phi_str *out,
+                                char *words, size_t words_size) {
     phi__file_store *fs = (phi__file_store *)user_data;
-    phi__file_store_to to = phi__file_store_to_of(words, words_size);
+    phi__store_to to = phi__store_to_of(words, words_size);
     phi_arena_mark mark = phi_arena_save(arena);
     phi_str all = {NULL, 0};
-    phi__file_store_path path;
+    phi__store_path path;
     phi__words said;
     intptr_t file;
-    phi_status status = phi__file_store_check_id(id, to);
+    phi_status status = phi__store_check_id(id, to);
     if (status != PHI_OK) return status;
-    phi__file_store_path_of(fs, &path, "", id, ".json");
+    phi__store_path_of(fs, &path, "", id, ".json");
     status = fs->disk.open(fs->disk.user_data, path.text, PHI__DISK_READ, &file, &said);
     if (status == PHI_NOT_FOUND) {
-        phi__file_store_say(to, "Session not found: %s", id);
+        phi__store_say(to, "Session not found: %s", id);
         return status;
     }
     if (status == PHI_OK) {
-        status = phi__file_documents_read(fs, file, UINT64_MAX, arena, &all, &said);
+        status = phi__doc_read(fs, file, UINT64_MAX, arena, &all, &said);
         (void)fs->disk.close(fs->disk.user_data, file, NULL);
     }
     if (status != PHI_OK) {
         phi_arena_reset(arena, mark);
-        return phi__file_store_refuse(to, status, "load", id, ".json", &said);
+        return phi__store_refuse(to, status, "load", id, ".json", &said);
     }
-    size_t head = phi__file_documents_agent_head(all);
+    size_t head = phi__doc_agent_head(all);
     *out = phi__str(all.at + head, all.len - head);
     return PHI_OK;
 }
 
-static phi_status phi__file_documents_remove(void *user_data, const char *id, char *words,
-                                             size_t words_size) {
+static phi_status phi__doc_remove(void *user_data, const char *id, char *words, size_t words_size) {
     phi__file_store *fs = (phi__file_store *)user_data;
     const phi__disk *disk = &fs->disk;
-    phi__file_store_to to = phi__file_store_to_of(words, words_size);
-    phi__file_store_path path, temp;
+    phi__store_to to = phi__store_to_of(words, words_size);
+    phi__store_path path, temp;
     phi__disk_info info;
     phi__words said;
     intptr_t lock;
-    phi_status status = phi__file_store_check_id(id, to);
+    phi_status status = phi__store_check_id(id, to);
     if (status != PHI_OK) return status;
-    phi__file_store_path_of(fs, &path, "", id, ".json");
-    phi__file_store_path_of(fs, &temp, ".", id, ".json.tmp");
+    phi__store_path_of(fs, &path, "", id, ".json");
+    phi__store_path_of(fs, &temp, ".", id, ".json.tmp");
     status = disk->info_of(disk->user_data, path.text, &info, &said);
     if (status == PHI_OK) {
-        status = phi__file_store_lock_take(fs, id, ".json", &lock, to);
+        status = phi__store_lock_take(fs, id, ".json", &lock, to);
         if (status != PHI_OK) return status;
         (void)disk->remove(disk->user_data, temp.text, NULL);
         status = disk->remove(disk->user_data, path.text, &said);
         if (status == PHI_OK && fs->sync)
             status = disk->sync_directory(disk->user_data, fs->directory, &said);
-        phi__file_store_lock_drop(fs, id, ".json", lock);
+        phi__store_lock_drop(fs, id, ".json", lock);
     }
     if (status == PHI_NOT_FOUND)
-        phi__file_store_say(to, "Session not found: %s", id);
+        phi__store_say(to, "Session not found: %s", id);
     else if (status != PHI_OK)
-        (void)phi__file_store_refuse(to, status, "remove", id, ".json", &said);
+        (void)phi__store_refuse(to, status, "remove", id, ".json", &said);
     return status;
 }
 
 /* ---- lists ---- */
 
-typedef struct phi__file_store_node {
-    struct phi__file_store_node *next;
+typedef struct phi__store_node {
+    struct phi__store_node *next;
     phi_store_item item;
     int64_t changed_ns;
-} phi__file_store_node;
+} phi__store_node;
 
-typedef struct phi__file_store_listing {
+typedef struct phi__store_listing {
     phi__file_store *fs;
     phi_arena *arena;
     const char *suffix, *agent; /* agent NULL: all */
-    phi__file_store_node *first;
+    phi__store_node *first;
     size_t count;
     phi__words *words;
-} phi__file_store_listing;
+} phi__store_listing;
 
 /* The agent of a document, and how many of its bytes are a head. PHI_NOT_FOUND: it is gone. */
-static phi_status phi__file_documents_look(phi__file_store_listing *l, const char *path,
-                                           phi_store_item *item) {
+static phi_status phi__doc_look(phi__store_listing *l, const char *path, phi_store_item *item) {
     const phi__disk *disk = &l->fs->disk;
     phi_arena scratch;
     phi__json_text told;
@@ -534,19 +526,19 @@ static phi_status phi__file_documents_look(phi__file_store_listing *l, const cha
     phi_status status = disk->open(disk->user_data, path, PHI__DISK_READ, &file, l->words);
     if (status != PHI_OK) return status;
     phi_arena_init(&scratch, &l->fs->memory, 0);
-    status = phi__file_documents_read(l->fs, file, PHI__FILE_STORE_HEAD, &scratch, &head, l->words);
+    status = phi__doc_read(l->fs, file, PHI__FILE_STORE_HEAD, &scratch, &head, l->words);
     (void)disk->close(disk->user_data, file, NULL);
     if (status == PHI_OK) {
         phi__json_cursor c;
         bool has;
-        size_t skip = phi__file_documents_agent_head(head);
+        size_t skip = phi__doc_agent_head(head);
         item->bytes -= skip < item->bytes ? skip : item->bytes;
         phi__json_cursor_init(&c, phi__str(head.at, skip));
         if (skip > 0)
             has = phi__json_cursor_enter_object(&c) && phi__json_cursor_next_key(&c, &told) &&
                   phi__json_cursor_take_text(&c, &told);
         else
-            has = phi__file_documents_agent_of(head, &told);
+            has = phi__doc_agent_of(head, &told);
         if (has && !phi__json_cursor_unescape_arena(l->arena, told, &item->agent_id))
             status = PHI_NO_MEMORY;
     }
@@ -554,24 +546,24 @@ static phi_status phi__file_documents_look(phi__file_store_listing *l, const cha
     return status;
 }
 
-static phi_status phi__file_documents_list_one(void *ctx, const char *name) {
-    phi__file_store_listing *l = (phi__file_store_listing *)ctx;
+static phi_status phi__doc_list_one(void *ctx, const char *name) {
+    phi__store_listing *l = (phi__store_listing *)ctx;
     size_t n = strlen(name), m = strlen(l->suffix);
     phi_arena_mark mark = phi_arena_save(l->arena);
     char id[PHI__FILE_STORE_ID + 1];
     phi__disk_info info;
-    phi__file_store_path path;
-    phi__file_store_node *node;
+    phi__store_path path;
+    phi__store_node *node;
     if (n <= m || n - m > PHI__FILE_STORE_ID || memcmp(name + n - m, l->suffix, m) != 0)
         return PHI_OK;
     memcpy(id, name, n - m);
     id[n - m] = '\0';
-    if (phi__file_store_check_id(id, phi__file_store_to_of(NULL, 0)) != PHI_OK) return PHI_OK;
-    phi__file_store_path_of(l->fs, &path, "", id, l->suffix);
+    if (phi__store_check_id(id, phi__store_to_of(NULL, 0)) != PHI_OK) return PHI_OK;
+    phi__store_path_of(l->fs, &path, "", id, l->suffix);
     phi_status status = l->fs->disk.info_of(l->fs->disk.user_data, path.text, &info, l->words);
     if (status == PHI_NOT_FOUND || (status == PHI_OK && !info.regular)) return PHI_OK;
     if (status != PHI_OK) return status;
-    node = (phi__file_store_node *)phi__arena_zero(l->arena, sizeof *node);
+    node = (phi__store_node *)phi__arena_zero(l->arena, sizeof *node);
     if (node == NULL || !phi__arena_str(l->arena, phi__str(id, n - m), &node->item.id))
         return PHI_NO_MEMORY;
     node->item.agent_id = PHI__LIT("");
@@ -581,7 +573,7 @@ static phi_status phi__file_documents_list_one(void *ctx, const char *name) {
     if (m > 5) /* ".jsonl" */
         status = info.bytes > PHI__FILE_STORE_HEADER ? PHI_OK : PHI_NOT_FOUND;
     else
-        status = phi__file_documents_look(l, path.text, &node->item);
+        status = phi__doc_look(l, path.text, &node->item);
     if (status == PHI_OK && l->agent != NULL && !phi__str_is(node->item.agent_id, l->agent))
         status = PHI_NOT_FOUND;
     if (status != PHI_OK) {
@@ -595,19 +587,17 @@ static phi_status phi__file_documents_list_one(void *ctx, const char *name) {
 }
 
 /* The latest first; of the same time, by id. */
-static bool phi__file_documents_before(const phi__file_store_node *a,
-                                       const phi__file_store_node *b) {
+static bool phi__doc_before(const phi__store_node *a, const phi__store_node *b) {
     size_t n = phi__min(a->item.id.len, b->item.id.len);
     if (a->changed_ns != b->changed_ns) return a->changed_ns > b->changed_ns;
     int order = memcmp(a->item.id.at, b->item.id.at, n);
     return order < 0 || (order == 0 && a->item.id.len < b->item.id.len);
 }
 
-static phi__file_store_node *phi__file_documents_merge(phi__file_store_node *a,
-                                                       phi__file_store_node *b) {
-    phi__file_store_node *first = NULL, **end = &first;
+static phi__store_node *phi__doc_merge(phi__store_node *a, phi__store_node *b) {
+    phi__store_node *first = NULL, **end = &first;
     while (a != NULL && b != NULL) {
-        phi__file_store_node **from = phi__file_documents_before(b, a) ? &b : &a;
+        phi__store_node **from = phi__doc_before(b, a) ? &b : &a;
         *end = *from;
         end = &(*from)->next;
         *from = *end;
@@ -617,34 +607,33 @@ static phi__file_store_node *phi__file_documents_merge(phi__file_store_node *a,
 }
 
 /* Runs of 1, 2, 4, ... nodes, each in its place, as a counter in binary. */
-static phi__file_store_node *phi__file_documents_sorted(phi__file_store_node *list) {
-    phi__file_store_node *runs[64];
-    phi__file_store_node *all = NULL;
+static phi__store_node *phi__doc_sorted(phi__store_node *list) {
+    phi__store_node *runs[64];
+    phi__store_node *all = NULL;
     size_t i;
     memset((void *)runs, 0, sizeof runs);
     while (list != NULL) {
-        phi__file_store_node *run = list;
+        phi__store_node *run = list;
         list = list->next;
         run->next = NULL;
         for (i = 0; runs[i] != NULL; i++) {
-            run = phi__file_documents_merge(runs[i], run);
+            run = phi__doc_merge(runs[i], run);
             runs[i] = NULL;
         }
         runs[i] = run;
     }
-    for (i = 0; i < PHI__COUNT(runs); i++) all = phi__file_documents_merge(runs[i], all);
+    for (i = 0; i < PHI__COUNT(runs); i++) all = phi__doc_merge(runs[i], all);
     return all;
 }
 
-static phi_status phi__file_documents_list_all(phi__file_store *fs, const char *suffix,
-                                               const char *agent, phi_arena *arena,
-                                               const phi_store_item **out, size_t *count,
-                                               phi__file_store_to to) {
+static phi_status phi__doc_list_all(phi__file_store *fs, const char *suffix, const char *agent,
+                                    phi_arena *arena, const phi_store_item **out, size_t *count,
+                                    phi__store_to to) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi_store_item *items = NULL;
     phi__words said;
     size_t i = 0;
-    phi__file_store_listing l = PHI_ZERO;
+    phi__store_listing l = PHI_ZERO;
     said.text[0] = '\0';
     l.fs = fs;
     l.arena = arena;
@@ -654,7 +643,7 @@ static phi_status phi__file_documents_list_all(phi__file_store *fs, const char *
     *out = NULL;
     *count = 0;
     phi_status status =
-        fs->disk.list(fs->disk.user_data, fs->directory, phi__file_documents_list_one, &l, &said);
+        fs->disk.list(fs->disk.user_data, fs->directory, phi__doc_list_one, &l, &said);
     if (status == PHI_NOT_FOUND) status = PHI_OK; /* there is no directory yet */
     if (status == PHI_OK && l.count > 0) {
         items = (phi_store_item *)phi_arena_alloc(arena, phi__mul(l.count, sizeof *items));
@@ -662,29 +651,28 @@ static phi_status phi__file_documents_list_all(phi__file_store *fs, const char *
     }
     if (status != PHI_OK) {
         phi_arena_reset(arena, mark);
-        if (status == PHI_NO_MEMORY) return phi__file_store_no_memory(to);
-        return phi__file_store_refuse(to, status, "list", fs->directory, "", &said);
+        if (status == PHI_NO_MEMORY) return phi__store_no_memory(to);
+        return phi__store_refuse(to, status, "list", fs->directory, "", &said);
     }
-    for (phi__file_store_node *node = phi__file_documents_sorted(l.first); node != NULL;
-         node = node->next)
+    for (phi__store_node *node = phi__doc_sorted(l.first); node != NULL; node = node->next)
         items[i++] = node->item;
     *out = items;
     *count = l.count;
     return PHI_OK;
 }
 
-static phi_status phi__file_documents_list(void *user_data, const char *agent_id, phi_arena *arena,
-                                           const phi_store_item **out, size_t *count, char *words,
-                                           size_t words_size) {
-    return phi__file_documents_list_all((phi__file_store *)user_data, ".json", agent_id, arena, out,
-                                        count, phi__file_store_to_of(words, words_size));
+static phi_status phi__doc_list(void *user_data, const char *agent_id, phi_arena *arena,
+                                const phi_store_item **out, size_t *count, char *words,
+                                size_t words_size) {
+    return phi__doc_list_all((phi__file_store *)user_data, ".json", agent_id, arena, out, count,
+                             phi__store_to_of(words, words_size));
 }
 
-static phi_status phi__file_documents_list_threads(void *user_data, phi_arena *arena,
-                                                   const phi_store_item **out, size_t *count,
-                                                   char *words, size_t words_size) {
-    return phi__file_documents_list_all((phi__file_store *)user_data, ".jsonl", NULL, arena, out,
-                                        count, phi__file_store_to_of(words, words_size));
+static phi_status phi__doc_list_threads(void *user_data, phi_arena *arena,
+                                        const phi_store_item **out, size_t *count, char *words,
+                                        size_t words_size) {
+    return phi__doc_list_all((phi__file_store *)user_data, ".jsonl", NULL, arena, out, count,
+                             phi__store_to_of(words, words_size));
 }
 
 #endif
@@ -711,15 +699,15 @@ enum {
 /* ---- a scan over a file ---- */
 
 /* Of an entry, behind where its group begins. */
-typedef struct phi__file_threads_place {
+typedef struct phi__tfile_place {
     size_t at, len;
-} phi__file_threads_place;
+} phi__tfile_place;
 
-typedef struct phi__file_threads_scan {
+typedef struct phi__tfile_scan {
     phi__file_store *fs;
     intptr_t file;
     phi__buf buf;    /* bytes read that are still needed */
-    phi__buf places; /* a phi__file_threads_place for each line of the group so far */
+    phi__buf places; /* a phi__tfile_place for each line of the group so far */
     uint64_t base;   /* the place in the file where buf begins */
     size_t at;       /* the next line in it */
     size_t keep;     /* where the group that is being read begins in it; at most `at` */
@@ -733,10 +721,10 @@ typedef struct phi__file_threads_scan {
     phi_status (*each)(void *ctx, uint64_t seq, phi_str entry);
     void *ctx;
     uint64_t count, end; /* whole groups so far */
-} phi__file_threads_scan;
+} phi__tfile_scan;
 
 /* Reads on. */
-static phi_status phi__file_threads_more(phi__file_threads_scan *s) {
+static phi_status phi__tfile_more(phi__tfile_scan *s) {
     const phi__disk *disk = &s->fs->disk;
     size_t got;
     if (s->keep > 0) {
@@ -762,7 +750,7 @@ static phi_status phi__file_threads_more(phi__file_threads_scan *s) {
 
 /* The next line, without its end. PHI_NOT_FOUND: there is none, and *line is the rest behind the
    last line. */
-static phi_status phi__file_threads_next(phi__file_threads_scan *s, phi_str *line) {
+static phi_status phi__tfile_next(phi__tfile_scan *s, phi_str *line) {
     size_t seen = 0;
     for (;;) {
         size_t n = s->buf.len - s->at;
@@ -776,15 +764,15 @@ static phi_status phi__file_threads_next(phi__file_threads_scan *s, phi_str *lin
         }
         if (s->over) return PHI_NOT_FOUND;
         seen = n;
-        phi_status status = phi__file_threads_more(s);
+        phi_status status = phi__tfile_more(s);
         if (status != PHI_OK) return status;
     }
 }
 
 /* Gives the entries of a whole group, whose lines lie in the buffer from s->keep on. */
-static phi_status phi__file_threads_give(phi__file_threads_scan *s, uint64_t seq) {
+static phi_status phi__tfile_give(phi__tfile_scan *s, uint64_t seq) {
     phi_status status = PHI_OK;
-    phi__file_threads_place place;
+    phi__tfile_place place;
     for (size_t i = 0; i < s->places.len && s->each != NULL && !s->stopped;
          i += sizeof place, seq++) {
         memcpy(&place, s->places.at + i, sizeof place);
@@ -796,34 +784,32 @@ static phi_status phi__file_threads_give(phi__file_threads_scan *s, uint64_t seq
     return status;
 }
 
-static phi_status phi__file_threads_damaged(phi__file_threads_scan *s, uint64_t line,
-                                            const char *what) {
+static phi_status phi__tfile_damaged(phi__tfile_scan *s, uint64_t line, const char *what) {
     (void)snprintf(s->words.text, sizeof s->words.text, "line %llu %s", (unsigned long long)line,
                    what);
     return PHI_PARSE;
 }
 
 /* Behind a line that does not check: PHI_OK, all of it is torn; PHI_PARSE, the line is damaged. */
-static phi_status phi__file_threads_torn(phi__file_threads_scan *s) {
+static phi_status phi__tfile_torn(phi__tfile_scan *s) {
     uint64_t bad = s->line;
     phi__file_line line;
     phi_str text;
     do {
         s->keep = s->at;
-        phi_status status = phi__file_threads_next(s, &text);
+        phi_status status = phi__tfile_next(s, &text);
         if (status != PHI_OK) return status == PHI_NOT_FOUND ? PHI_OK : status;
-    } while (!phi__file_lines_read(text, &line) || line.first == s->count);
-    return phi__file_threads_damaged(s, bad,
-                                     "is damaged: its check value is not that of its bytes");
+    } while (!phi__line_read(text, &line) || line.first == s->count);
+    return phi__tfile_damaged(s, bad, "is damaged: its check value is not that of its bytes");
 }
 
 /* The first line. PHI_NOT_FOUND: the file ends in it, and nothing else is in the file. */
-static phi_status phi__file_threads_header(phi__file_threads_scan *s) {
+static phi_status phi__tfile_header(phi__tfile_scan *s) {
     phi__buf header;
     phi_str text;
-    phi_status status = phi__file_threads_next(s, &text);
+    phi_status status = phi__tfile_next(s, &text);
     phi__buf_init(&header, &s->fs->memory);
-    phi__file_lines_put_header(&header);
+    phi__line_put_header(&header);
     if (header.failed) return PHI_NO_MEMORY;
     phi_str want = phi__str(header.at, header.len - 1);
     bool same = phi_str_equal(text, want);
@@ -837,15 +823,15 @@ static phi_status phi__file_threads_header(phi__file_threads_scan *s) {
     /* A power failure can leave zeros in a file whose size was already written. */
     if (status == PHI_NOT_FOUND && (begun || text.at[0] == '\0')) return PHI_NOT_FOUND;
     if (status != PHI_OK && status != PHI_NOT_FOUND) return status;
-    return phi__file_threads_damaged(s, 1,
-                                     status == PHI_OK && phi__file_lines_checks(text)
-                                         ? "is the header of another version"
-                                         : "is damaged: it is not a thread's header");
+    return phi__tfile_damaged(s, 1,
+                              status == PHI_OK && phi__line_checks(text)
+                                  ? "is the header of another version"
+                                  : "is damaged: it is not a thread's header");
 }
 
 /* A writer may have cut off a torn group while it was being read here, and have written over it:
    before its bytes count as damaged, the group is read once more from the file. */
-static bool phi__file_threads_reread(phi__file_threads_scan *s, uint64_t line) {
+static bool phi__tfile_reread(phi__tfile_scan *s, uint64_t line) {
     if (s->again) return false;
     s->again = true;
     s->over = false;
@@ -855,24 +841,23 @@ static bool phi__file_threads_reread(phi__file_threads_scan *s, uint64_t line) {
 }
 
 /* Reads the whole file. */
-static phi_status phi__file_threads_run(phi__file_threads_scan *s) {
+static phi_status phi__tfile_run(phi__tfile_scan *s) {
     phi__file_line line;
     phi_str text;
-    phi_status status = phi__file_threads_header(s);
+    phi_status status = phi__tfile_header(s);
     /* the entry to come, its group's last, the line before that */
     uint64_t next = 0, last = 0, before = s->line;
     if (status == PHI_NOT_FOUND) return PHI_OK;
     while (status == PHI_OK) {
-        status = phi__file_threads_next(s, &text);
+        status = phi__tfile_next(s, &text);
         if (status == PHI_NOT_FOUND) return PHI_OK;
         if (status != PHI_OK) break;
-        if (!phi__file_lines_checks(text)) {
-            if (!phi__file_threads_reread(s, before)) return phi__file_threads_torn(s);
+        if (!phi__line_checks(text)) {
+            if (!phi__tfile_reread(s, before)) return phi__tfile_torn(s);
             next = s->count;
             continue;
         }
-        if (!phi__file_lines_parse(text, &line))
-            return phi__file_threads_damaged(s, s->line, "is not an entry");
+        if (!phi__line_parse(text, &line)) return phi__tfile_damaged(s, s->line, "is not an entry");
         if (next == s->count) last = line.last;
         if (line.seq != next || line.first != s->count || line.last != last) {
             uint64_t has = line.seq;
@@ -883,7 +868,7 @@ static phi_status phi__file_threads_run(phi__file_threads_scan *s) {
             return PHI_PARSE;
         }
         /* A line of the group under way is whole. */
-        phi__file_threads_place place;
+        phi__tfile_place place;
         if (line.seq == line.first) phi__buf_clear(&s->places);
         place.at = (size_t)(line.entry.at - s->buf.at) - s->keep;
         place.len = line.entry.len;
@@ -895,13 +880,12 @@ static phi_status phi__file_threads_run(phi__file_threads_scan *s) {
         s->end = s->base + s->at;
         s->again = false;
         before = s->line;
-        status = phi__file_threads_give(s, line.first);
+        status = phi__tfile_give(s, line.first);
     }
     return status;
 }
 
-static void phi__file_threads_scan_init(phi__file_threads_scan *s, phi__file_store *fs,
-                                        intptr_t file) {
+static void phi__tfile_scan_init(phi__tfile_scan *s, phi__file_store *fs, intptr_t file) {
     memset(s, 0, sizeof *s);
     s->fs = fs;
     s->file = file;
@@ -909,25 +893,24 @@ static void phi__file_threads_scan_init(phi__file_threads_scan *s, phi__file_sto
     phi__buf_init(&s->places, &fs->memory);
 }
 
-static void phi__file_threads_scan_free(phi__file_threads_scan *s) {
+static void phi__tfile_scan_free(phi__tfile_scan *s) {
     phi__buf_free(&s->buf);
     phi__buf_free(&s->places);
 }
 
-static phi_status phi__file_threads_refuse(phi__file_store_to to, phi_status status,
-                                           const char *what, const char *id,
-                                           const phi__words *words) {
-    if (status == PHI_NO_MEMORY) return phi__file_store_no_memory(to);
-    if (status != PHI_PARSE) return phi__file_store_refuse(to, status, what, id, ".jsonl", words);
-    phi__file_store_say(to, "%s.jsonl: %s", id, words->text);
+static phi_status phi__tfile_refuse(phi__store_to to, phi_status status, const char *what,
+                                    const char *id, const phi__words *words) {
+    if (status == PHI_NO_MEMORY) return phi__store_no_memory(to);
+    if (status != PHI_PARSE) return phi__store_refuse(to, status, what, id, ".jsonl", words);
+    phi__store_say(to, "%s.jsonl: %s", id, words->text);
     return status;
 }
 
 /* ---- the end of a file ---- */
 
 /* The last line, where it is whole and near: true, and *tail is known but for the file it is of. */
-static bool phi__file_threads_glance(phi__file_store *fs, intptr_t file, uint64_t bytes,
-                                     phi__file_store_tail *tail) {
+static bool phi__tfile_glance(phi__file_store *fs, intptr_t file, uint64_t bytes,
+                              phi__store_tail *tail) {
     char piece[4096];
     size_t n = bytes < sizeof piece ? (size_t)bytes : sizeof piece, from, got;
     phi__file_line line;
@@ -938,30 +921,29 @@ static bool phi__file_threads_glance(phi__file_store *fs, intptr_t file, uint64_
     for (from = n - 1; from > 0 && piece[from - 1] != '\n';) from--;
     if (from == 0) return false;
     /* Of a group, a line before the last may be bad all the same. */
-    if (!phi__file_lines_read(phi__str(piece + from, n - 1 - from), &line) ||
-        line.first != line.last)
+    if (!phi__line_read(phi__str(piece + from, n - 1 - from), &line) || line.first != line.last)
         return false;
     tail->count = line.seq + 1;
     tail->end = bytes;
     return true;
 }
 
-static phi_status phi__file_threads_find_tail(phi__file_store *fs, intptr_t file,
-                                              const phi__disk_info *info,
-                                              phi__file_store_tail *tail, phi__words *words) {
-    phi__file_threads_scan scan;
+static phi_status phi__tfile_find_tail(phi__file_store *fs, intptr_t file,
+                                       const phi__disk_info *info, phi__store_tail *tail,
+                                       phi__words *words) {
+    phi__tfile_scan scan;
     phi_status status = PHI_OK;
     if (tail->known && tail->device == info->device && tail->file == info->file &&
         tail->end == info->bytes)
         return PHI_OK;
     tail->known = false;
-    if (!phi__file_threads_glance(fs, file, info->bytes, tail)) {
-        phi__file_threads_scan_init(&scan, fs, file);
-        status = phi__file_threads_run(&scan);
+    if (!phi__tfile_glance(fs, file, info->bytes, tail)) {
+        phi__tfile_scan_init(&scan, fs, file);
+        status = phi__tfile_run(&scan);
         *words = scan.words;
         tail->count = scan.count;
         tail->end = scan.count > 0 ? scan.end : 0;
-        phi__file_threads_scan_free(&scan);
+        phi__tfile_scan_free(&scan);
     }
     tail->known = status == PHI_OK;
     tail->device = info->device;
@@ -970,8 +952,8 @@ static phi_status phi__file_threads_find_tail(phi__file_store *fs, intptr_t file
 }
 
 /* After a reading: no other process writes to a locked thread. */
-static void phi__file_threads_remember(phi__file_threads_scan *s, const char *thread_id) {
-    phi__file_store_held *held = phi__file_store_find(s->fs, thread_id);
+static void phi__tfile_remember(phi__tfile_scan *s, const char *thread_id) {
+    phi__store_held *held = phi__store_find(s->fs, thread_id);
     phi__disk_info info;
     if (held == NULL || s->fs->disk.info(s->fs->disk.user_data, s->file, &info, NULL) != PHI_OK)
         return;
@@ -984,43 +966,41 @@ static void phi__file_threads_remember(phi__file_threads_scan *s, const char *th
 
 /* ---- appending ---- */
 
-typedef struct phi__file_threads_write {
+typedef struct phi__tfile_write {
     phi__file_store *fs;
     const char *id;
-    phi__file_store_path path;
-    phi__file_store_tail *tail;
+    phi__store_path path;
+    phi__store_tail *tail;
     intptr_t file;
     bool made; /* the file was not there */
-    phi__file_store_to to;
+    phi__store_to to;
     phi__words words;
-} phi__file_threads_write;
+} phi__tfile_write;
 
-static phi_status phi__file_threads_check(const phi_str *entries, size_t count,
-                                          phi__file_store_to to) {
+static phi_status phi__tfile_check(const phi_str *entries, size_t count, phi__store_to to) {
     size_t all = 0;
     for (size_t i = 0; i < count; i++) {
         if (entries[i].len == 0 || memchr(entries[i].at, '\n', entries[i].len) != NULL) {
-            phi__file_store_say(to, "Entry %llu of those to append is empty or has a line break",
-                                (unsigned long long)i);
+            phi__store_say(to, "Entry %llu of those to append is empty or has a line break",
+                           (unsigned long long)i);
             return PHI_BAD_ARG;
         }
         all = phi__add(all, phi__add(entries[i].len, 128)); /* more than is put around it */
     }
     if (all <= PHI__FILE_THREADS_LINE) return PHI_OK;
-    phi__file_store_say(to, "Entries of %llu bytes: at most %d are appended at once",
-                        (unsigned long long)all, (int)PHI__FILE_THREADS_LINE);
+    phi__store_say(to, "Entries of %llu bytes: at most %d are appended at once",
+                   (unsigned long long)all, (int)PHI__FILE_THREADS_LINE);
     return PHI_TOO_BIG;
 }
 
 /* Opens the thread's file and looks where it ends. PHI_NOT_FOUND: it is not there. */
-static phi_status phi__file_threads_open(phi__file_threads_write *w, phi__disk_how how) {
+static phi_status phi__tfile_open(phi__tfile_write *w, phi__disk_how how) {
     const phi__disk *disk = &w->fs->disk;
     phi__disk_info info;
     phi_status status = disk->open(disk->user_data, w->path.text, how, &w->file, &w->words);
     if (status != PHI_OK) return status;
     status = disk->info(disk->user_data, w->file, &info, &w->words);
-    if (status == PHI_OK)
-        status = phi__file_threads_find_tail(w->fs, w->file, &info, w->tail, &w->words);
+    if (status == PHI_OK) status = phi__tfile_find_tail(w->fs, w->file, &info, w->tail, &w->words);
     if (status == PHI_OK && info.bytes > w->tail->end)
         status = disk->cut(disk->user_data, w->file, w->tail->end, &w->words);
     if (status == PHI_OK) return PHI_OK;
@@ -1031,7 +1011,7 @@ static phi_status phi__file_threads_open(phi__file_threads_write *w, phi__disk_h
 
 /* Removes bytes that were not acknowledged. Where even that fails, a later append cuts them off as
    torn, or finds them complete. */
-static void phi__file_threads_undo(phi__file_threads_write *w) {
+static void phi__tfile_undo(phi__tfile_write *w) {
     const phi__disk *disk = &w->fs->disk;
     if (w->file < 0 &&
         disk->open(disk->user_data, w->path.text, PHI__DISK_UPDATE, &w->file, NULL) != PHI_OK)
@@ -1044,10 +1024,10 @@ static void phi__file_threads_undo(phi__file_threads_write *w) {
     w->tail->known = false;
 }
 
-static phi_status phi__file_threads_write_lines(phi__file_threads_write *w, phi_str lines) {
+static phi_status phi__tfile_write_lines(phi__tfile_write *w, phi_str lines) {
     const phi__disk *disk = &w->fs->disk;
     intptr_t file = w->file;
-    phi_status status = phi__file_store_write(w->fs, file, w->tail->end, lines, &w->words);
+    phi_status status = phi__store_write(w->fs, file, w->tail->end, lines, &w->words);
     if (status == PHI_OK && w->fs->sync) status = disk->sync(disk->user_data, file, &w->words);
     if (status == PHI_OK) {
         w->file = -1;
@@ -1056,39 +1036,39 @@ static phi_status phi__file_threads_write_lines(phi__file_threads_write *w, phi_
     if (status == PHI_OK && w->fs->sync && w->made)
         status = disk->sync_directory(disk->user_data, w->fs->directory, &w->words);
     if (status != PHI_OK) {
-        phi__file_threads_undo(w);
+        phi__tfile_undo(w);
         return status == PHI_NOT_FOUND ? PHI_IO : status;
     }
     return PHI_OK;
 }
 
 /* Leaves w->file open or not. */
-static phi_status phi__file_threads_append(phi__file_threads_write *w, uint64_t expected,
-                                           const phi_str *entries, size_t count) {
-    phi_status status = phi__file_threads_open(w, PHI__DISK_UPDATE);
+static phi_status phi__tfile_append(phi__tfile_write *w, uint64_t expected, const phi_str *entries,
+                                    size_t count) {
+    phi_status status = phi__tfile_open(w, PHI__DISK_UPDATE);
     uint64_t has = status == PHI_OK ? w->tail->count : 0;
     phi__buf lines;
     w->made = status == PHI_NOT_FOUND;
     if (status == PHI_OK || w->made) {
         if (has != expected) {
-            phi__file_store_say(w->to, "Thread %s has %llu entries, not %llu", w->id,
-                                (unsigned long long)has, (unsigned long long)expected);
+            phi__store_say(w->to, "Thread %s has %llu entries, not %llu", w->id,
+                           (unsigned long long)has, (unsigned long long)expected);
             return PHI_STALE;
         }
         if (count == 0) return PHI_OK;
     }
     phi__buf_init(&lines, &w->fs->memory);
-    if (has == 0) phi__file_lines_put_header(&lines);
+    if (has == 0) phi__line_put_header(&lines);
     for (size_t i = 0; i < count; i++)
-        phi__file_lines_put(&lines, has + i, has, has + count - 1, entries[i]);
+        phi__line_put(&lines, has + i, has, has + count - 1, entries[i]);
     if (lines.failed) status = PHI_NO_MEMORY;
-    if (status == PHI_NOT_FOUND) status = phi__file_threads_open(w, PHI__DISK_CREATE);
-    if (status == PHI_OK) status = phi__file_threads_write_lines(w, phi__buf_str(&lines));
+    if (status == PHI_NOT_FOUND) status = phi__tfile_open(w, PHI__DISK_CREATE);
+    if (status == PHI_OK) status = phi__tfile_write_lines(w, phi__buf_str(&lines));
     if (status == PHI_OK) {
         w->tail->count += count;
         w->tail->end += lines.len;
     } else {
-        (void)phi__file_threads_refuse(w->to, status, "append to", w->id, &w->words);
+        (void)phi__tfile_refuse(w->to, status, "append to", w->id, &w->words);
     }
     phi__buf_free(&lines);
     return status;
@@ -1096,96 +1076,95 @@ static phi_status phi__file_threads_append(phi__file_threads_write *w, uint64_t 
 
 /* ---- for other modules ---- */
 
-static phi_status phi__file_threads_store_append(void *user_data, const char *thread_id,
-                                                 uint64_t expected, const phi_str *entries,
-                                                 size_t count, char *words, size_t words_size) {
+static phi_status phi__tfile_store_append(void *user_data, const char *thread_id, uint64_t expected,
+                                          const phi_str *entries, size_t count, char *words,
+                                          size_t words_size) {
     phi__file_store *fs = (phi__file_store *)user_data;
-    phi__file_store_to to = phi__file_store_to_of(words, words_size);
-    phi_status status = phi__file_store_check_id(thread_id, to);
+    phi__store_to to = phi__store_to_of(words, words_size);
+    phi_status status = phi__store_check_id(thread_id, to);
     intptr_t lock = -1;
-    if (status == PHI_OK) status = phi__file_threads_check(entries, count, to);
+    if (status == PHI_OK) status = phi__tfile_check(entries, count, to);
     if (status != PHI_OK) return status;
-    phi__file_store_held *held = phi__file_store_find(fs, thread_id);
-    if (held == NULL) status = phi__file_store_lock_take(fs, thread_id, ".jsonl", &lock, to);
+    phi__store_held *held = phi__store_find(fs, thread_id);
+    if (held == NULL) status = phi__store_lock_take(fs, thread_id, ".jsonl", &lock, to);
     if (status != PHI_OK) return status;
-    phi__file_store_tail tail = PHI_ZERO;
-    phi__file_threads_write w = PHI_ZERO;
+    phi__store_tail tail = PHI_ZERO;
+    phi__tfile_write w = PHI_ZERO;
     w.fs = fs;
     w.id = thread_id;
     w.tail = held == NULL ? &tail : &held->tail;
     w.file = -1;
     w.to = to;
-    phi__file_store_path_of(fs, &w.path, "", thread_id, ".jsonl");
-    status = phi__file_threads_append(&w, expected, entries, count);
+    phi__store_path_of(fs, &w.path, "", thread_id, ".jsonl");
+    status = phi__tfile_append(&w, expected, entries, count);
     if (w.file >= 0) (void)fs->disk.close(fs->disk.user_data, w.file, NULL);
-    if (held == NULL) phi__file_store_lock_drop(fs, thread_id, ".jsonl", lock);
+    if (held == NULL) phi__store_lock_drop(fs, thread_id, ".jsonl", lock);
     return status;
 }
 
-static phi_status
-phi__file_threads_store_read(void *user_data, const char *thread_id, uint64_t from,
-                             phi_status (*each)(void *ctx, uint64_t seq, phi_str entry), void *ctx,
-                             uint64_t *torn, char *words, size_t words_size) {
+static phi_status phi__tfile_store_read(void *user_data, const char *thread_id, uint64_t from,
+                                        phi_status (*each)(void *ctx, uint64_t seq, phi_str entry),
+                                        void *ctx, uint64_t *torn, char *words, size_t words_size) {
     phi__file_store *fs = (phi__file_store *)user_data;
-    phi__file_store_to to = phi__file_store_to_of(words, words_size);
-    phi_status status = phi__file_store_check_id(thread_id, to);
-    phi__file_store_path path;
-    phi__file_threads_scan scan;
+    phi__store_to to = phi__store_to_of(words, words_size);
+    phi_status status = phi__store_check_id(thread_id, to);
+    phi__store_path path;
+    phi__tfile_scan scan;
     intptr_t file;
     if (torn != NULL) *torn = 0;
     if (status != PHI_OK) return status;
-    phi__file_threads_scan_init(&scan, fs, -1);
-    phi__file_store_path_of(fs, &path, "", thread_id, ".jsonl");
+    phi__tfile_scan_init(&scan, fs, -1);
+    phi__store_path_of(fs, &path, "", thread_id, ".jsonl");
     status = fs->disk.open(fs->disk.user_data, path.text, PHI__DISK_READ, &file, &scan.words);
     if (status == PHI_OK) {
         scan.file = file;
         scan.from = from;
         scan.each = each;
         scan.ctx = ctx;
-        status = phi__file_threads_run(&scan);
+        status = phi__tfile_run(&scan);
         if (status == PHI_OK) {
             if (torn != NULL) *torn = scan.base + scan.buf.len - (scan.count > 0 ? scan.end : 0);
-            phi__file_threads_remember(&scan, thread_id);
+            phi__tfile_remember(&scan, thread_id);
         }
         (void)fs->disk.close(fs->disk.user_data, file, NULL);
     }
-    phi__file_threads_scan_free(&scan);
+    phi__tfile_scan_free(&scan);
     if (scan.stopped) return status;
     if (status == PHI_OK && scan.count == 0) status = PHI_NOT_FOUND;
     if (status == PHI_NOT_FOUND)
-        phi__file_store_say(to, "Thread not found: %s", thread_id);
+        phi__store_say(to, "Thread not found: %s", thread_id);
     else if (status != PHI_OK)
-        (void)phi__file_threads_refuse(to, status, "read", thread_id, &scan.words);
+        (void)phi__tfile_refuse(to, status, "read", thread_id, &scan.words);
     return status;
 }
 
-static phi_status phi__file_threads_store_remove(void *user_data, const char *thread_id,
-                                                 char *words, size_t words_size) {
+static phi_status phi__tfile_store_remove(void *user_data, const char *thread_id, char *words,
+                                          size_t words_size) {
     phi__file_store *fs = (phi__file_store *)user_data;
     const phi__disk *disk = &fs->disk;
-    phi__file_store_to to = phi__file_store_to_of(words, words_size);
-    phi_status status = phi__file_store_check_id(thread_id, to);
+    phi__store_to to = phi__store_to_of(words, words_size);
+    phi_status status = phi__store_check_id(thread_id, to);
     phi__disk_info info;
-    phi__file_store_path path;
+    phi__store_path path;
     phi__words said;
     intptr_t lock = -1;
     if (status != PHI_OK) return status;
-    phi__file_store_path_of(fs, &path, "", thread_id, ".jsonl");
-    phi__file_store_held *held = phi__file_store_find(fs, thread_id);
+    phi__store_path_of(fs, &path, "", thread_id, ".jsonl");
+    phi__store_held *held = phi__store_find(fs, thread_id);
     status = disk->info_of(disk->user_data, path.text, &info, &said);
     if (status == PHI_OK) {
-        if (held == NULL) status = phi__file_store_lock_take(fs, thread_id, ".jsonl", &lock, to);
+        if (held == NULL) status = phi__store_lock_take(fs, thread_id, ".jsonl", &lock, to);
         if (status != PHI_OK) return status;
         status = disk->remove(disk->user_data, path.text, &said);
         if (status == PHI_OK && fs->sync)
             status = disk->sync_directory(disk->user_data, fs->directory, &said);
-        if (held == NULL) phi__file_store_lock_drop(fs, thread_id, ".jsonl", lock);
+        if (held == NULL) phi__store_lock_drop(fs, thread_id, ".jsonl", lock);
     }
     if (held != NULL) held->tail.known = false;
     if (status == PHI_NOT_FOUND)
-        phi__file_store_say(to, "Thread not found: %s", thread_id);
+        phi__store_say(to, "Thread not found: %s", thread_id);
     else if (status != PHI_OK)
-        (void)phi__file_store_refuse(to, status, "remove", thread_id, ".jsonl", &said);
+        (void)phi__store_refuse(to, status, "remove", thread_id, ".jsonl", &said);
     return status;
 }
 
@@ -1197,42 +1176,42 @@ static phi_status phi__file_threads_store_remove(void *user_data, const char *th
 
 enum { PHI__FILE_STORE_DIRECTORY = 3900 }; /* bytes of a directory: a name fits behind it */
 
-static phi_status phi__file_store_lock(void *user_data, const char *thread_id, char *words,
-                                       size_t words_size) {
+static phi_status phi__store_lock(void *user_data, const char *thread_id, char *words,
+                                  size_t words_size) {
     phi__file_store *fs = (phi__file_store *)user_data;
-    phi__file_store_to to = phi__file_store_to_of(words, words_size);
-    phi_status status = phi__file_store_check_id(thread_id, to);
+    phi__store_to to = phi__store_to_of(words, words_size);
+    phi_status status = phi__store_check_id(thread_id, to);
     intptr_t lock;
     if (status != PHI_OK) return status;
-    if (phi__file_store_find(fs, thread_id) != NULL) {
-        phi__file_store_say(to, "Thread %s is locked by this store already", thread_id);
+    if (phi__store_find(fs, thread_id) != NULL) {
+        phi__store_say(to, "Thread %s is locked by this store already", thread_id);
         return PHI_BUSY;
     }
     void *grown =
         phi__grow(&fs->memory, fs->held, &fs->held_cap, fs->held_count + 1, sizeof *fs->held);
-    if (grown == NULL) return phi__file_store_no_memory(to);
-    fs->held = (phi__file_store_held *)grown;
-    status = phi__file_store_lock_take(fs, thread_id, ".jsonl", &lock, to);
+    if (grown == NULL) return phi__store_no_memory(to);
+    fs->held = (phi__store_held *)grown;
+    status = phi__store_lock_take(fs, thread_id, ".jsonl", &lock, to);
     if (status != PHI_OK) return status;
-    phi__file_store_held *held = &fs->held[fs->held_count++];
+    phi__store_held *held = &fs->held[fs->held_count++];
     memset(held, 0, sizeof *held);
     memcpy(held->id, thread_id, strlen(thread_id) + 1);
     held->lock = lock;
     return PHI_OK;
 }
 
-static void phi__file_store_unlock(void *user_data, const char *thread_id) {
+static void phi__store_unlock(void *user_data, const char *thread_id) {
     phi__file_store *fs = (phi__file_store *)user_data;
-    phi__file_store_held *held = thread_id == NULL ? NULL : phi__file_store_find(fs, thread_id);
+    phi__store_held *held = thread_id == NULL ? NULL : phi__store_find(fs, thread_id);
     if (held == NULL) return;
-    phi__file_store_lock_drop(fs, thread_id, ".jsonl", held->lock);
+    phi__store_lock_drop(fs, thread_id, ".jsonl", held->lock);
     *held = fs->held[--fs->held_count];
 }
 
 /* ---- for other modules ---- */
 
-PHI__FN phi_status phi__file_store_open_on(const phi_file_store_desc *desc, const phi__disk *disk,
-                                           phi_store *out) {
+PHI__FN phi_status phi__store_open_on(const phi_file_store_desc *desc, const phi__disk *disk,
+                                      phi_store *out) {
     phi_memory memory;
     phi__file_store *fs;
     memset(out, 0, sizeof *out);
@@ -1255,16 +1234,16 @@ PHI__FN phi_status phi__file_store_open_on(const phi_file_store_desc *desc, cons
     memcpy(fs->directory, desc->directory, n + 1);
     while (n > 1 && fs->directory[n - 1] == '/') fs->directory[--n] = '\0';
     out->user_data = fs;
-    out->save = phi__file_documents_save;
-    out->load = phi__file_documents_load;
-    out->remove = phi__file_documents_remove;
-    out->list = phi__file_documents_list;
-    out->append = phi__file_threads_store_append;
-    out->read = phi__file_threads_store_read;
-    out->remove_thread = phi__file_threads_store_remove;
-    out->list_threads = phi__file_documents_list_threads;
-    out->lock = phi__file_store_lock;
-    out->unlock = phi__file_store_unlock;
+    out->save = phi__doc_save;
+    out->load = phi__doc_load;
+    out->remove = phi__doc_remove;
+    out->list = phi__doc_list;
+    out->append = phi__tfile_store_append;
+    out->read = phi__tfile_store_read;
+    out->remove_thread = phi__tfile_store_remove;
+    out->list_threads = phi__doc_list_threads;
+    out->lock = phi__store_lock;
+    out->unlock = phi__store_unlock;
     out->journal = phi_store_journal();
     return PHI_OK;
 }
@@ -1272,13 +1251,13 @@ PHI__FN phi_status phi__file_store_open_on(const phi_file_store_desc *desc, cons
 /* ---- public ---- */
 
 PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out) {
-    return phi__file_store_open_on(desc, phi__disk_system(), out);
+    return phi__store_open_on(desc, phi__disk_system(), out);
 }
 
 PHI_API void phi_file_store_close(phi_store *store) {
     phi__file_store *fs = store == NULL ? NULL : (phi__file_store *)store->user_data;
     if (fs == NULL) return;
-    while (fs->held_count > 0) phi__file_store_unlock(fs, fs->held[fs->held_count - 1].id);
+    while (fs->held_count > 0) phi__store_unlock(fs, fs->held[fs->held_count - 1].id);
     phi_memory memory = fs->memory;
     phi__free(&memory, fs->held, fs->held_cap * sizeof *fs->held);
     phi__free(&memory, fs->directory, fs->directory_bytes);

@@ -10,8 +10,8 @@
 
 #ifndef PHI_NO_FILES
 /* As phi_file_store_open, on a disk of the test's own, which is copied. */
-PHI__FN phi_status phi__file_store_open_on(const phi_file_store_desc *desc, const phi__disk *disk,
-                                           phi_store *out);
+PHI__FN phi_status phi__store_open_on(const phi_file_store_desc *desc, const phi__disk *disk,
+                                      phi_store *out);
 #endif
 
 #endif

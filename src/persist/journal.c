@@ -11,7 +11,7 @@
 /* phi__journal_ops */
 static bool phi__evict_all_begin(phi_thread *thread) {
     phi_str state;
-    if (phi__tool_state_now(thread, &state) != PHI_OK) return false; /* its notes may leave */
+    if (phi__state_now(thread, &state) != PHI_OK) return false; /* its notes may leave */
     phi__segments_unpin(&thread->log);
     if (thread->loops.started != NULL) phi__segments_pin(thread->loops.started->segment);
     for (size_t i = 0; i < thread->fold.count; i++)
@@ -81,10 +81,10 @@ static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) 
     recalling.end = journal->stored - thread->log.base;
     phi_status status = phi__load_begin(whole);
     if (status != PHI_OK) return status;
-    phi__entry_get_reader_init(&recalling.reader, whole);
+    phi__get_reader_init(&recalling.reader, whole);
     status = journal->store.read(journal->store.user_data, journal->id, 0, phi__recall_each,
                                  &recalling, NULL, NULL, 0);
-    phi__entry_get_reader_free(&recalling.reader);
+    phi__get_reader_free(&recalling.reader);
     if (status == PHI_OK) status = phi__load_end(whole);
     if (status == PHI_OK &&
         (whole->log.count != journal->stored || whole->log.base != thread->log.base ||
@@ -341,10 +341,10 @@ static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *wo
     phi__journal_load load = PHI_ZERO;
     load.was_empty = thread->log.count == 0;
     if (load.was_empty && phi__load_begin(thread) != PHI_OK) return PHI_NO_MEMORY;
-    phi__entry_get_reader_init(&load.reader, thread);
+    phi__get_reader_init(&load.reader, thread);
     phi_status status = journal->store.read(journal->store.user_data, journal->id, 0,
                                             phi__journal_each, &load, torn, words, words_size);
-    phi__entry_get_reader_free(&load.reader);
+    phi__get_reader_free(&load.reader);
     if (load.was_empty && status == PHI_OK) status = phi__load_end(thread);
     phi__load_drop(thread);
     if (status == PHI_NOT_FOUND) return PHI_OK; /* it begins with this thread */

@@ -27,8 +27,8 @@ typedef struct phi__entry_reader {
     char words[PHI__ENTRY_WORDS];
 } phi__entry_reader;
 
-PHI__FN void phi__entry_get_reader_init(phi__entry_reader *reader, phi_thread *thread);
-PHI__FN void phi__entry_get_reader_free(phi__entry_reader *reader);
+PHI__FN void phi__get_reader_init(phi__entry_reader *reader, phi_thread *thread);
+PHI__FN void phi__get_reader_free(phi__entry_reader *reader);
 
 /* Writes line *line of the text of a thread whose entries are all in memory, from 0, without its
    end, and counts it. False: there is none. */
@@ -41,15 +41,15 @@ PHI__FN phi_status phi__thread_text_from_array(phi_thread *thread, const phi_jso
 
 /* A message whole, as the members "message" and, where there is something, "more" of an object; and
    back: its blocks are in the reader's scratch arena, strings of the tree are not copied. */
-PHI__FN void phi__entry_json_message(phi__buf *out, const phi_message *message, phi_arena *scratch);
-PHI__FN phi_status phi__entry_get_message(phi__entry_reader *reader, const phi_json *holder,
-                                          phi_message *out);
+PHI__FN void phi__write_message(phi__buf *out, const phi_message *message, phi_arena *scratch);
+PHI__FN phi_status phi__get_message(phi__entry_reader *reader, const phi_json *holder,
+                                    phi_message *out);
 
 /* A rewrite as members of an object, but for its lane: unset fields are left out. And back, with a
    lane where one is named: all of it in the reader's scratch arena. */
-PHI__FN void phi__entry_json_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch);
-PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_json *holder,
-                                          phi_rewrite *out);
+PHI__FN void phi__write_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch);
+PHI__FN phi_status phi__get_rewrite(phi__entry_reader *reader, const phi_json *holder,
+                                    phi_rewrite *out);
 
 /* ---- reads the members of an entry ---- */
 

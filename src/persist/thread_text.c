@@ -47,7 +47,7 @@ static phi_status phi__thread_text_end(phi__entry_reader *reader, phi_status sta
             (void)snprintf(words, size, "line %llu: %.*s", (unsigned long long)number,
                            (int)phi__utf8_cut(phi_str_of(why), 120), why);
     }
-    phi__entry_get_reader_free(reader);
+    phi__get_reader_free(reader);
     phi__loops_set_restored(log, log->log.count > 0);
     if (status == PHI_OK) {
         phi__journal_skip(log);
@@ -64,12 +64,12 @@ PHI__FN phi_status phi__thread_text_from_array(phi_thread *log, const phi_json *
     phi__entry_reader reader;
     const phi_json *line;
     uint64_t number = 1;
-    phi__entry_get_reader_init(&reader, log);
+    phi__get_reader_init(&reader, log);
     phi_status status = phi__thread_text_is_header(&reader, phi_json_next(&it));
     if (status == PHI_OK) status = phi__load_begin(log);
     while (status == PHI_OK && (line = phi_json_next(&it)) != NULL) {
         number++;
-        status = phi__entry_read_node(&reader, line);
+        status = phi__read_node(&reader, line);
     }
     return phi__thread_text_end(&reader, status, number, words, words_size);
 }
@@ -116,7 +116,7 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, phi_pa
     memset(error, 0, sizeof *error);
     if (thread == NULL) return PHI_BAD_ARG;
     if (thread->log.count > 0 || thread->user != NULL) return PHI_MISUSE;
-    phi__entry_get_reader_init(&reader, thread);
+    phi__get_reader_init(&reader, thread);
     (void)phi__thread_text_line(&json, &line);
     phi_status status = phi__thread_text_header(&reader, line);
     if (status == PHI_OK) status = phi__load_begin(thread);

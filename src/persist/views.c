@@ -172,11 +172,11 @@ PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *l
     if (arena == NULL)
         return lane != NULL || seq != UINT64_MAX
                    ? PHI_BAD_ARG
-                   : phi__tool_state_now((phi_thread *)(uintptr_t)thread, out);
+                   : phi__state_now((phi_thread *)(uintptr_t)thread, out);
     uint32_t at = lane != NULL ? phi__lane_find(thread, phi_str_of(lane)) : thread->lanes.active;
     if (at == PHI__LANE_NONE || seq < thread->log.base) return PHI_NOT_FOUND;
     phi_status status = phi__recall(thread);
-    return status == PHI_OK ? phi__tool_state_fold(thread, at, seq, arena, out) : status;
+    return status == PHI_OK ? phi__state_fold(thread, at, seq, arena, out) : status;
 }
 
 PHI_API const char *phi_thread_lane_at(const phi_thread *thread, size_t i) {
@@ -210,7 +210,7 @@ static phi_status phi__edit_has_state(const phi_thread *thread, uint32_t lane, u
     phi_str state;
     if (at == UINT64_MAX) return PHI_OK;
     phi_arena_init(&scratch, thread->log.memory, 0);
-    phi_status status = phi__tool_state_at(thread, lane, at, &scratch, &state);
+    phi_status status = phi__state_at(thread, lane, at, &scratch, &state);
     *has = status == PHI_OK && !phi__str_is(state, "{}");
     phi_arena_free(&scratch);
     return status;
@@ -223,7 +223,7 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
     if (thread == NULL || rewrite == NULL) return PHI_BAD_ARG;
     if (duplicate != NULL) *duplicate = false;
     if (thread->user != NULL) return PHI_BUSY;
-    if (phi__rewrite_check_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
+    if (phi__valid_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
     return phi__edit_rewrite(thread, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
 }
 

@@ -554,12 +554,12 @@ static void phi__event_json_reverted(phi__event_writer *w) {
     else
         memset(&r, 0, sizeof r);
     phi__records_str(&w->out, "category", r.category);
-    if (phi__revert_step_number(r.target, &target))
+    if (phi__step_number(r.target, &target))
         phi__records_u64(&w->out, "target", target);
     else
         phi__records_raw(&w->out, "target", "null"); /* a refused revert has none */
     phi__json_write_key(&w->out, PHI__LIT("abandoned_node_ids"));
-    phi__revert_step_put_all(&w->out, r.abandoned, r.abandoned_count);
+    phi__step_put_all(&w->out, r.abandoned, r.abandoned_count);
     phi__event_fields_put(&w->out, PHI__EVENT_REVERTED, &r);
     phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }

@@ -127,7 +127,7 @@ PHI__FN void phi__tape_secret_add(phi__tape *tape, const char *const *secrets) {
 }
 
 PHI__FN void phi__tape_secret_add_proxy(phi__tape *tape, const phi__http *http) {
-    phi__http_words_proxy(http, &tape->secrets);
+    phi__http_proxy(http, &tape->secrets);
     phi__tape_secret_kept(tape);
 }
 
@@ -182,7 +182,7 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
     phi__records_str(line, "method", phi_request_get_info(request).method);
     phi_str url = phi_request_get_info(request).url;
     phi__buf_clear(&tape->bytes);
-    phi__secret_add_url(&tape->secrets, url);
+    phi__secret_url(&tape->secrets, url);
     phi__tape_secret_kept(tape);
     phi__secret_put_url(&tape->bytes, url);
     phi__records_str(line, "url", phi__buf_str(&tape->bytes));
@@ -192,7 +192,7 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
     for (size_t i = 0; i < info.header_count; i++) {
         phi_str name = info.headers[i].name, value = info.headers[i].value;
         phi__json_write_key(line, name);
-        if (phi__secret_add_header(&tape->secrets, name, value)) value = phi_str_of("[redacted]");
+        if (phi__secret_header(&tape->secrets, name, value)) value = phi_str_of("[redacted]");
         phi__json_write_str(line, value);
     }
     phi__buf_char(line, '}');

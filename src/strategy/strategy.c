@@ -299,7 +299,7 @@ static phi_status phi__strategy_call_run(const phi__strategy_job *job,
 static phi__agent *phi__strategy_call_make(phi__strategy_job *job, const phi_agent_desc *d,
                                            const phi_json *saved) {
     const phi_json *root = phi_json_get(saved, "agent");
-    if (root != NULL) return phi__snapshot_make(job->agent->rt, d, root, PHI_RESTORE_RESUME);
+    if (root != NULL) return phi__snap_make(job->agent->rt, d, root, PHI_RESTORE_RESUME);
     return phi__agent_make(job->agent->rt, d, NULL);
 }
 

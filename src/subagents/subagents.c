@@ -90,7 +90,7 @@ static void phi__child_drop_agent(phi__child *child) {
     if (agent == NULL) return;
     agent->tree.watch = phi__find_hidden(agent) ? &phi__child_left_hidden : &phi__child_left_shown;
     agent->tree.watched = NULL;
-    phi__agent_end_drop(agent);
+    phi__end_drop(agent);
 }
 
 /* Frees it, and its agent; or its agent alone. */
@@ -676,7 +676,7 @@ static phi_status phi__child_save_thaw(phi__child *child, phi_subagent_desc *des
     phi_status status = phi_json_parse(&scratch, child->snapshot, 0, &root, NULL);
     if (status == PHI_OK && !phi__child_desc(child, desc, &scratch, &d)) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
-        agent = phi__snapshot_make(parent->rt, &d, root, PHI_RESTORE_RESUME);
+        agent = phi__snap_make(parent->rt, &d, root, PHI_RESTORE_RESUME);
     else
         (void)phi__error(parent->rt, status, "%s", phi_status_text(status));
     phi_arena_free(&scratch);
@@ -998,7 +998,7 @@ static phi_status phi__subagents_go_on(phi_runtime *rt, phi__children *all,
         child->desc = desc;
         phi__result_fail(child, one, "The sub-agent could not be resumed");
     }
-    phi__agent_end_of_step(rt);
+    phi__end_of_step(rt);
     return status;
 }
 

@@ -481,11 +481,11 @@ static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_tr
         phi__secret_add(&t->secrets, phi_str_of(d->secrets[i]));
     for (size_t i = 0; i < d->model_count; i++) {
         const phi_model *m = &d->models[i];
-        phi__secret_add_key(&t->secrets, phi_str_of(m->api_key));
-        if (m->base_url != NULL) phi__secret_add_url(&t->secrets, phi_str_of(m->base_url));
+        phi__secret_key(&t->secrets, phi_str_of(m->api_key));
+        if (m->base_url != NULL) phi__secret_url(&t->secrets, phi_str_of(m->base_url));
         for (k = 0; k < m->header_count; k++)
-            (void)phi__secret_add_header(&t->secrets, phi_str_of(m->headers[k].name),
-                                         phi_str_of(m->headers[k].value));
+            (void)phi__secret_header(&t->secrets, phi_str_of(m->headers[k].name),
+                                     phi_str_of(m->headers[k].value));
     }
 }
 

@@ -153,7 +153,7 @@ enum { PHI__TRACE_VIEW_NO_GROUP = 9 };
 static uint64_t phi__trace_view_less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
 static void phi__trace_view_project(phi_trace *t, phi_str prompt) {
-    phi__project_order order = PHI_ZERO;
+    phi__proj_order order = PHI_ZERO;
     phi__projection made = PHI_ZERO;
     phi__fold_link(&t->view.fold);
     order.fold = &t->view.fold;

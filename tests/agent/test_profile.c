@@ -191,10 +191,10 @@ TEST(a_profile_has_a_uuid_by_default_and_gives_back_every_field) {
     static const char *const skills[] = {"forging", "haggling"};
     char scratch[16] = "Brokk";
     memset(&profile, 0, sizeof profile);
-    CHECK(phi__agent_make_profile(rig_agent(r, NULL)) == NULL);
+    CHECK(phi__make_profile(rig_agent(r, NULL)) == NULL);
     desc.profile = &profile;
     agent = rig_agent(r, &desc);
-    got = phi__agent_make_profile(agent);
+    got = phi__make_profile(agent);
     REQUIRE(got != NULL);
     CHECK_EQ_INT(strlen(got->profile_id), 36);
     CHECK_EQ_INT(got->profile_id[14], '4'); /* version 4 */
@@ -212,7 +212,7 @@ TEST(a_profile_has_a_uuid_by_default_and_gives_back_every_field) {
     profile.skill_count = 2;
     agent = rig_agent(r, &desc);
     memset(scratch, 'x', 5); /* it was copied */
-    got = phi__agent_make_profile(agent);
+    got = phi__make_profile(agent);
     REQUIRE(got != NULL);
     CHECK_EQ_STR(got->profile_id, "p-1");
     CHECK_EQ_STR(got->name, "Brokk");

@@ -146,7 +146,7 @@ TEST(an_instance_of_a_profile_wins_over_the_profile_and_an_agents_own_over_both)
     CHECK(d.options.has_temperature && d.options.temperature < 0.01);
     CHECK_EQ_INT(d.max_tokens, 100);
     CHECK_EQ_STR(d.ids.config_id, "coder");
-    CHECK_EQ_STR(phi__agent_make_profile(phi_agents_get(m.agents, "a"))->name, "base");
+    CHECK_EQ_STR(phi__make_profile(phi_agents_get(m.agents, "a"))->name, "base");
     CHECK_EQ_STR(made_desc(&m, "b").system_prompt, "OWN");
     d = made_desc(&m, "c");
     CHECK_EQ_STR(d.system_prompt, "BASE");
@@ -344,7 +344,7 @@ TEST(the_hosts_profile_fills_what_the_file_does_not_set) {
     CHECK_EQ_INT(d.thinking, PHI_THINKING_HIGH);
     CHECK_EQ_INT(d.max_tokens, 77);
     CHECK(d.options.has_temperature && d.options.temperature > 0.4 && d.options.temperature < 0.6);
-    p = phi__agent_make_profile(phi_agents_get(m.agents, NULL));
+    p = phi__make_profile(phi_agents_get(m.agents, NULL));
     REQUIRE(CHECK(p != NULL));
     CHECK_EQ_STR(p->name, "host");
     CHECK_EQ_STR(p->config_id, "cfg");
@@ -371,7 +371,7 @@ TEST(what_the_file_says_wins_over_the_hosts_profile_though_it_is_zero) {
     CHECK_EQ_INT(d.thinking, PHI_THINKING_OFF);
     CHECK(d.options.has_temperature && d.options.temperature < 0.1);
     CHECK_EQ_INT(d.max_tokens, 77);
-    p = phi__agent_make_profile(phi_agents_get(m.agents, NULL));
+    p = phi__make_profile(phi_agents_get(m.agents, NULL));
     REQUIRE(CHECK(p != NULL));
     CHECK_EQ_STR(p->name, "file");
     CHECK_EQ_INT(p->skill_count, 0);

@@ -149,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     f.bytes = (char *)malloc(file.len + 1);
     if (file.len > 0) memcpy(f.bytes, file.at, file.len);
     desc.directory = "d";
-    must(phi__file_store_open_on(&desc, &disk, &s) == PHI_OK);
+    must(phi__store_open_on(&desc, &disk, &s) == PHI_OK);
     before.check_up_to = UINT64_MAX;
     status = s.read(s.user_data, "t", 0, each, &before, &torn, words, sizeof words);
     must(status == PHI_OK || status == PHI_NOT_FOUND || status == PHI_PARSE);

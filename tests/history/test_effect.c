@@ -78,8 +78,8 @@ TEST(a_merge_and_a_delete_look_at_each_member_a_few_times) {
 /* Bytes of memory that effects on a state of 2,000 members take, and reading it from its notes. */
 static void work_of_many(size_t effects, uint64_t *apply, uint64_t *fold) {
     phi_thread thread;
-    phi__tool_state_order order;
-    phi__tool_state_outcome *outcomes;
+    phi__state_order order;
+    phi__state_outcome *outcomes;
     phi_arena arena;
     phi__buf state, list;
     phi_str text;
@@ -99,18 +99,17 @@ static void work_of_many(size_t effects, uint64_t *apply, uint64_t *fold) {
         phi__buf_text(&list, item);
     }
     phi__buf_text(&list, "]");
-    CHECK_EQ_INT(phi__tool_state_set(&thread, phi__buf_str(&state), PHI__TOOL_STATE_MOST), PHI_OK);
+    CHECK_EQ_INT(phi__state_set(&thread, phi__buf_str(&state), PHI__TOOL_STATE_MOST), PHI_OK);
     order.call_id = phi_str_of("c");
     order.effects = phi__buf_str(&list);
     order.allowed = UINT32_MAX;
     order.max_bytes = PHI__TOOL_STATE_MOST;
     taken = 0;
-    CHECK_EQ_INT(phi__tool_state_apply(&thread, &order, &arena, &outcomes, &count, &changed),
-                 PHI_OK);
+    CHECK_EQ_INT(phi__state_apply(&thread, &order, &arena, &outcomes, &count, &changed), PHI_OK);
     *apply = taken;
     CHECK(changed && count == effects && outcomes[effects - 1].why == NULL);
     taken = 0;
-    CHECK_EQ_INT(phi__tool_state_fold(&thread, 0, UINT64_MAX, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi__state_fold(&thread, 0, UINT64_MAX, &arena, &text), PHI_OK);
     *fold = taken;
     CHECK(phi__str_starts(text, "{\"k0\":7,"));
     phi__buf_free(&state);

@@ -152,8 +152,8 @@ static const char *projected(uint64_t budget) {
 static phi_str text_of(const phi_message *m) { return m->content[0].text; }
 
 static phi_status explain(phi_str *words) {
-    phi__project_order order;
-    phi_status status = phi__project_of(&order, items, count, &policy, NULL, phi_str_of(""), 0);
+    phi__proj_order order;
+    phi_status status = phi__proj_of(&order, items, count, &policy, NULL, phi_str_of(""), 0);
     return status == PHI_OK ? phi__explain(&order, &made_in, words) : status;
 }
 
@@ -1119,7 +1119,7 @@ static void log_some(unsigned n) {
 
 static bool fold_is_as_its_view(void) {
     const phi_view_item *view;
-    phi__project_order order;
+    phi__proj_order order;
     phi__projection made;
     size_t n, i;
     memset(&order, 0, sizeof order);

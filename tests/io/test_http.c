@@ -1357,9 +1357,9 @@ TEST(a_transfer_works_with_the_pipe_signal_held_back) {
     CHECK_EQ_INT(pthread_sigmask(SIG_SETMASK, NULL, &before), 0);
     post_here(0, "/", "{}");
     if (run_until_ends(1)) CHECK_EQ_INT(t.records[0].status, PHI_OK);
-    phi__http_drive_enter(t.http);
+    phi__http_enter(t.http);
     CHECK_EQ_INT(raise(SIGPIPE), 0); /* would end this program */
-    phi__http_drive_leave(t.http);
+    phi__http_leave(t.http);
     CHECK_EQ_INT(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
     CHECK_EQ_INT(sigismember(&after, SIGPIPE), sigismember(&before, SIGPIPE));
     teardown();

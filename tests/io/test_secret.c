@@ -167,7 +167,7 @@ TEST(a_secret_that_is_cut_anywhere_is_found_in_every_form) {
 }
 
 static void add_header(const char *name, const char *value, bool want) {
-    if (!CHECK_EQ_INT(phi__secret_add_header(&set, phi_str_of(name), phi_str_of(value)), want))
+    if (!CHECK_EQ_INT(phi__secret_header(&set, phi_str_of(name), phi_str_of(value)), want))
         printf("  %s: %s\n", name, value);
 }
 
@@ -226,7 +226,7 @@ TEST(a_thousand_signatures_take_the_place_of_each_other) {
 
 TEST(a_key_of_parts_is_hidden_as_a_whole_and_in_parts) {
     begin();
-    phi__secret_add_key(&set, phi_str_of(" AKIDEXAMPLE:wJalrXUtnFEMI/K7:TOKEN678 "));
+    phi__secret_key(&set, phi_str_of(" AKIDEXAMPLE:wJalrXUtnFEMI/K7:TOKEN678 "));
     CHECK_EQ_STR(hidden_words("AKIDEXAMPLE:wJalrXUtnFEMI/K7:TOKEN678"),
                  "*************************************");
     CHECK_EQ_STR(hidden_words("AKIDEXAMPLE, wJalrXUtnFEMI/K7, TOKEN678"),
@@ -236,7 +236,7 @@ TEST(a_key_of_parts_is_hidden_as_a_whole_and_in_parts) {
 
 TEST(the_address_of_a_request_has_secrets) {
     begin();
-    phi__secret_add_url(
+    phi__secret_url(
         &set, phi_str_of("https://me%40home:pass%2Fword%21@h.example/v1?api-version=2024-10-21"
                          "&sig=abc%2Bdef12&mode=production&token=short#x"));
     CHECK_EQ_STR(hidden_words("me@home:pass/word!"), "******************");
@@ -319,8 +319,8 @@ TEST(a_set_that_found_no_memory_says_so) {
     do {
         begin();
         test_alloc_fail_at(n);
-        phi__secret_add_key(&set, phi_str_of("12345678:abcdefgh:ABCDEFGH"));
-        phi__secret_add_url(&set, phi_str_of("http://u:password%21@h/?sig=0123456789"));
+        phi__secret_key(&set, phi_str_of("12345678:abcdefgh:ABCDEFGH"));
+        phi__secret_url(&set, phi_str_of("http://u:password%21@h/?sig=0123456789"));
         add_header("authorization", "Basic dXNlcjpwYXNzd29yZA==", true);
         CHECK_EQ_INT(set.failed, test_alloc_tripped());
         end();

@@ -27,7 +27,7 @@ static bool crash_open(const char *dir, const phi__disk *disk, phi_store *out) {
     phi_file_store_desc desc = PHI_ZERO;
     desc.directory = dir;
     desc.allocator = test_allocator();
-    return phi__file_store_open_on(&desc, disk, out) == PHI_OK;
+    return phi__store_open_on(&desc, disk, out) == PHI_OK;
 }
 
 static bool crash_begin(crash_rig *r, const phi__disk *disk) {
@@ -280,7 +280,7 @@ static bool full_at(const char *dir, int n, bool half, bool stays, bool locked, 
     desc.directory = dir;
     desc.allocator = test_allocator();
     desc.sync = sync;
-    if (!CHECK(phi__file_store_open_on(&desc, &disk.disk, &r.s) == PHI_OK)) return false;
+    if (!CHECK(phi__store_open_on(&desc, &disk.disk, &r.s) == PHI_OK)) return false;
     (void)r.s.remove_thread(r.s.user_data, "t", W(&r));
     if (locked) CHECK_EQ_INT(r.s.lock(r.s.user_data, "t", W(&r)), PHI_OK);
     disk.fail_at = n;

@@ -387,7 +387,7 @@ TEST(sync_waits_for_the_disk_once_an_append_and_for_the_directory_when_a_file_is
     desc.directory = r.dir;
     desc.allocator = test_allocator();
     desc.sync = true;
-    REQUIRE(CHECK_EQ_INT(phi__file_store_open_on(&desc, &disk.disk, &r.s), PHI_OK));
+    REQUIRE(CHECK_EQ_INT(phi__store_open_on(&desc, &disk.disk, &r.s), PHI_OK));
     CHECK_EQ_INT(store_add(&r, &r.s, "t", 0, "a"), PHI_OK);
     CHECK_EQ_INT(disk.syncs, 1);
     CHECK_EQ_INT(disk.directory_syncs, 1);
@@ -400,7 +400,7 @@ TEST(sync_waits_for_the_disk_once_an_append_and_for_the_directory_when_a_file_is
     CHECK_EQ_INT(disk.directory_syncs, 2);
     phi_file_store_close(&r.s);
     desc.sync = false;
-    REQUIRE(CHECK_EQ_INT(phi__file_store_open_on(&desc, &disk.disk, &r.s), PHI_OK));
+    REQUIRE(CHECK_EQ_INT(phi__store_open_on(&desc, &disk.disk, &r.s), PHI_OK));
     before = disk.syncs + disk.directory_syncs;
     CHECK_EQ_INT(store_add(&r, &r.s, "t", 2, "c"), PHI_OK);
     CHECK_EQ_INT(store_save(&r, "d", NULL, "{}"), PHI_OK);
