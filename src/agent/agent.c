@@ -26,25 +26,6 @@ PHI__FN void phi__end_adopt(phi__agent *parent, phi__agent *child) {
     parent->tree.first_child = child;
 }
 
-/* Leaves the tree; its children belong to its parent. Their reservations stay reserved there. */
-static void phi__end_leave_tree(phi__agent *agent) {
-    phi__agent *parent = agent->tree.parent, *child;
-    if (parent != NULL) {
-        if (agent->tree.prev_child != NULL)
-            agent->tree.prev_child->tree.next_child = agent->tree.next_child;
-        else
-            parent->tree.first_child = agent->tree.next_child;
-        if (agent->tree.next_child != NULL)
-            agent->tree.next_child->tree.prev_child = agent->tree.prev_child;
-    }
-    while ((child = agent->tree.first_child) != NULL) {
-        agent->tree.first_child = child->tree.next_child;
-        child->tree.next_child = child->tree.prev_child = NULL;
-        phi__end_adopt(parent, child);
-    }
-    agent->tree.parent = agent->tree.next_child = agent->tree.prev_child = NULL;
-}
-
 /* ---- its memory ---- */
 
 PHI__FN void phi__end_destroy(phi__agent *agent) {
@@ -123,7 +104,21 @@ PHI__FN void phi__end_retire(phi__agent *agent) {
     phi__end_cancel_children(agent);
     if (agent->tree.watch != NULL && agent->tree.watch->gone != NULL)
         agent->tree.watch->gone(agent);
-    phi__end_leave_tree(agent);
+    phi__agent *parent = agent->tree.parent, *child;
+    if (parent != NULL) {
+        if (agent->tree.prev_child != NULL)
+            agent->tree.prev_child->tree.next_child = agent->tree.next_child;
+        else
+            parent->tree.first_child = agent->tree.next_child;
+        if (agent->tree.next_child != NULL)
+            agent->tree.next_child->tree.prev_child = agent->tree.prev_child;
+    }
+    while ((child = agent->tree.first_child) != NULL) {
+        agent->tree.first_child = child->tree.next_child;
+        child->tree.next_child = child->tree.prev_child = NULL;
+        phi__end_adopt(parent, child);
+    }
+    agent->tree.parent = agent->tree.next_child = agent->tree.prev_child = NULL;
     if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
     phi__responses_drop(agent);
     phi__slots_release(&rt->agents, slot);
@@ -333,14 +328,6 @@ static uint64_t phi__agent_more64(uint64_t limit, uint64_t by) {
     return by >= UINT64_MAX - limit ? UINT64_MAX : limit + by;
 }
 
-static void phi__agent_raise_budget(phi_budget *budget, const phi_raise *by) {
-    if (budget->max_tokens != 0)
-        budget->max_tokens = phi__agent_more64(budget->max_tokens, by->tokens);
-    if (budget->max_cost > 0) budget->max_cost += by->cost;
-    if (budget->max_requests != 0)
-        budget->max_requests = phi__agent_more64(budget->max_requests, by->requests);
-}
-
 PHI_API phi_status phi_budget_raise(phi_agent handle, const phi_raise *by) {
     phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL || by == NULL || !(by->cost >= 0)) return PHI_BAD_ARG;
@@ -350,7 +337,13 @@ PHI_API phi_status phi_budget_raise(phi_agent handle, const phi_raise *by) {
         budget->max_requests == 0)
         return phi__error(handle.rt, PHI_MISUSE,
                           "phi_budget_raise: there is neither a run nor a budget");
-    phi__agent_raise_budget(&agent->budget.limits, by);
+    if (agent->budget.limits.max_tokens != 0)
+        agent->budget.limits.max_tokens =
+            phi__agent_more64(agent->budget.limits.max_tokens, by->tokens);
+    if (agent->budget.limits.max_cost > 0) agent->budget.limits.max_cost += by->cost;
+    if (agent->budget.limits.max_requests != 0)
+        agent->budget.limits.max_requests =
+            phi__agent_more64(agent->budget.limits.max_requests, by->requests);
     if (agent->run != NULL) {
         phi_limits *limits = &agent->run->limits;
         if (limits->max_turns != PHI_UNLIMITED)

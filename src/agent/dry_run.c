@@ -43,19 +43,6 @@ static bool phi__ahead_prompted(const phi__agent *agent, const phi_message *last
     return true;
 }
 
-/* The view, and a short prompt behind it where one comes. False: no memory. */
-static bool phi__ahead_view(phi__foreseen *f) {
-    const phi__fold *view = &f->agent->thread->fold;
-    bool prompted = phi__ahead_prompted(f->agent, phi__ahead_last(view));
-    f->text.kind = PHI_CONTENT_TEXT;
-    f->text.text = PHI__LIT("-");
-    f->prompt.role = PHI_ROLE_USER;
-    f->prompt.content = &f->text;
-    f->prompt.content_count = 1;
-    return phi__fold_foresee(f->arena, view, prompted ? &f->prompt : NULL,
-                             phi_thread_count(f->agent->thread), &f->fold);
-}
-
 /* The places of the items that the policy sends, in `made`; no policy: places is NULL. */
 static phi_status phi__ahead_project(phi__foreseen *f, phi__projection *made) {
     phi__proj_order order;
@@ -68,31 +55,6 @@ static phi_status phi__ahead_project(phi__foreseen *f, phi__projection *made) {
     phi_status status = phi__project(&order, f->arena, made);
     f->left = made->meta.messages_included < made->meta.messages_total;
     return status;
-}
-
-/* Without the renderings that the agent keeps: they belong to its runs. */
-static phi_status phi__ahead_items(phi__foreseen *f) {
-    phi__projection made;
-    phi_status status = phi__ahead_project(f, &made);
-    phi__item *items;
-    if (status != PHI_OK) return status;
-    items =
-        (phi__item *)phi__arena_zero(f->arena, phi__mul(phi__max(made.count, 1), sizeof *items));
-    if (items == NULL) return PHI_NO_MEMORY;
-    for (size_t i = 0; i < made.count; i++) {
-        size_t place = made.places != NULL ? made.places[i] : i;
-        const phi_message *m = place == SIZE_MAX ? made.messages[i] : f->fold.items[place].message;
-        if (place != SIZE_MAX)
-            items[i] = f->fold.items[place];
-        else if (m->role == PHI_ROLE_ASSISTANT)
-            items[i].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
-        items[i].message = m;
-        items[i].rendered = NULL;
-        items[i].arena = NULL;
-    }
-    f->spec.items = items;
-    f->spec.item_count = made.count;
-    return PHI_OK;
 }
 
 /* ---- the request ---- */
@@ -117,11 +79,38 @@ static phi_status phi__ahead_spec(phi__foreseen *f, char *words, size_t words_si
     if (!phi__deferral_change(agent, f->arena, &change, &spec->system_prompt) ||
         !phi__toolset_offer(agent->tools, &change, agent->desc.tool_options.raw_tools,
                             raws ? agent->desc.tool_options.raw_tool_count : 0, agent->codec->names,
-                            f->arena, &spec->tools, &spec->tool_count) ||
-        !phi__ahead_view(f))
+                            f->arena, &spec->tools, &spec->tool_count))
         return PHI_NO_MEMORY;
-    phi_status status = phi__ahead_items(f);
+    const phi__fold *view = &f->agent->thread->fold;
+    bool prompted = phi__ahead_prompted(f->agent, phi__ahead_last(view));
+    f->text.kind = PHI_CONTENT_TEXT;
+    f->text.text = PHI__LIT("-");
+    f->prompt.role = PHI_ROLE_USER;
+    f->prompt.content = &f->text;
+    f->prompt.content_count = 1;
+    if (!phi__fold_foresee(f->arena, view, prompted ? &f->prompt : NULL,
+                           phi_thread_count(f->agent->thread), &f->fold))
+        return PHI_NO_MEMORY;
+    phi__projection made;
+    phi_status status = phi__ahead_project(f, &made);
     if (status != PHI_OK) return status;
+    phi__item *items =
+        (phi__item *)phi__arena_zero(f->arena, phi__mul(phi__max(made.count, 1), sizeof *items));
+    if (items == NULL) return PHI_NO_MEMORY;
+    for (size_t i = 0; i < made.count; i++) {
+        size_t place = made.places != NULL ? made.places[i] : i;
+        const phi_message *m = place == SIZE_MAX ? made.messages[i] : f->fold.items[place].message;
+        if (place != SIZE_MAX)
+            items[i] = f->fold.items[place];
+        else if (m->role == PHI_ROLE_ASSISTANT)
+            items[i].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
+        items[i].message = m;
+        items[i].rendered = NULL;
+        items[i].arena = NULL;
+    }
+    f->spec.items = items;
+    f->spec.item_count = made.count;
+
     spec->rewritten = agent->thread->ops.last != NULL || f->left;
     if (!phi__head_foresee(agent, spec, f->arena)) return PHI_NO_MEMORY;
     return phi__format_apply(agent->codec, spec, f->arena, words, words_size);

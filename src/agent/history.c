@@ -62,10 +62,9 @@ static phi__entry *phi__history_draft(phi_thread *thread, const phi_message *mes
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     int64_t now = phi__thread_now(thread);
-    phi__entry *entries;
     size_t i;
     if (!phi__append_reserve(thread, phi__add(count, more), count)) return NULL;
-    entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
+    phi__entry *entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
     for (i = 0; entries != NULL && i < count; i++) {
         const phi_message *kept = phi__append_keep(thread, &messages[i]);
         if (kept == NULL || !phi__append_claim_calls(thread, kept)) break;

@@ -109,11 +109,6 @@ static void phi__snap_usage(phi__buf *out, const char *key, const phi_usage *usa
     phi__buf_char(out, '}');
 }
 
-/* A turn that is held before its call reserves the request anew. */
-static bool phi__snap_holds(const phi__run *run) {
-    return run != NULL && run->state == PHI__RUN_HELD && phi__feature_held_as(run) == PHI__RUN_TURN;
-}
-
 static void phi__snap_features(phi__buf *out, const phi__agent *agent, phi_arena *scratch,
                                phi__point point) {
     phi__moment moment = PHI_ZERO;
@@ -148,7 +143,9 @@ PHI__FN phi_status phi__snap_begin(phi__buf *out, const phi__agent *agent, phi_a
     phi__records_u64(out, "session_loops",
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__budget budget = agent->budget;
-    budget.seen.requests = phi__limits_budget_requests(agent, phi__snap_holds(agent->run));
+    budget.seen.requests = phi__limits_budget_requests(
+        agent, agent->run != NULL && agent->run->state == PHI__RUN_HELD &&
+                   phi__feature_held_as(agent->run) == PHI__RUN_TURN);
     phi__snap_usage(out, "all", &agent->spent.usage, agent->spent.cost);
     phi__snap_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
     phi__records_raw(out, "budget", "{");
@@ -221,14 +218,6 @@ static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *lines
                : PHI_OK;
 }
 
-static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root) {
-    phi_status status = PHI_OK;
-    for (size_t i = 0; i < PHI__COUNT(phi__snapshot_queues) && status == PHI_OK; i++)
-        status = phi__run_load_inputs(agent, phi_json_get(root, phi__snapshot_queues[i].name),
-                                      phi__input_list_of(agent, phi__snapshot_queues[i].kind));
-    return status;
-}
-
 static phi_status phi__snap_read_features(phi__agent *agent, const phi_json *root,
                                           phi__point point) {
     phi__moment moment = PHI_ZERO;
@@ -262,7 +251,11 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
                             phi__records_get_u64(root, "session_loops")))
         return PHI_NO_MEMORY;
     if (last.len > 0 && !phi__line_remember(agent, phi_str_of(last.at))) return PHI_NO_MEMORY;
-    status = phi__snap_read_queues(agent, root);
+    status = PHI_OK;
+    for (size_t i = 0; i < PHI__COUNT(phi__snapshot_queues) && status == PHI_OK; i++)
+        status = phi__run_load_inputs(agent, phi_json_get(root, phi__snapshot_queues[i].name),
+                                      phi__input_list_of(agent, phi__snapshot_queues[i].kind));
+
     if (status == PHI_OK && phi_json_is(run, PHI_JSON_OBJECT)) {
         phi__line_active(agent);
         status = phi__run_load(agent, run, how == PHI_RESTORE_INTERRUPT);
@@ -368,11 +361,6 @@ struct phi__snap_saving {
     size_t entries; /* of its log, when its line began */
 };
 
-/* An agent that has a line: it works for no other agent, and phi_run did not make it. */
-static bool phi__crew_has(const phi__agent *agent) {
-    return agent->tree.watch == NULL && agent->thread == &agent->own;
-}
-
 static uint32_t phi__crew_depth(const phi__agent *agent) {
     uint32_t depth = 0;
     while ((agent = agent->tree.parent) != NULL) depth++;
@@ -384,7 +372,8 @@ static bool phi__crew_next(phi_runtime *rt, struct phi__snap_saving *s) {
     for (;;) {
         while (s->next < rt->agents.count) {
             phi__agent *agent = (phi__agent *)phi__slots_at(&rt->agents, s->next++)->object;
-            if (agent == NULL || !phi__crew_has(agent)) continue;
+            if (agent == NULL || agent->tree.watch != NULL || agent->thread != &agent->own)
+                continue;
             uint32_t depth = phi__crew_depth(agent);
             s->deeper = s->deeper || depth > s->depth;
             if (depth != s->depth) continue;
@@ -539,36 +528,6 @@ static bool phi__crew_no_facts(const phi_json *facts) {
            phi_json_count(phi_json_get(facts, "groups")) == 0;
 }
 
-/* The first line: of a runtime, or of an agent that was saved alone, which is read as any other. */
-static phi_status phi__crew_head(phi_runtime *rt, struct phi__snap_loading *l) {
-    phi_parse_error error;
-    phi_json *root = NULL;
-    size_t at = 0;
-    phi_str line = {"", 0};
-    if (!phi__crew_line(l->text, &at, &line))
-        return phi__crew_words(rt, 1, PHI_PARSE, "no snapshot");
-    phi_status status = phi_json_parse(&l->arena, line, PHI_JSON_BORROW, &root, &error);
-    if (status != PHI_OK) return phi__crew_words(rt, 1, status, error.message);
-    if (phi_json_get(root, "phi_snapshot") != NULL) return PHI_OK;
-    uint64_t version = phi__records_get_u64(root, "phi_runtime_snapshot");
-    if (version > PHI_SNAPSHOT_VERSION)
-        return phi__crew_words(rt, 1, PHI_UNSUPPORTED, "a snapshot of a later version");
-    if (version != PHI_SNAPSHOT_VERSION) return phi__crew_words(rt, 1, PHI_PARSE, "no snapshot");
-    l->at = at;
-    l->has_head = true;
-    l->agents = phi__records_get_u64(root, "agents");
-    if (!phi__feature_named(rt, PHI__FEATURE_AT_FACTS))
-        return phi__crew_no_facts(phi_json_get(root, "facts"))
-                   ? PHI_OK
-                   : phi__crew_words(rt, 1, PHI_UNSUPPORTED,
-                                     "the snapshot has facts: name phi_feature_facts in "
-                                     "phi_runtime_desc.features");
-    if (phi_json_get(root, "facts") == NULL ||
-        phi_json_write(&l->arena, phi_json_get(root, "facts"), 0, &l->facts) == PHI_OK)
-        return PHI_OK;
-    return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
-}
-
 static void phi__crew_drop_loading(phi_runtime *rt, bool with_agents) {
     struct phi__snap_loading *l = rt->snapshots.loading;
     if (l == NULL) return;
@@ -658,7 +617,34 @@ static phi_status phi__crew_load_begin(phi_runtime *rt, phi_str text) {
         return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
     rt->snapshots.loading->text = text;
     phi_arena_init(&rt->snapshots.loading->arena, &rt->memory, 0);
-    return phi__crew_head(rt, rt->snapshots.loading);
+    phi_parse_error error;
+    phi_json *root = NULL;
+    size_t at = 0;
+    phi_str line = {"", 0};
+    if (!phi__crew_line(rt->snapshots.loading->text, &at, &line))
+        return phi__crew_words(rt, 1, PHI_PARSE, "no snapshot");
+    phi_status status =
+        phi_json_parse(&rt->snapshots.loading->arena, line, PHI_JSON_BORROW, &root, &error);
+    if (status != PHI_OK) return phi__crew_words(rt, 1, status, error.message);
+    if (phi_json_get(root, "phi_snapshot") != NULL) return PHI_OK;
+    uint64_t version = phi__records_get_u64(root, "phi_runtime_snapshot");
+    if (version > PHI_SNAPSHOT_VERSION)
+        return phi__crew_words(rt, 1, PHI_UNSUPPORTED, "a snapshot of a later version");
+    if (version != PHI_SNAPSHOT_VERSION) return phi__crew_words(rt, 1, PHI_PARSE, "no snapshot");
+    rt->snapshots.loading->at = at;
+    rt->snapshots.loading->has_head = true;
+    rt->snapshots.loading->agents = phi__records_get_u64(root, "agents");
+    if (!phi__feature_named(rt, PHI__FEATURE_AT_FACTS))
+        return phi__crew_no_facts(phi_json_get(root, "facts"))
+                   ? PHI_OK
+                   : phi__crew_words(rt, 1, PHI_UNSUPPORTED,
+                                     "the snapshot has facts: name phi_feature_facts in "
+                                     "phi_runtime_desc.features");
+    if (phi_json_get(root, "facts") == NULL ||
+        phi_json_write(&rt->snapshots.loading->arena, phi_json_get(root, "facts"), 0,
+                       &rt->snapshots.loading->facts) == PHI_OK)
+        return PHI_OK;
+    return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
 }
 
 PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_restore_desc *desc,

@@ -98,15 +98,13 @@ static bool phi__compact_cut_text(phi_str *text, size_t lines, const phi_texts *
 
 PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t lines,
                                             const phi_texts *texts, phi_arena *arena) {
-    phi_content *blocks;
-    phi_message *cut;
     bool longer = false;
     for (size_t i = 0; i < message->content_count; i++)
         longer = longer || (message->content[i].kind == PHI_CONTENT_TEXT &&
                             phi__compact_count_lines(message->content[i].text) > lines);
     if (!longer) return message;
-    cut = (phi_message *)phi_arena_alloc(arena, sizeof *cut);
-    blocks =
+    phi_message *cut = (phi_message *)phi_arena_alloc(arena, sizeof *cut);
+    phi_content *blocks =
         (phi_content *)phi_arena_alloc(arena, phi__mul(message->content_count, sizeof *blocks));
     if (cut == NULL || blocks == NULL) return NULL;
     *cut = *message;
@@ -198,32 +196,6 @@ typedef struct phi__compact_lines {
     phi__buf made; /* the line that is being made */
 } phi__compact_lines;
 
-/* All texts of a message as one line, of at most `most` bytes without its label. */
-static void phi__lines_of(const phi__compacting *c, const phi_message *message, size_t most,
-                          phi__buf *out) {
-    char body[PHI__COMPACT_TEXT];
-    bool user = message->role == PHI_ROLE_USER;
-    size_t n = 0, j;
-    phi__texts_args args = PHI_ZERO;
-    for (size_t i = 0; i < message->content_count; i++) {
-        const phi_content *block = &message->content[i];
-        phi_str text = phi__str_trim(block->text);
-        if (block->kind == PHI_CONTENT_TOOL_CALL) args.n++;
-        if (block->kind != PHI_CONTENT_TEXT || text.len == 0 || n >= most) continue;
-        if (n > 0) body[n++] = ' ';
-        text.len = phi__utf8_cut(text, most - n);
-        for (j = 0; j < text.len; j++)
-            body[n++] = (unsigned char)text.at[j] < ' ' ? ' ' : text.at[j];
-    }
-    args.text = phi__str(body, n);
-    phi__texts_put(out, c->config.texts,
-                   n > 0         ? (user ? PHI_TEXT_SUMMARY_USER : PHI_TEXT_SUMMARY)
-                   : user        ? PHI_TEXT_SUMMARY_USER_EMPTY
-                   : args.n == 0 ? PHI_TEXT_SUMMARY_ANSWER_EMPTY
-                                 : PHI_TEXT_SUMMARY_CALLS,
-                   &args);
-}
-
 static bool phi__lines_has_line(const phi__compacting *c, size_t item) {
     const phi_message *m = c->items[item].message;
     return !phi__lines_stays(c, item) && !m->is_update && /* the next request says it again */
@@ -275,19 +247,32 @@ static bool phi__lines_add_item(const phi__compacting *c, phi__compact_lines *li
     if (!phi__lines_is_summary(item)) {
         if (bytes == 0) return true;
         phi__buf_clear(&lines->made);
-        phi__lines_of(c, item->message, bytes, &lines->made);
+        char body[PHI__COMPACT_TEXT];
+        bool user = item->message->role == PHI_ROLE_USER;
+        size_t n = 0, j;
+        phi__texts_args args = PHI_ZERO;
+        for (size_t i = 0; i < item->message->content_count; i++) {
+            const phi_content *block = &item->message->content[i];
+            phi_str text = phi__str_trim(block->text);
+            if (block->kind == PHI_CONTENT_TOOL_CALL) args.n++;
+            if (block->kind != PHI_CONTENT_TEXT || text.len == 0 || n >= bytes) continue;
+            if (n > 0) body[n++] = ' ';
+            text.len = phi__utf8_cut(text, bytes - n);
+            for (j = 0; j < text.len; j++)
+                body[n++] = (unsigned char)text.at[j] < ' ' ? ' ' : text.at[j];
+        }
+        args.text = phi__str(body, n);
+        phi__texts_put(&lines->made, c->config.texts,
+                       n > 0         ? (user ? PHI_TEXT_SUMMARY_USER : PHI_TEXT_SUMMARY)
+                       : user        ? PHI_TEXT_SUMMARY_USER_EMPTY
+                       : args.n == 0 ? PHI_TEXT_SUMMARY_ANSWER_EMPTY
+                                     : PHI_TEXT_SUMMARY_CALLS,
+                       &args);
         return !lines->made.failed &&
                phi__lines_add_line(c, lines, phi__buf_str(&lines->made), true);
     }
     for (phi_str text = phi__lines_summary_text(c, item->message); text.len > 0;)
         if (!phi__lines_add_line(c, lines, phi__lines_last_line(&text), false)) return false;
-    return true;
-}
-
-static bool phi__lines_add_items(const phi__compacting *c, phi__compact_lines *lines, size_t from,
-                                 size_t to, size_t bytes) {
-    for (; to > from; to--)
-        if (!phi__lines_add_item(c, lines, to - 1, bytes)) return false;
     return true;
 }
 
@@ -301,8 +286,10 @@ static bool phi__lines_gather(const phi__compacting *c, phi__compact_lines *line
         lines->count = lines->total = 0;
         lines->tokens = lines->left_out = 0;
         lines->full = false;
-        if (!phi__lines_add_items(c, lines, s->first, s->end, s->carries ? 0 : bytes[i]))
-            return false;
+        size_t to = s->end;
+        for (; to > s->first; to--)
+            if (!phi__lines_add_item(c, lines, to - 1, s->carries ? 0 : bytes[i])) return false;
+
         if (lines->count == lines->total || s->carries) return true;
     }
     return true;
@@ -936,7 +923,6 @@ static bool phi__levels_newest(phi__compact_levels *l, size_t *ends) {
 }
 
 static phi_status phi__levels_go(phi__compact_levels *l) {
-    size_t *ends;
     if (phi__levels_fit(l)) return PHI_OK;
     for (size_t i = 0; i < l->count; i++) {
         if (l->list[i]->role != PHI_ROLE_TOOL_RESULT) continue;
@@ -967,7 +953,8 @@ static phi_status phi__levels_go(phi__compact_levels *l) {
     if (!phi__levels_cut_middle(l, phi__max(head, phi__levels_summary(l)), tail))
         return PHI_NO_MEMORY;
     if (phi__levels_fit(l)) return PHI_OK;
-    ends = (size_t *)phi_arena_alloc(l->arena, phi__mul(phi__max(l->count, 1), sizeof *ends));
+    size_t *ends =
+        (size_t *)phi_arena_alloc(l->arena, phi__mul(phi__max(l->count, 1), sizeof *ends));
     if (ends == NULL || !phi__levels_group(l)) return PHI_NO_MEMORY;
     return phi__levels_newest(l, ends) && !l->no_memory ? PHI_OK : PHI_NO_MEMORY;
 }

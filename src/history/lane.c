@@ -118,12 +118,12 @@ PHI__FN bool phi__loops_info_prompt(const phi_thread *thread, phi_arena *arena, 
 PHI__FN void phi__loops_evict(phi_thread *thread) {
     phi__loops *loops = &thread->loops;
     size_t n = 0, cap = 8;
-    phi__loop_start *table;
     for (size_t i = 0; i < thread->log.held; i++)
         n += thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START;
     while (cap / 2 <= n) cap *= 2;
     if (cap >= loops->cap) return;
-    table = (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
+    phi__loop_start *table =
+        (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return;
     for (size_t i = n = 0; i < thread->log.held; i++) {
         const phi__loop_start *was = NULL;
@@ -144,9 +144,9 @@ PHI__FN void phi__loops_evict(phi_thread *thread) {
 PHI__FN bool phi__loops_room(phi_thread *thread) {
     phi__loops *loops = &thread->loops;
     size_t cap = phi__max(loops->cap * 2, 8);
-    phi__loop_start *table;
     if (loops->count < loops->cap / 2) return true;
-    table = (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
+    phi__loop_start *table =
+        (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return false;
     for (size_t i = 0; i < loops->cap; i++)
         if (loops->at[i].hash != 0) *phi__loops_place(table, cap, loops->at[i].hash) = loops->at[i];
@@ -310,10 +310,9 @@ static uint32_t *phi__lane_place(const phi_thread *thread, uint32_t *table, size
 /* Room in the table for one more lane. False: no memory. */
 static bool phi__lane_index_room(phi_thread *thread) {
     size_t cap = phi__max(thread->lanes.table_cap * 2, 4 * PHI__LANE_FEW);
-    uint32_t *table;
     if (thread->lanes.count < PHI__LANE_FEW || thread->lanes.count < thread->lanes.table_cap / 2)
         return true;
-    table = (uint32_t *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
+    uint32_t *table = (uint32_t *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return false;
     for (uint32_t i = 0; i < thread->lanes.count; i++)
         *phi__lane_place(thread, table, cap, thread->lanes.at[i].name) = i + 1;
@@ -354,9 +353,9 @@ static bool phi__lane_table(phi_thread *thread) {
 }
 
 PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n) {
-    phi__entry *entries;
     if (!phi__append_reserve(thread, n, 0)) return NULL;
-    entries = (phi__entry *)phi__arena_zero(phi__thread_room(thread), n * sizeof *entries);
+    phi__entry *entries =
+        (phi__entry *)phi__arena_zero(phi__thread_room(thread), n * sizeof *entries);
     for (size_t i = 0; entries != NULL && i < n; i++) entries[i].at_ms = phi__thread_now(thread);
     return entries;
 }

@@ -446,22 +446,6 @@ static size_t phi__proj_fit(phi__projecting *p, uint64_t room) {
 
 /* ---- the walk ---- */
 
-/* Summaries older than item `at` get their place, the newest first. */
-static void phi__proj_pay_summaries(phi__projecting *p, size_t at) {
-    p->floor = at;
-    if (!phi__proj_uses_summaries(p)) return;
-    while ((at = phi__items_summary_before(p->order, at)) != SIZE_MAX) {
-        uint64_t used = phi__projecting_sum(p->used, phi__items_tokens(p->order, at));
-        if (p->full || used > p->budget) {
-            p->full = true;
-            p->meta.budget_truncated = true;
-            return;
-        }
-        p->used = used;
-        p->floor = at;
-    }
-}
-
 /* Drops the messages before the window's first user message or summary. */
 static void phi__proj_trim(phi__projecting *p) {
     for (phi__group *g = p->oldest; g != NULL; g = g->newer) {
@@ -502,7 +486,18 @@ static void phi__proj_settle(phi__projecting *p, size_t at) {
     }
     p->meta.protected_over = p->used > p->budget && p->used > p->newest_tokens;
     p->full = cut || p->used > p->budget;
-    phi__proj_pay_summaries(p, at);
+    p->floor = at;
+    if (!phi__proj_uses_summaries(p)) return;
+    while ((at = phi__items_summary_before(p->order, at)) != SIZE_MAX) {
+        uint64_t used = phi__projecting_sum(p->used, phi__items_tokens(p->order, at));
+        if (p->full || used > p->budget) {
+            p->full = true;
+            p->meta.budget_truncated = true;
+            return;
+        }
+        p->used = used;
+        p->floor = at;
+    }
 }
 
 /* Why a group is left out, or that it is sent. */
@@ -553,20 +548,6 @@ static void phi__proj_step_summary(phi__projecting *p, size_t at) {
     if (phi__proj_shows(g) || p->order->all) phi__proj_put(p, g);
 }
 
-static void phi__proj_step_group(phi__projecting *p, size_t at) {
-    phi__group *g = phi__proj_look(p, at);
-    if (g == NULL || p->failed) return;
-    if (g->verdict != PHI__VERDICT_KIND) {
-        g->verdict = phi__proj_judge(p, g);
-        if (!phi__proj_shows(g)) phi__proj_stop(p, g);
-    }
-    if (phi__proj_shows(g))
-        phi__proj_add(p, g);
-    else if (p->order->all)
-        phi__proj_put(p, g);
-    if (g->opens) p->turn++;
-}
-
 static void phi__proj_step_extension(phi__projecting *p, size_t at) {
     if (!p->order->extensions || p->stopped != PHI__VERDICT_SHOWN) return;
     phi__group *g = phi__proj_group(p, at);
@@ -586,8 +567,20 @@ static void phi__proj_walk(phi__projecting *p) {
             if ((p->policy.include & PHI_INCLUDE_TOOLS) != 0) phi__results_find(p, at);
         } else if (phi__items_is_summary(o, at))
             phi__proj_step_summary(p, at);
-        else
-            phi__proj_step_group(p, at);
+        else {
+            phi__group *g = phi__proj_look(p, at);
+            if (g != NULL && !p->failed) {
+                if (g->verdict != PHI__VERDICT_KIND) {
+                    g->verdict = phi__proj_judge(p, g);
+                    if (!phi__proj_shows(g)) phi__proj_stop(p, g);
+                }
+                if (phi__proj_shows(g))
+                    phi__proj_add(p, g);
+                else if (p->order->all)
+                    phi__proj_put(p, g);
+                if (g->opens) p->turn++;
+            }
+        }
         p->at = at;
     }
     phi__proj_settle(p, p->at);
@@ -620,18 +613,6 @@ static void phi__proj_emit_one(phi__projecting *p, phi__projection *out, const p
     if (message->role != PHI_ROLE_EXTENSION) p->meta.messages_included++;
 }
 
-static void phi__proj_emit_group(phi__projecting *p, phi__projection *out, const phi__group *g) {
-    phi__proj_emit_one(p, out, g->message, g->at);
-    for (size_t i = 0; i < g->result_count; i++)
-        phi__proj_emit_one(p, out, g->results[i], g->places[i]);
-    p->meta.orphans_repaired += g->made;
-    p->meta.summary_used = p->meta.summary_used || g->is_summary;
-    if (g->message->role == PHI_ROLE_EXTENSION || g->at < p->window) return;
-    phi__proj_range(p, g->at);
-    for (size_t i = 0; i < g->result_count; i++)
-        if (g->places[i] != SIZE_MAX) phi__proj_range(p, g->places[i]);
-}
-
 static void phi__proj_emit(phi__projecting *p, phi__projection *out) {
     size_t n = 0;
     for (const phi__group *g = p->oldest; g != NULL; g = g->newer)
@@ -646,7 +627,18 @@ static void phi__proj_emit(phi__projecting *p, phi__projection *out) {
     }
     p->meta.from_seq = UINT64_MAX;
     for (const phi__group *g = p->oldest; g != NULL; g = g->newer)
-        if (phi__proj_shows(g)) phi__proj_emit_group(p, out, g);
+        if (phi__proj_shows(g)) {
+            phi__proj_emit_one(p, out, g->message, g->at);
+            for (size_t i = 0; i < g->result_count; i++)
+                phi__proj_emit_one(p, out, g->results[i], g->places[i]);
+            p->meta.orphans_repaired += g->made;
+            p->meta.summary_used = p->meta.summary_used || g->is_summary;
+            if (g->message->role != PHI_ROLE_EXTENSION && g->at >= p->window) {
+                phi__proj_range(p, g->at);
+                for (size_t i = 0; i < g->result_count; i++)
+                    if (g->places[i] != SIZE_MAX) phi__proj_range(p, g->places[i]);
+            }
+        }
     if (p->meta.from_seq == UINT64_MAX) p->meta.from_seq = 1; /* and to_seq is 0: none */
 }
 
@@ -656,16 +648,6 @@ static size_t phi__proj_all_groups(const phi__projecting *p) {
     if (o->items == NULL) return o->count > 0 ? o->fold->groups : 0;
     for (size_t at = 0; at < p->at; at++)
         n += phi__items_is_group(o->items[at].message, o->items[at].flags) ? 1 : 0;
-    return n;
-}
-
-/* Results that no call was met for are not sent. */
-static size_t phi__proj_orphans(const phi__projecting *p) {
-    const phi__found *found;
-    size_t n = 0;
-    for (size_t i = 0; i < PHI__PROJECT_BUCKETS; i++)
-        for (found = p->found[i]; found != NULL; found = found->later)
-            n += found->at >= p->window ? 1 : 0;
     return n;
 }
 
@@ -680,7 +662,12 @@ static void phi__proj_tell(phi__projecting *p) {
         if (phi__proj_shows(g) &&
             phi__items_is_group(phi__items_message(o, g->at), phi__items_flags(o, g->at)))
             meta->groups_dropped--;
-    meta->orphans_repaired += phi__proj_orphans(p);
+    const phi__found *found;
+    size_t n = 0;
+    for (size_t i = 0; i < PHI__PROJECT_BUCKETS; i++)
+        for (found = p->found[i]; found != NULL; found = found->later)
+            n += found->at >= p->window ? 1 : 0;
+    meta->orphans_repaired += n;
     if ((p->policy.summaries != PHI_SUMMARIES_REQUEST &&
          p->policy.summaries != PHI_SUMMARIES_WRITE) ||
         p->window == 0 || (p->stopped == PHI__VERDICT_SHOWN && !p->trimmed))
@@ -785,18 +772,6 @@ static void phi__explain_what(phi__buf *out, const phi__group *g) {
     if (g->made > 0) phi__buf_printf(out, " (%llu made)", (unsigned long long)g->made);
 }
 
-static void phi__explain_group(phi__buf *out, const phi__proj_order *o, const phi__group *g,
-                               const phi_policy *policy) {
-    uint64_t from = o->items != NULL ? o->items[g->at].from : o->fold->items[g->at].from;
-    uint64_t to = o->items != NULL ? o->items[g->at].to : o->fold->items[g->at].to;
-    phi__buf_printf(out, "%llu", (unsigned long long)from);
-    if (to != from) phi__buf_printf(out, "-%llu", (unsigned long long)to);
-    phi__buf_text(out, " ");
-    phi__explain_what(out, g);
-    phi__buf_printf(out, ", %llu tokens: %s\n", (unsigned long long)g->tokens,
-                    phi__explain_verdict(g, policy));
-}
-
 static void phi__explain_head(phi__buf *out, const phi_projection_meta *meta,
                               const phi_policy *policy) {
     if (policy->max_input_tokens == PHI_POLICY_UNLIMITED) {
@@ -823,8 +798,18 @@ PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_st
     phi_status status = phi__project(order, &scratch, &made);
     if (status == PHI_OK) {
         phi__explain_head(&text, &made.meta, &policy);
-        for (const phi__group *g = made.groups; g != NULL; g = g->newer)
-            phi__explain_group(&text, order, g, &policy);
+        for (const phi__group *g = made.groups; g != NULL; g = g->newer) {
+            uint64_t from =
+                order->items != NULL ? order->items[g->at].from : order->fold->items[g->at].from;
+            uint64_t to =
+                order->items != NULL ? order->items[g->at].to : order->fold->items[g->at].to;
+            phi__buf_printf(&text, "%llu", (unsigned long long)from);
+            if (to != from) phi__buf_printf(&text, "-%llu", (unsigned long long)to);
+            phi__buf_text(&text, " ");
+            phi__explain_what(&text, g);
+            phi__buf_printf(&text, ", %llu tokens: %s\n", (unsigned long long)g->tokens,
+                            phi__explain_verdict(g, &policy));
+        }
         const phi_projection_meta *meta = &made.meta;
         phi__buf_printf(&text, "sent: %llu messages of %llu, %llu tokens in all",
                         (unsigned long long)meta->messages_included,

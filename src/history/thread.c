@@ -19,16 +19,14 @@ PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_statu
 
 PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str json,
                                  uint64_t *seq) {
-    phi__entry *entry;
-    phi__note *note;
     phi_status status;
     if (!phi__note_is_json(thread, json, &status))
         return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_BAD_ARG;
     if (thread->user == NULL && !phi__thread_roll(thread, NULL)) return PHI_NO_MEMORY;
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
-    entry = (phi__entry *)phi__arena_zero(room, sizeof *entry);
-    note = (phi__note *)phi__arena_zero(room, sizeof *note);
+    phi__entry *entry = (phi__entry *)phi__arena_zero(room, sizeof *entry);
+    phi__note *note = (phi__note *)phi__arena_zero(room, sizeof *note);
     if (entry == NULL || note == NULL || !phi__arena_str(room, phi_str_of(kind), &note->kind) ||
         !phi__arena_str(room, json, &note->json) || !phi__append_reserve(thread, 1, 0)) {
         phi_arena_reset(room, mark);

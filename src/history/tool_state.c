@@ -450,19 +450,6 @@ static void phi__state_take(phi_thread *thread, const phi__state_text *made) {
     thread->state.known = true;
 }
 
-/* The state was read from the log: `now`, and, in a run, `before` it; run: as of
-   phi__tool_state. */
-static void phi__state_learn(phi_thread *thread, const phi__state_text *now,
-                             const phi__state_text *before, uint64_t run) {
-    phi__tool_state *state = &thread->state;
-    phi__state_drop(thread, &state->now);
-    phi__state_drop(thread, &state->before);
-    state->now = *now;
-    state->before = *before;
-    state->run = run;
-    state->known = true;
-}
-
 PHI__FN void phi__state_run_ended(phi_thread *thread, uint64_t start, bool none) {
     phi__tool_state *state = &thread->state;
     if (start == 0 || state->run != start) return;
@@ -506,7 +493,6 @@ static bool phi__state_notes(const phi_thread *thread, const phi__limit *limits,
     *out = NULL;
     while (i-- > 0) {
         const phi__entry *entry = thread->log.entries[i];
-        phi__state_note *note;
         if (entry->seq > upto || !limits[entry->lane].any || entry->seq > limits[entry->lane].seq ||
             (entry->lane == skip_lane && entry->seq >= skip_to))
             continue;
@@ -517,7 +503,7 @@ static bool phi__state_notes(const phi_thread *thread, const phi__limit *limits,
         }
         if (entry->kind != PHI_ENTRY_NOTE || !phi__str_is(entry->of.note->kind, PHI_NOTE_STATE))
             continue;
-        note = (phi__state_note *)phi__arena_zero(arena, sizeof *note);
+        phi__state_note *note = (phi__state_note *)phi__arena_zero(arena, sizeof *note);
         if (note == NULL) return false;
         phi_status status = phi_json_parse(arena, entry->of.note->json, 0, &note->root, NULL);
         if (status == PHI_NO_MEMORY) return false;
@@ -609,7 +595,13 @@ static phi_status phi__tool_state_learn(phi_thread *thread) {
         phi__state_drop(thread, &now);
         return status;
     }
-    phi__state_learn(thread, &now, &before, run != NULL ? run->seq + 1 : 0);
+    phi__tool_state *state = &thread->state;
+    phi__state_drop(thread, &state->now);
+    phi__state_drop(thread, &state->before);
+    state->now = now;
+    state->before = before;
+    state->run = (run != NULL ? run->seq + 1 : 0);
+    state->known = true;
     return PHI_OK;
 }
 

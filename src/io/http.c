@@ -157,22 +157,17 @@ static void phi__http_own(phi__http_reason reason, phi_status status, phi_str ho
     }
 }
 
-/* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so check whether it
-   is. */
-static bool phi__http_has_memory(const phi__http_transfer *t) {
-    char zeros[8192] = PHI_ZERO;
-    char *escaped = curl_easy_escape(t->easy, zeros, (int)sizeof zeros);
-    curl_free(escaped);
-    return escaped != NULL;
-}
-
 /* A line of the head is bounded by 100 KB in libcurl, a trailer by 4 KB. */
 static bool phi__http_long_line(const phi__http_transfer *t) {
     if (!t->connected) return false;
     if ((int)t->result == PHI__HTTP_CURL_TOO_LARGE) return true;
     if (t->result == CURLE_RECV_ERROR)
         return t->head_told && strstr(t->error, "Out of memory in chunked") != NULL;
-    return t->result == CURLE_OUT_OF_MEMORY && phi__http_has_memory(t);
+    if (t->result != CURLE_OUT_OF_MEMORY) return false;
+    char zeros[8192] = PHI_ZERO;
+    char *escaped = curl_easy_escape(t->easy, zeros, (int)sizeof zeros);
+    curl_free(escaped);
+    return escaped != NULL;
 }
 
 /* Why we stopped it, or libcurl for a reason that is also ours. PHI_OK: neither. */
@@ -269,12 +264,6 @@ static void phi__http_on_ready(phi__watch *watch, int have) {
                       ((have & PHI__WRITE) != 0 ? CURL_CSELECT_OUT : 0));
 }
 
-static void phi__http_forget_socket(phi__http *http, phi__http_socket *s) {
-    if (s == NULL) return;
-    (void)phi__io_watch(http->io, &s->watch, s->watch.fd, 0);
-    phi__free(http->memory, s, sizeof *s);
-}
-
 /* A socket that cannot be watched ends its transfer, not the multi handle, as a -1 would. On HTTP/2
    others may share the socket: then all end. */
 static int phi__http_starve(phi__http *http, CURL *easy) {
@@ -296,7 +285,11 @@ static int phi__http_on_socket(CURL *easy, curl_socket_t fd, int what, void *use
     if ((what & CURL_POLL_OUT) != 0) want |= PHI__WRITE;
     if (what == CURL_POLL_REMOVE) {
         (void)curl_multi_assign(http->multi, fd, NULL);
-        phi__http_forget_socket(http, s);
+
+        if (s != NULL) {
+            (void)phi__io_watch(http->io, &s->watch, s->watch.fd, 0);
+            phi__free(http->memory, s, sizeof *s);
+        }
         return 0;
     }
     if (s == NULL) {
@@ -330,20 +323,6 @@ PHI__FN void phi__http_due(phi__http *http) {
     uint64_t at = http->curl_timer.at_us;
     if (at == UINT64_MAX || at > phi__io_now_us(http->io)) return;
     phi__http_on_timer(&http->curl_timer);
-}
-
-PHI__FN bool phi__http_init(phi__http *http) {
-    CURLM *m = http->multi;
-    int bad = 0;
-    http->curl_timer.fire = phi__http_on_timer;
-    if (phi__io_timer_set(http->io, &http->curl_timer, UINT64_MAX) != PHI_OK) return false;
-    bad |= curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, phi__http_on_socket) != CURLM_OK;
-    bad |= curl_multi_setopt(m, CURLMOPT_SOCKETDATA, http) != CURLM_OK;
-    bad |= curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, phi__http_on_timeout) != CURLM_OK;
-    bad |= curl_multi_setopt(m, CURLMOPT_TIMERDATA, http) != CURLM_OK;
-    bad |= curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)http->max_connections) != CURLM_OK;
-    if (http->http2) bad |= curl_multi_setopt(m, CURLMOPT_MAX_CONCURRENT_STREAMS, 10L) != CURLM_OK;
-    return bad == 0;
 }
 
 #endif
@@ -568,28 +547,6 @@ static size_t phi__http_on_body(char *at, size_t size, size_t n, void *user_data
 
 /* ---- options ---- */
 
-static bool phi__http_set_callbacks(phi__http_transfer *t) {
-    CURL *e = t->easy;
-    int bad = 0;
-    bad |= curl_easy_setopt(e, CURLOPT_PRIVATE, (char *)t) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->error) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, phi__http_on_body) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_WRITEDATA, t) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, phi__http_on_header) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_HEADERDATA, t) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, phi__http_on_open_socket) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_FUNCTION, phi__http_on_resolve) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_DATA, t) != CURLE_OK;
-#if LIBCURL_VERSION_NUM >= 0x075000
-    if (t->http->prereq) {
-        bad |= curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, phi__http_on_request) != CURLE_OK;
-        bad |= curl_easy_setopt(e, CURLOPT_PREREQDATA, t) != CURLE_OK;
-    }
-#endif
-    return bad == 0;
-}
-
 static bool phi__http_set_connection(phi__http_transfer *t) {
     const phi__http *http = t->http;
     CURL *e = t->easy;
@@ -735,7 +692,25 @@ PHI__FN phi_status phi__http_begin(phi__http_transfer *t, const char **words) {
     *words = "no memory for a transfer";
     t->easy = curl_easy_init();
     if (t->easy == NULL) return PHI_NO_MEMORY;
-    if (!phi__http_set_callbacks(t) || !phi__http_set_connection(t) || !phi__http_set_tls(t) ||
+    CURL *e = t->easy;
+    int bad = 0;
+    bad |= curl_easy_setopt(e, CURLOPT_PRIVATE, (char *)t) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->error) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, phi__http_on_body) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_WRITEDATA, t) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, phi__http_on_header) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_HEADERDATA, t) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, phi__http_on_open_socket) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_FUNCTION, phi__http_on_resolve) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_DATA, t) != CURLE_OK;
+#if LIBCURL_VERSION_NUM >= 0x075000
+    if (t->http->prereq) {
+        bad |= curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, phi__http_on_request) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_PREREQDATA, t) != CURLE_OK;
+    }
+#endif
+    if (bad != 0 || !phi__http_set_connection(t) || !phi__http_set_tls(t) ||
         !phi__http_set_headers(t) || !phi__http_set_request(t))
         return PHI_NO_MEMORY; /* libcurl knows the options: memory ran out */
     phi__http_enter(t->http);
@@ -885,11 +860,10 @@ static phi__http_slot *phi__http_slot_of(phi__http *http, phi_transfer transfer)
 
 static bool phi__http_reach(phi__http *http, uint32_t index) {
     size_t cap = http->slot_count;
-    phi__http_slot *slots;
     if (index < cap) return true;
     if (index >= UINT32_MAX - 1) return false;
-    slots = (phi__http_slot *)phi__grow(http->memory, http->slots, &cap, (size_t)index + 1,
-                                        sizeof *slots);
+    phi__http_slot *slots = (phi__http_slot *)phi__grow(http->memory, http->slots, &cap,
+                                                        (size_t)index + 1, sizeof *slots);
     if (slots == NULL) return false;
     memset(slots + http->slot_count, 0, (cap - http->slot_count) * sizeof *slots);
     http->slots = slots;
@@ -1008,15 +982,6 @@ static bool phi__http_has_descriptors(phi__http *http) {
     return false;
 }
 
-static bool phi__http_same_server(const phi__http_transfer *t, phi_str url) {
-    char *at = NULL;
-    if (curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &at) != CURLE_OK || at == NULL)
-        return false;
-    phi_str its = phi_str_of(at);
-    return phi_str_equal(phi__http_host(its), phi__http_host(url)) &&
-           phi_str_equal(phi__http_port(its), phi__http_port(url));
-}
-
 /* Whether the connection that the next in the queue needs is about to be free: the body on it was
    read to its last event, and a server ends it at once, or not soon. */
 static bool phi__http_awaits_end(phi__http *http) {
@@ -1025,7 +990,14 @@ static bool phi__http_awaits_end(phi__http *http) {
     uint64_t now = phi__io_now_us(http->io);
     if (t == NULL || t->http2) return false; /* HTTP/2 has room for both */
     uint64_t until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
-    if (now >= until || !phi__http_same_server(t, slot->request->url)) return false;
+    if (now >= until) return false;
+    char *at = NULL;
+    if (curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &at) != CURLE_OK || at == NULL)
+        return false;
+    phi_str its = phi_str_of(at);
+    if (!phi_str_equal(phi__http_host(its), phi__http_host(slot->request->url)) ||
+        !phi_str_equal(phi__http_port(its), phi__http_port(slot->request->url)))
+        return false;
     phi__http_kick(http, until);
     return true;
 }
@@ -1321,21 +1293,30 @@ static bool phi__http_configure(phi__http *http, const phi__http_desc *desc) {
     if (!ok) return false;
     http->multi = curl_multi_init();
     http->kick.fire = phi__http_on_kick;
-    return http->multi != NULL && phi__http_init(http) &&
-           phi__io_timer_set(http->io, &http->kick, UINT64_MAX) == PHI_OK;
+    if (http->multi == NULL) return false;
+    CURLM *m = http->multi;
+    int bad = 0;
+    http->curl_timer.fire = phi__http_on_timer;
+    if (phi__io_timer_set(http->io, &http->curl_timer, UINT64_MAX) != PHI_OK) return false;
+    bad |= curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, phi__http_on_socket) != CURLM_OK;
+    bad |= curl_multi_setopt(m, CURLMOPT_SOCKETDATA, http) != CURLM_OK;
+    bad |= curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, phi__http_on_timeout) != CURLM_OK;
+    bad |= curl_multi_setopt(m, CURLMOPT_TIMERDATA, http) != CURLM_OK;
+    bad |= curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)http->max_connections) != CURLM_OK;
+    if (http->http2) bad |= curl_multi_setopt(m, CURLMOPT_MAX_CONCURRENT_STREAMS, 10L) != CURLM_OK;
+    return bad == 0 && phi__io_timer_set(http->io, &http->kick, UINT64_MAX) == PHI_OK;
 }
 
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
                                  const phi__transfer_port *port, phi__http **out,
                                  const char **words) {
-    phi__http *http;
     *out = NULL;
     *words = "no memory for the HTTP transport";
     if (!phi__http_global_init()) {
         *words = "libcurl could not be set up";
         return PHI_UNSUPPORTED;
     }
-    http = (phi__http *)phi__alloc(phi__io_memory(io), sizeof *http);
+    phi__http *http = (phi__http *)phi__alloc(phi__io_memory(io), sizeof *http);
     if (http == NULL) return PHI_NO_MEMORY;
     http->io = io;
     http->memory = phi__io_memory(io);

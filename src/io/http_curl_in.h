@@ -142,8 +142,7 @@ PHI__FN void phi__http_move(phi__http_transfer *t, phi__http_list *list);
 
 /* ---- http.c: libcurl's sockets and timeout over phi__io ---- */
 
-PHI__FN bool phi__http_init(phi__http *http); /* false: no memory, or too old */
-PHI__FN void phi__http_due(phi__http *http);  /* runs curl's timeout if it is due */
+PHI__FN void phi__http_due(phi__http *http); /* runs curl's timeout if it is due */
 /* lets curl work on fd */
 PHI__FN void phi__http_act(phi__http *http, curl_socket_t fd, int have);
 PHI__FN void phi__http_enter(phi__http *http); /* around every call that may call back */

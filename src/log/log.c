@@ -36,13 +36,12 @@ static size_t phi__hashes_place(const uint64_t *at, size_t cap, uint64_t hash) {
 
 PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more) {
     size_t cap = phi__max(set->cap, 16);
-    uint64_t *at;
     while (cap / 2 < phi__add(set->count, more)) {
         if (cap > SIZE_MAX / 2) return false;
         cap *= 2;
     }
     if (cap == set->cap || more == 0) return true;
-    at = (uint64_t *)phi__alloc(memory, phi__mul(cap, sizeof *at));
+    uint64_t *at = (uint64_t *)phi__alloc(memory, phi__mul(cap, sizeof *at));
     if (at == NULL) return false;
     for (size_t i = 0; i < set->cap; i++)
         if (set->at[i] != 0) at[phi__hashes_place(at, cap, set->at[i])] = set->at[i];
@@ -133,17 +132,14 @@ static void phi__segments_free(phi__log *log, phi__segment *segment) {
     phi__free(log->memory, segment, sizeof *segment);
 }
 
-/* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or
+PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried) {
+    /* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or
    twice where memory is limited, is full, however much is left there. */
-static bool phi__segments_full(const phi__log *log) {
     const phi_arena *arena = &log->segments.current->arena;
     size_t bytes = phi__arena_taken(arena), full = log->segments.full_bytes;
-    return bytes >= (log->segments.limit_bytes != 0 ? 2 : 4) * full ||
-           (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
-}
-
-PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried) {
-    if (!phi__segments_full(log)) return true;
+    if (bytes < (log->segments.limit_bytes != 0 ? 2 : 4) * full &&
+        (bytes < full || (size_t)(arena->end - arena->at) > full / 8))
+        return true;
     phi__segment *segment = phi__segments_new(log);
     if (segment == NULL) return false;
     if (carried != NULL && carried->len > 0 &&

@@ -472,19 +472,6 @@ PHI__FN void phi__journal_free_thread(phi_thread *thread) {
     phi__thread_destroy(thread);
 }
 
-static phi_status phi__journal_leave(phi_thread *thread, char *words, size_t words_size) {
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    if (thread->journal == NULL) return PHI_OK;
-    phi_status status = phi__recall(thread);
-    if (status != PHI_OK) return status;
-    status = phi__journal_sync(thread, words, words_size);
-    phi__journal_unlock(thread->journal);
-    phi__about_name(thread, phi__str(thread->journal->id, thread->journal->id_len));
-    thread->journal->id = NULL; /* the thread has it */
-    phi__journal_free(thread);
-    return status;
-}
-
 /* ---- public ---- */
 
 PHI_API const phi__journal_ops *phi_store_journal(void) {
@@ -497,7 +484,18 @@ PHI_API const phi__journal_ops *phi_store_journal(void) {
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size) {
     if (thread == NULL) return PHI_BAD_ARG;
-    if (store == NULL) return phi__journal_leave(thread, words, words_size);
+    if (store == NULL) {
+        if (words != NULL && words_size > 0) words[0] = '\0';
+        if (thread->journal == NULL) return PHI_OK;
+        phi_status status = phi__recall(thread);
+        if (status != PHI_OK) return status;
+        status = phi__journal_sync(thread, words, words_size);
+        phi__journal_unlock(thread->journal);
+        phi__about_name(thread, phi__str(thread->journal->id, thread->journal->id_len));
+        thread->journal->id = NULL; /* the thread has it */
+        phi__journal_free(thread);
+        return status;
+    }
     return phi__journal_begin(thread, store, id, torn, words, words_size);
 }
 

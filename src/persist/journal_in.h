@@ -9,9 +9,6 @@
 #include "history/history_in.h"
 #include "persist/store.h"
 
-/* An entry in the public struct. */
-PHI__FN void phi__views_entry(const phi_thread *thread, const phi__entry *entry, phi_entry *out);
-
 /* phi_store.journal. The functions below with the same names call these. */
 typedef struct phi__journal_ops {
     phi_status (*open)(phi_thread *thread, const phi_store *store, const char *id, uint64_t *torn,

@@ -80,45 +80,6 @@ PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title,
 
 /* ---- entries ---- */
 
-static void phi__views_lane(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
-    const phi__lane *lane = thread->lanes.at != NULL ? &thread->lanes.at[entry->lane] : NULL;
-    if (entry->kind != PHI_ENTRY_LANE || lane == NULL || lane->parent == PHI__LANE_NONE) return;
-    out->parent_lane = phi__lane_name(thread, lane->parent);
-    out->fork_seq = lane->fork_seq;
-}
-
-PHI__FN void phi__views_entry(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
-    memset(out, 0, sizeof *out);
-    out->seq = entry->seq;
-    out->at_ms = entry->at_ms;
-    out->kind = entry->kind;
-    out->flags = entry->flags;
-    out->lane =
-        phi__lane_name(thread, entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane);
-    out->loop_id = entry->loop_id;
-    out->turn_index = entry->turn_index;
-    out->message = entry->message;
-    out->trigger = entry->trigger;
-    out->status = entry->status;
-    out->keep = entry->keep;
-    out->usage = entry->usage;
-    phi__views_lane(thread, entry, out);
-    if (entry->kind == PHI_ENTRY_LOOP_START) out->loop = entry->of.loop;
-    if (entry->kind == PHI_ENTRY_LOOP_END) out->failure = entry->of.failure;
-    if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &entry->of.op->rewrite;
-    if (entry->kind == PHI_ENTRY_SPAWN) {
-        const phi__child_run *spawn = entry->of.spawn;
-        out->tool_call_id = spawn->tool_call_id;
-        out->child_session_id = spawn->session_id;
-        out->child_loop_id = spawn->loop_id;
-    }
-    if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = entry->of.forgotten;
-    if (entry->kind == PHI_ENTRY_NOTE) {
-        out->note_kind = entry->of.note->kind;
-        out->note = entry->of.note->json;
-    }
-}
-
 PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
     return thread != NULL ? (thread)->log.count : 0;
 }
@@ -128,7 +89,42 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
     if (thread == NULL || out == NULL) return PHI_BAD_ARG;
     if (seq >= thread->log.count || seq < thread->log.base) return PHI_NOT_FOUND;
     if (phi__thread_at(thread, seq) == NULL) status = phi__recall(thread);
-    if (status == PHI_OK) phi__views_entry(thread, phi__thread_at(thread, seq), out);
+    if (status == PHI_OK) {
+        const phi__entry *entry = phi__thread_at(thread, seq);
+        memset(out, 0, sizeof *out);
+        out->seq = entry->seq;
+        out->at_ms = entry->at_ms;
+        out->kind = entry->kind;
+        out->flags = entry->flags;
+        out->lane = phi__lane_name(thread, entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane
+                                                                            : entry->lane);
+        out->loop_id = entry->loop_id;
+        out->turn_index = entry->turn_index;
+        out->message = entry->message;
+        out->trigger = entry->trigger;
+        out->status = entry->status;
+        out->keep = entry->keep;
+        out->usage = entry->usage;
+        const phi__lane *lane = thread->lanes.at != NULL ? &thread->lanes.at[entry->lane] : NULL;
+        if (entry->kind == PHI_ENTRY_LANE && lane != NULL && lane->parent != PHI__LANE_NONE) {
+            out->parent_lane = phi__lane_name(thread, lane->parent);
+            out->fork_seq = lane->fork_seq;
+        }
+        if (entry->kind == PHI_ENTRY_LOOP_START) out->loop = entry->of.loop;
+        if (entry->kind == PHI_ENTRY_LOOP_END) out->failure = entry->of.failure;
+        if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &entry->of.op->rewrite;
+        if (entry->kind == PHI_ENTRY_SPAWN) {
+            const phi__child_run *spawn = entry->of.spawn;
+            out->tool_call_id = spawn->tool_call_id;
+            out->child_session_id = spawn->session_id;
+            out->child_loop_id = spawn->loop_id;
+        }
+        if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = entry->of.forgotten;
+        if (entry->kind == PHI_ENTRY_NOTE) {
+            out->note_kind = entry->of.note->kind;
+            out->note = entry->of.note->json;
+        }
+    }
     return status;
 }
 
