@@ -1,14 +1,8 @@
 /* agent.c - prompts agents, ends their runs, and changes their settings. */
 #include "agent/agent_in.h"
-
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
-#include "base/base_in.h"
 #include "features/features_in.h"
-#include "loop/loop_in.h"
-#include "persist/persist_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 
 /* ---- the tree of agents, and freeing them ---- */
 

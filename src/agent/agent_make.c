@@ -1,15 +1,7 @@
 /* agent_make.c - makes agents; all defaults of phi_agent_desc are resolved here, except those of
    its model. agent_make.c checks a desc, agent_make.c copies it. */
 #include "agent/agent_in.h"
-#include "agent/profile.h"
-#include "base/base_in.h"
 #include "features/features_in.h"
-#include "features/failover.h"
-#include "history/history_in.h"
-#include "io/io_in.h"
-#include "loop/loop_in.h"
-#include "model/model_in.h"
-#include "wire/wire_in.h"
 
 #include <stdio.h>
 
@@ -165,7 +157,7 @@ static phi_status phi__said_check_raws(phi_runtime *rt, const phi_agent_desc *de
     return status;
 }
 
-PHI__FN phi_status phi__said_check(phi_runtime *rt, const phi_agent_desc *desc) {
+static phi_status phi__said_check(phi_runtime *rt, const phi_agent_desc *desc) {
     char words[PHI__AGENT_SAID_WORDS];
     const char *fault = phi__takes_fault(&desc->options);
     if (fault == NULL) fault = phi__texts_check(desc->texts, words, sizeof words);
@@ -442,7 +434,8 @@ PHI__FN phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *de
     return status == PHI_OK ? phi__said_check(rt, desc) : status;
 }
 
-PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
+/* agent_make.c: PHI_OK, or phi_last_error says which field is wrong, and why. */
+static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
     static const char *const names[] = {"ids.agent_id", "ids.session_id", "ids.config_id"};
     const char *ids[PHI__COUNT(names)];
     ids[0] = desc->ids.agent_id;

@@ -6,7 +6,6 @@
    the new desc takes the place of the agent's. */
 #include "agent/agent_in.h"
 #include "features/features_in.h"
-#include "loop/loop_in.h"
 
 enum {
     PHI__AGENT_SET_ALL = (PHI_SET_TEXTS << 1) - 1,

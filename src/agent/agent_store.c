@@ -1,12 +1,12 @@
 /* agent_store.c - an agent whose thread is in a store: opens, continues and exchanges threads. */
 #include "agent/agent_history.h"
 #include "agent/agent_in.h"
-#include "model/event_parts.h"
 
 #include <stdio.h>
 
-PHI__FN phi_status phi__stored_error(phi__agent *agent, const char *what, const char *id,
-                                     phi_status status, const char *words) {
+/* Sets the error about the thread of that id; without `words`, by the status. */
+static phi_status phi__stored_error(phi__agent *agent, const char *what, const char *id,
+                                    phi_status status, const char *words) {
     return phi__error(agent->rt, status, "%s: thread \"%.128s\": %s", what, id,
                       words[0] != '\0' ? words : phi_status_text(status));
 }

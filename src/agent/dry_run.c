@@ -2,10 +2,6 @@
 #include "agent/agent_history.h"
 #include "agent/agent_in.h"
 #include "agent/dry_run.h"
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "model/model_in.h"
-#include "wire/wire_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -184,8 +180,9 @@ static bool phi__ahead_look(phi__foreseen *f, char *words, size_t words_size) {
     return done;
 }
 
-PHI__FN phi_status phi__ahead_thinking(phi_agent handle, phi_arena *scratch, char *words,
-                                       size_t words_size) {
+/* dry_run.c: phi_preflight of an agent; the scratch is not given back. */
+static phi_status phi__ahead_thinking(phi_agent handle, phi_arena *scratch, char *words,
+                                      size_t words_size) {
     phi__agent *agent = phi__find_agent(handle);
     if (agent == NULL) return PHI_STALE;
     if (agent->provider != NULL) return PHI_OK;

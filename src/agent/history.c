@@ -1,8 +1,5 @@
 /* history.c - reads, appends and replaces the messages of a history for the host, also as JSON. */
 #include "agent/agent_in.h"
-#include "model/model_in.h"
-#include "text/text_in.h"
-#include "history/history_in.h"
 #include "agent/agent_history.h"
 
 #include <stdio.h>

@@ -4,10 +4,7 @@
    over the log is free again; the agent stays until its last event has been popped, and is then
    freed. It waits for that in a list of its own, so that a step need not check all agents. */
 #include "agent/one_shot_run.h"
-
 #include "agent/agent_in.h"
-#include "history/history_in.h"
-#include "persist/persist_in.h"
 
 /* A thread of a host's, and what an agent's own does not need. */
 struct phi__lent {

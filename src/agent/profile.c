@@ -1,8 +1,6 @@
 /* profile.c - makes system prompts of blocks. */
 #include "agent/agent_in.h"
 
-#include "base/base_in.h"
-#include "text/text_in.h"
 
 static const char phi__profile_gap[] = "\n\n";
 

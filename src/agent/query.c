@@ -3,13 +3,8 @@
    A page of a list is read when it is whole, in one step; the next page is asked for from within
    the end of the one before. */
 #include "agent/query.h"
-
 #include "agent/agent_in.h"
-#include "base/base_in.h"
 #include "codecs/codecs_in.h"
-#include "io/io_in.h"
-#include "loop/loop_in.h"
-#include "wire/wire_in.h"
 
 enum {
     PHI__QUERY_TOTAL_MS = 60000,

@@ -1,7 +1,6 @@
 /* response.c - phi_prompt_with and its responses: a prompt with options for its run, and a handle
    to the answer. */
 #include "agent/response.h"
-
 #include "agent/agent_in.h"
 #include "features/features_in.h"
 #include "agent/agent_history.h"

@@ -1,10 +1,8 @@
 /* runtime.c - the pump: inbox, then cancels and timers, then I/O, then tools that poll, then
    runs. */
 #include "agent/agent_in.h"
-#include "agent/runtime.h"
 #include "agent/summary.h"
 #include "features/features_in.h"
-#include "features/features.h"
 
 #include <errno.h>
 #include <limits.h>

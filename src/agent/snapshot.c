@@ -1,14 +1,6 @@
 /* snapshot.c - writes an agent as one JSON text, and makes it again from the text. */
 #include "agent/agent_in.h"
-#include "agent/snapshot.h"
-#include "features/facts.h"
 #include "features/features_in.h"
-#include "history/tool_state.h"
-#include "loop/loop_in.h"
-#include "model/model_in.h"
-#include "persist/persist_in.h"
-#include "persist/store.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 
@@ -67,7 +59,7 @@ static bool phi__snap_needs_strict(const phi_json *tools) {
     return false;
 }
 
-PHI__FN phi_status phi__snap_needs(phi_runtime *rt, const phi_json *root) {
+static phi_status phi__snap_needs(phi_runtime *rt, const phi_json *root) {
     const phi_json *run = phi_json_get(root, "run");
     phi_status status = phi__snap_needs_members(rt, root, phi__snapshot_needs_agent,
                                                 PHI__COUNT(phi__snapshot_needs_agent));
@@ -129,7 +121,7 @@ static const phi__snap_queue phi__snapshot_queues[] = {{"steering", PHI_INPUT_ST
                                                        {"follow_ups", PHI_INPUT_FOLLOW_UP},
                                                        {"injected", PHI_INPUT_INJECTED}};
 
-PHI__FN phi_status phi__snap_begin(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+static phi_status phi__snap_begin(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_status status = phi__recall(agent->thread);
     if (status != PHI_OK) return status;
     phi__buf_char(out, '{');
@@ -165,8 +157,8 @@ PHI__FN phi_status phi__snap_begin(phi__buf *out, const phi__agent *agent, phi_a
     return PHI_OK;
 }
 
-PHI__FN bool phi__snap_more(phi__buf *out, const phi__agent *agent, size_t *line,
-                            phi_arena *scratch) {
+static bool phi__snap_more(phi__buf *out, const phi__agent *agent, size_t *line,
+                           phi_arena *scratch) {
     if (*line > agent->thread->log.held)
         phi__buf_text(out, "]}");
     else
@@ -306,8 +298,9 @@ PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
     return NULL;
 }
 
-PHI__FN phi_agent phi__snap_restore(phi_runtime *rt, const phi_agent_desc *desc,
-                                    const phi_json *root, phi_restore_run how) {
+/* The same outside of a step. rt NULL: phi_last_error says why. */
+static phi_agent phi__snap_restore(phi_runtime *rt, const phi_agent_desc *desc,
+                                   const phi_json *root, phi_restore_run how) {
     phi_agent none = PHI_ZERO;
     rt->in_step = true; /* a store's functions must not step an unfinished agent */
     rt->step.wall_ms = phi__io_wall_ms(rt->io);

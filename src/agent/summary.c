@@ -5,12 +5,7 @@
    a summary holds. */
 #include "agent/summary.h"
 #include "features/features_in.h"
-#include "loop/loop_in.h"
-
 #include "agent/agent_in.h"
-#include "base/base_in.h"
-#include "history/history_in.h"
-#include "model/model_in.h"
 
 enum {
     PHI__SUMMARY_TOKENS = 2000,

@@ -1,10 +1,5 @@
 /* append.c - appends entries, and keeps the active lane's view up to date. */
-#include "history/fold_in.h"
-#include "history/lane_in.h"
 #include "history/thread_in.h"
-#include "model/event_parts.h"
-#include "model/model_in.h"
-#include "wire/wire_in.h"
 
 /* ---- results and the answers with their calls ---- */
 

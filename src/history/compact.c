@@ -6,12 +6,7 @@
    run, all runs beyond the scope) becomes a span; the fold leaves its durable items standing.
    Summaries are taken over: the lines of an earlier plan become lines again, and any other summary,
    for example a model's, stays as it is, between two sections. */
-#include "history/compact_in.h"
-
-#include "base/base_in.h"
-#include "history/history_in.h"
-#include "model/model_in.h"
-#include "history/fold_in.h"
+#include "history/thread_in.h"
 
 enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; behaviours C 36 */
 

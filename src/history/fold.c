@@ -2,10 +2,6 @@
 
    A fold depends on nothing but the entries: the same log gives the same list, whether it grew
    entry by entry or was made anew. */
-#include "history/fold_in.h"
-
-#include "model/tokens.h"
-#include "history/projecting_in.h"
 #include "history/thread_in.h"
 
 /* A failed answer may hold half a thought or calls that never ran: the model does not see it. */

@@ -2,19 +2,12 @@
 #ifndef PHI_HISTORY_HISTORY_IN_H
 #define PHI_HISTORY_HISTORY_IN_H
 
-#include "base/base_in.h"
 #include "history/compact.h"
 #include "history/policy.h"
 #include "history/prune.h"
 #include "history/revert.h"
 #include "history/tool_state.h"
 #include "log/log_in.h"
-#include "log/thread.h"
-#include "model/event_parts.h"
-#include "model/texts.h"
-#include "model/tokens.h"
-#include "text/json.h"
-#include "text/text_in.h"
 
 /* ---- A compaction's defaults, and helpers that both ways to compact share ---- */
 
@@ -467,12 +460,12 @@ typedef struct phi__counted {
 
 struct phi_thread {
     phi__log log;             /* log_in.h */
-    phi__lanes lanes;         /* lane_in.h */
+    phi__lanes lanes;         /* lane.c */
     phi__messages messages;   /* of the active lane; thread_in.h */
-    phi__fold fold;           /* of the active lane; fold_in.h */
-    phi__ops ops;             /* rewrite_in.h */
-    phi__loops loops;         /* lane_in.h */
-    phi__undo undo;           /* lane_in.h */
+    phi__fold fold;           /* of the active lane; fold.c */
+    phi__ops ops;             /* rewrite.c */
+    phi__loops loops;         /* lane.c */
+    phi__undo undo;           /* lane.c */
     phi__counted counted;     /* append.c */
     phi__tool_state state;    /* of the active lane; tool_state_in.h */
     phi_str id;               /* in memory of its own, of a thread in no store; NULL: none yet */

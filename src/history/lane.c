@@ -2,10 +2,7 @@
    entries.
 
    There is one from the beginning, the default one; the table is made when a second one begins. */
-#include "history/lane_in.h"
-
 #include "history/thread_in.h"
-#include "wire/wire_in.h"
 
 /* ---- the runs of a log, by id: where each began; and the state of the active one ---- */
 

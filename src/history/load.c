@@ -8,9 +8,6 @@
    entries. Cases that the list cannot decide (durable groups, spans that overlap in part, calls and
    results) are computed as for one rewrite of a thread in use. The list of messages and their
    places are made at the end. */
-#include "history/load_in.h"
-
-#include "history/rebase_in.h"
 #include "history/thread_in.h"
 
 /* ---- by lane ---- */

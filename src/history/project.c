@@ -4,12 +4,7 @@
    The order in which items get their place does not depend on the budget: the newest turn, the
    protected turns, the summaries of older messages, the groups before those. The first item that
    does not fit ends the walk. So a larger budget never sends less. */
-#include "history/project_in.h"
-
-#include "base/base_in.h"
-#include "history/projecting_in.h"
-#include "model/model_in.h"
-#include "wire/wire_in.h"
+#include "history/thread_in.h"
 
 /* ---- the presets, and every default in one place ---- */
 
@@ -85,35 +80,70 @@ PHI_API phi_policy phi_policy_of(phi_policy_kind kind, const phi_model *model) {
     return p;
 }
 
+enum { PHI__PROJECT_BUCKETS = 64 };
+
+/* A result whose answer was not met yet: the walk comes to it later. */
+typedef struct phi__found {
+    struct phi__found *later; /* in the view */
+    size_t at;
+    bool spent; /* the nearest answer with such a call had another result */
+} phi__found;
+
+typedef struct phi__projecting {
+    const phi__proj_order *order;
+    phi_policy policy;
+    phi_arena *arena;
+    phi__found *found[PHI__PROJECT_BUCKETS];
+    phi__group *oldest; /* of those so far */
+    size_t at;          /* items before it were not reached */
+    size_t window;      /* the first item included, pinned summaries apart */
+    uint64_t budget, used, newest_tokens;
+    uint32_t turn;
+    size_t messages; /* included so far, without summaries and extensions */
+    size_t groups;   /* considered */
+    size_t floor;    /* summaries from here on have their place */
+    bool settled; /* the newest and protected turns are whole, older summaries have their place */
+    bool full;
+    phi__verdict stopped; /* why no more are included, from item stop_at on */
+    size_t stop_at;
+    bool trimmed;
+    phi_projection_meta meta;
+    bool failed;
+} phi__projecting;
+
+static inline uint64_t phi__projecting_sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 /* ---- the items of a projection: a view's, or a fold's ---- */
 
-PHI__FN const phi_message *phi__items_message(const phi__proj_order *o, size_t at) {
+static const phi_message *phi__items_message(const phi__proj_order *o, size_t at) {
     return o->items != NULL ? o->items[at].message : o->fold->items[at].message;
 }
 
-PHI__FN uint32_t phi__items_flags(const phi__proj_order *o, size_t at) {
+static uint32_t phi__items_flags(const phi__proj_order *o, size_t at) {
     return o->items != NULL ? o->items[at].flags : o->fold->items[at].flags;
 }
 
-PHI__FN uint64_t phi__items_from(const phi__proj_order *o, size_t at) {
+static uint64_t phi__items_from(const phi__proj_order *o, size_t at) {
     return o->items != NULL ? o->items[at].from : o->fold->items[at].from;
 }
 
-PHI__FN uint64_t phi__items_to(const phi__proj_order *o, size_t at) {
+static uint64_t phi__items_to(const phi__proj_order *o, size_t at) {
     return o->items != NULL ? o->items[at].to : o->fold->items[at].to;
 }
 
-PHI__FN uint64_t phi__items_tokens(const phi__proj_order *o, size_t at) {
+static uint64_t phi__items_tokens(const phi__proj_order *o, size_t at) {
     bool counted = o->counter != NULL && o->counter->count_text != NULL;
     if (o->items != NULL && !counted) return o->items[at].tokens;
     return phi_tokens_of_message(o->counter, phi__items_message(o, at));
 }
 
-PHI__FN bool phi__items_is_call(const phi_content *c) {
+static bool phi__items_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
 }
 
-PHI__FN size_t phi__items_calls(const phi_message *m) {
+static size_t phi__items_calls(const phi_message *m) {
     size_t n = 0;
     for (size_t i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
         n += phi__items_is_call(&m->content[i]) ? 1 : 0;
@@ -126,7 +156,7 @@ PHI__FN bool phi__items_sums_up(const phi_message *m, uint32_t flags) {
            (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) && phi__items_calls(m) == 0;
 }
 
-PHI__FN bool phi__items_is_summary(const phi__proj_order *o, size_t at) {
+static bool phi__items_is_summary(const phi__proj_order *o, size_t at) {
     uint32_t flags = phi__items_flags(o, at);
     return (flags & PHI_ITEM_SUMMARY) != 0 && phi__items_sums_up(phi__items_message(o, at), flags);
 }
@@ -137,7 +167,7 @@ PHI__FN bool phi__items_is_group(const phi_message *m, uint32_t flags) {
 }
 
 /* The newest summary before an item; SIZE_MAX: none. */
-PHI__FN size_t phi__items_summary_before(const phi__proj_order *o, size_t at) {
+static size_t phi__items_summary_before(const phi__proj_order *o, size_t at) {
     if (at == 0) return SIZE_MAX;
     if (o->items == NULL) {
         uint32_t place = o->fold->items[at - 1].summary;
@@ -149,7 +179,7 @@ PHI__FN size_t phi__items_summary_before(const phi__proj_order *o, size_t at) {
 
 /* A user's message opens a turn, unless it was steered into a run: steering belongs to that run's
    turn. */
-PHI__FN bool phi__items_opens(const phi__proj_order *o, size_t at) {
+static bool phi__items_opens(const phi__proj_order *o, size_t at) {
     const phi_message *m = phi__items_message(o, at), *before;
     if (m->role != PHI_ROLE_USER) return false;
     if (m->loop_id.len == 0) return true;
@@ -167,7 +197,7 @@ static phi__found **phi__results_bucket(phi__projecting *p, phi_str id) {
     return &p->found[phi__hash(id, 0) % PHI__PROJECT_BUCKETS];
 }
 
-PHI__FN void phi__results_find(phi__projecting *p, size_t at) {
+static void phi__results_find(phi__projecting *p, size_t at) {
     phi__found **bucket = phi__results_bucket(p, phi__items_message(p->order, at)->tool_call_id);
     phi__found *found = (phi__found *)phi__arena_zero(p->arena, sizeof *found);
     if (found == NULL) {
@@ -233,7 +263,7 @@ static void phi__results_join(phi__projecting *p, phi__group *g, const phi_conte
         phi__projecting_sum(g->tokens, phi_tokens_of_message(p->order->counter, g->results[n]));
 }
 
-PHI__FN void phi__proj_results(phi__projecting *p, phi__group *g, size_t calls) {
+static void phi__proj_results(phi__projecting *p, phi__group *g, size_t calls) {
     const phi_message *m = g->message;
     if (calls == 0) return;
     g->results =

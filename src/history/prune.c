@@ -1,12 +1,6 @@
 /* prune.c - plans a prune: whole groups, the oldest first. */
-#include "history/history_in.h"
 
-#include "history/compact_in.h"
-#include "history/rewrite_in.h"
 #include "history/thread_in.h"
-#include "model/event_parts.h"
-#include "model/model_in.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

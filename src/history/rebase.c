@@ -3,7 +3,7 @@
    It frees nothing: it fills a new log, and the caller frees the old one. Entry numbers continue,
    so that a seq never means two entries; the rest of a conversation is packed, in segments of its
    own. */
-#include "history/rebase_in.h"
+#include "history/thread_in.h"
 
 /* ---- runs of another log, copied onto a lane that is not the active one ---- */
 

@@ -1,11 +1,5 @@
 /* rewrite.c - rewrites, the only way to change a view: checked, applied, appended. */
-#include "history/rewrite_in.h"
-
-#include "history/load_in.h"
 #include "history/thread_in.h"
-#include "model/model_in.h"
-#include "text/json.h"
-#include "wire/wire_in.h"
 
 #include <float.h>
 #include <stdarg.h>

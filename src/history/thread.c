@@ -1,9 +1,6 @@
 /* thread.c - makes, empties and frees threads. */
 #include "history/thread_in.h"
 
-#include "history/load_in.h"
-#include "text/text_in.h"
-
 static void phi__messages_free(phi_memory *memory, phi__messages *messages);
 
 /* ---- notes: entries that no model sees ---- */

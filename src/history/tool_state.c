@@ -2,10 +2,7 @@
 
    A note has the whole state where the effects since the last such note would take more bytes: a
    fold reads at most about twice the state, and the notes take about twice the effects. */
-#include "history/tool_state_in.h"
-
 #include "history/thread_in.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 

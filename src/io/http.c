@@ -5,10 +5,8 @@
    that takes time or calls out is done by the pump, outside of curl's callbacks: starting, ending,
    removing. Work that does not fit is left for the next step, and a timer keeps the host from
    sleeping meanwhile. */
-#include "io/io_in.h"
 
 #include "io/http_curl_in.h"
-#include "base/base_in.h"
 
 /* ---- turns libcurl's results into statuses and messages ---- */
 
@@ -34,7 +32,7 @@ static phi_str phi__http_authority(phi_str url) {
     return phi__str(url.at + i, end - i);
 }
 
-PHI__FN phi_str phi__http_host(phi_str url) {
+static phi_str phi__http_host(phi_str url) {
     phi_str a = phi__http_authority(url);
     size_t i;
     if (a.len > 0 && a.at[0] == '[') {
@@ -45,7 +43,7 @@ PHI__FN phi_str phi__http_host(phi_str url) {
     return i == SIZE_MAX ? a : phi__str(a.at, i);
 }
 
-PHI__FN phi_str phi__http_port(phi_str url) {
+static phi_str phi__http_port(phi_str url) {
     phi_str a = phi__http_authority(url);
     size_t i = phi__str_find(a, 0, "]");
     i = phi__str_find(a, i == SIZE_MAX ? 0 : i, ":");
@@ -54,7 +52,7 @@ PHI__FN phi_str phi__http_port(phi_str url) {
     return PHI__LIT("80");
 }
 
-PHI__FN bool phi__http_is_address(phi_str host) {
+static bool phi__http_is_address(phi_str host) {
     size_t dots = 0;
     if (phi__str_find(host, 0, ":") != SIZE_MAX) return true;
     for (size_t i = 0; i < host.len; i++) {
@@ -183,7 +181,7 @@ static phi_status phi__http_stopped(const phi__http_transfer *t, phi__http_reaso
     return PHI_TOO_BIG;
 }
 
-PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t size) {
+static phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t size) {
     phi_str url = t->request != NULL ? t->request->url : phi_str_of(t->url);
     phi__http_reason reason;
     phi_status status = phi__http_stopped(t, &reason);
@@ -234,7 +232,7 @@ typedef struct phi__http_socket {
     phi__http *http;
 } phi__http_socket;
 
-PHI__FN void phi__http_kick(phi__http *http, uint64_t at_us) {
+static void phi__http_kick(phi__http *http, uint64_t at_us) {
     if (at_us < http->kick.at_us) (void)phi__io_timer_set(http->io, &http->kick, at_us);
 }
 
@@ -248,7 +246,7 @@ PHI__FN void phi__http_leave(phi__http *http) {
     phi__http_signal_release();
 }
 
-PHI__FN void phi__http_act(phi__http *http, curl_socket_t fd, int have) {
+static void phi__http_act(phi__http *http, curl_socket_t fd, int have) {
     int running = 0;
     phi__http_enter(http);
     (void)curl_multi_socket_action(http->multi, fd, have, &running);
@@ -319,7 +317,7 @@ static void phi__http_on_timer(phi__timer *timer) {
     phi__http_act(http, CURL_SOCKET_TIMEOUT, 0);
 }
 
-PHI__FN void phi__http_due(phi__http *http) {
+static void phi__http_due(phi__http *http) {
     uint64_t at = http->curl_timer.at_us;
     if (at == UINT64_MAX || at > phi__io_now_us(http->io)) return;
     phi__http_on_timer(&http->curl_timer);
@@ -677,7 +675,8 @@ static bool phi__http_set_request(phi__http_transfer *t) {
 
 /* ---- for http.c ---- */
 
-PHI__FN phi__http_transfer *phi__http_transfer_new(phi__http *http) {
+/* A new one in the active list, or NULL. */
+static phi__http_transfer *phi__http_transfer_new(phi__http *http) {
     phi__http_transfer *t = (phi__http_transfer *)phi__alloc(http->memory, sizeof *t);
     if (t == NULL) return NULL;
     t->http = http;
@@ -686,7 +685,7 @@ PHI__FN phi__http_transfer *phi__http_transfer_new(phi__http *http) {
     return t;
 }
 
-PHI__FN phi_status phi__http_begin(phi__http_transfer *t, const char **words) {
+static phi_status phi__http_begin(phi__http_transfer *t, const char **words) {
     phi__buf_init(&t->head, t->http->memory);
     phi__buf_init(&t->overflow, t->http->memory);
     *words = "no memory for a transfer";
@@ -734,7 +733,8 @@ PHI__FN void phi__http_move(phi__http_transfer *t, phi__http_list *list) {
     list->count++;
 }
 
-PHI__FN void phi__http_transfer_free(phi__http_transfer *t) {
+/* Removes it from the multi handle and frees it. Outside of curl's callbacks only. */
+static void phi__http_transfer_free(phi__http_transfer *t) {
     phi__http *http = t->http;
     phi__http_move(t, &http->dying); /* no callback touches its request now */
     phi__http_enter(http);
@@ -770,7 +770,8 @@ static void phi__http_drain(phi__http_transfer *t) {
     if (t->finished || t->failed != PHI_OK) phi__http_kick(t->http, 0);
 }
 
-PHI__FN void phi__http_transfer_resume(phi__http_transfer *t) {
+/* outside of curl's callbacks only */
+static void phi__http_transfer_resume(phi__http_transfer *t) {
     t->resume_wanted = false;
     phi__http_drain(t);
     if (!t->paused || phi__http_dead(t)) return;
@@ -812,7 +813,7 @@ static bool phi__http_say_hello(phi__http *http, phi__http_transfer *t, curl_soc
     return heard;
 }
 
-PHI__FN void phi__http_load_ca(phi__http *http) {
+static void phi__http_load_ca(phi__http *http) {
     char url[48];
     const char *words;
     int port = 0;

@@ -3,7 +3,6 @@
    The poller or the host's loop, which says that a descriptor is ready, only marks its place in the
    table and links it into the queue; phi__io_wait takes from the front. So descriptors that a call
    leaves over are first next time, and forgetting a watch takes it out of the queue. */
-#include "io/io_in.h"
 
 #include "io/poller_in.h"
 #include "io/wake_in.h"

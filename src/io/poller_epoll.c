@@ -1,5 +1,4 @@
 /* poller_epoll.c - the poller on Linux. */
-#include "io/io_in.h"
 #include "io/os_in.h"
 #include "io/poller_in.h"
 

@@ -1,6 +1,5 @@
 /* poller_poll.c - the poller where there is only poll(): an array indexed by key, with -1 in unused
    places, which poll() skips. A call costs time for each watched descriptor, ready or not. */
-#include "io/io_in.h"
 #include "io/os_in.h"
 #include "io/poller_in.h"
 

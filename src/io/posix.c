@@ -3,7 +3,6 @@
    A write to a pipe without a reader raises SIGPIPE, one past RLIMIT_FSIZE raises SIGXFSZ, and
    either ends a host without a handler. Both are sent to the writing thread, so that blocking them
    there and taking a new one out of the queue leaves no trace. */
-#include "io/io_in.h"
 
 #include "io/os_in.h"
 #include "io/wake_in.h"

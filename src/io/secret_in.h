@@ -10,8 +10,6 @@
 #define PHI_IO_SECRET_IN_H
 
 #include "io/io_in.h"
-#include "base/base_in.h"
-#include "io/transport.h"
 
 enum { PHI__SECRET_LEAST = 8 };
 

@@ -1,7 +1,5 @@
 /* permissions.c - checks whether a message may stand in a thread. */
-#include "base/base_in.h"
 #include "log/log_in.h"
-#include "text/text_in.h"
 
 /* ---- the names of an entry's enumerators ---- */
 

@@ -6,10 +6,7 @@
 #ifndef PHI_LOG_LOG_IN_H
 #define PHI_LOG_LOG_IN_H
 
-#include "base/base_in.h"
-#include "io/io_in.h"
 #include "log/thread.h"
-#include "model/event_parts.h"
 #include "wire/wire_in.h"
 
 /* Why a step must handle a log. */

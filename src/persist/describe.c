@@ -1,13 +1,7 @@
 /* describe.c - prints a thread: its figures, then a line for each entry. It reads only entries that
    get a line: others may be evicted. */
-#include "base/base_in.h"
-#include "history/history_in.h"
-#include "model/event_parts.h"
-#include "model/model_in.h"
-#include "model/tokens.h"
-#include "persist/entry_in.h"
+#include "persist/journal_in.h"
 #include "persist/introspect.h"
-#include "wire/wire_in.h"
 
 typedef struct phi__open_call {
     uint64_t seq; /* the first entry of its item */

@@ -1,14 +1,7 @@
 /* entries.c - reads entries: each is appended by the functions that appended it once, which refuse
    invalid ones. Afterwards it gets its own time and place. */
-#include "persist/persist_in.h"
 
-#include "base/base_in.h"
-#include "history/history_in.h"
-#include "model/event_parts.h"
-#include "model/model_in.h"
 #include "persist/journal_in.h"
-#include "text/text_in.h"
-#include "persist/entry_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* file_store.c - opens and closes the file store, and keeps the list of its locked threads. */
 #include "persist/file_store_in.h"
-#include "base/base_in.h"
-#include "text/text_in.h"
 
 #ifndef PHI_NO_FILES
 enum {

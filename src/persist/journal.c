@@ -1,9 +1,6 @@
 /* journal.c - keeps a store up to date with a thread, and fills a thread from a store. */
 #include "persist/journal_in.h"
 
-#include "history/history_in.h"
-#include "persist/entry_in.h"
-
 #include <stdio.h>
 
 /* ---- evicts entries that no view has: whole segments, of a log in a store ---- */

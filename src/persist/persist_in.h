@@ -2,11 +2,8 @@
 #ifndef PHI_PERSIST_PERSIST_IN_H
 #define PHI_PERSIST_PERSIST_IN_H
 
-#include "base/base_in.h"
 #include "history/history_in.h"
-#include "log/thread.h"
 #include "persist/store.h"
-#include "text/json.h"
 
 /* ---- an entry as one JSON text without line breaks, and back: the lines of a stored thread ---- */
 

@@ -1,10 +1,5 @@
 /* thread_text.c - a thread as text: a header line, and one line for each entry. */
-#include "persist/entry_in.h"
-#include "persist/views_in.h"
 #include "persist/journal_in.h"
-
-#include "base/base_in.h"
-#include "text/json.h"
 
 #include <stdio.h>
 

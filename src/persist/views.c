@@ -1,13 +1,6 @@
 /* views.c - entries, views and forks of a thread for the host. */
-#include "persist/views_in.h"
-
-#include "base/base_in.h"
-#include "history/history_in.h"
-#include "model/event_parts.h"
-#include "model/tokens.h"
 #include "persist/journal_in.h"
 #include "persist/plan.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 
