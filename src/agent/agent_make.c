@@ -434,7 +434,6 @@ PHI__FN phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *de
     return status == PHI_OK ? phi__said_check(rt, desc) : status;
 }
 
-/* agent_make.c: PHI_OK, or phi_last_error says which field is wrong, and why. */
 static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
     static const char *const names[] = {"ids.agent_id", "ids.session_id", "ids.config_id"};
     const char *ids[PHI__COUNT(names)];

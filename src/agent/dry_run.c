@@ -180,7 +180,7 @@ static bool phi__ahead_look(phi__foreseen *f, char *words, size_t words_size) {
     return done;
 }
 
-/* dry_run.c: phi_preflight of an agent; the scratch is not given back. */
+/* phi_preflight of an agent; the scratch is not given back. */
 static phi_status phi__ahead_thinking(phi_agent handle, phi_arena *scratch, char *words,
                                       size_t words_size) {
     phi__agent *agent = phi__find_agent(handle);

@@ -701,7 +701,7 @@ PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count
     return status;
 }
 
-/* ---- the three levels over a plain list of messages; their texts are those of behaviours C 36 ---- */
+/* ---- the three levels over a plain list of messages (behaviours C 36) ---- */
 
 /* A group is an answer with all up to the last result of its calls, or any other message. */
 

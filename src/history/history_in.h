@@ -715,7 +715,7 @@ PHI__FN void phi__tracker_record(phi__tracker *tracker, const phi_usage *usage, 
    is 0. */
 PHI__FN uint64_t phi__tracker_known(const phi__tracker *tracker, size_t count, size_t *from);
 
-/* ---- the names of steps: "n12" in a model's words and in events, 12 in JSON, as the original has it ---- */
+/* ---- the names of steps: "n12" for a model and in events, 12 in JSON ---- */
 
 enum { PHI__STEP_BYTES = 32 };
 

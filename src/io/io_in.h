@@ -246,7 +246,7 @@ PHI__FN bool phi__slice_spent(const phi__slice *slice);
 /* The part of the time that is for descriptors is over: the rest is for the runs. */
 PHI__FN bool phi__slice_io_spent(const phi__slice *slice);
 
-/* ---- A request as a list of pieces: pointers to immutable bytes, and the bytes between them ---- */
+/* ---- a request as a list of pieces ---- */
 
 /* The body is never joined: it is read from any offset by a binary search over the pieces. All
    memory belongs to its maker and outlives the transfer. */
@@ -271,7 +271,7 @@ struct phi_request {
 /* Fills starts and length. */
 PHI__FN void phi__request_seal(phi_request *request);
 
-/* ---- finds the keys, tokens and passwords of requests in answers and messages, and hides them ---- */
+/* ---- secrets of requests, hidden in answers and messages ---- */
 
 /* A set is filled from requests before they leave: secret headers, user info and queries of URLs,
    keys. In texts asterisks of the same length then replace each secret, whether it stands there as
@@ -430,7 +430,7 @@ PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out);
 PHI__FN void phi__inbox_drop(phi__inbox *inbox);
 #if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES) || !defined(PHI_NO_LISTEN)
-/* ---- shared by files and processes: the system's error messages, and a write that cannot kill the host by a signal ---- */
+/* ---- the system's error messages, and a write that raises no signal ---- */
 
 /* The system's words for an errno value, terminated; safe with other threads about. */
 PHI__FN void phi__posix_words(int error, char *out, size_t size);

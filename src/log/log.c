@@ -133,8 +133,8 @@ static void phi__segments_free(phi__log *log, phi__segment *segment) {
 }
 
 PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried) {
-    /* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or
-   twice where memory is limited, is full, however much is left there. */
+    /* An eighth of the bytes may be left behind in the last block; one with four times the
+       bytes, or twice where memory is limited, is full, however much is left there. */
     const phi_arena *arena = &log->segments.current->arena;
     size_t bytes = phi__arena_taken(arena), full = log->segments.full_bytes;
     if (bytes < (log->segments.limit_bytes != 0 ? 2 : 4) * full &&

@@ -114,7 +114,7 @@ PHI_API const phi_message *phi_thread_last(const phi_thread *thread, phi_role ro
     return NULL;
 }
 
-/* ---- printing a thread; it reads only entries that get a line, since others may be evicted ---- */
+/* ---- printing a thread; only entries that get a line are read: others may be evicted ---- */
 
 enum {
     PHI__DESCRIBE_LAST = 20,  /* entries */

@@ -813,8 +813,9 @@ static phi_status phi__tfile_run(phi__tfile_scan *s) {
         if (status == PHI_NOT_FOUND) return PHI_OK;
         if (status != PHI_OK) break;
         if (!phi__line_checks(text)) {
-            /* A writer may have cut off a torn group while it was being read here, and have written over it:
-   before its bytes count as damaged, the group is read once more from the file. */
+            /* A writer may have cut off a torn group while it was being read here, and have
+               written over it: before its bytes count as damaged, the group is read once more
+               from the file. */
             if (s->again) return phi__tfile_torn(s);
             s->again = true;
             s->over = false;

@@ -5,7 +5,7 @@
 #include "history/history_in.h"
 #include "persist/store.h"
 
-/* ---- an entry as one JSON text without line breaks, and back: the lines of a stored thread ---- */
+/* ---- an entry as one line of JSON, and back ---- */
 
 /* The same entry gives the same bytes, and reading gives back the same entry, message for message
    and byte for byte, but for bytes that are not UTF-8 (they become U+FFFD). Texts that are JSON
