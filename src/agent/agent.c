@@ -1,18 +1,12 @@
 /* agent.c - prompts agents, ends their runs, and changes their settings. */
 #include "agent/agent_in.h"
-
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
-#include "base/base_in.h"
 #include "features/features_in.h"
-#include "loop/loop_in.h"
-#include "persist/persist_in.h"
-#include "text/text_in.h"
-#include "wire/wire_in.h"
 
-/* ======== The tree of agents, and freeing them.
+/* ---- the tree of agents, and freeing them ---- */
 
-   An agent that is freed is taken out of every table at once; its memory goes when the step ends,
+/* An agent that is freed is taken out of every table at once; its memory goes when the step ends,
    for the function of the host's that freed it may have been called with it in hand. */
 
 /* ---- the tree ---- */
@@ -24,25 +18,6 @@ PHI__FN void phi__end_adopt(phi__agent *parent, phi__agent *child) {
     child->tree.next_child = parent->tree.first_child;
     if (parent->tree.first_child != NULL) parent->tree.first_child->tree.prev_child = child;
     parent->tree.first_child = child;
-}
-
-/* Leaves the tree; its children belong to its parent. Their reservations stay reserved there. */
-static void phi__end_leave_tree(phi__agent *agent) {
-    phi__agent *parent = agent->tree.parent, *child;
-    if (parent != NULL) {
-        if (agent->tree.prev_child != NULL)
-            agent->tree.prev_child->tree.next_child = agent->tree.next_child;
-        else
-            parent->tree.first_child = agent->tree.next_child;
-        if (agent->tree.next_child != NULL)
-            agent->tree.next_child->tree.prev_child = agent->tree.prev_child;
-    }
-    while ((child = agent->tree.first_child) != NULL) {
-        agent->tree.first_child = child->tree.next_child;
-        child->tree.next_child = child->tree.prev_child = NULL;
-        phi__end_adopt(parent, child);
-    }
-    agent->tree.parent = agent->tree.next_child = agent->tree.prev_child = NULL;
 }
 
 /* ---- its memory ---- */
@@ -123,7 +98,21 @@ PHI__FN void phi__end_retire(phi__agent *agent) {
     phi__end_cancel_children(agent);
     if (agent->tree.watch != NULL && agent->tree.watch->gone != NULL)
         agent->tree.watch->gone(agent);
-    phi__end_leave_tree(agent);
+    phi__agent *parent = agent->tree.parent, *child;
+    if (parent != NULL) {
+        if (agent->tree.prev_child != NULL)
+            agent->tree.prev_child->tree.next_child = agent->tree.next_child;
+        else
+            parent->tree.first_child = agent->tree.next_child;
+        if (agent->tree.next_child != NULL)
+            agent->tree.next_child->tree.prev_child = agent->tree.prev_child;
+    }
+    while ((child = agent->tree.first_child) != NULL) {
+        agent->tree.first_child = child->tree.next_child;
+        child->tree.next_child = child->tree.prev_child = NULL;
+        phi__end_adopt(parent, child);
+    }
+    agent->tree.parent = agent->tree.next_child = agent->tree.prev_child = NULL;
     if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
     phi__responses_drop(agent);
     phi__slots_release(&rt->agents, slot);
@@ -147,9 +136,9 @@ PHI_API void phi_agent_free(phi_agent handle) {
     if (agent != NULL) phi__end_drop(agent);
 }
 
-/* ======== Replaces an agent's log by another, with the state that depends on it.
+/* ---- replaces an agent's log by another, with the state that depends on it ---- */
 
-   The new log is made at the old one's address, and the old one is kept aside until nothing can
+/* The new log is made at the old one's address, and the old one is kept aside until nothing can
    fail: parts of a log point to that address, and the new log may be made of the old one's
    messages. Everything that points into a log is dropped with it: events, responses, a compaction
    at work, hidden agents. */
@@ -181,7 +170,7 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
     return there;
 }
 
-/* ======== Shared by the files of this folder: checking, making and freeing agents. */
+/* ---- shared by the files of this folder: checking, making and freeing agents ---- */
 
 /* ---- beginning a run ---- */
 
@@ -333,14 +322,6 @@ static uint64_t phi__agent_more64(uint64_t limit, uint64_t by) {
     return by >= UINT64_MAX - limit ? UINT64_MAX : limit + by;
 }
 
-static void phi__agent_raise_budget(phi_budget *budget, const phi_raise *by) {
-    if (budget->max_tokens != 0)
-        budget->max_tokens = phi__agent_more64(budget->max_tokens, by->tokens);
-    if (budget->max_cost > 0) budget->max_cost += by->cost;
-    if (budget->max_requests != 0)
-        budget->max_requests = phi__agent_more64(budget->max_requests, by->requests);
-}
-
 PHI_API phi_status phi_budget_raise(phi_agent handle, const phi_raise *by) {
     phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL || by == NULL || !(by->cost >= 0)) return PHI_BAD_ARG;
@@ -350,7 +331,13 @@ PHI_API phi_status phi_budget_raise(phi_agent handle, const phi_raise *by) {
         budget->max_requests == 0)
         return phi__error(handle.rt, PHI_MISUSE,
                           "phi_budget_raise: there is neither a run nor a budget");
-    phi__agent_raise_budget(&agent->budget.limits, by);
+    if (agent->budget.limits.max_tokens != 0)
+        agent->budget.limits.max_tokens =
+            phi__agent_more64(agent->budget.limits.max_tokens, by->tokens);
+    if (agent->budget.limits.max_cost > 0) agent->budget.limits.max_cost += by->cost;
+    if (agent->budget.limits.max_requests != 0)
+        agent->budget.limits.max_requests =
+            phi__agent_more64(agent->budget.limits.max_requests, by->requests);
     if (agent->run != NULL) {
         phi_limits *limits = &agent->run->limits;
         if (limits->max_turns != PHI_UNLIMITED)
@@ -440,7 +427,7 @@ PHI_API bool phi_agent_takes(phi_agent handle, phi_content_kind kind, phi_str mi
     return phi__render_way_of(agent->codec, &agent->desc.model, &probe) == PHI__RENDER_BLOCK;
 }
 
-/* ======== What an agent is, has and waits for, for the host. */
+/* ---- what an agent is, has and waits for, for the host ---- */
 
 PHI_API phi_agent_info phi_agent_get_info(phi_agent handle) {
     const phi__agent *agent = phi__find_agent(handle);

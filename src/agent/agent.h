@@ -68,8 +68,8 @@ PHI_API phi_status phi_abort(phi_agent agent);
 
 /* phi_abort of one run, with a reason. loop_id: NULL: the active run. reason: copied; NULL: none;
    AGENT_END has it, and a note of the kind PHI_NOTE_ABORT in the log, {"loop_id":...,"reason":...}.
-   Pumping thread. PHI_NOT_FOUND: no such run is active;
-   PHI_STALE, PHI_NO_MEMORY: nothing was done. */
+   Pumping thread. PHI_NOT_FOUND: no such run is active; PHI_STALE, PHI_NO_MEMORY: nothing was
+   done. */
 PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const char *reason);
 
 /* Ends the run when the current turn is over: its answer is complete and its calls have their own

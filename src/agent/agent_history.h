@@ -11,12 +11,12 @@ extern "C" {
 
 /* ---- sessions ---- */
 
-/* Begins a session, in a new log: a new session id, loop ids count from 1, and the next run
-   has no parent. The new log begins with copies of the messages in the active lane's view, durable
-   ones durable still, so that the next request is the same; with `empty` it begins with nothing.
-   Runs, lanes, rewrites, notes and entries outside of the view stay behind, and the usage of
-   phi_thread_info begins at zero; the agent's own usage, its budget and its queues continue.
-   The old log is freed, queued events are purged, responses are stale, and pointers out of popped
+/* Begins a session, in a new log: a new session id, loop ids count from 1, and the next run has no
+   parent. The new log begins with copies of the messages in the active lane's view, durable ones
+   durable still, so that the next request is the same; with `empty` it begins with nothing. Runs,
+   lanes, rewrites, notes and entries outside of the view stay behind, and the usage of
+   phi_thread_info begins at zero; the agent's own usage, its budget and its queues continue. The
+   old log is freed, queued events are purged, responses are stale, and pointers out of popped
    events are invalid. A log in a store is saved there and left, whole, under its id; the new log is
    in the same store under an id that phi makes (phi_agent_info.thread_id). PHI_BUSY while running;
    PHI_MISUSE: an agent of phi_run, whose thread is the host's; PHI_NO_MEMORY (for a moment there
@@ -47,8 +47,7 @@ PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 
 /* Which messages of the view the policy would send now, a line for each group and why not the rest,
    and which opaque blocks the agent's protocol does not take, in the arena; during a run of
-   phi_prompt_with that has a policy, by that policy. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY.
-   */
+   phi_prompt_with that has a policy, by that policy. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 
 /* As phi_thread_rewrite; during a run the rewrite is deferred until the run has ended, after its
@@ -59,10 +58,10 @@ PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str 
    about the new one. Copied. The deferred rewrite has an op_id in any case (phi_agent_info), and a
    note of the log holds it (PHI_NOTE_DEFERRED): where the process ends before the run does, the
    next agent that opens the thread out of its store applies it. rewrite NULL withdraws the deferred
-   one: it is not applied, and PHI_EV_REWRITE says PHI_CANCELLED.
-   PHI_NOT_FOUND: none is deferred. PHI_BAD_ARG: the rewrite is not valid, or, during a run, could
-   never be; PHI_BUSY: the agent is of a phi_run that is over, and another run uses its thread;
-   PHI_STALE, PHI_NO_MEMORY: nothing changed. */
+   one: it is not applied, and PHI_EV_REWRITE says PHI_CANCELLED. PHI_NOT_FOUND: none is deferred.
+   PHI_BAD_ARG: the rewrite is not valid, or, during a run, could never be; PHI_BUSY: the agent is
+   of a phi_run that is over, and another run uses its thread; PHI_STALE, PHI_NO_MEMORY: nothing
+   changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 
 /* Replaces the history by copies of these messages; count 0: by nothing. Queued events are purged,

@@ -2,10 +2,8 @@
 #ifndef PHI_AGENT_AGENT_IN_H
 #define PHI_AGENT_AGENT_IN_H
 
-#include "agent/agent.h"
 #include "agent/profile.h"
 #include "agent/snapshot.h"
-#include "base/base_in.h"
 #include "features/failover.h"
 #include "loop/loop_in.h"
 
@@ -14,9 +12,6 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
 
 /* PHI_NO_MEMORY, with words about the limit that phi__run_new met. */
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what);
-
-/* agent_make.c: PHI_OK, or phi_last_error says which field is wrong, and why. */
-PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc);
 
 /* The same of those fields alone that can be changed later by phi_agent_set, but for failover. */
 PHI__FN phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *desc);
@@ -37,7 +32,6 @@ PHI__FN phi_status phi__check_format(phi_runtime *rt, const phi_format *format,
 
 /* agent_make.c. Checks of a desc's options, extra and raw tools, and of an extra alone for a model;
    own: the host's provider for it, or NULL; `what` names the field. */
-PHI__FN phi_status phi__said_check(phi_runtime *rt, const phi_agent_desc *desc);
 PHI__FN phi_status phi__said_check_extra(phi_runtime *rt, const char *what, const phi_provider *own,
                                          const phi_model *model, const char *extra);
 
@@ -48,10 +42,6 @@ PHI__FN bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *
 /* The same into an arena that has others: a request under way points to those. `there`: texts that
    are in it already, and are not copied again. */
 PHI__FN bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there);
-
-/* dry_run.c: phi_preflight of an agent; the scratch is not given back. */
-PHI__FN phi_status phi__ahead_thinking(phi_agent handle, phi_arena *scratch, char *words,
-                                       size_t words_size);
 
 /* Tools, as those of an agent that there is. */
 PHI__FN phi_status phi__check_own(const phi__agent *agent, const phi_tool *tools, size_t count);
@@ -102,14 +92,10 @@ PHI__FN phi_status phi__stored_open_thread(phi__agent *agent, const phi_agent_de
 
 enum { PHI__AGENT_STORE_WORDS = 240 };
 
-/* Sets the error about the thread of that id; without `words`, by the status. */
-PHI__FN phi_status phi__stored_error(phi__agent *agent, const char *what, const char *id,
-                                     phi_status status, const char *words);
-
-/* agent.c: begin moves an agent's log to *before and leaves an empty one to fill, without
-   memory. Then undo brings the old log back, or done frees it, unlocks it in its store, and drops
-   the state that depends on it. before NULL: the log stays, only the dependent state is dropped.
-   copied: the new log begins with copies of the old one's view. False: the host has freed the agent
+/* agent.c: begin moves an agent's log to *before and leaves an empty one to fill, without memory.
+   Then undo brings the old log back, or done frees it, unlocks it in its store, and drops the state
+   that depends on it. before NULL: the log stays, only the dependent state is dropped. copied: the
+   new log begins with copies of the old one's view. False: the host has freed the agent
    meanwhile. */
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before);
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before);
@@ -142,25 +128,11 @@ PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
 
-/* snapshot.c: PHI_UNSUPPORTED with words where the snapshot has what only a feature reads
-   that the runtime lacks. */
-PHI__FN phi_status phi__snap_needs(phi_runtime *rt, const phi_json *root);
-
 /* snapshot.c */
 /* As phi_agent_restore, of a snapshot that was parsed, inside a step. NULL: phi_last_error says
    why. */
 PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
                                    const phi_json *root, phi_restore_run how);
-
-/* The same outside of a step. rt NULL: phi_last_error says why. */
-PHI__FN phi_agent phi__snap_restore(phi_runtime *rt, const phi_agent_desc *desc,
-                                    const phi_json *root, phi_restore_run how);
-
-/* The text of an agent up to the lines of its thread; and the next of them, from *line 0. False: it
-   was the end. */
-PHI__FN phi_status phi__snap_begin(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
-PHI__FN bool phi__snap_more(phi__buf *out, const phi__agent *agent, size_t *line,
-                            phi_arena *scratch);
 
 /* snapshot.c: the runtime is being saved or loaded: phi_step does nothing. */
 PHI__FN bool phi__crew_under_way(const phi_runtime *rt);
@@ -176,7 +148,7 @@ PHI__FN void phi__shot_retire(phi_runtime *rt);
 /* the runtime goes; there are no agents any more */
 PHI__FN void phi__shot_free_threads(phi_runtime *rt);
 
-/* ======== System prompts made of blocks, and the profile of an agent. */
+/* ---- system prompts made of blocks, and the profile of an agent ---- */
 
 /* One part of a system prompt, by the name of a slot. */
 typedef struct phi__profile_block {
@@ -191,9 +163,8 @@ typedef struct phi__profile_slot {
     size_t max_length; /* characters (code points) at most; 0: all */
 } phi__profile_slot;
 
-/* The slots of the usual kinds of agent; static.
-   agent: identity 500, instructions 2,000, tools 1,000, constraints 500. minimal: identity 1,000,
-   task 3,000. The book, part "System prompts". */
+/* The slots of the usual kinds of agent; static. agent: identity 500, instructions 2,000, tools
+   1,000, constraints 500. minimal: identity 1,000, task 3,000. The book, part "System prompts". */
 PHI__FN const phi__profile_slot *phi__profile_slots_agent(size_t *count);
 PHI__FN const phi__profile_slot *phi__profile_slots_minimal(size_t *count);
 

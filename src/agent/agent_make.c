@@ -1,21 +1,11 @@
 /* agent_make.c - makes agents; all defaults of phi_agent_desc are resolved here, except those of
    its model. agent_make.c checks a desc, agent_make.c copies it. */
 #include "agent/agent_in.h"
-#include "agent/profile.h"
-#include "base/base_in.h"
 #include "features/features_in.h"
-#include "features/failover.h"
-#include "history/history_in.h"
-#include "io/io_in.h"
-#include "loop/loop_in.h"
-#include "model/model_in.h"
-#include "wire/wire_in.h"
 
 #include <stdio.h>
 
-/* ======== Copies settings into an agent's memory: for its desc, and for the functions that
-   change it later. Each replaces the old value; without memory nothing changes, but for the model
-   and the segment, which are in an arena that the caller exchanges. */
+/* ---- settings copied into an agent's memory ---- */
 
 /* A string in memory of its own; NULL: an empty one, which has none. */
 PHI__FN bool phi__take_own(phi__agent *agent, const char *text, phi_str *out) {
@@ -130,8 +120,7 @@ PHI__FN bool phi__take_policy(phi__agent *agent, const phi_policy *policy,
     return true;
 }
 
-/* ======== What a host says in requests besides the conversation: options, an extra, raw
-   tools, texts in place of phi's. Checks and copies them. */
+/* ---- what a host says in requests: options, an extra, raw tools, texts ---- */
 
 enum { PHI__AGENT_SAID_WORDS = 240 };
 
@@ -168,7 +157,7 @@ static phi_status phi__said_check_raws(phi_runtime *rt, const phi_agent_desc *de
     return status;
 }
 
-PHI__FN phi_status phi__said_check(phi_runtime *rt, const phi_agent_desc *desc) {
+static phi_status phi__said_check(phi_runtime *rt, const phi_agent_desc *desc) {
     char words[PHI__AGENT_SAID_WORDS];
     const char *fault = phi__takes_fault(&desc->options);
     if (fault == NULL) fault = phi__texts_check(desc->texts, words, sizeof words);
@@ -190,12 +179,11 @@ static bool phi__said_text(phi_arena *arena, const char **text) {
 
 static bool phi__said_raws(phi_arena *arena, phi_agent_desc *desc) {
     size_t n = desc->tool_options.raw_tool_count;
-    phi_raw_tool *raws;
     if (n == 0) {
         desc->tool_options.raw_tools = NULL;
         return true;
     }
-    raws = (phi_raw_tool *)phi_arena_alloc(arena, phi__mul(n, sizeof *raws));
+    phi_raw_tool *raws = (phi_raw_tool *)phi_arena_alloc(arena, phi__mul(n, sizeof *raws));
     if (raws == NULL) return false;
     for (size_t i = 0; i < n; i++) {
         raws[i] = desc->tool_options.raw_tools[i];
@@ -228,7 +216,9 @@ PHI__FN bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *
     return false;
 }
 
-/* ======== Checks a phi_agent_desc. A refusal names the field and changes nothing. */
+/* ---- checks a phi_agent_desc ---- */
+
+/* A refusal names the field and changes nothing. */
 
 /* ---- the model ---- */
 
@@ -397,31 +387,6 @@ static phi_status phi__check_compaction(phi_runtime *rt, const phi_agent_desc *d
     return PHI_OK;
 }
 
-static bool phi__check_enums_fit(const phi_agent_desc *desc) {
-    return (unsigned)desc->thinking <= (unsigned)PHI_THINKING_MAX &&
-           (unsigned)desc->tool_options.choice <= (unsigned)PHI_TOOL_CHOICE_REQUIRED &&
-           (unsigned)desc->tool_options.mode <= (unsigned)PHI_TOOLS_BATCHED &&
-           (unsigned)desc->input.steering_mode <= (unsigned)PHI_QUEUE_ALL &&
-           (unsigned)desc->input.follow_up_mode <= (unsigned)PHI_QUEUE_ALL &&
-           (unsigned)desc->input.first_turn_trigger <= (unsigned)PHI_TRIGGER_BRANCH &&
-           (unsigned)desc->keep <= (unsigned)PHI_KEEP_NONE &&
-           (unsigned)desc->memory.at_limit <= (unsigned)PHI_AT_MEMORY_LIMIT_STOP;
-}
-
-/* They are in logs and in files, where two that differ in bytes which are not UTF-8 would be
-   one. */
-static phi_status phi__check_ids(phi_runtime *rt, const phi_agent_desc *desc) {
-    static const char *const names[] = {"ids.agent_id", "ids.session_id", "ids.config_id"};
-    const char *ids[PHI__COUNT(names)];
-    ids[0] = desc->ids.agent_id;
-    ids[1] = desc->ids.session_id;
-    ids[2] = desc->ids.config_id;
-    for (size_t i = 0; i < PHI__COUNT(names); i++)
-        if (!phi__check_id_fits(phi_str_of(ids[i])))
-            return phi__error(rt, PHI_BAD_ARG, "%s is not UTF-8", names[i]);
-    return PHI_OK;
-}
-
 static phi_status phi__check_effects(phi_runtime *rt, const phi_effect_policy *policy) {
     if ((unsigned)policy->mode > (unsigned)PHI_EFFECTS_ALLOW_LIST)
         return phi__error(rt, PHI_BAD_ARG, "tool_options.effects.mode is none of its values");
@@ -432,8 +397,7 @@ static phi_status phi__check_effects(phi_runtime *rt, const phi_effect_policy *p
                             (unsigned)policy->max_state_bytes);
 }
 
-/* The runtime names the features that it needs. */
-static phi_status phi__check_features(phi_runtime *rt, const phi_agent_desc *desc) {
+PHI__FN phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
     phi_status status = PHI_OK;
     if (desc->failover != NULL)
         status =
@@ -446,17 +410,20 @@ static phi_status phi__check_features(phi_runtime *rt, const phi_agent_desc *des
     if (status == PHI_OK && desc->policy != NULL && desc->policy->summaries == PHI_SUMMARIES_WRITE)
         status = phi__feature_need(rt, PHI__FEATURE_AT_SUMMARIES, "policy.summaries",
                                    "phi_feature_summaries");
-    return status;
-}
 
-PHI__FN phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
-    phi_status status = phi__check_features(rt, desc);
     if (status != PHI_OK) return status;
     if (desc->options.has_temperature &&
         !(desc->options.temperature >= 0.0 && desc->options.temperature <= 100.0))
         return phi__error(rt, PHI_BAD_ARG, "options.temperature is %g: expected 0 or more",
                           desc->options.temperature);
-    if (!phi__check_enums_fit(desc))
+    if ((unsigned)desc->thinking > (unsigned)PHI_THINKING_MAX ||
+        (unsigned)desc->tool_options.choice > (unsigned)PHI_TOOL_CHOICE_REQUIRED ||
+        (unsigned)desc->tool_options.mode > (unsigned)PHI_TOOLS_BATCHED ||
+        (unsigned)desc->input.steering_mode > (unsigned)PHI_QUEUE_ALL ||
+        (unsigned)desc->input.follow_up_mode > (unsigned)PHI_QUEUE_ALL ||
+        (unsigned)desc->input.first_turn_trigger > (unsigned)PHI_TRIGGER_BRANCH ||
+        (unsigned)desc->keep > (unsigned)PHI_KEEP_NONE ||
+        (unsigned)desc->memory.at_limit > (unsigned)PHI_AT_MEMORY_LIMIT_STOP)
         return phi__error(rt, PHI_BAD_ARG,
                           "thinking, tool_options.choice or mode, input.steering_mode, "
                           "follow_up_mode or first_turn_trigger, keep or memory.at_limit is none "
@@ -467,9 +434,16 @@ PHI__FN phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *de
     return status == PHI_OK ? phi__said_check(rt, desc) : status;
 }
 
-PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
-    phi_status status = phi__check_ids(rt, desc);
-    if (status != PHI_OK) return status;
+static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
+    static const char *const names[] = {"ids.agent_id", "ids.session_id", "ids.config_id"};
+    const char *ids[PHI__COUNT(names)];
+    ids[0] = desc->ids.agent_id;
+    ids[1] = desc->ids.session_id;
+    ids[2] = desc->ids.config_id;
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
+        if (!phi__check_id_fits(phi_str_of(ids[i])))
+            return phi__error(rt, PHI_BAD_ARG, "%s is not UTF-8", names[i]);
+    phi_status status = PHI_OK;
     if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
     if (status == PHI_OK) status = phi__check_model(rt, "", desc->provider, &desc->model);
     if (status == PHI_OK) status = phi__check_settings(rt, desc);
@@ -487,8 +461,7 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
                             : status;
 }
 
-/* ======== Makes agents; all defaults of phi_agent_desc are resolved here, except those of
-   its model. agent_make.c checks a desc, agent_make.c copies it. */
+/* ---- making agents; all defaults but those of the model are resolved here ---- */
 
 enum {
     PHI__AGENT_TURNS = 50,           /* behaviours C 17 */
@@ -537,18 +510,6 @@ PHI__FN phi_limits phi__make_limits_of(const phi_limits *given) {
     return limits;
 }
 
-static bool phi__make_ids(phi__agent *agent, const phi_agent_desc *desc) {
-    char made[PHI__UUID_SIZE];
-    phi_str session = phi_str_of(desc->ids.session_id);
-    phi__take_random_id(agent, made);
-    if (!phi__take_own(agent, desc->ids.agent_id != NULL ? desc->ids.agent_id : made,
-                       &agent->agent_id))
-        return false;
-    phi__take_random_id(agent, made);
-    if (desc->ids.session_id == NULL) session = phi_str_of(made);
-    return phi__line_join(agent, session);
-}
-
 /* ---- profiles ---- */
 
 static bool phi__make_copy_text(phi__agent *agent, const char **text) {
@@ -560,12 +521,10 @@ static bool phi__make_copy_text(phi__agent *agent, const char **text) {
 }
 
 static bool phi__make_copy_profile(phi__agent *agent, const phi_profile *given) {
-    phi_profile *profile;
-    const char **skills;
     char made[PHI__UUID_SIZE];
     if (given == NULL) return true;
-    profile = (phi_profile *)phi_arena_alloc(&agent->arena, sizeof *profile);
-    skills =
+    phi_profile *profile = (phi_profile *)phi_arena_alloc(&agent->arena, sizeof *profile);
+    const char **skills =
         (const char **)phi_arena_alloc(&agent->arena, phi__mul(given->skill_count, sizeof *skills));
     if (profile == NULL || skills == NULL) return false;
     *profile = *given;
@@ -602,32 +561,6 @@ PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc) {
 }
 
 /* ---- all of it ---- */
-
-/* Clears fields that the agent keeps elsewhere, or needs only while it is made. */
-static void phi__make_leave_out(phi_agent_desc *desc) {
-    desc->system_prompt = desc->workspace = NULL;
-    desc->ids.agent_id = desc->ids.session_id = desc->ids.config_id = desc->thread_id = NULL;
-    desc->tools = NULL;
-    desc->input.filters = NULL;
-    desc->tool_options.sources = NULL;
-    desc->tool_count = desc->input.filter_count = desc->tool_options.source_count = 0;
-    desc->profile = NULL;
-    desc->provider = NULL;
-    desc->store = NULL;
-    desc->failover = NULL;
-    desc->compaction.focus_message = NULL;
-    desc->compaction.texts = desc->texts = NULL;
-    desc->policy = NULL;
-    memset(&desc->token_counter, 0, sizeof desc->token_counter);
-    memset(&desc->parent, 0, sizeof desc->parent);
-    memset(&desc->budget, 0, sizeof desc->budget);
-    memset(&desc->format, 0, sizeof desc->format);
-    desc->options.stop = NULL;
-    desc->options.stop_count = 0;
-    desc->options.service_tier = desc->options.extra = NULL;
-    desc->tool_options.raw_tools = NULL;
-    desc->tool_options.raw_tool_count = 0;
-}
 
 PHI__FN void phi__make_defaults(phi_agent_desc *desc) {
     desc->tool_options.batch = phi__make_or_default(desc->tool_options.batch, PHI__AGENT_BATCH);
@@ -680,13 +613,6 @@ static bool phi__make_take_filters(phi__agent *agent, const phi_agent_desc *desc
     return true;
 }
 
-static bool phi__make_take_focus(phi__agent *agent, const phi_agent_desc *desc) {
-    phi_str focus;
-    if (!phi__take_own(agent, desc->compaction.focus_message, &focus)) return false;
-    agent->desc.compaction.focus_message = focus.at;
-    return true;
-}
-
 static bool phi__make_take_failover(phi__agent *agent, const phi_failover *given) {
     phi__failover_made made;
     if (given == NULL) return true;
@@ -695,41 +621,74 @@ static bool phi__make_take_failover(phi__agent *agent, const phi_failover *given
     return true;
 }
 
-static bool phi__make_take_said(phi__agent *agent, const phi_agent_desc *given) {
-    const phi__agent *parent = phi__find_agent(given->parent);
-    phi_agent_desc copy = *given;
+static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
+    phi_agent_desc merged = phi__make_merge(given);
+    const phi_agent_desc *desc = &merged;
+    agent->desc = *desc;
+    agent->desc.system_prompt = agent->desc.workspace = NULL;
+    agent->desc.ids.agent_id = agent->desc.ids.session_id = agent->desc.ids.config_id =
+        agent->desc.thread_id = NULL;
+    agent->desc.tools = NULL;
+    agent->desc.input.filters = NULL;
+    agent->desc.tool_options.sources = NULL;
+    agent->desc.tool_count = agent->desc.input.filter_count =
+        agent->desc.tool_options.source_count = 0;
+    agent->desc.profile = NULL;
+    agent->desc.provider = NULL;
+    agent->desc.store = NULL;
+    agent->desc.failover = NULL;
+    agent->desc.compaction.focus_message = NULL;
+    agent->desc.compaction.texts = agent->desc.texts = NULL;
+    agent->desc.policy = NULL;
+    memset(&agent->desc.token_counter, 0, sizeof agent->desc.token_counter);
+    memset(&agent->desc.parent, 0, sizeof agent->desc.parent);
+    memset(&agent->desc.budget, 0, sizeof agent->desc.budget);
+    memset(&agent->desc.format, 0, sizeof agent->desc.format);
+    agent->desc.options.stop = NULL;
+    agent->desc.options.stop_count = 0;
+    agent->desc.options.service_tier = agent->desc.options.extra = NULL;
+    agent->desc.tool_options.raw_tools = NULL;
+    agent->desc.tool_options.raw_tool_count = 0;
+    phi__make_defaults(&agent->desc);
+    agent->budget.limits = desc->budget;
+    if (desc->ids.config_id != NULL) phi__line_keep_segment(agent);
+    if (!phi__take_model(agent, desc->provider, &desc->model) ||
+        !phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
+                           agent->desc.tool_options.timeout_ms) ||
+        !phi__take_format(agent, &desc->format, &agent->desc.format))
+        return false;
+    const phi__agent *parent = phi__find_agent(desc->parent);
+    phi_agent_desc copy = *desc;
     if (copy.texts == NULL && parent != NULL) copy.texts = parent->desc.texts;
     if (!phi__said_copy(agent, &copy, &agent->said)) return false;
     agent->desc.options = copy.options;
     agent->desc.tool_options.raw_tools = copy.tool_options.raw_tools;
     agent->desc.tool_options.raw_tool_count = copy.tool_options.raw_tool_count;
     agent->desc.texts = agent->desc.compaction.texts = copy.texts;
-    return true;
-}
-
-static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
-    phi_agent_desc merged = phi__make_merge(given);
-    const phi_agent_desc *desc = &merged;
-    agent->desc = *desc;
-    phi__make_leave_out(&agent->desc);
-    phi__make_defaults(&agent->desc);
-    agent->budget.limits = desc->budget;
-    if (desc->ids.config_id != NULL) phi__line_keep_segment(agent);
-    return phi__take_model(agent, desc->provider, &desc->model) &&
-           phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
-                             agent->desc.tool_options.timeout_ms) &&
-           phi__take_format(agent, &desc->format, &agent->desc.format) &&
-           phi__make_take_said(agent, desc) && phi__make_take_failover(agent, desc->failover) &&
-           phi__make_take_filters(agent, desc) &&
-           (desc->tool_options.source_count == 0 ||
-            agent->rt->features.sources->make(agent, desc->tool_options.sources,
-                                              desc->tool_options.source_count)) &&
-           phi__make_copy_profile(agent, given->profile) && phi__make_take_focus(agent, desc) &&
-           phi__make_copy_text(agent, &agent->desc.tool_options.result_directory) &&
-           phi__take_own(agent, desc->system_prompt, &agent->system_prompt) &&
-           phi__take_own(agent, desc->workspace, &agent->workspace) &&
-           phi__take_policy(agent, desc->policy, &desc->token_counter) &&
-           phi__take_segment(agent, desc->ids.config_id) && phi__make_ids(agent, desc);
+    if (!phi__make_take_failover(agent, desc->failover) || !phi__make_take_filters(agent, desc) ||
+        (desc->tool_options.source_count != 0 &&
+         !agent->rt->features.sources->make(agent, desc->tool_options.sources,
+                                            desc->tool_options.source_count)) ||
+        !phi__make_copy_profile(agent, given->profile))
+        return false;
+    phi_str focus;
+    if (!phi__take_own(agent, desc->compaction.focus_message, &focus)) return false;
+    agent->desc.compaction.focus_message = focus.at;
+    if (!phi__make_copy_text(agent, &agent->desc.tool_options.result_directory) ||
+        !phi__take_own(agent, desc->system_prompt, &agent->system_prompt) ||
+        !phi__take_own(agent, desc->workspace, &agent->workspace) ||
+        !phi__take_policy(agent, desc->policy, &desc->token_counter) ||
+        !phi__take_segment(agent, desc->ids.config_id))
+        return false;
+    char made[PHI__UUID_SIZE];
+    phi_str session = phi_str_of(desc->ids.session_id);
+    phi__take_random_id(agent, made);
+    if (!phi__take_own(agent, desc->ids.agent_id != NULL ? desc->ids.agent_id : made,
+                       &agent->agent_id))
+        return false;
+    phi__take_random_id(agent, made);
+    if (desc->ids.session_id == NULL) session = phi_str_of(made);
+    return phi__line_join(agent, session);
 }
 
 /* ---- making one ---- */

@@ -6,7 +6,6 @@
    the new desc takes the place of the agent's. */
 #include "agent/agent_in.h"
 #include "features/features_in.h"
-#include "loop/loop_in.h"
 
 enum {
     PHI__AGENT_SET_ALL = (PHI_SET_TEXTS << 1) - 1,
@@ -48,41 +47,6 @@ static bool phi__set_has(const phi__agent_setting *s, uint32_t fields) {
 }
 
 /* ---- which ---- */
-
-static void phi__set_calls(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
-    if ((fields & (uint32_t)PHI_SET_THINKING) != 0) desc->thinking = to->thinking;
-    if ((fields & (uint32_t)PHI_SET_MAX_TOKENS) != 0) desc->max_tokens = to->max_tokens;
-    if ((fields & (uint32_t)PHI_SET_RETRY) != 0) desc->retry = to->retry;
-    if ((fields & (uint32_t)PHI_SET_CACHE) != 0) desc->cache = to->cache;
-    if ((fields & (uint32_t)PHI_SET_DEADLINES) != 0) desc->deadlines = to->deadlines;
-    if ((fields & (uint32_t)PHI_SET_TOOL_CHOICE) != 0)
-        desc->tool_options.choice = to->tool_options.choice;
-    if ((fields & (uint32_t)PHI_SET_FAILOVER) != 0) desc->failover = to->failover;
-    if ((fields & (uint32_t)PHI_SET_COMPACTION) != 0) {
-        desc->compaction = to->compaction;
-        desc->compactor = to->compactor;
-    }
-}
-
-static void phi__set_runs(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
-    if ((fields & (uint32_t)PHI_SET_LIMITS) != 0) desc->limits = to->limits;
-    if ((fields & (uint32_t)PHI_SET_BUDGET) != 0) desc->budget = to->budget;
-    if ((fields & (uint32_t)PHI_SET_KEEP) != 0) desc->keep = to->keep;
-    if ((fields & (uint32_t)PHI_SET_HOOKS) != 0) {
-        desc->hook_fn = to->hook_fn;
-        desc->hook_points = to->hook_points;
-        desc->hook_user_data = to->hook_user_data;
-    }
-    if ((fields & (uint32_t)PHI_SET_FILTERS) != 0) {
-        desc->input.filters = to->input.filters;
-        desc->input.filter_count = to->input.filter_count;
-    }
-    if ((fields & (uint32_t)PHI_SET_QUEUES) != 0) {
-        desc->input.steering_mode = to->input.steering_mode;
-        desc->input.follow_up_mode = to->input.follow_up_mode;
-        desc->input.queue_limit = to->input.queue_limit;
-    }
-}
 
 static void phi__set_tools(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
     if ((fields & (uint32_t)PHI_SET_TOOL_MODE) != 0) {
@@ -252,9 +216,10 @@ static bool phi__set_copy(phi__agent_setting *s) {
 
 /* ---- the exchange ---- */
 
-/* Hands the agent what it keeps outside of its desc. */
-static void phi__set_keep_copies(phi__agent_setting *s) {
+static void phi__set_keep(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
+    phi_agent_desc *desc = &agent->desc;
+    uint32_t timeout = desc->tool_options.timeout_ms;
     if (phi__set_has(s, PHI_SET_COMPACTION)) {
         phi__take_off_focus(agent);
         s->desc.compaction.focus_message = s->focus.at;
@@ -278,13 +243,6 @@ static void phi__set_keep_copies(phi__agent_setting *s) {
     }
     if (s->has_models) phi__failover_put(agent, &s->models);
     if (s->has_before) phi_arena_free(&s->before.strings);
-}
-
-static void phi__set_keep(phi__agent_setting *s) {
-    phi__agent *agent = s->agent;
-    phi_agent_desc *desc = &agent->desc;
-    uint32_t timeout = desc->tool_options.timeout_ms;
-    phi__set_keep_copies(s);
     s->desc.compaction.texts = s->desc.texts;
     s->desc.failover = desc->failover;
     s->desc.model = desc->model;
@@ -320,8 +278,35 @@ static phi_status phi__set_now(phi__agent *agent, const phi_agent_desc *to, uint
     }
     if ((fields & (uint32_t)PHI_SET_FORMAT) != 0) desc->format = to->format;
     if ((fields & (uint32_t)PHI_SET_POLICY) != 0) desc->policy = to->policy;
-    phi__set_calls(&s.desc, to, fields);
-    phi__set_runs(&s.desc, to, fields);
+    if ((fields & (uint32_t)PHI_SET_THINKING) != 0) s.desc.thinking = to->thinking;
+    if ((fields & (uint32_t)PHI_SET_MAX_TOKENS) != 0) s.desc.max_tokens = to->max_tokens;
+    if ((fields & (uint32_t)PHI_SET_RETRY) != 0) s.desc.retry = to->retry;
+    if ((fields & (uint32_t)PHI_SET_CACHE) != 0) s.desc.cache = to->cache;
+    if ((fields & (uint32_t)PHI_SET_DEADLINES) != 0) s.desc.deadlines = to->deadlines;
+    if ((fields & (uint32_t)PHI_SET_TOOL_CHOICE) != 0)
+        s.desc.tool_options.choice = to->tool_options.choice;
+    if ((fields & (uint32_t)PHI_SET_FAILOVER) != 0) s.desc.failover = to->failover;
+    if ((fields & (uint32_t)PHI_SET_COMPACTION) != 0) {
+        s.desc.compaction = to->compaction;
+        s.desc.compactor = to->compactor;
+    }
+    if ((fields & (uint32_t)PHI_SET_LIMITS) != 0) s.desc.limits = to->limits;
+    if ((fields & (uint32_t)PHI_SET_BUDGET) != 0) s.desc.budget = to->budget;
+    if ((fields & (uint32_t)PHI_SET_KEEP) != 0) s.desc.keep = to->keep;
+    if ((fields & (uint32_t)PHI_SET_HOOKS) != 0) {
+        s.desc.hook_fn = to->hook_fn;
+        s.desc.hook_points = to->hook_points;
+        s.desc.hook_user_data = to->hook_user_data;
+    }
+    if ((fields & (uint32_t)PHI_SET_FILTERS) != 0) {
+        s.desc.input.filters = to->input.filters;
+        s.desc.input.filter_count = to->input.filter_count;
+    }
+    if ((fields & (uint32_t)PHI_SET_QUEUES) != 0) {
+        s.desc.input.steering_mode = to->input.steering_mode;
+        s.desc.input.follow_up_mode = to->input.follow_up_mode;
+        s.desc.input.queue_limit = to->input.queue_limit;
+    }
     phi__set_tools(&s.desc, to, fields);
     phi__set_said(&s.desc, to, fields);
     phi_status status = phi__set_check(&s);

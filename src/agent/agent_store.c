@@ -1,12 +1,12 @@
 /* agent_store.c - an agent whose thread is in a store: opens, continues and exchanges threads. */
 #include "agent/agent_history.h"
 #include "agent/agent_in.h"
-#include "model/event_parts.h"
 
 #include <stdio.h>
 
-PHI__FN phi_status phi__stored_error(phi__agent *agent, const char *what, const char *id,
-                                     phi_status status, const char *words) {
+/* Sets the error about the thread of that id; without `words`, by the status. */
+static phi_status phi__stored_error(phi__agent *agent, const char *what, const char *id,
+                                    phi_status status, const char *words) {
     return phi__error(agent->rt, status, "%s: thread \"%.128s\": %s", what, id,
                       words[0] != '\0' ? words : phi_status_text(status));
 }
@@ -181,9 +181,9 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
     return PHI_OK;
 }
 
-/* ======== Begins a session, in a log of its own.
+/* ---- begins a session, in a log of its own ---- */
 
-   The new log begins with messages, not with a rewrite that holds them: a log without entries has
+/* The new log begins with messages, not with a rewrite that holds them: a log without entries has
    nothing that could be replaced, and the messages of one span could later be compacted only
    together. */
 
@@ -205,8 +205,8 @@ static phi_status phi__session_fill(phi__agent *agent, const phi_thread *before,
     phi__loops_set_restored(thread, before->loops.restored);
     status = phi__journal_sync(thread, words, words_size);
     if (status != PHI_OK) {
-        /* A log that could not be stored as a whole is removed from the store again: its id is
-           not known outside. */
+        /* A log that could not be stored as a whole is removed from the store again: its id is not
+           known outside. */
         phi__journal_close(thread);
         if (store->remove_thread != NULL) (void)store->remove_thread(store->user_data, id, NULL, 0);
     }

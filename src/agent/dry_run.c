@@ -2,17 +2,11 @@
 #include "agent/agent_history.h"
 #include "agent/agent_in.h"
 #include "agent/dry_run.h"
-#include "base/base_in.h"
-#include "loop/loop_in.h"
-#include "model/model_in.h"
-#include "wire/wire_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ======== Prepares an agent's next request as far as its thinking goes, and names the thinking
-   that it would leave out. The agent stays as it is: the items are copies without kept renderings,
-   and the head is foreseen. */
+/* ---- the thinking that an agent's next request would leave out; the agent stays as it is ---- */
 
 typedef struct phi__foreseen {
     phi__agent *agent;
@@ -45,19 +39,6 @@ static bool phi__ahead_prompted(const phi__agent *agent, const phi_message *last
     return true;
 }
 
-/* The view, and a short prompt behind it where one comes. False: no memory. */
-static bool phi__ahead_view(phi__foreseen *f) {
-    const phi__fold *view = &f->agent->thread->fold;
-    bool prompted = phi__ahead_prompted(f->agent, phi__ahead_last(view));
-    f->text.kind = PHI_CONTENT_TEXT;
-    f->text.text = PHI__LIT("-");
-    f->prompt.role = PHI_ROLE_USER;
-    f->prompt.content = &f->text;
-    f->prompt.content_count = 1;
-    return phi__fold_foresee(f->arena, view, prompted ? &f->prompt : NULL,
-                             phi_thread_count(f->agent->thread), &f->fold);
-}
-
 /* The places of the items that the policy sends, in `made`; no policy: places is NULL. */
 static phi_status phi__ahead_project(phi__foreseen *f, phi__projection *made) {
     phi__proj_order order;
@@ -70,31 +51,6 @@ static phi_status phi__ahead_project(phi__foreseen *f, phi__projection *made) {
     phi_status status = phi__project(&order, f->arena, made);
     f->left = made->meta.messages_included < made->meta.messages_total;
     return status;
-}
-
-/* Without the renderings that the agent keeps: they belong to its runs. */
-static phi_status phi__ahead_items(phi__foreseen *f) {
-    phi__projection made;
-    phi_status status = phi__ahead_project(f, &made);
-    phi__item *items;
-    if (status != PHI_OK) return status;
-    items =
-        (phi__item *)phi__arena_zero(f->arena, phi__mul(phi__max(made.count, 1), sizeof *items));
-    if (items == NULL) return PHI_NO_MEMORY;
-    for (size_t i = 0; i < made.count; i++) {
-        size_t place = made.places != NULL ? made.places[i] : i;
-        const phi_message *m = place == SIZE_MAX ? made.messages[i] : f->fold.items[place].message;
-        if (place != SIZE_MAX)
-            items[i] = f->fold.items[place];
-        else if (m->role == PHI_ROLE_ASSISTANT)
-            items[i].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
-        items[i].message = m;
-        items[i].rendered = NULL;
-        items[i].arena = NULL;
-    }
-    f->spec.items = items;
-    f->spec.item_count = made.count;
-    return PHI_OK;
 }
 
 /* ---- the request ---- */
@@ -119,11 +75,38 @@ static phi_status phi__ahead_spec(phi__foreseen *f, char *words, size_t words_si
     if (!phi__defer_change(agent, f->arena, &change, &spec->system_prompt) ||
         !phi__toolset_offer(agent->tools, &change, agent->desc.tool_options.raw_tools,
                             raws ? agent->desc.tool_options.raw_tool_count : 0, agent->codec->names,
-                            f->arena, &spec->tools, &spec->tool_count) ||
-        !phi__ahead_view(f))
+                            f->arena, &spec->tools, &spec->tool_count))
         return PHI_NO_MEMORY;
-    phi_status status = phi__ahead_items(f);
+    const phi__fold *view = &f->agent->thread->fold;
+    bool prompted = phi__ahead_prompted(f->agent, phi__ahead_last(view));
+    f->text.kind = PHI_CONTENT_TEXT;
+    f->text.text = PHI__LIT("-");
+    f->prompt.role = PHI_ROLE_USER;
+    f->prompt.content = &f->text;
+    f->prompt.content_count = 1;
+    if (!phi__fold_foresee(f->arena, view, prompted ? &f->prompt : NULL,
+                           phi_thread_count(f->agent->thread), &f->fold))
+        return PHI_NO_MEMORY;
+    phi__projection made;
+    phi_status status = phi__ahead_project(f, &made);
     if (status != PHI_OK) return status;
+    phi__item *items =
+        (phi__item *)phi__arena_zero(f->arena, phi__mul(phi__max(made.count, 1), sizeof *items));
+    if (items == NULL) return PHI_NO_MEMORY;
+    for (size_t i = 0; i < made.count; i++) {
+        size_t place = made.places != NULL ? made.places[i] : i;
+        const phi_message *m = place == SIZE_MAX ? made.messages[i] : f->fold.items[place].message;
+        if (place != SIZE_MAX)
+            items[i] = f->fold.items[place];
+        else if (m->role == PHI_ROLE_ASSISTANT)
+            items[i].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
+        items[i].message = m;
+        items[i].rendered = NULL;
+        items[i].arena = NULL;
+    }
+    f->spec.items = items;
+    f->spec.item_count = made.count;
+
     spec->rewritten = agent->thread->ops.last != NULL || f->left;
     if (!phi__head_foresee(agent, spec, f->arena)) return PHI_NO_MEMORY;
     return phi__format_apply(agent->codec, spec, f->arena, words, words_size);
@@ -197,8 +180,9 @@ static bool phi__ahead_look(phi__foreseen *f, char *words, size_t words_size) {
     return done;
 }
 
-PHI__FN phi_status phi__ahead_thinking(phi_agent handle, phi_arena *scratch, char *words,
-                                       size_t words_size) {
+/* phi_preflight of an agent; the scratch is not given back. */
+static phi_status phi__ahead_thinking(phi_agent handle, phi_arena *scratch, char *words,
+                                      size_t words_size) {
     phi__agent *agent = phi__find_agent(handle);
     if (agent == NULL) return PHI_STALE;
     if (agent->provider != NULL) return PHI_OK;
@@ -211,7 +195,7 @@ PHI__FN phi_status phi__ahead_thinking(phi_agent handle, phi_arena *scratch, cha
     return f.said ? PHI_UNSUPPORTED : PHI_OK;
 }
 
-/* ======== Prepares a caller's transcript, tools and settings for the codecs' own checks. */
+/* ---- prepares a caller's transcript, tools and settings for the codecs' own checks ---- */
 
 static bool phi__dry_items(phi__request_spec *spec, const phi_message *messages, size_t count,
                            phi_arena *scratch) {
@@ -386,8 +370,7 @@ PHI_API phi_status phi_preflight(const phi_preflight_desc *desc, phi_arena *scra
     return status;
 }
 
-/* ======== Explains which messages an agent's policy, or that of the active request, sends: as
-   text and in figures. */
+/* ---- the explanation of a projection, as text and in figures ---- */
 
 /* One more line, if the last request left thinking out. */
 static phi_status phi__explained_thinking(const phi__agent *agent, phi_arena *arena, phi_str *out) {

@@ -1,8 +1,5 @@
 /* history.c - reads, appends and replaces the messages of a history for the host, also as JSON. */
 #include "agent/agent_in.h"
-#include "model/model_in.h"
-#include "text/text_in.h"
-#include "history/history_in.h"
 #include "agent/agent_history.h"
 
 #include <stdio.h>
@@ -62,10 +59,9 @@ static phi__entry *phi__history_draft(phi_thread *thread, const phi_message *mes
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     int64_t now = phi__thread_now(thread);
-    phi__entry *entries;
     size_t i;
     if (!phi__append_reserve(thread, phi__add(count, more), count)) return NULL;
-    entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
+    phi__entry *entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
     for (i = 0; entries != NULL && i < count; i++) {
         const phi_message *kept = phi__append_keep(thread, &messages[i]);
         if (kept == NULL || !phi__append_claim_calls(thread, kept)) break;

@@ -4,10 +4,7 @@
    over the log is free again; the agent stays until its last event has been popped, and is then
    freed. It waits for that in a list of its own, so that a step need not check all agents. */
 #include "agent/one_shot_run.h"
-
 #include "agent/agent_in.h"
-#include "history/history_in.h"
-#include "persist/persist_in.h"
 
 /* A thread of a host's, and what an agent's own does not need. */
 struct phi__lent {
@@ -78,24 +75,6 @@ static phi_status phi__shot_idle(const phi_thread *thread, const char *what) {
     return thread->user == NULL
                ? PHI_OK
                : phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
-}
-
-/* Runs that are over and whose events point into the thread. */
-static void phi__shot_leave(phi_thread *thread) {
-    phi_runtime *rt = thread->rt;
-    phi__link *link = rt->one_shot_over.first;
-    bool inside = rt->in_step;
-    rt->in_step = true; /* agents that callbacks free stay until the end of this */
-    while (link != NULL) {
-        phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
-        link = link->next;
-        if (agent->thread != thread) continue;
-        agent->thread = &agent->own;
-        phi__end_drop(agent);
-        link = rt->one_shot_over.first; /* callbacks may have taken any of them out */
-    }
-    rt->in_step = inside;
-    if (!inside) phi__end_of_step(rt);
 }
 
 /* ---- a run ---- */
@@ -184,9 +163,8 @@ static phi_status phi__shot_begin(phi__agent *agent, const phi_run_desc *desc) {
 /* ---- public ---- */
 
 PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
-    struct phi__lent *lent;
     if (rt == NULL) return NULL;
-    lent = (struct phi__lent *)phi__alloc(&rt->memory, sizeof *lent);
+    struct phi__lent *lent = (struct phi__lent *)phi__alloc(&rt->memory, sizeof *lent);
     if (lent == NULL) {
         (void)phi__error(rt, PHI_NO_MEMORY, "phi_thread_new: out of memory");
         return NULL;
@@ -207,7 +185,20 @@ PHI_API void phi_thread_free(phi_thread *thread) {
         return;
     }
     if (phi__shot_idle(thread, "phi_thread_free") != PHI_OK) return;
-    phi__shot_leave(thread);
+    phi_runtime *rt = thread->rt;
+    phi__link *link = rt->one_shot_over.first;
+    bool inside = rt->in_step;
+    rt->in_step = true; /* agents that callbacks free stay until the end of this */
+    while (link != NULL) {
+        phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
+        link = link->next;
+        if (agent->thread != thread) continue;
+        agent->thread = &agent->own;
+        phi__end_drop(agent);
+        link = rt->one_shot_over.first; /* callbacks may have taken any of them out */
+    }
+    rt->in_step = inside;
+    if (!inside) phi__end_of_step(rt);
     phi__shot_free(thread);
 }
 

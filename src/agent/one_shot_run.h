@@ -17,8 +17,8 @@ extern "C" {
 PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes);
 
 /* NULL is harmless. While a run uses it nothing is freed, and phi_last_error says PHI_BUSY; of an
-   agent's thread PHI_MISUSE. Queued events of its runs are purged, and pointers out
-   of popped ones are invalid. Free it before its runtime, which frees the threads that are left. */
+   agent's thread PHI_MISUSE. Queued events of its runs are purged, and pointers out of popped ones
+   are invalid. Free it before its runtime, which frees the threads that are left. */
 PHI_API void phi_thread_free(phi_thread *thread);
 
 /* Zero means default for every field but agent and thread. Borrowed until phi_run returns. */

@@ -1,8 +1,6 @@
 /* profile.c - makes system prompts of blocks. */
 #include "agent/agent_in.h"
 
-#include "base/base_in.h"
-#include "text/text_in.h"
 
 static const char phi__profile_gap[] = "\n\n";
 
@@ -44,16 +42,6 @@ static const phi__profile_slot *phi__profile_next(const phi__profile_slot *slots
     return next;
 }
 
-static bool phi__profile_named(const phi__profile_slot *slots, size_t slot_count,
-                               const phi__profile_block *blocks, size_t block_count) {
-    if ((slots == NULL && slot_count > 0) || (blocks == NULL && block_count > 0)) return false;
-    for (size_t i = 0; i < slot_count; i++)
-        if (slots[i].name == NULL) return false;
-    for (size_t i = 0; i < block_count; i++)
-        if (blocks[i].name == NULL) return false;
-    return true;
-}
-
 PHI__FN const phi__profile_slot *phi__profile_slots_agent(size_t *count) {
     static const phi__profile_slot slots[] = {{"identity", 0, 500},
                                               {"instructions", 1, 2000},
@@ -77,8 +65,14 @@ PHI__FN phi_status phi__profile_compose(const phi__profile_slot *slots, size_t s
     phi_status status = PHI_OK;
     if (out == NULL) return PHI_BAD_ARG;
     *out = phi__str(NULL, 0);
-    if (arena == NULL || !phi__profile_named(slots, slot_count, blocks, block_count))
+    if (arena == NULL) return PHI_BAD_ARG;
+    if ((slots == NULL && slot_count > 0) || (blocks == NULL && block_count > 0))
         return PHI_BAD_ARG;
+    for (size_t i = 0; i < slot_count; i++)
+        if (slots[i].name == NULL) return PHI_BAD_ARG;
+    for (size_t i = 0; i < block_count; i++)
+        if (blocks[i].name == NULL) return PHI_BAD_ARG;
+
     phi__buf_init(&prompt, arena->memory);
     while ((slot = phi__profile_next(slots, slot_count, slot)) != NULL) {
         phi_str text = phi__profile_text(slot, blocks, block_count);

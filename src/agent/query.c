@@ -3,13 +3,8 @@
    A page of a list is read when it is whole, in one step; the next page is asked for from within
    the end of the one before. */
 #include "agent/query.h"
-
 #include "agent/agent_in.h"
-#include "base/base_in.h"
 #include "codecs/codecs_in.h"
-#include "io/io_in.h"
-#include "loop/loop_in.h"
-#include "wire/wire_in.h"
 
 enum {
     PHI__QUERY_TOTAL_MS = 60000,
@@ -178,25 +173,22 @@ static void phi__query_on_end(void *user_data, phi_status status, const char *me
     phi_arena_free(&q->work);
 }
 
-static void phi__query_sign(phi_query *q, phi__encoder *e, const phi_str *parts) {
-    phi__sha256 sha;
-    phi__signing signing;
-    if (q->seat.codec->sign == NULL) return;
-    phi__sha256_begin(&sha);
-    for (size_t i = 0; parts != NULL && i < PHI__QUERY_PARTS; i++)
-        phi__sha256_add(&sha, parts[i].at, parts[i].len);
-    phi__sha256_end(&sha, signing.body_sha256);
-    signing.wall_ms = phi__io_wall_ms(q->rt->io);
-    q->seat.codec->sign(e, &signing);
-}
-
 /* Sends the encoder's request to the endpoint's address. parts: the body's parts, in q->work; NULL:
    no body. */
 static phi_status phi__query_open(phi_query *q, phi__encoder *e, const phi_str *parts) {
     phi__fetch_desc desc = PHI_ZERO;
     e->request.method = parts != NULL ? PHI__LIT("POST") : PHI__LIT("GET");
     phi__encode_header(e, "accept", PHI__LIT("application/json"));
-    phi__query_sign(q, e, parts);
+    phi__sha256 sha;
+    phi__signing signing;
+    if (q->seat.codec->sign != NULL) {
+        phi__sha256_begin(&sha);
+        for (size_t i = 0; parts != NULL && i < PHI__QUERY_PARTS; i++)
+            phi__sha256_add(&sha, parts[i].at, parts[i].len);
+        phi__sha256_end(&sha, signing.body_sha256);
+        signing.wall_ms = phi__io_wall_ms(q->rt->io);
+        q->seat.codec->sign(e, &signing);
+    }
     if (e->failed) return PHI_NO_MEMORY;
     e->request.headers = e->headers;
     e->request.header_count = e->header_count;
@@ -263,9 +255,9 @@ static phi_status phi__query_items(phi_query *q, phi__agent *agent, phi__request
     bool policy = phi__projection_order_of(agent, &order);
     phi_status status = policy ? phi__project(&order, &q->work, &made) : PHI_OK;
     size_t count = policy ? made.count : fold->count;
-    phi__item *items;
     if (status != PHI_OK) return status;
-    items = (phi__item *)phi__arena_zero(&q->work, phi__mul(phi__max(count, 1), sizeof *items));
+    phi__item *items =
+        (phi__item *)phi__arena_zero(&q->work, phi__mul(phi__max(count, 1), sizeof *items));
     if (items == NULL) return PHI_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         size_t place = policy ? made.places[i] : i;
@@ -284,48 +276,6 @@ static phi_status phi__query_items(phi_query *q, phi__agent *agent, phi__request
     spec->item_count = count;
     return count > 0 ? PHI_OK
                      : phi__error(q->rt, PHI_MISUSE, "phi_count_tokens: there are no messages");
-}
-
-/* As a model call's (loop/model_call.c). */
-static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_spec *spec) {
-    phi__toolset *set = agent->tools;
-    const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
-    phi__toolset_change change;
-    char words[400];
-    words[0] = '\0';
-    spec->model = &q->seat.model;
-    spec->system_prompt = agent->system_prompt;
-    spec->options = agent->desc.options;
-    spec->texts = agent->desc.texts;
-    spec->rewritten = agent->thread->ops.last != NULL;
-    spec->thinking_from = agent->prior.thinking.barred;
-    spec->tool_choice = agent->desc.tool_options.choice;
-    spec->thinking = agent->desc.thinking;
-    spec->max_tokens = agent->desc.max_tokens;
-    spec->temperature = -1.0;
-    spec->cache = agent->desc.cache;
-    spec->format = agent->desc.format;
-    spec->session_id = agent->line.session->id;
-    if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
-                                 &set->arena) ||
-        !phi__defer_change(agent, &q->work, &change, &spec->system_prompt))
-        return PHI_NO_MEMORY;
-    own[0] = agent->desc.model.protocol;
-    if (!phi__toolset_offer(set, &change, agent->desc.tool_options.raw_tools,
-                            agent->desc.tool_options.raw_tool_count,
-                            agent->provider == NULL ? agent->codec->names : own, &q->work,
-                            &spec->tools, &spec->tool_count))
-        return PHI_NO_MEMORY;
-    phi_status status = phi__query_items(q, agent, spec);
-    if (status != PHI_OK) return status;
-    /* The provider checks thinking here as well, so the head is the one of model calls. Its updates
-       are among the items. */
-    if (!phi__head_keep(agent, spec, &q->work)) return PHI_NO_MEMORY;
-    status = phi__format_apply(agent->codec, spec, &q->work, words, sizeof words);
-    if (status == PHI_OK)
-        status = phi__strict_tools_refused(agent->codec, spec, &q->rt->memory, words, sizeof words);
-    if (status == PHI_OK || words[0] == '\0') return status;
-    return phi__error(q->rt, status, "phi_count_tokens: %s", words);
 }
 
 /* The body in three parts, in q->work. */
@@ -353,8 +303,45 @@ static phi_status phi__query_ask_count(phi_query *q, phi__agent *agent) {
     phi__request_spec spec = PHI_ZERO;
     phi_str parts[PHI__QUERY_PARTS];
     phi__encoder e;
-    phi_status status = phi__query_spec(q, agent, &spec);
+    phi__toolset *set = agent->tools;
+    const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
+    phi__toolset_change change;
+    char words[400];
+    words[0] = '\0';
+    spec.model = &q->seat.model;
+    spec.system_prompt = agent->system_prompt;
+    spec.options = agent->desc.options;
+    spec.texts = agent->desc.texts;
+    spec.rewritten = agent->thread->ops.last != NULL;
+    spec.thinking_from = agent->prior.thinking.barred;
+    spec.tool_choice = agent->desc.tool_options.choice;
+    spec.thinking = agent->desc.thinking;
+    spec.max_tokens = agent->desc.max_tokens;
+    spec.temperature = -1.0;
+    spec.cache = agent->desc.cache;
+    spec.format = agent->desc.format;
+    spec.session_id = agent->line.session->id;
+    if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
+                                 &set->arena) ||
+        !phi__deferral_change(agent, &q->work, &change, &spec.system_prompt))
+        return PHI_NO_MEMORY;
+    own[0] = agent->desc.model.protocol;
+    if (!phi__toolset_offer(set, &change, agent->desc.tool_options.raw_tools,
+                            agent->desc.tool_options.raw_tool_count,
+                            agent->provider == NULL ? agent->codec->names : own, &q->work,
+                            &spec.tools, &spec.tool_count))
+        return PHI_NO_MEMORY;
+    phi_status status = phi__query_items(q, agent, &spec);
     if (status != PHI_OK) return status;
+    /* The provider checks thinking here as well, so the head is the one of model calls. Its updates
+       are among the items. */
+    if (!phi__head_keep(agent, &spec, &q->work)) return PHI_NO_MEMORY;
+    status = phi__format_apply(agent->codec, &spec, &q->work, words, sizeof words);
+    if (status == PHI_OK)
+        status =
+            phi__strict_tools_refused(agent->codec, &spec, &q->rt->memory, words, sizeof words);
+    if (status != PHI_OK)
+        return words[0] != '\0' ? phi__error(q->rt, status, "phi_count_tokens: %s", words) : status;
     phi__encoder_begin(&e, q->seat.codec, &spec, &q->work);
     do status = phi__encoder_advance(&e, PHI__QUERY_UNITS);
     while (status == PHI_BUSY);

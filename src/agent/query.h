@@ -6,7 +6,7 @@
    count it, a tape neither records nor plays it, and nothing is tried again. No hook is called: a
    host whose keys come by PHI_HOOK_CREDENTIAL gives the key in the desc.
 
-       phi_query *query = phi_models(rt, &model, NULL);
+   phi_query *query = phi_models(rt, &model, NULL);
        while (phi_query_get(query).status == PHI_BUSY) phi_step(rt, 100);
        info = phi_query_get(query);
        ...
@@ -44,18 +44,18 @@ typedef struct phi_query_info {
 } phi_query_info;
 
 /* Begins to read the list of the models that the provider of a model has. model: protocol,
-   base_url, api_key and headers count; its id may be NULL. Copied. desc NULL: all defaults.
-   NULL: phi_last_error has PHI_BAD_ARG, PHI_UNSUPPORTED (a protocol without a list: Vertex, a model
-   of the host's own), PHI_MISUSE (the runtime is closing, or a tape is played), PHI_NO_MEMORY. */
+   base_url, api_key and headers count; its id may be NULL. Copied. desc NULL: all defaults. NULL:
+   phi_last_error has PHI_BAD_ARG, PHI_UNSUPPORTED (a protocol without a list: Vertex, a model of
+   the host's own), PHI_MISUSE (the runtime is closing, or a tape is played), PHI_NO_MEMORY. */
 PHI_API phi_query *phi_models(phi_runtime *rt, const phi_model *model, const phi_query_desc *desc);
 
 /* Begins to count the tokens of the request that the agent would send now, by its provider: system
    prompt, tools, and the messages in view (by its policy), without those that hooks and world facts
    would add. The request is rendered in this call, as a whole. The agent may run, or be freed
-   meanwhile. desc NULL: all defaults.
-   NULL: phi_last_error has PHI_STALE, PHI_MISUSE (there are no messages, or as above),
-   PHI_UNSUPPORTED (a protocol without such an endpoint: Chat Completions, Azure, a model of the
-   host's own), PHI_BAD_ARG (a tool or a format that the model does not take), PHI_NO_MEMORY. */
+   meanwhile. desc NULL: all defaults. NULL: phi_last_error has PHI_STALE, PHI_MISUSE (there are no
+   messages, or as above), PHI_UNSUPPORTED (a protocol without such an endpoint: Chat Completions,
+   Azure, a model of the host's own), PHI_BAD_ARG (a tool or a format that the model does not take),
+   PHI_NO_MEMORY. */
 PHI_API phi_query *phi_count_tokens(phi_agent agent, const phi_query_desc *desc);
 
 /* How far it is. A failure's kind, words and delay are as those of a model call; PHI_PARSE: the

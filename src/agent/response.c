@@ -1,7 +1,6 @@
 /* response.c - phi_prompt_with and its responses: a prompt with options for its run, and a handle
    to the answer. */
 #include "agent/response.h"
-
 #include "agent/agent_in.h"
 #include "features/features_in.h"
 #include "agent/agent_history.h"
@@ -268,17 +267,6 @@ static phi_status phi__response_start(phi_agent handle, const phi_prompt_desc *d
     return status == PHI_OK ? phi__response_begin(agent, desc, out) : status;
 }
 
-static phi_status phi__response_check_all(phi__agent *agent, const phi_prompt_desc *desc) {
-    static const char *const what = "phi_prompt_with";
-    phi_status status = phi__response_check(agent->rt, what, desc);
-    if (status == PHI_OK)
-        status = phi__enqueue_check_details(agent->rt, what, desc->id, desc->refs);
-    if (status == PHI_OK) status = phi__response_check_tools(agent, what, desc);
-    if (status == PHI_OK) status = phi__response_check_model(agent, desc);
-    if (status == PHI_OK) status = phi__response_check_extra(agent, desc);
-    return status == PHI_OK ? phi__response_check_own(agent, what, desc) : status;
-}
-
 /* ---- public ---- */
 
 PHI_API phi_status phi_prompt_with(phi_agent handle, const phi_prompt_desc *desc,
@@ -304,7 +292,14 @@ PHI_API phi_status phi_prompt_with(phi_agent handle, const phi_prompt_desc *desc
         given.content = &content;
         given.content_count = 1;
     }
-    phi_status status = phi__response_check_all(agent, &given);
+    static const char *const what = "phi_prompt_with";
+    phi_status status = phi__response_check(agent->rt, what, &given);
+    if (status == PHI_OK)
+        status = phi__enqueue_check_details(agent->rt, what, given.id, given.refs);
+    if (status == PHI_OK) status = phi__response_check_tools(agent, what, &given);
+    if (status == PHI_OK) status = phi__response_check_model(agent, &given);
+    if (status == PHI_OK) status = phi__response_check_extra(agent, &given);
+    status = status == PHI_OK ? phi__response_check_own(agent, what, &given) : status;
     return status == PHI_OK ? phi__response_start(handle, &given, response) : status;
 }
 

@@ -1,10 +1,8 @@
 /* runtime.c - the pump: inbox, then cancels and timers, then I/O, then tools that poll, then
    runs. */
 #include "agent/agent_in.h"
-#include "agent/runtime.h"
 #include "agent/summary.h"
 #include "features/features_in.h"
-#include "features/features.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -90,12 +88,6 @@ static phi_status phi__runtime_io(phi_runtime *rt, const phi_runtime_desc *desc,
     return PHI_OK;
 }
 
-static phi_status phi__runtime_inbox_init(phi_runtime *rt, const phi_runtime_desc *desc) {
-    return phi__inbox_init(&rt->inbox, &rt->memory,
-                           desc->inbox_bytes != 0 ? desc->inbox_bytes
-                                                  : (size_t)PHI__RUNTIME_INBOX_BYTES);
-}
-
 /* The fault of a desc, or NULL. */
 static const char *phi__runtime_refuse(const phi_runtime_desc *desc) {
     const phi_transport *transport = desc->transport;
@@ -165,16 +157,11 @@ static bool phi__runtime_has_work(phi_runtime *rt) {
            phi__posts_any(rt);
 }
 
-/* Tools, or models of the host's own, want to be called in each step. */
-static bool phi__runtime_polls(const phi_runtime *rt) {
-    return rt->polls.count > 0 || rt->polled.first != NULL;
-}
-
 /* Cuts a sleep (-1: for ever) to a second while deadlines count or a run is active, whose duration
    counts: the rest would be a gap. */
 static int phi__runtime_sleep_ms(const phi_runtime *rt, int timeout_ms) {
     int most = -1;
-    if (phi__runtime_polls(rt))
+    if (rt->polls.count > 0 || rt->polled.first != NULL)
         most = PHI__RUNTIME_POLL_MS;
     else if (phi__io_deadlines(rt->io) || rt->active > 0)
         most = PHI__IO_GAP_MS;
@@ -215,24 +202,6 @@ static void phi__runtime_poll(phi_runtime *rt) {
     phi__call_poll_all(rt);
     if (rt->polled.first != NULL) phi__provider_wake_all(rt);
     if (rt->fetches.ready.first != NULL) phi__fetch_pump(rt);
-}
-
-static void phi__runtime_pump(phi_runtime *rt, int timeout_ms) {
-    int wait = phi__runtime_timeout(rt, timeout_ms);
-    phi__runtime_budget(rt);
-    phi__io_step_begin(rt->io);
-    phi__posts_read(rt);
-    (void)phi__io_timers(rt->io, PHI__RUNTIME_TIMERS_PER_STEP);
-    phi__runtime_transport(rt);
-    if (rt->ready.first != NULL) wait = 0;
-    phi__runtime_io_pump(rt, wait);
-    if (wait != 0) { /* what ended the wait is done in the same step */
-        phi__posts_read(rt);
-        (void)phi__io_timers(rt->io, PHI__RUNTIME_TIMERS_PER_STEP);
-    }
-    phi__runtime_poll(rt);
-    if (rt->ready.first != NULL) phi__turn_advance_all(rt);
-    phi__runtime_transport(rt); /* requests that the runs have opened are sent in this step */
 }
 
 /* ---- a step with a tape ---- */
@@ -301,8 +270,11 @@ PHI_API phi_runtime *phi_runtime_new(const phi_runtime_desc *desc) {
         phi__runtime_unmake(rt);
         rt = NULL;
     }
-    if (rt != NULL && (phi__runtime_inbox_init(rt, desc) != PHI_OK ||
-                       phi__runtime_io(rt, desc, &words) != PHI_OK)) {
+    if (rt != NULL &&
+        (phi__inbox_init(&rt->inbox, &rt->memory,
+                         desc->inbox_bytes != 0 ? desc->inbox_bytes
+                                                : (size_t)PHI__RUNTIME_INBOX_BYTES) != PHI_OK ||
+         phi__runtime_io(rt, desc, &words) != PHI_OK)) {
         phi__runtime_unmake(rt);
         rt = NULL;
     }
@@ -373,8 +345,23 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->pressed.first != NULL) phi__forget_step(rt);
     if (rt->tape != NULL)
         phi__runtime_pump_taped(rt, timeout_ms);
-    else
-        phi__runtime_pump(rt, timeout_ms);
+    else {
+        int wait = phi__runtime_timeout(rt, timeout_ms);
+        phi__runtime_budget(rt);
+        phi__io_step_begin(rt->io);
+        phi__posts_read(rt);
+        (void)phi__io_timers(rt->io, PHI__RUNTIME_TIMERS_PER_STEP);
+        phi__runtime_transport(rt);
+        if (rt->ready.first != NULL) wait = 0;
+        phi__runtime_io_pump(rt, wait);
+        if (wait != 0) { /* what ended the wait is done in the same step */
+            phi__posts_read(rt);
+            (void)phi__io_timers(rt->io, PHI__RUNTIME_TIMERS_PER_STEP);
+        }
+        phi__runtime_poll(rt);
+        if (rt->ready.first != NULL) phi__states_advance_all(rt);
+        phi__runtime_transport(rt); /* requests that the runs have opened are sent in this step */
+    }
     if (rt->grown.of[PHI__DIRTY_GREW].first != NULL) phi__stored_step(rt);
     /* the inbox was read: input that came meanwhile is reported as dropped */
     if (rt->one_shot_over.first != NULL) phi__shot_retire(rt);
@@ -432,7 +419,7 @@ PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak) {
     return rt != NULL ? rt->memory.used_bytes : 0;
 }
 
-/* ======== The list of all features: a program that names it links them all. */
+/* ---- the list of all features: a program that names it links them all ---- */
 
 PHI_API const phi_feature_fn *phi_features_all(void) {
     static const phi_feature_fn all[] = {phi_feature_facts,

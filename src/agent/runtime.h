@@ -37,8 +37,8 @@ typedef struct phi_runtime_desc {
     /* records the run, or plays it; see record/replay.h. Borrowed until free (default: none) */
     phi_tape *tape;
     /* The protocols of models that carry no code: those that no preset made. NULL-ended, borrowed
-       until free: PHI_ALL_PROTOCOLS, or a list with the codecs of presets, as
-       phi_model_google(id, key).codec (default: none) */
+       until free: PHI_ALL_PROTOCOLS, or a list with the codecs of presets, as phi_model_google(id,
+       key).codec (default: none) */
     const phi_codec_fn *codecs;
     /* What its agents can do beyond the plain loop, by name (features/features.h). NULL-ended;
        copied: PHI_ALL_FEATURES, or a list (default: none) */
@@ -69,10 +69,8 @@ PHI_API void phi_runtime_abandon(phi_runtime *rt);
 /* Does a bounded amount of work. timeout_ms 0: never waits; > 0: waits at most that long for work;
    < 0: until there is work; with no run active until phi_wake. Events in the queue end a wait at
    once. While a deadline counts, a wait ends after a second; while tools with a `step` are under
-   way, after 10 ms.
-   Returns the number of active runs (0: idle; pop the last events then), or PHI_MISUSE inside a
-   callback.
-   Pointers out of events popped before it are invalid after it. */
+   way, after 10 ms. Returns the number of active runs (0: idle; pop the last events then), or
+   PHI_MISUSE inside a callback. Pointers out of events popped before it are invalid after it. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
 
 /* For a host's own loop: sleep on phi_runtime_fd for reading (-1 where there is none: poll backend

@@ -1,19 +1,10 @@
 /* snapshot.c - writes an agent as one JSON text, and makes it again from the text. */
 #include "agent/agent_in.h"
-#include "agent/snapshot.h"
-#include "features/facts.h"
 #include "features/features_in.h"
-#include "history/tool_state.h"
-#include "loop/loop_in.h"
-#include "model/model_in.h"
-#include "persist/persist_in.h"
-#include "persist/store.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 
-/* ======== The features that a snapshot needs, by the members that it has: a runtime that
-   lacks one refuses it, and names the table. */
+/* ---- the features that a snapshot needs, by its members ---- */
 
 /* A member that one feature alone writes. */
 typedef struct phi__snap_need {
@@ -68,7 +59,7 @@ static bool phi__snap_needs_strict(const phi_json *tools) {
     return false;
 }
 
-PHI__FN phi_status phi__snap_needs(phi_runtime *rt, const phi_json *root) {
+static phi_status phi__snap_needs(phi_runtime *rt, const phi_json *root) {
     const phi_json *run = phi_json_get(root, "run");
     phi_status status = phi__snap_needs_members(rt, root, phi__snapshot_needs_agent,
                                                 PHI__COUNT(phi__snapshot_needs_agent));
@@ -90,7 +81,7 @@ PHI__FN phi_status phi__snap_needs(phi_runtime *rt, const phi_json *root) {
     return PHI_OK;
 }
 
-/* ======== Writes an agent as one JSON text, and makes it again from the text. */
+/* ---- writes an agent as one JSON text, and makes it again from the text ---- */
 
 /* ---- writing ---- */
 
@@ -108,11 +99,6 @@ static void phi__snap_usage(phi__buf *out, const char *key, const phi_usage *usa
     phi__message_put_usage(out, usage);
     phi__records_double(out, "cost", cost);
     phi__buf_char(out, '}');
-}
-
-/* A turn that is held before its call reserves the request anew. */
-static bool phi__snap_holds(const phi__run *run) {
-    return run != NULL && run->state == PHI__RUN_HELD && phi__feature_held_as(run) == PHI__RUN_TURN;
 }
 
 static void phi__snap_features(phi__buf *out, const phi__agent *agent, phi_arena *scratch,
@@ -135,7 +121,7 @@ static const phi__snap_queue phi__snapshot_queues[] = {{"steering", PHI_INPUT_ST
                                                        {"follow_ups", PHI_INPUT_FOLLOW_UP},
                                                        {"injected", PHI_INPUT_INJECTED}};
 
-PHI__FN phi_status phi__snap_begin(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+static phi_status phi__snap_begin(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_status status = phi__recall(agent->thread);
     if (status != PHI_OK) return status;
     phi__buf_char(out, '{');
@@ -149,7 +135,9 @@ PHI__FN phi_status phi__snap_begin(phi__buf *out, const phi__agent *agent, phi_a
     phi__records_u64(out, "session_loops",
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__budget budget = agent->budget;
-    budget.seen.requests = phi__budget_requests(agent, phi__snap_holds(agent->run));
+    budget.seen.requests = phi__budget_requests(
+        agent, agent->run != NULL && agent->run->state == PHI__RUN_HELD &&
+                   phi__feature_held_as(agent->run) == PHI__RUN_TURN);
     phi__snap_usage(out, "all", &agent->spent.usage, agent->spent.cost);
     phi__snap_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
     phi__records_raw(out, "budget", "{");
@@ -169,8 +157,8 @@ PHI__FN phi_status phi__snap_begin(phi__buf *out, const phi__agent *agent, phi_a
     return PHI_OK;
 }
 
-PHI__FN bool phi__snap_more(phi__buf *out, const phi__agent *agent, size_t *line,
-                            phi_arena *scratch) {
+static bool phi__snap_more(phi__buf *out, const phi__agent *agent, size_t *line,
+                           phi_arena *scratch) {
     if (*line > agent->thread->log.held)
         phi__buf_text(out, "]}");
     else
@@ -222,14 +210,6 @@ static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *lines
                : PHI_OK;
 }
 
-static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root) {
-    phi_status status = PHI_OK;
-    for (size_t i = 0; i < PHI__COUNT(phi__snapshot_queues) && status == PHI_OK; i++)
-        status = phi__load_inputs(agent, phi_json_get(root, phi__snapshot_queues[i].name),
-                                  phi__input_list_of(agent, phi__snapshot_queues[i].kind));
-    return status;
-}
-
 static phi_status phi__snap_read_features(phi__agent *agent, const phi_json *root,
                                           phi__point point) {
     phi__moment moment = PHI_ZERO;
@@ -263,7 +243,11 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
                             phi__records_get_u64(root, "session_loops")))
         return PHI_NO_MEMORY;
     if (last.len > 0 && !phi__line_remember(agent, phi_str_of(last.at))) return PHI_NO_MEMORY;
-    status = phi__snap_read_queues(agent, root);
+    status = PHI_OK;
+    for (size_t i = 0; i < PHI__COUNT(phi__snapshot_queues) && status == PHI_OK; i++)
+        status = phi__run_load_inputs(agent, phi_json_get(root, phi__snapshot_queues[i].name),
+                                      phi__input_list_of(agent, phi__snapshot_queues[i].kind));
+
     if (status == PHI_OK && phi_json_is(run, PHI_JSON_OBJECT)) {
         phi__line_active(agent);
         status = phi__run_load(agent, run, how == PHI_RESTORE_INTERRUPT);
@@ -314,8 +298,9 @@ PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
     return NULL;
 }
 
-PHI__FN phi_agent phi__snap_restore(phi_runtime *rt, const phi_agent_desc *desc,
-                                    const phi_json *root, phi_restore_run how) {
+/* The same outside of a step. rt NULL: phi_last_error says why. */
+static phi_agent phi__snap_restore(phi_runtime *rt, const phi_agent_desc *desc,
+                                   const phi_json *root, phi_restore_run how) {
     phi_agent none = PHI_ZERO;
     rt->in_step = true; /* a store's functions must not step an unfinished agent */
     rt->step.wall_ms = phi__io_wall_ms(rt->io);
@@ -347,9 +332,9 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
     return none;
 }
 
-/* ======== All agents of a runtime as one text of lines, in pieces, and back.
+/* ---- all agents of a runtime as one text of lines; meanwhile phi_step does nothing ---- */
 
-   While it goes on phi_step does nothing, so that what changes between two pieces is what the host
+/* While it goes on phi_step does nothing, so that what changes between two pieces is what the host
    itself changes. */
 
 /* ---- saving ---- */
@@ -369,11 +354,6 @@ struct phi__snap_saving {
     size_t entries; /* of its log, when its line began */
 };
 
-/* An agent that has a line: it works for no other agent, and phi_run did not make it. */
-static bool phi__crew_has(const phi__agent *agent) {
-    return agent->tree.watch == NULL && agent->thread == &agent->own;
-}
-
 static uint32_t phi__crew_depth(const phi__agent *agent) {
     uint32_t depth = 0;
     while ((agent = agent->tree.parent) != NULL) depth++;
@@ -385,7 +365,8 @@ static bool phi__crew_next(phi_runtime *rt, struct phi__snap_saving *s) {
     for (;;) {
         while (s->next < rt->agents.count) {
             phi__agent *agent = (phi__agent *)phi__slots_at(&rt->agents, s->next++)->object;
-            if (agent == NULL || !phi__crew_has(agent)) continue;
+            if (agent == NULL || agent->tree.watch != NULL || agent->thread != &agent->own)
+                continue;
             uint32_t depth = phi__crew_depth(agent);
             s->deeper = s->deeper || depth > s->depth;
             if (depth != s->depth) continue;
@@ -540,36 +521,6 @@ static bool phi__crew_no_facts(const phi_json *facts) {
            phi_json_count(phi_json_get(facts, "groups")) == 0;
 }
 
-/* The first line: of a runtime, or of an agent that was saved alone, which is read as any other. */
-static phi_status phi__crew_head(phi_runtime *rt, struct phi__snap_loading *l) {
-    phi_parse_error error;
-    phi_json *root = NULL;
-    size_t at = 0;
-    phi_str line = {"", 0};
-    if (!phi__crew_line(l->text, &at, &line))
-        return phi__crew_words(rt, 1, PHI_PARSE, "no snapshot");
-    phi_status status = phi_json_parse(&l->arena, line, PHI_JSON_BORROW, &root, &error);
-    if (status != PHI_OK) return phi__crew_words(rt, 1, status, error.message);
-    if (phi_json_get(root, "phi_snapshot") != NULL) return PHI_OK;
-    uint64_t version = phi__records_get_u64(root, "phi_runtime_snapshot");
-    if (version > PHI_SNAPSHOT_VERSION)
-        return phi__crew_words(rt, 1, PHI_UNSUPPORTED, "a snapshot of a later version");
-    if (version != PHI_SNAPSHOT_VERSION) return phi__crew_words(rt, 1, PHI_PARSE, "no snapshot");
-    l->at = at;
-    l->has_head = true;
-    l->agents = phi__records_get_u64(root, "agents");
-    if (!phi__feature_named(rt, PHI__FEATURE_AT_FACTS))
-        return phi__crew_no_facts(phi_json_get(root, "facts"))
-                   ? PHI_OK
-                   : phi__crew_words(rt, 1, PHI_UNSUPPORTED,
-                                     "the snapshot has facts: name phi_feature_facts in "
-                                     "phi_runtime_desc.features");
-    if (phi_json_get(root, "facts") == NULL ||
-        phi_json_write(&l->arena, phi_json_get(root, "facts"), 0, &l->facts) == PHI_OK)
-        return PHI_OK;
-    return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
-}
-
 static void phi__crew_drop_loading(phi_runtime *rt, bool with_agents) {
     struct phi__snap_loading *l = rt->snapshots.loading;
     if (l == NULL) return;
@@ -659,7 +610,34 @@ static phi_status phi__crew_load_begin(phi_runtime *rt, phi_str text) {
         return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
     rt->snapshots.loading->text = text;
     phi_arena_init(&rt->snapshots.loading->arena, &rt->memory, 0);
-    return phi__crew_head(rt, rt->snapshots.loading);
+    phi_parse_error error;
+    phi_json *root = NULL;
+    size_t at = 0;
+    phi_str line = {"", 0};
+    if (!phi__crew_line(rt->snapshots.loading->text, &at, &line))
+        return phi__crew_words(rt, 1, PHI_PARSE, "no snapshot");
+    phi_status status =
+        phi_json_parse(&rt->snapshots.loading->arena, line, PHI_JSON_BORROW, &root, &error);
+    if (status != PHI_OK) return phi__crew_words(rt, 1, status, error.message);
+    if (phi_json_get(root, "phi_snapshot") != NULL) return PHI_OK;
+    uint64_t version = phi__records_get_u64(root, "phi_runtime_snapshot");
+    if (version > PHI_SNAPSHOT_VERSION)
+        return phi__crew_words(rt, 1, PHI_UNSUPPORTED, "a snapshot of a later version");
+    if (version != PHI_SNAPSHOT_VERSION) return phi__crew_words(rt, 1, PHI_PARSE, "no snapshot");
+    rt->snapshots.loading->at = at;
+    rt->snapshots.loading->has_head = true;
+    rt->snapshots.loading->agents = phi__records_get_u64(root, "agents");
+    if (!phi__feature_named(rt, PHI__FEATURE_AT_FACTS))
+        return phi__crew_no_facts(phi_json_get(root, "facts"))
+                   ? PHI_OK
+                   : phi__crew_words(rt, 1, PHI_UNSUPPORTED,
+                                     "the snapshot has facts: name phi_feature_facts in "
+                                     "phi_runtime_desc.features");
+    if (phi_json_get(root, "facts") == NULL ||
+        phi_json_write(&rt->snapshots.loading->arena, phi_json_get(root, "facts"), 0,
+                       &rt->snapshots.loading->facts) == PHI_OK)
+        return PHI_OK;
+    return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
 }
 
 PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_restore_desc *desc,

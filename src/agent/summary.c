@@ -5,12 +5,7 @@
    a summary holds. */
 #include "agent/summary.h"
 #include "features/features_in.h"
-#include "loop/loop_in.h"
-
 #include "agent/agent_in.h"
-#include "base/base_in.h"
-#include "history/history_in.h"
-#include "model/model_in.h"
 
 enum {
     PHI__SUMMARY_TOKENS = 2000,
@@ -120,27 +115,6 @@ static void phi__summary_chunk(phi__summary *s, const phi_texts *texts, phi__buf
     }
 }
 
-/* A message of the history may look like its end, but cannot know the mark. */
-static void phi__summary_prompt(phi__agent *writer, phi__summary *s, phi_str so_far,
-                                phi__buf *out) {
-    const phi_texts *texts = writer->desc.texts;
-    bool next = so_far.len > 0;
-    char mark[PHI__UUID_SIZE];
-    phi__take_random_id(writer, mark);
-    phi__texts_args args = PHI_ZERO;
-    args.text = so_far;
-    if (next) {
-        phi__texts_put(out, texts, PHI_TEXT_WRITER_SO_FAR, &args);
-        phi__buf_text(out, "\n\n");
-    }
-    args.text = phi_str_of(mark);
-    phi__texts_put(out, texts, next ? PHI_TEXT_WRITER_NEXT : PHI_TEXT_WRITER_FIRST, &args);
-    phi__buf_printf(out, "\n\n%s\n", mark);
-    phi__summary_chunk(s, texts, out);
-    phi__buf_printf(out, "\n%s\n\n", mark);
-    phi__texts_put(out, texts, next ? PHI_TEXT_WRITER_ASK_NEXT : PHI_TEXT_WRITER_ASK, NULL);
-}
-
 static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str so_far) {
     phi__buf prompt;
     phi_arena scratch;
@@ -148,7 +122,23 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     if (writer->rt->closing) return PHI_CANCELLED;
     phi__buf_init(&prompt, &writer->memory);
     phi_arena_init(&scratch, &writer->memory, 0);
-    phi__summary_prompt(writer, s, so_far, &prompt);
+    /* A message of the history may look like its end, but cannot know the mark. */
+    const phi_texts *texts = writer->desc.texts;
+    bool next = so_far.len > 0;
+    char mark[PHI__UUID_SIZE];
+    phi__take_random_id(writer, mark);
+    phi__texts_args args = PHI_ZERO;
+    args.text = so_far;
+    if (next) {
+        phi__texts_put(&prompt, texts, PHI_TEXT_WRITER_SO_FAR, &args);
+        phi__buf_text(&prompt, "\n\n");
+    }
+    args.text = phi_str_of(mark);
+    phi__texts_put(&prompt, texts, next ? PHI_TEXT_WRITER_NEXT : PHI_TEXT_WRITER_FIRST, &args);
+    phi__buf_printf(&prompt, "\n\n%s\n", mark);
+    phi__summary_chunk(s, texts, &prompt);
+    phi__buf_printf(&prompt, "\n%s\n\n", mark);
+    phi__texts_put(&prompt, texts, next ? PHI_TEXT_WRITER_ASK_NEXT : PHI_TEXT_WRITER_ASK, NULL);
     phi__journal_free_thread(writer->thread); /* so_far was in it */
     phi__feature_renewed(writer, NULL, false);
     phi_message *message = prompt.failed ? NULL : phi__compact_say(phi__buf_str(&prompt), &scratch);
@@ -181,11 +171,6 @@ static bool phi__summary_text(phi__agent *writer, phi_str *out) {
     phi__buf_free(&text);
     if (last->stop_reason != PHI_STOP_REASON_STOP) *out = phi__str("", 0);
     return done;
-}
-
-static bool phi__summary_too_long(const phi__agent *writer, const phi__summary *s, phi_str text) {
-    return phi_tokens_of_text(phi__projection_counter(writer->tree.parent), text) / 2 >
-           s->max_tokens;
 }
 
 /* Makes the finished summary the message of its span, with the model's usage. */
@@ -247,7 +232,10 @@ static void phi__summary_over(phi__agent *writer, phi_status status, const phi_f
     phi_str words = phi_str_of(phi_status_text(status)), text = {"", 0};
     if (failure != NULL && failure->message.len > 0) words = failure->message;
     if (status == PHI_OK && !phi__summary_text(writer, &text)) status = PHI_NO_MEMORY;
-    if (status == PHI_OK && (text.len == 0 || phi__summary_too_long(writer, s, text))) {
+    if (status == PHI_OK &&
+        (text.len == 0 ||
+         phi_tokens_of_text(phi__projection_counter(writer->tree.parent), text) / 2 >
+             s->max_tokens)) {
         status = PHI_REFUSED;
         words = text.len == 0 ? PHI__LIT("the model wrote no whole summary")
                               : PHI__LIT("the model's summary is too long");
@@ -319,7 +307,6 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     uint32_t max_tokens = desc->max_tokens != 0 ? desc->max_tokens : (uint32_t)PHI__SUMMARY_TOKENS;
     phi_agent_desc d = phi__summary_agent(agent, desc, max_tokens);
     phi__agent *writer = NULL;
-    phi__summary *s;
     phi__buf text;
     phi__buf_init(&text, &agent->memory);
     if (phi__summary_instructions(desc, agent->desc.texts, max_tokens, focus, &text)) {
@@ -330,7 +317,7 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     phi__buf_free(&text);
     if (writer == NULL) return phi__error_last(agent->rt, NULL);
     writer->tree.watch = &phi__summary_watch;
-    s = (phi__summary *)phi__arena_zero(&writer->arena, sizeof *s);
+    phi__summary *s = (phi__summary *)phi__arena_zero(&writer->arena, sizeof *s);
     writer->tree.watched = s;
     if (s == NULL) {
         phi_agent_free(writer->handle);
@@ -410,11 +397,6 @@ static phi_status phi__summary_plan(phi__agent *writer, phi__summary *s,
                                                                                : PHI_NO_MEMORY;
 }
 
-/* A summary alone is not summed up again. */
-static bool phi__summary_any_new(const phi__summary *s) {
-    return s->count > 1 || (s->count == 1 && (s->items[0]->flags & PHI_ITEM_SUMMARY) == 0);
-}
-
 static phi_status phi__summary_start(void *user_data, const phi_compaction_request *request,
                                      void **out) {
     static const phi_summary_desc defaults = {NULL, NULL, 0, 0};
@@ -432,7 +414,9 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
         phi__summary *s = (phi__summary *)writer->tree.watched;
         writer->tree.watch = &phi__summary_watch_job;
         status = phi__summary_plan(writer, s, request);
-        if (status == PHI_OK && !phi__summary_any_new(s)) status = PHI_NOT_FOUND;
+        if (status == PHI_OK &&
+            (s->count <= 1 && (s->count != 1 || (s->items[0]->flags & PHI_ITEM_SUMMARY) != 0)))
+            status = PHI_NOT_FOUND;
         if (status == PHI_OK) status = phi__summary_next(writer, s, phi__str("", 0));
         job->memory = memory;
         job->writer = writer->handle;
@@ -500,28 +484,6 @@ static phi_status phi__summary_range(phi__agent *agent, phi__agent *writer, uint
     return PHI_OK;
 }
 
-static phi_status phi__summary_check(phi__agent *agent, uint64_t from, uint64_t to) {
-    char words[200] = "";
-    phi_content text = phi__input_text(PHI__LIT("summary"));
-    phi_message message = PHI_ZERO;
-    phi_span span = PHI_ZERO;
-    phi_rewrite rewrite = PHI_ZERO;
-    message.role = PHI_ROLE_USER;
-    message.content = &text;
-    message.content_count = 1;
-    span.from = from;
-    span.to = to;
-    span.messages = &message;
-    span.message_count = 1;
-    rewrite.reason = PHI_REWRITE_COMPACTION;
-    rewrite.spans = &span;
-    rewrite.span_count = 1;
-    phi_status status = phi__valid_full(agent->thread, &rewrite, words, sizeof words);
-    return status == PHI_OK ? status
-                            : phi__error(agent->rt, status, "phi_summarize: %s",
-                                         words[0] != '\0' ? words : phi_status_text(status));
-}
-
 /* ---- public ---- */
 
 static void phi__summary_open(phi_runtime *rt) { rt->features.summarize_fn = phi_summarize; }
@@ -551,7 +513,25 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     if (phi__summary_going_on(agent))
         return phi__error(handle.rt, PHI_BUSY, "phi_summarize: a summary is being written");
     if (from_seq < phi__thread_first(agent->thread)) from_seq = phi__thread_first(agent->thread);
-    phi_status status = phi__summary_check(agent, from_seq, to_seq);
+    char words[200] = "";
+    phi_content text = phi__input_text(PHI__LIT("summary"));
+    phi_message message = PHI_ZERO;
+    phi_span span = PHI_ZERO;
+    phi_rewrite rewrite = PHI_ZERO;
+    message.role = PHI_ROLE_USER;
+    message.content = &text;
+    message.content_count = 1;
+    span.from = from_seq;
+    span.to = to_seq;
+    span.messages = &message;
+    span.message_count = 1;
+    rewrite.reason = PHI_REWRITE_COMPACTION;
+    rewrite.spans = &span;
+    rewrite.span_count = 1;
+    phi_status status = phi__valid_full(agent->thread, &rewrite, words, sizeof words);
+    status = status == PHI_OK ? status
+                              : phi__error(agent->rt, status, "phi_summarize: %s",
+                                           words[0] != '\0' ? words : phi_status_text(status));
     if (agent->desc.compactor.start == phi__summary_start &&
         agent->desc.compactor.user_data != NULL)
         desc = *(const phi_summary_desc *)agent->desc.compactor.user_data;

@@ -28,23 +28,21 @@ typedef struct phi_summary_desc {
 /* For phi_agent_desc.compactor. The model sums up the messages that phi's own plan would sum up or
    leave out, in one message in the place of the last of them; messages that the plan keeps stay.
    phi's own plan is used when the model fails, writes nothing or too much, when the summary saves
-   nothing, and when the headroom is used up before it is done.
-   Ownership: desc and its pointers are borrowed until all agents made with it are freed; NULL: all
-   defaults. */
+   nothing, and when the headroom is used up before it is done. Ownership: desc and its pointers are
+   borrowed until all agents made with it are freed; NULL: all defaults. */
 PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
 
 /* Sums up the messages in view from entry from_seq to entry to_seq, both included, and puts one
    message in their place, as a rewrite of the reason PHI_REWRITE_COMPACTION: when the summary is
-   written, or, during a run, when that has ended. DURABLE entries stay, and
-   entries that were forgotten are left out. The desc is that of the agent's phi_compactor_model, or
-   the defaults.
+   written, or, during a run, when that has ended. DURABLE entries stay, and entries that were
+   forgotten are left out. The desc is that of the agent's phi_compactor_model, or the defaults.
    PHI_OK: begun. One PHI_EV_REWRITE reports the outcome, with status and message (PHI_REFUSED: also
    where the summary is no shorter than the range's messages in view by then); none where the
-   history is replaced or the agent freed before. phi_abort and phi_stop end it.
-   Else nothing changed, and phi_last_error has a message: PHI_BUSY: a summary is being written;
-   PHI_BAD_ARG: a range that cuts a group or a message that stands for others; PHI_NOT_FOUND: the
-   range has nothing to sum up; PHI_MISUSE: an agent of phi_run, or the runtime is closing;
-   PHI_STALE, PHI_NO_MEMORY; or phi_agent_new's status for the model. Pumping thread. */
+   history is replaced or the agent freed before. phi_abort and phi_stop end it. Else nothing
+   changed, and phi_last_error has a message: PHI_BUSY: a summary is being written; PHI_BAD_ARG: a
+   range that cuts a group or a message that stands for others; PHI_NOT_FOUND: the range has nothing
+   to sum up; PHI_MISUSE: an agent of phi_run, or the runtime is closing; PHI_STALE, PHI_NO_MEMORY;
+   or phi_agent_new's status for the model. Pumping thread. */
 PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to_seq);
 
 /* For phi_runtime_desc.features: a policy's summaries are written by a model

@@ -1,13 +1,7 @@
 /* append.c - appends entries, and keeps the active lane's view up to date. */
-#include "history/fold_in.h"
-#include "history/lane_in.h"
 #include "history/thread_in.h"
-#include "model/event_parts.h"
-#include "model/model_in.h"
-#include "wire/wire_in.h"
 
-/* ======== Finds the answer whose call a result belongs to, in a lane's view: the two stay or go
-   together. */
+/* ---- results and the answers with their calls ---- */
 
 /* Messages of a list whose elements begin, `stride` bytes apart, with the message. */
 typedef struct phi__groups_list {
@@ -66,12 +60,6 @@ PHI__FN size_t phi__groups_ids_get(const phi__ids *ids, phi_str id) {
 
 /* ---- groups ---- */
 
-static void phi__groups_put(phi__ids *calls, const phi_message *m, size_t at) {
-    for (size_t i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
-        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL)
-            phi__groups_ids_put(calls, m->content[i].id, at);
-}
-
 PHI__FN size_t *phi__groups_find(phi_memory *memory, const void *at, size_t stride, size_t count) {
     size_t *callers = (size_t *)phi__alloc(memory, phi__mul(phi__max(count, 1), sizeof *callers));
     phi__groups_list list;
@@ -89,8 +77,11 @@ PHI__FN size_t *phi__groups_find(phi_memory *memory, const void *at, size_t stri
         callers[i] = SIZE_MAX;
         if (m->role == PHI_ROLE_TOOL_RESULT)
             callers[i] = phi__groups_ids_get(&calls, m->tool_call_id);
-        else
-            phi__groups_put(&calls, m, i);
+        else {
+            for (size_t j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
+                if (m->content[j].kind == PHI_CONTENT_TOOL_CALL)
+                    phi__groups_ids_put(&calls, m->content[j].id, i);
+        }
     }
     phi__groups_ids_free(memory, &calls);
     return callers;
@@ -137,7 +128,7 @@ PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now
     return true;
 }
 
-/* ======== Appends entries, and keeps the active lane's view up to date. */
+/* ---- appends entries, and keeps the active lane's view up to date ---- */
 
 PHI__FN bool phi__append_reserve(phi_thread *thread, size_t n, size_t messages) {
     if (n > 0 && !phi__log_reserve(&thread->log, n)) return false;
@@ -146,9 +137,19 @@ PHI__FN bool phi__append_reserve(phi_thread *thread, size_t n, size_t messages) 
            phi__fold_room(thread->log.memory, &thread->fold, messages);
 }
 
-/* Turns count as they end, and the run replaces them when it has ended: its usage includes
-   discarded attempts. */
-static void phi__append_count_usage(phi_thread *thread, const phi__entry *entry) {
+PHI__FN void phi__append_count_written(phi_thread *thread, const phi_usage *usage) {
+    phi__message_add_usage(&thread->counted.usage, usage);
+}
+
+PHI__FN void phi__append_count_beside(phi_thread *thread, const phi_usage *usage) {
+    phi__message_add_usage(&thread->counted.usage, usage);
+    /* the active run, whose own usage has this in it, takes it off again when it ends */
+    if (thread->loops.started != NULL) phi__message_add_usage(&thread->counted.of_turns, usage);
+}
+
+PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry) {
+    phi__log_add(&thread->log, entry);
+    entry->lane = thread->lanes.active;
     phi__counted *counted = &thread->counted;
     bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->loops.started == NULL;
     if (entry->usage != NULL && !stray) {
@@ -169,22 +170,6 @@ static void phi__append_count_usage(phi_thread *thread, const phi__entry *entry)
     }
     if (entry->kind == PHI_ENTRY_LOOP_END || entry->kind == PHI_ENTRY_LOOP_START)
         memset(&counted->of_turns, 0, sizeof counted->of_turns);
-}
-
-PHI__FN void phi__append_count_written(phi_thread *thread, const phi_usage *usage) {
-    phi__message_add_usage(&thread->counted.usage, usage);
-}
-
-PHI__FN void phi__append_count_beside(phi_thread *thread, const phi_usage *usage) {
-    phi__message_add_usage(&thread->counted.usage, usage);
-    /* the active run, whose own usage has this in it, takes it off again when it ends */
-    if (thread->loops.started != NULL) phi__message_add_usage(&thread->counted.of_turns, usage);
-}
-
-PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry) {
-    phi__log_add(&thread->log, entry);
-    entry->lane = thread->lanes.active;
-    phi__append_count_usage(thread, entry);
     if (entry->kind == PHI_ENTRY_LOOP_END) {
         phi__runs_loop_ends(thread, entry);
     } else if (entry->kind == PHI_ENTRY_LOOP_START) {
@@ -212,14 +197,14 @@ static bool phi__append_allowed(phi_thread *thread, const phi__entry *entry) {
 
 PHI__FN bool phi__append(phi_thread *thread, const phi__entry *entries, size_t n) {
     size_t messages = 0;
-    phi__entry *kept;
     if (n == 0) return true;
     for (size_t i = 0; i < n; i++) {
         messages += entries[i].kind == PHI_ENTRY_MESSAGE;
         if (!phi__append_allowed(thread, &entries[i])) return false;
     }
     if (!phi__append_reserve(thread, n, messages)) return false;
-    kept = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *kept));
+    phi__entry *kept =
+        (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *kept));
     if (kept == NULL) return false;
     memcpy(kept, entries, n * sizeof *kept);
     phi__append_attach(thread, kept, n);
@@ -232,30 +217,6 @@ PHI__FN phi_message *phi__append_keep(phi_thread *thread, const phi_message *mes
     phi_message *kept = phi_message_copy(message, room);
     if (kept == NULL) phi_arena_reset(room, mark);
     return kept;
-}
-
-static bool phi__append_answer(phi_thread *thread, const phi_texts *texts,
-                               const phi_message *caller, const phi_content *call) {
-    phi_content content = PHI_ZERO;
-    phi_message result = PHI_ZERO;
-    phi__entry entry = PHI_ZERO;
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = phi_str_of(phi__texts_get(
-        texts, thread->loops.restored ? PHI_TEXT_RESULT_LOST : PHI_TEXT_RESULT_NO_MEMORY));
-    result.role = PHI_ROLE_TOOL_RESULT;
-    result.content = &content;
-    result.content_count = 1;
-    result.tool_call_id = call->id;
-    result.tool_name = call->name;
-    result.is_error = true;
-    result.timestamp_ms = entry.at_ms = phi__thread_now(thread);
-    result.loop_id = caller->loop_id;
-    result.turn_index = entry.turn_index = caller->turn_index;
-    entry.kind = PHI_ENTRY_MESSAGE;
-    entry.message = phi__append_keep(thread, &result);
-    if (entry.message == NULL) return false;
-    entry.loop_id = entry.message->loop_id; /* the answer may be evicted before it */
-    return phi__append(thread, &entry, 1);
 }
 
 /* Puts the results from `first` on into a list. False: no memory. */
@@ -281,7 +242,26 @@ static bool phi__append_answers(phi_thread *thread, const phi_texts *texts,
         }
         if (results->at == NULL && !phi__append_results(thread, first, results)) return false;
         if (phi__groups_ids_get(results, id) < end) continue;
-        if (!phi__append_answer(thread, texts, caller, &caller->content[i])) return false;
+        phi_content content = PHI_ZERO;
+        phi_message result = PHI_ZERO;
+        phi__entry entry = PHI_ZERO;
+        content.kind = PHI_CONTENT_TEXT;
+        content.text = phi_str_of(phi__texts_get(
+            texts, thread->loops.restored ? PHI_TEXT_RESULT_LOST : PHI_TEXT_RESULT_NO_MEMORY));
+        result.role = PHI_ROLE_TOOL_RESULT;
+        result.content = &content;
+        result.content_count = 1;
+        result.tool_call_id = caller->content[i].id;
+        result.tool_name = caller->content[i].name;
+        result.is_error = true;
+        result.timestamp_ms = entry.at_ms = phi__thread_now(thread);
+        result.loop_id = caller->loop_id;
+        result.turn_index = entry.turn_index = caller->turn_index;
+        entry.kind = PHI_ENTRY_MESSAGE;
+        entry.message = phi__append_keep(thread, &result);
+        if (entry.message == NULL) return false;
+        entry.loop_id = entry.message->loop_id; /* the answer may be evicted before it */
+        if (!phi__append(thread, &entry, 1)) return false;
     }
     return true;
 }

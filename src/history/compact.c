@@ -6,17 +6,11 @@
    run, all runs beyond the scope) becomes a span; the fold leaves its durable items standing.
    Summaries are taken over: the lines of an earlier plan become lines again, and any other summary,
    for example a model's, stays as it is, between two sections. */
-#include "history/compact_in.h"
-
-#include "base/base_in.h"
-#include "history/history_in.h"
-#include "model/model_in.h"
-#include "history/fold_in.h"
+#include "history/thread_in.h"
 
 enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; behaviours C 36 */
 
-/* ======== Shared by both ways to compact: defaults, texts cut to lines, a message of one
-   text. */
+/* ---- shared by both ways to compact ---- */
 
 /* Behaviours C 37. */
 enum {
@@ -99,15 +93,13 @@ static bool phi__compact_cut_text(phi_str *text, size_t lines, const phi_texts *
 
 PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t lines,
                                             const phi_texts *texts, phi_arena *arena) {
-    phi_content *blocks;
-    phi_message *cut;
     bool longer = false;
     for (size_t i = 0; i < message->content_count; i++)
         longer = longer || (message->content[i].kind == PHI_CONTENT_TEXT &&
                             phi__compact_count_lines(message->content[i].text) > lines);
     if (!longer) return message;
-    cut = (phi_message *)phi_arena_alloc(arena, sizeof *cut);
-    blocks =
+    phi_message *cut = (phi_message *)phi_arena_alloc(arena, sizeof *cut);
+    phi_content *blocks =
         (phi_content *)phi_arena_alloc(arena, phi__mul(message->content_count, sizeof *blocks));
     if (cut == NULL || blocks == NULL) return NULL;
     *cut = *message;
@@ -141,7 +133,7 @@ PHI__FN phi_message *phi__compact_say_at(phi_str text, const phi_message *place,
     return message;
 }
 
-/* ======== A summary in lines, one for each message of a section of a view. */
+/* ---- a summary in lines, one for each message of a section ---- */
 
 typedef struct phi__compact_turn {
     size_t from, to; /* its items; `to` is behind them */
@@ -199,32 +191,6 @@ typedef struct phi__compact_lines {
     phi__buf made; /* the line that is being made */
 } phi__compact_lines;
 
-/* All texts of a message as one line, of at most `most` bytes without its label. */
-static void phi__lines_of(const phi__compacting *c, const phi_message *message, size_t most,
-                          phi__buf *out) {
-    char body[PHI__COMPACT_TEXT];
-    bool user = message->role == PHI_ROLE_USER;
-    size_t n = 0, j;
-    phi__texts_args args = PHI_ZERO;
-    for (size_t i = 0; i < message->content_count; i++) {
-        const phi_content *block = &message->content[i];
-        phi_str text = phi__str_trim(block->text);
-        if (block->kind == PHI_CONTENT_TOOL_CALL) args.n++;
-        if (block->kind != PHI_CONTENT_TEXT || text.len == 0 || n >= most) continue;
-        if (n > 0) body[n++] = ' ';
-        text.len = phi__utf8_cut(text, most - n);
-        for (j = 0; j < text.len; j++)
-            body[n++] = (unsigned char)text.at[j] < ' ' ? ' ' : text.at[j];
-    }
-    args.text = phi__str(body, n);
-    phi__texts_put(out, c->config.texts,
-                   n > 0         ? (user ? PHI_TEXT_SUMMARY_USER : PHI_TEXT_SUMMARY)
-                   : user        ? PHI_TEXT_SUMMARY_USER_EMPTY
-                   : args.n == 0 ? PHI_TEXT_SUMMARY_ANSWER_EMPTY
-                                 : PHI_TEXT_SUMMARY_CALLS,
-                   &args);
-}
-
 static bool phi__lines_has_line(const phi__compacting *c, size_t item) {
     const phi_message *m = c->items[item].message;
     return !phi__lines_stays(c, item) && !m->is_update && /* the next request says it again */
@@ -276,19 +242,32 @@ static bool phi__lines_add_item(const phi__compacting *c, phi__compact_lines *li
     if (!phi__lines_is_summary(item)) {
         if (bytes == 0) return true;
         phi__buf_clear(&lines->made);
-        phi__lines_of(c, item->message, bytes, &lines->made);
+        char body[PHI__COMPACT_TEXT];
+        bool user = item->message->role == PHI_ROLE_USER;
+        size_t n = 0, j;
+        phi__texts_args args = PHI_ZERO;
+        for (size_t i = 0; i < item->message->content_count; i++) {
+            const phi_content *block = &item->message->content[i];
+            phi_str text = phi__str_trim(block->text);
+            if (block->kind == PHI_CONTENT_TOOL_CALL) args.n++;
+            if (block->kind != PHI_CONTENT_TEXT || text.len == 0 || n >= bytes) continue;
+            if (n > 0) body[n++] = ' ';
+            text.len = phi__utf8_cut(text, bytes - n);
+            for (j = 0; j < text.len; j++)
+                body[n++] = (unsigned char)text.at[j] < ' ' ? ' ' : text.at[j];
+        }
+        args.text = phi__str(body, n);
+        phi__texts_put(&lines->made, c->config.texts,
+                       n > 0         ? (user ? PHI_TEXT_SUMMARY_USER : PHI_TEXT_SUMMARY)
+                       : user        ? PHI_TEXT_SUMMARY_USER_EMPTY
+                       : args.n == 0 ? PHI_TEXT_SUMMARY_ANSWER_EMPTY
+                                     : PHI_TEXT_SUMMARY_CALLS,
+                       &args);
         return !lines->made.failed &&
                phi__lines_add_line(c, lines, phi__buf_str(&lines->made), true);
     }
     for (phi_str text = phi__lines_summary_text(c, item->message); text.len > 0;)
         if (!phi__lines_add_line(c, lines, phi__lines_last_line(&text), false)) return false;
-    return true;
-}
-
-static bool phi__lines_add_items(const phi__compacting *c, phi__compact_lines *lines, size_t from,
-                                 size_t to, size_t bytes) {
-    for (; to > from; to--)
-        if (!phi__lines_add_item(c, lines, to - 1, bytes)) return false;
     return true;
 }
 
@@ -302,8 +281,10 @@ static bool phi__lines_gather(const phi__compacting *c, phi__compact_lines *line
         lines->count = lines->total = 0;
         lines->tokens = lines->left_out = 0;
         lines->full = false;
-        if (!phi__lines_add_items(c, lines, s->first, s->end, s->carries ? 0 : bytes[i]))
-            return false;
+        size_t to = s->end;
+        for (; to > s->first; to--)
+            if (!phi__lines_add_item(c, lines, to - 1, s->carries ? 0 : bytes[i])) return false;
+
         if (lines->count == lines->total || s->carries) return true;
     }
     return true;
@@ -368,14 +349,7 @@ static phi_status phi__lines_sum_up(const phi__compacting *c, phi__compact_secti
     return text.len > 0 ? phi__lines_add_message(c, s, text) : PHI_OK;
 }
 
-/* ======== Plans a compaction: which turns stay, which become lines of a summary, which go.
-
-   Items of a view are put into turns, turns into runs. Ranges of entries that lie over each other
-   (a summary and the DURABLE messages it left standing) are one turn, since no span may end between
-   them; so are an answer and its results. Each section (the middle of the current run, each earlier
-   run, all runs beyond the scope) becomes a span; the fold leaves its durable items standing.
-   Summaries are taken over: the lines of an earlier plan become lines again, and any other summary,
-   for example a model's, stays as it is, between two sections. */
+/* ---- plans a compaction: which turns stay, which become lines of a summary, which go ---- */
 
 /* ---- numbers ---- */
 
@@ -727,10 +701,9 @@ PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count
     return status;
 }
 
-/* ======== The three levels over a plain list of messages; their texts are the original's
-   (behaviours C 36).
+/* ---- the three levels over a plain list of messages (behaviours C 36) ---- */
 
-   A group is an answer with all up to the last result of its calls, or any other message. */
+/* A group is an answer with all up to the last result of its calls, or any other message. */
 
 typedef struct phi__compact_levels {
     phi_compaction_config config;
@@ -945,7 +918,6 @@ static bool phi__levels_newest(phi__compact_levels *l, size_t *ends) {
 }
 
 static phi_status phi__levels_go(phi__compact_levels *l) {
-    size_t *ends;
     if (phi__levels_fit(l)) return PHI_OK;
     for (size_t i = 0; i < l->count; i++) {
         if (l->list[i]->role != PHI_ROLE_TOOL_RESULT) continue;
@@ -976,7 +948,8 @@ static phi_status phi__levels_go(phi__compact_levels *l) {
     if (!phi__levels_cut_middle(l, phi__max(head, phi__levels_summary(l)), tail))
         return PHI_NO_MEMORY;
     if (phi__levels_fit(l)) return PHI_OK;
-    ends = (size_t *)phi_arena_alloc(l->arena, phi__mul(phi__max(l->count, 1), sizeof *ends));
+    size_t *ends =
+        (size_t *)phi_arena_alloc(l->arena, phi__mul(phi__max(l->count, 1), sizeof *ends));
     if (ends == NULL || !phi__levels_group(l)) return PHI_NO_MEMORY;
     return phi__levels_newest(l, ends) && !l->no_memory ? PHI_OK : PHI_NO_MEMORY;
 }

@@ -2,10 +2,6 @@
 
    A fold depends on nothing but the entries: the same log gives the same list, whether it grew
    entry by entry or was made anew. */
-#include "history/fold_in.h"
-
-#include "model/tokens.h"
-#include "history/projecting_in.h"
 #include "history/thread_in.h"
 
 /* A failed answer may hold half a thought or calls that never ran: the model does not see it. */
@@ -94,19 +90,6 @@ PHI__FN uint64_t phi__fold_tokens(phi__fold *fold, const phi_token_counter *coun
     return fold->counted_tokens;
 }
 
-static void phi__fold_fill(phi__item *item, const phi_message *message, phi__segment *segment,
-                           phi__rendered **rendered, const phi_span *range, uint32_t flags) {
-    memset(item, 0, sizeof *item);
-    item->message = message;
-    item->rendered = rendered;
-    item->arena = &segment->arena; /* renderings are kept beside the message */
-    item->from = range->from;
-    item->to = range->to;
-    item->flags = flags;
-    if (message->role == PHI_ROLE_ASSISTANT)
-        item->origin = phi__codec_origin_of(message->model, message->provider, message->protocol);
-}
-
 static void phi__fold_note_opaque(phi__fold *fold, const phi_message *message) {
     for (size_t i = 0; !fold->opaque && i < message->content_count; i++)
         fold->opaque = message->content[i].kind == PHI_CONTENT_OPAQUE;
@@ -120,7 +103,15 @@ static void phi__fold_count_out(phi__fold *fold, const phi__item *item) {
 static void phi__fold_add(phi__fold *fold, const phi_message *message, phi__segment *segment,
                           phi__rendered **rendered, const phi_span *range, uint32_t flags) {
     phi__item *item = &fold->items[fold->count++];
-    phi__fold_fill(item, message, segment, rendered, range, flags);
+    memset(item, 0, sizeof *item);
+    item->message = message;
+    item->rendered = rendered;
+    item->arena = &segment->arena; /* renderings are kept beside the message */
+    item->from = range->from;
+    item->to = range->to;
+    item->flags = flags;
+    if (message->role == PHI_ROLE_ASSISTANT)
+        item->origin = phi__codec_origin_of(message->model, message->provider, message->protocol);
     phi__fold_note_opaque(fold, item->message);
     fold->tokens += phi_tokens_of_message(NULL, item->message);
     fold->durable += (item->flags & PHI_ENTRY_DURABLE) != 0;
@@ -165,13 +156,6 @@ PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi
 
 PHI__FN void phi__fold_discount(phi__fold *fold, uint64_t tokens) { fold->tokens -= tokens; }
 
-/* A durable message that is replaced by one of its kind, a shortened result, is durable still. */
-static bool phi__fold_inherits(const phi_span *span, const phi__item *was) {
-    return (was->flags & PHI_ENTRY_DURABLE) != 0 && span->message_count == 1 &&
-           span->from == was->from && span->to == was->to &&
-           phi__groups_same_ids(was->message, &span->messages[0]);
-}
-
 static uint32_t phi__fold_summary(const phi_span *span) {
     if (!span->summary) return 0;
     return (uint32_t)PHI_ITEM_SUMMARY | (span->lines ? (uint32_t)PHI_ITEM_LINES : 0);
@@ -194,7 +178,10 @@ static uint32_t phi__fold_span_flags(const phi__folding *f, size_t at) {
     const phi_span *span = &f->op->rewrite.spans[f->span];
     uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC | phi__fold_summary(span);
     bool alone = at < f->end && (at + 1 == f->end || f->in->items[at + 1].from > span->to);
-    return alone && phi__fold_inherits(span, &f->in->items[at])
+    return alone &&
+                   ((f->in->items[at].flags & PHI_ENTRY_DURABLE) != 0 && span->message_count == 1 &&
+                    span->from == f->in->items[at].from && span->to == f->in->items[at].to &&
+                    phi__groups_same_ids(f->in->items[at].message, &span->messages[0]))
                ? flags | (uint32_t)PHI_ENTRY_DURABLE
                : flags;
 }
@@ -332,11 +319,6 @@ static bool phi__fold_entry(const phi_thread *thread, const phi__limit *limits, 
     return true;
 }
 
-/* A rewrite of another lane stands under the lane that was active, but counts for its own. */
-static uint32_t phi__fold_lane_of(const phi__entry *entry) {
-    return entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
-}
-
 PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold) {
     memset(fold, 0, sizeof *fold);
@@ -346,7 +328,8 @@ PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint6
     bool done = limits != NULL;
     for (size_t i = 0; done && i < thread->log.held && thread->log.entries[i]->seq <= upto; i++) {
         phi__entry *entry = thread->log.entries[i];
-        const phi__limit *limit = &limits[phi__fold_lane_of(entry)];
+        const phi__limit *limit =
+            &limits[(entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane)];
         if (limit->any && entry->seq <= limit->seq)
             done = phi__fold_entry(thread, limits, fold, entry);
     }

@@ -2,21 +2,14 @@
 #ifndef PHI_HISTORY_HISTORY_IN_H
 #define PHI_HISTORY_HISTORY_IN_H
 
-#include "base/base_in.h"
 #include "history/compact.h"
 #include "history/policy.h"
 #include "history/prune.h"
 #include "history/revert.h"
 #include "history/tool_state.h"
 #include "log/log_in.h"
-#include "log/thread.h"
-#include "model/event_parts.h"
-#include "model/texts.h"
-#include "model/tokens.h"
-#include "text/json.h"
-#include "text/text_in.h"
 
-/* ======== A compaction's defaults, and helpers that both ways to compact share. */
+/* ---- A compaction's defaults, and helpers that both ways to compact share ---- */
 
 /* A plan, and its figures. */
 typedef struct phi__compacted {
@@ -74,9 +67,9 @@ PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t
 /* A user's message with one text, which is borrowed. NULL: no memory. */
 PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 
-/* ======== The fold: the items of a lane's view.
+/* ---- the fold: the items of a lane's view ---- */
 
-   A fold depends on nothing but the entries: the same log gives the same list, whether it grew
+/* A fold depends on nothing but the entries: the same log gives the same list, whether it grew
    entry by entry or was made anew. Making it anew needs the whole log in memory. */
 
 /* A lane's view: each item is a message of the log, or one of a rewrite. */
@@ -135,9 +128,9 @@ PHI__FN size_t *phi__groups_find(phi_memory *memory, const void *at, size_t stri
 /* Whether a message can replace another in its group: its calls, or its result, are the same. */
 PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now);
 
-/* ======== The state of a thread while entries are read into it.
+/* ---- the state of a thread while entries are read into it ---- */
 
-   Between phi__load_begin and phi__load_end the thread is of use to its reader alone. After an
+/* Between phi__load_begin and phi__load_end the thread is of use to its reader alone. After an
    error it is to be freed. */
 
 PHI__FN phi_status phi__load_begin(phi_thread *thread);
@@ -154,7 +147,7 @@ PHI__FN phi_status phi__load_may_end(phi_thread *thread, const phi__entry *end);
 /* As phi__lane_switch. */
 PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane);
 
-/* ======== The message that a prune leaves in the place of what it took. */
+/* ---- the message that a prune leaves in the place of what it took ---- */
 
 /* What to take out of a view, oldest first, until it is enough or there is no more; a user message
    "[Pruned context summary: {memo}]" in the place of the first. *pruned, where given: the groups
@@ -178,8 +171,8 @@ PHI__FN phi_message *phi__prune_memo(phi_str memo, const phi_message *first, con
    until it is estimated at target_tokens or less; *removed: the messages taken out; the marker's
    text counts those of earlier times, too. counter NULL: the estimate. texts NULL: phi's. The first
    user message, the newest one, and the last group stay. A user message "[Context compacted: N
-   messages removed to fit context window]" takes their place. It is one rewrite. False: no
-   memory, and nothing changed. *removed 0: there was nothing to take; no entry is appended. */
+   messages removed to fit context window]" takes their place. It is one rewrite. False: no memory,
+   and nothing changed. *removed 0: there was nothing to take; no entry is appended. */
 PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
                            const phi_token_counter *counter, const phi_texts *texts,
                            phi_str loop_id, uint32_t turn_index, size_t *removed);
@@ -189,14 +182,14 @@ PHI__FN const char *phi__revert_word(phi_revert_category category);
 
 /* Plans to take everything behind the step out of the active lane's view, with a user message
    "[Reverted to step n12 (failure): {summary}]" in its place. A line of an earlier failure or
-   tangent goes, too, once five turns and three newer lines of its category follow it.
-   *reverted says so, or why not (then out->span_count is 0): the step "was not found", or "a user
-   message" follows it. out->meta has the same as JSON. Both, and their pointers, are in the
-   arena. PHI_BAD_ARG: no category; PHI_NO_MEMORY. */
+   tangent goes, too, once five turns and three newer lines of its category follow it. *reverted
+   says so, or why not (then out->span_count is 0): the step "was not found", or "a user message"
+   follows it. out->meta has the same as JSON. Both, and their pointers, are in the arena.
+   PHI_BAD_ARG: no category; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__revert_plan(const phi_thread *thread, const phi_revert *revert,
                                     phi_arena *arena, phi_rewrite *out, phi_reverted *reverted);
 
-/* ======== Lanes: which there are, and which is the active one. */
+/* ---- lanes: which there are, and which is the active one ---- */
 
 /* The last beginning of each run, by the hash of its id: an open table, half empty. */
 typedef struct phi__loop_start {
@@ -299,9 +292,9 @@ PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane);
 PHI__FN phi_status phi__lane_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
                                  uint64_t *out, bool *any);
 
-/* ======== Rewrites, the only way to change a view: checked, then appended.
+/* ---- making and applying rewrites ---- */
 
-   Nothing here reads a store: the entries that a rewrite needs are in memory
+/* Nothing here reads a store: the entries that a rewrite needs are in memory
    (phi__rewrite_needs). */
 
 /* A compaction that was not revoked; it is known also when its rewrite is evicted. */
@@ -361,10 +354,9 @@ PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_r
 enum { PHI__OP_MADE_SIZE = 32 }; /* bytes, its end included */
 PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]);
 
-/* ======== The tool state of lanes: effects applied to a JSON object, and the notes that
-   hold them.
+/* ---- notes that hold the tool state ---- */
 
-   A thread keeps the state of its active lane (tool_state.c), made by need from the notes in
+/* A thread keeps the state of its active lane (tool_state.c), made by need from the notes in
    memory. An eviction is preceded by that, so that no note is missed later. */
 
 PHI__FN const char *phi__effect_word(uint32_t op);
@@ -439,9 +431,9 @@ typedef bool (*phi__carry_fn)(phi_thread *thread, const phi_thread *from, uint32
 PHI__FN bool phi__state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
                               uint64_t upto);
 
-/* ======== A thread: its log, and the state that grows with it.
+/* ---- threads ---- */
 
-   The fold of the active lane is kept as a list that grows with the log, so that a turn costs its
+/* The fold of the active lane is kept as a list that grows with the log, so that a turn costs its
    new entries; other lanes, and earlier states, are folded anew when they are needed. An assistant
    message that failed or was aborted stays in the log and is not in view. All of this is in memory,
    and needs no store: journal_in.h recalls a log. Threads: the pumping thread. */
@@ -468,12 +460,12 @@ typedef struct phi__counted {
 
 struct phi_thread {
     phi__log log;             /* log_in.h */
-    phi__lanes lanes;         /* lane_in.h */
+    phi__lanes lanes;         /* lane.c */
     phi__messages messages;   /* of the active lane; thread_in.h */
-    phi__fold fold;           /* of the active lane; fold_in.h */
-    phi__ops ops;             /* rewrite_in.h */
-    phi__loops loops;         /* lane_in.h */
-    phi__undo undo;           /* lane_in.h */
+    phi__fold fold;           /* of the active lane; fold.c */
+    phi__ops ops;             /* rewrite.c */
+    phi__loops loops;         /* lane.c */
+    phi__undo undo;           /* lane.c */
     phi__counted counted;     /* append.c */
     phi__tool_state state;    /* of the active lane; tool_state_in.h */
     phi_str id;               /* in memory of its own, of a thread in no store; NULL: none yet */
@@ -611,15 +603,15 @@ PHI__FN phi_status phi__note_add_of_run(phi_thread *thread, const char *kind, ph
 /* PHI_PARSE for text that is no JSON, or the reader's status. */
 PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status);
 
-/* ======== Begins a log anew with copies of its lanes' views. */
+/* ---- begins a log anew with copies of its lanes' views ---- */
 
 /* The lane of that name, in *lane; where there is none it begins: empty (fork_seq UINT64_MAX), or
    with the view that the active lane has after that entry. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__graft_lane(phi_thread *thread, phi_str name, uint64_t fork_seq,
                                    uint32_t *lane);
 
-/* Copies the last run of that id out of `from` onto a lane. All or nothing. PHI_NOT_FOUND: there
-   is none in memory; PHI_MISUSE: the lane is the active one; PHI_NO_MEMORY. */
+/* Copies the last run of that id out of `from` onto a lane. All or nothing. PHI_NOT_FOUND: there is
+   none in memory; PHI_MISUSE: the lane is the active one; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_thread *from,
                                   phi_str loop_id);
 
@@ -637,18 +629,17 @@ PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, b
 
 /* Fills a renewed log with the views of all lanes of `before`: a FORGOTTEN entry, then copies; of
    the active lane those in `keep` (NULL: all), of scratch lanes ("~...") none. Entry numbers
-   continue. carry: phi__state_carry; NULL: no lane has a tool state.
-   *made: the entry's detail, whose bytes are not known yet. False: no memory, and the
-   caller must free the new log. */
+   continue. carry: phi__state_carry; NULL: no lane has a tool state. *made: the entry's
+   detail, whose bytes are not known yet. False: no memory, and the caller must free the new log. */
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi__carry_fn carry, phi_forgotten **made);
 
 /* Bytes that a fold's messages take in a log, by estimate; keep: as above. */
 PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep);
 
-/* ======== Projects a fold, for the loop, and explains the projection.
+/* ---- projects a fold, for the loop, and explains the projection ---- */
 
-   A fold remembers for each item where the newest summary up to it stands, and how many groups
+/* A fold remembers for each item where the newest summary up to it stands, and how many groups
    there are: so the walk skips the items left out, and the cost of a turn depends only on the items
    sent. */
 
@@ -724,8 +715,7 @@ PHI__FN void phi__tracker_record(phi__tracker *tracker, const phi_usage *usage, 
    is 0. */
 PHI__FN uint64_t phi__tracker_known(const phi__tracker *tracker, size_t count, size_t *from);
 
-/* ======== The names of steps: "n12" in a model's words and in events, 12 in JSON, as the
-   original has it. */
+/* ---- the names of steps: "n12" for a model and in events, 12 in JSON ---- */
 
 enum { PHI__STEP_BYTES = 32 };
 

@@ -2,12 +2,9 @@
    entries.
 
    There is one from the beginning, the default one; the table is made when a second one begins. */
-#include "history/lane_in.h"
-
 #include "history/thread_in.h"
-#include "wire/wire_in.h"
 
-/* ======== The runs of a log, by id: where each began; and the state of the active one. */
+/* ---- the runs of a log, by id: where each began; and the state of the active one ---- */
 
 static uint64_t phi__loops_hash(phi_str loop_id) {
     uint64_t hash = phi__hash(loop_id, 0);
@@ -118,12 +115,12 @@ PHI__FN bool phi__loops_info_prompt(const phi_thread *thread, phi_arena *arena, 
 PHI__FN void phi__loops_evict(phi_thread *thread) {
     phi__loops *loops = &thread->loops;
     size_t n = 0, cap = 8;
-    phi__loop_start *table;
     for (size_t i = 0; i < thread->log.held; i++)
         n += thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START;
     while (cap / 2 <= n) cap *= 2;
     if (cap >= loops->cap) return;
-    table = (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
+    phi__loop_start *table =
+        (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return;
     for (size_t i = n = 0; i < thread->log.held; i++) {
         const phi__loop_start *was = NULL;
@@ -144,9 +141,9 @@ PHI__FN void phi__loops_evict(phi_thread *thread) {
 PHI__FN bool phi__loops_room(phi_thread *thread) {
     phi__loops *loops = &thread->loops;
     size_t cap = phi__max(loops->cap * 2, 8);
-    phi__loop_start *table;
     if (loops->count < loops->cap / 2) return true;
-    table = (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
+    phi__loop_start *table =
+        (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return false;
     for (size_t i = 0; i < loops->cap; i++)
         if (loops->at[i].hash != 0) *phi__loops_place(table, cap, loops->at[i].hash) = loops->at[i];
@@ -194,9 +191,9 @@ PHI__FN void phi__loops_free(phi__loops *loops, phi_memory *memory) {
     phi__free(memory, loops->at, loops->cap * sizeof *loops->at);
 }
 
-/* ======== Ends a run, and rolls back a run that keeps nothing.
+/* ---- ends a run, and rolls back a run that keeps nothing ---- */
 
-   Such a run is one unit: its messages leave the view, and so do its rewrites, as if each had been
+/* Such a run is one unit: its messages leave the view, and so do its rewrites, as if each had been
    revoked when it ended. The lane's view is then as before the run. A run keeps a copy of that view
    from its first rewrite on, so that its end needs no memory; where there is no copy, as in a log
    that is read, the lane is folded anew. */
@@ -260,8 +257,8 @@ PHI__FN phi_status phi__runs_may_end(phi_thread *thread, const phi__entry *end) 
 }
 
 PHI__FN void phi__runs_loop_ends(phi_thread *thread, phi__entry *end) {
-    /* For a LOOP_END, when it is attached: its ordinal. Beside: of a run that was copied, so
-       that the active run stays the active one. */
+    /* For a LOOP_END, when it is attached: its ordinal. Beside: of a run that was copied, so that
+       the active run stays the active one. */
     phi__loops_ends_beside(thread, end);
     thread->loops.started = NULL;
     if (end->keep == PHI_KEEP_NONE && end->ordinal > 0) {
@@ -287,10 +284,9 @@ PHI__FN void phi__runs_roll_back_again(phi_thread *thread) {
     }
 }
 
-/* ======== Lanes: a history's branches. A lane is its parent's view at one entry, and its own
-   entries.
+/* ---- lanes: a history's branches ---- */
 
-   There is one from the beginning, the default one; the table is made when a second one begins. */
+/* A lane is its parent's view at one entry, and its own entries. */
 
 PHI__FN phi_str phi__lane_name(const phi_thread *thread, uint32_t lane) {
     if (thread->lanes.at == NULL) return lane == 0 ? PHI__LIT(PHI_LANE_DEFAULT) : phi__str("", 0);
@@ -311,10 +307,9 @@ static uint32_t *phi__lane_place(const phi_thread *thread, uint32_t *table, size
 /* Room in the table for one more lane. False: no memory. */
 static bool phi__lane_index_room(phi_thread *thread) {
     size_t cap = phi__max(thread->lanes.table_cap * 2, 4 * PHI__LANE_FEW);
-    uint32_t *table;
     if (thread->lanes.count < PHI__LANE_FEW || thread->lanes.count < thread->lanes.table_cap / 2)
         return true;
-    table = (uint32_t *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
+    uint32_t *table = (uint32_t *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return false;
     for (uint32_t i = 0; i < thread->lanes.count; i++)
         *phi__lane_place(thread, table, cap, thread->lanes.at[i].name) = i + 1;
@@ -355,9 +350,9 @@ static bool phi__lane_table(phi_thread *thread) {
 }
 
 PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n) {
-    phi__entry *entries;
     if (!phi__append_reserve(thread, n, 0)) return NULL;
-    entries = (phi__entry *)phi__arena_zero(phi__thread_room(thread), n * sizeof *entries);
+    phi__entry *entries =
+        (phi__entry *)phi__arena_zero(phi__thread_room(thread), n * sizeof *entries);
     for (size_t i = 0; entries != NULL && i < n; i++) entries[i].at_ms = phi__thread_now(thread);
     return entries;
 }

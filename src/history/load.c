@@ -8,9 +8,6 @@
    entries. Cases that the list cannot decide (durable groups, spans that overlap in part, calls and
    results) are computed as for one rewrite of a thread in use. The list of messages and their
    places are made at the end. */
-#include "history/load_in.h"
-
-#include "history/rebase_in.h"
 #include "history/thread_in.h"
 
 /* ---- by lane ---- */
@@ -375,13 +372,6 @@ static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__o
     return true;
 }
 
-/* Whether the items that it took out mattered to a compaction, itself or a later one: a group is
-   durable when one of its messages is. */
-static bool phi__load_matters(const struct phi__loading *l, const phi__load_lane *lane,
-                              const phi__op *op) {
-    return l->durable && lane->compacted > op->seq;
-}
-
 PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op) {
     struct phi__loading *l = thread->loading;
     phi__load_lane *lane = &l->lanes[op->lane];
@@ -390,7 +380,7 @@ PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op) {
     size_t before = fold->count;
     if (op->rewrite.span_count == 0) return PHI_OK;
     if (!phi__load_uncover(thread, lane, op)) return PHI_NO_MEMORY;
-    if (known && phi__load_matters(l, lane, op)) {
+    if (known && l->durable && lane->compacted > op->seq) {
         if (active)
             l->known = false;
         else

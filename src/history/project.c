@@ -4,14 +4,9 @@
    The order in which items get their place does not depend on the budget: the newest turn, the
    protected turns, the summaries of older messages, the groups before those. The first item that
    does not fit ends the walk. So a larger budget never sends less. */
-#include "history/project_in.h"
+#include "history/thread_in.h"
 
-#include "base/base_in.h"
-#include "history/projecting_in.h"
-#include "model/model_in.h"
-#include "wire/wire_in.h"
-
-/* ======== The presets, and every default in one place. */
+/* ---- the presets, and every default in one place ---- */
 
 /* Spec, threads and strategies, part B. */
 enum {
@@ -85,35 +80,70 @@ PHI_API phi_policy phi_policy_of(phi_policy_kind kind, const phi_model *model) {
     return p;
 }
 
-/* ======== The items of a projection: a view's, or a fold's. */
+enum { PHI__PROJECT_BUCKETS = 64 };
 
-PHI__FN const phi_message *phi__items_message(const phi__proj_order *o, size_t at) {
+/* A result whose answer was not met yet: the walk comes to it later. */
+typedef struct phi__found {
+    struct phi__found *later; /* in the view */
+    size_t at;
+    bool spent; /* the nearest answer with such a call had another result */
+} phi__found;
+
+typedef struct phi__projecting {
+    const phi__proj_order *order;
+    phi_policy policy;
+    phi_arena *arena;
+    phi__found *found[PHI__PROJECT_BUCKETS];
+    phi__group *oldest; /* of those so far */
+    size_t at;          /* items before it were not reached */
+    size_t window;      /* the first item included, pinned summaries apart */
+    uint64_t budget, used, newest_tokens;
+    uint32_t turn;
+    size_t messages; /* included so far, without summaries and extensions */
+    size_t groups;   /* considered */
+    size_t floor;    /* summaries from here on have their place */
+    bool settled; /* the newest and protected turns are whole, older summaries have their place */
+    bool full;
+    phi__verdict stopped; /* why no more are included, from item stop_at on */
+    size_t stop_at;
+    bool trimmed;
+    phi_projection_meta meta;
+    bool failed;
+} phi__projecting;
+
+static inline uint64_t phi__projecting_sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* ---- the items of a projection: a view's, or a fold's ---- */
+
+static const phi_message *phi__items_message(const phi__proj_order *o, size_t at) {
     return o->items != NULL ? o->items[at].message : o->fold->items[at].message;
 }
 
-PHI__FN uint32_t phi__items_flags(const phi__proj_order *o, size_t at) {
+static uint32_t phi__items_flags(const phi__proj_order *o, size_t at) {
     return o->items != NULL ? o->items[at].flags : o->fold->items[at].flags;
 }
 
-PHI__FN uint64_t phi__items_from(const phi__proj_order *o, size_t at) {
+static uint64_t phi__items_from(const phi__proj_order *o, size_t at) {
     return o->items != NULL ? o->items[at].from : o->fold->items[at].from;
 }
 
-PHI__FN uint64_t phi__items_to(const phi__proj_order *o, size_t at) {
+static uint64_t phi__items_to(const phi__proj_order *o, size_t at) {
     return o->items != NULL ? o->items[at].to : o->fold->items[at].to;
 }
 
-PHI__FN uint64_t phi__items_tokens(const phi__proj_order *o, size_t at) {
+static uint64_t phi__items_tokens(const phi__proj_order *o, size_t at) {
     bool counted = o->counter != NULL && o->counter->count_text != NULL;
     if (o->items != NULL && !counted) return o->items[at].tokens;
     return phi_tokens_of_message(o->counter, phi__items_message(o, at));
 }
 
-PHI__FN bool phi__items_is_call(const phi_content *c) {
+static bool phi__items_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
 }
 
-PHI__FN size_t phi__items_calls(const phi_message *m) {
+static size_t phi__items_calls(const phi_message *m) {
     size_t n = 0;
     for (size_t i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
         n += phi__items_is_call(&m->content[i]) ? 1 : 0;
@@ -126,7 +156,7 @@ PHI__FN bool phi__items_sums_up(const phi_message *m, uint32_t flags) {
            (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) && phi__items_calls(m) == 0;
 }
 
-PHI__FN bool phi__items_is_summary(const phi__proj_order *o, size_t at) {
+static bool phi__items_is_summary(const phi__proj_order *o, size_t at) {
     uint32_t flags = phi__items_flags(o, at);
     return (flags & PHI_ITEM_SUMMARY) != 0 && phi__items_sums_up(phi__items_message(o, at), flags);
 }
@@ -137,7 +167,7 @@ PHI__FN bool phi__items_is_group(const phi_message *m, uint32_t flags) {
 }
 
 /* The newest summary before an item; SIZE_MAX: none. */
-PHI__FN size_t phi__items_summary_before(const phi__proj_order *o, size_t at) {
+static size_t phi__items_summary_before(const phi__proj_order *o, size_t at) {
     if (at == 0) return SIZE_MAX;
     if (o->items == NULL) {
         uint32_t place = o->fold->items[at - 1].summary;
@@ -149,7 +179,7 @@ PHI__FN size_t phi__items_summary_before(const phi__proj_order *o, size_t at) {
 
 /* A user's message opens a turn, unless it was steered into a run: steering belongs to that run's
    turn. */
-PHI__FN bool phi__items_opens(const phi__proj_order *o, size_t at) {
+static bool phi__items_opens(const phi__proj_order *o, size_t at) {
     const phi_message *m = phi__items_message(o, at), *before;
     if (m->role != PHI_ROLE_USER) return false;
     if (m->loop_id.len == 0) return true;
@@ -161,13 +191,13 @@ PHI__FN bool phi__items_opens(const phi__proj_order *o, size_t at) {
     return true;
 }
 
-/* ======== Matches results and calls of the projected items. */
+/* ---- matches results and calls of the projected items ---- */
 
 static phi__found **phi__results_bucket(phi__projecting *p, phi_str id) {
     return &p->found[phi__hash(id, 0) % PHI__PROJECT_BUCKETS];
 }
 
-PHI__FN void phi__results_find(phi__projecting *p, size_t at) {
+static void phi__results_find(phi__projecting *p, size_t at) {
     phi__found **bucket = phi__results_bucket(p, phi__items_message(p->order, at)->tool_call_id);
     phi__found *found = (phi__found *)phi__arena_zero(p->arena, sizeof *found);
     if (found == NULL) {
@@ -233,7 +263,7 @@ static void phi__results_join(phi__projecting *p, phi__group *g, const phi_conte
         phi__projecting_sum(g->tokens, phi_tokens_of_message(p->order->counter, g->results[n]));
 }
 
-PHI__FN void phi__proj_results(phi__projecting *p, phi__group *g, size_t calls) {
+static void phi__proj_results(phi__projecting *p, phi__group *g, size_t calls) {
     const phi_message *m = g->message;
     if (calls == 0) return;
     g->results =
@@ -244,12 +274,7 @@ PHI__FN void phi__proj_results(phi__projecting *p, phi__group *g, size_t calls) 
         if (phi__items_is_call(&m->content[i])) phi__results_join(p, g, &m->content[i]);
 }
 
-/* ======== Chooses the items of a view to send: walks from the newest end, no further than
-   needed.
-
-   The order in which items get their place does not depend on the budget: the newest turn, the
-   protected turns, the summaries of older messages, the groups before those. The first item that
-   does not fit ends the walk. So a larger budget never sends less. */
+/* ---- the walk ---- */
 
 enum {
     PHI__PROJECT_LEAST = 128, /* bytes that a result is cut to at least */
@@ -451,22 +476,6 @@ static size_t phi__proj_fit(phi__projecting *p, uint64_t room) {
 
 /* ---- the walk ---- */
 
-/* Summaries older than item `at` get their place, the newest first. */
-static void phi__proj_pay_summaries(phi__projecting *p, size_t at) {
-    p->floor = at;
-    if (!phi__proj_uses_summaries(p)) return;
-    while ((at = phi__items_summary_before(p->order, at)) != SIZE_MAX) {
-        uint64_t used = phi__projecting_sum(p->used, phi__items_tokens(p->order, at));
-        if (p->full || used > p->budget) {
-            p->full = true;
-            p->meta.budget_truncated = true;
-            return;
-        }
-        p->used = used;
-        p->floor = at;
-    }
-}
-
 /* Drops the messages before the window's first user message or summary. */
 static void phi__proj_trim(phi__projecting *p) {
     for (phi__group *g = p->oldest; g != NULL; g = g->newer) {
@@ -491,8 +500,8 @@ static void phi__proj_settle(phi__projecting *p, size_t at) {
     if (p->turn == 1) phi__proj_trim(p); /* no message opened it */
     bool cut = p->newest_tokens > p->budget;
     if (cut) {
-        /* Results of the newest turn are cut so that it fits, beside the protected turns if
-           that can be. */
+        /* Results of the newest turn are cut so that it fits, beside the protected turns if that
+           can be. */
         uint64_t others = p->used - p->newest_tokens;
         size_t most = 0;
         p->meta.budget_truncated = true;
@@ -507,7 +516,18 @@ static void phi__proj_settle(phi__projecting *p, size_t at) {
     }
     p->meta.protected_over = p->used > p->budget && p->used > p->newest_tokens;
     p->full = cut || p->used > p->budget;
-    phi__proj_pay_summaries(p, at);
+    p->floor = at;
+    if (!phi__proj_uses_summaries(p)) return;
+    while ((at = phi__items_summary_before(p->order, at)) != SIZE_MAX) {
+        uint64_t used = phi__projecting_sum(p->used, phi__items_tokens(p->order, at));
+        if (p->full || used > p->budget) {
+            p->full = true;
+            p->meta.budget_truncated = true;
+            return;
+        }
+        p->used = used;
+        p->floor = at;
+    }
 }
 
 /* Why a group is left out, or that it is sent. */
@@ -558,20 +578,6 @@ static void phi__proj_step_summary(phi__projecting *p, size_t at) {
     if (phi__proj_shows(g) || p->order->all) phi__proj_put(p, g);
 }
 
-static void phi__proj_step_group(phi__projecting *p, size_t at) {
-    phi__group *g = phi__proj_look(p, at);
-    if (g == NULL || p->failed) return;
-    if (g->verdict != PHI__VERDICT_KIND) {
-        g->verdict = phi__proj_judge(p, g);
-        if (!phi__proj_shows(g)) phi__proj_stop(p, g);
-    }
-    if (phi__proj_shows(g))
-        phi__proj_add(p, g);
-    else if (p->order->all)
-        phi__proj_put(p, g);
-    if (g->opens) p->turn++;
-}
-
 static void phi__proj_step_extension(phi__projecting *p, size_t at) {
     if (!p->order->extensions || p->stopped != PHI__VERDICT_SHOWN) return;
     phi__group *g = phi__proj_group(p, at);
@@ -591,8 +597,20 @@ static void phi__proj_walk(phi__projecting *p) {
             if ((p->policy.include & PHI_INCLUDE_TOOLS) != 0) phi__results_find(p, at);
         } else if (phi__items_is_summary(o, at))
             phi__proj_step_summary(p, at);
-        else
-            phi__proj_step_group(p, at);
+        else {
+            phi__group *g = phi__proj_look(p, at);
+            if (g != NULL && !p->failed) {
+                if (g->verdict != PHI__VERDICT_KIND) {
+                    g->verdict = phi__proj_judge(p, g);
+                    if (!phi__proj_shows(g)) phi__proj_stop(p, g);
+                }
+                if (phi__proj_shows(g))
+                    phi__proj_add(p, g);
+                else if (p->order->all)
+                    phi__proj_put(p, g);
+                if (g->opens) p->turn++;
+            }
+        }
         p->at = at;
     }
     phi__proj_settle(p, p->at);
@@ -625,18 +643,6 @@ static void phi__proj_emit_one(phi__projecting *p, phi__projection *out, const p
     if (message->role != PHI_ROLE_EXTENSION) p->meta.messages_included++;
 }
 
-static void phi__proj_emit_group(phi__projecting *p, phi__projection *out, const phi__group *g) {
-    phi__proj_emit_one(p, out, g->message, g->at);
-    for (size_t i = 0; i < g->result_count; i++)
-        phi__proj_emit_one(p, out, g->results[i], g->places[i]);
-    p->meta.orphans_repaired += g->made;
-    p->meta.summary_used = p->meta.summary_used || g->is_summary;
-    if (g->message->role == PHI_ROLE_EXTENSION || g->at < p->window) return;
-    phi__proj_range(p, g->at);
-    for (size_t i = 0; i < g->result_count; i++)
-        if (g->places[i] != SIZE_MAX) phi__proj_range(p, g->places[i]);
-}
-
 static void phi__proj_emit(phi__projecting *p, phi__projection *out) {
     size_t n = 0;
     for (const phi__group *g = p->oldest; g != NULL; g = g->newer)
@@ -651,7 +657,18 @@ static void phi__proj_emit(phi__projecting *p, phi__projection *out) {
     }
     p->meta.from_seq = UINT64_MAX;
     for (const phi__group *g = p->oldest; g != NULL; g = g->newer)
-        if (phi__proj_shows(g)) phi__proj_emit_group(p, out, g);
+        if (phi__proj_shows(g)) {
+            phi__proj_emit_one(p, out, g->message, g->at);
+            for (size_t i = 0; i < g->result_count; i++)
+                phi__proj_emit_one(p, out, g->results[i], g->places[i]);
+            p->meta.orphans_repaired += g->made;
+            p->meta.summary_used = p->meta.summary_used || g->is_summary;
+            if (g->message->role != PHI_ROLE_EXTENSION && g->at >= p->window) {
+                phi__proj_range(p, g->at);
+                for (size_t i = 0; i < g->result_count; i++)
+                    if (g->places[i] != SIZE_MAX) phi__proj_range(p, g->places[i]);
+            }
+        }
     if (p->meta.from_seq == UINT64_MAX) p->meta.from_seq = 1; /* and to_seq is 0: none */
 }
 
@@ -661,16 +678,6 @@ static size_t phi__proj_all_groups(const phi__projecting *p) {
     if (o->items == NULL) return o->count > 0 ? o->fold->groups : 0;
     for (size_t at = 0; at < p->at; at++)
         n += phi__items_is_group(o->items[at].message, o->items[at].flags) ? 1 : 0;
-    return n;
-}
-
-/* Results that no call was met for are not sent. */
-static size_t phi__proj_orphans(const phi__projecting *p) {
-    const phi__found *found;
-    size_t n = 0;
-    for (size_t i = 0; i < PHI__PROJECT_BUCKETS; i++)
-        for (found = p->found[i]; found != NULL; found = found->later)
-            n += found->at >= p->window ? 1 : 0;
     return n;
 }
 
@@ -685,7 +692,12 @@ static void phi__proj_tell(phi__projecting *p) {
         if (phi__proj_shows(g) &&
             phi__items_is_group(phi__items_message(o, g->at), phi__items_flags(o, g->at)))
             meta->groups_dropped--;
-    meta->orphans_repaired += phi__proj_orphans(p);
+    const phi__found *found;
+    size_t n = 0;
+    for (size_t i = 0; i < PHI__PROJECT_BUCKETS; i++)
+        for (found = p->found[i]; found != NULL; found = found->later)
+            n += found->at >= p->window ? 1 : 0;
+    meta->orphans_repaired += n;
     if ((p->policy.summaries != PHI_SUMMARIES_REQUEST &&
          p->policy.summaries != PHI_SUMMARIES_WRITE) ||
         p->window == 0 || (p->stopped == PHI__VERDICT_SHOWN && !p->trimmed))
@@ -758,7 +770,7 @@ PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const p
     return PHI_OK;
 }
 
-/* ======== Explains a projection: a line for each group, whether it is sent, and why. */
+/* ---- explains a projection: a line for each group, whether it is sent, and why ---- */
 
 static const char *phi__explain_verdict(const phi__group *g, const phi_policy *policy) {
     switch (g->verdict) {
@@ -790,18 +802,6 @@ static void phi__explain_what(phi__buf *out, const phi__group *g) {
     if (g->made > 0) phi__buf_printf(out, " (%llu made)", (unsigned long long)g->made);
 }
 
-static void phi__explain_group(phi__buf *out, const phi__proj_order *o, const phi__group *g,
-                               const phi_policy *policy) {
-    uint64_t from = o->items != NULL ? o->items[g->at].from : o->fold->items[g->at].from;
-    uint64_t to = o->items != NULL ? o->items[g->at].to : o->fold->items[g->at].to;
-    phi__buf_printf(out, "%llu", (unsigned long long)from);
-    if (to != from) phi__buf_printf(out, "-%llu", (unsigned long long)to);
-    phi__buf_text(out, " ");
-    phi__explain_what(out, g);
-    phi__buf_printf(out, ", %llu tokens: %s\n", (unsigned long long)g->tokens,
-                    phi__explain_verdict(g, policy));
-}
-
 static void phi__explain_head(phi__buf *out, const phi_projection_meta *meta,
                               const phi_policy *policy) {
     if (policy->max_input_tokens == PHI_POLICY_UNLIMITED) {
@@ -828,8 +828,18 @@ PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_st
     phi_status status = phi__project(order, &scratch, &made);
     if (status == PHI_OK) {
         phi__explain_head(&text, &made.meta, &policy);
-        for (const phi__group *g = made.groups; g != NULL; g = g->newer)
-            phi__explain_group(&text, order, g, &policy);
+        for (const phi__group *g = made.groups; g != NULL; g = g->newer) {
+            uint64_t from =
+                order->items != NULL ? order->items[g->at].from : order->fold->items[g->at].from;
+            uint64_t to =
+                order->items != NULL ? order->items[g->at].to : order->fold->items[g->at].to;
+            phi__buf_printf(&text, "%llu", (unsigned long long)from);
+            if (to != from) phi__buf_printf(&text, "-%llu", (unsigned long long)to);
+            phi__buf_text(&text, " ");
+            phi__explain_what(&text, g);
+            phi__buf_printf(&text, ", %llu tokens: %s\n", (unsigned long long)g->tokens,
+                            phi__explain_verdict(g, &policy));
+        }
         const phi_projection_meta *meta = &made.meta;
         phi__buf_printf(&text, "sent: %llu messages of %llu, %llu tokens in all",
                         (unsigned long long)meta->messages_included,
@@ -848,9 +858,9 @@ PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_st
     return status;
 }
 
-/* ======== The tokens of a context: the provider's report, and an estimate of later messages.
+/* ---- the tokens of a context: the provider's report, and an estimate of later messages ---- */
 
-   A provider says with each answer how many tokens it read and wrote; those are exact, and include
+/* A provider says with each answer how many tokens it read and wrote; those are exact, and include
    the system prompt and the tools. Messages behind that answer are estimated. After a change of the
    list (compaction, prune, replaced messages) the report no longer describes it: reset the
    tracker. */

@@ -1,12 +1,6 @@
 /* prune.c - plans a prune: whole groups, the oldest first. */
-#include "history/history_in.h"
 
-#include "history/compact_in.h"
-#include "history/rewrite_in.h"
 #include "history/thread_in.h"
-#include "model/event_parts.h"
-#include "model/model_in.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,10 +23,9 @@ typedef struct phi__plan {
     size_t also;     /* an item that goes besides and is not counted; SIZE_MAX: none */
 } phi__plan;
 
-/* ======== Which of a view's items leave it: blocks of items that belong together, the oldest
-   first, until a caller has enough. Truncating and pruning both plan so.
+/* ---- blocks of items that leave a view together, the oldest first ---- */
 
-   for each item: phi__plan_put(&plan, i, from, to, tokens);
+/* for each item: phi__plan_put(&plan, i, from, to, tokens);
        phi__plan_join(&plan, answer, result);       // they stay or go together
        phi__plan_block(&plan, i)->stays = true;
        while (more is wanted && phi__plan_take(&plan, &at, end, false)) ...
@@ -120,7 +113,7 @@ static phi_span *phi__plan_spans(phi__plan *plan, phi_arena *arena, const phi_me
     return spans;
 }
 
-/* ======== The message that a prune leaves in the place of what it took. */
+/* ---- the message that a prune leaves in the place of what it took ---- */
 
 typedef struct phi__pruning {
     const phi_view_item *items;
@@ -132,47 +125,7 @@ typedef struct phi__pruning {
     phi_pruned pruned;
 } phi__pruning;
 
-static bool phi__prune_stays(const phi__pruning *p, const phi_view_item *item) {
-    uint32_t kept = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ENTRY_DURABLE;
-    phi_role role = item->message->role;
-    return (role != PHI_ROLE_ASSISTANT && role != PHI_ROLE_TOOL_RESULT) ||
-           (item->flags & kept) != 0 || item->from < p->prune->from_seq ||
-           (p->prune->end_seq != 0 && item->to >= p->prune->end_seq);
-}
-
-/* A result without a call is a group by itself. False: no memory. */
-static bool phi__prune_choose(phi__pruning *p) {
-    phi_memory *memory = p->arena->memory;
-    size_t *callers = phi__groups_find(memory, p->items, sizeof *p->items, p->plan.count);
-    size_t at = 0;
-    if (callers == NULL) return false;
-    for (size_t i = 0; i < p->plan.count; i++) {
-        const phi_view_item *item = &p->items[i];
-        phi__plan_put(&p->plan, i, item->from, item->to,
-                      phi_tokens_of_message(p->counter, item->message));
-        p->plan.items[i].stays = phi__prune_stays(p, item);
-        if (callers[i] != SIZE_MAX) phi__plan_join(&p->plan, callers[i], i);
-    }
-    phi__groups_free(memory, p->plan.count, callers);
-    while (p->plan.tokens < p->prune->tokens &&
-           phi__plan_take(&p->plan, &at, p->plan.count, false)) {}
-    p->pruned.tokens_removed = p->plan.tokens;
-    p->pruned.messages_removed = p->plan.removed;
-    return true;
-}
-
 /* ---- the report ---- */
-
-static bool phi__prune_times(phi__pruning *p) {
-    int64_t *times = (int64_t *)phi_arena_alloc(
-        p->arena, phi__mul(phi__max(p->pruned.messages_removed, 1), sizeof *times));
-    if (times == NULL) return false;
-    for (size_t i = 0; i < p->plan.count; i++)
-        if (phi__plan_goes(&p->plan, i))
-            times[p->pruned.timestamp_count++] = p->items[i].message->timestamp_ms;
-    p->pruned.timestamps = times;
-    return true;
-}
 
 PHI__FN phi_message *phi__prune_memo(phi_str memo, const phi_message *first, const phi_texts *texts,
                                      phi_arena *arena) {
@@ -218,12 +171,39 @@ static bool phi__prune_meta(const phi__pruning *p, const char **meta) {
 }
 
 static phi_status phi__prune_make(phi__pruning *p, phi_rewrite *out) {
-    if (!phi__prune_choose(p)) return PHI_NO_MEMORY;
+    phi_memory *memory = p->arena->memory;
+    size_t *callers = phi__groups_find(memory, p->items, sizeof *p->items, p->plan.count);
+    size_t at = 0;
+    if (callers == NULL) return PHI_NO_MEMORY;
+    for (size_t i = 0; i < p->plan.count; i++) {
+        const phi_view_item *item = &p->items[i];
+        phi__plan_put(&p->plan, i, item->from, item->to,
+                      phi_tokens_of_message(p->counter, item->message));
+        uint32_t kept = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ENTRY_DURABLE;
+        phi_role role = item->message->role;
+        p->plan.items[i].stays = (role != PHI_ROLE_ASSISTANT && role != PHI_ROLE_TOOL_RESULT) ||
+                                 (item->flags & kept) != 0 || item->from < p->prune->from_seq ||
+                                 (p->prune->end_seq != 0 && item->to >= p->prune->end_seq);
+        if (callers[i] != SIZE_MAX) phi__plan_join(&p->plan, callers[i], i);
+    }
+    phi__groups_free(memory, p->plan.count, callers);
+    while (p->plan.tokens < p->prune->tokens &&
+           phi__plan_take(&p->plan, &at, p->plan.count, false)) {}
+    p->pruned.tokens_removed = p->plan.tokens;
+    p->pruned.messages_removed = p->plan.removed;
+
     if (p->pruned.messages_removed > 0) {
         if (!phi__prune_remember(p)) return PHI_NO_MEMORY;
         if (p->memo == NULL ||
             phi_tokens_of_message(p->counter, p->memo) < p->pruned.tokens_removed) {
-            if (!phi__prune_times(p) || !phi__prune_meta(p, &out->meta)) return PHI_NO_MEMORY;
+            int64_t *times = (int64_t *)phi_arena_alloc(
+                p->arena, phi__mul(phi__max(p->pruned.messages_removed, 1), sizeof *times));
+            if (times == NULL) return PHI_NO_MEMORY;
+            for (size_t j = 0; j < p->plan.count; j++)
+                if (phi__plan_goes(&p->plan, j))
+                    times[p->pruned.timestamp_count++] = p->items[j].message->timestamp_ms;
+            p->pruned.timestamps = times;
+            if (!phi__prune_meta(p, &out->meta)) return PHI_NO_MEMORY;
             out->spans = phi__plan_spans(&p->plan, p->arena, p->memo, &out->span_count);
             return out->spans != NULL ? PHI_OK : PHI_NO_MEMORY;
         }
@@ -235,7 +215,6 @@ static phi_status phi__prune_make(phi__pruning *p, phi_rewrite *out) {
 PHI__FN phi_status phi__prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
                                    const phi_token_counter *counter, phi_arena *arena,
                                    phi_rewrite *out, phi_pruned *pruned) {
-    phi__plan_item *known;
     if ((items == NULL && count > 0) || prune == NULL || prune->tokens == 0 || arena == NULL ||
         out == NULL)
         return PHI_BAD_ARG;
@@ -246,7 +225,8 @@ PHI__FN phi_status phi__prune_plan(const phi_view_item *items, size_t count, con
     p.prune = prune;
     p.counter = counter;
     p.arena = arena;
-    known = (phi__plan_item *)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof *known));
+    phi__plan_item *known =
+        (phi__plan_item *)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof *known));
     if (known == NULL) return PHI_NO_MEMORY;
     phi__plan_init(&p.plan, known, count);
     out->reason = PHI_REWRITE_PRUNE;
@@ -272,15 +252,15 @@ PHI__FN uint64_t phi__prune_from(const phi_thread *thread) {
     return from;
 }
 
-/* ======== Takes the oldest part out of the view, and puts a marker in its place.
+/* ---- takes the oldest part out of the view, and puts a marker in its place ---- */
 
-   A group is an answer with its results, or any other message. The first user message, the newest
+/* A group is an answer with its results, or any other message. The first user message, the newest
    one, durable messages, and everything from the last group on stay; all other groups up to a point
-   go, summaries last: a summary stands for all messages before it, the first user message
-   included. So one marker, at the place of the first removed message, stands for all that were ever
-   removed. It is a rewrite like any other; its meta has their total number. A span cannot cut the
-   output of an earlier rewrite, and a late result goes with its call, wherever it stands:
-   inseparable items form a block, and blocks go as a whole. */
+   go, summaries last: a summary stands for all messages before it, the first user message included.
+   So one marker, at the place of the first removed message, stands for all that were ever removed.
+   It is a rewrite like any other; its meta has their total number. A span cannot cut the output of
+   an earlier rewrite, and a late result goes with its call, wherever it stands: inseparable items
+   form a block, and blocks go as a whole. */
 
 #define PHI__TRUNCATE_META "{\"removed\":"
 
@@ -335,30 +315,6 @@ static size_t phi__trunc_group_end(const phi_thread *thread, size_t at) {
             break;
     }
     return end;
-}
-
-/* Extensions at the end are no group to be kept for: no model sees them. */
-static void phi__trunc_look(phi__truncation *t) {
-    const phi_thread *thread = t->thread;
-    size_t end, i;
-    bool summed_up = false;
-    t->first = t->newest = SIZE_MAX;
-    t->tokens = phi__trunc_before(t);
-    phi__trunc_find_marker(t);
-    for (size_t at = 0; at < thread->fold.count; at = end) {
-        const phi__item *item = &thread->fold.items[at];
-        end = phi__trunc_group_end(thread, at);
-        if (at == t->plan.also) continue;
-        for (i = at + 1; i < end; i++) phi__plan_join(&t->plan, at, i);
-        if ((item->flags & PHI_ITEM_SUMMARY) != 0) {
-            phi__plan_block(&t->plan, at)->late = summed_up = true;
-            continue;
-        }
-        if (item->message->role != PHI_ROLE_EXTENSION) t->last = at;
-        if (item->message->role != PHI_ROLE_USER || item->message->is_update) continue;
-        if (t->first == SIZE_MAX && !summed_up) t->first = at;
-        t->newest = at;
-    }
 }
 
 static void phi__trunc_spare(phi__truncation *t, size_t at) {
@@ -456,7 +412,25 @@ static bool phi__trunc_blocks(phi__truncation *t) {
         for (size_t i = 0; i < fold->count; i++)
             phi__plan_put(&t->plan, i, fold->items[i].from, fold->items[i].to,
                           phi_tokens_of_message(t->counter, fold->items[i].message));
-        phi__trunc_look(t);
+        size_t end, i;
+        bool summed_up = false;
+        t->first = t->newest = SIZE_MAX;
+        t->tokens = phi__trunc_before(t);
+        phi__trunc_find_marker(t);
+        for (size_t at = 0; at < thread->fold.count; at = end) {
+            const phi__item *item = &thread->fold.items[at];
+            end = phi__trunc_group_end(thread, at);
+            if (at == t->plan.also) continue;
+            for (i = at + 1; i < end; i++) phi__plan_join(&t->plan, at, i);
+            if ((item->flags & PHI_ITEM_SUMMARY) != 0) {
+                phi__plan_block(&t->plan, at)->late = summed_up = true;
+                continue;
+            }
+            if (item->message->role != PHI_ROLE_EXTENSION) t->last = at;
+            if (item->message->role != PHI_ROLE_USER || item->message->is_update) continue;
+            if (t->first == SIZE_MAX && !summed_up) t->first = at;
+            t->newest = at;
+        }
         phi__trunc_join(t, callers, durable);
     }
     phi__free(thread->log.memory, durable, durable != NULL ? fold->count : 0);
@@ -488,7 +462,7 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
     return done;
 }
 
-/* ======== Plans a revert: it takes out everything behind a step, or nothing. */
+/* ---- plans a revert: it takes out everything behind a step, or nothing ---- */
 
 enum {
     PHI__REVERT_FRESH_TURNS = 5, /* a line of a failure or a tangent stays that long */
@@ -558,44 +532,10 @@ static bool phi__revert_find(phi__reverting *r) {
     return false;
 }
 
-/* Whether the log has a user's message behind the step, in view or not. */
-static bool phi__revert_user_behind(const phi__reverting *r) {
-    return r->thread->messages.last_user > 0 && r->thread->messages.last_user - 1 > r->revert->step;
-}
-
 /* ---- the report ---- */
-
-static bool phi__revert_abandon(phi__reverting *r) {
-    const phi__fold *fold = &r->thread->fold;
-    phi_str *names =
-        (phi_str *)phi_arena_alloc(r->arena, phi__mul(fold->count - r->first, sizeof *names));
-    if (names == NULL) return false;
-    for (size_t i = r->first; i < fold->count; i++) {
-        if ((fold->items[i].flags & PHI_ITEM_SYNTHETIC) != 0) continue;
-        if (!phi__revert_text(r->arena, &names[r->told->abandoned_count++], "n%llu",
-                              fold->items[i].from))
-            return false;
-    }
-    r->told->abandoned = names;
-    return true;
-}
 
 static phi_text phi__revert_name(phi_revert_category category) {
     return (phi_text)(PHI_TEXT_REVERT_FAILURE + (category - PHI_REVERT_FAILURE));
-}
-
-static phi_message *phi__revert_tag(const phi__reverting *r) {
-    const phi_texts *texts = r->revert->texts;
-    phi_str text;
-    phi__texts_args args = PHI_ZERO;
-    args.n = r->revert->step;
-    args.text = r->told->summary;
-    args.name = phi_str_of(phi__texts_get(texts, phi__revert_name(r->revert->category)));
-    return phi__texts_make(r->arena, texts,
-                           args.text.len > 0 ? PHI_TEXT_REVERTED_SUMMARY : PHI_TEXT_REVERTED, &args,
-                           &text)
-               ? phi__compact_say_at(text, r->thread->fold.items[r->target].message, r->arena)
-               : NULL;
 }
 
 /* As the event has it. */
@@ -650,24 +590,6 @@ static bool phi__revert_ages(phi_revert_category category) {
     return category == PHI_REVERT_FAILURE || category == PHI_REVERT_TANGENT;
 }
 
-/* Writes a span that drops each old line, from `at` downwards. Returns the first one's index. */
-static size_t phi__revert_drop_old(const phi__reverting *r, phi_span *spans, size_t at) {
-    const phi__fold *fold = &r->thread->fold;
-    size_t seen[PHI_REVERT_STEP_SUMMARY + 1] = {0}, turns = 0;
-    seen[r->revert->category] = 1;
-    for (size_t i = fold->count; i > 0; i--) {
-        turns += fold->items[i - 1].message->role == PHI_ROLE_ASSISTANT;
-        if (i - 1 >= r->first) continue;
-        phi_revert_category category = phi__revert_category_of(r, i - 1);
-        if (!phi__revert_ages(category) || seen[category]++ < PHI__REVERT_NEWEST ||
-            turns <= PHI__REVERT_FRESH_TURNS)
-            continue;
-        spans[--at].from = fold->items[i - 1].from;
-        spans[at].to = fold->items[i - 1].to;
-    }
-    return at;
-}
-
 static phi_status phi__revert_make(phi__reverting *r, phi_rewrite *out) {
     const phi__fold *fold = &r->thread->fold;
     size_t n = 0;
@@ -675,14 +597,48 @@ static phi_status phi__revert_make(phi__reverting *r, phi_rewrite *out) {
     size_t last = n;
     phi_span *spans = (phi_span *)phi__arena_zero(r->arena, phi__mul(last + 1, sizeof *spans));
     const char *meta = NULL;
-    if (spans == NULL || !phi__revert_abandon(r) || !phi__revert_meta(r, &meta))
-        return PHI_NO_MEMORY;
+    if (spans == NULL) return PHI_NO_MEMORY;
+    phi_str *names =
+        (phi_str *)phi_arena_alloc(r->arena, phi__mul(fold->count - r->first, sizeof *names));
+    if (names == NULL) return PHI_NO_MEMORY;
+    for (size_t i = r->first; i < fold->count; i++) {
+        if ((fold->items[i].flags & PHI_ITEM_SYNTHETIC) != 0) continue;
+        if (!phi__revert_text(r->arena, &names[r->told->abandoned_count++], "n%llu",
+                              fold->items[i].from))
+            return PHI_NO_MEMORY;
+    }
+    r->told->abandoned = names;
+    if (!phi__revert_meta(r, &meta)) return PHI_NO_MEMORY;
     spans[last].from = fold->items[r->first].from;
     spans[last].to = fold->items[fold->count - 1].to;
-    spans[last].messages = phi__revert_tag(r);
+    const phi_texts *texts = r->revert->texts;
+    phi_str text;
+    phi__texts_args args = PHI_ZERO;
+    args.n = r->revert->step;
+    args.text = r->told->summary;
+    args.name = phi_str_of(phi__texts_get(texts, phi__revert_name(r->revert->category)));
+    spans[last].messages =
+        phi__texts_make(r->arena, texts,
+                        args.text.len > 0 ? PHI_TEXT_REVERTED_SUMMARY : PHI_TEXT_REVERTED, &args,
+                        &text)
+            ? phi__compact_say_at(text, r->thread->fold.items[r->target].message, r->arena)
+            : NULL;
     spans[last].message_count = 1;
     if (spans[last].messages == NULL) return PHI_NO_MEMORY;
-    size_t first = phi__revert_drop_old(r, spans, last);
+    size_t at = last;
+    size_t seen[PHI_REVERT_STEP_SUMMARY + 1] = {0}, turns = 0;
+    seen[r->revert->category] = 1;
+    for (size_t j = fold->count; j > 0; j--) {
+        turns += fold->items[j - 1].message->role == PHI_ROLE_ASSISTANT;
+        if (j - 1 >= r->first) continue;
+        phi_revert_category category = phi__revert_category_of(r, j - 1);
+        if (!phi__revert_ages(category) || seen[category]++ < PHI__REVERT_NEWEST ||
+            turns <= PHI__REVERT_FRESH_TURNS)
+            continue;
+        spans[--at].from = fold->items[j - 1].from;
+        spans[at].to = fold->items[j - 1].to;
+    }
+    size_t first = at;
     out->meta = meta;
     out->spans = spans + first;
     out->span_count = last + 1 - first;
@@ -723,7 +679,7 @@ PHI__FN phi_status phi__revert_plan(const phi_thread *thread, const phi_revert *
         !phi__arena_str(arena, revert->summary, &reverted->summary))
         return PHI_NO_MEMORY;
     if (!phi__revert_find(&r)) return phi__revert_refuse(&r, "step n%llu was not found");
-    if (phi__revert_user_behind(&r))
+    if (r.thread->messages.last_user > 0 && r.thread->messages.last_user - 1 > r.revert->step)
         return phi__revert_refuse(&r, "a user message stands behind step n%llu");
     return phi__revert_make(&r, out);
 }

@@ -3,11 +3,11 @@
    It frees nothing: it fills a new log, and the caller frees the old one. Entry numbers continue,
    so that a seq never means two entries; the rest of a conversation is packed, in segments of its
    own. */
-#include "history/rebase_in.h"
+#include "history/thread_in.h"
 
-/* ======== Runs of another log, copied onto a lane that is not the active one.
+/* ---- runs of another log, copied onto a lane that is not the active one ---- */
 
-   The work of hidden agents (a branch of an evaluation, the scratch work of a strategy) is done in
+/* The work of hidden agents (a branch of an evaluation, the scratch work of a strategy) is done in
    logs of their own and copied when it is over: the log of their agent then shows it, also while
    that agent has a run of its own. The copies have PHI_ENTRY_GRAFTED. Messages, turns, usage,
    spawned runs and notes of the run are copied; its rewrites are not, so the lane shows all of its
@@ -64,26 +64,6 @@ static phi_loop_info *phi__graft_info(phi_arena *room, const phi_loop_info *from
     return info;
 }
 
-/* What an entry of this kind has beside its message and its usage. */
-static bool phi__graft_own(phi_arena *room, const phi__entry *from, phi__entry *to) {
-    memset(&to->of, 0, sizeof to->of);
-    switch ((int)from->kind) {
-    case PHI_ENTRY_LOOP_START:
-        to->of.loop = from->of.loop != NULL ? phi__graft_info(room, from->of.loop) : NULL;
-        return to->of.loop != NULL || from->of.loop == NULL;
-    case PHI_ENTRY_LOOP_END:
-        if (from->of.failure != NULL) to->of.failure = phi__graft_failure(room, from->of.failure);
-        return to->of.failure != NULL || from->of.failure == NULL;
-    case PHI_ENTRY_SPAWN:
-        to->of.spawn = phi__graft_spawn(room, from->of.spawn);
-        return to->of.spawn != NULL;
-    case PHI_ENTRY_NOTE:
-        to->of.note = phi__graft_note(room, from->of.note);
-        return to->of.note != NULL;
-    default: return true;
-    }
-}
-
 static bool phi__graft_copy(phi_thread *thread, const phi__entry *from, phi_str loop_id,
                             phi__entry *to) {
     phi_arena *room = phi__thread_room(thread);
@@ -103,7 +83,22 @@ static bool phi__graft_copy(phi_thread *thread, const phi__entry *from, phi_str 
         *usage = *from->usage;
         to->usage = usage;
     }
-    return phi__graft_own(room, from, to);
+    memset(&to->of, 0, sizeof to->of);
+    switch ((int)from->kind) {
+    case PHI_ENTRY_LOOP_START:
+        to->of.loop = from->of.loop != NULL ? phi__graft_info(room, from->of.loop) : NULL;
+        return to->of.loop != NULL || from->of.loop == NULL;
+    case PHI_ENTRY_LOOP_END:
+        if (from->of.failure != NULL) to->of.failure = phi__graft_failure(room, from->of.failure);
+        return to->of.failure != NULL || from->of.failure == NULL;
+    case PHI_ENTRY_SPAWN:
+        to->of.spawn = phi__graft_spawn(room, from->of.spawn);
+        return to->of.spawn != NULL;
+    case PHI_ENTRY_NOTE:
+        to->of.note = phi__graft_note(room, from->of.note);
+        return to->of.note != NULL;
+    default: return true;
+    }
 }
 
 /* ---- which entries ---- */
@@ -173,18 +168,9 @@ PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_t
     return PHI_OK;
 }
 
-/* ======== Begins a log anew with copies of its lanes' views, so that the rest can be freed.
-
-   It frees nothing: it fills a new log, and the caller frees the old one. Entry numbers continue,
-   so that a seq never means two entries; the rest of a conversation is packed, in segments of its
-   own. */
+/* ---- begins a log anew with copies of its lanes' views, so that the rest can be freed ---- */
 
 /* ---- copies ---- */
-
-/* An answer that stands before a rewrite was measured with what that took out. */
-static bool phi__rebase_take_unmeasured(const phi_thread *from, const phi__item *item) {
-    return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->ops.last_seq;
-}
 
 static bool phi__rebase_take_item(phi_thread *thread, const phi_thread *from,
                                   const phi__item *item) {
@@ -194,7 +180,8 @@ static bool phi__rebase_take_item(phi_thread *thread, const phi_thread *from,
     entry.message = phi__append_keep(thread, item->message);
     if (entry.message == NULL || !phi__append_claim_calls(thread, entry.message)) return false;
     entry.flags = item->flags & 0xff;
-    if (phi__rebase_take_unmeasured(from, item)) entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
+    if (item->message->role == PHI_ROLE_ASSISTANT && item->from < from->ops.last_seq)
+        entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
     entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0 ? entry.message->timestamp_ms
                                                           : phi__thread_at(from, item->from)->at_ms;
     entry.loop_id = entry.message->loop_id;
@@ -241,13 +228,6 @@ PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep) {
     return sum;
 }
 
-/* A turn may begin here: with words of the user, behind which no result stands of a call before
-   it. */
-static bool phi__rebase_begins(const phi__item *item, size_t at, size_t first_caller) {
-    return item->message->role == PHI_ROLE_USER && !item->message->is_update &&
-           (item->flags & PHI_ITEM_SUMMARY) == 0 && first_caller >= at;
-}
-
 /* Where the newest turns begin that there is room for; fold->count: for none. newest: the last one
    stays in any case. */
 static size_t phi__rebase_from(const phi__fold *fold, const size_t *callers, const uint8_t *keep,
@@ -257,23 +237,11 @@ static size_t phi__rebase_from(const phi__fold *fold, const size_t *callers, con
         if (callers[i] < first_caller) first_caller = callers[i];
         if (keep[i] == 0) sum += phi__rebase_cost(fold->items[i].message);
         if (sum > room && !(newest && from == fold->count)) break;
-        if (phi__rebase_begins(&fold->items[i], i, first_caller)) from = i;
+        if (fold->items[i].message->role == PHI_ROLE_USER && !fold->items[i].message->is_update &&
+            (fold->items[i].flags & PHI_ITEM_SUMMARY) == 0 && first_caller >= i)
+            from = i;
     }
     return i == SIZE_MAX && sum <= room ? 0 : from;
-}
-
-static bool phi__rebase_shown(const phi__fold *fold, const uint8_t *keep, size_t at) {
-    return keep[at] != 0 && fold->items[at].message->role != PHI_ROLE_EXTENSION;
-}
-
-/* A request begins with the user: where an answer would come first, the user's message before it
-   stays. */
-static void phi__rebase_lead(const phi__fold *fold, uint8_t *keep) {
-    size_t first = 0, i;
-    while (first < fold->count && !phi__rebase_shown(fold, keep, first)) first++;
-    if (first == fold->count || fold->items[first].message->role == PHI_ROLE_USER) return;
-    for (i = first; i > 0 && fold->items[i - 1].message->role != PHI_ROLE_USER; i--) {}
-    if (i > 0) keep[i - 1] = 1;
 }
 
 PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
@@ -291,7 +259,14 @@ PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, b
         from = phi__rebase_from(fold, callers, keep, target_bytes > kept ? target_bytes - kept : 0,
                                 newest);
     for (size_t i = from; i < fold->count; i++) keep[i] = 1;
-    phi__rebase_lead(fold, keep);
+    size_t first = 0, i;
+    while (first < fold->count &&
+           (keep[first] == 0 || fold->items[first].message->role == PHI_ROLE_EXTENSION))
+        first++;
+    if (first != fold->count && fold->items[first].message->role != PHI_ROLE_USER) {
+        for (i = first; i > 0 && fold->items[i - 1].message->role != PHI_ROLE_USER; i--) {}
+        if (i > 0) keep[i - 1] = 1;
+    }
     phi__free(thread->log.memory, durable, durable != NULL ? fold->count : 0);
     phi__groups_free(thread->log.memory, fold->count, callers);
     return done;
@@ -333,16 +308,6 @@ static bool phi__rebase_scratch(const phi_thread *before, uint32_t lane) {
     return lane != before->lanes.active && name.len > 0 && name.at[0] == '~';
 }
 
-/* The same lanes, each empty, under the same numbers; scratch lanes behind all others go. */
-static bool phi__rebase_lanes(phi_thread *thread, const phi_thread *before) {
-    uint32_t lane, count = before->lanes.count;
-    while (count > 1 && phi__rebase_scratch(before, count - 1)) count--;
-    for (uint32_t i = 1; i < count; i++)
-        if (phi__lane_new(thread, before->lanes.at[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
-            return false;
-    return true;
-}
-
 static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint32_t lane,
                              phi__carry_fn carry) {
     phi__fold fold;
@@ -358,7 +323,13 @@ static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint3
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi__carry_fn carry, phi_forgotten **made) {
     *made = phi__rebase_begin(thread, before, keep);
-    if (*made == NULL || !phi__rebase_lanes(thread, before)) return false;
+    if (*made == NULL) return false;
+    uint32_t lane, count = before->lanes.count;
+    while (count > 1 && phi__rebase_scratch(before, count - 1)) count--;
+    for (uint32_t i = 1; i < count; i++)
+        if (phi__lane_new(thread, before->lanes.at[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
+            return false;
+
     for (uint32_t i = 0; i < before->lanes.count; i++)
         if (i != before->lanes.active && !phi__rebase_scratch(before, i) &&
             !phi__rebase_lane(thread, before, i, carry))

@@ -1,11 +1,5 @@
 /* rewrite.c - rewrites, the only way to change a view: checked, applied, appended. */
-#include "history/rewrite_in.h"
-
-#include "history/load_in.h"
 #include "history/thread_in.h"
-#include "model/model_in.h"
-#include "text/json.h"
-#include "wire/wire_in.h"
 
 #include <float.h>
 #include <stdarg.h>
@@ -29,8 +23,7 @@ typedef struct phi__rewriting {
 /* The id of a rewrite that has none of its host's: its place in the log, mostly. */
 #define PHI__OP_MADE "op-%llu"
 
-/* ======== The rewrites of a log: by id, in a chain from the newest, and which of them are
-   compactions that count. */
+/* ---- the rewrites of a log, and the compactions that count ---- */
 
 PHI__FN void phi__ops_init(phi__ops *ops, phi_memory *memory) {
     phi__map_init(&ops->by_id, memory);
@@ -113,13 +106,6 @@ PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, u
     thread->ops.compaction_count = n;
 }
 
-/* Room for one more in the table of ids, and, of a compaction, among the marks. False: no
-   memory. */
-static bool phi__ops_room(phi_thread *thread, const phi__op *op) {
-    return phi__map_room(&thread->ops.by_id) &&
-           (!phi__ops_compacts(op) || phi__ops_mark_room(thread));
-}
-
 /* ---- eviction ---- */
 
 /* Whether the id of an evicted rewrite must be kept, since a host could give it again; an id that
@@ -153,7 +139,7 @@ PHI__FN void phi__ops_recalled(phi_thread *thread) {
     }
 }
 
-/* ======== Checks whether a rewrite is valid. */
+/* ---- checks whether a rewrite is valid ---- */
 
 /* Puts words where they go; PHI_BAD_ARG. */
 static phi_status phi__valid_refuse(phi__rewriting *w, const char *format, ...) {
@@ -355,19 +341,6 @@ static phi_status phi__valid_names(phi__rewriting *w) {
                : phi__valid_refuse(w, "switch_to is not UTF-8");
 }
 
-/* It is written to files that other programs read: text that is no JSON would spoil them. */
-static phi_status phi__valid_meta(phi__rewriting *w) {
-    phi_arena scratch;
-    phi_json *root = NULL;
-    if (w->given->meta == NULL) return PHI_OK;
-    phi_arena_init(&scratch, w->thread->log.memory, 0);
-    phi_status status =
-        phi_json_parse(&scratch, phi_str_of(w->given->meta), PHI_JSON_BORROW, &root, NULL);
-    phi_arena_free(&scratch);
-    if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
-    return phi__valid_refuse(w, "meta is no JSON");
-}
-
 static phi_status phi__valid_form(phi__rewriting *w) {
     const phi_rewrite *r = w->given;
     if ((unsigned)r->reason > (unsigned)PHI_REWRITE_SYSTEM)
@@ -385,7 +358,15 @@ static phi_status phi__valid_form(phi__rewriting *w) {
     if (w->given->written != NULL &&
         !(w->given->written->cost >= 0 && w->given->written->cost <= DBL_MAX))
         return phi__valid_refuse(w, "written.cost is no amount");
-    return phi__valid_meta(w);
+    phi_arena scratch;
+    phi_json *root = NULL;
+    if (w->given->meta == NULL) return PHI_OK;
+    phi_arena_init(&scratch, w->thread->log.memory, 0);
+    phi_status status =
+        phi_json_parse(&scratch, phi_str_of(w->given->meta), PHI_JSON_BORROW, &root, NULL);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
+    return phi__valid_refuse(w, "meta is no JSON");
 }
 
 static phi_status phi__rewrite_check(phi__rewriting *w) {
@@ -436,12 +417,6 @@ static bool phi__valid_named(const phi_rewrite *r) {
     return r->op_id != NULL && r->op_id[0] != '\0';
 }
 
-/* "op-" and a number: ids of this form are phi's to make. */
-static bool phi__valid_is_made(const char *op_id) {
-    if (strncmp(op_id, "op-", 3) != 0 || op_id[3] == '\0') return false;
-    return op_id[3 + strspn(op_id + 3, "0123456789")] == '\0';
-}
-
 PHI__FN phi_status phi__valid_form_of(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                       size_t words_size) {
     phi__rewriting w = phi__valid_begin(thread, rewrite, words, words_size);
@@ -451,7 +426,9 @@ PHI__FN phi_status phi__valid_form_of(phi_thread *thread, const phi_rewrite *rew
 PHI__FN phi_status phi__valid_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                     size_t words_size) {
     phi__rewriting w = phi__valid_begin(thread, rewrite, words, words_size);
-    if (!phi__valid_named(rewrite) || !phi__valid_is_made(rewrite->op_id)) return PHI_OK;
+    if (!phi__valid_named(rewrite)) return PHI_OK;
+    if (strncmp(rewrite->op_id, "op-", 3) != 0 || rewrite->op_id[3] == '\0') return PHI_OK;
+    if (rewrite->op_id[3 + strspn(rewrite->op_id + 3, "0123456789")] != '\0') return PHI_OK;
     return phi__valid_refuse(&w, "op_id \"%.40s\": ids of the form op-NUMBER are phi's own",
                              rewrite->op_id);
 }
@@ -462,10 +439,7 @@ PHI__FN phi_status phi__valid_full(phi_thread *thread, const phi_rewrite *rewrit
     return phi__rewrite_check(&w);
 }
 
-/* ======== Rewrites, the only way to change a view: checked, then appended.
-
-   Nothing here reads a store: the entries that a rewrite needs are in memory
-   (phi__rewrite_needs). */
+/* ---- making and applying rewrites ---- */
 
 /* ---- keeping it ---- */
 
@@ -478,9 +452,8 @@ static bool phi__rewrite_text(phi_arena *arena, const char **text) {
 }
 
 static bool phi__rewrite_copy_span(phi_arena *arena, phi_span *span) {
-    phi_message *messages;
     if (span->message_count == 0) return true;
-    messages =
+    phi_message *messages =
         (phi_message *)phi_arena_alloc(arena, phi__mul(span->message_count, sizeof *messages));
     if (messages == NULL) return false;
     for (size_t i = 0; i < span->message_count; i++)
@@ -490,9 +463,8 @@ static bool phi__rewrite_copy_span(phi_arena *arena, phi_span *span) {
 }
 
 static bool phi__rewrite_written(phi_arena *arena, const phi_written **written) {
-    phi_written *copy;
     if (*written == NULL) return true;
-    copy = (phi_written *)phi_arena_alloc(arena, sizeof *copy);
+    phi_written *copy = (phi_written *)phi_arena_alloc(arena, sizeof *copy);
     if (copy == NULL) return false;
     *copy = **written;
     *written = copy;
@@ -501,7 +473,6 @@ static bool phi__rewrite_written(phi_arena *arena, const phi_written **written) 
 
 /* The id comes first, right behind the op: a lookup by id reads both. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out) {
-    phi_span *spans;
     *out = *given;
     out->spans = NULL;
     if (!phi__rewrite_text(arena, &out->op_id) || !phi__rewrite_text(arena, &out->lane) ||
@@ -509,7 +480,8 @@ PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_r
         !phi__rewrite_text(arena, &out->switch_to) || !phi__rewrite_written(arena, &out->written))
         return false;
     if (given->span_count == 0) return true;
-    spans = (phi_span *)phi_arena_alloc(arena, phi__mul(given->span_count, sizeof *spans));
+    phi_span *spans =
+        (phi_span *)phi_arena_alloc(arena, phi__mul(given->span_count, sizeof *spans));
     if (spans == NULL) return false;
     out->spans = spans;
     for (size_t i = 0; i < given->span_count; i++) {
@@ -559,7 +531,9 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
 static phi__entry *phi__rewrite_entry(phi_thread *thread, phi__op *op, phi_str loop_id,
                                       uint32_t turn_index) {
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
-    if (entry == NULL || !phi__append_reserve(thread, 1, 0) || !phi__ops_room(thread, op))
+    if (entry == NULL || !phi__append_reserve(thread, 1, 0) ||
+        (!phi__map_room(&thread->ops.by_id) ||
+         (phi__ops_compacts(op) && !phi__ops_mark_room(thread))))
         return NULL;
     entry->kind = PHI_ENTRY_REWRITE;
     entry->at_ms = phi__thread_now(thread);

@@ -1,12 +1,9 @@
 /* thread.c - makes, empties and frees threads. */
 #include "history/thread_in.h"
 
-#include "history/load_in.h"
-#include "text/text_in.h"
-
 static void phi__messages_free(phi_memory *memory, phi__messages *messages);
 
-/* ======== Notes: entries that no model sees. */
+/* ---- notes: entries that no model sees ---- */
 
 PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status) {
     phi_arena scratch;
@@ -19,16 +16,14 @@ PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_statu
 
 PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str json,
                                  uint64_t *seq) {
-    phi__entry *entry;
-    phi__note *note;
     phi_status status;
     if (!phi__note_is_json(thread, json, &status))
         return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_BAD_ARG;
     if (thread->user == NULL && !phi__thread_roll(thread, NULL)) return PHI_NO_MEMORY;
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
-    entry = (phi__entry *)phi__arena_zero(room, sizeof *entry);
-    note = (phi__note *)phi__arena_zero(room, sizeof *note);
+    phi__entry *entry = (phi__entry *)phi__arena_zero(room, sizeof *entry);
+    phi__note *note = (phi__note *)phi__arena_zero(room, sizeof *note);
     if (entry == NULL || note == NULL || !phi__arena_str(room, phi_str_of(kind), &note->kind) ||
         !phi__arena_str(room, json, &note->json) || !phi__append_reserve(thread, 1, 0)) {
         phi_arena_reset(room, mark);
@@ -54,9 +49,9 @@ PHI__FN phi_status phi__note_add_of_run(phi_thread *thread, const char *kind, ph
     return status;
 }
 
-/* ======== A thread's id, title, metadata, and where it was forked from.
+/* ---- A thread's id, title, metadata, and where it was forked from ---- */
 
-   A note of kind PHI_NOTE_THREAD holds title, metadata and origin; a later one takes its place. */
+/* A note of kind PHI_NOTE_THREAD holds title, metadata and origin; a later one takes its place. */
 
 /* ---- keeping ---- */
 
@@ -216,7 +211,7 @@ PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *inf
     return status;
 }
 
-/* ======== The MESSAGE entries of a thread's active lane, in order. */
+/* ---- the MESSAGE entries of a thread's active lane, in order ---- */
 
 PHI__FN bool phi__messages_room(phi_memory *memory, phi__messages *messages, size_t n) {
     void *grown = phi__grow(memory, messages->at, &messages->cap, phi__add(messages->held, n),
@@ -261,12 +256,7 @@ static void phi__messages_free(phi_memory *memory, phi__messages *messages) {
     memset(messages, 0, sizeof *messages);
 }
 
-/* ======== A thread: its log, and the state that grows with it.
-
-   The fold of the active lane is kept as a list that grows with the log, so that a turn costs its
-   new entries; other lanes, and earlier states, are folded anew when they are needed. An assistant
-   message that failed or was aborted stays in the log and is not in view. All of this is in memory,
-   and needs no store: journal_in.h recalls a log. Threads: the pumping thread. */
+/* ---- threads ---- */
 
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io) {
     memset(thread, 0, sizeof *thread);

@@ -2,16 +2,13 @@
 
    A note has the whole state where the effects since the last such note would take more bytes: a
    fold reads at most about twice the state, and the notes take about twice the effects. */
-#include "history/tool_state_in.h"
-
 #include "history/thread_in.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 
-/* ======== Effects: the changes that a tool makes to a JSON object.
+/* ---- effects: the changes that a tool makes to a JSON object ---- */
 
-   One tree takes the effects of a result, or of a fold, and knows its size in bytes. So a result is
+/* One tree takes the effects of a result, or of a fold, and knows its size in bytes. So a result is
    never larger than its limit, nor deeper than the reader allows. */
 
 enum {
@@ -412,9 +409,9 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
     return tree->status;
 }
 
-/* ======== The tool state of a thread's active lane, as text beside the log.
+/* ---- the tool state of a thread's active lane, as text beside the log ---- */
 
-   A run of which nothing may be kept leaves the text before its first change, so that its end needs
+/* A run of which nothing may be kept leaves the text before its first change, so that its end needs
    no memory. */
 
 static void phi__state_drop(phi_thread *thread, phi__state_text *text) {
@@ -450,19 +447,6 @@ static void phi__state_take(phi_thread *thread, const phi__state_text *made) {
     thread->state.known = true;
 }
 
-/* The state was read from the log: `now`, and, in a run, `before` it; run: as of
-   phi__tool_state. */
-static void phi__state_learn(phi_thread *thread, const phi__state_text *now,
-                             const phi__state_text *before, uint64_t run) {
-    phi__tool_state *state = &thread->state;
-    phi__state_drop(thread, &state->now);
-    phi__state_drop(thread, &state->before);
-    state->now = *now;
-    state->before = *before;
-    state->run = run;
-    state->known = true;
-}
-
 PHI__FN void phi__state_run_ended(phi_thread *thread, uint64_t start, bool none) {
     phi__tool_state *state = &thread->state;
     if (start == 0 || state->run != start) return;
@@ -487,11 +471,7 @@ PHI__FN size_t phi__state_bytes(const phi_thread *thread) {
     return thread->state.now.len + thread->state.before.len;
 }
 
-/* ======== The tool state of lanes: effects applied to a JSON object, and the notes that
-   hold them.
-
-   A thread keeps the state of its active lane (tool_state.c), made by need from the notes in
-   memory. An eviction is preceded by that, so that no note is missed later. */
+/* ---- notes that hold the tool state ---- */
 
 /* ---- the fold ---- */
 
@@ -510,7 +490,6 @@ static bool phi__state_notes(const phi_thread *thread, const phi__limit *limits,
     *out = NULL;
     while (i-- > 0) {
         const phi__entry *entry = thread->log.entries[i];
-        phi__state_note *note;
         if (entry->seq > upto || !limits[entry->lane].any || entry->seq > limits[entry->lane].seq ||
             (entry->lane == skip_lane && entry->seq >= skip_to))
             continue;
@@ -521,7 +500,7 @@ static bool phi__state_notes(const phi_thread *thread, const phi__limit *limits,
         }
         if (entry->kind != PHI_ENTRY_NOTE || !phi__str_is(entry->of.note->kind, PHI_NOTE_STATE))
             continue;
-        note = (phi__state_note *)phi__arena_zero(arena, sizeof *note);
+        phi__state_note *note = (phi__state_note *)phi__arena_zero(arena, sizeof *note);
         if (note == NULL) return false;
         phi_status status = phi_json_parse(arena, entry->of.note->json, 0, &note->root, NULL);
         if (status == PHI_NO_MEMORY) return false;
@@ -613,7 +592,13 @@ static phi_status phi__tool_state_learn(phi_thread *thread) {
         phi__state_drop(thread, &now);
         return status;
     }
-    phi__state_learn(thread, &now, &before, run != NULL ? run->seq + 1 : 0);
+    phi__tool_state *state = &thread->state;
+    phi__state_drop(thread, &state->now);
+    phi__state_drop(thread, &state->before);
+    state->now = now;
+    state->before = before;
+    state->run = (run != NULL ? run->seq + 1 : 0);
+    state->known = true;
     return PHI_OK;
 }
 

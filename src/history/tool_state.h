@@ -8,15 +8,14 @@
 
    Effects are a JSON array, at most 64, of objects with a member "op":
 
-       {"op":"merge","value":{...}}              members of the value take the place of those of the
+   {"op":"merge","value":{...}}              members of the value take the place of those of the
                                                  state; an object in an object is merged in turn
        {"op":"replace","value":{...}}            the state becomes the value
        {"op":"delete_keys","keys":["a","b"]}     members of the state go; a missing one is no error
        {"op":"set_path","path":"/a/0","value":1} a JSON Pointer (RFC 6901); missing objects on the
                                                  way are made, "-" appends to an array
        {"op":"delete_path","path":"/a/0"}        the value there goes; a missing one is no error
-       {"op":"emit","name":"x","value":...}      the state stays; the host gets PHI_EV_EFFECT
-*/
+       {"op":"emit","name":"x","value":...}      the state stays; the host gets PHI_EV_EFFECT */
 #ifndef PHI_HISTORY_TOOL_STATE_H
 #define PHI_HISTORY_TOOL_STATE_H
 

@@ -124,15 +124,14 @@ PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *wor
 
 #endif
 
-/* ======== The file system calls of a store: reads and writes at an offset, locks, renames,
-   syncs.
+/* ---- the file system calls of a store ---- */
 
-   A table of functions, so that a test can have a disk that is full. Words for a failure are the
+/* A table of functions, so that a test can have a disk that is full. Words for a failure are the
    system's own, and may be NULL. PHI_NOT_FOUND is ENOENT; PHI_FULL no space, quota or file size
    left; PHI_BUSY a lock that another has; PHI_NO_MEMORY ENOMEM; PHI_TOO_BIG an offset that the
    system cannot count; PHI_IO every other refusal. No descriptor is inherited by a program that is
-   started, and no signal is raised. Nothing waits for a lock.
-   Threads: one at a time for each file. */
+   started, and no signal is raised. Nothing waits for a lock. Threads: one at a time for each
+   file. */
 
 #if !defined(PHI_NO_FILES)
 

@@ -5,14 +5,12 @@
    that takes time or calls out is done by the pump, outside of curl's callbacks: starting, ending,
    removing. Work that does not fit is left for the next step, and a timer keeps the host from
    sleeping meanwhile. */
-#include "io/io_in.h"
 
 #include "io/http_curl_in.h"
-#include "base/base_in.h"
 
-/* ======== Turns libcurl's results into statuses and messages.
+/* ---- turns libcurl's results into statuses and messages ---- */
 
-   Words name the host or the URL, never a header, a query or a user, for those may hold keys. */
+/* Words name the host or the URL, never a header, a query or a user, for those may hold keys. */
 
 #if !defined(PHI_NO_CURL)
 
@@ -34,7 +32,7 @@ static phi_str phi__http_authority(phi_str url) {
     return phi__str(url.at + i, end - i);
 }
 
-PHI__FN phi_str phi__http_host(phi_str url) {
+static phi_str phi__http_host(phi_str url) {
     phi_str a = phi__http_authority(url);
     size_t i;
     if (a.len > 0 && a.at[0] == '[') {
@@ -45,7 +43,7 @@ PHI__FN phi_str phi__http_host(phi_str url) {
     return i == SIZE_MAX ? a : phi__str(a.at, i);
 }
 
-PHI__FN phi_str phi__http_port(phi_str url) {
+static phi_str phi__http_port(phi_str url) {
     phi_str a = phi__http_authority(url);
     size_t i = phi__str_find(a, 0, "]");
     i = phi__str_find(a, i == SIZE_MAX ? 0 : i, ":");
@@ -54,7 +52,7 @@ PHI__FN phi_str phi__http_port(phi_str url) {
     return PHI__LIT("80");
 }
 
-PHI__FN bool phi__http_is_address(phi_str host) {
+static bool phi__http_is_address(phi_str host) {
     size_t dots = 0;
     if (phi__str_find(host, 0, ":") != SIZE_MAX) return true;
     for (size_t i = 0; i < host.len; i++) {
@@ -157,22 +155,17 @@ static void phi__http_own(phi__http_reason reason, phi_status status, phi_str ho
     }
 }
 
-/* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so check whether it
-   is. */
-static bool phi__http_has_memory(const phi__http_transfer *t) {
-    char zeros[8192] = PHI_ZERO;
-    char *escaped = curl_easy_escape(t->easy, zeros, (int)sizeof zeros);
-    curl_free(escaped);
-    return escaped != NULL;
-}
-
 /* A line of the head is bounded by 100 KB in libcurl, a trailer by 4 KB. */
 static bool phi__http_long_line(const phi__http_transfer *t) {
     if (!t->connected) return false;
     if ((int)t->result == PHI__HTTP_CURL_TOO_LARGE) return true;
     if (t->result == CURLE_RECV_ERROR)
         return t->head_told && strstr(t->error, "Out of memory in chunked") != NULL;
-    return t->result == CURLE_OUT_OF_MEMORY && phi__http_has_memory(t);
+    if (t->result != CURLE_OUT_OF_MEMORY) return false;
+    char zeros[8192] = PHI_ZERO;
+    char *escaped = curl_easy_escape(t->easy, zeros, (int)sizeof zeros);
+    curl_free(escaped);
+    return escaped != NULL;
 }
 
 /* Why we stopped it, or libcurl for a reason that is also ours. PHI_OK: neither. */
@@ -188,7 +181,7 @@ static phi_status phi__http_stopped(const phi__http_transfer *t, phi__http_reaso
     return PHI_TOO_BIG;
 }
 
-PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t size) {
+static phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t size) {
     phi_str url = t->request != NULL ? t->request->url : phi_str_of(t->url);
     phi__http_reason reason;
     phi_status status = phi__http_stopped(t, &reason);
@@ -226,9 +219,9 @@ PHI__FN void phi__http_proxy(const phi__http *http, phi__secrets *secrets) {
 
 #endif
 
-/* ======== Drives libcurl's sockets and its one timeout with phi__io.
+/* ---- drives libcurl's sockets and its one timeout with phi__io ---- */
 
-   curl says which sockets it wants watched and when it wants to be called; phi__io calls back, and
+/* curl says which sockets it wants watched and when it wants to be called; phi__io calls back, and
    curl_multi_socket_action works on that socket alone. So the cost of a step depends on the ready
    sockets only. */
 
@@ -239,7 +232,7 @@ typedef struct phi__http_socket {
     phi__http *http;
 } phi__http_socket;
 
-PHI__FN void phi__http_kick(phi__http *http, uint64_t at_us) {
+static void phi__http_kick(phi__http *http, uint64_t at_us) {
     if (at_us < http->kick.at_us) (void)phi__io_timer_set(http->io, &http->kick, at_us);
 }
 
@@ -253,7 +246,7 @@ PHI__FN void phi__http_leave(phi__http *http) {
     phi__http_signal_release();
 }
 
-PHI__FN void phi__http_act(phi__http *http, curl_socket_t fd, int have) {
+static void phi__http_act(phi__http *http, curl_socket_t fd, int have) {
     int running = 0;
     phi__http_enter(http);
     (void)curl_multi_socket_action(http->multi, fd, have, &running);
@@ -269,14 +262,8 @@ static void phi__http_on_ready(phi__watch *watch, int have) {
                       ((have & PHI__WRITE) != 0 ? CURL_CSELECT_OUT : 0));
 }
 
-static void phi__http_forget_socket(phi__http *http, phi__http_socket *s) {
-    if (s == NULL) return;
-    (void)phi__io_watch(http->io, &s->watch, s->watch.fd, 0);
-    phi__free(http->memory, s, sizeof *s);
-}
-
-/* A socket that cannot be watched ends its transfer, not the multi handle, as a -1 would. On
-   HTTP/2 others may share the socket: then all end. */
+/* A socket that cannot be watched ends its transfer, not the multi handle, as a -1 would. On HTTP/2
+   others may share the socket: then all end. */
 static int phi__http_starve(phi__http *http, CURL *easy) {
     char *owner = NULL;
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
@@ -296,7 +283,11 @@ static int phi__http_on_socket(CURL *easy, curl_socket_t fd, int what, void *use
     if ((what & CURL_POLL_OUT) != 0) want |= PHI__WRITE;
     if (what == CURL_POLL_REMOVE) {
         (void)curl_multi_assign(http->multi, fd, NULL);
-        phi__http_forget_socket(http, s);
+
+        if (s != NULL) {
+            (void)phi__io_watch(http->io, &s->watch, s->watch.fd, 0);
+            phi__free(http->memory, s, sizeof *s);
+        }
         return 0;
     }
     if (s == NULL) {
@@ -326,31 +317,17 @@ static void phi__http_on_timer(phi__timer *timer) {
     phi__http_act(http, CURL_SOCKET_TIMEOUT, 0);
 }
 
-PHI__FN void phi__http_due(phi__http *http) {
+static void phi__http_due(phi__http *http) {
     uint64_t at = http->curl_timer.at_us;
     if (at == UINT64_MAX || at > phi__io_now_us(http->io)) return;
     phi__http_on_timer(&http->curl_timer);
 }
 
-PHI__FN bool phi__http_init(phi__http *http) {
-    CURLM *m = http->multi;
-    int bad = 0;
-    http->curl_timer.fire = phi__http_on_timer;
-    if (phi__io_timer_set(http->io, &http->curl_timer, UINT64_MAX) != PHI_OK) return false;
-    bad |= curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, phi__http_on_socket) != CURLM_OK;
-    bad |= curl_multi_setopt(m, CURLMOPT_SOCKETDATA, http) != CURLM_OK;
-    bad |= curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, phi__http_on_timeout) != CURLM_OK;
-    bad |= curl_multi_setopt(m, CURLMOPT_TIMERDATA, http) != CURLM_OK;
-    bad |= curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)http->max_connections) != CURLM_OK;
-    if (http->http2) bad |= curl_multi_setopt(m, CURLMOPT_MAX_CONCURRENT_STREAMS, 10L) != CURLM_OK;
-    return bad == 0;
-}
-
 #endif
 
-/* ======== One request as an easy handle: its options, and callbacks that only copy.
+/* ---- one request as an easy handle: its options, and callbacks that only copy ---- */
 
-   Every callback first asks whether the transfer was cancelled: then its request is gone, and the
+/* Every callback first asks whether the transfer was cancelled: then its request is gone, and the
    callback must make curl stop. */
 
 #if !defined(PHI_NO_CURL)
@@ -568,28 +545,6 @@ static size_t phi__http_on_body(char *at, size_t size, size_t n, void *user_data
 
 /* ---- options ---- */
 
-static bool phi__http_set_callbacks(phi__http_transfer *t) {
-    CURL *e = t->easy;
-    int bad = 0;
-    bad |= curl_easy_setopt(e, CURLOPT_PRIVATE, (char *)t) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->error) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, phi__http_on_body) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_WRITEDATA, t) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, phi__http_on_header) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_HEADERDATA, t) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, phi__http_on_open_socket) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_FUNCTION, phi__http_on_resolve) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_DATA, t) != CURLE_OK;
-#if LIBCURL_VERSION_NUM >= 0x075000
-    if (t->http->prereq) {
-        bad |= curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, phi__http_on_request) != CURLE_OK;
-        bad |= curl_easy_setopt(e, CURLOPT_PREREQDATA, t) != CURLE_OK;
-    }
-#endif
-    return bad == 0;
-}
-
 static bool phi__http_set_connection(phi__http_transfer *t) {
     const phi__http *http = t->http;
     CURL *e = t->easy;
@@ -720,7 +675,8 @@ static bool phi__http_set_request(phi__http_transfer *t) {
 
 /* ---- for http.c ---- */
 
-PHI__FN phi__http_transfer *phi__http_transfer_new(phi__http *http) {
+/* A new one in the active list, or NULL. */
+static phi__http_transfer *phi__http_transfer_new(phi__http *http) {
     phi__http_transfer *t = (phi__http_transfer *)phi__alloc(http->memory, sizeof *t);
     if (t == NULL) return NULL;
     t->http = http;
@@ -729,13 +685,31 @@ PHI__FN phi__http_transfer *phi__http_transfer_new(phi__http *http) {
     return t;
 }
 
-PHI__FN phi_status phi__http_begin(phi__http_transfer *t, const char **words) {
+static phi_status phi__http_begin(phi__http_transfer *t, const char **words) {
     phi__buf_init(&t->head, t->http->memory);
     phi__buf_init(&t->overflow, t->http->memory);
     *words = "no memory for a transfer";
     t->easy = curl_easy_init();
     if (t->easy == NULL) return PHI_NO_MEMORY;
-    if (!phi__http_set_callbacks(t) || !phi__http_set_connection(t) || !phi__http_set_tls(t) ||
+    CURL *e = t->easy;
+    int bad = 0;
+    bad |= curl_easy_setopt(e, CURLOPT_PRIVATE, (char *)t) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->error) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, phi__http_on_body) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_WRITEDATA, t) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, phi__http_on_header) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_HEADERDATA, t) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, phi__http_on_open_socket) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_FUNCTION, phi__http_on_resolve) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_DATA, t) != CURLE_OK;
+#if LIBCURL_VERSION_NUM >= 0x075000
+    if (t->http->prereq) {
+        bad |= curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, phi__http_on_request) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_PREREQDATA, t) != CURLE_OK;
+    }
+#endif
+    if (bad != 0 || !phi__http_set_connection(t) || !phi__http_set_tls(t) ||
         !phi__http_set_headers(t) || !phi__http_set_request(t))
         return PHI_NO_MEMORY; /* libcurl knows the options: memory ran out */
     phi__http_enter(t->http);
@@ -759,7 +733,8 @@ PHI__FN void phi__http_move(phi__http_transfer *t, phi__http_list *list) {
     list->count++;
 }
 
-PHI__FN void phi__http_transfer_free(phi__http_transfer *t) {
+/* Removes it from the multi handle and frees it. Outside of curl's callbacks only. */
+static void phi__http_transfer_free(phi__http_transfer *t) {
     phi__http *http = t->http;
     phi__http_move(t, &http->dying); /* no callback touches its request now */
     phi__http_enter(http);
@@ -795,7 +770,8 @@ static void phi__http_drain(phi__http_transfer *t) {
     if (t->finished || t->failed != PHI_OK) phi__http_kick(t->http, 0);
 }
 
-PHI__FN void phi__http_transfer_resume(phi__http_transfer *t) {
+/* outside of curl's callbacks only */
+static void phi__http_transfer_resume(phi__http_transfer *t) {
     t->resume_wanted = false;
     phi__http_drain(t);
     if (!t->paused || phi__http_dead(t)) return;
@@ -812,9 +788,9 @@ PHI__FN void phi__http_transfer_resume(phi__http_transfer *t) {
 
 #endif
 
-/* ======== Loads the certificate store at a time of the caller's choosing.
+/* ---- loads the certificate store at a time of the caller's choosing ---- */
 
-   libcurl loads it in the first TLS handshake, 20 ms and more in one piece, and then keeps it with
+/* libcurl loads it in the first TLS handshake, 20 ms and more in one piece, and then keeps it with
    the multi handle. So a handshake is begun here with a loopback port of our own that never
    answers: the store is loaded before the first bytes leave, and the transfer is thrown away. */
 
@@ -837,7 +813,7 @@ static bool phi__http_say_hello(phi__http *http, phi__http_transfer *t, curl_soc
     return heard;
 }
 
-PHI__FN void phi__http_load_ca(phi__http *http) {
+static void phi__http_load_ca(phi__http *http) {
     char url[48];
     const char *words;
     int port = 0;
@@ -862,12 +838,7 @@ PHI__FN void phi__http_load_ca(phi__http *http) {
 
 #endif
 
-/* ======== The transport over libcurl, pumped by phi__io.
-
-   curl's callbacks only copy: the write callback pushes into the transfer's bounded buffer and
-   pauses the transfer when that is full. Removal is deferred, so that no lookup is waited for.
-   Callbacks: stage, head and push may come inside a call of curl's, and a push inside resume; from
-   there open, resume and cancel are allowed. end comes from the pump alone, or a timer of it. */
+/* ---- the transport over libcurl, pumped by phi__io ---- */
 
 #if !defined(PHI_NO_CURL)
 
@@ -890,11 +861,10 @@ static phi__http_slot *phi__http_slot_of(phi__http *http, phi_transfer transfer)
 
 static bool phi__http_reach(phi__http *http, uint32_t index) {
     size_t cap = http->slot_count;
-    phi__http_slot *slots;
     if (index < cap) return true;
     if (index >= UINT32_MAX - 1) return false;
-    slots = (phi__http_slot *)phi__grow(http->memory, http->slots, &cap, (size_t)index + 1,
-                                        sizeof *slots);
+    phi__http_slot *slots = (phi__http_slot *)phi__grow(http->memory, http->slots, &cap,
+                                                        (size_t)index + 1, sizeof *slots);
     if (slots == NULL) return false;
     memset(slots + http->slot_count, 0, (cap - http->slot_count) * sizeof *slots);
     http->slots = slots;
@@ -1013,15 +983,6 @@ static bool phi__http_has_descriptors(phi__http *http) {
     return false;
 }
 
-static bool phi__http_same_server(const phi__http_transfer *t, phi_str url) {
-    char *at = NULL;
-    if (curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &at) != CURLE_OK || at == NULL)
-        return false;
-    phi_str its = phi_str_of(at);
-    return phi_str_equal(phi__http_host(its), phi__http_host(url)) &&
-           phi_str_equal(phi__http_port(its), phi__http_port(url));
-}
-
 /* Whether the connection that the next in the queue needs is about to be free: the body on it was
    read to its last event, and a server ends it at once, or not soon. */
 static bool phi__http_awaits_end(phi__http *http) {
@@ -1030,7 +991,14 @@ static bool phi__http_awaits_end(phi__http *http) {
     uint64_t now = phi__io_now_us(http->io);
     if (t == NULL || t->http2) return false; /* HTTP/2 has room for both */
     uint64_t until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
-    if (now >= until || !phi__http_same_server(t, slot->request->url)) return false;
+    if (now >= until) return false;
+    char *at = NULL;
+    if (curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &at) != CURLE_OK || at == NULL)
+        return false;
+    phi_str its = phi_str_of(at);
+    if (!phi_str_equal(phi__http_host(its), phi__http_host(slot->request->url)) ||
+        !phi_str_equal(phi__http_port(its), phi__http_port(slot->request->url)))
+        return false;
     phi__http_kick(http, until);
     return true;
 }
@@ -1326,21 +1294,30 @@ static bool phi__http_configure(phi__http *http, const phi__http_desc *desc) {
     if (!ok) return false;
     http->multi = curl_multi_init();
     http->kick.fire = phi__http_on_kick;
-    return http->multi != NULL && phi__http_init(http) &&
-           phi__io_timer_set(http->io, &http->kick, UINT64_MAX) == PHI_OK;
+    if (http->multi == NULL) return false;
+    CURLM *m = http->multi;
+    int bad = 0;
+    http->curl_timer.fire = phi__http_on_timer;
+    if (phi__io_timer_set(http->io, &http->curl_timer, UINT64_MAX) != PHI_OK) return false;
+    bad |= curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, phi__http_on_socket) != CURLM_OK;
+    bad |= curl_multi_setopt(m, CURLMOPT_SOCKETDATA, http) != CURLM_OK;
+    bad |= curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, phi__http_on_timeout) != CURLM_OK;
+    bad |= curl_multi_setopt(m, CURLMOPT_TIMERDATA, http) != CURLM_OK;
+    bad |= curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)http->max_connections) != CURLM_OK;
+    if (http->http2) bad |= curl_multi_setopt(m, CURLMOPT_MAX_CONCURRENT_STREAMS, 10L) != CURLM_OK;
+    return bad == 0 && phi__io_timer_set(http->io, &http->kick, UINT64_MAX) == PHI_OK;
 }
 
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
                                  const phi__transfer_port *port, phi__http **out,
                                  const char **words) {
-    phi__http *http;
     *out = NULL;
     *words = "no memory for the HTTP transport";
     if (!phi__http_global_init()) {
         *words = "libcurl could not be set up";
         return PHI_UNSUPPORTED;
     }
-    http = (phi__http *)phi__alloc(phi__io_memory(io), sizeof *http);
+    phi__http *http = (phi__http *)phi__alloc(phi__io_memory(io), sizeof *http);
     if (http == NULL) return PHI_NO_MEMORY;
     http->io = io;
     http->memory = phi__io_memory(io);

@@ -5,12 +5,11 @@
    exactly one list: active (curl works on it), done (curl has finished, its end is still to be
    reported), lingering (released: curl reads and discards the rest of the body, so that the
    connection can serve again), dying (cancelled, it waits for its removal). A transfer in one of
-   the last two never touches its request again.
-   Nothing in here is freed inside a callback of curl: only the pump removes. */
+   the last two never touches its request again. Nothing in here is freed inside a callback of curl:
+   only the pump removes. */
 #ifndef PHI_IO_HTTP_CURL_IN_H
 #define PHI_IO_HTTP_CURL_IN_H
 
-#include "base/base_in.h"
 #include "io/io_in.h"
 
 #if !defined(PHI_NO_CURL)
@@ -126,41 +125,18 @@ struct phi__http {
 
 /* ---- http.c: one easy handle ---- */
 
-/* A new one in the active list, or NULL. */
-PHI__FN phi__http_transfer *phi__http_transfer_new(phi__http *http);
-
-/* Makes the easy handle for t's request (or warm-up) and adds it. Not PHI_OK: words is a static
-   text, nothing was added, and t is still to be freed. */
-PHI__FN phi_status phi__http_begin(phi__http_transfer *t, const char **words);
-
-/* Removes it from the multi handle and frees it. Outside of curl's callbacks only. */
-PHI__FN void phi__http_transfer_free(phi__http_transfer *t);
-/* outside of curl's callbacks only */
-PHI__FN void phi__http_transfer_resume(phi__http_transfer *t);
 /* NULL: to none */
 PHI__FN void phi__http_move(phi__http_transfer *t, phi__http_list *list);
 
 /* ---- http.c: libcurl's sockets and timeout over phi__io ---- */
 
-PHI__FN bool phi__http_init(phi__http *http); /* false: no memory, or too old */
-PHI__FN void phi__http_due(phi__http *http);  /* runs curl's timeout if it is due */
 /* lets curl work on fd */
-PHI__FN void phi__http_act(phi__http *http, curl_socket_t fd, int have);
 PHI__FN void phi__http_enter(phi__http *http); /* around every call that may call back */
 PHI__FN void phi__http_leave(phi__http *http);
-PHI__FN void phi__http_kick(phi__http *http, uint64_t at_us); /* 0: now */
 
 /* ---- http.c: the certificate store ---- */
 
-PHI__FN void phi__http_load_ca(phi__http *http);
-
 /* ---- http.c: words of failures ---- */
-
-/* without user, port and brackets; may be empty */
-PHI__FN phi_str phi__http_host(phi_str url);
-PHI__FN phi_str phi__http_port(phi_str url);     /* "443" or "80" where it gives none */
-PHI__FN bool phi__http_is_address(phi_str host); /* numeric: needs no lookup */
-PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t size);
 
 /* ---- http_posix.c: the system ---- */
 

@@ -3,14 +3,13 @@
    The poller or the host's loop, which says that a descriptor is ready, only marks its place in the
    table and links it into the queue; phi__io_wait takes from the front. So descriptors that a call
    leaves over are first next time, and forgetting a watch takes it out of the queue. */
-#include "io/io_in.h"
 
 #include "io/poller_in.h"
 #include "io/wake_in.h"
 
 #include <limits.h>
 
-/* ======== Maps the host's descriptors to our keys. */
+/* ---- maps the host's descriptors to our keys ---- */
 
 /* No two descriptors have the same, and neighbours differ in the low bits. */
 static uint64_t phi__fd_map_hash(intptr_t fd) { return (uint64_t)fd * 0x9E3779B97F4A7C15u; }
@@ -42,11 +41,7 @@ PHI__FN void phi__fd_map_remove(phi__fd_map *map, intptr_t fd) {
     if (key != NULL) phi__map_drop(&map->keys, phi__fd_map_hash(fd), key);
 }
 
-/* ======== The pump's system side: clock, random bytes, timers, watched descriptors, a step's time
-   budget.
-
-   One phi__io belongs to one runtime. Nothing in it waits, except phi__io_wait when asked to.
-   Threads: the pumping thread only, but for phi__io_wake. */
+/* ---- clock, timers, watched descriptors ---- */
 
 #define PHI__IO_BATCH 64         /* descriptors requested from the poller at once */
 #define PHI__IO_STARTS_DEFAULT 4 /* DESIGN part 4 */
@@ -471,8 +466,7 @@ PHI__FN bool phi__io_may_start(phi__io *io) {
 
 PHI__FN phi_memory *phi__io_memory(phi__io *io) { return io->memory; }
 
-/* ======== What a step of the pump may take: so much time, and so many bytes. A piece of work
-   that was begun is finished, so a third of the time is kept back for that. */
+/* ---- a step's budget; a third of the time is kept to finish work that was begun ---- */
 
 static uint64_t phi__slice_now_us(const phi__slice *slice) {
     return slice->work_us_fn != NULL ? slice->work_us_fn(slice->user_data)

@@ -7,7 +7,6 @@
 #define PHI_IO_POLLER_IN_H
 
 #include "io/io_in.h"
-#include "base/base_in.h"
 
 typedef struct phi__poller phi__poller;
 

@@ -1,5 +1,4 @@
 /* poller_kqueue.c - the poller on the BSDs and macOS. */
-#include "io/io_in.h"
 #include "io/os_in.h"
 #include "io/poller_in.h"
 

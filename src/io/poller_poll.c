@@ -1,6 +1,5 @@
 /* poller_poll.c - the poller where there is only poll(): an array indexed by key, with -1 in unused
    places, which poll() skips. A call costs time for each watched descriptor, ready or not. */
-#include "io/io_in.h"
 #include "io/os_in.h"
 #include "io/poller_in.h"
 
@@ -31,15 +30,14 @@ PHI__FN void phi__poller_free(phi__poller *poller) {
 
 PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was, int want,
                                       uint32_t key) {
-    struct pollfd *fds;
     (void)was;
     if (want == 0) {
         if (key < poller->len) poller->fds[key].fd = -1;
         while (poller->len > 0 && poller->fds[poller->len - 1].fd < 0) poller->len--;
         return PHI_OK;
     }
-    fds = (struct pollfd *)phi__grow(poller->memory, poller->fds, &poller->cap, (size_t)key + 1,
-                                     sizeof *fds);
+    struct pollfd *fds = (struct pollfd *)phi__grow(poller->memory, poller->fds, &poller->cap,
+                                                    (size_t)key + 1, sizeof *fds);
     if (fds == NULL) return PHI_NO_MEMORY;
     poller->fds = fds;
     while (poller->len <= key) {

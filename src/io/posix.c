@@ -3,7 +3,6 @@
    A write to a pipe without a reader raises SIGPIPE, one past RLIMIT_FSIZE raises SIGXFSZ, and
    either ends a host without a handler. Both are sent to the writing thread, so that blocking them
    there and taking a new one out of the queue leaves no trace. */
-#include "io/io_in.h"
 
 #include "io/os_in.h"
 #include "io/wake_in.h"
@@ -73,7 +72,7 @@ PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote)
 
 #endif
 
-/* ======== Clocks and random bytes on POSIX systems. */
+/* ---- clocks and random bytes on POSIX systems ---- */
 
 #if defined(PHI__OS_POSIX)
 
@@ -158,7 +157,7 @@ PHI__FN void phi__clock_random(void *out, size_t len) {
 
 #endif
 
-/* ======== The wake-up as an eventfd on Linux, a pipe elsewhere. */
+/* ---- the wake-up as an eventfd on Linux, a pipe elsewhere ---- */
 
 #if defined(PHI__OS_POSIX)
 

@@ -18,8 +18,8 @@ typedef struct phi_transfer {
     uint32_t index, gen;
 } phi_transfer;
 
-/* What to send. Owned by the runtime, valid from open until phi_transfer_end, cancel or
-   release returns. */
+/* What to send. Owned by the runtime, valid from open until phi_transfer_end, cancel or release
+   returns. */
 typedef struct phi_request phi_request;
 
 /* Both end with a zero byte. */
@@ -47,8 +47,8 @@ typedef enum phi_transfer_stage {
     PHI_TRANSFER_CONNECTED    /* the request is being sent: the first-event deadline runs */
 } phi_transfer_stage;
 
-/* Threads: all five, and all of the phi_transfer_ functions, on the pumping thread only.
-   Callbacks: inside these five, of phi's functions only phi_transfer_ and phi_request_ ones. */
+/* Threads: all five, and all of the phi_transfer_ functions, on the pumping thread only. Callbacks:
+   inside these five, of phi's functions only phi_transfer_ and phi_request_ ones. */
 struct phi_transport {
     /* Starts a request; may push at once or later. Not PHI_OK: nothing was started, and no
        phi_transfer_end follows. */

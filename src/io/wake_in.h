@@ -6,7 +6,6 @@
 #define PHI_IO_WAKE_IN_H
 
 #include "io/io_in.h"
-#include "base/base_in.h"
 
 typedef struct phi__wake {
     intptr_t read_fd, write_fd; /* one eventfd, or the ends of a pipe; -1 when not open */

@@ -1,9 +1,7 @@
 /* permissions.c - checks whether a message may stand in a thread. */
-#include "base/base_in.h"
 #include "log/log_in.h"
-#include "text/text_in.h"
 
-/* ======== The names of an entry's enumerators. */
+/* ---- the names of an entry's enumerators ---- */
 
 PHI__FN const char *phi__entry_kind_word(int kind) {
     static const char *const words[] = {"",         "message",    "rewrite",  "lane",
@@ -35,7 +33,7 @@ PHI__FN const char *phi__entry_reason_word(phi_rewrite_reason reason) {
     return "";
 }
 
-/* ======== Checks whether a message may stand in a thread. */
+/* ---- checks whether a message may stand in a thread ---- */
 
 /* Ids must stay distinct in files, which hold UTF-8: two ids that differ only in bytes that are not
    UTF-8 would be one there. */

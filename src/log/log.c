@@ -1,9 +1,9 @@
 /* log.c - entries by seq. */
 #include "log/log_in.h"
 
-/* ======== Lists of the logs that a step must sync or evict.
+/* ---- lists of the logs that a step must sync or evict ---- */
 
-   A log in a store puts itself into one list when it grows, and into another when an entry of it
+/* A log in a store puts itself into one list when it grows, and into another when an entry of it
    goes out of view: so a step need not check all logs. A log in no store costs the test of a
    pointer. */
 
@@ -26,7 +26,7 @@ PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why) {
     return dirty;
 }
 
-/* ======== A set of hashes, which stand for ids. */
+/* ---- A set of hashes, which stand for ids ---- */
 
 static size_t phi__hashes_place(const uint64_t *at, size_t cap, uint64_t hash) {
     size_t i = (size_t)hash & (cap - 1);
@@ -36,13 +36,12 @@ static size_t phi__hashes_place(const uint64_t *at, size_t cap, uint64_t hash) {
 
 PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more) {
     size_t cap = phi__max(set->cap, 16);
-    uint64_t *at;
     while (cap / 2 < phi__add(set->count, more)) {
         if (cap > SIZE_MAX / 2) return false;
         cap *= 2;
     }
     if (cap == set->cap || more == 0) return true;
-    at = (uint64_t *)phi__alloc(memory, phi__mul(cap, sizeof *at));
+    uint64_t *at = (uint64_t *)phi__alloc(memory, phi__mul(cap, sizeof *at));
     if (at == NULL) return false;
     for (size_t i = 0; i < set->cap; i++)
         if (set->at[i] != 0) at[phi__hashes_place(at, cap, set->at[i])] = set->at[i];
@@ -77,7 +76,7 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
     memset(set, 0, sizeof *set);
 }
 
-/* ======== The memory of entries: a log grows in segments, each evicted as a whole. */
+/* ---- the memory of entries: a log grows in segments, each evicted as a whole ---- */
 
 #ifndef PHI__SEGMENT_BYTES
 #define PHI__SEGMENT_BYTES 16384 /* of a full segment; tests set it smaller, to evict more */
@@ -133,17 +132,14 @@ static void phi__segments_free(phi__log *log, phi__segment *segment) {
     phi__free(log->memory, segment, sizeof *segment);
 }
 
-/* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or
-   twice where memory is limited, is full, however much is left there. */
-static bool phi__segments_full(const phi__log *log) {
+PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried) {
+    /* An eighth of the bytes may be left behind in the last block; one with four times the
+       bytes, or twice where memory is limited, is full, however much is left there. */
     const phi_arena *arena = &log->segments.current->arena;
     size_t bytes = phi__arena_taken(arena), full = log->segments.full_bytes;
-    return bytes >= (log->segments.limit_bytes != 0 ? 2 : 4) * full ||
-           (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
-}
-
-PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried) {
-    if (!phi__segments_full(log)) return true;
+    if (bytes < (log->segments.limit_bytes != 0 ? 2 : 4) * full &&
+        (bytes < full || (size_t)(arena->end - arena->at) > full / 8))
+        return true;
     phi__segment *segment = phi__segments_new(log);
     if (segment == NULL) return false;
     if (carried != NULL && carried->len > 0 &&
@@ -194,12 +190,7 @@ PHI__FN void phi__segments_take(phi__log *log, phi__log *from) {
     from->segments.others = NULL;
 }
 
-/* ======== The log's entries in memory: found by seq, stored in segments.
-
-   Entries, and all they point to, live in segments and never move. Order is seq, which is also the
-   place in the log. Of a log in a store, segments to which no view points may be evicted: `entries`
-   then has gaps. Nothing here reads or writes a store.
-   Threads: the pumping thread. */
+/* ---- the log's entries in memory: found by seq, stored in segments ---- */
 
 PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io) {
     memset(log, 0, sizeof *log);

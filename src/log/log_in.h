@@ -2,15 +2,11 @@
 
    Entries, and all they point to, live in segments and never move. Order is seq, which is also the
    place in the log. Of a log in a store, segments to which no view points may be evicted: `entries`
-   then has gaps. Nothing here reads or writes a store.
-   Threads: the pumping thread. */
+   then has gaps. Nothing here reads or writes a store. Threads: the pumping thread. */
 #ifndef PHI_LOG_LOG_IN_H
 #define PHI_LOG_LOG_IN_H
 
-#include "base/base_in.h"
-#include "io/io_in.h"
 #include "log/thread.h"
-#include "model/event_parts.h"
 #include "wire/wire_in.h"
 
 /* Why a step must handle a log. */

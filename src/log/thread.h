@@ -8,8 +8,7 @@
 
    An agent has a thread (phi_agent_thread), and phi_run runs over a thread that the host owns.
    During a run the host reads the thread and does not append to it (PHI_BUSY); phi_agent_rewrite
-   defers a rewrite until the run ends.
-   Threads: the pumping thread. */
+   defers a rewrite until the run ends. Threads: the pumping thread. */
 #ifndef PHI_LOG_THREAD_H
 #define PHI_LOG_THREAD_H
 
@@ -209,15 +208,14 @@ PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title, co
 
 /* ---- lanes ---- */
 
-/* The name of lane i, from 0, terminated, valid as long as an entry's strings; NULL past
-   the end. */
+/* The name of lane i, from 0, terminated, valid as long as an entry's strings; NULL past the
+   end. */
 PHI_API const char *phi_thread_lane_at(const phi_thread *thread, size_t i);
 
 /* Begins a lane with the view that lane `parent` (NULL: the active one) had after entry at_seq, cut
    back to the end of a whole group: an answer and its results stay together. UINT64_MAX, and all
-   past the end: all of it. The name is copied.
-   PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name, or not
-   UTF-8; PHI_BUSY, PHI_NO_MEMORY; the store's status. */
+   past the end: all of it. The name is copied. PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no
+   such parent; PHI_BAD_ARG: no name, or not UTF-8; PHI_BUSY, PHI_NO_MEMORY; the store's status. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
 /* Activates a lane; a new lane begins empty. name NULL: a fresh lane, whose name phi makes
@@ -230,9 +228,9 @@ PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
 /* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run uses
    the thread; PHI_BAD_ARG: it is not valid, and `message`, where given, names the fault: spans out
    of order or past base_seq, a span that cuts a group or a synthetic message, a message without
-   content, an id that is not UTF-8 or of the form that phi makes;
-   PHI_NOT_FOUND: no such `lane`, or nothing to revoke; PHI_MISUSE: a later rewrite touches the same
-   entries as the one to revoke; PHI_NO_MEMORY; the store's status. Then nothing changed. */
+   content, an id that is not UTF-8 or of the form that phi makes; PHI_NOT_FOUND: no such `lane`, or
+   nothing to revoke; PHI_MISUSE: a later rewrite touches the same entries as the one to revoke;
+   PHI_NO_MEMORY; the store's status. Then nothing changed. */
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *message, size_t message_size);
 
@@ -254,8 +252,8 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
 
 /* A new thread in the same runtime. Its messages are the active lane's view after entry at_seq (as
    phi_thread_fork_lane cuts it; UINT64_MAX, and all past the end: all of it); a note behind them
-   names its origin (phi_thread_info). Shares nothing; runs, rewrites, lanes, title and notes
-   are not copied. Allowed during a run. NULL: no memory, or a failure of the store: phi_last_error.
+   names its origin (phi_thread_info). Shares nothing; runs, rewrites, lanes, title and notes are
+   not copied. Allowed during a run. NULL: no memory, or a failure of the store: phi_last_error.
    Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 

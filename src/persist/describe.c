@@ -1,13 +1,7 @@
 /* describe.c - prints a thread: its figures, then a line for each entry. It reads only entries that
    get a line: others may be evicted. */
-#include "base/base_in.h"
-#include "history/history_in.h"
-#include "model/event_parts.h"
-#include "model/model_in.h"
-#include "model/tokens.h"
-#include "persist/entry_in.h"
+#include "persist/journal_in.h"
 #include "persist/introspect.h"
-#include "wire/wire_in.h"
 
 typedef struct phi__open_call {
     uint64_t seq; /* the first entry of its item */
@@ -19,7 +13,7 @@ typedef struct phi__open_calls {
     size_t count, all;           /* without a result; of both kinds */
 } phi__open_calls;
 
-/* ======== A lane's figures, computed from a view, and its newest message. */
+/* ---- A lane's figures, computed from a view, and its newest message ---- */
 
 static bool phi__figures_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
@@ -78,40 +72,8 @@ static bool phi__figures_room(phi__figures_walk *walk, const phi_view_item *item
 }
 
 /* The list is in the arena. False: no memory. */
-/* A result answers the nearest call of its id before it. */
-static bool phi__figures_open_calls_find(const phi_view_item *items, size_t count, phi_arena *arena,
-                                         phi__open_calls *out) {
-    phi__figures_walk walk;
-    if (!phi__figures_room(&walk, items, count, arena)) return false;
-    for (size_t i = count; i > 0; i--) {
-        const phi_message *m = items[i - 1].message;
-        if (m->role == PHI_ROLE_TOOL_RESULT) {
-            phi__figures_id *place = phi__figures_place(&walk, m->tool_call_id);
-            place->id = m->tool_call_id;
-            place->used = place->waits = true;
-        }
-        if (m->role == PHI_ROLE_ASSISTANT) phi__figures_answer(&walk, &items[i - 1]);
-    }
-    out->calls = walk.calls;
-    out->count = walk.count;
-    out->all = walk.all;
-    return true;
-}
 
 /* ---- figures ---- */
-
-static void phi__figures_count(phi_lane_figures *out, const phi_view_item *item) {
-    const phi_message *m = item->message;
-    out->user += m->role == PHI_ROLE_USER;
-    out->answers += m->role == PHI_ROLE_ASSISTANT;
-    out->results += m->role == PHI_ROLE_TOOL_RESULT;
-    out->extensions += m->role == PHI_ROLE_EXTENSION;
-    out->made += (item->flags & PHI_ITEM_SYNTHETIC) != 0;
-    out->summaries += (item->flags & PHI_ITEM_SUMMARY) != 0;
-    out->tokens += item->tokens;
-    for (size_t i = 0; i < m->content_count; i++)
-        if (m->content[i].kind == PHI_CONTENT_TEXT) out->text_bytes += m->content[i].text.len;
-}
 
 static phi_lane_figures phi__figures_figures_of(const phi_view_item *items, size_t count,
                                                 const phi__open_calls *open) {
@@ -119,7 +81,18 @@ static phi_lane_figures phi__figures_figures_of(const phi_view_item *items, size
     out.messages = count;
     out.calls = open->all;
     out.open_calls = open->count;
-    for (size_t i = 0; i < count; i++) phi__figures_count(&out, &items[i]);
+    for (size_t i = 0; i < count; i++) {
+        const phi_message *m = items[i].message;
+        out.user += m->role == PHI_ROLE_USER;
+        out.answers += m->role == PHI_ROLE_ASSISTANT;
+        out.results += m->role == PHI_ROLE_TOOL_RESULT;
+        out.extensions += m->role == PHI_ROLE_EXTENSION;
+        out.made += (items[i].flags & PHI_ITEM_SYNTHETIC) != 0;
+        out.summaries += (items[i].flags & PHI_ITEM_SUMMARY) != 0;
+        out.tokens += items[i].tokens;
+        for (size_t j = 0; j < m->content_count; j++)
+            if (m->content[j].kind == PHI_CONTENT_TEXT) out.text_bytes += m->content[j].text.len;
+    }
     return out;
 }
 
@@ -141,8 +114,7 @@ PHI_API const phi_message *phi_thread_last(const phi_thread *thread, phi_role ro
     return NULL;
 }
 
-/* ======== Prints a thread: its figures, then a line for each entry. It reads only entries that
-   get a line: others may be evicted. */
+/* ---- printing a thread; only entries that get a line are read: others may be evicted ---- */
 
 enum {
     PHI__DESCRIBE_LAST = 20,  /* entries */
@@ -540,7 +512,21 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
     phi_status status = phi_thread_view(thread, wanted->lane, end < count ? end - 1 : UINT64_MAX,
                                         scratch, &items, &n);
     if (status != PHI_OK) return status;
-    if (!phi__figures_open_calls_find(items, n, scratch, &open)) return PHI_NO_MEMORY;
+    phi__figures_walk walk;
+    if (!phi__figures_room(&walk, items, n, scratch)) return PHI_NO_MEMORY;
+    for (size_t i = n; i > 0; i--) {
+        const phi_message *m = items[i - 1].message;
+        if (m->role == PHI_ROLE_TOOL_RESULT) {
+            phi__figures_id *place = phi__figures_place(&walk, m->tool_call_id);
+            place->id = m->tool_call_id;
+            place->used = place->waits = true;
+        }
+        if (m->role == PHI_ROLE_ASSISTANT) phi__figures_answer(&walk, &items[i - 1]);
+    }
+    open.calls = walk.calls;
+    open.count = walk.count;
+    open.all = walk.all;
+
     *out = figures = phi__figures_figures_of(items, n, &open);
     if (d->out == NULL) return PHI_OK;
     uint8_t *marks = phi__describe_marks(items, n, first, end, scratch);

@@ -1,19 +1,12 @@
-/* entries.c - reads entries: each is appended by the functions that appended it once, which
-   refuse invalid ones. Afterwards it gets its own time and place. */
-#include "persist/persist_in.h"
+/* entries.c - reads entries: each is appended by the functions that appended it once, which refuse
+   invalid ones. Afterwards it gets its own time and place. */
 
-#include "base/base_in.h"
-#include "history/history_in.h"
-#include "model/event_parts.h"
-#include "model/model_in.h"
 #include "persist/journal_in.h"
-#include "text/text_in.h"
-#include "persist/entry_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ======== Reads an entry's messages and rewrites into an arena, without a thread. */
+/* ---- reads an entry's messages and rewrites into an arena, without a thread ---- */
 
 #define PHI_X(name, text) PHI__JSON_NAME(text),
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
@@ -129,7 +122,6 @@ PHI__FN phi_status phi__get_message(phi__entry_reader *r, const phi_json *holder
 
 static phi_status phi__get_span(phi__entry_reader *r, const phi_json *node, phi_span *span) {
     const phi_json *in[PHI__SPAN_IN_COUNT], *child;
-    phi_message *messages;
     phi_status status = PHI_OK;
     memset(span, 0, sizeof *span);
     phi__json_get_pick(node, phi__entry_span_names, PHI__SPAN_IN_COUNT, in);
@@ -142,8 +134,8 @@ static phi_status phi__get_span(phi__entry_reader *r, const phi_json *node, phi_
     const phi_json *array = in[PHI__SPAN_IN_MESSAGES];
     phi_json_iter it = phi_json_each(array);
     if (phi_json_count(array) == 0) return PHI_OK;
-    messages = (phi_message *)phi_arena_alloc(&r->scratch,
-                                              phi__mul(phi_json_count(array), sizeof *messages));
+    phi_message *messages = (phi_message *)phi_arena_alloc(
+        &r->scratch, phi__mul(phi_json_count(array), sizeof *messages));
     if (messages == NULL) return PHI_NO_MEMORY;
     while (status == PHI_OK && (child = phi_json_next(&it)) != NULL)
         status = phi__get_message(r, child, &messages[span->message_count++]);
@@ -155,10 +147,9 @@ static phi_status phi__get_spans(phi__entry_reader *r, const phi_json *array,
                                  phi_rewrite *rewrite) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
-    phi_span *spans;
     phi_status status = PHI_OK;
     if (phi_json_count(array) == 0) return PHI_OK;
-    spans =
+    phi_span *spans =
         (phi_span *)phi_arena_alloc(&r->scratch, phi__mul(phi_json_count(array), sizeof *spans));
     if (spans == NULL) return PHI_NO_MEMORY;
     while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
@@ -180,9 +171,8 @@ static phi_status phi__get_reason(phi__entry_reader *r, const phi_json *node,
 
 static phi_status phi__get_written(phi__entry_reader *r, const phi_json *node,
                                    phi_rewrite *rewrite) {
-    phi_written *written;
     if (node == NULL) return PHI_OK;
-    written = (phi_written *)phi__arena_zero(&r->scratch, sizeof *written);
+    phi_written *written = (phi_written *)phi__arena_zero(&r->scratch, sizeof *written);
     if (written == NULL) return PHI_NO_MEMORY;
     written->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     written->cost = phi_json_num(phi_json_get(node, "cost"), 0);
@@ -220,8 +210,7 @@ PHI__FN phi_status phi__get_rewrite(phi__entry_reader *r, const phi_json *root,
     return phi__get_members(r, in, rewrite);
 }
 
-/* ======== The members that only some kinds of entries have (runs, turns, notes, forgotten
-   entries): written, and read back into the thread's memory. */
+/* ---- members that only some kinds of entries have ---- */
 
 /* The number of a word in a list that ends with NULL; -1: it is none of them. */
 static int phi__part_number(phi_str text, const char *(*word)(int)) {
@@ -274,12 +263,12 @@ static void phi__part_put_loop(phi__buf *out, const phi__entry *entry) {
 static phi_status phi__part_read_loop(phi__entry_reader *r, const phi_json *root,
                                       phi__entry *entry) {
     const phi_json *node = phi_json_get(root, "info");
-    phi_loop_info *info;
     if (node == NULL) return PHI_OK;
     int continuation =
         phi__part_number(phi__records_get_str(node, "continuation"), phi__entry_continuation_word);
     if (continuation < 0) return phi__get_bad(r, "info.continuation is none of its words");
-    info = (phi_loop_info *)phi__arena_zero(phi__thread_room(r->thread), sizeof *info);
+    phi_loop_info *info =
+        (phi_loop_info *)phi__arena_zero(phi__thread_room(r->thread), sizeof *info);
     if (info == NULL) return PHI_NO_MEMORY;
     info->continuation = (phi_continuation)continuation;
     info->loop_id = entry->loop_id;
@@ -298,9 +287,8 @@ static phi_status phi__part_read_loop(phi__entry_reader *r, const phi_json *root
 static phi_status phi__part_read_usage(phi__entry_reader *r, const phi_json *root,
                                        phi__entry *entry) {
     const phi_json *node = phi_json_get(root, "usage");
-    phi_usage *usage;
     if (node == NULL) return PHI_OK;
-    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(r->thread), sizeof *usage);
+    phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(r->thread), sizeof *usage);
     if (usage == NULL) return PHI_NO_MEMORY;
     *usage = phi__message_read_get_usage(node);
     entry->usage = usage;
@@ -322,10 +310,10 @@ static phi_failure_kind phi__part_failure_kind(phi_str text) {
 
 static phi_status phi__part_read_failure(phi__entry_reader *r, const phi_json *node,
                                          phi__entry *entry) {
-    phi_failure *failure;
     int64_t http = phi_json_int(phi_json_get(node, "http_status"), 0);
     if (node == NULL) return PHI_OK;
-    failure = (phi_failure *)phi__arena_zero(phi__thread_room(r->thread), sizeof *failure);
+    phi_failure *failure =
+        (phi_failure *)phi__arena_zero(phi__thread_room(r->thread), sizeof *failure);
     if (failure == NULL) return PHI_NO_MEMORY;
     failure->kind = phi__part_failure_kind(phi__records_get_str(node, "kind"));
     failure->http_status = http >= 0 && http <= 999 ? (int)http : 0;
@@ -490,8 +478,7 @@ static phi_status phi__part_read(phi__entry_reader *r, const phi_json *root, phi
     return PHI_OK;
 }
 
-/* ======== Writes entries: a message in the interchange format, and beside it the fields
-   which that lacks. */
+/* ---- writing entries ---- */
 
 /* ---- messages ---- */
 
@@ -539,30 +526,6 @@ static bool phi__write_changes(phi__buf *out, phi_str text, phi__entry_text what
     return changes;
 }
 
-/* {"block":0,"arguments":"..."}: a block's texts as they are, where the message changes them. */
-static void phi__write_exact(phi__buf *out, const phi_message *message, phi_arena *scratch) {
-    bool any = false;
-    for (size_t i = 0; i < message->content_count; i++) {
-        const phi_content *c = &message->content[i];
-        bool arguments = c->kind == PHI_CONTENT_TOOL_CALL &&
-                         phi__write_changes(out, c->arguments, PHI__ENTRY_ARGUMENTS, scratch);
-        bool replay = c->kind != PHI_CONTENT_IMAGE && c->kind != PHI_CONTENT_OPAQUE &&
-                      phi__write_changes(out, c->replay, PHI__ENTRY_REPLAY, scratch);
-        if (!arguments && !replay) continue;
-        if (!any) {
-            phi__records_raw(out, "exact", "[");
-            any = true;
-        }
-        phi__json_write_comma(out);
-        phi__buf_char(out, '{');
-        phi__records_u64(out, "block", i);
-        if (arguments) phi__records_str(out, "arguments", c->arguments);
-        if (replay) phi__records_str(out, "replay", c->replay);
-        phi__buf_char(out, '}');
-    }
-    if (any) phi__buf_char(out, ']');
-}
-
 /* The members "message" and, where there is something, "more". */
 PHI__FN void phi__write_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     bool extension = message->role == PHI_ROLE_EXTENSION;
@@ -586,29 +549,31 @@ PHI__FN void phi__write_message(phi__buf *out, const phi_message *message, phi_a
         if (phi__write_changes(out, message->extension_data, PHI__ENTRY_DATA, scratch))
             phi__records_str(out, "data", message->extension_data);
     }
-    phi__write_exact(out, message, scratch);
+    bool any = false;
+    for (size_t i = 0; i < message->content_count; i++) {
+        const phi_content *c = &message->content[i];
+        bool arguments = c->kind == PHI_CONTENT_TOOL_CALL &&
+                         phi__write_changes(out, c->arguments, PHI__ENTRY_ARGUMENTS, scratch);
+        bool replay = c->kind != PHI_CONTENT_IMAGE && c->kind != PHI_CONTENT_OPAQUE &&
+                      phi__write_changes(out, c->replay, PHI__ENTRY_REPLAY, scratch);
+        if (!arguments && !replay) continue;
+        if (!any) {
+            phi__records_raw(out, "exact", "[");
+            any = true;
+        }
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_u64(out, "block", i);
+        if (arguments) phi__records_str(out, "arguments", c->arguments);
+        if (replay) phi__records_str(out, "replay", c->replay);
+        phi__buf_char(out, '}');
+    }
+    if (any) phi__buf_char(out, ']');
     phi__buf_char(out, '}');
     if (!out->failed && out->len == empty + 1) out->len = before;
 }
 
 /* ---- what else entries hold ---- */
-
-static void phi__write_span(phi__buf *out, const phi_span *span, phi_arena *scratch) {
-    phi__json_write_comma(out);
-    phi__buf_char(out, '{');
-    phi__records_u64(out, "from", span->from);
-    phi__records_u64(out, "to", span->to);
-    phi__records_true(out, "summary", span->summary);
-    phi__records_true(out, "lines", span->lines);
-    phi__records_raw(out, "messages", "[");
-    for (size_t i = 0; i < span->message_count; i++) {
-        phi__json_write_comma(out);
-        phi__buf_char(out, '{');
-        phi__write_message(out, &span->messages[i], scratch);
-        phi__buf_char(out, '}');
-    }
-    phi__buf_text(out, "]}");
-}
 
 /* An empty one is one. */
 static void phi__write_text(phi__buf *out, const char *key, const char *value) {
@@ -632,8 +597,22 @@ PHI__FN void phi__write_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_a
         phi__buf_char(out, '}');
     }
     phi__records_raw(out, "spans", "[");
-    for (size_t i = 0; i < rewrite->span_count; i++)
-        phi__write_span(out, &rewrite->spans[i], scratch);
+    for (size_t i = 0; i < rewrite->span_count; i++) {
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_u64(out, "from", rewrite->spans[i].from);
+        phi__records_u64(out, "to", rewrite->spans[i].to);
+        phi__records_true(out, "summary", rewrite->spans[i].summary);
+        phi__records_true(out, "lines", rewrite->spans[i].lines);
+        phi__records_raw(out, "messages", "[");
+        for (size_t j = 0; j < rewrite->spans[i].message_count; j++) {
+            phi__json_write_comma(out);
+            phi__buf_char(out, '{');
+            phi__write_message(out, &rewrite->spans[i].messages[j], scratch);
+            phi__buf_char(out, '}');
+        }
+        phi__buf_text(out, "]}");
+    }
     phi__buf_char(out, ']');
 }
 
@@ -676,8 +655,7 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
     phi__buf_char(out, '}');
 }
 
-/* ======== Reads entries: each is appended by the functions that appended it once, which
-   refuse invalid ones. Afterwards it gets its own time and place. */
+/* ---- reading entries: the functions that append them refuse invalid ones ---- */
 
 /* A log is never that long. */
 enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
@@ -748,30 +726,23 @@ static phi_status phi__read_plain(phi__entry_reader *r, const phi_json *root,
 
 /* ---- rewrites ---- */
 
-/* As one of a log must be: the lane it switches to has begun. */
-static phi_status phi__read_logged(phi__entry_reader *r, const phi_json *const *in,
-                                   phi_rewrite *rewrite) {
-    phi_status status = phi__get_members(r, in, rewrite);
-    if (rewrite->op_id == NULL && (status == PHI_OK || status == PHI_PARSE) &&
-        !phi_json_is(in[PHI__ENTRY_IN_OP_ID], PHI_JSON_STRING))
-        return phi__get_bad(r, "op_id is missing");
-    if (status != PHI_OK) return status;
-    if (rewrite->op_id[0] == '\0') return phi__get_bad(r, "op_id is empty");
-    if (rewrite->switch_to != NULL &&
-        phi__lane_find(r->thread, phi_str_of(rewrite->switch_to)) == PHI__LANE_NONE)
-        return phi__get_bad(r, "switch_to: no lane \"%.80s\"", rewrite->switch_to);
-    if (rewrite->lane == NULL) rewrite->lane = PHI_LANE_DEFAULT;
-    rewrite->has_base = true;
-    return PHI_OK;
-}
-
 static phi_status phi__read_rewrite(phi__entry_reader *r, const phi_json *const *in,
                                     phi_str loop_id) {
     phi_rewrite rewrite;
     bool duplicate = false;
     char words[160];
-    phi_status status = phi__read_logged(r, in, &rewrite);
+    /* As one of a log must be: the lane it switches to has begun. */
+    phi_status status = phi__get_members(r, in, &rewrite);
+    if (rewrite.op_id == NULL && (status == PHI_OK || status == PHI_PARSE) &&
+        !phi_json_is(in[PHI__ENTRY_IN_OP_ID], PHI_JSON_STRING))
+        return phi__get_bad(r, "op_id is missing");
     if (status != PHI_OK) return status;
+    if (rewrite.op_id[0] == '\0') return phi__get_bad(r, "op_id is empty");
+    if (rewrite.switch_to != NULL &&
+        phi__lane_find(r->thread, phi_str_of(rewrite.switch_to)) == PHI__LANE_NONE)
+        return phi__get_bad(r, "switch_to: no lane \"%.80s\"", rewrite.switch_to);
+    if (rewrite.lane == NULL) rewrite.lane = PHI_LANE_DEFAULT;
+    rewrite.has_base = true;
     status = phi__rewrite_make(r->thread, &rewrite, loop_id,
                                (uint32_t)phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
                                words, sizeof words);

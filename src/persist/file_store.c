@@ -1,7 +1,5 @@
 /* file_store.c - opens and closes the file store, and keeps the list of its locked threads. */
 #include "persist/file_store_in.h"
-#include "base/base_in.h"
-#include "text/text_in.h"
 
 #ifndef PHI_NO_FILES
 enum {
@@ -53,15 +51,14 @@ typedef struct phi__file_line {
 
 #endif
 
-/* ======== The messages, paths and locks of the file store.
+/* ---- messages, paths and locks ---- */
 
-   A lock is a flock on a file beside the data, never on the data: a document is replaced by a
+/* A lock is a flock on a file beside the data, never on the data: a document is replaced by a
    rename, and a lock on the old file would say nothing about the new one. A document's lock file
-   stays: the Rust
-   original, which shares it, opens the file and then waits for the lock, and would continue with a
-   file that has no name any more beside a writer that made a new one. A thread's, which only phi
-   uses, is removed while it is still locked, so that nothing is left lying about; a writer that
-   gets a lock therefore checks that the name still means the file it locked. */
+   stays: the Rust original, which shares it, opens the file and then waits for the lock, and would
+   continue with a file that has no name any more beside a writer that made a new one. A thread's,
+   which only phi uses, is removed while it is still locked, so that nothing is left lying about; a
+   writer that gets a lock therefore checks that the name still means the file it locked. */
 
 #ifndef PHI_NO_FILES
 
@@ -102,16 +99,14 @@ static phi_status phi__store_no_memory(phi__store_to to) {
     return PHI_NO_MEMORY;
 }
 
-static bool phi__store_id_byte(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-}
-
 /* PHI_OK or PHI_BAD_ARG. */
 static phi_status phi__store_check_id(const char *id, phi__store_to to) {
     size_t n = 0;
     if (id != NULL && id[0] != '.')
-        while (n <= PHI__FILE_STORE_ID && phi__store_id_byte(id[n])) n++;
+        while (n <= PHI__FILE_STORE_ID &&
+               ((id[n] >= 'a' && id[n] <= 'z') || (id[n] >= 'A' && id[n] <= 'Z') ||
+                (id[n] >= '0' && id[n] <= '9') || id[n] == '.' || id[n] == '_' || id[n] == '-'))
+            n++;
     if (n > 0 && n <= PHI__FILE_STORE_ID && id[n] == '\0') return PHI_OK;
     phi__store_say(
         to, "\"%.80s\" is no id: 1 to 128 letters, digits, '.', '_' and '-', the first no '.'",
@@ -122,11 +117,6 @@ static phi_status phi__store_check_id(const char *id, phi__store_to to) {
 static void phi__store_path_of(const phi__file_store *fs, phi__store_path *out, const char *prefix,
                                const char *id, const char *suffix) {
     (void)snprintf(out->text, sizeof out->text, "%s/%s%s%s", fs->directory, prefix, id, suffix);
-}
-
-/* "Session" or "Thread" */
-static const char *phi__store_kind(const char *suffix) {
-    return strcmp(suffix, ".json") == 0 ? "Session" : "Thread";
 }
 
 /* ---- locks ---- */
@@ -190,11 +180,10 @@ static phi_status phi__store_lock_take(phi__file_store *fs, const char *id, cons
     if (status == PHI_OK) return PHI_OK;
     if (status != PHI_BUSY && status != PHI_STALE)
         return phi__store_refuse(to, status, "lock", id, suffix, &words);
-    phi__store_say(to, "%s %s is locked by another writer", phi__store_kind(suffix), id);
+    phi__store_say(to, "%s %s is locked by another writer",
+                   strcmp(suffix, ".json") == 0 ? "Session" : "Thread", id);
     return PHI_BUSY;
 }
-
-static bool phi__store_shares_lock(const char *suffix) { return strcmp(suffix, ".json") == 0; }
 
 static void phi__store_lock_drop(phi__file_store *fs, const char *id, const char *suffix,
                                  intptr_t lock) {
@@ -202,7 +191,7 @@ static void phi__store_lock_drop(phi__file_store *fs, const char *id, const char
     char name[PHI__FILE_STORE_NAME];
     (void)snprintf(name, sizeof name, "%s.lock", suffix);
     phi__store_path_of(fs, &path, "", id, name);
-    if (!phi__store_shares_lock(suffix)) (void)fs->disk.remove(fs->disk.user_data, path.text, NULL);
+    if (strcmp(suffix, ".json") != 0) (void)fs->disk.remove(fs->disk.user_data, path.text, NULL);
     (void)fs->disk.close(fs->disk.user_data, lock, NULL);
 }
 
@@ -228,8 +217,7 @@ static phi_status phi__store_write(phi__file_store *fs, intptr_t file, uint64_t 
 
 #endif
 
-/* ======== One line of a thread's file, written and read: its check value, its number, its
-   entry. file_store.c shows some. */
+/* ---- one line of a thread's file: its check value, its number, its entry ---- */
 
 #ifndef PHI_NO_FILES
 
@@ -253,24 +241,6 @@ static void phi__line_seal(phi__buf *out, size_t from) {
 static void phi__line_put_header(phi__buf *out) {
     size_t from = out->len;
     phi__buf_text(out, "{\"crc\":\"00000000\",\"phi_thread\":1}");
-    phi__line_seal(out, from);
-}
-
-static void phi__line_put(phi__buf *out, uint64_t seq, uint64_t first, uint64_t last,
-                          phi_str entry) {
-    size_t from = out->len;
-    phi__buf_text(out, "{\"crc\":\"00000000\",\"seq\":");
-    phi__buf_u64(out, seq);
-    if (first != last) {
-        phi__buf_text(out, ",\"of\":[");
-        phi__buf_u64(out, first);
-        phi__buf_char(out, ',');
-        phi__buf_u64(out, last);
-        phi__buf_char(out, ']');
-    }
-    phi__buf_text(out, ",\"e\":");
-    phi__buf_add_str(out, entry);
-    phi__buf_char(out, '}');
     phi__line_seal(out, from);
 }
 
@@ -321,9 +291,9 @@ static bool phi__line_read(phi_str line, phi__file_line *out) {
 
 #endif
 
-/* ======== Documents of the file store: a temporary file, then a rename; and the lists.
+/* ---- documents of the file store: a temporary file, then a rename; and the lists ---- */
 
-   The temporary file has one name for each id, and is written under the id's lock: the rest that a
+/* The temporary file has one name for each id, and is written under the id's lock: the rest that a
    killed process leaves is overwritten by the next save, and removed with the document. */
 
 #ifndef PHI_NO_FILES
@@ -555,7 +525,6 @@ static phi_status phi__doc_list_one(void *ctx, const char *name) {
     char id[PHI__FILE_STORE_ID + 1];
     phi__disk_info info;
     phi__store_path path;
-    phi__store_node *node;
     if (n <= m || n - m > PHI__FILE_STORE_ID || memcmp(name + n - m, l->suffix, m) != 0)
         return PHI_OK;
     memcpy(id, name, n - m);
@@ -565,7 +534,7 @@ static phi_status phi__doc_list_one(void *ctx, const char *name) {
     phi_status status = l->fs->disk.info_of(l->fs->disk.user_data, path.text, &info, l->words);
     if (status == PHI_NOT_FOUND || (status == PHI_OK && !info.regular)) return PHI_OK;
     if (status != PHI_OK) return status;
-    node = (phi__store_node *)phi__arena_zero(l->arena, sizeof *node);
+    phi__store_node *node = (phi__store_node *)phi__arena_zero(l->arena, sizeof *node);
     if (node == NULL || !phi__arena_str(l->arena, phi__str(id, n - m), &node->item.id))
         return PHI_NO_MEMORY;
     node->item.agent_id = PHI__LIT("");
@@ -679,9 +648,9 @@ static phi_status phi__doc_list_threads(void *user_data, phi_arena *arena,
 
 #endif
 
-/* ======== Threads of the file store: one line for each entry, with its check value.
+/* ---- threads of the file store: one line for each entry, with its check value ---- */
 
-   {"crc":"5c64baa6","phi_thread":1}
+/* {"crc":"5c64baa6","phi_thread":1}
        {"crc":"41a0f168","seq":0,"e":{"a":"x"}}
        {"crc":"dd1e460f","seq":1,"of":[1,2],"e":{"b":1}}
        {"crc":"eab54e05","seq":2,"of":[1,2],"e":{"b":2}}
@@ -831,17 +800,6 @@ static phi_status phi__tfile_header(phi__tfile_scan *s) {
                                   : "is damaged: it is not a thread's header");
 }
 
-/* A writer may have cut off a torn group while it was being read here, and have written over it:
-   before its bytes count as damaged, the group is read once more from the file. */
-static bool phi__tfile_reread(phi__tfile_scan *s, uint64_t line) {
-    if (s->again) return false;
-    s->again = true;
-    s->over = false;
-    s->at = s->buf.len = s->keep;
-    s->line = line;
-    return true;
-}
-
 /* Reads the whole file. */
 static phi_status phi__tfile_run(phi__tfile_scan *s) {
     phi__file_line line;
@@ -855,7 +813,15 @@ static phi_status phi__tfile_run(phi__tfile_scan *s) {
         if (status == PHI_NOT_FOUND) return PHI_OK;
         if (status != PHI_OK) break;
         if (!phi__line_checks(text)) {
-            if (!phi__tfile_reread(s, before)) return phi__tfile_torn(s);
+            /* A writer may have cut off a torn group while it was being read here, and have
+               written over it: before its bytes count as damaged, the group is read once more
+               from the file. */
+            if (s->again) return phi__tfile_torn(s);
+            s->again = true;
+            s->over = false;
+            s->at = s->buf.len = s->keep;
+            s->line = before;
+
             next = s->count;
             continue;
         }
@@ -953,19 +919,6 @@ static phi_status phi__tfile_find_tail(phi__file_store *fs, intptr_t file,
     return status;
 }
 
-/* After a reading: no other process writes to a locked thread. */
-static void phi__tfile_remember(phi__tfile_scan *s, const char *thread_id) {
-    phi__store_held *held = phi__store_find(s->fs, thread_id);
-    phi__disk_info info;
-    if (held == NULL || s->fs->disk.info(s->fs->disk.user_data, s->file, &info, NULL) != PHI_OK)
-        return;
-    held->tail.known = true;
-    held->tail.count = s->count;
-    held->tail.end = s->count > 0 ? s->end : 0;
-    held->tail.device = info.device;
-    held->tail.file = info.file;
-}
-
 /* ---- appending ---- */
 
 typedef struct phi__tfile_write {
@@ -1011,21 +964,6 @@ static phi_status phi__tfile_open(phi__tfile_write *w, phi__disk_how how) {
     return status;
 }
 
-/* Removes bytes that were not acknowledged. Where even that fails, a later append cuts them off as
-   torn, or finds them complete. */
-static void phi__tfile_undo(phi__tfile_write *w) {
-    const phi__disk *disk = &w->fs->disk;
-    if (w->file < 0 &&
-        disk->open(disk->user_data, w->path.text, PHI__DISK_UPDATE, &w->file, NULL) != PHI_OK)
-        w->file = -1;
-    if (w->file >= 0) {
-        (void)disk->cut(disk->user_data, w->file, w->tail->end, NULL);
-        (void)disk->close(disk->user_data, w->file, NULL);
-    }
-    if (w->tail->end == 0) (void)disk->remove(disk->user_data, w->path.text, NULL);
-    w->tail->known = false;
-}
-
 static phi_status phi__tfile_write_lines(phi__tfile_write *w, phi_str lines) {
     const phi__disk *disk = &w->fs->disk;
     intptr_t file = w->file;
@@ -1038,7 +976,15 @@ static phi_status phi__tfile_write_lines(phi__tfile_write *w, phi_str lines) {
     if (status == PHI_OK && w->fs->sync && w->made)
         status = disk->sync_directory(disk->user_data, w->fs->directory, &w->words);
     if (status != PHI_OK) {
-        phi__tfile_undo(w);
+        if (w->file < 0 &&
+            disk->open(disk->user_data, w->path.text, PHI__DISK_UPDATE, &w->file, NULL) != PHI_OK)
+            w->file = -1;
+        if (w->file >= 0) {
+            (void)disk->cut(disk->user_data, w->file, w->tail->end, NULL);
+            (void)disk->close(disk->user_data, w->file, NULL);
+        }
+        if (w->tail->end == 0) (void)disk->remove(disk->user_data, w->path.text, NULL);
+        w->tail->known = false;
         return status == PHI_NOT_FOUND ? PHI_IO : status;
     }
     return PHI_OK;
@@ -1061,8 +1007,24 @@ static phi_status phi__tfile_append(phi__tfile_write *w, uint64_t expected, cons
     }
     phi__buf_init(&lines, &w->fs->memory);
     if (has == 0) phi__line_put_header(&lines);
-    for (size_t i = 0; i < count; i++)
-        phi__line_put(&lines, has + i, has, has + count - 1, entries[i]);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t seq = has + i;
+        uint64_t last = has + count - 1;
+        size_t from = lines.len;
+        phi__buf_text(&lines, "{\"crc\":\"00000000\",\"seq\":");
+        phi__buf_u64(&lines, seq);
+        if (has != last) {
+            phi__buf_text(&lines, ",\"of\":[");
+            phi__buf_u64(&lines, has);
+            phi__buf_char(&lines, ',');
+            phi__buf_u64(&lines, last);
+            phi__buf_char(&lines, ']');
+        }
+        phi__buf_text(&lines, ",\"e\":");
+        phi__buf_add_str(&lines, entries[i]);
+        phi__buf_char(&lines, '}');
+        phi__line_seal(&lines, from);
+    }
     if (lines.failed) status = PHI_NO_MEMORY;
     if (status == PHI_NOT_FOUND) status = phi__tfile_open(w, PHI__DISK_CREATE);
     if (status == PHI_OK) status = phi__tfile_write_lines(w, phi__buf_str(&lines));
@@ -1126,7 +1088,16 @@ static phi_status phi__tfile_store_read(void *user_data, const char *thread_id, 
         status = phi__tfile_run(&scan);
         if (status == PHI_OK) {
             if (torn != NULL) *torn = scan.base + scan.buf.len - (scan.count > 0 ? scan.end : 0);
-            phi__tfile_remember(&scan, thread_id);
+            phi__store_held *held = phi__store_find(scan.fs, thread_id);
+            phi__disk_info info;
+            if (held != NULL &&
+                scan.fs->disk.info(scan.fs->disk.user_data, scan.file, &info, NULL) == PHI_OK) {
+                held->tail.known = true;
+                held->tail.count = scan.count;
+                held->tail.end = scan.count > 0 ? scan.end : 0;
+                held->tail.device = info.device;
+                held->tail.file = info.file;
+            }
         }
         (void)fs->disk.close(fs->disk.user_data, file, NULL);
     }
@@ -1172,8 +1143,7 @@ static phi_status phi__tfile_store_remove(void *user_data, const char *thread_id
 
 #endif
 
-/* ======== Shared by the files of the file store: paths, messages, locks, and the locked
-   threads. */
+/* ---- opening a store ---- */
 
 #ifndef PHI_NO_FILES
 
@@ -1216,13 +1186,12 @@ static void phi__store_unlock(void *user_data, const char *thread_id) {
 PHI__FN phi_status phi__store_open_on(const phi_file_store_desc *desc, const phi__disk *disk,
                                       phi_store *out) {
     phi_memory memory;
-    phi__file_store *fs;
     memset(out, 0, sizeof *out);
     if (desc == NULL || desc->directory == NULL) return PHI_BAD_ARG;
     size_t n = strlen(desc->directory);
     if (n == 0 || n > PHI__FILE_STORE_DIRECTORY) return PHI_BAD_ARG;
     phi_memory_init(&memory, &desc->allocator, desc->memory_limit_bytes);
-    fs = (phi__file_store *)phi__alloc(&memory, sizeof *fs);
+    phi__file_store *fs = (phi__file_store *)phi__alloc(&memory, sizeof *fs);
     if (fs == NULL) return PHI_NO_MEMORY;
     fs->memory = memory; /* counts the store itself */
     fs->disk = *disk;

@@ -1,6 +1,6 @@
 /* file_store.h - a phi_store in a directory: one file for each document and each thread.
 
-       {id}.json a document, as it was saved
+   {id}.json a document, as it was saved
        {id}.jsonl a thread: a header line, then one line for each entry, with a check value
        {id}.json.lock    locked while a document is written; stays when the document is removed
        {id}.jsonl.lock   while a thread is locked or written
@@ -33,10 +33,8 @@ typedef struct phi_file_store_desc {
 } phi_file_store_desc;
 
 /* Allocates the store and touches no file yet. The caller closes *out; copies of it are the same
-   store, and each is a phi_store for phi_thread_attach.
-   PHI_BAD_ARG: no directory, or one of over 3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with
-   PHI_NO_FILES.
-   *out is zeroed then.
+   store, and each is a phi_store for phi_thread_attach. PHI_BAD_ARG: no directory, or one of over
+   3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with PHI_NO_FILES. *out is zeroed then.
    Threads: one at a time for each store. Stores of one directory, in one process or in several,
    exclude each other by their locks. */
 PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out);

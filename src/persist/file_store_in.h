@@ -4,8 +4,6 @@
 #define PHI_PERSIST_FILE_STORE_IN_H
 
 #include "persist/persist_in.h"
-#include "base/base_in.h"
-#include "io/io_in.h"
 #include "persist/file_store.h"
 
 #ifndef PHI_NO_FILES

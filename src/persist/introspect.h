@@ -4,8 +4,8 @@
    For screens, logs and people who search for a fault. Which messages of a view are sent to a
    model, and why, phi_agent_explain says. Each of these makes a view, costs as much, and returns
    phi_thread_view's status where that fails. Only phi_thread_describe reads entries, and only those
-   that it writes a line of. None of them changes anything; all are allowed during a run.
-   Threads: the pumping thread. */
+   that it writes a line of. None of them changes anything; all are allowed during a run. Threads:
+   the pumping thread. */
 #ifndef PHI_PERSIST_INTROSPECT_H
 #define PHI_PERSIST_INTROSPECT_H
 
@@ -40,11 +40,10 @@ typedef struct phi_describe {
 /* The thread as text, for people: two lines of figures, then a line for each entry, oldest first;
    of a message, whether it is in the lane's view, replaced by a rewrite's message, or hidden. The
    wording may change. A line names at most four calls or spans, and names are cut to 80 bytes.
-   Control characters are written "\n" or "\x1b".
-   *figures: of the lane's view, where given. *out: the text, in the arena; NULL: the figures alone,
-   which need no arena and read no entries. `describe` NULL: the defaults.
-   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; phi_thread_entry's status: *out and
-   *figures are untouched. */
+   Control characters are written "\n" or "\x1b". *figures: of the lane's view, where given. *out:
+   the text, in the arena; NULL: the figures alone, which need no arena and read no entries.
+   `describe` NULL: the defaults. PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG;
+   phi_thread_entry's status: *out and *figures are untouched. */
 PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
                                        phi_arena *arena, phi_str *out, phi_lane_figures *figures);
 

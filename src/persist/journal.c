@@ -1,12 +1,9 @@
 /* journal.c - keeps a store up to date with a thread, and fills a thread from a store. */
 #include "persist/journal_in.h"
 
-#include "history/history_in.h"
-#include "persist/entry_in.h"
-
 #include <stdio.h>
 
-/* ======== Evicts entries that no view has: whole segments, of a log in a store. */
+/* ---- evicts entries that no view has: whole segments, of a log in a store ---- */
 
 /* phi__journal_ops */
 static bool phi__evict_all_begin(phi_thread *thread) {
@@ -43,9 +40,9 @@ PHI__FN void phi__evict_end(phi_thread *thread) {
     thread->journal->store.journal->evict_end(thread);
 }
 
-/* ======== Evicts entries from memory, and recalls them from the store.
+/* ---- evicts entries from memory, and recalls them from the store ---- */
 
-   Only here is a store read for a log in use: once, at the start of a host's or a run's call. */
+/* Only here is a store read for a log in use: once, at the start of a host's or a run's call. */
 
 typedef struct phi__recalling {
     phi__entry_reader reader;
@@ -166,10 +163,7 @@ PHI__FN phi_status phi__recall_has_loop(const phi_thread *thread, phi_str loop_i
     return status;
 }
 
-/* ======== The journal: which entries of a thread its store has.
-
-   Entries that the store refused stay in the log, and go with the next write.
-   Threads: the pumping thread. */
+/* ---- the journal: which entries of a thread its store has ---- */
 
 enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
 #define PHI__JOURNAL_BATCH_BYTES                                                                   \
@@ -475,19 +469,6 @@ PHI__FN void phi__journal_free_thread(phi_thread *thread) {
     phi__thread_destroy(thread);
 }
 
-static phi_status phi__journal_leave(phi_thread *thread, char *words, size_t words_size) {
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    if (thread->journal == NULL) return PHI_OK;
-    phi_status status = phi__recall(thread);
-    if (status != PHI_OK) return status;
-    status = phi__journal_sync(thread, words, words_size);
-    phi__journal_unlock(thread->journal);
-    phi__about_name(thread, phi__str(thread->journal->id, thread->journal->id_len));
-    thread->journal->id = NULL; /* the thread has it */
-    phi__journal_free(thread);
-    return status;
-}
-
 /* ---- public ---- */
 
 PHI_API const phi__journal_ops *phi_store_journal(void) {
@@ -500,7 +481,18 @@ PHI_API const phi__journal_ops *phi_store_journal(void) {
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size) {
     if (thread == NULL) return PHI_BAD_ARG;
-    if (store == NULL) return phi__journal_leave(thread, words, words_size);
+    if (store == NULL) {
+        if (words != NULL && words_size > 0) words[0] = '\0';
+        if (thread->journal == NULL) return PHI_OK;
+        phi_status status = phi__recall(thread);
+        if (status != PHI_OK) return status;
+        status = phi__journal_sync(thread, words, words_size);
+        phi__journal_unlock(thread->journal);
+        phi__about_name(thread, phi__str(thread->journal->id, thread->journal->id_len));
+        thread->journal->id = NULL; /* the thread has it */
+        phi__journal_free(thread);
+        return status;
+    }
     return phi__journal_begin(thread, store, id, torn, words, words_size);
 }
 

@@ -1,16 +1,8 @@
-/* journal_in.h - the journal: which entries of a thread its store has.
-
-   Entries that the store refused stay in the log, and go with the next write.
-   Threads: the pumping thread. */
+/* journal_in.h - what the files of src/persist share and no other room needs. */
 #ifndef PHI_PERSIST_JOURNAL_IN_H
 #define PHI_PERSIST_JOURNAL_IN_H
 
 #include "persist/persist_in.h"
-#include "history/history_in.h"
-#include "persist/store.h"
-
-/* An entry in the public struct. */
-PHI__FN void phi__views_entry(const phi_thread *thread, const phi__entry *entry, phi_entry *out);
 
 /* phi_store.journal. The functions below with the same names call these. */
 typedef struct phi__journal_ops {
@@ -26,5 +18,23 @@ typedef struct phi__journal_ops {
 
 /* After a thread was read from elsewhere: entries before its first one are in no store. */
 PHI__FN void phi__journal_skip(phi_thread *thread);
+
+/* ---- entries.c ---- */
+
+/* Appends it to a buffer; memory of `scratch` is given back. */
+PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
+                             phi_arena *scratch);
+
+/* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say
+   why. After anything but PHI_OK the thread is to be freed. */
+PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
+PHI__FN phi_status phi__read_node(phi__entry_reader *reader, const phi_json *root);
+
+/* ---- views.c ---- */
+
+/* Of a text's first line: what stands there, taken into the thread and written. Reading:
+   PHI_NO_MEMORY. */
+PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head);
+PHI__FN void phi__info_put_head(phi__buf *out, const phi_thread *thread);
 
 #endif

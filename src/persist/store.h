@@ -3,8 +3,8 @@
 
    phi has two (persist/file_store.h; extras/phi_store_sqlite.h), and a host may have its own:
    docs/stores.md. Calls are plain calls into a file system or a database and take as long as those
-   do; they are made inside phi_step, a few for each run and turn, and where the host asks.
-   Ids are one to 128 bytes of [A-Za-z0-9._-], and do not begin with a dot. */
+   do; they are made inside phi_step, a few for each run and turn, and where the host asks. Ids are
+   one to 128 bytes of [A-Za-z0-9._-], and do not begin with a dot. */
 #ifndef PHI_PERSIST_STORE_H
 #define PHI_PERSIST_STORE_H
 
@@ -23,10 +23,9 @@ typedef struct phi_store_item {
 /* All functions: PHI_OK, PHI_NOT_FOUND (no such id), PHI_BUSY (another writer holds its lock:
    "locked"), PHI_PARSE (the data is damaged; `message`), PHI_FULL (no space left), PHI_IO,
    PHI_BAD_ARG (an invalid id), PHI_TOO_BIG, PHI_NO_MEMORY. On anything but PHI_OK nothing changed.
-   `message`, where not NULL, gets a text, cut to message_size and terminated.
-   Threads: as its implementation says; phi calls it on the pumping thread.
-   Callbacks: inside these functions, of phi's only those of arenas and JSON: the thread and its
-   agent are in use. */
+   `message`, where not NULL, gets a text, cut to message_size and terminated. Threads: as its
+   implementation says; phi calls it on the pumping thread. Callbacks: inside these functions, of
+   phi's only those of arenas and JSON: the thread and its agent are in use. */
 typedef struct phi_store {
     void *user_data;
     /* Documents: snapshots, session records. save replaces the whole document, or nothing; for what
@@ -76,17 +75,16 @@ PHI_API const struct phi__journal_ops *phi_store_journal(void);
    the end of each step (at the end of a turn and of a run before its event). Allowed during a run.
    If the store holds a thread of that id already, the thread must be empty, and is filled with it
    (*torn as in read); if not, the thread's entries are written first. Locks it until the thread
-   leaves the store or is freed, which sync, too. `store` is copied, its pointers
-   are borrowed until then. append and read are needed; without lock nothing is locked. Stored
-   entries outside of the active lane's view are evicted from memory at the beginning of a phi_step,
-   when no event of the agent waits (of a thread lent to phi_run: no event at all). A call that
-   needs them recalls the whole log from the store, or returns the store's status; then the log
-   stays until another entry goes out of view.
-   store NULL: the thread leaves its store, if it is in one, and keeps the id. Before, it recalls
-   evicted entries: where that fails it stays attached; and it syncs: where that fails it leaves all
-   the same.
-   PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: an invalid id; else the
-   status of the store's functions, and its text in `message`. Then nothing changed. */
+   leaves the store or is freed, which sync, too. `store` is copied, its pointers are borrowed until
+   then. append and read are needed; without lock nothing is locked. Stored entries outside of the
+   active lane's view are evicted from memory at the beginning of a phi_step, when no event of the
+   agent waits (of a thread lent to phi_run: no event at all). A call that needs them recalls the
+   whole log from the store, or returns the store's status; then the log stays until another entry
+   goes out of view. store NULL: the thread leaves its store, if it is in one, and keeps the id.
+   Before, it recalls evicted entries: where that fails it stays attached; and it syncs: where that
+   fails it leaves all the same. PHI_MISUSE: it is attached already, or both have entries;
+   PHI_BAD_ARG: an invalid id; else the status of the store's functions, and its text in `message`.
+   Then nothing changed. */
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *message, size_t message_size);
 /* Writes the entries that the store does not have yet. PHI_OK: it has everything. After a failure

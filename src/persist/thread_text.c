@@ -1,10 +1,5 @@
 /* thread_text.c - a thread as text: a header line, and one line for each entry. */
-#include "persist/entry_in.h"
-#include "persist/views_in.h"
 #include "persist/journal_in.h"
-
-#include "base/base_in.h"
-#include "text/json.h"
 
 #include <stdio.h>
 
@@ -25,14 +20,6 @@ static phi_status phi__thread_text_is_header(phi__entry_reader *reader, const ph
     (void)snprintf(reader->words, sizeof reader->words,
                    "expected the header of a thread, {\"phi_thread\":1}");
     return PHI_PARSE;
-}
-
-static phi_status phi__thread_text_header(phi__entry_reader *reader, phi_str line) {
-    phi_json *root = NULL;
-    phi_status status = phi_json_parse(&reader->scratch, line, PHI_JSON_BORROW, &root, NULL);
-    return status == PHI_NO_MEMORY
-               ? status
-               : phi__thread_text_is_header(reader, status == PHI_OK ? root : NULL);
 }
 
 /* The thread is read whole, or nothing of it stays. */
@@ -118,7 +105,11 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, phi_pa
     if (thread->log.count > 0 || thread->user != NULL) return PHI_MISUSE;
     phi__get_reader_init(&reader, thread);
     (void)phi__thread_text_line(&json, &line);
-    phi_status status = phi__thread_text_header(&reader, line);
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(&reader.scratch, line, PHI_JSON_BORROW, &root, NULL);
+    status = status == PHI_NO_MEMORY
+                 ? status
+                 : phi__thread_text_is_header(&reader, status == PHI_OK ? root : NULL);
     if (status == PHI_OK) status = phi__load_begin(thread);
     while (status == PHI_OK && phi__thread_text_line(&json, &line)) {
         number++;

@@ -1,18 +1,12 @@
 /* views.c - entries, views and forks of a thread for the host. */
-#include "persist/views_in.h"
-
-#include "base/base_in.h"
-#include "history/history_in.h"
-#include "model/event_parts.h"
-#include "model/tokens.h"
 #include "persist/journal_in.h"
 #include "persist/plan.h"
-#include "text/text_in.h"
 
 #include <stdio.h>
 
-/* ======== A thread's info, title and metadata for the host. The id is the store's, while it is in
-   one. */
+/* ---- A thread's info, title and metadata for the host ---- */
+
+/* The id is the store's, while it is in one. */
 
 static phi_str phi__info_known_id(const phi_thread *thread) {
     return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
@@ -75,48 +69,9 @@ PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title,
     return phi__about_set(thread, &info);
 }
 
-/* ======== Entries, views and forks of a thread for the host. */
+/* ---- entries, views and forks ---- */
 
 /* ---- entries ---- */
-
-static void phi__views_lane(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
-    const phi__lane *lane = thread->lanes.at != NULL ? &thread->lanes.at[entry->lane] : NULL;
-    if (entry->kind != PHI_ENTRY_LANE || lane == NULL || lane->parent == PHI__LANE_NONE) return;
-    out->parent_lane = phi__lane_name(thread, lane->parent);
-    out->fork_seq = lane->fork_seq;
-}
-
-PHI__FN void phi__views_entry(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
-    memset(out, 0, sizeof *out);
-    out->seq = entry->seq;
-    out->at_ms = entry->at_ms;
-    out->kind = entry->kind;
-    out->flags = entry->flags;
-    out->lane =
-        phi__lane_name(thread, entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane);
-    out->loop_id = entry->loop_id;
-    out->turn_index = entry->turn_index;
-    out->message = entry->message;
-    out->trigger = entry->trigger;
-    out->status = entry->status;
-    out->keep = entry->keep;
-    out->usage = entry->usage;
-    phi__views_lane(thread, entry, out);
-    if (entry->kind == PHI_ENTRY_LOOP_START) out->loop = entry->of.loop;
-    if (entry->kind == PHI_ENTRY_LOOP_END) out->failure = entry->of.failure;
-    if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &entry->of.op->rewrite;
-    if (entry->kind == PHI_ENTRY_SPAWN) {
-        const phi__child_run *spawn = entry->of.spawn;
-        out->tool_call_id = spawn->tool_call_id;
-        out->child_session_id = spawn->session_id;
-        out->child_loop_id = spawn->loop_id;
-    }
-    if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = entry->of.forgotten;
-    if (entry->kind == PHI_ENTRY_NOTE) {
-        out->note_kind = entry->of.note->kind;
-        out->note = entry->of.note->json;
-    }
-}
 
 PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
     return thread != NULL ? (thread)->log.count : 0;
@@ -127,7 +82,42 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
     if (thread == NULL || out == NULL) return PHI_BAD_ARG;
     if (seq >= thread->log.count || seq < thread->log.base) return PHI_NOT_FOUND;
     if (phi__thread_at(thread, seq) == NULL) status = phi__recall(thread);
-    if (status == PHI_OK) phi__views_entry(thread, phi__thread_at(thread, seq), out);
+    if (status == PHI_OK) {
+        const phi__entry *entry = phi__thread_at(thread, seq);
+        memset(out, 0, sizeof *out);
+        out->seq = entry->seq;
+        out->at_ms = entry->at_ms;
+        out->kind = entry->kind;
+        out->flags = entry->flags;
+        out->lane = phi__lane_name(thread, entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane
+                                                                            : entry->lane);
+        out->loop_id = entry->loop_id;
+        out->turn_index = entry->turn_index;
+        out->message = entry->message;
+        out->trigger = entry->trigger;
+        out->status = entry->status;
+        out->keep = entry->keep;
+        out->usage = entry->usage;
+        const phi__lane *lane = thread->lanes.at != NULL ? &thread->lanes.at[entry->lane] : NULL;
+        if (entry->kind == PHI_ENTRY_LANE && lane != NULL && lane->parent != PHI__LANE_NONE) {
+            out->parent_lane = phi__lane_name(thread, lane->parent);
+            out->fork_seq = lane->fork_seq;
+        }
+        if (entry->kind == PHI_ENTRY_LOOP_START) out->loop = entry->of.loop;
+        if (entry->kind == PHI_ENTRY_LOOP_END) out->failure = entry->of.failure;
+        if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &entry->of.op->rewrite;
+        if (entry->kind == PHI_ENTRY_SPAWN) {
+            const phi__child_run *spawn = entry->of.spawn;
+            out->tool_call_id = spawn->tool_call_id;
+            out->child_session_id = spawn->session_id;
+            out->child_loop_id = spawn->loop_id;
+        }
+        if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = entry->of.forgotten;
+        if (entry->kind == PHI_ENTRY_NOTE) {
+            out->note_kind = entry->of.note->kind;
+            out->note = entry->of.note->json;
+        }
+    }
     return status;
 }
 
@@ -183,8 +173,7 @@ PHI_API const char *phi_thread_lane_at(const phi_thread *thread, size_t i) {
                                                            : NULL;
 }
 
-/* ======== Changes of a thread by a host or a run. Evicted entries that a change needs are recalled
-   first. */
+/* ---- changes by a host or a run; evicted entries that a change needs are recalled first ---- */
 
 static bool phi__edit_name_fits(const char *name) {
     return name != NULL && name[0] != '\0' && phi__check_id_fits(phi_str_of(name));
@@ -273,7 +262,7 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
     return phi__note_add(thread, kind, json, seq);
 }
 
-/* ======== Plans a compaction, a prune or a revert of a thread for the host. */
+/* ---- plans a compaction, a prune or a revert of a thread for the host ---- */
 
 PHI_API phi_status phi_thread_plan(const phi_thread *thread, const phi_plan *plan, phi_arena *arena,
                                    phi_rewrite *out) {

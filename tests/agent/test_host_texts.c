@@ -17,7 +17,7 @@
 #include "loop/hook.h"
 #include "model/event.h"
 #include "model/texts.h"
-#include "history/compact_in.h"
+#include "history/thread_in.h"
 
 typedef struct world {
     rig *r;

@@ -10,7 +10,7 @@
 #include "log/thread.h"
 #include "loop/hook.h"
 #include "loop/input.h"
-#include "history/compact_in.h"
+#include "history/thread_in.h"
 
 /* ---- what a desc sets ---- */
 

@@ -2,7 +2,7 @@
 #include "wire/wire_support.h"
 
 #include "model/tokens.h"
-#include "history/compact_in.h"
+#include "history/thread_in.h"
 #include "persist/persist_in.h"
 
 static phi_memory memory;

@@ -1,7 +1,7 @@
 /* test_compact_levels.c - what it costs to compact a list, counted in messages that are looked at. */
 #include "support/test.h"
 
-#include "history/compact_in.h"
+#include "history/thread_in.h"
 
 static size_t looked;
 

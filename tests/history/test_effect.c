@@ -1,5 +1,4 @@
 /* test_effect.c - effects on a large tool state: their work grows with what they change. */
-#include "history/tool_state_in.h"
 #include "history/thread_in.h"
 #include "support/test.h"
 

@@ -2,8 +2,6 @@
    moves. */
 #include "support/test.h"
 
-#include "history/fold_in.h"
-#include "history/projecting_in.h"
 #include "history/thread_in.h"
 #include "persist/persist_in.h"
 

@@ -1,5 +1,5 @@
 /* test_graft.c - runs copied out of another agent's log onto a lane that is not the active one. */
-#include "history/rebase_in.h"
+#include "history/thread_in.h"
 
 #include "agent/one_shot_run.h"
 #include "agent/snapshot.h"

@@ -1,9 +1,6 @@
 /* test_groups.c - what it costs to find the call of each result, counted in ids that are compared. */
 #include "support/test.h"
 
-#include "history/compact_in.h"
-#include "history/fold_in.h"
-#include "history/projecting_in.h"
 #include "history/thread_in.h"
 #include "history/prune.h"
 #include "persist/persist_in.h"

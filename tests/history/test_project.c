@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include "model/tokens.h"
-#include "history/project_in.h"
+#include "history/thread_in.h"
 #include "persist/persist_in.h"
 
 enum { MOST = 256 };

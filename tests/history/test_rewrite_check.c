@@ -1,8 +1,6 @@
 /* test_rewrite_check.c - what it costs to check a rewrite, counted in items that are looked at. */
 #include "support/test.h"
 
-#include "history/load_in.h"
-#include "history/projecting_in.h"
 #include "history/thread_in.h"
 #include "persist/persist_in.h"
 

@@ -3,7 +3,7 @@
 
 #include "loop/loop_in.h"
 #include "agent/agent_history.h"
-#include "history/project_in.h"
+#include "history/thread_in.h"
 
 static size_t one(void *user_data, phi_str text) {
     (void)user_data;

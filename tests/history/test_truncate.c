@@ -7,7 +7,7 @@
 
 static size_t looked;
 
-#include "history/projecting_in.h"
+#include "history/thread_in.h"
 #define PHI_REWRITE_COMPACTION (looked++, PHI_REWRITE_COMPACTION)
 #include "history/prune.c"
 #undef PHI_REWRITE_COMPACTION

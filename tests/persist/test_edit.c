@@ -2,11 +2,10 @@
    looked at. */
 #include "support/test.h"
 
-#include "history/projecting_in.h"
+#include "history/thread_in.h"
 #include "persist/persist_in.h"
 #include "persist/journal_in.h"
 
-#include "history/rewrite_in.h"
 
 static size_t looked;
 

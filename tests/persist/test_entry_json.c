@@ -1,5 +1,5 @@
 /* test_entry_json.c - entries as text: every field comes back, and what could not have been written is refused. */
-#include "persist/entry_in.h"
+#include "persist/journal_in.h"
 #include "history/random_log.h"
 #include "persist/store.h"
 #include "support/thread_text.h"

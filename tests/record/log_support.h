@@ -6,7 +6,7 @@
 #include "support/test.h"
 #include "history/compact.h"
 #include "persist/persist_in.h"
-#include "history/compact_in.h"
+#include "history/thread_in.h"
 
 typedef struct run_log {
     phi_memory memory;
