@@ -1,7 +1,6 @@
 /* profile.c - makes system prompts of blocks. */
 #include "agent/agent_in.h"
 
-
 static const char phi__profile_gap[] = "\n\n";
 
 /* Bytes of the first `most` characters; a byte that becomes U+FFFD is one, too. */

@@ -323,7 +323,7 @@ static phi_status phi__query_ask_count(phi_query *q, phi__agent *agent) {
     spec.session_id = agent->line.session->id;
     if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
                                  &set->arena) ||
-        !phi__deferral_change(agent, &q->work, &change, &spec.system_prompt))
+        !phi__defer_change(agent, &q->work, &change, &spec.system_prompt))
         return PHI_NO_MEMORY;
     own[0] = agent->desc.model.protocol;
     if (!phi__toolset_offer(set, &change, agent->desc.tool_options.raw_tools,

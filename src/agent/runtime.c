@@ -359,7 +359,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
             (void)phi__io_timers(rt->io, PHI__RUNTIME_TIMERS_PER_STEP);
         }
         phi__runtime_poll(rt);
-        if (rt->ready.first != NULL) phi__states_advance_all(rt);
+        if (rt->ready.first != NULL) phi__turn_advance_all(rt);
         phi__runtime_transport(rt); /* requests that the runs have opened are sent in this step */
     }
     if (rt->grown.of[PHI__DIRTY_GREW].first != NULL) phi__stored_step(rt);

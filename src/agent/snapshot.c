@@ -135,9 +135,9 @@ static phi_status phi__snap_begin(phi__buf *out, const phi__agent *agent, phi_ar
     phi__records_u64(out, "session_loops",
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__budget budget = agent->budget;
-    budget.seen.requests = phi__budget_requests(
-        agent, agent->run != NULL && agent->run->state == PHI__RUN_HELD &&
-                   phi__feature_held_as(agent->run) == PHI__RUN_TURN);
+    budget.seen.requests =
+        phi__budget_requests(agent, agent->run != NULL && agent->run->state == PHI__RUN_HELD &&
+                                        phi__feature_held_as(agent->run) == PHI__RUN_TURN);
     phi__snap_usage(out, "all", &agent->spent.usage, agent->spent.cost);
     phi__snap_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
     phi__records_raw(out, "budget", "{");
@@ -245,8 +245,8 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
     if (last.len > 0 && !phi__line_remember(agent, phi_str_of(last.at))) return PHI_NO_MEMORY;
     status = PHI_OK;
     for (size_t i = 0; i < PHI__COUNT(phi__snapshot_queues) && status == PHI_OK; i++)
-        status = phi__run_load_inputs(agent, phi_json_get(root, phi__snapshot_queues[i].name),
-                                      phi__input_list_of(agent, phi__snapshot_queues[i].kind));
+        status = phi__load_inputs(agent, phi_json_get(root, phi__snapshot_queues[i].name),
+                                  phi__input_list_of(agent, phi__snapshot_queues[i].kind));
 
     if (status == PHI_OK && phi_json_is(run, PHI_JSON_OBJECT)) {
         phi__line_active(agent);
