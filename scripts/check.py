@@ -59,13 +59,8 @@ PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_F
 # What a program for a system without this does not define.
 FEATURES = {"PHI_NO_LISTEN": r"phi__(?:listen|serve|connection|http_head)_\w+"}
 # Of the programs whose size is printed: what they do not name, and so do not link.
-<<<<<<< HEAD
 NOT_NAMED = (r"phi__(?:gemini|bedrock|interactions|openai_\w+|chat|resp|facts?|failover_do|effects|deferred|capture|fields|caching|"
-             r"summary|yaml|toml|recorder|tape|config|mcp|openapi|permissions|trace|dry_run|queries|file_store)_\w+")
-=======
-NOT_NAMED = (r"phi__(?:gemini|bedrock|interactions|openai_\w+|facts?|failover_do|effects|deferred|capture|fields|caching|"
-             r"summary|yaml|toml|recorder|tape|config|mcp|openapi|permissions|trace|dry|ahead|queries|tfile|doc)_\w+")
->>>>>>> wt-h4
+             r"summary|yaml|toml|recorder|tape|config|cfg|mcp|openapi|permissions|trace|dry|ahead|queries|tfile|doc)_\w+")
 
 
 class Failed(Exception):
