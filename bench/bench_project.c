@@ -17,6 +17,7 @@
 #include "history/thread_in.h"
 #include "persist/persist_in.h"
 #include "wire/writer.h"
+#include "loop/state_in.h"
 
 #include <malloc.h>
 #include <stdio.h>

@@ -13,6 +13,9 @@
 #include "base/base_in.h"
 #include "persist/file_store.h"
 #include "text/json.h"
+#include "history/history_in.h"
+#include "loop/state_in.h"
+#include "text/text_in.h"
 
 #include <malloc.h>
 #include <stdio.h>

@@ -13,6 +13,8 @@
      turns, and the most memory there was.
 
    Bytes are exact and the same in every run; times are thread CPU. Prints `name value unit` lines. */
+#include "history/history_in.h"
+#include "loop/state_in.h"
 #include "kit.h"
 
 #include <stdlib.h>

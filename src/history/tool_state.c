@@ -3,6 +3,7 @@
    A note has the whole state where the effects since the last such note would take more bytes: a
    fold reads at most about twice the state, and the notes take about twice the effects. */
 #include "history/thread_in.h"
+#include "history/parts_in.h"
 
 #include <stdio.h>
 
@@ -413,63 +414,6 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
 
 /* A run of which nothing may be kept leaves the text before its first change, so that its end needs
    no memory. */
-
-static void phi__state_drop(phi_thread *thread, phi__state_text *text) {
-    phi__free(thread->log.memory, text->at, text->at != NULL ? text->len + 1 : 0);
-    memset(text, 0, sizeof *text);
-}
-
-/* False: no memory. */
-static bool phi__state_copy(phi_thread *thread, phi_str from, phi__state_text *out) {
-    memset(out, 0, sizeof *out);
-    if (phi__str_is(from, "{}")) return true;
-    out->at = (char *)phi__alloc(thread->log.memory, phi__add(from.len, 1));
-    if (out->at == NULL) return false;
-    memcpy(out->at, from.at, from.len);
-    out->len = from.len;
-    return true;
-}
-
-/* `made` is the state from now on, and the thread's. In a run of which nothing may be kept the text
-   before its first change stays until it ends. */
-static void phi__state_take(phi_thread *thread, const phi__state_text *made) {
-    phi__tool_state *state = &thread->state;
-    const phi__entry *run = thread->loops.started;
-    uint64_t start = run != NULL && thread->loops.keeps_none ? run->seq + 1 : 0;
-    if (start != 0 && state->run != start) {
-        phi__state_drop(thread, &state->before);
-        state->before = state->now;
-        state->run = start;
-        memset(&state->now, 0, sizeof state->now);
-    }
-    phi__state_drop(thread, &thread->state.now);
-    thread->state.now = *made;
-    thread->state.known = true;
-}
-
-PHI__FN void phi__state_run_ended(phi_thread *thread, uint64_t start, bool none) {
-    phi__tool_state *state = &thread->state;
-    if (start == 0 || state->run != start) return;
-    state->run = 0;
-    if (none && state->known) {
-        phi__state_drop(thread, &state->now);
-        state->now = state->before;
-        memset(&state->before, 0, sizeof state->before);
-    }
-    phi__state_drop(thread, &state->before);
-}
-
-PHI__FN void phi__state_unknown(phi_thread *thread) { thread->state.known = false; }
-
-PHI__FN void phi__state_free(phi_thread *thread) {
-    phi__state_drop(thread, &thread->state.now);
-    phi__state_drop(thread, &thread->state.before);
-    thread->state.known = false;
-}
-
-PHI__FN size_t phi__state_bytes(const phi_thread *thread) {
-    return thread->state.now.len + thread->state.before.len;
-}
 
 /* ---- notes that hold the tool state ---- */
 

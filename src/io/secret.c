@@ -2,7 +2,6 @@
    no form of a secret is ever stored, and hiding takes no memory and cannot fail. */
 #include "io/secret_in.h"
 
-
 /* Signatures kept: those of the requests that may still be under way. */
 enum { PHI__SECRET_PASSING = 16 };
 

@@ -73,20 +73,6 @@ static bool phi__args_fit(phi__toolcall *call, char *words, size_t size) {
    has finished. A call's own memory is kept until its run continues, so that a tool may use its
    state after giving the result. */
 
-PHI__FN phi__toolcall *phi__call_find(phi_call call) {
-    phi__slot *slot =
-        call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
-    return slot != NULL ? (phi__toolcall *)slot->object : NULL;
-}
-
-PHI__FN phi_call phi__call_handle(const phi__toolcall *call) {
-    phi_call handle;
-    handle.rt = call->rt;
-    handle.index = call->index;
-    handle.gen = call->gen;
-    return handle;
-}
-
 PHI__FN bool phi__call_pending(phi_call handle) {
     return handle.rt != NULL && phi__slots_state(&handle.rt->calls, handle.index, handle.gen) ==
                                     (uint32_t)PHI__CALL_PENDING;

@@ -194,26 +194,6 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
 
 /* ---- its link and its parts ---- */
 
-static phi_status phi__connect_link(phi_mcp *mcp, phi__mcp_link **out) {
-#ifndef PHI_NO_PROCESS
-    if (mcp->desc.argv != NULL) return phi__stdio_new(mcp, out);
-#endif
-    return phi__mcp_http_new(mcp, out);
-}
-
-PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
-    static const phi__mcp_open_join joins[] = {phi__mcptools_join, phi__offers_join,
-                                               phi__asks_join};
-    phi_mcp *mcp;
-    if (rt == NULL) return NULL;
-    if (desc == NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_mcp_connect: desc is missing");
-        return NULL;
-    }
-    (void)phi__mcp_open_new(rt, desc, phi__connect_link, joins, PHI__COUNT(joins), &mcp);
-    return mcp;
-}
-
 /* ---- what a host says about an authorization ---- */
 
 PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {

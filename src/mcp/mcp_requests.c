@@ -4,6 +4,515 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+static void phi__tasks_later(struct phi__task *t);
+
+PHI__FN phi__mcp_ask *phi__asked_find(const phi_mcp *mcp, uint64_t ask) {
+    for (phi__link *link = mcp->asks.open.first; link != NULL; link = link->next) {
+        phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
+        if (a->ask == ask) return a;
+    }
+    return NULL;
+}
+
+static phi__mcp_ask *phi__asked_new(phi_mcp *mcp, phi_str id, phi__mcp_request *r) {
+    phi__mcp_ask *a;
+    if (mcp->asks.count >= PHI__ASKED_MOST) return NULL;
+    a = (phi__mcp_ask *)phi__alloc(&mcp->memory, phi__add(sizeof *a, id.len));
+    if (a == NULL) return NULL;
+    a->ask = ++mcp->asks.next;
+    a->request = r;
+    if (r != NULL) a->agent = phi__requests_agent(r);
+    a->id_len = id.len;
+    if (id.len > 0) memcpy(a->id, id.at, id.len);
+    phi__list_push(&mcp->asks.open, &a->link);
+    mcp->asks.count++;
+    return a;
+}
+
+PHI__FN void phi__asked_free(phi_mcp *mcp, phi__mcp_ask *a) {
+    phi__list_take(&mcp->asks.open, &a->link);
+    mcp->asks.count--;
+    phi__free(&mcp->memory, a, phi__add(sizeof *a, a->id_len));
+}
+
+/* No answer is wanted. */
+PHI__FN void phi__asked_unask(phi_mcp *mcp, phi__mcp_ask *a) {
+    const phi__mcp_part *table = a->table;
+    void *part = a->part;
+    uint64_t ask = a->ask;
+    phi__asked_free(mcp, a);
+    if (table != NULL && table->unasked != NULL) table->unasked(mcp, part, ask);
+}
+
+/* Those of one request's input; NULL: all. */
+PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__mcp_request *r) {
+    phi__link *link = mcp->asks.open.first;
+    while (link != NULL) {
+        phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
+        link = link->next;
+        if (r != NULL && a->request == r && !a->input) {
+            a->request = NULL;
+            memset(&a->agent, 0, sizeof a->agent);
+        }
+        if (r != NULL && a->request != r) continue;
+        phi__asked_unask(mcp, a);
+        link = mcp->asks.open.first;
+    }
+}
+
+/* The part that takes the question, or none. It may answer at once, or free the connection. */
+static bool phi__asked_part(phi_mcp *mcp, uint64_t ask, phi_str method, const phi_json *params) {
+    const phi__mcp_ask *asked = phi__asked_find(mcp, ask);
+    phi_agent agent = asked->agent.rt != NULL ? asked->agent : mcp->desc.agent;
+    phi_call call = PHI_ZERO;
+    if (asked->request != NULL) call = asked->request->desc.call;
+    for (size_t i = 0; i < mcp->part_count && !mcp->dead; i++) {
+        const phi__joined *p = &mcp->parts[i];
+        phi__mcp_ask *a = phi__asked_find(mcp, ask);
+        if (p->table->asked == NULL || a == NULL) continue;
+        a->table = p->table;
+        a->part = p->part;
+        if (p->table->asked(mcp, p->part, method, params, call, agent, ask)) return true;
+        a = phi__asked_find(mcp, ask);
+        if (a != NULL) a->table = NULL;
+    }
+    return mcp->dead;
+}
+
+PHI__FN void phi__asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int code,
+                              const char *message) {
+    phi__buf json;
+    phi__buf_init(&json, &mcp->memory);
+    if (code == 0)
+        phi__rpc_result(&json, id, result);
+    else
+        phi__rpc_error(&json, id, code, phi_str_of(message), phi__str("", 0));
+    (void)phi__post_text(mcp, &json, phi__str("", 0), false);
+}
+
+/* A request of the server's; from: on whose stream, or NULL. False: freed inside of it. */
+PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__mcp_request *from) {
+    phi_str none = phi__str("", 0);
+    phi_agent agent = PHI_ZERO;
+    if (mcp->agreed.era != NULL && !mcp->agreed.era->asks)
+        return phi__parts_warn(mcp, "a request of the server's, which this era does not have");
+    if (phi__str_is(rpc->method, "ping")) {
+        phi__asked_reply(mcp, rpc->id, none, 0, NULL);
+        return true;
+    }
+    if (from == NULL) agent = phi__requests_calling(mcp, &from);
+    phi__mcp_ask *a = phi__asked_new(mcp, rpc->id, from);
+    if (a == NULL) {
+        phi__asked_reply(mcp, rpc->id, none, PHI__RPC_INTERNAL, "Too many requests");
+        return true;
+    }
+    if (from == NULL) a->agent = agent;
+    uint64_t ask = a->ask;
+    if (phi__asked_part(mcp, ask, rpc->method, rpc->params)) return !mcp->dead;
+    a = phi__asked_find(mcp, ask);
+    if (a == NULL) return true;
+    phi__asked_free(mcp, a);
+    phi__asked_reply(mcp, rpc->id, none, PHI__RPC_NO_METHOD, "Method not found");
+    return true;
+}
+
+/* The timer brings what follows: `done` is not to be called inside of a part. */
+static void phi__asked_due(phi__mcp_request *r) {
+    r->input.due = true;
+    if (r->input.busy) return;
+    (void)phi__io_timer_set(r->mcp->rt->io, &r->timer, phi__io_now_us(r->mcp->rt->io));
+}
+
+static void phi__asked_refuse(phi__mcp_request *r, phi_status status, const char *message) {
+    if (r->input.status == PHI_OK) {
+        r->input.status = status;
+        (void)snprintf(r->input.message, sizeof r->input.message, "%s", message);
+    }
+    phi__asked_due(r);
+}
+
+PHI__FN void phi__asked_got(phi__mcp_request *r, const phi__mcp_ask *a, phi_str result, int code,
+                            const char *message) {
+    phi__buf *buf = &r->input.answers;
+    if (code != 0) {
+        phi__asked_refuse(r, PHI_REFUSED, message);
+        return;
+    }
+    phi__json_write_key(buf, phi__str(a->id, a->id_len));
+    phi__rpc_line(buf, result.len > 0 ? result : PHI__LIT("{}"));
+    if (buf->failed) phi__asked_refuse(r, PHI_NO_MEMORY, "no memory");
+    if (--r->input.pending == 0 && !r->input.busy) phi__asked_due(r);
+}
+
+/* False: the connection or the request is gone. */
+static bool phi__asked_one(phi__mcp_request *r, phi_str key, const phi_json *question) {
+    phi_str method = phi__records_get_str(question, "method");
+    const phi_json *params = phi_json_get(question, "params");
+    phi_mcp *mcp = r->mcp;
+    phi__mcp_ask *a = phi__asked_new(mcp, key, r);
+    char words[120];
+    uint64_t id = r->first_id;
+    if (a == NULL) {
+        phi__asked_refuse(r, PHI_FULL, "the server asks for too much input at once");
+        return true;
+    }
+    a->input = true;
+    r->input.pending++;
+    uint64_t ask = a->ask;
+    if (!phi_json_is(params, PHI_JSON_OBJECT)) params = NULL;
+    bool taken = phi__asked_part(mcp, ask, method, params);
+    if (mcp->dead || phi__requests_first(mcp, id) == NULL) return false;
+    if (taken) return true;
+    a = phi__asked_find(mcp, ask);
+    if (a != NULL) phi__asked_free(mcp, a);
+    (void)snprintf(words, sizeof words, "the server asks for %.*s, which is not offered",
+                   (int)phi__min(method.len, 60), method.at);
+    phi__asked_refuse(r, PHI_REFUSED, words);
+    return true;
+}
+
+PHI__FN bool phi__asked_input(phi__mcp_request *r, const phi_json *result) {
+    const phi_json *questions = phi_json_get(result, "inputRequests"), *question;
+    phi_mcp *mcp = r->mcp;
+    phi__requests_off(r);
+    /* no deadline; it keeps its place, so that being due needs no memory */
+    (void)phi__io_timer_set(mcp->rt->io, &r->timer, UINT64_MAX);
+    if (r->input.rounds++ >= PHI__ASKED_ROUNDS) {
+        phi__requests_fail(r, PHI_REFUSED, "the server asked for input more than 16 times");
+        return !mcp->dead;
+    }
+    const phi_json *state = phi_json_get(result, "requestState"); /* kept as it came */
+    phi__buf_clear(&r->input.state);
+    phi__buf_clear(&r->input.answers);
+    r->input.pending = 0;
+    r->input.status = PHI_OK;
+    r->input.due = false;
+    if (state != NULL) (void)phi__json_write(&r->input.state, state, 0);
+    if (r->input.state.failed) {
+        phi__requests_fail(r, PHI_NO_MEMORY, "no memory");
+        return !mcp->dead;
+    }
+    r->input.busy = true;
+    phi_json_iter it = phi_json_each(phi_json_is(questions, PHI_JSON_OBJECT) ? questions : NULL);
+    while (r->input.status == PHI_OK && (question = phi_json_next(&it)) != NULL)
+        if (!phi__asked_one(r, it.key, question)) return !mcp->dead;
+    r->input.busy = false;
+    if (r->input.due || r->input.pending == 0) phi__asked_due(r);
+    return true;
+}
+
+/* All input is there: the request once more, or its failure. */
+static void phi__asked_repeat(phi__mcp_request *r) {
+    phi_status status = r->input.status;
+    phi__buf more;
+    r->input.due = false;
+    if (status != PHI_OK) {
+        char words[sizeof r->input.message];
+        memcpy(words, r->input.message, sizeof words);
+        phi__requests_fail(r, status, words);
+        return;
+    }
+    if (r->task != NULL) {
+        phi__tasks_answered(r);
+        return;
+    }
+    phi__buf_init(&more, &r->mcp->memory);
+    if (r->input.answers.len > 0) {
+        phi__buf_text(&more, "\"inputResponses\":{");
+        phi__buf_add_str(&more, phi__buf_str(&r->input.answers));
+        phi__buf_char(&more, '}');
+    }
+    if (r->input.state.len > 0) {
+        phi__json_write_key(&more, PHI__LIT("requestState"));
+        phi__buf_add_str(&more, phi__buf_str(&r->input.state));
+    }
+    status = more.failed ? PHI_NO_MEMORY : phi__requests_repeat(r, phi__buf_str(&more));
+    phi__buf_free(&more);
+    if (status != PHI_OK) phi__requests_fail(r, status, "the input could not be sent");
+}
+
+/* True if the question may be on behalf of r. One whose call is not known holds all of its agent's
+   requests, and one of a task, its call's. */
+static bool phi__asked_holds(const phi__mcp_ask *a, const phi__mcp_request *r) {
+    phi_agent agent = phi__requests_agent(r);
+    if (a->request == r) return true;
+    if (a->input || a->agent.rt == NULL || agent.rt == NULL) return false;
+    if (a->agent.index != agent.index || a->agent.gen != agent.gen) return false;
+    return a->request == NULL || phi__requests_same_call(a->request->desc.call, r->desc.call);
+}
+
+PHI__FN bool phi__asked_late(phi__mcp_request *r) {
+    if (r->input.due) {
+        phi__asked_repeat(r);
+        return true;
+    }
+    /* A person may be thinking about a question of this request's. */
+    for (phi__link *link = r->mcp->asks.open.first; link != NULL; link = link->next)
+        if (phi__asked_holds(PHI__OWNER(link, phi__mcp_ask, link), r))
+            return phi__requests_renew(r, false) == PHI_OK;
+    return false;
+}
+
+PHI__FN void phi__incoming_drop(phi__mcp_request *r) {
+    struct phi__mcp_reading *reading = r->reading;
+    phi_mcp *mcp = r->mcp;
+    r->reading = NULL;
+    phi__slices_end(&reading->slices);
+    phi__free(&mcp->memory, reading, sizeof *reading);
+}
+
+enum {
+    PHI__TASKS_ID = 1024, /* bytes of an id */
+    PHI__TASKS_POLL_MS = 1000,
+    PHI__TASKS_POLL_LEAST_MS = 10,
+    PHI__TASKS_POLL_MOST_MS = 60000
+};
+
+struct phi__task {
+    phi__mcp_request *request; /* that it answers */
+    phi__mcp_request *sub;     /* under way for it; NULL: none */
+    phi__timer timer;          /* of the next look */
+    phi_str id;                /* in the request's arena */
+    phi__buf keys;             /* of the input that was asked for: each with its length before it */
+    uint32_t poll_ms, polls;
+    bool over; /* at the server */
+};
+
+typedef void (*phi__tasks_done)(void *ctx, const phi_mcp_reply *reply);
+
+/* more: further members of params. */
+static void phi__tasks_send(struct phi__task *t, const char *method, phi_str more,
+                            phi__tasks_done done) {
+    phi__mcp_request *r = t->request;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf params;
+    phi__buf_init(&params, &r->mcp->memory);
+    phi__buf_text(&params, "{\"taskId\":");
+    phi__json_write_str(&params, t->id);
+    if (more.len > 0) {
+        phi__buf_char(&params, ',');
+        phi__buf_add_str(&params, more);
+    }
+    phi__buf_char(&params, '}');
+    phi__mcp_request_desc desc = PHI_ZERO;
+    desc.method = method;
+    desc.params = phi__buf_str(&params);
+    desc.name = t->id;
+    desc.done = done;
+    if (done != NULL) {
+        desc.call = r->desc.call;
+        desc.agent = r->desc.agent;
+        desc.ctx = t;
+    }
+    if (strcmp(method, "tasks/result") == 0) desc.timeout_ms = r->desc.max_timeout_ms;
+    if (!params.failed)
+        status = phi__requests_new(r->mcp, &desc, false, done != NULL ? &t->sub : NULL);
+    phi__buf_free(&params);
+    if (status != PHI_OK && done != NULL)
+        phi__requests_fail(r, status, "the state of the task could not be asked for");
+}
+
+/* The request about it has failed, and with it the call. */
+static bool phi__tasks_failed(struct phi__task *t, const phi_mcp_reply *reply) {
+    t->sub = NULL;
+    if (reply->status == PHI_OK) return false;
+    phi__requests_finish(t->request, reply);
+    return true;
+}
+
+static void phi__tasks_got(void *ctx, const phi_mcp_reply *reply) {
+    struct phi__task *t = (struct phi__task *)ctx;
+    t->over = true;
+    t->sub = NULL;
+    phi__requests_finish(t->request, reply);
+}
+
+static void phi__tasks_updated(void *ctx, const phi_mcp_reply *reply) {
+    struct phi__task *t = (struct phi__task *)ctx;
+    if (!phi__tasks_failed(t, reply)) phi__tasks_later(t);
+}
+
+static bool phi__tasks_knows(const struct phi__task *t, phi_str key) {
+    size_t at = 0, len;
+    while (at < t->keys.len) {
+        memcpy(&len, t->keys.at + at, sizeof len);
+        at += sizeof len;
+        if (phi_str_equal(key, phi__str(t->keys.at + at, len))) return true;
+        at += len;
+    }
+    return false;
+}
+
+/* The questions with new keys, as a result that asks them. Once there are more than may be asked at
+   a time the rest is not looked at, for the whole is refused then. NULL: no memory. */
+static phi_json *phi__tasks_new_input(struct phi__task *t, const phi_json *questions,
+                                      phi_arena *arena, size_t *count) {
+    phi_json *result = phi_json_new_object(arena), *fresh = phi_json_new_object(arena);
+    phi_json_iter it = phi_json_each(phi_json_is(questions, PHI_JSON_OBJECT) ? questions : NULL);
+    const phi_json *question;
+    *count = 0;
+    if (phi_json_set(arena, result, "inputRequests", fresh) != PHI_OK) return NULL;
+    while (*count <= PHI__ASKED_MOST && (question = phi_json_next(&it)) != NULL) {
+        size_t len = it.key.len;
+        if (phi__tasks_knows(t, it.key)) continue;
+        phi__buf_add(&t->keys, (const char *)&len, sizeof len);
+        phi__buf_add_str(&t->keys, it.key);
+        if (t->keys.failed ||
+            phi__json_edit_set(arena, fresh, it.key, phi_json_copy(arena, question)) != PHI_OK)
+            return NULL;
+        ++*count;
+    }
+    return result;
+}
+
+/* All input is there. */
+PHI__FN void phi__tasks_answered(phi__mcp_request *r) {
+    phi__buf more;
+    phi__buf_init(&more, &r->mcp->memory);
+    phi__buf_text(&more, "\"inputResponses\":{");
+    phi__buf_add_str(&more, phi__buf_str(&r->input.answers));
+    phi__buf_char(&more, '}');
+    r->began_us = phi__io_counted_us(r->mcp->rt->io);
+    if (more.failed || phi__requests_renew(r, true) != PHI_OK)
+        phi__requests_fail(r, PHI_NO_MEMORY, "no memory");
+    else
+        phi__tasks_send(r->task, "tasks/update", phi__buf_str(&more), phi__tasks_updated);
+    phi__buf_free(&more);
+}
+
+/* How often it wants to be looked at; where it does not say so, as before. */
+static void phi__tasks_read_poll(struct phi__task *t, const phi_json *task) {
+    const phi_json *node = phi_json_get(task, "pollIntervalMs");
+    double ms = t->poll_ms > 0 ? (double)t->poll_ms : (double)PHI__TASKS_POLL_MS;
+    if (node == NULL) node = phi_json_get(task, "pollInterval");
+    ms = phi_json_num(node, ms);
+    if (!(ms >= (double)PHI__TASKS_POLL_LEAST_MS)) ms = (double)PHI__TASKS_POLL_LEAST_MS;
+    if (ms > (double)PHI__TASKS_POLL_MOST_MS) ms = (double)PHI__TASKS_POLL_MOST_MS;
+    t->poll_ms = (uint32_t)ms;
+}
+
+/* The extension says in the task itself how it has ended. */
+static void phi__tasks_end(struct phi__task *t, const phi_json *task, bool failed) {
+    const phi_json *error = phi_json_get(task, "error");
+    int64_t code;
+    phi_mcp_reply reply = PHI_ZERO;
+    t->over = true;
+    if (failed) {
+        reply.status = PHI_REFUSED;
+        code = phi_json_int(phi_json_get(error, "code"), 0);
+        reply.code = code >= INT32_MIN && code <= INT32_MAX ? (int)code : 0;
+        reply.message = phi_json_str(phi_json_get(error, "message"), "the task has failed");
+        reply.data = phi_json_get(error, "data");
+    } else if (!phi_json_is(reply.result = phi_json_get(task, "result"), PHI_JSON_OBJECT)) {
+        reply.result = NULL;
+        reply.status = PHI_PARSE;
+        reply.message = PHI__LIT("a task that is completed without a result");
+    }
+    phi__requests_finish(t->request, &reply);
+}
+
+static void phi__tasks_look(struct phi__task *t, const phi_json *task) {
+    phi_str status = phi__records_get_str(task, "status");
+    bool inlined = !t->request->as_task; /* of the extension */
+    bool completed = phi__str_is(status, "completed"), failed = phi__str_is(status, "failed");
+    bool asks = phi__str_is(status, "input_required");
+    char words[100];
+    phi__tasks_read_poll(t, task);
+    if (phi__str_is(status, "working")) {
+        phi__mcp_request *r = t->request;
+        phi_mcp *mcp = r->mcp;
+        uint64_t id = r->first_id;
+        phi_str message = phi__records_get_str(task, "statusMessage");
+        t->polls++;
+        if (message.len > 0 && r->desc.progress != NULL)
+            r->desc.progress(r->desc.ctx, t->polls, 0, message);
+        if (!mcp->dead && phi__requests_first(mcp, id) == r) phi__tasks_later(t);
+    } else if (inlined && asks) {
+        const phi_json *questions = phi_json_get(task, "inputRequests");
+        phi__mcp_request *r = t->request;
+        phi_arena arena;
+        size_t count;
+        phi_arena_init(&arena, &r->mcp->memory, 0);
+        phi_json *result = phi__tasks_new_input(t, questions, &arena, &count);
+        if (result == NULL)
+            phi__requests_fail(r, PHI_NO_MEMORY, "no memory");
+        else if (count == 0)
+            phi__tasks_later(t); /* it has not seen the answers yet */
+        else
+            (void)phi__asked_input(r, result);
+        phi_arena_free(&arena);
+    } else if (inlined && (completed || failed))
+        phi__tasks_end(t, task, failed);
+    else if (completed || failed || asks) /* its questions come while the result is waited for */
+        phi__tasks_send(t, "tasks/result", phi__str("", 0), phi__tasks_got);
+    else if (phi__str_is(status, "cancelled")) {
+        t->over = true;
+        phi__requests_fail(t->request, PHI_CANCELLED, "the server has cancelled the task");
+    } else {
+        (void)snprintf(words, sizeof words, "a task in the state \"%.*s\", which is unknown",
+                       (int)phi__min(status.len, 40), status.at);
+        phi__requests_fail(t->request, PHI_PARSE, words);
+    }
+}
+
+static void phi__tasks_polled(void *ctx, const phi_mcp_reply *reply) {
+    struct phi__task *t = (struct phi__task *)ctx;
+    if (!phi__tasks_failed(t, reply)) phi__tasks_look(t, reply->result);
+}
+
+static void phi__tasks_fire(phi__timer *timer) {
+    struct phi__task *t = PHI__OWNER(timer, struct phi__task, timer);
+    phi_mcp *mcp = t->request->mcp;
+    phi__core_enter(mcp);
+    phi__tasks_send(t, "tasks/get", phi__str("", 0), phi__tasks_polled);
+    (void)phi__core_leave(mcp);
+}
+
+static void phi__tasks_later(struct phi__task *t) {
+    phi__io *io = t->request->mcp->rt->io;
+    t->timer.fire = phi__tasks_fire;
+    if (phi__io_timer_set(io, &t->timer, phi__io_now_us(io) + (uint64_t)t->poll_ms * 1000) !=
+        PHI_OK)
+        phi__requests_fail(t->request, PHI_NO_MEMORY, "no memory");
+}
+
+/* The request is about to end. */
+PHI__FN void phi__tasks_drop(phi__mcp_request *r) {
+    struct phi__task *t = r->task;
+    phi_mcp *mcp = r->mcp;
+    const phi_json *caps = phi_json_get(mcp->agreed.capabilities, "tasks");
+    phi__io_timer_clear(mcp->rt->io, &t->timer);
+    if (t->sub != NULL) phi__requests_cancel(t->sub, "not wanted any more");
+    if (!t->over && mcp->phase == PHI__LIVE &&
+        (!r->as_task || phi_json_get(caps, "cancel") != NULL))
+        phi__tasks_send(t, "tasks/cancel", phi__str("", 0), NULL);
+    r->task = NULL;
+    phi__buf_free(&t->keys);
+    phi__free(&mcp->memory, t, sizeof *t);
+}
+
+PHI__FN bool phi__tasks_begin(phi__mcp_request *r, const phi_json *task) {
+    const phi_json *id = phi_json_get(task, "taskId");
+    struct phi__task *t;
+    phi_mcp *mcp = r->mcp;
+    if (!phi_json_is(id, PHI_JSON_STRING) || phi_json_str(id, "").len > PHI__TASKS_ID) return false;
+    t = (struct phi__task *)phi__alloc(&mcp->memory, sizeof *t);
+    if (t != NULL) {
+        t->request = r;
+        phi__buf_init(&t->keys, &mcp->memory);
+        r->task = t;
+        r->desc.timeout_ms = r->desc.max_timeout_ms; /* it is the server's turn; we look at it */
+    }
+    if (t == NULL || !phi__arena_str(&r->arena, phi_json_str(id, ""), &t->id) ||
+        phi__requests_renew(r, true) != PHI_OK) {
+        phi__requests_fail(r, PHI_NO_MEMORY, "no memory");
+        return true;
+    }
+    phi__tasks_read_poll(t, task);
+    phi__tasks_later(t);
+    return true;
+}
+
 /* ---- The struct of a connection: each group of fields is its file's ---- */
 
 /* Functions that call out (events, done functions, parts) may find the connection freed afterwards:

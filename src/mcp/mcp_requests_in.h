@@ -341,4 +341,24 @@ PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to);
 /* NULL: none. */
 PHI__FN struct phi__oauth *phi__mcp_http_oauth(const phi__mcp_link *link);
 
+/* A long answer on its way into a tree. */
+struct phi__mcp_reading {
+    phi__mcp_request *request;
+    phi__slices slices;
+};
+
+PHI__FN phi__mcp_ask *phi__asked_find(const phi_mcp *mcp, uint64_t ask);
+
+PHI__FN void phi__asked_free(phi_mcp *mcp, phi__mcp_ask *a);
+
+PHI__FN void phi__asked_unask(phi_mcp *mcp, phi__mcp_ask *a);
+
+PHI__FN void phi__asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int code,
+                              const char *message);
+
+PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__mcp_request *from);
+
+PHI__FN void phi__asked_got(phi__mcp_request *r, const phi__mcp_ask *a, phi_str result, int code,
+                            const char *message);
+
 #endif
