@@ -43,18 +43,18 @@ FAST_LINK := $(firstword $(foreach ld,mold lld gold,$(shell $(CC) -fuse-ld=$(ld)
 VALGRIND_SLOW = $(filter tests/agent/test_recall.c tests/agent/test_memory_limit.c tests/agent/test_twins.c tests/persist/test_flat.c \
     tests/record/test_event_read.c tests/loop/test_run_memory.c tests/loop/test_cancel_everywhere.c \
     tests/agent/test_summary.c tests/loop/test_compaction.c tests/loop/test_revert.c tests/loop/test_input.c \
-    tests/persist/test_sqlite_store.c tests/subagents/test_many.c tests/subagents/test_subagents_saved.c \
+    tests/persist/test_sqlite_store.c tests/orchestrate/test_many.c tests/orchestrate/test_subagents_saved.c \
     tests/loop/test_together.c tests/loop/test_crowd_threads.c tests/loop/test_crowd_tools.c \
-    tests/loop/test_hooks_threads.c tests/history/test_compact.c tests/history/test_project.c \
+    tests/loop/test_hooks_threads.c tests/log/test_compact.c tests/log/test_project.c \
     tests/persist/test_journal.c tests/text/test_json_number.c tests/wire/test_fixtures.c \
-    tests/features/test_effects.c tests/features/test_effects_random.c tests/subagents/test_subagents_freed.c \
-    tests/history/test_thread.c tests/wire/test_encoder.c tests/persist/test_entry_json.c tests/loop/test_same.c \
+    tests/features/test_effects.c tests/features/test_effects_random.c tests/orchestrate/test_subagents_freed.c \
+    tests/log/test_thread.c tests/wire/test_encoder.c tests/persist/test_entry_json.c tests/loop/test_same.c \
     tests/text/test_schema.c tests/persist/test_file_store.c tests/agent/test_http.c tests/agent/test_forgetting.c \
-    tests/agent/test_stored.c tests/agent/test_snapshot_together.c tests/formats/test_yaml_errors.c tests/formats/test_toml.c tests/formats/test_toml_write.c tests/text/test_marks.c tests/loop/test_fetch.c tests/loop/test_cap.c tests/evaluate/% tests/strategy/%, $(TEST_SRC))
+    tests/agent/test_stored.c tests/agent/test_snapshot_together.c tests/formats/test_yaml_errors.c tests/formats/test_toml.c tests/formats/test_toml_write.c tests/text/test_marks.c tests/loop/test_fetch.c tests/loop/test_cap.c tests/orchestrate/% tests/orchestrate/%, $(TEST_SRC))
 # Children of fork that end without freeing anything have leaked, for valgrind.
 VALGRIND_FORKS = tests/agent/test_leave.c tests/persist/test_crash.c
 VALGRIND_TESTS = $(and $(filter Linux,$(shell uname -s)), $(filter-out $(VALGRIND_SLOW) $(VALGRIND_FORKS), $(filter tests/base/% tests/text/% tests/model/% tests/wire/% tests/codecs/% \
-    tests/log/% tests/history/% tests/persist/% tests/loop/% tests/agent/% tests/features/% tests/subagents/%, $(TEST_SRC))))
+    tests/log/% tests/log/% tests/persist/% tests/loop/% tests/agent/% tests/features/% tests/orchestrate/%, $(TEST_SRC))))
 TSAN_TESTS = $(filter %_inbox.c %_threads.c, $(TEST_SRC))
 
 SRC := $(sort $(wildcard src/*/*.c))

@@ -22,9 +22,9 @@ import sys
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 
-FRAGMENTS = ["base", "text", "io", "model", "wire", "codecs", "log", "history", "persist", "loop", "features", "agent",
-             "formats", "system", "mock", "record", "subagents", "evaluate", "strategy", "config",
-             "match", "permissions", "tools", "serve", "mcp", "openapi", "skills", "sections", "trace"]
+FRAGMENTS = ["base", "text", "io", "model", "wire", "codecs", "log", "persist", "loop", "features", "agent",
+             "formats", "system", "mock", "record", "orchestrate", "config", "tools", "permissions", "serve", "mcp",
+             "openapi", "sections", "trace"]
 # The interface of a room is room_in.h: no other internal header is included outside, but for these.
 OPEN = {"io/os_in.h"}
 TOOLS = FRAGMENTS.index("formats")  # from here on: phi_tools.h

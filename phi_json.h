@@ -521,11 +521,11 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #endif /* PHI__PUB_FORMATS_READER */
 
 #ifdef PHI__PUB_FORMATS_TOML
-#if PHI__PUB_FORMATS_TOML != 0x6b51f854
+#if PHI__PUB_FORMATS_TOML != 0x46f7b795
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_TOML 0x6b51f854
+#define PHI__PUB_FORMATS_TOML 0x46f7b795
 
 #ifdef __cplusplus
 extern "C" {
@@ -533,7 +533,7 @@ extern "C" {
 
 /* ---- src/formats/toml.h ---- */
 
-/* toml.h - TOML 1.0 into the tree of json.h, such a tree as TOML, and changes in a TOML text.
+/* toml.h - TOML 1.0 into the tree of json.h, and such a tree as TOML.
 
        phi_json *root;
        phi_parse_error error;
@@ -608,28 +608,6 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text);
    not have. PHI_NO_MEMORY, or PHI_TOO_BIG when nested beyond PHI_JSON_MAX_DEPTH. */
 PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
-
-/* ---- changing a text ---- */
-
-/* Writes `text` with the least changes that make it read as `tree` (an object): values that are the
-   same keep their bytes, and so do comments, order and white space. New keys come behind those of
-   their table, new tables behind those of the table around them, new items behind the one before
-   them; a key, a table or an item that goes takes its lines with it, an item of a line with others
-   its comma. 1 and 1.0 differ here, and a date differs from a string. `text` and `tree` are
-   borrowed until return; *out is in the arena, and terminated. *error (which may be NULL) is for a
-   `text` that phi_toml_parse refuses; otherwise as phi_toml_write. All is done in this call. */
-PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json *tree,
-                                 uint32_t flags, phi_str *out, phi_parse_error *error);
-
-/* The same of one value: sets it at the path, or removes the one there where `value` is NULL (else
-   it is borrowed until return). A path is like phi_json_path's, "servers[0].port"; a key with one
-   of ". [ ]" in it, or with a quote first, is in quotes (which know no escapes), as in
-   servers."a.b".port. Tables on the way are made, and an index that is the count of an array
-   appends to it. PHI_NOT_FOUND: nothing there to remove, or an index beyond the count. PHI_BAD_ARG:
-   a path that is none, or that leads through a value that is no table or array. */
-PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path,
-                                const phi_json *value, uint32_t flags, phi_str *out,
-                                phi_parse_error *error);
 
 #ifdef __cplusplus
 }
@@ -720,11 +698,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x19f57e5a
+#if PHI__IMP_BASE != 0xef339684
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x19f57e5a
+#define PHI__IMP_BASE 0xef339684
 
 /* ---- src/base/base_in.h ---- */
 
@@ -791,10 +769,23 @@ static inline phi_str phi__str(const char *at, size_t len) {
     return s;
 }
 
+/* All but the first n bytes. */
+static inline phi_str phi__str_from(phi_str s, size_t n) { return phi__str(s.at + n, s.len - n); }
+
 /* In line: of a literal the compiler knows how long it is. */
 static inline bool phi__str_is(phi_str s, const char *text) {
     size_t n = strlen(text);
     return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
+}
+
+/* All but the first n bytes, of which there are so many. */
+static inline phi_str phi__str_skip(phi_str s, size_t n) { return phi__str(s.at + n, s.len - n); }
+
+/* ASCII only. */
+static inline bool phi__is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static inline bool phi__is_alnum(char c) {
+    return phi__is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
 static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
@@ -819,6 +810,7 @@ PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need,
 PHI__FN size_t phi__add(size_t a, size_t b);
 PHI__FN size_t phi__mul(size_t a, size_t b);
 PHI__FN bool phi__str_starts(phi_str s, const char *prefix);
+PHI__FN bool phi__str_ends(phi_str s, const char *suffix);
 
 /* ASCII only, as header names and error phrases are. */
 PHI__FN bool phi__str_is_nocase(phi_str s, const char *text);
@@ -843,8 +835,6 @@ PHI__FN size_t phi__words_clean(char *at, size_t len);
 
 /* The same for one line: newline and tab become '?', too. */
 PHI__FN size_t phi__words_clean_line(char *at, size_t len);
-
-/* ======== For our own modules: typed and copying forms of phi_arena_alloc. */
 
 /* As phi_arena_alloc, zeroed. */
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
@@ -885,22 +875,18 @@ PHI__FN void phi__buf_char(phi__buf *buf, char c);
 PHI__FN void phi__buf_u64(phi__buf *buf, uint64_t n);
 PHI__FN void phi__buf_printf(phi__buf *buf, const char *format, ...) PHI_PRINTF(2, 3);
 
+/* Letters, digits and the bytes in `plain` as they are, all others as %XX. */
+PHI__FN void phi__buf_percent(phi__buf *buf, phi_str text, const char *plain);
+
 /* Forgets the first n bytes. */
 PHI__FN void phi__buf_drop(phi__buf *buf, size_t n);
+
+/* A text between two others. */
+PHI__FN void phi__buf_wrap(phi__buf *buf, const char *before, phi_str inside, const char *after);
 
 static inline void phi__buf_add_str(phi__buf *buf, phi_str s) { phi__buf_add(buf, s.at, s.len); }
 
 static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->at, buf->len); }
-
-/* ======== Intrusive lists: the links are members of the listed structs.
-
-       phi__list_push(&list, &thing->link);
-       for (link = list.first; link != NULL; link = link->next) use(PHI__OWNER(link, struct thing,
-       link));
-
-   A link is in one list at a time; a list that is zeroed is empty. Removing a link costs the same
-   wherever it stands. A loop that removes links reads `next` first. A list must not be copied while
-   it is in use. */
 
 typedef struct phi__link {
     struct phi__link *next, *prev;
@@ -943,16 +929,6 @@ static inline void phi__list_take(phi__list *list, phi__link *link) {
         list->last = link->prev;
     link->next = link->prev = NULL;
 }
-
-/* ======== A hash table with open addressing that grows.
-
-       for (probe = 0; (item = phi__map_each(&map, hash, &probe)) != NULL;)
-           if (its key is the one) return item;
-
-   The table holds pointers and their hashes; keys, and what two of them have in common, are the
-   user's affair. The hash must be good in its low bits. Room is made first (phi__map_room), so that
-   adding cannot fail.
-   Ownership: the table only, not the entries that it points to. */
 
 typedef struct phi__map_slot {
     uint64_t hash;
@@ -1026,6 +1002,10 @@ PHI__FN phi__slot *phi__slots_at(const phi__slots *slots, uint32_t index);
 /* The live slot of a handle, or NULL. Pumping thread. */
 PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint32_t gen);
 
+static inline uint64_t phi__slots_word_of(uint32_t gen, uint32_t state) {
+    return (uint64_t)gen << 32 | state;
+}
+
 static inline uint32_t phi__slots_gen_of(uint64_t word) { return (uint32_t)(word >> 32); }
 
 static inline uint32_t phi__slots_state_of(uint64_t word) { return (uint32_t)word; }
@@ -1050,16 +1030,6 @@ PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* there may be one
    every marked slot gets its turn. A slot may have been released, and taken again, since it was
    marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
-
-/* ======== SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
-   2104).
-
-       phi__sha256_begin(&sha);
-       phi__sha256_add(&sha, bytes, len);   // any number of times
-       phi__sha256_end(&sha, out);          // once; begin again before the next use
-
-   Takes no memory. Nothing here runs in constant time on purpose: it hashes requests, not
-   secrets. */
 
 /* `before`: the check of the bytes before these; 0 for none. */
 PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
@@ -1094,8 +1064,6 @@ enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
 /* Writes sixteen random bytes as a UUID version 4. */
 PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
 
-/* ======== Checking, cutting and repairing UTF-8. */
-
 /* Bytes of the longest valid prefix; s.len when all of it is valid. */
 PHI__FN size_t phi__utf8_valid(phi_str s);
 
@@ -1122,22 +1090,6 @@ PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
 /* Reads one, with any fraction (cut to milliseconds) and any offset. False: it is none, *ms is
    untouched. */
 PHI__FN bool phi__date_get(phi_str text, int64_t *ms);
-
-/* ---- src/base/map_in.h ---- */
-
-/* map_in.h - a hash table with open addressing that grows.
-
-       for (probe = 0; (item = phi__map_each(&map, hash, &probe)) != NULL;)
-           if (its key is the one) return item;
-
-   The table holds pointers and their hashes; keys, and what two of them have in common, are the
-   user's affair. The hash must be good in its low bits. Room is made first (phi__map_room), so that
-   adding cannot fail.
-   Ownership: the table only, not the entries that it points to. */
-
-static inline uint64_t phi__slots_word_of(uint32_t gen, uint32_t state) {
-    return (uint64_t)gen << 32 | state;
-}
 
 /* ---- src/base/arena.c ---- */
 
@@ -1224,19 +1176,6 @@ static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
     return (bytes + step - 1) / step * step;
 }
 
-static bool phi__arena_more(phi_arena *arena) {
-    struct phi__block *block =
-        phi__arena_take(arena, arena->next_block_bytes - sizeof(struct phi__block));
-    if (block == NULL) return false;
-    block->older = arena->shared;
-    arena->shared = block;
-    arena->at = (char *)(block + 1);
-    arena->end = (char *)block + block->bytes;
-    PHI__POISON(arena->at, (size_t)(arena->end - arena->at));
-    arena->next_block_bytes = phi__min(arena->next_block_bytes * 2, arena->most_block_bytes);
-    return true;
-}
-
 static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t align) {
     size_t pad = (size_t)(0u - (uintptr_t)arena->at) & (align - 1);
     if ((size_t)(arena->end - arena->at) < pad || /* also when there is no block yet: 0 < 0 is no */
@@ -1248,7 +1187,15 @@ static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t alig
             arena->own = block;
             return block + 1;
         }
-        if (!phi__arena_more(arena)) return NULL;
+        struct phi__block *block =
+            phi__arena_take(arena, arena->next_block_bytes - sizeof(struct phi__block));
+        if (block == NULL) return NULL;
+        block->older = arena->shared;
+        arena->shared = block;
+        arena->at = (char *)(block + 1);
+        arena->end = (char *)block + block->bytes;
+        PHI__POISON(arena->at, (size_t)(arena->end - arena->at));
+        arena->next_block_bytes = phi__min(arena->next_block_bytes * 2, arena->most_block_bytes);
         pad = 0;
     }
     char *out = arena->at + pad;
@@ -1352,7 +1299,7 @@ PHI_API void phi_arena_free(phi_arena *arena) {
     arena->next_block_bytes = arena->first_block_bytes;
 }
 
-/* ======== A growing buffer of bytes; after a failed allocation it stays failed.
+/* ---- A growing buffer of bytes; after a failed allocation it stays failed.
 
    Appending to a failed buffer does nothing, so a writer checks `failed` once, at its end.
    What phi__buf_str returns is valid until the next append, take or free. */
@@ -1397,6 +1344,22 @@ PHI__FN void phi__buf_add(phi__buf *buf, const char *at, size_t len) {
 
 PHI__FN void phi__buf_text(phi__buf *buf, const char *text) {
     phi__buf_add(buf, text, strlen(text));
+}
+
+PHI__FN void phi__buf_percent(phi__buf *buf, phi_str text, const char *plain) {
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.at[i];
+        if (phi__is_alnum(c) || (c != '\0' && strchr(plain, c) != NULL))
+            phi__buf_char(buf, c);
+        else
+            phi__buf_printf(buf, "%%%02X", (unsigned)(unsigned char)c);
+    }
+}
+
+PHI__FN void phi__buf_wrap(phi__buf *buf, const char *before, phi_str inside, const char *after) {
+    phi__buf_text(buf, before);
+    phi__buf_add_str(buf, inside);
+    phi__buf_text(buf, after);
 }
 
 PHI__FN void phi__buf_char(phi__buf *buf, char c) {
@@ -1521,6 +1484,11 @@ PHI__FN bool phi__str_starts(phi_str s, const char *prefix) {
     return s.len >= n && (n == 0 || memcmp(s.at, prefix, n) == 0);
 }
 
+PHI__FN bool phi__str_ends(phi_str s, const char *suffix) {
+    size_t n = strlen(suffix);
+    return s.len >= n && memcmp(s.at + s.len - n, suffix, n) == 0;
+}
+
 static char phi__base_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 static bool phi__base_same_nocase(const char *a, const char *b, size_t n) {
@@ -1561,7 +1529,7 @@ PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle) 
 static bool phi__base_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 PHI__FN phi_str phi__str_trim(phi_str s) {
-    while (s.len > 0 && phi__base_space(s.at[0])) s = phi__str(s.at + 1, s.len - 1);
+    while (s.len > 0 && phi__base_space(s.at[0])) s = phi__str_skip(s, 1);
     while (s.len > 0 && phi__base_space(s.at[s.len - 1])) s.len--;
     return s;
 }
@@ -1615,52 +1583,9 @@ PHI_API bool phi_str_is(phi_str s, const char *text) {
     return phi__str_is(s, text != NULL ? text : "");
 }
 
-/* ======== Puts '?' in place of characters that a terminal would act on, as ls does. */
-
-/* Length of the valid sequence at `at`, or 0. */
-static size_t phi__words_sequence(const char *at, size_t left) {
-    unsigned char lead = (unsigned char)*at;
-    size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    return n <= left && phi__utf8_valid(phi__str(at, n)) == n ? n : 0;
-}
-
-/* Controls of one byte; C1 (C2 80 to C2 9F); U+202A to U+202E, U+2066 to U+2069 (E2 80 AA.., E2 81
-   A6..). */
-static bool phi__words_bad(const char *at, size_t n) {
-    unsigned char a = (unsigned char)at[0], b = n > 1 ? (unsigned char)at[1] : 0;
-    unsigned char c = n > 2 ? (unsigned char)at[2] : 0;
-    if (n == 1) return a < 0x20 || a == 0x7F;
-    if (n == 2) return a == 0xC2 && b < 0xA0;
-    return n == 3 && a == 0xE2 &&
-           ((b == 0x80 && c >= 0xAA && c <= 0xAE) || (b == 0x81 && c >= 0xA6 && c <= 0xA9));
-}
-
-static size_t phi__words_put(char *at, size_t len, bool line) {
-    size_t i = 0, out = 0;
-    while (i < len) {
-        bool stays = !line && (at[i] == '\n' || at[i] == '\t');
-        if (!line && at[i] == '\r' && i + 1 < len && at[i + 1] == '\n') {
-            i++;
-            continue;
-        }
-        size_t n = phi__words_sequence(at + i, len - i);
-        if (n == 0 || (!stays && phi__words_bad(at + i, n))) {
-            at[out++] = '?';
-            i += n > 0 ? n : 1;
-            continue;
-        }
-        memmove(at + out, at + i, n);
-        out += n;
-        i += n;
-    }
-    return out;
-}
+/* ---- puts '?' in place of characters that a terminal would act on, as ls does ---- */
 
 /* ---- for makers of messages ---- */
-
-PHI__FN size_t phi__words_clean(char *at, size_t len) { return phi__words_put(at, len, false); }
-
-PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_put(at, len, true); }
 
 /* ---- src/base/map.c ---- */
 
@@ -1756,7 +1681,7 @@ PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
     map->count--;
 }
 
-/* ======== Tables behind the value handles: slots never move, and each has one atomic word.
+/* ---- Tables behind the value handles: slots never move, and each has one atomic word.
 
    The word is {generation, state}. A handle is {index, generation}; it is stale when the slot's
    generation differs. State 0 is free; the owner defines the other states. Changing a state is a
@@ -1916,7 +1841,7 @@ PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most) 
 
 /* sha256.c - SHA-256 block by block; a block that is whole in the caller's bytes is not copied. */
 
-/* ======== CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen
+/* ---- CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen
    lookups, of which half do not wait for the bytes before, out of a table of a KiB. */
 
 /* The effect of a half byte at each of the sixteen places of eight bytes on the check, eight bytes
@@ -1996,15 +1921,7 @@ PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len) {
     return ~crc;
 }
 
-/* ======== SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
-   2104).
-
-   phi__sha256_begin(&sha);
-       phi__sha256_add(&sha, bytes, len);   // any number of times
-       phi__sha256_end(&sha, out);          // once; begin again before the next use
-
-   Takes no memory. Nothing here runs in constant time on purpose: it hashes requests, not
-   secrets. */
+/* ---- SHA-256 and HMAC ---- */
 
 static const uint32_t phi__sha256_k[64] = {
     0x428a2f98u, 0x71374491u, 0xb5c0fbcfu, 0xe9b5dba5u, 0x3956c25bu, 0x59f111f1u, 0x923f82a4u,
@@ -2131,7 +2048,7 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]) {
     }
 }
 
-/* ======== The encoder works three bytes at a time, the decoder four letters. */
+/* ---- the encoder works three bytes at a time, the decoder four letters ---- */
 
 static const char phi__base64_letters[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -2192,7 +2109,7 @@ PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text) {
     return !out->failed;
 }
 
-/* ======== Ids of agents, sessions and messages. */
+/* ---- ids of agents, sessions and messages ---- */
 
 PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]) {
     static const char hex[] = "0123456789abcdef";
@@ -2211,6 +2128,53 @@ PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZ
 /* ---- src/base/utf8.c ---- */
 
 /* utf8.c - RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Length of the valid sequence at `at`, or 0. */
+static size_t phi__words_sequence(const char *at, size_t left) {
+    unsigned char lead = (unsigned char)*at;
+    size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    return n <= left && phi__utf8_valid(phi__str(at, n)) == n ? n : 0;
+}
+
+/* Controls of one byte; C1 (C2 80 to C2 9F); U+202A to U+202E, U+2066 to U+2069 (E2 80 AA.., E2 81
+   A6..). */
+static bool phi__words_bad(const char *at, size_t n) {
+    unsigned char a = (unsigned char)at[0], b = n > 1 ? (unsigned char)at[1] : 0;
+    unsigned char c = n > 2 ? (unsigned char)at[2] : 0;
+    if (n == 1) return a < 0x20 || a == 0x7F;
+    if (n == 2) return a == 0xC2 && b < 0xA0;
+    return n == 3 && a == 0xE2 &&
+           ((b == 0x80 && c >= 0xAA && c <= 0xAE) || (b == 0x81 && c >= 0xA6 && c <= 0xA9));
+}
+
+static size_t phi__words_put(char *at, size_t len, bool line) {
+    size_t i = 0, out = 0;
+    while (i < len) {
+        bool stays = !line && (at[i] == '\n' || at[i] == '\t');
+        if (!line && at[i] == '\r' && i + 1 < len && at[i + 1] == '\n') {
+            i++;
+            continue;
+        }
+        size_t n = phi__words_sequence(at + i, len - i);
+        if (n == 0 || (!stays && phi__words_bad(at + i, n))) {
+            at[out++] = '?';
+            i += n > 0 ? n : 1;
+            continue;
+        }
+        memmove(at + out, at + i, n);
+        out += n;
+        i += n;
+    }
+    return out;
+}
+
+PHI__FN size_t phi__words_clean(char *at, size_t len) { return phi__words_put(at, len, false); }
+
+PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_put(at, len, true); }
 
 /* Length of the valid sequence at p, or 0. */
 static size_t phi__utf8_sequence(const unsigned char *p, size_t left) {
@@ -2282,7 +2246,7 @@ PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s) {
         if (good == s.len) return;
         phi__buf_add(out, "\xEF\xBF\xBD", 3);
         good += phi__utf8_bad(s.at + good, s.at + s.len);
-        s = phi__str(s.at + good, s.len - good);
+        s = phi__str_skip(s, good);
     }
 }
 
@@ -2310,7 +2274,7 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
     return 4;
 }
 
-/* ======== Times as RFC 3339, by the Gregorian calendar's rule of 400 years; counted from March, so
+/* ---- Times as RFC 3339, by the Gregorian calendar's rule of 400 years; counted from March, so
    that a leap day is a year's last. */
 
 /* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z */
@@ -2321,7 +2285,7 @@ typedef struct phi__date {
     int64_t year, month, day;
 } phi__date;
 
-/* Of days since 1970. */
+/* From days since 1970. */
 static phi__date phi__date_of(int64_t days) {
     int64_t z = days + 719468;
     phi__date date;
@@ -2404,7 +2368,7 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
     int64_t fraction, offset;
     phi__date date;
     if (text.len < 20 || !phi__date_shaped(text.at, "dddd-dd-ddTdd:dd:dd")) return false;
-    if (!phi__date_rest(phi__str(text.at + 19, text.len - 19), &fraction, &offset)) return false;
+    if (!phi__date_rest(phi__str_skip(text, 19), &fraction, &offset)) return false;
     date.year = phi__date_number(text.at, 4);
     date.month = phi__date_number(text.at + 5, 2);
     date.day = phi__date_number(text.at + 8, 2);
@@ -2431,23 +2395,17 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x57b03d38
+#if PHI__IMP_TEXT != 0x539afa3a
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x57b03d38
+#define PHI__IMP_TEXT 0x539afa3a
 
 /* ---- src/text/text_in.h ---- */
 
 /* text_in.h - what text/ offers to other rooms. */
 
 #include <emmintrin.h>
-
-/* ======== JSON for our own modules: the node, writing without a tree, numbers, string pieces.
-
-   The children of a container form a ring: the container points at its last child, whose next is
-   the first, so appending needs no walk. A node outside of every container has no next. While a
-   container is being read, its next is its parent. */
 
 enum phi__json_kind {
     PHI__JSON_NULL = 1,
@@ -2597,6 +2555,9 @@ PHI__FN void phi__json_write_bool(phi__buf *buf, bool b);
 /* A comma, unless the buffer is empty or ends in one of "{[:,". */
 PHI__FN void phi__json_write_comma(phi__buf *buf);
 
+/* The comma if needed, then JSON, or its beginning. */
+PHI__FN void phi__json_write_item(phi__buf *buf, const char *json);
+
 /* The comma if needed, then "key": */
 PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key);
 
@@ -2677,6 +2638,10 @@ PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found 
 PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
 PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *out);
 
+static inline bool phi__json_white(char c) {
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
 /* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
    control character, a byte from 0x80), or end. */
 PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end);
@@ -2684,29 +2649,12 @@ PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end);
 /* The code of so many hexadecimal digits (at most 8); UINT32_MAX: there are fewer. */
 PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digits);
 
-/* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
+/* The closing quote of a string whose opening quote is before `at`, or NULL. *escaped
    says whether there is a backslash; nothing else is checked. */
 PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *escaped);
 
 /* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
 PHI__FN size_t phi__json_text_utf8(const char *at, const char *end);
-
-/* ======== A pull scan over JSON text without a tree: how stream decoders read deltas.
-
-       phi__json_cursor c;
-       phi__json_text key, type;
-       phi__json_cursor_init(&c, text);
-       if (phi__json_cursor_enter_object(&c))
-           while (phi__json_cursor_next_key(&c, &key)) {
-               if (phi__json_cursor_text_is(key, PHI__LIT("type"))) phi__json_cursor_take_text(&c,
-               &type); else phi__json_cursor_skip(&c);
-           }
-       if (c.bad) ... // broken text: checked once, at the end
-
-   Every value is consumed by exactly one take, enter or skip. A take or enter of another type than
-   the value has skips the value and returns false: null and surprises need no code. After broken
-   text `bad` is set and every call returns false. Skipped values are checked for closing strings
-   and brackets, not for their grammar. Nothing is allocated and nothing is copied. */
 
 typedef struct phi__json_cursor {
     const char *at, *end; /* borrowed text */
@@ -2731,11 +2679,18 @@ PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c);
 PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c);
 PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c);
 
+/* The same from the beginning of a text. */
+PHI__FN bool phi__json_cursor_in_object(phi__json_cursor *c, phi_str text);
+PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text);
+
 /* The next key, its value to be consumed next; false: the object ended (and is consumed) or bad. */
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key);
 
 /* True: an item is to be consumed next. */
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
+
+/* The next item, all of it as it stands there. */
+PHI__FN bool phi__json_cursor_next_raw(phi__json_cursor *c, phi_str *out);
 PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c);
 
 /* Skips the value and returns all of it, as it stands there. */
@@ -2781,18 +2736,15 @@ typedef enum phi__json_member_kind {
 
 typedef struct phi__json_member {
     const char *name;
-    const struct phi__json_members *inner; /* IN, FIRST */
+    const struct phi__json_member *inner; /* IN, FIRST */
     void (*take)(phi__json_cursor *c, void *at);
     uint16_t offset;
     uint8_t len, kind;
 } phi__json_member;
 
-/* At most 32. */
-typedef struct phi__json_members {
-    const phi__json_member *at;
-    size_t count;
-} phi__json_members;
-
+/* The end of a table, which has at most 32 rows. */
+#define PHI__MEMBERS_END                                                                           \
+    { NULL, NULL, NULL, 0, 0, 0 }
 #define PHI__MEMBER(type, field, name, kind)                                                       \
     { (name), NULL, NULL, (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1), (kind) }
 
@@ -2813,28 +2765,12 @@ typedef struct phi__json_members {
 
 /* Consumes a value, and keeps of an object what the table has. Returns a bit for each member of the
    table that was there, of whatever type. */
-PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
+PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_member *members,
                                         void *to);
 
 /* The same of a text that must be one whole object: false, where it is not. `seen` may be NULL. */
-PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
+PHI__FN bool phi__json_members_read(phi_str text, const phi__json_member *members, void *to,
                                     uint32_t *seen);
-
-/* ======== The values of a JSON text that is still growing, each as soon as it is whole.
-
-       phi__json_fields_init(&fields, memory);
-       // whenever `text` has grown at its end:
-       while ((got = phi__json_fields_next(&fields, text, &path, &value)) > 0)
-           use(path, value);
-       if (got < 0) ... // from now on: no more values are found phi__json_fields_free(&fields);
-
-   A value is a leaf: a string, a number, true, false, null, an empty array or object. Each is found
-   once, in the text's order. The values of a complete text are the leaves of its tree, duplicate
-   keys included, however the text was cut. A number is complete when a byte follows it: a number
-   that is the whole text is never found. All of JSON's grammar is checked, up to the end of the
-   text so far.
-   Ownership: one growing buffer for the path and a stack of the open brackets, both of bounded
-   size, from `memory`. The text is only read, and may move between two calls. */
 
 /* An array or object that is open. */
 typedef struct phi__json_frame {
@@ -2862,20 +2798,6 @@ PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice
    PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
-/* ======== The members of a tree's objects by their names: a change takes the same time
-   however many members its object has.
-
-       phi__json_index_init(&index, memory, arena);
-       if (phi__json_index_get(&index, object, key, &member)) ...
-       if (phi__json_index_set(&index, object, key, value)) ...
-       phi__json_index_free(&index);
-
-   The first use of an object walks its members once. From then on until the end, only this index
-   may add, replace and remove members of that object; other objects are free. A name that an object
-   has twice is then there once, with its last value.
-   Ownership: the table from `memory`, its entries and the names of new members from the arena of
-   the tree. */
-
 typedef struct phi__json_index {
     phi_arena *arena;
     phi__map map;
@@ -2900,27 +2822,11 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed);
 
-/* ======== Where the nodes of a tree stand in the text that they were read from.
-
-       phi__marks_init(&marks, &arena);
-       phi__json_read_begin(&reader, &arena, text, 0, 0);
-       reader.marks = &marks;           // the readers of YAML and TOML have the same field
-       ...
-       if (phi__marks_find(&marks, node, &line, &column)) complain(line, column);
-
-   A table from a node's address to the places of its value and of its key. Copies that YAML's
-   aliases make stand where the alias stands. Where memory runs out, `failed` is set and the reading
-   goes on: nodes that come later then have no place.
-   Lifetime: the places are valid as long as the tree; the arena is borrowed. */
-
 /* Lines and columns count from 1, columns in bytes; 0: there is none. */
 typedef struct phi__marks_entry {
     const phi_json *node; /* NULL: a free slot */
     uint32_t line, column;
     uint32_t key_line, key_column;
-    /* Offsets, of TOML alone: the value, and where its line's key is; of a header: where the
-       value or header before it ends. */
-    uint32_t from, to, key_from;
 } phi__marks_entry;
 
 typedef struct phi__marks {
@@ -2930,7 +2836,7 @@ typedef struct phi__marks {
     bool failed;       /* a place found no memory */
 } phi__marks;
 
-/* Whether a reader keeps places. Where no part of phi asks for them, none does. */
+/* True if a reader keeps places, because a part of phi asks for them. */
 #define PHI__MARKED(reader) ((reader)->marks != NULL)
 
 /* Takes no memory yet. */
@@ -2946,26 +2852,9 @@ PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_
 PHI__FN bool phi__marks_find(const phi__marks *marks, const phi_json *node, uint32_t *line,
                              uint32_t *column);
 
-/* All of it, to read and to change until the next add; NULL: the node has no place. */
-PHI__FN phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json *node);
-
 /* The same of a member's key. */
 PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,
                             uint32_t *column);
-
-/* ======== Plain fields of a struct as members of a JSON object, and back: a table says
-   which.
-
-       static const phi__field fields[] = {
-           PHI__FIELD(struct game, name, "name", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-           PHI__FIELD(struct game, lives, "lives", PHI__FIELD_UINT, PHI__FIELD_SET)};
-
-       phi__records_put(&buf, fields, PHI__COUNT(fields), &game);            // "name":"x","lives":3
-       good = phi__records_get(node, fields, PHI__COUNT(fields), &game, NULL);
-
-   Members stand in the table's order. Members that a table cannot describe (lists, numbers that
-   depend on others, names of their own) are written in code, between two tables or with the
-   functions for one member. Keys are literals. */
 
 typedef enum phi__field_kind {
     PHI__FIELD_STR, /* phi_str */
@@ -3030,9 +2919,6 @@ PHI__FN bool phi__records_get_bool(const phi_json *node, const char *key);
 PHI__FN phi_str phi__records_get_str(const phi_json *node, const char *key);
 PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 
-/* ======== Shared by the checks of values and of schemas: paths, messages, work limit; and a
-   check that may take memory. */
-
 /* As phi_schema_check, but linear in objects of any size: their names are looked up in a table.
    Where memory is short the work is that of phi_schema_check. */
 PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
@@ -3044,22 +2930,8 @@ PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
    PHI_PARSE: malformed; PHI_TOO_BIG: nested too deeply. */
 PHI__FN phi_status phi__schema_valid(const phi_json *schema, phi_schema_error *error);
 
-/* ======== Reads server-sent events out of bytes that arrive in any pieces.
-
-       phi__sse_feed(&sse, bytes, len);
-       while ((got = phi__sse_next(&sse, &event)) > 0) use(event);
-       if (got < 0) ...                       // a phi_status, from now on
-
-   Lines end in LF, CR or CRLF; a byte order mark, comments and unknown fields are ignored, and so
-   are ids and retries without a place for them (sse.resume). Data lines are joined by LF. An event
-   without data is not handed out (as the standard says), but its name line is forgotten with it.
-   With `strays`, a line that begins with a brace or a bracket is no field, but the start of stray
-   JSON: an error, or a whole answer, that a server wrote without `data:`. It ends the event before
-   it, extends to the next data or event line or to the end of the stream, and is an event of its
-   own.
-   An event handed out is valid until the next call of next, feed, finish or reset, and may point
-   into the bytes fed, which must therefore live until next has returned 0. */
-
+/* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
+PHI__FN bool phi__schema_same_step(phi_str key, phi_str step);
 #define PHI__SSE_EVENT_MOST (16u << 20) /* bytes of an event, by default */
 
 typedef struct phi__sse_event {
@@ -3118,25 +2990,18 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
 
 /* ---- src/text/json_in.h ---- */
 
-/* json_in.h - JSON for our own modules: the node, writing without a tree, numbers, string pieces.
-
-   The children of a container form a ring: the container points at its last child, whose next is
-   the first, so appending needs no walk. A node outside of every container has no next. While a
-   container is being read, its next is its parent. */
+/* json_in.h - what the files of text/ share and other rooms do not see. */
 
 #include <emmintrin.h>
 
-/* ---- reading in slices ---- */
+enum {
+    PHI__SSE_ID_MOST = 1024,
+    PHI__JSON_FIELDS_DEPTH = 64,    /* open arrays and objects; deeper is PHI_TOO_BIG */
+    PHI__JSON_FIELDS_PATH = 1024,   /* bytes of a path; a longer one is PHI_TOO_BIG */
+    PHI__JSON_FIELDS_NUMBER = 65536 /* bytes of a number, as for the reader */
+};
 
-/* ---- looking at a tree ---- */
-
-/* ---- writing into a buffer; a failure shows in buf->failed ---- */
-
-/* ---- numbers ---- */
-
-/* ---- paths ---- */
-
-/* ---- searching without a tree ---- */
+PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out);
 
 /* ---- strings ---- */
 #if defined(__SSE2__)
@@ -3160,7 +3025,7 @@ static inline bool phi__json_is_plain(char c) {
     return u >= 0x20 && u < 0x80 && u != '"' && u != '\\';
 }
 
-/* Whether one of eight bytes is not plain. */
+/* True if one of eight bytes is not plain. */
 static inline bool phi__json_special_word(const char *at) {
     uint64_t word;
     memcpy(&word, at, 8);
@@ -3212,88 +3077,17 @@ PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *
 PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
                                                 char **to);
 
-/* ---- src/text/json_cursor_in.h ---- */
-
-/* json_cursor_in.h - a pull scan over JSON text without a tree: how stream decoders read deltas.
-
-       phi__json_cursor c;
-       phi__json_text key, type;
-       phi__json_cursor_init(&c, text);
-       if (phi__json_cursor_enter_object(&c))
-           while (phi__json_cursor_next_key(&c, &key)) {
-               if (phi__json_cursor_text_is(key, PHI__LIT("type"))) phi__json_cursor_take_text(&c,
-               &type); else phi__json_cursor_skip(&c);
-           }
-       if (c.bad) ... // broken text: checked once, at the end
-
-   Every value is consumed by exactly one take, enter or skip. A take or enter of another type than
-   the value has skips the value and returns false: null and surprises need no code. After broken
-   text `bad` is set and every call returns false. Skipped values are checked for closing strings
-   and brackets, not for their grammar. Nothing is allocated and nothing is copied. */
-
-PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out);
-
-/* ---- src/text/json_fields_in.h ---- */
-
-/* json_fields_in.h - the values of a JSON text that is still growing, each as soon as it is whole.
-
-       phi__json_fields_init(&fields, memory);
-       // whenever `text` has grown at its end:
-       while ((got = phi__json_fields_next(&fields, text, &path, &value)) > 0)
-           use(path, value);
-       if (got < 0) ... // from now on: no more values are found phi__json_fields_free(&fields);
-
-   A value is a leaf: a string, a number, true, false, null, an empty array or object. Each is found
-   once, in the text's order. The values of a complete text are the leaves of its tree, duplicate
-   keys included, however the text was cut. A number is complete when a byte follows it: a number
-   that is the whole text is never found. All of JSON's grammar is checked, up to the end of the
-   text so far.
-   Ownership: one growing buffer for the path and a stack of the open brackets, both of bounded
-   size, from `memory`. The text is only read, and may move between two calls. */
-
-enum {
-    /* arrays and objects inside of one another; deeper is PHI_TOO_BIG */
-    PHI__JSON_FIELDS_DEPTH = 64,
-    PHI__JSON_FIELDS_PATH = 1024,   /* bytes of a path; a longer one is PHI_TOO_BIG */
-    PHI__JSON_FIELDS_NUMBER = 65536 /* bytes of a number, as for the reader */
-};
-
-/* ---- src/text/sse_in.h ---- */
-
-/* sse_in.h - reads server-sent events out of bytes that arrive in any pieces.
-
-       phi__sse_feed(&sse, bytes, len);
-       while ((got = phi__sse_next(&sse, &event)) > 0) use(event);
-       if (got < 0) ...                       // a phi_status, from now on
-
-   Lines end in LF, CR or CRLF; a byte order mark, comments and unknown fields are ignored, and so
-   are ids and retries without a place for them (sse.resume). Data lines are joined by LF. An event
-   without data is not handed out (as the standard says), but its name line is forgotten with it.
-   With `strays`, a line that begins with a brace or a bracket is no field, but the start of stray
-   JSON: an error, or a whole answer, that a server wrote without `data:`. It ends the event before
-   it, extends to the next data or event line or to the end of the stream, and is an event of its
-   own.
-   An event handed out is valid until the next call of next, feed, finish or reset, and may point
-   into the bytes fed, which must therefore live until next has returned 0. */
-
-enum { PHI__SSE_ID_MOST = 1024 };
-
 /* ---- src/text/json_cursor.c ---- */
 
 /* json_cursor.c - the pull scan, and the public search by path on top of it. */
 
-
-static inline bool phi__json_cursor_white(char c) {
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 /* The next byte that is not white space, or 0: the end, or a text that was bad before. */
-static inline char phi__json_cursor_next(phi__json_cursor *c) {
-    while (c->at < c->end && phi__json_cursor_white(*c->at)) c->at++;
+static inline char phi__cursor_next(phi__json_cursor *c) {
+    while (c->at < c->end && phi__json_white(*c->at)) c->at++;
     return c->at < c->end ? *c->at : '\0';
 }
 
-static bool phi__json_cursor_bad(phi__json_cursor *c) {
+static bool phi__cursor_bad(phi__json_cursor *c) {
     c->bad = true;
     c->at = c->end;
     return false;
@@ -3307,7 +3101,7 @@ PHI__FN void phi__json_cursor_init(phi__json_cursor *c, phi_str text) {
 }
 
 PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c) {
-    char first = phi__json_cursor_next(c);
+    char first = phi__cursor_next(c);
     switch (first) {
     case '"': return PHI_JSON_STRING;
     case '{': return PHI_JSON_OBJECT;
@@ -3315,15 +3109,14 @@ PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c) {
     case 't':
     case 'f': return PHI_JSON_BOOL;
     case 'n': return PHI_JSON_NULL;
-    default:
-        return first == '-' || (first >= '0' && first <= '9') ? PHI_JSON_NUMBER : PHI_JSON_NONE;
+    default: return first == '-' || phi__is_digit(first) ? PHI_JSON_NUMBER : PHI_JSON_NONE;
     }
 }
 
 /* ---- skipping ---- */
 
 /* Past a number, or what looks like one. */
-static const char *phi__json_cursor_number(const char *at, const char *end) {
+static const char *phi__cursor_number(const char *at, const char *end) {
     while (at < end && ((unsigned)((unsigned char)*at - '0') < 10 || *at == '.' || *at == '-' ||
                         *at == '+' || *at == 'e' || *at == 'E'))
         at++;
@@ -3331,38 +3124,38 @@ static const char *phi__json_cursor_number(const char *at, const char *end) {
 }
 
 /* A number or a literal, and what ends such a thing after it. */
-static bool phi__json_cursor_skip_word(phi__json_cursor *c) {
+static bool phi__cursor_skip_word(phi__json_cursor *c) {
     const char *at = c->at;
     size_t left = (size_t)(c->end - at);
     if (left >= 4 && (memcmp(at, "null", 4) == 0 || memcmp(at, "true", 4) == 0))
         at += 4;
     else if (left >= 5 && memcmp(at, "false", 5) == 0)
         at += 5;
-    else if (*at == '-' || (*at >= '0' && *at <= '9'))
-        at = phi__json_cursor_number(at, c->end);
+    else if (*at == '-' || phi__is_digit(*at))
+        at = phi__cursor_number(at, c->end);
     else
-        return phi__json_cursor_bad(c);
-    if (at < c->end && *at != ',' && *at != '}' && *at != ']' && !phi__json_cursor_white(*at))
-        return phi__json_cursor_bad(c);
+        return phi__cursor_bad(c);
+    if (at < c->end && *at != ',' && *at != '}' && *at != ']' && !phi__json_white(*at))
+        return phi__cursor_bad(c);
     c->at = at;
     return true;
 }
 
-static inline bool phi__json_cursor_skip_string(phi__json_cursor *c) {
+static inline bool phi__cursor_skip_string(phi__json_cursor *c) {
     bool escaped;
     const char *quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
-    if (quote == NULL) return phi__json_cursor_bad(c);
+    if (quote == NULL) return phi__cursor_bad(c);
     c->at = quote + 1;
     return true;
 }
 
 /* From an opening bracket to its closing one; a bit for each level says which kind is open. */
-static bool phi__json_cursor_skip_nested(phi__json_cursor *c) {
+static bool phi__cursor_skip_nested(phi__json_cursor *c) {
     uint32_t kinds[PHI_JSON_MAX_DEPTH / 32], depth = 0;
     while (c->at < c->end) {
         char b = *c->at;
         if (b == '"') {
-            if (!phi__json_cursor_skip_string(c)) return false;
+            if (!phi__cursor_skip_string(c)) return false;
             continue;
         }
         c->at++;
@@ -3378,51 +3171,60 @@ static bool phi__json_cursor_skip_nested(phi__json_cursor *c) {
             if (depth == 0) return true;
         }
     }
-    return phi__json_cursor_bad(c);
+    return phi__cursor_bad(c);
 }
 
 PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c) {
-    char b = phi__json_cursor_next(c);
+    char b = phi__cursor_next(c);
     c->first = false;
-    if (b == '"') return phi__json_cursor_skip_string(c);
-    if (b == '{' || b == '[') return phi__json_cursor_skip_nested(c);
-    return c->at < c->end ? phi__json_cursor_skip_word(c) : phi__json_cursor_bad(c);
+    if (b == '"') return phi__cursor_skip_string(c);
+    if (b == '{' || b == '[') return phi__cursor_skip_nested(c);
+    return c->at < c->end ? phi__cursor_skip_word(c) : phi__cursor_bad(c);
 }
 
 /* The value is of another type than the caller wants. */
-static bool phi__json_cursor_other(phi__json_cursor *c) {
+static bool phi__cursor_other(phi__json_cursor *c) {
     (void)phi__json_cursor_skip(c);
     return false;
 }
 
 /* ---- pulling ---- */
 
-PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c) {
-    if (phi__json_cursor_next(c) != '{') return phi__json_cursor_other(c);
+static inline bool phi__cursor_enter(phi__json_cursor *c, char bracket) {
+    if (phi__cursor_next(c) != bracket) return phi__cursor_other(c);
     c->at++;
     c->first = true;
     return true;
 }
 
-PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c) {
-    if (phi__json_cursor_next(c) != '[') return phi__json_cursor_other(c);
-    c->at++;
-    c->first = true;
-    return true;
+PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c) {
+    return phi__cursor_enter(c, '{');
+}
+
+PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c) { return phi__cursor_enter(c, '['); }
+
+PHI__FN bool phi__json_cursor_in_object(phi__json_cursor *c, phi_str text) {
+    phi__json_cursor_init(c, text);
+    return text.len > 0 && phi__cursor_enter(c, '{');
+}
+
+PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text) {
+    phi__json_cursor_init(c, text);
+    return text.len > 0 && phi__cursor_enter(c, '[');
 }
 
 /* At the start of the next member or item; false: at the end of the container, or bad. */
-static inline bool phi__json_cursor_step(phi__json_cursor *c, char closing) {
-    char b = phi__json_cursor_next(c);
+static inline bool phi__cursor_step(phi__json_cursor *c, char closing) {
+    char b = phi__cursor_next(c);
     if (b == closing) {
         c->at++;
         c->first = false;
         return false;
     }
     if (!c->first) {
-        if (b != ',') return phi__json_cursor_bad(c);
+        if (b != ',') return phi__cursor_bad(c);
         c->at++;
-        (void)phi__json_cursor_next(c);
+        (void)phi__cursor_next(c);
     }
     c->first = false;
     return true;
@@ -3433,29 +3235,28 @@ PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key)
     if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* without white space */
         at++;
     else {
-        if (!phi__json_cursor_step(c, '}')) return false;
+        if (!phi__cursor_step(c, '}')) return false;
         at = c->at;
-        if (at == end || *at != '"') return phi__json_cursor_bad(c);
+        if (at == end || *at != '"') return phi__cursor_bad(c);
     }
     const char *quote = phi__json_quote_short(at + 1, end, &key->escaped);
-    if (quote == NULL) return phi__json_cursor_bad(c);
+    if (quote == NULL) return phi__cursor_bad(c);
     key->at = at + 1;
     key->len = (size_t)(quote - key->at);
     c->at = quote + 1;
-    if ((c->at == end || *c->at != ':') && phi__json_cursor_next(c) != ':')
-        return phi__json_cursor_bad(c);
+    if ((c->at == end || *c->at != ':') && phi__cursor_next(c) != ':') return phi__cursor_bad(c);
     c->at++;
     return true;
 }
 
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c) {
-    if (!phi__json_cursor_step(c, ']')) return false;
-    if (c->at == c->end || *c->at == ']') return phi__json_cursor_bad(c);
+    if (!phi__cursor_step(c, ']')) return false;
+    if (c->at == c->end || *c->at == ']') return phi__cursor_bad(c);
     return true;
 }
 
 PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out) {
-    (void)phi__json_cursor_next(c);
+    (void)phi__cursor_next(c);
     const char *start = c->at;
     if (!phi__json_cursor_skip(c)) return false;
     *out = phi__str(start, (size_t)(c->at - start));
@@ -3464,9 +3265,9 @@ PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out) {
 
 PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out) {
     bool escaped;
-    if (phi__json_cursor_next(c) != '"') return phi__json_cursor_other(c);
+    if (phi__cursor_next(c) != '"') return phi__cursor_other(c);
     const char *quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
-    if (quote == NULL) return phi__json_cursor_bad(c);
+    if (quote == NULL) return phi__cursor_bad(c);
     out->at = c->at + 1;
     out->len = (size_t)(quote - out->at);
     out->escaped = escaped;
@@ -3475,11 +3276,15 @@ PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out
     return true;
 }
 
-static bool phi__json_cursor_take_number(phi__json_cursor *c, phi__json_number *out) {
+PHI__FN bool phi__json_cursor_next_raw(phi__json_cursor *c, phi_str *out) {
+    return phi__json_cursor_next_item(c) && phi__json_cursor_take_raw(c, out);
+}
+
+static bool phi__cursor_take_number(phi__json_cursor *c, phi__json_number *out) {
     const char *bad;
-    if (phi__json_cursor_peek(c) != PHI_JSON_NUMBER) return phi__json_cursor_other(c);
+    if (phi__json_cursor_peek(c) != PHI_JSON_NUMBER) return phi__cursor_other(c);
     const char *end = phi__json_number_read(c->at, c->end, out, &bad);
-    if (end == NULL) return phi__json_cursor_other(c); /* as long as it has an end */
+    if (end == NULL) return phi__cursor_other(c); /* as long as it has an end */
     c->at = end;
     c->first = false;
     return true;
@@ -3487,23 +3292,23 @@ static bool phi__json_cursor_take_number(phi__json_cursor *c, phi__json_number *
 
 PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out) {
     phi__json_number n;
-    return phi__json_cursor_take_number(c, &n) && phi__json_get_number_i64(&n, out);
+    return phi__cursor_take_number(c, &n) && phi__json_get_number_i64(&n, out);
 }
 
 PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out) {
     phi__json_number n;
-    return phi__json_cursor_take_number(c, &n) && phi__json_get_number_u64(&n, out);
+    return phi__cursor_take_number(c, &n) && phi__json_get_number_u64(&n, out);
 }
 
 PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out) {
     phi__json_number n;
-    if (!phi__json_cursor_take_number(c, &n)) return false;
+    if (!phi__cursor_take_number(c, &n)) return false;
     *out = phi__json_get_number_double(&n);
     return true;
 }
 
 PHI__FN bool phi__json_cursor_take_bool(phi__json_cursor *c, bool *out) {
-    char b = phi__json_cursor_next(c);
+    char b = phi__cursor_next(c);
     if (!phi__json_cursor_skip(c)) return false;
     if (b != 't' && b != 'f') return false;
     *out = b == 't';
@@ -3511,7 +3316,7 @@ PHI__FN bool phi__json_cursor_take_bool(phi__json_cursor *c, bool *out) {
 }
 
 PHI__FN bool phi__json_cursor_done(phi__json_cursor *c) {
-    (void)phi__json_cursor_next(c);
+    (void)phi__cursor_next(c);
     return !c->bad && c->at == c->end;
 }
 
@@ -3535,7 +3340,7 @@ PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text) {
 }
 
 /* How long the text is, unescaped. */
-static size_t phi__json_cursor_unescaped_len(phi__json_text text) {
+static size_t phi__cursor_unescaped_len(phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;
     size_t len = 0;
     while (at < end) {
@@ -3549,7 +3354,7 @@ static size_t phi__json_cursor_unescaped_len(phi__json_text text) {
 }
 
 PHI__FN bool phi__json_cursor_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out) {
-    size_t len = phi__json_cursor_unescaped_len(text);
+    size_t len = phi__cursor_unescaped_len(text);
     char *copy = len == SIZE_MAX ? NULL : phi__arena_bytes(arena, len + 1), *to = copy;
     const char *end = text.at + text.len;
     if (copy == NULL) return false;
@@ -3566,7 +3371,7 @@ PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain) {
         at = phi__json_text_unescape_run(at, end, 1, &to);
         size_t len = (size_t)(to - few);
         if (len > plain.len || memcmp(few, plain.at, len) != 0) return false;
-        plain = phi__str(plain.at + len, plain.len - len);
+        plain = phi__str_skip(plain, len);
     }
     return plain.len == 0;
 }
@@ -3574,7 +3379,7 @@ PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain) {
 /* ---- public ---- */
 
 /* Goes to the member or item that one step of the path names. */
-static bool phi__json_cursor_find_step(phi__json_cursor *c, const phi__json_step *step) {
+static bool phi__cursor_find_step(phi__json_cursor *c, const phi__json_step *step) {
     size_t left = step->index;
     if (!step->is_index) {
         /* Goes to the last member of that name, as phi_json_get does. */
@@ -3605,7 +3410,7 @@ PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__js
     if (text.at == NULL || path == NULL || out == NULL) return PHI_BAD_ARG;
     phi__json_cursor_init(&c, text);
     while (phi__json_get_path_step(&path, &step))
-        if (!phi__json_cursor_find_step(&c, &step)) return c.bad ? PHI_PARSE : PHI_NOT_FOUND;
+        if (!phi__cursor_find_step(&c, &step)) return c.bad ? PHI_PARSE : PHI_NOT_FOUND;
     if (*path != '\0') return PHI_BAD_ARG;
     out->type = phi__json_cursor_peek(&c);
     out->escaped = false;
@@ -3646,67 +3451,34 @@ PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *ou
     return phi__json_cursor_take_num(&c, out) && phi__json_cursor_done(&c);
 }
 
-/* ======== The members of an object that a pull scan keeps: a table says which, and
-   where in a struct they go.
+/* ---- the members of an object that a pull scan keeps ----
 
-   static const phi__json_member list[] = {
+   A table says which, and where in a struct they go:
+
+       static const phi__json_member members[] = {
            PHI__MEMBER(struct event, type, "type", PHI__MEMBER_TEXT),
-           PHI__MEMBER_INSIDE("delta", &delta_members)};
-       static const phi__json_members members = {list, PHI__COUNT(list)};
+           PHI__MEMBER_INSIDE("delta", delta_members), PHI__MEMBERS_END};
 
-   memset(&event, 0, sizeof event);
-       good = phi__json_members_read(data, &members, &event, NULL);
+       struct event event = PHI_ZERO;
+       good = phi__json_members_read(data, members, &event, NULL);
 
    A member that is missing, null or of another type leaves its place as it was, but for RAW and BY;
    of equal names the last one counts. All other members are skipped. A function (BY) reads members
    that a table cannot describe. */
 
-static void phi__json_members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
+static void phi__members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
     if (!wanted)
         (void)phi__json_cursor_skip(c);
     else if (!phi__json_cursor_take_raw(c, out))
         out->len = 0;
 }
 
-static void phi__json_members_first(phi__json_cursor *c, const phi__json_members *members,
-                                    void *to) {
-    bool first = true;
-    if (!phi__json_cursor_enter_array(c)) return;
-    while (phi__json_cursor_next_item(c)) {
-        if (first)
-            (void)phi__json_members_take(c, members, to);
-        else
-            (void)phi__json_cursor_skip(c);
-        first = false;
-    }
-}
-
-static void phi__json_members_value(phi__json_cursor *c, const phi__json_member *m, void *to) {
-    void *at = (char *)to + m->offset;
-    switch (m->kind) {
-    case PHI__MEMBER_TEXT: (void)phi__json_cursor_take_text(c, (phi__json_text *)at); break;
-    case PHI__MEMBER_I64: (void)phi__json_cursor_take_i64(c, (int64_t *)at); break;
-    case PHI__MEMBER_U64: (void)phi__json_cursor_take_u64(c, (uint64_t *)at); break;
-    case PHI__MEMBER_BOOL: (void)phi__json_cursor_take_bool(c, (bool *)at); break;
-    case PHI__MEMBER_RAW: phi__json_members_raw(c, true, (phi_str *)at); break;
-    case PHI__MEMBER_SOME:
-        phi__json_members_raw(c, phi__json_cursor_peek(c) != PHI_JSON_NULL, (phi_str *)at);
-        break;
-    case PHI__MEMBER_OBJECT:
-        phi__json_members_raw(c, phi__json_cursor_peek(c) == PHI_JSON_OBJECT, (phi_str *)at);
-        break;
-    case PHI__MEMBER_ARRAY:
-        phi__json_members_raw(c, phi__json_cursor_peek(c) == PHI_JSON_ARRAY, (phi_str *)at);
-        break;
-    case PHI__MEMBER_IN: (void)phi__json_members_take(c, m->inner, at); break;
-    case PHI__MEMBER_FIRST: phi__json_members_first(c, m->inner, at); break;
-    default: m->take(c, at); break;
-    }
-}
-
 /* Names are short: a few loads, where memcmp would be a call. */
-static inline bool phi__json_members_same(const char *a, const char *b, size_t n) {
+static inline bool phi__members_is(const phi__json_member *m, const phi__json_text *key) {
+    const char *a = m->name, *b = key->at;
+    size_t n = m->len;
     uint32_t x[2], y[2];
+    if (n != key->len) return false;
     if (n > 8) return memcmp(a, b, n) == 0;
     if (n < 4) {
         while (n > 0 && a[n - 1] == b[n - 1]) n--;
@@ -3719,48 +3491,66 @@ static inline bool phi__json_members_same(const char *a, const char *b, size_t n
     return x[0] == y[0] && x[1] == y[1];
 }
 
-static inline bool phi__json_members_is(const phi__json_member *m, const phi__json_text *key) {
-    return m->len == key->len && phi__json_members_same(m->name, key->at, m->len);
+/* The member of that name from `at` on and before `end`, or before the table's end; NULL: none. */
+static const phi__json_member *phi__members_look(const phi__json_member *at,
+                                                 const phi__json_member *end,
+                                                 const phi__json_text *key) {
+    for (; at != end && at->name != NULL; at++)
+        if (key->escaped ? phi__json_cursor_text_same(*key, phi__str(at->name, at->len))
+                         : phi__members_is(at, key))
+            return at;
+    return NULL;
 }
 
-/* The member of that name in [at, end); `end`: there is none. */
-static const phi__json_member *phi__json_members_look(const phi__json_member *at,
-                                                      const phi__json_member *end,
-                                                      const phi__json_text *key) {
-    if (key->escaped)
-        while (at < end && !phi__json_cursor_text_same(*key, phi__str(at->name, at->len))) at++;
-    else
-        while (at < end && !phi__json_members_is(at, key)) at++;
-    return at;
-}
-
-PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
+PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_member *members,
                                         void *to) {
-    const phi__json_member *first = members->at, *end = first + members->count;
-    const phi__json_member *next = first; /* mostly they come in the table's order */
+    const phi__json_member *next = members; /* mostly they come in the table's order */
     phi__json_text key;
     uint32_t seen = 0;
     if (!phi__json_cursor_enter_object(c)) return 0;
     while (phi__json_cursor_next_key(c, &key)) {
         const phi__json_member *m = next;
-        if (m == end || key.escaped || !phi__json_members_is(m, &key)) {
-            m = phi__json_members_look(next, end, &key);
-            if (m == end) {
-                m = phi__json_members_look(first, next, &key);
-                if (m == next) {
-                    (void)phi__json_cursor_skip(c);
-                    continue;
-                }
+        if (m->name == NULL || key.escaped || !phi__members_is(m, &key)) {
+            m = phi__members_look(next, NULL, &key);
+            if (m == NULL) m = phi__members_look(members, next, &key);
+            if (m == NULL) {
+                (void)phi__json_cursor_skip(c);
+                continue;
             }
         }
         next = m + 1;
-        seen |= (uint32_t)1 << (m - first);
-        phi__json_members_value(c, m, to);
+        seen |= (uint32_t)1 << (m - members);
+        void *at = (char *)to + m->offset;
+        phi_json_type type;
+        switch (m->kind) {
+        case PHI__MEMBER_TEXT: (void)phi__json_cursor_take_text(c, (phi__json_text *)at); break;
+        case PHI__MEMBER_I64: (void)phi__json_cursor_take_i64(c, (int64_t *)at); break;
+        case PHI__MEMBER_U64: (void)phi__json_cursor_take_u64(c, (uint64_t *)at); break;
+        case PHI__MEMBER_BOOL: (void)phi__json_cursor_take_bool(c, (bool *)at); break;
+        case PHI__MEMBER_RAW: phi__members_raw(c, true, (phi_str *)at); break;
+        case PHI__MEMBER_SOME:
+        case PHI__MEMBER_OBJECT:
+        case PHI__MEMBER_ARRAY:
+            type = phi__json_cursor_peek(c);
+            phi__members_raw(c,
+                             m->kind == PHI__MEMBER_SOME     ? type != PHI_JSON_NULL
+                             : m->kind == PHI__MEMBER_OBJECT ? type == PHI_JSON_OBJECT
+                                                             : type == PHI_JSON_ARRAY,
+                             (phi_str *)at);
+            break;
+        case PHI__MEMBER_IN: (void)phi__json_members_take(c, m->inner, at); break;
+        case PHI__MEMBER_FIRST:
+            if (!phi__json_cursor_enter_array(c)) break;
+            if (phi__json_cursor_next_item(c)) (void)phi__json_members_take(c, m->inner, at);
+            while (phi__json_cursor_next_item(c)) (void)phi__json_cursor_skip(c);
+            break;
+        default: m->take(c, at); break;
+        }
     }
     return seen;
 }
 
-PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
+PHI__FN bool phi__json_members_read(phi_str text, const phi__json_member *members, void *to,
                                     uint32_t *seen) {
     phi__json_cursor c;
     if (text.len == 0) return false;
@@ -3778,7 +3568,6 @@ PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *membe
    last one stopped.
 
    No byte is read twice, except those of a cut number or escape, and of keys. */
-
 
 enum phi__json_field_state {
     PHI__JSON_FIELD_VALUE,
@@ -3802,12 +3591,12 @@ typedef enum phi__json_field_got {
     PHI__JSON_FIELD_WRONG /* the status says what */
 } phi__json_field_got;
 
-static phi__json_field_got phi__json_fields_fail(phi__json_fields *f, phi_status status) {
+static phi__json_field_got phi__fields_fail(phi__json_fields *f, phi_status status) {
     f->status = status;
     return PHI__JSON_FIELD_WRONG;
 }
 
-static phi__json_field_got phi__json_fields_found(phi__json_fields *f, phi_str in, phi_str *value) {
+static phi__json_field_got phi__fields_found(phi__json_fields *f, phi_str in, phi_str *value) {
     *value = in;
     f->state = f->depth > 0 ? PHI__JSON_FIELD_AFTER : PHI__JSON_FIELD_END;
     return PHI__JSON_FIELD_FOUND;
@@ -3815,35 +3604,17 @@ static phi__json_field_got phi__json_fields_found(phi__json_fields *f, phi_str i
 
 /* ---- the path ---- */
 
-static phi__json_field_got phi__json_fields_path(phi__json_fields *f) {
-    if (f->path.failed) return phi__json_fields_fail(f, PHI_NO_MEMORY);
-    if (f->path.len > PHI__JSON_FIELDS_PATH) return phi__json_fields_fail(f, PHI_TOO_BIG);
+static phi__json_field_got phi__fields_path(phi__json_fields *f) {
+    if (f->path.failed) return phi__fields_fail(f, PHI_NO_MEMORY);
+    if (f->path.len > PHI__JSON_FIELDS_PATH) return phi__fields_fail(f, PHI_TOO_BIG);
     return PHI__JSON_FIELD_MORE;
 }
 
-/* "~" becomes "~0" and "/" becomes "~1", from the path's byte `from` on, in place. */
-static void phi__json_fields_escape(phi__buf *path, size_t from) {
-    size_t more = 0, i;
-    for (i = from; i < path->len; i++) more += path->at[i] == '~' || path->at[i] == '/';
-    if (more == 0 || phi__buf_reserve(path, more) == NULL) return;
-    i = path->len;
-    size_t to = i + more;
-    phi__buf_add_len(path, more);
-    while (to > i) {
-        char c = path->at[--i];
-        if (c == '~' || c == '/') {
-            path->at[--to] = c == '~' ? '0' : '1';
-            c = '~';
-        }
-        path->at[--to] = c;
-    }
-}
-
 /* A key is whole; `raw` is what its quotes hold. */
-static phi__json_field_got phi__json_fields_key(phi__json_fields *f, phi_str raw) {
+static phi__json_field_got phi__fields_key(phi__json_fields *f, phi_str raw) {
     phi__json_text text;
     if (raw.len > 6 * (size_t)PHI__JSON_FIELDS_PATH) /* all of it escapes: still too long */
-        return phi__json_fields_fail(f, PHI_TOO_BIG);
+        return phi__fields_fail(f, PHI_TOO_BIG);
     f->path.len = f->open[f->depth - 1].path_len;
     phi__buf_char(&f->path, '/');
     size_t from = f->path.len;
@@ -3851,15 +3622,30 @@ static phi__json_field_got phi__json_fields_key(phi__json_fields *f, phi_str raw
     text.len = raw.len;
     text.escaped = raw.len > 0 && memchr(raw.at, '\\', raw.len) != NULL;
     phi__json_cursor_unescape(&f->path, text);
-    phi__json_fields_escape(&f->path, from);
+    /* "~" becomes "~0" and "/" becomes "~1", from the path's byte `from` on, in place. */
+    size_t more = 0, i;
+    for (i = from; i < f->path.len; i++) more += f->path.at[i] == '~' || f->path.at[i] == '/';
+    if (more != 0 && phi__buf_reserve(&f->path, more) != NULL) {
+        i = f->path.len;
+        size_t to = i + more;
+        phi__buf_add_len(&f->path, more);
+        while (to > i) {
+            char c = f->path.at[--i];
+            if (c == '~' || c == '/') {
+                f->path.at[--to] = c == '~' ? '0' : '1';
+                c = '~';
+            }
+            f->path.at[--to] = c;
+        }
+    }
     f->state = PHI__JSON_FIELD_COLON;
-    return phi__json_fields_path(f);
+    return phi__fields_path(f);
 }
 
 /* ---- tokens ---- */
 
 /* Length of an escape or a UTF-8 sequence inside a string. 0: it is cut, or wrong. */
-static size_t phi__json_fields_odd(phi__json_fields *f, const char *at, const char *end) {
+static size_t phi__fields_odd(phi__json_fields *f, const char *at, const char *end) {
     size_t left = (size_t)(end - at), n;
     uint32_t code = 0;
     if (*at == '\\') {
@@ -3877,11 +3663,10 @@ static size_t phi__json_fields_odd(phi__json_fields *f, const char *at, const ch
     return n;
 }
 
-static phi__json_field_got phi__json_fields_string(phi__json_fields *f, phi_str text,
-                                                   phi_str *value) {
+static phi__json_field_got phi__fields_string(phi__json_fields *f, phi_str text, phi_str *value) {
     const char *at = text.at + f->at, *end = text.at + text.len;
     while ((at = phi__json_text_plain_end(at, end)) < end && *at != '"') {
-        size_t n = phi__json_fields_odd(f, at, end);
+        size_t n = phi__fields_odd(f, at, end);
         if (n == 0) break;
         at += n;
     }
@@ -3891,73 +3676,70 @@ static phi__json_field_got phi__json_fields_string(phi__json_fields *f, phi_str 
     f->at++;
     phi_str all = phi__str(text.at + f->token, f->at - f->token);
     if (f->state == PHI__JSON_FIELD_IN_KEY)
-        return phi__json_fields_key(f, phi__str(all.at + 1, all.len - 2));
-    return phi__json_fields_found(f, all, value);
+        return phi__fields_key(f, phi__str(all.at + 1, all.len - 2));
+    return phi__fields_found(f, all, value);
 }
 
-static bool phi__json_fields_digit(char c) {
-    return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
+static bool phi__fields_digit(char c) {
+    return phi__is_digit(c) || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
 }
 
-static phi__json_field_got phi__json_fields_number(phi__json_fields *f, phi_str text,
-                                                   phi_str *value) {
+static phi__json_field_got phi__fields_number(phi__json_fields *f, phi_str text, phi_str *value) {
     const char *from = text.at + f->token, *bad;
     phi__json_number number;
-    while (f->at < text.len && phi__json_fields_digit(text.at[f->at])) f->at++;
-    if (f->at - f->token >= PHI__JSON_FIELDS_NUMBER) return phi__json_fields_fail(f, PHI_TOO_BIG);
+    while (f->at < text.len && phi__fields_digit(text.at[f->at])) f->at++;
+    if (f->at - f->token >= PHI__JSON_FIELDS_NUMBER) return phi__fields_fail(f, PHI_TOO_BIG);
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
     const char *end = text.at + f->at;
     if (phi__json_number_read(from, end, &number, &bad) != end)
-        return phi__json_fields_fail(f, PHI_PARSE);
-    return phi__json_fields_found(f, phi__str(from, f->at - f->token), value);
+        return phi__fields_fail(f, PHI_PARSE);
+    return phi__fields_found(f, phi__str(from, f->at - f->token), value);
 }
 
-static phi__json_field_got phi__json_fields_word(phi__json_fields *f, phi_str text,
-                                                 phi_str *value) {
+static phi__json_field_got phi__fields_word(phi__json_fields *f, phi_str text, phi_str *value) {
     const char *from = text.at + f->token;
     phi_str word = *from == 'n'   ? PHI__LIT("null")
                    : *from == 't' ? PHI__LIT("true")
                                   : PHI__LIT("false");
     size_t have = phi__min(text.len - f->token, word.len);
-    if (memcmp(from, word.at, have) != 0) return phi__json_fields_fail(f, PHI_PARSE);
+    if (memcmp(from, word.at, have) != 0) return phi__fields_fail(f, PHI_PARSE);
     if (have < word.len) return PHI__JSON_FIELD_CUT;
     f->at = f->token + word.len;
-    return phi__json_fields_found(f, phi__str(from, word.len), value);
+    return phi__fields_found(f, phi__str(from, word.len), value);
 }
 
 /* ---- arrays and objects ---- */
 
-static phi__json_field_got phi__json_fields_close(phi__json_fields *f, phi_str *value) {
+static phi__json_field_got phi__fields_close(phi__json_fields *f, phi_str *value) {
     bool empty = f->state != PHI__JSON_FIELD_AFTER;
     const phi__json_frame *closed = &f->open[--f->depth];
     f->at++;
     f->path.len = closed->path_len;
-    if (empty)
-        return phi__json_fields_found(f, closed->object ? PHI__LIT("{}") : PHI__LIT("[]"), value);
+    if (empty) return phi__fields_found(f, closed->object ? PHI__LIT("{}") : PHI__LIT("[]"), value);
     f->state = f->depth > 0 ? PHI__JSON_FIELD_AFTER : PHI__JSON_FIELD_END;
     return PHI__JSON_FIELD_MORE;
 }
 
 /* The path of an array's next item. */
-static phi__json_field_got phi__json_fields_item(phi__json_fields *f) {
+static phi__json_field_got phi__fields_item(phi__json_fields *f) {
     phi__json_frame *in = f->depth > 0 ? &f->open[f->depth - 1] : NULL;
     if (in == NULL || in->object) return PHI__JSON_FIELD_MORE;
     f->path.len = in->path_len;
     phi__buf_char(&f->path, '/');
     phi__buf_u64(&f->path, in->count++);
-    return phi__json_fields_path(f);
+    return phi__fields_path(f);
 }
 
-static phi__json_field_got phi__json_fields_begin(phi__json_fields *f, char c) {
-    phi__json_field_got got = phi__json_fields_item(f);
+static phi__json_field_got phi__fields_begin(phi__json_fields *f, char c) {
+    phi__json_field_got got = phi__fields_item(f);
     if (got != PHI__JSON_FIELD_MORE) return got;
     if (c == '{' || c == '[') {
         bool object = c == '{';
         phi__json_frame *open = f->open;
-        if (f->depth == PHI__JSON_FIELDS_DEPTH) return phi__json_fields_fail(f, PHI_TOO_BIG);
+        if (f->depth == PHI__JSON_FIELDS_DEPTH) return phi__fields_fail(f, PHI_TOO_BIG);
         open =
             (phi__json_frame *)phi__grow(f->path.memory, open, &f->cap, f->depth + 1, sizeof *open);
-        if (open == NULL) return phi__json_fields_fail(f, PHI_NO_MEMORY);
+        if (open == NULL) return phi__fields_fail(f, PHI_NO_MEMORY);
         f->open = open;
         open[f->depth].path_len = (uint32_t)f->path.len;
         open[f->depth].count = 0;
@@ -3973,17 +3755,17 @@ static phi__json_field_got phi__json_fields_begin(phi__json_fields *f, char c) {
         f->at++;
     } else if (c == 't' || c == 'f' || c == 'n')
         f->state = PHI__JSON_FIELD_IN_WORD;
-    else if (c == '-' || (c >= '0' && c <= '9'))
+    else if (c == '-' || phi__is_digit(c))
         f->state = PHI__JSON_FIELD_IN_NUMBER;
     else
-        return phi__json_fields_fail(f, PHI_PARSE);
+        return phi__fields_fail(f, PHI_PARSE);
     return PHI__JSON_FIELD_MORE;
 }
 
-static phi__json_field_got phi__json_fields_after(phi__json_fields *f, char c, phi_str *value) {
+static phi__json_field_got phi__fields_after(phi__json_fields *f, char c, phi_str *value) {
     bool object = f->open[f->depth - 1].object;
-    if (c == (object ? '}' : ']')) return phi__json_fields_close(f, value);
-    if (c != ',') return phi__json_fields_fail(f, PHI_PARSE);
+    if (c == (object ? '}' : ']')) return phi__fields_close(f, value);
+    if (c != ',') return phi__fields_fail(f, PHI_PARSE);
     f->at++;
     f->state = object ? PHI__JSON_FIELD_KEY : PHI__JSON_FIELD_VALUE;
     return PHI__JSON_FIELD_MORE;
@@ -3991,44 +3773,40 @@ static phi__json_field_got phi__json_fields_after(phi__json_fields *f, char c, p
 
 /* ---- the machine ---- */
 
-/* The next byte that is no blank, between two tokens. */
-static phi__json_field_got phi__json_fields_between(phi__json_fields *f, char c, phi_str *value) {
-    switch (f->state) {
-    case PHI__JSON_FIELD_FIRST_ITEM:
-        return c == ']' ? phi__json_fields_close(f, value) : phi__json_fields_begin(f, c);
-    case PHI__JSON_FIELD_VALUE: return phi__json_fields_begin(f, c);
-    case PHI__JSON_FIELD_AFTER: return phi__json_fields_after(f, c, value);
-    case PHI__JSON_FIELD_FIRST_KEY:
-        if (c == '}') return phi__json_fields_close(f, value);
-        break;
-    case PHI__JSON_FIELD_COLON:
-        if (c != ':') return phi__json_fields_fail(f, PHI_PARSE);
-        f->at++;
-        f->state = PHI__JSON_FIELD_VALUE;
-        return PHI__JSON_FIELD_MORE;
-    case PHI__JSON_FIELD_KEY: break;
-    /* the text is whole, and something follows */
-    default: return phi__json_fields_fail(f, PHI_PARSE);
-    }
-    if (c != '"') return phi__json_fields_fail(f, PHI_PARSE);
-    f->token = f->at++;
-    f->state = PHI__JSON_FIELD_IN_KEY;
-    return PHI__JSON_FIELD_MORE;
-}
-
-static phi__json_field_got phi__json_fields_look(phi__json_fields *f, phi_str text,
-                                                 phi_str *value) {
+static phi__json_field_got phi__fields_look(phi__json_fields *f, phi_str text, phi_str *value) {
     switch (f->state) {
     case PHI__JSON_FIELD_IN_KEY:
-    case PHI__JSON_FIELD_IN_STRING: return phi__json_fields_string(f, text, value);
-    case PHI__JSON_FIELD_IN_NUMBER: return phi__json_fields_number(f, text, value);
-    case PHI__JSON_FIELD_IN_WORD: return phi__json_fields_word(f, text, value);
+    case PHI__JSON_FIELD_IN_STRING: return phi__fields_string(f, text, value);
+    case PHI__JSON_FIELD_IN_NUMBER: return phi__fields_number(f, text, value);
+    case PHI__JSON_FIELD_IN_WORD: return phi__fields_word(f, text, value);
     default: break;
     }
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
     char c = text.at[f->at];
-    if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
-        return phi__json_fields_between(f, c, value);
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
+        /* The next byte that is no blank, between two tokens. */
+        switch (f->state) {
+        case PHI__JSON_FIELD_FIRST_ITEM:
+            return c == ']' ? phi__fields_close(f, value) : phi__fields_begin(f, c);
+        case PHI__JSON_FIELD_VALUE: return phi__fields_begin(f, c);
+        case PHI__JSON_FIELD_AFTER: return phi__fields_after(f, c, value);
+        case PHI__JSON_FIELD_FIRST_KEY:
+            if (c == '}') return phi__fields_close(f, value);
+            break;
+        case PHI__JSON_FIELD_COLON:
+            if (c != ':') return phi__fields_fail(f, PHI_PARSE);
+            f->at++;
+            f->state = PHI__JSON_FIELD_VALUE;
+            return PHI__JSON_FIELD_MORE;
+        case PHI__JSON_FIELD_KEY: break;
+        /* the text is whole, and something follows */
+        default: return phi__fields_fail(f, PHI_PARSE);
+        }
+        if (c != '"') return phi__fields_fail(f, PHI_PARSE);
+        f->token = f->at++;
+        f->state = PHI__JSON_FIELD_IN_KEY;
+        return PHI__JSON_FIELD_MORE;
+    }
     f->at++;
     return PHI__JSON_FIELD_MORE;
 }
@@ -4051,7 +3829,7 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
                                   phi_str *value) {
     phi__json_field_got got = PHI__JSON_FIELD_MORE;
     if (f->status != PHI_BUSY) return (int)f->status;
-    while (got == PHI__JSON_FIELD_MORE) got = phi__json_fields_look(f, text, value);
+    while (got == PHI__JSON_FIELD_MORE) got = phi__fields_look(f, text, value);
     if (got == PHI__JSON_FIELD_WRONG) return (int)f->status;
     if (got == PHI__JSON_FIELD_CUT) return 0;
     *path = f->path.len > 0 ? phi__buf_str(&f->path) : phi__str("", 0);
@@ -4236,15 +4014,18 @@ PHI_API size_t phi_json_count(const phi_json *node) {
     return phi_json_is(node, PHI_JSON_ARRAY) || phi_json_is(node, PHI_JSON_OBJECT) ? node->len : 0;
 }
 
+static bool phi__json_get_named(const phi_json *child, phi_str key) {
+    return phi__json_key_len(child) == key.len &&
+           (key.len == 0 || memcmp(child->key, key.at, key.len) == 0);
+}
+
 PHI__FN phi_json *phi__json_get_n(const phi_json *object, phi_str key) {
     phi_json *found = NULL;
     if (!phi_json_is(object, PHI_JSON_OBJECT) || object->len == 0) return NULL;
     phi_json *child = object->v.last;
     for (uint32_t left = object->len; left > 0; left--) {
         child = child->next;
-        if (phi__json_key_len(child) == key.len &&
-            (key.len == 0 || memcmp(child->key, key.at, key.len) == 0))
-            found = child;
+        if (phi__json_get_named(child, key)) found = child;
     }
     return found;
 }
@@ -4369,7 +4150,7 @@ PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b) {
     return phi__json_get_same(a, b, PHI_JSON_MAX_DEPTH + 1);
 }
 
-/* ======== Building and changing a tree. */
+/* ---- building and changing a tree ---- */
 
 static phi_json *phi__json_edit_make(phi_arena *arena, uint32_t kind) {
     phi_json *node = arena != NULL ? (phi_json *)phi_arena_alloc(arena, sizeof *node) : NULL;
@@ -4398,18 +4179,13 @@ static void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_jso
     child->next = NULL;
 }
 
-static bool phi__json_edit_named(const phi_json *child, phi_str key) {
-    return phi__json_key_len(child) == key.len &&
-           (key.len == 0 || memcmp(child->key, key.at, key.len) == 0);
-}
-
 /* Unlinks all members of that name but `keep`; returns the last of them, `keep` included. */
 static phi_json *phi__json_edit_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
     phi_json *before = object->v.last, *found = NULL;
     uint32_t left = object->len;
     for (; left > 0; left--) {
         phi_json *child = before->next;
-        if (phi__json_edit_named(child, key)) {
+        if (phi__json_get_named(child, key)) {
             found = child;
             if (child != keep) {
                 phi__json_edit_unlink(object, before, child);
@@ -4573,7 +4349,7 @@ PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index) {
     return child;
 }
 
-/* ======== A whole JSON text into an arena, or into a document that owns its memory. */
+/* ---- a whole JSON text into an arena, or into a document that owns its memory ---- */
 
 typedef struct phi__json_load_document {
     phi_memory own;     /* where the caller gave none */
@@ -4717,64 +4493,46 @@ PHI_API phi_arena *phi_json_arena(phi_json *root) {
     return phi__json_load_is(root) ? &phi__json_load_of(root)->arena : NULL;
 }
 
-/* ======== The members of a tree's objects by their names: a change takes the same time
-   however many members its object has.
+/* ---- the members of a tree's objects by their names ---- */
 
-   phi__json_index_init(&index, memory, arena);
-       if (phi__json_index_get(&index, object, key, &member)) ...
-       if (phi__json_index_set(&index, object, key, value)) ...
-       phi__json_index_free(&index);
-
-   The first use of an object walks its members once. From then on until the end, only this index
-   may add, replace and remove members of that object; other objects are free. A name that an object
-   has twice is then there once, with its last value.
-   Ownership: the table from `memory`, its entries and the names of new members from the arena of
-   the tree. */
-
-typedef struct phi__json_index_entry {
+typedef struct phi__index_entry {
     phi_json *object, *before, *node;
-} phi__json_index_entry;
+} phi__index_entry;
 
-static uint64_t phi__json_index_hash(const phi__json_index *index, const phi_json *object,
-                                     phi_str key) {
+static uint64_t phi__index_hash(const phi__json_index *index, const phi_json *object, phi_str key) {
     uint64_t of = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
     return phi__map_hash((uint64_t)(uintptr_t)index ^ of ^ of >> 32, key);
 }
 
-static phi_str phi__json_index_key(const phi_json *member) {
+static phi_str phi__index_key(const phi_json *member) {
     return phi__str(member->key, phi__json_key_len(member));
 }
 
-static bool phi__json_index_named(const phi_json *member, phi_str key) {
-    return phi__json_key_len(member) == key.len &&
-           (key.len == 0 || memcmp(member->key, key.at, key.len) == 0);
-}
-
-static phi__json_index_entry *phi__json_index_look(phi__json_index *index, const phi_json *object,
-                                                   phi_str key, uint64_t hash) {
-    phi__json_index_entry *entry;
+static phi__index_entry *phi__index_look(phi__json_index *index, const phi_json *object,
+                                         phi_str key, uint64_t hash) {
+    phi__index_entry *entry;
     size_t probe = 0;
-    while ((entry = (phi__json_index_entry *)phi__map_each(&index->map, hash, &probe)) != NULL) {
+    while ((entry = (phi__index_entry *)phi__map_each(&index->map, hash, &probe)) != NULL) {
         index->walked++;
         if (entry->object == object && entry->node != object &&
-            phi__json_index_named(entry->node, key))
+            phi__json_get_named(entry->node, key))
             break;
     }
     return entry;
 }
 
 /* The entry of a member that is in the table. */
-static phi__json_index_entry *phi__json_index_of(phi__json_index *index, const phi_json *object,
-                                                 const phi_json *member) {
-    phi_str key = phi__json_index_key(member);
-    return phi__json_index_look(index, object, key, phi__json_index_hash(index, object, key));
+static phi__index_entry *phi__index_of(phi__json_index *index, const phi_json *object,
+                                       const phi_json *member) {
+    phi_str key = phi__index_key(member);
+    return phi__index_look(index, object, key, phi__index_hash(index, object, key));
 }
 
-static bool phi__json_index_add(phi__json_index *index, phi_json *object, uint64_t hash,
-                                phi_json *before, phi_json *node) {
-    phi__json_index_entry *entry;
+static bool phi__index_add(phi__json_index *index, phi_json *object, uint64_t hash,
+                           phi_json *before, phi_json *node) {
+    phi__index_entry *entry;
     if (!phi__map_room(&index->map)) return false;
-    entry = (phi__json_index_entry *)phi_arena_alloc(index->arena, sizeof *entry);
+    entry = (phi__index_entry *)phi_arena_alloc(index->arena, sizeof *entry);
     if (entry == NULL) return false;
     entry->object = object;
     entry->before = before;
@@ -4785,12 +4543,12 @@ static bool phi__json_index_add(phi__json_index *index, phi_json *object, uint64
 
 /* Removes members that have a later one of their name, and gives each entry the node before its
    own. */
-static void phi__json_index_link(phi__json_index *index, phi_json *object) {
+static void phi__index_link(phi__json_index *index, phi_json *object) {
     phi_json *before = object->v.last, *child;
     uint32_t left = object->len;
     for (; left > 0; left--) {
         child = before->next;
-        phi__json_index_entry *entry = phi__json_index_of(index, object, child);
+        phi__index_entry *entry = phi__index_of(index, object, child);
         if (entry->node == child) {
             entry->before = before;
             before = child;
@@ -4802,30 +4560,30 @@ static void phi__json_index_link(phi__json_index *index, phi_json *object) {
 }
 
 /* False: no memory. */
-static bool phi__json_index_know(phi__json_index *index, phi_json *object) {
-    uint64_t mark = phi__json_index_hash(index, object, PHI__LIT(""));
-    phi__json_index_entry *entry;
+static bool phi__index_know(phi__json_index *index, phi_json *object) {
+    uint64_t mark = phi__index_hash(index, object, PHI__LIT(""));
+    phi__index_entry *entry;
     phi_json_iter it = phi_json_each(object);
     size_t probe = 0;
-    while ((entry = (phi__json_index_entry *)phi__map_each(&index->map, mark, &probe)) != NULL)
+    while ((entry = (phi__index_entry *)phi__map_each(&index->map, mark, &probe)) != NULL)
         if (entry->object == object && entry->node == object) return true;
     while (phi_json_next(&it) != NULL) {
         phi_json *child = (phi_json *)(uintptr_t)it.at;
-        phi_str key = phi__json_index_key(child);
-        uint64_t hash = phi__json_index_hash(index, object, key);
+        phi_str key = phi__index_key(child);
+        uint64_t hash = phi__index_hash(index, object, key);
         index->walked++;
-        entry = phi__json_index_look(index, object, key, hash);
+        entry = phi__index_look(index, object, key, hash);
         if (entry != NULL)
             entry->node = child;
-        else if (!phi__json_index_add(index, object, hash, NULL, child))
+        else if (!phi__index_add(index, object, hash, NULL, child))
             return false;
     }
-    phi__json_index_link(index, object);
-    return phi__json_index_add(index, object, mark, NULL, object);
+    phi__index_link(index, object);
+    return phi__index_add(index, object, mark, NULL, object);
 }
 
-static bool phi__json_index_name(phi__json_index *index, phi_json *value, phi_str key) {
-    if (value->key != NULL && phi__json_index_named(value, key)) return true;
+static bool phi__index_name(phi__json_index *index, phi_json *value, phi_str key) {
+    if (value->key != NULL && phi__json_get_named(value, key)) return true;
     if (!phi__arena_str(index->arena, key, &key)) return false;
     value->key = key.at;
     value->meta = (uint32_t)key.len << 8 | (value->meta & 0xffu);
@@ -4842,24 +4600,23 @@ PHI__FN void phi__json_index_free(phi__json_index *index) { phi__map_free(&index
 
 PHI__FN bool phi__json_index_get(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json **found) {
-    if (!phi__json_index_know(index, object)) return false;
-    phi__json_index_entry *entry =
-        phi__json_index_look(index, object, key, phi__json_index_hash(index, object, key));
+    if (!phi__index_know(index, object)) return false;
+    phi__index_entry *entry =
+        phi__index_look(index, object, key, phi__index_hash(index, object, key));
     *found = entry != NULL ? entry->node : NULL;
     return true;
 }
 
 PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json *value) {
-    uint64_t hash = phi__json_index_hash(index, object, key);
-    if (!phi__json_index_know(index, object) || !phi__json_index_name(index, value, key))
-        return false;
-    phi__json_index_entry *entry = phi__json_index_look(index, object, key, hash);
+    uint64_t hash = phi__index_hash(index, object, key);
+    if (!phi__index_know(index, object) || !phi__index_name(index, value, key)) return false;
+    phi__index_entry *entry = phi__index_look(index, object, key, hash);
     if (entry == NULL) {
         phi_json *last = object->len > 0 ? object->v.last : value;
-        if (!phi__json_index_add(index, object, hash, last, value)) return false;
+        if (!phi__index_add(index, object, hash, last, value)) return false;
         phi__json_append(object, value);
-        phi__json_index_of(index, object, value->next)->before = value;
+        phi__index_of(index, object, value->next)->before = value;
         return true;
     }
     phi_json *old = entry->node;
@@ -4868,22 +4625,22 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
     entry->before->next = value;
     entry->node = value;
     if (object->v.last == old) object->v.last = value;
-    phi__json_index_of(index, object, value->next)->before = value;
+    phi__index_of(index, object, value->next)->before = value;
     old->next = NULL;
     return true;
 }
 
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed) {
-    uint64_t hash = phi__json_index_hash(index, object, key);
+    uint64_t hash = phi__index_hash(index, object, key);
     *removed = NULL;
-    if (!phi__json_index_know(index, object)) return false;
-    phi__json_index_entry *entry = phi__json_index_look(index, object, key, hash);
+    if (!phi__index_know(index, object)) return false;
+    phi__index_entry *entry = phi__index_look(index, object, key, hash);
     if (entry == NULL) return true;
     *removed = entry->node;
     phi_json *next = entry->node->next;
     phi__json_edit_unlink(object, entry->before, entry->node);
-    if (object->len > 0) phi__json_index_of(index, object, next)->before = entry->before;
+    if (object->len > 0) phi__index_of(index, object, next)->before = entry->before;
     phi__map_drop(&index->map, hash, entry);
     return true;
 }
@@ -4947,7 +4704,7 @@ __extension__ typedef unsigned __int128 phi__json_u128;
 #endif
 
 /* a * b: returns the upper half. */
-static inline uint64_t phi__json_number_mul(uint64_t a, uint64_t b, uint64_t *low) {
+static inline uint64_t phi__number_mul(uint64_t a, uint64_t b, uint64_t *low) {
 #if defined(__SIZEOF_INT128__)
     phi__json_u128 product = (phi__json_u128)a * b;
     *low = (uint64_t)product;
@@ -4962,7 +4719,7 @@ static inline uint64_t phi__json_number_mul(uint64_t a, uint64_t b, uint64_t *lo
 }
 
 /* n is not 0. */
-static inline int phi__json_number_leading_zeros(uint64_t n) {
+static inline int phi__number_leading_zeros(uint64_t n) {
 #if defined(__GNUC__)
     return __builtin_clzll(n);
 #else
@@ -4977,7 +4734,7 @@ static inline int phi__json_number_leading_zeros(uint64_t n) {
 }
 
 /* floor(log2(10^k)), for |k| <= 1233 */
-static inline int phi__json_number_log2_pow10(int k) {
+static inline int phi__number_log2_pow10(int k) {
     return (int)(((int64_t)k * 1741647 + ((int64_t)1 << 40)) >> 19) - (1 << 21);
 }
 
@@ -4986,13 +4743,13 @@ typedef struct phi__json_pow {
 } phi__json_pow;
 
 /* The upper 128 bits of 10^k, cut. */
-static phi__json_pow phi__json_number_pow10(int k) {
+static phi__json_pow phi__number_pow10(int k) {
     unsigned from = (unsigned)(k - PHI__JSON_POW_FIRST), at = (unsigned)(k - PHI__JSON_POW_LEAST);
     const uint64_t *base = phi__json_pow_base + from / 27 * 2;
     uint64_t five = phi__json_pow_five[from % 27], lowest;
     phi__json_pow out;
-    out.high = phi__json_number_mul(base[0], five, &out.low);
-    uint64_t middle = phi__json_number_mul(base[1], five, &lowest);
+    out.high = phi__number_mul(base[0], five, &out.low);
+    uint64_t middle = phi__number_mul(base[1], five, &lowest);
     out.low += middle;
     out.high += out.low < middle;
     if (out.high >> 63 == 0) {
@@ -5015,21 +4772,21 @@ typedef struct phi__json_decimal {
 } phi__json_decimal;
 
 /* w * 10^k when the result is certain. Infinite and tiny values cannot. */
-static bool phi__json_number_fast(uint64_t w, int k, uint64_t *bits) {
-    int shift = phi__json_number_leading_zeros(w);
-    phi__json_pow p = phi__json_number_pow10(k);
+static bool phi__number_fast(uint64_t w, int k, uint64_t *bits) {
+    int shift = phi__number_leading_zeros(w);
+    phi__json_pow p = phi__number_pow10(k);
     uint64_t low, low2;
     w <<= shift;
-    uint64_t high = phi__json_number_mul(w, p.high, &low);
+    uint64_t high = phi__number_mul(w, p.high, &low);
     if ((high & 0x1ff) == 0x1ff && low + w < w) {
-        uint64_t high2 = phi__json_number_mul(w, p.low, &low2);
+        uint64_t high2 = phi__number_mul(w, p.low, &low2);
         low += high2;
         if (low < high2) high++;
         if ((high & 0x1ff) == 0x1ff && low + 1 == 0 && low2 + w < w) return false;
     }
     int top = (int)(high >> 63);
     uint64_t m = high >> (top + 9);
-    int64_t exponent = phi__json_number_log2_pow10(k) - shift + top + 11 + 1075;
+    int64_t exponent = phi__number_log2_pow10(k) - shift + top + 11 + 1075;
     if (low == 0 && (high & 0x1ff) == 0 && (m & 3) == 1) return false;
     m = (m + (m & 1)) >> 1;
     if (m >> 53 != 0) {
@@ -5049,7 +4806,7 @@ typedef struct phi__json_big {
     unsigned count;
 } phi__json_big;
 
-static void phi__json_number_big_mul(phi__json_big *big, uint32_t by, uint32_t add) {
+static void phi__number_big_mul(phi__json_big *big, uint32_t by, uint32_t add) {
     uint64_t carry = add;
     for (unsigned i = 0; i < big->count; i++) {
         carry += (uint64_t)big->limb[i] * by;
@@ -5062,9 +4819,9 @@ static void phi__json_number_big_mul(phi__json_big *big, uint32_t by, uint32_t a
     }
 }
 
-static void phi__json_number_big_shift(phi__json_big *big, unsigned bits) {
+static void phi__number_big_shift(phi__json_big *big, unsigned bits) {
     unsigned limbs = bits / 32;
-    phi__json_number_big_mul(big, 1u << bits % 32, 0);
+    phi__number_big_mul(big, 1u << bits % 32, 0);
     if (limbs == 0 || big->count == 0) return;
     PHI_ASSERT(big->count + limbs <= PHI__JSON_LIMBS);
     memmove(big->limb + limbs, big->limb, big->count * sizeof big->limb[0]);
@@ -5073,7 +4830,7 @@ static void phi__json_number_big_shift(phi__json_big *big, unsigned bits) {
 }
 
 /* All digits, or the first PHI__JSON_DIGITS and a 1 for the rest. Returns the power of ten. */
-static int phi__json_number_big_digits(phi__json_big *big, const phi__json_decimal *d) {
+static int phi__number_big_digits(phi__json_big *big, const phi__json_decimal *d) {
     const char *at = d->digits;
     int power = d->k, seen = 0;
     bool more = false;
@@ -5084,53 +4841,58 @@ static int phi__json_number_big_digits(phi__json_big *big, const phi__json_decim
         seen++;
         if (seen > 19) power--;
         if (seen <= PHI__JSON_DIGITS)
-            phi__json_number_big_mul(big, 10, digit);
+            phi__number_big_mul(big, 10, digit);
         else {
             more = more || digit != 0;
             power++;
         }
     }
     if (more) {
-        phi__json_number_big_mul(big, 10, 1);
+        phi__number_big_mul(big, 10, 1);
         power--;
     }
     return power;
 }
 
 /* Compares the decimal with (2 m + 1) * 2^(e - 1), the middle between two doubles. */
-static int phi__json_number_against_middle(const phi__json_decimal *d, uint64_t m, int e) {
+static int phi__number_against_middle(const phi__json_decimal *d, uint64_t m, int e) {
     phi__json_big decimal, middle;
-    int power = phi__json_number_big_digits(&decimal, d), shift = power - (e - 1);
+    int power = phi__number_big_digits(&decimal, d), shift = power - (e - 1);
     m = 2 * m + 1;
     middle.limb[0] = (uint32_t)m;
     middle.limb[1] = (uint32_t)(m >> 32);
     middle.count = middle.limb[1] != 0 ? 2 : 1;
     phi__json_big *big = power >= 0 ? &decimal : &middle;
     int n = power >= 0 ? power : -power;
-    for (; n >= 13; n -= 13) phi__json_number_big_mul(big, 1220703125u, 0);
-    for (; n > 0; n--) phi__json_number_big_mul(big, 5, 0);
-    phi__json_number_big_shift(shift >= 0 ? &decimal : &middle,
-                               (unsigned)(shift >= 0 ? shift : -shift));
+    for (; n >= 13; n -= 13) phi__number_big_mul(big, 1220703125u, 0);
+    for (; n > 0; n--) phi__number_big_mul(big, 5, 0);
+    phi__number_big_shift(shift >= 0 ? &decimal : &middle, (unsigned)(shift >= 0 ? shift : -shift));
     if (decimal.count != middle.count) return decimal.count < middle.count ? -1 : 1;
     for (unsigned i = decimal.count; i-- > 0;)
         if (decimal.limb[i] != middle.limb[i]) return decimal.limb[i] < middle.limb[i] ? -1 : 1;
     return 0;
 }
 
-/* The double below the value is found by cutting; then the exact comparison rounds. */
-static uint64_t phi__json_number_slow(const phi__json_decimal *d) {
-    int shift = phi__json_number_leading_zeros(d->w);
-    uint64_t low,
-        high = phi__json_number_mul(d->w << shift, phi__json_number_pow10(d->k).high, &low);
+/* The bits of the nearest double; those of an infinity when there is none. */
+static uint64_t phi__number_nearest(const phi__json_decimal *d) {
+    uint64_t bits, above;
+    if (d->w == 0 || d->k < PHI__JSON_POW_LEAST) return 0;
+    if (d->k > 308) return UINT64_C(0x7ff) << 52;
+    if (phi__number_fast(d->w, d->k, &bits) &&
+        (!d->cut || (phi__number_fast(d->w + 1, d->k, &above) && above == bits)))
+        return bits;
+    /* The double below the value is found by cutting; then the exact comparison rounds. */
+    int shift = phi__number_leading_zeros(d->w);
+    uint64_t low, high = phi__number_mul(d->w << shift, phi__number_pow10(d->k).high, &low);
     int top = (int)(high >> 63);
     uint64_t m = high >> (top + 10);
-    int exponent = phi__json_number_log2_pow10(d->k) - shift + top + 11;
+    int exponent = phi__number_log2_pow10(d->k) - shift + top + 11;
     if (exponent > 971) return UINT64_C(0x7ff) << 52;
     if (exponent < -1074) {
         m = -1074 - exponent < 64 ? m >> (-1074 - exponent) : 0;
         exponent = -1074;
     }
-    int order = phi__json_number_against_middle(d, m, exponent);
+    int order = phi__number_against_middle(d, m, exponent);
     if (order > 0 || (order == 0 && (m & 1) != 0)) m++;
     if (m >> 53 != 0) {
         m >>= 1;
@@ -5141,24 +4903,13 @@ static uint64_t phi__json_number_slow(const phi__json_decimal *d) {
     return (uint64_t)(exponent + 1075) << 52 | (m & ((UINT64_C(1) << 52) - 1));
 }
 
-/* The bits of the nearest double; those of an infinity when there is none. */
-static uint64_t phi__json_number_nearest(const phi__json_decimal *d) {
-    uint64_t bits, above;
-    if (d->w == 0 || d->k < PHI__JSON_POW_LEAST) return 0;
-    if (d->k > 308) return UINT64_C(0x7ff) << 52;
-    if (phi__json_number_fast(d->w, d->k, &bits) &&
-        (!d->cut || (phi__json_number_fast(d->w + 1, d->k, &above) && above == bits)))
-        return bits;
-    return phi__json_number_slow(d);
-}
-
-static inline bool phi__json_number_digit(const char *at, const char *end) {
+static inline bool phi__number_digit(const char *at, const char *end) {
     return at < end && (unsigned)((unsigned char)*at - '0') < 10;
 }
 
 /* More than 19 digits, or a point or an exponent: takes the decimal from its first digit on. */
-static const char *phi__json_number_decimal_read(const char *at, const char *end,
-                                                 phi__json_decimal *d, const char **bad) {
+static const char *phi__number_decimal_read(const char *at, const char *end, phi__json_decimal *d,
+                                            const char **bad) {
     const char *point = NULL;
     int count = 0, k = 0, exponent = 0;
     d->digits = at;
@@ -5167,10 +4918,10 @@ static const char *phi__json_number_decimal_read(const char *at, const char *end
     for (;; at++) {
         if (point == NULL && at < end && *at == '.') {
             point = at;
-            if (!phi__json_number_digit(at + 1, end)) return *bad = at + 1, (const char *)NULL;
+            if (!phi__number_digit(at + 1, end)) return *bad = at + 1, (const char *)NULL;
             continue;
         }
-        if (!phi__json_number_digit(at, end)) break;
+        if (!phi__number_digit(at, end)) break;
         if (count < 19) {
             d->w = d->w * 10 + (uint64_t)(*at - '0');
             count += d->w != 0;
@@ -5184,8 +4935,8 @@ static const char *phi__json_number_decimal_read(const char *at, const char *end
     if (at < end && (*at == 'e' || *at == 'E')) {
         bool negative = at + 1 < end && at[1] == '-';
         at += at + 1 < end && (at[1] == '-' || at[1] == '+') ? 2 : 1;
-        if (!phi__json_number_digit(at, end)) return *bad = at, (const char *)NULL;
-        for (; phi__json_number_digit(at, end); at++)
+        if (!phi__number_digit(at, end)) return *bad = at, (const char *)NULL;
+        for (; phi__number_digit(at, end); at++)
             if (exponent < 100000000) exponent = exponent * 10 + (*at - '0');
         if (negative) exponent = -exponent;
     }
@@ -5193,14 +4944,13 @@ static const char *phi__json_number_decimal_read(const char *at, const char *end
     return at;
 }
 
-static const char *phi__json_number_double_read(const char *start, const char *digits,
-                                                const char *end, phi__json_number *out,
-                                                const char **bad) {
+static const char *phi__number_double_read(const char *start, const char *digits, const char *end,
+                                           phi__json_number *out, const char **bad) {
     phi__json_decimal d;
-    const char *at = phi__json_number_decimal_read(digits, end, &d, bad);
+    const char *at = phi__number_decimal_read(digits, end, &d, bad);
     if (at == NULL) return NULL;
     out->kind = PHI__JSON_DOUBLE;
-    out->v.u = phi__json_number_nearest(&d);
+    out->v.u = phi__number_nearest(&d);
     if (out->v.u >> 52 == 0x7ff) return *bad = start, (const char *)NULL;
     if (start != digits) out->v.u |= UINT64_C(1) << 63;
     return at;
@@ -5213,22 +4963,22 @@ PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__
     bool negative = at < end && *at == '-';
     if (negative) at++;
     const char *digits = at;
-    if (!phi__json_number_digit(at, end)) return *bad = at, (const char *)NULL;
+    if (!phi__number_digit(at, end)) return *bad = at, (const char *)NULL;
     if (*at == '0')
         at++;
     else
-        for (; phi__json_number_digit(at, end) && at - digits < 19; at++)
+        for (; phi__number_digit(at, end) && at - digits < 19; at++)
             n = n * 10 + (uint64_t)(*at - '0');
-    if (at - digits == 19 && phi__json_number_digit(at, end)) { /* a twentieth may still fit */
+    if (at - digits == 19 && phi__number_digit(at, end)) { /* a twentieth may still fit */
         unsigned digit = (unsigned)(*at - '0');
-        if (n > (UINT64_MAX - digit) / 10 || phi__json_number_digit(at + 1, end))
-            return phi__json_number_double_read(start, digits, end, out, bad);
+        if (n > (UINT64_MAX - digit) / 10 || phi__number_digit(at + 1, end))
+            return phi__number_double_read(start, digits, end, out, bad);
         n = n * 10 + digit;
         at++;
     }
     if ((at < end && (*at == '.' || *at == 'e' || *at == 'E')) ||
         (negative && n > (uint64_t)INT64_MAX + 1))
-        return phi__json_number_double_read(start, digits, end, out, bad);
+        return phi__number_double_read(start, digits, end, out, bad);
     if (negative && n == 0) {
         out->kind = PHI__JSON_DOUBLE;
         out->v.u = UINT64_C(1) << 63; /* -0.0 */
@@ -5242,16 +4992,16 @@ PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__
 /* ---- writing ---- */
 
 /* g * c / 2^128, its last bit set when anything was cut off. */
-static inline uint64_t phi__json_number_round_to_odd(phi__json_pow g, uint64_t c) {
-    uint64_t low, lowest, high = phi__json_number_mul(g.high, c, &low);
-    uint64_t carry = phi__json_number_mul(g.low, c, &lowest);
+static inline uint64_t phi__number_round_to_odd(phi__json_pow g, uint64_t c) {
+    uint64_t low, lowest, high = phi__number_mul(g.high, c, &low);
+    uint64_t carry = phi__number_mul(g.low, c, &lowest);
     low += carry;
     high += low < carry;
     return high | (low > 1);
 }
 
 /* The shortest, and of those the nearest, digits * 10^*power of a positive double. */
-static uint64_t phi__json_number_shortest(uint64_t bits, int *power) {
+static uint64_t phi__number_shortest(uint64_t bits, int *power) {
     uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1), c = fraction;
     int biased = (int)(bits >> 52 & 0x7ff), q = biased == 0 ? -1074 : biased - 1075;
     bool closer = fraction == 0 && biased > 1, in, in2;
@@ -5263,15 +5013,15 @@ static uint64_t phi__json_number_shortest(uint64_t bits, int *power) {
     uint64_t odd = c & 1;
     int k = (int)(((int64_t)q * 1262611 - (closer ? 524031 : 0) + ((int64_t)1 << 40)) >> 22) -
             (1 << 18);
-    int h = q + phi__json_number_log2_pow10(-k) + 1;
-    phi__json_pow g = phi__json_number_pow10(-k);
+    int h = q + phi__number_log2_pow10(-k) + 1;
+    phi__json_pow g = phi__number_pow10(-k);
     if (-k < 0 || -k > 55) { /* the method wants it rounded up */
         g.low++;
         g.high += g.low == 0;
     }
-    uint64_t lower = phi__json_number_round_to_odd(g, (4 * c - 2 + closer) << h) + odd;
-    uint64_t middle = phi__json_number_round_to_odd(g, (4 * c) << h);
-    uint64_t upper = phi__json_number_round_to_odd(g, (4 * c + 2) << h) - odd;
+    uint64_t lower = phi__number_round_to_odd(g, (4 * c - 2 + closer) << h) + odd;
+    uint64_t middle = phi__number_round_to_odd(g, (4 * c) << h);
+    uint64_t upper = phi__number_round_to_odd(g, (4 * c + 2) << h) - odd;
     uint64_t s = middle / 4;
     if (s >= 10) {
         uint64_t tens = s / 10;
@@ -5296,7 +5046,7 @@ static const char phi__json_pairs[] = "00010203040506070809101112131415161718192
                                       "9596979899";
 
 /* Writes the digits so that they end at `end`; returns where they start. */
-static char *phi__json_number_digits_before(char *end, uint64_t n) {
+static char *phi__number_digits_before(char *end, uint64_t n) {
     while (n >= 100) {
         unsigned pair = (unsigned)(n % 100) * 2;
         n /= 100;
@@ -5312,7 +5062,7 @@ static char *phi__json_number_digits_before(char *end, uint64_t n) {
 }
 
 /* `count` digits with the decimal point `point` digits behind their start. */
-static char *phi__json_number_place(const char *digits, int count, int point, char *to) {
+static char *phi__number_place(const char *digits, int count, int point, char *to) {
     int i;
     if (point >= count && point <= 16) { /* 1200.0 */
         memcpy(to, digits, (size_t)count);
@@ -5357,25 +5107,25 @@ PHI__FN size_t phi__json_number_double_text(double d, char *out) {
         memcpy(to, "0.0", 3);
         return (size_t)(to + 3 - out);
     }
-    uint64_t n = phi__json_number_shortest(bits, &power);
+    uint64_t n = phi__number_shortest(bits, &power);
     while (n % 10 == 0) {
         n /= 10;
         power++;
     }
-    char *at = phi__json_number_digits_before(digits + sizeof digits, n);
+    char *at = phi__number_digits_before(digits + sizeof digits, n);
     power += (int)(digits + sizeof digits - at);
-    to = phi__json_number_place(at, (int)(digits + sizeof digits - at), power, to);
+    to = phi__number_place(at, (int)(digits + sizeof digits - at), power, to);
     return (size_t)(to - out);
 }
 
 PHI__FN void phi__json_number_put_u64(phi__buf *buf, uint64_t n) {
-    char digits[20], *at = phi__json_number_digits_before(digits + sizeof digits, n);
+    char digits[20], *at = phi__number_digits_before(digits + sizeof digits, n);
     phi__buf_add(buf, at, (size_t)(digits + sizeof digits - at));
 }
 
 PHI__FN void phi__json_number_put_i64(phi__buf *buf, int64_t n) {
     char digits[21], *end = digits + sizeof digits;
-    char *at = phi__json_number_digits_before(end, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
+    char *at = phi__number_digits_before(end, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
     if (n < 0) *--at = '-';
     phi__buf_add(buf, at, (size_t)(end - at));
 }
@@ -5408,7 +5158,7 @@ PHI__FN void phi__json_number_put_double(phi__buf *buf, double d) {
 #include <ctype.h>
 #include <stdio.h>
 
-/* ======== What readers of JSON strings share: finding the end, UTF-8, escapes. */
+/* ---- what readers of JSON strings share: finding the end, UTF-8, escapes ---- */
 
 PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end) {
 #if defined(__SSE2__)
@@ -5475,7 +5225,7 @@ PHI__FN size_t phi__json_text_utf8(const char *at, const char *end) {
 }
 
 static uint32_t phi__json_text_hex_digit(char c) {
-    if (c >= '0' && c <= '9') return (uint32_t)(c - '0');
+    if (phi__is_digit(c)) return (uint32_t)(c - '0');
     if (c >= 'a' && c <= 'f') return (uint32_t)(c - 'a') + 10;
     if (c >= 'A' && c <= 'F') return (uint32_t)(c - 'A') + 10;
     return UINT32_MAX;
@@ -5567,7 +5317,7 @@ PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end,
     return at;
 }
 
-/* ======== Text to tree, in slices.
+/* ---- Text to tree, in slices.
 
    Unless strings are borrowed, the text is copied into the arena first and the tree points into
    that copy: strings are unescaped where they lie, and their closing quotes become terminators.
@@ -5656,14 +5406,6 @@ static bool phi__json_read_slab(phi__json_reader *r, const char *at) {
     return true;
 }
 
-/* A value begins at `at`, or at the quote before the text under way. */
-static void phi__json_read_mark(phi__json_reader *r, const phi_json *node, const char *at,
-                                uint32_t kind) {
-    if (kind == PHI__JSON_STRING) at = r->mark - 1;
-    phi__marks_add(r->marks, node, r->line, (uint32_t)(at - r->line_at) + 1);
-    if (node->key != NULL) phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
-}
-
 static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at, uint32_t kind) {
     if (r->spare == r->spare_end && !phi__json_read_slab(r, at)) return NULL;
     phi_json *node = r->spare++;
@@ -5672,7 +5414,12 @@ static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at,
     node->v.u = 0;
     node->len = 0;
     node->meta = r->key_len << 8 | kind;
-    if (PHI__MARKED(r)) phi__json_read_mark(r, node, at, kind);
+    if (PHI__MARKED(r)) {
+        /* A value begins at `at`, or at the quote before the text under way. */
+        if (kind == PHI__JSON_STRING) at = r->mark - 1;
+        phi__marks_add(r->marks, node, r->line, (uint32_t)(at - r->line_at) + 1);
+        if (node->key != NULL) phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
+    }
     return node;
 }
 
@@ -5746,7 +5493,7 @@ static const char *phi__json_read_literal(phi__json_reader *r, const char *at) {
 
 /* Past all bytes that numbers are made of. */
 static const char *phi__json_read_digits(const char *at, const char *limit) {
-    while (at < limit && ((*at >= '0' && *at <= '9') || *at == '.' || *at == 'e' || *at == 'E' ||
+    while (at < limit && (phi__is_digit(*at) || *at == '.' || *at == 'e' || *at == 'E' ||
                           *at == '+' || *at == '-'))
         at++;
     return at;
@@ -6151,7 +5898,6 @@ PHI__FN phi_status phi__json_read_result(const phi__json_reader *r, phi_json **o
 
 /* json_write.c - tree to text in slices, and writing without a tree. */
 
-
 /* ---- strings ---- */
 
 /* The character behind the backslash: a letter, or u; 0: nothing is escaped. */
@@ -6277,6 +6023,11 @@ PHI__FN void phi__json_write_comma(phi__buf *buf) {
     if (last != '{' && last != '[' && last != ':' && last != ',') phi__buf_char(buf, ',');
 }
 
+PHI__FN void phi__json_write_item(phi__buf *buf, const char *json) {
+    phi__json_write_comma(buf);
+    phi__buf_text(buf, json);
+}
+
 PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key) {
     phi__json_write_comma(buf);
     phi__json_write_str(buf, key);
@@ -6331,10 +6082,16 @@ static void phi__json_write_next(phi__json_writer *w) {
     phi__buf_char(w->out, phi__json_kind_of(container) == PHI__JSON_OBJECT ? '}' : ']');
 }
 
-static bool phi__json_write_push(phi__json_writer *w, const phi_json *container) {
+static void phi__json_write_open(phi__json_writer *w, const phi_json *node) {
+    bool object = phi__json_kind_of(node) == PHI__JSON_OBJECT;
+    if (node->len == 0) {
+        phi__buf_add(w->out, object ? "{}" : "[]", 2);
+        w->written = true;
+        return;
+    }
     if (w->depth == PHI_JSON_MAX_DEPTH) {
         w->status = PHI_TOO_BIG;
-        return false;
+        return;
     }
     if (w->depth == w->cap) { /* the inline room first, then twice as much each time */
         size_t cap = w->stack == w->few ? 0 : w->cap;
@@ -6343,24 +6100,13 @@ static bool phi__json_write_push(phi__json_writer *w, const phi_json *container)
             sizeof *stack);
         if (stack == NULL) {
             w->status = PHI_NO_MEMORY;
-            return false;
+            return;
         }
         if (w->stack == w->few) memcpy(stack, w->few, sizeof w->few);
         w->stack = stack;
         w->cap = cap;
     }
-    w->stack[w->depth++] = container;
-    return true;
-}
-
-static void phi__json_write_open(phi__json_writer *w, const phi_json *node) {
-    bool object = phi__json_kind_of(node) == PHI__JSON_OBJECT;
-    if (node->len == 0) {
-        phi__buf_add(w->out, object ? "{}" : "[]", 2);
-        w->written = true;
-        return;
-    }
-    if (!phi__json_write_push(w, node)) return;
+    w->stack[w->depth++] = node;
     phi__buf_char(w->out, object ? '{' : '[');
     phi__json_write_child(w, node->v.last->next);
 }
@@ -6531,37 +6277,30 @@ PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_
     mark->key_column = column;
 }
 
-PHI__FN phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json *node) {
+static const phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json *node) {
     phi__marks_entry *slot = marks->cap == 0 || node == NULL ? NULL : phi__marks_slot(marks, node);
     return slot == NULL || slot->node == NULL ? NULL : slot;
 }
 
-static phi__marks_entry phi__marks_of(const phi__marks *marks, const phi_json *node) {
-    static const phi__marks_entry none = PHI_ZERO;
-    const phi__marks_entry *entry = phi__marks_at(marks, node);
-    return entry == NULL ? none : *entry;
-}
-
 PHI__FN bool phi__marks_find(const phi__marks *marks, const phi_json *node, uint32_t *line,
                              uint32_t *column) {
-    phi__marks_entry mark = phi__marks_of(marks, node);
-    *line = mark.line;
-    *column = mark.column;
-    return mark.line != 0;
+    const phi__marks_entry *mark = phi__marks_at(marks, node);
+    *line = mark != NULL ? mark->line : 0;
+    *column = mark != NULL ? mark->column : 0;
+    return *line != 0;
 }
 
 PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,
                             uint32_t *column) {
-    phi__marks_entry mark = phi__marks_of(marks, node);
-    *line = mark.key_line;
-    *column = mark.key_column;
-    return mark.key_line != 0;
+    const phi__marks_entry *mark = phi__marks_at(marks, node);
+    *line = mark != NULL ? mark->key_line : 0;
+    *column = mark != NULL ? mark->key_column : 0;
+    return *line != 0;
 }
 
 /* ---- src/text/records.c ---- */
 
 /* records.c - fields of a struct as members of a JSON object, by a table. */
-
 
 /* ---- one member ---- */
 
@@ -6750,7 +6489,6 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
 
 /* schema.c - JSON Schema, as far as tool arguments need it. */
 
-
 #define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
 #define PHI__SCHEMA_WORK 16000000u /* members looked at; docs/limits.md names it */
 #define PHI__SCHEMA_VISIT 16u      /* the work of a keyword of a schema that is applied */
@@ -6782,11 +6520,9 @@ typedef struct phi__schema {
     phi__schema_ref refs[PHI__SCHEMA_REFS];
 } phi__schema;
 
-/* ======== A schema check's messages, paths, work limit and references. */
-
 /* ---- words ---- */
 
-static void phi__schema_words_put(phi__schema *c, phi_str text) {
+static void phi__schema_put(phi__schema *c, phi_str text) {
     if (c->error == NULL) return;
     size_t room = sizeof c->error->message - 1 - c->len;
     if (text.len > room) text.len = phi__utf8_cut(text, room);
@@ -6795,29 +6531,29 @@ static void phi__schema_words_put(phi__schema *c, phi_str text) {
     c->error->message[c->len] = '\0';
 }
 
-static void phi__schema_words_text(phi__schema *c, const char *text) {
-    phi__schema_words_put(c, phi_str_of(text));
+static void phi__schema_text(phi__schema *c, const char *text) {
+    phi__schema_put(c, phi_str_of(text));
 }
 
 /* Begins a message; false: no message is needed. */
-static bool phi__schema_words_say(phi__schema *c, const char *text) {
+static bool phi__schema_say(phi__schema *c, const char *text) {
     if (c->quiet > 0 || c->status != PHI_OK || c->error == NULL) return false;
     c->len = 0;
-    phi__schema_words_put(c, phi__str(c->place, c->place_len));
-    phi__schema_words_text(c, ": ");
-    phi__schema_words_text(c, text);
+    phi__schema_put(c, phi__str(c->place, c->place_len));
+    phi__schema_text(c, ": ");
+    phi__schema_text(c, text);
     return true;
 }
 
 #define PHI__SCHEMA_QUOTE 60u /* bytes of a string in a message */
 
-static void phi__schema_words_quote(phi__schema *c, phi_str text) {
-    phi__schema_words_text(c, "\"");
-    phi__schema_words_put(c, phi__str(text.at, phi__utf8_cut(text, PHI__SCHEMA_QUOTE)));
-    phi__schema_words_text(c, text.len > PHI__SCHEMA_QUOTE ? "...\"" : "\"");
+static void phi__schema_quote(phi__schema *c, phi_str text) {
+    phi__schema_text(c, "\"");
+    phi__schema_put(c, phi__str(text.at, phi__utf8_cut(text, PHI__SCHEMA_QUOTE)));
+    phi__schema_text(c, text.len > PHI__SCHEMA_QUOTE ? "...\"" : "\"");
 }
 
-static void phi__schema_words_number(phi__schema *c, const phi_json *node) {
+static void phi__schema_number(phi__schema *c, const phi_json *node) {
     char digits[32];
     phi__buf buf = PHI_ZERO; /* room enough, so that it never looks for memory */
     buf.at = digits;
@@ -6828,38 +6564,36 @@ static void phi__schema_words_number(phi__schema *c, const phi_json *node) {
         phi__json_number_put_u64(&buf, node->v.u);
     else
         phi__json_number_put_double(&buf, node->v.d);
-    phi__schema_words_put(c, phi__buf_str(&buf));
+    phi__schema_put(c, phi__buf_str(&buf));
 }
 
-static void phi__schema_words_value(phi__schema *c, const phi_json *node) {
+static void phi__schema_value(phi__schema *c, const phi_json *node) {
     switch (phi_json_type_of(node)) {
-    case PHI_JSON_STRING: phi__schema_words_quote(c, phi_json_str(node, NULL)); break;
-    case PHI_JSON_NUMBER: phi__schema_words_number(c, node); break;
-    case PHI_JSON_BOOL:
-        phi__schema_words_text(c, phi_json_bool(node, false) ? "true" : "false");
-        break;
-    case PHI_JSON_NULL: phi__schema_words_text(c, "null"); break;
-    case PHI_JSON_ARRAY: phi__schema_words_text(c, "an array"); break;
-    default: phi__schema_words_text(c, "an object"); break;
+    case PHI_JSON_STRING: phi__schema_quote(c, phi_json_str(node, NULL)); break;
+    case PHI_JSON_NUMBER: phi__schema_number(c, node); break;
+    case PHI_JSON_BOOL: phi__schema_text(c, phi_json_bool(node, false) ? "true" : "false"); break;
+    case PHI_JSON_NULL: phi__schema_text(c, "null"); break;
+    case PHI_JSON_ARRAY: phi__schema_text(c, "an array"); break;
+    default: phi__schema_text(c, "an object"); break;
     }
 }
 
 /* "a, b or c", or "a, b, c" */
-static void phi__schema_words_list(phi__schema *c, const phi_json *list, bool quoted) {
+static void phi__schema_list(phi__schema *c, const phi_json *list, bool quoted) {
     phi_json_iter it = phi_json_each(list);
     bool first = true;
     while (phi_json_next(&it) != NULL) {
-        if (!first) phi__schema_words_text(c, quoted || it.left > 0 ? ", " : " or ");
+        if (!first) phi__schema_text(c, quoted || it.left > 0 ? ", " : " or ");
         first = false;
         if (quoted)
-            phi__schema_words_value(c, it.at);
+            phi__schema_value(c, it.at);
         else
-            phi__schema_words_put(c, phi_json_str(it.at, "?"));
+            phi__schema_put(c, phi_json_str(it.at, "?"));
     }
 }
 
-static size_t phi__schema_words_into(phi__schema *c, const char *before, phi_str name,
-                                     const char *after) {
+static size_t phi__schema_into(phi__schema *c, const char *before, phi_str name,
+                               const char *after) {
     size_t was = c->place_len, room;
     phi_str part[3];
     part[0] = phi_str_of(before);
@@ -6874,35 +6608,35 @@ static size_t phi__schema_words_into(phi__schema *c, const char *before, phi_str
     return was;
 }
 
-static size_t phi__schema_words_into_item(phi__schema *c, size_t index) {
+static size_t phi__schema_into_item(phi__schema *c, size_t index) {
     char digits[24], *at = digits + sizeof digits;
     do {
         *--at = (char)('0' + index % 10);
         index /= 10;
     } while (index > 0);
-    return phi__schema_words_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
+    return phi__schema_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
 }
 
 /* ---- bounds ---- */
 
-static bool phi__schema_words_spend(phi__schema *c, size_t work) {
+static bool phi__schema_spend(phi__schema *c, size_t work) {
     if (c->status != PHI_OK) return false;
     if (work <= PHI__SCHEMA_WORK && c->work <= PHI__SCHEMA_WORK - work) {
         c->work += (uint32_t)work;
         return true;
     }
     c->quiet = 0;
-    (void)phi__schema_words_say(c, "checking this takes too much work");
+    (void)phi__schema_say(c, "checking this takes too much work");
     c->status = PHI_TOO_BIG;
     return false;
 }
 
-static bool phi__schema_words_enter(phi__schema *c, const phi_json *schema) {
+static bool phi__schema_enter(phi__schema *c, const phi_json *schema) {
     size_t work = phi__mul(PHI__SCHEMA_VISIT, 1 + phi_json_count(schema));
-    if (!phi__schema_words_spend(c, work)) return false;
+    if (!phi__schema_spend(c, work)) return false;
     if (c->depth == PHI__SCHEMA_DEPTH) {
         c->quiet = 0;
-        (void)phi__schema_words_say(c, "nested too deeply to be checked");
+        (void)phi__schema_say(c, "nested too deeply to be checked");
         c->status = PHI_TOO_BIG;
         return false;
     }
@@ -6912,12 +6646,12 @@ static bool phi__schema_words_enter(phi__schema *c, const phi_json *schema) {
 
 /* ---- members ---- */
 
-static uint64_t phi__schema_words_hash(const phi__schema *c, const phi_json *object, phi_str key) {
+static uint64_t phi__schema_hash(const phi__schema *c, const phi_json *object, phi_str key) {
     uint64_t of = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
     return phi__map_hash((uint64_t)(uintptr_t)c ^ of ^ of >> 32, key);
 }
 
-static phi_json *phi__schema_words_look(const phi__schema *c, uint64_t hash, phi_str key) {
+static phi_json *phi__schema_look(const phi__schema *c, uint64_t hash, phi_str key) {
     phi_json *member;
     size_t probe = 0;
     while ((member = (phi_json *)phi__map_each(&c->names, hash, &probe)) != NULL)
@@ -6927,8 +6661,8 @@ static phi_json *phi__schema_words_look(const phi__schema *c, uint64_t hash, phi
 
 /* Puts the members of an object into the table, of equal names the last one, and the object
    itself. False: there is no table, or no memory for them. */
-static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
-    uint64_t own = ~phi__schema_words_hash(c, object, phi__str(NULL, 0));
+static bool phi__schema_know(phi__schema *c, const phi_json *object) {
+    uint64_t own = ~phi__schema_hash(c, object, phi__str(NULL, 0));
     phi_json_iter it = phi_json_each(object);
     size_t probe = 0;
     void *item;
@@ -6936,11 +6670,11 @@ static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
     while ((item = phi__map_each(&c->names, own, &probe)) != NULL)
         if (item == (const void *)object) return true;
     if (!phi__map_reserve(&c->names, phi__add(c->names.count, 1 + it.left)) ||
-        !phi__schema_words_spend(c, it.left))
+        !phi__schema_spend(c, it.left))
         return false;
     while (phi_json_next(&it) != NULL) {
-        uint64_t hash = phi__schema_words_hash(c, object, it.key);
-        item = phi__schema_words_look(c, hash, it.key);
+        uint64_t hash = phi__schema_hash(c, object, it.key);
+        item = phi__schema_look(c, hash, it.key);
         if (item != NULL) phi__map_drop(&c->names, hash, item);
         phi__map_add(&c->names, hash, (void *)(uintptr_t)it.at);
     }
@@ -6949,22 +6683,19 @@ static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
 }
 
 /* The member of an object, as phi__json_get_n finds it; NULL: none, or too much work. */
-static const phi_json *phi__schema_words_member(phi__schema *c, const phi_json *object,
-                                                phi_str key) {
+static const phi_json *phi__schema_member(phi__schema *c, const phi_json *object, phi_str key) {
     if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is(object, PHI_JSON_OBJECT) &&
-        phi__schema_words_know(c, object)) {
-        return phi__schema_words_spend(c, 1)
-                   ? phi__schema_words_look(c, phi__schema_words_hash(c, object, key), key)
-                   : NULL;
+        phi__schema_know(c, object)) {
+        return phi__schema_spend(c, 1) ? phi__schema_look(c, phi__schema_hash(c, object, key), key)
+                                       : NULL;
     }
-    if (!phi__schema_words_spend(c, 1 + phi_json_count(object))) return NULL;
+    if (!phi__schema_spend(c, 1 + phi_json_count(object))) return NULL;
     return phi__json_get_n(object, key);
 }
 
 /* ---- references ---- */
 
-/* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
-static bool phi__schema_words_same_step(phi_str key, phi_str step) {
+PHI__FN bool phi__schema_same_step(phi_str key, phi_str step) {
     size_t k = 0, s = 0;
     while (k < key.len && s < step.len) {
         char want = step.at[s++];
@@ -6974,45 +6705,45 @@ static bool phi__schema_words_same_step(phi_str key, phi_str step) {
     return k == key.len && s == step.len;
 }
 
-static const phi_json *phi__schema_words_step(phi__schema *c, const phi_json *from, phi_str step) {
+static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
     const phi_json *found = NULL;
     phi_json_iter it = phi_json_each(from);
     uint64_t index = 0; /* gcc -Os does not see that it is set */
-    if (!phi__schema_words_spend(c, 1 + it.left)) return NULL;
+    if (!phi__schema_spend(c, 1 + it.left)) return NULL;
     if (phi_json_is(from, PHI_JSON_ARRAY))
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
                                                                 : NULL;
     while (phi_json_next(&it) != NULL)
-        if (phi__schema_words_same_step(it.key, step)) found = it.at;
+        if (phi__schema_same_step(it.key, step)) found = it.at;
     return found;
 }
 
-static const phi_json *phi__schema_words_follow(phi__schema *c, phi_str ref) {
+static const phi_json *phi__schema_follow(phi__schema *c, phi_str ref) {
     const phi_json *at = c->root;
     if (ref.len == 0 || ref.at[0] != '#') return NULL;
-    ref = phi__str(ref.at + 1, ref.len - 1);
+    ref = phi__str_skip(ref, 1);
     while (ref.len > 0 && at != NULL) {
         size_t end = phi__str_find(ref, 1, "/");
         if (ref.at[0] != '/') return NULL;
         if (end == SIZE_MAX) end = ref.len;
-        at = phi__schema_words_step(c, at, phi__str(ref.at + 1, end - 1));
-        ref = phi__str(ref.at + end, ref.len - end);
+        at = phi__schema_step(c, at, phi__str(ref.at + 1, end - 1));
+        ref = phi__str_skip(ref, end);
     }
     return at;
 }
 
 /* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
-static const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
+static const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
     phi__schema_ref *known =
         &c->refs[((uintptr_t)ref.at >> 4 ^ (uintptr_t)ref.at >> 9) & (PHI__SCHEMA_REFS - 1)];
     if (ref.at == NULL || known->ref != ref.at) {
-        known->target = phi__schema_words_follow(c, ref);
+        known->target = phi__schema_follow(c, ref);
         known->ref = ref.at;
     }
     return known->target;
 }
 
-/* ======== Shared by the checks of values and of schemas: paths, messages, work limit; and a
+/* ---- Shared by the checks of values and of schemas: paths, messages, work limit; and a
    check that may take memory. */
 
 /* ---- the check ---- */
@@ -7036,13 +6767,13 @@ static bool phi__schema_type(phi__schema *c, const phi_json *schema, const phi_j
         while (phi_json_next(&it) != NULL)
             if (phi__schema_is(value, phi_json_str(it.at, NULL))) return true;
     }
-    if (!phi__schema_words_say(c, "expected ")) return false;
+    if (!phi__schema_say(c, "expected ")) return false;
     if (phi_json_is(type, PHI_JSON_STRING))
-        phi__schema_words_put(c, phi_json_str(type, NULL));
+        phi__schema_put(c, phi_json_str(type, NULL));
     else
-        phi__schema_words_list(c, type, false);
-    phi__schema_words_text(c, ", got ");
-    phi__schema_words_text(c, phi__json_get_type_name(value));
+        phi__schema_list(c, type, false);
+    phi__schema_text(c, ", got ");
+    phi__schema_text(c, phi__json_get_type_name(value));
     return false;
 }
 
@@ -7050,29 +6781,20 @@ static bool phi__schema_enum(phi__schema *c, const phi_json *schema, const phi_j
     const phi_json *list = phi_json_get(schema, "enum"), *only = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(list);
     if (only != NULL && !phi__json_get_equal(only, value)) {
-        if (!phi__schema_words_say(c, "expected ")) return false;
-        phi__schema_words_value(c, only);
-        phi__schema_words_text(c, ", got ");
-        phi__schema_words_value(c, value);
+        if (!phi__schema_say(c, "expected ")) return false;
+        phi__schema_value(c, only);
+        phi__schema_text(c, ", got ");
+        phi__schema_value(c, value);
         return false;
     }
     if (!phi_json_is(list, PHI_JSON_ARRAY)) return true;
-    if (!phi__schema_words_spend(c, it.left)) return false;
+    if (!phi__schema_spend(c, it.left)) return false;
     while (phi_json_next(&it) != NULL)
         if (phi__json_get_equal(it.at, value)) return true;
-    if (!phi__schema_words_say(c, "got ")) return false;
-    phi__schema_words_value(c, value);
-    phi__schema_words_text(c, ", expected one of ");
-    phi__schema_words_list(c, list, true);
-    return false;
-}
-
-static bool phi__schema_bound(phi__schema *c, const phi_json *limit, const phi_json *value,
-                              bool held, const char *words) {
-    if (held || !phi__schema_words_say(c, words)) return held;
-    phi__schema_words_number(c, limit);
-    phi__schema_words_text(c, ", got ");
-    phi__schema_words_number(c, value);
+    if (!phi__schema_say(c, "got ")) return false;
+    phi__schema_value(c, value);
+    phi__schema_text(c, ", expected one of ");
+    phi__schema_list(c, list, true);
     return false;
 }
 
@@ -7087,27 +6809,27 @@ static int phi__schema_order(const phi_json *a, const phi_json *b) {
 }
 
 static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_json *value) {
-    const phi_json *least = phi_json_get(schema, "minimum"),
-                   *most = phi_json_get(schema, "maximum");
-    const phi_json *above = phi_json_get(schema, "exclusiveMinimum");
-    const phi_json *below = phi_json_get(schema, "exclusiveMaximum");
-    if (phi_json_bool(above, false)) above = least; /* as in draft 4 */
-    if (phi_json_bool(below, false)) below = most;
-    if (phi_json_is(above, PHI_JSON_NUMBER) &&
-        !phi__schema_bound(c, above, value, phi__schema_order(value, above) > 0,
-                           "expected a number above "))
+    static const char *const words[] = {"expected a number above ", "expected a number below ",
+                                        "expected at least ", "expected at most "};
+    const phi_json *limits[4];
+    limits[0] = phi_json_get(schema, "exclusiveMinimum");
+    limits[1] = phi_json_get(schema, "exclusiveMaximum");
+    limits[2] = phi_json_get(schema, "minimum");
+    limits[3] = phi_json_get(schema, "maximum");
+    for (size_t i = 0; i < 4; i++) {
+        const phi_json *limit = limits[i];
+        if (i < 2 && phi_json_bool(limit, false)) limit = limits[i + 2]; /* as in draft 4 */
+        if (!phi_json_is(limit, PHI_JSON_NUMBER)) continue;
+        int order = phi__schema_order(value, limit);
+        if (i % 2 == 1) order = -order;
+        if (order > 0 || (order == 0 && i >= 2)) continue;
+        if (!phi__schema_say(c, words[i])) return false;
+        phi__schema_number(c, limit);
+        phi__schema_text(c, ", got ");
+        phi__schema_number(c, value);
         return false;
-    if (phi_json_is(below, PHI_JSON_NUMBER) &&
-        !phi__schema_bound(c, below, value, phi__schema_order(value, below) < 0,
-                           "expected a number below "))
-        return false;
-    if (phi_json_is(least, PHI_JSON_NUMBER) &&
-        !phi__schema_bound(c, least, value, phi__schema_order(value, least) >= 0,
-                           "expected at least "))
-        return false;
-    return !phi_json_is(most, PHI_JSON_NUMBER) ||
-           phi__schema_bound(c, most, value, phi__schema_order(value, most) <= 0,
-                             "expected at most ");
+    }
+    return true;
 }
 
 /* `count` against the limits named so; `noun` names the counted things. */
@@ -7118,17 +6840,17 @@ static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char
     got.meta = PHI__JSON_INT;
     got.v.u = count;
     if (phi_json_is(least, PHI_JSON_NUMBER) && phi__schema_order(&got, least) < 0) {
-        if (!phi__schema_words_say(c, "expected at least ")) return false;
-        phi__schema_words_number(c, least);
+        if (!phi__schema_say(c, "expected at least ")) return false;
+        phi__schema_number(c, least);
     } else if (phi_json_is(most, PHI_JSON_NUMBER) && phi__schema_order(&got, most) > 0) {
-        if (!phi__schema_words_say(c, "expected at most ")) return false;
-        phi__schema_words_number(c, most);
+        if (!phi__schema_say(c, "expected at most ")) return false;
+        phi__schema_number(c, most);
     } else
         return true;
-    phi__schema_words_text(c, " ");
-    phi__schema_words_text(c, noun);
-    phi__schema_words_text(c, ", got ");
-    phi__schema_words_number(c, &got);
+    phi__schema_text(c, " ");
+    phi__schema_text(c, noun);
+    phi__schema_text(c, ", got ");
+    phi__schema_number(c, &got);
     return false;
 }
 
@@ -7147,7 +6869,7 @@ static bool phi__schema_items(phi__schema *c, const phi_json *schema, const phi_
         return false;
     if (items == NULL || phi_json_is(items, PHI_JSON_ARRAY)) return true;
     while (fits && phi_json_next(&it) != NULL) {
-        size_t was = phi__schema_words_into_item(c, index++);
+        size_t was = phi__schema_into_item(c, index++);
         fits = phi__schema_fits(c, items, it.at);
         c->place_len = was;
     }
@@ -7158,9 +6880,9 @@ static bool phi__schema_required(phi__schema *c, const phi_json *schema, const p
     phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
     while (phi_json_next(&it) != NULL) {
         if (!phi_json_is(it.at, PHI_JSON_STRING)) continue;
-        if (phi__schema_words_member(c, value, phi_json_str(it.at, NULL)) != NULL) continue;
-        if (!phi__schema_words_say(c, "missing required property ")) return false;
-        phi__schema_words_quote(c, phi_json_str(it.at, NULL));
+        if (phi__schema_member(c, value, phi_json_str(it.at, NULL)) != NULL) continue;
+        if (!phi__schema_say(c, "missing required property ")) return false;
+        phi__schema_quote(c, phi_json_str(it.at, NULL));
         return false;
     }
     return true;
@@ -7168,12 +6890,12 @@ static bool phi__schema_required(phi__schema *c, const phi_json *schema, const p
 
 static bool phi__schema_unknown(phi__schema *c, phi_str key, const phi_json *known) {
     phi_json_iter it = phi_json_each(known);
-    if (!phi__schema_words_say(c, "unknown property ")) return false;
-    phi__schema_words_quote(c, key);
-    if (it.left > 0) phi__schema_words_text(c, "; there are ");
+    if (!phi__schema_say(c, "unknown property ")) return false;
+    phi__schema_quote(c, key);
+    if (it.left > 0) phi__schema_text(c, "; there are ");
     while (phi_json_next(&it) != NULL) {
-        phi__schema_words_quote(c, it.key);
-        if (it.left > 0) phi__schema_words_text(c, ", ");
+        phi__schema_quote(c, it.key);
+        if (it.left > 0) phi__schema_text(c, ", ");
     }
     return false;
 }
@@ -7185,13 +6907,13 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     bool fits = phi__schema_required(c, schema, value);
     if (phi_json_get(schema, "patternProperties") != NULL) more = NULL; /* which are more? */
     while (fits && phi_json_next(&it) != NULL) {
-        const phi_json *member = phi__schema_words_member(c, known, it.key);
+        const phi_json *member = phi__schema_member(c, known, it.key);
         if (c->status != PHI_OK) return false;
         if (member == NULL) member = more;
         if (member == NULL) continue;
         if (member == more && !phi_json_bool(more, true))
             return phi__schema_unknown(c, it.key, known);
-        size_t was = phi__schema_words_into(c, ".", it.key, "");
+        size_t was = phi__schema_into(c, ".", it.key, "");
         fits = phi__schema_fits(c, member, it.at);
         c->place_len = was;
     }
@@ -7209,7 +6931,7 @@ static unsigned phi__schema_fitting(phi__schema *c, const phi_json *list, const 
     return fit;
 }
 
-/* Of choices that only name types, the types are the better words. */
+/* For choices that only name types, the types are the better words. */
 static void phi__schema_say_none(phi__schema *c, const phi_json *list, const char *word,
                                  const phi_json *value) {
     phi_json_iter it = phi_json_each(list);
@@ -7218,19 +6940,19 @@ static void phi__schema_say_none(phi__schema *c, const phi_json *list, const cha
     if (it.at != NULL && phi_json_is(phi_json_get(it.at, "type"), PHI_JSON_STRING) &&
         it.left == 0) {
         bool first = true;
-        if (!phi__schema_words_say(c, "expected ")) return;
+        if (!phi__schema_say(c, "expected ")) return;
         it = phi_json_each(list);
         while (phi_json_next(&it) != NULL) {
-            if (!first) phi__schema_words_text(c, it.left > 0 ? ", " : " or ");
+            if (!first) phi__schema_text(c, it.left > 0 ? ", " : " or ");
             first = false;
-            phi__schema_words_put(c, phi_json_str(phi_json_get(it.at, "type"), NULL));
+            phi__schema_put(c, phi_json_str(phi_json_get(it.at, "type"), NULL));
         }
-        phi__schema_words_text(c, " that fits its schema, got ");
-        phi__schema_words_value(c, value);
+        phi__schema_text(c, " that fits its schema, got ");
+        phi__schema_value(c, value);
         return;
     }
-    if (!phi__schema_words_say(c, "fits none of the schemas in ")) return;
-    phi__schema_words_text(c, word);
+    if (!phi__schema_say(c, "fits none of the schemas in ")) return;
+    phi__schema_text(c, word);
 }
 
 static bool phi__schema_combined(phi__schema *c, const phi_json *schema, const phi_json *value) {
@@ -7245,7 +6967,7 @@ static bool phi__schema_combined(phi__schema *c, const phi_json *schema, const p
     if (phi_json_is(one, PHI_JSON_ARRAY)) {
         unsigned fit = phi__schema_fitting(c, one, value);
         if (fit == 0) phi__schema_say_none(c, one, "oneOf", value);
-        if (fit > 1) (void)phi__schema_words_say(c, "fits more than one of the schemas in oneOf");
+        if (fit > 1) (void)phi__schema_say(c, "fits more than one of the schemas in oneOf");
         return fit == 1;
     }
     return true;
@@ -7275,16 +6997,16 @@ static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_j
     uint32_t work = c->work;
     bool fits = true;
     if (phi_json_is(schema, PHI_JSON_BOOL)) {
-        if (!phi_json_bool(schema, true)) (void)phi__schema_words_say(c, "nothing is allowed here");
+        if (!phi_json_bool(schema, true)) (void)phi__schema_say(c, "nothing is allowed here");
         return phi_json_bool(schema, true);
     }
     if (!phi_json_is(schema, PHI_JSON_OBJECT)) return true;
     if (memo->schema == schema && memo->value == value && (memo->fits || c->quiet > 0))
-        return phi__schema_words_spend(c, 1) && memo->fits;
-    if (!phi__schema_words_enter(c, schema)) return false;
+        return phi__schema_spend(c, 1) && memo->fits;
+    if (!phi__schema_enter(c, schema)) return false;
     const phi_json *ref = phi_json_get(schema, "$ref");
     if (phi_json_is(ref, PHI_JSON_STRING)) {
-        const phi_json *target = phi__schema_words_target(c, phi_json_str(ref, NULL));
+        const phi_json *target = phi__schema_target(c, phi_json_str(ref, NULL));
         fits = target == NULL || phi__schema_fits(c, target, value);
     }
     fits = fits && phi__schema_type(c, schema, value) && phi__schema_enum(c, schema, value) &&
@@ -7318,60 +7040,35 @@ enum phi__schema_shape {
 };
 
 static const struct {
-    char name[23];
-    uint8_t shape;
-} phi__schema_words[] = {
-    {"type", PHI__SCHEMA_TYPE},
-    {"const", PHI__SCHEMA_ANY},
-    {"enum", PHI__SCHEMA_LIST},
-    {"required", PHI__SCHEMA_NAMES},
-    {"items", PHI__SCHEMA_SUB},
-    {"additionalProperties", PHI__SCHEMA_SUB},
-    {"properties", PHI__SCHEMA_SUBS},
-    {"$defs", PHI__SCHEMA_SUBS},
-    {"definitions", PHI__SCHEMA_SUBS},
-    {"anyOf", PHI__SCHEMA_CHOICES},
-    {"oneOf", PHI__SCHEMA_CHOICES},
-    {"allOf", PHI__SCHEMA_CHOICES},
-    {"minimum", PHI__SCHEMA_NUMBER},
-    {"maximum", PHI__SCHEMA_NUMBER},
-    {"exclusiveMinimum", PHI__SCHEMA_BOUND},
-    {"exclusiveMaximum", PHI__SCHEMA_BOUND},
-    {"minLength", PHI__SCHEMA_COUNT},
-    {"maxLength", PHI__SCHEMA_COUNT},
-    {"minItems", PHI__SCHEMA_COUNT},
-    {"maxItems", PHI__SCHEMA_COUNT},
-    {"nullable", PHI__SCHEMA_BOOL},
-    {"$ref", PHI__SCHEMA_REF},
-    {"pattern", PHI__SCHEMA_REFUSED},
-    {"patternProperties", PHI__SCHEMA_REFUSED},
-    {"propertyNames", PHI__SCHEMA_REFUSED},
-    {"minProperties", PHI__SCHEMA_REFUSED},
-    {"maxProperties", PHI__SCHEMA_REFUSED},
-    {"dependencies", PHI__SCHEMA_REFUSED},
-    {"dependentRequired", PHI__SCHEMA_REFUSED},
-    {"dependentSchemas", PHI__SCHEMA_REFUSED},
-    {"unevaluatedProperties", PHI__SCHEMA_REFUSED},
-    {"unevaluatedItems", PHI__SCHEMA_REFUSED},
-    {"additionalItems", PHI__SCHEMA_REFUSED},
-    {"prefixItems", PHI__SCHEMA_REFUSED},
-    {"contains", PHI__SCHEMA_REFUSED},
-    {"minContains", PHI__SCHEMA_REFUSED},
-    {"maxContains", PHI__SCHEMA_REFUSED},
-    {"uniqueItems", PHI__SCHEMA_REFUSED},
-    {"multipleOf", PHI__SCHEMA_REFUSED},
-    {"not", PHI__SCHEMA_REFUSED},
-    {"if", PHI__SCHEMA_REFUSED},
-    {"$dynamicRef", PHI__SCHEMA_REFUSED},
-    {"$recursiveRef", PHI__SCHEMA_REFUSED},
+    enum phi__schema_shape shape;
+    const char *names[4];
+} phi__schema_rows[] = {
+    {PHI__SCHEMA_TYPE, {"type"}},
+    {PHI__SCHEMA_ANY, {"const"}},
+    {PHI__SCHEMA_LIST, {"enum"}},
+    {PHI__SCHEMA_NAMES, {"required"}},
+    {PHI__SCHEMA_SUB, {"items", "additionalProperties"}},
+    {PHI__SCHEMA_SUBS, {"properties", "$defs", "definitions"}},
+    {PHI__SCHEMA_CHOICES, {"anyOf", "oneOf", "allOf"}},
+    {PHI__SCHEMA_NUMBER, {"minimum", "maximum"}},
+    {PHI__SCHEMA_BOUND, {"exclusiveMinimum", "exclusiveMaximum"}},
+    {PHI__SCHEMA_COUNT, {"minLength", "maxLength", "minItems", "maxItems"}},
+    {PHI__SCHEMA_BOOL, {"nullable"}},
+    {PHI__SCHEMA_REF, {"$ref"}},
+    {PHI__SCHEMA_REFUSED, {"pattern", "patternProperties", "propertyNames", "minProperties"}},
+    {PHI__SCHEMA_REFUSED, {"maxProperties", "dependencies", "dependentRequired", "not"}},
+    {PHI__SCHEMA_REFUSED, {"dependentSchemas", "unevaluatedProperties", "unevaluatedItems"}},
+    {PHI__SCHEMA_REFUSED, {"additionalItems", "prefixItems", "contains", "minContains"}},
+    {PHI__SCHEMA_REFUSED, {"maxContains", "uniqueItems", "multipleOf", "if"}},
+    {PHI__SCHEMA_REFUSED, {"$dynamicRef", "$recursiveRef"}},
 };
 
 static bool phi__schema_sound(phi__schema *c, const phi_json *schema);
 
 static bool phi__schema_bad(phi__schema *c, phi_status status, phi_str word, const char *text) {
-    if (phi__schema_words_say(c, "")) {
-        phi__schema_words_quote(c, word);
-        phi__schema_words_text(c, text);
+    if (phi__schema_say(c, "")) {
+        phi__schema_quote(c, word);
+        phi__schema_text(c, text);
     }
     if (c->status == PHI_OK) c->status = status;
     return false;
@@ -7379,14 +7076,14 @@ static bool phi__schema_bad(phi__schema *c, phi_status status, phi_str word, con
 
 static bool phi__schema_sub(phi__schema *c, const char *before, phi_str name,
                             const phi_json *schema) {
-    size_t was = phi__schema_words_into(c, before, name, "");
+    size_t was = phi__schema_into(c, before, name, "");
     bool sound = phi__schema_sound(c, schema);
     c->place_len = was;
     return sound;
 }
 
 static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs) {
-    size_t was = phi__schema_words_into(c, ".", word, ""), index = 0;
+    size_t was = phi__schema_into(c, ".", word, ""), index = 0;
     phi_json_iter it = phi_json_each(subs);
     bool sound = true;
     while (sound && phi_json_next(&it) != NULL) {
@@ -7394,7 +7091,7 @@ static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs)
             sound = phi__schema_sub(c, ".", it.key, it.at);
             continue;
         }
-        size_t inner = phi__schema_words_into_item(c, index++);
+        size_t inner = phi__schema_into_item(c, index++);
         sound = phi__schema_sound(c, it.at);
         c->place_len = inner;
     }
@@ -7402,50 +7099,43 @@ static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs)
     return sound;
 }
 
-static bool phi__schema_known_type(const phi_json *type) {
+static bool phi__schema_sound_type(const phi_json *type) {
     static const char *const names[] = {"string", "number", "integer", "boolean",
                                         "object", "array",  "null"};
+    phi_json_iter it = phi_json_each(type);
+    if (phi_json_is(type, PHI_JSON_ARRAY)) { /* of names alone: none is a list itself */
+        bool sound = it.left > 0;
+        while (sound && phi_json_next(&it) != NULL)
+            sound = phi_json_is(it.at, PHI_JSON_STRING) && phi__schema_sound_type(it.at);
+        return sound;
+    }
     for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(phi_json_str(type, NULL), names[i])) return true;
     return false;
 }
 
-static bool phi__schema_sound_type(const phi_json *type) {
-    phi_json_iter it = phi_json_each(type);
-    if (!phi_json_is(type, PHI_JSON_ARRAY) || it.left == 0) return phi__schema_known_type(type);
-    while (phi_json_next(&it) != NULL)
-        if (!phi__schema_known_type(it.at)) return false;
-    return true;
-}
-
-static bool phi__schema_sound_names(const phi_json *names) {
-    phi_json_iter it = phi_json_each(names);
-    if (!phi_json_is(names, PHI_JSON_ARRAY)) return false;
-    while (phi_json_next(&it) != NULL)
-        if (!phi_json_is(it.at, PHI_JSON_STRING)) return false;
-    return true;
-}
-
 /* The expected type of a keyword, if `node` is of another; NULL: it fits. */
 static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
-    bool list = phi_json_is(node, PHI_JSON_ARRAY) && phi_json_count(node) > 0;
+    bool array = phi_json_is(node, PHI_JSON_ARRAY), number = phi_json_is(node, PHI_JSON_NUMBER);
+    phi_json_iter it = phi_json_each(node);
+    bool fits = true;
     switch (shape) {
     case PHI__SCHEMA_TYPE:
         return phi__schema_sound_type(node) ? NULL : " must name a type, or several";
     case PHI__SCHEMA_LIST:
-    case PHI__SCHEMA_CHOICES: return list ? NULL : " must be an array that is not empty";
+    case PHI__SCHEMA_CHOICES:
+        return array && it.left > 0 ? NULL : " must be an array that is not empty";
     case PHI__SCHEMA_NAMES:
-        return phi__schema_sound_names(node) ? NULL : " must be an array of strings";
+        while (array && fits && phi_json_next(&it) != NULL)
+            fits = phi_json_is(it.at, PHI_JSON_STRING);
+        return array && fits ? NULL : " must be an array of strings";
     case PHI__SCHEMA_SUBS: return phi_json_is(node, PHI_JSON_OBJECT) ? NULL : " must be an object";
-    case PHI__SCHEMA_NUMBER: return phi_json_is(node, PHI_JSON_NUMBER) ? NULL : " must be a number";
+    case PHI__SCHEMA_NUMBER: return number ? NULL : " must be a number";
     case PHI__SCHEMA_BOUND:
-        return phi_json_is(node, PHI_JSON_NUMBER) || phi_json_is(node, PHI_JSON_BOOL)
-                   ? NULL
-                   : " must be a number";
+        return number || phi_json_is(node, PHI_JSON_BOOL) ? NULL : " must be a number";
     case PHI__SCHEMA_COUNT:
-        return phi_json_is(node, PHI_JSON_INTEGER) && phi_json_num(node, -1) >= 0
-                   ? NULL
-                   : " must be an integer that is not negative";
+        fits = phi_json_is(node, PHI_JSON_INTEGER) && phi_json_num(node, -1) >= 0;
+        return fits ? NULL : " must be an integer that is not negative";
     case PHI__SCHEMA_BOOL:
         return phi_json_is(node, PHI_JSON_BOOL) ? NULL : " must be true or false";
     case PHI__SCHEMA_REF: return phi_json_is(node, PHI_JSON_STRING) ? NULL : " must be a string";
@@ -7467,7 +7157,7 @@ static bool phi__schema_word(phi__schema *c, unsigned shape, phi_str word, const
         if (!phi__str_starts(phi_json_str(node, NULL), "#"))
             return phi__schema_bad(c, PHI_UNSUPPORTED, word,
                                    " to another document is not supported");
-        if (phi__schema_words_target(c, phi_json_str(node, NULL)) == NULL && c->status == PHI_OK)
+        if (phi__schema_target(c, phi_json_str(node, NULL)) == NULL && c->status == PHI_OK)
             return phi__schema_bad(c, PHI_PARSE, word, " leads nowhere");
         return c->status == PHI_OK;
     case PHI__SCHEMA_REFUSED: return phi__schema_bad(c, PHI_UNSUPPORTED, word, " is not supported");
@@ -7481,15 +7171,17 @@ static bool phi__schema_sound(phi__schema *c, const phi_json *schema) {
     size_t i;
     if (phi_json_is(schema, PHI_JSON_BOOL)) return true;
     if (!phi_json_is(schema, PHI_JSON_OBJECT)) {
-        (void)phi__schema_words_say(c, "a schema must be an object, true or false");
+        (void)phi__schema_say(c, "a schema must be an object, true or false");
         if (c->status == PHI_OK) c->status = PHI_PARSE;
         return false;
     }
-    if (!phi__schema_words_enter(c, schema)) return false;
+    if (!phi__schema_enter(c, schema)) return false;
     while (sound && phi_json_next(&it) != NULL)
-        for (i = 0; sound && i < PHI__COUNT(phi__schema_words); i++)
-            if (phi__str_is(it.key, phi__schema_words[i].name))
-                sound = phi__schema_word(c, phi__schema_words[i].shape, it.key, it.at);
+        for (i = 0; sound && i < PHI__COUNT(phi__schema_rows) * 4; i++) {
+            const char *name = phi__schema_rows[i / 4].names[i % 4];
+            if (name != NULL && phi__str_is(it.key, name))
+                sound = phi__schema_word(c, phi__schema_rows[i / 4].shape, it.key, it.at);
+        }
     c->depth--;
     return sound;
 }
@@ -7500,7 +7192,7 @@ static void phi__schema_begin(phi__schema *c, const phi_json *schema, const char
     c->root = schema;
     c->error = error;
     if (error != NULL) error->message[0] = '\0';
-    (void)phi__schema_words_into(c, name, phi__str(NULL, 0), "");
+    (void)phi__schema_into(c, name, phi__str(NULL, 0), "");
 }
 
 PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
@@ -7609,7 +7301,7 @@ static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
 
 static bool phi__sse_is_bare(phi_str line) { return line.at[0] == '{' || line.at[0] == '['; }
 
-/* Whether a line ends the event under way, as a blank one does: stray JSON behind data lines, or a
+/* True if a line ends the event under way, as a blank one does: stray JSON behind data lines, or a
    field behind stray JSON. */
 static bool phi__sse_breaks(const phi__sse *sse, phi_str line) {
     if (!sse->strays || !sse->has_data) return false;
@@ -7649,16 +7341,6 @@ static phi_status phi__sse_resumes(phi__sse_resume *resume, phi_str field, phi_s
     return PHI_OK;
 }
 
-/* The event under way is complete. */
-static void phi__sse_passed(phi__sse *sse) {
-    phi__sse_resume *resume = sse->resume;
-    if (resume == NULL || !resume->has_next) return;
-    phi__buf id = resume->id;
-    resume->id = resume->id_next;
-    resume->id_next = id;
-    resume->has_next = false;
-}
-
 /* ---- lines ---- */
 
 static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
@@ -7687,7 +7369,14 @@ static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
 
 /* The event that a blank line, or the end, completes; false: there is none. */
 static bool phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
-    phi__sse_passed(sse);
+    /* The event under way is complete. */
+    phi__sse_resume *resume = sse->resume;
+    if (resume != NULL && resume->has_next) {
+        phi__buf id = resume->id;
+        resume->id = resume->id_next;
+        resume->id_next = id;
+        resume->has_next = false;
+    }
     if (!sse->has_data) {
         phi__sse_forget(sse);
         return false;
@@ -7715,7 +7404,44 @@ static bool phi__sse_mark(phi__sse *sse) {
     return true;
 }
 
-static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
+PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes) {
+    memset(sse, 0, sizeof *sse);
+    phi__buf_init(&sse->line, memory);
+    phi__buf_init(&sse->data, memory);
+    phi__buf_init(&sse->name, memory);
+    sse->max_event_bytes = max_event_bytes == 0 ? PHI__SSE_EVENT_MOST : max_event_bytes;
+}
+
+PHI__FN void phi__sse_free(phi__sse *sse) {
+    phi__buf_free(&sse->line);
+    phi__buf_free(&sse->data);
+    phi__buf_free(&sse->name);
+    phi__sse_init(sse, sse->line.memory, sse->max_event_bytes);
+}
+
+PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume) {
+    sse->resume = resume;
+    resume->has_next = false;
+}
+
+PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len) {
+    PHI_ASSERT(sse->at == sse->end);
+    if (sse->handed) {
+        phi__sse_forget(sse);
+        sse->handed = false;
+    }
+    sse->at = bytes;
+    sse->end = bytes + len;
+    if (sse->status != PHI_OK) sse->at = sse->end;
+}
+
+PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out) {
+    if (sse->status != PHI_OK) return sse->status;
+    if (sse->handed) {
+        phi__sse_forget(sse);
+        sse->handed = false;
+    }
+    if (sse->bom < 3 && !phi__sse_mark(sse)) return phi__sse_fail(sse, PHI_NO_MEMORY);
     while (sse->at < sse->end) {
         bool stays = sse->line.len == 0;
         if (sse->skip_lf) {
@@ -7766,47 +7492,6 @@ static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
     return phi__sse_keep_view(sse) ? 0 : phi__sse_fail(sse, PHI_NO_MEMORY);
 }
 
-PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes) {
-    memset(sse, 0, sizeof *sse);
-    phi__buf_init(&sse->line, memory);
-    phi__buf_init(&sse->data, memory);
-    phi__buf_init(&sse->name, memory);
-    sse->max_event_bytes = max_event_bytes == 0 ? PHI__SSE_EVENT_MOST : max_event_bytes;
-}
-
-PHI__FN void phi__sse_free(phi__sse *sse) {
-    phi__buf_free(&sse->line);
-    phi__buf_free(&sse->data);
-    phi__buf_free(&sse->name);
-    phi__sse_init(sse, sse->line.memory, sse->max_event_bytes);
-}
-
-PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume) {
-    sse->resume = resume;
-    resume->has_next = false;
-}
-
-PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len) {
-    PHI_ASSERT(sse->at == sse->end);
-    if (sse->handed) {
-        phi__sse_forget(sse);
-        sse->handed = false;
-    }
-    sse->at = bytes;
-    sse->end = bytes + len;
-    if (sse->status != PHI_OK) sse->at = sse->end;
-}
-
-PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out) {
-    if (sse->status != PHI_OK) return sse->status;
-    if (sse->handed) {
-        phi__sse_forget(sse);
-        sse->handed = false;
-    }
-    if (sse->bom < 3 && !phi__sse_mark(sse)) return phi__sse_fail(sse, PHI_NO_MEMORY);
-    return phi__sse_step(sse, out);
-}
-
 PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
     if (sse->status != PHI_OK) return sse->status;
     if (sse->handed) phi__sse_forget(sse);
@@ -7827,35 +7512,24 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0xeb1c793d
+#if PHI__IMP_FORMATS != 0x18ac4c9b
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0xeb1c793d
+#define PHI__IMP_FORMATS 0x18ac4c9b
 
 /* ---- src/formats/formats_in.h ---- */
 
 /* formats_in.h - what formats/ offers to other rooms. */
 
-/* ======== The reader of TOML inside: who calls whom, and what they share.
-
-   The reader walks the caller's text once and never changes it. Headers and dotted keys walk down
-   from the root or from the section's table, part by part; a table of names says for each member
-   how it came to be, which decides what may still be added to it. Values join their table or array
-   as soon as they begin, so a container that is open needs no more than a frame.
-   Files, each using those before it alone: text, names, date, number, tree, string, read, write,
-   change, array, edit, set. Every function of the reader leaves its verdict in the status:
-   PHI_BUSY, while there is more to read. */
-
-/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
-   at any time. */
 /* Where the key and the value under way begin. */
 typedef struct phi__toml_places {
-    const char *key_at, *value_at;
-    const char *line_key_at; /* where the key's first part begins */
+    const char *key_at;
     uint32_t key_line, key_column, value_line, value_column;
 } phi__toml_places;
 
+/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
+   at any time. */
 typedef struct phi__toml_reader {
     phi_arena *arena;
     const char *text, *at, *end;
@@ -7875,7 +7549,6 @@ typedef struct phi__toml_reader {
     phi_str key; /* the last part that was read */
     size_t name_cap, name_count;
     uint32_t max_depth, line, section_number;
-    uint32_t first_header;               /* its offset, where section_number is not 0 */
     uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
     uint8_t state, style, back;          /* back: the state behind a comment */
     bool in_header, tables_header, is_key, joined;
@@ -7907,15 +7580,6 @@ typedef struct phi__toml_name {
     uint32_t section : 29; /* DOTTED: the section that may add to it */
     uint32_t how : 3;
 } phi__toml_name;
-
-/* ======== The reader of YAML inside: who calls whom, and what they share.
-
-   The reader walks the caller's text once and never changes it. A node is read before anyone knows
-   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_tree_value
-   or phi__yaml_tree_key). Open collections are frames; a block collection closes when a line begins
-   further left, a flow collection at its bracket.
-   Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
-   lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
 
 /* The places of an anchor and a tag before their node. */
 typedef struct phi__yaml_props {
@@ -8017,283 +7681,27 @@ struct phi_reader {
 
 /* ---- src/formats/toml_in.h ---- */
 
-/* toml_in.h - the reader of TOML inside: who calls whom, and what they share.
+/* toml_in.h - what the reader and the writer of TOML share. */
 
-   The reader walks the caller's text once and never changes it. Headers and dotted keys walk down
-   from the root or from the section's table, part by part; a table of names says for each member
-   how it came to be, which decides what may still be added to it. Values join their table or array
-   as soon as they begin, so a container that is open needs no more than a frame.
-   Files, each using those before it alone: text, names, date, number, tree, string, read, write,
-   change, array, edit, set. Every function of the reader leaves its verdict in the status:
-   PHI_BUSY, while there is more to read. */
-
-enum {
-    PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
-    PHI__TOML_KEY_MOST = 0xffffff,   /* bytes; what a node's meta can hold */
-    PHI__TOML_NUMBER_MOST = 65536,   /* bytes; keeps the work of one step bounded */
-    PHI__TOML_DATE_MOST = 36         /* bytes of a canonical date, terminated */
-};
-
-enum phi__toml_state {
-    PHI__TOML_LINE,         /* before a header, a key, a comment or the end of a line */
-    PHI__TOML_KEY,          /* before a part of a key */
-    PHI__TOML_BARE,         /* in a bare part */
-    PHI__TOML_KEY_AFTER,    /* behind a part */
-    PHI__TOML_VALUE,        /* before a value of a key */
-    PHI__TOML_ITEM,         /* before an item of an array, or its end */
-    PHI__TOML_ITEM_AFTER,   /* behind an item */
-    PHI__TOML_MEMBER,       /* before a key in braces */
-    PHI__TOML_FIRST_MEMBER, /* or the closing brace */
-    PHI__TOML_MEMBER_AFTER, /* behind a member */
-    PHI__TOML_STRING_TEXT,
-    PHI__TOML_STRING_JOIN, /* behind a backslash at the end of a line: white space is skipped */
-    PHI__TOML_REST,        /* nothing but a comment may follow on the line */
-    PHI__TOML_COMMENT,     /* back to LINE, ITEM or ITEM_AFTER behind it */
-    PHI__TOML_DONE
-};
-
-enum phi__toml_style {
-    PHI__TOML_BASIC = 1,
-    PHI__TOML_LITERAL,
-    PHI__TOML_MULTI_BASIC,
-    PHI__TOML_MULTI_LITERAL
-};
-
-/* How a member came to be. */
-enum phi__toml_how {
-    PHI__TOML_FIXED,    /* a value; its inside is complete once it ends */
-    PHI__TOML_IMPLICIT, /* a table on the way of a header */
-    PHI__TOML_EXPLICIT, /* a table with a header of its own */
-    PHI__TOML_DOTTED,   /* a table on the way of a dotted key */
-    PHI__TOML_LIST      /* an array of headers in double brackets */
-};
-
-/* ---- toml_read.c: errors, characters, lines, room ---- */
-PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what);
-PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what);
-
-/* At the part of a key that was read last, which stands between the two in the message. */
-PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind);
-PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what);
-PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r);
-
-/* Bytes of the character at `at`, which is before the end. 0: it is none that comments and strings
-   may have, and the error is set. Line breaks are none. */
-PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at);
-
-/* Skips spaces and tabs. True: something else, or the end of the text. */
-PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop);
-
-/* Whether a line break is at `at`. */
-PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at);
-
-/* Past the line break at r->at. */
-PHI__FN void phi__toml_text_newline(phi__toml_reader *r);
-
-/* Adds to the copy under way. */
-PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len);
-
-/* Ends the copy of all up to `at`: terminated. */
-PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at);
-
-/* The text ended last is not needed. */
-PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text);
-
+/* A character of keys without quotes. */
 static inline bool phi__toml_is_bare(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-';
 }
 
-static inline uint32_t phi__toml_column(const phi__toml_reader *r, const char *at) {
-    return (uint32_t)(at - r->line_at) + 1;
+static inline phi_str phi__toml_key_of(const phi_json *node) {
+    return phi__str(node->key, phi__json_key_len(node));
 }
-
-/* ---- toml_read.c ---- */
-
-/* The member of that table, or NULL. */
-PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
-                                             phi_str key);
-
-/* A member that is not in there; its key is in the node. False: no memory. */
-PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
-                                 uint8_t how);
-
-/* ---- toml_read.c ---- */
-
-/* Whether a text begins like a date or a time. */
-PHI__FN bool phi__toml_date_begins(phi_str text);
-
-/* Reads all of a text; false: it is no date, or one that does not exist. */
-PHI__FN bool phi__toml_date_read(phi_str text, phi_toml_date *out);
-
-/* Its canonical text, terminated; returns the length. */
-PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]);
-
-/* ---- toml_read.c ---- */
-
-/* What a bare value is: a kind of json_in.h with *value, or 0 and *what, why it is none. `room` has
-   room for as many bytes as the text and a terminator. */
-PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value *value,
-                                       const char **what);
-
-/* ---- toml_read.c: tables, keys, values ---- */
-
-/* The root; false: no memory. */
-PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r);
-
-/* "[" or "[[" was read: parts of the key follow. */
-PHI__FN void phi__toml_tree_header(phi__toml_reader *r);
-
-/* A key of the section, or of the inline table on top, begins. */
-PHI__FN void phi__toml_tree_key(phi__toml_reader *r);
-
-/* A dot is behind the part that was read. */
-PHI__FN void phi__toml_tree_descend(phi__toml_reader *r);
-
-/* The part that was read was the header's last. */
-PHI__FN void phi__toml_tree_section(phi__toml_reader *r);
-
-/* The part that was read was the key's last: its value may come. */
-PHI__FN void phi__toml_tree_assign(phi__toml_reader *r);
-
-/* A value begins here: remembers the place. */
-PHI__FN void phi__toml_tree_value(phi__toml_reader *r);
-
-/* A scalar of that kind and form that ends at `at`: joins its table or array. NULL: an error was
-   set. */
-PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at);
-
-/* "[" or "{" of a value. */
-PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table);
-
-/* Its closing bracket at r->at. */
-PHI__FN void phi__toml_tree_close(phi__toml_reader *r);
-
-/* The state behind a value. */
-PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r);
-
-/* ---- toml_read.c ---- */
-
-/* A quote at r->at, of a value or of a key. */
-PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key);
-PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop);
-PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop);
-
-/* ---- toml_write.c ---- */
-
-typedef struct phi__toml_writer {
-    phi__buf *out;
-    phi__buf path; /* of the table being written, as headers have it */
-    uint32_t flags;
-    bool apart; /* an empty line before the first header, too */
-    phi_status status;
-} phi__toml_writer;
-
-PHI__FN void phi__toml_write_init(phi__toml_writer *w, phi__buf *out, uint32_t flags);
-PHI__FN void phi__toml_write_free(phi__toml_writer *w);
-
-/* PHI_OK, what a value was refused for, or PHI_NO_MEMORY. */
-PHI__FN phi_status phi__toml_write_status(const phi__toml_writer *w);
-
-/* Whether flags leave the member out. */
-PHI__FN bool phi__toml_write_skips(const phi__toml_writer *w, const phi_json *node);
-
-/* Whether a member is written under a header, or under several. */
-PHI__FN bool phi__toml_write_has_header(const phi_json *node);
-
-/* In quotes where it must be. */
-PHI__FN void phi__toml_write_key(phi__buf *out, phi_str key);
-
-/* The path one key longer; returns its length before, for pop. */
-PHI__FN size_t phi__toml_write_push(phi__toml_writer *w, phi_str key);
-PHI__FN void phi__toml_write_pop(phi__toml_writer *w, size_t len);
-
-/* A value behind "key = "; `lines`: it may take several. */
-PHI__FN void phi__toml_write_value(phi__toml_writer *w, const phi_json *node, uint32_t depth,
-                                   bool lines);
-
-/* A header line with the path. */
-PHI__FN void phi__toml_write_header(phi__toml_writer *w, bool list);
-
-/* A table of an array of tables, with its header; the path is that of the array. */
-PHI__FN void phi__toml_write_item(phi__toml_writer *w, const phi_json *node, uint32_t depth);
-
-/* A member with its header or headers, the path being that of the table around it. */
-PHI__FN void phi__toml_write_member(phi__toml_writer *w, const phi_json *node, uint32_t depth);
-
-/* ---- toml_edit.c: places in a text, and pieces of it that are replaced ---- */
-
-/* A piece of the text, and the new bytes for it in `texts`. */
-typedef struct phi__toml_piece {
-    size_t from, to, at, len;
-    size_t order; /* of pieces at one place */
-} phi__toml_piece;
-
-typedef struct phi__toml_change {
-    phi_str text;
-    phi__buf texts;
-    phi__toml_piece *pieces;
-    size_t count, cap;
-    bool crlf, failed;
-} phi__toml_change;
-
-PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text);
-PHI__FN void phi__toml_change_free(phi__toml_change *c);
-
-/* The bytes [from, to) become the bytes of `texts` from `at` on. Where one place gets several
-   new texts, they come in the order of these calls. */
-PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, size_t at);
-
-/* The bytes of `texts` from `at` on come before the byte `to`, behind all other new texts. */
-PHI__FN void phi__toml_change_before(phi__toml_change *c, size_t to, size_t at);
-
-/* The whole lines from that of `from` to that of `to`; `blank`: empty lines before them, too. */
-PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank);
-
-/* Where the line of an offset begins, and where the next one does. */
-PHI__FN size_t phi__toml_change_line(const phi__toml_change *c, size_t at);
-PHI__FN size_t phi__toml_change_next(const phi__toml_change *c, size_t at);
-
-/* Begins a text for `at`, behind a line that may have no line break. */
-PHI__FN void phi__toml_change_fresh(phi__toml_change *c, size_t at);
-
-/* The white space that the line of an offset begins with. */
-PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at);
-
-/* The line of an offset, or that of the first of the comments right above it; they begin behind
-   `floor`. */
-PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size_t floor);
-
-/* The changed text. False: no memory. */
-PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out);
-
-/* ---- toml_edit.c: items of an array in brackets ---- */
-
-/* New items behind one at [last_from, last_to); written by `w` into c->texts. */
-PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,
-                                    size_t last_to, const phi_json *first, size_t count,
-                                    uint32_t depth);
-
-/* The same before the first item, which begins at `at`; `open`: the array's bracket. */
-PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, size_t open,
-                                     size_t at, const phi_json *first, size_t count,
-                                     uint32_t depth);
-
-/* The `count` items behind `before` go, each with its comma, and with its lines and the comments
-   on them where they hold nothing else. `first`: they are the first ones, and `before` the last. */
-PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
-                                  const phi_json *before, size_t count, bool first);
 
 /* ---- src/formats/yaml_in.h ---- */
 
 /* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
 
    The reader walks the caller's text once and never changes it. A node is read before anyone knows
-   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_tree_value
-   or phi__yaml_tree_key). Open collections are frames; a block collection closes when a line begins
+   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_value
+   or phi__yaml_key). Open collections are frames; a block collection closes when a line begins
    further left, a flow collection at its bracket.
-   Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
-   lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
+   Every function leaves its verdict in the reader's status: PHI_BUSY, while there is more. */
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
@@ -8362,37 +7770,31 @@ enum phi__yaml_want {
 };
 
 /* ---- yaml_tree.c: errors, bytes, lines, room ---- */
-PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what);
-PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what);
+PHI__FN void phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what);
+PHI__FN void phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what);
 
 /* At another line than the present one; column from 0. */
-PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
-                                     uint32_t column, const char *what);
-PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what);
-PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r);
+PHI__FN void phi__yaml_too_big(phi__yaml_reader *r, const char *what);
 
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */
-PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted);
+PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted);
 
 /* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
-PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop);
+PHI__FN const char *phi__yaml_line(phi__yaml_reader *r, const char *stop);
 
 /* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
-PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop);
+PHI__FN bool phi__yaml_space(phi__yaml_reader *r, const char *stop);
 
 /* The line break at r->at. */
-PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r);
+PHI__FN void phi__yaml_newline(phi__yaml_reader *r);
 
 /* "---" or "..." at the start of a line. */
-PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at);
+PHI__FN bool phi__yaml_marker(const phi__yaml_reader *r, const char *at);
 
 /* Room for `more` bytes of the scalar's text and a terminator. */
-PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more);
-PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len);
-
-/* Ends the scalar's text: in scalar.string and scalar.len. */
-PHI__FN void phi__yaml_text_end(phi__yaml_reader *r);
+PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more);
+PHI__FN bool phi__yaml_add(phi__yaml_reader *r, const char *at, size_t len);
 
 static inline bool phi__yaml_is_break(char c) { return c == '\n' || c == '\r'; }
 
@@ -8421,56 +7823,38 @@ static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *a
     return (uint32_t)(at - r->line_at);
 }
 
-/* ---- yaml_tree.c ---- */
-PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope);
-
-/* The name in that scope, or NULL. */
-PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
-                                             uint32_t scope, uint32_t hash);
-
-/* A name that is not in there; `text` is borrowed. NULL: no memory. */
-PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
-                                            uint32_t scope, uint32_t hash);
-
-/* Removes the newest until so many are left. */
-PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count);
-
 /* ---- yaml_tree.c: the core schema ---- */
 
 /* What a scalar is: a kind of json_in.h, with *value. 0: the tag does not allow it; NULL kind of
    number too large: PHI__YAML_TOO_LARGE. `text` is terminated. */
 #define PHI__YAML_TOO_LARGE UINT32_MAX
-PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
-                                        phi__json_value *value);
 
 /* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
-PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind);
+PHI__FN phi_json *phi__yaml_node(phi__yaml_reader *r, uint32_t kind);
 
 /* The frame around all. False: no memory. */
-PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r);
+PHI__FN bool phi__yaml_begin(phi__yaml_reader *r);
 
 /* Opens a collection, which takes the properties that wait for it. */
-PHI__FN void phi__yaml_tree_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
+PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
 
 /* A pair in a flow sequence, without properties of its own. */
-PHI__FN void phi__yaml_tree_open_pair(phi__yaml_reader *r, uint8_t want);
+PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want);
 
 /* The collection on top is complete: it becomes the scalar's node. */
-PHI__FN void phi__yaml_tree_close(phi__yaml_reader *r);
+PHI__FN void phi__yaml_close(phi__yaml_reader *r);
 
 /* A scalar without text begins and ends here. */
-PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r);
+PHI__FN void phi__yaml_empty(phi__yaml_reader *r);
 
 /* The node read is a value of the frame on top, or its explicit key. */
-PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r);
+PHI__FN void phi__yaml_value(phi__yaml_reader *r);
 
 /* The node read is the key of the frame on top. */
-PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r);
-PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at);
+PHI__FN void phi__yaml_key(phi__yaml_reader *r);
 
 /* Copies about `units` nodes. True: the alias is complete. */
-PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units);
-PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r);
+PHI__FN bool phi__yaml_copy(phi__yaml_reader *r, size_t units);
 
 /* ---- yaml_tree.c: anchors, tags, directives ---- */
 
@@ -8486,34 +7870,10 @@ PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r);
 /* A directive at r->at; a comment, or nothing, is left of its line. */
 PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r);
 
-/* ---- yaml_read.c: plain and quoted ---- */
-
-/* A node begins at r->at: remembers where. */
-PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style);
-PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r);
-PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r);
-PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop);
-
 /* ---- yaml_read.c: literal and folded ---- */
-PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r);
-PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop);
 
-/* ---- yaml_read.c ---- */
-
-/* "[" or "{" at r->at. */
-PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r);
-PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop);
-
 /* ---- yaml_read.c: block content ---- */
-PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop);
 
 /* ---- src/formats/reader.c ---- */
 
@@ -8562,971 +7922,71 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
     return PHI_NO_MEMORY;
 }
 
-/* ---- src/formats/toml_edit.c ---- */
-
-/* toml_edit.c - the pieces of a text to replace so that it reads as another tree.
-
-   The old tree is walked with the new one beside it. Changes deep inside come first, so that of
-   two new texts at one place that of the inner table precedes the header of another one. */
-
-/* ======== A text with pieces of it replaced; and its lines. */
-
-PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text) {
-    const char *first = text.len > 0 ? (const char *)memchr(text.at, '\n', text.len) : NULL;
-    memset(c, 0, sizeof *c);
-    c->text = text;
-    c->crlf = first != NULL && first > text.at && first[-1] == '\r';
-    phi__buf_init(&c->texts, memory);
-}
-
-PHI__FN void phi__toml_change_free(phi__toml_change *c) {
-    phi__free(c->texts.memory, c->pieces, c->cap * sizeof *c->pieces);
-    phi__buf_free(&c->texts);
-}
-
-PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, size_t at) {
-    phi__toml_piece *piece = c->pieces;
-    if (c->count == c->cap)
-        piece = (phi__toml_piece *)phi__grow(c->texts.memory, c->pieces, &c->cap, c->count + 1,
-                                             sizeof *piece);
-    if (piece != NULL) c->pieces = piece;
-    if (piece == NULL || c->texts.failed) {
-        c->failed = true;
-        return;
-    }
-    piece += c->count;
-    piece->from = from;
-    piece->to = to;
-    piece->at = at;
-    piece->len = c->texts.len - at;
-    piece->order = c->count++;
-}
-
-PHI__FN void phi__toml_change_before(phi__toml_change *c, size_t to, size_t at) {
-    phi__toml_change_add(c, to, to, at);
-    if (!c->failed) c->pieces[c->count - 1].order = SIZE_MAX;
-}
-
-/* ---- lines ---- */
-
-PHI__FN size_t phi__toml_change_line(const phi__toml_change *c, size_t at) {
-    bool mark = c->text.len >= 3 && memcmp(c->text.at, "\xEF\xBB\xBF", 3) == 0;
-    size_t first = mark ? 3 : 0;
-    while (at > first && c->text.at[at - 1] != '\n') at--;
-    return phi__max(at, first);
-}
-
-PHI__FN size_t phi__toml_change_next(const phi__toml_change *c, size_t at) {
-    const char *found =
-        at < c->text.len ? (const char *)memchr(c->text.at + at, '\n', c->text.len - at) : NULL;
-    return found == NULL ? c->text.len : (size_t)(found - c->text.at) + 1;
-}
-
-static bool phi__toml_change_is_blank(const phi__toml_change *c, size_t from, size_t to) {
-    for (; from < to; from++)
-        if (strchr(" \t\r\n", c->text.at[from]) == NULL || c->text.at[from] == '\0') return false;
-    return true;
-}
-
-PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank) {
-    size_t line = phi__toml_change_line(c, from);
-    while (blank && line > 0) {
-        size_t before = phi__toml_change_line(c, line - 1);
-        if (before >= line || !phi__toml_change_is_blank(c, before, line)) break;
-        line = before;
-    }
-    phi__toml_change_add(c, line, phi__toml_change_next(c, to), c->texts.len);
-}
-
-PHI__FN void phi__toml_change_fresh(phi__toml_change *c, size_t at) {
-    bool mark = at == 3 && memcmp(c->text.at, "\xEF\xBB\xBF", 3) == 0;
-    if (at > 0 && at == c->text.len && c->text.at[at - 1] != '\n' && !mark)
-        phi__buf_char(&c->texts, '\n');
-}
-
-PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at) {
-    size_t from = phi__toml_change_line(c, at), to = from;
-    while (to < c->text.len && (c->text.at[to] == ' ' || c->text.at[to] == '\t')) to++;
-    return phi__str(c->text.at + from, to - from);
-}
-
-PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size_t floor) {
-    size_t line = phi__toml_change_line(c, at);
-    while (line > floor) {
-        size_t before = phi__toml_change_line(c, line - 1);
-        if (before < floor || before >= line ||
-            c->text.at[before + phi__toml_change_indent(c, before).len] != '#')
-            break;
-        line = before;
-    }
-    return line;
-}
-
-/* ---- all pieces at once ---- */
-
-static bool phi__toml_change_precedes(const phi__toml_piece *a, const phi__toml_piece *b) {
-    return a->from != b->from ? a->from < b->from : a->order < b->order;
-}
-
-/* Down from i in a heap of n pieces with the last one on top. */
-static void phi__toml_change_sift(phi__toml_piece *at, size_t i, size_t n) {
-    while (2 * i + 1 < n) {
-        size_t child = 2 * i + 1;
-        phi__toml_piece held = at[i];
-        if (child + 1 < n && phi__toml_change_precedes(&at[child], &at[child + 1])) child++;
-        if (!phi__toml_change_precedes(&held, &at[child])) return;
-        at[i] = at[child];
-        at[child] = held;
-        i = child;
-    }
-}
-
-static void phi__toml_change_sort(phi__toml_piece *at, size_t count) {
-    for (size_t i = count / 2; i-- > 0;) phi__toml_change_sift(at, i, count);
-    for (size_t i = count; i-- > 1;) {
-        phi__toml_piece held = at[0];
-        at[0] = at[i];
-        at[i] = held;
-        phi__toml_change_sift(at, 0, i);
-    }
-}
-
-/* New text, with the line breaks of the old one. */
-static void phi__toml_change_put(const phi__toml_change *c, const phi__toml_piece *piece,
-                                 phi__buf *out) {
-    size_t end = piece->at + piece->len;
-    if (!c->crlf) {
-        phi__buf_add(out, c->texts.at + piece->at, piece->len);
-        return;
-    }
-    for (size_t i = piece->at; i < end; i++) {
-        if (c->texts.at[i] == '\n') phi__buf_char(out, '\r');
-        phi__buf_char(out, c->texts.at[i]);
-    }
-}
-
-PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out) {
-    size_t at = 0;
-    if (c->failed || c->texts.failed) return false;
-    phi__toml_change_sort(c->pieces, c->count);
-    for (size_t i = 0; i < c->count; i++) {
-        const phi__toml_piece *piece = &c->pieces[i];
-        if (piece->from > at) phi__buf_add(out, c->text.at + at, piece->from - at);
-        if (piece->len > 0) phi__toml_change_put(c, piece, out);
-        at = phi__max(at, phi__max(piece->from, piece->to));
-    }
-    if (c->text.len > at) phi__buf_add(out, c->text.at + at, c->text.len - at);
-    return !out->failed;
-}
-
-/* ======== Items of an array in brackets that come, in the style of those there, and go. */
-
-/* The next comma or bracket, comments not counted. */
-static size_t phi__toml_array_token(const phi__toml_change *c, size_t at) {
-    while (at < c->text.len && c->text.at[at] != ',' && c->text.at[at] != ']') {
-        if (c->text.at[at] == '#')
-            at = phi__toml_change_next(c, at);
-        else
-            at++;
-    }
-    return at;
-}
-
-/* Where the line of an offset ends, its break not counted. */
-static size_t phi__toml_array_line_end(const phi__toml_change *c, size_t at) {
-    size_t end = phi__toml_change_next(c, at);
-    if (end > at && c->text.at[end - 1] == '\n') end--;
-    if (end > at && c->text.at[end - 1] == '\r') end--;
-    return end;
-}
-
-/* How many spaces and tabs are behind an offset. */
-static size_t phi__toml_array_blanks(const phi__toml_change *c, size_t at) {
-    size_t end = at;
-    while (end < c->text.len && (c->text.at[end] == ' ' || c->text.at[end] == '\t')) end++;
-    return end - at;
-}
-
-/* Whether nothing but white space is between the start of its line and an offset. */
-static bool phi__toml_array_is_first(const phi__toml_change *c, size_t at) {
-    while (at > 0 && (c->text.at[at - 1] == ' ' || c->text.at[at - 1] == '\t')) at--;
-    return at == 0 || c->text.at[at - 1] == '\n';
-}
-
-/* Whether white space, or a comment, is all that is left of the line. */
-static bool phi__toml_array_is_last(const phi__toml_change *c, size_t at) {
-    at += phi__toml_array_blanks(c, at);
-    return at == c->text.len || strchr("\r\n#", c->text.at[at]) != NULL;
-}
-
-static void phi__toml_array_items(phi__toml_change *c, phi__toml_writer *w, const phi_json *first,
-                                  size_t count, uint32_t depth, const char *before, phi_str indent,
-                                  const char *behind) {
-    for (; count > 0; count--, first = first->next) {
-        phi__buf_text(&c->texts, before);
-        phi__buf_add_str(&c->texts, indent);
-        phi__toml_write_value(w, first, depth, false);
-        phi__buf_text(&c->texts, behind);
-    }
-}
-
-PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,
-                                    size_t last_to, const phi_json *first, size_t count,
-                                    uint32_t depth) {
-    bool own_line = phi__toml_array_is_first(c, last_from);
-    phi_str indent = own_line ? phi__toml_change_indent(c, last_from) : phi__str("", 0);
-    size_t token = phi__toml_array_token(c, last_to), at = c->texts.len;
-    size_t line = own_line ? phi__toml_array_line_end(c, last_to) : last_to;
-    bool comma = token < line && c->text.at[token] == ',';
-    if (own_line && comma && phi__toml_array_is_last(c, token + 1)) {
-        /* "item, # comment": lines of their own behind it */
-        phi__toml_array_items(c, w, first, count, depth, "\n", indent, ",");
-        phi__toml_change_add(c, line, line, at);
-    } else if (own_line && token > line && c->text.at[token] == ']') { /* a comma is missing */
-        phi__buf_char(&c->texts, ',');
-        phi__toml_change_add(c, last_to, last_to, at);
-        at = c->texts.len;
-        phi__toml_array_items(c, w, first, 1, depth, "\n", indent, "");
-        phi__toml_array_items(c, w, first->next, count - 1, depth, ",\n", indent, "");
-        phi__toml_change_add(c, line, line, at);
-    } else {
-        phi__toml_array_items(c, w, first, count, depth, own_line ? ",\n" : ", ", indent, "");
-        phi__toml_change_add(c, last_to, last_to, at);
-    }
-}
-
-PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, size_t open,
-                                     size_t at, const phi_json *first, size_t count,
-                                     uint32_t depth) {
-    size_t text = c->texts.len;
-    if (phi__toml_array_is_first(c, at)) {
-        phi_str indent = phi__toml_change_indent(c, at);
-        phi__toml_array_items(c, w, first, count, depth, "", indent, ",\n");
-        at = phi__toml_change_above(c, at, open);
-    } else
-        phi__toml_array_items(c, w, first, count, depth, "", phi__str("", 0), ", ");
-    phi__toml_change_add(c, at, at, text);
-}
-
-/* Items at [from, to), which no line break separates, go with the comma behind them; lines that
-   hold nothing else go whole, with their comments. Returns whether there was a comma. */
-static bool phi__toml_array_drop_line(phi__toml_change *c, size_t from, size_t to, bool first) {
-    size_t token = phi__toml_array_token(c, to);
-    bool comma = c->text.at[token] == ',', own_line = phi__toml_array_is_first(c, from);
-    if (comma) to = token + 1;
-    if (phi__toml_array_is_last(c, to)) {
-        if (own_line) {
-            phi__toml_change_drop(c, from, to, false);
-            return comma;
-        }
-        first = false;
-    }
-    if (first || own_line)
-        to += phi__toml_array_blanks(c, to);
-    else
-        while (c->text.at[from - 1] == ' ' || c->text.at[from - 1] == '\t') from--;
-    phi__toml_change_add(c, from, to, c->texts.len);
-    return comma;
-}
-
-PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
-                                  const phi_json *before, size_t count, bool first) {
-    const phi_json *item = before;
-    size_t from, to, next;
-    bool comma = true;
-    while (count > 0) {
-        next = from = phi__marks_at(marks, item->next)->from;
-        do {
-            item = item->next;
-            to = phi__marks_at(marks, item)->to;
-            if (--count > 0) next = phi__marks_at(marks, item->next)->from;
-        } while (count > 0 && memchr(c->text.at + to, '\n', next - to) == NULL);
-        comma = phi__toml_array_drop_line(c, from, to, first);
-    }
-    if (comma || first) return;
-    next = phi__toml_array_token(c, phi__marks_at(marks, before)->to);
-    phi__toml_change_add(c, next, next + 1, c->texts.len);
-}
-
-/* ======== The pieces of a text to replace so that it reads as another tree.
-
-   The old tree is walked with the new one beside it. Changes deep inside come first, so that of
-   two new texts at one place that of the inner table precedes the header of another one. */
-
-enum { PHI__TOML_FEW = 16 }; /* members that are searched one by one */
-
-typedef struct phi__toml_editor {
-    phi__toml_reader reader;
-    phi__marks marks;
-    phi__toml_change change;
-    phi__toml_writer writer; /* into change.texts; its path is that of the table */
-    size_t section;          /* bytes of the path that are the last header's */
-} phi__toml_editor;
-
-/* What new members of a table look like. */
-enum phi__toml_place {
-    PHI__TOML_IN_SECTION, /* lines, and headers */
-    PHI__TOML_IN_IMPLIED, /* the same, after a header of its own */
-    PHI__TOML_IN_DOTTED   /* lines with a longer key */
-};
-
-static void phi__toml_edit_table(phi__toml_editor *e, const phi_json *old, const phi_json *now,
-                                 uint8_t place, uint32_t depth);
-static void phi__toml_edit_value(phi__toml_editor *e, const phi_json *old, const phi_json *now,
-                                 uint32_t depth, bool lines);
-
-static phi_str phi__toml_edit_key(const phi_json *node) {
-    return phi__str(node->key, phi__json_key_len(node));
-}
-
-static bool phi__toml_edit_good(phi__toml_editor *e) {
-    return !e->change.failed && phi__toml_write_status(&e->writer) == PHI_OK;
-}
-
-/* ---- members by name ---- */
-
-typedef struct phi__toml_index {
-    phi__map map;
-    const phi_json *object;
-} phi__toml_index;
-
-static void phi__toml_edit_index_add(phi__toml_index *index, phi_json *node) {
-    uint64_t hash = phi__map_hash((uint64_t)(uintptr_t)index, phi__toml_edit_key(node));
-    size_t probe = 0;
-    const phi_json *other;
-    while ((other = (const phi_json *)phi__map_each(&index->map, hash, &probe)) != NULL)
-        if (phi_str_equal(phi__toml_edit_key(other), phi__toml_edit_key(node))) {
-            phi__map_drop(&index->map, hash, other);
-            break;
-        }
-    phi__map_add(&index->map, hash, node);
-}
-
-static bool phi__toml_edit_index(phi__toml_index *index, phi_memory *memory,
-                                 const phi_json *object) {
-    phi_json_iter it = phi_json_each(object);
-    phi__map_init(&index->map, memory);
-    index->object = object;
-    if (it.left <= PHI__TOML_FEW) return true;
-    if (!phi__map_reserve(&index->map, it.left)) return false;
-    while (phi_json_next(&it) != NULL) phi__toml_edit_index_add(index, it.at);
-    return true;
-}
-
-/* The member that counts, or NULL where it is none or flags leave it out. */
-static const phi_json *phi__toml_edit_find(phi__toml_editor *e, phi__toml_index *index,
-                                           phi_str key) {
-    size_t probe = 0;
-    const phi_json *node;
-    if (index->map.cap == 0)
-        node = phi__json_get_n(index->object, key);
-    else {
-        uint64_t hash = phi__map_hash((uint64_t)(uintptr_t)index, key);
-        while ((node = (const phi_json *)phi__map_each(&index->map, hash, &probe)) != NULL)
-            if (phi_str_equal(phi__toml_edit_key(node), key)) break;
-    }
-    return node == NULL || phi__toml_write_skips(&e->writer, node) ? NULL : node;
-}
-
-/* ---- where things are ---- */
-
-static uint8_t phi__toml_edit_how(const phi__toml_editor *e, const phi_json *table,
-                                  const phi_json *node) {
-    return phi__toml_names_find(&e->reader, table, phi__toml_edit_key(node))->how;
-}
-
-static phi__marks_entry phi__toml_edit_at(const phi__toml_editor *e, const phi_json *node) {
-    return *phi__marks_at(&e->marks, node);
-}
-
-/* The end of the last line of a table and of all tables in it. */
-static size_t phi__toml_edit_end(const phi__toml_editor *e, const phi_json *table) {
-    size_t end = phi__toml_edit_at(e, table).to;
-    phi_json_iter it = phi_json_each(table), items;
-    while (phi_json_next(&it) != NULL) {
-        uint8_t how = phi__toml_edit_how(e, table, it.at);
-        if (how == PHI__TOML_FIXED) {
-            end = phi__max(end, phi__toml_edit_at(e, it.at).to);
-        } else if (how == PHI__TOML_LIST) {
-            items = phi_json_each(it.at);
-            while (phi_json_next(&items) != NULL)
-                end = phi__max(end, phi__toml_edit_end(e, items.at));
-        } else
-            end = phi__max(end, phi__toml_edit_end(e, it.at));
-    }
-    return end;
-}
-
-/* The end of the last line of a table that dotted keys made. */
-static size_t phi__toml_edit_dotted_end(const phi__toml_editor *e, const phi_json *table) {
-    size_t end = 0;
-    phi_json_iter it = phi_json_each(table);
-    while (phi_json_next(&it) != NULL) {
-        uint8_t how = phi__toml_edit_how(e, table, it.at);
-        if (how == PHI__TOML_FIXED)
-            end = phi__max(end, phi__toml_edit_at(e, it.at).to);
-        else if (how == PHI__TOML_DOTTED)
-            end = phi__max(end, phi__toml_edit_dotted_end(e, it.at));
-    }
-    return end;
-}
-
-/* ---- members that go ---- */
-
-static void phi__toml_edit_drop(phi__toml_editor *e, const phi_json *table, const phi_json *node);
-
-static void phi__toml_edit_drop_inside(phi__toml_editor *e, const phi_json *table) {
-    phi_json_iter it = phi_json_each(table);
-    while (phi_json_next(&it) != NULL) phi__toml_edit_drop(e, table, it.at);
-}
-
-/* A table with a header: its lines, and the other tables in it. */
-static void phi__toml_edit_drop_section(phi__toml_editor *e, const phi_json *table) {
-    phi__marks_entry at = phi__toml_edit_at(e, table);
-    phi_json_iter it = phi_json_each(table);
-    phi__toml_change_drop(&e->change, at.from, at.to, true);
-    while (phi_json_next(&it) != NULL)
-        if (phi__toml_edit_how(e, table, it.at) != PHI__TOML_FIXED)
-            phi__toml_edit_drop(e, table, it.at);
-}
-
-static void phi__toml_edit_drop(phi__toml_editor *e, const phi_json *table, const phi_json *node) {
-    phi__marks_entry at = phi__toml_edit_at(e, node);
-    phi_json_iter it = phi_json_each(node);
-    switch (phi__toml_edit_how(e, table, node)) {
-    case PHI__TOML_FIXED: phi__toml_change_drop(&e->change, at.key_from, at.to, false); break;
-    case PHI__TOML_EXPLICIT: phi__toml_edit_drop_section(e, node); break;
-    case PHI__TOML_LIST:
-        while (phi_json_next(&it) != NULL) phi__toml_edit_drop_section(e, it.at);
-        break;
-    default: phi__toml_edit_drop_inside(e, node); break;
-    }
-}
-
-/* ---- values ---- */
-
-static bool phi__toml_edit_is_nan(double d) { return !(d <= 0) && !(d > 0); }
-
-static bool phi__toml_edit_same_double(double a, double b) {
-    return memcmp(&a, &b, sizeof a) == 0 || (phi__toml_edit_is_nan(a) && phi__toml_edit_is_nan(b));
-}
-
-/* Of values that are neither arrays nor tables. */
-static bool phi__toml_edit_same(const phi_json *a, const phi_json *b) {
-    phi_toml_type type = phi_toml_type_of(a, NULL);
-    if (type != phi_toml_type_of(b, NULL) || type == PHI_TOML_NONE || type >= PHI_TOML_ARRAY)
-        return false;
-    if (type != PHI_TOML_FLOAT) return phi__json_get_equal(a, b);
-    return phi__toml_edit_same_double(a->v.d, b->v.d);
-}
-
-static void phi__toml_edit_replace(phi__toml_editor *e, const phi_json *old, const phi_json *now,
-                                   uint32_t depth, bool lines) {
-    phi__marks_entry at = phi__toml_edit_at(e, old);
-    size_t text = e->change.texts.len;
-    phi__toml_write_value(&e->writer, now, depth, lines);
-    phi__toml_change_add(&e->change, at.from, at.to, text);
-}
-
-static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const phi_json *b);
-
-/* The same values of the same types. `a` was read. */
-static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const phi_json *b) {
-    phi_json_iter of_a = phi_json_each(a), of_b = phi_json_each(b);
-    if (phi_json_type_of(a) != phi_json_type_of(b)) return false;
-    if (phi_json_is(a, PHI_JSON_OBJECT)) {
-        phi_json_iter it = phi_json_each(a);
-        phi__toml_index index;
-        bool same = phi__toml_edit_index(&index, e->writer.out->memory, b);
-        size_t count = 0;
-        if (!same) e->change.failed = true;
-        while (same && phi_json_next(&it) != NULL)
-            same = phi__toml_edit_equal(e, it.at, phi__toml_edit_find(e, &index, it.key));
-        it = phi_json_each(b);
-        while (same && phi_json_next(&it) != NULL)
-            count += phi__toml_edit_find(e, &index, it.key) == it.at;
-        phi__map_free(&index.map);
-        return same && count == a->len;
-    }
-    if (!phi_json_is(a, PHI_JSON_ARRAY)) return phi__toml_edit_same(a, b);
-    if (of_a.left != of_b.left) return false;
-    while (phi_json_next(&of_a) != NULL)
-        if (!phi__toml_edit_equal(e, of_a.at, phi_json_next(&of_b))) return false;
-    return true;
-}
-
-/* ---- items ---- */
-
-/* How many items at the end stay as they are. Of lists of one length each item becomes the one at
-   its place; of others those that are equal at the start and at the end stay, and the items between
-   them change, go or are new. */
-static size_t phi__toml_edit_same_end(phi__toml_editor *e, const phi_json *old,
-                                      const phi_json *now) {
-    phi_json_iter a = phi_json_each(old), b = phi_json_each(now);
-    size_t least = phi__min(a.left, b.left), same = 0;
-    if (a.left == b.left) return 0;
-    while (least > 0 && phi__toml_edit_equal(e, phi_json_next(&a), phi_json_next(&b))) least--;
-    a = phi_json_each(old);
-    b = phi_json_each(now);
-    while (a.left > least) (void)phi_json_next(&a);
-    while (b.left > least) (void)phi_json_next(&b);
-    while (phi_json_next(&a) != NULL)
-        same = phi__toml_edit_equal(e, a.at, phi_json_next(&b)) ? same + 1 : 0;
-    return same;
-}
-
-static void phi__toml_edit_array(phi__toml_editor *e, const phi_json *old, const phi_json *now,
-                                 uint32_t depth, bool lines) {
-    phi_json_iter a = phi_json_each(old), b = phi_json_each(now);
-    const phi_json *last = NULL; /* the item behind which others come or go */
-    if (old->len == 0 || now->len == 0) {
-        if (old->len != now->len) phi__toml_edit_replace(e, old, now, depth, lines);
-        return;
-    }
-    size_t end = phi__toml_edit_same_end(e, old, now);
-    while (a.left > end && b.left > end && phi__toml_edit_good(e)) {
-        last = phi_json_next(&a);
-        phi__toml_edit_value(e, last, phi_json_next(&b), depth + 1, false);
-    }
-    if (!phi__toml_edit_good(e)) return;
-    if (a.left > end)
-        phi__toml_array_drop(&e->change, &e->marks, last != NULL ? last : old->v.last, a.left - end,
-                             last == NULL);
-    if (b.left == end) return;
-    size_t more = b.left - end;
-    phi__marks_entry at = phi__toml_edit_at(e, last != NULL ? last : phi_json_next(&a));
-    if (last != NULL)
-        phi__toml_array_append(&e->change, &e->writer, at.from, at.to, phi_json_next(&b), more,
-                               depth + 1);
-    else
-        phi__toml_array_prepend(&e->change, &e->writer, phi__toml_edit_at(e, old).from, at.from,
-                                phi_json_next(&b), more, depth + 1);
-}
-
-/* ---- tables in braces ---- */
-
-/* Whether the members of a table in braces can be changed one by one: all are of a single key, and
-   none goes. */
-static bool phi__toml_edit_may_keep(phi__toml_editor *e, const phi_json *old,
-                                    phi__toml_index *index) {
-    phi_json_iter it = phi_json_each(old);
-    if (it.left == 0) return false;
-    while (phi_json_next(&it) != NULL)
-        if (phi__toml_edit_how(e, old, it.at) != PHI__TOML_FIXED ||
-            phi__toml_edit_find(e, index, it.key) == NULL)
-            return false;
-    return true;
-}
-
-/* New members of a table in braces, behind its last one. */
-static void phi__toml_edit_more(phi__toml_editor *e, const phi_json *old, const phi_json *now,
-                                phi__toml_index *index, uint32_t depth) {
-    size_t text = e->change.texts.len, end = phi__toml_edit_at(e, old->v.last).to;
-    phi_json_iter it = phi_json_each(now);
-    while (phi_json_next(&it) != NULL) {
-        if (phi__toml_names_find(&e->reader, old, it.key) != NULL ||
-            phi__toml_edit_find(e, index, it.key) != it.at)
-            continue;
-        phi__buf_text(&e->change.texts, ", ");
-        phi__toml_write_key(&e->change.texts, it.key);
-        phi__buf_text(&e->change.texts, " = ");
-        phi__toml_write_value(&e->writer, it.at, depth, false);
-    }
-    if (e->change.texts.len > text) phi__toml_change_add(&e->change, end, end, text);
-}
-
-static void phi__toml_edit_inline(phi__toml_editor *e, const phi_json *old, const phi_json *now,
-                                  uint32_t depth) {
-    phi__toml_index index;
-    phi_json_iter it = phi_json_each(old);
-    if (!phi__toml_edit_index(&index, e->writer.out->memory, now)) {
-        e->change.failed = true;
-        return;
-    }
-    if (phi__toml_edit_may_keep(e, old, &index)) {
-        while (phi_json_next(&it) != NULL && phi__toml_edit_good(e))
-            phi__toml_edit_value(e, it.at, phi__toml_edit_find(e, &index, it.key), depth + 1,
-                                 false);
-        phi__toml_edit_more(e, old, now, &index, depth + 1);
-    } else if (!phi__toml_edit_equal(e, old, now))
-        phi__toml_edit_replace(e, old, now, depth, false);
-    phi__map_free(&index.map);
-}
-
-/* `old` has neither a header nor a dotted key. */
-static void phi__toml_edit_value(phi__toml_editor *e, const phi_json *old, const phi_json *now,
-                                 uint32_t depth, bool lines) {
-    phi_toml_type type = phi_toml_type_of(old, NULL);
-    if (type != phi_toml_type_of(now, NULL) || type < PHI_TOML_ARRAY) {
-        if (!phi__toml_edit_same(old, now)) phi__toml_edit_replace(e, old, now, depth, lines);
-    } else if (type == PHI_TOML_ARRAY)
-        phi__toml_edit_array(e, old, now, depth, lines);
-    else
-        phi__toml_edit_inline(e, old, now, depth);
-}
-
-/* ---- new members of a table ---- */
-
-/* A new line of a table; dotted: with the way from the last header before its key. */
-static void phi__toml_edit_line(phi__toml_editor *e, phi_str indent, bool dotted,
-                                const phi_json *node, uint32_t depth) {
-    phi__buf *out = &e->change.texts;
-    const phi__buf *path = &e->writer.path;
-    size_t from = e->section + (e->section > 0);
-    phi__buf_add_str(out, indent);
-    if (dotted && path->len > from) {
-        phi__buf_add(out, path->at + from, path->len - from);
-        phi__buf_char(out, '.');
-    }
-    phi__toml_write_key(out, phi__toml_edit_key(node));
-    phi__buf_text(out, " = ");
-    phi__toml_write_value(&e->writer, node, depth, true);
-    phi__buf_char(out, '\n');
-}
-
-/* The white space before the last line of a table. */
-static phi_str phi__toml_edit_indent(const phi__toml_editor *e, const phi_json *table) {
-    phi_json_iter it = phi_json_each(table);
-    const phi_json *last = NULL;
-    while (phi_json_next(&it) != NULL)
-        if (phi__toml_edit_how(e, table, it.at) == PHI__TOML_FIXED) last = it.at;
-    if (last == NULL) return phi__str("", 0);
-    return phi__toml_change_indent(&e->change, phi__toml_edit_at(e, last).key_from);
-}
-
-/* Where new lines of a table go; *behind: text that must follow them. */
-static size_t phi__toml_edit_body(const phi__toml_editor *e, const phi_json *table, uint8_t place,
-                                  const char **behind) {
-    phi__marks_entry at = phi__toml_edit_at(e, table);
-    size_t end = at.to;
-    if (place == PHI__TOML_IN_SECTION && table == e->reader.root && at.to == at.from) {
-        if (e->reader.section_number == 0) return e->change.text.len;
-        *behind = "\n";
-        return phi__toml_change_above(&e->change, e->reader.first_header, end);
-    }
-    if (place == PHI__TOML_IN_DOTTED) end = phi__toml_edit_dotted_end(e, table);
-    if (place == PHI__TOML_IN_IMPLIED) end = phi__toml_edit_end(e, table);
-    return phi__toml_change_next(&e->change, end);
-}
-
-/* Whether an array can be one of tables: it has some, and nothing else. */
-static bool phi__toml_edit_is_list(const phi_json *node) {
-    phi_json_iter it = phi_json_each(node);
-    if (!phi_json_is(node, PHI_JSON_ARRAY) || it.left == 0) return false;
-    while (phi_json_next(&it) != NULL)
-        if (!phi_json_is(it.at, PHI_JSON_OBJECT)) return false;
-    return true;
-}
-
-/* Whether the old member, which has a header or a dotted key, can become the new one. */
-static bool phi__toml_edit_stays(uint8_t how, const phi_json *now) {
-    return how == PHI__TOML_LIST ? phi__toml_edit_is_list(now) : phi_json_is(now, PHI_JSON_OBJECT);
-}
-
-/* A member that the old table has not, or not in a form that can be changed. */
-static bool phi__toml_edit_is_new(phi__toml_editor *e, const phi_json *old, phi__toml_index *index,
-                                  const phi_json *node) {
-    phi_str key = phi__toml_edit_key(node);
-    const phi__toml_name *name = phi__toml_names_find(&e->reader, old, key);
-    if (phi__toml_edit_find(e, index, key) != node) return false;
-    return name == NULL || (name->how != PHI__TOML_FIXED && !phi__toml_edit_stays(name->how, node));
-}
-
-/* New values: lines at the end of the table, under a header where it has none. */
-static void phi__toml_edit_lines(phi__toml_editor *e, const phi_json *old, phi__toml_index *index,
-                                 uint8_t place, uint32_t depth) {
-    phi__buf *out = &e->change.texts;
-    size_t text = out->len, at = 0;
-    const char *behind = "";
-    bool dotted = place == PHI__TOML_IN_DOTTED, any = false;
-    phi_str indent = phi__str("", 0);
-    phi_json_iter it = phi_json_each(index->object);
-    while (phi_json_next(&it) != NULL && phi__toml_edit_good(e)) {
-        if ((!dotted && phi__toml_write_has_header(it.at)) ||
-            !phi__toml_edit_is_new(e, old, index, it.at))
-            continue;
-        if (!any) {
-            at = phi__toml_edit_body(e, old, place, &behind);
-            indent = phi__toml_edit_indent(e, old);
-            phi__toml_change_fresh(&e->change, at);
-            if (place == PHI__TOML_IN_IMPLIED) phi__toml_write_header(&e->writer, false);
-        }
-        any = true;
-        phi__toml_edit_line(e, indent, dotted, it.at, depth);
-    }
-    if (!any) return;
-    phi__buf_text(out, behind);
-    phi__toml_change_add(&e->change, at, at, text);
-}
-
-/* New tables: headers behind all that the table has; of the root, at the end of the text. */
-static void phi__toml_edit_tables(phi__toml_editor *e, const phi_json *old, phi__toml_index *index,
-                                  uint32_t depth) {
-    size_t text = e->change.texts.len, at = e->change.text.len;
-    bool any = false;
-    phi_json_iter it = phi_json_each(index->object);
-    while (phi_json_next(&it) != NULL && phi__toml_edit_good(e)) {
-        if (!phi__toml_write_has_header(it.at) || !phi__toml_edit_is_new(e, old, index, it.at))
-            continue;
-        if (!any) {
-            if (old != e->reader.root)
-                at = phi__toml_change_next(&e->change, phi__toml_edit_end(e, old));
-            phi__toml_change_fresh(&e->change, at);
-        }
-        any = true;
-        phi__toml_write_member(&e->writer, it.at, depth);
-    }
-    if (any) phi__toml_change_add(&e->change, at, at, text);
-}
-
-/* ---- tables ---- */
-
-/* New tables of a list: behind `last`, one of its tables; NULL: before its first one. */
-static void phi__toml_edit_list_more(phi__toml_editor *e, const phi_json *old, const phi_json *last,
-                                     phi_json_iter more, size_t end, uint32_t depth) {
-    phi__toml_change *c = &e->change;
-    size_t text = c->texts.len, at = 0;
-    phi__marks_entry first = phi__toml_edit_at(e, old->v.last->next);
-    if (last != NULL) {
-        at = phi__toml_change_next(c, phi__toml_edit_end(e, last));
-        phi__toml_change_fresh(c, at);
-    }
-    while (more.left > end && phi__toml_edit_good(e))
-        phi__toml_write_item(&e->writer, phi_json_next(&more), depth);
-    if (last != NULL) {
-        phi__toml_change_add(c, at, at, text);
-        return;
-    }
-    phi__buf_char(&c->texts, '\n'); /* instead of the one before the first new header */
-    phi__toml_change_before(c, phi__toml_change_above(c, first.from, first.key_from), text + 1);
-}
-
-static void phi__toml_edit_list(phi__toml_editor *e, const phi_json *old, const phi_json *now,
-                                uint32_t depth) {
-    phi_json_iter a = phi_json_each(old), b = phi_json_each(now);
-    size_t end = phi__toml_edit_same_end(e, old, now);
-    const phi_json *last = NULL;
-    while (a.left > end && phi__toml_edit_good(e)) {
-        const phi_json *item = phi_json_next(&a);
-        if (b.left > end)
-            phi__toml_edit_table(e, last = item, phi_json_next(&b), PHI__TOML_IN_SECTION, depth);
-        else
-            phi__toml_edit_drop_section(e, item);
-    }
-    if (b.left > end && phi__toml_edit_good(e))
-        phi__toml_edit_list_more(e, old, last, b, end, depth);
-}
-
-static void phi__toml_edit_member(phi__toml_editor *e, const phi_json *table, const phi_json *old,
-                                  const phi_json *now, uint32_t depth) {
-    uint8_t how = phi__toml_edit_how(e, table, old);
-    if (how == PHI__TOML_FIXED && now != NULL) {
-        phi__toml_edit_value(e, old, now, depth, true);
-        return;
-    }
-    if (now == NULL || !phi__toml_edit_stays(how, now)) {
-        phi__toml_edit_drop(e, table, old);
-        return;
-    }
-    size_t path = phi__toml_write_push(&e->writer, phi__toml_edit_key(old));
-    if (how == PHI__TOML_LIST)
-        phi__toml_edit_list(e, old, now, depth + 2);
-    else
-        phi__toml_edit_table(e, old, now,
-                             how == PHI__TOML_EXPLICIT ? PHI__TOML_IN_SECTION
-                             : how == PHI__TOML_DOTTED ? PHI__TOML_IN_DOTTED
-                                                       : PHI__TOML_IN_IMPLIED,
-                             depth + 1);
-    phi__toml_write_pop(&e->writer, path);
-}
-
-static void phi__toml_edit_table(phi__toml_editor *e, const phi_json *old, const phi_json *now,
-                                 uint8_t place, uint32_t depth) {
-    size_t section = e->section;
-    phi_json_iter it = phi_json_each(old);
-    phi__toml_index index;
-    bool empty = true;
-    if (!phi__toml_edit_index(&index, e->writer.out->memory, now)) {
-        e->change.failed = true;
-        return;
-    }
-    if (place == PHI__TOML_IN_SECTION) e->section = e->writer.path.len;
-    while (phi_json_next(&it) != NULL && phi__toml_edit_good(e))
-        phi__toml_edit_member(e, old, it.at, phi__toml_edit_find(e, &index, it.key), depth);
-    phi__toml_edit_lines(e, old, &index, place, depth);
-    if (place != PHI__TOML_IN_DOTTED) phi__toml_edit_tables(e, old, &index, depth);
-    it = phi_json_each(now);
-    while (empty && phi_json_next(&it) != NULL) empty = phi__toml_write_skips(&e->writer, it.at);
-    if (empty && place != PHI__TOML_IN_SECTION) {
-        /* A table without a header of its own lost all its members: it is written empty. */
-        phi__buf *out = &e->change.texts;
-        const phi__buf *path = &e->writer.path;
-        size_t text = out->len, from = e->section + (e->section > 0);
-        const char *behind = "";
-        size_t at = phi__toml_edit_body(e, old, place, &behind);
-        phi__toml_change_fresh(&e->change, at);
-        if (place == PHI__TOML_IN_IMPLIED)
-            phi__toml_write_header(&e->writer, false);
-        else {
-            phi__buf_add(out, path->at + from, path->len - from);
-            phi__buf_text(out, " = {}\n");
-        }
-        phi__toml_change_add(&e->change, at, at, text);
-    }
-    phi__map_free(&index.map);
-    e->section = section;
-}
-
-/* ---- public ---- */
-
-/* Reads the text with the places of all nodes. */
-static phi_status phi__toml_edit_read(phi__toml_editor *e, phi_arena *arena, phi_str text,
-                                      phi_parse_error *error) {
-    phi_toml_desc options = PHI_ZERO;
-    options.max_depth = PHI_JSON_MAX_DEPTH;
-    phi__marks_init(&e->marks, arena);
-    phi__toml_read_begin(&e->reader, arena, text, &options);
-    e->reader.marks = &e->marks;
-    while (phi__toml_read_advance(&e->reader, SIZE_MAX) == PHI_BUSY) continue;
-    phi_status status = phi__toml_read_result(&e->reader, NULL, error);
-    return status == PHI_OK && e->marks.failed ? PHI_NO_MEMORY : status;
-}
-
-PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json *tree,
-                                 uint32_t flags, phi_str *out, phi_parse_error *error) {
-    phi_arena scratch;
-    phi__buf buf;
-    if (arena == NULL || out == NULL || !phi_json_is(tree, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
-    if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
-    phi__toml_editor e = PHI_ZERO;
-    phi_arena_init(&scratch, arena->memory, 0);
-    phi__buf_init(&buf, arena->memory);
-    phi__toml_change_init(&e.change, arena->memory, text);
-    phi__toml_write_init(&e.writer, &e.change.texts, flags);
-    e.writer.apart = text.len > 0;
-    phi_status status = phi__toml_edit_read(&e, &scratch, text, error);
-    if (status == PHI_OK) {
-        phi__toml_edit_table(&e, e.reader.root, tree, PHI__TOML_IN_SECTION, 1);
-        status = phi__toml_write_status(&e.writer);
-        if (status == PHI_OK && !phi__toml_change_apply(&e.change, &buf)) status = PHI_NO_MEMORY;
-    }
-    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
-    phi__toml_write_free(&e.writer);
-    phi__toml_change_free(&e.change);
-    phi__buf_free(&buf);
-    phi_arena_free(&scratch);
-    return status;
-}
-
-/* ======== One value of a text, by its path: changed in the tree, and then in the text. */
-
-/* The next step of a path, *path moving behind it. False: it is malformed. */
-static bool phi__toml_set_step(const char **path, phi__json_step *step) {
-    const char *at = *path + (**path == '.');
-    if (*at != '"' && *at != '\'') return phi__json_get_path_step(path, step);
-    const char *end = strchr(at + 1, *at);
-    if (end == NULL) return false;
-    step->is_index = false;
-    step->index = 0;
-    step->key = phi__str(at + 1, (size_t)(end - at) - 1);
-    *path = end + 1;
-    return end[1] == '\0' || end[1] == '.' || end[1] == '[';
-}
-
-/* The node of a step, or NULL. */
-static phi_json *phi__toml_set_child(const phi_json *node, const phi__json_step *step) {
-    return step->is_index ? phi_json_at(node, step->index) : phi__json_get_n(node, step->key);
-}
-
-static bool phi__toml_set_fits(const phi_json *node, const phi__json_step *step) {
-    return step->is_index ? phi_json_is(node, PHI_JSON_ARRAY) : phi_json_is(node, PHI_JSON_OBJECT);
-}
-
-/* A new node where a step leads; node: of the right kind. */
-static phi_status phi__toml_set_add(phi_arena *arena, phi_json *node, const phi__json_step *step,
-                                    phi_json *value) {
-    if (!step->is_index) return phi__json_edit_set(arena, node, step->key, value);
-    return step->index == node->len ? phi_json_add(node, value) : PHI_NOT_FOUND;
-}
-
-static phi_status phi__toml_set_last(phi_arena *arena, phi_json *node, const phi__json_step *step,
-                                     const phi_json *value) {
-    phi_json *child = phi__toml_set_child(node, step);
-    phi_status status = PHI_OK;
-    if (value == NULL) {
-        phi_str key;
-        if (step->is_index)
-            return phi__json_edit_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
-        if (!phi__arena_str(arena, step->key, &key)) return PHI_NO_MEMORY;
-        return phi_json_remove(node, key.at) != NULL ? PHI_OK : PHI_NOT_FOUND;
-    }
-    if (child == NULL) {
-        child = phi__json_edit_null(arena);
-        status = phi__toml_set_add(arena, node, step, child);
-    }
-    if (status == PHI_OK) {
-        /* `node` keeps its place and its key, and is `value` from now on: it borrows text and
-           children, as the tree is only read from here. */
-        child->v = value->v;
-        child->len = value->len;
-        child->meta = (child->meta & ~0xffu) | (value->meta & 0xffu);
-    }
-    return status;
-}
-
-/* Walks the path, making missing tables and arrays unless a value is to be removed. */
-static phi_status phi__toml_set_walk(phi_arena *arena, phi_json *node, const char *path,
-                                     const phi_json *value) {
-    phi__json_step step;
-    phi_json *child;
-    phi_status status = PHI_OK;
-    for (;;) {
-        if (!phi__toml_set_step(&path, &step) || !phi__toml_set_fits(node, &step))
-            return PHI_BAD_ARG;
-        if (*path == '\0') return phi__toml_set_last(arena, node, &step, value);
-        child = phi__toml_set_child(node, &step);
-        if (child == NULL && value == NULL) return PHI_NOT_FOUND;
-        if (child == NULL) {
-            child = *path == '[' ? phi_json_new_array(arena) : phi_json_new_object(arena);
-            status = phi__toml_set_add(arena, node, &step, child);
-        }
-        if (status != PHI_OK) return status;
-        node = child;
-    }
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path,
-                                const phi_json *value, uint32_t flags, phi_str *out,
-                                phi_parse_error *error) {
-    phi_toml_desc options = PHI_ZERO;
-    phi_arena scratch;
-    phi_json *root;
-    if (arena == NULL || out == NULL || path == NULL) return PHI_BAD_ARG;
-    options.max_depth = PHI_JSON_MAX_DEPTH;
-    phi_arena_init(&scratch, arena->memory, 0);
-    phi_status status = phi_toml_parse(&scratch, text, &options, &root, error);
-    if (status == PHI_OK) status = phi__toml_set_walk(&scratch, root, path, value);
-    if (status == PHI_OK) status = phi_toml_edit(arena, text, root, flags, out, NULL);
-    phi_arena_free(&scratch);
-    return status;
-}
-
 /* ---- src/formats/toml_read.c ---- */
 
 /* toml_read.c - the reader: its states in turn. */
 
 #include <stdio.h>
 
-/* ======== Errors, characters, lines, and room for the text of keys and strings. */
+enum {
+    PHI__TOML_DEPTH = 512,           /* by default */
+    PHI__TOML_ROOM = 4096,           /* bytes of text taken from the arena at once */
+    PHI__TOML_SLAB = 16,             /* nodes taken at once, at most */
+    PHI__TOML_NAMES_FIRST = 64,      /* slots of the first table */
+    PHI__TOML_FRACTION = 9,          /* digits kept */
+    PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
+    PHI__TOML_KEY_MOST = 0xffffff,   /* bytes; what a node's meta can hold */
+    PHI__TOML_NUMBER_MOST = 65536,   /* bytes; keeps the work of one step bounded */
+    PHI__TOML_DATE_MOST = 36         /* bytes of a canonical date, terminated */
+};
 
-enum { PHI__TOML_ROOM = 4096 }; /* bytes of text taken from the arena at once */
+enum phi__toml_state {
+    PHI__TOML_LINE,         /* before a header, a key, a comment or the end of a line */
+    PHI__TOML_KEY,          /* before a part of a key */
+    PHI__TOML_BARE,         /* in a bare part */
+    PHI__TOML_KEY_AFTER,    /* behind a part */
+    PHI__TOML_VALUE,        /* before a value of a key */
+    PHI__TOML_ITEM,         /* before an item of an array, or its end */
+    PHI__TOML_ITEM_AFTER,   /* behind an item */
+    PHI__TOML_MEMBER,       /* before a key in braces */
+    PHI__TOML_FIRST_MEMBER, /* or the closing brace */
+    PHI__TOML_MEMBER_AFTER, /* behind a member */
+    PHI__TOML_STRING_TEXT,
+    PHI__TOML_STRING_JOIN, /* behind a backslash at the end of a line: white space is skipped */
+    PHI__TOML_REST,        /* nothing but a comment may follow on the line */
+    PHI__TOML_COMMENT,     /* back to LINE, ITEM or ITEM_AFTER behind it */
+    PHI__TOML_DONE
+};
+
+enum phi__toml_style {
+    PHI__TOML_BASIC = 1,
+    PHI__TOML_LITERAL,
+    PHI__TOML_MULTI_BASIC,
+    PHI__TOML_MULTI_LITERAL
+};
+
+/* How a member came to be. */
+enum phi__toml_how {
+    PHI__TOML_FIXED,    /* a value; its inside is complete once it ends */
+    PHI__TOML_IMPLICIT, /* a table on the way of a header */
+    PHI__TOML_EXPLICIT, /* a table with a header of its own */
+    PHI__TOML_DOTTED,   /* a table on the way of a dotted key */
+    PHI__TOML_LIST      /* an array of headers in double brackets */
+};
+
+static bool phi__toml_at_break(const phi__toml_reader *r, const char *at) {
+    if (at >= r->end) return false;
+    return *at == '\n' || (*at == '\r' && r->end - at > 1 && at[1] == '\n');
+}
 
 /* ---- errors ---- */
 
-static void phi__toml_text_fail(phi__toml_reader *r, const char *at, phi_status status,
-                                const char *message) {
+static uint32_t phi__toml_column(const phi__toml_reader *r, const char *at) {
+    return (uint32_t)(at - r->line_at) + 1;
+}
+
+static void phi__toml_fail(phi__toml_reader *r, const char *at, phi_status status,
+                           const char *message) {
     if (r->status != PHI_BUSY) return;
     r->status = r->error.status = status;
     r->error.line = r->line;
@@ -9535,12 +7995,12 @@ static void phi__toml_text_fail(phi__toml_reader *r, const char *at, phi_status 
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
 }
 
-PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what) {
+static void phi__toml_expected(phi__toml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
     unsigned char c = at < r->end ? (unsigned char)*at : 0;
     if (at >= r->end)
         (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
-    else if (phi__toml_text_at_break(r, at))
+    else if (phi__toml_at_break(r, at))
         (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
     else if (r->end - at > 2 && memcmp(at, "\xE2\x80", 2) == 0 && (at[2] & 0xF8) == 0x98)
         (void)snprintf(message, sizeof message,
@@ -9552,14 +8012,14 @@ PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const 
                        c == ' ' ? "a space" : "a tab");
     else
         (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
-    phi__toml_text_fail(r, at, PHI_PARSE, message);
+    phi__toml_fail(r, at, PHI_PARSE, message);
 }
 
-PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what) {
-    phi__toml_text_fail(r, at, PHI_PARSE, what);
+static void phi__toml_wrong(phi__toml_reader *r, const char *at, const char *what) {
+    phi__toml_fail(r, at, PHI_PARSE, what);
 }
 
-PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
+static void phi__toml_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
     char message[sizeof r->error.message];
     size_t n = strlen(before), most = phi__min(r->key.len, 48);
     if (r->status != PHI_BUSY) return;
@@ -9570,52 +8030,47 @@ PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, c
         message[n++] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
     }
     (void)snprintf(message + n, sizeof message - n, "%s%s", most < r->key.len ? "..." : "", behind);
-    phi__toml_text_fail(r, r->places.key_at, PHI_PARSE, message);
+    phi__toml_fail(r, r->places.key_at, PHI_PARSE, message);
     r->error.line = r->places.key_line;
     r->error.column = r->places.key_column;
 }
 
-PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what) {
-    phi__toml_text_fail(r, at, PHI_TOO_BIG, what);
+static void phi__toml_too_big(phi__toml_reader *r, const char *at, const char *what) {
+    phi__toml_fail(r, at, PHI_TOO_BIG, what);
 }
 
-PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r) {
-    phi__toml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
+static void phi__toml_no_memory(phi__toml_reader *r) {
+    phi__toml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
 /* ---- characters ---- */
 
-PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at) {
+static size_t phi__toml_char(phi__toml_reader *r, const char *at) {
     unsigned char c = (unsigned char)*at;
     if (c == '\t' || (c >= 0x20 && c < 0x7f)) return 1;
     if (c == '\r') {
-        phi__toml_text_wrong(r, at, "a carriage return without a line feed behind it");
+        phi__toml_wrong(r, at, "a carriage return without a line feed behind it");
         return 0;
     }
     if (c < 0x80) {
-        phi__toml_text_wrong(r, at,
-                             "a control character, which must be an escape in a string in double "
-                             "quotes");
+        phi__toml_wrong(r, at,
+                        "a control character, which must be an escape in a string in double "
+                        "quotes");
         return 0;
     }
     size_t n = phi__json_text_utf8(at, r->end);
-    if (n == 0) phi__toml_text_wrong(r, at, "a byte that is not UTF-8");
+    if (n == 0) phi__toml_wrong(r, at, "a byte that is not UTF-8");
     return n;
 }
 
 /* ---- lines ---- */
 
-PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop) {
+static bool phi__toml_space(phi__toml_reader *r, const char *stop) {
     while (r->at < stop && (*r->at == ' ' || *r->at == '\t')) r->at++;
     return r->at < stop || r->at == r->end;
 }
 
-PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at) {
-    if (at >= r->end) return false;
-    return *at == '\n' || (*at == '\r' && r->end - at > 1 && at[1] == '\n');
-}
-
-PHI__FN void phi__toml_text_newline(phi__toml_reader *r) {
+static void phi__toml_newline(phi__toml_reader *r) {
     r->at += *r->at == '\r' ? 2 : 1;
     r->line++;
     r->line_at = r->at;
@@ -9624,7 +8079,7 @@ PHI__FN void phi__toml_text_newline(phi__toml_reader *r) {
 /* ---- room ---- */
 
 /* Room for `more` bytes and a terminator. Text never grows by its escapes. */
-static bool phi__toml_text_room(phi__toml_reader *r, size_t more) {
+static bool phi__toml_room(phi__toml_reader *r, size_t more) {
     if (r->string == NULL) r->string = r->to = r->room;
     if ((size_t)(r->room_end - r->to) > more) return true;
     size_t have = (size_t)(r->to - r->string);
@@ -9632,7 +8087,7 @@ static bool phi__toml_text_room(phi__toml_reader *r, size_t more) {
     bytes = phi__add(bytes, phi__min(phi__max(have, PHI__TOML_ROOM), (size_t)(r->end - r->at)));
     char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
     if (room == NULL) {
-        phi__toml_text_no_memory(r);
+        phi__toml_no_memory(r);
         return false;
     }
     if (have > 0) memcpy(room, r->string, have);
@@ -9642,16 +8097,16 @@ static bool phi__toml_text_room(phi__toml_reader *r, size_t more) {
     return true;
 }
 
-PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len) {
-    if (!phi__toml_text_room(r, len)) return false;
+static bool phi__toml_add(phi__toml_reader *r, const char *at, size_t len) {
+    if (!phi__toml_room(r, len)) return false;
     if (len > 0) memcpy(r->to, at, len);
     r->to += len;
     return true;
 }
 
-PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at) {
+static phi_str phi__toml_end(phi__toml_reader *r, const char *at) {
     phi_str text = phi__str("", 0);
-    if (!phi__toml_text_add(r, r->mark, (size_t)(at - r->mark))) return text;
+    if (!phi__toml_add(r, r->mark, (size_t)(at - r->mark))) return text;
     *r->to = '\0';
     text = phi__str(r->string, (size_t)(r->to - r->string));
     r->room = r->to + 1;
@@ -9659,23 +8114,21 @@ PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at) {
     return text;
 }
 
-PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text) {
+static void phi__toml_drop(phi__toml_reader *r, phi_str text) {
     if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
 }
 
 /* ======== The members of all tables, by table and key; at most three quarters of the slots
    are in use. They stay for the whole text, since a later header may come back to any table. */
 
-enum { PHI__TOML_NAMES_FIRST = 64 }; /* slots of the first table */
-
-static uint32_t phi__toml_names_hash(const phi_json *table, phi_str key) {
+static uint32_t phi__toml_name_hash(const phi_json *table, phi_str key) {
     uint64_t seed = (uint64_t)(uintptr_t)table * UINT64_C(0x9e3779b97f4a7c15);
     return (uint32_t)phi__map_hash(seed, key);
 }
 
 /* The slot of that member, or the free one where it would be. There is a free one. */
-static phi__toml_name *phi__toml_names_slot(const phi__toml_reader *r, const phi_json *table,
-                                            phi_str key, uint32_t hash) {
+static phi__toml_name *phi__toml_name_slot(const phi__toml_reader *r, const phi_json *table,
+                                           phi_str key, uint32_t hash) {
     size_t mask = r->name_cap - 1, i = hash & mask;
     for (;; i = (i + 1) & mask) {
         phi__toml_name *name = &r->names[i];
@@ -9687,11 +8140,7 @@ static phi__toml_name *phi__toml_names_slot(const phi__toml_reader *r, const phi
     }
 }
 
-static phi_str phi__toml_names_key(const phi_json *node) {
-    return phi__str(node->key, phi__json_key_len(node));
-}
-
-static bool phi__toml_names_grow(phi__toml_reader *r) {
+static bool phi__toml_name_grow(phi__toml_reader *r) {
     phi__toml_name *old = r->names, *names;
     size_t cap = r->name_cap;
     size_t grown = phi__max(phi__mul(cap, 2), PHI__TOML_NAMES_FIRST);
@@ -9708,21 +8157,21 @@ static bool phi__toml_names_grow(phi__toml_reader *r) {
     return true;
 }
 
-PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
-                                             phi_str key) {
+static phi__toml_name *phi__toml_name_find(const phi__toml_reader *r, const phi_json *table,
+                                           phi_str key) {
     if (r->name_cap == 0) return NULL;
-    phi__toml_name *name = phi__toml_names_slot(r, table, key, phi__toml_names_hash(table, key));
+    phi__toml_name *name = phi__toml_name_slot(r, table, key, phi__toml_name_hash(table, key));
     return name->table == NULL ? NULL : name;
 }
 
-PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
-                                 uint8_t how) {
-    uint32_t hash = phi__toml_names_hash(table, phi__toml_names_key(node));
-    if (r->name_count >= r->name_cap / 4 * 3 && !phi__toml_names_grow(r)) {
-        phi__toml_text_no_memory(r);
+static bool phi__toml_name_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
+                               uint8_t how) {
+    uint32_t hash = phi__toml_name_hash(table, phi__toml_key_of(node));
+    if (r->name_count >= r->name_cap / 4 * 3 && !phi__toml_name_grow(r)) {
+        phi__toml_no_memory(r);
         return false;
     }
-    phi__toml_name *name = phi__toml_names_slot(r, table, phi__toml_names_key(node), hash);
+    phi__toml_name *name = phi__toml_name_slot(r, table, phi__toml_key_of(node), hash);
     name->table = table;
     name->node = node;
     name->hash = hash;
@@ -9732,18 +8181,16 @@ PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi
     return true;
 }
 
-/* ======== Tables, the walk of headers and dotted keys, and values that join them. */
+/* ---- tables, the walk of headers and dotted keys, and values that join them ---- */
 
-enum { PHI__TOML_SLAB = 16 }; /* nodes taken at once, at most */
-
-static phi_json *phi__toml_tree_node(phi__toml_reader *r, uint32_t meta) {
+static phi_json *phi__toml_node(phi__toml_reader *r, uint32_t meta) {
     phi_json *node;
     if (r->spare == r->spare_end) {
         size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__TOML_SLAB);
         r->spare = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *node);
         r->spare_end = r->spare == NULL ? NULL : r->spare + count;
         if (r->spare == NULL) {
-            phi__toml_text_no_memory(r);
+            phi__toml_no_memory(r);
             return NULL;
         }
     }
@@ -9753,273 +8200,206 @@ static phi_json *phi__toml_tree_node(phi__toml_reader *r, uint32_t meta) {
     return node;
 }
 
-/* ---- places ---- */
-
-/* The place of a value, or of a header, that begins at `value_at`. */
-static void phi__toml_tree_mark(phi__toml_reader *r, const phi_json *node, const char *end) {
+/* The place of a value, or of a header. */
+static void phi__toml_mark(phi__toml_reader *r, const phi_json *node) {
     if (r->marks == NULL) return;
     phi__marks_add(r->marks, node, r->places.value_line, r->places.value_column);
-    phi__marks_entry *entry = phi__marks_at(r->marks, node);
-    if (entry == NULL) return;
-    entry->from = (uint32_t)(r->places.value_at - r->text);
-    entry->to = (uint32_t)(end - r->text);
-}
-
-static void phi__toml_tree_mark_key(phi__toml_reader *r, const phi_json *node) {
-    if (r->marks == NULL) return;
-    phi__marks_add_key(r->marks, node, r->places.key_line, r->places.key_column);
-    phi__marks_entry *entry = phi__marks_at(r->marks, node);
-    if (entry != NULL && !r->in_header)
-        entry->key_from = (uint32_t)(r->places.line_key_at - r->text);
-}
-
-/* The place of a header whose table is r->table. */
-static void phi__toml_tree_mark_header(phi__toml_reader *r) {
-    phi__toml_tree_mark(r, r->table, r->at);
-    if (r->marks == NULL) return;
-    const phi__marks_entry *before = phi__marks_at(r->marks, r->section);
-    phi__marks_entry *entry = phi__marks_at(r->marks, r->table);
-    if (before != NULL && entry != NULL) entry->key_from = before->to;
-}
-
-/* A value ended at `end`: so does, for now, the section it is in. */
-static void phi__toml_tree_mark_end(phi__toml_reader *r, const phi_json *node, const char *end) {
-    if (r->marks == NULL) return;
-    phi__marks_entry *entry = phi__marks_at(r->marks, node);
-    if (entry != NULL) entry->to = (uint32_t)(end - r->text);
-    if (r->top != NULL) return;
-    entry = phi__marks_at(r->marks, r->section);
-    if (entry != NULL) entry->to = (uint32_t)(end - r->text);
 }
 
 /* ---- tables ---- */
 
-PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r) {
-    r->root = phi__toml_tree_node(r, PHI__JSON_OBJECT);
-    if (r->root == NULL) return false;
-    r->section = r->table = r->root;
-    r->section_depth = r->table_depth = 1;
-    r->places.value_at = r->at;
-    r->places.value_line = r->places.value_column = 1;
-    phi__toml_tree_mark(r, r->root, r->at);
-    return true;
-}
-
-PHI__FN void phi__toml_tree_header(phi__toml_reader *r) {
-    r->in_header = true;
-    r->table = r->root;
-    r->table_depth = 1;
-    r->state = PHI__TOML_KEY;
-}
-
-PHI__FN void phi__toml_tree_key(phi__toml_reader *r) {
+static void phi__toml_key(phi__toml_reader *r) {
     r->in_header = false;
     r->table = r->top != NULL ? r->top->node : r->section;
     r->table_depth = r->top != NULL ? r->top->depth : r->section_depth;
-    r->places.line_key_at = r->at;
     r->state = PHI__TOML_KEY;
 }
 
-static bool phi__toml_tree_deeper(phi__toml_reader *r, uint32_t depth) {
+static bool phi__toml_deeper(phi__toml_reader *r, uint32_t depth) {
     if (depth <= r->max_depth) return true;
-    phi__toml_text_too_big(r, r->at, "tables and arrays are nested too deeply");
+    phi__toml_too_big(r, r->at, "tables and arrays are nested too deeply");
     return false;
 }
 
 /* A new member of `table` under the part that was read. NULL: an error was set. */
-static phi_json *phi__toml_tree_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
-    phi_json *node = phi__toml_tree_node(r, meta);
+static phi_json *phi__toml_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
+    phi_json *node = phi__toml_node(r, meta);
     if (node == NULL) return NULL;
     node->key = r->key.at;
     node->meta |= (uint32_t)r->key.len << 8;
-    if (!phi__toml_names_add(r, r->table, node, how)) return NULL;
+    if (!phi__toml_name_add(r, r->table, node, how)) return NULL;
     phi__json_append(r->table, node);
-    phi__toml_tree_mark_key(r, node);
+    if (r->marks != NULL)
+        phi__marks_add_key(r->marks, node, r->places.key_line, r->places.key_column);
     return node;
 }
 
-static void phi__toml_tree_enter(phi__toml_reader *r, phi_json *table, uint32_t deeper) {
+static void phi__toml_enter(phi__toml_reader *r, phi_json *table, uint32_t deeper) {
     r->table = table;
     r->table_depth += deeper;
-    (void)phi__toml_tree_deeper(r, r->table_depth);
+    (void)phi__toml_deeper(r, r->table_depth);
 }
 
 /* The way of a header through a member that is there. */
-static void phi__toml_tree_pass(phi__toml_reader *r, const phi__toml_name *name) {
+static void phi__toml_pass(phi__toml_reader *r, const phi__toml_name *name) {
     if (name->how == PHI__TOML_FIXED)
-        phi__toml_text_wrong_key(r, "the key \"",
-                                 phi__json_kind_of(name->node) == PHI__JSON_OBJECT
-                                     ? "\" is an inline table, which is complete"
-                                     : "\" is a value already, and no table");
+        phi__toml_wrong_key(r, "the key \"",
+                            phi__json_kind_of(name->node) == PHI__JSON_OBJECT
+                                ? "\" is an inline table, which is complete"
+                                : "\" is a value already, and no table");
     else if (name->how == PHI__TOML_LIST)
-        phi__toml_tree_enter(r, name->node->v.last, 2);
+        phi__toml_enter(r, name->node->v.last, 2);
     else
-        phi__toml_tree_enter(r, name->node, 1);
+        phi__toml_enter(r, name->node, 1);
 }
 
 /* The way of a dotted key: only through tables that dotted keys of this section made, or that have
    no definition yet. */
-static void phi__toml_tree_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
+static void phi__toml_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
     bool own = name->how == PHI__TOML_DOTTED && name->section == r->section_number;
     if (name->how == PHI__TOML_FIXED) {
-        phi__toml_tree_pass(r, name);
+        phi__toml_pass(r, name);
         return;
     }
     if (!own && name->how != PHI__TOML_IMPLICIT) {
-        phi__toml_text_wrong_key(r, "the table \"",
-                                 "\" is defined already: a dotted key cannot add to it");
+        phi__toml_wrong_key(r, "the table \"",
+                            "\" is defined already: a dotted key cannot add to it");
         return;
     }
     name->how = PHI__TOML_DOTTED;
     name->section = r->section_number & PHI__TOML_SECTIONS;
-    phi__toml_tree_enter(r, name->node, 1);
+    phi__toml_enter(r, name->node, 1);
 }
 
-PHI__FN void phi__toml_tree_descend(phi__toml_reader *r) {
-    phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
+static void phi__toml_descend(phi__toml_reader *r) {
+    phi__toml_name *name = phi__toml_name_find(r, r->table, r->key);
     if (name == NULL) {
-        phi_json *node = phi__toml_tree_member(
-            r, PHI__JSON_OBJECT, r->in_header ? PHI__TOML_IMPLICIT : PHI__TOML_DOTTED);
+        phi_json *node = phi__toml_member(r, PHI__JSON_OBJECT,
+                                          r->in_header ? PHI__TOML_IMPLICIT : PHI__TOML_DOTTED);
         if (node == NULL) return;
         if (!r->in_header) {
-            r->places.value_at = r->places.line_key_at;
             r->places.value_line = r->places.key_line;
             r->places.value_column = r->places.key_column;
         }
-        phi__toml_tree_mark(r, node, r->places.value_at);
-        phi__toml_tree_enter(r, node, 1);
+        phi__toml_mark(r, node);
+        phi__toml_enter(r, node, 1);
         return;
     }
     if (r->in_header)
-        phi__toml_tree_pass(r, name);
+        phi__toml_pass(r, name);
     else
-        phi__toml_tree_pass_dotted(r, name);
-    if (r->status == PHI_BUSY) phi__toml_text_drop(r, r->key);
+        phi__toml_pass_dotted(r, name);
+    if (r->status == PHI_BUSY) phi__toml_drop(r, r->key);
 }
 
-/* Another table at the end of an array of tables. */
-static void phi__toml_tree_another(phi__toml_reader *r, phi_json *list) {
-    phi_json *node = phi__toml_tree_node(r, PHI__JSON_OBJECT);
-    if (node == NULL) return;
-    phi__json_append(list, node);
-    phi__toml_tree_enter(r, node, 2);
-}
-
-static void phi__toml_tree_list(phi__toml_reader *r, phi__toml_name *name) {
+static void phi__toml_list(phi__toml_reader *r, phi__toml_name *name) {
     phi_json *list =
-        name == NULL ? phi__toml_tree_member(r, PHI__JSON_ARRAY | (uint32_t)PHI__JSON_TABLES << 4,
-                                             PHI__TOML_LIST)
-                     : name->node;
+        name == NULL
+            ? phi__toml_member(r, PHI__JSON_ARRAY | (uint32_t)PHI__JSON_TABLES << 4, PHI__TOML_LIST)
+            : name->node;
     if (list == NULL) return;
     if (name == NULL)
-        phi__toml_tree_mark(r, list, r->at);
+        phi__toml_mark(r, list);
     else if (name->how == PHI__TOML_LIST)
-        phi__toml_text_drop(r, r->key);
+        phi__toml_drop(r, r->key);
     else if (name->how == PHI__TOML_FIXED)
-        phi__toml_text_wrong_key(r, "the key \"",
-                                 phi__json_kind_of(list) == PHI__JSON_ARRAY
-                                     ? "\" is an array in brackets, which is complete"
-                                     : "\" is a value already, and no array of tables");
+        phi__toml_wrong_key(r, "the key \"",
+                            phi__json_kind_of(list) == PHI__JSON_ARRAY
+                                ? "\" is an array in brackets, which is complete"
+                                : "\" is a value already, and no array of tables");
     else
-        phi__toml_text_wrong_key(r, "the key \"", "\" is a table already, and no array of tables");
-    if (r->status == PHI_BUSY) phi__toml_tree_another(r, list);
+        phi__toml_wrong_key(r, "the key \"", "\" is a table already, and no array of tables");
+    phi_json *node = r->status == PHI_BUSY ? phi__toml_node(r, PHI__JSON_OBJECT) : NULL;
+    if (node == NULL) return;
+    phi__json_append(list, node); /* another table at the end */
+    phi__toml_enter(r, node, 2);
 }
 
-static void phi__toml_tree_table(phi__toml_reader *r, phi__toml_name *name) {
+static void phi__toml_table(phi__toml_reader *r, phi__toml_name *name) {
     phi_json *node;
     if (name == NULL) {
-        node = phi__toml_tree_member(r, PHI__JSON_OBJECT, PHI__TOML_EXPLICIT);
+        node = phi__toml_member(r, PHI__JSON_OBJECT, PHI__TOML_EXPLICIT);
     } else {
         node = name->node;
         if (name->how == PHI__TOML_LIST)
-            phi__toml_text_wrong_key(r, "the key \"", "\" is an array of tables already");
+            phi__toml_wrong_key(r, "the key \"", "\" is an array of tables already");
         else if (name->how == PHI__TOML_FIXED)
-            phi__toml_text_wrong_key(r, "the key \"", "\" has a value already");
+            phi__toml_wrong_key(r, "the key \"", "\" has a value already");
         else if (name->how != PHI__TOML_IMPLICIT)
-            phi__toml_text_wrong_key(r, "the table \"",
-                                     "\" is defined already: put all its keys under one header");
+            phi__toml_wrong_key(r, "the table \"",
+                                "\" is defined already: put all its keys under one header");
         name->how = PHI__TOML_EXPLICIT;
         if (r->status == PHI_BUSY) {
-            phi__toml_tree_mark_key(r, node);
-            phi__toml_text_drop(r, r->key);
+            if (r->marks != NULL)
+                phi__marks_add_key(r->marks, node, r->places.key_line, r->places.key_column);
+            phi__toml_drop(r, r->key);
         }
     }
-    if (node != NULL && r->status == PHI_BUSY) phi__toml_tree_enter(r, node, 1);
+    if (node != NULL && r->status == PHI_BUSY) phi__toml_enter(r, node, 1);
 }
 
-PHI__FN void phi__toml_tree_section(phi__toml_reader *r) {
-    phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
+static void phi__toml_section(phi__toml_reader *r) {
+    phi__toml_name *name = phi__toml_name_find(r, r->table, r->key);
     if (r->tables_header)
-        phi__toml_tree_list(r, name);
+        phi__toml_list(r, name);
     else
-        phi__toml_tree_table(r, name);
+        phi__toml_table(r, name);
     if (r->status != PHI_BUSY) return;
-    phi__toml_tree_mark_header(r);
+    phi__toml_mark(r, r->table);
     r->section = r->table;
     r->section_depth = r->table_depth;
-    if (r->section_number == PHI__TOML_SECTIONS) phi__toml_text_too_big(r, r->at, "2^29 headers");
-    if (r->section_number == 0) r->first_header = (uint32_t)(r->places.value_at - r->text);
+    if (r->section_number == PHI__TOML_SECTIONS) phi__toml_too_big(r, r->at, "2^29 headers");
     r->section_number++;
     r->state = PHI__TOML_REST;
 }
 
 /* ---- values ---- */
 
-PHI__FN void phi__toml_tree_assign(phi__toml_reader *r) {
-    const phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
-    if (name != NULL)
-        phi__toml_text_wrong_key(r, "the key \"",
-                                 "\" is in this table already: keep one of the two");
-    r->state = PHI__TOML_VALUE;
-}
-
-PHI__FN void phi__toml_tree_value(phi__toml_reader *r) {
-    r->places.value_at = r->at;
+static void phi__toml_value(phi__toml_reader *r) {
     r->places.value_line = r->line;
     r->places.value_column = phi__toml_column(r, r->at);
 }
 
-static bool phi__toml_tree_in_array(const phi__toml_reader *r) {
+static bool phi__toml_in_array(const phi__toml_reader *r) {
     return r->top != NULL && phi__json_kind_of(r->top->node) == PHI__JSON_ARRAY;
 }
 
 /* A new value in its table or array. */
-static phi_json *phi__toml_tree_join(phi__toml_reader *r, uint32_t meta) {
-    if (!phi__toml_tree_in_array(r)) return phi__toml_tree_member(r, meta, PHI__TOML_FIXED);
-    phi_json *node = phi__toml_tree_node(r, meta);
+static phi_json *phi__toml_join(phi__toml_reader *r, uint32_t meta) {
+    if (!phi__toml_in_array(r)) return phi__toml_member(r, meta, PHI__TOML_FIXED);
+    phi_json *node = phi__toml_node(r, meta);
     if (node != NULL) phi__json_append(r->top->node, node);
     return node;
 }
 
-PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r) {
+static uint8_t phi__toml_after(const phi__toml_reader *r) {
     if (r->top == NULL) return PHI__TOML_REST;
-    return phi__toml_tree_in_array(r) ? PHI__TOML_ITEM_AFTER : PHI__TOML_MEMBER_AFTER;
+    return phi__toml_in_array(r) ? PHI__TOML_ITEM_AFTER : PHI__TOML_MEMBER_AFTER;
 }
 
-PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at) {
-    phi_json *node = phi__toml_tree_join(r, meta);
+static phi_json *phi__toml_scalar(phi__toml_reader *r, uint32_t meta) {
+    phi_json *node = phi__toml_join(r, meta);
     if (node == NULL) return NULL;
-    phi__toml_tree_mark(r, node, at);
-    phi__toml_tree_mark_end(r, node, at);
-    r->state = phi__toml_tree_after(r);
+    phi__toml_mark(r, node);
+    r->state = phi__toml_after(r);
     return node;
 }
 
-PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table) {
-    uint32_t depth = 1 + (phi__toml_tree_in_array(r) ? r->top->depth : r->table_depth);
+static void phi__toml_open(phi__toml_reader *r, bool table) {
+    uint32_t depth = 1 + (phi__toml_in_array(r) ? r->top->depth : r->table_depth);
     uint32_t meta =
         table ? PHI__JSON_OBJECT | (uint32_t)PHI__JSON_INLINE << 4 : (uint32_t)PHI__JSON_ARRAY;
     phi__toml_frame *frame = r->unused;
-    if (!phi__toml_tree_deeper(r, depth)) return;
-    phi_json *node = phi__toml_tree_join(r, meta);
+    if (!phi__toml_deeper(r, depth)) return;
+    phi_json *node = phi__toml_join(r, meta);
     if (node == NULL) return;
-    phi__toml_tree_mark(r, node, r->at + 1);
+    phi__toml_mark(r, node);
     if (frame != NULL)
         r->unused = frame->up;
     else
         frame = (phi__toml_frame *)phi_arena_alloc(r->arena, sizeof *frame);
     if (frame == NULL) {
-        phi__toml_text_no_memory(r);
+        phi__toml_no_memory(r);
         return;
     }
     frame->up = r->top;
@@ -10030,24 +8410,23 @@ PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table) {
     r->state = table ? PHI__TOML_FIRST_MEMBER : PHI__TOML_ITEM;
 }
 
-PHI__FN void phi__toml_tree_close(phi__toml_reader *r) {
+static void phi__toml_close(phi__toml_reader *r) {
     phi__toml_frame *frame = r->top;
     r->at++;
     r->top = frame->up;
     frame->up = r->unused;
     r->unused = frame;
-    phi__toml_tree_mark_end(r, frame->node, r->at);
-    r->state = phi__toml_tree_after(r);
+    r->state = phi__toml_after(r);
 }
 
-/* ======== Values that are neither strings nor dates: booleans, integers, floats. */
+/* ---- values that are neither strings nor dates: booleans, integers, floats ---- */
 
 static const char phi__toml_no_value[] = "expected a value: text must be in quotes";
 static const char phi__toml_bad_number[] =
     "expected a number, a date, true or false: a number has no unit, and text must be in quotes";
 
 /* Words of other formats. */
-static const char *phi__toml_number_word(phi_str text) {
+static const char *phi__toml_num_word(phi_str text) {
     static const char *const nulls[] = {"null", "nil", "none"};
     if (phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false"))
         return "true and false are written in small letters";
@@ -10056,17 +8435,8 @@ static const char *phi__toml_number_word(phi_str text) {
     return phi__toml_no_value;
 }
 
-/* An infinity or NaN; text is without a sign. False: it is another word. */
-static bool phi__toml_number_special(phi_str text, bool negative, phi__json_value *value) {
-    if (!phi__str_is(text, "inf") && !phi__str_is(text, "nan")) return false;
-    value->u = UINT64_C(0x7ff0000000000000);
-    if (*text.at == 'n') value->u = UINT64_C(0x7ff8000000000000);
-    if (negative) value->u |= UINT64_C(1) << 63;
-    return true;
-}
-
 /* Copies without underscores, each of which must be between two digits (of hexadecimal, too). */
-static bool phi__toml_number_strip(phi_str text, bool hex, char *to, size_t *len) {
+static bool phi__toml_num_strip(phi_str text, bool hex, char *to, size_t *len) {
     size_t n = 0;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i];
@@ -10084,7 +8454,7 @@ static bool phi__toml_number_strip(phi_str text, bool hex, char *to, size_t *len
     return true;
 }
 
-static unsigned phi__toml_number_digit(char c) {
+static unsigned phi__toml_num_digit(char c) {
     if (c >= '0' && c <= '9') return (unsigned)(c - '0');
     if (c >= 'a' && c <= 'f') return (unsigned)(c - 'a') + 10;
     if (c >= 'A' && c <= 'F') return (unsigned)(c - 'A') + 10;
@@ -10092,12 +8462,12 @@ static unsigned phi__toml_number_digit(char c) {
 }
 
 /* 0x, 0o, 0b: the digits without underscores. */
-static uint32_t phi__toml_number_based(const char *at, size_t len, unsigned base,
-                                       phi__json_value *value, const char **what) {
+static uint32_t phi__toml_num_based(const char *at, size_t len, unsigned base,
+                                    phi__json_value *value, const char **what) {
     uint64_t n = 0;
     if (len == 0) *what = "expected digits behind the prefix of the number";
     for (size_t i = 0; i < len && *what == NULL; i++) {
-        unsigned digit = phi__toml_number_digit(at[i]);
+        unsigned digit = phi__toml_num_digit(at[i]);
         if (digit >= base)
             *what = base == 16  ? "a digit that is not hexadecimal"
                     : base == 8 ? "a digit that is not octal"
@@ -10111,8 +8481,8 @@ static uint32_t phi__toml_number_based(const char *at, size_t len, unsigned base
     return *what == NULL ? (uint32_t)PHI__JSON_INT : 0;
 }
 
-static uint32_t phi__toml_number_decimal(const char *at, size_t len, phi__json_value *value,
-                                         const char **what) {
+static uint32_t phi__toml_num_decimal(const char *at, size_t len, phi__json_value *value,
+                                      const char **what) {
     phi__json_number number;
     const char *bad, *after = phi__json_number_read(at, at + len, &number, &bad);
     bool whole = strcspn(at, ".eE") == len;
@@ -10120,8 +8490,8 @@ static uint32_t phi__toml_number_decimal(const char *at, size_t len, phi__json_v
         *what = *at >= '0' && *at <= '9' ? "the number is too large for a double"
                                          : phi__toml_bad_number;
         if (*at == '-')
-            *what = phi__toml_number_digit(at[1]) > 9 ? phi__toml_bad_number
-                                                      : "the number is too large for a double";
+            *what = phi__toml_num_digit(at[1]) > 9 ? phi__toml_bad_number
+                                                   : "the number is too large for a double";
     } else if (after == NULL)
         *what = "expected a digit in the number";
     else if (after != at + len)
@@ -10137,18 +8507,22 @@ static uint32_t phi__toml_number_decimal(const char *at, size_t len, phi__json_v
     return number.kind;
 }
 
-PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value *value,
-                                       const char **what) {
+static uint32_t phi__toml_num_read(phi_str text, char *room, phi__json_value *value,
+                                   const char **what) {
     bool sign = text.len > 0 && (*text.at == '+' || *text.at == '-');
     phi_str rest = sign ? phi__str(text.at + 1, text.len - 1) : text;
     size_t len;
     *what = NULL;
     if (phi__str_is(text, "true")) return PHI__JSON_TRUE;
     if (phi__str_is(text, "false")) return PHI__JSON_FALSE;
-    if (phi__toml_number_special(rest, *text.at == '-', value)) return PHI__JSON_DOUBLE;
-    if (rest.len == 0 || phi__toml_number_digit(*rest.at) > 9) {
+    if (phi__str_is(rest, "inf") || phi__str_is(rest, "nan")) {
+        value->u = *rest.at == 'n' ? UINT64_C(0x7ff8000000000000) : UINT64_C(0x7ff0000000000000);
+        if (*text.at == '-') value->u |= UINT64_C(1) << 63;
+        return PHI__JSON_DOUBLE;
+    }
+    if (rest.len == 0 || phi__toml_num_digit(*rest.at) > 9) {
         *what = sign || (rest.len > 0 && *rest.at == '.') ? "expected a digit in the number"
-                                                          : phi__toml_number_word(text);
+                                                          : phi__toml_num_word(text);
         return 0;
     }
     char base = rest.len > 1 && *rest.at == '0' ? rest.at[1] : '\0';
@@ -10158,23 +8532,16 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
         return 0;
     }
     if (hex) rest = phi__str(rest.at + 2, rest.len - 2);
-    if (!phi__toml_number_strip(*text.at == '-' ? text : rest, hex, room, &len)) {
+    if (!phi__toml_num_strip(*text.at == '-' ? text : rest, hex, room, &len)) {
         *what = "an underscore must be between two digits";
         return 0;
     }
     if (hex)
-        return phi__toml_number_based(room, len,
-                                      base == 'x'   ? 16
-                                      : base == 'o' ? 8
-                                                    : 2,
-                                      value, what);
-    return phi__toml_number_decimal(room, len, value, what);
+        return phi__toml_num_based(room, len, base == 'x' ? 16 : base == 'o' ? 8 : 2, value, what);
+    return phi__toml_num_decimal(room, len, value, what);
 }
 
-/* ======== Dates and times of RFC 3339 as TOML has them: with or without a date, a time, an
-   offset. */
-
-enum { PHI__TOML_FRACTION = 9 }; /* digits kept */
+/* ---- dates and times of RFC 3339 as TOML has them ---- */
 
 /* "dddd-dd" with d for a digit. */
 static bool phi__toml_date_shaped(phi_str s, const char *shape) {
@@ -10184,7 +8551,7 @@ static bool phi__toml_date_shaped(phi_str s, const char *shape) {
     return true;
 }
 
-PHI__FN bool phi__toml_date_begins(phi_str text) {
+static bool phi__toml_date_begins(phi_str text) {
     return phi__toml_date_shaped(text, "dddd-") || phi__toml_date_shaped(text, "dd:");
 }
 
@@ -10236,7 +8603,7 @@ static bool phi__toml_date_offset(phi_str s, phi_toml_date *out) {
     return hours <= 23 && minutes <= 59;
 }
 
-PHI__FN bool phi__toml_date_read(phi_str s, phi_toml_date *out) {
+static bool phi__toml_date_read(phi_str s, phi_toml_date *out) {
     phi_toml_date date = PHI_ZERO;
     date.type = PHI_TOML_LOCAL_TIME;
     if (phi__toml_date_shaped(s, "dddd-")) {
@@ -10258,7 +8625,7 @@ PHI__FN bool phi__toml_date_read(phi_str s, phi_toml_date *out) {
     return true;
 }
 
-PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]) {
+static size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]) {
     size_t n = 0, digits = 0;
     bool fraction = false;
     for (size_t i = 0; i < text.len && n + 1 < PHI__TOML_DATE_MOST; i++) {
@@ -10316,130 +8683,125 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
    Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
    of two bytes begins the copy. */
 
-static bool phi__toml_string_is_basic(const phi__toml_reader *r) {
+static bool phi__toml_str_is_basic(const phi__toml_reader *r) {
     return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
 }
 
-static bool phi__toml_string_is_multi(const phi__toml_reader *r) {
+static bool phi__toml_str_is_multi(const phi__toml_reader *r) {
     return r->style >= PHI__TOML_MULTI_BASIC;
 }
 
-PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key) {
+static void phi__toml_str_begin(phi__toml_reader *r, bool is_key) {
     char quote = *r->at;
     bool multi = r->end - r->at > 2 && r->at[1] == quote && r->at[2] == quote;
     if (is_key && multi) {
-        phi__toml_text_wrong(r, r->at, "a key cannot be a string of several lines");
+        phi__toml_wrong(r, r->at, "a key cannot be a string of several lines");
         return;
     }
     r->style = quote == '"' ? PHI__TOML_BASIC : PHI__TOML_LITERAL;
     if (multi) r->style = quote == '"' ? PHI__TOML_MULTI_BASIC : PHI__TOML_MULTI_LITERAL;
     r->at += multi ? 3 : 1;
-    if (multi && phi__toml_text_at_break(r, r->at)) phi__toml_text_newline(r);
+    if (multi && phi__toml_at_break(r, r->at)) phi__toml_newline(r);
     r->mark = r->at;
     r->is_key = is_key;
     r->state = PHI__TOML_STRING_TEXT;
 }
 
 /* The text ends at `at`; the value is complete at `behind`. */
-static void phi__toml_string_done(phi__toml_reader *r, const char *at, const char *behind) {
-    phi_str text = phi__toml_text_end(r, at);
+static void phi__toml_str_done(phi__toml_reader *r, const char *at, const char *behind) {
+    phi_str text = phi__toml_end(r, at);
     if (r->status != PHI_BUSY) return;
     r->at = behind;
     if (r->is_key) {
         r->key = text;
         r->state = PHI__TOML_KEY_AFTER;
-        if (text.len > PHI__TOML_KEY_MOST)
-            phi__toml_text_too_big(r, at, "a key of more than 16 MiB");
+        if (text.len > PHI__TOML_KEY_MOST) phi__toml_too_big(r, at, "a key of more than 16 MiB");
         return;
     }
-    phi_json *node = phi__toml_tree_scalar(r, PHI__JSON_STRING, behind);
+    phi_json *node = phi__toml_scalar(r, PHI__JSON_STRING);
     if (node == NULL) return;
     node->v.str = text.at;
     node->len = (uint32_t)text.len;
 }
 
 /* Quotes at r->at: the end, or a part of the text. At the end, two may belong to the text. */
-static void phi__toml_string_quotes(phi__toml_reader *r) {
+static void phi__toml_str_quotes(phi__toml_reader *r) {
     const char *at = r->at;
     size_t n = 0, left = (size_t)(r->end - at);
-    if (!phi__toml_string_is_multi(r)) {
-        phi__toml_string_done(r, at, at + 1);
+    if (!phi__toml_str_is_multi(r)) {
+        phi__toml_str_done(r, at, at + 1);
         return;
     }
     while (n < 5 && n < left && at[n] == *at) n++;
     if (n >= 3)
-        phi__toml_string_done(r, at + n - 3, at + n);
+        phi__toml_str_done(r, at + n - 3, at + n);
     else
         r->at += n;
 }
 
-static void phi__toml_string_break(phi__toml_reader *r) {
-    if (!phi__toml_string_is_multi(r)) {
-        phi__toml_text_wrong(r, r->at,
-                             r->is_key ? "a key must end on its line"
-                                       : "a string must end on its line, unless it is in three "
-                                         "quotes");
+static void phi__toml_str_break(phi__toml_reader *r) {
+    if (!phi__toml_str_is_multi(r)) {
+        phi__toml_wrong(r, r->at,
+                        r->is_key ? "a key must end on its line"
+                                  : "a string must end on its line, unless it is in three "
+                                    "quotes");
         return;
     }
     if (*r->at == '\r') {
-        if (!phi__toml_text_add(r, r->mark, (size_t)(r->at - r->mark))) return;
+        if (!phi__toml_add(r, r->mark, (size_t)(r->at - r->mark))) return;
         r->mark = r->at + 1;
     }
-    phi__toml_text_newline(r);
+    phi__toml_newline(r);
 }
 
 /* ---- escapes ---- */
 
-/* The character of an escape's letter, or UINT32_MAX. */
-static uint32_t phi__toml_string_letter(char c) {
-    static const char letters[] = "btnfr\"\\", codes[] = "\b\t\n\f\r\"\\";
-    const char *found = c == '\0' ? NULL : (const char *)memchr(letters, c, sizeof letters - 1);
-    return found == NULL ? UINT32_MAX : (uint32_t)(unsigned char)codes[found - letters];
-}
-
 /* \uXXXX or \UXXXXXXXX at r->at, of so many digits. UINT32_MAX: an error was set. */
-static uint32_t phi__toml_string_code(phi__toml_reader *r, size_t digits) {
+static uint32_t phi__toml_str_code(phi__toml_reader *r, size_t digits) {
     uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
     if (code == UINT32_MAX)
-        phi__toml_text_wrong(r, r->at,
-                             digits == 4 ? "\\u takes four hexadecimal digits"
-                                         : "\\U takes eight hexadecimal digits, at most 0010FFFF");
+        phi__toml_wrong(r, r->at,
+                        digits == 4 ? "\\u takes four hexadecimal digits"
+                                    : "\\U takes eight hexadecimal digits, at most 0010FFFF");
     else if (code > 0x10ffff)
-        phi__toml_text_wrong(r, r->at, "\\U takes eight hexadecimal digits, at most 0010FFFF");
+        phi__toml_wrong(r, r->at, "\\U takes eight hexadecimal digits, at most 0010FFFF");
     else if (code >= 0xd800 && code <= 0xdfff)
-        phi__toml_text_wrong(r, r->at, "an escape of half of a surrogate pair");
+        phi__toml_wrong(r, r->at, "an escape of half of a surrogate pair");
     return r->status == PHI_BUSY ? code : UINT32_MAX;
 }
 
-static void phi__toml_string_escape(phi__toml_reader *r) {
+static void phi__toml_str_escape(phi__toml_reader *r) {
     char c = r->end - r->at > 1 ? r->at[1] : '\0', bytes[4];
     size_t digits = c == 'u' ? 4 : c == 'U' ? 8 : 0;
-    if (!phi__toml_text_add(r, r->mark, (size_t)(r->at - r->mark))) return;
-    if (phi__toml_string_is_multi(r) &&
-        (c == ' ' || c == '\t' || phi__toml_text_at_break(r, r->at + 1))) {
+    if (!phi__toml_add(r, r->mark, (size_t)(r->at - r->mark))) return;
+    if (phi__toml_str_is_multi(r) && (c == ' ' || c == '\t' || phi__toml_at_break(r, r->at + 1))) {
         r->at++;
         r->joined = false;
         r->state = PHI__TOML_STRING_JOIN;
         return;
     }
-    uint32_t code = digits > 0 ? phi__toml_string_code(r, digits) : phi__toml_string_letter(c);
+    static const char letters[] = "btnfr\"\\", codes[] = "\b\t\n\f\r\"\\";
+    const char *found = c == '\0' ? NULL : (const char *)memchr(letters, c, sizeof letters - 1);
+    uint32_t code = digits > 0      ? phi__toml_str_code(r, digits)
+                    : found != NULL ? (uint32_t)(unsigned char)codes[found - letters]
+                                    : UINT32_MAX;
     if (r->status != PHI_BUSY) return;
     if (code == UINT32_MAX) {
-        phi__toml_text_expected(r, r->at + 1, "one of \"\\bfnrtuU after the backslash");
+        phi__toml_expected(r, r->at + 1, "one of \"\\bfnrtuU after the backslash");
         return;
     }
-    if (!phi__toml_text_add(r, bytes, phi__utf8_put(bytes, code))) return;
+    if (!phi__toml_add(r, bytes, phi__utf8_put(bytes, code))) return;
     r->at += 2 + digits;
     r->mark = r->at;
 }
 
-PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_text_space(r, stop)) return;
-    if (phi__toml_text_at_break(r, r->at)) {
-        phi__toml_text_newline(r);
+static void phi__toml_str_join(phi__toml_reader *r, const char *stop) {
+    if (!phi__toml_space(r, stop)) return;
+    if (phi__toml_at_break(r, r->at)) {
+        phi__toml_newline(r);
         r->joined = true;
     } else if (!r->joined)
-        phi__toml_text_expected(r, r->at, "the end of the line after the backslash");
+        phi__toml_expected(r, r->at, "the end of the line after the backslash");
     else {
         r->mark = r->at;
         r->state = PHI__TOML_STRING_TEXT;
@@ -10448,8 +8810,8 @@ PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop) {
 
 /* ---- text ---- */
 
-PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop) {
-    char quote = phi__toml_string_is_basic(r) ? '"' : '\'';
+static void phi__toml_str_text(phi__toml_reader *r, const char *stop) {
+    char quote = phi__toml_str_is_basic(r) ? '"' : '\'';
     while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
         /* Past the characters that need no look. */
         const char *at = r->at;
@@ -10459,39 +8821,34 @@ PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop) {
         r->at = at;
         if (r->at == stop) break;
         if (*r->at == quote)
-            phi__toml_string_quotes(r);
+            phi__toml_str_quotes(r);
         else if (*r->at == '\\' && quote == '"')
-            phi__toml_string_escape(r);
-        else if (phi__toml_text_at_break(r, r->at))
-            phi__toml_string_break(r);
+            phi__toml_str_escape(r);
+        else if (phi__toml_at_break(r, r->at))
+            phi__toml_str_break(r);
         else
-            r->at += phi__toml_text_char(r, r->at);
+            r->at += phi__toml_char(r, r->at);
     }
     if (r->at >= r->end && r->state == PHI__TOML_STRING_TEXT)
-        phi__toml_text_expected(r, r->at, "the closing quote of a string");
+        phi__toml_expected(r, r->at, "the closing quote of a string");
 }
-
-/* ======== The reader: its states in turn. */
-
-enum { PHI__TOML_DEPTH = 512 }; /* by default */
 
 /* ---- keys ---- */
 
 static void phi__toml_read_key(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_text_space(r, stop)) return;
+    if (!phi__toml_space(r, stop)) return;
     r->places.key_at = r->at;
     r->places.key_line = r->line;
     r->places.key_column = phi__toml_column(r, r->at);
     if (r->at < r->end && (*r->at == '"' || *r->at == '\''))
-        phi__toml_string_begin(r, true);
+        phi__toml_str_begin(r, true);
     else if (r->at < r->end && phi__toml_is_bare(*r->at)) {
         r->mark = r->at;
         r->state = PHI__TOML_BARE;
     } else if (r->at < r->end && *r->at == '{')
-        phi__toml_text_wrong(r, r->at,
-                             "expected a key, found '{': this is read as TOML, not as JSON");
+        phi__toml_wrong(r, r->at, "expected a key, found '{': this is read as TOML, not as JSON");
     else
-        phi__toml_text_expected(r, r->at, "a key");
+        phi__toml_expected(r, r->at, "a key");
 }
 
 static void phi__toml_read_bare(phi__toml_reader *r, const char *stop) {
@@ -10500,40 +8857,39 @@ static void phi__toml_read_bare(phi__toml_reader *r, const char *stop) {
     r->at = at;
     if (at == stop && at < r->end) return;
     if ((size_t)(at - r->mark) > PHI__TOML_KEY_MOST) {
-        phi__toml_text_too_big(r, r->mark, "a key of more than 16 MiB");
+        phi__toml_too_big(r, r->mark, "a key of more than 16 MiB");
         return;
     }
-    r->key = phi__toml_text_end(r, at);
+    r->key = phi__toml_end(r, at);
     r->state = PHI__TOML_KEY_AFTER;
 }
 
-static void phi__toml_read_header_end(phi__toml_reader *r) {
-    if (r->tables_header && (r->end - r->at < 2 || r->at[1] != ']')) {
-        phi__toml_text_expected(r, r->at + 1, "']' right behind the first one");
-        return;
-    }
-    r->at += r->tables_header ? 2 : 1;
-    phi__toml_tree_section(r);
-}
-
 static void phi__toml_read_key_after(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_text_space(r, stop)) return;
+    if (!phi__toml_space(r, stop)) return;
     char c = r->at < r->end ? *r->at : '\0';
     if (c == '.') {
         r->at++;
         r->state = PHI__TOML_KEY;
-        phi__toml_tree_descend(r);
+        phi__toml_descend(r);
     } else if (c == '=' && !r->in_header) {
         r->at++;
-        phi__toml_tree_assign(r);
-    } else if (c == ']' && r->in_header)
-        phi__toml_read_header_end(r);
-    else if (c == ':' && !r->in_header)
-        phi__toml_text_wrong(r, r->at,
-                             "expected '.' or '=', found ':': TOML has '=' behind a key, not ':' "
-                             "as YAML and JSON have");
+        if (phi__toml_name_find(r, r->table, r->key) != NULL)
+            phi__toml_wrong_key(r, "the key \"",
+                                "\" is in this table already: keep one of the two");
+        r->state = PHI__TOML_VALUE;
+    } else if (c == ']' && r->in_header) {
+        if (r->tables_header && (r->end - r->at < 2 || r->at[1] != ']')) {
+            phi__toml_expected(r, r->at + 1, "']' right behind the first one");
+            return;
+        }
+        r->at += r->tables_header ? 2 : 1;
+        phi__toml_section(r);
+    } else if (c == ':' && !r->in_header)
+        phi__toml_wrong(r, r->at,
+                        "expected '.' or '=', found ':': TOML has '=' behind a key, not ':' "
+                        "as YAML and JSON have");
     else
-        phi__toml_text_expected(r, r->at, r->in_header ? "'.' or ']'" : "'.' or '='");
+        phi__toml_expected(r, r->at, r->in_header ? "'.' or ']'" : "'.' or '='");
 }
 
 /* ---- values ---- */
@@ -10546,18 +8902,18 @@ static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     char canonical[PHI__TOML_DATE_MOST];
     phi_toml_date date;
     if (!phi__toml_date_read(token, &date)) {
-        phi__toml_text_wrong(r, r->at,
-                             "no date or time that exists: they are written as 1979-05-27, "
-                             "07:32:00, 1979-05-27T07:32:00 or 1979-05-27T07:32:00Z");
+        phi__toml_wrong(r, r->at,
+                        "no date or time that exists: they are written as 1979-05-27, "
+                        "07:32:00, 1979-05-27T07:32:00 or 1979-05-27T07:32:00Z");
         return;
     }
     r->mark = r->at;
-    if (!phi__toml_text_add(r, canonical, phi__toml_date_put(token, canonical))) return;
-    phi_str text = phi__toml_text_end(r, r->at);
+    if (!phi__toml_add(r, canonical, phi__toml_date_put(token, canonical))) return;
+    phi_str text = phi__toml_end(r, r->at);
     if (r->status != PHI_BUSY) return;
     uint32_t form = (uint32_t)(date.type - PHI_TOML_OFFSET_DATETIME + PHI__JSON_OFFSET_DATETIME);
     r->at += token.len;
-    phi_json *node = phi__toml_tree_scalar(r, form << 4 | PHI__JSON_STRING, r->at);
+    phi_json *node = phi__toml_scalar(r, form << 4 | PHI__JSON_STRING);
     if (node == NULL) return;
     node->v.str = text.at;
     node->len = (uint32_t)text.len;
@@ -10568,28 +8924,28 @@ static void phi__toml_read_number(phi__toml_reader *r, phi_str token) {
     phi__json_value value;
     const char *what;
     r->mark = r->at;
-    if (!phi__toml_text_add(r, token.at, token.len)) return;
+    if (!phi__toml_add(r, token.at, token.len)) return;
     value.u = 0;
-    uint32_t kind = phi__toml_number_read(token, r->string, &value, &what);
+    uint32_t kind = phi__toml_num_read(token, r->string, &value, &what);
     r->string = r->to = NULL;
     if (kind == 0) {
-        phi__toml_text_wrong(r, r->at, what);
+        phi__toml_wrong(r, r->at, what);
         return;
     }
     r->at += token.len;
-    phi_json *node = phi__toml_tree_scalar(r, kind, r->at);
+    phi_json *node = phi__toml_scalar(r, kind);
     if (node != NULL) node->v = value;
 }
 
 static void phi__toml_read_value(phi__toml_reader *r) {
     char c = r->at < r->end ? *r->at : '\0';
-    phi__toml_tree_value(r);
+    phi__toml_value(r);
     if (c == '"' || c == '\'') {
-        phi__toml_string_begin(r, false);
+        phi__toml_str_begin(r, false);
         return;
     }
     if (c == '[' || c == '{') {
-        phi__toml_tree_open(r, c == '{');
+        phi__toml_open(r, c == '{');
         return;
     }
     /* The bare value at r->at, at most one byte more than a number may have. A space may be
@@ -10603,10 +8959,9 @@ static void phi__toml_read_value(phi__toml_reader *r) {
     }
     phi_str token = phi__str(r->at, n);
     if (token.len == 0)
-        phi__toml_text_expected(r, r->at,
-                                r->state == PHI__TOML_ITEM ? "a value or ']'" : "a value");
+        phi__toml_expected(r, r->at, r->state == PHI__TOML_ITEM ? "a value or ']'" : "a value");
     else if (token.len > PHI__TOML_NUMBER_MOST)
-        phi__toml_text_too_big(r, r->at, "a number of 64 KiB or more");
+        phi__toml_too_big(r, r->at, "a number of 64 KiB or more");
     else if (phi__toml_date_begins(token))
         phi__toml_read_date(r, token);
     else
@@ -10622,16 +8977,15 @@ static void phi__toml_read_comment_begin(phi__toml_reader *r) {
 
 /* White space, line breaks and comments. True: something else, which is at r->at. */
 static bool phi__toml_read_skip(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_text_space(r, stop)) return false;
+    if (!phi__toml_space(r, stop)) return false;
     if (r->at == r->end) {
-        phi__toml_text_expected(r, r->at,
-                                r->state == PHI__TOML_ITEM ? "a value or ']'" : "',' or ']'");
+        phi__toml_expected(r, r->at, r->state == PHI__TOML_ITEM ? "a value or ']'" : "',' or ']'");
         return false;
     }
     if (*r->at == '#')
         phi__toml_read_comment_begin(r);
-    else if (phi__toml_text_at_break(r, r->at))
-        phi__toml_text_newline(r);
+    else if (phi__toml_at_break(r, r->at))
+        phi__toml_newline(r);
     else
         return true;
     return false;
@@ -10640,90 +8994,87 @@ static bool phi__toml_read_skip(phi__toml_reader *r, const char *stop) {
 static void phi__toml_read_item(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_read_skip(r, stop)) return;
     if (*r->at == ']')
-        phi__toml_tree_close(r);
-    else
+        phi__toml_close(r);
+    else if (r->state == PHI__TOML_ITEM)
         phi__toml_read_value(r);
-}
-
-static void phi__toml_read_item_after(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_read_skip(r, stop)) return;
-    if (*r->at == ']')
-        phi__toml_tree_close(r);
     else if (*r->at == ',') {
         r->at++;
         r->state = PHI__TOML_ITEM;
     } else
-        phi__toml_text_expected(r, r->at, "',' or ']'");
+        phi__toml_expected(r, r->at, "',' or ']'");
 }
 
 static void phi__toml_read_member(phi__toml_reader *r, const char *stop) {
     bool first = r->state == PHI__TOML_FIRST_MEMBER;
-    if (!phi__toml_text_space(r, stop)) return;
-    if (phi__toml_text_at_break(r, r->at))
-        phi__toml_text_wrong(r, r->at, "a table in braces must be on one line");
+    if (!phi__toml_space(r, stop)) return;
+    if (phi__toml_at_break(r, r->at))
+        phi__toml_wrong(r, r->at, "a table in braces must be on one line");
     else if (r->at < r->end && *r->at == '}' && first)
-        phi__toml_tree_close(r);
+        phi__toml_close(r);
     else if (r->at < r->end && *r->at == '}')
-        phi__toml_text_wrong(r, r->at, "a comma before '}', which TOML 1.0 does not allow");
+        phi__toml_wrong(r, r->at, "a comma before '}', which TOML 1.0 does not allow");
     else
-        phi__toml_tree_key(r);
+        phi__toml_key(r);
 }
 
 static void phi__toml_read_member_after(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_text_space(r, stop)) return;
+    if (!phi__toml_space(r, stop)) return;
     char c = r->at < r->end ? *r->at : '\0';
-    if (phi__toml_text_at_break(r, r->at))
-        phi__toml_text_wrong(r, r->at, "a table in braces must be on one line");
+    if (phi__toml_at_break(r, r->at))
+        phi__toml_wrong(r, r->at, "a table in braces must be on one line");
     else if (c == '}')
-        phi__toml_tree_close(r);
+        phi__toml_close(r);
     else if (c == ',') {
         r->at++;
         r->state = PHI__TOML_MEMBER;
     } else
-        phi__toml_text_expected(r, r->at, "',' or '}'");
+        phi__toml_expected(r, r->at, "',' or '}'");
 }
 
 /* ---- lines ---- */
 
 static void phi__toml_read_line(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_text_space(r, stop)) return;
+    if (!phi__toml_space(r, stop)) return;
     if (r->at == r->end)
         r->status = PHI_OK;
-    else if (phi__toml_text_at_break(r, r->at))
-        phi__toml_text_newline(r);
+    else if (phi__toml_at_break(r, r->at))
+        phi__toml_newline(r);
     else if (*r->at == '#')
         phi__toml_read_comment_begin(r);
     else if (*r->at == '[') {
-        phi__toml_tree_value(r);
+        phi__toml_value(r);
         r->tables_header = r->end - r->at > 1 && r->at[1] == '[';
         r->at += r->tables_header ? 2 : 1;
-        phi__toml_tree_header(r);
+        r->in_header = true;
+        r->table = r->root;
+        r->table_depth = 1;
+        r->state = PHI__TOML_KEY;
     } else
-        phi__toml_tree_key(r);
+        phi__toml_key(r);
 }
 
 static void phi__toml_read_rest(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_text_space(r, stop)) return;
+    if (!phi__toml_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#')
         phi__toml_read_comment_begin(r);
-    else if (r->at == r->end || phi__toml_text_at_break(r, r->at))
+    else if (r->at == r->end || phi__toml_at_break(r, r->at))
         r->state = PHI__TOML_LINE;
     else if (*r->at == ',')
-        phi__toml_text_wrong(r, r->at,
-                             "expected the end of the line, found ',': no comma is behind a value, "
-                             "and none in a number");
+        phi__toml_wrong(r, r->at,
+                        "expected the end of the line, found ',': no comma is behind a value, "
+                        "and none in a number");
     else
-        phi__toml_text_expected(r, r->at, "the end of the line");
+        phi__toml_expected(r, r->at, "the end of the line");
 }
 
 /* Up to the end of the line, which is left for the state behind. */
 static void phi__toml_read_comment(phi__toml_reader *r, const char *stop) {
     while (r->at < stop && r->status == PHI_BUSY) {
         while (r->at < stop && (unsigned char)*r->at - 0x20u < 0x5fu) r->at++;
-        if (r->at == stop || phi__toml_text_at_break(r, r->at)) break;
-        r->at += phi__toml_text_char(r, r->at);
+        if (r->at == stop || phi__toml_at_break(r, r->at)) break;
+        r->at += phi__toml_char(r, r->at);
     }
-    if (r->at == r->end || phi__toml_text_at_break(r, r->at)) r->state = r->back;
+    if (r->at == r->end || phi__toml_at_break(r, r->at)) r->state = r->back;
 }
 
 static void phi__toml_read_state(phi__toml_reader *r, const char *stop) {
@@ -10733,15 +9084,15 @@ static void phi__toml_read_state(phi__toml_reader *r, const char *stop) {
     case PHI__TOML_BARE: phi__toml_read_bare(r, stop); break;
     case PHI__TOML_KEY_AFTER: phi__toml_read_key_after(r, stop); break;
     case PHI__TOML_VALUE:
-        if (phi__toml_text_space(r, stop)) phi__toml_read_value(r);
+        if (phi__toml_space(r, stop)) phi__toml_read_value(r);
         break;
-    case PHI__TOML_ITEM: phi__toml_read_item(r, stop); break;
-    case PHI__TOML_ITEM_AFTER: phi__toml_read_item_after(r, stop); break;
+    case PHI__TOML_ITEM:
+    case PHI__TOML_ITEM_AFTER: phi__toml_read_item(r, stop); break;
     case PHI__TOML_MEMBER:
     case PHI__TOML_FIRST_MEMBER: phi__toml_read_member(r, stop); break;
     case PHI__TOML_MEMBER_AFTER: phi__toml_read_member_after(r, stop); break;
-    case PHI__TOML_STRING_TEXT: phi__toml_string_text(r, stop); break;
-    case PHI__TOML_STRING_JOIN: phi__toml_string_join(r, stop); break;
+    case PHI__TOML_STRING_TEXT: phi__toml_str_text(r, stop); break;
+    case PHI__TOML_STRING_JOIN: phi__toml_str_join(r, stop); break;
     case PHI__TOML_REST: phi__toml_read_rest(r, stop); break;
     default: phi__toml_read_comment(r, stop); break;
     }
@@ -10763,7 +9114,7 @@ PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str
     r->status = PHI_BUSY;
     r->state = PHI__TOML_LINE;
     if (text.len >= UINT32_MAX)
-        phi__toml_text_too_big(r, r->at, "a text of 4 GiB or more");
+        phi__toml_too_big(r, r->at, "a text of 4 GiB or more");
     else if (text.len >= 3 && memcmp(text.at, "\xEF\xBB\xBF", 3) == 0)
         r->at = r->line_at = text.at + 3;
 }
@@ -10771,7 +9122,13 @@ PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str
 PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *r, size_t units) {
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
-    if (r->root == NULL && !phi__toml_tree_begin(r)) return r->status;
+    if (r->root == NULL) {
+        r->root = r->section = r->table = phi__toml_node(r, PHI__JSON_OBJECT);
+        if (r->root == NULL) return r->status;
+        r->section_depth = r->table_depth = 1;
+        r->places.value_line = r->places.value_column = 1;
+        phi__toml_mark(r, r->root);
+    }
     const char *stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
     while (r->status == PHI_BUSY && (r->at < stop || stop == r->end)) phi__toml_read_state(r, stop);
     if (r->status != PHI_BUSY) {
@@ -10831,51 +9188,37 @@ PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
 
 /* toml_write.c - a tree as TOML: first the values of a table, then the tables in it. */
 
+typedef struct phi__toml_writer {
+    phi__buf *out;
+    phi__buf path; /* of the table being written, as headers have it */
+    uint32_t flags;
+    phi_status status;
+} phi__toml_writer;
+
 enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
 
-PHI__FN void phi__toml_write_init(phi__toml_writer *w, phi__buf *out, uint32_t flags) {
-    memset(w, 0, sizeof *w);
-    w->out = out;
-    w->flags = flags;
-    phi__buf_init(&w->path, out->memory);
-}
-
-PHI__FN void phi__toml_write_free(phi__toml_writer *w) { phi__buf_free(&w->path); }
-
-PHI__FN phi_status phi__toml_write_status(const phi__toml_writer *w) {
+/* PHI_OK, what a value was refused for, or PHI_NO_MEMORY. */
+static phi_status phi__toml_put_status(const phi__toml_writer *w) {
     if (w->status == PHI_OK && (w->out->failed || w->path.failed)) return PHI_NO_MEMORY;
     return w->status;
 }
 
-static void phi__toml_write_refuse(phi__toml_writer *w, phi_status status) {
+static void phi__toml_put_refuse(phi__toml_writer *w, phi_status status) {
     if (w->status == PHI_OK) w->status = status;
 }
 
 /* ---- strings ---- */
 
-static void phi__toml_write_control(phi__buf *out, char c) {
-    static const char from[] = "\b\t\n\f\r\"\\", to[] = "btnfr\"\\";
-    const char *found = c == '\0' ? NULL : (const char *)memchr(from, c, sizeof from - 1);
-    if (found != NULL) {
-        phi__buf_char(out, '\\');
-        phi__buf_char(out, to[found - from]);
-    } else
-        phi__buf_printf(out, "\\u%04x", (unsigned)(unsigned char)c);
-}
-
-/* Past the bytes that stand for themselves. */
-static const char *phi__toml_write_run(const char *at, const char *end) {
-    while (at < end && (unsigned char)*at - 0x20u < 0x5fu && *at != '"' && *at != '\\') at++;
-    return at;
-}
-
 /* In double quotes; of several lines, in three of them. */
-static void phi__toml_write_basic(phi__buf *out, phi_str s, bool lines) {
+static void phi__toml_put_basic(phi__buf *out, phi_str s, bool lines) {
+    static const char from[] = "\b\t\n\f\r\"\\", to[] = "btnfr\"\\";
     const char *at = s.at, *end = s.at + s.len;
     bool quoted = false; /* a quote stands for itself before this */
     phi__buf_text(out, lines ? "\"\"\"\n" : "\"");
     while (at < end) {
-        const char *run = phi__toml_write_run(at, end);
+        const char *run = at;
+        while (run < end && (unsigned char)*run - 0x20u < 0x5fu && *run != '"' && *run != '\\')
+            run++;
         if (run > at) {
             phi__buf_add(out, at, (size_t)(run - at));
             at = run;
@@ -10883,228 +9226,205 @@ static void phi__toml_write_basic(phi__buf *out, phi_str s, bool lines) {
             continue;
         }
         size_t n = phi__json_text_utf8(at, end);
+        bool quote = lines && *at == '"' && !quoted && at + 1 < end;
+        const char *found = *at == '\0' ? NULL : (const char *)memchr(from, *at, sizeof from - 1);
         if (n > 1)
             phi__buf_add(out, at, n);
         else if (n == 0) {
             n = phi__utf8_bad(at, end);
             phi__buf_text(out, "\xef\xbf\xbd");
-        } else if (lines && (*at == '\n' || *at == '\t' || (*at == '"' && !quoted && at + 1 < end)))
+        } else if ((lines && (*at == '\n' || *at == '\t')) || quote)
             phi__buf_char(out, *at);
+        else if (found != NULL)
+            phi__buf_printf(out, "\\%c", to[found - from]);
         else
-            phi__toml_write_control(out, *at);
-        quoted = lines && *at == '"' && !quoted && at + 1 < end;
+            phi__buf_printf(out, "\\u%04x", (unsigned)(unsigned char)*at);
+        quoted = quote;
         at += n;
     }
     phi__buf_text(out, lines ? "\"\"\"" : "\"");
 }
 
-/* Whether single quotes are better: nothing then needs an escape. */
-static bool phi__toml_write_is_literal(phi_str s) {
-    bool special = false;
-    for (size_t i = 0; i < s.len; i++) {
+/* In single quotes if that spares escapes. */
+static void phi__toml_put_text(phi__buf *out, phi_str s, bool lines) {
+    bool literal = false;
+    size_t i = 0;
+    for (; i < s.len; i++) {
         unsigned char c = (unsigned char)s.at[i];
-        if (c < 0x20 || c >= 0x7f || c == '\'') return false;
-        special = special || c == '\\' || c == '"';
+        if (c < 0x20 || c >= 0x7f || c == '\'') break;
+        literal = literal || c == '\\' || c == '"';
     }
-    return special;
-}
-
-static void phi__toml_write_text(phi__buf *out, phi_str s, bool lines) {
-    if (phi__toml_write_is_literal(s)) {
+    if (literal && i == s.len) {
         phi__buf_char(out, '\'');
         phi__buf_add_str(out, s);
         phi__buf_char(out, '\'');
     } else
-        phi__toml_write_basic(out, s, lines && s.len > 0 && memchr(s.at, '\n', s.len) != NULL);
+        phi__toml_put_basic(out, s, lines && s.len > 0 && memchr(s.at, '\n', s.len) != NULL);
 }
 
-PHI__FN void phi__toml_write_key(phi__buf *out, phi_str key) {
+static void phi__toml_put_key(phi__buf *out, phi_str key) {
     size_t i = 0;
     while (i < key.len && phi__toml_is_bare(key.at[i])) i++;
     if (i == key.len && i > 0)
         phi__buf_add_str(out, key);
     else
-        phi__toml_write_text(out, key, false);
+        phi__toml_put_text(out, key, false);
 }
 
 /* ---- values ---- */
 
-static void phi__toml_write_double(phi__buf *out, double d) {
-    if (d - d == 0)
-        phi__json_number_put_double(out, d);
-    else
-        phi__buf_text(out, d > 0 ? "inf" : d < 0 ? "-inf" : "nan");
-}
+static void phi__toml_put_value(phi__toml_writer *w, const phi_json *node, uint32_t depth,
+                                bool lines);
 
-static phi_str phi__toml_write_key_of(const phi_json *node) {
-    return phi__str(node->key, phi__json_key_len(node));
-}
-
-PHI__FN bool phi__toml_write_skips(const phi__toml_writer *w, const phi_json *node) {
+static bool phi__toml_put_skips(const phi__toml_writer *w, const phi_json *node) {
     return (w->flags & PHI_TOML_SKIP_NULLS) != 0 && phi__json_kind_of(node) == PHI__JSON_NULL;
 }
 
-/* Of an array or an object, in one line. */
-static void phi__toml_write_items(phi__toml_writer *w, const phi_json *node, uint32_t depth) {
+/* An array or an object in one line; `lines`: an array whose items take a line each. */
+static void phi__toml_put_items(phi__toml_writer *w, const phi_json *node, uint32_t depth,
+                                bool lines) {
     bool object = phi__json_kind_of(node) == PHI__JSON_OBJECT, first = true;
     phi_json_iter it = phi_json_each(node);
-    phi__buf_char(w->out, object ? '{' : '[');
-    while (phi_json_next(&it) != NULL && phi__toml_write_status(w) == PHI_OK) {
-        if (object && phi__toml_write_skips(w, it.at)) continue;
-        phi__buf_text(w->out, first ? (object ? " " : "") : ", ");
+    phi__buf_text(w->out, object ? "{" : lines ? "[\n" : "[");
+    while (phi_json_next(&it) != NULL && phi__toml_put_status(w) == PHI_OK) {
+        if (object && phi__toml_put_skips(w, it.at)) continue;
+        phi__buf_text(w->out, lines ? "    " : !first ? ", " : object ? " " : "");
         first = false;
         if (object) {
-            phi__toml_write_key(w->out, it.key);
+            phi__toml_put_key(w->out, it.key);
             phi__buf_text(w->out, " = ");
         }
-        phi__toml_write_value(w, it.at, depth, false);
+        phi__toml_put_value(w, it.at, depth, false);
+        if (lines) phi__buf_text(w->out, ",\n");
     }
-    phi__buf_text(w->out, object ? (first ? "}" : " }") : "]");
+    phi__buf_text(w->out, !object ? "]" : first ? "}" : " }");
 }
 
-/* An array whose items take a line each. */
-static void phi__toml_write_lines(phi__toml_writer *w, const phi_json *node, uint32_t depth) {
-    phi_json_iter it = phi_json_each(node);
-    phi__buf_text(w->out, "[\n");
-    while (phi_json_next(&it) != NULL && phi__toml_write_status(w) == PHI_OK) {
-        phi__buf_text(w->out, "    ");
-        phi__toml_write_value(w, it.at, depth, false);
-        phi__buf_text(w->out, ",\n");
-    }
-    phi__buf_char(w->out, ']');
-}
-
-static void phi__toml_write_container(phi__toml_writer *w, const phi_json *node, uint32_t depth,
-                                      bool lines) {
+static void phi__toml_put_container(phi__toml_writer *w, const phi_json *node, uint32_t depth,
+                                    bool lines) {
     size_t from = w->out->len;
     if (depth >= PHI_JSON_MAX_DEPTH) {
-        phi__toml_write_refuse(w, PHI_TOO_BIG);
+        phi__toml_put_refuse(w, PHI_TOO_BIG);
         return;
     }
-    phi__toml_write_items(w, node, depth + 1);
+    phi__toml_put_items(w, node, depth + 1, false);
     if (!lines || w->out->failed || w->out->len - from <= PHI__TOML_LINE_MOST ||
         phi__json_kind_of(node) != PHI__JSON_ARRAY)
         return;
     w->out->len = from;
-    phi__toml_write_lines(w, node, depth + 1);
+    phi__toml_put_items(w, node, depth + 1, true);
 }
 
-PHI__FN void phi__toml_write_value(phi__toml_writer *w, const phi_json *node, uint32_t depth,
-                                   bool lines) {
+static void phi__toml_put_value(phi__toml_writer *w, const phi_json *node, uint32_t depth,
+                                bool lines) {
     uint32_t kind = node == NULL ? (uint32_t)PHI__JSON_NULL : phi__json_kind_of(node);
     switch (kind) {
     case PHI__JSON_FALSE:
     case PHI__JSON_TRUE: phi__json_write_bool(w->out, kind == PHI__JSON_TRUE); break;
     case PHI__JSON_INT: phi__json_number_put_i64(w->out, node->v.i); break;
-    case PHI__JSON_DOUBLE: phi__toml_write_double(w->out, node->v.d); break;
+    case PHI__JSON_DOUBLE:
+        if (node->v.d - node->v.d == 0)
+            phi__json_number_put_double(w->out, node->v.d);
+        else
+            phi__buf_text(w->out, node->v.d > 0 ? "inf" : node->v.d < 0 ? "-inf" : "nan");
+        break;
     case PHI__JSON_STRING:
         if (phi__json_form_of(node) != 0)
             phi__buf_add_str(w->out, phi__json_text_of(node));
         else
-            phi__toml_write_text(w->out, phi__json_text_of(node), lines);
+            phi__toml_put_text(w->out, phi__json_text_of(node), lines);
         break;
     case PHI__JSON_ARRAY:
-    case PHI__JSON_OBJECT: phi__toml_write_container(w, node, depth, lines); break;
-    default: phi__toml_write_refuse(w, PHI_UNSUPPORTED); break;
+    case PHI__JSON_OBJECT: phi__toml_put_container(w, node, depth, lines); break;
+    default: phi__toml_put_refuse(w, PHI_UNSUPPORTED); break;
     }
 }
 
 /* ---- tables ---- */
 
-static bool phi__toml_write_is_section(const phi_json *node) {
+static bool phi__toml_put_is_section(const phi_json *node) {
     return phi__json_kind_of(node) == PHI__JSON_OBJECT &&
            phi__json_form_of(node) != PHI__JSON_INLINE;
 }
 
-PHI__FN bool phi__toml_write_has_header(const phi_json *node) {
+static bool phi__toml_put_has_header(const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
-    if (phi__json_kind_of(node) != PHI__JSON_ARRAY) return phi__toml_write_is_section(node);
+    if (phi__json_kind_of(node) != PHI__JSON_ARRAY) return phi__toml_put_is_section(node);
     if (it.left == 0) return false;
     while (phi_json_next(&it) != NULL)
-        if (!phi__toml_write_is_section(it.at)) return false;
+        if (!phi__toml_put_is_section(it.at)) return false;
     return true;
 }
 
-PHI__FN size_t phi__toml_write_push(phi__toml_writer *w, phi_str key) {
-    size_t len = w->path.len;
-    if (len > 0) phi__buf_char(&w->path, '.');
-    phi__toml_write_key(&w->path, key);
-    return len;
-}
-
-PHI__FN void phi__toml_write_pop(phi__toml_writer *w, size_t len) { w->path.len = len; }
-
-PHI__FN void phi__toml_write_header(phi__toml_writer *w, bool list) {
-    if (w->apart || w->out->len > 0) phi__buf_char(w->out, '\n');
+static void phi__toml_put_header(phi__toml_writer *w, bool list) {
+    if (w->out->len > 0) phi__buf_char(w->out, '\n');
     phi__buf_text(w->out, list ? "[[" : "[");
     phi__buf_add_str(w->out, phi__buf_str(&w->path));
     phi__buf_text(w->out, list ? "]]\n" : "]\n");
 }
 
+static void phi__toml_put_member(phi__toml_writer *w, const phi_json *node, uint32_t depth);
+
 /* The values of a table, and then the tables in it. Deeper than PHI_JSON_MAX_DEPTH it stops. */
-static void phi__toml_write_table(phi__toml_writer *w, const phi_json *table, uint32_t depth) {
+static void phi__toml_put_table(phi__toml_writer *w, const phi_json *table, uint32_t depth) {
     phi_json_iter it = phi_json_each(table);
     if (depth > PHI_JSON_MAX_DEPTH) {
-        phi__toml_write_refuse(w, PHI_TOO_BIG);
+        phi__toml_put_refuse(w, PHI_TOO_BIG);
         return;
     }
-    while (phi_json_next(&it) != NULL && phi__toml_write_status(w) == PHI_OK) {
-        if (phi__toml_write_has_header(it.at) || phi__toml_write_skips(w, it.at)) continue;
-        phi__toml_write_key(w->out, it.key);
+    while (phi_json_next(&it) != NULL && phi__toml_put_status(w) == PHI_OK) {
+        if (phi__toml_put_has_header(it.at) || phi__toml_put_skips(w, it.at)) continue;
+        phi__toml_put_key(w->out, it.key);
         phi__buf_text(w->out, " = ");
-        phi__toml_write_value(w, it.at, depth, true);
+        phi__toml_put_value(w, it.at, depth, true);
         phi__buf_char(w->out, '\n');
     }
     it = phi_json_each(table);
-    while (phi_json_next(&it) != NULL && phi__toml_write_status(w) == PHI_OK)
-        if (phi__toml_write_has_header(it.at)) phi__toml_write_member(w, it.at, depth);
+    while (phi_json_next(&it) != NULL && phi__toml_put_status(w) == PHI_OK)
+        if (phi__toml_put_has_header(it.at)) phi__toml_put_member(w, it.at, depth);
 }
 
-/* A table needs no header where the headers of the tables in it say all. */
-static bool phi__toml_write_is_implied(const phi__toml_writer *w, const phi_json *table) {
-    phi_json_iter it = phi_json_each(table);
-    bool implied = false;
-    while (phi_json_next(&it) != NULL) {
-        if (phi__toml_write_has_header(it.at))
-            implied = true;
-        else if (!phi__toml_write_skips(w, it.at))
-            return false;
-    }
-    return implied;
-}
-
-PHI__FN void phi__toml_write_item(phi__toml_writer *w, const phi_json *node, uint32_t depth) {
-    phi__toml_write_header(w, true);
-    phi__toml_write_table(w, node, depth);
-}
-
-PHI__FN void phi__toml_write_member(phi__toml_writer *w, const phi_json *node, uint32_t depth) {
-    size_t before = phi__toml_write_push(w, phi__toml_write_key_of(node));
+/* A member with its header or headers; the path is that of the table around it. */
+static void phi__toml_put_member(phi__toml_writer *w, const phi_json *node, uint32_t depth) {
+    size_t before = w->path.len;
     phi_json_iter it = phi_json_each(node);
+    if (before > 0) phi__buf_char(&w->path, '.');
+    phi__toml_put_key(&w->path, phi__toml_key_of(node));
     if (phi__json_kind_of(node) == PHI__JSON_OBJECT) {
-        if (!phi__toml_write_is_implied(w, node)) phi__toml_write_header(w, false);
-        phi__toml_write_table(w, node, depth + 1);
-    } else {
-        while (phi_json_next(&it) != NULL && phi__toml_write_status(w) == PHI_OK)
-            phi__toml_write_item(w, it.at, depth + 2);
-    }
-    phi__toml_write_pop(w, before);
+        /* The headers of the tables in it may say all. */
+        bool implied = false, plain = false;
+        while (!plain && phi_json_next(&it) != NULL) {
+            if (phi__toml_put_has_header(it.at))
+                implied = true;
+            else
+                plain = !phi__toml_put_skips(w, it.at);
+        }
+        if (plain || !implied) phi__toml_put_header(w, false);
+        phi__toml_put_table(w, node, depth + 1);
+    } else
+        while (phi_json_next(&it) != NULL && phi__toml_put_status(w) == PHI_OK) {
+            phi__toml_put_header(w, true);
+            phi__toml_put_table(w, it.at, depth + 2);
+        }
+    w->path.len = before;
 }
 
 /* ---- public ---- */
 
 PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out) {
-    phi__toml_writer w;
     phi__buf buf;
     if (arena == NULL || out == NULL || !phi_json_is(node, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
-    phi__toml_write_init(&w, &buf, flags);
-    phi__toml_write_table(&w, node, 1);
-    phi_status status = phi__toml_write_status(&w);
+    phi__toml_writer w = PHI_ZERO;
+    w.out = &buf;
+    w.flags = flags;
+    phi__buf_init(&w.path, arena->memory);
+    phi__toml_put_table(&w, node, 1);
+    phi_status status = phi__toml_put_status(&w);
     if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
-    phi__toml_write_free(&w);
+    phi__buf_free(&w.path);
     phi__buf_free(&buf);
     return status;
 }
@@ -11118,7 +9438,7 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
    Text that is the same in the value stays where it is, from `mark` on; the first line break or
    escape begins the copy. */
 
-PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
+static void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->at = r->inner.at != NULL ? r->inner.at : r->at;
@@ -11130,7 +9450,7 @@ PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
 
 /* Line breaks between two lines of text: one is a space, more are one less. */
 static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
-    if (!phi__yaml_text_room(r, breaks)) return;
+    if (!phi__yaml_room(r, breaks)) return;
     if (breaks == 1)
         *r->scalar.to++ = ' ';
     else {
@@ -11146,17 +9466,17 @@ static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
 
 /* ---- plain ---- */
 
-PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
+static void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
     const char *at = r->at;
     static const char never[] = ",[]{}#&*!|>'\"%@`";
     if (*at == '@' || *at == '`')
-        phi__yaml_text_wrong(r, at, "text that begins with '@' or '`' must be quoted");
+        phi__yaml_wrong(r, at, "text that begins with '@' or '`' must be quoted");
     else if (*at == '%')
-        phi__yaml_text_wrong(r, at, "text that begins with '%' must be quoted");
+        phi__yaml_wrong(r, at, "text that begins with '%' must be quoted");
     else if ((*at == '-' || *at == '?' || *at == ':') && phi__yaml_is_over(r, at + 1))
-        phi__yaml_text_expected(r, at, "a value");
+        phi__yaml_expected(r, at, "a value");
     else if (memchr(never, *at, sizeof never - 1) != NULL)
-        phi__yaml_text_expected(r, at, "a value");
+        phi__yaml_expected(r, at, "a value");
     phi__yaml_scalar_begin(r, PHI__YAML_STYLE_PLAIN);
     r->state = PHI__YAML_PLAIN;
     if (*at == '-' || *at == '?' || *at == ':') r->at++;
@@ -11167,7 +9487,7 @@ static void phi__yaml_scalar_plain_trim(phi__yaml_reader *r, const char *at) {
     while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
     r->scalar.last = at;
     if (r->scalar.text != NULL) {
-        (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+        (void)phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
         r->scalar.mark = at;
     }
 }
@@ -11185,7 +9505,7 @@ static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, 
     return at;
 }
 
-PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     bool flow = r->flow_depth > 0;
     while (at < stop) {
@@ -11207,7 +9527,7 @@ PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
             return;
         }
         if ((unsigned char)*at >= 0x7f || (unsigned char)*at < 0x20)
-            n = phi__yaml_text_char(r, at, false);
+            n = phi__yaml_char(r, at, false);
         if (n == 0) return;
         at += n;
     }
@@ -11221,30 +9541,30 @@ PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
 static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     const char *at = r->at;
     if (at == r->end || *at == '#' || r->indent < r->need) return false;
-    if (phi__yaml_column(r, at) == 0 && phi__yaml_text_marker(r, at)) return false;
+    if (phi__yaml_column(r, at) == 0 && phi__yaml_marker(r, at)) return false;
     if (r->flow_depth == 0) return true;
     return !phi__yaml_is_bracket(*at) && !(*at == ':' && phi__yaml_is_over(r, at + 1));
 }
 
-PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     bool is_key = r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
     if (is_key && s->breaks == 0) { /* a key ends with its line */
         r->state = PHI__YAML_AFTER;
         return;
     }
-    while (r->at < stop && phi__yaml_text_space(r, stop)) {
+    while (r->at < stop && phi__yaml_space(r, stop)) {
         if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
-        phi__yaml_text_newline(r);
+        phi__yaml_newline(r);
         s->breaks++;
     }
     if (r->at >= stop && stop < r->end) return;
     if (!phi__yaml_scalar_goes_on(r)) {
         r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_LINE;
-        if (r->flow_depth == 0) phi__yaml_tree_value(r);
+        if (r->flow_depth == 0) phi__yaml_value(r);
         return;
     }
-    if (s->text == NULL && !phi__yaml_text_add(r, s->mark, (size_t)(s->last - s->mark))) return;
+    if (s->text == NULL && !phi__yaml_add(r, s->mark, (size_t)(s->last - s->mark))) return;
     phi__yaml_scalar_fold(r, s->breaks);
     s->mark = r->at;
     r->fresh = false;
@@ -11253,7 +9573,7 @@ PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop)
 
 /* ---- quoted ---- */
 
-PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
+static void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
     bool single = *r->at == '\'';
     phi__yaml_scalar_begin(r, single ? PHI__YAML_STYLE_SINGLE : PHI__YAML_STYLE_DOUBLE);
     r->at++;
@@ -11263,7 +9583,7 @@ PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
 
 /* Copies the bytes between the mark and `at`. */
 static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
-    bool good = phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+    bool good = phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
     r->scalar.mark = at;
     return good;
 }
@@ -11287,7 +9607,7 @@ static void phi__yaml_scalar_line_end(phi__yaml_reader *r, const char *at) {
     r->state = PHI__YAML_QUOTED_BREAK;
 }
 
-PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         while (at < stop && *at != '\'' && (unsigned char)*at - 0x20u < 0x5fu) at++;
@@ -11305,10 +9625,10 @@ PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
             r->scalar.mark = at + 2;
             at += 2;
         } else
-            at += phi__yaml_text_char(r, at, true);
+            at += phi__yaml_char(r, at, true);
     }
     r->at = at;
-    if (at >= r->end) phi__yaml_text_expected(r, at, "the closing quote of a string");
+    if (at >= r->end) phi__yaml_expected(r, at, "the closing quote of a string");
 }
 
 /* ---- escapes ---- */
@@ -11319,11 +9639,10 @@ static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_
     size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
     *code = phi__json_text_hex(at + 2, r->end, digits);
     if (*code > 0x10ffff) {
-        phi__yaml_text_wrong(r, at,
-                             digits == 2 ? "\\x takes two hexadecimal digits"
-                             : digits == 4
-                                 ? "\\u takes four hexadecimal digits"
-                                 : "\\U takes eight hexadecimal digits, at most 0010FFFF");
+        phi__yaml_wrong(r, at,
+                        digits == 2   ? "\\x takes two hexadecimal digits"
+                        : digits == 4 ? "\\u takes four hexadecimal digits"
+                                      : "\\U takes eight hexadecimal digits, at most 0010FFFF");
         return 0;
     }
     if (*code < 0xd800 || *code > 0xdfff) return 2 + digits;
@@ -11332,7 +9651,7 @@ static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_
             ? phi__json_text_hex(at + 8, r->end, 4)
             : UINT32_MAX;
     if (low < 0xdc00 || low > 0xdfff) {
-        phi__yaml_text_wrong(r, at, "half of a surrogate pair");
+        phi__yaml_wrong(r, at, "half of a surrogate pair");
         return 0;
     }
     *code = 0x10000 + ((*code - 0xd800) << 10) + (low - 0xdc00);
@@ -11355,7 +9674,7 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
     char bytes[4];
     if (!phi__yaml_scalar_flush(r, at)) return false;
     if (at + 1 == r->end) {
-        phi__yaml_text_expected(r, at + 1, "an escape after the backslash");
+        phi__yaml_expected(r, at + 1, "an escape after the backslash");
         return false;
     }
     if (phi__yaml_is_break(at[1])) { /* joins the lines; white space before it stays */
@@ -11372,15 +9691,15 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
         if (n == 0) return false;
     }
     if (code == UINT32_MAX) {
-        phi__yaml_text_expected(r, at + 1, "an escape after the backslash");
+        phi__yaml_expected(r, at + 1, "an escape after the backslash");
         return false;
     }
-    if (!phi__yaml_text_add(r, bytes, phi__utf8_put(bytes, code))) return false;
+    if (!phi__yaml_add(r, bytes, phi__utf8_put(bytes, code))) return false;
     *next = s->mark = at + n;
     return true;
 }
 
-PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         at = phi__json_text_plain_end(at, stop);
@@ -11395,33 +9714,33 @@ PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
             phi__yaml_scalar_line_end(r, at);
             return;
         } else
-            at += phi__yaml_text_char(r, at, true);
+            at += phi__yaml_char(r, at, true);
     }
     r->at = at;
-    if (at >= r->end) phi__yaml_text_expected(r, at, "the closing quote of a string");
+    if (at >= r->end) phi__yaml_expected(r, at, "the closing quote of a string");
 }
 
 /* Between the lines of a quoted scalar. */
-PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
-    while (r->at < stop && phi__yaml_text_space(r, stop)) {
+    while (r->at < stop && phi__yaml_space(r, stop)) {
         if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
-        phi__yaml_text_newline(r);
+        phi__yaml_newline(r);
         s->breaks++;
     }
     if (r->at >= stop && stop < r->end) return;
     if (r->at == r->end)
-        phi__yaml_text_expected(r, r->at, "the closing quote of a string");
-    else if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
-        phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of a string");
+        phi__yaml_expected(r, r->at, "the closing quote of a string");
+    else if (phi__yaml_column(r, r->at) == 0 && phi__yaml_marker(r, r->at))
+        phi__yaml_wrong(r, r->at, "a line that ends the document, inside of a string");
     else if (r->indent < r->need)
-        phi__yaml_text_wrong(r, r->at,
-                             "a line of a string must be indented more than the block around it");
+        phi__yaml_wrong(r, r->at,
+                        "a line of a string must be indented more than the block around it");
     if (r->status != PHI_BUSY) return;
     if (s->started)
         phi__yaml_scalar_fold(r, s->breaks);
     else if (s->breaks > 1) { /* behind an escaped break: the others are lines of their own */
-        if (!phi__yaml_text_room(r, s->breaks)) return;
+        if (!phi__yaml_room(r, s->breaks)) return;
         memset(s->to, '\n', s->breaks - 1);
         s->to += s->breaks - 1;
     }
@@ -11430,7 +9749,7 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop
     r->state = s->style == PHI__YAML_STYLE_SINGLE ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
 }
 
-/* ======== Literal and folded scalars. */
+/* ---- literal and folded scalars ---- */
 
 enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
 
@@ -11451,23 +9770,22 @@ static void phi__yaml_block_header(phi__yaml_reader *r) {
         r->at++;
     }
     if (!phi__yaml_is_blank(r, r->at))
-        phi__yaml_text_expected(r, r->at,
-                                "an indentation from 1 to 9, '+', '-' or the end of the line");
+        phi__yaml_expected(r, r->at, "an indentation from 1 to 9, '+', '-' or the end of the line");
     s->indent = digit == 0 ? -1 : (r->need > 0 ? r->need - 1 : 0) + digit;
 }
 
-PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r) {
+static void phi__yaml_block_begin(phi__yaml_reader *r) {
     phi__yaml_scalar_begin(r, *r->at == '|' ? PHI__YAML_STYLE_LITERAL : PHI__YAML_STYLE_FOLDED);
     r->at++;
     phi__yaml_block_header(r);
     r->scalar.text = NULL;
-    (void)phi__yaml_text_room(r, 0);
+    (void)phi__yaml_room(r, 0);
     r->fresh = false;
     r->state = PHI__YAML_REST; /* and then, since a scalar is under way, BLOCK_LINE */
 }
 
 static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
-    if (breaks == 0 || !phi__yaml_text_room(r, breaks)) return;
+    if (breaks == 0 || !phi__yaml_room(r, breaks)) return;
     memset(r->scalar.to, '\n', breaks);
     r->scalar.to += breaks;
 }
@@ -11482,7 +9800,7 @@ static void phi__yaml_block_end(phi__yaml_reader *r) {
     if (r->at < r->end) r->at = r->line_at;
     r->tab = false;
     r->state = PHI__YAML_LINE;
-    phi__yaml_tree_value(r);
+    phi__yaml_value(r);
 }
 
 /* The breaks before a line of text. Folded: one between two lines that begin with text is a space,
@@ -11493,7 +9811,7 @@ static void phi__yaml_block_join(phi__yaml_reader *r) {
     if (!s->started || !fold || more || s->more_indented)
         phi__yaml_block_breaks(r, s->breaks);
     else if (s->breaks == 1)
-        (void)phi__yaml_text_add(r, " ", 1);
+        (void)phi__yaml_add(r, " ", 1);
     else
         phi__yaml_block_breaks(r, s->breaks - 1);
     s->more_indented = more;
@@ -11510,7 +9828,7 @@ static void phi__yaml_block_detect(phi__yaml_reader *r, int32_t spaces) {
     if (spaces < r->need) return;
     s->indent = spaces;
     if (s->blanks > spaces)
-        phi__yaml_text_wrong(r, r->at, "a blank line before this text has more spaces than it");
+        phi__yaml_wrong(r, r->at, "a blank line before this text has more spaces than it");
 }
 
 /* The spaces before a line of text, as far as is known. */
@@ -11518,7 +9836,7 @@ static int32_t phi__yaml_block_least(const phi__yaml_reader *r) {
     return r->scalar.indent >= 0 ? r->scalar.indent : r->need;
 }
 
-PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     while (r->at < stop && *r->at == ' ' &&
            (s->indent < 0 || (int32_t)phi__yaml_column(r, r->at) < s->indent))
@@ -11527,7 +9845,7 @@ PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
     int32_t spaces = (int32_t)phi__yaml_column(r, r->at);
     if (r->at < r->end && phi__yaml_is_break(*r->at)) {
         if (s->indent < 0 && spaces > s->blanks) s->blanks = spaces;
-        phi__yaml_text_newline(r);
+        phi__yaml_newline(r);
         s->breaks++;
         return;
     }
@@ -11537,11 +9855,11 @@ PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
         return;
     }
     if (*r->at == '\t' && spaces < phi__yaml_block_least(r)) {
-        phi__yaml_text_wrong(r, r->at, "a tab where the text of this scalar is indented by spaces");
+        phi__yaml_wrong(r, r->at, "a tab where the text of this scalar is indented by spaces");
         return;
     }
     if (s->indent < 0) phi__yaml_block_detect(r, spaces);
-    if (s->indent < 0 || spaces < s->indent || (spaces == 0 && phi__yaml_text_marker(r, r->at)))
+    if (s->indent < 0 || spaces < s->indent || (spaces == 0 && phi__yaml_marker(r, r->at)))
         phi__yaml_block_end(r);
     else
         phi__yaml_block_join(r);
@@ -11553,24 +9871,24 @@ static bool phi__yaml_block_is_white(const phi__yaml_reader *r, const char *at) 
 }
 
 PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
-    const char *at = phi__yaml_text_line(r, stop);
+    const char *at = phi__yaml_line(r, stop);
     if (at == NULL) return;
-    (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+    (void)phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
     r->scalar.mark = r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;
-    if (at < r->end) phi__yaml_text_newline(r);
+    if (at < r->end) phi__yaml_newline(r);
     /* the last line of a text may lack its break; one of white space counts as if it had one */
     r->scalar.breaks = at < r->end || phi__yaml_block_is_white(r, at) ? 1 : 0;
     r->state = PHI__YAML_BLOCK_LINE;
 }
 
-/* ======== Flow collections, token by token. */
+/* ---- flow collections, token by token ---- */
 
-PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r) {
+static void phi__yaml_flow_open(phi__yaml_reader *r) {
     bool map = *r->at == '{';
     int32_t indent = r->top->indent;
-    phi__yaml_tree_open(r, map ? PHI__YAML_FLOW_MAP : PHI__YAML_FLOW_SEQ, indent,
-                        map ? PHI__YAML_WANT_KEY : PHI__YAML_WANT_VALUE);
+    phi__yaml_open(r, map ? PHI__YAML_FLOW_MAP : PHI__YAML_FLOW_SEQ, indent,
+                   map ? PHI__YAML_WANT_KEY : PHI__YAML_WANT_VALUE);
     r->at++;
     r->state = PHI__YAML_FLOW;
     r->fresh = false;
@@ -11578,7 +9896,7 @@ PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r) {
 
 static void phi__yaml_flow_close(phi__yaml_reader *r) {
     r->at++;
-    phi__yaml_tree_close(r);
+    phi__yaml_close(r);
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
@@ -11613,10 +9931,10 @@ static void phi__yaml_flow_node(phi__yaml_reader *r) {
         phi__yaml_scalar_quoted_begin(r);
         return;
     case '|':
-    case '>': phi__yaml_text_wrong(r, r->at, "a block scalar inside of brackets"); return;
+    case '>': phi__yaml_wrong(r, r->at, "a block scalar inside of brackets"); return;
     case '-':
         if (phi__yaml_is_over(r, r->at + 1)) {
-            phi__yaml_text_wrong(r, r->at, "an item of a block sequence inside of brackets");
+            phi__yaml_wrong(r, r->at, "an item of a block sequence inside of brackets");
             return;
         }
         break;
@@ -11640,7 +9958,7 @@ static bool phi__yaml_flow_is_colon(const phi__yaml_reader *r) {
 /* Behind an item of a sequence. */
 static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
     if (*r->at == ',' || *r->at == ']') {
-        phi__yaml_tree_value(r);
+        phi__yaml_value(r);
         if (*r->at == ']') {
             phi__yaml_flow_close(r);
             return;
@@ -11650,15 +9968,15 @@ static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
         return;
     }
     if (!phi__yaml_flow_is_colon(r)) {
-        phi__yaml_text_expected(r, r->at, "',' or ']'");
+        phi__yaml_expected(r, r->at, "',' or ']'");
         return;
     }
     if (r->scalar.line != r->line) {
-        phi__yaml_text_wrong(r, r->at, "a key inside of '[' and ']' must be on one line");
+        phi__yaml_wrong(r, r->at, "a key inside of '[' and ']' must be on one line");
         return;
     }
-    phi__yaml_tree_open_pair(r, PHI__YAML_WANT_KEY);
-    phi__yaml_tree_key(r);
+    phi__yaml_open_pair(r, PHI__YAML_WANT_KEY);
+    phi__yaml_key(r);
     r->at++;
 }
 
@@ -11668,20 +9986,20 @@ static void phi__yaml_flow_seq(phi__yaml_reader *r) {
         return;
     }
     if ((*r->at == ']' || *r->at == ',') && r->inner.at != NULL) { /* a tag alone is an item */
-        phi__yaml_tree_empty(r);
+        phi__yaml_empty(r);
         phi__yaml_flow_expect(r);
     } else if (*r->at == ']')
         phi__yaml_flow_close(r);
     else if (*r->at == ',')
-        phi__yaml_text_expected(r, r->at, "an item");
+        phi__yaml_expected(r, r->at, "an item");
     else if ((*r->at == ':' || (*r->at == '?' && r->inner.at == NULL)) &&
              phi__yaml_is_over(r, r->at + 1)) {
         /* "?" or ":" where an item may begin: a pair without braces. */
         bool explicit_key = *r->at == '?';
-        if (!explicit_key) phi__yaml_tree_empty(r);
+        if (!explicit_key) phi__yaml_empty(r);
         r->top->want = PHI__YAML_WANT_NEXT;
-        phi__yaml_tree_open_pair(r, PHI__YAML_WANT_EXPLICIT_KEY);
-        if (!explicit_key) phi__yaml_tree_key(r);
+        phi__yaml_open_pair(r, PHI__YAML_WANT_EXPLICIT_KEY);
+        if (!explicit_key) phi__yaml_key(r);
         r->at++;
     } else
         phi__yaml_flow_node(r);
@@ -11693,7 +10011,7 @@ static void phi__yaml_flow_end(phi__yaml_reader *r) {
         phi__yaml_flow_close(r);
         return;
     }
-    phi__yaml_tree_close(r);
+    phi__yaml_close(r);
 }
 
 /* At ",", "}" or, of a pair, "]": the part that is under way ends. */
@@ -11702,18 +10020,18 @@ static void phi__yaml_flow_stop(phi__yaml_reader *r) {
     bool pending = r->inner.at != NULL;
     if (frame->want == PHI__YAML_WANT_KEY && !pending) {
         if (*r->at == ',')
-            phi__yaml_text_expected(r, r->at, "a key");
+            phi__yaml_expected(r, r->at, "a key");
         else
             phi__yaml_flow_end(r);
         return;
     }
     if (frame->want == PHI__YAML_WANT_KEY || frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
-        phi__yaml_tree_empty(r);
+        phi__yaml_empty(r);
         frame->want = PHI__YAML_WANT_COLON;
     }
-    if (frame->want == PHI__YAML_WANT_COLON) phi__yaml_tree_key(r);
-    if (frame->want == PHI__YAML_WANT_VALUE) phi__yaml_tree_empty(r);
-    phi__yaml_tree_value(r);
+    if (frame->want == PHI__YAML_WANT_COLON) phi__yaml_key(r);
+    if (frame->want == PHI__YAML_WANT_VALUE) phi__yaml_empty(r);
+    phi__yaml_value(r);
     if (r->status == PHI_BUSY) {
         /* Behind a value, or a key without one: a comma or the end, which was seen. */
         bool pair = r->top->kind == PHI__YAML_FLOW_PAIR;
@@ -11735,18 +10053,18 @@ static void phi__yaml_flow_map(phi__yaml_reader *r) {
     }
     if (frame->want == PHI__YAML_WANT_COLON || frame->want == PHI__YAML_WANT_NEXT) {
         if (frame->want == PHI__YAML_WANT_COLON && phi__yaml_flow_is_colon(r)) {
-            phi__yaml_tree_key(r);
+            phi__yaml_key(r);
             r->at++;
         } else if (pair)
-            phi__yaml_text_expected(r, r->at, "',' or ']'");
+            phi__yaml_expected(r, r->at, "',' or ']'");
         else
-            phi__yaml_text_expected(
+            phi__yaml_expected(
                 r, r->at, frame->want == PHI__YAML_WANT_NEXT ? "',' or '}'" : "':', ',' or '}'");
         return;
     }
     if (frame->want != PHI__YAML_WANT_VALUE && *r->at == ':' && phi__yaml_is_over(r, r->at + 1)) {
-        phi__yaml_tree_empty(r);
-        phi__yaml_tree_key(r);
+        phi__yaml_empty(r);
+        phi__yaml_key(r);
         r->at++;
     } else if (frame->want == PHI__YAML_WANT_KEY && *r->at == '?' &&
                phi__yaml_is_over(r, r->at + 1) && r->inner.at == NULL) {
@@ -11756,14 +10074,15 @@ static void phi__yaml_flow_map(phi__yaml_reader *r) {
         phi__yaml_flow_node(r);
 }
 
-PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
-    if (!phi__yaml_text_space(r, stop)) return;
+/* "[" or "{" at r->at. */
+static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
+    if (!phi__yaml_space(r, stop)) return;
     if (r->at == r->end) {
-        phi__yaml_text_expected(r, r->at, r->top->kind == PHI__YAML_FLOW_MAP ? "'}'" : "']'");
+        phi__yaml_expected(r, r->at, r->top->kind == PHI__YAML_FLOW_MAP ? "'}'" : "']'");
         return;
     }
     if (phi__yaml_is_break(*r->at)) {
-        phi__yaml_text_newline(r);
+        phi__yaml_newline(r);
         return;
     }
     if (*r->at == '#' && phi__yaml_is_apart(r, r->at)) {
@@ -11771,16 +10090,16 @@ PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
         return;
     }
     if (*r->at == '#') {
-        phi__yaml_text_expected(r, r->at, "white space before a comment");
+        phi__yaml_expected(r, r->at, "white space before a comment");
         return;
     }
     if (r->fresh) {
         /* The first text of a line. */
         r->fresh = false;
-        if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
-            phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of brackets");
+        if (phi__yaml_column(r, r->at) == 0 && phi__yaml_marker(r, r->at))
+            phi__yaml_wrong(r, r->at, "a line that ends the document, inside of brackets");
         else if (r->indent < r->need)
-            phi__yaml_text_wrong(
+            phi__yaml_wrong(
                 r, r->at,
                 "a line inside of brackets must be indented more than the block around them");
     }
@@ -11791,29 +10110,27 @@ PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
         phi__yaml_flow_map(r);
 }
 
-/* ======== Block content: what a line begins, continues and closes. */
-
 /* ---- closing ---- */
 
 /* What the frame on top still waits for is null, or empty text where a tag says so. */
 static void phi__yaml_lines_fill(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
-        phi__yaml_tree_empty(r);
-        phi__yaml_tree_value(r);
+        phi__yaml_empty(r);
+        phi__yaml_value(r);
     }
     if (frame->want == PHI__YAML_WANT_COLON) frame->want = PHI__YAML_WANT_VALUE;
     if (frame->want == PHI__YAML_WANT_VALUE) {
-        phi__yaml_tree_empty(r);
-        phi__yaml_tree_value(r);
+        phi__yaml_empty(r);
+        phi__yaml_value(r);
     }
 }
 
 static void phi__yaml_lines_close(phi__yaml_reader *r) {
     phi__yaml_lines_fill(r);
     if (r->status != PHI_BUSY) return;
-    phi__yaml_tree_close(r);
-    phi__yaml_tree_value(r);
+    phi__yaml_close(r);
+    phi__yaml_value(r);
 }
 
 /* The document ends: everything closes. */
@@ -11823,18 +10140,17 @@ static void phi__yaml_lines_close_all(phi__yaml_reader *r) {
 }
 
 static void phi__yaml_lines_finish(phi__yaml_reader *r) {
-    if (r->doc == PHI__YAML_DIRECTIVES)
-        phi__yaml_text_expected(r, r->at, "'---' after the directives");
+    if (r->doc == PHI__YAML_DIRECTIVES) phi__yaml_expected(r, r->at, "'---' after the directives");
     phi__yaml_lines_close_all(r);
     if (r->status != PHI_BUSY) return;
-    if (r->root == NULL) r->root = phi__yaml_tree_node(r, PHI__JSON_NULL);
+    if (r->root == NULL) r->root = phi__yaml_node(r, PHI__JSON_NULL);
     if (r->root != NULL) r->status = PHI_OK;
 }
 
 /* ---- documents ---- */
 
 static void phi__yaml_lines_second(phi__yaml_reader *r) {
-    phi__yaml_text_wrong(r, r->at, "a second document: only one is read");
+    phi__yaml_wrong(r, r->at, "a second document: only one is read");
 }
 
 static void phi__yaml_lines_marker(phi__yaml_reader *r) {
@@ -11846,7 +10162,7 @@ static void phi__yaml_lines_marker(phi__yaml_reader *r) {
         return;
     }
     if (!start && r->doc == PHI__YAML_DIRECTIVES) {
-        phi__yaml_text_expected(r, r->at, "'---' after the directives");
+        phi__yaml_expected(r, r->at, "'---' after the directives");
         return;
     }
     r->at += 3;
@@ -11871,12 +10187,10 @@ static bool phi__yaml_lines_outside(phi__yaml_reader *r) {
         return true;
     case PHI__YAML_DIRECTIVES:
         if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
-        phi__yaml_text_expected(r, r->at, "'---' after the directives");
+        phi__yaml_expected(r, r->at, "'---' after the directives");
         return false;
     case PHI__YAML_OPEN: return true;
-    case PHI__YAML_COMPLETE:
-        phi__yaml_text_expected(r, r->at, "the end of the document");
-        return false;
+    case PHI__YAML_COMPLETE: phi__yaml_expected(r, r->at, "the end of the document"); return false;
     default: phi__yaml_lines_second(r); return false;
     }
     r->doc = PHI__YAML_DIRECTIVES;
@@ -11888,7 +10202,7 @@ static bool phi__yaml_lines_outside(phi__yaml_reader *r) {
 /* ---- collections ---- */
 
 static void phi__yaml_lines_tab(phi__yaml_reader *r) {
-    phi__yaml_text_wrong(r, r->at, "a tab before this: block collections are indented by spaces");
+    phi__yaml_wrong(r, r->at, "a tab before this: block collections are indented by spaces");
 }
 
 /* Behind "-", "?" or ":": a block collection may follow on the same line. */
@@ -11905,9 +10219,9 @@ static void phi__yaml_lines_open(phi__yaml_reader *r, uint8_t kind, const char *
     if (r->tab)
         phi__yaml_lines_tab(r);
     else if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY)
-        phi__yaml_text_wrong(r, r->at, "a key that is a collection is not supported");
+        phi__yaml_wrong(r, r->at, "a key that is a collection is not supported");
     else
-        phi__yaml_tree_open(r, kind, (int32_t)phi__yaml_column(r, at), want);
+        phi__yaml_open(r, kind, (int32_t)phi__yaml_column(r, at), want);
 }
 
 static void phi__yaml_lines_item(phi__yaml_reader *r) {
@@ -11938,7 +10252,7 @@ static void phi__yaml_lines_member(phi__yaml_reader *r) {
 }
 
 static void phi__yaml_lines_text(phi__yaml_reader *r) {
-    if (r->at == r->line_at && phi__yaml_text_marker(r, r->at)) {
+    if (r->at == r->line_at && phi__yaml_marker(r, r->at)) {
         phi__yaml_lines_marker(r);
         return;
     }
@@ -11949,7 +10263,7 @@ static void phi__yaml_lines_text(phi__yaml_reader *r) {
         if (frame->indent < r->indent) break;
         if (frame->indent == r->indent && (frame->kind == PHI__YAML_MAP || item)) break;
         if (frame->indent == r->indent && frame->up->indent != r->indent) {
-            phi__yaml_text_expected(r, r->at, "'- ' and the next item");
+            phi__yaml_expected(r, r->at, "'- ' and the next item");
             break;
         }
         phi__yaml_lines_close(r);
@@ -11972,10 +10286,10 @@ static void phi__yaml_lines_text(phi__yaml_reader *r) {
         }
         return;
     } else if (frame->want != PHI__YAML_WANT_VALUE && frame->want != PHI__YAML_WANT_EXPLICIT_KEY) {
-        phi__yaml_text_wrong(r, r->at,
-                             frame->kind == PHI__YAML_MAP
-                                 ? "the indentation of this line fits none of the keys above"
-                                 : "the indentation of this line fits none of the items above");
+        phi__yaml_wrong(r, r->at,
+                        frame->kind == PHI__YAML_MAP
+                            ? "the indentation of this line fits none of the keys above"
+                            : "the indentation of this line fits none of the items above");
         return;
     }
     r->may_block = true;
@@ -11983,12 +10297,12 @@ static void phi__yaml_lines_text(phi__yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop) {
-    if (!phi__yaml_text_space(r, stop)) return;
+static void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop) {
+    if (!phi__yaml_space(r, stop)) return;
     if (r->at == r->end)
         phi__yaml_lines_finish(r);
     else if (phi__yaml_is_break(*r->at))
-        phi__yaml_text_newline(r);
+        phi__yaml_newline(r);
     else if (*r->at == '#')
         r->state = PHI__YAML_COMMENT;
     else
@@ -12006,19 +10320,19 @@ static void phi__yaml_lines_structure(phi__yaml_reader *r) {
     char c = *r->at;
     bool key = phi__yaml_lines_wants_key(r);
     if (c == ':') { /* behind nothing: an empty key */
-        if (!r->may_block) phi__yaml_text_expected(r, r->at, "a value");
-        phi__yaml_tree_empty(r);
+        if (!r->may_block) phi__yaml_expected(r, r->at, "a value");
+        phi__yaml_empty(r);
         if (r->inner.at != NULL) {
             r->scalar.at = r->inner.at;
             r->scalar.line = r->inner.line;
         }
         r->state = PHI__YAML_AFTER;
     } else if (!r->may_block || r->inner.at != NULL)
-        phi__yaml_text_wrong(r, r->at,
-                             c == '-' ? "a block sequence must begin on a line of its own"
-                                      : "a block mapping must begin on a line of its own");
+        phi__yaml_wrong(r, r->at,
+                        c == '-' ? "a block sequence must begin on a line of its own"
+                                 : "a block mapping must begin on a line of its own");
     else if (c == '-' && key)
-        phi__yaml_text_expected(r, r->at, "a key");
+        phi__yaml_expected(r, r->at, "a key");
     else if (c == '-')
         phi__yaml_lines_item(r);
     else {
@@ -12051,7 +10365,7 @@ static void phi__yaml_lines_node(phi__yaml_reader *r) {
     case '|':
     case '>':
         if (phi__yaml_lines_wants_key(r))
-            phi__yaml_text_expected(r, r->at, "a key");
+            phi__yaml_expected(r, r->at, "a key");
         else
             phi__yaml_block_begin(r);
         return;
@@ -12059,14 +10373,14 @@ static void phi__yaml_lines_node(phi__yaml_reader *r) {
     }
 }
 
-PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
-    bool tab = r->tab, there = phi__yaml_text_space(r, stop);
+static void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
+    bool tab = r->tab, there = phi__yaml_space(r, stop);
     if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
     if (!there) return;
     if (r->at == r->end || phi__yaml_is_break(*r->at) ||
         (*r->at == '#' && phi__yaml_is_apart(r, r->at))) {
         if (phi__yaml_lines_wants_key(r)) {
-            phi__yaml_text_expected(r, r->at, "a key");
+            phi__yaml_expected(r, r->at, "a key");
             return;
         }
         phi__yaml_props_keep(r);
@@ -12083,18 +10397,18 @@ PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
 static void phi__yaml_lines_key(phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (s->line != r->line) {
-        phi__yaml_text_wrong(r, r->at, "a key must be on one line: is this line indented too far?");
+        phi__yaml_wrong(r, r->at, "a key must be on one line: is this line indented too far?");
         return;
     }
     if (!phi__yaml_lines_wants_key(r)) {
         if (!r->may_block)
-            phi__yaml_text_wrong(r, r->at,
-                                 "': ' inside of a value: quote the value, or begin the mapping on "
-                                 "a line of its own");
+            phi__yaml_wrong(r, r->at,
+                            "': ' inside of a value: quote the value, or begin the mapping on "
+                            "a line of its own");
         else
             phi__yaml_lines_open(r, PHI__YAML_MAP, s->at, PHI__YAML_WANT_KEY);
     }
-    phi__yaml_tree_key(r);
+    phi__yaml_key(r);
     if (r->status != PHI_BUSY) return;
     r->at++;
     r->tab = false;
@@ -12103,8 +10417,8 @@ static void phi__yaml_lines_key(phi__yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
-    bool tab = r->tab, there = phi__yaml_text_space(r, stop);
+static void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
+    bool tab = r->tab, there = phi__yaml_space(r, stop);
     r->tab = tab; /* white space behind a node indents nothing */
     if (!there) return;
     if (r->at < r->end && *r->at == ':' && phi__yaml_is_blank(r, r->at + 1)) {
@@ -12112,30 +10426,30 @@ PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
         return;
     }
     if (phi__yaml_lines_wants_key(r)) {
-        phi__yaml_text_expected(r, r->at, "':' and a value after the key");
+        phi__yaml_expected(r, r->at, "':' and a value after the key");
         return;
     }
-    phi__yaml_tree_value(r);
+    phi__yaml_value(r);
     r->state = PHI__YAML_REST;
 }
 
-PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
-    if (!phi__yaml_text_space(r, stop)) return;
+static void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
+    if (!phi__yaml_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#' && phi__yaml_is_apart(r, r->at)) {
         r->state = PHI__YAML_COMMENT;
         return;
     }
     if (r->at < r->end && !phi__yaml_is_break(*r->at)) {
-        phi__yaml_text_expected(r, r->at, "the end of the line");
+        phi__yaml_expected(r, r->at, "the end of the line");
         return;
     }
-    if (r->at < r->end) phi__yaml_text_newline(r);
+    if (r->at < r->end) phi__yaml_newline(r);
     r->state = r->scalar.style >= PHI__YAML_STYLE_LITERAL && r->scalar.style != PHI__YAML_STYLE_NODE
                    ? PHI__YAML_BLOCK_LINE
                    : PHI__YAML_LINE;
 }
 
-/* ======== The reader: its states in turn. */
+/* ---- the reader: its states in turn ---- */
 
 #define PHI__YAML_DEPTH 512u          /* by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */
@@ -12143,7 +10457,7 @@ PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
 
 /* Up to the end of the line, which is left for the state behind. */
 static void phi__yaml_read_comment(phi__yaml_reader *r, const char *stop) {
-    const char *at = phi__yaml_text_line(r, stop);
+    const char *at = phi__yaml_line(r, stop);
     bool block =
         r->scalar.style == PHI__YAML_STYLE_LITERAL || r->scalar.style == PHI__YAML_STYLE_FOLDED;
     if (at == NULL) return;
@@ -12153,7 +10467,7 @@ static void phi__yaml_read_comment(phi__yaml_reader *r, const char *stop) {
 }
 
 static void phi__yaml_read_copy(phi__yaml_reader *r, size_t units) {
-    if (!phi__yaml_tree_copy(r, units)) return;
+    if (!phi__yaml_copy(r, units)) return;
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
@@ -12195,14 +10509,14 @@ PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str
     r->state = PHI__YAML_LINE;
     r->fresh = true;
     if (text.len >= UINT32_MAX)
-        phi__yaml_text_too_big(r, "a text of 4 GiB or more");
+        phi__yaml_too_big(r, "a text of 4 GiB or more");
     else {
         /* A text that is not UTF-8 from its first bytes on; a byte order mark is skipped. */
         const unsigned char *p = (const unsigned char *)r->text;
         size_t len = (size_t)(r->end - r->text);
         if (len >= 2 && ((p[0] == 0xfe && p[1] == 0xff) || (p[0] == 0xff && p[1] == 0xfe) ||
                          p[0] == 0 || p[1] == 0))
-            phi__yaml_text_wrong(r, r->at, "a text in UTF-16 or UTF-32: only UTF-8 is read");
+            phi__yaml_wrong(r, r->at, "a text in UTF-16 or UTF-32: only UTF-8 is read");
         else if (len >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
             r->at = r->line_at = r->text + 3;
     }
@@ -12211,7 +10525,7 @@ PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str
 PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *r, size_t units) {
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
-    if (r->top == NULL && !phi__yaml_tree_begin(r)) return r->status;
+    if (r->top == NULL && !phi__yaml_begin(r)) return r->status;
     const char *stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
     while (r->status == PHI_BUSY && (r->at < stop || stop == r->end)) {
         if (r->state != PHI__YAML_COPY) {
@@ -12284,14 +10598,14 @@ PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
 #include <math.h>
 #include <stdio.h>
 
-/* ======== Errors, characters, lines, and room for the text of scalars. */
+/* ---- errors, characters, lines, and room for the text of scalars ---- */
 
 #define PHI__YAML_ROOM 4096u /* bytes of text taken from the arena at once */
 
 /* ---- errors ---- */
 
-static void phi__yaml_text_fail(phi__yaml_reader *r, const char *at, phi_status status,
-                                const char *message) {
+static void phi__yaml_fail(phi__yaml_reader *r, const char *at, phi_status status,
+                           const char *message) {
     if (r->status != PHI_BUSY) return;
     r->status = r->error.status = status;
     r->error.line = r->line;
@@ -12300,7 +10614,7 @@ static void phi__yaml_text_fail(phi__yaml_reader *r, const char *at, phi_status 
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
 }
 
-PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
     unsigned char c = at < r->end ? (unsigned char)*at : 0;
     if (at >= r->end)
@@ -12314,72 +10628,72 @@ PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const 
                        c == ' ' ? "a space" : "a tab");
     else
         (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
-    phi__yaml_text_fail(r, at, PHI_PARSE, message);
+    phi__yaml_fail(r, at, PHI_PARSE, message);
 }
 
-PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what) {
-    phi__yaml_text_fail(r, at, PHI_PARSE, what);
+PHI__FN void phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what) {
+    phi__yaml_fail(r, at, PHI_PARSE, what);
 }
 
-PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
-                                     uint32_t column, const char *what) {
+static void phi__yaml_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line, uint32_t column,
+                               const char *what) {
     if (r->status != PHI_BUSY) return;
-    phi__yaml_text_fail(r, at, PHI_PARSE, what);
+    phi__yaml_fail(r, at, PHI_PARSE, what);
     r->error.line = line;
     r->error.column = column + 1;
 }
 
-PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what) {
-    phi__yaml_text_fail(r, r->at, PHI_TOO_BIG, what);
+PHI__FN void phi__yaml_too_big(phi__yaml_reader *r, const char *what) {
+    phi__yaml_fail(r, r->at, PHI_TOO_BIG, what);
 }
 
-PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r) {
-    phi__yaml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
+static void phi__yaml_no_memory(phi__yaml_reader *r) {
+    phi__yaml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
 /* ---- characters ---- */
 
 /* Three-byte characters that are no text: U+FEFF, a byte order mark; U+FFFE and U+FFFF. */
-static bool phi__yaml_text_is_unprintable(const unsigned char *p, size_t n) {
+static bool phi__yaml_is_unprintable(const unsigned char *p, size_t n) {
     if (n == 2) return p[0] == 0xc2 && p[1] < 0xa0 && p[1] != 0x85;
     return n == 3 && p[0] == 0xef &&
            ((p[1] == 0xbb && p[2] == 0xbf) || (p[1] == 0xbf && p[2] >= 0xbe));
 }
 
-PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted) {
+PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) {
     unsigned char c = (unsigned char)*at;
     if (c == '\t' || (c >= 0x20 && c < 0x7f) || (c == 0x7f && quoted)) return 1;
     if (c < 0x80) {
-        phi__yaml_text_wrong(r, at,
-                             quoted ? "a control character in a string must be an escape of a "
-                                      "double-quoted one"
-                                    : "a control character, which YAML does not allow");
+        phi__yaml_wrong(r, at,
+                        quoted ? "a control character in a string must be an escape of a "
+                                 "double-quoted one"
+                               : "a control character, which YAML does not allow");
         return 0;
     }
     size_t n = phi__json_text_utf8(at, r->end);
     if (n == 0)
-        phi__yaml_text_wrong(r, at, "a byte that is not UTF-8");
-    else if (!quoted && phi__yaml_text_is_unprintable((const unsigned char *)at, n)) {
-        phi__yaml_text_wrong(r, at,
-                             "a character that is not text (or a byte order mark) must be an "
-                             "escape of a double-quoted string");
+        phi__yaml_wrong(r, at, "a byte that is not UTF-8");
+    else if (!quoted && phi__yaml_is_unprintable((const unsigned char *)at, n)) {
+        phi__yaml_wrong(r, at,
+                        "a character that is not text (or a byte order mark) must be an "
+                        "escape of a double-quoted string");
         return 0;
     }
     return n;
 }
 
 /* Skips plain ASCII text up to `stop`: all that is no line break and needs no check. */
-static const char *phi__yaml_text_run(const char *at, const char *stop) {
+static const char *phi__yaml_run(const char *at, const char *stop) {
     while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t')) at++;
     return at;
 }
 
-PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop) {
+PHI__FN const char *phi__yaml_line(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop) {
-        at = phi__yaml_text_run(at, stop);
+        at = phi__yaml_run(at, stop);
         if (at == stop || phi__yaml_is_break(*at)) break;
-        size_t n = phi__yaml_text_char(r, at, false);
+        size_t n = phi__yaml_char(r, at, false);
         if (n == 0) return NULL;
         at += n;
     }
@@ -12388,7 +10702,7 @@ PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop) {
 
 /* ---- lines ---- */
 
-PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop) {
+PHI__FN bool phi__yaml_space(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     for (; at < stop; at++) {
         if (*at == ' ') continue;
@@ -12401,7 +10715,7 @@ PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop) {
     return at < stop || at == r->end;
 }
 
-PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_newline(phi__yaml_reader *r) {
     if (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n') r->at++;
     r->at++;
     r->line++;
@@ -12410,14 +10724,14 @@ PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r) {
     r->fresh = true;
 }
 
-PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at) {
+PHI__FN bool phi__yaml_marker(const phi__yaml_reader *r, const char *at) {
     return r->end - at >= 3 && (*at == '-' || *at == '.') && at[1] == *at && at[2] == *at &&
            phi__yaml_is_blank(r, at + 3);
 }
 
 /* ---- room ---- */
 
-PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more) {
+PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->text == NULL) s->text = s->to = r->room;
     if ((size_t)(r->room_end - s->to) > more) return true;
@@ -12428,7 +10742,7 @@ PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more) {
         phi__add(bytes, phi__min(phi__max(have, PHI__YAML_ROOM), (size_t)(r->end - r->at) * 3 / 2));
     char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
     if (room == NULL) {
-        phi__yaml_text_no_memory(r);
+        phi__yaml_no_memory(r);
         return false;
     }
     if (have > 0) memcpy(room, s->text, have);
@@ -12438,23 +10752,24 @@ PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more) {
     return true;
 }
 
-PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len) {
-    if (!phi__yaml_text_room(r, len)) return false;
+PHI__FN bool phi__yaml_add(phi__yaml_reader *r, const char *at, size_t len) {
+    if (!phi__yaml_room(r, len)) return false;
     if (len > 0) memcpy(r->scalar.to, at, len);
     r->scalar.to += len;
     return true;
 }
 
-PHI__FN void phi__yaml_text_end(phi__yaml_reader *r) {
+/* Ends the scalar's text: in scalar.string and scalar.len. */
+static void phi__yaml_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
-    if (s->text == NULL && !phi__yaml_text_add(r, s->mark, (size_t)(s->last - s->mark))) return;
+    if (s->text == NULL && !phi__yaml_add(r, s->mark, (size_t)(s->last - s->mark))) return;
     *s->to = '\0';
     s->string = s->text;
     s->len = (size_t)(s->to - s->text);
     r->room = s->to + 1;
 }
 
-/* ======== The core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for. */
+/* ---- the core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for ---- */
 
 #define PHI__YAML_NUMBER_MOST 1024u /* bytes of a number in a form that JSON does not have */
 
@@ -12608,8 +10923,8 @@ static uint32_t phi__yaml_core_tagged(phi_str s, uint8_t tag, phi__json_value *v
     return PHI__JSON_DOUBLE;
 }
 
-PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
-                                        phi__json_value *value) {
+static uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
+                                       phi__json_value *value) {
     value->u = 0;
     if (tag == PHI__YAML_TAG_NONE && plain) return phi__yaml_core_plain(text, value);
     if (tag <= PHI__YAML_TAG_STR) return PHI__JSON_STRING;
@@ -12623,26 +10938,26 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 
 /* The address of the table's owner makes the places differ from run to run, so that no text can
    be made in advance whose names collide. */
-PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
+static uint32_t phi__yaml_name_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
     uint64_t seed = (uint64_t)(uintptr_t)names ^ (uint64_t)scope << 32;
     return (uint32_t)(phi__map_hash(seed, text) >> 32);
 }
 
-static bool phi__yaml_names_same(const phi__yaml_name *name, uint32_t hash, phi_str text,
-                                 uint32_t scope) {
+static bool phi__yaml_name_same(const phi__yaml_name *name, uint32_t hash, phi_str text,
+                                uint32_t scope) {
     return name->hash == hash && name->scope == scope && name->len == text.len &&
            (text.len == 0 || memcmp(name->at, text.at, text.len) == 0);
 }
 
 /* A table holds indices from 1; 0 is free. */
-static void phi__yaml_names_place(phi__yaml_names *names, uint32_t index) {
+static void phi__yaml_name_place(phi__yaml_names *names, uint32_t index) {
     uint32_t mask = names->table_cap - 1, place = names->at[index].hash & mask;
     while (names->table[place] != 0) place = (place + 1) & mask;
     names->table[place] = index + 1;
     names->at[index].place = place;
 }
 
-static bool phi__yaml_names_grow(phi__yaml_names *names, phi_arena *arena) {
+static bool phi__yaml_name_grow(phi__yaml_names *names, phi_arena *arena) {
     uint32_t cap = names->cap == 0 ? 16 : names->cap * 2;
     phi__yaml_name *at;
     uint32_t *table;
@@ -12657,52 +10972,55 @@ static bool phi__yaml_names_grow(phi__yaml_names *names, phi_arena *arena) {
     names->cap = cap;
     names->table_cap = cap * 2;
     for (uint32_t i = 0; i < names->count; i++)
-        phi__yaml_names_place(names, i); /* the oldest first */
+        phi__yaml_name_place(names, i); /* the oldest first */
     return true;
 }
 
-PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
-                                             uint32_t scope, uint32_t hash) {
+/* The name in that scope, or NULL. */
+static phi__yaml_name *phi__yaml_name_find(const phi__yaml_names *names, phi_str text,
+                                           uint32_t scope, uint32_t hash) {
     if (names->count == 0) return NULL;
     uint32_t mask = names->table_cap - 1;
     for (uint32_t place = hash & mask; names->table[place] != 0; place = (place + 1) & mask) {
         phi__yaml_name *name = &names->at[names->table[place] - 1];
-        if (phi__yaml_names_same(name, hash, text, scope)) return name;
+        if (phi__yaml_name_same(name, hash, text, scope)) return name;
     }
     return NULL;
 }
 
-PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
-                                            uint32_t scope, uint32_t hash) {
-    if (names->count == names->cap && !phi__yaml_names_grow(names, arena)) return NULL;
+/* A name that is not in there; `text` is borrowed. NULL: no memory. */
+static phi__yaml_name *phi__yaml_name_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
+                                          uint32_t scope, uint32_t hash) {
+    if (names->count == names->cap && !phi__yaml_name_grow(names, arena)) return NULL;
     phi__yaml_name *name = &names->at[names->count];
     memset(name, 0, sizeof *name);
     name->at = text.at;
     name->len = (uint32_t)text.len;
     name->hash = hash;
     name->scope = scope;
-    phi__yaml_names_place(names, names->count++);
+    phi__yaml_name_place(names, names->count++);
     return name;
 }
 
-PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count) {
+/* Removes the newest until so many are left. */
+static void phi__yaml_name_cut(phi__yaml_names *names, uint32_t count) {
     while (names->count > count) names->table[names->at[--names->count].place] = 0;
 }
 
-/* ======== Frames and nodes: open collections, their values and keys, anchors, aliases. */
+/* ---- frames and nodes: open collections, their values and keys, anchors, aliases ---- */
 
 #define PHI__YAML_SLAB 16u /* nodes taken at once, at most */
 #define PHI__YAML_KEY_MOST 0xffffffu
 #define PHI__YAML_ANYWHERE UINT32_MAX /* the scope of anchors */
 
-PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind) {
+PHI__FN phi_json *phi__yaml_node(phi__yaml_reader *r, uint32_t kind) {
     phi_json *node;
     if (r->spare == r->spare_end) {
         size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__YAML_SLAB);
         r->spare = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *node);
         r->spare_end = r->spare == NULL ? NULL : r->spare + count;
         if (r->spare == NULL) {
-            phi__yaml_text_no_memory(r);
+            phi__yaml_no_memory(r);
             return NULL;
         }
     }
@@ -12719,51 +11037,50 @@ static uint32_t phi__yaml_tree_column(const phi__yaml_reader *r) {
 }
 
 /* column: from 0 */
-static void phi__yaml_tree_mark(phi__yaml_reader *r, const phi_json *node, uint32_t line,
-                                uint32_t column) {
+static void phi__yaml_mark(phi__yaml_reader *r, const phi_json *node, uint32_t line,
+                           uint32_t column) {
     if (PHI__MARKED(r) && node != NULL) phi__marks_add(r->marks, node, line, column + 1);
 }
 
 /* ---- properties ---- */
 
-static void phi__yaml_tree_clear(phi__yaml_props *props) { memset(props, 0, sizeof *props); }
+static void phi__yaml_clear(phi__yaml_props *props) { memset(props, 0, sizeof *props); }
 
 /* Those of earlier lines and of this one belong to one node. */
-static bool phi__yaml_tree_merge(phi__yaml_reader *r) {
+static bool phi__yaml_merge(phi__yaml_reader *r) {
     phi__yaml_props *outer = &r->outer, *inner = &r->inner;
     if (outer->at == NULL) return true;
     if (inner->at == NULL) {
         *inner = *outer;
     } else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
                (inner->tag != 0 && outer->tag != 0)) {
-        phi__yaml_text_wrong_at(r, inner->at, inner->line, inner->column,
-                                inner->tag != 0 && outer->tag != 0
-                                    ? "a second tag for one node"
-                                    : "a second anchor for one node");
+        phi__yaml_wrong_at(r, inner->at, inner->line, inner->column,
+                           inner->tag != 0 && outer->tag != 0 ? "a second tag for one node"
+                                                              : "a second anchor for one node");
         return false;
     } else if (outer->anchor_at != NULL) {
         inner->anchor = outer->anchor;
         inner->anchor_at = outer->anchor_at;
     } else
         inner->tag = outer->tag;
-    phi__yaml_tree_clear(outer);
+    phi__yaml_clear(outer);
     return true;
 }
 
-PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r) { return r->outer.at != NULL; }
+static bool phi__yaml_has_outer(const phi__yaml_reader *r) { return r->outer.at != NULL; }
 
 /* ---- anchors ---- */
 
-static bool phi__yaml_tree_anchor(phi__yaml_reader *r, const phi__yaml_props *props, phi_json *node,
-                                  phi_str source) {
+static bool phi__yaml_anchor(phi__yaml_reader *r, const phi__yaml_props *props, phi_json *node,
+                             phi_str source) {
     if (props->anchor_at == NULL) return true;
-    uint32_t hash = phi__yaml_names_hash(&r->anchors, props->anchor, PHI__YAML_ANYWHERE);
+    uint32_t hash = phi__yaml_name_hash(&r->anchors, props->anchor, PHI__YAML_ANYWHERE);
     phi__yaml_name *name =
-        phi__yaml_names_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE, hash);
+        phi__yaml_name_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE, hash);
     if (name == NULL)
-        name = phi__yaml_names_add(&r->anchors, r->arena, props->anchor, PHI__YAML_ANYWHERE, hash);
+        name = phi__yaml_name_add(&r->anchors, r->arena, props->anchor, PHI__YAML_ANYWHERE, hash);
     if (name == NULL) {
-        phi__yaml_text_no_memory(r);
+        phi__yaml_no_memory(r);
         return false;
     }
     name->node = node;
@@ -12773,79 +11090,79 @@ static bool phi__yaml_tree_anchor(phi__yaml_reader *r, const phi__yaml_props *pr
 
 /* ---- scalars as nodes ---- */
 
-static const char *phi__yaml_tree_tag_name(uint8_t tag) {
+static const char *phi__yaml_tag_name(uint8_t tag) {
     static const char *const names[] = {"",       "!",      "!!str", "!!int", "!!float",
                                         "!!bool", "!!null", "!!seq", "!!map"};
     return names[tag];
 }
 
-static void phi__yaml_tree_mismatch(phi__yaml_reader *r, const phi__yaml_props *props,
-                                    const char *what) {
+static void phi__yaml_mismatch(phi__yaml_reader *r, const phi__yaml_props *props,
+                               const char *what) {
     char message[96];
-    const char *name = phi__yaml_tree_tag_name(props->tag);
+    const char *name = phi__yaml_tag_name(props->tag);
     size_t n = strlen(name);
     memcpy(message, name, n);
     memcpy(message + n, what, strlen(what) + 1);
-    phi__yaml_text_wrong_at(r, props->at, props->line, props->column, message);
+    phi__yaml_wrong_at(r, props->at, props->line, props->column, message);
 }
 
 /* The scalar's text, as a terminated copy. */
-static bool phi__yaml_tree_text(phi__yaml_reader *r) {
-    if (r->scalar.string == NULL) phi__yaml_text_end(r);
+static bool phi__yaml_text(phi__yaml_reader *r) {
+    if (r->scalar.string == NULL) phi__yaml_end(r);
     return r->status == PHI_BUSY;
 }
 
 /* The kind of the scalar read, with *value; 0: an error was set. */
-static uint32_t phi__yaml_tree_resolve(phi__yaml_reader *r, phi__json_value *value) {
+static uint32_t phi__yaml_resolve(phi__yaml_reader *r, phi__json_value *value) {
     phi__yaml_scalar *s = &r->scalar;
     phi_str text = s->string != NULL ? phi__str(s->string, s->len)
                                      : phi__str(s->mark, (size_t)(s->last - s->mark));
     if (s->string == NULL && s->text != NULL) {
-        if (!phi__yaml_tree_text(r)) return 0;
+        if (!phi__yaml_text(r)) return 0;
         text = phi__str(s->string, s->len);
     }
     uint32_t kind = phi__yaml_core_resolve(
         text, s->style == PHI__YAML_STYLE_PLAIN && (r->options.flags & PHI_YAML_TEXTS) == 0,
         r->inner.tag, value);
     if (kind == PHI__YAML_TOO_LARGE) {
-        phi__yaml_text_wrong_at(r, s->at, s->line, (uint32_t)(s->at - s->line_at),
-                                "the number is too large for 64 bits or a double");
+        phi__yaml_wrong_at(r, s->at, s->line, (uint32_t)(s->at - s->line_at),
+                           "the number is too large for 64 bits or a double");
         return 0;
     }
-    if (kind == 0) phi__yaml_tree_mismatch(r, &r->inner, " does not allow this value");
+    if (kind == 0) phi__yaml_mismatch(r, &r->inner, " does not allow this value");
     return kind;
 }
 
 /* The scalar read as a node. Its properties are in `inner`. */
 static phi_json *phi__yaml_tree_scalar(phi__yaml_reader *r) {
     phi__json_value value;
-    uint32_t kind = phi__yaml_tree_resolve(r, &value);
+    uint32_t kind = phi__yaml_resolve(r, &value);
     if (kind == 0) return NULL;
     if (kind == PHI__JSON_STRING || r->inner.anchor_at != NULL)
-        if (!phi__yaml_tree_text(r)) return NULL;
-    phi_json *node = phi__yaml_tree_node(r, kind);
+        if (!phi__yaml_text(r)) return NULL;
+    phi_json *node = phi__yaml_node(r, kind);
     if (node == NULL) return NULL;
     node->v = value;
-    phi__yaml_tree_mark(r, node, r->scalar.line, phi__yaml_tree_column(r));
+    phi__yaml_mark(r, node, r->scalar.line, phi__yaml_tree_column(r));
     if (kind == PHI__JSON_STRING) {
         node->v.str = r->scalar.string;
         node->len = (uint32_t)r->scalar.len;
     }
-    if (!phi__yaml_tree_anchor(r, &r->inner, node, phi__str(r->scalar.string, r->scalar.len)))
+    if (!phi__yaml_anchor(r, &r->inner, node, phi__str(r->scalar.string, r->scalar.len)))
         return NULL;
     return node;
 }
 
 /* ---- frames ---- */
 
-static bool phi__yaml_tree_is_flow(uint8_t kind) {
+static bool phi__yaml_is_flow(uint8_t kind) {
     return kind >= PHI__YAML_FLOW_SEQ && kind <= PHI__YAML_FLOW_PAIR;
 }
 
-static phi__yaml_frame *phi__yaml_tree_push(phi__yaml_reader *r, uint8_t kind) {
+static phi__yaml_frame *phi__yaml_push(phi__yaml_reader *r, uint8_t kind) {
     phi__yaml_frame *frame = r->unused;
     if (r->depth == r->options.max_depth) {
-        phi__yaml_text_too_big(r, "collections are nested too deeply");
+        phi__yaml_too_big(r, "collections are nested too deeply");
         return NULL;
     }
     if (frame != NULL)
@@ -12853,7 +11170,7 @@ static phi__yaml_frame *phi__yaml_tree_push(phi__yaml_reader *r, uint8_t kind) {
     else
         frame = (phi__yaml_frame *)phi_arena_alloc(r->arena, sizeof *frame);
     if (frame == NULL) {
-        phi__yaml_text_no_memory(r);
+        phi__yaml_no_memory(r);
         return NULL;
     }
     memset(frame, 0, sizeof *frame);
@@ -12863,12 +11180,12 @@ static phi__yaml_frame *phi__yaml_tree_push(phi__yaml_reader *r, uint8_t kind) {
     frame->line = r->line;
     r->top = frame;
     r->depth++;
-    if (phi__yaml_tree_is_flow(kind)) r->flow_depth++;
+    if (phi__yaml_is_flow(kind)) r->flow_depth++;
     return frame;
 }
 
-PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r) {
-    phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_DOC);
+PHI__FN bool phi__yaml_begin(phi__yaml_reader *r) {
+    phi__yaml_frame *frame = phi__yaml_push(r, PHI__YAML_DOC);
     if (frame == NULL) return false;
     r->depth = 0;
     frame->indent = -1;
@@ -12876,10 +11193,10 @@ PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r) {
     return true;
 }
 
-static phi_json *phi__yaml_tree_pop(phi__yaml_reader *r) {
+static phi_json *phi__yaml_pop(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
-    phi__yaml_names_cut(&r->keys, frame->keys);
-    if (phi__yaml_tree_is_flow(frame->kind)) r->flow_depth--;
+    phi__yaml_name_cut(&r->keys, frame->keys);
+    if (phi__yaml_is_flow(frame->kind)) r->flow_depth--;
     r->top = frame->up;
     r->depth--;
     frame->up = r->unused;
@@ -12889,55 +11206,54 @@ static phi_json *phi__yaml_tree_pop(phi__yaml_reader *r) {
 
 /* The properties of the collection that begins: those of a block collection stand on earlier
    lines, since what stands on this one is its first key's. */
-static phi__yaml_props *phi__yaml_tree_props_of(phi__yaml_reader *r, uint8_t kind) {
+static phi__yaml_props *phi__yaml_props_of(phi__yaml_reader *r, uint8_t kind) {
     if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
-    return phi__yaml_tree_merge(r) ? &r->inner : NULL;
+    return phi__yaml_merge(r) ? &r->inner : NULL;
 }
 
-PHI__FN void phi__yaml_tree_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
+PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
     bool map = kind == PHI__YAML_MAP || kind == PHI__YAML_FLOW_MAP;
-    phi__yaml_props *props = phi__yaml_tree_props_of(r, kind);
-    phi__yaml_frame *frame = props == NULL ? NULL : phi__yaml_tree_push(r, kind);
+    phi__yaml_props *props = phi__yaml_props_of(r, kind);
+    phi__yaml_frame *frame = props == NULL ? NULL : phi__yaml_push(r, kind);
     if (frame == NULL) return;
     frame->indent = indent;
     frame->want = want;
-    frame->node = phi__yaml_tree_node(r, map ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
+    frame->node = phi__yaml_node(r, map ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
     if (frame->node == NULL) return;
-    phi__yaml_tree_mark(r, frame->node, r->line,
-                        phi__yaml_tree_is_flow(kind) ? phi__yaml_column(r, r->at)
-                                                     : (uint32_t)indent);
+    phi__yaml_mark(r, frame->node, r->line,
+                   phi__yaml_is_flow(kind) ? phi__yaml_column(r, r->at) : (uint32_t)indent);
     if (props->tag > PHI__YAML_TAG_TEXT &&
         props->tag != (map ? PHI__YAML_TAG_MAP : PHI__YAML_TAG_SEQ))
-        phi__yaml_tree_mismatch(r, props,
-                                map ? " does not allow a mapping" : " does not allow a sequence");
-    (void)phi__yaml_tree_anchor(r, props, frame->node, phi__str(NULL, 0));
-    phi__yaml_tree_clear(props);
+        phi__yaml_mismatch(r, props,
+                           map ? " does not allow a mapping" : " does not allow a sequence");
+    (void)phi__yaml_anchor(r, props, frame->node, phi__str(NULL, 0));
+    phi__yaml_clear(props);
 }
 
-PHI__FN void phi__yaml_tree_open_pair(phi__yaml_reader *r, uint8_t want) {
-    phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_FLOW_PAIR);
+PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want) {
+    phi__yaml_frame *frame = phi__yaml_push(r, PHI__YAML_FLOW_PAIR);
     if (frame == NULL) return;
     frame->want = want;
-    frame->node = phi__yaml_tree_node(r, PHI__JSON_OBJECT);
+    frame->node = phi__yaml_node(r, PHI__JSON_OBJECT);
     if (want == PHI__YAML_WANT_KEY) /* behind its key */
-        phi__yaml_tree_mark(r, frame->node, r->scalar.line, phi__yaml_tree_column(r));
+        phi__yaml_mark(r, frame->node, r->scalar.line, phi__yaml_tree_column(r));
     else
-        phi__yaml_tree_mark(r, frame->node, r->line, phi__yaml_column(r, r->at));
+        phi__yaml_mark(r, frame->node, r->line, phi__yaml_column(r, r->at));
 }
 
-PHI__FN void phi__yaml_tree_close(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_close(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->line = r->top->line;
     s->at = r->at;
     s->line_at = r->line_at;
     s->style = PHI__YAML_STYLE_NODE;
-    s->node = phi__yaml_tree_pop(r);
+    s->node = phi__yaml_pop(r);
 }
 
 /* ---- values ---- */
 
-PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_empty(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->at = s->mark = s->last = r->at;
@@ -12946,7 +11262,7 @@ PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r) {
     s->style = PHI__YAML_STYLE_PLAIN;
 }
 
-static void phi__yaml_tree_join(phi__yaml_reader *r, phi_json *node) {
+static void phi__yaml_join(phi__yaml_reader *r, phi_json *node) {
     phi__yaml_frame *frame = r->top;
     if (frame->kind == PHI__YAML_DOC) {
         r->root = node;
@@ -12955,7 +11271,7 @@ static void phi__yaml_tree_join(phi__yaml_reader *r, phi_json *node) {
         return;
     }
     if (frame->node->len == UINT32_MAX) {
-        phi__yaml_text_too_big(r, "a collection of 2^32 or more values");
+        phi__yaml_too_big(r, "a collection of 2^32 or more values");
         return;
     }
     if (phi__json_kind_of(frame->node) == PHI__JSON_OBJECT) {
@@ -12968,42 +11284,42 @@ static void phi__yaml_tree_join(phi__yaml_reader *r, phi_json *node) {
     frame->want = frame->kind == PHI__YAML_MAP ? PHI__YAML_WANT_KEY : PHI__YAML_WANT_NEXT;
 }
 
-PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_value(phi__yaml_reader *r) {
     if (r->status != PHI_BUSY) return;
     if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY) {
-        phi__yaml_tree_key(r);
+        phi__yaml_key(r);
         r->top->want = PHI__YAML_WANT_COLON;
         return;
     }
     phi_json *node = r->scalar.node;
     if (node != NULL) {
-        if (r->scalar.is_alias && phi__yaml_tree_has_outer(r))
-            phi__yaml_text_wrong_at(r, r->outer.at, r->outer.line, r->outer.column,
-                                    "an alias cannot have an anchor or a tag");
-    } else if (phi__yaml_tree_merge(r)) {
+        if (r->scalar.is_alias && phi__yaml_has_outer(r))
+            phi__yaml_wrong_at(r, r->outer.at, r->outer.line, r->outer.column,
+                               "an alias cannot have an anchor or a tag");
+    } else if (phi__yaml_merge(r)) {
         node = phi__yaml_tree_scalar(r);
-        phi__yaml_tree_clear(&r->inner);
+        phi__yaml_clear(&r->inner);
     }
-    if (r->status == PHI_BUSY && node != NULL) phi__yaml_tree_join(r, node);
+    if (r->status == PHI_BUSY && node != NULL) phi__yaml_join(r, node);
     r->scalar.style = PHI__YAML_NO_NODE;
 }
 
 /* ---- keys ---- */
 
-static void phi__yaml_tree_key_wrong(phi__yaml_reader *r, const char *what) {
+static void phi__yaml_key_wrong(phi__yaml_reader *r, const char *what) {
     const phi__yaml_scalar *s = &r->scalar;
-    phi__yaml_text_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
+    phi__yaml_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
 }
 
-static bool phi__yaml_tree_key_is_new(phi__yaml_reader *r, phi_str key) {
+static bool phi__yaml_key_is_new(phi__yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
     static const char twice[] = "\" is in this mapping already: keep one of the two";
     char message[sizeof r->error.message];
     size_t n = sizeof what - 1, most = phi__min(key.len, 60);
-    uint32_t scope = r->top->keys, hash = phi__yaml_names_hash(&r->keys, key, scope);
-    if (phi__yaml_names_find(&r->keys, key, scope, hash) == NULL) {
-        if (phi__yaml_names_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
-        phi__yaml_text_no_memory(r);
+    uint32_t scope = r->top->keys, hash = phi__yaml_name_hash(&r->keys, key, scope);
+    if (phi__yaml_name_find(&r->keys, key, scope, hash) == NULL) {
+        if (phi__yaml_name_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
+        phi__yaml_no_memory(r);
         return false;
     }
     while (most < key.len && most > 0 && ((unsigned char)key.at[most] & 0xc0) == 0x80) most--;
@@ -13011,47 +11327,47 @@ static bool phi__yaml_tree_key_is_new(phi__yaml_reader *r, phi_str key) {
     for (size_t i = 0; i < most; i++)
         message[n + i] = (char)((unsigned char)key.at[i] < 0x20 ? '?' : key.at[i]);
     memcpy(message + n + most, twice, sizeof twice);
-    phi__yaml_tree_key_wrong(r, message);
+    phi__yaml_key_wrong(r, message);
     return false;
 }
 
 /* Checks a key of text; false: an error was set. */
-static bool phi__yaml_tree_key_text(phi__yaml_reader *r, phi_str *key) {
+static bool phi__yaml_key_text(phi__yaml_reader *r, phi_str *key) {
     phi__yaml_scalar *s = &r->scalar;
     phi__json_value value;
-    if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY && !phi__yaml_tree_merge(r)) return false;
-    if (!phi__yaml_tree_text(r)) return false;
+    if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY && !phi__yaml_merge(r)) return false;
+    if (!phi__yaml_text(r)) return false;
     *key = phi__str(s->string, s->len);
     if (key->len == 0 && s->style == PHI__YAML_STYLE_PLAIN && r->inner.tag != PHI__YAML_TAG_STR) {
-        phi__yaml_tree_key_wrong(r, "a key is missing, and null as a key is not supported");
+        phi__yaml_key_wrong(r, "a key is missing, and null as a key is not supported");
         return false;
     }
     if (r->inner.anchor_at != NULL) {
         phi_json *node = phi__yaml_tree_scalar(r);
         if (node == NULL) return false;
-    } else if (r->inner.tag > PHI__YAML_TAG_STR && phi__yaml_tree_resolve(r, &value) == 0)
+    } else if (r->inner.tag > PHI__YAML_TAG_STR && phi__yaml_resolve(r, &value) == 0)
         return false;
-    phi__yaml_tree_clear(&r->inner);
+    phi__yaml_clear(&r->inner);
     return true;
 }
 
-PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_key(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     phi_str key;
     if (r->status != PHI_BUSY) return;
     if (s->node != NULL && (!s->is_alias || s->string == NULL)) {
-        phi__yaml_tree_key_wrong(r, "a key that is a collection is not supported");
+        phi__yaml_key_wrong(r, "a key that is a collection is not supported");
         return;
     }
     if (s->node != NULL)
         key = phi__str(s->string, s->len);
-    else if (!phi__yaml_tree_key_text(r, &key))
+    else if (!phi__yaml_key_text(r, &key))
         return;
     if (key.len > PHI__YAML_KEY_MOST) {
-        phi__yaml_text_too_big(r, "a key of more than 16 MiB");
+        phi__yaml_too_big(r, "a key of more than 16 MiB");
         return;
     }
-    if (!phi__yaml_tree_key_is_new(r, key)) return;
+    if (!phi__yaml_key_is_new(r, key)) return;
     r->top->key = key;
     r->top->key_line = s->line;
     r->top->key_column = phi__yaml_tree_column(r);
@@ -13062,21 +11378,21 @@ PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r) {
 /* ---- aliases ---- */
 
 /* A copy of a node without its children; texts are shared. */
-static phi_json *phi__yaml_tree_twin(phi__yaml_reader *r, const phi_json *source) {
+static phi_json *phi__yaml_twin(phi__yaml_reader *r, const phi_json *source) {
     uint32_t kind = phi__json_kind_of(source);
     size_t bytes = phi__json_key_len(source) + (kind == PHI__JSON_STRING ? source->len : 0);
     if (r->alias_nodes >= r->options.max_alias_nodes ||
         bytes > r->options.max_alias_bytes - r->alias_bytes) {
-        phi__yaml_text_too_big(r, "aliases stand for more than the reader's limit allows");
+        phi__yaml_too_big(r, "aliases stand for more than the reader's limit allows");
         return NULL;
     }
     r->alias_nodes++;
     r->alias_bytes += bytes;
-    phi_json *node = phi__yaml_tree_node(r, kind);
+    phi_json *node = phi__yaml_node(r, kind);
     if (node == NULL) return NULL;
     *node = *source;
     node->next = NULL;
-    phi__yaml_tree_mark(r, node, r->scalar.line, phi__yaml_tree_column(r));
+    phi__yaml_mark(r, node, r->scalar.line, phi__yaml_tree_column(r));
     if (kind >= PHI__JSON_ARRAY) {
         node->v.last = NULL;
         node->len = 0;
@@ -13084,51 +11400,50 @@ static phi_json *phi__yaml_tree_twin(phi__yaml_reader *r, const phi_json *source
     return node;
 }
 
-static void phi__yaml_tree_copy_open(phi__yaml_reader *r, const phi_json *source, phi_json *node) {
-    phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_ALIAS);
+static void phi__yaml_copy_open(phi__yaml_reader *r, const phi_json *source, phi_json *node) {
+    phi__yaml_frame *frame = phi__yaml_push(r, PHI__YAML_ALIAS);
     if (frame == NULL) return;
     frame->node = node;
     frame->left = source->len;
     frame->source = source->v.last->next;
 }
 
-PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at) {
-    uint32_t hash = phi__yaml_names_hash(&r->anchors, name, PHI__YAML_ANYWHERE);
-    const phi__yaml_name *anchor =
-        phi__yaml_names_find(&r->anchors, name, PHI__YAML_ANYWHERE, hash);
+static void phi__yaml_alias(phi__yaml_reader *r, phi_str name, const char *at) {
+    uint32_t hash = phi__yaml_name_hash(&r->anchors, name, PHI__YAML_ANYWHERE);
+    const phi__yaml_name *anchor = phi__yaml_name_find(&r->anchors, name, PHI__YAML_ANYWHERE, hash);
     phi__yaml_scalar *s = &r->scalar;
     const phi__yaml_frame *frame;
     if (anchor == NULL) {
-        phi__yaml_text_wrong(r, at, "an alias to an anchor that is not defined before it");
+        phi__yaml_wrong(r, at, "an alias to an anchor that is not defined before it");
         return;
     }
     if (phi__json_kind_of(anchor->node) >= PHI__JSON_ARRAY)
         for (frame = r->top; frame != NULL; frame = frame->up)
             if (frame->node == anchor->node) {
-                phi__yaml_text_wrong(r, at, "an alias inside of the node it stands for");
+                phi__yaml_wrong(r, at, "an alias inside of the node it stands for");
                 return;
             }
     s->is_alias = true;
     s->string = anchor->source.at;
     s->len = anchor->source.len;
-    s->node = phi__yaml_tree_twin(r, anchor->node);
+    s->node = phi__yaml_twin(r, anchor->node);
     if (s->node == NULL) return;
     s->node->key = NULL;
     s->node->meta = phi__json_kind_of(s->node);
     if (s->node->meta >= PHI__JSON_ARRAY && anchor->node->len > 0)
-        phi__yaml_tree_copy_open(r, anchor->node, s->node);
+        phi__yaml_copy_open(r, anchor->node, s->node);
 }
 
-PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units) {
+PHI__FN bool phi__yaml_copy(phi__yaml_reader *r, size_t units) {
     while (r->status == PHI_BUSY && r->top->kind == PHI__YAML_ALIAS) {
         if (units-- == 0) return false;
         phi__yaml_frame *frame = r->top;
         if (frame->left == 0) {
-            (void)phi__yaml_tree_pop(r);
+            (void)phi__yaml_pop(r);
             continue;
         }
         const phi_json *source = frame->source;
-        phi_json *node = phi__yaml_tree_twin(r, source);
+        phi_json *node = phi__yaml_twin(r, source);
         if (node == NULL) return false;
         if (PHI__MARKED(r) && node->key != NULL)
             phi__marks_add_key(r->marks, node, r->scalar.line, phi__yaml_tree_column(r) + 1);
@@ -13136,12 +11451,12 @@ PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units) {
         frame->source = source->next;
         frame->left--;
         if (phi__json_kind_of(source) >= PHI__JSON_ARRAY && source->len > 0)
-            phi__yaml_tree_copy_open(r, source, node);
+            phi__yaml_copy_open(r, source, node);
     }
     return true;
 }
 
-/* ======== Properties before a node or a document: anchors, tags, directives. */
+/* ---- properties before a node or a document: anchors, tags, directives ---- */
 
 #define PHI__YAML_NAME_MOST 1024u /* bytes of an anchor's name or a tag */
 #define PHI__YAML_HANDLES_MOST 64u
@@ -13157,11 +11472,11 @@ struct phi__yaml_handle {
 static const char *phi__yaml_props_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
     const char *start = at;
     while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {
-        size_t n = phi__yaml_text_char(r, at, false);
+        size_t n = phi__yaml_char(r, at, false);
         if (n == 0) return NULL;
         at += n;
         if ((size_t)(at - start) > PHI__YAML_NAME_MOST) {
-            phi__yaml_text_too_big(r, "the name of an anchor or a tag of more than 1024 bytes");
+            phi__yaml_too_big(r, "the name of an anchor or a tag of more than 1024 bytes");
             return NULL;
         }
     }
@@ -13241,11 +11556,11 @@ static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out
     phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
     const struct phi__yaml_handle *declared = phi__yaml_props_handle(r, handle);
     if (!phi__yaml_props_is_uri(rest, false)) {
-        phi__yaml_text_wrong(r, tag.at, "a tag with a character that tags do not have");
+        phi__yaml_wrong(r, tag.at, "a tag with a character that tags do not have");
         return false;
     }
     if (n > 1 && rest.len == 0) {
-        phi__yaml_text_expected(r, tag.at + n, "a tag's name after its handle");
+        phi__yaml_expected(r, tag.at + n, "a tag's name after its handle");
         return false;
     }
     if (declared != NULL)
@@ -13253,7 +11568,7 @@ static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out
     else if (n == 2)
         *out = phi__yaml_props_core_tag(rest);
     else if (n > 2) {
-        phi__yaml_text_wrong(r, tag.at, "a tag whose handle no %TAG directive declares");
+        phi__yaml_wrong(r, tag.at, "a tag whose handle no %TAG directive declares");
         return false;
     }
     if (n == 1 && rest.len == 0) *out = PHI__YAML_TAG_TEXT;
@@ -13263,12 +11578,12 @@ static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out
 /* The tag of a text like "!<tag:yaml.org,2002:str>". */
 static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
-        phi__yaml_text_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
+        phi__yaml_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
         return false;
     }
     phi_str whole = phi__str(tag.at + 2, tag.len - 3);
     if (!phi__yaml_props_is_uri(whole, true) || phi__str_is(whole, "!")) {
-        phi__yaml_text_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
+        phi__yaml_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
         return false;
     }
     *out = phi__yaml_props_whole(whole, phi__str("", 0));
@@ -13285,16 +11600,16 @@ static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
         if (close != NULL && phi__yaml_is_over(r, close + 1)) end = close + 1;
     }
     if (r->inner.tag != 0) {
-        phi__yaml_text_wrong(r, at, "a second tag for one node");
+        phi__yaml_wrong(r, at, "a second tag for one node");
         return;
     }
     bool good = verbatim ? phi__yaml_props_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
                          : phi__yaml_props_short(r, phi__str(at, (size_t)(end - at)), &tag);
     if (!good) return;
     if (tag == PHI__YAML_TAG_NONE && (r->options.flags & PHI_YAML_ANY_TAG) == 0) {
-        phi__yaml_text_wrong(r, at,
-                             "a tag that is not of the core schema (!!str, !!int, !!float, "
-                             "!!bool, !!null, !!seq, !!map)");
+        phi__yaml_wrong(r, at,
+                        "a tag that is not of the core schema (!!str, !!int, !!float, "
+                        "!!bool, !!null, !!seq, !!map)");
         return;
     }
     phi__yaml_props_mark(r, at);
@@ -13308,11 +11623,11 @@ static void phi__yaml_props_anchor(phi__yaml_reader *r, const char *at) {
     const char *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
     if (end == at + 1) {
-        phi__yaml_text_expected(r, end, "the name of an anchor");
+        phi__yaml_expected(r, end, "the name of an anchor");
         return;
     }
     if (r->inner.anchor_at != NULL) {
-        phi__yaml_text_wrong(r, at, "a second anchor for one node");
+        phi__yaml_wrong(r, at, "a second anchor for one node");
         return;
     }
     phi__yaml_props_mark(r, at);
@@ -13328,7 +11643,7 @@ PHI__FN void phi__yaml_props_read(phi__yaml_reader *r) {
     else
         phi__yaml_props_tag(r, at);
     if (r->status == PHI_BUSY && !phi__yaml_is_over(r, r->at))
-        phi__yaml_text_expected(r, r->at, "white space after an anchor or a tag");
+        phi__yaml_expected(r, r->at, "white space after an anchor or a tag");
 }
 
 PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r) {
@@ -13338,8 +11653,8 @@ PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r) {
         *outer = *inner;
     else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
              (inner->tag != 0 && outer->tag != 0))
-        phi__yaml_text_wrong_at(r, inner->at, inner->line, inner->column,
-                                "a second anchor or tag for one node");
+        phi__yaml_wrong_at(r, inner->at, inner->line, inner->column,
+                           "a second anchor or tag for one node");
     else if (inner->anchor_at != NULL) {
         outer->anchor = inner->anchor;
         outer->anchor_at = inner->anchor_at;
@@ -13352,15 +11667,15 @@ PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
     const char *at = r->at, *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
     if (end == at + 1) {
-        phi__yaml_text_expected(r, end, "the name of an anchor after '*'");
+        phi__yaml_expected(r, end, "the name of an anchor after '*'");
         return;
     }
     if (r->inner.at != NULL) {
-        phi__yaml_text_wrong(r, at, "an alias cannot have an anchor or a tag");
+        phi__yaml_wrong(r, at, "an alias cannot have an anchor or a tag");
         return;
     }
     r->at = end;
-    phi__yaml_tree_alias(r, phi__str(at + 1, (size_t)(end - at - 1)), at);
+    phi__yaml_alias(r, phi__str(at + 1, (size_t)(end - at - 1)), at);
 }
 
 /* ---- directives ---- */
@@ -13387,11 +11702,11 @@ static void phi__yaml_props_version(phi__yaml_reader *r) {
             break;
     }
     if (r->has_version)
-        phi__yaml_text_wrong(r, word.at, "a second %YAML directive");
+        phi__yaml_wrong(r, word.at, "a second %YAML directive");
     else if (i < word.len || points == 0)
-        phi__yaml_text_expected(r, word.at, "a version like 1.2 after %YAML");
+        phi__yaml_expected(r, word.at, "a version like 1.2 after %YAML");
     else if (!phi__str_starts(word, "1."))
-        phi__yaml_text_wrong(r, word.at, "a version of YAML other than 1");
+        phi__yaml_wrong(r, word.at, "a version of YAML other than 1");
     r->has_version = true;
 }
 
@@ -13405,24 +11720,24 @@ static void phi__yaml_props_declare(phi__yaml_reader *r) {
     struct phi__yaml_handle *declared;
     if (r->status != PHI_BUSY) return;
     if (!phi__yaml_props_is_handle(handle)) {
-        phi__yaml_text_expected(r, handle.at, "a handle like !name! after %TAG");
+        phi__yaml_expected(r, handle.at, "a handle like !name! after %TAG");
         return;
     }
     if (prefix.len == 0 || !phi__yaml_props_is_uri(prefix, true)) {
-        phi__yaml_text_expected(r, prefix.at, "a prefix of tags after the handle");
+        phi__yaml_expected(r, prefix.at, "a prefix of tags after the handle");
         return;
     }
     if (phi__yaml_props_handle(r, handle) != NULL) {
-        phi__yaml_text_wrong(r, handle.at, "a second %TAG directive of this handle");
+        phi__yaml_wrong(r, handle.at, "a second %TAG directive of this handle");
         return;
     }
     if (r->handle_count++ == PHI__YAML_HANDLES_MOST) {
-        phi__yaml_text_too_big(r, "more than 64 %TAG directives");
+        phi__yaml_too_big(r, "more than 64 %TAG directives");
         return;
     }
     declared = (struct phi__yaml_handle *)phi_arena_alloc(r->arena, sizeof *declared);
     if (declared == NULL) {
-        phi__yaml_text_no_memory(r);
+        phi__yaml_no_memory(r);
         return;
     }
     declared->handle = handle;

@@ -14,7 +14,7 @@
 #include "agent/agent.h"
 #include "loop/events.h"
 #include "loop/provider.h"
-#include "history/thread_in.h"
+#include "log/thread_in.h"
 #include "persist/persist_in.h"
 #include "wire/writer.h"
 #include "loop/state_in.h"

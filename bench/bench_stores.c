@@ -13,7 +13,7 @@
 #include "base/base_in.h"
 #include "persist/file_store.h"
 #include "text/json.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 #include "loop/state_in.h"
 #include "text/text_in.h"
 

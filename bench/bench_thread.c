@@ -13,7 +13,7 @@
      turns, and the most memory there was.
 
    Bytes are exact and the same in every run; times are thread CPU. Prints `name value unit` lines. */
-#include "history/history_in.h"
+#include "log/log_in.h"
 #include "loop/state_in.h"
 #include "kit.h"
 

@@ -317,7 +317,7 @@ def part_search(_):
     nothing."""
     want("rg", "git")
     count = int(os.environ.get("SEARCH_SEEDS", "200"))
-    match, search = make("build/asan/tests/match/prog_match", "build/asan/tests/tools/prog_search")
+    match, search = make("build/asan/tests/tools/prog_match", "build/asan/tests/tools/prog_search")
     return all([run(sys.executable, f"{FROM}/search_patterns.py", match, 1, count * 10),
                 run(sys.executable, f"{FROM}/search_trees.py", search, 1, count),
                 run(sys.executable, f"{FROM}/search_many.py", search)])

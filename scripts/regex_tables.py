@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/match/regex_tables.c from Python's Unicode data (Python 3.11: Unicode 14.0): word
+"""Writes src/tools/regex_tables.c from Python's Unicode data (Python 3.11: Unicode 14.0): word
 characters, digits, white space, and simple case folding. Run it, then clang-format the file."""
 import os
 import unicodedata
@@ -83,7 +83,7 @@ def main():
         table("phi__range", "space", ranges(SPACES)),
         table("phi__regex_fold", "folds", runs(folds())),
     ]
-    with open(os.path.join(ROOT, "src/match/regex_tables.c"), "w", encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "src/tools/regex_tables.c"), "w", encoding="utf-8") as file:
         file.write("\n".join(parts))
 
 

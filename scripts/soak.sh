@@ -16,7 +16,7 @@ PHI_SEEDS=$seeds build/asan/tests/loop/test_random
 echo "everything at once, $seeds seeds"
 PHI_SEEDS=$seeds build/asan/tests/loop/test_together
 echo "random threads, $seeds seeds"
-PHI_SEEDS=$seeds build/asan/tests/history/test_thread_props
+PHI_SEEDS=$seeds build/asan/tests/log/test_thread_props
 echo "logs that leave memory and those that do not, $((seeds / 10)) seeds"
 PHI_SEEDS=$((seeds / 10)) build/asan/tests/agent/test_twins
 echo "random logs as sessions, $seeds seeds"
@@ -24,9 +24,9 @@ PHI_SEEDS=$seeds build/asan/tests/record/test_session_props
 echo "worlds recorded and played, $seeds seeds"
 PHI_SEEDS=$seeds build/asan/tests/record/test_replay_random
 echo "sub-agents by the hundred, $((seeds / 40)) seeds"
-PHI_SEEDS=$((seeds / 40)) build/asan/tests/subagents/test_many
+PHI_SEEDS=$((seeds / 40)) build/asan/tests/orchestrate/test_many
 echo "strategies, $((seeds / 10)) seeds"
-PHI_SEEDS=$((seeds / 10)) build/asan/tests/strategy/test_strategy_random
+PHI_SEEDS=$((seeds / 10)) build/asan/tests/orchestrate/test_strategy_random
 echo "calls of operations, $((seeds / 10)) seeds"
 PHI_SEEDS=$((seeds / 10)) build/asan/tests/openapi/test_random_calls
 echo "tools of MCP servers, $((seeds / 10)) seeds"

@@ -148,8 +148,6 @@ PHI__FN void phi__shot_retire(phi_runtime *rt);
 /* the runtime goes; there are no agents any more */
 PHI__FN void phi__shot_free_threads(phi_runtime *rt);
 
-/* ---- system prompts made of blocks, and the profile of an agent ---- */
-
 /* One part of a system prompt, by the name of a slot. */
 typedef struct phi__profile_block {
     const char *name; /* "identity"... */

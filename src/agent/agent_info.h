@@ -4,7 +4,7 @@
 
 #include "agent/agent.h"
 #include "features/caching.h"
-#include "history/policy.h"
+#include "log/policy.h"
 #include "loop/hook.h"
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 #define PHI_AGENT_RESPONSE_H
 
 #include "agent/agent.h"
-#include "history/policy.h"
+#include "log/policy.h"
 #include "model/failure.h"
 
 #ifdef __cplusplus

@@ -133,8 +133,6 @@ PHI__FN size_t phi__words_clean(char *at, size_t len);
 /* The same for one line: newline and tab become '?', too. */
 PHI__FN size_t phi__words_clean_line(char *at, size_t len);
 
-/* ---- for our own modules: typed and copying forms of phi_arena_alloc ---- */
-
 /* As phi_arena_alloc, zeroed. */
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 
@@ -187,16 +185,6 @@ static inline void phi__buf_add_str(phi__buf *buf, phi_str s) { phi__buf_add(buf
 
 static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->at, buf->len); }
 
-/* ---- Intrusive lists: the links are members of the listed structs.
-
-       phi__list_push(&list, &thing->link);
-       for (link = list.first; link != NULL; link = link->next) use(PHI__OWNER(link, struct thing,
-       link));
-
-   A link is in one list at a time; a list that is zeroed is empty. Removing a link costs the same
-   wherever it stands. A loop that removes links reads `next` first. A list must not be copied while
-   it is in use. */
-
 typedef struct phi__link {
     struct phi__link *next, *prev;
 } phi__link;
@@ -238,16 +226,6 @@ static inline void phi__list_take(phi__list *list, phi__link *link) {
         list->last = link->prev;
     link->next = link->prev = NULL;
 }
-
-/* ---- A hash table with open addressing that grows.
-
-       for (probe = 0; (item = phi__map_each(&map, hash, &probe)) != NULL;)
-           if (its key is the one) return item;
-
-   The table holds pointers and their hashes; keys, and what two of them have in common, are the
-   user's affair. The hash must be good in its low bits. Room is made first (phi__map_room), so that
-   adding cannot fail.
-   Ownership: the table only, not the entries that it points to. */
 
 typedef struct phi__map_slot {
     uint64_t hash;
@@ -350,16 +328,6 @@ PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* there may be one
    marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 
-/* ---- SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
-   2104).
-
-       phi__sha256_begin(&sha);
-       phi__sha256_add(&sha, bytes, len);   // any number of times
-       phi__sha256_end(&sha, out);          // once; begin again before the next use
-
-   Takes no memory. Nothing here runs in constant time on purpose: it hashes requests, not
-   secrets. */
-
 /* `before`: the check of the bytes before these; 0 for none. */
 PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
 
@@ -392,8 +360,6 @@ enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
 
 /* Writes sixteen random bytes as a UUID version 4. */
 PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
-
-/* ---- checking, cutting and repairing UTF-8 ---- */
 
 /* Bytes of the longest valid prefix; s.len when all of it is valid. */
 PHI__FN size_t phi__utf8_valid(phi_str s);

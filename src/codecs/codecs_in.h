@@ -5,13 +5,6 @@
 #include "codecs/queries.h"
 #include "wire/wire_in.h"
 
-/* ---- A protocol's endpoints for the list of models and for the count of a request's
-   tokens.
-
-   A table has a row for each protocol that has such endpoints. An address is derived from that of a
-   model call, which the codec has written, and the body of a count is a model call's without the
-   members that the endpoint refuses. Pure: text in, text out. */
-
 typedef struct phi__queries {
     const char *names[PHI__CODEC_NAMES]; /* of the protocol */
     const char *call;                    /* the end of a model call's path, or a part of it */

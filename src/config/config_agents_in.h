@@ -9,8 +9,8 @@
 #include "config/config_in.h"
 #include "config/config_tables_in.h"
 #include "loop/provider.h"
+#include "orchestrate/subagents.h"
 #include "persist/store.h"
-#include "subagents/subagents.h"
 
 enum {
     PHI__CFG_JOBS_MOST = 4096,      /* agents and sub-agents of a file */

@@ -248,8 +248,6 @@ PHI__FN const phi_config_problem *phi__problems_get(const phi__cfg_problems *pro
 enum { PHI__CFG_FAR = 3 };
 PHI__FN unsigned phi__near_distance(phi_str a, phi_str b);
 
-/* ---- a section of the configuration that a room above brings ---- */
-
 /* What sections see of a phi_agents. */
 typedef struct phi__cfg_ground {
     phi_runtime *rt;

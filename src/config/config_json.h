@@ -9,7 +9,7 @@
 #ifndef PHI_CONFIG_CONFIG_JSON_H
 #define PHI_CONFIG_CONFIG_JSON_H
 
-#include "history/compact.h"
+#include "log/compact.h"
 #include "loop/run.h"
 #include "model/model.h"
 #include "text/json.h"

@@ -12,7 +12,7 @@
 #include "features/failover.h"
 #include "loop/provider.h"
 #include "model/model_in.h"
-#include "strategy/strategy.h"
+#include "orchestrate/strategy.h"
 #include "system/system_in.h"
 #include "wire/wire_in.h"
 

@@ -8,9 +8,9 @@
 
 #include "config/config_in.h"
 #include "agent/agent.h"
-#include "history/policy.h"
-#include "strategy/adaptive.h"
-#include "strategy/strategy.h"
+#include "log/policy.h"
+#include "orchestrate/adaptive.h"
+#include "orchestrate/strategy.h"
 
 typedef struct phi__cfg_top {
     uint64_t set;

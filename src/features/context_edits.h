@@ -3,8 +3,8 @@
 #ifndef PHI_FEATURES_CONTEXT_EDITS_H
 #define PHI_FEATURES_CONTEXT_EDITS_H
 
-#include "history/prune.h"
-#include "history/revert.h"
+#include "log/prune.h"
+#include "log/revert.h"
 #include "loop/tool.h"
 
 #ifdef __cplusplus

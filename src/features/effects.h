@@ -8,7 +8,7 @@
 #ifndef PHI_FEATURES_EFFECTS_H
 #define PHI_FEATURES_EFFECTS_H
 
-#include "history/tool_state.h"
+#include "log/tool_state.h"
 
 #ifdef __cplusplus
 extern "C" {

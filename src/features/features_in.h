@@ -13,9 +13,11 @@
 #include "loop/loop_in.h"
 #include "text/json.h"
 
-/* The order in which features are called at each point. Facts come after caching, so that caching
-   sees the part of a request that is to be cached, and before capture. The model of a request comes
-   after failover, because failover goes back to it first. */
+typedef struct phi__ask_model phi__ask_model;
+
+typedef struct phi__attached phi__attached;
+
+struct phi__compacted;
 
 enum {
     PHI__FEATURE_AT_FIELDS,
@@ -36,9 +38,6 @@ enum {
     PHI__FEATURE_AT_SOURCES
 };
 
-/* ---- the model that a request names for its run ---- */
-
-typedef struct phi__ask_model phi__ask_model;
 PHI__FN const phi__feature *phi__ask_model_feature(void);
 
 /* Gives an idle agent the model, checked before, for the run that begins now. NULL: no memory, and
@@ -53,15 +52,6 @@ PHI__FN void phi__ask_model_drop(phi__agent *agent, phi__ask_model *ask);
 
 /* Puts the agent's own model in place of that of its run. */
 PHI__FN void phi__ask_model_own(const phi__agent *agent, phi_agent_desc *out);
-
-/* ---- objects that rooms above the agent keep with it ----
-
-   Such as sub-agents, an evaluation, a strategy. An object embeds a phi__attached and stays its
-   room's own; the agent finds it by name, saves it with its snapshot, and reports its own end. What
-   a restored snapshot holds of an object waits as JSON until the room claims it; another snapshot
-   made before that contains it unchanged. Threads: the pumping thread. */
-
-typedef struct phi__attached phi__attached;
 
 typedef struct phi__attached_ops {
     const char *name; /* of the object, and of its member in a snapshot: one an agent */
@@ -93,10 +83,6 @@ PHI__FN phi__attached *phi__attached_find(const phi__agent *agent, const char *n
 PHI__FN phi_str phi__attached_saved(const phi__agent *agent, const char *name);
 PHI__FN void phi__attached_saved_drop(phi__agent *agent, const char *name); /* none: harmless */
 PHI__FN const phi__feature *phi__attached_feature(void);
-
-/* ---- compactions ---- */
-
-struct phi__compacted;
 PHI__FN const phi__feature *phi__compaction_feature(void);
 
 /* Ends the job of the agent's compactor, if there is one; it may call the host. */
@@ -105,8 +91,6 @@ PHI__FN void phi__compaction_forget(phi__agent *agent);
 /* *gains: a compaction now would do something. PHI_NO_MEMORY; PHI_UNSUPPORTED. */
 PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 
-/* ---- a host's rewrites, deferred until the active run has ended ---- */
-
 /* deferred.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be
    in view. */
 PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
@@ -114,8 +98,6 @@ PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *r
 
 /* PHI_NOT_FOUND: none is deferred; PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent);
-
-/* ---- the facts of a runtime and of its agents ---- */
 
 /* Key and value stand in one block, each with an end. */
 typedef struct phi__fact {
@@ -140,10 +122,6 @@ typedef struct phi__facts {
     phi__fact_group *groups; /* by name; none without facts */
     size_t count, cap;
 } phi__facts;
-
-/* ---- an agent's list of models to go to ----
-
-   A runtime without the feature has no such list; each agent sits at its own model then. */
 
 /* A list that was copied, and is not an agent's yet: phi__failover_put, or free the arena. */
 typedef struct phi__failover_made {

@@ -7,15 +7,6 @@
 #include "formats/yaml.h"
 #include "text/text_in.h"
 
-/* ---- the reader of TOML ----
-
-   The reader walks the caller's text once and never changes it. Headers and dotted keys walk down
-   from the root or from the section's table, part by part; a table of names says for each member
-   how it came to be, which decides what may still be added to it. Values join their table or array
-   as soon as they begin, so a container that is open needs no more than a frame.
-   Every function of the reader leaves its verdict in the status: PHI_BUSY, while there is more to
-   read. */
-
 /* Where the key and the value under way begin. */
 typedef struct phi__toml_places {
     const char *key_at;
@@ -74,8 +65,6 @@ typedef struct phi__toml_name {
     uint32_t section : 29; /* DOTTED: the section that may add to it */
     uint32_t how : 3;
 } phi__toml_name;
-
-/* ---- the reader of YAML: yaml_in.h says how it works ---- */
 
 /* The places of an anchor and a tag before their node. */
 typedef struct phi__yaml_props {

@@ -11,8 +11,7 @@
 
 typedef struct phi__io phi__io;
 
-/* ---- the system's clocks and random source ---- */
-
+typedef struct phi__http phi__http;
 PHI__FN uint64_t phi__clock_us(void);     /* monotonic, from any start */
 PHI__FN int64_t phi__clock_wall_ms(void); /* Unix time */
 
@@ -20,14 +19,6 @@ PHI__FN int64_t phi__clock_wall_ms(void); /* Unix time */
    system without a call for it), from clocks and addresses: unique enough for ids, not secret. */
 PHI__FN void phi__clock_random(void *out, size_t len);
 #ifndef PHI_NO_FILES
-/* ---- makes and writes files, and makes directories ---- */
-
-/* Words for a failure are the system's own ("No such file or directory"), copied into the caller's
-   buffer; `words` may be NULL. Paths are terminated strings in the system's encoding (UTF-8), at
-   most 4,095 bytes. PHI_NOT_FOUND is ENOENT, PHI_IO every other refusal. No descriptor is inherited
-   by a child, no signal is raised (SIGXFSZ at a file size limit), and nothing here calls fsync.
-   Threads: one at a time. */
-
 enum { PHI__PATH_BYTES = 4096 }; /* with the terminator */
 
 typedef struct phi__words {
@@ -246,11 +237,6 @@ PHI__FN bool phi__slice_spent(const phi__slice *slice);
 /* The part of the time that is for descriptors is over: the rest is for the runs. */
 PHI__FN bool phi__slice_io_spent(const phi__slice *slice);
 
-/* ---- a request as a list of pieces ---- */
-
-/* The body is never joined: it is read from any offset by a binary search over the pieces. All
-   memory belongs to its maker and outlives the transfer. */
-
 typedef struct phi__piece {
     const char *at;
     size_t len;
@@ -270,14 +256,6 @@ struct phi_request {
 
 /* Fills starts and length. */
 PHI__FN void phi__request_seal(phi_request *request);
-
-/* ---- secrets of requests, hidden in answers and messages ---- */
-
-/* A set is filled from requests before they leave: secret headers, user info and queries of URLs,
-   keys. In texts asterisks of the same length then replace each secret, whether it stands there as
-   it is, escaped (percent-encoding, JSON) or in base64, alone or inside of something longer.
-   Secrets of less than 8 bytes are not searched for: they would be found everywhere. Ownership: the
-   set copies into its arena. It cannot hide a secret that it had no memory for: check `failed`. */
 
 typedef struct phi__secret {
     phi_str text;
@@ -327,15 +305,6 @@ PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len, phi
 /* How many bytes at the end of a part of a stream may be the beginning of a secret. */
 PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
 
-/* ---- the transport over libcurl, pumped by phi__io ---- */
-
-/* curl's callbacks only copy: the write callback pushes into the transfer's bounded buffer and
-   pauses the transfer when that is full. Removal is deferred, so that no lookup is waited for.
-   Callbacks: stage, head and push may come inside a call of curl's, and a push inside resume; from
-   there open, resume and cancel are allowed. end comes from the pump alone, or a timer of it. */
-
-typedef struct phi__http phi__http;
-
 /* Where a transport's findings go; the runtime fills it with the phi_transfer_ functions'
    bodies. */
 typedef struct phi__transfer_port {
@@ -382,15 +351,6 @@ PHI__FN size_t phi__http_pending(const phi__http *http);
    (pending says so beforehand). NULL is harmless. */
 PHI__FN void phi__http_free(phi__http *http);
 
-/* ---- messages of other threads to the pumping thread: a lock-free ring of fixed size ---- */
-
-/* Producers reserve room with a compare-and-swap and publish a record by its first word; the one
-   consumer reads published records in order and zeroes the room behind them. A producer that was
-   stopped between the two holds up the records behind its own, never the producers. Ownership: the
-   memory is taken at start; a posted text is copied into it. Threads: phi__inbox_prepare and
-   phi__inbox_publish from any; the rest on the pumping thread. Posters must have stopped before
-   phi__inbox_free. */
-
 typedef struct phi__inbox {
     phi_memory *memory;
     char *ring;
@@ -430,8 +390,6 @@ PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out);
 PHI__FN void phi__inbox_drop(phi__inbox *inbox);
 #if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES) || !defined(PHI_NO_LISTEN)
-/* ---- the system's error messages, and a write that raises no signal ---- */
-
 /* The system's words for an errno value, terminated; safe with other threads about. */
 PHI__FN void phi__posix_words(int error, char *out, size_t size);
 

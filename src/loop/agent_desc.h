@@ -5,7 +5,7 @@
 #include "loop/compactor.h"
 #include "loop/run.h"
 #include "loop/tool.h"
-#include "history/compaction_config.h"
+#include "log/compaction_config.h"
 #include "model/effects.h"
 #include "model/event.h"
 #include "model/model.h"

@@ -2,6 +2,7 @@
 #ifndef PHI_LOOP_ATTEMPT_IN_H
 #define PHI_LOOP_ATTEMPT_IN_H
 
+#include "loop/loop_in.h"
 #include "loop/inner_in.h"
 
 PHI__FN void phi__attempt_close(phi__run *run, bool settle);

@@ -8,7 +8,7 @@
 #define PHI_LOOP_COMPACTOR_H
 
 #include "model/event.h"
-#include "history/compaction_config.h"
+#include "log/compaction_config.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,6 +2,7 @@
 #ifndef PHI_LOOP_DRAFT_IN_H
 #define PHI_LOOP_DRAFT_IN_H
 
+#include "loop/loop_in.h"
 #include "loop/inner_in.h"
 
 PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order);

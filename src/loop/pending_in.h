@@ -2,6 +2,7 @@
 #ifndef PHI_LOOP_PENDING_IN_H
 #define PHI_LOOP_PENDING_IN_H
 
+#include "loop/loop_in.h"
 #include "loop/hooks_in.h"
 #include "loop/inner_in.h"
 

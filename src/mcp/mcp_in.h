@@ -14,13 +14,6 @@
 
 typedef struct phi__mcp_request phi__mcp_request;
 
-/* ---- How messages reach a server ---- */
-
-/* The session (mcp_session.c) calls the link by its table; the link calls phi__mcp_up and
-   its like. No function of the table calls the session before it returns: a result known at once
-   is reported in the next phi_step (a timer at now).
-   A link keeps its own state behind `link`. Lifetime: from the table's `free` on it is gone. */
-
 typedef struct phi__mcp_link phi__mcp_link;
 
 /* A message on its way. The session's; lives until `lost` or its answer was reported, or until
@@ -99,7 +92,6 @@ enum { PHI__PARTS = 6 };
 PHI__FN void phi__mcp_join(phi_mcp *mcp, const phi__mcp_part *table, void *part);
 PHI__FN const char *phi__mcp_era(const phi_mcp *mcp); /* "2025-06-18"; NULL: not agreed */
 PHI__FN bool phi__mcp_modern(const phi_mcp *mcp);
-
 PHI__FN phi_str phi__mcp_name(const phi_mcp *mcp); /* for messages */
 
 /* The part that was joined with this table; NULL: none. */
@@ -153,9 +145,6 @@ PHI__FN phi_status phi__mcp_notify(phi_mcp *mcp, const char *method, phi_str par
    an error. */
 PHI__FN void phi__mcp_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
                              const char *message);
-
-/* ---- What servers say about an authorization ---- */
-
 PHI__FN void phi__url_escape(phi__buf *out, phi_str text); /* all but A-Za-z0-9-._~ */
 
 #endif

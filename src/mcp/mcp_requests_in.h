@@ -245,15 +245,12 @@ PHI__FN phi_status phi__requests_renew(phi__mcp_request *r, bool bounded);
 PHI__FN bool phi__requests_flush(phi_mcp *mcp, bool all);
 
 /* ---- mcp_asks.c ---- */
-
 PHI__FN phi_status phi__asks_join(phi_mcp *mcp);
 
 /* ---- mcp_offers.c ---- */
-
 PHI__FN phi_status phi__offers_join(phi_mcp *mcp);
 
 /* ---- mcp_tools.c ---- */
-
 PHI__FN phi_status phi__mcptools_join(phi_mcp *mcp);
 
 /* ---- mcp_tasks.c ---- */
@@ -348,16 +345,11 @@ struct phi__mcp_reading {
 };
 
 PHI__FN phi__mcp_ask *phi__asked_find(const phi_mcp *mcp, uint64_t ask);
-
 PHI__FN void phi__asked_free(phi_mcp *mcp, phi__mcp_ask *a);
-
 PHI__FN void phi__asked_unask(phi_mcp *mcp, phi__mcp_ask *a);
-
 PHI__FN void phi__asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int code,
                               const char *message);
-
 PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__mcp_request *from);
-
 PHI__FN void phi__asked_got(phi__mcp_request *r, const phi__mcp_ask *a, phi_str result, int code,
                             const char *message);
 

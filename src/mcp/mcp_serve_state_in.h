@@ -190,7 +190,6 @@ PHI__FN void phi__send_empty(phi__origin *origin);
 /* data: JSON text, or NULL. */
 PHI__FN void phi__send_error(phi__origin *origin, int code, int http_status, phi_str message,
                              const char *data);
-
 PHI__FN void phi__refuse(phi__origin *origin, int code, int http_status, const char *message);
 
 /* There is nothing to answer. */
@@ -280,7 +279,6 @@ PHI__FN bool phi__serve_ask_leave(phi_mcp_server *server); /* false: it is retir
 PHI__FN void phi__tasked_get(phi__origin *origin, phi__client *client, const phi_json *params);
 PHI__FN void phi__tasked_update(phi__origin *origin, phi__client *client, const phi_json *params);
 PHI__FN void phi__tasked_cancel(phi__origin *origin, phi__client *client, const phi_json *params);
-
 PHI__FN void phi__serve_call_begin(phi__origin *origin, phi__client *client,
                                    const phi_json *params);
 PHI__FN void phi__data_read(phi__origin *origin, phi__client *client, const phi_json *params);

@@ -1,7 +1,7 @@
 /* mcp_toolbox.c - one list of a server's tools. */
 #include "mcp/mcp_toolbox_in.h"
 
-#include "match/match_in.h"
+#include "tools/tools_in.h"
 #include "mcp/mcp_headers_in.h"
 #include "mcp/mcp_requests_in.h"
 

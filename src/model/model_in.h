@@ -10,18 +10,12 @@
 #include "model/texts.h"
 #include "text/json.h"
 
-/* ---- makes failures, and the statuses that go with them ---- */
-
 /* words: borrowed. */
 PHI__FN phi_failure phi__failure_of(phi_failure_kind kind, bool retryable, const char *words);
 PHI__FN phi_status phi__failure_status(const phi_failure *failure);
 
 /* The kind of a failure that has a status and no more. */
 PHI__FN phi_failure_kind phi__failure_kind_of(phi_status status);
-
-/* ---- For our own writers and readers of JSON: messages and their parts.
-
-   `scratch` is for checking text that should be JSON; its memory is given back. */
 
 /* As phi_message_copy, into a message that there is. False: no memory. */
 PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi_message *out);
@@ -73,8 +67,6 @@ PHI__FN const char *phi__message_stop_text(phi_stop_reason reason);
    none, which both may be. */
 PHI__FN bool phi__model_same_server(const char *a, const char *b);
 PHI__FN bool phi__model_is_at(const phi_model *model, const char *address);
-
-/* ---- the texts of an agent, with their holes filled ---- */
 
 typedef struct phi__texts_args {
     uint64_t n;         /* {n} */

@@ -6,7 +6,7 @@
 #define PHI_OPENAPI_READING_IN_H
 
 #include "base/base_in.h"
-#include "match/match_in.h"
+#include "tools/tools_in.h"
 #include "openapi/openapi.h"
 #include "system/system_in.h"
 #include "text/text_in.h"

@@ -2,7 +2,7 @@
 #include "openapi/tool_schema_in.h"
 
 #include "base/base_in.h"
-#include "match/match_in.h"
+#include "tools/tools_in.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* paths.c - the files that a call names, against the path of a rule. */
-#include "match/match_in.h"
+#include "tools/tools_in.h"
 #include "permissions/rules_in.h"
 #include "permissions/shell_in.h"
 #include "permissions/wildcard_in.h"

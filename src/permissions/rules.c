@@ -2,7 +2,7 @@
 #include "permissions/rules_in.h"
 
 #include "base/base_in.h"
-#include "match/match_in.h"
+#include "tools/tools_in.h"
 #include "permissions/wildcard_in.h"
 #include "text/text_in.h"
 

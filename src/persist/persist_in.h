@@ -2,15 +2,8 @@
 #ifndef PHI_PERSIST_PERSIST_IN_H
 #define PHI_PERSIST_PERSIST_IN_H
 
-#include "history/history_in.h"
+#include "log/log_in.h"
 #include "persist/store.h"
-
-/* ---- an entry as one line of JSON, and back ---- */
-
-/* The same entry gives the same bytes, and reading gives back the same entry, message for message
-   and byte for byte, but for bytes that are not UTF-8 (they become U+FFFD). Texts that are JSON
-   themselves are kept as strings. An entry is read into the thread that it belongs to, behind those
-   before it, and is refused where it could not have been appended there. */
 
 enum {
     PHI__ENTRY_WORDS = 240,
@@ -48,8 +41,6 @@ PHI__FN void phi__write_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_a
 PHI__FN phi_status phi__get_rewrite(phi__entry_reader *reader, const phi_json *holder,
                                     phi_rewrite *out);
 
-/* ---- reads the members of an entry ---- */
-
 /* The members of any entry, of a message, and of a rewrite, in the order in which they are
    written. */
 #define PHI__ENTRY_LIST(X)                                                                         \
@@ -79,11 +70,6 @@ PHI__FN phi_status phi__get_rewrite(phi__entry_reader *reader, const phi_json *h
 #define PHI_X(name, text) PHI__ENTRY_IN_##name,
 enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
 #undef PHI_X
-
-/* ---- the journal: which entries of a thread its store has ---- */
-
-/* Entries that the store refused stay in the log, and go with the next write. Threads: the pumping
-   thread. */
 
 /* Reads back all evicted entries; pointers to entries in memory stay valid. PHI_OK: the log is
    whole. Else the store's status, or PHI_NO_MEMORY, and nothing changed. */
@@ -148,8 +134,6 @@ PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
 /* The end of a thread that may be in a store, to which missing entries are written. As
    phi__thread_destroy else. */
 PHI__FN void phi__journal_free_thread(phi_thread *thread);
-
-/* ---- the id of a thread: that of its store, or of its own ---- */
 
 /* The thread's id, in a store or not; made where it has none. Empty: no memory. */
 PHI__FN phi_str phi__info_id(phi_thread *thread);

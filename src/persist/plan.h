@@ -5,9 +5,9 @@
 #ifndef PHI_PERSIST_PLAN_H
 #define PHI_PERSIST_PLAN_H
 
-#include "history/compact.h"
-#include "history/prune.h"
-#include "history/revert.h"
+#include "log/compact.h"
+#include "log/prune.h"
+#include "log/revert.h"
 #include "model/event_parts.h"
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
 #include "record/session_context_in.h"
 
 #include "agent/agent.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 #include "model/event_parts.h"
 #include "persist/persist_in.h"
 #include "record/event_json.h"

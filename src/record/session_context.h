@@ -13,7 +13,7 @@
 #define PHI_RECORD_SESSION_CONTEXT_H
 
 #include "record/session.h"
-#include "history/compact.h"
+#include "log/compact.h"
 
 #ifdef __cplusplus
 extern "C" {

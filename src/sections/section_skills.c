@@ -1,6 +1,6 @@
 /* section_skills.c - skills of directories: their index in the prompt, and the tool read_skill. */
 #include "sections/section_in.h"
-#include "skills/skills_in.h"
+#include "tools/tools_in.h"
 #include "agent/profile.h"
 
 #ifndef PHI_NO_FILES

@@ -25,7 +25,7 @@ typedef struct phi__serve phi__serve;
 
 typedef struct phi__serve_exchange phi__serve_exchange;
 
-/* ---- the head of a request: http_head_in.h reads it ---- */
+typedef struct phi__listen phi__listen;
 
 typedef struct phi__http_head_limits {
     uint32_t max_line_bytes; /* of the request line and each header line (default 8 KiB) */
@@ -72,10 +72,6 @@ typedef struct phi__http_head_body {
     int refused;
     const char *message;
 } phi__http_head_body;
-
-/* ---- connections ---- */
-
-typedef struct phi__listen phi__listen;
 
 typedef enum phi__conn_in {
     PHI__CONN_HEAD,

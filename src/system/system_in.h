@@ -6,21 +6,18 @@
 #include "io/io_in.h"
 
 #ifndef PHI_NO_PROCESS
-/* ======== Two descriptors of our own process, as a stream of bytes in and one out: what a
-   program that serves its parent over stdin and stdout talks through.
-
-   The descriptors may be shared with other processes (a terminal, a pipe of the shell), so their
-   flags stay as they are: each read and write follows a poll that says it cannot wait, and a write
-   is at most PIPE_BUF bytes. One other reader or writer of the same descriptor can still make such
-   a call wait. Files and devices that no poller takes are read by a timer, 16 KiB a step.
-
-   Ownership: the caller's until phi__channel_free, which closes neither descriptor and drops the
-   queued bytes. Free it before the phi__io.
-   Callbacks: on the pumping thread, never inside a function of this file; every function here may
-   be called inside them. Threads: the pumping thread. */
-
 typedef struct phi__channel phi__channel;
-
+#endif
+#ifndef PHI_NO_FILES
+typedef struct phi__walk phi__walk;
+#endif
+#ifndef PHI_NO_PROCESS
+typedef struct phi__process phi__process;
+#endif
+#ifndef PHI_NO_FILES
+typedef struct phi__ordered phi__ordered;
+#endif
+#ifndef PHI_NO_PROCESS
 typedef struct phi__channel_desc {
     int in_fd;            /* default 0: stdin */
     int out_fd;           /* default 0: stdout, which is 1. Not equal to in_fd */
@@ -50,20 +47,6 @@ PHI__FN size_t phi__channel_waiting(const phi__channel *channel); /* bytes that 
 PHI__FN void phi__channel_free(phi__channel *channel);            /* NULL is harmless */
 #endif
 #ifndef PHI_NO_FILES
-/* ======== Reads and replaces files in slices: the caller's size bounds the disk time of a
-   step.
-
-   What io/files_in.h says about words, paths and descriptors holds here, too.
-
-   Another process may change a path between a check and its use. So a path that was resolved and
-   compared is opened with PHI__LINKS_REFUSE: what opens lies where the text says, or it is refused
-   (PHI_IO, "It has become a symbolic link since it was checked").
-
-   Memory is the budget's, except that of the C library's opendir while a directory is read.
-   Threads: one at a time. */
-
-typedef struct phi__walk phi__walk;
-
 typedef enum phi__file_kind {
     PHI__FILE_NONE,
     PHI__FILE_REGULAR,
@@ -163,30 +146,6 @@ PHI__FN void phi__walk_skip(phi__walk *walk); /* do not enter the directory just
 PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
 #endif
 #ifndef PHI_NO_PROCESS
-/* ======== Child processes as streams: spawned without waiting, read as bytes arrive, killed
-   as a group, reaped without blocking.
-
-   A child leads a process group of its own, starts with default signals and an empty signal mask,
-   in the host's environment with the desc's additions, and holds no descriptor but its three
-   streams (where the system cannot close the rest: none of phi's). When it has exited, the rest of
-   its group is killed: no background process that it started outlives it, unless that left the
-   group.
-
-   A conversation: with keep_input, stdin stays open and phi__process_write queues bytes for it. To
-   end one, end its input, later terminate it, and later free it: the caller owns these deadlines.
-
-   A host that ignores SIGCHLD, or waits for any child itself, takes the exit status from us: such
-   a child is reported as exited with code -1 and signal 0, and its group is left alone, since its
-   number may belong to others by then.
-
-   Ownership: a phi__process belongs to its caller until phi__process_free, which kills and forgets
-   it; reaping goes on in the pump, and phi__io_pending says whether there is some to do. All must
-   be freed before the phi__io; phi__io_free waits at most 50 ms for each that was killed but is not
-   dead yet, and leaves it to the system then.
-   Callbacks: every function here may be called inside `output`, `room` and `exited`. */
-
-typedef struct phi__process phi__process;
-
 typedef struct phi__process_desc {
     const char *const *argv; /* NULL-ended; copied; argv[0] is looked up in PATH */
     const char *cwd;         /* NULL: the host's */
@@ -238,10 +197,6 @@ PHI__FN int phi__process_id(const phi__process *process); /* the system's number
 PHI__FN void phi__process_free(phi__process *process);
 #endif
 #ifndef PHI_NO_FILES
-/* ======== Shared by the two walks of directory trees, walk.c and walk.c. */
-
-typedef struct phi__ordered phi__ordered;
-
 /* A resolved path. */
 PHI__FN int phi__walk_open_path(phi_str path);
 PHI__FN void phi__walk_close(int dir);

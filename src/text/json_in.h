@@ -16,7 +16,6 @@ enum {
 PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out);
 
 /* ---- strings ---- */
-
 #if defined(__SSE2__)
 /* A bit for each byte that is not plain; signed, so that bytes from 0x80 are below the space. */
 static inline int phi__json_special(__m128i block) {

@@ -8,12 +8,6 @@
 
 #include <emmintrin.h>
 
-/* ---- JSON for our own modules: the node, writing without a tree, numbers, string pieces.
-
-   The children of a container form a ring: the container points at its last child, whose next is
-   the first, so appending needs no walk. A node outside of every container has no next. While a
-   container is being read, its next is its parent. */
-
 enum phi__json_kind {
     PHI__JSON_NULL = 1,
     PHI__JSON_FALSE,
@@ -263,23 +257,6 @@ PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *
 /* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
 PHI__FN size_t phi__json_text_utf8(const char *at, const char *end);
 
-/* ---- A pull scan over JSON text without a tree: how stream decoders read deltas.
-
-       phi__json_cursor c;
-       phi__json_text key, type;
-       phi__json_cursor_init(&c, text);
-       if (phi__json_cursor_enter_object(&c))
-           while (phi__json_cursor_next_key(&c, &key)) {
-               if (phi__json_cursor_text_is(key, PHI__LIT("type"))) phi__json_cursor_take_text(&c,
-               &type); else phi__json_cursor_skip(&c);
-           }
-       if (c.bad) ... // broken text: checked once, at the end
-
-   Every value is consumed by exactly one take, enter or skip. A take or enter of another type than
-   the value has skips the value and returns false: null and surprises need no code. After broken
-   text `bad` is set and every call returns false. Skipped values are checked for closing strings
-   and brackets, not for their grammar. Nothing is allocated and nothing is copied. */
-
 typedef struct phi__json_cursor {
     const char *at, *end; /* borrowed text */
     bool first;           /* a container was just entered: no comma yet */
@@ -369,7 +346,6 @@ typedef struct phi__json_member {
 /* The end of a table, which has at most 32 rows. */
 #define PHI__MEMBERS_END                                                                           \
     { NULL, NULL, NULL, 0, 0, 0 }
-
 #define PHI__MEMBER(type, field, name, kind)                                                       \
     { (name), NULL, NULL, (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1), (kind) }
 
@@ -397,22 +373,6 @@ PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_mem
 PHI__FN bool phi__json_members_read(phi_str text, const phi__json_member *members, void *to,
                                     uint32_t *seen);
 
-/* ---- The values of a JSON text that is still growing, each as soon as it is whole.
-
-       phi__json_fields_init(&fields, memory);
-       // whenever `text` has grown at its end:
-       while ((got = phi__json_fields_next(&fields, text, &path, &value)) > 0)
-           use(path, value);
-       if (got < 0) ... // from now on: no more values are found phi__json_fields_free(&fields);
-
-   A value is a leaf: a string, a number, true, false, null, an empty array or object. Each is found
-   once, in the text's order. The values of a complete text are the leaves of its tree, duplicate
-   keys included, however the text was cut. A number is complete when a byte follows it: a number
-   that is the whole text is never found. All of JSON's grammar is checked, up to the end of the
-   text so far.
-   Ownership: one growing buffer for the path and a stack of the open brackets, both of bounded
-   size, from `memory`. The text is only read, and may move between two calls. */
-
 /* An array or object that is open. */
 typedef struct phi__json_frame {
     uint32_t path_len; /* of its own path */
@@ -439,20 +399,6 @@ PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice
    PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
-/* ---- The members of a tree's objects by their names: a change takes the same time
-   however many members its object has.
-
-       phi__json_index_init(&index, memory, arena);
-       if (phi__json_index_get(&index, object, key, &member)) ...
-       if (phi__json_index_set(&index, object, key, value)) ...
-       phi__json_index_free(&index);
-
-   The first use of an object walks its members once. From then on until the end, only this index
-   may add, replace and remove members of that object; other objects are free. A name that an object
-   has twice is then there once, with its last value.
-   Ownership: the table from `memory`, its entries and the names of new members from the arena of
-   the tree. */
-
 typedef struct phi__json_index {
     phi_arena *arena;
     phi__map map;
@@ -476,19 +422,6 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
    object that was used before. */
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed);
-
-/* ---- Where the nodes of a tree stand in the text that they were read from.
-
-       phi__marks_init(&marks, &arena);
-       phi__json_read_begin(&reader, &arena, text, 0, 0);
-       reader.marks = &marks;           // the readers of YAML and TOML have the same field
-       ...
-       if (phi__marks_find(&marks, node, &line, &column)) complain(line, column);
-
-   A table from a node's address to the places of its value and of its key. Copies that YAML's
-   aliases make stand where the alias stands. Where memory runs out, `failed` is set and the reading
-   goes on: nodes that come later then have no place.
-   Lifetime: the places are valid as long as the tree; the arena is borrowed. */
 
 /* Lines and columns count from 1, columns in bytes; 0: there is none. */
 typedef struct phi__marks_entry {
@@ -523,20 +456,6 @@ PHI__FN bool phi__marks_find(const phi__marks *marks, const phi_json *node, uint
 /* The same of a member's key. */
 PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,
                             uint32_t *column);
-
-/* ---- Plain fields of a struct as members of a JSON object, and back: a table says
-   which.
-
-       static const phi__field fields[] = {
-           PHI__FIELD(struct game, name, "name", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-           PHI__FIELD(struct game, lives, "lives", PHI__FIELD_UINT, PHI__FIELD_SET)};
-
-       phi__records_put(&buf, fields, PHI__COUNT(fields), &game);            // "name":"x","lives":3
-       good = phi__records_get(node, fields, PHI__COUNT(fields), &game, NULL);
-
-   Members stand in the table's order. Members that a table cannot describe (lists, numbers that
-   depend on others, names of their own) are written in code, between two tables or with the
-   functions for one member. Keys are literals. */
 
 typedef enum phi__field_kind {
     PHI__FIELD_STR, /* phi_str */
@@ -601,9 +520,6 @@ PHI__FN bool phi__records_get_bool(const phi_json *node, const char *key);
 PHI__FN phi_str phi__records_get_str(const phi_json *node, const char *key);
 PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 
-/* ---- Shared by the checks of values and of schemas: paths, messages, work limit; and a
-   check that may take memory. */
-
 /* As phi_schema_check, but linear in objects of any size: their names are looked up in a table.
    Where memory is short the work is that of phi_schema_check. */
 PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
@@ -617,23 +533,6 @@ PHI__FN phi_status phi__schema_valid(const phi_json *schema, phi_schema_error *e
 
 /* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
 PHI__FN bool phi__schema_same_step(phi_str key, phi_str step);
-
-/* ---- Reads server-sent events out of bytes that arrive in any pieces.
-
-       phi__sse_feed(&sse, bytes, len);
-       while ((got = phi__sse_next(&sse, &event)) > 0) use(event);
-       if (got < 0) ...                       // a phi_status, from now on
-
-   Lines end in LF, CR or CRLF; a byte order mark, comments and unknown fields are ignored, and so
-   are ids and retries without a place for them (sse.resume). Data lines are joined by LF. An event
-   without data is not handed out (as the standard says), but its name line is forgotten with it.
-   With `strays`, a line that begins with a brace or a bracket is no field, but the start of stray
-   JSON: an error, or a whole answer, that a server wrote without `data:`. It ends the event before
-   it, extends to the next data or event line or to the end of the stream, and is an event of its
-   own.
-   An event handed out is valid until the next call of next, feed, finish or reset, and may point
-   into the bytes fed, which must therefore live until next has returned 0. */
-
 #define PHI__SSE_EVENT_MOST (16u << 20) /* bytes of an event, by default */
 
 typedef struct phi__sse_event {

@@ -4,7 +4,7 @@
 
 #include "tools/job_in.h"
 #include "features/context_edits.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 #include <stdio.h>
 

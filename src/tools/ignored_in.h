@@ -9,7 +9,7 @@
 #define PHI_TOOLS_IGNORED_IN_H
 
 #include "tools/tools_in.h"
-#include "match/match_in.h"
+#include "tools/match_in.h"
 
 #ifndef PHI_NO_FILES
 enum {

@@ -4,7 +4,7 @@
    so memory is bounded by the names listed, and time is linear in the entries. */
 #include "tools/job_in.h"
 #include "base/base_in.h"
-#include "match/match_in.h"
+#include "tools/match_in.h"
 #include "tools/ignored_in.h"
 
 #ifndef PHI_NO_FILES

@@ -2,7 +2,7 @@
    host wants it.
 
    Lines are read as they come; after the last line to show, the program is killed. */
-#include "match/match_in.h"
+#include "tools/match_in.h"
 #include "system/system_in.h"
 #include "tools/ignored_in.h"
 #include "tools/job_in.h"

@@ -7,15 +7,10 @@
 #include "system/system_in.h"
 #include "text/text_in.h"
 #include "tools/scripts.h"
+#include "tools/skills.h"
 #include "tools/tools.h"
 
 typedef struct phi__registry phi__registry;
-
-/* A job is a call of a built-in tool under way, with its arguments and result. It is the first
-   member of a tool's own struct, which is the call's memory. It ends once, by phi__job_done or
-   phi__job_fail; `drop` then releases the tool's resources, as it does when the call is cancelled.
-   After that the job must not be touched. The `go` of a job drives tools with a `step`; the io
-   drives the others. */
 
 enum {
     PHI__JOB_SLICE = 65536, /* bytes of work in one step */
@@ -97,5 +92,91 @@ PHI__FN const phi_tool *phi__reg_at(const phi__registry *registry, size_t index)
 PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const *names,
                                 size_t count, phi_tool *out, const char **unknown,
                                 size_t *unknown_count);
+
+/* ======== What match/ offers to other rooms. */
+
+/* Appends the pattern to `out`, once for each choice that its braces leave, a NUL behind each.
+   NULL, or an error message; `out` is then as it was. A buffer without memory is failed. */
+PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern);
+
+typedef enum phi__keyword {
+    PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */
+    PHI__KEYWORD_COPY,    /* well formed: it goes on */
+    PHI__KEYWORD_SHORT,   /* the same, unless it is long */
+    PHI__KEYWORD_SUB,     /* a schema */
+    PHI__KEYWORD_SUBS,    /* properties */
+    PHI__KEYWORD_CHOICES, /* a list of schemas */
+    PHI__KEYWORD_NAMES,   /* required */
+    PHI__KEYWORD_NOTE     /* moves into the description */
+} phi__keyword;
+
+/* The treatment of one member of a schema; of malformed ones: DROP. */
+PHI__FN phi__keyword phi__keywords_of(phi_str key, const phi_json *value);
+
+/* One of JSON Schema's seven types. */
+PHI__FN bool phi__keywords_is_type(phi_str name);
+
+enum { PHI__TOOL_NAME_MOST = 64 };
+
+typedef struct phi__tool_name {
+    char at[PHI__TOOL_NAME_MOST]; /* not terminated */
+    size_t len;
+    bool cut, exact; /* exact: no character was changed */
+} phi__tool_name;
+
+/* Begins with "{prefix}__", where there is one (NULL: none). first: the first character
+   that will be put. */
+PHI__FN void phi__tool_name_begin(phi__tool_name *name, const char *prefix, char first);
+PHI__FN void phi__tool_name_put(phi__tool_name *name, char c);
+PHI__FN void phi__tool_name_text(phi__tool_name *name, phi_str text);
+PHI__FN bool phi__tool_name_plain(char c); /* allowed in names */
+
+/* The names of a set. */
+typedef struct phi__tool_names {
+    phi_arena scratch;
+    phi__map map;
+} phi__tool_names;
+
+PHI__FN void phi__tool_name_init(phi__tool_names *names, phi_memory *memory);
+PHI__FN void phi__tool_name_free(phi__tool_names *names); /* twice is harmless */
+PHI__FN bool phi__tool_name_reserve(phi__tool_names *names, size_t count);
+
+/* False: no memory. */
+PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *name);
+
+/* Changes the name to the one it gets, once all were counted. hash: of what sets the tool apart.
+   PHI_FULL: all that it could have are taken; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *name,
+                                        const unsigned char hash[32]);
+#ifndef PHI_NO_FILES
+/* ======== The set of skills from within: its lists, its loader, the rules of SKILL.md.
+
+   Skills and their strings live in one arena and never move. A fault of a skill is a problem in the
+   list, not a failure of the load; only a lack of memory ends it. */
+
+/* A load of one directory that is under way. */
+typedef struct phi__skills_load {
+    phi__walk *walk; /* NULL: none is */
+    phi_str dir, label;
+} phi__skills_load;
+
+struct phi_skills {
+    phi_memory memory;
+    phi_arena arena; /* of skills, strings and problems */
+    phi_skills_desc desc;
+    phi_skill **list; /* sorted by name */
+    size_t count, cap;
+    phi_skill_problem *problems;
+    size_t problem_count, problem_cap;
+    phi__skills_load load;
+    uint32_t unlabelled; /* loads so far without a label */
+};
+
+/* NULL: there is no such skill. */
+PHI__FN const phi_skill *phi__skills_find(const phi_skills *skills, phi_str name);
+
+/* The skill of this directory. */
+PHI__FN phi_status phi__skills_one(phi_skills *skills, const char *dir, const char *label);
+#endif
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "agent/agent_history.h"
 #include "features/failover.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 #include "loop/loop_in.h"
 #include "model/event_parts.h"
 #include "model/model_in.h"

@@ -21,7 +21,7 @@
 
 #include "agent/agent.h"
 #include "record/session.h"
-#include "history/policy.h"
+#include "log/policy.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,8 +7,8 @@
 #define PHI_TRACE_TRACE_IN_H
 
 #include "base/base_in.h"
-#include "history/history_in.h"
 #include "io/io_in.h"
+#include "log/log_in.h"
 #include "persist/persist_in.h"
 #include "trace/trace.h"
 

@@ -12,19 +12,14 @@
 #include "wire/writer.h"
 
 struct phi__encoder;
+
 struct phi__adapted;
+
 struct phi__prefix;
+
 struct phi__framing;
+
 typedef struct phi__codec phi__codec;
-
-/* ---- The assembly: builds a message while it arrives; every decoder writes into it.
-
-   Text and argument bytes land in one growing buffer per block, unescaped on the way; the sink gets
-   the new bytes. The sink and the view get valid UTF-8 always: garbage becomes U+FFFD, and half a
-   surrogate pair or UTF-8 sequence at the end of a delta waits for the next one. Nothing here knows
-   a protocol or does I/O.
-   Ownership: buffers come from `memory` and are freed with phi__assembly_free. Pointers of the
-   views are valid until the next call that appends. */
 
 typedef struct phi__assembly phi__assembly;
 
@@ -235,8 +230,6 @@ PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets);
    protocol, which later decide whether signatures may go back. */
 PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, phi_message *out);
 
-/* ---- classifies errors that arrive inside of an answer, as HTTP errors are ---- */
-
 /* The value of a header, case-insensitively; empty when absent. */
 PHI__FN phi_str phi__headers_value(phi_str headers, const char *name);
 
@@ -263,12 +256,6 @@ PHI__FN void phi__classify_stop(phi__assembly *a, phi_failure_kind kind, bool re
 
 /* The end of a stream that did not end as its protocol says. */
 PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
-
-/* ---- Writes long texts and images into a rendering in slices.
-
-   A codec renders a message into the scratch buffer; where a text is long, it leaves a hole there.
-   The encoder then measures the holes' contents, takes the memory once, and writes, a few KiB at a
-   time; afterwards it calls the codec for the message again, which now finds its rendering. */
 
 enum {
     PHI__FILL_LONG = 8192,  /* bytes of a text that leaves a hole */
@@ -298,18 +285,6 @@ typedef struct phi__fill {
     size_t len;
     phi__buf slice;
 } phi__fill;
-
-/* ---- A provider as a pure codec: messages to request pieces, stream events to a message.
-
-   This folder holds what all protocols share. It knows no codec by name: the differences between
-   protocols are fields of phi__codec. The codecs are in src/codecs, one pair of files a protocol;
-   tools.c there lists them. No I/O, no clock, no state outside of the arguments: the same input
-   gives the same bytes. A block of a message is rendered once per wire form and kept with the
-   message (phi__item.rendered), so that a turn costs the new blocks and a list of pieces, not the
-   history.
-
-   Encoding is resumable: begin, advance(units) until it is not PHI_BUSY, and the request is there.
-   A unit is one message, or a KiB of it that was not rendered before. */
 
 /* The rendered form of one block (or of a whole message where a wire wants that), kept with it. */
 typedef struct phi__rendered {
@@ -659,9 +634,6 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_sp
    target. */
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);
 
-/* ---- The settings of a request that not every target takes: which ones, and how the
-   codecs write them. */
-
 enum {
     PHI__TAKES_SAMPLING = PHI__TAKES_TEMPERATURE | PHI__TAKES_TOP_P | PHI__TAKES_TOP_K,
     PHI__TAKES_ALL = PHI__TAKES_SAMPLING | PHI__TAKES_STOP | PHI__TAKES_SEED | PHI__TAKES_TIER |
@@ -706,24 +678,6 @@ PHI__FN const char *phi__takes_fault(const phi_request_options *options);
 PHI__FN phi_status phi__takes_preflight(const phi__codec *codec, const phi__request_spec *spec,
                                         char *words, size_t words_size);
 
-/* ---- Which thinking of earlier answers a request may still send.
-
-   Newer Claude models accept a thinking block only while the system prompt, the tools and every
-   message before it are those that it was made under, and only as part of an unbroken run of the
-   thinking sent then (Anthropic, "Prefix checks on thinking blocks", read 2026-11-26): cache marks,
-   thinking before it, and all other parameters do not count. phi keeps two numbers with each answer
-   that thinks: a hash of that prefix, and parts of it with the thinking sent last
-   (phi_message.prefix, .prefix_parts). Before a request is rendered they are compared with the
-   request as it is now: thinking whose prefix has changed, and thinking before which another block
-   is missing, is left out. So a compaction, a rewrite, another model, a restore and a hook need no
-   code here.
-
-   An answer from an older file has no such numbers: it counts as valid while nothing was rewritten.
-
-   Cost: nothing for a target that neither checks nor is asked to think. Otherwise each message is
-   hashed once and its hash kept with it; a request hashes its new messages and reads the number of
-   each older one. */
-
 /* The change that made thinking invalid. */
 typedef enum phi__prefix_cause {
     PHI__PREFIX_NOTHING = 0,
@@ -764,14 +718,6 @@ PHI__FN uint64_t phi__prefix_parts(const phi__prefix *p);
 /* "the tools have changed"... Static. */
 PHI__FN const char *phi__prefix_words(phi__prefix_cause cause);
 
-/* ---- Members that a host adds to the body of a request, as JSON text.
-
-   An extra is an object. Extras of a model, an agent and a request are merged into one, objects
-   deeply, and the narrower replaces everything else; null is a value like any other and is sent.
-   The encoder then merges it into the head of the body, which the codec has rendered: new members
-   are added at the end of their object, and a member that the codec wrote is refused by its path.
-   Values are copied as they are written; nothing is read as a number. */
-
 /* Checks a text: PHI_OK; PHI_BAD_ARG with words, which begin with a colon or a place: it is no JSON
    object, has a member twice, nests too deeply, or has a path that the codec always writes (codec
    NULL: none); PHI_NO_MEMORY. Uses `scratch` memory, and frees it. */
@@ -780,9 +726,6 @@ PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch
 
 /* Both in one, in the arena; either may be empty. Both were checked. False: no memory. */
 PHI__FN bool phi__extra_join(phi_arena *arena, phi_str wide, phi_str narrow, phi_str *out);
-
-/* ---- Structured output: a target's own form of it, and a tool in its place where it has
-   none. */
 
 /* Adapts ask->format to this target, before the request is begun. Where the target has structured
    output, the format stays, with a name and with a schema that the target accepts. Else the format
@@ -796,18 +739,6 @@ PHI__FN const struct phi__formats *phi__format_ops(void);
 
 /* For codecs: a line more of the system prompt. False: no memory. */
 PHI__FN bool phi__format_say(phi__request_spec *spec, phi_arena *arena, const char *line);
-
-/* ---- Reads AWS event-stream frames out of bytes that arrive in any pieces; used as
-   phi__sse is.
-
-       phi__frames_feed(&frames, bytes, len);
-       while ((got = phi__frames_next(&frames, &frame)) > 0) use(frame);
-       if (got < 0) ...                       // a phi_status; dead from then on
-
-   Both checks of a frame are verified, that of its head before its lengths are believed. A stream
-   whose first byte is '{' is one of lines instead: each a JSON object, handed out with an empty
-   name, as soon as its last brace is there.
-   A frame handed out is valid until the next call, and may point into the bytes fed. */
 
 typedef struct phi__frame {
     phi_str name;    /* the event's type; of an exception or an error: '!' and its type or code */
@@ -844,9 +775,6 @@ PHI__FN void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len
 PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out);
 PHI__FN const phi__framing *phi__frames_framing(void);
 
-/* ---- A small fixed hash, so that ids derived from it are the same on every machine and in
-   every run. Not for secrets. */
-
 /* Spreads every bit over all 64 (the finaliser of MurmurHash3, public domain). */
 static inline uint64_t phi__hash_mix(uint64_t n) {
     n ^= n >> 33;
@@ -881,12 +809,6 @@ static inline void phi__hash_hex(uint64_t n, char out[17]) {
     for (i = 15; i >= 0; i--, n >>= 4) out[i] = "0123456789abcdef"[n & 15];
     out[16] = '\0';
 }
-
-/* ---- Reads the body of a streamed answer: bytes become events, and events the message.
-
-   The loop, the tests and the fuzzers share this reader: it alone decides what to read after the
-   end of an answer and after its failure.
-   Ownership: codec, state and assembly are borrowed until phi__reader_free. */
 
 typedef struct phi__reader {
     const phi__codec *codec;
@@ -942,8 +864,6 @@ static inline void phi__delta_cache_forget(phi__delta_cache *r) { r->head = 0; }
 /* Adds the event's text to its block, if the event is the kept one with another text; else
    false. */
 PHI__FN bool phi__delta_cache_add(const phi__delta_cache *r, phi__assembly *a, phi_str data);
-
-/* ---- shared by the request formats: makes text, ids and names fit for a target ---- */
 
 /* A call's id with its quotes; `before`: text that goes first. */
 PHI__FN void phi__render_id(phi__buf *out, const char *before, phi_str id, phi__id_rule rule);
@@ -1056,13 +976,6 @@ PHI__FN void phi__render_file_name(phi__buf *out, const phi_content *c);
 /* Tokens to think with at a level; 0: off. */
 PHI__FN uint32_t phi__render_budget(phi_thinking level);
 
-/* ---- Calls of small models that are nearly right: their tool's name, their arguments.
-
-   With PHI_QUIRK_REPAIR_CALLS, once an answer is whole: a name that fits one tool of the request
-   becomes that tool's, and arguments that can be read in one way only become JSON. Anything else
-   stays as it came, and the model gets an error. docs/local_models.md lists the
-   faults. */
-
 /* The faults of a text that was to be a JSON object. */
 enum {
     PHI__REPAIR_STRING = 1 << 0,  /* the object was inside a string */
@@ -1095,15 +1008,6 @@ PHI__FN bool phi__repair_value(phi__buf *out, const char **at, const char *end, 
 
 /* Repairs the calls of an answer after phi__assembly_finish; draft->note lists the repairs. */
 PHI__FN void phi__repair_calls(phi__assembly *a);
-
-/* ---- A JSON Schema in the strict form that a provider can enforce, and the way back.
-
-   In OpenAI's form every object is closed and every property required: an optional property may be
-   null instead, and phi__strict_nulls takes those nulls out of the arguments again. Anthropic's
-   form leaves optional properties optional. Keywords that only narrow a value (minLength, pattern,
-   ...) and that a form does not have move into the description: arguments are checked against the
-   original schema in any case. Keywords that cannot be left out without a change of meaning (oneOf,
-   patternProperties, ...) are refused. */
 
 /* The schema that "#" or "#/a/b" names, by names of members (~1 is a slash, ~0 a tilde); NULL:
    none. *looked grows by the members visited. */
@@ -1146,8 +1050,6 @@ PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, c
 /* Takes the members out of `value` that are null and that the schema neither requires nor allows to
    be null. Returns how many. Bounded work: what would take more is left as it is. */
 PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value);
-
-/* ---- phi_translate (codecs/translate.h) for a protocol whose codec is at hand ---- */
 
 /* codec NULL: the protocol is a host's own. The target has a protocol and an id. */
 PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *target,

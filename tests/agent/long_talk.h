@@ -9,7 +9,7 @@
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 #include "persist/store.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 enum { TALK_MOST = 40000 }; /* bytes of a text */
 

@@ -4,7 +4,7 @@
 
 #include "agent/messages.h"
 #include "agent/one_shot_run.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 static inline phi_status say(phi_thread *thread, phi_role role, const char *text) {
     phi_content content = text_block(text);

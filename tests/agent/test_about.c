@@ -10,7 +10,7 @@
 #include "persist/introspect.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 static phi_thread_info info_of(phi_thread *thread) {
     CHECK(phi_thread_id(thread).len > 0);

@@ -7,7 +7,7 @@
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 #include "loop/hook.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 /* ---- a compactor at work ---- */
 

@@ -4,7 +4,7 @@
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "features/context_edits.h"
-#include "history/policy.h"
+#include "log/policy.h"
 #include "loop/hook.h"
 
 /* ---- the same log from any step on ---- */

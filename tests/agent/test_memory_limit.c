@@ -12,7 +12,7 @@
 #include "support/thread_text.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 static char *long_text(size_t bytes) {
     char *text = (char *)malloc(bytes + 1);

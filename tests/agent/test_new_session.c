@@ -10,7 +10,7 @@
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 #include "loop/input.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 static store_mem *store;
 

@@ -1,15 +1,15 @@
 /* What a function gives back through pointers, when it fails: what they held, or nothing at all. A count without its
    list, or a text that somebody else owns, is a crash in a caller that looks at them first. */
 #include "features/facts.h"
-#include "history/prune.h"
-#include "history/revert.h"
+#include "log/prune.h"
+#include "log/revert.h"
 #include "persist/introspect.h"
 #include "support/context_tools.h"
 #include "support/rig.h"
 #include "tools/context_tools.h"
 #include "agent/agent_history.h"
-#include "history/policy.h"
-#include "history/history_in.h"
+#include "log/policy.h"
+#include "log/log_in.h"
 
 /* An agent that a conversation, facts and a deferred rewrite belong to. */
 typedef struct outs {

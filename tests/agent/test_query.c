@@ -5,7 +5,7 @@
 #include "support/test.h"
 #include "support/wires.h"
 #include "agent/agent_history.h"
-#include "history/policy.h"
+#include "log/policy.h"
 #include "io/transport.h"
 #include "loop/provider.h"
 #include "model/event.h"

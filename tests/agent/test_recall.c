@@ -6,7 +6,7 @@
 #include "agent/snapshot.h"
 #include "record/session.h"
 #include "support/store_mem.h"
-#include "history/revert.h"
+#include "log/revert.h"
 #include "support/request.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"

@@ -11,7 +11,7 @@
 #include "loop/hook.h"
 #include "loop/input.h"
 #include "model/event.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 typedef struct scene {
     rig *r;

@@ -6,11 +6,11 @@
 #include "loop/events.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
-#include "history/compact.h"
+#include "log/compact.h"
 #include "log/thread.h"
 #include "loop/hook.h"
 #include "loop/input.h"
-#include "history/thread_in.h"
+#include "log/thread_in.h"
 
 /* ---- what a desc sets ---- */
 

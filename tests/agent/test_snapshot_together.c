@@ -12,7 +12,6 @@
 #include "loop/input.h"
 #include "model/event.h"
 #include "log/log_in.h"
-#include "history/history_in.h"
 
 enum { STEPS_MOST = 200, TOOLS = 5 };
 

@@ -10,7 +10,7 @@
 #include "agent/agent_info.h"
 #include "loop/hook.h"
 #include "persist/store.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 /* The model that sums up: in the process, so that it does not take from the rig's script. */
 typedef struct scribe {

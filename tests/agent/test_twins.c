@@ -10,14 +10,14 @@
 #include "support/context_tools.h"
 #include "support/set.h"
 #include "support/store_mem.h"
-#include "history/prune.h"
-#include "history/revert.h"
+#include "log/prune.h"
+#include "log/revert.h"
 #include "support/append.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
-#include "history/policy.h"
+#include "log/policy.h"
 #include "loop/input.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 enum { SEEDS = 40, ACTIONS = 45, TWINS = 3, TOOLS = 5, LANES = 6, PATIENCE = 3000 };
 

@@ -8,11 +8,11 @@
 #include "support/outcome.h"
 #include "support/resumed.h"
 #include "compat/scenes_threads.h"
-#include "strategy/aot.h"
-#include "strategy/cot.h"
-#include "strategy/got.h"
-#include "strategy/tot.h"
-#include "strategy/trm.h"
+#include "orchestrate/aot.h"
+#include "orchestrate/cot.h"
+#include "orchestrate/got.h"
+#include "orchestrate/tot.h"
+#include "orchestrate/trm.h"
 
 enum { CREW_PIECE = 40 };
 

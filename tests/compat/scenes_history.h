@@ -6,7 +6,7 @@
 #include "compat/scenes_host.h"
 #include "agent/agent_history.h"
 #include "support/set.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 #include "loop/loop_in.h"
 
 static inline phi_thread *scene_thread(scene *s) { return phi_agent_thread(s->agent); }

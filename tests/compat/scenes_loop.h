@@ -8,11 +8,11 @@
 #include "agent/agent.h"
 #include "agent/agent_history.h"
 #include "agent/query.h"
-#include "evaluate/evaluate.h"
+#include "orchestrate/evaluate.h"
 #include "features/failover.h"
 #include "loop/hook.h"
 #include "loop/input.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 #define SCENE_FREE "{\"type\":\"object\"}"
 

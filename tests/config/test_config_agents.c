@@ -2,7 +2,7 @@
 #include "support/problems.h"
 #include "support/made.h"
 #include "agent/profile.h"
-#include "history/policy.h"
+#include "log/policy.h"
 #include "agent/agent_in.h"
 
 #define PROVIDER "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"

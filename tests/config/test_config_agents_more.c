@@ -1,6 +1,6 @@
 /* test_config_agents_more.c - agents out of a configuration: prompts out of files, sub-agents,
    stores, and the ends: twice, in the midst, without memory. */
-#include "subagents/subagents.h"
+#include "orchestrate/subagents.h"
 #include "support/problems.h"
 #include "support/made.h"
 #include "support/store_mem.h"

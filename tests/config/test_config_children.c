@@ -1,5 +1,5 @@
 /* test_config_children.c - sub-agents of a configuration: servers, keys and what knows them. */
-#include "subagents/subagents.h"
+#include "orchestrate/subagents.h"
 #include "support/made.h"
 #include "codecs/presets.h"
 #include "model/model.h"

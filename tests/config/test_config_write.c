@@ -1,7 +1,7 @@
 /* test_config_write.c - an agent as a configuration: it reads back into an equal agent. */
 #include "support/problems.h"
 #include "support/made.h"
-#include "history/policy.h"
+#include "log/policy.h"
 
 static phi_memory memory;
 static phi_arena arena;

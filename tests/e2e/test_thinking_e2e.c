@@ -2,11 +2,11 @@
    Bedrock, against the mock's check (tests/mock/binding.py): whatever is changed on the way, no
    request is refused, and none has thinking that would be dropped without a word. Each story says
    how many thinking blocks went, beside those of a client by hand that only ever appends. */
-#include "history/history_in.h"
+#include "log/log_in.h"
 #include "support/preflight.h"
 #include "agent/snapshot.h"
 #include "e2e/e2e.h"
-#include "evaluate/evaluate.h"
+#include "orchestrate/evaluate.h"
 #include "features/failover.h"
 #include "features/facts.h"
 #include "codecs/presets.h"
@@ -14,7 +14,7 @@
 #include "model/model.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
-#include "history/policy.h"
+#include "log/policy.h"
 #include "support/set.h"
 
 enum { MESSAGES, BEDROCK, WIRES };

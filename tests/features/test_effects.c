@@ -7,7 +7,7 @@
 
 #include "agent/one_shot_run.h"
 #include "agent/snapshot.h"
-#include "history/thread_in.h"
+#include "log/thread_in.h"
 #include "loop/inner_in.h"
 #include "persist/introspect.h"
 #include "record/replay.h"

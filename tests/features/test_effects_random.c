@@ -9,7 +9,7 @@
 #include "support/store_mem.h"
 #include "text/json.h"
 #include "agent/agent_history.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 #include "text/text_in.h"
 
 enum { KEYS = 6, LANES = 5, MARKS = 64, CALLS = 4, ACTIONS = 24, SEEDS = 120 };

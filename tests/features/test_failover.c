@@ -5,7 +5,7 @@
 
 #include "agent/snapshot.h"
 #include "record/session.h"
-#include "subagents/subagents.h"
+#include "orchestrate/subagents.h"
 #include "support/heard.h"
 #include "support/set.h"
 #include "support/store_mem.h"
@@ -15,7 +15,7 @@
 #include "agent/agent_info.h"
 #include "loop/hook.h"
 #include "loop/run.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 #define SSE "Content-Type: text/event-stream\r\n"
 #define HALF                                                                                       \

@@ -1,6 +1,6 @@
 /* fuzz_effects.c - a state and effects, both out of any bytes: an effect without fault is applied or refused with words,
    the state stays an object within its limit, and nothing is left. The first zero byte parts the two. */
-#include "history/thread_in.h"
+#include "log/thread_in.h"
 
 #include <stdlib.h>
 

@@ -91,9 +91,7 @@ static void link_agreed(phi__mcp_link *link, const char *version, bool modern) {
 
 static void link_nothing(phi__mcp_link *link) { (void)link; }
 
-static void link_free(phi__mcp_link *link) {
-    phi__io_timer_clear(link->mcp->rt->io, &f.timer);
-}
+static void link_free(phi__mcp_link *link) { phi__io_timer_clear(link->mcp->rt->io, &f.timer); }
 
 static phi_status link_make(phi_mcp *mcp, phi__mcp_link **out) {
     static const phi__mcp_link_table table = {link_open,   link_send,    link_forget,

@@ -82,8 +82,7 @@ static void forms(phi_arena *arena, phi_str text) {
     if (!phi__form_reply(arena, text, &reply)) abort();
     if (reply.lifetime_s < 0) abort();
     if (!phi__form_client(arena, text, &client)) abort();
-    if (client.secret.len == 0 && client.id.len > 0 && client.method != PHI__OAUTH_NONE)
-        abort();
+    if (client.secret.len == 0 && client.id.len > 0 && client.method != PHI__OAUTH_NONE) abort();
     phi__buf_init(&out, arena->memory);
     phi__url_put(&out, "code", text);
     if (phi__url_get(arena, phi__buf_str(&out), "code", &value) != PHI_OK) abort();

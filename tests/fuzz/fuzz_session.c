@@ -6,7 +6,7 @@
 #include "record/recorder.h"
 #include "record/session_context.h"
 #include "persist/persist_in.h"
-#include "history/thread_in.h"
+#include "log/thread_in.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "trace/trace_scene.h"
 #include "codecs/presets.h"
 #include "model/model.h"
-#include "history/policy.h"
+#include "log/policy.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -6,7 +6,7 @@
 
 #include "agent/agent.h"
 #include "support/test.h"
-#include "history/revert.h"
+#include "log/revert.h"
 #include "io/transport.h"
 #include "loop/events.h"
 #include "codecs/presets.h"

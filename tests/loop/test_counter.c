@@ -6,7 +6,7 @@
 
 #include "tools/context_tools.h"
 #include "agent/agent_history.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 /* A token each byte: four times what the estimate says. */
 static size_t bytes_of(void *user_data, phi_str text) {
     if (user_data != NULL) ++*(size_t *)user_data;

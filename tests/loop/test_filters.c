@@ -9,7 +9,7 @@
 #include "loop/hook.h"
 #include "loop/input.h"
 #include "model/event.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 TEST(filters_see_all_text_blocks_joined_by_line_breaks_and_no_images) {
     rig *r = rig_new();

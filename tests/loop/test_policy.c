@@ -8,7 +8,7 @@
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 #include "base/arena.h"
-#include "history/policy.h"
+#include "log/policy.h"
 #include "log/thread.h"
 #include "loop/hook.h"
 

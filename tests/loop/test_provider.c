@@ -10,7 +10,7 @@
 #include "agent/agent_info.h"
 #include "loop/hook.h"
 #include "loop/run.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 #include "loop/loop_in.h"
 
 /* A model that says a word a poll; what it does is scripted in its fields. */

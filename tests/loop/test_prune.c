@@ -5,11 +5,11 @@
 #include "record/event_json.h"
 
 #include "agent/snapshot.h"
-#include "history/prune.h"
+#include "log/prune.h"
 #include "features/context_edits.h"
 #include "agent/agent_history.h"
 #include "loop/hook.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 typedef struct world {
     rig *r;

@@ -52,8 +52,7 @@ TEST(ten_thousand_delays_are_within_a_fifth_and_use_all_of_it) {
     for (i = 0; i < 10000; i++) {
         uint32_t attempt = 1 + i % 8;
         double chance = test_random(&state) / 4294967296.0;
-        double part =
-            (double)phi__retry_delay_ms(&r, attempt, chance) / exact[attempt - 1];
+        double part = (double)phi__retry_delay_ms(&r, attempt, chance) / exact[attempt - 1];
         if (part < least) least = part;
         if (part > most) most = part;
         if (!CHECK(part >= 0.8 - 0.001 && part <= 1.2)) return;

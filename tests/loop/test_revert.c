@@ -6,10 +6,10 @@
 
 #include "agent/snapshot.h"
 #include "features/context_edits.h"
-#include "history/revert.h"
+#include "log/revert.h"
 #include "agent/agent_history.h"
 #include "loop/hook.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 typedef struct world {
     rig *r;

@@ -8,7 +8,7 @@
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 #include "loop/input.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 TEST(missing_ids_are_made_and_can_be_read_back) {
     rig *r = rig_new();

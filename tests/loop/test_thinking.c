@@ -10,10 +10,10 @@
 #include "wire/wire_in.h"
 #include "agent/agent_history.h"
 #include "agent/runtime.h"
-#include "history/policy.h"
+#include "log/policy.h"
 #include "log/thread.h"
 #include "model/message.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 /* ---- answers that think ---- */
 

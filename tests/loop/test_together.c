@@ -14,7 +14,7 @@
 #include "support/set.h"
 #include "support/store_mem.h"
 #include "features/context_edits.h"
-#include "history/revert.h"
+#include "log/revert.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 

@@ -1,7 +1,7 @@
 /* test_transport.c - a host's transport that pushes at odd moments, says things twice, or says
    them in the wrong order; and deadlines while nobody reads. */
 #include "support/rig.h"
-#include "history/revert.h"
+#include "log/revert.h"
 #include "io/transport.h"
 #include "loop/events.h"
 #include "agent/agent_history.h"

@@ -2,7 +2,7 @@
    what one costs, and that nothing is left. The transport answers by itself. */
 #include "mcp/mcp.h"
 #include "support/test.h"
-#include "history/revert.h"
+#include "log/revert.h"
 #include "io/transport.h"
 #include "io/io_in.h"
 #include "loop/loop_in.h"

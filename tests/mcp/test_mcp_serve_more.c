@@ -2,7 +2,7 @@
    agents as tools, clients that break rules, and memory that runs out. */
 #include "mcp/answers.h"
 #include "mcp/served.h"
-#include "subagents/family.h"
+#include "orchestrate/family.h"
 
 /* ---- a server with some of everything ---- */
 

@@ -2,10 +2,9 @@
    looked at. */
 #include "support/test.h"
 
-#include "history/thread_in.h"
+#include "log/thread_in.h"
 #include "persist/persist_in.h"
 #include "persist/journal_in.h"
-
 
 static size_t looked;
 

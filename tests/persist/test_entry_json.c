@@ -1,6 +1,6 @@
 /* test_entry_json.c - entries as text: every field comes back, and what could not have been written is refused. */
 #include "persist/journal_in.h"
-#include "history/random_log.h"
+#include "log/random_log.h"
 #include "persist/store.h"
 #include "support/thread_text.h"
 

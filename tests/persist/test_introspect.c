@@ -1,6 +1,6 @@
 /* test_introspect.c - a thread in figures, the last that was said, and the log in words. */
 #include "support/figures.h"
-#include "history/random_log.h"
+#include "log/random_log.h"
 
 #include "agent/agent_in.h"
 #include "support/rig.h"

@@ -1,7 +1,7 @@
 /* test_journal.c - a thread in a store: what is appended gets there, and comes back. */
 #include "support/store_mem.h"
 #include "persist/journal_in.h"
-#include "history/random_log.h"
+#include "log/random_log.h"
 
 static phi_memory memory;
 static phi_thread thread, again;

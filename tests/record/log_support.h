@@ -4,9 +4,9 @@
 #define PHI_TESTS_SESSION_LOG_SUPPORT_H
 
 #include "support/test.h"
-#include "history/compact.h"
+#include "log/compact.h"
 #include "persist/persist_in.h"
-#include "history/thread_in.h"
+#include "log/thread_in.h"
 
 typedef struct run_log {
     phi_memory memory;

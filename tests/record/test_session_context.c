@@ -3,7 +3,7 @@
 #include "blocks_support.h"
 #include "log_support.h"
 #include "agent/one_shot_run.h"
-#include "history/prune.h"
+#include "log/prune.h"
 #include "record/recorder.h"
 #include "support/context_tools.h"
 #include "support/recorded.h"
@@ -11,7 +11,7 @@
 #include "loop/events.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 static run_log l;
 

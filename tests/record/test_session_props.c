@@ -5,7 +5,7 @@
 #include "record/session_context.h"
 
 #include "log_support.h"
-#include "history/random_log.h"
+#include "log/random_log.h"
 
 enum { SEEDS = 200, STEPS = 80, LOOPS = 128 };
 

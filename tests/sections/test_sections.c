@@ -2,7 +2,7 @@
 #include "permissions/permit.h"
 #include "permissions/permissions.h"
 #include "sections/sections.h"
-#include "subagents/subagents.h"
+#include "orchestrate/subagents.h"
 #include "support/problems.h"
 #include "support/made.h"
 #include "agent/agent_info.h"

@@ -10,7 +10,7 @@
 #include "codecs/presets.h"
 #include "model/model.h"
 #include "features/context_edits.h"
-#include "history/revert.h"
+#include "log/revert.h"
 #include "support/request.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"

@@ -3,7 +3,7 @@
 #define PHI_TESTS_SUPPORT_APPEND_H
 
 #include "log/thread.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 static inline phi_status append_with(phi_thread *thread, const phi_message *messages, size_t count,
                                      uint32_t flags) {

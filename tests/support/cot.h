@@ -2,7 +2,7 @@
 #ifndef PHI_TESTS_SUPPORT_COT_H
 #define PHI_TESTS_SUPPORT_COT_H
 
-#include "strategy/cot.h"
+#include "orchestrate/cot.h"
 
 static inline const phi_strategy *strategy_steps(void) { return phi_strategy_cot(PHI_COT_STEPS); }
 static inline const phi_strategy *strategy_drafts(void) { return phi_strategy_cot(PHI_COT_DRAFTS); }

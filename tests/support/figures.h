@@ -3,7 +3,7 @@
 #define PHI_TESTS_SUPPORT_FIGURES_H
 
 #include "persist/introspect.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 /* After entry upto; UINT64_MAX: now. */
 static inline phi_status lane_figures(const phi_thread *thread, const char *lane, uint64_t upto,

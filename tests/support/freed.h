@@ -3,7 +3,7 @@
 #define PHI_TESTS_SUPPORT_FREED_H
 
 #include "agent/one_shot_run.h"
-#include "history/thread_in.h"
+#include "log/thread_in.h"
 #include "support/test.h"
 #include "loop/loop_in.h"
 

@@ -6,7 +6,7 @@
 #include "record/recorder_in.h"
 #include "model/model_in.h"
 #include "record/session_context.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 /* An event out of its JSON. */
 static inline phi_status add_json(phi_recorder *to, phi_str json) {

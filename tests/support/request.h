@@ -4,7 +4,7 @@
 
 #include "agent/response.h"
 #include "agent/agent_history.h"
-#include "evaluate/evaluate.h"
+#include "orchestrate/evaluate.h"
 #include "loop/input.h"
 
 static inline phi_status prompt_for(phi_agent agent, const char *text, phi_response *response) {

@@ -2,7 +2,7 @@
 #ifndef PHI_TESTS_SUPPORT_RESUMED_H
 #define PHI_TESTS_SUPPORT_RESUMED_H
 
-#include "evaluate/evaluate.h"
+#include "orchestrate/evaluate.h"
 
 static inline phi_status evaluate_resume(phi_agent agent, const phi_evaluate_desc *desc) {
     phi_evaluate_desc again = PHI_ZERO;

@@ -3,7 +3,7 @@
 #define PHI_TESTS_SUPPORT_THREAD_TEXT_H
 
 #include "persist/store.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 
 #include <stdio.h>
 

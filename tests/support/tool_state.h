@@ -3,7 +3,7 @@
 #define PHI_TESTS_SUPPORT_TOOL_STATE_H
 
 #include "agent/agent_history.h"
-#include "history/tool_state.h"
+#include "log/tool_state.h"
 
 static inline phi_str tool_state(phi_agent agent) {
     phi_str state = {NULL, 0};

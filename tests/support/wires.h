@@ -8,7 +8,7 @@
 #include "support/test.h"
 #include "base/base.h"
 #include "codecs/presets.h"
-#include "history/revert.h"
+#include "log/revert.h"
 #include "io/transport.h"
 #include "loop/loop_in.h"
 

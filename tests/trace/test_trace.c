@@ -9,7 +9,7 @@
 #include "codecs/presets.h"
 #include "model/model.h"
 #include "agent/agent_history.h"
-#include "history/policy.h"
+#include "log/policy.h"
 #include "trace/trace_in.h"
 
 /* ---- what a request held ---- */

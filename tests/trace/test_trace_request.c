@@ -2,7 +2,7 @@
 #include "trace/trace_read.h"
 #include "trace/trace_scene.h"
 
-#include "history/thread_in.h"
+#include "log/thread_in.h"
 #include "record/recorder.h"
 #include "support/rig.h"
 #include "agent/agent_history.h"

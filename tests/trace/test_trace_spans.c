@@ -1,9 +1,9 @@
 /* test_trace_spans.c - spans: which there are, their parents, times, usage, failures; sub-agents, evaluations and strategies of
    real agents. */
-#include "evaluate/actors.h"
-#include "strategy/cot.h"
-#include "strategy/strategy.h"
-#include "subagents/family.h"
+#include "orchestrate/actors.h"
+#include "orchestrate/cot.h"
+#include "orchestrate/strategy.h"
+#include "orchestrate/family.h"
 #include "trace/trace_hostile.h"
 #include "trace/trace_read.h"
 #include "agent/agent_history.h"

@@ -6,7 +6,7 @@
 #include "support/test.h"
 #include "text/json.h"
 #include "trace/trace.h"
-#include "history/history_in.h"
+#include "log/log_in.h"
 #include "text/text_in.h"
 #include "trace/trace_in.h"
 

@@ -1,0 +1,340 @@
+/* rebase.c - begins a log anew with copies of its lanes' views, so that the rest can be freed.
+
+   It frees nothing: it fills a new log, and the caller frees the old one. Entry numbers continue,
+   so that a seq never means two entries; the rest of a conversation is packed, in segments of its
+   own. */
+#include "log/thread_in.h"
+
+/* ---- runs of another log, copied onto a lane that is not the active one ---- */
+
+/* The work of hidden agents (a branch of an evaluation, the scratch work of a strategy) is done in
+   logs of their own and copied when it is over: the log of their agent then shows it, also while
+   that agent has a run of its own. The copies have PHI_ENTRY_GRAFTED. Messages, turns, usage,
+   spawned runs and notes of the run are copied; its rewrites are not, so the lane shows all of its
+   messages; nor is its system prompt. What a run spent that was grafted during another one is part
+   of that one's usage. */
+
+/* ---- attaching ---- */
+
+PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry) {
+    entry->flags |= (uint32_t)PHI_ENTRY_GRAFTED;
+    phi__log_add(&thread->log, entry);
+    if (entry->kind == PHI_ENTRY_LOOP_START) phi__loops_note(thread, entry);
+    if (entry->kind != PHI_ENTRY_LOOP_END) return;
+    phi__loops_ends_beside(thread, entry);
+    if (entry->usage != NULL) phi__append_count_beside(thread, entry->usage);
+}
+
+/* ---- copies ---- */
+
+static const phi_failure *phi__graft_failure(phi_arena *room, const phi_failure *failure) {
+    phi_failure *kept = (phi_failure *)phi_arena_alloc(room, sizeof *kept);
+    if (kept == NULL) return NULL;
+    *kept = *failure;
+    return phi__arena_str(room, failure->code, &kept->code) &&
+                   phi__arena_str(room, failure->message, &kept->message) &&
+                   phi__arena_str(room, failure->request_id, &kept->request_id)
+               ? kept
+               : NULL;
+}
+
+static phi__child_run *phi__graft_spawn(phi_arena *room, const phi__child_run *spawn) {
+    phi__child_run *kept = (phi__child_run *)phi_arena_alloc(room, sizeof *kept);
+    return kept != NULL && phi__arena_str(room, spawn->tool_call_id, &kept->tool_call_id) &&
+                   phi__arena_str(room, spawn->session_id, &kept->session_id) &&
+                   phi__arena_str(room, spawn->loop_id, &kept->loop_id)
+               ? kept
+               : NULL;
+}
+
+static phi__note *phi__graft_note(phi_arena *room, const phi__note *note) {
+    phi__note *kept = (phi__note *)phi_arena_alloc(room, sizeof *kept);
+    return kept != NULL && phi__arena_str(room, note->kind, &kept->kind) &&
+                   phi__arena_str(room, note->json, &kept->json)
+               ? kept
+               : NULL;
+}
+
+static phi_loop_info *phi__graft_info(phi_arena *room, const phi_loop_info *from) {
+    phi_loop_info *info = phi__loops_copy_info(room, from);
+    if (info == NULL) return NULL;
+    /* it would count as the prompt of the log's own agent */
+    info->has_system_prompt = false;
+    info->system_prompt = phi__str("", 0);
+    return info;
+}
+
+static bool phi__graft_copy(phi_thread *thread, const phi__entry *from, phi_str loop_id,
+                            phi__entry *to) {
+    phi_arena *room = phi__thread_room(thread);
+    phi_usage *usage;
+    *to = *from;
+    to->flags &= (uint32_t)PHI_ENTRY_DURABLE;
+    to->ordinal = 0;
+    to->loop_id = loop_id;
+    if (from->message != NULL) {
+        phi_message *message = phi__append_keep(thread, from->message);
+        if (message == NULL || !phi__append_claim_calls(thread, message)) return false;
+        to->message = message;
+    }
+    if (from->usage != NULL) {
+        usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
+        if (usage == NULL) return false;
+        *usage = *from->usage;
+        to->usage = usage;
+    }
+    memset(&to->of, 0, sizeof to->of);
+    switch ((int)from->kind) {
+    case PHI_ENTRY_LOOP_START:
+        to->of.loop = from->of.loop != NULL ? phi__graft_info(room, from->of.loop) : NULL;
+        return to->of.loop != NULL || from->of.loop == NULL;
+    case PHI_ENTRY_LOOP_END:
+        if (from->of.failure != NULL) to->of.failure = phi__graft_failure(room, from->of.failure);
+        return to->of.failure != NULL || from->of.failure == NULL;
+    case PHI_ENTRY_SPAWN:
+        to->of.spawn = phi__graft_spawn(room, from->of.spawn);
+        return to->of.spawn != NULL;
+    case PHI_ENTRY_NOTE:
+        to->of.note = phi__graft_note(room, from->of.note);
+        return to->of.note != NULL;
+    default: return true;
+    }
+}
+
+/* ---- which entries ---- */
+
+static bool phi__graft_wants(const phi__entry *entry, phi_str loop_id) {
+    if (!phi_str_equal(entry->loop_id, loop_id)) return false;
+    switch ((int)entry->kind) {
+    case PHI_ENTRY_MESSAGE:
+    case PHI_ENTRY_LOOP_START:
+    case PHI_ENTRY_LOOP_END:
+    case PHI_ENTRY_TURN_START:
+    case PHI_ENTRY_TURN_END:
+    case PHI_ENTRY_SPAWN:
+    case PHI_ENTRY_NOTE: return true;
+    default: return false;
+    }
+}
+
+/* The place of the last LOOP_START of that id; SIZE_MAX: none. */
+static size_t phi__graft_start(const phi_thread *from, phi_str loop_id) {
+    size_t i = from->log.held;
+    while (i-- > 0)
+        if (from->log.entries[i]->kind == PHI_ENTRY_LOOP_START &&
+            phi_str_equal(from->log.entries[i]->loop_id, loop_id))
+            return i;
+    return SIZE_MAX;
+}
+
+/* ---- for rooms above ---- */
+
+PHI__FN phi_status phi__graft_lane(phi_thread *thread, phi_str name, uint64_t fork_seq,
+                                   uint32_t *lane) {
+    uint32_t parent = fork_seq != UINT64_MAX ? thread->lanes.active : (uint32_t)PHI__LANE_NONE;
+    *lane = phi__lane_find(thread, name);
+    if (*lane != PHI__LANE_NONE) return PHI_OK;
+    PHI_ASSERT(parent == PHI__LANE_NONE || fork_seq < thread->log.count);
+    return phi__lane_new(thread, name, parent, parent == PHI__LANE_NONE ? 0 : fork_seq, lane);
+}
+
+PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_thread *from,
+                                  phi_str loop_id) {
+    size_t first = phi__graft_start(from, loop_id), n = 0, i;
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
+    phi__entry *copies = NULL;
+    phi_str id;
+    if (lane == thread->lanes.active) return PHI_MISUSE;
+    if (first == SIZE_MAX) return PHI_NOT_FOUND;
+    for (i = first; i < from->log.held; i++) n += phi__graft_wants(from->log.entries[i], loop_id);
+    bool done = phi__append_reserve(thread, n, 0) && phi__loops_room(thread) &&
+                phi__arena_str(room, loop_id, &id);
+    if (done) copies = (phi__entry *)phi__arena_zero(room, phi__mul(n, sizeof *copies));
+    done = copies != NULL;
+    for (i = first, n = 0; done && i < from->log.held; i++)
+        if (phi__graft_wants(from->log.entries[i], loop_id))
+            done = phi__graft_copy(thread, from->log.entries[i], id, &copies[n++]);
+    if (!done) {
+        phi_arena_reset(room, mark);
+        return PHI_NO_MEMORY;
+    }
+    for (i = 0; i < n; i++) {
+        copies[i].lane = lane;
+        phi__graft_put(thread, &copies[i]);
+    }
+    phi__thread_evictable(thread);
+    phi__log_grew(&thread->log);
+    return PHI_OK;
+}
+
+/* ---- begins a log anew with copies of its lanes' views, so that the rest can be freed ---- */
+
+/* ---- copies ---- */
+
+static bool phi__rebase_take_item(phi_thread *thread, const phi_thread *from,
+                                  const phi__item *item) {
+    if (!phi__thread_roll(thread, NULL)) return false;
+    phi__entry entry = PHI_ZERO;
+    entry.kind = PHI_ENTRY_MESSAGE;
+    entry.message = phi__append_keep(thread, item->message);
+    if (entry.message == NULL || !phi__append_claim_calls(thread, entry.message)) return false;
+    entry.flags = item->flags & 0xff;
+    if (item->message->role == PHI_ROLE_ASSISTANT && item->from < from->ops.last_seq)
+        entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
+    entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0 ? entry.message->timestamp_ms
+                                                          : phi__thread_at(from, item->from)->at_ms;
+    entry.loop_id = entry.message->loop_id;
+    entry.turn_index = entry.message->turn_index;
+    return phi__append(thread, &entry, 1);
+}
+
+PHI__FN bool phi__rebase_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
+                              const uint8_t *keep) {
+    size_t n = 0;
+    for (size_t i = 0; i < fold->count; i++) n += keep == NULL || keep[i] != 0;
+    if (!phi__append_reserve(thread, n, n)) return false;
+    for (size_t i = 0; i < fold->count; i++)
+        if ((keep == NULL || keep[i] != 0) && !phi__rebase_take_item(thread, from, &fold->items[i]))
+            return false;
+    return true;
+}
+
+/* ---- which items are kept ---- */
+
+enum { PHI__REBASE_WIRE = 64 }; /* bytes around a block's text in a wire format */
+
+/* A block's text stands twice: in the message, and in the wire format that it was sent in. An
+   eighth more: blocks of memory are not filled to the last byte. */
+static size_t phi__rebase_cost(const phi_message *m) {
+    size_t bytes = sizeof(phi__entry) + 2 * sizeof(phi__entry *) + sizeof(phi__item) + sizeof *m;
+    bytes += m->loop_id.len + m->error_message.len + m->details.len + m->extension_data.len;
+    if (m->extra != NULL)
+        bytes += sizeof *m->extra + m->extra->node_id.len + m->extra->parent_id.len +
+                 m->extra->tags.len + m->extra->provenance_hint.len + m->extra->role.len;
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bytes += sizeof *c + sizeof(phi__rendered) + PHI__REBASE_WIRE +
+                 2 * (c->text.len + c->data.len + c->arguments.len + c->signature.len +
+                      c->replay.len + c->id.len + c->name.len);
+    }
+    return bytes + bytes / 8;
+}
+
+PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep) {
+    size_t sum = 0;
+    for (size_t i = 0; i < fold->count; i++)
+        if (keep == NULL || keep[i] != 0) sum += phi__rebase_cost(fold->items[i].message);
+    return sum;
+}
+
+/* Where the newest turns begin that there is room for; fold->count: for none. newest: the last one
+   stays in any case. */
+static size_t phi__rebase_from(const phi__fold *fold, const size_t *callers, const uint8_t *keep,
+                               size_t room, bool newest) {
+    size_t from = fold->count, first_caller = SIZE_MAX, sum = 0, i = fold->count;
+    while (i-- > 0) {
+        if (callers[i] < first_caller) first_caller = callers[i];
+        if (keep[i] == 0) sum += phi__rebase_cost(fold->items[i].message);
+        if (sum > room && !(newest && from == fold->count)) break;
+        if (fold->items[i].message->role == PHI_ROLE_USER && !fold->items[i].message->is_update &&
+            (fold->items[i].flags & PHI_ITEM_SUMMARY) == 0 && first_caller >= i)
+            from = i;
+    }
+    return i == SIZE_MAX && sum <= room ? 0 : from;
+}
+
+PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
+                                uint8_t *keep) {
+    const phi__fold *fold = &thread->fold;
+    size_t *callers = phi__groups_make(thread->log.memory, fold), from = fold->count;
+    uint8_t *durable = NULL;
+    bool done = callers != NULL && phi__groups_durable(thread->log.memory, fold, &durable);
+    for (size_t i = 0; i < fold->count; i++)
+        keep[i] = done && target_bytes > 0 &&
+                  ((durable != NULL && durable[i] != 0) ||
+                   (fold->items[i].flags & PHI_ITEM_SUMMARY) != 0);
+    size_t kept = phi__rebase_bytes(fold, keep);
+    if (done)
+        from = phi__rebase_from(fold, callers, keep, target_bytes > kept ? target_bytes - kept : 0,
+                                newest);
+    for (size_t i = from; i < fold->count; i++) keep[i] = 1;
+    size_t first = 0, i;
+    while (first < fold->count &&
+           (keep[first] == 0 || fold->items[first].message->role == PHI_ROLE_EXTENSION))
+        first++;
+    if (first != fold->count && fold->items[first].message->role != PHI_ROLE_USER) {
+        for (i = first; i > 0 && fold->items[i - 1].message->role != PHI_ROLE_USER; i--) {}
+        if (i > 0) keep[i - 1] = 1;
+    }
+    phi__free(thread->log.memory, durable, durable != NULL ? fold->count : 0);
+    phi__groups_free(thread->log.memory, fold->count, callers);
+    return done;
+}
+
+/* ---- the new log ---- */
+
+static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *before,
+                                        const uint8_t *keep) {
+    phi_arena *room = phi__thread_room(thread);
+    phi_forgotten *made = (phi_forgotten *)phi__arena_zero(room, sizeof *made);
+    phi_usage *usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
+    /* Messages of the old log's own that stand in the new one. */
+    const phi__fold *fold = &before->fold;
+    size_t n = 0;
+    for (size_t i = 0; i < fold->count; i++)
+        n += (keep == NULL || keep[i] != 0) && (fold->items[i].flags & PHI_ITEM_SYNTHETIC) == 0;
+    size_t kept = n;
+    if (made == NULL || usage == NULL) return NULL;
+    *usage = before->counted.usage;
+    made->from = before->log.base;
+    made->to = before->log.count;
+    made->made_ms = before->log.made_ms;
+    phi__log_set_made(&thread->log, made->made_ms);
+    if (before->messages.count > kept) made->messages = before->messages.count - kept;
+    phi__entry entry = PHI_ZERO;
+    entry.kind = PHI_ENTRY_FORGOTTEN;
+    entry.at_ms = phi__thread_now(thread);
+    entry.usage = usage;
+    entry.of.forgotten = made;
+    phi__log_begin_at(&thread->log, before->log.count);
+    phi__loops_set_restored(thread, before->loops.restored);
+    return phi__append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
+}
+
+/* Scratch work of strategies, "~tot/...": no part of a conversation, and a lane a run. */
+static bool phi__rebase_scratch(const phi_thread *before, uint32_t lane) {
+    phi_str name = before->lanes.at[lane].name;
+    return lane != before->lanes.active && name.len > 0 && name.at[0] == '~';
+}
+
+static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint32_t lane,
+                             phi__carry_fn carry) {
+    phi__fold fold;
+    bool done = phi__fold_lane(before, lane, UINT64_MAX, &fold) == PHI_OK;
+    if (done && fold.count > 0)
+        done = phi__lane_switch(thread, lane) == PHI_OK &&
+               (carry == NULL || carry(thread, before, lane, UINT64_MAX)) &&
+               phi__rebase_take(thread, before, &fold, NULL);
+    phi__fold_free(before->log.memory, &fold);
+    return done;
+}
+
+PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
+                              phi__carry_fn carry, phi_forgotten **made) {
+    *made = phi__rebase_begin(thread, before, keep);
+    if (*made == NULL) return false;
+    uint32_t lane, count = before->lanes.count;
+    while (count > 1 && phi__rebase_scratch(before, count - 1)) count--;
+    for (uint32_t i = 1; i < count; i++)
+        if (phi__lane_new(thread, before->lanes.at[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
+            return false;
+
+    for (uint32_t i = 0; i < before->lanes.count; i++)
+        if (i != before->lanes.active && !phi__rebase_scratch(before, i) &&
+            !phi__rebase_lane(thread, before, i, carry))
+            return false;
+    return phi__lane_switch(thread, before->lanes.active) == PHI_OK &&
+           (carry == NULL || carry(thread, before, before->lanes.active, UINT64_MAX)) &&
+           phi__rebase_take(thread, before, &before->fold, keep);
+}

@@ -1,0 +1,1285 @@
+/* evaluate.c - starts evaluations, and takes each from its branches to its selection.
+
+   After every change (a child's run is over, a child was freed, evaluate_fn's time has come) the
+   same function looks at the whole evaluation and takes the next step. */
+#include "orchestrate/evaluate_in.h"
+
+#include "agent/profile.h"
+#include "agent/snapshot.h"
+#include "base/base_in.h"
+#include "orchestrate/judge_in.h"
+#include "log/log_in.h"
+#include "loop/loop_in.h"
+#include "model/event_parts.h"
+#include "model/model_in.h"
+#include "model/tokens.h"
+#include "persist/persist_in.h"
+#include "text/text_in.h"
+
+#include <stdio.h>
+
+typedef struct phi__evaluation phi__evaluation;
+
+/* The place of a child. */
+typedef struct phi__seat {
+    phi__evaluation *of;
+    size_t index;      /* of its branch; branch_count: the judge */
+    phi__agent *child; /* NULL: there is none, or it was freed */
+    bool runs;
+} phi__seat;
+
+typedef enum phi__evaluation_phase {
+    PHI__EVALUATION_BRANCHES = 0,
+    PHI__EVALUATION_JUDGE,
+    PHI__EVALUATION_CUSTOM, /* evaluate_fn is called */
+    PHI__EVALUATION_OVER
+} phi__evaluation_phase;
+
+struct phi__evaluation {
+    phi__attached attached; /* to the agent */
+    phi__agent *agent;
+    phi_arena arena;    /* of all that `pub` points to, and of the seats */
+    phi_evaluation pub; /* branches: `branches` */
+    phi_branch *branches;
+    phi__seat *seats; /* one a branch, and behind them the judge's */
+    phi__evaluation_phase phase;
+    phi_evaluate_by by;
+    phi_evaluate_fn evaluate_fn;
+    void *user_data;
+    phi_str judge_id;        /* loop id that is kept for the judge */
+    phi_status judge_status; /* of its run */
+    size_t candidates;       /* branches that may win */
+    size_t verdict;          /* the judge's, among those */
+    phi_spending held;       /* in the budgets of the payers, for the judge's call */
+    phi_agent *payers;       /* the agent, and all that were above it */
+    size_t payer_count;
+    uint32_t aborts;      /* of the agent, when it began */
+    bool continues;       /* the branches had no prompt */
+    uint32_t lane;        /* the active one when it began; branches fork it */
+    uint64_t entries;     /* of the thread then: behind the last one they fork */
+    bool lost;            /* no memory for an outcome */
+    phi__timer timer;     /* the next look: of evaluate_fn, or after a child was freed */
+    uint64_t deadline_us; /* of evaluate_fn */
+};
+
+static void phi__evaluation_outcome(phi__seat *seat, phi_status status);
+static void phi__evaluation_give(phi__evaluation *e);
+static void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
+
+/* ---- selection by place or tokens ---- */
+
+/* Of equals the token-efficient evaluation takes the first, the elaborate one the last
+   (behaviours C 62). */
+
+/* With an answer, also where a limit has ended its run; without one; failed. */
+static int phi__select_rank(const phi_branch *branch) {
+    if (branch->status != PHI_OK && branch->status != PHI_LIMIT) return 0;
+    if (branch->text.len > 0) return 2;
+    return branch->status == PHI_OK ? 1 : 0;
+}
+
+/* Whether a branch may win: its run ended as it should, or at one of its limits; or no branch's
+   did. */
+static bool phi__select_may_win(const phi_branch *branches, size_t count, size_t i) {
+    int rank = phi__select_rank(&branches[i]);
+    for (size_t k = 0; k < count; k++)
+        if (phi__select_rank(&branches[k]) > rank) return false;
+    return true;
+}
+
+PHI__FN size_t phi__select_first(const phi_branch *branches, size_t count) {
+    size_t i = 0;
+    while (i + 1 < count && !phi__select_may_win(branches, count, i)) i++;
+    return i;
+}
+
+PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, size_t count) {
+    size_t best = phi__select_first(branches, count);
+    for (size_t i = best + 1; i < count; i++) {
+        uint64_t tokens = branches[i].usage.total_tokens, least = branches[best].usage.total_tokens;
+        if (!phi__select_may_win(branches, count, i)) continue;
+        if ((by == PHI_EVALUATE_TOKEN_EFFICIENT && tokens < least) ||
+            (by == PHI_EVALUATE_ELABORATE && tokens >= least))
+            best = i;
+    }
+    return best;
+}
+
+/* ---- an evaluation: its branches, their outcomes, and the agents that run them ---- */
+
+/* It is attached to the agent from phi_evaluate until the agent is freed or the next evaluation
+   begins. Each branch, and the judge, is a child agent; its seat follows it. The children belong to
+   the evaluation while it is active. At its end each goes when its events were popped. */
+
+/* ---- children ---- */
+
+static bool phi__evaluation_is_judge(const phi__seat *seat) {
+    return seat->index == seat->of->pub.branch_count;
+}
+
+/* Takes a child in. And gives it back: it is freed when its events were popped. */
+static void phi__evaluation_seat(phi__seat *seat, phi__agent *child,
+                                 const phi__child_watch *watch) {
+    seat->child = child;
+    child->tree.watch = watch;
+    child->tree.watched = seat;
+    child->tree.in_place = !phi__evaluation_is_judge(seat);
+    phi__find_hold(child, "it is a branch of an evaluation");
+}
+
+static phi__agent *phi__evaluation_leave(phi__seat *seat) {
+    phi__agent *child = seat->child;
+    if (child == NULL) return NULL;
+    seat->child = NULL;
+    child->tree.watch = NULL;
+    child->tree.watched = NULL;
+    phi__find_hold(child, NULL);
+    return child;
+}
+
+static void phi__evaluation_unseat(phi__seat *seat) {
+    phi__agent *child = phi__evaluation_leave(seat);
+    if (child == NULL) return;
+    phi__find_hold(child, "it was a branch of an evaluation that is over"); /* until it is freed */
+    phi__shot_last(child);
+}
+
+/* ---- the evaluation ---- */
+
+/* A new one, without children and not attached. NULL: no memory. */
+static phi__evaluation *phi__evaluation_new(phi__agent *agent, size_t branch_count) {
+    phi__evaluation *e = (phi__evaluation *)phi__alloc(&agent->memory, sizeof *e);
+    if (e == NULL) return NULL;
+    e->agent = agent;
+    phi_arena_init(&e->arena, &agent->memory, 512);
+    e->branches = (phi_branch *)phi__arena_zero(&e->arena, branch_count * sizeof *e->branches);
+    e->seats = (phi__seat *)phi__arena_zero(&e->arena, (branch_count + 1) * sizeof *e->seats);
+    if (e->branches == NULL || e->seats == NULL) {
+        phi_arena_free(&e->arena);
+        phi__free(&agent->memory, e, sizeof *e);
+        return NULL;
+    }
+    e->pub.status = PHI_BUSY;
+    e->pub.branches = e->branches;
+    e->pub.branch_count = branch_count;
+    e->pub.selected = SIZE_MAX;
+    e->judge_status = PHI_BUSY;
+    e->aborts = agent->tree.aborts;
+    e->lane = agent->thread->lanes.active;
+    e->entries = agent->thread->log.count;
+    for (size_t i = 0; i <= branch_count; i++) {
+        e->seats[i].of = e;
+        e->seats[i].index = i;
+        if (i < branch_count) e->branches[i].status = PHI_BUSY;
+    }
+    return e;
+}
+
+/* Frees its memory, and the children that it has. NULL: harmless. */
+static void phi__evaluation_free(phi__evaluation *e) {
+    if (e == NULL) return;
+    phi__agent *agent = e->agent;
+    phi__attached_remove(&e->attached);
+    if (e->phase == PHI__EVALUATION_CUSTOM) agent->rt->active--;
+    phi__io_timer_clear(agent->rt->io, &e->timer);
+    phi__evaluation_give(e);
+    for (size_t i = 0; i <= e->pub.branch_count; i++) {
+        phi__agent *child = phi__evaluation_leave(&e->seats[i]);
+        if (child != NULL) phi__end_drop(child);
+    }
+    phi_arena_free(&e->arena);
+    phi__free(&agent->memory, e, sizeof *e);
+}
+
+/* The agent's; NULL: none. */
+static phi__evaluation *phi__evaluation_of(const phi__agent *agent) {
+    phi__attached *attached = phi__attached_find(agent, "phi.evaluation");
+    return attached != NULL ? PHI__OWNER(attached, phi__evaluation, attached) : NULL;
+}
+
+/* Looks again after that time: in the next phi_step at the earliest. Needs no memory. */
+static void phi__evaluation_later(phi__evaluation *e, uint64_t after_us) {
+    phi__io *io = e->agent->rt->io;
+    (void)phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + after_us); /* it has its place */
+}
+
+/* Lets the agent and all above it pay for a reservation. False: no memory. And gives it back. */
+/* By handle: an agent that is freed has left the tree before its evaluation hears of it. */
+static bool phi__evaluation_payers(phi__evaluation *e) {
+    size_t n = 0;
+    for (const phi__agent *agent = e->agent; agent != NULL; agent = agent->tree.parent) n++;
+    e->payers = (phi_agent *)phi_arena_alloc(&e->arena, n * sizeof *e->payers);
+    if (e->payers == NULL) return false;
+    for (const phi__agent *agent = e->agent; agent != NULL; agent = agent->tree.parent)
+        e->payers[e->payer_count++] = agent->handle;
+    return true;
+}
+
+static void phi__evaluation_give(phi__evaluation *e) {
+    for (size_t i = 0; e->held.requests > 0 && i < e->payer_count; i++) {
+        phi__agent *payer = phi__find_agent(e->payers[i]);
+        if (payer != NULL) phi__budget_give(payer, &e->held);
+    }
+    memset(&e->held, 0, sizeof e->held);
+}
+
+/* ---- outcomes ---- */
+
+/* The last answer with text that the child's run has made. */
+static bool phi__evaluation_text(const phi__agent *child, size_t from, phi_arena *arena,
+                                 phi_str *out) {
+    const phi_thread *thread = child->thread;
+    size_t i = thread->messages.count;
+    bool failed = false;
+    while (i-- > from) {
+        const phi__entry *entry = phi__lane_message(thread, i);
+        phi_arena_mark mark = phi_arena_save(arena);
+        if (entry == NULL || entry->message->role != PHI_ROLE_ASSISTANT) continue;
+        *out = phi_message_text(entry->message, "\n", arena, &failed);
+        if (failed) return false;
+        if (phi__str_trim(*out).len > 0) return true;
+        phi_arena_reset(arena, mark);
+        *out = phi__str("", 0);
+    }
+    return true;
+}
+
+/* Reads off a child whose run is over. */
+static void phi__evaluation_outcome(phi__seat *seat, phi_status status) {
+    phi__evaluation *e = seat->of;
+    const phi__agent *child = seat->child;
+    seat->runs = false;
+    if (phi__evaluation_is_judge(seat)) {
+        phi_arena scratch;
+        phi_str text = {"", 0};
+        phi_arena_init(&scratch, &e->agent->memory, 0);
+        e->judge_status = status;
+        e->pub.evaluation_usage = child->spent.run_usage;
+        e->pub.evaluation_cost = child->spent.run_cost;
+        if (!phi__evaluation_text(child, 0, &scratch, &text)) e->lost = true;
+        e->verdict = phi__judge_verdict(text, e->candidates);
+        phi_arena_free(&scratch);
+        return;
+    }
+    phi_branch *branch = &e->branches[seat->index];
+    branch->status = status;
+    branch->usage = child->spent.run_usage;
+    branch->cost = child->spent.run_cost;
+    if (!phi__evaluation_text(child, branch->original_count, &e->arena, &branch->text))
+        e->lost = true;
+}
+
+/* The sums of all, into pub. */
+static void phi__evaluation_sum(phi__evaluation *e) {
+    phi_evaluation *pub = &e->pub;
+    pub->total_usage = pub->evaluation_usage;
+    pub->total_cost = pub->evaluation_cost;
+    for (size_t i = 0; i < pub->branch_count; i++) {
+        phi__message_add_usage(&pub->total_usage, &e->branches[i].usage);
+        pub->total_cost += e->branches[i].cost;
+    }
+}
+
+/* ---- agents of branches and judges ---- */
+
+/* Tokens of the judge's prompt beside the texts in it, and of the system prompt of a judge that has
+   none of its own. */
+enum { PHI__BRANCHES_FRAME = 300 };
+
+/* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
+   configuration's or the agent's. */
+static phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_agent_desc *config,
+                                         bool judge) {
+    const phi__agent *agent = e->agent;
+    phi_agent_desc d = *config;
+    d.parent = agent->handle;
+    d.ids.agent_id = agent->agent_id.at;
+    d.ids.session_id = agent->line.session->id.at;
+    /* its log is whole until its run is copied into the agent's */
+    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP;
+    if (judge) {
+        d.tools = NULL;
+        d.tool_options.sources = NULL;
+        d.tool_count = d.tool_options.source_count = 0;
+        d.options.disable_facts = true; /* it compares answers, and plays no part */
+        if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL))
+            d.system_prompt = phi__texts_get(agent->desc.texts, PHI_TEXT_JUDGE);
+        return d;
+    }
+    if (d.tools == NULL && d.tool_count == 0) {
+        d.tools = agent->toolset.tools;
+        d.tool_count = agent->toolset.own;
+        if (d.tool_options.source_count == 0) {
+            d.tool_options.sources = agent->desc.tool_options.sources;
+            d.tool_options.source_count = agent->desc.tool_options.source_count;
+        }
+    }
+    if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL) &&
+        agent->system_prompt.len > 0)
+        d.system_prompt = agent->system_prompt.at;
+    return d;
+}
+
+/* Makes the child of a seat, a branch's with a copy of the agent's view. PHI_OK, or phi_last_error
+   has words that name the configuration. */
+static phi_status phi__branches_make(phi__evaluation *e, size_t index, const phi_agent_desc *config,
+                                     const phi__child_watch *watch) {
+    bool judge = index == e->pub.branch_count;
+    phi_agent_desc d = phi__branches_desc(e, config, judge);
+    phi__agent *agent = e->agent, *child = phi__agent_make(agent->rt, &d, NULL);
+    if (child == NULL) {
+        /* The error of phi_agent_new, with the configuration that it is about. */
+        char words[320]; /* all that phi_last_error has */
+        const char *last = "";
+        phi_status status = phi__error_last(e->agent->rt, &last);
+        (void)snprintf(words, sizeof words, "%s", last);
+        if (index == e->pub.branch_count)
+            return phi__error(e->agent->rt, status, "phi_evaluate: judge: %s", words);
+        return phi__error(e->agent->rt, status, "phi_evaluate: configs[%u]: %s", (unsigned)index,
+                          words);
+    }
+    phi__evaluation_seat(&e->seats[index], child, watch);
+    if (judge) return PHI_OK;
+    e->branches[index].agent = child->handle;
+    e->branches[index].original_count = agent->thread->fold.count;
+    if (phi__head_copy(child, agent) &&
+        phi__state_carry(child->thread, agent->thread, agent->thread->lanes.active, UINT64_MAX) &&
+        phi__rebase_take(child->thread, agent->thread, &agent->thread->fold, NULL))
+        return PHI_OK;
+    return phi__error(agent->rt, PHI_NO_MEMORY,
+                      "phi_evaluate: configs[%u]: out of memory for a copy of the view",
+                      (unsigned)index);
+}
+
+/* ---- loop ids ---- */
+
+static phi_str phi__branches_segment(const phi__evaluation *e, size_t index) {
+    const phi__agent *child = e->seats[index].child;
+    return child != NULL ? child->line.segment : phi__str("", 0);
+}
+
+/* "session.segment.N"; a host may have given an id of this form: then the next number. */
+static bool phi__branches_name_one(phi__evaluation *e, size_t index, uint32_t *number) {
+    phi__agent *agent = e->agent;
+    phi__buf name;
+    phi__buf_init(&name, &agent->memory);
+    do {
+        phi__buf_clear(&name);
+        phi__buf_add_str(&name, agent->line.session->id);
+        phi__buf_char(&name, '.');
+        phi__buf_add_str(&name, phi__branches_segment(e, index));
+        phi__buf_char(&name, '.');
+        phi__buf_u64(&name, (*number)++);
+    } while (!name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
+    bool done =
+        !name.failed &&
+        phi__arena_str(&e->arena, phi__buf_str(&name),
+                       index == e->pub.branch_count ? &e->judge_id : &e->branches[index].loop_id);
+    phi__buf_free(&name);
+    return done;
+}
+
+/* Loop ids for all seats that have a child, with one count, in the arena. False: no memory. */
+static bool phi__branches_name(phi__evaluation *e) {
+    phi__agent *agent = e->agent;
+    if (!phi__session_read(&agent->rt->sessions, agent->line.session, agent->thread)) return false;
+    /* The first number that is free in all segments. */
+    uint32_t most = 0;
+    for (size_t i = 0; i <= e->pub.branch_count; i++) {
+        if (e->seats[i].child == NULL) continue;
+        uint32_t so_far =
+            phi__session_count_so_far(e->agent->line.session, phi__branches_segment(e, i));
+        if (so_far > most) most = so_far;
+    }
+    uint32_t number = most + 1;
+    for (size_t i = 0; i <= e->pub.branch_count; i++)
+        if (e->seats[i].child != NULL && !phi__branches_name_one(e, i, &number)) return false;
+    return true;
+}
+
+/* Their numbers are taken. False: no memory, and some may be. */
+static bool phi__branches_count(phi__evaluation *e) {
+    phi__sessions *sessions = &e->agent->rt->sessions;
+    for (size_t i = 0; i <= e->pub.branch_count; i++) {
+        phi_str id = i < e->pub.branch_count ? e->branches[i].loop_id : e->judge_id;
+        if (e->seats[i].child != NULL && !phi__session_saw(sessions, e->agent->line.session, id))
+            return false;
+    }
+    return true;
+}
+
+/* ---- their runs ---- */
+
+/* Starts the run of a seat's child: with that prompt, or, content NULL, from where its history
+   stands. PHI_NO_MEMORY: nothing changed. */
+static phi_status phi__branches_start(phi__seat *seat, const phi_content *content, size_t count) {
+    const phi__evaluation *e = seat->of;
+    bool judge = phi__evaluation_is_judge(seat);
+    phi__run_order order = PHI_ZERO;
+    order.continuation = content != NULL ? PHI_CONTINUATION_INITIAL : PHI_CONTINUATION_DEFAULT;
+    order.loop_id = judge ? e->judge_id : e->branches[seat->index].loop_id;
+    if (content == NULL) order.parent_loop_id = e->agent->line.last_loop_id;
+    order.goes_on = true; /* aborts were read when the evaluation began: later ones mean it */
+    phi_status status = phi__run_new_of(seat->child, order, content, count);
+    seat->runs = status == PHI_OK;
+    return status;
+}
+
+static uint64_t phi__branches_output(const phi__agent *child) {
+    return child->desc.max_tokens != 0 ? child->desc.max_tokens : child->desc.model.max_tokens;
+}
+
+/* Reserves the most that the judge's call may cost, with a query of so many tokens. False: there is
+   no room, and `reason` says where. */
+/* The judge sees the conversation, the query, and the largest answers that the branches may give;
+   at most its window. */
+static bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size) {
+    const phi__agent *judge = e->seats[e->pub.branch_count].child;
+    uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__BRANCHES_FRAME;
+    if (judge == NULL || !phi__budget_limited(e->agent)) return true;
+    for (size_t i = 0; i < e->pub.branch_count; i++)
+        if (e->seats[i].child != NULL) in += phi__branches_output(e->seats[i].child);
+    uint64_t most = judge->desc.compaction.max_context_tokens;
+    if (most != 0 && in > most) in = most;
+    uint64_t out = phi__branches_output(judge);
+    const phi_cost *rates = &judge->desc.model.cost;
+    double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
+    return phi__budget_hold(e->agent, in + out,
+                            (double)in / 1e6 * rate + (double)out / 1e6 * rates->output, &e->held,
+                            reason, size);
+}
+
+/* ---- the end ---- */
+
+/* The runs are copied in the order of their configurations, whichever ended first, so that the
+   log does not depend on the network. */
+
+static phi_parallel *phi__conclude_parallel(const phi__evaluation *e) {
+    phi__agent *agent = e->agent;
+    if (!phi__thread_roll(agent->thread, NULL)) return NULL;
+    phi_arena *room = phi__thread_room(agent->thread);
+    phi_parallel *out = (phi_parallel *)phi__arena_zero(room, sizeof *out);
+    if (out == NULL || !phi__arena_str(room, agent->line.session->id, &out->session_id))
+        return NULL;
+    return out;
+}
+
+/* Emits PHI_EV_PARALLEL_START. False: no memory. */
+static bool phi__conclude_emit_start(const phi__evaluation *e) {
+    phi_parallel *parallel = phi__conclude_parallel(e);
+    if (parallel == NULL) return false;
+    /* Strings of events live as long as the thread. */
+    phi_arena *room = phi__thread_room(e->agent->thread);
+    phi_str *ids = (phi_str *)phi_arena_alloc(room, e->pub.branch_count * sizeof *ids);
+    if (ids == NULL) return false;
+    for (size_t i = 0; i < e->pub.branch_count; i++)
+        if (!phi__arena_str(room, e->branches[i].loop_id, &ids[i])) return false;
+    parallel->loop_ids = ids;
+    parallel->loop_count = e->pub.branch_count;
+    phi_event event = PHI_ZERO;
+    event.kind = PHI_EV_PARALLEL_START;
+    event.parallel = parallel;
+    return phi__events_emit(e->agent, &event, NULL, 0);
+}
+
+/* ---- the log ---- */
+
+static bool phi__conclude_lane_name(const char *prefix, phi_str loop_id, phi_arena *arena,
+                                    phi_str *out) {
+    size_t head = strlen(prefix), len = head + loop_id.len;
+    char *to = (char *)phi_arena_alloc(arena, phi__add(len, 1));
+    if (to == NULL) return false;
+    memcpy(to, prefix, head);
+    if (loop_id.len > 0) memcpy(to + head, loop_id.at, loop_id.len);
+    to[len] = '\0';
+    *out = phi__str(to, len);
+    return true;
+}
+
+/* The lane of that name; where there is none it begins, as a fork of the one that was active when
+   the evaluation began, or empty. */
+static phi_status phi__conclude_lane(phi__evaluation *e, phi_str name, bool forks, uint32_t *lane) {
+    phi_thread *thread = e->agent->thread;
+    bool any = forks && e->entries > 0;
+    *lane = phi__lane_find(thread, name);
+    if (*lane != PHI__LANE_NONE) return PHI_OK;
+    return phi__lane_new(thread, name, any ? e->lane : (uint32_t)PHI__LANE_NONE,
+                         any ? e->entries - 1 : 0, lane);
+}
+
+/* A child that the host has freed left nothing to copy, and has no lane. */
+static phi_status phi__conclude_copy_one(phi__evaluation *e, size_t i, const char *prefix,
+                                         phi_str loop_id, phi_str *out) {
+    const phi__agent *child = e->seats[i].child;
+    phi_str name;
+    uint32_t lane = 0;
+    if (child == NULL) return PHI_OK;
+    if (!phi__conclude_lane_name(prefix, loop_id, &e->arena, &name)) return PHI_NO_MEMORY;
+    phi_status status = phi__conclude_lane(e, name, i < e->pub.branch_count, &lane);
+    if (status == PHI_OK) status = phi__graft_run(e->agent->thread, lane, child->thread, loop_id);
+    if (status == PHI_OK && out != NULL) *out = name;
+    return status;
+}
+
+/* The judge's lane begins empty: it saw nothing of the thread. */
+static phi_status phi__conclude_copy(phi__evaluation *e) {
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; i < e->pub.branch_count && status == PHI_OK; i++)
+        status =
+            phi__conclude_copy_one(e, i, "branch/", e->branches[i].loop_id, &e->branches[i].lane);
+    if (status != PHI_OK || e->pub.judge_loop_id.len == 0) return status;
+    return phi__conclude_copy_one(e, i, "~judge/", e->judge_id, NULL);
+}
+
+static void phi__conclude_put_list(phi__buf *out, const char *key, const phi__evaluation *e,
+                                   bool lanes) {
+    phi__records_raw(out, key, "[");
+    for (size_t i = 0; i < e->pub.branch_count; i++) {
+        phi__json_write_comma(out);
+        phi__json_write_str(out, lanes ? e->branches[i].lane : e->branches[i].loop_id);
+    }
+    phi__buf_char(out, ']');
+}
+
+static phi_status phi__conclude_note(phi__evaluation *e, size_t selected) {
+    phi__agent *agent = e->agent;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf note;
+    phi__buf_init(&note, &agent->memory);
+    phi__buf_char(&note, '{');
+    phi__records_str(&note, "session_id", agent->line.session->id);
+    phi__conclude_put_list(&note, "loop_ids", e, false);
+    phi__conclude_put_list(&note, "lanes", e, true);
+    phi__records_str(&note, "selected_loop_id", e->branches[selected].loop_id);
+    phi__records_u64(&note, "selected_index", selected);
+    phi__json_write_key(&note, PHI__LIT("evaluation_usage"));
+    phi__message_put_usage_value(&note, &e->pub.evaluation_usage);
+    phi__buf_char(&note, '}');
+    if (!note.failed)
+        status = phi__note_add(agent->thread, PHI_NOTE_PARALLEL, phi__buf_str(&note), NULL);
+    phi__buf_free(&note);
+    return status;
+}
+
+/* The parent of the next run is the selected one. */
+static phi_status phi__conclude_select(phi__evaluation *e, size_t selected) {
+    phi__agent *agent = e->agent;
+    const phi_branch *branch = &e->branches[selected];
+    phi_status status = PHI_OK;
+    phi_str last;
+    if (!phi__take_own(agent, branch->loop_id.at, &last)) return PHI_NO_MEMORY;
+    status = phi__conclude_note(e, selected);
+    if (status == PHI_OK && branch->lane.len > 0)
+        status = phi_thread_switch(agent->thread, branch->lane.at);
+    /* if memory ends, the next request makes a new head */
+    if (status == PHI_OK && e->seats[selected].child != NULL)
+        (void)phi__head_copy(agent, e->seats[selected].child);
+    if (status != PHI_OK) {
+        phi__take_disown(agent, &last);
+        return status;
+    }
+    phi__line_take_last(agent, last);
+    e->pub.selected = selected;
+    return PHI_OK;
+}
+
+/* ---- public to the room ---- */
+
+/* Ends an evaluation whose children run no longer. status PHI_OK: `selected` wins; else no branch
+   does. What the branches did is in the log in any case, as far as memory goes. */
+static void phi__conclude(phi__evaluation *e, phi_status status, size_t selected) {
+    phi__agent *agent = e->agent;
+    phi_status copied = phi__conclude_copy(e);
+    if (status == PHI_OK) status = copied;
+    if (status == PHI_OK) status = phi__conclude_select(e, selected);
+    e->pub.status = status;
+    phi__evaluation_sum(e);
+    phi__charge_runs(agent, &e->pub.total_usage, e->pub.total_cost);
+    phi__line_count(agent, agent->line.loops + (uint32_t)e->pub.branch_count);
+    phi__line_active(agent);
+    phi__evaluation_give(e);
+    phi__io_timer_clear(agent->rt->io, &e->timer);
+    if (e->phase == PHI__EVALUATION_CUSTOM) agent->rt->active--;
+    e->phase = PHI__EVALUATION_OVER;
+    for (size_t i = 0; i <= e->pub.branch_count; i++) phi__evaluation_unseat(&e->seats[i]);
+    phi__find_hold(agent, NULL);
+    /* Without memory its figures are empty. */
+    static const phi_parallel nothing = {{"", 0}, NULL, 0, {"", 0}, 0, {0, 0, 0, 0, 0, 0}};
+    phi_parallel *parallel = phi__conclude_parallel(e);
+    phi_event event = PHI_ZERO;
+    if (parallel != NULL) {
+        parallel->evaluation_usage = e->pub.evaluation_usage;
+        if (e->pub.selected < e->pub.branch_count) {
+            parallel->selected_index = e->pub.selected;
+            if (!phi__arena_str(phi__thread_room(e->agent->thread),
+                                e->branches[e->pub.selected].loop_id, &parallel->selected_loop_id))
+                parallel->selected_loop_id = phi__str("", 0);
+        }
+    }
+    event.kind = PHI_EV_PARALLEL_END;
+    event.status = e->pub.status;
+    event.parallel = parallel != NULL ? parallel : &nothing;
+    (void)phi__events_emit_surely(e->agent, &event);
+    phi__events_unreserve(agent);
+}
+
+/* ---- snapshots ---- */
+
+/* Each child is saved as an agent is: a branch that has ended too, since its run is not in the
+   agent's log yet. A snapshot during evaluate_fn calls it again after loading. */
+
+static void phi__saving_child(const phi__seat *seat, phi__buf *out, phi_arena *scratch) {
+    phi_arena_mark mark = phi_arena_save(scratch);
+    phi_str text;
+    phi__json_write_key(out, PHI__LIT("agent"));
+    if (seat->child == NULL)
+        phi__buf_text(out, "null");
+    else if (phi_agent_snapshot(seat->child->handle, scratch, &text) == PHI_OK)
+        phi__buf_add_str(out, text);
+    else
+        out->failed = true;
+    phi_arena_reset(scratch, mark);
+}
+
+/* Writes a JSON object with the snapshots of the children; null where the evaluation is over. */
+static void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *scratch) {
+    const phi_thread *thread = e->agent->thread;
+    if (e->phase == PHI__EVALUATION_OVER) {
+        phi__buf_text(out, "null");
+        return;
+    }
+    phi__buf_char(out, '{');
+    phi__records_bool(out, "continues", e->continues);
+    phi__records_str(out, "query", e->pub.query);
+    phi__records_str(out, "judge_id", e->judge_id);
+    phi__records_u64(out, "candidates", e->candidates);
+    phi__records_u64(out, "held", e->held.requests);
+    phi__records_str(out, "lane", phi__lane_name(thread, thread->lanes.active));
+    phi__records_u64(out, "view", thread->fold.count);
+    phi__records_str(out, "forks", phi__lane_name(thread, e->lane));
+    phi__records_u64(out, "entries", e->entries);
+    phi__records_raw(out, "branches", "[");
+    for (size_t i = 0; i < e->pub.branch_count; i++) {
+        const phi_branch *branch = &e->branches[i];
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_str(out, "loop_id", branch->loop_id);
+        phi__records_i64(out, "status", branch->status);
+        phi__records_str(out, "text", branch->text);
+        phi__json_write_key(out, PHI__LIT("usage"));
+        phi__message_put_usage_value(out, &branch->usage);
+        phi__records_double(out, "cost", branch->cost);
+        phi__records_u64(out, "original_count", branch->original_count);
+        phi__saving_child(&e->seats[i], out, scratch);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, ']');
+    phi__records_bool(out, "judging", e->phase == PHI__EVALUATION_JUDGE);
+    phi__records_raw(out, "judge", "{");
+    if (e->phase == PHI__EVALUATION_JUDGE)
+        phi__saving_child(&e->seats[e->pub.branch_count], out, scratch);
+    phi__buf_text(out, "}}");
+}
+
+/* ---- reading ---- */
+
+static phi_status phi__saving_parse(phi__agent *agent, phi_arena *arena, phi_json **root) {
+    phi_str text = phi__attached_saved(agent, "phi.evaluation");
+    phi_status status = PHI_NOT_FOUND;
+    if (text.len > 0) status = phi_json_parse(arena, text, 0, root, NULL);
+    if (status == PHI_OK && !phi_json_is(*root, PHI_JSON_OBJECT)) status = PHI_NOT_FOUND;
+    return status;
+}
+
+static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, size_t branch_count) {
+    const phi_thread *thread = agent->thread;
+    size_t count = phi_json_count(phi_json_get(root, "branches"));
+    if (count != branch_count)
+        return phi__error(agent->rt, PHI_BAD_ARG, "phi_evaluate: config_count is %u: expected %u",
+                          (unsigned)branch_count, (unsigned)count);
+    if (phi__records_get_size(root, "view") == thread->fold.count &&
+        phi_str_equal(phi__records_get_str(root, "lane"),
+                      phi__lane_name(thread, thread->lanes.active)) &&
+        phi__records_get_u64(root, "entries") <= thread->log.count &&
+        phi__lane_find(thread, phi__records_get_str(root, "forks")) != PHI__LANE_NONE)
+        return PHI_OK;
+    return phi__error(agent->rt, PHI_MISUSE,
+                      "phi_evaluate: the history has changed since the snapshot");
+}
+
+/* Whether a restored evaluation of so many branches waits for the agent, whose view is still that
+   of the snapshot. PHI_OK, or phi_last_error says why not. */
+static phi_status phi__saving_waits(phi__agent *agent, size_t branch_count) {
+    phi_json *root = NULL;
+    phi_arena arena;
+    phi_arena_init(&arena, &agent->memory, 0);
+    phi_status status = phi__saving_parse(agent, &arena, &root);
+    if (status == PHI_OK)
+        status = phi__saving_check(agent, root, branch_count);
+    else
+        status =
+            phi__error(agent->rt, status, "phi_evaluate: %s",
+                       status == PHI_NOT_FOUND ? "no evaluation waits" : phi_status_text(status));
+    phi_arena_free(&arena);
+    return status;
+}
+
+static phi_status phi__saving_restore(phi__seat *seat, const phi_json *node,
+                                      const phi_agent_desc *config, const phi__child_watch *watch) {
+    phi__evaluation *e = seat->of;
+    phi_agent_desc d = phi__branches_desc(e, config, phi__evaluation_is_judge(seat));
+    phi_status status = PHI_NO_MEMORY;
+    phi_agent child;
+    phi__buf text;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK; /* the host had freed it */
+    phi__buf_init(&text, &e->agent->memory);
+    if (phi__json_write(&text, node, 0) == PHI_OK) {
+        child = phi_agent_restore(e->agent->rt, &d, phi__buf_str(&text), PHI_RESTORE_RESUME);
+        status = child.rt != NULL ? PHI_OK : phi__error_last(e->agent->rt, NULL);
+    }
+    phi__buf_free(&text);
+    if (status != PHI_OK) return status;
+    phi__evaluation_seat(seat, phi__find_agent(child), watch);
+    seat->runs = seat->child->run != NULL;
+    if (!phi__evaluation_is_judge(seat)) e->branches[seat->index].agent = child;
+    return PHI_OK;
+}
+
+/* A branch without a run and without an outcome ended as its snapshot was restored: it counts as
+   cancelled. */
+static phi_status phi__saving_get_branch(phi__evaluation *e, size_t i, const phi_json *node,
+                                         const phi_agent_desc *config,
+                                         const phi__child_watch *watch) {
+    phi_branch *branch = &e->branches[i];
+    int64_t status = phi_json_int(phi_json_get(node, "status"), 1);
+    if (!phi__arena_str(&e->arena, phi__records_get_str(node, "loop_id"), &branch->loop_id) ||
+        !phi__arena_str(&e->arena, phi__records_get_str(node, "text"), &branch->text))
+        return PHI_NO_MEMORY;
+    if (branch->loop_id.len == 0 || status > 0 || status < -100) return PHI_PARSE;
+    branch->status = (phi_status)status;
+    branch->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
+    branch->cost = phi__records_get_double(node, "cost");
+    branch->original_count = phi__records_get_size(node, "original_count");
+    phi_status restored =
+        phi__saving_restore(&e->seats[i], phi_json_get(node, "agent"), config, watch);
+    if (restored == PHI_OK && !e->seats[i].runs && branch->status == PHI_BUSY)
+        branch->status = PHI_CANCELLED;
+    return restored;
+}
+
+static phi_status phi__saving_get_judge(phi__evaluation *e, const phi_json *root,
+                                        const phi_evaluate_desc *desc,
+                                        const phi__child_watch *watch) {
+    size_t index = e->pub.branch_count;
+    if (desc->by != PHI_EVALUATE_JUDGE) return PHI_OK;
+    if (!phi__session_saw(&e->agent->rt->sessions, e->agent->line.session, e->judge_id))
+        return PHI_NO_MEMORY;
+    if (!phi__records_get_bool(root, "judging"))
+        return phi__branches_make(e, index, desc->judge, watch);
+    e->phase = PHI__EVALUATION_JUDGE;
+    e->pub.judge_loop_id = e->judge_id;
+    e->judge_status = PHI_CANCELLED; /* unless its run goes on */
+    phi_status status = phi__saving_restore(
+        &e->seats[index], phi_json_get(phi_json_get(root, "judge"), "agent"), desc->judge, watch);
+    return status;
+}
+
+static phi_status phi__saving_read(phi__evaluation *e, const phi_json *root,
+                                   const phi_evaluate_desc *desc, const phi__child_watch *watch) {
+    phi_json_iter each = phi_json_each(phi_json_get(root, "branches"));
+    const phi_json *node;
+    phi_status status = PHI_OK;
+    size_t i = 0;
+    e->continues = phi__records_get_bool(root, "continues");
+    e->candidates = phi__records_get_size(root, "candidates");
+    e->lane = phi__lane_find(e->agent->thread, phi__records_get_str(root, "forks"));
+    e->entries = phi__records_get_u64(root, "entries");
+    if (!phi__arena_str(&e->arena, phi__records_get_str(root, "query"), &e->pub.query) ||
+        !phi__arena_str(&e->arena, phi__records_get_str(root, "judge_id"), &e->judge_id))
+        return PHI_NO_MEMORY;
+    while (status == PHI_OK && (node = phi_json_next(&each)) != NULL) {
+        status = phi__saving_get_branch(e, i, node, &desc->configs[i], watch);
+        i++;
+    }
+    if (status == PHI_OK) status = phi__saving_get_judge(e, root, desc, watch);
+    if (status == PHI_OK && !phi__evaluation_payers(e)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && e->phase == PHI__EVALUATION_BRANCHES) {
+        /* The reservation for the judge's call is in the saved budget as a request; it is made
+           anew, and where there is no room, the judge's own turn says so. */
+        char reason[160];
+        phi_spending saved = PHI_ZERO;
+        saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
+        phi__budget_give(e->agent, &saved);
+        (void)phi__branches_hold(e, phi_tokens_of_text(NULL, e->pub.query), reason, sizeof reason);
+    }
+    return status;
+}
+
+/* Fills a new evaluation and makes its children again. PHI_PARSE, PHI_NO_MEMORY, or why a child
+   could not be made. */
+static phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *desc,
+                                  const phi__child_watch *watch) {
+    phi__agent *agent = e->agent;
+    phi_json *root = NULL;
+    phi_arena arena;
+    phi_arena_init(&arena, &agent->memory, 0);
+    phi_status status = phi__saving_parse(agent, &arena, &root);
+    if (status == PHI_OK) status = phi__saving_read(e, root, desc, watch);
+    phi_arena_free(&arena);
+    if (status == PHI_NO_MEMORY)
+        return phi__error(agent->rt, status, "phi_evaluate: out of memory");
+    if (status == PHI_PARSE)
+        return phi__error(agent->rt, status, "phi_evaluate: the snapshot does not fit together");
+    return status;
+}
+
+/* ---- the judge ---- */
+
+/* It compares outcomes, not ways: of the conversation and of each branch it sees text alone.
+   Branches that failed are not shown to it, unless all have failed. */
+
+/* ---- the query ---- */
+
+/* The last user message of a view, or its end: the query of branches without a prompt. */
+static size_t phi__judging_query_at(const phi_view_item *items, size_t count) {
+    size_t i = count;
+    while (i > 0)
+        if (items[--i].message->role == PHI_ROLE_USER) return i;
+    return count;
+}
+
+/* The agent's view when the evaluation began. */
+static bool phi__judging_view(const phi__evaluation *e, phi_arena *arena,
+                              const phi_view_item **items, size_t *count) {
+    const phi_thread *thread = e->agent->thread;
+    phi_str lane = phi__lane_name(thread, e->lane);
+    *items = NULL;
+    *count = 0;
+    return e->entries == 0 ||
+           phi_thread_view(thread, lane.at, e->entries - 1, arena, items, count) == PHI_OK;
+}
+
+/* The text of the query, in the arena of the evaluation: of the prompt, or of the last user message
+   in view. False: no memory. */
+static bool phi__judging_query(phi__evaluation *e, const phi_content *content, size_t count) {
+    const phi_view_item *items;
+    phi_arena arena;
+    bool failed = false;
+    phi_message message = PHI_ZERO;
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = count;
+    phi_arena_init(&arena, &e->agent->memory, 0);
+    if (content == NULL) {
+        size_t view = 0;
+        failed = !phi__judging_view(e, &arena, &items, &view);
+        size_t at = phi__judging_query_at(items, view);
+        if (at < view) message = *items[at].message;
+    }
+    if (!failed) e->pub.query = phi_message_text(&message, "\n", &e->arena, &failed);
+    phi_arena_free(&arena);
+    return !failed;
+}
+
+/* how many may win */
+static size_t phi__judging_candidates(const phi__evaluation *e) {
+    size_t n = 0;
+    for (size_t i = 0; i < e->pub.branch_count; i++)
+        if (phi__select_may_win(e->branches, e->pub.branch_count, i)) n++;
+    return n;
+}
+
+/* The branch that the judge has named; the first that may win, where the judge has failed. */
+static size_t phi__judging_selected(const phi__evaluation *e) {
+    size_t left = e->judge_status == PHI_OK ? e->verdict : 0;
+    for (size_t i = 0; i < e->pub.branch_count; i++) {
+        if (!phi__select_may_win(e->branches, e->pub.branch_count, i)) continue;
+        if (left-- == 0) return i;
+    }
+    return phi__select_first(e->branches, e->pub.branch_count);
+}
+
+/* ---- the judge's run ---- */
+
+static bool phi__judging_case(const phi__evaluation *e, phi__buf *transcript, phi_arena *arena,
+                              phi__judge_case *c) {
+    const phi_view_item *items;
+    size_t end;
+    if (!phi__judging_view(e, arena, &items, &end)) return false;
+    if (e->continues) end = phi__judging_query_at(items, end);
+    for (size_t i = 0; i < end; i++) phi__judge_transcribe(transcript, items[i].message);
+    c->context = phi__buf_str(transcript);
+    c->query = e->pub.query;
+    c->count = 0;
+    c->texts = e->agent->desc.texts;
+    c->responses = (phi_str *)phi_arena_alloc(arena, e->pub.branch_count * sizeof *c->responses);
+    if (c->responses == NULL || transcript->failed) return false;
+    for (size_t i = 0; i < e->pub.branch_count; i++)
+        if (phi__select_may_win(e->branches, e->pub.branch_count, i))
+            c->responses[c->count++] = e->branches[i].text;
+    return true;
+}
+
+/* behaviours C 63 */
+static bool phi__judging_warn(phi__evaluation *e) {
+    phi_event event = PHI_ZERO;
+    event.kind = PHI_EV_TOOL_PROGRESS;
+    event.tool_call_id = PHI__LIT("judge-compaction");
+    event.tool_name = PHI__LIT("LlmJudgeEvaluation");
+    event.text = PHI__LIT("The texts to compare are longer than the judge's context, even when "
+                          "they are cut");
+    return phi__events_emit(e->agent, &event, NULL, 0);
+}
+
+/* The prompt, fitted into the judge's window. */
+static bool phi__judging_prompt(phi__evaluation *e, phi__buf *out) {
+    const phi__agent *judge = e->seats[e->pub.branch_count].child;
+    phi__buf transcript;
+    phi_arena arena;
+    phi__judge_case c;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf_init(&transcript, &e->agent->memory);
+    phi_arena_init(&arena, &e->agent->memory, 0);
+    if (phi__judging_case(e, &transcript, &arena, &c))
+        status = phi__judge_fit(&c, judge->desc.compaction.max_context_tokens,
+                                phi__projection_counter(judge), &arena);
+    if (status != PHI_NO_MEMORY) phi__judge_prompt(out, &c);
+    phi_arena_free(&arena);
+    phi__buf_free(&transcript);
+    if (status == PHI_LIMIT && !phi__judging_warn(e)) status = PHI_NO_MEMORY;
+    return status != PHI_NO_MEMORY && !out->failed;
+}
+
+/* Starts the judge's run. PHI_NO_MEMORY, PHI_STALE (there is no judge): it does not run. */
+static phi_status phi__judging_begin(phi__evaluation *e) {
+    phi__seat *seat = &e->seats[e->pub.branch_count];
+    phi_content content;
+    phi_status status = PHI_NO_MEMORY;
+    char reason[160];
+    phi__buf prompt;
+    if (seat->child == NULL) return PHI_STALE;
+    e->candidates = phi__judging_candidates(e);
+    phi__buf_init(&prompt, &e->agent->memory);
+    phi__evaluation_give(e);
+    if (phi__judging_prompt(e, &prompt)) {
+        content = phi__input_text(phi__buf_str(&prompt));
+        status = phi__branches_start(seat, &content, 1);
+    }
+    if (status == PHI_OK) /* no other run may take the reservation; its turn renews it */
+        (void)phi__reserve_call(
+            seat->child->run,
+            phi_tokens_of_text(phi__projection_counter(seat->child), content.text), reason,
+            sizeof reason);
+    if (status == PHI_OK) e->pub.judge_loop_id = e->judge_id;
+    phi__buf_free(&prompt);
+    return status;
+}
+
+/* ---- steps ---- */
+
+/* After every change (a child's run is over, a child was freed, evaluate_fn's time has come) the
+   same function looks at the whole evaluation and takes the next step. */
+
+enum { PHI__EVALUATE_POLL_US = 10000 }; /* between two calls of evaluate_fn */
+
+/* ---- the next step ---- */
+
+/* evaluate_fn selects; false: the evaluation was freed in it, or it is not ready. */
+static bool phi__evaluate_ask(phi__evaluation *e, size_t *selected) {
+    phi__agent *agent = e->agent;
+    phi_agent handle = agent->handle;
+    phi_evaluation pub = e->pub;
+    size_t chosen = 0;
+    phi_usage usage = PHI_ZERO;
+    phi_status status = e->evaluate_fn(e->user_data, &pub, &chosen, &usage);
+    if (!phi_agent_alive(handle)) return false;
+    if (status == PHI_BUSY && phi__io_counted_us(agent->rt->io) < e->deadline_us) {
+        phi__evaluation_later(e, PHI__EVALUATE_POLL_US);
+        return false;
+    }
+    *selected = phi__select_first(e->branches, e->pub.branch_count);
+    if (status == PHI_OK) {
+        *selected = phi__min(chosen, e->pub.branch_count - 1);
+        e->pub.evaluation_usage = usage;
+    }
+    return true;
+}
+
+static void phi__evaluate_look(phi__evaluation *e) {
+    size_t selected = 0;
+    if (e->agent->slot == NULL || e->phase == PHI__EVALUATION_OVER) return;
+    for (size_t i = 0; i <= e->pub.branch_count; i++)
+        if (e->seats[i].runs) return;
+    /* Whether the agent or one above it was aborted meanwhile, or the runtime is closing. */
+    if (e->agent->tree.aborts != e->aborts || e->agent->rt->closing)
+        phi__conclude(e, PHI_CANCELLED, 0);
+    else if (e->lost)
+        phi__conclude(e, PHI_NO_MEMORY, 0);
+    else if (e->phase == PHI__EVALUATION_BRANCHES) {
+        /* All branches have ended. */
+        size_t count = e->pub.branch_count;
+        phi__evaluation_sum(e);
+        if (e->by == PHI_EVALUATE_CUSTOM) {
+            phi__agent *agent = e->agent;
+            uint32_t ms = agent->desc.deadlines.decision_ms;
+            e->phase = PHI__EVALUATION_CUSTOM;
+            agent->rt->active++; /* phi_step reports work, as of a run */
+            e->deadline_us = ms == PHI_UNLIMITED
+                                 ? UINT64_MAX
+                                 : phi__io_counted_us(agent->rt->io) + (uint64_t)ms * 1000;
+            phi__evaluation_later(e, 0);
+        } else if (e->by != PHI_EVALUATE_JUDGE)
+            phi__conclude(e, PHI_OK, phi__select_by(e->by, e->branches, count));
+        else if (phi__judging_candidates(e) < 2)
+            phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
+        else {
+            phi_status status = phi__judging_begin(e);
+            e->phase = PHI__EVALUATION_JUDGE;
+            if (status == PHI_STALE)
+                phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
+            if (status == PHI_NO_MEMORY) phi__conclude(e, PHI_NO_MEMORY, 0);
+        }
+    } else if (e->phase == PHI__EVALUATION_JUDGE)
+        phi__conclude(e, PHI_OK, phi__judging_selected(e));
+    else if (phi__evaluate_ask(e, &selected))
+        phi__conclude(e, PHI_OK, selected);
+}
+
+static void phi__evaluate_timer(phi__timer *timer) {
+    phi__evaluate_look(PHI__OWNER(timer, phi__evaluation, timer));
+}
+
+static void phi__evaluate_over(phi__agent *child, phi_status status, const phi_failure *failure,
+                               bool stopping) {
+    phi__seat *seat = (phi__seat *)child->tree.watched;
+    (void)failure;
+    (void)stopping;
+    phi__evaluation_outcome(seat, status);
+    phi__evaluate_look(seat->of);
+}
+
+static void phi__evaluate_gone(phi__agent *child) {
+    /* The host has freed the child: a branch counts as cancelled, also where its run was over. */
+    phi__seat *seat = (phi__seat *)child->tree.watched;
+    if (seat->runs) {
+        phi__evaluation_outcome(seat, PHI_CANCELLED);
+        phi__evaluation_later(seat->of, 0);
+    }
+    if (!phi__evaluation_is_judge(seat)) /* nothing of it can be copied any more */
+        seat->of->branches[seat->index].status = PHI_CANCELLED;
+    seat->child = NULL;
+}
+
+static const phi__child_watch phi__evaluate_watch = {
+    false, false, NULL, NULL, phi__evaluate_over, phi__evaluate_gone};
+
+/* ---- with the agent ---- */
+
+static void phi__evaluate_freed(phi__attached *attached) {
+    phi__evaluation *e = PHI__OWNER(attached, phi__evaluation, attached);
+    phi__agent *agent = e->agent;
+    bool active = e->phase != PHI__EVALUATION_OVER;
+    phi__evaluation_free(e);
+    if (active) phi__events_unreserve(agent);
+}
+
+static void phi__evaluate_save(const phi__attached *attached, phi__buf *out, phi_arena *scratch) {
+    phi__saving_put(PHI__OWNER(attached, const phi__evaluation, attached), out, scratch);
+}
+
+static const phi__attached_ops phi__evaluate_ops = {"phi.evaluation", phi__evaluate_save, NULL,
+                                                    phi__evaluate_freed};
+
+/* In place of the last one, whose children are gone from it. */
+static void phi__evaluate_attach(phi__evaluation *e) {
+    phi__agent *agent = e->agent;
+    phi__evaluation_free(phi__evaluation_of(agent));
+    phi__attached_saved_drop(agent, phi__evaluate_ops.name);
+    phi__attached_add(agent, &e->attached, &phi__evaluate_ops);
+    phi__find_hold(agent, "an evaluation is going on");
+}
+
+/* ---- checks ---- */
+
+static phi_status phi__evaluate_check_config(phi_runtime *rt, const char *what,
+                                             const phi_agent_desc *config) {
+    if (config->store != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: %s.store: expected NULL", what);
+    if (config->thread_id != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: %s.thread_id: expected NULL", what);
+    return PHI_OK;
+}
+
+static phi_status phi__evaluate_check_way(phi_runtime *rt, const phi_evaluate_desc *desc) {
+    if ((unsigned)desc->by > (unsigned)PHI_EVALUATE_CUSTOM)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: by is none of its values");
+    if (desc->by == PHI_EVALUATE_TRANSPARENT && desc->config_count != 1)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "phi_evaluate: config_count is %u: PHI_EVALUATE_TRANSPARENT expects 1",
+                          (unsigned)desc->config_count);
+    if (desc->by == PHI_EVALUATE_CUSTOM && desc->evaluate_fn == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: evaluate_fn is missing");
+    if (desc->by != PHI_EVALUATE_JUDGE) return PHI_OK;
+    return desc->judge == NULL ? phi__error(rt, PHI_BAD_ARG, "phi_evaluate: judge is missing")
+                               : phi__evaluate_check_config(rt, "judge", desc->judge);
+}
+
+static phi_status phi__evaluate_check_desc(phi_runtime *rt, const phi_evaluate_desc *desc) {
+    phi_status status = PHI_OK;
+    char what[32];
+    if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: desc is NULL");
+    if (desc->configs == NULL || desc->config_count == 0)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: configs: expected at least one");
+    if (desc->config_count > PHI_EVALUATE_MOST)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: config_count is %u: expected at most %u",
+                          (unsigned)desc->config_count, (unsigned)PHI_EVALUATE_MOST);
+    for (size_t i = 0; i < desc->config_count && status == PHI_OK; i++) {
+        (void)snprintf(what, sizeof what, "configs[%u]", (unsigned)i);
+        status = phi__evaluate_check_config(rt, what, &desc->configs[i]);
+    }
+    return status == PHI_OK ? phi__evaluate_check_way(rt, desc) : status;
+}
+
+/* The prompt as content; NULL: there is none. */
+static phi_status phi__evaluate_check_prompt(phi__agent *agent, const phi_evaluate_desc *desc,
+                                             phi_content *text, const phi_content **content,
+                                             size_t *count) {
+    *content = desc->content;
+    *count = desc->content_count;
+    if (desc->prompt != NULL && desc->content != NULL)
+        return phi__error(agent->rt, PHI_BAD_ARG,
+                          "phi_evaluate: prompt and content are both given");
+    if (desc->prompt != NULL) {
+        if (desc->prompt[0] == '\0')
+            return phi__error(agent->rt, PHI_BAD_ARG, "phi_evaluate: the prompt is empty");
+        *text = phi__input_text(phi_str_of(desc->prompt));
+        *content = text;
+        *count = 1;
+    }
+    if (*content != NULL) return phi__enqueue_check(agent->rt, "phi_evaluate", *content, *count);
+    return phi__history_goes_on(agent->rt, agent->thread, "phi_evaluate");
+}
+
+/* ---- starting ---- */
+
+static phi_status phi__evaluate_no_memory(phi__agent *agent) {
+    return phi__error(agent->rt, PHI_NO_MEMORY, "phi_evaluate: out of memory");
+}
+
+static phi_status phi__evaluate_make_children(phi__evaluation *e, const phi_evaluate_desc *desc) {
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; i < desc->config_count && status == PHI_OK; i++)
+        status = phi__branches_make(e, i, &desc->configs[i], &phi__evaluate_watch);
+    if (status == PHI_OK && desc->by == PHI_EVALUATE_JUDGE)
+        status = phi__branches_make(e, i, desc->judge, &phi__evaluate_watch);
+    return status;
+}
+
+static phi_status phi__evaluate_start(phi__evaluation *e, const phi_content *content,
+                                      size_t count) {
+    phi__agent *agent = e->agent;
+    char reason[160];
+    if (!phi__branches_name(e) || !phi__evaluation_payers(e)) return phi__evaluate_no_memory(agent);
+    for (size_t i = 0; i < e->pub.branch_count; i++)
+        if (phi__branches_start(&e->seats[i], content, count) != PHI_OK)
+            return phi__evaluate_no_memory(agent);
+    /* Reserves the most that the first model call of each branch, and the judge's, may cost. */
+    size_t size = sizeof reason;
+    const phi_token_counter *counter = phi__projection_counter(e->agent);
+    phi_message message = PHI_ZERO;
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = count;
+    uint64_t prompt = content != NULL ? phi_tokens_of_message(counter, &message) : 0;
+    for (size_t i = 0; i < e->pub.branch_count; i++)
+        if (!phi__reserve_call(e->seats[i].child->run, prompt, reason, size))
+            return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
+    if (!phi__branches_hold(e, prompt, reason, size))
+        return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
+    return phi__branches_count(e) && phi__conclude_emit_start(e) ? PHI_OK
+                                                                 : phi__evaluate_no_memory(agent);
+}
+
+/* The parts that a new evaluation and a restored one have in common. NULL: no memory. */
+static phi__evaluation *phi__evaluate_new(phi__agent *agent, const phi_evaluate_desc *desc) {
+    phi__evaluation *e = phi__evaluation_new(agent, desc->config_count);
+    if (e == NULL) return NULL;
+    e->by = desc->by;
+    e->evaluate_fn = desc->evaluate_fn;
+    e->user_data = desc->user_data;
+    e->timer.fire = phi__evaluate_timer;
+    if (phi__io_timer_set(agent->rt->io, &e->timer, UINT64_MAX) == PHI_OK) return e;
+    phi__evaluation_free(e);
+    return NULL;
+}
+
+static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *desc,
+                                    const phi_content *content, size_t count) {
+    phi_status status = phi__recall_view(agent->thread, agent->thread->lanes.active, UINT64_MAX);
+    if (status != PHI_OK)
+        return phi__error(agent->rt, status, "phi_evaluate: the thread cannot be read: %s",
+                          phi_status_text(status));
+    if (!phi__thread_roll(agent->thread, NULL) ||
+        !phi__append_answer_orphans(agent->thread, agent->desc.texts) ||
+        !phi__events_reserve(agent))
+        return phi__evaluate_no_memory(agent);
+    phi__posts_read_aborts(agent->rt); /* they mean earlier work */
+    phi__evaluation *e = phi__evaluate_new(agent, desc);
+    status = e != NULL && phi__judging_query(e, content, count) ? PHI_OK
+                                                                : phi__evaluate_no_memory(agent);
+    if (status == PHI_OK) {
+        e->continues = content == NULL;
+        status = phi__evaluate_make_children(e, desc);
+    }
+    if (status == PHI_OK) status = phi__evaluate_start(e, content, count);
+    if (status == PHI_OK) {
+        phi__evaluate_attach(e);
+        return PHI_OK;
+    }
+    phi__evaluation_free(e);
+    phi__events_unreserve(agent);
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_evaluate(phi_agent handle, const phi_evaluate_desc *desc) {
+    phi__agent *agent = phi__find_agent(handle);
+    const phi_content *content = NULL;
+    phi_content text;
+    size_t count = 0;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_evaluate: the agent is gone");
+    phi_status status = phi__evaluate_check_desc(handle.rt, desc);
+    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate");
+    if (status == PHI_OK && desc->resume) {
+        status = phi__saving_waits(agent, desc->config_count);
+        if (status != PHI_OK) return status;
+        if (!phi__events_reserve(agent)) return phi__evaluate_no_memory(agent);
+        phi__evaluation *e = phi__evaluate_new(agent, desc);
+        status = e == NULL ? phi__evaluate_no_memory(agent)
+                           : phi__saving_get(e, desc, &phi__evaluate_watch);
+        if (status == PHI_OK) {
+            phi__evaluate_attach(e);
+            phi__evaluation_later(e, 0);
+            return PHI_OK;
+        }
+        phi__evaluation_free(e);
+        phi__events_unreserve(agent);
+        return status;
+    }
+    if (status == PHI_OK) status = phi__evaluate_check_prompt(agent, desc, &text, &content, &count);
+    return status == PHI_OK ? phi__evaluate_all(agent, desc, content, count) : status;
+}
+
+PHI_API phi_status phi_evaluation_result(phi_agent handle, phi_evaluation *out) {
+    const phi__agent *agent = phi__find_agent(handle);
+    const phi__evaluation *e = agent != NULL ? phi__evaluation_of(agent) : NULL;
+    if (handle.rt == NULL || out == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (e == NULL) return PHI_NOT_FOUND;
+    *out = e->pub;
+    return PHI_OK;
+}

@@ -1,0 +1,470 @@
+/* parse.c - what strategies read out of a model's text. */
+#include "orchestrate/parse_in.h"
+
+#include "orchestrate/tot_in.h"
+#include "text/text_in.h"
+
+/* ---- texts and JSON into an arena ---- */
+
+PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out) {
+    bool done = !buf->failed && phi__arena_str(arena, phi__buf_str(buf), out);
+    phi__buf_free(buf);
+    return done;
+}
+
+PHI__FN phi_json *phi__machine_tree(phi__buf *buf, phi_arena *arena) {
+    phi_json *root = NULL;
+    if (!buf->failed) (void)phi_json_parse(arena, phi__buf_str(buf), 0, &root, NULL);
+    phi__buf_free(buf);
+    return root;
+}
+
+PHI__FN phi_json *phi__machine_save(const phi__field *fields, size_t count, const void *state,
+                                    phi_arena *arena) {
+    phi__buf out;
+    phi__buf_init(&out, arena->memory);
+    phi__buf_char(&out, '{');
+    phi__records_put(&out, fields, count, state);
+    phi__buf_char(&out, '}');
+    return phi__machine_tree(&out, arena);
+}
+
+PHI__FN phi_status phi__machine_load(const phi__field *fields, size_t count, const phi_json *saved,
+                                     uint32_t last_phase, phi_arena *arena, void *state) {
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    if (phase > last_phase) return PHI_PARSE;
+    return phi__records_get(saved, fields, count, state, arena) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static const phi__field phi__machine_one_fields[] = {
+    PHI__FIELD(phi__machine_one, phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__machine_one, answer, "answer", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+
+PHI__FN phi_json *phi__machine_one_save(const void *state, phi_arena *arena) {
+    return phi__machine_save(phi__machine_one_fields, PHI__COUNT(phi__machine_one_fields), state,
+                             arena);
+}
+
+PHI__FN phi_status phi__machine_one_load(phi__machine_one *one, const phi_json *saved,
+                                         phi_arena *arena) {
+    return phi__machine_load(phi__machine_one_fields, PHI__COUNT(phi__machine_one_fields), saved,
+                             PHI__MACHINE_OVER, arena, one);
+}
+
+PHI__FN void phi__machine_one_best(const void *state, phi_strategy_best *out) {
+    memset(out, 0, sizeof *out);
+    out->text = ((const phi__machine_one *)state)->answer;
+}
+
+static const phi__field phi__machine_usage_fields[] = {
+    PHI__FIELD(phi_usage, input, "input", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, output, "output", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, reasoning, "reasoning", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, cache_read, "cache_read", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, cache_write, "cache_write", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, total_tokens, "total_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
+PHI__FN void phi__machine_put_usage(phi__buf *out, const phi_usage *usage) {
+    phi__records_raw(out, "usage", "{");
+    phi__records_put(out, phi__machine_usage_fields, PHI__COUNT(phi__machine_usage_fields), usage);
+    phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__machine_get_usage(const phi_json *node, phi_usage *out) {
+    (void)phi__records_get(phi_json_get(node, "usage"), phi__machine_usage_fields,
+                           PHI__COUNT(phi__machine_usage_fields), out, NULL);
+}
+
+PHI__FN void phi__machine_put_termination(phi__buf *out, const char *reason, const char *status,
+                                          uint64_t duration_ms, bool open) {
+    phi__records_raw(out, "termination", "{");
+    phi__records_str(out, "reason", phi_str_of(reason));
+    phi__records_str(out, "status", phi_str_of(status));
+    phi__records_u64(out, "duration_ms", duration_ms);
+    if (!open) phi__buf_char(out, '}');
+}
+
+static phi_status phi__machine_end(const phi_strategy_env *env, phi_strategy_commands *out,
+                                   phi_strategy_command_kind kind, phi_str text, phi__buf *result) {
+    phi_strategy_command *command = phi_strategy_add(out, kind);
+    phi_str json = {NULL, 0}, kept = {NULL, 0};
+    phi__buf_char(result, '}');
+    if (!phi__machine_text(result, env->scratch, &json)) return PHI_NO_MEMORY;
+    if (!phi__arena_str(env->scratch, text, &kept)) return PHI_NO_MEMORY;
+    if (command == NULL) return PHI_FULL;
+    command->text = kept;
+    command->result = json;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__machine_done(const phi_strategy_env *env, phi_strategy_commands *out,
+                                     phi_str answer, phi_stop_reason reason, phi__buf *result) {
+    phi_status made = phi__machine_end(env, out, PHI_STRATEGY_DONE, answer, result);
+    if (made == PHI_OK) out->at[out->count - 1].stop_reason = reason;
+    return made;
+}
+
+PHI__FN phi_status phi__machine_fail(const phi_strategy_env *env, phi_strategy_commands *out,
+                                     phi_status status, phi_str message, phi__buf *result) {
+    phi_status made = phi__machine_end(env, out, PHI_STRATEGY_FAIL, message, result);
+    if (made == PHI_OK) out->at[out->count - 1].status = status;
+    return made;
+}
+
+PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *phase) {
+    phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_EMIT);
+    if (command == NULL) return PHI_FULL;
+    command->phase = phi_str_of(phase);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
+                                               phi_strategy_command_kind kind) {
+    if (commands->count >= PHI_STRATEGY_COMMANDS) return NULL;
+    phi_strategy_command *command = &commands->at[commands->count++];
+    memset(command, 0, sizeof *command);
+    command->kind = kind;
+    return command;
+}
+
+/* ---- what strategies read in a model's text ---- */
+
+/* Nothing fails: any bytes are a text. Results are parts of the text that was given. */
+
+/* Bytes of an answer that are read, in one step: some 3 ms of prose. They are more than 60,000
+   tokens. */
+enum { PHI__PARSE_MOST = 262144 };
+
+static phi_str phi__parse_from(phi_str text, size_t at) {
+    return phi__str(text.at + at, text.len - at);
+}
+
+static bool phi__parse_white(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+static bool phi__parse_mark(char c) { return c == '*' || c == '_' || c == '`'; }
+
+static bool phi__parse_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool phi__parse_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || ((unsigned char)c & 0x80) != 0;
+}
+
+/* White space, and emphasis too. */
+static phi_str phi__parse_skip(phi_str text) {
+    size_t i = 0;
+    while (i < text.len && (phi__parse_white(text.at[i]) || phi__parse_mark(text.at[i]))) i++;
+    return phi__parse_from(text, i);
+}
+
+PHI__FN phi_str phi__parse_tail(phi_str text) {
+    size_t at, cut;
+    if (text.len <= PHI__PARSE_MOST) return text;
+    cut = at = text.len - PHI__PARSE_MOST;
+    while (at < text.len && text.at[at - 1] != '\n') at++;
+    if (at < text.len) return phi__parse_from(text, at);
+    while (cut < text.len && ((unsigned char)text.at[cut] & 0xc0) == 0x80) cut++;
+    return phi__parse_from(text, cut);
+}
+
+PHI__FN bool phi__parse_line(phi_str text, size_t *at, phi_str *line) {
+    size_t from = *at, end;
+    if (from >= text.len) return false;
+    for (end = from; end < text.len && text.at[end] != '\n' && text.at[end] != '\r';) end++;
+    *line = phi__str(text.at + from, end - from);
+    if (end + 1 < text.len && text.at[end] == '\r' && text.at[end + 1] == '\n') end++;
+    *at = phi__min(end + 1, text.len);
+    return true;
+}
+
+PHI__FN bool phi__parse_full_line(phi_str text, size_t *at, phi_str *line) {
+    while (phi__parse_line(text, at, line)) {
+        *line = phi__str_trim(*line);
+        if (line->len > 0) return true;
+    }
+    return false;
+}
+
+PHI__FN phi_str phi__parse_plain(phi_str text) {
+    text = phi__parse_skip(text);
+    while (text.len > 0 &&
+           (phi__parse_white(text.at[text.len - 1]) || phi__parse_mark(text.at[text.len - 1])))
+        text.len--;
+    return text;
+}
+
+PHI__FN bool phi__parse_word(phi_str text, const char *word, phi_str *rest) {
+    size_t len = strlen(word);
+    if (text.len < len || !phi__str_is_nocase(phi__str(text.at, len), word)) return false;
+    if (text.len > len && (phi__parse_letter(text.at[len]) || phi__parse_digit(text.at[len]))) {
+        /* a full-width colon is no letter */
+        if (text.len < len + 3 || memcmp(text.at + len, "\xEF\xBC\x9A", 3) != 0) return false;
+    }
+    *rest = phi__parse_from(text, len);
+    return true;
+}
+
+PHI__FN bool phi__parse_colon(phi_str text, phi_str *rest) {
+    text = phi__parse_skip(text);
+    if (text.len > 0 && text.at[0] == ':') {
+        *rest = phi__parse_from(text, 1);
+        return true;
+    }
+    if (text.len < 3 || memcmp(text.at, "\xEF\xBC\x9A", 3) != 0) return false;
+    *rest = phi__parse_from(text, 3);
+    return true;
+}
+
+PHI__FN bool phi__parse_numbered(phi_str line, uint32_t *number, phi_str *rest) {
+    size_t i = 0;
+    uint32_t n = 0;
+    line = phi__str_trim(line);
+    bool marked = line.len > 0 && phi__parse_mark(line.at[0]);
+    line = phi__parse_skip(line);
+    for (; i < line.len && phi__parse_digit(line.at[i]); i++)
+        n = n < 100000000u ? n * 10u + (uint32_t)(line.at[i] - '0') : n;
+    if (i == 0 || i == line.len) return false;
+    if (line.at[i] != '.' && line.at[i] != ':' && line.at[i] != ')') return false;
+    /* "3.5" is a number, not the third line */
+    if (i + 1 < line.len && line.at[i] != ')' && phi__parse_digit(line.at[i + 1])) return false;
+    *number = n;
+    line = phi__parse_from(line, i + 1);
+    *rest = marked ? phi__parse_skip(line) : phi__str_trim(line); /* "**1.** text" */
+    return true;
+}
+
+PHI__FN bool phi__parse_bullet(phi_str line, phi_str *rest) {
+    line = phi__str_trim(line);
+    if (line.len >= 4 && memcmp(line.at, "\xE2\x80\xA2", 3) == 0)
+        line = phi__parse_from(line, 3);
+    else if (line.len >= 2 && (line.at[0] == '-' || line.at[0] == '*') &&
+             phi__parse_white(line.at[1]))
+        line = phi__parse_from(line, 1);
+    else
+        return false;
+    *rest = phi__str_trim(line);
+    return rest->len > 0;
+}
+
+PHI__FN bool phi__parse_step(phi_str line, phi_str *rest) {
+    phi_str text;
+    size_t i = 0;
+    if (!phi__parse_word(phi__parse_skip(line), "step", &text)) return false;
+    while (text.len > 0 && phi__parse_white(text.at[0])) text = phi__parse_from(text, 1);
+    while (i < text.len && phi__parse_digit(text.at[i])) i++;
+    if (i == 0 || !phi__parse_colon(phi__parse_from(text, i), &text)) return false;
+    *rest = phi__parse_plain(text);
+    return true;
+}
+
+PHI__FN bool phi__parse_number(phi_str text, double *out, phi_str *rest) {
+    const char *bad = NULL;
+    phi__json_number number = PHI_ZERO;
+    text = phi__parse_skip(text);
+    const char *end = text.at != NULL ? text.at + text.len : NULL;
+    if (text.len == 0 || !(phi__parse_digit(text.at[0]) || text.at[0] == '-' || text.at[0] == '.'))
+        return false;
+    if (text.at[0] == '.') { /* ".8", which JSON has not */
+        char copy[24] = "0";
+        size_t i = 1;
+        while (i < text.len && i < sizeof copy - 2 && phi__parse_digit(text.at[i])) i++;
+        if (i == 1) return false;
+        memcpy(copy + 1, text.at, i);
+        if (phi__json_number_read(copy, copy + 1 + i, &number, &bad) == NULL) return false;
+        *rest = phi__parse_from(text, i);
+        *out = phi__json_get_number_double(&number);
+        return true;
+    }
+    const char *to = phi__json_number_read(text.at, end, &number, &bad);
+    if (to == NULL && bad > text.at) { /* "1." and "1e": as far as it is one */
+        size_t len = (size_t)(bad - text.at);
+        while (len > 0 && !phi__parse_digit(text.at[len - 1])) len--;
+        to = len > 0 ? phi__json_number_read(text.at, text.at + len, &number, &bad) : NULL;
+    }
+    if (to == NULL || number.kind == 0) return false;
+    *out = phi__json_get_number_double(&number);
+    *rest = phi__parse_from(text, (size_t)(to - text.at));
+    return true;
+}
+
+PHI__FN uint32_t phi__parse_count(phi_str text, const char *word) {
+    size_t at = 0, len = strlen(word);
+    uint32_t n = 0;
+    while ((at = phi__str_find_nocase(text, at, word)) != SIZE_MAX) {
+        n++;
+        at += len;
+    }
+    return n;
+}
+
+/* ---- JSON ---- */
+
+static phi_str phi__parse_braces(phi_str text) {
+    size_t from = 0, to = text.len;
+    while (from < text.len && text.at[from] != '{') from++;
+    while (to > from && text.at[to - 1] != '}') to--;
+    return to > from ? phi__str(text.at + from, to - from) : phi__str(text.at, 0);
+}
+
+/* JSON in a text: the content of the first fenced block that holds an object, else all of it from
+   the first brace to the last, else all of it. */
+static phi_str phi__parse_payload(phi_str text) {
+    size_t at = 0;
+    phi_str line, inside;
+    const char *from = NULL;
+    while (phi__parse_line(text, &at, &line)) {
+        phi_str trimmed = phi__str_trim(line);
+        if (!phi__str_starts(trimmed, "```")) continue;
+        if (from == NULL) {
+            from = text.at + at;
+            continue;
+        }
+        inside = phi__str_trim(phi__str(from, (size_t)(line.at - from)));
+        if (inside.len > 0 && inside.at[0] == '{') return inside;
+        from = NULL;
+    }
+    inside = phi__parse_braces(text);
+    return inside.len > 0 ? inside : phi__str_trim(text);
+}
+
+/* The payload as an object, in the arena; NULL: it is none. *no_memory is set where there is
+   none. */
+static phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory) {
+    phi_json *root = NULL;
+    phi_str payload = phi__parse_payload(text);
+    phi_status status =
+        payload.len == 0 ? PHI_PARSE
+                         : phi_json_parse(arena, payload, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
+    if (status == PHI_NO_MEMORY) *no_memory = true;
+    return status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT) ? root : NULL;
+}
+
+/* ---- what Tree-of-Thoughts reads ---- */
+
+/* ---- thoughts ---- */
+
+/* False: no memory. */
+static bool phi__tot_parse_keep(phi_str text, phi_arena *arena, phi_str *out, phi__tot_read *read) {
+    text = phi__str_trim(text);
+    if (text.len == 0) return true;
+    if (!phi__arena_str(arena, text, &out[read->count])) return false;
+    read->count++;
+    return true;
+}
+
+static bool phi__tot_parse_items(const phi_json *items, phi_arena *arena, phi_str *out, size_t most,
+                                 phi__tot_read *read) {
+    phi_json_iter it = phi_json_each(items);
+    const phi_json *item;
+    while (read->count < most && (item = phi_json_next(&it)) != NULL) {
+        const phi_json *content =
+            phi_json_is(item, PHI_JSON_OBJECT) ? phi_json_get(item, "content") : item;
+        if (!phi_json_is(content, PHI_JSON_STRING)) continue;
+        if (!phi__tot_parse_keep(phi_json_str(content, ""), arena, out, read)) return false;
+    }
+    return true;
+}
+
+/* "1. text", up to the next such line. */
+static bool phi__tot_parse_lines(phi_str text, phi_arena *arena, phi_str *out, size_t most,
+                                 phi__tot_read *read) {
+    phi_str line, rest, open = {NULL, 0};
+    size_t at = 0;
+    uint32_t number;
+    while (phi__parse_line(text, &at, &line)) {
+        if (!phi__parse_numbered(line, &number, &rest)) {
+            if (open.at != NULL) open.len = (size_t)(line.at + line.len - open.at);
+            continue;
+        }
+        if (open.at != NULL && !phi__tot_parse_keep(open, arena, out, read)) return false;
+        if (read->count >= most) return true;
+        open = phi__str(rest.at, (size_t)(line.at + line.len - rest.at));
+    }
+    return open.at == NULL || phi__tot_parse_keep(open, arena, out, read);
+}
+
+PHI__FN phi__tot_read phi__tot_parse_thoughts(phi_str text, phi_arena *arena, phi_str *out,
+                                              size_t most) {
+    phi__tot_read read = PHI_ZERO;
+    if (most == 0) return read;
+    text = phi__parse_tail(text);
+    const phi_json *items =
+        phi_json_get(phi__parse_object(text, arena, &read.no_memory), "thoughts");
+    if (!phi__tot_parse_items(items, arena, out, most, &read)) read.no_memory = true;
+    read.json = read.count > 0;
+    if (read.count == 0 && !read.no_memory && !phi__tot_parse_lines(text, arena, out, most, &read))
+        read.no_memory = true;
+    read.none = read.count == 0 && phi_json_is(items, PHI_JSON_ARRAY) && phi_json_count(items) == 0;
+    return read;
+}
+
+/* ---- scores ---- */
+
+static double phi__tot_parse_clamp(double score) {
+    if (!(score > 0.0)) return 0.0;
+    return score < 1.0 ? score : 1.0;
+}
+
+static bool phi__tot_parse_value(const phi_json *node, double *out) {
+    phi_str text = phi_json_str(node, ""), rest;
+    if (phi_json_is(node, PHI_JSON_NUMBER)) {
+        *out = phi_json_num(node, 0.5);
+        return true;
+    }
+    return phi_json_is(node, PHI_JSON_STRING) && phi__parse_number(text, out, &rest) &&
+           phi__parse_plain(rest).len == 0;
+}
+
+/* By id, then by number, then by content. */
+static bool phi__tot_parse_score_of(const phi_json *scores, size_t index, phi_str content,
+                                    double *out) {
+    char key[24] = "t";
+    size_t len = 1, digits = index + 1;
+    for (size_t left = digits; left > 0; left /= 10) len++;
+    for (size_t left = len - 1; left > 0; left--, digits /= 10)
+        key[left] = (char)('0' + digits % 10);
+    return phi__tot_parse_value(phi__json_get_n(scores, phi__str(key, len)), out) ||
+           phi__tot_parse_value(phi__json_get_n(scores, phi__str(key + 1, len - 1)), out) ||
+           phi__tot_parse_value(phi__json_get_n(scores, content), out);
+}
+
+static size_t phi__tot_parse_score_lines(phi_str text, size_t count, bool *seen, double *out) {
+    phi_str line, rest;
+    size_t at = 0, found = 0;
+    uint32_t number;
+    double score;
+    while (phi__parse_line(text, &at, &line)) {
+        if (!phi__parse_numbered(line, &number, &rest) || number == 0 || number > count) continue;
+        if (!phi__parse_number(rest, &score, &rest)) continue;
+        out[number - 1] = phi__tot_parse_clamp(score);
+        found += !seen[number - 1];
+        seen[number - 1] = true;
+    }
+    return found;
+}
+
+PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
+                                            const phi_str *thoughts, size_t count, double *out) {
+    double score;
+    phi__tot_read read = PHI_ZERO;
+    text = phi__parse_tail(text);
+    const phi_json *scores =
+        phi_json_get(phi__parse_object(text, scratch, &read.no_memory), "scores");
+    for (size_t i = 0; i < count; i++) {
+        out[i] = 0.5;
+        if (!phi_json_is(scores, PHI_JSON_OBJECT) ||
+            !phi__tot_parse_score_of(scores, i, thoughts[i], &score))
+            continue;
+        out[i] = phi__tot_parse_clamp(score);
+        read.count++;
+    }
+    read.json = read.count > 0;
+    if (read.json || read.no_memory) return read;
+    bool *seen = (bool *)phi__arena_zero(scratch, phi__max(count, 1));
+    if (seen == NULL)
+        read.no_memory = true;
+    else
+        read.count = phi__tot_parse_score_lines(text, count, seen, out);
+    return read;
+}

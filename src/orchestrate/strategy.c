@@ -1,0 +1,993 @@
+/* strategy.c - strategies as providers: a job for each model call of the agent, which feeds its
+   machine with the answers of the calls that it made, and does what the machine commands. */
+#include "orchestrate/strategy_in.h"
+
+#include "log/log_in.h"
+#include "model/model_in.h"
+#include "model/event_parts.h"
+#include "persist/persist_in.h"
+#include "text/text_in.h"
+#include "orchestrate/parse_in.h"
+
+#include <stdio.h>
+
+#define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* under way at a time, at most */
+
+/* A model call under way. */
+typedef struct phi__strategy_call {
+    uint32_t id, max_rounds;
+    uint32_t most_turns, turns; /* of its run: at most, and so far */
+    phi_agent child;            /* rt NULL: it could not be made */
+    bool over;
+    bool silent;   /* the last answer has no text so far: `text` is an earlier one's */
+    phi__buf text; /* of the last answer with a text, as far as it came */
+    phi_stop_reason stop_reason;
+    phi_usage usage;
+    phi_status status;
+    phi_failure_kind kind;
+    phi_str failure; /* a message, in the job's arena or static */
+    uint64_t began_us;
+    uint32_t timeout_ms, elapsed_ms; /* at most; before this process, of one out of a snapshot */
+    bool expired;                    /* it took longer, and is being ended */
+} phi__strategy_call;
+
+typedef struct phi__strategy_job {
+    phi__attached attached;
+    phi__agent *agent;
+    const phi_strategy_desc *desc;
+    const phi_model_request *request; /* until the provider's close */
+    void *state;                      /* the machine */
+    phi_arena arena, scratch;
+    phi__strategy_call calls[PHI__STRATEGY_CALLS]; /* oldest first */
+    size_t call_count;
+    uint64_t made, most;    /* model calls: so far, and at most */
+    uint64_t elapsed_ms;    /* before this process, of a run that was restored */
+    uint64_t started_us;    /* in this process */
+    const phi_json *saved;  /* calls out of a snapshot, while the machine is loaded */
+    bool settle, stopped;   /* it is to end; no call is left for the machine */
+    bool over, no_memory;   /* the machine is done, or has failed */
+    phi_status status;      /* of the end */
+    phi_failure_kind kind;  /* of the last call that failed, with its status */
+    phi_status kind_status; /* the same */
+    bool filtered;          /* the last answer was ended by a filter */
+    phi_stop_reason reason; /* of the answer */
+    phi_str text;           /* the answer or the message; terminated */
+} phi__strategy_job;
+
+/* ---- model calls: hidden agents, whose logs are copied onto the strategy's own lane ---- */
+
+/* ---- while it runs ---- */
+
+static phi__strategy_call *phi__scall_of(const phi__agent *child) {
+    phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
+    for (size_t i = 0; i < job->call_count; i++)
+        if (job->calls[i].child.rt != NULL && job->calls[i].child.index == child->handle.index &&
+            job->calls[i].child.gen == child->handle.gen)
+            return &job->calls[i];
+    return NULL;
+}
+
+static bool phi__scall_emit(phi__agent *agent, phi_arena *room, phi_event *event) {
+    if (event->point == PHI_HOOK_QUESTION) return phi__events_emit_asked(agent, event);
+    return phi__arena_str(room, event->arguments, &event->arguments) &&
+           phi__events_emit(agent, event, NULL, 0);
+}
+
+/* A decision about a tool is the host's to make: it gets the ticket as the agent's. Its strings
+   must outlive the child. False: no memory. */
+static bool phi__scall_show(const phi__agent *child, const phi_event *event) {
+    phi__agent *agent = child->tree.parent;
+    phi_arena *room = phi__thread_room(agent->thread);
+    phi_event shown = *event;
+    if (event->kind != PHI_EV_DECISION) return true;
+    shown.loop_id = phi__str(NULL, 0);
+    return phi__arena_str(room, event->tool_call_id, &shown.tool_call_id) &&
+           phi__arena_str(room, event->tool_name, &shown.tool_name) &&
+           phi__scall_emit(agent, room, &shown);
+}
+
+static bool phi__scall_event(phi__agent *child, const phi_event *event) {
+    phi__strategy_call *call = phi__scall_of(child);
+    phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
+    if (call == NULL) return false;
+    switch (event->kind) {
+    case PHI_EV_TURN_START:
+        call->turns++;
+        job->made++;
+        call->silent = true;
+        break;
+    case PHI_EV_RETRACT: phi__buf_clear(&call->text); break;
+    case PHI_EV_TEXT:
+        if (call->silent) phi__buf_clear(&call->text);
+        call->silent = false;
+        phi__buf_add_str(&call->text, event->text);
+        break;
+    case PHI_EV_MESSAGE_END:
+        if (event->message != NULL && event->message->role == PHI_ROLE_ASSISTANT)
+            call->stop_reason = event->message->stop_reason;
+        break;
+    default:
+        if (!phi__scall_show(child, event)) job->no_memory = true;
+        break;
+    }
+    return false;
+}
+
+static void phi__scall_over(phi__agent *child, phi_status status, const phi_failure *failure,
+                            bool stopping) {
+    phi__strategy_call *call = phi__scall_of(child);
+    phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
+    phi_str words = phi_str_of(phi_status_text(status));
+    char late[80];
+    (void)stopping;
+    if (call == NULL) return;
+    call->over = true;
+    call->status = status;
+    call->usage = child->spent.run_usage;
+    if (failure != NULL) call->kind = failure->kind;
+    if (failure != NULL && failure->message.len > 0) words = failure->message;
+    if (call->expired && status == PHI_CANCELLED) {
+        call->status = PHI_TIMEOUT;
+        call->kind = PHI_FAILURE_TIMEOUT;
+        (void)snprintf(late, sizeof late, "a model call of the strategy took longer than %lu ms",
+                       (unsigned long)call->timeout_ms);
+        words = phi_str_of(late);
+    }
+    if (!phi__arena_str(&job->arena, words, &call->failure)) job->no_memory = true;
+    if (job->agent->run != NULL) phi__schedule_wake(job->agent->run);
+}
+
+/* Freed by somebody else: its answer will not come. */
+static void phi__scall_gone(phi__agent *child) {
+    phi__strategy_call *call = phi__scall_of(child);
+    if (call == NULL || call->over) return;
+    call->over = true;
+    call->status = PHI_CANCELLED;
+    call->failure = phi_str_of(phi_status_text(PHI_CANCELLED));
+}
+
+/* ---- its agent ---- */
+
+static const phi__child_watch *phi__scall_watch(void) {
+    static const phi__child_watch watch = {true, false,           phi__scall_event,
+                                           NULL, phi__scall_over, phi__scall_gone};
+    return &watch;
+}
+
+static uint32_t phi__scall_timeout(const phi__strategy_job *job, const phi_strategy_call *call) {
+    uint32_t timeout = call->timeout_ms != 0 ? call->timeout_ms : job->desc->call_timeout_ms;
+    return timeout != 0 ? timeout : PHI_UNLIMITED;
+}
+
+static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi_strategy_call *call,
+                                      uint32_t turns) {
+    const phi__agent *agent = job->agent;
+    uint32_t timeout = phi__scall_timeout(job, call);
+    phi_agent_desc d = PHI_ZERO;
+    d.model = agent->desc.model;
+    d.provider = job->desc->provider;
+    d.thinking = agent->desc.thinking;
+    d.max_tokens = call->max_tokens != 0 ? call->max_tokens : agent->desc.max_tokens;
+    /* a call in the agent's own words is the answer itself; others ask in a form of their own */
+    if (call->in_conversation && call->system_prompt.len == 0)
+        d.format = *phi__run_format_of(agent->run);
+    d.options = agent->desc.options;
+    d.options.temperature =
+        call->has_temperature ? call->temperature : phi__run_temperature(agent->run);
+    d.options.has_temperature = d.options.temperature >= 0.0;
+    d.options.disable_facts = d.options.capture_requests = false;
+    d.cache = agent->desc.cache;
+    d.compaction.disable = true;
+    d.limits.max_turns = turns;
+    d.limits.max_tokens = UINT64_MAX;
+    d.limits.max_duration_ms = timeout;
+    d.deadlines = agent->desc.deadlines;
+    if (timeout < d.deadlines.total_ms) d.deadlines.total_ms = timeout;
+    d.retry = agent->desc.retry;
+    d.parent = agent->handle;
+    d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
+    if (call->tools) {
+        static const uint32_t points =
+            (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL |
+            (uint32_t)PHI_HOOK_BEFORE_TOOL_UPDATE | (uint32_t)PHI_HOOK_AFTER_TOOL_UPDATE |
+            (uint32_t)PHI_HOOK_QUESTION;
+        d.tools = agent->tools->tools; /* the run's, which may not be the agent's */
+        d.tool_count = agent->tools->count;
+        d.tool_options.raw_tools = agent->desc.tool_options.raw_tools;
+        d.tool_options.raw_tool_count = agent->desc.tool_options.raw_tool_count;
+        d.tool_options.defer_percent = agent->desc.tool_options.defer_percent;
+        d.tool_options.mode = agent->desc.tool_options.mode;
+        d.tool_options.batch = agent->desc.tool_options.batch;
+        d.tool_options.timeout_ms = agent->desc.tool_options.timeout_ms;
+        d.hook_points |= agent->desc.hook_points & points;
+        d.tool_options.repeat_warn_after = agent->desc.tool_options.repeat_warn_after;
+        d.tool_options.repeat_stop_after = agent->desc.tool_options.repeat_stop_after;
+    }
+    if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn;
+    d.deadlines.decision_ms = agent->run->own.waits_ms;
+    d.memory.limit_bytes = agent->desc.memory.limit_bytes;
+    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP;
+    d.memory.max_event_bytes = agent->desc.memory.max_event_bytes;
+    d.memory.max_response_bytes = agent->desc.memory.max_response_bytes;
+    d.translate_fn = agent->desc.translate_fn;
+    d.token_counter = agent->desc.token_counter;
+    d.user_data = agent->desc.user_data;
+    d.hook_user_data = agent->desc.hook_user_data;
+    return d;
+}
+
+/* strategy.c */
+/* Where the prompt begins that ends before `to`: user messages of one run, and of none. */
+static size_t phi__scall_from(const phi_model_request *request, size_t to) {
+    phi_str run = {NULL, 0}; /* a prompt that an earlier run has not answered is no part of it */
+    for (; to > 0 && request->messages[to - 1]->role == PHI_ROLE_USER; to--) {
+        phi_str loop_id = request->messages[to - 1]->loop_id;
+        if (loop_id.len > 0 && run.len > 0 && !phi_str_equal(loop_id, run)) break;
+        if (loop_id.len > 0) run = loop_id;
+    }
+    return to;
+}
+
+/* How many of the request's messages stand before the prompt. */
+static size_t phi__scall_before(const phi_model_request *request) {
+    return phi__scall_from(request, request->message_count);
+}
+
+static phi_status phi__scall_history(const phi__strategy_job *job, phi__agent *child) {
+    const phi_model_request *request = job->request;
+    size_t before = phi__scall_before(request);
+    phi_status status = PHI_OK;
+    for (size_t i = 0; i < before && status == PHI_OK; i++)
+        status = phi_thread_append(child->thread, request->messages[i], 1, NULL);
+    return status;
+}
+
+/* The prompt as the user wrote it, with its images; or the machine's text. A conversation that ends
+   in results of tools continues without a prompt. False: no memory. */
+static bool phi__scall_prompts(const phi__strategy_job *job, const phi_strategy_call *call,
+                               phi_arena *arena, phi__run_order *order) {
+    const phi_model_request *request = job->request;
+    size_t before = phi__scall_before(request), count = request->message_count - before;
+    if (!call->in_conversation || call->prompt.at != NULL) {
+        order->prompts = phi__compact_say(call->prompt, arena);
+        order->prompt_count = 1;
+        return order->prompts != NULL;
+    }
+    phi_message *prompts = (phi_message *)phi_arena_alloc(arena, phi__mul(count, sizeof *prompts));
+    for (size_t i = 0; prompts != NULL && i < count; i++)
+        prompts[i] = *request->messages[before + i];
+    order->prompts = prompts;
+    order->prompt_count = count;
+    if (count == 0) order->continuation = PHI_CONTINUATION_DEFAULT;
+    return prompts != NULL;
+}
+
+static phi_status phi__scall_run(const phi__strategy_job *job, const phi_strategy_call *call,
+                                 phi__agent *child) {
+    phi_arena scratch;
+    phi_status status = PHI_NO_MEMORY;
+    phi_arena_init(&scratch, &child->memory, 0);
+    phi__run_order order = PHI_ZERO;
+    order.goes_on = true;
+    if (phi__scall_prompts(job, call, &scratch, &order)) status = phi__run_new(child, &order);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* The agent out of a snapshot, with its run; or a new one. */
+static phi__agent *phi__scall_make(phi__strategy_job *job, const phi_agent_desc *d,
+                                   const phi_json *saved) {
+    const phi_json *root = phi_json_get(saved, "agent");
+    if (root != NULL) return phi__snap_make(job->agent->rt, d, root, PHI_RESTORE_RESUME);
+    return phi__agent_make(job->agent->rt, d, NULL);
+}
+
+static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *slot,
+                                   const phi_strategy_call *call, const phi_json *saved) {
+    phi_agent_desc d = phi__scall_desc(job, call, slot->most_turns);
+    phi__agent *child = NULL;
+    phi_status status = PHI_OK;
+    phi__buf system;
+    if (job->agent->rt->closing) return PHI_CANCELLED;
+    phi__buf_init(&system, &job->agent->memory);
+    /* The agent's own prompt says who answers, and the strategy's how. */
+    phi_str own = job->request->system_prompt;
+    phi__buf_add_str(&system, own);
+    if (own.len > 0 && call->system_prompt.len > 0) phi__buf_text(&system, "\n\n");
+    phi__buf_add_str(&system, call->system_prompt);
+    phi__buf_char(&system, '\0');
+    if (!system.failed) {
+        d.system_prompt = system.at;
+        child = phi__scall_make(job, &d, saved);
+    } else
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&system);
+    if (child == NULL) return status != PHI_OK ? status : phi__error_last(job->agent->rt, NULL);
+    child->tree.watch = phi__scall_watch();
+    child->tree.watched = job;
+    child->tree.of_run = child->tree.no_last_tools = true;
+    slot->child = child->handle;
+    if (saved != NULL) return child->run != NULL || slot->over ? PHI_OK : PHI_PARSE;
+    if (call->in_conversation) status = phi__scall_history(job, child);
+    if (status == PHI_OK) status = phi__scall_run(job, call, child);
+    return status;
+}
+
+/* The agent is one that makes model calls of this strategy, or stands below one. */
+static bool phi__scall_inside(const phi__agent *agent, const phi_strategy_desc *desc) {
+    for (; agent != NULL; agent = agent->tree.parent)
+        if (agent->tree.watch == phi__scall_watch() &&
+            ((const phi__strategy_job *)agent->tree.watched)->desc == desc)
+            return true;
+    return false;
+}
+
+/* Model calls that may yet be made, beside those of calls under way. */
+static uint32_t phi__scall_left(const phi__strategy_job *job) {
+    uint64_t taken = job->made;
+    for (size_t i = 0; i < job->call_count; i++)
+        if (!job->calls[i].over) taken += job->calls[i].most_turns - job->calls[i].turns;
+    if (taken >= job->most) return 0; /* of a saved call, `made` has the turns it had */
+    return job->most - taken < PHI_UNLIMITED ? (uint32_t)(job->most - taken) : PHI_UNLIMITED - 1;
+}
+
+/* phi_last_error's message is the failure's, where making the agent failed. */
+static bool phi__scall_refuse(phi__strategy_job *job, phi__strategy_call *slot, phi_status status) {
+    const char *words = NULL;
+    slot->over = true;
+    slot->status = status;
+    if (phi__error_last(job->agent->rt, &words) != status || words == NULL || words[0] == '\0')
+        words = phi_status_text(status);
+    return phi__arena_str(&job->arena, phi_str_of(words), &slot->failure);
+}
+
+/* ---- in a snapshot ---- */
+
+static uint64_t phi__scall_elapsed(const phi__strategy_job *job, const phi__strategy_call *call) {
+    return call->elapsed_ms + (phi__io_counted_us(job->agent->rt->io) - call->began_us) / 1000;
+}
+
+static const phi__field phi__scall_fields[] = {
+    PHI__FIELD(phi__strategy_call, id, "id", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__strategy_call, turns, "turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__strategy_call, over, "over", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__strategy_call, silent, "silent", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__strategy_call, stop_reason, "stop_reason", PHI__FIELD_UINT, PHI__FIELD_SET),
+    PHI__FIELD(phi__strategy_call, kind, "kind", PHI__FIELD_UINT, PHI__FIELD_SET),
+    PHI__FIELD(phi__strategy_call, elapsed_ms, "elapsed_ms", PHI__FIELD_UINT, PHI__FIELD_SET),
+    PHI__FIELD(phi__strategy_call, expired, "expired", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__strategy_call, failure, "failure", PHI__FIELD_STR, PHI__FIELD_SET)};
+
+static bool phi__scall_keeps(const phi__strategy_call *call) {
+    return call->max_rounds > 0 && call->turns > 0 && phi__find_agent(call->child) != NULL;
+}
+
+/* Model calls of those that do not, and are made again. */
+static uint64_t phi__scall_again(const phi__strategy_job *job) {
+    uint64_t again = 0;
+    for (size_t i = 0; i < job->call_count; i++)
+        if (!phi__scall_keeps(&job->calls[i])) again += job->calls[i].turns;
+    return again;
+}
+
+/* What a snapshot has of a call with this id; NULL: nothing. */
+static const phi_json *phi__scall_saved(const phi__strategy_job *job, uint32_t id) {
+    phi_json_iter it = phi_json_each(job->saved);
+    const phi_json *item;
+    while ((item = phi_json_next(&it)) != NULL)
+        if (phi__records_get_u32(item, "id") == id) return item;
+    return NULL;
+}
+
+/* False: no memory. */
+static bool phi__scall_load(phi__strategy_job *job, phi__strategy_call *slot,
+                            const phi_json *saved) {
+    if (saved == NULL) return true;
+    if (!phi__records_get(saved, phi__scall_fields, PHI__COUNT(phi__scall_fields), slot,
+                          &job->arena))
+        return false;
+    uint32_t status = phi__records_get_u32(saved, "status");
+    slot->status = status < -(int64_t)PHI_STATUS_END ? (phi_status)(-(int64_t)status) : PHI_PARSE;
+    if (slot->turns > slot->max_rounds + 1) slot->turns = slot->max_rounds + 1;
+    phi__machine_get_usage(saved, &slot->usage);
+    phi__buf_add_str(&slot->text, phi__records_get_str(saved, "text"));
+    return !slot->text.failed;
+}
+
+/* Begins a model call: a failure is the call's, and comes as its answer. False: no memory. */
+static bool phi__scall_begin(phi__strategy_job *job, const phi_strategy_call *call) {
+    const phi_json *saved = phi__scall_saved(job, call->id);
+    uint32_t left = phi__scall_left(job), rounds = call->max_tool_rounds;
+    if ((left == 0 && saved == NULL) || job->call_count == PHI__STRATEGY_CALLS) {
+        job->settle = job->stopped = true; /* none may be made: the machine ends */
+        return true;
+    }
+    if (rounds == 0) rounds = 3;
+    if (!call->tools) rounds = 0;
+    phi__strategy_call *slot = &job->calls[job->call_count++];
+    memset(slot, 0, sizeof *slot);
+    phi__buf_init(&slot->text, &job->agent->memory);
+    slot->max_rounds = rounds;
+    if (!phi__scall_load(job, slot, saved)) return false;
+    slot->id = call->id;
+    slot->began_us = phi__io_counted_us(job->agent->rt->io);
+    slot->timeout_ms = phi__scall_timeout(job, call);
+    slot->most_turns = rounds + 1 - slot->turns <= left ? rounds + 1 : slot->turns + left;
+    phi_status status = phi__scall_start(job, slot, call, saved);
+    if (status == PHI_OK) return true;
+    return status != PHI_NO_MEMORY && phi__scall_refuse(job, slot, status);
+}
+
+/* ---- when it is over ---- */
+
+/* Ends calls that take longer than they may: their failures come as those of others. */
+static void phi__scall_expire(phi__strategy_job *job) {
+    for (size_t i = 0; i < job->call_count; i++) {
+        phi__strategy_call *call = &job->calls[i];
+        if (call->over || call->expired || call->timeout_ms == PHI_UNLIMITED ||
+            phi__scall_elapsed(job, call) < call->timeout_ms)
+            continue;
+        call->expired = true;
+        (void)phi_abort(call->child);
+        if (job->agent->slot == NULL) return; /* by a function of the host's that it has called */
+    }
+}
+
+/* "~tot/session.config.1" */
+static bool phi__scall_graft(phi__strategy_job *job, phi__agent *child) {
+    phi__buf name;
+    uint32_t lane = 0;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf_init(&name, &job->agent->memory);
+    phi__buf_printf(&name, "~%s/", job->desc->strategy->name);
+    phi__buf_add_str(&name, job->agent->run->loop_id);
+    if (!name.failed)
+        status = phi__graft_lane(job->agent->thread, phi__buf_str(&name), UINT64_MAX, &lane);
+    if (status == PHI_OK)
+        status = phi__graft_run(job->agent->thread, lane, child->thread, child->line.last_loop_id);
+    phi__buf_free(&name);
+    return status != PHI_NO_MEMORY;
+}
+
+/* The oldest call is over: fills the event for the machine, and copies its run into the log. False:
+   no memory. */
+static bool phi__scall_take(phi__strategy_job *job, phi_strategy_event *event) {
+    phi__strategy_call *call = &job->calls[0];
+    phi__agent *child = phi__find_agent(call->child);
+    memset(event, 0, sizeof *event);
+    if (call->text.failed) return false;
+    if (child != NULL && !phi__scall_graft(job, child)) return false;
+    event->kind = call->status == PHI_OK ? PHI_STRATEGY_ANSWER : PHI_STRATEGY_FAILED;
+    event->call_id = call->id;
+    if (!call->silent || call->status != PHI_OK) event->text = phi__buf_str(&call->text);
+    event->usage = call->usage;
+    event->tool_rounds = call->turns > 0 ? call->turns - 1 : 0;
+    event->stop_reason = call->stop_reason;
+    event->status = call->status;
+    event->message = call->failure;
+    if (call->status == PHI_OK) return true;
+    if (call->status == PHI_LIMIT && call->turns > call->max_rounds && call->max_rounds > 0)
+        event->tool_rounds = call->max_rounds + 1;
+    job->kind = call->kind;
+    job->kind_status = call->status;
+    return true;
+}
+
+/* The oldest call is forgotten, after the machine has seen its event. */
+static void phi__scall_drop(phi__strategy_job *job) {
+    phi__strategy_call call = job->calls[0];
+    job->call_count--;
+    for (size_t i = 0; i < job->call_count; i++) job->calls[i] = job->calls[i + 1];
+    phi__buf_free(&call.text);
+    if (call.child.rt != NULL) phi_agent_free(call.child); /* it may call the host */
+}
+
+static void phi__scall_drop_all(phi__strategy_job *job) {
+    while (job->call_count > 0) phi__scall_drop(job);
+}
+
+/* ---- a strategy at work ---- */
+
+/* A job begins and ends with the provider's call of a run. It owns its machine, whose memory is
+   an arena in the agent's budget, and the hidden agents that make the model calls, each for one
+   run. Answers go to the machine in the order in which their calls were made, whichever came first,
+   so that a run does not depend on the network's timing. */
+
+#define PHI__STRATEGY_NAME "strategy" /* of the attached object */
+#define PHI__STRATEGY_NOTE "phi.strategy"
+
+/* Answers that a step gives to the machine, at most. */
+enum { PHI__STRATEGY_EVENTS = 4 };
+
+static uint64_t phi__strategy_elapsed(const phi__strategy_job *job) {
+    uint64_t now_us = phi__io_counted_us(job->agent->rt->io);
+    return job->elapsed_ms + (now_us - job->started_us) / 1000;
+}
+
+static phi_strategy_env phi__strategy_env(phi__strategy_job *job) {
+    phi_strategy_env env = PHI_ZERO;
+    env.options = job->desc->options;
+    env.elapsed_ms = phi__strategy_elapsed(job);
+    env.calls_left = job->stopped ? 0 : phi__scall_left(job);
+    env.has_tools = job->request->tool_count > 0;
+    env.arena = &job->arena;
+    env.scratch = &job->scratch;
+    env.prune_fn = job->desc->prune_fn;
+    env.user_data = job->desc->user_data;
+    return env;
+}
+
+/* ---- its commands ---- */
+
+/* {"loop_id","strategy","result"} in the log. */
+static bool phi__strategy_note(phi__strategy_job *job, phi_str result) {
+    phi__buf json;
+    if (result.len == 0) return true;
+    phi__buf_init(&json, &job->agent->memory);
+    phi__buf_char(&json, '{');
+    phi__records_str(&json, "loop_id", job->agent->run->loop_id);
+    phi__records_str(&json, "strategy", phi_str_of(job->desc->strategy->name));
+    phi__json_write_comma(&json);
+    phi__json_write_key(&json, PHI__LIT("result"));
+    phi__buf_add_str(&json, result);
+    phi__buf_char(&json, '}');
+    phi_status status = json.failed ? PHI_NO_MEMORY
+                                    : phi__note_add_of_run(job->agent->thread, PHI__STRATEGY_NOTE,
+                                                           phi__buf_str(&json));
+    phi__buf_free(&json);
+    return status != PHI_NO_MEMORY; /* a result that is no JSON is the machine's fault: without */
+}
+
+static bool phi__strategy_end(phi__strategy_job *job, phi_status status, phi_str text,
+                              phi_str result) {
+    job->over = true;
+    job->status = status;
+    return phi__arena_str(&job->arena, text, &job->text) && phi__strategy_note(job, result);
+}
+
+static bool phi__strategy_fault(phi__strategy_job *job, const char *words) {
+    return phi__strategy_end(job, PHI_REFUSED, phi_str_of(words), phi__str(NULL, 0));
+}
+
+/* False: no memory. */
+static bool phi__strategy_do(phi__strategy_job *job, const phi_strategy_command *command) {
+    switch (command->kind) {
+    case PHI_STRATEGY_ASK: return phi__scall_begin(job, &command->call);
+    case PHI_STRATEGY_EMIT: {
+        phi_str phase = command->phase;
+        phi_arena *room = phi__thread_room(job->agent->thread);
+        phi_strategy_progress *progress;
+        phi_strategy_best best = PHI_ZERO;
+        progress = (phi_strategy_progress *)phi__arena_zero(room, sizeof *progress);
+        if (progress == NULL || !phi__arena_str(room, phase, &progress->phase) ||
+            !phi__arena_str(room, phi_str_of(job->desc->strategy->name), &progress->name))
+            return false;
+        job->desc->strategy->best(job->state, &best);
+        progress->calls = job->made;
+        progress->most_calls = job->most;
+        progress->nodes = best.nodes;
+        progress->has_score = best.has_score;
+        progress->score = best.score;
+        phi_event event = PHI_ZERO;
+        event.kind = PHI_EV_STRATEGY;
+        event.strategy = progress;
+        event.text = best.text;
+        return phi__events_emit(job->agent, &event, NULL, 0);
+    }
+    case PHI_STRATEGY_DONE:
+        job->reason = command->stop_reason;
+        return phi__strategy_end(job, PHI_OK, command->text, command->result);
+    case PHI_STRATEGY_FAIL:
+        return phi__strategy_end(job, command->status != PHI_OK ? command->status : PHI_REFUSED,
+                                 command->text, command->result);
+    }
+    return true;
+}
+
+static void phi__strategy_do_all(phi__strategy_job *job, phi_status status,
+                                 const phi_strategy_commands *commands) {
+    if (status == PHI_NO_MEMORY) job->no_memory = true;
+    if (status != PHI_OK && status != PHI_NO_MEMORY &&
+        !phi__strategy_fault(job, phi_status_text(status)))
+        job->no_memory = true;
+    for (size_t i = 0; i < commands->count && !job->over && !job->no_memory; i++)
+        if (!phi__strategy_do(job, &commands->at[i])) job->no_memory = true;
+    phi_arena_free(&job->scratch);
+}
+
+static void phi__strategy_tell(phi__strategy_job *job, const phi_strategy_event *event) {
+    phi_strategy_commands commands;
+    phi_strategy_env env = phi__strategy_env(job);
+    commands.count = 0;
+    phi_status status = job->desc->strategy->on(job->state, event, &env, &commands);
+    phi__strategy_do_all(job, status, &commands);
+}
+
+/* ---- the beginning ---- */
+
+static uint64_t phi__strategy_add(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t phi__strategy_times(uint64_t a, uint64_t b) {
+    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+/* Of fewer calls than the bill has, as large a part. */
+static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
+    if (of == 0 || calls >= of) return all;
+    return (uint64_t)((double)all / (double)of * (double)calls);
+}
+
+PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
+                                const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
+                                phi_strategy_bill *out) {
+    uint64_t most =
+        desc->max_calls != 0 && desc->max_calls != PHI_UNLIMITED ? desc->max_calls : UINT64_MAX;
+    memset(out, 0, sizeof *out);
+    strategy->bill(options, prompt_tokens, answer_tokens, out);
+    if (out->output_tokens == 0)
+        out->output_tokens = phi__strategy_times(out->calls, answer_tokens);
+    if (most >= out->calls) return;
+    out->input_tokens = phi__strategy_part(out->input_tokens, most, out->calls);
+    out->output_tokens = phi__strategy_part(out->output_tokens, most, out->calls);
+    if (out->in_conversation > most) out->in_conversation = most;
+    out->calls = most;
+}
+
+/* Reserves what the calls that are left may cost, or ends the job with a message. */
+static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
+    const phi__agent *agent = job->agent;
+    const phi_cost *rates = &agent->desc.model.cost;
+    const phi_strategy *strategy = job->desc->strategy;
+    const void *options = job->desc->options;
+    const phi_token_counter *counter = phi__projection_counter(agent);
+    uint64_t answer =
+        agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
+    double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
+    phi_strategy_bill bill;
+    char reason[200] = "", words[400];
+    uint64_t in = 0;
+    if (strategy->choose != NULL)
+        strategy = strategy->choose(options, prompt, job->request->tool_count > 0, &options);
+    phi__strategy_bill(job->desc, strategy, options, phi_tokens_of_text(counter, prompt), answer,
+                       &bill);
+    job->most = bill.calls;
+    uint64_t left = bill.calls > job->made ? bill.calls - job->made : 0;
+    for (size_t i = 0; bill.in_conversation > 0 && i < job->request->message_count; i++)
+        in += phi_tokens_of_message(counter, job->request->messages[i]);
+    in = phi__strategy_add(phi__strategy_times(in, bill.in_conversation), bill.input_tokens);
+    in = phi__strategy_add(
+        in,
+        phi__strategy_times(phi_tokens_of_text(counter, job->request->system_prompt), bill.calls));
+    in = phi__strategy_part(in, left, bill.calls);
+    answer = phi__strategy_part(bill.output_tokens, left, bill.calls);
+    if (phi__pot_reserve(agent->run, phi__strategy_add(in, answer),
+                         (double)in / 1e6 * rate + (double)answer / 1e6 * rates->output, left,
+                         reason, sizeof reason))
+        return true;
+    (void)snprintf(words, sizeof words, "strategy %s: up to %llu model calls: %s",
+                   job->desc->strategy->name, (unsigned long long)left, reason);
+    job->kind = PHI_FAILURE_QUOTA;
+    job->kind_status = PHI_REFUSED;
+    return phi__strategy_end(job, PHI_REFUSED, phi_str_of(words), phi__str(NULL, 0));
+}
+
+/* Claims what a snapshot holds of this run's machine; NULL: nothing. */
+static const phi_json *phi__strategy_claim(phi__strategy_job *job) {
+    phi_str text = phi__attached_saved(job->agent, PHI__STRATEGY_NAME);
+    phi_json *root = NULL;
+    if (text.len == 0) return NULL;
+    if (phi_json_parse(&job->scratch, text, 0, &root, NULL) == PHI_NO_MEMORY) job->no_memory = true;
+    phi__attached_saved_drop(job->agent, PHI__STRATEGY_NAME);
+    if (!phi_str_equal(phi__records_get_str(root, "loop_id"), job->agent->run->loop_id) ||
+        phi__records_get_u64(root, "turn") != job->agent->run->turn.index ||
+        !phi__str_is(phi__records_get_str(root, "strategy"), job->desc->strategy->name))
+        return NULL;
+    job->made = phi__records_get_u64(root, "made");
+    job->saved = phi_json_get(root, "calls");
+    job->elapsed_ms = phi__records_get_u64(root, "elapsed_ms");
+    return phi_json_get(root, "state");
+}
+
+/* A machine that cannot be read begins anew. */
+static void phi__strategy_load(phi__strategy_job *job, const phi_json *saved, phi_str prompt) {
+    phi_strategy_commands commands;
+    phi_strategy_env env = phi__strategy_env(job);
+    phi_status status = PHI_NOT_FOUND;
+    commands.count = 0;
+    if (saved != NULL) status = job->desc->strategy->load(job->state, saved, &env, &commands);
+    if (status == PHI_OK || status == PHI_NO_MEMORY) {
+        phi__strategy_do_all(job, status, &commands);
+        return;
+    }
+    memset(job->state, 0, job->desc->strategy->state_bytes);
+    phi_strategy_event event = PHI_ZERO;
+    event.kind = PHI_STRATEGY_BEGIN;
+    event.text = prompt;
+    phi__strategy_tell(job, &event);
+}
+
+static void phi__strategy_begin(phi__strategy_job *job) {
+    const phi_json *saved = phi__strategy_claim(job);
+    phi__buf text;
+    phi_str prompt = {NULL, 0};
+    phi__buf_init(&text, &job->agent->memory);
+    /* The user's last messages; of a history that ends otherwise, the last ones that there are. */
+    const phi_model_request *request = job->request;
+    size_t to = request->message_count;
+    bool failed = false;
+    while (to > 0 && request->messages[to - 1]->role != PHI_ROLE_USER) to--;
+    for (size_t from = phi__scall_from(request, to); from < to && !failed; from++) {
+        if (text.len > 0) phi__buf_text(&text, "\n\n");
+        phi__buf_add_str(&text,
+                         phi_message_text(request->messages[from], "\n", &job->scratch, &failed));
+    }
+    if (!(!failed && !text.failed) || !phi__machine_text(&text, &job->arena, &prompt))
+        job->no_memory = true;
+    phi__buf_free(&text);
+    /* registered under the protocol of the agent's own model, it would make its own calls */
+    if (phi__scall_inside(job->agent, job->desc)) {
+        if (!phi__strategy_fault(job, "a strategy cannot make its own model calls: set provider"))
+            job->no_memory = true;
+    } else if (!job->no_memory && !phi__strategy_reserve(job, prompt))
+        job->no_memory = true;
+    if (!job->no_memory && !job->over) phi__strategy_load(job, saved, prompt);
+    job->saved = NULL;
+    phi_arena_free(&job->scratch);
+}
+
+/* ---- with the agent's snapshot ---- */
+
+static phi__strategy_job *phi__strategy_of(const phi__attached *object) {
+    return PHI__OWNER((uintptr_t)object, phi__strategy_job, attached);
+}
+
+static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_arena *scratch) {
+    const phi__strategy_job *job = phi__strategy_of(object);
+    const phi_json *state = job->desc->strategy->save(job->state, scratch);
+    if (state == NULL) out->failed = true;
+    phi__buf_char(out, '{');
+    phi__records_str(out, "strategy", phi_str_of(job->desc->strategy->name));
+    phi__records_str(out, "loop_id", job->agent->run->loop_id);
+    phi__records_u64(out, "turn", job->agent->run->turn.index);
+    phi__records_u64(out, "made", job->made - phi__scall_again(job));
+    phi__records_u64(out, "elapsed_ms", phi__strategy_elapsed(job));
+    phi__json_write_comma(out);
+    phi__json_write_key(out, PHI__LIT("state"));
+    (void)phi__json_write(out, state, 0);
+    /* The calls that go on where they were when a snapshot is restored: those that may have called
+   tools. An array. */
+    phi__records_raw(out, "calls", "[");
+    for (size_t i = 0; i < job->call_count; i++) {
+        const phi__strategy_call *call = &job->calls[i];
+        phi__strategy_call now = *call;
+        uint64_t elapsed = phi__scall_elapsed(job, call);
+        phi_str text = {NULL, 0};
+        if (!phi__scall_keeps(call)) continue;
+        now.elapsed_ms = elapsed < UINT32_MAX ? (uint32_t)elapsed : UINT32_MAX;
+        if (phi_agent_snapshot(call->child, scratch, &text) != PHI_OK) out->failed = true;
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_put(out, phi__scall_fields, PHI__COUNT(phi__scall_fields), &now);
+        phi__records_u64(out, "status", (uint64_t)(-(int64_t)call->status));
+        phi__records_str(out, "text", phi__buf_str(&call->text));
+        phi__machine_put_usage(out, &call->usage);
+        phi__json_write_comma(out);
+        phi__json_write_key(out, PHI__LIT("agent"));
+        phi__buf_add_str(out, text);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, ']');
+    phi__buf_char(out, '}');
+}
+
+/* The provider's close, which comes first, has freed it. */
+static void phi__strategy_freed(phi__attached *object) { (void)object; }
+
+static const phi__attached_ops *phi__strategy_ops(void) {
+    static const phi__attached_ops ops = {PHI__STRATEGY_NAME, phi__strategy_save, NULL,
+                                          phi__strategy_freed};
+    return &ops;
+}
+
+/* ---- the provider ---- */
+
+static void phi__strategy_close(void *user_data, void *opaque) {
+    phi__strategy_job *job = (phi__strategy_job *)opaque;
+    phi__agent *agent = job->agent;
+    (void)user_data;
+    phi__attached_remove(&job->attached);
+    phi__scall_drop_all(job);
+    phi_arena_free(&job->scratch);
+    phi_arena_free(&job->arena);
+    phi__free(&agent->memory, job->state, job->desc->strategy->state_bytes);
+    phi__free(&agent->memory, job, sizeof *job);
+}
+
+static phi_status phi__strategy_open(void *user_data, const phi_model_request *request,
+                                     void **out) {
+    const phi_strategy_desc *desc = (const phi_strategy_desc *)user_data;
+    phi__agent *agent = phi__find_agent(request->agent);
+    if (desc == NULL || desc->strategy == NULL) return PHI_BAD_ARG;
+    phi__strategy_job *job = (phi__strategy_job *)phi__alloc(&agent->memory, sizeof *job);
+    void *state = phi__alloc(&agent->memory, desc->strategy->state_bytes);
+    if (job == NULL || state == NULL) {
+        phi__free(&agent->memory, job, sizeof *job);
+        phi__free(&agent->memory, state, desc->strategy->state_bytes);
+        return PHI_NO_MEMORY;
+    }
+    job->agent = agent;
+    job->desc = desc;
+    job->request = request;
+    job->state = state;
+    job->started_us = phi__io_counted_us(agent->rt->io);
+    phi_arena_init(&job->arena, &agent->memory, 0);
+    phi_arena_init(&job->scratch, &agent->memory, 0);
+    phi__attached_add(agent, &job->attached, phi__strategy_ops());
+    phi__strategy_begin(job);
+    *out = job;
+    if (!job->no_memory) return PHI_OK;
+    phi__strategy_close(user_data, job);
+    return PHI_NO_MEMORY;
+}
+
+/* A limit of the run that is reached in the midst of it: it ends with the best so far. A run that
+   would pause at it goes on to the end of its turn. */
+static bool phi__strategy_spent(const phi__strategy_job *job) {
+    const phi__run *run = job->agent->run;
+    const phi_limits *limits = &run->limits;
+    const phi__spent *spent = phi__charge_of(run);
+    if (limits->pause) return false;
+    if (limits->max_tokens != UINT64_MAX &&
+        spent->usage.input + spent->usage.output >= limits->max_tokens)
+        return true;
+    if (limits->max_cost > 0 && spent->cost >= limits->max_cost) return true;
+    return !phi__limits_leaves(run, 0);
+}
+
+static void phi__strategy_stop(phi__strategy_job *job) {
+    phi_strategy_event event = PHI_ZERO;
+    event.kind = PHI_STRATEGY_STOP;
+    if (job->call_count > 0 &&
+        !phi__arena_str(&job->arena, phi__buf_str(&job->calls[0].text), &event.text))
+        job->no_memory = true;
+    phi__scall_drop_all(job);
+    if (job->agent->slot == NULL || job->no_memory) return;
+    if (phi__scall_left(job) == 0) job->stopped = true;
+    phi__strategy_tell(job, &event);
+    if (!job->over && !job->no_memory &&
+        !phi__strategy_fault(job, "the strategy did not end when it had to"))
+        job->no_memory = true;
+}
+
+/* The model wants no more tools than it may have, but the calls are used up, or a budget. */
+static bool phi__strategy_used_up(const phi_strategy_event *event, const phi__strategy_call *call) {
+    return event->kind == PHI_STRATEGY_FAILED && event->status == PHI_LIMIT &&
+           event->tool_rounds <= call->max_rounds;
+}
+
+static void phi__strategy_answer(phi__strategy_job *job) {
+    phi_strategy_event event;
+    if (!phi__scall_take(job, &event)) {
+        job->no_memory = true;
+        return;
+    }
+    job->filtered = event.stop_reason == PHI_STOP_REASON_GUARD_RAIL;
+    if (phi__strategy_used_up(&event, &job->calls[0])) {
+        job->settle = true; /* the call stays until then, for its text */
+        return;
+    }
+    phi__strategy_tell(job, &event);
+    if (job->call_count > 0) phi__scall_drop(job);
+}
+
+static void phi__strategy_step(phi__strategy_job *job) {
+    phi__scall_expire(job);
+    for (int i = 0; i < PHI__STRATEGY_EVENTS && !job->over && !job->no_memory; i++) {
+        if (job->agent->slot == NULL) return;
+        if (job->settle || phi__strategy_spent(job))
+            phi__strategy_stop(job);
+        else if (job->call_count == 0) {
+            if (!phi__strategy_fault(job, "the strategy waits for no call")) job->no_memory = true;
+        } else if (job->calls[0].over)
+            phi__strategy_answer(job);
+        else
+            return;
+    }
+}
+
+static phi_failure_kind phi__strategy_kind(const phi__strategy_job *job) {
+    if (job->kind != PHI_FAILURE_NONE && job->kind_status == job->status) return job->kind;
+    if (job->filtered && job->status == PHI_REFUSED) return PHI_FAILURE_CONTENT_FILTER;
+    return phi__failure_kind_of(job->status);
+}
+
+static phi_poll phi__strategy_poll(void *user_data, void *opaque, phi_answer *answer) {
+    phi__strategy_job *job = (phi__strategy_job *)opaque;
+    (void)user_data;
+    phi__strategy_step(job);
+    if (job->agent->slot == NULL) return PHI_POLL_DONE;
+    if (job->no_memory)
+        phi_answer_fail(answer, PHI_FAILURE_NO_MEMORY, false, "a strategy: out of memory");
+    else if (!job->over)
+        return PHI_POLL_AGAIN;
+    else if (job->status != PHI_OK) {
+        phi_answer_fail(answer, phi__strategy_kind(job), false, job->text.at);
+        job->agent->run->attempt.answer->assembly.status = job->status;
+    } else {
+        phi_answer_text(answer, job->text);
+        phi_answer_stop(answer, job->reason);
+    }
+    return PHI_POLL_DONE;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc) {
+    phi_provider provider = PHI_ZERO;
+    provider.protocol = "phi.strategy";
+    if (desc == NULL || desc->strategy == NULL) return provider; /* phi_agent_new refuses it */
+    provider.user_data = (void *)(uintptr_t)desc;
+    provider.open = phi__strategy_open;
+    provider.poll = phi__strategy_poll;
+    provider.close = phi__strategy_close;
+    return provider;
+}
+
+/* Of the last run, which an evaluation may have copied into the log; calls of a strategy, and
+   branches that were not selected, have notes of their own. */
+static const phi__note *phi__strategy_last(const phi__agent *agent) {
+    const phi_thread *thread = agent->thread;
+    phi_str last = agent->line.last_loop_id;
+    size_t i = thread->log.held;
+    while (i-- > 0) {
+        const phi__entry *entry = thread->log.entries[i];
+        if (entry->kind == PHI_ENTRY_NOTE &&
+            phi__str_is(entry->of.note->kind, PHI__STRATEGY_NOTE) &&
+            phi_str_equal(entry->loop_id, last))
+            return entry->of.note;
+        if (entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, last)) return NULL;
+    }
+    return NULL;
+}
+
+static phi__strategy_job *phi__strategy_job_of(const phi__agent *agent) {
+    const phi__attached *object = phi__attached_find(agent, PHI__STRATEGY_NAME);
+    return object != NULL ? phi__strategy_of(object) : NULL;
+}
+
+PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena,
+                                       phi_strategy_outcome *out) {
+    const phi__agent *agent = phi__find_agent(handle);
+    phi__json_found found;
+    if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    memset(out, 0, sizeof *out);
+    if (agent == NULL) return PHI_STALE;
+    if (phi__strategy_job_of(agent) != NULL) {
+        const phi__strategy_job *job = phi__strategy_job_of(agent);
+        job->desc->strategy->best(job->state, &out->best);
+        out->running = true;
+        if (phi__arena_str(arena, out->best.text, &out->best.text)) return PHI_OK;
+        memset(out, 0, sizeof *out); /* its text is the strategy's own */
+        return PHI_NO_MEMORY;
+    }
+    if (agent->run != NULL) return PHI_NOT_FOUND;
+    phi_status status = phi__recall(agent->thread);
+    if (status != PHI_OK) return status;
+    const phi__note *note = phi__strategy_last(agent);
+    if (note == NULL || phi__json_cursor_find(note->json, "result", &found) != PHI_OK)
+        return PHI_NOT_FOUND;
+    return phi__arena_str(arena, found.raw, &out->result) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_strategy_settle(phi_agent handle) {
+    const phi__agent *agent = phi__find_agent(handle);
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    phi__strategy_job *job = phi__strategy_job_of(agent);
+    if (job == NULL) return PHI_NOT_FOUND;
+    job->settle = true;
+    phi__schedule_wake(agent->run);
+    return PHI_OK;
+}

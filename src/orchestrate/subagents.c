@@ -1,0 +1,996 @@
+/* subagents.c - the tool that delegates, and the host's own way to it. */
+#include "agent/agent_in.h"
+#include "features/features_in.h"
+#include "orchestrate/subagents.h"
+#include "text/text_in.h"
+
+#include <stdio.h>
+
+typedef struct phi__children {
+    phi__attached attached; /* "subagents" */
+    phi__agent *parent;
+    phi__list list; /* phi__child, oldest first */
+    /* The next child of a sweep. Callbacks of the host may drop any child and begin another sweep,
+       which then ends the outer one: it has swept all. */
+    phi__link *next;
+    uint64_t made;
+    /* of every tool that delegates */
+    phi_flow (*start)(void *user_data, phi_call call, phi_str arguments);
+} phi__children;
+
+typedef struct phi__child {
+    phi__link link;
+    phi__children *of;
+    phi_subagent_desc *desc; /* NULL: frozen */
+    phi__agent *agent;       /* NULL: frozen */
+    phi_call call;           /* rt NULL: none waits for it */
+    bool spawned;            /* the host waits for it */
+    bool running;
+    bool over;         /* of show_events: to be freed when its events were popped */
+    uint32_t depth;    /* levels below the agent at the top */
+    uint64_t number;   /* of its id */
+    phi__buf heard;    /* subagents.c: parts to be forwarded */
+    size_t last_heard; /* the place of its last part; SIZE_MAX: there is none */
+    /* Of a run that is over, until the host knows: its status, and where it came to nothing, why
+       (static): it has no agent any more. */
+    phi_status status;
+    const char *fault;
+    /* frozen: in one block */
+    phi_str name, call_id, snapshot;
+    char *block;
+    size_t block_bytes;
+} phi__child;
+
+enum { PHI__CHILD_ID = 32 }; /* bytes of an id */
+
+/* ---- the children of an agent ---- */
+
+/* A phi__children is attached to the calling agent and lives in its memory, as do its
+   phi__child. A child is `frozen` while it is JSON of a snapshot, and an agent otherwise. It
+   belongs to a call, or to the host (phi_spawn), or has finished and is kept. Callbacks into the
+   host may free the calling agent: its phi__children stays until the step ends, but its phi__child
+   may be gone. */
+
+enum {
+    PHI__CHILD_TURNS = 10, /* behaviours C 54, and the two below */
+    PHI__CHILD_TOKENS = 1000000,
+    PHI__CHILD_DURATION_MS = 300000
+};
+
+static void phi__child_id(const phi__child *child, char out[PHI__CHILD_ID]) {
+    (void)snprintf(out, PHI__CHILD_ID, "sub-%llu", (unsigned long long)child->number);
+}
+
+/* ---- the end of one ---- */
+
+static void phi__child_no_more(phi__agent *agent, phi_status status, const phi_failure *failure,
+                               bool stopping) {
+    (void)agent;
+    (void)status;
+    (void)failure;
+    (void)stopping;
+}
+
+/* Of an agent that is being freed: its last charge is still its parent's where it is hidden. */
+static const phi__child_watch phi__child_left_hidden = {true, false, NULL, NULL, phi__child_no_more,
+                                                        NULL};
+static const phi__child_watch phi__child_left_shown = {false, false, NULL, NULL, phi__child_no_more,
+                                                       NULL};
+
+static void phi__child_free_block(phi__child *child) {
+    phi__free(&child->of->parent->memory, child->block, child->block_bytes);
+    child->block = NULL;
+    child->block_bytes = 0;
+    child->name = child->call_id = child->snapshot = phi__str("", 0);
+}
+
+static void phi__child_drop_agent(phi__child *child) {
+    phi__agent *agent = child->agent;
+    child->agent = NULL;
+    if (agent == NULL) return;
+    agent->tree.watch = phi__find_hidden(agent) ? &phi__child_left_hidden : &phi__child_left_shown;
+    agent->tree.watched = NULL;
+    phi__end_drop(agent);
+}
+
+/* Frees it, and its agent; or its agent alone. */
+static void phi__child_drop(phi__child *child) {
+    phi__children *all = child->of;
+    if (all->next == &child->link) all->next = child->link.next;
+    phi__list_take(&all->list, &child->link);
+    phi__buf_free(&child->heard);
+    phi__child_free_block(child);
+    phi__child_drop_agent(child);
+    phi__free(&all->parent->memory, child, sizeof *child);
+}
+
+/* Frees it when its events were popped. */
+/* Its events are in the host's hands or wait for it: they would go with it. */
+static void phi__child_leave(phi__child *child) {
+    child->over = true;
+    if (phi__find_hidden(child->agent) || !phi__events_any(child->agent)) phi__child_drop(child);
+}
+
+/* Frees the oldest that have finished, beyond as many as are kept. */
+static void phi__child_keep_newest(phi__children *all, const phi_subagent_desc *desc) {
+    phi__link *link = all->list.last, *earlier;
+    uint32_t n = 0;
+    for (; link != NULL; link = earlier) {
+        phi__child *child = PHI__OWNER(link, phi__child, link);
+        earlier = link->prev;
+        if (child->desc != desc || child->running || child->over || child->spawned) continue;
+        if (++n > desc->keep) phi__child_leave(child);
+    }
+}
+
+/* or NULL */
+static phi__child *phi__child_of_call(const phi__children *all, phi_call call) {
+    phi__link *link = all != NULL ? all->list.first : NULL;
+    for (; link != NULL; link = link->next) {
+        phi__child *child = PHI__OWNER(link, phi__child, link);
+        if (child->call.rt != NULL && child->call.index == call.index &&
+            child->call.gen == call.gen)
+            return child;
+    }
+    return NULL;
+}
+
+/* One that has finished and is kept, by its id, of a desc of that name; NULL: none. */
+static phi__child *phi__child_kept(const phi__children *all, const phi_subagent_desc *desc,
+                                   phi_str id) {
+    phi__link *link = all->list.first;
+    char own[PHI__CHILD_ID];
+    for (; link != NULL; link = link->next) {
+        phi__child *child = PHI__OWNER(link, phi__child, link);
+        phi_str name = child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
+        phi__child_id(child, own);
+        if (!child->running && !child->over && !child->spawned && phi__str_is(id, own) &&
+            phi_str_equal(name, phi_str_of(desc->name)))
+            return child;
+    }
+    return NULL;
+}
+
+/* ---- making one ---- */
+
+/* An empty one, in the list; NULL: no memory. */
+static phi__child *phi__child_make(phi__children *all) {
+    phi__child *child = (phi__child *)phi__alloc(&all->parent->memory, sizeof *child);
+    if (child == NULL) return NULL;
+    child->of = all;
+    child->last_heard = SIZE_MAX;
+    phi__buf_init(&child->heard, &all->parent->memory);
+    phi__list_push(&all->list, &child->link);
+    return child;
+}
+
+/* Its model is the calling agent's, and so is the hook that knows the key. */
+static bool phi__child_inherit(const phi__agent *parent, phi_arena *scratch, phi_agent_desc *out) {
+    out->model = parent->desc.model;
+    if (out->provider == NULL) {
+        out->provider = parent->desc.provider;
+        if (parent->desc.failover != NULL && !phi__failover_inherit(parent, scratch, out))
+            return false;
+    }
+    if (out->hook_fn != NULL || (parent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0)
+        return true;
+    out->hook_fn = parent->desc.hook_fn;
+    out->hook_points = (uint32_t)PHI_HOOK_CREDENTIAL;
+    out->user_data = parent->desc.user_data;
+    out->hook_user_data = parent->desc.hook_user_data;
+    return true;
+}
+
+/* The desc of an agent for it, its tools in the arena. False: no memory. */
+static bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, phi_arena *scratch,
+                            phi_agent_desc *out) {
+    const phi__agent *parent = child->of->parent;
+    memset(out, 0, sizeof *out);
+    if (desc->agent != NULL) *out = *desc->agent;
+    if ((out->model.protocol == NULL || out->model.protocol[0] == '\0') &&
+        !phi__child_inherit(parent, scratch, out))
+        return false;
+    out->parent = parent->handle;
+    out->ids.agent_id = out->ids.session_id = out->thread_id = NULL;
+    if (out->ids.config_id == NULL) out->ids.config_id = "sub";
+    out->input.first_turn_trigger = PHI_TRIGGER_SUB_AGENT;
+    if (out->limits.max_turns == 0) out->limits.max_turns = PHI__CHILD_TURNS;
+    if (out->limits.max_tokens == 0) out->limits.max_tokens = PHI__CHILD_TOKENS;
+    if (out->limits.max_duration_ms == 0) out->limits.max_duration_ms = PHI__CHILD_DURATION_MS;
+    /* Without those that delegate, where it is too deep for them. */
+    size_t n = 0;
+    if (child->depth < (desc->max_depth != 0 ? desc->max_depth : 1) || out->tool_count == 0)
+        return true;
+    phi_tool *tools =
+        (phi_tool *)phi_arena_alloc(scratch, phi__mul(out->tool_count, sizeof *tools));
+    if (tools == NULL) return false;
+    for (size_t i = 0; out->tools != NULL && i < out->tool_count; i++)
+        if (out->tools[i].start != child->of->start) tools[n++] = out->tools[i];
+    out->tools = tools;
+    out->tool_count = n;
+    return true;
+}
+
+/* ---- the result of a child's run ---- */
+
+/* The result of a run; its strings are in an arena. */
+typedef struct phi__result {
+    phi_str text;
+    const char *details;
+    size_t turns; /* messages of the run */
+    phi_status status;
+    bool is_error, no_memory;
+} phi__result;
+
+/* ---- reading the run ---- */
+
+/* The texts of the run's last answer that has any. */
+static void phi__result_read(const phi__agent *agent, phi_arena *arena, phi__result *out) {
+    const phi_thread *thread = agent->thread;
+    size_t i = thread->messages.count;
+    while (i-- > 0) {
+        const phi__entry *entry = phi__lane_message(thread, i);
+        if (entry == NULL || !phi_str_equal(entry->loop_id, agent->line.last_loop_id)) return;
+        out->turns++;
+        if (out->text.len == 0 && entry->message->role == PHI_ROLE_ASSISTANT)
+            out->text = phi_message_text(entry->message, "\n", arena, &out->no_memory);
+    }
+}
+
+static phi_str phi__result_error_text(phi_status status, const phi_failure *failure) {
+    if (failure != NULL && failure->message.len > 0) return failure->message;
+    return status == PHI_CANCELLED ? PHI__LIT("Cancelled") : phi_str_of(phi_status_text(status));
+}
+
+static phi__result phi__result_of(const phi__child *child, phi_status status,
+                                  const phi_failure *failure, phi_arena *arena) {
+    phi__result out = PHI_ZERO;
+    out.status = status;
+    out.is_error = status != PHI_OK && status != PHI_LIMIT;
+    phi__result_read(child->agent, arena, &out);
+    if (out.is_error)
+        out.text = phi__result_error_text(status, failure);
+    else if (out.text.len == 0)
+        out.text = phi_str_of(phi__texts_get(child->agent->desc.texts, PHI_TEXT_SUBAGENT_EMPTY));
+    char id[PHI__CHILD_ID];
+    phi__buf buf;
+    phi_str text;
+    phi__buf_init(&buf, arena->memory);
+    phi__buf_char(&buf, '{');
+    phi__records_str(&buf, "sub_agent", phi_str_of(child->desc->name));
+    phi__records_u64(&buf, "turns", out.turns);
+    phi__child_id(child, id);
+    if (child->desc->keep > 0 && !out.is_error) phi__records_str(&buf, "id", phi_str_of(id));
+    phi__buf_char(&buf, '}');
+    if (buf.failed || !phi__arena_str(arena, phi__buf_str(&buf), &text))
+        out.no_memory = true;
+    else
+        out.details = text.at;
+    phi__buf_free(&buf);
+    if (!out.no_memory) return out;
+    out.text = PHI__LIT("Out of memory");
+    out.is_error = true;
+    return out;
+}
+
+static void phi__result_to_call(phi_call call, const phi__result *result,
+                                const char *child_loop_id) {
+    phi_content content = PHI_ZERO;
+    phi_tool_result given = PHI_ZERO;
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = result->text;
+    given.content = &content;
+    given.content_count = 1;
+    given.details = result->details;
+    given.is_error = result->is_error;
+    given.child_loop_id = child_loop_id;
+    (void)phi_call_result(call, &given); /* without memory the call fails by itself */
+}
+
+/* A call that has no child: its error. */
+static void phi__result_error(phi_call call, const char *words) {
+    phi__result result = PHI_ZERO;
+    result.text = phi_str_of(words);
+    result.is_error = true;
+    phi__result_to_call(call, &result, NULL);
+}
+
+/* The parent's log names the run; its strings are there for the event. NULL: no memory. */
+static phi__child_run *phi__result_log(phi__agent *parent, const phi__agent *agent) {
+    phi_thread *thread = parent->thread;
+    if (thread->user == NULL && !phi__thread_roll(thread, NULL)) return NULL;
+    phi_arena *room = phi__thread_room(thread);
+    phi__child_run *spawn = (phi__child_run *)phi__arena_zero(room, sizeof *spawn);
+    phi__entry entry = PHI_ZERO;
+    entry.kind = PHI_ENTRY_SPAWN;
+    entry.at_ms = phi__thread_now(thread);
+    entry.of.spawn = spawn;
+    if (spawn == NULL || !phi__arena_str(room, agent->line.session->id, &spawn->session_id) ||
+        !phi__arena_str(room, agent->line.last_loop_id, &spawn->loop_id) ||
+        !phi__arena_str(room, parent->line.last_loop_id, &entry.loop_id))
+        return NULL;
+    spawn->tool_call_id = phi__str("", 0);
+    return phi__append(thread, &entry, 1) ? spawn : NULL;
+}
+
+/* False: no memory, and it is to be tried again. */
+static bool phi__result_to_host(const phi__child *child, const phi__result *result) {
+    phi__agent *parent = child->of->parent;
+    char id[PHI__CHILD_ID];
+    phi__child_run *spawn = phi__result_log(parent, child->agent);
+    if (spawn == NULL) return false;
+    phi_arena *room = phi__thread_room(parent->thread);
+    phi_usage *usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
+    phi_event event = PHI_ZERO;
+    phi__child_id(child, id);
+    if (usage == NULL || !phi__arena_str(room, phi_str_of(id), &event.source) ||
+        !phi__arena_str(room, phi_str_of(child->desc->name), &event.tool_name))
+        return false;
+    *usage = child->agent->spent.run_usage;
+    event.kind = PHI_EV_SUBAGENT_END;
+    event.text = result->text;
+    event.status = result->status;
+    event.is_error = result->is_error;
+    event.child_loop_id = spawn->loop_id;
+    event.usage = usage;
+    return phi__events_emit(parent, &event, NULL, 0);
+}
+
+/* Hands the result of a run to its call, or to the host, and settles the child, which may be gone
+   afterwards. */
+static void phi__result_give(phi__child *child, phi_status status, const phi_failure *failure) {
+    phi_arena scratch;
+    phi__result result;
+    bool keep = true, told = true;
+    phi_arena_init(&scratch, &child->of->parent->memory, 0);
+    if (child->call.rt != NULL || child->spawned) {
+        result = phi__result_of(child, status, failure, &scratch);
+        keep = !result.is_error;
+        if (child->spawned)
+            told = phi__result_to_host(child, &result);
+        else
+            phi__result_to_call(child->call, &result, child->agent->line.last_loop_id.at);
+    } else
+        keep = false; /* nobody waits: its call was cancelled */
+    phi_arena_free(&scratch);
+    child->running = false;
+    child->status = status;
+    if (told) {
+        /* Its run is over, and its result was given: it is kept, or freed, now or when its
+           events were popped. */
+        phi__children *all = child->of;
+        const phi_subagent_desc *desc = child->desc;
+        child->running = child->spawned = false;
+        child->call.rt = NULL;
+        if (keep && desc->keep > 0)
+            phi__child_keep_newest(all, desc);
+        else
+            phi__child_leave(child);
+    }
+}
+
+/* An error in its place; words: static. The child is freed, or, without memory for the host's
+   event, stays without its agent until a sweep. */
+static void phi__result_fail(phi__child *child, phi_status status, const char *words) {
+    if (child->call.rt != NULL) phi__result_error(child->call, words);
+    child->call.rt = NULL;
+    child->running = false;
+    child->status = status;
+    child->fault = words;
+    phi_event event = PHI_ZERO;
+    event.kind = PHI_EV_SUBAGENT_END;
+    event.text = phi_str_of(words);
+    event.status = status;
+    event.is_error = true;
+    if (child->desc != NULL) event.tool_name = phi_str_of(child->desc->name);
+    if (!child->spawned || phi__events_emit(child->of->parent, &event, NULL, 0))
+        phi__child_drop(child);
+    else
+        phi__child_drop_agent(child);
+}
+
+/* ---- updates of the call that a child works for ---- */
+
+/* An event is emitted in the midst of a state of the child's run, where no function of the
+   host's may be called: it is noted, and handed over between two states. Without memory, or when
+   the host does not pop its events, updates are lost. */
+
+typedef enum phi__forward_kind {
+    PHI__FORWARD_TEXT = 1, /* of the child's answer */
+    PHI__FORWARD_TOOL,
+    PHI__FORWARD_PROGRESS
+} phi__forward_kind;
+
+/* In front of the text of a part. */
+typedef struct phi__forward_part {
+    phi__forward_kind kind;
+    size_t len;
+} phi__forward_part;
+
+static phi__forward_part phi__forward_get(const phi__buf *heard, size_t at) {
+    phi__forward_part part;
+    memcpy(&part, heard->at + at, sizeof part);
+    return part;
+}
+
+static void phi__forward_add(phi__child *child, phi__forward_kind kind, phi_str text) {
+    phi__buf *heard = &child->heard;
+    phi__forward_part part;
+    size_t at = child->last_heard;
+    if (at != SIZE_MAX) part = phi__forward_get(heard, at);
+    if (at != SIZE_MAX && kind == PHI__FORWARD_TEXT && part.kind == kind) {
+        part.len += text.len;
+    } else {
+        at = heard->len;
+        part.kind = kind;
+        part.len = text.len;
+        phi__buf_add(heard, (const char *)&part, sizeof part);
+    }
+    phi__buf_add_str(heard, text);
+    if (heard->failed) {
+        phi__buf_free(&child->heard);
+        child->last_heard = SIZE_MAX;
+        return;
+    }
+    memcpy(heard->at + at, &part, sizeof part);
+    child->last_heard = at;
+}
+
+static void phi__forward_tool(phi__child *child, phi_str name) {
+    phi__buf text;
+    phi__buf_init(&text, &child->of->parent->memory);
+    phi__buf_text(&text, "[sub-agent calling tool: ");
+    phi__buf_add_str(&text, name);
+    phi__buf_char(&text, ']');
+    if (!text.failed) phi__forward_add(child, PHI__FORWARD_TOOL, phi__buf_str(&text));
+    phi__buf_free(&text);
+}
+
+static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_str text,
+                                    phi_tool_result *partial) {
+    if (kind == PHI__FORWARD_PROGRESS) return phi__update_progress(call, text);
+    phi_content content = PHI_ZERO;
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = text;
+    partial->content = &content;
+    partial->content_count = 1;
+    return phi_call_update(call, partial);
+}
+
+/* Hands the noted parts to its call. The child may be gone afterwards. */
+/* Each part calls hooks of the host, which may free the child, and its parent: their memory stays
+   until the step ends. */
+static void phi__forward_all(phi__child *child) {
+    phi__buf heard = child->heard, details;
+    phi_call call = child->call;
+    phi_status status = PHI_OK;
+    size_t at = 0;
+    phi__buf_init(&child->heard, &child->of->parent->memory);
+    phi__buf_init(&details, &child->of->parent->memory);
+    child->last_heard = SIZE_MAX;
+    phi__buf_char(&details, '{');
+    phi__json_write_key(&details, PHI__LIT("sub_agent"));
+    phi__json_write_str(&details, phi_str_of(child->desc->name));
+    phi__buf_add(&details, "}", 2); /* and its end */
+    phi_tool_result partial = PHI_ZERO;
+    partial.child_loop_id = child->agent->line.last_loop_id.at;
+    if (!details.failed) partial.details = details.at;
+    while (at < heard.len && status != PHI_STALE) {
+        phi__forward_part part = phi__forward_get(&heard, at);
+        at += sizeof part;
+        status = phi__forward_give(call, part.kind, phi__str(heard.at + at, part.len), &partial);
+        at += part.len;
+    }
+    phi__buf_free(&details);
+    phi__buf_free(&heard);
+}
+
+/* ---- following a child's agent ---- */
+
+static phi__child *phi__follow_watched(const phi__agent *agent) {
+    return (phi__child *)agent->tree.watched;
+}
+
+static bool phi__follow_saw(phi__agent *agent, const phi_event *event) {
+    /* Notes an event of it. True: phi__forward_all is due. */
+    phi__child *child = phi__follow_watched(agent);
+    if (child->call.rt == NULL) return false;
+    if (!phi__call_pending(child->call)) { /* finished from outside: nobody waits any more */
+        child->call.rt = NULL;
+        phi__schedule_cancel_tree(child->agent, false);
+        return false;
+    }
+    switch ((int)event->kind) {
+    case PHI_EV_TEXT: phi__forward_add(child, PHI__FORWARD_TEXT, event->text); return true;
+    case PHI_EV_TOOL_START: phi__forward_tool(child, event->tool_name); return true;
+    case PHI_EV_TOOL_PROGRESS:
+        phi__forward_add(child, PHI__FORWARD_PROGRESS, event->text);
+        /* it may come from the host, while the run waits */
+        if (child->agent->run != NULL) phi__schedule_wake(child->agent->run);
+        return true;
+    default: return false;
+    }
+}
+
+static void phi__follow_between(phi__agent *agent) { phi__forward_all(phi__follow_watched(agent)); }
+
+static void phi__follow_over(phi__agent *agent, phi_status status, const phi_failure *failure,
+                             bool stopping) {
+    (void)stopping;
+    if (phi__follow_watched(agent)->running)
+        phi__result_give(phi__follow_watched(agent), status, failure);
+}
+
+static void phi__follow_gone(phi__agent *agent) {
+    phi__child *child = phi__follow_watched(agent);
+    child->agent = NULL;
+    phi__result_fail(child, PHI_CANCELLED, "The sub-agent was freed");
+}
+
+static const phi__child_watch phi__follow_hidden = {
+    true, false, phi__follow_saw, phi__follow_between, phi__follow_over, phi__follow_gone};
+static const phi__child_watch phi__follow_shown = {
+    false, false, phi__follow_saw, phi__follow_between, phi__follow_over, phi__follow_gone};
+
+/* Follows its agent from now on. */
+static void phi__follow_begin(phi__child *child, phi_subagent_desc *desc, phi__agent *agent) {
+    child->desc = desc;
+    child->agent = agent;
+    agent->tree.watch = desc->show_events ? &phi__follow_shown : &phi__follow_hidden;
+    agent->tree.watched = child;
+}
+
+/* Levels of sub-agents above an agent and itself; 0: it is none. */
+static uint32_t phi__follow_depth(const phi__agent *agent) {
+    const phi__child_watch *watch = agent->tree.watch;
+    bool ours = watch == &phi__follow_hidden || watch == &phi__follow_shown;
+    return ours ? phi__follow_watched(agent)->depth : 0;
+}
+
+/* ---- children in a snapshot ---- */
+
+static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_arena *scratch) {
+    phi_str name = child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
+    phi_str call_id = child->call.rt != NULL ? phi__update_info(child->call).id : child->call_id;
+    phi__json_write_comma(out);
+    phi__buf_char(out, '{');
+    phi__records_u64(out, "number", child->number);
+    phi__records_str(out, "name", name);
+    phi__records_u64(out, "depth", child->depth);
+    phi__records_true(out, "running", child->running);
+    phi__records_true(out, "spawned", child->spawned);
+    phi__records_true(out, "fault", child->fault != NULL);
+    phi__records_some(out, "call", call_id);
+    phi_str text = child->snapshot;
+    if (child->agent != NULL && phi_agent_snapshot(child->agent->handle, scratch, &text) != PHI_OK)
+        out->failed = true;
+    phi__json_write_key(out, PHI__LIT("agent"));
+    phi__buf_add_str(out, text.len > 0 ? text : PHI__LIT("null"));
+    phi__buf_char(out, '}');
+}
+
+static void phi__child_save_all(const phi__attached *attached, phi__buf *out, phi_arena *scratch) {
+    const phi__children *all = PHI__OWNER((uintptr_t)attached, const phi__children, attached);
+    phi__buf_char(out, '{');
+    phi__records_u64(out, "made", all->made);
+    phi__records_raw(out, "children", "[");
+    for (const phi__link *link = all->list.first; link != NULL; link = link->next) {
+        const phi__child *child = PHI__OWNER(link, const phi__child, link);
+        bool waits = child->call.rt != NULL || child->call_id.len > 0 || child->spawned;
+        if (!child->over && (waits || !child->running)) phi__child_save_one(child, out, scratch);
+    }
+    phi__buf_text(out, "]}");
+}
+
+/* ---- reading ---- */
+
+static bool phi__child_save_load(phi__children *all, const phi_json *node) {
+    /* its call is over: the run was interrupted */
+    if (phi_json_get(node, "call") != NULL && all->parent->run == NULL) return true;
+    if (!phi_json_is(phi_json_get(node, "agent"), PHI_JSON_OBJECT) &&
+        !phi__records_get_bool(node, "fault"))
+        return true;
+    phi__child *child = phi__child_make(all);
+    if (child == NULL) return false;
+    child->number = phi__records_get_u64(node, "number");
+    child->depth = phi__records_get_u32(node, "depth");
+    child->running = phi__records_get_bool(node, "running");
+    child->spawned = phi__records_get_bool(node, "spawned");
+    if (!phi__records_get_bool(node, "fault")) {
+        phi_memory *memory = &child->of->parent->memory;
+        phi_str name = phi__records_get_str(node, "name"),
+                call = phi__records_get_str(node, "call");
+        phi__buf text;
+        phi__buf_init(&text, memory);
+        if (phi__json_write(&text, phi_json_get(node, "agent"), 0) == PHI_OK && !text.failed) {
+            child->block_bytes = phi__add(text.len, phi__add(name.len, call.len));
+            child->block = (char *)phi__alloc(memory, child->block_bytes);
+        }
+        if (child->block != NULL) {
+            memcpy(child->block, text.at, text.len);
+            child->snapshot = phi__str(child->block, text.len);
+            child->name = phi__str(child->block + text.len, name.len);
+            child->call_id = phi__str(child->block + text.len + name.len, call.len);
+            if (name.len > 0) memcpy(child->block + text.len, name.at, name.len);
+            if (call.len > 0) memcpy(child->block + text.len + name.len, call.at, call.len);
+        }
+        phi__buf_free(&text);
+        return child->block != NULL;
+    }
+    child->status = PHI_CANCELLED;
+    child->fault = "The sub-agent is gone";
+    return true;
+}
+
+/* Fills the list with the children in a snapshot of the parent. False: no memory. */
+static bool phi__child_save_claim(phi__children *all) {
+    phi_str saved = phi__attached_saved(all->parent, "subagents");
+    phi_json *root = NULL;
+    phi_arena scratch;
+    bool done = true;
+    if (saved.len == 0) return true;
+    phi_arena_init(&scratch, &all->parent->memory, 0);
+    phi_status status = phi_json_parse(&scratch, saved, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_OK) {
+        const phi_json *list = phi_json_get(root, "children");
+        all->made = phi__records_get_u64(root, "made");
+        for (size_t i = 0; done && phi_json_at(list, i) != NULL; i++)
+            done = phi__child_save_load(all, phi_json_at(list, i));
+    }
+    phi_arena_free(&scratch);
+    done = done && status != PHI_NO_MEMORY;
+    if (done) phi__attached_saved_drop(all->parent, "subagents");
+    return done;
+}
+
+/* Makes the agent of a frozen child. PHI_OK, or phi_last_error has words. */
+static phi_status phi__child_save_thaw(phi__child *child, phi_subagent_desc *desc) {
+    phi__agent *parent = child->of->parent, *agent = NULL;
+    phi_agent_desc d;
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_arena_init(&scratch, &parent->memory, 0);
+    phi_status status = phi_json_parse(&scratch, child->snapshot, 0, &root, NULL);
+    if (status == PHI_OK && !phi__child_desc(child, desc, &scratch, &d)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK)
+        agent = phi__snap_make(parent->rt, &d, root, PHI_RESTORE_RESUME);
+    else
+        (void)phi__error(parent->rt, status, "%s", phi_status_text(status));
+    phi_arena_free(&scratch);
+    if (agent == NULL) return phi__error_last(parent->rt, NULL);
+    phi__child_free_block(child);
+    phi__follow_begin(child, desc, agent);
+    if (!child->running || agent->run != NULL) return PHI_OK;
+    return phi__error(parent->rt, PHI_PARSE, "the snapshot has no run of it");
+}
+
+/* ---- all children of an agent ---- */
+
+/* ---- all of an agent's ---- */
+
+/* The oldest child with a number up to `last` that has not failed. NULL: there is none. A walk that
+   fails or starts each one looks again after each: callbacks of the host may drop any. */
+static phi__child *phi__children_first(const phi__children *all, uint64_t last, bool frozen,
+                                       const char *name) {
+    phi__link *link = all->list.first;
+    for (; link != NULL; link = link->next) {
+        phi__child *child = PHI__OWNER(link, phi__child, link);
+        if (child->number > last || child->fault != NULL) continue;
+        if (frozen && (child->agent != NULL || !child->spawned)) continue;
+        if (name == NULL || phi__str_is(child->name, name)) return child;
+    }
+    return NULL;
+}
+
+static void phi__children_renewed(phi__attached *attached, bool copied) {
+    phi__children *all = PHI__OWNER(attached, phi__children, attached);
+    uint64_t last = all->made; /* those of the new conversation go on */
+    phi__child *child;
+    if (copied) return;
+    while ((child = phi__children_first(all, last, false, NULL)) != NULL)
+        phi__result_fail(child, PHI_CANCELLED, "The conversation was reset");
+}
+
+static void phi__children_freed(phi__attached *attached) {
+    phi__children *all = PHI__OWNER(attached, phi__children, attached);
+    while (all->list.first != NULL) phi__child_drop(PHI__OWNER(all->list.first, phi__child, link));
+    phi__free(&all->parent->memory, all, sizeof *all);
+}
+
+static const phi__attached_ops phi__children_ops = {"subagents", phi__child_save_all,
+                                                    phi__children_renewed, phi__children_freed};
+
+static phi__children *phi__children_find(const phi__agent *parent) {
+    phi__attached *attached = phi__attached_find(parent, phi__children_ops.name);
+    return attached != NULL ? PHI__OWNER(attached, phi__children, attached) : NULL;
+}
+
+/* Made at the first use; NULL: no memory. find: NULL where there are none. */
+static phi__children *phi__children_all(phi__agent *parent) {
+    phi__children *all = phi__children_find(parent);
+    if (all != NULL) return all;
+    all = (phi__children *)phi__alloc(&parent->memory, sizeof *all);
+    if (all == NULL) return NULL;
+    all->parent = parent;
+    if (!phi__child_save_claim(all)) {
+        phi__children_freed(&all->attached);
+        return NULL;
+    }
+    phi__attached_add(parent, &all->attached, &phi__children_ops);
+    return all;
+}
+
+/* Frees those whose events were popped, and tells the host what it does not know yet. */
+static void phi__children_sweep(phi__children *all) {
+    all->next = all->list.first;
+    while (all->next != NULL) {
+        phi__child *child = PHI__OWNER(all->next, phi__child, link);
+        all->next = all->next->next;
+        if (child->fault != NULL)
+            phi__result_fail(child, child->status, child->fault);
+        else if (child->agent == NULL || child->running)
+            continue;
+        else if (child->spawned)
+            phi__result_give(child, child->status, NULL);
+        else if (child->over)
+            phi__child_leave(child);
+    }
+}
+
+/* A child, and its agent; NULL: phi_last_error says why. */
+static phi__child *phi__children_new(phi__children *all, phi_subagent_desc *desc) {
+    phi_runtime *rt = all->parent->rt;
+    phi__child *child = phi__child_make(all);
+    phi__agent *agent = NULL;
+    phi_agent_desc d;
+    phi_arena scratch;
+    if (child == NULL) {
+        (void)phi__error(rt, PHI_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    child->depth = phi__follow_depth(all->parent) + 1;
+    phi_arena_init(&scratch, &all->parent->memory, 0);
+    if (phi__child_desc(child, desc, &scratch, &d))
+        agent = phi__agent_make(rt, &d, NULL);
+    else
+        (void)phi__error(rt, PHI_NO_MEMORY, "out of memory");
+    phi_arena_free(&scratch);
+    if (agent == NULL) {
+        phi__child_drop(child);
+        return NULL;
+    }
+    child->number = ++all->made;
+    phi__follow_begin(child, desc, agent);
+    return child;
+}
+
+/* Begins a run of it. PHI_OK, or phi_last_error has words. */
+static phi_status phi__children_begin(phi__child *child, phi_str task) {
+    const phi__agent *parent = child->of->parent;
+    phi__agent *agent = child->agent;
+    phi_status status = phi__agent_may_run(agent, "sub-agent");
+    if (status != PHI_OK) return status;
+    phi_content content = PHI_ZERO;
+    phi__run_order order = PHI_ZERO;
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = task;
+    order.parent_loop_id = parent->run != NULL ? parent->run->loop_id : parent->line.last_loop_id;
+    status = phi__run_new_of(agent, order, &content, 1);
+    child->running = status == PHI_OK;
+    return status == PHI_OK ? status : phi__agent_no_memory(agent, "sub-agent");
+}
+
+/* ---- the tool that delegates, and the host's own way to it ---- */
+
+static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments);
+
+/* NULL: no memory. */
+static phi__children *phi__subagents_all(phi__agent *parent) {
+    phi__children *all = phi__children_all(parent);
+    if (all != NULL) all->start = phi__subagents_start;
+    return all;
+}
+
+/* ---- a call ---- */
+
+typedef struct phi__subagents_task {
+    phi_str task, go_on; /* in an arena */
+} phi__subagents_task;
+
+/* An error message, or NULL. */
+static const char *phi__subagents_read(const phi_subagent_desc *desc, phi_str arguments,
+                                       phi_arena *scratch, phi__subagents_task *out) {
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(scratch, arguments, 0, &root, NULL);
+    if (status == PHI_NO_MEMORY) return "Out of memory";
+    out->task = phi_json_str(phi_json_get(root, "task"), "");
+    out->go_on = phi__str("", 0);
+    if (desc->keep > 0) out->go_on = phi_json_str(phi_json_get(root, "continue"), "");
+    return out->task.len > 0 ? NULL : "Invalid arguments: Missing required 'task' parameter";
+}
+
+/* The child for a task: a new one, or one that is kept. NULL: words say why. */
+static phi__child *phi__subagents_child(phi__children *all, phi_subagent_desc *desc, phi_str go_on,
+                                        char *words, size_t size) {
+    phi__child *child = NULL;
+    const char *last = "";
+    if (go_on.len == 0) {
+        child = phi__children_new(all, desc);
+    } else {
+        child = phi__child_kept(all, desc, go_on);
+        if (child == NULL) {
+            (void)snprintf(words, size, "There is no finished sub-agent \"%.*s\" to continue",
+                           (int)phi__min(go_on.len, 40), go_on.at);
+            return NULL;
+        }
+        if (child->agent == NULL && phi__child_save_thaw(child, desc) != PHI_OK) child = NULL;
+    }
+    if (child != NULL) return child;
+    (void)phi__error_last(all->parent->rt, &last);
+    (void)snprintf(words, size, "The sub-agent could not start: %s", last);
+    return NULL;
+}
+
+static bool phi__subagents_begin(phi__agent *parent, phi_subagent_desc *desc,
+                                 const phi__subagents_task *task, phi_call call, char *words,
+                                 size_t size) {
+    phi__children *all = phi__subagents_all(parent);
+    const char *last = "";
+    (void)snprintf(words, size, "Out of memory");
+    if (all == NULL) return false;
+    phi__children_sweep(all);
+    phi__child *child = phi__subagents_child(all, desc, task->go_on, words, size);
+    if (child == NULL) return false;
+    child->call = call;
+    if (phi__children_begin(child, task->task) == PHI_OK) return true;
+    child->call.rt = NULL;
+    (void)phi__error_last(parent->rt, &last);
+    (void)snprintf(words, size, "The sub-agent could not start: %s", last);
+    if (task->go_on.len == 0) phi__child_drop(child);
+    return false;
+}
+
+static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments) {
+    phi_subagent_desc *desc = (phi_subagent_desc *)user_data;
+    phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
+    phi__subagents_task task;
+    phi_arena scratch;
+    char words[360];
+    bool begun = false;
+    phi_arena_init(&scratch, &parent->memory, 0);
+    const char *missing = phi__subagents_read(desc, arguments, &scratch, &task);
+    if (missing == NULL)
+        begun = phi__subagents_begin(parent, desc, &task, call, words, sizeof words);
+    phi_arena_free(&scratch);
+    if (begun) return PHI_PENDING;
+    phi__result_error(call, missing != NULL ? missing : words);
+    return PHI_DONE;
+}
+
+/* Nothing of it is heard any more, but for the events that a host wants. */
+static void phi__subagents_cancel(void *user_data, phi_call call) {
+    phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
+    phi__children *all = parent != NULL ? phi__children_find(parent) : NULL;
+    phi__child *child = phi__child_of_call(all, call);
+    (void)user_data;
+    if (child == NULL) return;
+    child->call.rt = NULL;
+    if (phi__find_hidden(child->agent))
+        phi__child_drop(child);
+    else
+        phi__schedule_cancel_tree(child->agent, false);
+}
+
+static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_id) {
+    phi__link *link = all->list.first;
+    for (; link != NULL; link = link->next) {
+        phi__child *child = PHI__OWNER(link, phi__child, link);
+        if (child->agent == NULL && child->running && !child->spawned &&
+            phi_str_equal(child->call_id, call_id))
+            return child;
+    }
+    return NULL;
+}
+
+/* A snapshot of a program without sub-agents has the call and no child: it begins anew. */
+static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str arguments) {
+    phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
+    phi__children *all = phi__subagents_all(parent);
+    phi__child *child = all != NULL ? phi__subagents_frozen(all, phi__update_info(call).id) : NULL;
+    const char *last = "";
+    char words[360];
+    if (child == NULL && all != NULL) return phi__subagents_start(user_data, call, arguments);
+    if (child != NULL && phi__child_save_thaw(child, (phi_subagent_desc *)user_data) == PHI_OK) {
+        child->call = call;
+        return PHI_PENDING;
+    }
+    (void)phi__error_last(parent->rt, &last);
+    (void)snprintf(words, sizeof words, "The sub-agent could not be resumed: %s",
+                   all != NULL ? last : "out of memory");
+    if (child != NULL) phi__child_drop(child);
+    phi__result_error(call, words);
+    return PHI_DONE;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_tool phi_subagent_tool(phi_subagent_desc *desc) {
+    static const char schema[] =
+        "{\"type\":\"object\",\"properties\":{\"task\":{\"type\":\"string\",\"description\":"
+        "\"The whole task: the sub-agent sees nothing of this conversation\"}},"
+        "\"required\":[\"task\"]}";
+    static const char keeps[] =
+        "{\"type\":\"object\",\"properties\":{\"task\":{\"type\":\"string\",\"description\":"
+        "\"The whole task: the sub-agent sees nothing of this conversation\"},"
+        "\"continue\":{\"type\":\"string\",\"description\":\"The id in an earlier result: that "
+        "sub-agent goes on, and remembers its work\"}},\"required\":[\"task\"]}";
+    phi_tool tool = PHI_ZERO;
+    if (desc == NULL || desc->name == NULL) return tool;
+    tool.name = tool.label = desc->name;
+    tool.description = desc->description;
+    if (tool.description == NULL) {
+        (void)snprintf(desc->own_words, sizeof desc->own_words,
+                       "Delegate a task to the '%s' sub-agent", desc->name);
+        tool.description = desc->own_words;
+    }
+    tool.schema = desc->keep > 0 ? keeps : schema;
+    tool.start = phi__subagents_start;
+    tool.cancel = phi__subagents_cancel;
+    tool.resume = phi__subagents_resume;
+    tool.user_data = desc;
+    tool.timeout_ms = desc->timeout_ms != 0 ? desc->timeout_ms : PHI_UNLIMITED;
+    tool.checks_arguments = tool.deterministic = tool.unlisted = true;
+    return tool;
+}
+
+static phi_status phi__subagents_check(phi_agent handle, const phi__agent *parent,
+                                       const phi_subagent_desc *desc) {
+    if (handle.rt == NULL || desc == NULL) return PHI_BAD_ARG;
+    if (parent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_spawn: the agent is gone");
+    if (desc->name == NULL || desc->name[0] == '\0')
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: desc.name is missing");
+    if (!parent->thread->of_agent)
+        return phi__error(handle.rt, PHI_MISUSE,
+                          "phi_spawn: an agent of phi_run is for that one run");
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent_desc *desc, const char *task,
+                             phi_agent *out) {
+    phi__agent *parent = phi__find_agent(handle);
+    phi_status status = phi__subagents_check(handle, parent, desc);
+    if (status != PHI_OK) return status;
+    if (task != NULL && task[0] == '\0')
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: the task is empty");
+    phi__children *all = phi__subagents_all(parent);
+    if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn: out of memory");
+    if (task == NULL) {
+        /* After a restore: the children that had not finished go on. */
+        phi_runtime *rt = handle.rt;
+        status = PHI_OK;
+        phi__child *child;
+        if (rt->in_step)
+            return phi__error(rt, PHI_MISUSE, "phi_spawn without a task inside a callback");
+        rt->in_step = true; /* a store's functions must not step */
+        rt->step.wall_ms = phi__io_wall_ms(rt->io);
+        while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
+            phi_status one = phi__child_save_thaw(child, desc);
+            if (one == PHI_OK) continue;
+            if (status == PHI_OK) status = one;
+            child->desc = desc;
+            phi__result_fail(child, one, "The sub-agent could not be resumed");
+        }
+        phi__end_of_step(rt);
+        return status;
+    }
+    phi__children_sweep(all);
+    phi__child *child = phi__children_new(all, desc);
+    if (child == NULL) return phi__error_last(handle.rt, NULL);
+    status = phi__children_begin(child, phi_str_of(task));
+    child->spawned = status == PHI_OK;
+    if (status != PHI_OK)
+        phi__child_drop(child);
+    else if (out != NULL)
+        *out = child->agent->handle;
+    return status;
+}

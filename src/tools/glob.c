@@ -1,0 +1,318 @@
+/* glob.c - matching without recursion: only the last star, and the last double star, are ever
+   retried. An earlier star cannot help: it stays within its part of the path, and the slash behind
+   it fixes where that ends; an earlier double star would only begin later. */
+#include "tools/glob_in.h"
+
+/* ---- sets ---- */
+
+static bool phi__glob_in_class(phi_str name, unsigned char c) {
+    bool small = c >= 'a' && c <= 'z', large = c >= 'A' && c <= 'Z', digit = c >= '0' && c <= '9';
+    bool graph = c > ' ' && c < 0x7F;
+    if (phi__str_is(name, "alpha")) return small || large;
+    if (phi__str_is(name, "digit")) return digit;
+    if (phi__str_is(name, "alnum")) return small || large || digit;
+    if (phi__str_is(name, "upper")) return large;
+    if (phi__str_is(name, "lower")) return small;
+    if (phi__str_is(name, "space")) return c == ' ' || (c >= '\t' && c <= '\r');
+    if (phi__str_is(name, "blank")) return c == ' ' || c == '\t';
+    if (phi__str_is(name, "cntrl")) return c < ' ' || c == 0x7F;
+    if (phi__str_is(name, "graph")) return graph;
+    if (phi__str_is(name, "print")) return graph || c == ' ';
+    if (phi__str_is(name, "punct")) return graph && !small && !large && !digit;
+    return phi__str_is(name, "xdigit") && (digit || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'));
+}
+
+/* The part of a set at `at`: a class, a character, or a range. Returns where the next one
+   begins. */
+static size_t phi__glob_part(phi_str p, size_t at, unsigned char c, bool *in) {
+    unsigned char low, high;
+    if (p.at[at] == '[' && at + 1 < p.len && p.at[at + 1] == ':') {
+        /* The longest name of a class has six letters: looking further would take quadratic time
+           for a row of "[:". */
+        size_t most = phi__min(p.len, at + 10),
+               end = phi__str_find(phi__str(p.at, most), at + 2, ":]");
+        if (end != SIZE_MAX) {
+            if (phi__glob_in_class(phi__str(p.at + at + 2, end - at - 2), c)) *in = true;
+            return end + 2;
+        }
+    }
+    if (p.at[at] == '\\' && at + 1 < p.len) at++;
+    low = high = (unsigned char)p.at[at++];
+    if (at + 1 < p.len && p.at[at] == '-' && p.at[at + 1] != ']') {
+        at++;
+        if (p.at[at] == '\\' && at + 1 < p.len) at++;
+        high = (unsigned char)p.at[at++];
+    }
+    if (c >= low && c <= high) *in = true;
+    return at;
+}
+
+/* A set at `at`, which is '['; its end, or 0 where it does not close. */
+static size_t phi__glob_set(phi_str p, size_t at, char c, bool *in) {
+    size_t first = at + 1;
+    bool outside = first < p.len && (p.at[first] == '!' || p.at[first] == '^');
+    *in = false;
+    if (outside) first++;
+    for (at = first; at < p.len && (p.at[at] != ']' || at == first);)
+        at = phi__glob_part(p, at, (unsigned char)c, in);
+    *in = *in != outside;
+    return at < p.len ? at + 1 : 0;
+}
+
+/* ---- matching ---- */
+
+/* One character of the pattern, no star: where the pattern continues, or 0: no match. */
+static size_t phi__glob_one(phi_str p, size_t at, char c, size_t *work) {
+    bool in;
+    if (p.at[at] == '?') return c == '/' ? 0 : at + 1;
+    if (p.at[at] == '[') {
+        size_t end = phi__glob_set(p, at, c, &in);
+        *work += (end != 0 ? end : p.len) - at;
+        if (end != 0) return in && c != '/' ? end : 0;
+    }
+    if (p.at[at] == '\\' && at + 1 < p.len) at++;
+    return p.at[at] == c ? at + 1 : 0;
+}
+
+/* At a double star that is a whole part of the pattern. */
+static bool phi__glob_is_deep(phi_str p, size_t at) {
+    return at + 1 < p.len && p.at[at + 1] == '*' && (at == 0 || p.at[at - 1] == '/') &&
+           (at + 2 == p.len || p.at[at + 2] == '/');
+}
+
+PHI__FN bool phi__glob_match(phi_str p, phi_str s, size_t *work) {
+    size_t at = 0, i = 0, next;
+    size_t star = SIZE_MAX, star_at = 0, deep = SIZE_MAX, deep_at = 0;
+    for (;;) {
+        if (at < p.len && p.at[at] == '*') {
+            if (phi__glob_is_deep(p, at)) {
+                if (at + 2 == p.len) return at == 0 || i < s.len;
+                deep = at += 3;
+                deep_at = i;
+                star = SIZE_MAX;
+                continue;
+            }
+            while (at < p.len && p.at[at] == '*') at++;
+            star = at;
+            star_at = i;
+            continue;
+        }
+        if (at == p.len && i == s.len) return true;
+        next = at < p.len && i < s.len ? phi__glob_one(p, at, s.at[i], work) : 0;
+        (*work)++;
+        if (next != 0) {
+            at = next;
+            i++;
+        } else if (star != SIZE_MAX && star_at < s.len && s.at[star_at] != '/') {
+            at = star;
+            i = ++star_at;
+        } else if (deep != SIZE_MAX) {
+            const char *slash = (const char *)memchr(s.at + deep_at, '/', s.len - deep_at);
+            if (slash == NULL) return false;
+            at = deep;
+            i = deep_at = (size_t)(slash - s.at) + 1;
+            star = SIZE_MAX;
+        } else {
+            return false;
+        }
+    }
+}
+
+/* ---- braces ---- */
+
+/* The end of the element at `at`: an escape, a set, or one byte. SIZE_MAX: it does not close. */
+static size_t phi__glob_token(phi_str p, size_t at) {
+    bool in;
+    if (p.at[at] == '\\') return at + 1 < p.len ? at + 2 : SIZE_MAX;
+    if (p.at[at] != '[') return at + 1;
+    size_t end = phi__glob_set(p, at, '\0', &in);
+    return end != 0 ? end : SIZE_MAX;
+}
+
+/* The first brace that opens, and where it closes: NULL, or an error message. *open SIZE_MAX:
+   none. */
+static const char *phi__glob_find(phi_str p, size_t *open, size_t *close) {
+    size_t at = 0;
+    int depth = 0;
+    *open = *close = SIZE_MAX;
+    while (at < p.len) {
+        size_t next = phi__glob_token(p, at);
+        if (next == SIZE_MAX)
+            return p.at[at] == '[' ? "a set without its closing bracket" : "a backslash at the end";
+        if (p.at[at] == '{' && depth++ == 0 && *open == SIZE_MAX) *open = at;
+        if (p.at[at] == '}' && depth-- == 0) return "a closing brace without its opening one";
+        if (p.at[at] == '}' && depth == 0 && *close == SIZE_MAX) *close = at;
+        at = next;
+    }
+    return depth != 0 ? "a brace that does not close" : NULL;
+}
+
+/* Takes the pattern of `len` bytes at `from` out of `out`, and appends its choices at its first
+   braces. */
+static void phi__glob_split(phi__buf *out, size_t from, size_t len, size_t open, size_t close) {
+    phi__buf whole;
+    size_t begin = open + 1;
+    int depth = 0;
+    phi__buf_init(&whole, out->memory);
+    phi__buf_add(&whole, out->at + from, len);
+    if (whole.failed) {
+        out->failed = true;
+        return;
+    }
+    phi_str p = phi__str(whole.at, whole.len); /* with its NUL */
+    out->len -= len;
+    memmove(out->at + from, out->at + from + len, out->len - from);
+    for (size_t at = begin; at <= close; at = phi__glob_token(p, at)) {
+        char c = p.at[at];
+        if (c == '{') depth++;
+        if (at == close || (c == ',' && depth == 0)) {
+            phi__buf_add(out, p.at, open);
+            phi__buf_add(out, p.at + begin, at - begin);
+            phi__buf_add(out, p.at + close + 1, p.len - close - 1);
+            begin = at + 1;
+        } else if (c == '}')
+            depth--;
+    }
+    phi__buf_free(&whole);
+}
+
+/* ---- for other files ---- */
+
+PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern) {
+    size_t begin = out->len, from = begin, open, close, choices = 0, splits = 0;
+    if (pattern.len > PHI__GLOB_PATTERN) return "it is longer than 2,048 bytes";
+    const char *wrong = phi__glob_find(pattern, &open, &close);
+    if (wrong == NULL && pattern.len > 0 && memchr(pattern.at, '\0', pattern.len) != NULL)
+        wrong = "a NUL";
+    if (wrong != NULL) return wrong;
+    phi__buf_add_str(out, pattern);
+    phi__buf_char(out, '\0');
+    while (!out->failed && from < out->len) {
+        phi_str p = phi_str_of(out->at + from);
+        (void)phi__glob_find(p, &open, &close);
+        if (open == SIZE_MAX) {
+            from += p.len + 1;
+            choices++;
+        } else {
+            phi__glob_split(out, from, p.len + 1, open, close);
+            splits++;
+        }
+        if (choices > PHI__GLOB_CHOICES || splits > PHI__GLOB_SPLITS ||
+            out->len - begin > PHI__GLOB_BYTES) {
+            out->len = begin;
+            return "its braces leave too many choices";
+        }
+    }
+    return NULL;
+}
+
+PHI__FN bool phi__glob_any(phi_str choices, phi_str path, size_t *work) {
+    size_t at = 0;
+    while (at < choices.len) {
+        const char *end = (const char *)memchr(choices.at + at, '\0', choices.len - at);
+        size_t n = end != NULL ? (size_t)(end - choices.at) - at : choices.len - at;
+        if (phi__glob_match(phi__str(choices.at + at, n), path, work)) return true;
+        at += n + 1;
+    }
+    return false;
+}
+
+PHI__FN phi_str phi__glob_name(phi_str path) {
+    size_t name = path.len;
+    while (name > 0 && path.at[name - 1] != '/') name--;
+    return phi__str_from(path, name);
+}
+
+/* ======== The rules of .gitignore files: which paths are left out.
+
+   A rule is a line: "#" begins a comment, "!" takes a path back in, a slash at its beginning or in
+   its middle binds it to the file's directory, one at its end to directories. Blanks at its end
+   count where a backslash stands before them. The last rule that matches decides. Within a pattern
+   the syntax is glob_in.h's; a line that is no pattern is left out. docs/tools.md says where this
+   follows ripgrep, and where git. */
+
+/* `path`: relative to the directory of the file, without "./". *left: rules to look at, from the
+   last on; begin with `count`. A rule takes PHI__IGNORE_RULE out of *units, and the bytes compared.
+   PHI__IGNORE_NONE with *left above 0: the units are used up, come again. */
+enum { PHI__IGNORE_RULE = 8 };
+
+static bool phi__ignore_is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+PHI__FN void phi__ignore_init(phi__ignore *ignore, phi_memory *memory) {
+    memset(ignore, 0, sizeof *ignore);
+    ignore->memory = memory;
+    phi__buf_init(&ignore->text, memory);
+}
+
+PHI__FN void phi__ignore_free(phi__ignore *ignore) {
+    phi__buf_free(&ignore->text);
+    phi__free(ignore->memory, ignore->rules, ignore->cap * sizeof *ignore->rules);
+    ignore->rules = NULL;
+    ignore->count = ignore->cap = ignore->outs = 0;
+}
+
+PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const char **wrong) {
+    phi__ignore_rule *rules;
+    phi__ignore_rule rule = PHI_ZERO;
+    *wrong = NULL;
+    if (line.len > 0 && line.at[0] == '#') return PHI_OK;
+    /* Without the blanks at its end, but for one behind a backslash. */
+    while (line.len > 0 && phi__ignore_is_blank(line.at[line.len - 1])) {
+        size_t slashes = 0;
+        while (slashes + 1 < line.len && line.at[line.len - 2 - slashes] == '\\') slashes++;
+        if (slashes % 2 == 1) break;
+        line.len--;
+    }
+    rule.in = line.len > 0 && line.at[0] == '!';
+    if (rule.in) line = phi__str_from(line, 1);
+    rule.name_alone = true;
+    if (line.len > 0 && line.at[line.len - 1] == '/') {
+        rule.directories = true;
+        line.len--;
+    }
+    if (line.len > 0 && memchr(line.at, '/', line.len) != NULL) rule.name_alone = false;
+    if (line.len > 0 && line.at[0] == '/') line = phi__str_from(line, 1);
+    if (line.len == 0) return PHI_OK;
+    rules = (phi__ignore_rule *)phi__grow(ignore->memory, ignore->rules, &ignore->cap,
+                                          ignore->count + 1, sizeof *rules);
+    if (rules == NULL) return PHI_NO_MEMORY;
+    ignore->rules = rules;
+    rule.at = ignore->text.len;
+    *wrong = phi__glob_expand(&ignore->text, line);
+    if (*wrong != NULL) return PHI_BAD_ARG;
+    if (ignore->text.failed) return PHI_NO_MEMORY;
+    rule.len = ignore->text.len - rule.at;
+    rules[ignore->count++] = rule;
+    if (!rule.in) ignore->outs++;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__ignore_add(phi__ignore *ignore, phi_str file) {
+    size_t at = phi__str_starts(file, "\xEF\xBB\xBF") ? 3 : 0;
+    while (at < file.len) {
+        const char *end = (const char *)memchr(file.at + at, '\n', file.len - at);
+        size_t n = end != NULL ? (size_t)(end - file.at) - at : file.len - at;
+        const char *wrong;
+        if (phi__ignore_add_line(ignore, phi__str(file.at + at, n), &wrong) == PHI_NO_MEMORY)
+            return PHI_NO_MEMORY;
+        at += n + 1;
+    }
+    return PHI_OK;
+}
+
+PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
+                                          size_t *left, size_t *units) {
+    phi_str name = phi__glob_name(path);
+    while (*left > 0 && *units > 0) {
+        const phi__ignore_rule *rule = &ignore->rules[--*left];
+        size_t work = PHI__IGNORE_RULE;
+        bool matches = (directory || !rule->directories) &&
+                       phi__glob_any(phi__str(ignore->text.at + rule->at, rule->len),
+                                     rule->name_alone ? name : path, &work);
+        *units -= phi__min(*units, work);
+        if (matches) return rule->in ? PHI__IGNORE_IN : PHI__IGNORE_OUT;
+    }
+    return PHI__IGNORE_NONE;
+}
