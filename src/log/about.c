@@ -1,8 +1,5 @@
 /* about.c - a thread's id, title and metadata; notes, which no model sees. */
-#include "log/about_in.h"
-
 #include "log/thread_in.h"
-#include "log/parts_in.h"
 
 PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status) {
     phi_arena scratch;

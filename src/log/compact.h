@@ -7,8 +7,8 @@
    A turn is a row of adjacent messages with the same loop_id and turn_index. A message without a
    loop_id is a turn by itself, but for results, which belong to the turn of their call. A run is a
    row of adjacent messages with the same loop_id. The current run is the last one. */
-#ifndef PHI_HISTORY_COMPACT_H
-#define PHI_HISTORY_COMPACT_H
+#ifndef PHI_LOG_COMPACT_H
+#define PHI_LOG_COMPACT_H
 
 #include "log/compaction_config.h"
 #include "model/texts.h"

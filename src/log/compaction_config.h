@@ -1,6 +1,6 @@
 /* compaction_config.h - when the view is compacted, and what stays of it. */
-#ifndef PHI_HISTORY_COMPACTION_CONFIG_H
-#define PHI_HISTORY_COMPACTION_CONFIG_H
+#ifndef PHI_LOG_COMPACTION_CONFIG_H
+#define PHI_LOG_COMPACTION_CONFIG_H
 
 #include "base/base.h"
 

@@ -1,6 +1,5 @@
-/* parts.c - parts of a thread that its entries add to: runs by id, messages, rewrites by id, the tool state. */
-#include "log/parts_in.h"
-
+/* parts.c - parts of a thread that its entries add to: runs by id, messages, rewrites by id and the
+   tool state. */
 #include "log/thread_in.h"
 
 #include <float.h>

@@ -6,8 +6,8 @@
    tail where it does not fit. Then, as far as the budget goes: the summaries of older messages, and
    older groups, the newest first, until one does not fit. The list begins with a user's message or
    a summary. A larger budget never sends less. */
-#ifndef PHI_HISTORY_POLICY_H
-#define PHI_HISTORY_POLICY_H
+#ifndef PHI_LOG_POLICY_H
+#define PHI_LOG_POLICY_H
 
 #include "model/model.h"
 #include "model/tokens.h"

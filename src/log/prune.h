@@ -2,8 +2,8 @@
 
    A prune never takes a user's message, a message that a compaction left standing, nor a durable
    entry. It takes whole groups: an answer with the results of its calls. They stay in the log. */
-#ifndef PHI_HISTORY_PRUNE_H
-#define PHI_HISTORY_PRUNE_H
+#ifndef PHI_LOG_PRUNE_H
+#define PHI_LOG_PRUNE_H
 
 #include "model/texts.h"
 #include "model/tokens.h"

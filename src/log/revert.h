@@ -4,8 +4,8 @@
    A step is a tool result that ends with a line which names it, "[step n12]": 12 is its entry in
    the thread. The loop adds that line, if a tool sets phi_tool.names_steps. The results of one
    answer are one step: they stay together. A revert never passes over a user's message. */
-#ifndef PHI_HISTORY_REVERT_H
-#define PHI_HISTORY_REVERT_H
+#ifndef PHI_LOG_REVERT_H
+#define PHI_LOG_REVERT_H
 
 #include "log/thread.h"
 #include "model/texts.h"

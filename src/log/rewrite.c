@@ -1,6 +1,5 @@
 /* rewrite.c - rewrites, the only way to change a view: checked, applied, appended. */
 #include "log/thread_in.h"
-#include "log/parts_in.h"
 
 #include <float.h>
 #include <stdarg.h>

@@ -1,7 +1,5 @@
 /* thread.c - makes, empties and frees threads. */
 #include "log/thread_in.h"
-#include "log/about_in.h"
-#include "log/parts_in.h"
 
 /* ---- notes: entries that no model sees ---- */
 

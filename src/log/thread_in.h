@@ -1,6 +1,6 @@
 /* thread_in.h - what the files of src/history share and no other room needs. */
-#ifndef PHI_HISTORY_THREAD_IN_H
-#define PHI_HISTORY_THREAD_IN_H
+#ifndef PHI_LOG_THREAD_IN_H
+#define PHI_LOG_THREAD_IN_H
 
 #include "log/log_in.h"
 
@@ -223,5 +223,21 @@ PHI__FN void phi__append_free(phi_thread *thread); /* its counts */
 /* ---- project.c, for append.c and fold.c ---- */
 PHI__FN bool phi__items_sums_up(const phi_message *m, uint32_t flags);
 PHI__FN bool phi__items_is_group(const phi_message *m, uint32_t flags);
+
+/* ---- parts.c ---- */
+
+/* The id of a rewrite that has none of its host's: its place in the log, mostly. */
+#define PHI__OP_MADE "op-%llu"
+PHI__FN bool phi__ops_compacts(const phi__op *op);
+PHI__FN bool phi__ops_mark_room(phi_thread *thread);
+PHI__FN void phi__messages_free(phi_memory *memory, phi__messages *messages);
+PHI__FN void phi__state_drop(phi_thread *thread, phi__state_text *text);
+PHI__FN bool phi__state_copy(phi_thread *thread, phi_str from, phi__state_text *out);
+PHI__FN void phi__state_take(phi_thread *thread, const phi__state_text *made);
+
+/* ---- about.c ---- */
+
+PHI__FN void phi__about_free(phi_thread *thread);
+PHI__FN size_t phi__about_bytes(const phi_thread *thread);
 
 #endif

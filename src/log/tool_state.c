@@ -3,7 +3,6 @@
    A note has the whole state where the effects since the last such note would take more bytes: a
    fold reads at most about twice the state, and the notes take about twice the effects. */
 #include "log/thread_in.h"
-#include "log/parts_in.h"
 
 #include <stdio.h>
 

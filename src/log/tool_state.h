@@ -16,8 +16,8 @@
                                                  way are made, "-" appends to an array
        {"op":"delete_path","path":"/a/0"}        the value there goes; a missing one is no error
        {"op":"emit","name":"x","value":...}      the state stays; the host gets PHI_EV_EFFECT */
-#ifndef PHI_HISTORY_TOOL_STATE_H
-#define PHI_HISTORY_TOOL_STATE_H
+#ifndef PHI_LOG_TOOL_STATE_H
+#define PHI_LOG_TOOL_STATE_H
 
 #include "model/effects.h"
 #include "log/thread.h"

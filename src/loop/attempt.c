@@ -1,6 +1,4 @@
 /* attempt.c - an attempt's making, charge and end: what the other files of a run need of it. */
-#include "loop/attempt_in.h"
-
 #include "loop/inner_in.h"
 
 #include <stdio.h>

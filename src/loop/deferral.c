@@ -1,6 +1,5 @@
 /* deferral.c - which tools a request names instead of defining them, and which were loaded. */
 #include "loop/inner_in.h"
-#include "loop/deferral_tools_in.h"
 
 enum {
     PHI__DEFERRAL_WINDOW = 128000, /* phi_model.context_window's default */

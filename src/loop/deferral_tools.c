@@ -1,7 +1,4 @@
 /* deferral_tools.c - search_tools and load_tools, for models whose provider has none of its own. */
-#include "loop/deferral_tools_in.h"
-
-#include "loop/deferral_in.h"
 #include "loop/inner_in.h"
 
 /* The name of a tool that is refused, since another one is deferred; NULL: there is none. */

@@ -1,6 +1,4 @@
 /* draft.c - the first entries of a run, and the responses of phi_prompt_with. */
-#include "loop/draft_in.h"
-
 #include "loop/inner_in.h"
 
 static bool phi__draft_name(phi__run *run, const phi__run_order *order) {

@@ -375,4 +375,48 @@ PHI__FN void phi__forget_end(phi__agent *agent); /* the run is over: all of the 
 /* a prompt found no memory: the next step makes room */
 PHI__FN void phi__forget_press(phi__agent *agent);
 
+/* ---- attempt.c ---- */
+
+PHI__FN void phi__attempt_close(phi__run *run, bool settle);
+
+/* ---- draft.c ---- */
+
+PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order);
+
+/* ---- hooks.c ---- */
+
+PHI__FN phi_ticket phi__decision_ticket(const phi__decision *d);
+PHI__FN phi_str phi__hooks_arguments(const phi__decision *d);
+
+/* ---- limits.c ---- */
+
+PHI__FN uint64_t phi__limits_less(uint64_t a, uint64_t b);
+PHI__FN bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, char *reason,
+                                      size_t size);
+
+/* ---- input.c ---- */
+
+PHI__FN phi_status phi__input_add(phi__agent *agent, phi_input kind, const phi_content *content,
+                                  size_t count, phi_str source, phi_str details);
+PHI__FN void phi__input_emit_dropped(phi__agent *agent, phi_input kind, phi_str text,
+                                     const char *why);
+
+/* ---- deferral.c ---- */
+
+PHI__FN bool phi__defer_is_own(phi_str name);
+PHI__FN phi__defer_plan phi__defer_plan_of(const phi__agent *agent);
+PHI__FN bool phi__defer_keep(phi__agent *agent, phi_str name);
+PHI__FN bool phi__defer_look(phi__agent *agent, phi_arena *arena);
+PHI__FN void phi__defer_describe(phi__tool_view out[2]);
+
+/* ---- deferral_tools.c ---- */
+
+#define PHI__DEFERRAL_SEARCH "search_tools"
+#define PHI__DEFERRAL_LOAD "load_tools"
+
+/* The details of a result of load_tools begin so. */
+#define PHI__DEFERRAL_DETAILS "{\"loaded\":["
+
+enum { PHI__DEFERRAL_LOADED = 1024 }; /* tools of an agent; more are not kept */
+
 #endif

@@ -6,7 +6,6 @@
    model, and the first that refuses ends the input. A filter may wait: the text and the index of
    the filter are kept. */
 #include "loop/inner_in.h"
-#include "loop/input_in.h"
 
 static void phi__input_free(phi__agent *agent, phi__input *input) {
     phi_arena_free(&input->arena);

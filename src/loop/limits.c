@@ -5,7 +5,6 @@
    at the same time cannot together go beyond what their parent has. The words of a limit are part
    of the log. */
 #include "loop/inner_in.h"
-#include "loop/limits_in.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,6 @@
 /* pending.c - lists what the runs wait for. */
 #include "loop/pending_in.h"
 
-#include "loop/hooks_in.h"
 #include "loop/inner_in.h"
 
 #include <stdio.h>

@@ -3,7 +3,6 @@
 #define PHI_LOOP_PENDING_IN_H
 
 #include "loop/loop_in.h"
-#include "loop/hooks_in.h"
 #include "loop/inner_in.h"
 
 struct phi__question {

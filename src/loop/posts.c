@@ -1,5 +1,4 @@
 /* posts.c - reads the input of other threads: aborts, decisions, results. */
-#include "loop/input_in.h"
 #include "loop/inner_in.h"
 
 static void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at) {

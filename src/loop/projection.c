@@ -5,7 +5,6 @@
    depends on the messages sent, not on the length of the thread. A provider's report about the last
    answer is exact as long as the list has only grown since. */
 #include "loop/inner_in.h"
-#include "loop/limits_in.h"
 
 #include <stdio.h>
 

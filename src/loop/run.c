@@ -1,7 +1,6 @@
 /* run.c - makes, begins, detaches, destroys and fails runs. A run without memory ends with an error
    event that needs none, and leaves an agent that can be prompted again. */
 #include "loop/inner_in.h"
-#include "loop/draft_in.h"
 
 static phi__refusals phi__run_refusals(const phi__agent *agent);
 static const phi_failure *phi__run_limit_failure(const phi__agent *agent,

@@ -9,7 +9,6 @@
    TURN_START, the messages; and after it TURN_END, after_turn, steering, follow-ups; at last
    AGENT_END and after_loop. */
 #include "loop/inner_in.h"
-#include "loop/attempt_in.h"
 
 #include <stdio.h>
 

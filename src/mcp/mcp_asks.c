@@ -1,5 +1,6 @@
 /* mcp_asks.c - answers the questions of a server: roots at once, forms and answers of a model by a
    question to the host of the agent. */
+#include "mcp/mcp_asks.h"
 #include "mcp/mcp_requests_in.h"
 
 #include "agent/agent_in.h"

@@ -13,8 +13,8 @@
    in the conversation with the agent's tools.
    In a run with tools only "react", and "tot" with `tools`, are chosen: the others could not use
    them. */
-#ifndef PHI_STRATEGY_ADAPTIVE_H
-#define PHI_STRATEGY_ADAPTIVE_H
+#ifndef PHI_ORCHESTRATE_ADAPTIVE_H
+#define PHI_ORCHESTRATE_ADAPTIVE_H
 
 #include "orchestrate/aot.h"
 #include "orchestrate/cot.h"

@@ -1,6 +1,6 @@
 /* adaptive_in.h - how Adaptive chooses. */
-#ifndef PHI_STRATEGY_ADAPTIVE_IN_H
-#define PHI_STRATEGY_ADAPTIVE_IN_H
+#ifndef PHI_ORCHESTRATE_ADAPTIVE_IN_H
+#define PHI_ORCHESTRATE_ADAPTIVE_IN_H
 
 #include "orchestrate/strategy_in.h"
 #include "base/base_in.h"

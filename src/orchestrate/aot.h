@@ -2,8 +2,8 @@
 
    The prompt shows searches that try first operations, work them out, step back and finish with an
    explicit answer line; the model does the same for the problem. The answer is that line's. */
-#ifndef PHI_STRATEGY_AOT_H
-#define PHI_STRATEGY_AOT_H
+#ifndef PHI_ORCHESTRATE_AOT_H
+#define PHI_ORCHESTRATE_AOT_H
 
 #include "orchestrate/machine.h"
 

@@ -1,6 +1,6 @@
 /* aot_in.h - what Algorithm-of-Thoughts reads in an answer. */
-#ifndef PHI_STRATEGY_AOT_IN_H
-#define PHI_STRATEGY_AOT_IN_H
+#ifndef PHI_ORCHESTRATE_AOT_IN_H
+#define PHI_ORCHESTRATE_AOT_IN_H
 
 #include "orchestrate/strategy_in.h"
 #include "base/base_in.h"

@@ -3,8 +3,8 @@
    Chain-of-Thought asks for numbered steps and a marked conclusion, Chain-of-Draft for drafts of a
    few words and the answer behind "####". The call sees the conversation. The answer is the
    conclusion, or the whole text where none is marked. */
-#ifndef PHI_STRATEGY_COT_H
-#define PHI_STRATEGY_COT_H
+#ifndef PHI_ORCHESTRATE_COT_H
+#define PHI_ORCHESTRATE_COT_H
 
 #include "orchestrate/machine.h"
 

@@ -1,6 +1,6 @@
 /* cot_in.h - what Chain-of-Thought reads in an answer. */
-#ifndef PHI_STRATEGY_COT_IN_H
-#define PHI_STRATEGY_COT_IN_H
+#ifndef PHI_ORCHESTRATE_COT_IN_H
+#define PHI_ORCHESTRATE_COT_IN_H
 
 #include "orchestrate/strategy_in.h"
 #include "base/base_in.h"

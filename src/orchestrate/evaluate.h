@@ -15,8 +15,8 @@
    were stopped count as failed. phi_agent_free of the agent frees its branches; a branch that the
    host frees counts as cancelled, and has no lane.
    Threads: the pumping thread. */
-#ifndef PHI_EVALUATE_EVALUATE_H
-#define PHI_EVALUATE_EVALUATE_H
+#ifndef PHI_ORCHESTRATE_EVALUATE_H
+#define PHI_ORCHESTRATE_EVALUATE_H
 
 #include "agent/agent.h"
 

@@ -1,6 +1,6 @@
 /* evaluate_in.h - lets a judge compare the branches of an evaluation. */
-#ifndef PHI_EVALUATE_EVALUATE_IN_H
-#define PHI_EVALUATE_EVALUATE_IN_H
+#ifndef PHI_ORCHESTRATE_EVALUATE_IN_H
+#define PHI_ORCHESTRATE_EVALUATE_IN_H
 
 #include "agent/agent_in.h"
 #include "base/base_in.h"

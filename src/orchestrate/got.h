@@ -12,8 +12,8 @@
                   weight above 0, the heaviest first
    A composed answer has an edge from each thought that it was composed of.
    Thoughts are read as JSON, else as numbered lines; a text that is neither is one thought. */
-#ifndef PHI_STRATEGY_GOT_H
-#define PHI_STRATEGY_GOT_H
+#ifndef PHI_ORCHESTRATE_GOT_H
+#define PHI_ORCHESTRATE_GOT_H
 
 #include "orchestrate/machine.h"
 

@@ -1,7 +1,7 @@
 /* judge_in.h - the judge's part of an evaluation that needs no model: its prompt, the fitting of
    that prompt into the judge's window, and the reading of its verdict. Pure functions. */
-#ifndef PHI_EVALUATE_JUDGE_IN_H
-#define PHI_EVALUATE_JUDGE_IN_H
+#ifndef PHI_ORCHESTRATE_JUDGE_IN_H
+#define PHI_ORCHESTRATE_JUDGE_IN_H
 
 #include "orchestrate/evaluate_in.h"
 #include "base/base_in.h"

@@ -6,8 +6,8 @@
    a loop of a few lines. phi's own machines are in cot.h, aot.h, tot.h and beside them; a host
    writes its own as examples/custom_strategy.c does.
    Threads: the pumping thread, inside phi_step. */
-#ifndef PHI_STRATEGY_MACHINE_H
-#define PHI_STRATEGY_MACHINE_H
+#ifndef PHI_ORCHESTRATE_MACHINE_H
+#define PHI_ORCHESTRATE_MACHINE_H
 
 #include "model/failure.h"
 #include "model/message.h"

@@ -1,8 +1,8 @@
 /* parse_in.h - what strategies read out of a model's text. Nothing fails: any bytes are a text.
 
    Results are parts of the text that was given. */
-#ifndef PHI_STRATEGY_PARSE_IN_H
-#define PHI_STRATEGY_PARSE_IN_H
+#ifndef PHI_ORCHESTRATE_PARSE_IN_H
+#define PHI_ORCHESTRATE_PARSE_IN_H
 
 #include "orchestrate/strategy_in.h"
 #include "base/base_in.h"

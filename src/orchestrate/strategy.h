@@ -17,8 +17,8 @@
    (phi_strategy_bill) is reserved from the budgets of the agent and of those above it; if it does
    not fit, no call is made, and the run fails with PHI_REFUSED, a failure of PHI_FAILURE_QUOTA and
    a message. phi_step counts each call under way as a run. */
-#ifndef PHI_STRATEGY_STRATEGY_H
-#define PHI_STRATEGY_STRATEGY_H
+#ifndef PHI_ORCHESTRATE_STRATEGY_H
+#define PHI_ORCHESTRATE_STRATEGY_H
 
 #include "agent/agent.h"
 #include "orchestrate/machine.h"

@@ -4,8 +4,8 @@
    arena in the agent's budget, and the hidden agents below the agent that make the model calls: one
    each, for one run. Answers go to the machine in the order in which their calls were made,
    whichever came first, so that a run does not depend on the network's timing. */
-#ifndef PHI_STRATEGY_STRATEGY_IN_H
-#define PHI_STRATEGY_STRATEGY_IN_H
+#ifndef PHI_ORCHESTRATE_STRATEGY_IN_H
+#define PHI_ORCHESTRATE_STRATEGY_IN_H
 
 #include "agent/agent_in.h"
 #include "base/base_in.h"

@@ -16,8 +16,8 @@
    its parent. A snapshot of the caller holds the children at work, and those that are kept; the
    calls go on after phi_agent_restore with the same tools.
    Threads: the pumping thread. */
-#ifndef PHI_SUBAGENTS_SUBAGENTS_H
-#define PHI_SUBAGENTS_SUBAGENTS_H
+#ifndef PHI_ORCHESTRATE_SUBAGENTS_H
+#define PHI_ORCHESTRATE_SUBAGENTS_H
 
 #include "agent/agent.h"
 

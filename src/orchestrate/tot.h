@@ -6,8 +6,8 @@
    whole solution before, is the answer. A search that ends before there is one says so: its best
    thought is unfinished. Answers are read as JSON, else line by line; an answer that is neither is
    sent back once to be repaired. */
-#ifndef PHI_STRATEGY_TOT_H
-#define PHI_STRATEGY_TOT_H
+#ifndef PHI_ORCHESTRATE_TOT_H
+#define PHI_ORCHESTRATE_TOT_H
 
 #include "orchestrate/machine.h"
 

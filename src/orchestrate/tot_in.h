@@ -2,8 +2,8 @@
 
    Nodes are numbered in the order of their making; node 0 is the problem. All memory is the
    machine's arena's. */
-#ifndef PHI_STRATEGY_TOT_IN_H
-#define PHI_STRATEGY_TOT_IN_H
+#ifndef PHI_ORCHESTRATE_TOT_IN_H
+#define PHI_ORCHESTRATE_TOT_IN_H
 
 #include "orchestrate/strategy_in.h"
 #include "orchestrate/parse_in.h"

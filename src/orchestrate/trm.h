@@ -8,8 +8,8 @@
    scored, the last improvement too; the result is the one with the best score. The search ends when
    a score reaches `threshold`, when the last three scores lie within 0.02 of each other, or after
    `max_supervisions`. */
-#ifndef PHI_STRATEGY_TRM_H
-#define PHI_STRATEGY_TRM_H
+#ifndef PHI_ORCHESTRATE_TRM_H
+#define PHI_ORCHESTRATE_TRM_H
 
 #include "orchestrate/machine.h"
 

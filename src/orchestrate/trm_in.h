@@ -1,6 +1,6 @@
 /* trm_in.h - what TRM reads in a supervisor's text. */
-#ifndef PHI_STRATEGY_TRM_IN_H
-#define PHI_STRATEGY_TRM_IN_H
+#ifndef PHI_ORCHESTRATE_TRM_IN_H
+#define PHI_ORCHESTRATE_TRM_IN_H
 
 #include "orchestrate/strategy_in.h"
 #include "base/base_in.h"

@@ -1,6 +1,6 @@
 /* match_in.h - what match/ offers to other rooms. */
-#ifndef PHI_MATCH_MATCH_IN_H
-#define PHI_MATCH_MATCH_IN_H
+#ifndef PHI_TOOLS_MATCH_IN_H
+#define PHI_TOOLS_MATCH_IN_H
 
 #include "tools/tools_in.h"
 #include "base/base_in.h"

@@ -1,6 +1,6 @@
 /* regex_in.h - tables of characters; the contract of regular expressions is in match_in.h. */
-#ifndef PHI_MATCH_REGEX_IN_H
-#define PHI_MATCH_REGEX_IN_H
+#ifndef PHI_TOOLS_REGEX_IN_H
+#define PHI_TOOLS_REGEX_IN_H
 
 #include "tools/tools_in.h"
 #include "base/base_in.h"

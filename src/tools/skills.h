@@ -20,8 +20,8 @@
    Threads:   one at a time; with agents, the pumping thread.
    SAFETY     Instructions of a skill are as trusted as the system prompt: load only directories
    that nobody else writes to. */
-#ifndef PHI_SKILLS_SKILLS_H
-#define PHI_SKILLS_SKILLS_H
+#ifndef PHI_TOOLS_SKILLS_H
+#define PHI_TOOLS_SKILLS_H
 
 #include "loop/tool.h"
 #include "base/arena.h"

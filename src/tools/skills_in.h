@@ -2,8 +2,8 @@
 
    Skills and their strings live in one arena and never move. A fault of a skill is a problem in the
    list, not a failure of the load; only a lack of memory ends it. */
-#ifndef PHI_SKILLS_SKILLS_IN_H
-#define PHI_SKILLS_SKILLS_IN_H
+#ifndef PHI_TOOLS_SKILLS_IN_H
+#define PHI_TOOLS_SKILLS_IN_H
 
 #include "tools/tools_in.h"
 #include "base/base_in.h"
