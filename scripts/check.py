@@ -345,7 +345,7 @@ int main(""")
     desc.system_prompt =""", 1)
 
 
-HELLO_MOST = 373_000  # bytes; where they go: scripts/sizes.py
+HELLO_MOST = 371_000  # bytes; where they go: scripts/sizes.py
 
 
 def job_sizes():
@@ -367,7 +367,7 @@ def job_sizes():
 
 
 # What a reader of a header has before him may not grow again.
-MOST = {"phi.h lines": 75_000,
+MOST = {"phi.h lines": 69_000, "files of src": 450, "lines of src": 143_500,
         "phi_step": 999, "phi_prompt": 1_799, "phi_agent_desc fields": 35, "PHI_NO_ macros": 5,
         "phi_tools.h functions": 130,
         # a reader of phi.h has so many
@@ -399,6 +399,12 @@ def job_counts():
         text += file.read()
     macros = sorted(set(re.findall(r"\bPHI_NO_\w+", "\n".join(re.findall(r"^#\s*if.*", text, re.M)))))
     seen["phi_agent_desc fields"], seen["PHI_NO_ macros"] = fields, len(macros)
+    sources = [p for p in glob.glob(os.path.join(ROOT, "src/**"), recursive=True) if os.path.isfile(p)]
+    seen["files of src"], seen["lines of src"] = len(sources), 0
+    for path in sources:
+        with open(path, encoding="utf-8") as file:
+            seen["lines of src"] += file.read().count(chr(10))
+    said.append(f"src {len(sources)} files, {seen['lines of src']:,} lines")
     over = [f"{name}: {seen.get(name, 10 ** 9)}, at most {most}" for name, most in MOST.items()
             if seen.get(name, 10 ** 9) > most]
     if over:

@@ -21,14 +21,14 @@ SUBJECTS = (
     ("hooks", r"loop/hooks"),
     ("queues", r"loop/input"),
     ("cache marks", r"wire/encoder|features/caching"),
-    ("compaction without a model", r"features/compact|history/(compact|prune|rewrite)"),
-    ("forgetting at a memory limit", r"loop/forget|history/rebase"),
+    ("compaction without a model", r"features/compact|log/(compact|prune|rewrite)"),
+    ("forgetting at a memory limit", r"loop/forget|log/rebase"),
     ("Anthropic's protocol", r"codecs/"),
     ("what protocols share", r"wire/"),
     ("JSON and SSE", r"text/"),
     ("HTTP, clock, poller", r"io/"),
     ("memory, lists, hashes", r"base/"),
-    ("history", r"history/|log/|persist/"),
+    ("history", r"log/|persist/"),
     ("runs, agents, events, messages", r"loop/|agent/|model/|features/"))
 
 
@@ -49,7 +49,7 @@ def files_of_names():
 
 def features():
     with open(os.path.join(ROOT, "src/agent/runtime.c"), encoding="utf-8") as file:
-        return re.findall(r"\b(phi_feature_\w+),", file.read().split("all[] =")[1])
+        return re.findall(r"\b(phi_feature_\w+),", file.read().split("all[] =")[-1])
 
 
 def link(where, objects, name):
