@@ -279,7 +279,7 @@ static phi__record *phi__events_make(phi__agent *agent, phi_str text, phi__answe
     return record;
 }
 
-/* What is behind a record of a part: its message, its blocks, and their strings, terminated. */
+/* Bytes after a record of a part: its message, its blocks and their strings, terminated. */
 static size_t phi__events_part_bytes(const phi_event *event, const phi_message *part) {
     size_t bytes = phi__add(sizeof *part, phi__mul(part->content_count, sizeof *part->content));
     bytes = phi__add(bytes, phi__add(event->text.len, event->child_loop_id.len));

@@ -137,7 +137,7 @@ PHI__FN bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted,
     for (phi__agent *agent = run->agent; agent != NULL; agent = agent->tree.parent)
         if (!phi__budget_fits(&agent->budget, wanted, reason, size)) {
             phi__pause_by(run, agent->handle);
-            if (pot != NULL) { /* put back what was taken */
+            if (pot != NULL) { /* gives back the share taken so far */
                 pot->reserved.tokens += taken.tokens;
                 pot->reserved.cost += taken.cost;
                 pot->reserved.requests += taken.requests;

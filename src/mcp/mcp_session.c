@@ -731,7 +731,7 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
 static phi__mcp_request *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
     phi__mcp_request *r = NULL;
     phi__json_fields fields;
-    phi_str path, value;
+    phi_str path = PHI_ZERO, value = PHI_ZERO;
     uint64_t id;
     int leaves = 0;
     phi__json_fields_init(&fields, &mcp->memory);

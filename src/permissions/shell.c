@@ -448,7 +448,7 @@ typedef struct phi__sh_reading {
     size_t begin; /* in the buffer */
 } phi__sh_reading;
 
-/* Keeps what was read in the form of the source, for it is not known. */
+/* Keeps the source text: its meaning is not known. */
 static void phi__sh_keep(phi__sh *p, phi__sh_reading *r, const char *from, size_t len) {
     r->word.known = false;
     p->buf.len = len;

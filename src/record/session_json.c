@@ -312,7 +312,7 @@ static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record 
         phi__records_time(&w->out, "ended_at", loop->ended_ms);
     else
         phi__records_raw(&w->out, "ended_at", "null");
-    phi__records_str(&w->out, "status", phi_str_of(phi__session_status(loop->status)));
+    phi__records_str(&w->out, "status", phi_str_of(phi__session_status((int)loop->status)));
     if (loop->rejection.at != NULL)
         phi__records_str(&w->out, "rejection", loop->rejection);
     else

@@ -3,6 +3,8 @@
 #include "tools/job_in.h"
 #include "system/system_in.h"
 
+#ifndef PHI_NO_PROCESS
+
 /* ---- patterns that a command must not contain, however its words are spelled ----
 
    A command is compared as it is; with quotes and backslashes taken out and blanks as one; and with
@@ -121,8 +123,6 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
 }
 
 /* ---- the tool ---- */
-
-#ifndef PHI_NO_PROCESS
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -603,7 +603,7 @@ PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal)
 PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value);
 PHI__FN void phi__encode_model_headers(phi__encoder *e);
 
-/* The content type, JSON, and what is accepted. */
+/* Adds the headers content-type (JSON) and accept. */
 PHI__FN void phi__encode_accept(phi__encoder *e, const char *accept);
 
 /* The model's key in a header (NULL: as a bearer's token), then the model's headers. */
