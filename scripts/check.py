@@ -57,7 +57,7 @@ NEVER = (r"printf|fprintf|puts|fputs|putchar|perror|exit|_exit|atexit|signal|sys
 ONCE = r"state(\.\d+)?"
 PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES, "PHI_NO_LISTEN PHI_NO_CURL": LISTEN}
 # What a program for a system without this does not define.
-FEATURES = {"PHI_NO_LISTEN": r"phi__(?:listen|serve|connection|http_head)_\w+"}
+FEATURES = {"PHI_NO_LISTEN": "src/serve/*.c"}  # macro: the files that are left out whole
 # Of the programs whose size is printed: what they do not name, and so do not link.
 NOT_NAMED = (r"phi__(?:gemini|bedrock|interactions|openai_\w+|chat|resp|facts?|failover_do|effects|deferred|capture|fields|caching|"
              r"summary|yaml|toml|recorder|tape|config|cfg|mcp|openapi|permissions|trace|dry|ahead|queries|tfile|doc)_\w+")
@@ -284,10 +284,13 @@ def job_msvc(std, header):
 def nothing_left(name, defines):
     """None of the functions of the features that these macros leave out is in the object file."""
     there = run(["nm", "--defined-only", os.path.join(OUT, name) + "_impl.o"])
-    bad = [name for d in defines if d in FEATURES
-           for name in re.findall(rf"^[0-9a-f]+ \w ((?:{FEATURES[d]}))$", there, re.M)]
+    out = set()
+    for path in [p for d in defines if d in FEATURES for p in glob.glob(os.path.join(ROOT, FEATURES[d]))]:
+        with open(path, encoding="utf-8") as file:
+            out |= set(re.findall(r"^(?:PHI__FN|static)[^;{}()=]*?\b(phi__\w+)\([^;{}]*?\)\s*\{", file.read(), re.M))
+    bad = sorted(out & set(re.findall(r"^[0-9a-f]+ \w (\w+)$", there, re.M)))
     if bad:
-        raise Failed("left out, and yet there: " + " ".join(sorted(set(bad))))
+        raise Failed("left out, and yet there: " + " ".join(bad))
 
 
 def job_profile(std, defines):
