@@ -698,11 +698,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xef339684
+#if PHI__IMP_BASE != 0xa3d24403
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xef339684
+#define PHI__IMP_BASE 0xa3d24403
 
 /* ---- src/base/base_in.h ---- */
 
@@ -711,8 +711,6 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
    PHI__FN marks a function that crosses files: hidden in the per-file build, static when
    amalgamated. */
 
-#include <assert.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #ifndef PHI__FN
@@ -720,6 +718,7 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 /* For our own invariants only; a caller's mistake is a status. */
 #ifndef PHI_ASSERT
+#include <assert.h>
 #define PHI_ASSERT(condition) assert(condition)
 #endif
 
@@ -743,6 +742,7 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
                                 __ATOMIC_ACQUIRE)
 #define PHI__ADD(p, v) ((void)__atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
 #elif !defined(__cplusplus) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
+#include <stdatomic.h>
 #define PHI__ATOMIC(type) _Atomic(type)
 #define PHI__LOAD(p) atomic_load_explicit((p), memory_order_acquire)
 #define PHI__STORE(p, v) atomic_store_explicit((p), (v), memory_order_release)
@@ -2395,17 +2395,19 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x539afa3a
+#if PHI__IMP_TEXT != 0x1bb1f8d7
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x539afa3a
+#define PHI__IMP_TEXT 0x1bb1f8d7
 
 /* ---- src/text/text_in.h ---- */
 
 /* text_in.h - what text/ offers to other rooms. */
 
+#if defined(__SSE2__)
 #include <emmintrin.h>
+#endif
 
 enum phi__json_kind {
     PHI__JSON_NULL = 1,
@@ -2992,7 +2994,9 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
 
 /* json_in.h - what the files of text/ share and other rooms do not see. */
 
+#if defined(__SSE2__)
 #include <emmintrin.h>
+#endif
 
 enum {
     PHI__SSE_ID_MOST = 1024,

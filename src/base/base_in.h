@@ -8,8 +8,6 @@
 #include "base/arena.h"
 #include "base/base.h"
 
-#include <assert.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #ifndef PHI__FN
@@ -17,6 +15,7 @@
 #endif
 /* For our own invariants only; a caller's mistake is a status. */
 #ifndef PHI_ASSERT
+#include <assert.h>
 #define PHI_ASSERT(condition) assert(condition)
 #endif
 
@@ -40,6 +39,7 @@
                                 __ATOMIC_ACQUIRE)
 #define PHI__ADD(p, v) ((void)__atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
 #elif !defined(__cplusplus) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
+#include <stdatomic.h>
 #define PHI__ATOMIC(type) _Atomic(type)
 #define PHI__LOAD(p) atomic_load_explicit((p), memory_order_acquire)
 #define PHI__STORE(p, v) atomic_store_explicit((p), (v), memory_order_release)

@@ -4,7 +4,9 @@
 
 #include "text/text_in.h"
 
+#if defined(__SSE2__)
 #include <emmintrin.h>
+#endif
 
 enum {
     PHI__SSE_ID_MOST = 1024,
