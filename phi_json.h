@@ -698,11 +698,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xa3d24403
+#if PHI__IMP_BASE != 0x243227a5
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xa3d24403
+#define PHI__IMP_BASE 0x243227a5
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1411,8 +1411,6 @@ PHI__FN void phi__buf_drop(phi__buf *buf, size_t n) {
 
 /* base.c - statuses, budgets, string views. */
 
-#include <assert.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -2128,8 +2126,6 @@ PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZ
 /* ---- src/base/utf8.c ---- */
 
 /* utf8.c - RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */
-#include <assert.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

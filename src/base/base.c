@@ -1,8 +1,6 @@
 /* base.c - statuses, budgets, string views. */
 #include "base/base_in.h"
 
-#include <assert.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* utf8.c - RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */
 #include "base/base_in.h"
-#include <assert.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
