@@ -32573,11 +32573,11 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x83429e99
+#if PHI__IMP_TOOLS != 0xfe6fb462
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x83429e99
+#define PHI__IMP_TOOLS 0xfe6fb462
 
 /* ---- src/tools/tools_in.h ---- */
 
@@ -37777,7 +37777,8 @@ static void phi__talk_result(phi__buf *out, const phi_message *message) {
 static void phi__talk_input(phi__buf *out, const phi_hook *hook, phi_str arguments) {
     phi_hook_point point = hook->point;
     const phi_compaction *c = hook->compaction;
-    phi__buf_printf(out, "{\"hook\":\"%s\"", phi__talk_name(point));
+    const char *point_name = phi__talk_name(point);
+    phi__buf_printf(out, "{\"hook\":\"%s\"", point_name != NULL ? point_name : "");
     if (point == PHI_HOOK_BEFORE_LOOP || point == PHI_HOOK_BEFORE_TURN)
         phi__records_u64(out, "message_count", hook->message_count);
     if (point == PHI_HOOK_BEFORE_LOOP) { /* loop ids are session.config.N */

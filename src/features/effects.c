@@ -90,7 +90,7 @@ static bool phi__effects_report(const phi__toolcall *call, phi__agent *owner,
 static bool phi__effects_apply(phi__toolcall *call, phi__effects *round) {
     phi__run *run = call->run;
     phi__agent *owner = phi__effects_owner(run->agent);
-    phi__state_outcome *outcomes;
+    phi__state_outcome *outcomes = NULL;
     phi__state_order order;
     phi_arena scratch;
     size_t count;

@@ -3,7 +3,6 @@
 #ifndef PHI_TESTS_SESSION_SEVEN_SCENE_H
 #define PHI_TESTS_SESSION_SEVEN_SCENE_H
 
-#include "loop/loop_in.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
