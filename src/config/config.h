@@ -12,10 +12,10 @@
    warning, with the nearest known name. docs/configuration.md lists every section and field.
 
    ${NAME} inside a text is replaced by the variable's value, ${NAME:-text} by the text where there
-   is none, and $${ stands for ${. It is done in values after the file was read, so that a value
-   never becomes syntax and comments are not looked at; a field that wants a number or a bool takes
-   a text that is one after that. Values of variables, and secrets, are never shown: a problem has
-   them as they stand in the file.
+   is none, and $${ means ${. It is done in values after the file was read, so that a value never
+   becomes syntax and comments are not looked at; a field that wants a number or a bool takes a text
+   that is one after that. Values of variables, and secrets, are never shown: a problem has them as
+   they are written in the file.
 
    Loading reads the disk until it is done: it is for start-up.
    Ownership: a config owns all its memory, from its own allocator; every string it hands out is
@@ -70,7 +70,7 @@ typedef struct phi_config_problem {
     phi_str file;          /* the path, or "" */
     uint32_t line, column; /* from 1; 0: no place in the text */
     phi_str field;         /* "agent.profile.thinking_level", "provider.instances[1].id"; or "" */
-    phi_str value;         /* as it stands in the file; a secret is "****"; or "" */
+    phi_str value;         /* as written in the file; a secret is "****"; or "" */
     phi_str expected;      /* "one of off, minimal, low, medium, high"; or "" */
     phi_str message;       /* all of it in a line, with file:line:column: before it */
 } phi_config_problem;

@@ -139,7 +139,7 @@ static phi_status phi__cfg_queue_add(phi__cfg_maker *maker, const phi_json *node
     return PHI_OK;
 }
 
-/* ---- sub-agents of the file: tools of agents, with settings of their own ---- */
+/* ---- sub-agents of the file: tools of agents, with their own settings ---- */
 
 /* A sub-agent with a job that fills its settings. */
 static phi_status phi__cfg_children_new(phi__cfg_maker *maker, const phi__cfg_used *used,
@@ -176,8 +176,7 @@ static phi_status phi__cfg_children_new(phi__cfg_maker *maker, const phi__cfg_us
     return PHI_OK;
 }
 
-/* Whether two callers give a sub-agent the same: the workspace, the server of its key, the patience
-   with people. */
+/* True if two callers give a sub-agent the same workspace, key server and decision timeout. */
 static bool phi__cfg_children_alike(const phi__cfg_making *a, const phi__cfg_making *b) {
     return a->has_own_key == b->has_own_key &&
            a->top->deadlines.decision_ms == b->top->deadlines.decision_ms &&
@@ -299,7 +298,7 @@ static void phi__cfg_children_unplaced(const phi__cfg_job *job) {
                              making->name);
 }
 
-/* Its model; without one of its own it is the calling agent's. */
+/* Its model (default: the calling agent's). */
 static phi_status phi__cfg_children_model(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_ground *ground = &maker->ground;
     const phi__cfg_sub_agent *child = &job->child;
@@ -322,7 +321,7 @@ static phi_status phi__cfg_children_model(phi__cfg_maker *maker, phi__cfg_job *j
 
 /* ---- for other modules ---- */
 
-/* The sub-agents of a job become its tools, and jobs of their own. PHI_NO_MEMORY, PHI_TOO_BIG. */
+/* The sub-agents of a job become its tools, and further jobs. PHI_NO_MEMORY, PHI_TOO_BIG. */
 static phi_status phi__cfg_children_add(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_used used;
     phi_status status = PHI_OK;
@@ -536,8 +535,7 @@ static phi_status phi__cfg_store_use(phi__cfg_maker *maker, phi__cfg_job *job) {
 
 /* ---- the agents of a file, each put together: profile, workspace, prompt, model ---- */
 
-/* Of what an agent's profile is made: [agent.profile], then the instance that it refers to, then
-   its own. */
+/* Reads an agent's profile: [agent.profile], then the instance that it refers to, then its own. */
 static phi_status phi__jobs_profile(phi__cfg_maker *maker, phi__cfg_job *job, phi__cfg_profile *out,
                                     const phi_json **prompt, const phi_json **place) {
     phi_arena *arena = maker->ground.arena;

@@ -14,7 +14,7 @@
 
    A relative workspace starts at the directory of the file. Without a workspace tools work in the
    working directory, and "file:" paths of prompts start at the directory of the file.
-   An agent without a list of its own (mcp, openapi, sub_agents) has all that the file declares. A
+   An agent without its own list (mcp, openapi, sub_agents) has all that the file declares. A
    reference with % shares one connection, document or sub-agent with all that refer to it so (a
    sub-agent with those in the same workspace and at the same server); without % each reference
    makes its own.
@@ -43,10 +43,10 @@ typedef struct phi_agents_desc {
        is off until the file or base.compaction has max_context_tokens, and a limit of the file ends
        limits.disable. failover, model: whole, of one or the other. base.profile fills
        what base leaves unset, and then the file is read over both; its skills choose those of
-       [skills], and without that section the host loads them. Of sub-agents only hook_fn at
-       BEFORE_TOOL and AFTER_TOOL, and at CREDENTIAL where they talk to the agent's server without a
-       provider or api_key of their own: see phi_hook.model. phi_agent_set does not change it for
-       them. Borrowed until the agents are made; user_data and hook_user_data as long as them. */
+       [skills], and without that section the host loads them. For sub-agents only hook_fn at
+       BEFORE_TOOL and AFTER_TOOL, and at CREDENTIAL if they use the agent's server without their
+       own provider or api_key: see phi_hook.model. phi_agent_set does not change it for them.
+       Borrowed until the agents are made; user_data and hook_user_data as long as them. */
     const phi_agent_desc *base;
     /* The host's own tools, for [tools] enabled and the tools of sub-agents, by name; they come
        before built-in tools of the same name. As phi_agent_desc.tools (default: none) */
@@ -58,11 +58,11 @@ typedef struct phi_agents_desc {
     void *ask_user_data;
     /* Keeps threads where [session] scope is "persistent" and names no directory; copied, its
        pointers borrowed as long as the phi_agents (default: base->store). base->thread_id is the
-       thread where the file has none, and needs a store: it is kept whatever scope says. Of several
-       agents each has its own ("THREAD-AGENT") */
+       thread where the file has none, and needs a store: it is kept whatever scope says. Each of
+       several agents has its own ("THREAD-AGENT") */
     const phi_store *store;
     /* "dir/name.jsonl": the thread of the first agent, whatever [session] says; others have theirs
-       beside it ("name-AGENT"). The name is one that a store takes ([A-Za-z0-9._-]); copied */
+       next to it ("name-AGENT"). The name is one that a store takes ([A-Za-z0-9._-]); copied */
     const char *session_file;
     /* Shows the URL of an authorization of an MCP server (phi_mcp_oauth_desc.open_browser_fn);
        NULL: only tokens that `store` has are used */

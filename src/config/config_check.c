@@ -48,7 +48,7 @@ static bool phi__unknown_is(const phi__cfg_unknown *u, const phi__cfg_field *fie
     return field->alias != NULL && phi__near_distance(u->key, phi_str_of(field->alias)) <= u->most;
 }
 
-/* Adds "[execution]": where the field stands; of a table: the table itself. */
+/* Adds the field's table, as "[execution]"; for a table, the table itself. */
 static void phi__unknown_place(phi__cfg_unknown *u, const phi__cfg_field *field, bool is_list) {
     bool is_table = field->kind == PHI__CFG_TABLE, is_tables = field->kind == PHI__CFG_TABLES;
     if (u->found++ >= PHI__CFG_PLACES) return;
@@ -84,8 +84,8 @@ static void phi__unknown_search(phi__cfg_unknown *u, const phi__cfg_table *table
     }
 }
 
-/* In the table's own profile first, since what an agent is stands there; then all from the top, the
-   outer tables before the inner ones. False: nowhere. */
+/* Looks in the table's own profile first, since it describes the agent; then in all from the top,
+   the outer tables before the inner ones. False: nowhere. */
 static bool phi__unknown_elsewhere(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key,
                                    unsigned most) {
     phi__cfg_unknown u = PHI_ZERO;
@@ -595,7 +595,7 @@ static void phi__check_map(phi__cfg_walk *walk, const phi__cfg_field *field, con
     }
 }
 
-/* Of any kind. With a table: of a table in the place of the value. */
+/* Checks a value of any kind; if the field has a table, also a table as the value. */
 static void phi__check_value(phi__cfg_walk *walk, const phi__cfg_field *field,
                              const phi_json *node) {
     phi_json_iter it = phi_json_each(node);

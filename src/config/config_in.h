@@ -43,7 +43,7 @@ enum {
     PHI__CFG_LENIENT = 512    /* CHOICE: another text is a warning, and not set */
 };
 
-/* Texts stand in the rows, in arrays of these sizes: GNU ld drops a table that a program does not
+/* The rows hold their texts, in arrays of these sizes: GNU ld drops a table that a program does not
    use, but none of the strings that a static pointer means. */
 enum { PHI__CFG_CHOICE_SIZE = 28, PHI__CFG_KEY_SIZE = 40, PHI__CFG_TEXT_SIZE = 96 };
 
@@ -136,7 +136,7 @@ typedef struct phi__cfg_table {
     const phi__cfg_field *fields;
     size_t count;
     phi__cfg_table_fn base; /* further fields of the same struct; NULL: none */
-    bool open;              /* other keys are texts of their own (blocks of a system prompt) */
+    bool open;              /* other keys are further texts (blocks of a system prompt) */
 } phi__cfg_table;
 
 /* A section that has nothing but instances: sub_agents, strategy, mcp... */
@@ -152,7 +152,7 @@ PHI__FN const phi__cfg_field *phi__fields_at(const phi__cfg_table *table, size_t
 PHI__FN const phi__cfg_field *phi__fields_find(const phi__cfg_table *table, phi_str key,
                                                size_t *index);
 
-/* Whether that field was in the file: of a struct that phi__cfg_take filled. */
+/* True if that field was in the file; phi__cfg_take filled `taken`. */
 PHI__FN bool phi__fields_has(const phi__cfg_table *table, const void *taken, const char *key);
 
 /* The largest value of the field's size; of seconds: of its milliseconds. */
@@ -224,7 +224,7 @@ PHI__FN const phi__cfg_problems *phi__load_problems(const phi_config *config);
 PHI__FN void phi__problems_init(phi__cfg_problems *problems, phi_memory *memory, size_t most);
 PHI__FN void phi__problems_free(phi__cfg_problems *problems);
 
-/* `node`: of the value, for its place and its text as it stands in the file. words: the message
+/* `node`: the value's, for its place and its text as written in the file. words: the message
    without its place. Parts that are NULL are left out. */
 PHI__FN void phi__problems_add(phi__cfg_problems *problems, const phi_config *config,
                                const phi_json *node, bool is_warning, phi_status status,
@@ -303,15 +303,15 @@ struct phi_config_section {
        is handed to the others; problems are added to the ground's. Anything but PHI_OK ends all.
        NULL: the section has no functions. */
     phi_status (*begin)(phi__cfg_ground *ground, const phi_json *node, void **state);
-    /* Gives one agent its part. PHI_BUSY: again after phi_step, with the same making. Of
+    /* Gives one agent its part. PHI_BUSY: again after phi_step, with the same making. With
        check_only nothing is opened. */
     phi_status (*use)(void *state, phi__cfg_making *making);
     /* The agents are freed already. */
     void (*end)(void *state);
 };
 
-/* Entity `i` that the agent uses: of its own list under `key`, else [agent]'s, else all of the
-   section's instances, shared; a sub-agent has only those of its own list. False: no more. */
+/* The agent's entity `i`: from its list under `key`, else from [agent]'s, else from all of the
+   section's instances, shared; a sub-agent has only its list. False: no more. */
 PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const char *space,
                               const phi_json *section, size_t i, phi__cfg_used *out);
 

@@ -1,6 +1,5 @@
 /* config_json.h - the settings of an agent as JSON, in the shapes of the interchange of histories:
-   for a host that keeps them beside its threads. A configuration file has shapes of its own
-   (config.h).
+   for a host that keeps them with its threads. A configuration file has other shapes (config.h).
 
        phi_str json;
        phi_parse_error error;

@@ -150,7 +150,7 @@ static bool phi__vars_text(phi__cfg_variables *v, const phi_json *node) {
     size_t at = 0, found, end = text.len;
     bool any = false;
     v->missing = v->odd = v->open = false;
-    while (end > 0 && text.at[end - 1] != '}') end--; /* behind it no variable can end */
+    while (end > 0 && text.at[end - 1] != '}') end--; /* no variable can end after it */
     v->out.len = 0;
     while ((found = phi__str_find(text, at, "${")) != SIZE_MAX) {
         phi_str rest = phi__str(text.at + found, end > found ? end - found : 0);

@@ -10,7 +10,7 @@
 /* A value that is not to be shown as it is: it holds variables, or is a secret. */
 typedef struct phi__cfg_raw {
     const phi_json *node;
-    phi_str text;    /* as it stands in the file, or "****" */
+    phi_str text;    /* as written in the file, or "****" */
     bool is_missing; /* one of its variables is: nothing more is said of the value */
 } phi__cfg_raw;
 
@@ -75,7 +75,7 @@ PHI__FN const char *phi__walk_text(phi__cfg_walk *walk);
 /* A fresh buffer for a message. */
 PHI__FN phi__buf *phi__walk_words(phi__cfg_walk *walk);
 
-/* Whether no further problem is kept: its words need not be made. */
+/* True if no further problem is kept: its words need not be made. */
 PHI__FN bool phi__walk_full(const phi__cfg_walk *walk);
 
 /* Adds the message as a problem of the node: at its value, or at its key. */

@@ -280,7 +280,7 @@ phi__cfg_ref phi__refs_parse(phi_str text) {
     return ref;
 }
 
-/* The name as it stands in the braces: space and name together. */
+/* The name as written in the braces: space and name together. */
 static phi_str phi__refs_whole(const phi__cfg_ref *ref) {
     if (ref->space.len == 0) return ref->name;
     return phi__str(ref->space.at, (size_t)(ref->name.at - ref->space.at) + ref->name.len);
@@ -684,7 +684,7 @@ static void phi__rules_fail(phi__cfg_walk *walk, const char *path, const char *k
     phi__walk_error_key(walk, node);
 }
 
-/* Whether a choice has that value; its default where it is not set. */
+/* True if the table sets a choice to that value. */
 static bool phi__rules_is(const phi_json *table, const char *key, const char *value) {
     const phi_json *node = phi_json_get(table, key);
     return phi_json_is(node, PHI_JSON_STRING) && phi__str_is_nocase(phi__json_text_of(node), value);
@@ -740,7 +740,7 @@ static void phi__rules_model(phi__cfg_walk *walk, const char *path, const phi_js
         phi__walk_error(walk, model, NULL);
 }
 
-/* Protocols and presets without an address of their own. */
+/* Protocols and presets without a default address. */
 static void phi__rules_address(phi__cfg_walk *walk, const char *path, const phi_json *table) {
     static const char *const keys[] = {"preset", "api"};
     if (phi_json_get(table, "base_url") != NULL || phi_json_get(table, "url") != NULL) return;

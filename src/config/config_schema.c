@@ -23,7 +23,7 @@ static void phi__cfg_schema_ref(phi__cfg_schema *s, const phi__cfg_table *table)
     phi__buf_printf(&s->out, "{\"$ref\":\"#/$defs/%s\"}", table->name);
 }
 
-/* What a variable may stand for. */
+/* The schema of a variable in place of a value. */
 static void phi__cfg_schema_variable(phi__cfg_schema *s) {
     phi__buf_text(&s->out, "{\"type\":\"string\",\"pattern\":\"\\\\$\\\\{.+\\\\}\"}");
 }

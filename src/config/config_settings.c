@@ -189,7 +189,7 @@ static phi_status phi__cfg_prompt_file(const phi__cfg_prompt_place *place, const
 #endif
 }
 
-/* A text of its own, or a file. */
+/* The text itself, or a file. */
 static phi_status phi__cfg_prompt_text(const phi__cfg_prompt_place *place, const phi_json *node,
                                        const char **out) {
     phi_str text = phi_json_str(node, "");

@@ -85,7 +85,7 @@ static bool phi__cfg_take_texts(phi_arena *arena, const phi_json *node, void *to
     return true;
 }
 
-/* Whether the value was taken. */
+/* True if the value was taken. */
 static bool phi__cfg_take_field(phi_arena *arena, const phi__cfg_field *field, const phi_json *node,
                                 void *to, bool *no_memory) {
     switch (field->kind) {

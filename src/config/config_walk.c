@@ -190,7 +190,7 @@ static phi_str phi__problems_line(phi__cfg_problems *problems, const phi_config_
     return line;
 }
 
-/* A value as it stands in the file, without quotes; empty for tables and arrays. */
+/* A value as written in the file, without quotes; empty for tables and arrays. */
 static phi_str phi__problems_value(phi__cfg_problems *problems, const phi_config *config,
                                    const phi_json *node) {
     phi_str value = PHI__LIT("");
@@ -322,7 +322,7 @@ static void phi__problems_sift(phi__cfg_problem *at, size_t i, size_t count) {
     }
 }
 
-/* By a heap: qsort may take memory of its own. */
+/* A heap sort: qsort may allocate memory. */
 void phi__problems_sort(phi__cfg_problems *problems) {
     for (size_t i = problems->count / 2; i > 0; i--)
         phi__problems_sift(problems->at, i - 1, problems->count);

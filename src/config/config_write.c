@@ -96,7 +96,7 @@ static phi_json *phi__cfg_put_value(phi_arena *arena, const phi__cfg_field *fiel
 
 /* ---- for other modules ---- */
 
-/* Says that a field stands in the file, though its value is zero. */
+/* Marks a field as set in the file, though its value is zero. */
 static void phi__cfg_put_mark(const phi__cfg_table *table, void *taken, const char *key) {
     uint64_t set;
     size_t i;

@@ -22,7 +22,7 @@ typedef struct phi__toml_reader {
     struct phi__toml_frame *top;    /* open arrays and inline tables */
     struct phi__toml_frame *unused; /* for later ones */
     struct phi__toml_name *names;   /* every key of every table, by hash */
-    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
+    struct phi__marks *marks;       /* places of nodes; NULL: not kept */
     phi_json *root;                 /* the table of the whole text */
     phi_json *section;              /* the table of the last header */
     phi_json *table;                /* where the key under way belongs */
@@ -111,7 +111,7 @@ typedef struct phi__yaml_reader {
     phi_json *spare, *spare_end; /* room for nodes */
     char *room, *room_end;       /* room for text */
     phi_yaml_desc options;
-    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
+    struct phi__marks *marks; /* places of nodes; NULL: not kept */
     size_t alias_bytes;
     uint32_t line, depth, flow_depth, alias_nodes, handle_count;
     int32_t indent, need; /* spaces before the line's text; spaces that more lines need */

@@ -30,7 +30,7 @@ enum phi__toml_state {
     PHI__TOML_STRING_TEXT,
     PHI__TOML_STRING_JOIN, /* behind a backslash at the end of a line: white space is skipped */
     PHI__TOML_REST,        /* nothing but a comment may follow on the line */
-    PHI__TOML_COMMENT,     /* back to LINE, ITEM or ITEM_AFTER behind it */
+    PHI__TOML_COMMENT,     /* back to LINE, ITEM or ITEM_AFTER after it */
     PHI__TOML_DONE
 };
 
@@ -45,7 +45,7 @@ enum phi__toml_style {
 enum phi__toml_how {
     PHI__TOML_FIXED,    /* a value; its inside is complete once it ends */
     PHI__TOML_IMPLICIT, /* a table on the way of a header */
-    PHI__TOML_EXPLICIT, /* a table with a header of its own */
+    PHI__TOML_EXPLICIT, /* a table with its own header */
     PHI__TOML_DOTTED,   /* a table on the way of a dotted key */
     PHI__TOML_LIST      /* an array of headers in double brackets */
 };

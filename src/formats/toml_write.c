@@ -27,7 +27,7 @@ static void phi__toml_put_refuse(phi__toml_writer *w, phi_status status) {
 static void phi__toml_put_basic(phi__buf *out, phi_str s, bool lines) {
     static const char from[] = "\b\t\n\f\r\"\\", to[] = "btnfr\"\\";
     const char *at = s.at, *end = s.at + s.len;
-    bool quoted = false; /* a quote stands for itself before this */
+    bool quoted = false; /* the last character is an unescaped quote */
     phi__buf_text(out, lines ? "\"\"\"\n" : "\"");
     while (at < end) {
         const char *run = at;

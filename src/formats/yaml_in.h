@@ -1,7 +1,7 @@
 /* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
 
-   The reader walks the caller's text once and never changes it. A node is read before anyone knows
-   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_value
+   The reader walks the caller's text once and never changes it. A node is read before it is known
+   to be a key or a value: it stays in `scalar` until the byte after it decides (phi__yaml_value
    or phi__yaml_key). Open collections are frames; a block collection closes when a line begins
    further left, a flow collection at its bracket.
    Every function leaves its verdict in the reader's status: PHI_BUSY, while there is more. */
@@ -124,7 +124,7 @@ static inline bool phi__yaml_is_over(const phi__yaml_reader *r, const char *at) 
     return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
 }
 
-/* White space, or nothing, stands before `at` on its line. */
+/* True if `at` begins its line, or follows white space. */
 static inline bool phi__yaml_is_apart(const phi__yaml_reader *r, const char *at) {
     return at == r->line_at || phi__yaml_is_space(at[-1]);
 }
@@ -148,7 +148,7 @@ PHI__FN bool phi__yaml_begin(phi__yaml_reader *r);
 /* Opens a collection, which takes the properties that wait for it. */
 PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
 
-/* A pair in a flow sequence, without properties of its own. */
+/* A pair in a flow sequence, without its own properties. */
 PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want);
 
 /* The collection on top is complete: it becomes the scalar's node. */

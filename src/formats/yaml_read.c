@@ -106,7 +106,7 @@ static void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
     r->state = phi__yaml_scalar_after(r);
 }
 
-/* Whether the text at r->at, the first of its line, goes on with the plain scalar. */
+/* True if the text at r->at, the first of its line, continues the plain scalar. */
 static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     const char *at = r->at;
     if (at == r->end || *at == '#' || r->indent < r->need) return false;
@@ -236,7 +236,7 @@ static uint32_t phi__yaml_scalar_short(char c) {
     return found == NULL ? UINT32_MAX : codes[found - names];
 }
 
-/* The escape at `at`; *next is behind it. False: an error, or a line break follows. */
+/* Reads the escape at `at`; *next is after it. False: an error, or a line break follows. */
 static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
     phi__yaml_scalar *s = &r->scalar;
     size_t n = 2;
@@ -308,7 +308,7 @@ static void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop)
     if (r->status != PHI_BUSY) return;
     if (s->started)
         phi__yaml_scalar_fold(r, s->breaks);
-    else if (s->breaks > 1) { /* behind an escaped break: the others are lines of their own */
+    else if (s->breaks > 1) { /* after an escaped break: each of the others is a line */
         if (!phi__yaml_room(r, s->breaks)) return;
         memset(s->to, '\n', s->breaks - 1);
         s->to += s->breaks - 1;
@@ -359,7 +359,7 @@ static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
     r->scalar.to += breaks;
 }
 
-/* The scalar is complete: back to the start of the line behind it. */
+/* The scalar is complete: back to the start of the line after it. */
 static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->chomp == PHI__YAML_KEEP)

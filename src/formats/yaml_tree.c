@@ -177,7 +177,7 @@ static void phi__yaml_end(phi__yaml_reader *r) {
     r->room = s->to + 1;
 }
 
-/* ---- the core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for ---- */
+/* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
 
 #define PHI__YAML_NUMBER_MOST 1024u /* bytes of a number in a form that JSON does not have */
 
@@ -612,8 +612,8 @@ static phi_json *phi__yaml_pop(phi__yaml_reader *r) {
     return frame->node;
 }
 
-/* The properties of the collection that begins: those of a block collection stand on earlier
-   lines, since what stands on this one is its first key's. */
+/* The properties of the collection that begins: those of a block collection are on earlier lines,
+   since those on this line are its first key's. */
 static phi__yaml_props *phi__yaml_props_of(phi__yaml_reader *r, uint8_t kind) {
     if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
     return phi__yaml_merge(r) ? &r->inner : NULL;
@@ -942,7 +942,7 @@ static bool phi__yaml_props_is_hex(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* Whether these are characters of a tag: those of a URI, "!" apart. */
+/* True if these are characters of a tag: those of a URI except "!". */
 static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
     static const char more[] = "-#;/?:@&=+$_.~*'()%";
     for (size_t i = 0; i < s.len; i++) {

@@ -30,7 +30,7 @@ typedef struct phi__yaml_look {
     bool colon;  /* a colon or a number sign that would end plain text, or a space at an end */
 } phi__yaml_look;
 
-/* Whether readers refuse the character, or take it for a line break. */
+/* True if readers refuse the character, or take it for a line break. */
 static bool phi__yaml_write_is_odd(const char *at, size_t n) {
     const unsigned char *p = (const unsigned char *)at;
     if (n == 0) return true;
@@ -187,7 +187,7 @@ static void phi__yaml_write_open(phi__yaml_writer *w, const phi_json *node, uint
     levels->object = phi__json_kind_of(node) == PHI__JSON_OBJECT;
 }
 
-/* A value behind "key:" (on lines of its own, where it has any) or behind "- " (compact). */
+/* Writes a value after "key:" (on new lines if it has items) or after "- " (compact). */
 static void phi__yaml_write_value(phi__yaml_writer *w, const phi_json *node, uint32_t indent,
                                   bool compact) {
     if (!phi__yaml_write_is_filled(node)) {

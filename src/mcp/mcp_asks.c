@@ -85,7 +85,7 @@ static bool phi__sample_is(const phi_json *block, const char *type) {
     return phi__str_is(phi__records_get_str(block, "type"), type);
 }
 
-/* Each result is a message of its own. False: no memory. */
+/* Each result is a separate message. False: no memory. */
 static bool phi__sample_result(phi__sample_list *list, const phi_json *block) {
     phi_message *m = phi__sample_add(list, PHI_ROLE_TOOL_RESULT);
     phi_content *content = NULL;

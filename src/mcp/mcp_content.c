@@ -3,7 +3,7 @@
 
 enum { PHI__CONTENT_MOST = 1000 }; /* blocks of one list; the rest is counted in a line */
 
-/* Bytes that base64 text stands for. */
+/* The bytes encoded by base64 text. */
 static uint64_t phi__content_size(phi_str data) {
     uint64_t bytes = (uint64_t)data.len / 4 * 3;
     if (data.len >= 2 && data.len % 4 == 0 && data.at[data.len - 1] == '=')

@@ -24,7 +24,7 @@ typedef enum phi_mcp_what {
     PHI_MCP_GET_RESOURCE,      /* the contents of `uri` */
     PHI_MCP_GET_PROMPTS,       /* all pages of the list of prompts */
     PHI_MCP_GET_PROMPT,        /* the prompt `name` with its arguments, as messages */
-    /* what may stand for `argument` of the prompt `name`, or of the resource template `uri` */
+    /* values for `argument` of the prompt `name`, or of the resource template `uri` */
     PHI_MCP_GET_COMPLETION
 } phi_mcp_what;
 

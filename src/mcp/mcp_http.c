@@ -629,7 +629,7 @@ static size_t phi__exchange_body(void *user_data, phi_str bytes) {
     return bytes.len;
 }
 
-/* A last event without a blank line behind it counts, where no resumption brings it again. */
+/* A last event without a blank line after it counts, if no resumption brings it again. */
 static bool phi__exchange_last(phi__exchange *e) {
     phi__sse_event event;
     if (e->resume.id.len > 0) return true;
@@ -869,7 +869,7 @@ static void phi__stream_close(phi__mcp_http *http) {
     if (e != NULL) phi__exchange_close(e);
 }
 
-/* The first request is lost, with the words of its own refusal where there are no better ones. */
+/* The first request is lost, with `words`, else with its refusal's own words. */
 static bool phi__stream_fail(phi__mcp_http *http, phi_status status, const char *words) {
     phi__exchange *first = http->first;
     char message[sizeof first->words];

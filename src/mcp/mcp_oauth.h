@@ -82,7 +82,7 @@ struct phi_mcp_oauth_desc {
        Copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
     const phi_store *store;
 
-    /* Of a client that the authorization server knows already (default: one is registered). */
+    /* A client that the authorization server knows already (default: one is registered). */
     const char *client_id, *client_secret;
     phi_mcp_client_auth client_auth;
     const phi_mcp_key *client_key; /* signs in place of a secret (default: none) */

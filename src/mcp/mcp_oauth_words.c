@@ -419,8 +419,7 @@ static phi_str phi__oauth_value(phi__oauth_scan *s) {
     return phi__str(to, n);
 }
 
-/* Challenges of one header. A word behind which a "=" stands is a parameter, any other begins a
-   challenge. */
+/* Challenges of one header. A word before a "=" is a parameter, any other begins a challenge. */
 static void phi__oauth_words_header(phi__oauth_scan *s, phi__oauth_dare *out) {
     s->bearer = false;
     for (;;) {

@@ -17,9 +17,9 @@ typedef struct phi__mcp_watch {
 
 /* ---- The resources that a host watches ---- */
 
-/* Older eras: a request for each. Era 2026-07-28: one stream that names all of them; where they
-   change, a new stream is opened before the old one is closed. A lost connection, or a stream that
-   ends, is followed by all of it anew. */
+/* Older eras: a request for each. Era 2026-07-28: one stream that names all of them; when they
+   change, a new stream is opened before the old one is closed. After a lost connection, or the end
+   of a stream, all of it is done again. */
 
 enum { PHI__WATCH_MOST = 256, PHI__WATCH_AGAIN_MS = 2000 };
 
@@ -424,7 +424,7 @@ static bool phi__offers_notified(phi_mcp *mcp, void *part, phi_str method, const
         phi_str uri = phi__json_text_of(phi_json_get(params, "uri"));
         if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
             phi__watch_agreed(watch, params);
-            return false; /* the session has streams of its own */
+            return false; /* the session has its own streams */
         }
         if (!phi__str_is(method, "notifications/resources/updated")) return false;
         (void)phi__mcp_tell(watch->mcp, PHI_MCP_EV_RESOURCE_UPDATED, uri, none, none);

@@ -25,8 +25,8 @@ struct phi__pages {
     bool has_ttl; /* of the last page, ttl_ms */
 };
 
-/* Asks for the first page. The caller has set what stands above; pages is zeroed else. The statuses
-   of phi__mcp_send. */
+/* Asks for the first page. The caller has set the fields above `request` and zeroed the others. The
+   statuses of phi__mcp_send. */
 PHI__FN phi_status phi__pages_begin(phi__pages *pages);
 PHI__FN void phi__pages_stop(phi__pages *pages); /* `done` is not called; harmless twice */
 

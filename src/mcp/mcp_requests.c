@@ -563,7 +563,7 @@ PHI__FN bool phi__parts_warn(phi_mcp *mcp, const char *format, ...) {
                      (unsigned)mcp->warned.hidden);
         len = n < 0 ? len : phi__min(len + (size_t)n, sizeof words - 1);
     }
-    len = phi__words_clean_line(words, len); /* the server's bytes may stand in it */
+    len = phi__words_clean_line(words, len); /* it may hold the server's bytes */
     mcp->warned.hidden = 0;
     mcp->warned.next_us = now_us + PHI__PARTS_WARN_US;
     return phi__parts_tell(mcp, PHI_MCP_EV_WARNING, phi__str("", 0), phi__str("", 0),

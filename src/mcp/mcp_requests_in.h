@@ -126,7 +126,7 @@ struct phi__mcp_request {
     phi__mcp_request_desc desc;
     phi__timer timer;
     uint64_t began_us;
-    /* mcp_inputs.c: what the server wants to know before it answers */
+    /* mcp_requests.c: what the server wants to know before it answers */
     struct {
         uint32_t rounds, pending;
         bool busy;         /* asking parts now */
@@ -136,7 +136,7 @@ struct phi__mcp_request {
         phi_status status; /* of the failure */
         char message[160];
     } input;
-    struct phi__task *task; /* mcp_tasks.c; NULL: none */
+    struct phi__task *task; /* NULL: none */
     bool as_task;           /* it asks for one */
     /* mcp_session.c: its answer, which is being read a slice a step; NULL: none */
     struct phi__mcp_reading *reading;
@@ -253,7 +253,7 @@ PHI__FN phi_status phi__offers_join(phi_mcp *mcp);
 /* ---- mcp_tools.c ---- */
 PHI__FN phi_status phi__mcptools_join(phi_mcp *mcp);
 
-/* ---- mcp_tasks.c ---- */
+/* ---- tasks (mcp_requests.c) ---- */
 
 /* The input that it asked for is there. */
 PHI__FN void phi__tasks_answered(phi__mcp_request *r);
@@ -296,8 +296,8 @@ PHI__FN void phi__mcp_up(phi_mcp *mcp);
 PHI__FN void phi__mcp_drained(phi_mcp *mcp);
 
 /* A message of the server's: a JSON text, borrowed until it returns. from: the request on whose
-   answer it came, or NULL. The session may free itself with the link inside of it: false; then the
-   link touches nothing of its own. */
+   answer it came, or NULL. False: the session has freed itself with the link, which then touches
+   none of its fields. */
 PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from);
 
 /* PHI_MCP_EV_WARNING, one a second at most. False as above. */
@@ -321,7 +321,7 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
    NULL; the link forgets it. Other requests that were sent are lost. False as above. */
 PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out);
 
-/* A person is waited for (an authorization): deadlines stand still until it is false again. */
+/* A person is waited for (an authorization): deadlines pause until it is false again. */
 PHI__FN void phi__mcp_wait(phi_mcp *mcp, bool waits);
 
 /* ---- the makers ---- */

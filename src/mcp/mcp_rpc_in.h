@@ -130,7 +130,7 @@ typedef struct phi__era {
     bool message_headers; /* Mcp-Method, Mcp-Name, Mcp-Param-... */
     bool asks;            /* servers send requests; else input_required and a repetition */
     bool ping;
-    bool log_request;      /* logging/setLevel; else the level stands in _meta */
+    bool log_request;      /* logging/setLevel; else the level is in _meta */
     bool listen;           /* subscriptions/listen; else changes come by themselves */
     bool subscribe;        /* resources/subscribe */
     bool cancel_by_stream; /* HTTP: closing its stream cancels a request */

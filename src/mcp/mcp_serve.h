@@ -12,7 +12,7 @@
 
    It is pumped by phi_step. A call of a client runs as a call of a model does: the schema is
    checked, hooks are called, the deadline counts, and the phi_call_ functions work. Any phi_tool
-   can be served, a sub-agent too (phi_subagent_tool, with a model of its own).
+   can be served, a sub-agent too (phi_subagent_tool, with its own model).
    Eras: 2026-07-28 (each request by itself) and 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05 (a
    session that `initialize` begins), both at once.
 
@@ -102,7 +102,7 @@ typedef struct phi_mcp_serve_prompt {
     const char *title, *description;
     const phi_mcp_serve_argument *arguments;
     size_t argument_count;
-    const char *text; /* one user message; "{name}" stands for the value of that argument */
+    const char *text; /* one user message; "{name}" becomes the value of that argument */
     /* arguments: a JSON object of strings, borrowed until it returns. It answers with
        phi_mcp_answer: text, messages, json or error. */
     void (*get)(void *user_data, phi_mcp_incoming incoming, phi_str arguments);
@@ -141,7 +141,7 @@ typedef struct phi_mcp_server_desc {
     /* As an agent's: BEFORE_TOOL may wait, deny, or change the arguments (default: none). */
     phi_hook_fn hook_fn;
     uint32_t hook_points;
-    uint32_t tool_timeout_ms;     /* of tools that have none of their own (default 120,000) */
+    uint32_t tool_timeout_ms;     /* of tools that set none (default 120,000) */
     uint32_t decision_timeout_ms; /* of hooks that wait (default 300,000) */
     /* For the answer to phi_mcp_ask (default 600,000). Where more than half of max_calls wait for a
        client of 2026-07-28 to come back, the oldest of them gets PHI_TIMEOUT before. */
@@ -173,7 +173,7 @@ typedef struct phi_mcp_server_desc {
     uint16_t port;       /* (default: any free one: phi_mcp_server_info) */
     const char *path;    /* (default "/mcp") */
     const char *token;   /* clients send "Authorization: Bearer TOKEN" (default: none) */
-    /* Values of Host and Origin beside loopback names; NULL-ended (default: none) */
+    /* Values of Host and Origin besides loopback names; NULL-ended (default: none) */
     const char *const *allowed_hosts, *const *allowed_origins;
     uint32_t max_connections; /* (default 64) */
     /* How long answers of calls under way are still sent after the end of stdin; then the calls are

@@ -1,8 +1,8 @@
 /* mcp_serve_call.c - tools that clients call.
 
-   A call runs on an agent of its own, which is hidden: its model is a provider in here, whose one
-   answer is that call, and the run ends when its result is in. So the schema check, hooks,
-   deadlines, retries, caps and sub-agents are those of any run. */
+   A call runs on its own agent, which is hidden: its model is a provider in here, whose one answer
+   is that call, and the run ends when its result is in. So the schema check, hooks, deadlines,
+   retries, caps and sub-agents are those of any run. */
 #include "agent/agent_in.h"
 #include "mcp/mcp_serve_state_in.h"
 

@@ -1,7 +1,7 @@
 /* mcp_serve_http.c - our server over HTTP: who may speak to it, and the streams of answers.
 
-   A POST is a way of its own, and so is the listening stream (GET) of a session. The answer to a
-   POST begins with its first message: JSON when that is the last one, else a stream of events.
+   Each POST is a way, and so is the listening stream (GET) of a session. The answer to a POST
+   begins with its first message: JSON when that is the last one, else a stream of events.
    A page of some other site must not speak to a server on this machine (DNS rebinding): the names
    in Host and Origin are those of the loopback, or those that the desc allows; and a body is
    application/json, which such a page cannot send without being asked first.

@@ -2,7 +2,7 @@
 
    A transport (mcp_serve_stdio.c, mcp_serve_http.c) hands messages in with phi__serve_message,
    each with a way: the place where its messages go out. Over stdio there is one way for
-   all; over HTTP each POST is a way of its own, and a listening stream (GET) is one more.
+   all; over HTTP each POST is a way, and so is a listening stream (GET).
    A client (phi__client) is a session of a legacy era; requests of 2026-07-28 have none.
 
    Nothing here is called back by a way's functions: they queue, or fail. */
@@ -38,7 +38,7 @@ typedef struct phi__mcp_way_table {
 struct phi__mcp_way {
     const phi__mcp_way_table *table;
     phi__list waiting;         /* the server's: requests whose answers go here */
-    phi__client *client;       /* the server's: whose stream of its own this is */
+    phi__client *client;       /* the server's: this is the client's own stream */
     struct phi__long *reading; /* the server's: a long message is being read */
 };
 
@@ -55,7 +55,7 @@ typedef struct phi__heads {
    where there is nothing to answer. A long message is read in slices, in later steps: way->reading
    is set then; its text and headers stay, and no other message is handed in for this way, until
    `taken`. False: the server was freed meanwhile (by a callback of the
-   host's): the transport touches nothing of its own. */
+   host's): the transport touches none of its fields. */
 PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi__mcp_way *way,
                                 phi_str json, const phi__heads *heads);
 
@@ -65,7 +65,7 @@ PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way);
 
 /* ---- sessions ---- */
 
-/* Over HTTP: so many streams stand open that none may be added. */
+/* True if, over HTTP, so many streams are open that none may be added. */
 PHI__FN bool phi__serving_crowded(const phi_mcp_server *server);
 
 /* The stream for messages that belong to no request. False: there is one already. */

@@ -298,7 +298,7 @@ static phi__serving *phi__serving_make(phi_mcp_server *server, phi__serving_kind
     return serving;
 }
 
-/* A quarter of the connections stays for requests: a stream can stand for days. */
+/* A quarter of the connections stays for requests: a stream can last for days. */
 PHI__FN bool phi__serving_crowded(const phi_mcp_server *server) {
     uint32_t most = server->desc.max_connections, count = server->listen_count;
     for (phi__link *link = server->clients.first; link != NULL; link = link->next)
@@ -448,10 +448,10 @@ PHI__FN phi_status phi__serving_log(phi_mcp_server *server, phi__mcp_way *way, c
 
 /* ---- Questions to a client in the midst of its request ---- */
 
-/* A session gets them as requests, on the stream of its own. A client of 2026-07-28 gets them as
-   the result of its request (input_required), which is parked, and repeats it with the answers and
-   with requestState: the handle of the parked request, how often it was parked, and a keyed hash
-   over both and over the method and its parameters. A state is so good for one repetition of one
+/* A session gets them as requests, on its own stream. A client of 2026-07-28 gets them as the
+   result of its request (input_required), which is parked, and repeats it with the answers and with
+   requestState: the handle of the parked request, how often it was parked, and a keyed hash over
+   both and over the method and its parameters. A state is so good for one repetition of one
    request, and worthless when the request has ended. */
 
 /* ---- callbacks into the host ---- */
@@ -724,7 +724,7 @@ static void phi__serve_ask_due(phi__timer *timer) {
     if (serving != NULL && !server->retired && serving->asks.first != NULL) {
         if (!late)
             phi__serve_ask_required(serving);
-        else /* questions asked meanwhile have deadlines of their own */
+        else /* questions asked meanwhile have their own deadlines */
             (void)phi__io_timer_set(server->rt->io, &serving->timer,
                                     phi__serve_ask_deadline(server));
     }

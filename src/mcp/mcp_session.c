@@ -380,7 +380,7 @@ static void phi__life_limit(phi_mcp *mcp) {
     (void)phi__io_deadline_set(mcp->rt->io, &mcp->life.timer, after_us);
 }
 
-/* A server's bytes may stand in a message. */
+/* A message may hold a server's bytes. */
 static void phi__life_words(char *words, size_t size, const char *message) {
     (void)snprintf(words, size, "%s", message);
     words[phi__words_clean_line(words, strlen(words))] = '\0';

@@ -208,7 +208,7 @@ static bool phi__mcp_schema_requires(const phi_json *schema, phi_str name) {
 }
 
 /* Gemini takes a circle of references only through a property that may be left out, as no value has
-   another: a reference that closes one is left open. Gemini takes none beside anyOf, either. */
+   another: a reference that closes one is left open. Gemini takes none next to anyOf, either. */
 static void phi__mcp_schema_follow_ref(phi__mcp_schema *s, phi_json *node,
                                        phi__mcp_schema_under *under) {
     phi_str ref = phi__json_text_of(phi_json_get(node, "$ref"));
@@ -573,7 +573,7 @@ static void phi__toolbox_fill(phi__toolbox_maker *m, phi__mcp_tool *item, phi_to
     tool->may_defer = !desc->never_deferred;
     tool->source = desc->name != NULL && desc->name[0] != '\0' ? desc->name : "mcp";
     tool->timeout_ms = PHI_UNLIMITED; /* the request has deadlines, and may wait for a person */
-    tool->checks_arguments = true;    /* mcp_tools.c takes nulls that stand for nothing */
+    tool->checks_arguments = true;    /* mcp_tools.c takes null for an absent value */
 }
 
 /* False: no memory. */

@@ -126,7 +126,7 @@ typedef struct phi__news {
 
 enum { PHI__NEWS_MOST = 256 }; /* events kept; a hostile list has thousands of faults */
 
-/* Its strings stand behind it. */
+/* Its strings follow it in memory. */
 typedef struct phi__news_item {
     phi__link link;
     size_t bytes;
@@ -314,7 +314,7 @@ static bool phi__calls_details(const phi_json *result, phi__outcome *out) {
     return !out->details.failed;
 }
 
-/* Texts of an error become one, joined by line breaks; images stay behind it. */
+/* Texts of an error become one, joined by line breaks; images stay after it. */
 static bool phi__calls_join(phi__outcome *out) {
     size_t i, kept = 0, texts = 0;
     phi__buf words;

@@ -127,7 +127,7 @@ static bool phi__parameters_argument(phi__making *m, phi_str name, const char *p
 
 /* ---- one parameter ---- */
 
-/* Whether a path template holds "{name}". */
+/* True if a path template holds "{name}". */
 static bool phi__parameters_in_path(phi_str path, phi_str name) {
     size_t at = 0;
     for (at = 0; at + name.len + 2 <= path.len; at++)
@@ -297,7 +297,7 @@ static unsigned phi__request_body_rank(phi_str type, phi__operation_body_kind *k
     return 7;
 }
 
-/* A type that can be sent: a range stands for one of its own. */
+/* A type that can be sent: a range is replaced by one of its types. */
 static phi_str phi__request_body_type(phi_str type, phi__operation_body_kind kind) {
     if (phi__str_find(type, 0, "*") == SIZE_MAX) return type;
     if (kind == PHI__BODY_JSON) return PHI__LIT("application/json");

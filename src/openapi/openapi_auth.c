@@ -86,7 +86,7 @@ static phi__openapi_token *phi__token_find(phi_openapi *api, phi_str url, phi_st
 
 /* ---- the answer ---- */
 
-/* Of a number, or a text with one. */
+/* Reads "expires_in", a number or a text with one. */
 static uint64_t phi__token_lifetime_s(phi_str answer) {
     phi__json_found found;
     int64_t n = 0;
@@ -443,7 +443,7 @@ PHI__FN phi_status phi__opauth_token(phi__openapi_auth *a) {
 PHI__FN bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
     if (http_status != 401 || a->oauth == NULL || a->refreshed) return false;
     a->refreshed = true;
-    /* A server refused it: it is requested anew, unless that was done meanwhile. */
+    /* A server refused it: it is requested again, unless that was done meanwhile. */
     phi_openapi *api = a->r->op->api;
     phi_str text = a->token;
     if (api->calls != NULL) {

@@ -433,7 +433,7 @@ static phi_status phi__opreq_path(phi__openapi_request *r) {
         size_t open = phi__str_find(path, at, "{");
         size_t close = open != SIZE_MAX ? phi__str_find(path, open, "}") : SIZE_MAX;
         size_t end = close != SIZE_MAX ? open : path.len;
-        /* Characters of a template that may not stand in a URL are escaped; escapes stay. */
+        /* Characters of a template that a URL may not have are escaped; escapes stay. */
         phi__buf *out = &r->url;
         phi_str text = phi__str(path.at + at, end - at);
         for (size_t i = 0; i < text.len; i++) {
@@ -847,7 +847,7 @@ PHI__FN phi_status phi__body_advance(phi__openapi_body *b) {
         b->done = body->kind == PHI__BODY_NONE;
         if (b->done) return PHI_OK;
         b->value = phi__opreq_argument(b->r, body->argument);
-        /* null is a body of its own where the argument is there */
+        /* null is a body if the argument is there */
         if (b->value == NULL && body->kind == PHI__BODY_JSON)
             b->value = phi__json_get_n(b->r->arguments, body->argument);
         b->done = b->value == NULL;

@@ -90,8 +90,8 @@ static int phi__document_hex(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The next step of a JSON Pointer, "~" and "%" undone, into `out` of `size` bytes; *rest moves
-   behind it. False: the pointer has ended, or is malformed: *rest is then not empty. */
+/* The next step of a JSON Pointer, "~" and "%" undone, into `out` of `size` bytes; *rest moves past
+   it. False: the pointer has ended, or is malformed: *rest is then not empty. */
 static bool phi__document_step(phi_str *rest, char *out, size_t size, phi_str *step) {
     size_t i = 1, n = 0;
     if (rest->len == 0 || rest->at[0] != '/') return false;
@@ -124,8 +124,8 @@ static bool phi__document_answers(phi_str path, phi_str method, char *out, size_
     return true;
 }
 
-/* A pointer into the responses of an operation, which are a part of their own: "/get/responses"
-   behind the path. */
+/* A pointer into the responses of an operation, which are a separate part: "/get/responses" after
+   the path. */
 static bool phi__document_in_answers(const phi__document *doc, phi_str path,
                                      phi__document_part **part, phi_str *rest) {
     char method[16], word[16], name[PHI__DOCUMENT_STEP + 16];
@@ -709,7 +709,7 @@ static phi__document_part *phi__reading_item_ref(phi__reading *r, phi_str ref, c
     return NULL;
 }
 
-/* One skipped entry stands for all operations of a path item that cannot be followed. */
+/* Adds one skipped entry for all operations of a path item that cannot be followed. */
 static bool phi__reading_lost_item(phi__reading *r, phi_str path, phi_str ref, const char *why) {
     char words[240];
     phi_str text;

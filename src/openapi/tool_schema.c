@@ -421,7 +421,7 @@ static void phi__tschema_put_variant(phi__tool_schema *s, const phi_json *discri
     phi__buf_text(&s->out, ",{\"type\":\"object\",\"properties\":{");
     phi__json_write_key(&s->out, name);
     phi__buf_text(&s->out, "{\"enum\":[");
-    /* The values of the discriminator that stand for this reference. */
+    /* The values of the discriminator for this reference. */
     phi_json_iter it = phi_json_each(phi_json_get(discriminator, "mapping"));
     phi_str last = ref;
     bool any = false;
@@ -503,8 +503,8 @@ static void phi__tschema_put_member(phi__tool_schema *s, const phi_json *schema,
     }
 }
 
-/* In version 3.1 a reference may have schema keywords beside it; it then joins allOf, for some
-   providers take nothing beside "$ref". */
+/* In version 3.1 a reference may have schema keywords next to it; it then joins allOf, for some
+   providers take nothing next to "$ref". */
 static bool phi__tschema_joins(const phi__tool_schema *s, const phi_json *schema) {
     phi_json_iter it = phi_json_each(schema);
     if (!s->view->doc->is_31) return false;
@@ -543,7 +543,7 @@ static void phi__tschema_put_object(phi__tool_schema *s, const phi_json *schema,
     phi__tschema_say_more(s, schema);
     phi__tschema_put_words(s);
     phi__tschema_put_type(s, schema);
-    /* In version 3.0 exclusiveMinimum is true or false, beside minimum. */
+    /* In version 3.0 exclusiveMinimum is true or false, next to minimum. */
     static const char *const keys[2][2] = {{"minimum", "exclusiveMinimum"},
                                            {"maximum", "exclusiveMaximum"}};
     for (size_t i = 0; i < 2; i++) {
@@ -574,7 +574,7 @@ static void phi__tschema_put_object(phi__tool_schema *s, const phi_json *schema,
     phi__buf_char(&s->out, '}');
 }
 
-/* "nullable" beside choices or a reference, without a type. */
+/* True if "nullable" is next to choices or a reference, without a type. */
 static bool phi__tschema_wraps_null(const phi_json *schema) {
     static const char *const keys[] = {"$ref", "anyOf", "oneOf", "allOf"};
     if (!phi_json_bool(phi_json_get(schema, "nullable"), false) ||

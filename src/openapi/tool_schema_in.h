@@ -13,7 +13,7 @@
 typedef struct phi__tschema_def {
     const phi_json *node;
     phi_str name;  /* of letters, digits, ".", "_" and "-" */
-    unsigned same; /* definitions behind it that would have its name, and have a number */
+    unsigned same; /* later definitions with its name: each has a number */
 } phi__tschema_def;
 
 /* A reference that every value needs: from one definition (0: the root) to another. */
@@ -54,7 +54,7 @@ PHI__FN void phi__tschema_put_defs(phi__tool_schema *s);
 /* True: there were circles, the output was emptied, and all is to be written once more. */
 PHI__FN bool phi__tschema_again(phi__tool_schema *s);
 
-/* Whether a string of this schema is a file's content. */
+/* True if a string of this schema is a file's content. */
 PHI__FN bool phi__tschema_is_file(const phi_json *schema);
 
 /* The one type that a schema names, "null" aside; PHI_JSON_NONE: none, or several. */

@@ -12,7 +12,7 @@ enum {
     PHI__ADAPTIVE_WORD = 64 /* bytes of a word of a list, with its end */
 };
 
-/* Words beside those of the study are inflections and near words of theirs. */
+/* Words not in the study are inflections of its words, or near them in meaning. */
 static const char phi__choose_puzzle[] =
     "brain teaser|crossword|game of 24|improve|iterate|logic puzzle|puzzle|puzzles|recursive|"
     "refine|riddle|riddles|sudoku";

@@ -22,7 +22,7 @@ static bool phi__cot_named(phi_str line, phi_str *rest) {
     return false;
 }
 
-/* "Therefore x": words that conclude. "So" is prose without a comma or a colon behind it. */
+/* "Therefore x": words that conclude. "So" is prose without a comma or a colon after it. */
 static bool phi__cot_concluded(phi_str line, phi_str *rest) {
     static const char *const words[] = {"in conclusion", "conclusion", "final answer", "answer",
                                         "therefore",     "thus",       "hence",        "so"};

@@ -68,8 +68,7 @@ static void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
 
 /* ---- selection by place or tokens ---- */
 
-/* Of equals the token-efficient evaluation takes the first, the elaborate one the last
-   (behaviours C 62). */
+/* Among equals the token-efficient evaluation takes the first, the elaborate one the last. */
 
 /* With an answer, also where a limit has ended its run; without one; failed. */
 static int phi__select_rank(const phi_branch *branch) {
@@ -78,8 +77,7 @@ static int phi__select_rank(const phi_branch *branch) {
     return branch->status == PHI_OK ? 1 : 0;
 }
 
-/* Whether a branch may win: its run ended as it should, or at one of its limits; or no branch's
-   did. */
+/* True if a branch may win: no other branch has a higher rank. */
 static bool phi__select_may_win(const phi_branch *branches, size_t count, size_t i) {
     int rank = phi__select_rank(&branches[i]);
     for (size_t k = 0; k < count; k++)
@@ -282,8 +280,7 @@ static void phi__evaluation_sum(phi__evaluation *e) {
 
 /* ---- agents of branches and judges ---- */
 
-/* Tokens of the judge's prompt beside the texts in it, and of the system prompt of a judge that has
-   none of its own. */
+/* Tokens of the judge's prompt without the texts in it, and of the default system prompt. */
 enum { PHI__BRANCHES_FRAME = 300 };
 
 /* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
@@ -410,8 +407,8 @@ static bool phi__branches_count(phi__evaluation *e) {
 
 /* ---- their runs ---- */
 
-/* Starts the run of a seat's child: with that prompt, or, content NULL, from where its history
-   stands. PHI_NO_MEMORY: nothing changed. */
+/* Starts the run of a seat's child: with that prompt, or, if content is NULL, from the end of its
+   history. PHI_NO_MEMORY: nothing changed. */
 static phi_status phi__branches_start(phi__seat *seat, const phi_content *content, size_t count) {
     const phi__evaluation *e = seat->of;
     bool judge = phi__evaluation_is_judge(seat);
@@ -708,8 +705,8 @@ static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, siz
                       "phi_evaluate: the history has changed since the snapshot");
 }
 
-/* Whether a restored evaluation of so many branches waits for the agent, whose view is still that
-   of the snapshot. PHI_OK, or phi_last_error says why not. */
+/* PHI_OK if a restored evaluation of so many branches waits for the agent, and the view is still
+   that of the snapshot; else phi_last_error says why not. */
 static phi_status phi__saving_waits(phi__agent *agent, size_t branch_count) {
     phi_json *root = NULL;
     phi_arena arena;
@@ -806,7 +803,7 @@ static phi_status phi__saving_read(phi__evaluation *e, const phi_json *root,
     if (status == PHI_OK && !phi__evaluation_payers(e)) status = PHI_NO_MEMORY;
     if (status == PHI_OK && e->phase == PHI__EVALUATION_BRANCHES) {
         /* The reservation for the judge's call is in the saved budget as a request; it is made
-           anew, and where there is no room, the judge's own turn says so. */
+           again, and if there is no room, the judge's own turn says so. */
         char reason[160];
         phi_spending saved = PHI_ZERO;
         saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
@@ -1011,7 +1008,7 @@ static void phi__evaluate_look(phi__evaluation *e) {
     if (e->agent->slot == NULL || e->phase == PHI__EVALUATION_OVER) return;
     for (size_t i = 0; i <= e->pub.branch_count; i++)
         if (e->seats[i].runs) return;
-    /* Whether the agent or one above it was aborted meanwhile, or the runtime is closing. */
+    /* The agent or one above it was aborted meanwhile, or the runtime is closing. */
     if (e->agent->tree.aborts != e->aborts || e->agent->rt->closing)
         phi__conclude(e, PHI_CANCELLED, 0);
     else if (e->lost)

@@ -83,11 +83,11 @@ typedef struct phi_evaluate_desc {
     const phi_content *content;
     size_t content_count;
     phi_evaluate_by by;
-    /* Of PHI_EVALUATE_JUDGE: the agent that judges, with an empty history and without tools; its
-       compaction.max_context_tokens is the window that the prompt is fitted into (default: any
-       length). Default of system_prompt: phi's own. The rest as for configs. A judge that fails, or
-       names no response, selects the first branch that has not failed; where one branch alone has
-       not failed, the judge is not called. */
+    /* For PHI_EVALUATE_JUDGE: the judging agent, with an empty history and without tools; its
+       compaction.max_context_tokens is the window for the prompt (default: any length). Default of
+       system_prompt: phi's own. The rest as for configs. A judge that fails, or names no response,
+       selects the first branch that has not failed; if one branch alone has not failed, the judge
+       is not called. */
     const phi_agent_desc *judge;
     phi_evaluate_fn evaluate_fn; /* of PHI_EVALUATE_CUSTOM */
     void *user_data;             /* comes back in evaluate_fn */

@@ -22,7 +22,7 @@ static phi_str phi__got_parse_from(phi_str text, size_t at) {
     return phi__str(text.at + at, text.len - at);
 }
 
-/* "[12]", or "12". *rest begins behind it. */
+/* "[12]", or "12". *rest begins after it. */
 static bool phi__got_parse_id(phi_str text, uint32_t *id, phi_str *rest) {
     uint32_t n = 0;
     size_t i = 0, from;
@@ -50,7 +50,7 @@ static bool phi__got_parse_arrow(phi_str text, phi_str *rest) {
     return true;
 }
 
-/* The next line that begins with the word and a colon; *rest: the text behind it. */
+/* The next line that begins with the word and a colon; *rest: the text after it. */
 static bool phi__got_parse_line(phi_str text, size_t *at, const char *word, phi_str *rest) {
     phi_str line, body;
     while (phi__parse_full_line(text, at, &line)) {
@@ -395,8 +395,8 @@ static const char *phi__got_mode(const phi_got_options *o) {
     return o->aggregation == PHI_GOT_WEIGHTED ? "weighted" : "synthesis";
 }
 
-/* Of the answer: its share of the votes, or 1.0 where it was composed, since nothing is left to
-   compare it with. False: there is none, or nobody voted. */
+/* The answer's share of the votes, or 1.0 if it was composed, since nothing is left to compare it
+   with. False: there is none, or nobody voted. */
 static bool phi__got_score(const phi__got *g, double *out) {
     const phi__got_graph *graph = &g->graph;
     if (graph->answer == 0 || (g->votes > 0 && g->votes == g->abstained)) return false;

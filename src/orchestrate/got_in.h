@@ -2,7 +2,7 @@
 
    Nodes are numbered in the order of their making; node 0 is the problem. A node's edge from its
    parent is "generates" below the problem and "refines" below a thought; connections are kept as
-   edges of their own. All memory is the machine's arena's. */
+   further edges. All memory is the machine's arena's. */
 #ifndef PHI_ORCHESTRATE_GOT_IN_H
 #define PHI_ORCHESTRATE_GOT_IN_H
 

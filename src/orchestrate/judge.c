@@ -102,7 +102,7 @@ static bool phi__judge_join(phi_str *s, phi_str head, const char *between, phi_s
     return true;
 }
 
-/* Tier 2: the first paragraph and the last one, where others stand between them. */
+/* Tier 2: the first paragraph and the last one, if others are between them. */
 static bool phi__judge_ends(phi_str *s, phi_arena *arena) {
     static const char between[] = "\n\n...\n\n";
     size_t head = phi__str_find(*s, 0, "\n\n"), tail = phi__judge_last_break(*s);

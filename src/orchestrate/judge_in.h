@@ -18,8 +18,8 @@ typedef struct phi__judge_case {
     const phi_texts *texts; /* NULL: phi's */
 } phi__judge_case;
 
-/* Appends a message to a transcript as "User: ...", "Assistant: ..." or "Tool [name]: ...", on a
-   line of its own. Only text counts; a message without text is left out. */
+/* Appends a message to a transcript as "User: ...", "Assistant: ..." or "Tool [name]: ...", on its
+   own line. Only text counts; a message without text is left out. */
 PHI__FN void phi__judge_transcribe(phi__buf *out, const phi_message *message);
 
 /* Shortens the case until context and responses have at most four fifths of max_tokens (0: no

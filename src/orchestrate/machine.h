@@ -3,8 +3,8 @@
    A machine plans the model calls that answer one prompt. It does no I/O, reads no clock and calls
    no phi_ function of agents: it gets events (the prompt, the answer of a call) and adds commands
    (ask the model, report progress, be done). phi_strategy_provider drives it; a test drives it with
-   a loop of a few lines. phi's own machines are in cot.h, aot.h, tot.h and beside them; a host
-   writes its own as examples/custom_strategy.c does.
+   a loop of a few lines. phi's own machines are in cot.h, aot.h, tot.h, got.h, trm.h and
+   adaptive.h; a host writes its own as examples/custom_strategy.c does.
    Threads: the pumping thread, inside phi_step. */
 #ifndef PHI_ORCHESTRATE_MACHINE_H
 #define PHI_ORCHESTRATE_MACHINE_H
@@ -148,7 +148,7 @@ typedef struct phi_strategy {
     /* The machine as JSON, in the arena; NULL: no memory. */
     phi_json *(*save)(const void *state, phi_arena *arena);
     /* Fills a zeroed machine from what save wrote; all strings copied into env->arena. Calls that
-       were under way are made anew: each is added to `out`, with its id. PHI_PARSE: no machine of
+       were under way are made again: each is added to `out`, with its id. PHI_PARSE: no machine of
        this kind. */
     phi_status (*load)(void *state, const phi_json *saved, const phi_strategy_env *env,
                        phi_strategy_commands *out);

@@ -67,7 +67,7 @@ PHI__FN bool phi__parse_full_line(phi_str text, size_t *at, phi_str *line);
 PHI__FN phi_str phi__parse_plain(phi_str text);
 
 /* `text` begins with `word` (ASCII, in any case), and no letter or digit follows. *rest begins
-   behind it. */
+   after it. */
 PHI__FN bool phi__parse_word(phi_str text, const char *word, phi_str *rest);
 
 /* A colon, U+003A or U+FF1A, after white space and emphasis. */
@@ -82,7 +82,7 @@ PHI__FN bool phi__parse_bullet(phi_str line, phi_str *rest);
 /* "Step 3: text", in any case, with emphasis around it or not. */
 PHI__FN bool phi__parse_step(phi_str line, phi_str *rest);
 
-/* A number at the beginning; false: none. *rest begins behind it. */
+/* A number at the beginning; false: none. *rest begins after it. */
 PHI__FN bool phi__parse_number(phi_str text, double *out, phi_str *rest);
 
 /* How often `word` occurs, in any case; occurrences do not overlap. */

@@ -168,7 +168,7 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi_st
     d.provider = job->desc->provider;
     d.thinking = agent->desc.thinking;
     d.max_tokens = call->max_tokens != 0 ? call->max_tokens : agent->desc.max_tokens;
-    /* a call in the agent's own words is the answer itself; others ask in a form of their own */
+    /* a call in the agent's own words is the answer itself; others have their own form */
     if (call->in_conversation && call->system_prompt.len == 0)
         d.format = *phi__run_format_of(agent->run);
     d.options = agent->desc.options;
@@ -228,7 +228,7 @@ static size_t phi__scall_from(const phi_model_request *request, size_t to) {
     return to;
 }
 
-/* How many of the request's messages stand before the prompt. */
+/* The number of the request's messages before the prompt. */
 static size_t phi__scall_before(const phi_model_request *request) {
     return phi__scall_from(request, request->message_count);
 }
@@ -313,7 +313,7 @@ static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *s
     return status;
 }
 
-/* The agent is one that makes model calls of this strategy, or stands below one. */
+/* True if the agent makes model calls of this strategy, or is below such an agent. */
 static bool phi__scall_inside(const phi__agent *agent, const phi_strategy_desc *desc) {
     for (; agent != NULL; agent = agent->tree.parent)
         if (agent->tree.watch == phi__scall_watch() &&
@@ -322,7 +322,7 @@ static bool phi__scall_inside(const phi__agent *agent, const phi_strategy_desc *
     return false;
 }
 
-/* Model calls that may yet be made, beside those of calls under way. */
+/* The model calls left, after those reserved by calls under way. */
 static uint32_t phi__scall_left(const phi__strategy_job *job) {
     uint64_t taken = job->made;
     for (size_t i = 0; i < job->call_count; i++)
@@ -613,7 +613,7 @@ static uint64_t phi__strategy_times(uint64_t a, uint64_t b) {
     return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-/* Of fewer calls than the bill has, as large a part. */
+/* The share of `all` for `calls` of the bill's `of` calls. */
 static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
     if (of == 0 || calls >= of) return all;
     return (uint64_t)((double)all / (double)of * (double)calls);
@@ -690,7 +690,7 @@ static const phi_json *phi__strategy_claim(phi__strategy_job *job) {
     return phi_json_get(root, "state");
 }
 
-/* A machine that cannot be read begins anew. */
+/* A machine that cannot be read starts over. */
 static void phi__strategy_load(phi__strategy_job *job, const phi_json *saved, phi_str prompt) {
     phi_strategy_commands commands;
     phi_strategy_env env = phi__strategy_env(job);
@@ -935,8 +935,8 @@ PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc) {
     return provider;
 }
 
-/* Of the last run, which an evaluation may have copied into the log; calls of a strategy, and
-   branches that were not selected, have notes of their own. */
+/* The note of the last run, which an evaluation may have copied into the log; calls of a strategy,
+   and branches that were not selected, have their own. */
 static const phi__note *phi__strategy_last(const phi__agent *agent) {
     const phi_thread *thread = agent->thread;
     phi_str last = agent->line.last_loop_id;

@@ -3,7 +3,7 @@
    A strategy is a provider: an agent that has it takes prompts, steering, aborts and snapshots as
    any other. Where a model would be called once, the machine makes as many model calls as it needs
    (machine.h), with the agent's model and options, and its last text is the answer. The calls do
-   not appear as turns: they are logged on a lane of their own, "~name/loop id", and PHI_EV_STRATEGY
+   not appear as turns: they are logged on their own lane, "~name/loop id", and PHI_EV_STRATEGY
    reports progress.
 
        phi_tot_options options = PHI_ZERO;
@@ -38,7 +38,7 @@ typedef struct phi_strategy_desc {
     /* model calls a prompt: when they are used up, the machine ends with its best so far (default:
        as many as its options allow; PHI_UNLIMITED: the same) */
     uint32_t max_calls;
-    uint32_t call_timeout_ms; /* of a call that has none of its own (default: none) */
+    uint32_t call_timeout_ms; /* for calls that set none (default: none) */
     /* true leaves a new thought out, before it is scored; called inside phi_step, and must call no
        phi_ function of the agent (default: none is left out) */
     bool (*prune_fn)(void *user_data, const phi_strategy_node *node);

@@ -31,8 +31,8 @@ typedef struct phi__child {
     uint64_t number;   /* of its id */
     phi__buf heard;    /* subagents.c: parts to be forwarded */
     size_t last_heard; /* the place of its last part; SIZE_MAX: there is none */
-    /* Of a run that is over, until the host knows: its status, and where it came to nothing, why
-       (static): it has no agent any more. */
+    /* After the run, until the host knows: its status and, if it came to nothing, the message
+       (static). The child has no agent any more. */
     phi_status status;
     const char *fault;
     /* frozen: in one block */
@@ -71,7 +71,7 @@ static void phi__child_no_more(phi__agent *agent, phi_status status, const phi_f
     (void)stopping;
 }
 
-/* Of an agent that is being freed: its last charge is still its parent's where it is hidden. */
+/* When a hidden agent is freed, its last charge still goes to its parent. */
 static const phi__child_watch phi__child_left_hidden = {true, false, NULL, NULL, phi__child_no_more,
                                                         NULL};
 static const phi__child_watch phi__child_left_shown = {false, false, NULL, NULL, phi__child_no_more,
@@ -892,7 +892,7 @@ static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_
     return NULL;
 }
 
-/* A snapshot of a program without sub-agents has the call and no child: it begins anew. */
+/* A snapshot of a program without sub-agents has the call and no child: the call begins again. */
 static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str arguments) {
     phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
     phi__children *all = phi__subagents_all(parent);

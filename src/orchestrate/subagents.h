@@ -1,11 +1,11 @@
-/* subagents.h - agents as tools of agents: a model delegates a task to a child, which works in a
-   history of its own and hands back its last words.
+/* subagents.h - agents as tools of agents: a model delegates a task to a child, which works in its
+   own history and hands back its last words.
 
    A child is an agent below the calling one: phi_abort of that ends it, its budget pays for it, and
-   its memory is the runtime's. It has a fresh history, fresh ids, limits of its own, and no
-   sub-agents unless max_depth allows. Children run beside each other, by the dozen, on the pumping
-   thread. The host hears of a child through the calling agent's events: its words, its tools and
-   its progress are updates of the call (PHI_EV_TOOL_UPDATE, PHI_EV_TOOL_PROGRESS).
+   its memory is the runtime's. It has a fresh history, fresh ids, its own limits, and no sub-agents
+   unless max_depth allows. Children run at the same time, by the dozen, on the pumping thread. The
+   host hears of a child through the calling agent's events: its words, its tools and its progress
+   are updates of the call (PHI_EV_TOOL_UPDATE, PHI_EV_TOOL_PROGRESS).
 
    A result has the texts of the child's last answer that has any, joined by line breaks, or
    "(sub-agent produced no text output)"; its details are JSON: {"sub_agent":name,"turns":messages

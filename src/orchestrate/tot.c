@@ -665,7 +665,7 @@ static phi_status phi__tot_scores(phi__tot *t, const phi_tot_options *o, phi_str
         t->tree.frontier = (uint32_t *)grown;
         phi__tree_insert(&t->tree, phi__tree_place(&t->tree, i, o->traversal), i);
         if (o->traversal == PHI_TOT_BFS) {
-            /* Cuts the newest level, which stands last, to the beam. */
+            /* Cuts the newest level, which is last, to the beam. */
             uint32_t depth = t->tree.nodes[i].depth;
             uint32_t beam = o->beam_width;
             uint32_t level = 0;

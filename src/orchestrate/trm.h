@@ -2,7 +2,7 @@
    Networks", over a large model: reason, improve, supervise.
 
    The first call answers the problem, and a supervisor's call scores the answer and lists its
-   strengths and issues. Then, in turns: `reasoning_steps` calls write notes anew, each from the
+   strengths and issues. Then, in turns: `reasoning_steps` calls write new notes, each from the
    problem, the answer, the remarks and the notes before it (the paper's latent recursion, in
    words); a call improves the answer by them; a supervisor's call scores it. Every answer is
    scored, the last improvement too; the result is the one with the best score. The search ends when

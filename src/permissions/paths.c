@@ -252,7 +252,7 @@ PHI__FN bool phi__paths_arguments(phi__subject *subject, const phi_permission_ru
 
 /* ---- commands ---- */
 
-/* Whether a pattern of file names may match ".." (as in shells before bash 5.2), or hidden files,
+/* True if a pattern of file names may match ".." (as in shells before bash 5.2), or hidden files,
    which rules name: .*, .?, .e* */
 static bool phi__paths_hidden(phi_str text) {
     bool hidden = false;

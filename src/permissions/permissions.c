@@ -94,7 +94,7 @@
     "--exclude-standard|--modified|--deleted|--cached|--stage|--full-name|--name-only|--count|"    \
     "--all|--max-count=*|--is-ancestor|--numbered|--summary|--email|--contains|--quiet"
 
-/* Of the tools and commands that look at the workspace, and change nothing. */
+/* Rules for tools and commands that read the workspace, and change nothing. */
 #define PHI__MODE_READING                                                                          \
     PHI__MODE_TOOL(ALLOW, "read_file|list_files|search", "./**", "it only reads"),                 \
         PHI__MODE_PLAIN("pwd|true|false|:|whoami|id|uname|date|uptime|hostname"),                  \
@@ -493,7 +493,7 @@ static const phi__always_known phi__always_commands[] = {
     {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
     {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
 
-/* Whether all words of the pattern match; *count: how many they are. */
+/* True if all words of the pattern match; *count: their number. */
 static bool phi__always_begins(const phi__sh_command *c, const char *command, size_t *count) {
     phi_str rest = phi_str_of(command), pattern;
     for (*count = 0; phi__wild_word(&rest, &pattern); (*count)++)
@@ -599,7 +599,7 @@ static phi_status phi__always_tool(phi__always *a, const phi__subject *subject) 
         if (!kept) return PHI_NO_MEMORY;
         if (!plain) return phi__always_refuse(a, subject, "its URL has no plain host");
     }
-    /* what other arguments say, phi knows of its own tools alone */
+    /* phi knows the meaning of other arguments only for its own tools */
     if (path.len > 0 && (!exact || phi__rules_own(subject->shell_tools, subject->tool))) {
         if (!phi__always_path(a, path, !exact, &rule.path)) return PHI_NO_MEMORY;
     } else if (exact && (path.len > 0 || rule.host == NULL)) {

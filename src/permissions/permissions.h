@@ -9,8 +9,8 @@
        desc.hook_points = PHI_HOOK_BEFORE_TOOL;
        desc.hook_user_data = permissions;
 
-   A call is allowed, asked about, or denied. Of all rules that match, deny counts before ask, and
-   ask before allow; where none does, phi_permission_rules.otherwise. The order of rules has no
+   A call is allowed, asked about, or denied. Among matching rules, deny counts before ask, and ask
+   before allow; without a match, phi_permission_rules.otherwise counts. The order of rules has no
    meaning. A command line of a shell is parsed: each of its commands is decided on, whatever pipe,
    substitution or program (env, xargs, bash -c) runs it, each redirection is decided on as a call
    of write_file or read_file is, and the strictest verdict counts. A line that cannot be parsed
@@ -36,30 +36,30 @@ typedef enum phi_permission {
     PHI_PERMISSION_DENY
 } phi_permission;
 
-/* A rule matches where all of its fields do; NULL matches always. In patterns * stands for any
-   text, ? for a character, [abc] and [!a-z] for one of a set, and | separates alternatives. */
+/* A rule matches if all of its fields do; NULL matches always. In patterns * matches any text, ? a
+   character, [abc] and [!a-z] one of a set, and | separates alternatives. */
 typedef struct phi_permission_rule {
     phi_permission verdict;
     const char *tool; /* its name: "bash", "write_file|edit_file", "mcp_*" */
-    /* Of a shell's command: a pattern a word, "git status", "npm run *". All words must match; a
-       last word * stands for any number of them, none too, and is all that matches words whose text
-       is not known ($NAME, *.c). Rules that allow match a program by its name or in /bin and
-       /usr/bin, and no command with variables set before it; others in every directory. */
+    /* For a shell's command: a pattern a word, "git status", "npm run *". All words must match; a
+       last word * matches any number of them, none too, and it alone matches words of unknown text
+       ($NAME, *.c). Rules that allow match a program by its name or in /bin and /usr/bin, and no
+       command with variables set before it; others in every directory. */
     const char *command;
     /* words, of each of which one must be there; -r also finds -fr, and --force also --fo */
     const char *with;
     const char *without; /* words of which none may be there, and no word that is not known */
     const char *piped;   /* names of programs: what one prints goes to this command */
-    /* Of a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
-       "./" "**". Here * does not match a slash, and ** does. ! before all of it: any other. Of a
-       command, every word with a / or .. must match for a rule that allows, one word for others;
-       of a tool that is not phi's own, any text of the arguments for others. */
+    /* For a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
+       "./" "**". Here * does not match a slash, and ** does. ! before all of it: any other. In a
+       command, every word with a / or .. must match for a rule that allows, one word for others; in
+       a call of a tool not phi's own, any text of the arguments for others. */
     const char *path;
     const char *host;     /* of the URL: "example.com|*.example.org" */
     const char *argument; /* a member of the arguments, for `matches` */
     const char *matches;  /* its text; without `argument`: the JSON text of all arguments */
     const char *reason;   /* for the model and the person who is asked */
-    /* Of a command: the options that it may have, one alternative each, and no other; "" allows
+    /* For a command: the options that it may have, one alternative each, and no other; "" allows
        none. "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. No word may
        be there that the shell could make an option of ($NAME, *.c; not a*.c). */
     const char *options;
@@ -133,8 +133,8 @@ PHI_API phi_status phi_permissions_add(phi_permissions *permissions,
 /* Those in use, borrowed until the next change. */
 PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions *permissions);
 
-/* phi_agent_desc.hook_fn, with the permissions as hook_user_data. A host may also call it from a
-   hook of its own. */
+/* phi_agent_desc.hook_fn, with the permissions as hook_user_data. A host may also call it from its
+   own hook. */
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook);
 
 /* A tool call to decide on. */

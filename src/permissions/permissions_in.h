@@ -20,7 +20,7 @@ struct phi_permissions {
     phi__buf why;
     phi__buf question; /* hook->text: `why` changes when ask_fn checks other calls */
     bool busy;         /* in a function of the host's */
-    bool freed;        /* in it: to be freed behind it */
+    bool freed;        /* in it: to be freed after it */
 };
 
 #endif

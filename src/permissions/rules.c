@@ -210,7 +210,7 @@ static bool phi__rules_certain(phi_str text, size_t *begin, size_t *end) {
     return *begin<text.len && * begin + text.len - last> 0;
 }
 
-/* Whether a word is one of a pattern's, or may be: "r[m]" names a file rm where there is one. */
+/* True if a word is one of a pattern's, or may be: "r[m]" names a file rm if there is one. */
 static bool phi__rules_word(phi__subject *subject, phi_str pattern, phi_str text,
                             const phi__sh_word *word) {
     size_t begin, end;
@@ -257,8 +257,8 @@ static bool phi__rules_words(phi__subject *subject, const phi_permission_rule *r
     return i == c->count && (!allows || !c->reads || phi__names_plain(c->words[0].text));
 }
 
-/* Of each word of the pattern an alternative is a word of the command; any: of one. may: a letter's
-   option is also one of several; else "-fn" may be -f with a value, and words behind "--" are no
+/* True if the command has an alternative of each word of the pattern; any: of one. may: a letter's
+   option is also one of several; else "-fn" may be -f with a value, and words after "--" are no
    options. */
 static bool phi__rules_has(const phi__sh_command *c, const char *words, bool any, bool may) {
     phi_str rest = phi_str_of(words), alternatives, one;
@@ -388,7 +388,7 @@ PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
     return phi__str(NULL, 0);
 }
 
-/* Whether a search looks at a file of the rule: below its directory, by a choice of its pattern. */
+/* True if a search looks at a file of the rule: below its directory, by a choice of its pattern. */
 static bool phi__rules_choice(phi__subject *subject, const phi_permission_rule *rule,
                               const phi__sh_word *dir, phi_str choice, bool all) {
     const phi_json *pattern = phi_json_get(subject->root, "pattern");

@@ -35,11 +35,11 @@ static inline bool phi__allows(const phi_permission_rule *rule) {
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules, phi__subject *subject,
                                          const phi_permission_rule **which);
 
-/* Whether rules ask about or deny commands of this tool by their words: a line that is not known
+/* True if rules ask about or deny commands of this tool by their words: a line that is not known
    may hold such a command. */
 PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules, const phi__subject *subject);
 
-/* Whether it runs behind a cd, and may read or run files of that directory; path: the rule looks at
+/* True if it runs after a cd, and may read or run files of that directory; path: the rule looks at
    its files. */
 PHI__FN bool phi__rules_moved(const phi__subject *subject, bool path);
 
@@ -50,9 +50,9 @@ PHI__FN bool phi__rules_own(const char *shell_tools, phi_str tool);
 /* The path of a tool's arguments; empty: they have none. */
 PHI__FN phi_str phi__rules_path_of(const phi_json *root);
 
-/* Whether a file that a word names is one of the rule's. .GIT is .git in many file systems: rules
-   that ask or deny match capitals and small letters alike, and, if subject->may, a pattern of the
-   shell where one of its files may be the rule's. */
+/* True if a word names a file of the rule. .GIT is .git in many file systems: rules that ask or
+   deny match capitals and small letters alike, and, if subject->may, a pattern of the shell if one
+   of its files may be the rule's. */
 PHI__FN bool phi__paths_word(phi__subject *subject, const phi_permission_rule *rule,
                              const phi__sh_word *word);
 PHI__FN bool phi__paths_text(phi__subject *subject, const phi_permission_rule *rule, phi_str path);

@@ -399,7 +399,7 @@ static void phi__sh_arithmetic(phi__sh *p) {
         else
             phi__sh_inside(p, false);
     }
-    /* Values in arithmetic are expressions again, and commands stand in their subscripts. */
+    /* Values in arithmetic are expressions again, with commands in their subscripts. */
     for (; from < p->at; from++)
         if (*from == '$' || *from == '`' || (phi__sh_name_char(*from) && *from > '9'))
             phi__sh_doubt(p, "a value in arithmetic may hold commands");

@@ -1,14 +1,14 @@
 /* shell_in.h - a command line of bash as a list of its simple commands, with their words.
 
-   Commands are found wherever they stand: in lists and pipes, in subshells, loops and functions, in
-   substitutions inside of words, quotes and here-documents, and behind programs that run others
+   Commands are found wherever they are: in lists and pipes, in subshells, loops and functions, in
+   substitutions inside of words, quotes and here-documents, and after programs that run others
    (env, xargs, bash -c). A word is known where its text is certain before the line runs; else it
    keeps the form of the source, and so do words that the shell makes file names or several words
    of. A line that cannot be parsed with certainty says so: `unknown`. It may then hold commands
    that are not in the list.
 
    A line can also be parsed and still run commands that are not in it: bash takes the value of a
-   variable in arithmetic for an expression, and runs what stands in its subscripts. Such a line is
+   variable in arithmetic for an expression, and runs the commands in its subscripts. Such a line is
    unknown as well, but all of it is parsed, and its commands are in the list.
 
    Nothing is run, and no variable, alias or file is looked up. Time and memory are linear in the

@@ -28,7 +28,7 @@ static bool phi__wild_in_set(phi_str set, char c) {
     return found != negative;
 }
 
-/* One character at *at of the pattern, not a star, which moves behind it. */
+/* Matches one character with the pattern at *at, not a star, and advances *at. */
 static bool phi__wild_one(phi_str pattern, size_t *at, char c, bool path) {
     char p = pattern.at[*at];
     if (p == '?') {
@@ -126,7 +126,7 @@ static void phi__wild_split(phi__wild_tokens *out, phi_str text, bool glob) {
     }
 }
 
-/* Whether one character may be of both. */
+/* True if one character may be of both. */
 static bool phi__wild_both(const phi__wild_tokens *a, unsigned one, unsigned other) {
     if (one < PHI__WILD_ANY && other < PHI__WILD_ANY) return one == other;
     if (one < PHI__WILD_ANY) return one != '/';
@@ -142,7 +142,7 @@ static bool phi__wild_star_token(unsigned token) {
     return token == PHI__WILD_STAR || token == PHI__WILD_DEEP;
 }
 
-/* Whether a star matches one character of `token`. */
+/* True if a star matches one character of `token`. */
 static bool phi__wild_takes(unsigned star, unsigned token) {
     return star == PHI__WILD_DEEP || token != '/';
 }

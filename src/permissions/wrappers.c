@@ -1,7 +1,7 @@
 /* wrappers.c - programs that run others: the commands that they run are added to the list.
 
    Options that are not listed here may take a value, which would be mistaken for the command: such
-   a program is not seen through, and stays a command of its own. */
+   a program is not seen through, and stays one command. */
 #include "permissions/shell_in.h"
 #include "permissions/wildcard_in.h"
 
@@ -324,7 +324,7 @@ typedef struct phi__wrapper {
     const char *name;
     const char *flags, *values; /* letters of options without and with a value */
     unsigned operands;          /* before the command */
-    bool assigns;               /* NAME=value may stand before the command */
+    bool assigns;               /* NAME=value may precede the command */
     bool adds;                  /* words that are not known come behind those of the command */
     bool opaque;                /* it changes how the command runs: it is decided on as well */
     const char *risky;          /* options that make it so */
@@ -633,8 +633,8 @@ static phi_status phi__wrap_exec(phi__wrapping *w, size_t begin, size_t exec, si
     return status;
 }
 
-/* Each -exec of a find, up to its ";" or "+". A + ends it behind {} only; in busybox, anywhere.
-   What stands behind is looked at again, for the word may be the value of another test. */
+/* Each -exec of a find, up to its ";" or "+". A + ends it after {} only; in busybox, anywhere. The
+   words after an -exec are looked at again, for it may be the value of another test. */
 static phi_status phi__wrap_find(phi__wrapping *w) {
     const phi__sh_command *c = &w->command;
     size_t from, starts, begin = phi__wrap_starts(c, &from, &starts);

@@ -118,7 +118,7 @@ static bool phi__links_spawned_by(phi__session_box *child, phi_str session_id, p
            phi__session_keep(child, ref->tool_call_id, &parent->tool_call_id);
 }
 
-/* Of a call whose end came before the child's beginning: one of `loop` that names the child. */
+/* For a call that ended before the child began: the reference of `loop` to the child. */
 static const phi_child_ref *phi__links_ref(const phi_loop_record *loop, const phi__loop_box *child,
                                            bool session_too) {
     for (size_t i = 0; i < loop->spawned_count; i++)
@@ -404,7 +404,7 @@ static bool phi__recorder_group(phi_recorder *rec, phi__session_box *box, const 
 
 /* ---- any event ---- */
 
-/* Whether the host wants it kept. */
+/* True if the host wants it kept. */
 static bool phi__recorder_wanted(const phi_recorder *rec, phi_event_kind kind) {
     if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
         return rec->desc.streaming_events;

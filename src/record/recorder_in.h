@@ -1,7 +1,7 @@
 /* recorder_in.h - structs and functions that the files of the recorder share.
 
-   Sessions stand in one of two lists, of open and of completed ones; loops that run or are pending
-   in a table by id. */
+   Each session is in one of two lists, open or completed; loops that run or are pending are in a
+   table by id. */
 #ifndef PHI_RECORD_RECORDER_IN_H
 #define PHI_RECORD_RECORDER_IN_H
 

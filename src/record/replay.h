@@ -18,7 +18,7 @@
    again, at the same steps, or as an answer to the same events. Each request is compared with the
    recorded one: method, URL, headers, and a hash of the body.
 
-   With a tape, a step processes all input that it let in, and its clock stands still meanwhile; its
+   With a tape, a step processes all input that it let in, and its clock stops meanwhile; its
    budgets only divide the work. So another step_budget_bytes gives the same log.
    Threads: the pumping thread. */
 #ifndef PHI_RECORD_REPLAY_H
@@ -45,9 +45,8 @@ typedef struct phi_tape_desc {
        tokens in headers and URLs are found by themselves (default: none) */
     const char *const *secrets;
     bool whole_bodies; /* recording: the requests' bodies, not only their hashes */
-    /* Playing: how long, of real time, a run that waits for the tape stands still because the host
-       does not do what it did when this was recorded; then it diverges (default 60,000;
-       PHI_UNLIMITED) */
+    /* Playing: how long, in real time, a run waits for the host to repeat a recorded action; then
+       it diverges (default 60,000; PHI_UNLIMITED) */
     uint32_t host_wait_ms;
 } phi_tape_desc;
 

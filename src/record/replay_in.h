@@ -143,7 +143,7 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole);
 
 /* tape_read.c */
-/* Settles a call with a result that was kept (cap_in.h). */
+/* Settles a call with a result that was kept (loop/cap.c). */
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *result);
 /* The call in slot i of the runtime; NULL: there is none. */
 PHI__FN phi__toolcall *phi__tape_call_at(const phi__tape *tape, uint32_t i);

@@ -5,7 +5,7 @@
    are built from events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON
    that phi or the Rust original wrote. They are copies: no projection is made from them. A session
    owns all its data, which is freed with it; read it and do not change it. Times are Unix
-   milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
+   milliseconds: finer digits of a file are cut. An empty string means null, except in `rejection`.
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_H
 #define PHI_RECORD_SESSION_H
@@ -166,8 +166,8 @@ typedef enum phi_loop_relation {
     PHI_LOOP_CHAIN
 } phi_loop_relation;
 
-/* The loops that stand to `loop_id` as `which` says. Fills at most `cap` places of `out` (NULL
-   where cap is 0), and returns how many there are. */
+/* The loops related to `loop_id` as `which` says. Fills at most `cap` places of `out` (NULL if cap
+   is 0), and returns how many there are. */
 PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
                                  phi_str loop_id, const phi_loop_record **out, size_t cap);
 

@@ -634,9 +634,9 @@ PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_comp
 /* ---- a session into a thread ---- */
 
 /* The messages of the whole way are appended, those beyond the scope too; then each section
-   becomes a span over the entries of its turns. One span over all of it does where spans cannot say
-   it: a section parts a call from its result, or has nothing to stand for. Loops that no message
-   names come before them as a beginning and an end, so that their ids are not given again. */
+   becomes a span over the entries of its turns. One span replaces them all if spans cannot express
+   the sections: one parts a call from its result, or has no entries. Loops that no message names
+   come before them as a beginning and an end, so that their ids are not given again. */
 
 typedef struct phi__session_import {
     phi_message *messages; /* of all loops, the oldest first */
@@ -656,7 +656,7 @@ typedef struct phi__session_import {
 
 /* ---- spans ---- */
 
-/* Whether a message has anything for a model: a rewrite holds no others. */
+/* True if a message has anything for a model: a rewrite holds no others. */
 static bool phi__import_says(const phi_message *m) {
     return m->role != PHI_ROLE_EXTENSION && m->content_count > 0;
 }

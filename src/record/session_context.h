@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* A loop whose parent is not in the session continues the loop before it, as the prompts of one
-   agent do (of a group: the selected one). Without it such a loop begins anew, as in the
+   agent do (of a group: the selected one). Without it such a loop starts over, as in the
    original. */
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
@@ -91,9 +91,9 @@ typedef struct phi_session_compact_desc {
    Messages stay as they are. desc NULL: the defaults.
    keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
    among them, with long results cut. keep_compacted: the turns between, as one summary
-   (history/compact.h) behind the focus message, or as they are where that would not be smaller;
-   absent where there are none. No section parts a call from its result. *made, where given: how
-   many loops got a block.
+   (log/compact.h) after the focus message, or as they are if that would not be smaller; absent if
+   there are none. No section parts a call from its result. *made, where given: how many loops got a
+   block.
    PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. PHI_REFUSED: a block of block_fn for the
    current loop has no messages, turns out of order, or a message that no thread accepts; what
    block_fn returns is returned, too. For these `message` (may be NULL) says which loop and why. In

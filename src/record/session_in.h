@@ -16,7 +16,7 @@ typedef struct phi__loop_box {
     phi__session_box *box;
     size_t turn_cap, event_cap, child_cap, spawned_cap;
     uint64_t sequence; /* of the next event */
-    bool open;         /* it runs or is pending: it stands in the recorder's table */
+    bool open;         /* it runs or is pending: it is in the recorder's table */
     uint64_t hash;     /* in the table */
     bool in_turn;
     phi_turn turn; /* under way */

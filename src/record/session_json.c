@@ -382,8 +382,8 @@ static size_t phi__session_put_char(char *out, size_t len, char c) {
     return len + 1;
 }
 
-/* Indents JSON without line breaks of its own, as it is made here, and returns the length; with
-   `out` NULL it only counts. */
+/* Indents JSON that has no line breaks yet, as it is made here, and returns the length; with `out`
+   NULL it only counts. */
 static size_t phi__session_put_indented(phi_str json, char *out) {
     size_t len = 0, depth = 0;
     bool in_string = false;

@@ -24,7 +24,7 @@ static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
     return true;
 }
 
-/* Each loop has a group of its own; the ids are shared. */
+/* Each loop has its own group; the ids are shared. */
 static bool phi__session_groups_give(phi__session_box *box, const phi_loop_group *group) {
     for (size_t i = 0; i < group->loop_count; i++) {
         const phi_loop_record *found = phi__session_get_loop(&box->pub, group->loop_ids[i]);
@@ -90,12 +90,12 @@ typedef struct phi__blocks_op {
     int64_t at_ms;
 } phi__blocks_op;
 
-/* Of each loop. */
+/* One for each loop. */
 typedef struct phi__blocks_loop {
-    size_t said, said_count; /* of its messages, the first: they stand together */
+    size_t said, said_count; /* its consecutive messages: the first, and how many */
     size_t item, item_count; /* of the view's items */
     size_t messages;         /* of it in the log, in all lanes */
-    bool compacted, broken;  /* broken: its messages do not stand together */
+    bool compacted, broken;  /* broken: its messages are not consecutive */
     int64_t at_ms;           /* the latest compaction of it */
     phi_compaction_block *block;
 } phi__blocks_loop;
@@ -251,7 +251,7 @@ static bool phi__blocks_touch(phi__session_blocks *s) {
 
 /* ---- the view ---- */
 
-/* Messages that stand for the same entries. */
+/* The end of the items with the same entries. */
 static size_t phi__blocks_same(const phi__session_blocks *s, size_t at) {
     size_t end = at + 1;
     while (end < s->item_count && s->items[end].from == s->items[at].from &&
@@ -260,8 +260,8 @@ static size_t phi__blocks_same(const phi__session_blocks *s, size_t at) {
     return end;
 }
 
-/* The loop whose block gets the items from `at` up to `end`: the last loop that they stand for, if
-   no other item of the view is of it. SIZE_MAX: none. */
+/* The loop whose block gets the items from `at` up to `end`: the last loop of their entries, if no
+   other item of the view is of it. SIZE_MAX: none. */
 static size_t phi__blocks_owner(const phi__session_blocks *s, size_t at, size_t end) {
     const phi_view_item *item = &s->items[at];
     size_t first = phi__blocks_at(s, item->from), last = first;
@@ -300,7 +300,7 @@ static bool phi__blocks_share_out(phi__session_blocks *s) {
 
 /* ---- blocks ---- */
 
-/* Items of a loop that stand for entries from `from` up to `to`, both included. */
+/* The items of a loop for entries from `from` up to `to`, both included. */
 static phi_status phi__blocks_keep(phi__session_blocks *s, size_t at, uint64_t from, uint64_t to,
                                    phi_block_section *out) {
     const phi__blocks_loop *loop = &s->loops[at];
@@ -401,7 +401,7 @@ static phi_status phi__blocks_current(phi__session_blocks *s, size_t at,
     return phi__blocks_keep(s, at, to + 1, UINT64_MAX, &block->keep_recent);
 }
 
-/* Whether a block can describe the view: the log and the record have the same messages, and the
+/* True if a block can describe the view: the log and the record have the same messages, and the
    lane has them all. */
 static bool phi__blocks_fits(const phi__session_blocks *s, size_t at) {
     const phi__blocks_loop *loop = &s->loops[at];
@@ -502,7 +502,7 @@ static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_
     return record != NULL ? phi__session_loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
 }
 
-/* Arrays of messages grow with the log; `cap` is counted beside them. */
+/* Arrays of messages grow with the log; `cap` counts their places. */
 static bool phi__session_log_push(phi__session_box *box, const phi_message **list, size_t *count,
                                   size_t *cap, const phi_message *message) {
     phi_message *now = (phi_message *)phi__session_room_for(box, (void *)(uintptr_t)*list, *count,

@@ -2,8 +2,8 @@
    requests.
 
    The lines of a step are its inputs, in order, and then the run's outputs: requests, and results
-   given at once. Outputs are looked up within the step in any order: with another budget, runs
-   beside each other take other turns. The next step begins when all of them were used. */
+   given at once. Outputs are looked up within the step in any order: with another budget, runs at
+   the same time alternate differently. The next step begins when all of them were used. */
 #include "base/base_in.h"
 #include "io/io_in.h"
 #include "loop/loop_in.h"
@@ -394,7 +394,7 @@ static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
     return PHI__PLAYED;
 }
 
-/* Whether a line is input: other lines are the run's outputs, or begin another step. */
+/* True if a line is input: other lines are the run's outputs, or begin another step. */
 static bool phi__play_comes_in(const phi__tape_line *line) {
     switch (line->kind) {
     case PHI__TAPE_T: return line->more;
@@ -473,8 +473,8 @@ static bool phi__play_pass(phi__tape *tape) {
     return false;
 }
 
-/* Whether anything is there that no host will bring on: an answer, or a result that the tape should
-   have. */
+/* True if the run waits for the tape, not for the host: for an answer, or for a result that the
+   tape should have. */
 static bool phi__play_waits(const phi__tape *tape) {
     for (size_t n = 0; n < tape->flows.count; n++)
         if (tape->flows.at[n].live) return true;
@@ -508,8 +508,8 @@ static void phi__play_wait_host(phi__tape *tape, size_t at) {
                        phi_str_of("nothing"));
 }
 
-/* Whether it is time for the tape's next step: after as many empty steps as recorded, and, if the
-   host or a model in the process causes its events, once that has happened. */
+/* True if it is time for the tape's next step: after as many empty steps as recorded, and, if the
+   host or a model in the process causes its events, after that has happened. */
 static bool phi__play_due(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index.lines[at];
     bool acts =
@@ -526,8 +526,8 @@ static bool phi__play_due(phi__tape *tape, size_t at) {
     return true;
 }
 
-/* Whether this step is one of the empty ones: the looks that the host made at the clock behind it
-   are yet to come. */
+/* True if this step is one of the empty ones: the host's looks at the clock after it are yet to
+   come. */
 static bool phi__play_idles(phi__tape *tape) {
     size_t at = tape->index.at;
     while (at < tape->index.count &&
@@ -605,7 +605,7 @@ static void phi__play_started(phi_tape *base, phi__toolcall *call) {
     phi__tape_line *line;
     if (tape->off || call->slot == NULL) return;
     while ((line = phi__play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL)
-        line->used = true; /* the tool has reported it anew */
+        line->used = true; /* the tool has reported it again */
     line = tape->off ? NULL : phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
     if (line == NULL) return;
     line->used = true;

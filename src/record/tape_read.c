@@ -111,7 +111,7 @@ PHI__FN void phi__tape_line_end(phi__tape *tape) {
 
 /* ---- keys that stay off a tape ---- */
 
-/* Asterisks of the same length stand for a secret in all that comes after it was sent: in
+/* Asterisks of the same length replace a secret in all text after it was sent: in
    answers that repeat it, and in results of tools (io/secret_in.h). */
 
 /* Better no recording than one with a key in it. */

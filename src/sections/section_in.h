@@ -10,7 +10,7 @@
 
 /* "name" of a table for messages, from its name, else its id without braces; never empty. */
 PHI__FN phi_str phi__sec_name(const phi_json *node);
-/* Whether a text begins with http:// or https://. */
+/* True if a text begins with http:// or https://. */
 PHI__FN bool phi__sec_is_address(const char *url);
 
 /* A table of texts as a list in the arena. */
@@ -85,7 +85,7 @@ PHI__FN void phi__sec_perm_end(void *state);
 #ifndef PHI_NO_PROCESS
 PHI__FN const phi__cfg_table *phi__sec_scripts_table(void);       /* [callbacks] */
 PHI__FN const phi__cfg_table *phi__sec_scripts_hooks_table(void); /* [hooks] */
-/* Of both: the node is that of [callbacks]. */
+/* For both: the node is that of [callbacks]. */
 PHI__FN phi_status phi__sec_scripts_begin(phi__cfg_ground *ground, const phi_json *node,
                                           void **state);
 PHI__FN phi_status phi__sec_scripts_use(void *state, phi__cfg_making *making);

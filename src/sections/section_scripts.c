@@ -187,8 +187,8 @@ static phi_status phi__sec_scripts_add(phi__cfg_ground *ground, phi__sec_scripts
     return PHI_OK;
 }
 
-/* The scripts of an agent: keys are for the server of its own model. Of a sub-agent: those that
-   guard tools, and one that knows the key of the agent it works for. */
+/* The scripts of an agent: keys are for the server of the top agent's model. A sub-agent has only
+   those that guard tools, and, without its own key, those for keys. */
 static phi_status phi__sec_scripts_of(const phi__sec_scripts_state *s,
                                       const phi__cfg_making *making, phi_scripts_desc *desc) {
     const uint32_t guards = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;

@@ -82,7 +82,7 @@ static const char *phi__sec_skills_near(phi_arena *arena, const phi_skills *skil
     return phi__cfg_words_nearest(name, names, n);
 }
 
-/* The skills that an agent names, in a list of their own. */
+/* The skills that an agent names, in a new list. */
 static phi_status phi__sec_skills_pick(phi__sec_skills_state *s, phi__cfg_making *making,
                                        phi_skills **out) {
     phi__cfg_ground *ground = making->ground;

@@ -192,7 +192,7 @@ static phi_status phi__head_framing(phi__http_head *head) {
     return PHI_OK;
 }
 
-/* Whether a comma-separated list of tokens has this one. */
+/* True if a comma-separated list of tokens has this one. */
 static bool phi__head_lists(phi_str list, const char *token) {
     while (list.len > 0) {
         const char *comma = (const char *)memchr(list.at, ',', list.len);

@@ -137,7 +137,7 @@ typedef struct phi__serve_desc {
     size_t max_body_bytes;  /* default 4 MiB; beyond: 413 */
     size_t max_queue_bytes; /* of an answer that wait for the peer (default 1 MiB) */
     uint32_t head_ms;       /* for a whole head, from its first byte (default 10,000) */
-    uint32_t body_ms;       /* for a whole body; stands still while stopped (default 60,000) */
+    uint32_t body_ms;       /* for a whole body; paused while stopped (default 60,000) */
     uint32_t idle_ms;       /* between requests (default 60,000) */
     uint32_t write_ms;      /* for the peer to take 4 KiB or all (default 30,000) */
     /* `head` is borrowed until it returns. An exchange that has neither an answer nor calls then is

@@ -1,4 +1,4 @@
-/* channel.c - channel_in.h: reads and writes that a poll has allowed. */
+/* channel.c - the channels of system_in.h: reads and writes after a poll has allowed them. */
 #include "system/system_in.h"
 #include "base/base_in.h"
 #include "io/io_in.h"
@@ -49,7 +49,7 @@ static bool phi__channel_wants(const phi__channel *c, int side) {
     return !c->broken && (c->out.len > 0 || c->wants_room);
 }
 
-/* Watches as it should be. The timer stands in for a poller, and tries again without memory. */
+/* Watches each wanted side. Without a poller the timer polls; without memory it tries again. */
 static void phi__channel_watch(phi__channel *c) {
     uint64_t at = UINT64_MAX, now = phi__io_now_us(c->io);
     for (int side = 0; side < 2; side++) {
@@ -97,7 +97,7 @@ static bool phi__channel_over(phi__channel *c, phi_status status, int error) {
     return phi__channel_returned(c);
 }
 
-/* Whether a call would not wait now. A file is always ready. */
+/* True if a call would not wait now. A file is always ready. */
 static bool phi__channel_ready(const phi__channel *c, int side) {
     struct pollfd one;
     one.fd = phi__channel_fd(c, side);

@@ -108,7 +108,7 @@ static int phi__spawn_actions(posix_spawn_file_actions_t *actions, const phi__sp
     return error;
 }
 
-/* A session or a group of its own, no blocked signal, every disposition the default. */
+/* Its own session or group, no blocked signal, every disposition the default. */
 static int phi__spawn_attributes(posix_spawnattr_t *attributes) {
     sigset_t all, none;
     int flags = PHI__SPAWN_APART | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF, error;

@@ -201,11 +201,11 @@ PHI__FN void phi__process_free(phi__process *process);
 PHI__FN int phi__walk_open_path(phi_str path);
 PHI__FN void phi__walk_close(int dir);
 
-/* Whether a directory holds a name. */
+/* True if the directory holds the name. */
 PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory);
 
 typedef struct phi__ordered_entry {
-    phi_str path; /* relative to the root, a terminator behind it; borrowed until the next call */
+    phi_str path; /* relative to the root, terminated; borrowed until the next call */
     phi__file_kind kind;
     uint32_t depth; /* 1: in the root itself */
     /* The directory `path`, which ends with a slash unless it is the root, was read: its entries

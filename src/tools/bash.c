@@ -13,7 +13,7 @@
 
 static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/* Ends a command: words behind it are not its arguments. */
+/* Ends a command: words after it are not its arguments. */
 static bool phi__deny_ends(char c) { return c != '\0' && strchr(";&|()<>\n`", c) != NULL; }
 
 /* Without quotes and backslashes, runs of blanks as one; a line that is continued is one line. */
@@ -85,7 +85,7 @@ static void phi__deny_removals(phi__buf *out, const char *plain) {
     }
 }
 
-/* Of a pattern of signs, without a blank: blanks between them do not matter. */
+/* True if a pattern has signs and no blank: blanks between them do not matter. */
 static bool phi__deny_signs(const char *pattern) {
     bool signs = false;
     for (; *pattern != '\0'; pattern++) {

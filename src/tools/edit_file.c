@@ -1,5 +1,5 @@
 /* edit_file.c - the tool that replaces one piece of text: it reads the file, checks that the piece
-   is there exactly once, and writes the file anew; each in slices.
+   is there exactly once, and rewrites the file; each in slices.
 
    Bytes are compared, so that a file in another encoding keeps all that is not replaced. */
 #include "tools/edit_file_in.h"

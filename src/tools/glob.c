@@ -1,5 +1,5 @@
 /* glob.c - matching without recursion: only the last star, and the last double star, are ever
-   retried. An earlier star cannot help: it stays within its part of the path, and the slash behind
+   retried. An earlier star cannot help: it stays within its part of the path, and the slash after
    it fixes where that ends; an earlier double star would only begin later. */
 #include "tools/glob_in.h"
 
@@ -227,9 +227,9 @@ PHI__FN phi_str phi__glob_name(phi_str path) {
 
    A rule is a line: "#" begins a comment, "!" takes a path back in, a slash at its beginning or in
    its middle binds it to the file's directory, one at its end to directories. Blanks at its end
-   count where a backslash stands before them. The last rule that matches decides. Within a pattern
-   the syntax is glob_in.h's; a line that is no pattern is left out. docs/tools.md says where this
-   follows ripgrep, and where git. */
+   count after a backslash. The last rule that matches decides. Within a pattern the syntax is
+   glob_in.h's; a line that is no pattern is left out. docs/tools.md says where this follows
+   ripgrep, and where git. */
 
 /* `path`: relative to the directory of the file, without "./". *left: rules to look at, from the
    last on; begin with `count`. A rule takes PHI__IGNORE_RULE out of *units, and the bytes compared.

@@ -4,7 +4,7 @@
    Each directory may have a .rgignore, an .ignore and a .gitignore; nearer files count before
    farther ones, and the kinds in that order. A .gitignore counts inside a repository alone, up to
    its top, and so does the .git/info/exclude of that. The directories above the walk count, too.
-   Of a file the first PHI__IGNORED_BYTES count, up to the last whole line. */
+   The first PHI__IGNORED_BYTES of a file count, up to the last whole line. */
 #ifndef PHI_TOOLS_IGNORED_IN_H
 #define PHI_TOOLS_IGNORED_IN_H
 

@@ -60,7 +60,7 @@ static bool phi__ls_before(phi_str a, phi_str b) {
     return order != 0 ? order < 0 : a.len < b.len;
 }
 
-/* Puts a name at the top of the heap of the first n, or below names behind it in order. */
+/* Puts a name at the top of the heap of the first n, or below names after it in order. */
 static void phi__ls_sink(phi_str *names, size_t n, phi_str name) {
     size_t at = 0, child;
     while ((child = 2 * at + 1) < n) {

@@ -17,7 +17,7 @@ enum {
     PHI__GLOB_BYTES = 8192  /* of all choices of a pattern */
 };
 
-/* Whether one of the choices, as phi__glob_expand left them, matches the whole path. Adds the bytes
+/* True if one of the choices, as phi__glob_expand left them, matches the whole path. Adds the bytes
    of the pattern that were compared to *work. */
 PHI__FN bool phi__glob_any(phi_str choices, phi_str path, size_t *work);
 
@@ -84,7 +84,7 @@ PHI__FN void phi__regex_begin(phi__regex *regex);
 
 typedef enum phi__regex_found {
     PHI__REGEX_NONE,     /* no line so far matches; the rest is the beginning of a character */
-    PHI__REGEX_MATCH,    /* the line in which *at stands matches; its newline may be at *at */
+    PHI__REGEX_MATCH,    /* the line at *at matches; its newline may be at *at */
     PHI__REGEX_BUSY,     /* the units are used up */
     PHI__REGEX_NO_MEMORY /* begin again */
 } phi__regex_found;

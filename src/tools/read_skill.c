@@ -1,7 +1,7 @@
 /* read_skill.c - the tool by which a model reads a skill: its instructions, another file, or the
    names in a directory; a slice a step.
 
-   The directory is resolved anew for each call: skills can be moved or removed while the program
+   The directory is resolved again for each call: skills can be moved or removed while the program
    runs. Lines pass through a filter that keeps those wanted, up to a limit of bytes. SKILL.md is
    read whole first, for its front matter is left out and {baseDir} replaced. */
 #include "tools/skills_in.h"

@@ -345,7 +345,7 @@ static phi_status phi__re_set_end(phi__re_tree *tree, uint32_t *out) {
 
 /* ---- the parts of a pattern that are one character: escapes and sets ---- */
 
-/* A character as it stands. */
+/* A literal character. */
 static uint32_t phi__re_plain(phi__re_parser *p) {
     const unsigned char *s = (const unsigned char *)p->text.at + p->at;
     size_t n = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
@@ -944,7 +944,7 @@ static void phi__re_emit(phi__re_emitter *e, uint32_t index) {
 
 /* ---- the alphabet ---- */
 
-/* Every place at which a set begins or ends; and 0x80, so that ASCII stands alone. */
+/* Cuts the alphabet where a set begins or ends; and at 0x80, so that ASCII is apart. */
 static phi_status phi__re_cut(phi__re_program *program, const phi__range *ranges, size_t count,
                               const phi__range *words, size_t word_count) {
     size_t n = 0, most = 2 * (count + word_count) + 2;
@@ -1000,7 +1000,7 @@ static void phi__re_refine(phi__re_program *program, const phi__range *rows, siz
     }
 }
 
-/* Numbers the symbols anew, from 0 on, in the order of the runs. */
+/* Renumbers the symbols, from 0 on, in the order of the runs. */
 static void phi__re_number(phi__re_program *program, uint32_t *renamed, uint32_t round) {
     uint32_t n = 0;
     for (size_t i = 0; i < program->run_count; i++) {
@@ -1023,7 +1023,7 @@ static phi_status phi__re_alphabet(phi__re_program *program, const phi__re_tree 
     phi_status status = phi__re_cut(program, tree->ranges, tree->range_count, words, word_count);
     if (status != PHI_OK) return status;
     if (program->run_count > UINT16_MAX / 2) return PHI_FULL;
-    /* A round makes at most as many symbols as there are runs, and then they are numbered anew. */
+    /* A round makes at most as many symbols as there are runs, and then they are renumbered. */
     size_t most = 2 * program->run_count + 2;
     uint32_t *renamed = (uint32_t *)phi__alloc(program->memory, 2 * most * sizeof(uint32_t));
     if (renamed == NULL) return PHI_NO_MEMORY;
@@ -1327,7 +1327,7 @@ static uint16_t phi__re_decode(const phi__regex *regex, phi_str text, bool last,
     return regex->program.bad;
 }
 
-/* Where one of the leading bytes stands, from `at` on. next: where each was seen last. */
+/* The place of the first leading byte, from `at` on. next: where each was found last. */
 static size_t phi__re_skip(const phi__regex *regex, const char *text, size_t at, size_t end,
                            size_t *next) {
     size_t first = end;
@@ -1362,7 +1362,7 @@ static size_t phi__re_run(phi__regex *regex, const char *text, size_t at, size_t
     return at;
 }
 
-/* Whether the start state has no tests, and at most two ASCII bytes lead on from it. */
+/* Sets the leads, if the start state has no tests and at most two ASCII bytes lead on from it. */
 static void phi__re_find_leads(phi__regex *regex) {
     const phi__re_program *program = &regex->program;
     uint16_t c;

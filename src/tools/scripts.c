@@ -1,4 +1,4 @@
-/* scripts.c - runs the scripts of a hook, one process after the other, beside the pump.
+/* scripts.c - runs the scripts of a hook, one process after the other, without blocking the pump.
 
    A job is the scripts of one decision. It begins inside the hook and ends when the ticket of the
    decision dies, for whatever reason: then its process is killed and its memory freed. So nothing
@@ -213,7 +213,7 @@ static phi__script_says phi__talk_read(const phi_json *root, phi_hook_point poin
     return !is_reply && text.len > 0 ? PHI__SCRIPT_WARNS : PHI__SCRIPT_ALLOWS;
 }
 
-/* Whether "allow" stands in it, with `step` bytes a character. */
+/* True if the output has "allow", with `step` bytes a character. */
 static bool phi__talk_hides(phi_str output, size_t step) {
     static const char word[] = "\"allow\"";
     size_t k, n = sizeof word - 1;

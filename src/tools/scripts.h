@@ -16,12 +16,12 @@
        {"allow": true, "arguments": {..}}  before_tool_execution: the tool runs with these
        {"reply": "..."}                    steering, follow_up: a message; credential: the key
        {"warn": "..."}                     filter: is added for the model
-   Standard error is the reason of a denial that gives none, and stands in warnings.
+   Standard error is the reason of a denial that gives none, and is part of warnings.
 
-   Nothing waits: the run (or that tool call alone) stands still until the script has exited, as for
-   any hook that waits, and PHI_EV_DECISION is not emitted. Scripts of one point run one after the
-   other until one denies; the host's own hook is called after the last. An abort, a freed agent and
-   a closed runtime kill the script and all that it started.
+   Nothing waits: the run (or that tool call alone) pauses until the script has exited, as for any
+   hook that waits, and PHI_EV_DECISION is not emitted. Scripts of one point run one after the other
+   until one denies; the host's own hook is called after the last. An abort, a freed agent and a
+   closed runtime kill the script and all that it started.
 
    No shell reads a command unless `shell` is set. A script runs with the rights of the program; its
    environment is the program's, without variables whose names look like keys.

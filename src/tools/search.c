@@ -326,7 +326,7 @@ static phi_str phi__own_relative(const phi__search *search, phi_str name) {
     return phi__str_from(name, n);
 }
 
-/* Whether the entry is left out: by `include` first, then by the ignore files, then for being
+/* *out: true if the entry is left out, by `include` first, then by the ignore files, then for being
    hidden. PHI_BUSY: the units are used up. */
 static phi_status phi__own_out(phi__search *search, size_t *units, bool *out) {
     phi__search_own *own = search->own;
@@ -511,8 +511,8 @@ static void phi__search_late(phi__timer *timer) {
 
 #ifndef PHI_NO_PROCESS
 
-/* rg may say behind the last line of a file that the rest is binary, in a line without a NUL, which
-   then stands before the next name. Takes that out of search->line, and keeps the name. */
+/* rg may say after the last line of a file that the rest is binary, in a line without a NUL, which
+   then precedes the next name. Takes that out of search->line, and keeps the name. */
 static void phi__search_notice(phi__search *search) {
     static const char words[] =
         ": WARNING: stopped searching binary file after match (found \"\\0\" "
@@ -529,7 +529,7 @@ static void phi__search_notice(phi__search *search) {
     }
     phi__buf_clear(&search->last);
     phi__buf_add(&search->last, search->line.at, search->line.len);
-    /* "./" stands for the default path; models do not write it. */
+    /* "./" comes from the default path; models do not write it. */
     if (strcmp(search->path, ".") == 0 && phi__str_starts(phi__buf_str(&search->line), "./")) {
         phi__buf_drop(&search->line, 2);
         search->line_bytes -= 2;
@@ -601,7 +601,7 @@ static void phi__search_missing(phi__search *search) {
 static void phi__search_exited(void *ctx, int code, int signal_number) {
     phi__search *search = (phi__search *)ctx;
     (void)signal_number;
-    if (code == 127) { /* a shell that stands between says it this way */
+    if (code == 127) { /* a shell in between says it this way */
         phi__process_free(search->process);
         search->process = NULL;
         phi__search_missing(search);

@@ -127,7 +127,7 @@ enum {
     PHI__SKILL_WORDS = 240
 };
 
-/* The character at *at of valid UTF-8, which it moves behind it. */
+/* Decodes the character at *at and advances *at past it. The text must be valid UTF-8. */
 static uint32_t phi__skill_next(phi_str text, size_t *at) {
     unsigned char c = (unsigned char)text.at[(*at)++];
     uint32_t code = c < 0x80 ? c : c < 0xE0 ? c & 0x1Fu : c < 0xF0 ? c & 0x0Fu : c & 0x07u;
@@ -331,7 +331,7 @@ PHI__FN phi_str phi__front_value(phi_str yaml, const char *key) {
 
 /* ---- plain YAML ---- */
 
-/* The offset of the value in a line: behind "- " and "key: ", as often as they stand there. */
+/* The offset of the value in a line: after "- " and "key: ", as often as they occur. */
 static size_t phi__front_value_at(phi_str line) {
     size_t at = phi__front_indent(line);
     while (at + 1 < line.len && line.at[at] == '-' && line.at[at + 1] == ' ') {

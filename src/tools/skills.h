@@ -6,7 +6,7 @@
        phi_skills_tool(skills, &tools[0]);           // read_skill
 
    A skill follows the AgentSkills standard: SKILL.md begins with YAML between two lines "---" and
-   holds instructions for the model below. Names and descriptions of all skills stand in the system
+   holds instructions for the model below. Names and descriptions of all skills are in the system
    prompt; instructions and further files enter the context only when the model reads them, by the
    tool read_skill, or by read_file at the place that the prompt names.
 
@@ -14,7 +14,7 @@
    skill that is broken is left out, or loaded with a warning; phi_skills_problem_at lists both
    kinds. The other skills are not touched by it.
 
-   Ownership: a phi_skills owns all its memory, out of its own allocator; every string and skill it
+   Ownership: a phi_skills owns all its memory, from its own allocator; every string and skill it
    hands out is valid until phi_skills_free, also of a skill that a later directory has replaced.
    Lifetime:  it must outlive the agents that use its tool.
    Threads:   one at a time; with agents, the pumping thread.
@@ -101,8 +101,8 @@ typedef enum phi_skills_hint {
 
 /* A system prompt: `base` (NULL: none), the hint, and the index of all skills,
    <available_skills>...</available_skills>, with a blank line between them, in the arena
-   (terminated). Of a description the first 1,024 characters stand in it. Without a skill it is
-   `base` alone. PHI_NO_MEMORY, PHI_BAD_ARG. */
+   (terminated). The index has the first 1,024 characters of each description. Without a skill the
+   prompt is `base` alone. PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint hint,
                                      const char *base, phi_arena *arena, phi_str *out);
 

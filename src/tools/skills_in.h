@@ -20,7 +20,7 @@ enum {
 /* Puts a skill of the arena into its place, over one of the same name. */
 PHI__FN phi_status phi__skills_put(phi_skills *skills, phi_skill *skill);
 
-/* Where a name stands, or would stand. */
+/* The place of a name, or for a new one. */
 PHI__FN size_t phi__skills_place(const phi_skills *skills, phi_str name, bool *found);
 
 /* Notes a problem; false: no memory. All strings are copied, and made fit to be shown. */
@@ -37,11 +37,11 @@ typedef struct phi__front_matter {
 /* PHI_NOT_FOUND: the text does not begin with "---"; PHI_PARSE: no line "---" ends it. */
 PHI__FN phi_status phi__front_split(phi_str text, phi__front_matter *out);
 
-/* The line, from 1 within the YAML, at which a top-level key stands; 0: not found. */
+/* The line of a top-level key, from 1 within the YAML; 0: not found. */
 PHI__FN uint32_t phi__front_line(phi_str yaml, const char *key);
 
-/* What the standard's validator refuses in YAML, where it stands first: a flow collection, an
-   anchor, an alias, a tag. NULL: nothing. *line as above. Static. */
+/* The first YAML that the standard's validator refuses: a flow collection, an anchor, an alias, a
+   tag. NULL: nothing. *line as above. Static. */
 PHI__FN const char *phi__front_fancy(phi_str yaml, uint32_t *line);
 
 /* Without a YAML reader: the value behind "key:" of a line, quotes removed; empty: none. */

@@ -19,10 +19,9 @@
    searches inside a workspace or allowed paths; where every file may be used, `search` runs
    ripgrep if there is one. The answers are the same.
 
-   All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run
-   beside the pump, files are read and written in slices. write_file and edit_file run alone, so
-   that two edits of a turn cannot lose each other; a file is replaced whole, never left half
-   written.
+   All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run as
+   processes, files are read and written in slices. write_file and edit_file run alone, so that two
+   edits of a turn cannot lose each other; a file is replaced whole, never left half written.
    Threads: the pumping thread. */
 #ifndef PHI_TOOLS_TOOLS_H
 #define PHI_TOOLS_TOOLS_H

@@ -239,7 +239,7 @@ enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
 
 /* ---- threads ---- */
 
-/* Whether the thread was among those before it. */
+/* True if the thread was among those before it. */
 static bool phi__trace_thread_again(const phi_trace *t, size_t at) {
     for (size_t i = 0; i < at; i++)
         if (phi__trace_thread(t, i) == phi__trace_thread(t, at)) return true;

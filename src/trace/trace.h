@@ -46,8 +46,8 @@ typedef struct phi_trace_desc {
        trace ends (default: none) */
     phi_agent agent;
     const char *title; /* (default: the thread's title, else its id) */
-    /* Threads of sub-agents, at any depth: each run stands below the tool call that began it
-       (default: a call names the run, and no more) */
+    /* Threads of sub-agents, at any depth: each run is below the tool call that began it (default:
+       a call names the run, and no more) */
     const phi_thread *const *children;
     size_t child_count;
     /* Cost is counted for answers of a model that is among these, by its rates and its id. Their
@@ -81,7 +81,7 @@ typedef struct phi_trace phi_trace;
    The bytes written before a failure are no whole trace.
    Ownership: the caller ends *trace with phi_trace_end. Its memory is the runtime's, but for one
    view, which the thread's memory holds. *out is copied.
-   Lifetime: the threads must not be freed, nor begin anew, before phi_trace_end. They may grow:
+   Lifetime: the threads must not be freed, nor start over, before phi_trace_end. They may grow:
    entries after phi_trace_begin are not in the trace.
    PHI_BAD_ARG, PHI_STALE (the agent), PHI_NO_MEMORY: *trace is NULL. */
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,

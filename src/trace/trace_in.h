@@ -57,7 +57,7 @@ typedef struct phi__trace_run {
     uint64_t start;               /* its LOOP_START */
     uint64_t input;               /* the first entry that the next request has as new */
     uint64_t turn;                /* the turn's TURN_START */
-    uint64_t prompt;              /* where its system prompt stands, as phi__trace_prompt_at */
+    uint64_t prompt;              /* the place of its system prompt, as phi__trace_prompt_at */
     int64_t start_ms, turn_ms;
     uint32_t turn_index;
     uint32_t chats; /* answers of this turn so far */
@@ -114,8 +114,8 @@ struct phi_trace {
 /* The walk has come to this entry. */
 PHI__FN void phi__trace_prompt_note(phi_trace *t, const phi__entry *entry);
 
-/* Where the system prompt of the entry's run stands: LOOP_START has it only where it differs from
-   the run before. The entry + 1; 0: it is not known, as of runs out of another log. */
+/* The place of the system prompt of the entry's run: LOOP_START has it only if it differs from the
+   run before. The entry + 1; 0: it is not known, as for runs from another log. */
 PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry);
 PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* at 0: empty */
 
@@ -129,7 +129,7 @@ PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text); /* emp
 /* A text, whole, as a JSON string without a key. */
 PHI__FN void phi__tout_value(phi_trace *t, phi_str text);
 
-/* The text, its secrets hidden, cut at the limit: then a note behind it has its length. Valid until
+/* The text, its secrets hidden, cut at the limit: then a note after it has its length. Valid until
    the text is moved. */
 PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text);
 PHI__FN void phi__tout_usage(phi_trace *t, const phi_usage *usage);
@@ -137,8 +137,8 @@ PHI__FN void phi__tout_usage(phi_trace *t, const phi_usage *usage);
 /* The key and what a model's rates say; nothing where they are not known. */
 PHI__FN void phi__tout_cost(phi_trace *t, phi_str model, const phi_usage *usage);
 
-/* Moves `text` to the sink's bytes, so escaped that it can stand in a page's script; and writes
-   these where they are many, or `all`. */
+/* Moves `text` to the sink's bytes, escaped for a page's script; and writes these if they are many,
+   or `all`. */
 PHI__FN phi_status phi__tout_move(phi_trace *t, bool all);
 
 /* Text as it is. */
@@ -151,7 +151,7 @@ PHI__FN const char *phi__trace_page_tail(size_t i);
 /* The walk is about to write this entry: whether it has the request of a turn. */
 PHI__FN bool phi__trace_view_has_request(phi_trace *t, const phi__entry *entry);
 
-/* The view as a change of the one before, and what the policy left out beside that prompt. */
+/* The view as a change of the one before, and what the policy left out with that prompt. */
 PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt);
 
 /* The entry was written. */
@@ -164,7 +164,7 @@ PHI__FN void phi__spans_entry(phi_trace *t, const phi__entry *entry);
 PHI__FN void phi__spans_thread_end(phi_trace *t); /* runs that never ended */
 PHI__FN void phi__spans_free(phi_trace *t);
 
-/* NULL: the run stands for itself. */
+/* NULL: the run is below no other. */
 PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id);
 
 /* The first link of a run counts, and one that makes no circle. Without memory the text has
@@ -180,7 +180,7 @@ PHI__FN phi__trace_name phi__span_run(const phi_trace *t, const phi__trace_run *
 
 enum { PHI__TRACE_SPAN_CALL = 48 };
 
-/* The name of a call within its run: where its answer stands in it, and its block. */
+/* The name of a call within its run: the place of its answer in it, and its block. */
 PHI__FN phi_str phi__span_call(const phi__trace_run *run, const phi__trace_call *call,
                                char out[PHI__TRACE_SPAN_CALL]);
 PHI__FN void phi__span_head(phi_trace *t); /* the document, up to the spans */

@@ -1,9 +1,9 @@
 /* trace_spans.c - the walk over entries that finds spans: a run from its beginning to its end, a
    model call from the turn's beginning to the answer, a tool call from the answer to its result.
 
-   There are two walks. The first looks for the runs that were begun by a tool call, or stand inside
-   of another run, so that a span of any thread knows the one above it. A span is written when its
-   end is reached; runs that are under way are a list. */
+   There are two walks. The first looks for the runs that were begun by a tool call, or are inside
+   another run, so that a span of any thread knows the one above it. A span is written when its end
+   is reached; runs that are under way are a list. */
 #include "base/base_in.h"
 #include "model/event_parts.h"
 #include "model/model_in.h"
@@ -24,7 +24,7 @@ PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str 
     return NULL;
 }
 
-/* Whether that run is `child`, or stands somewhere below it. The links so far make no circle. */
+/* True if that run is `child`, or is somewhere below it. The links so far make no circle. */
 static bool phi__trace_link_below(const phi_trace *t, phi_str loop, phi_str child) {
     while (!phi_str_equal(loop, child)) {
         const phi__trace_link *link = phi__trace_link_find(t, loop);
@@ -263,7 +263,7 @@ static void phi__span_open(phi_trace *t, const char *what, const phi__trace_name
     phi__span_id(t, "spanId", what, run, call);
 }
 
-/* Of something within a run: its parent is the run. */
+/* Opens a span of something within a run: its parent is the run. */
 static void phi__span_within(phi_trace *t, const char *what, const phi__trace_name *run,
                              phi_str call) {
     phi__span_open(t, what, run, call);

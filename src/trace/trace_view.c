@@ -25,7 +25,7 @@ PHI__FN void phi__trace_view_free(phi_trace *t) {
 
 /* ---- keeping it ---- */
 
-/* A request was made where an answer stands, or where a turn ends that has none. */
+/* A request was made if there is an answer, or if a turn ends without one. */
 PHI__FN bool phi__trace_view_has_request(phi_trace *t, const phi__entry *e) {
     phi__trace_view *v = &t->view;
     bool was = v->requested;
@@ -61,7 +61,7 @@ static void phi__trace_view_rewrite(phi_trace *t, phi__op *op) {
     if (!phi__fold_op(t->thread, &v->fold, op)) phi__trace_view_drop(t);
 }
 
-/* Where memory is short the fold is made anew when it is needed. */
+/* If memory is short, the fold is made again when it is needed. */
 PHI__FN void phi__trace_view_after(phi_trace *t, phi__entry *e) {
     phi__trace_view *v = &t->view;
     if (!v->valid) return;
