@@ -15,7 +15,7 @@ extern "C" {
 PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 
 /* The agent's desc as it is now, with defaults filled in; strings and arrays are owned by the
-   agent, valid until it is freed or that field is set anew. profile is NULL, since its values are
+   agent, valid until it is freed or that field is set again. profile is NULL, since its values are
    in the other fields. PHI_STALE. */
 PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
 
@@ -47,7 +47,7 @@ PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
    message in view is an answer without tool calls. Else as phi_prompt. */
 PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
 
-/* Compacts the view now, however large it is, in a run of its own without a model call: AGENT_START
+/* Compacts the view now, however large it is, in its own run, without a model call: AGENT_START
    with PHI_CONTINUATION_COMPACTION, COMPACTION_START, COMPACTION_END, AGENT_END. PHI_OK without a
    run: a compaction would save nothing. Else as phi_prompt. */
 PHI_API phi_status phi_compact(phi_agent agent);

@@ -65,7 +65,7 @@ static void phi__end_drop_hidden(phi__agent *agent) {
     phi__agent *child = agent->tree.first_child;
     while (child != NULL) {
         phi__agent *next = child->tree.next_child;
-        /* which may call the host: look anew; one without a slot is on its way out already */
+        /* the host may be called: look again; a child without a slot is being freed already */
         if (phi__find_hidden(child) && child->slot != NULL) {
             phi__end_drop(child);
             next = agent->tree.first_child;

@@ -54,7 +54,7 @@ PHI__FN bool phi__take_model(phi__agent *agent, const phi_provider *own, const p
 /* The middle of its loop ids; config_id NULL: made of the model's names. */
 PHI__FN bool phi__take_segment(phi__agent *agent, const char *config_id);
 
-/* A format whose texts are in memory of their own. And giving them back. */
+/* Copies a format with its texts; the second frees the copies. */
 PHI__FN bool phi__take_format(phi__agent *agent, const phi_format *format, phi_format *out);
 PHI__FN void phi__take_off_format(phi__agent *agent, phi_format *format);
 
@@ -66,11 +66,11 @@ PHI__FN bool phi__take_policy(phi__agent *agent, const phi_policy *policy,
                               const phi_token_counter *counter);
 PHI__FN void phi__take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
 
-/* A string in memory of its own, terminated; NULL gives an empty one. And giving it back. */
+/* Copies a string, terminated (NULL: an empty one); the second frees the copy. */
 PHI__FN bool phi__take_own(phi__agent *agent, const char *text, phi_str *out);
 PHI__FN void phi__take_disown(phi__agent *agent, phi_str *s);
 
-/* Free desc.compaction.focus_message, and desc.filters: in memory of their own. */
+/* Free the copies in desc.compaction.focus_message, and in desc.filters. */
 PHI__FN void phi__take_off_focus(phi__agent *agent);
 PHI__FN void phi__take_off_filters(phi__agent *agent);
 
@@ -81,7 +81,7 @@ PHI__FN const phi_profile *phi__make_profile(phi_agent agent); /* NULL: none, or
 /* The desc with its unset fields filled from its profile. */
 PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc);
 
-/* Fills in the defaults of zero fields; twice is harmless. Of limits alone: */
+/* Fill in the defaults of zero fields, the second of limits alone; twice is harmless. */
 PHI__FN void phi__make_defaults(phi_agent_desc *desc);
 PHI__FN phi_limits phi__make_limits_of(const phi_limits *given);
 
@@ -122,9 +122,9 @@ PHI__FN void phi__end_destroy_retired(phi_runtime *rt); /* those that were freed
 /* The last message that a model would see; NULL: none. */
 PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
 
-/* Whether a run may continue there: PHI_OK, or PHI_MISUSE and a message that begins with `what`.
-   The model's own words are no such place, but for calls that wait for their results: they get them
-   when the run begins. */
+/* PHI_OK if a run may continue there, else PHI_MISUSE and a message that begins with `what`. It may
+   not after the model's own message, except after calls without results: these get them when the
+   run begins. */
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
 
@@ -157,7 +157,7 @@ typedef struct phi__profile_block {
 /* The place of a block, and its length at most. */
 typedef struct phi__profile_slot {
     const char *name;
-    int order;         /* slots stand in this order, equal ones as they are listed */
+    int order;         /* slots come in this order, equal ones as listed */
     size_t max_length; /* characters (code points) at most; 0: all */
 } phi__profile_slot;
 

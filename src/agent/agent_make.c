@@ -113,7 +113,7 @@ PHI__FN bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *
 
 /* ---- the model ---- */
 
-/* Whether it is "http" or "https" with a host, the schemes of the transport. */
+/* True if it is "http" or "https", the schemes of the transport, with a host. */
 static bool phi__check_url_fits(phi_str url) {
     size_t scheme = phi__str_find(url, 0, "://"), host = scheme + 3, end = host;
     if (scheme == SIZE_MAX || (!phi__str_is_nocase(phi__str(url.at, scheme), "http") &&
@@ -362,7 +362,7 @@ enum {
     PHI__AGENT_FIRST_EVENT_MS = 300000, /* a cold local model loads for minutes */
     PHI__AGENT_IDLE_MS = 120000,
     PHI__AGENT_DEFER_PERCENT = 10,
-    PHI__AGENT_TOOL_MS = 120000, /* DESIGN part 5; api-sketch.h */
+    PHI__AGENT_TOOL_MS = 120000, /* a tool call */
     PHI__AGENT_BATCH = 4,
     PHI__AGENT_RETRIES = 3, /* behaviours C 40, and the three below */
     PHI__AGENT_RETRY_MS = 1000,

@@ -25,7 +25,7 @@ typedef struct phi__agent_seat {
     phi_thinking thinking;
 } phi__agent_seat;
 
-/* The new values, and their copies in memory of their own. */
+/* The new values, and their copies. */
 typedef struct phi__agent_setting {
     phi__agent *agent;
     uint32_t fields;

@@ -181,7 +181,7 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
     return PHI_OK;
 }
 
-/* ---- begins a session, in a log of its own ---- */
+/* ---- begins a session, in a new log ---- */
 
 /* The new log begins with messages, not with a rewrite that holds them: a log without entries has
    nothing that could be replaced, and the messages of one span could later be compacted only

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* A string in memory of its own; NULL: an empty one, which has none. */
+/* Copies a string; NULL gives an empty one without memory. */
 PHI__FN bool phi__take_own(phi__agent *agent, const char *text, phi_str *out) {
     size_t n = text != NULL ? strlen(text) : 0;
     char *copy = NULL;

@@ -114,7 +114,7 @@ static phi_status phi__ahead_spec(phi__foreseen *f, char *words, size_t words_si
 
 /* ---- the words ---- */
 
-/* As phi__thinking_cause of loop/thinking.c, of a request that no hook has seen. */
+/* As phi__thinking_cause of loop/model_call.c, for a request before any hook. */
 static const char *phi__ahead_cause(const phi__foreseen *f, phi__prefix_cause cause) {
     const phi__op *op = f->agent->thread->ops.last;
     if (cause != PHI__PREFIX_MESSAGES) return phi__prefix_words(cause);

@@ -98,7 +98,7 @@ static bool phi__history_put(phi_thread *thread, const phi_message *messages, si
     return true;
 }
 
-/* Stored entries stay in the store: the messages begin a lane of their own. */
+/* Stored entries stay in the store: the messages begin a new lane. */
 static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages, size_t count) {
     phi_thread *thread = agent->thread;
     phi_arena *room = phi__thread_room(thread);

@@ -2,7 +2,7 @@
 
    A one-shot run is an ordinary agent, made for one run, whose log is the caller's. When the run is
    over the log is free again; the agent stays until its last event has been popped, and is then
-   freed. It waits for that in a list of its own, so that a step need not check all agents. */
+   freed. It waits for that in a separate list, so that a step need not check all agents. */
 #include "agent/one_shot_run.h"
 #include "agent/agent_in.h"
 

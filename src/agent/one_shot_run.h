@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* An empty history in the runtime's memory; memory_limit_bytes 0: none of its own. NULL: no memory.
+/* An empty history in the runtime's memory; memory_limit_bytes 0: no own limit. NULL: no memory.
    Caller frees with phi_thread_free. Pumping thread. */
 PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes);
 

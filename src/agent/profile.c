@@ -27,7 +27,7 @@ static phi_str phi__profile_text(const phi__profile_slot *slot, const phi__profi
     return text;
 }
 
-/* The slot that stands behind `last` (NULL: the first of all); NULL: there is none. */
+/* The slot after `last` (NULL: the first of all); NULL: there is none. */
 static const phi__profile_slot *phi__profile_next(const phi__profile_slot *slots, size_t count,
                                                   const phi__profile_slot *last) {
     const phi__profile_slot *next = NULL;

@@ -199,8 +199,8 @@ static phi_status phi__response_check_tools(phi__agent *agent, const char *what,
     return status == PHI_OK ? phi__response_check_allowed(agent, what, desc) : status;
 }
 
-/* Of a request with a model, its extra too: the run has the agent's own provider, wherever a
-   failover has put the agent. */
+/* Checks `extra`. A request with a model runs on the agent's own provider, wherever a failover has
+   put the agent. */
 static phi_status phi__response_check_extra(phi__agent *agent, const phi_prompt_desc *desc) {
     phi_agent_desc own = agent->desc;
     if (desc->model != NULL) phi__failover_own(agent, &own);

@@ -233,7 +233,7 @@ static void phi__runtime_record(phi_runtime *rt, int wait) {
     phi__runtime_taped_timers(rt);
 }
 
-/* The same as phi__runtime_pump, in the order of loop/tape_in.h. */
+/* The same as phi__runtime_pump, in the order of phi__tape_ops (loop/state_in.h). */
 static void phi__runtime_pump_taped(phi_runtime *rt, int timeout_ms) {
     const phi__tape_ops *ops = rt->tape->ops;
     int wait = phi__runtime_timeout(rt, timeout_ms);

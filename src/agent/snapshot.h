@@ -1,18 +1,18 @@
 /* snapshot.h - save games: an agent as one text, also in the midst of a run, and back.
 
    A snapshot holds the agent's identity, its whole thread with all lanes, its queues, its spending,
-   and the active run: its turn, the pending tool calls by name and id, a policy of its own, and the
+   and the active run: its turn, the pending tool calls by name and id, its own policy, and the
    hooks that are still to be called. It holds no model, no key, no system prompt, no tool and no
    function: the program gives them again when it loads the snapshot, best by the function that made
    the desc of the first agent.
 
-   phi_arena arena;
+       phi_arena arena;
        phi_str text;
        phi_arena_init(&arena, NULL, 0);
        if (phi_agent_snapshot(npc, &arena, &text) == PHI_OK) my_write("save.json", text);
        phi_arena_free(&arena);
 
-   phi_agent_desc desc = blacksmith();
+       phi_agent_desc desc = blacksmith();
        npc = phi_agent_restore(rt, &desc, my_read("save.json"), PHI_RESTORE_RESUME);
 
    A model call that streams is made again after loading; a partial answer is not kept. A pending
@@ -58,13 +58,13 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
 /* ---- all agents of a runtime ---- */
 
 /* All agents in one text, with the facts of all and of groups: a line about them, and one for each
-   agent, which is what phi_agent_snapshot writes; sub-agents are in the line of their caller. Of an
-   agent and its `parent` the parent's comes first. In pieces of about step_budget_us. PHI_BUSY:
-   there is more; call it again. Until then the runtime stands still: phi_step does nothing, events
-   can be popped. An agent that the host changes meanwhile is written as it is when its line ends,
-   or left out where it was freed. arena NULL gives up. The text is in the arena. PHI_OK;
-   PHI_MISUSE: inside a callback, or during phi_runtime_restore; PHI_BAD_ARG, PHI_NO_MEMORY; the
-   status of a store. Then it is given up. */
+   agent, which is what phi_agent_snapshot writes; sub-agents are in the line of their caller. An
+   agent's `parent` comes before it. In pieces of about step_budget_us. PHI_BUSY: there is more;
+   call it again. Until then the runtime is paused: phi_step does nothing, events can be popped. An
+   agent that the host changes meanwhile is written as it is when its line ends, or left out where
+   it was freed. arena NULL gives up. The text is in the arena. PHI_OK; PHI_MISUSE: inside a
+   callback, or during phi_runtime_restore; PHI_BAD_ARG, PHI_NO_MEMORY; the status of a store. Then
+   it is given up. */
 PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_str *out);
 
 /* Zero means default for every field but desc_fn. */
@@ -82,8 +82,8 @@ typedef struct phi_restore_desc {
    replaces the facts of all and of groups where the text has them. Agents that the runtime has
    stay. All or nothing: on failure those made so far are freed, and facts are as they were; but
    threads that they began in stores are there. In pieces, each of an agent at least. PHI_BUSY: call
-   it again with the same arguments; until then the runtime stands still, as above. An empty text
-   gives up. *agents, in the arena: by index; rt NULL where one was left out. PHI_OK; PHI_MISUSE,
+   it again with the same arguments; until then the runtime is paused, as above. An empty text gives
+   up. *agents, in the arena: by index; rt NULL where one was left out. PHI_OK; PHI_MISUSE,
    PHI_PARSE, PHI_UNSUPPORTED, PHI_NO_MEMORY and others, as phi_agent_restore, with words. */
 PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_restore_desc *desc,
                                        phi_arena *arena, const phi_agent **agents, size_t *count);

@@ -40,7 +40,7 @@ PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
    where the summary is no shorter than the range's messages in view by then); none where the
    history is replaced or the agent freed before. phi_abort and phi_stop end it. Else nothing
    changed, and phi_last_error has a message: PHI_BUSY: a summary is being written; PHI_BAD_ARG: a
-   range that cuts a group or a message that stands for others; PHI_NOT_FOUND: the range has nothing
+   range that cuts a group or a message that replaces others; PHI_NOT_FOUND: the range has nothing
    to sum up; PHI_MISUSE: an agent of phi_run, or the runtime is closing; PHI_STALE, PHI_NO_MEMORY;
    or phi_agent_new's status for the model. Pumping thread. */
 PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to_seq);

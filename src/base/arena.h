@@ -2,8 +2,8 @@
 
    Blocks are chained and never move, so memory handed out stays where it is until the arena is
    reset past it or freed. Small requests share blocks that grow from first_block_bytes to 64 KiB; a
-   request that would fill more than half of such a block gets a block of its own, of its exact
-   size. Under AddressSanitizer, memory not handed out is poisoned.
+   request that would fill more than half of such a block gets its own block, of its exact size.
+   Under AddressSanitizer, memory not handed out is poisoned.
    Threads: one at a time. */
 #ifndef PHI_BASE_ARENA_H
 #define PHI_BASE_ARENA_H

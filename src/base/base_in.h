@@ -140,8 +140,7 @@ PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
 /* Frees all memory handed out and keeps the blocks for later use; blocks that were kept before and
-   not needed since are freed. For work that begins anew and is about as large as before: a turn
-   after a turn. */
+   not needed since are freed. For work that is repeated at about the same size: turn after turn. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Bytes of all its blocks. */

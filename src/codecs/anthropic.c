@@ -159,7 +159,7 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
 
 #define PHI__ANTHROPIC_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
-/* What any event may hold, as it stands in its text. */
+/* The possible members of an event, as in its text. */
 typedef struct phi__anthropic_event {
     phi__json_text type;
     int64_t index;

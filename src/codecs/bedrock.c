@@ -1,9 +1,9 @@
 /* bedrock.c - requests of Amazon Bedrock's ConverseStream.
 
    As in anthropic.c a message is rendered whole and kept, roles are glue around it, and the cache
-   mark (here a block of its own) is put behind the last user block at the end. Tools come behind
-   the messages, because only then is it known whether the history holds calls, which the API takes
-   only beside tools. wire.md parts 8 and 9. */
+   mark (here a separate block) is put after the last user block at the end. Tools come after the
+   messages, because only then is it known whether the history holds calls, which the API takes only
+   together with tools. wire.md parts 8 and 9. */
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
 #include "codecs/sigv4_in.h"
@@ -211,7 +211,7 @@ static void phi__bedrock_result_open(phi__encoder *e, phi_str id, bool is_error)
    reasoning and tool use, and the provider's own tool uses, are opaque: the union's object with its
    one member, into which deltas put the rest. wire.md parts 1.3, 1.9 and 8. */
 
-/* What an event may hold, as it stands in its text. */
+/* The possible members of an event, as in its text. */
 typedef struct phi__bedrock_event {
     int64_t index;
     phi__json_text text, input, reasoning, signature, redacted; /* of a delta */
@@ -1022,8 +1022,8 @@ static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
     phi__buf_text(&e->scratch, strict ? "},\"strict\":true}}" : "}}}");
 }
 
-/* A history with calls is refused without tools: where there are none any more, one stands for
-   them. There is no choice "none". "auto" is the default, and only some models know the field. */
+/* A history with calls is refused without tools: if there are none any more, a placeholder is sent.
+   There is no choice "none". "auto" is the default, and only some models know the field. */
 static void phi__bedrock_put_tools(phi__encoder *e) {
     const phi__request_spec *spec = e->spec;
     phi__claude_plan plan = phi__bedrock_plan(e);

@@ -2,7 +2,7 @@
    part 2, as of November 2026. */
 #include "codecs/claude_in.h"
 
-#define PHI__CLAUDE_LEAST_ANSWER 1024u /* tokens left beside a thinking budget; wire.md part 2 */
+#define PHI__CLAUDE_LEAST_ANSWER 1024u /* tokens left after a thinking budget; wire.md part 2 */
 
 enum {
     PHI__CLAUDE_SCHEMAS = 405,

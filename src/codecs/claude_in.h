@@ -20,7 +20,7 @@ typedef struct phi__claude {
     bool no_forced_tool; /* refuses a tool_choice that forces a call */
     phi__claude_off off;
     uint32_t most_output; /* tokens that max_tokens may be raised to; 0: unknown */
-    bool checks;          /* checks the prefix of thinking that comes back (wire/prefix_in.h) */
+    bool checks;          /* checks the prefix of thinking that comes back (wire/encoder.c) */
     bool updates;         /* takes system messages in mid-conversation */
 } phi__claude;
 

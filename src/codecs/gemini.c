@@ -240,7 +240,7 @@ static phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi_
 
 enum { PHI__GEMINI_CITED_MOST = 1 << 20 }; /* bytes of citations, after which none is added */
 
-/* The parts of a chunk, as they stand in its text; `at` NULL and length 0: absent, null or odd. */
+/* The parts of a chunk, as in its text; `at` NULL and length 0: absent, null or odd. */
 typedef struct phi__gemini_chunk {
     phi__json_text id, model, finish, finish_words, block, block_words;
     phi_str parts, usage; /* raw JSON */
@@ -278,7 +278,7 @@ static const phi__json_member phi__gemini_feedback_members[] = {
     PHI__MEMBER(phi__gemini_chunk, block_words, "blockReasonMessage", PHI__MEMBER_TEXT),
     PHI__MEMBERS_END};
 
-/* Only the first candidate: more are never asked for. The error stands first: all else is ours. */
+/* Only the first candidate: more are never asked for. The error comes first: all else is ours. */
 static const phi__json_member phi__gemini_chunk_members[] = {
     PHI__MEMBER_TAKE(phi__gemini_chunk, has_error, "error", phi__classify_take_flag),
     PHI__MEMBER_INSIDE_FIRST("candidates", phi__gemini_candidate_members),

@@ -1,5 +1,5 @@
 /* gemini_in.h - the Google Gemini codec, which Vertex AI shares but for its address, and its two
-   halves; and what it shares with the codec of Interactions (gemini_interactions_in.h). */
+   halves; and what it shares with the codec of Interactions (gemini_interactions.c). */
 #ifndef PHI_CODECS_GEMINI_IN_H
 #define PHI_CODECS_GEMINI_IN_H
 
@@ -20,7 +20,7 @@ PHI__FN bool phi__gemini_has(const phi_model *model, const char *word); /* in it
    model's headers. */
 PHI__FN void phi__gemini_headers(phi__encoder *e, bool bearer);
 
-/* Entries of phi__codec_rules. A format beside tools is known from version 3 on. */
+/* Entries of phi__codec_rules. Version 3 and later take a format together with tools. */
 PHI__FN phi__strict_form phi__gemini_strict_form(const phi_model *model);
 PHI__FN phi__format_way phi__gemini_format_way(const phi__request_spec *spec);
 

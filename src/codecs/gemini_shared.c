@@ -8,9 +8,9 @@
 /* ---- schemas ----
 
    A JSON Schema as Gemini's parametersJsonSchema and responseJsonSchema take it:
-   "const" is not known there and becomes an "enum" of one, nothing may be beside a "$ref", and a
-   schema may contain itself only inside of a property that is not required. Google's documentation,
-   November 2026. */
+   "const" is not known there and becomes an "enum" of one, a "$ref" must be alone, and a schema may
+   contain itself only inside of a property that is not required. Google's documentation, November
+   2026. */
 
 #ifdef PHI__GEMINI_SHARED
 

@@ -1,9 +1,9 @@
-/* wildcard_in.h - the protocols and their names.
+/* names_in.h - the protocols and their names.
 
    A new protocol is a pair of files in this folder, its names and its function here, and a line in
    all.c. The top four bits of phi__rendered.form distinguish the codecs' renderings of a message.
    Taken: 1 Anthropic, 2 Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses, 11 Interactions, 15 hashes of
-   messages (wire/prefix.c). */
+   messages (wire/encoder.c). */
 #ifndef PHI_CODECS_NAMES_IN_H
 #define PHI_CODECS_NAMES_IN_H
 

@@ -272,7 +272,7 @@ static void phi__chat_result_media(phi__encoder *e, const phi_message *m) {
 static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "reasoning",
                                                          "reasoning_text"};
 
-/* The parts of a chunk, as they stand in its text; `at` NULL and length 0: absent, null or odd. */
+/* The parts of a chunk, as in its text; `at` NULL and length 0: absent, null or odd. */
 typedef struct phi__chat_chunk {
     phi__json_text id, model, finish;
     phi__json_text content, refusal, reasoning[3];
@@ -760,7 +760,7 @@ static void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str
         return;
     }
     if (k.error.len > 0) {
-        /* An error may stand at the top or in x_groq; beside it there may be a status. */
+        /* An error is at the top or in x_groq; a status may be next to it. */
         bool top = phi__str_find(data, 0, "\"x_groq\"") == SIZE_MAX;
         if (top || k.error.at[0] != '{')
             phi__classify_event(a, data);
@@ -828,8 +828,8 @@ static const char *phi__chat_mark(const phi__encoder *e) {
     return e->spec->cache.one_hour ? PHI__CHAT_MARK_HOUR : PHI__CHAT_MARK;
 }
 
-/* Claude behind LiteLLM, which hands on what Anthropic then refuses beside thinking: a temperature,
-   and a forced call. */
+/* True for a Claude that thinks, through LiteLLM: this forwards a temperature or a forced call,
+   which Anthropic then refuses. */
 static bool phi__chat_claude_thinks(const phi__request_spec *spec) {
     return phi__chat_thinking_wanted(spec) &&
            (spec->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0 &&
@@ -1125,8 +1125,8 @@ static bool phi__chat_unforced(const phi__request_spec *spec) {
     return phi__chat_thinking_wanted(spec);
 }
 
-/* Chat wants the word in a message. LM Studio knows only schemas. Tools that may not be called are
-   in the way of a format that must stand alone. */
+/* Chat wants the word in a message. LM Studio knows only schemas. If a format must be alone, tools
+   that may not be called are left out. */
 static phi_status phi__chat_format_fit(phi__request_spec *spec, phi_arena *arena) {
     if (spec->tool_choice == PHI_TOOL_CHOICE_NONE &&
         (spec->model->quirks & PHI_QUIRK_FORMAT_ALONE) != 0)

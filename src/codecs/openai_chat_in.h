@@ -8,7 +8,7 @@
 typedef enum phi__chat_detail {
     PHI__CHAT_DETAIL_NONE = 0, /* none, or the last is whole */
     PHI__CHAT_DETAIL_TEXT,     /* inside of its text */
-    PHI__CHAT_DETAIL_OPEN      /* behind it: only the brace is missing */
+    PHI__CHAT_DETAIL_OPEN      /* after it: only the brace is missing */
 } phi__chat_detail;
 
 /* What the text of an answer is at the place that was read last. */

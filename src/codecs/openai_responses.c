@@ -849,7 +849,7 @@ static void phi__resp_head(phi__encoder *e) {
     if (!phi__render_blank(spec->system_prompt))
         phi__records_str(out, "instructions", spec->system_prompt);
     phi__buf_text(out, ",\"input\":[");
-    if (spec->format.kind == PHI_FORMAT_JSON_OBJECT) { /* the word must stand in the input itself */
+    if (spec->format.kind == PHI_FORMAT_JSON_OBJECT) { /* the input itself must have the word */
         phi__buf_text(out, PHI__RESP_OBJECT);
         e->last_role = PHI_ROLE_USER; /* any: a comma comes next */
     }
@@ -933,7 +933,7 @@ PHI__FN const phi__codec *phi__resp_codec(void) {
 }
 /* clang-format on */
 
-/* The base as given, but for what stands from "/deployments" on: there is nothing below it. */
+/* The base as given, cut at "/deployments": there is nothing below it. */
 static void phi__resp_azure_address(phi__encoder *e) {
     const phi__request_spec *spec = e->spec;
     phi_str base = phi__str_trim(phi_str_of(spec->model->base_url));

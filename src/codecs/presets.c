@@ -187,7 +187,7 @@ static const phi__preset phi__preset_chats[] = {
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_REASONING_EFFORT |
          PHI_QUIRK_FORMAT_ALONE | PHI__PRESET_SMALL,
      128000, 4096, false, NULL},
-    /* empty content beside calls becomes words of its own, so none is sent; a cache key is refused
+    /* LiteLLM fills empty content of messages with calls, so none is sent; it refuses a cache key
        for models that are not OpenAI's */
     {"litellm", "http://localhost:4000/v1", PHI_QUIRK_OPEN_KEY | PHI_QUIRK_EMPTY_TOOLS, 128000,
      4096, false, phi__preset_litellm_models},

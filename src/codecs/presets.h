@@ -32,7 +32,7 @@ PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const c
    token. */
 PHI_API phi_model phi_model_interactions(const char *id, const char *api_key);
 /* Amazon Bedrock. base_url as "https://bedrock-runtime.eu-west-1.amazonaws.com", whose region is
-   signed for (NULL: us-east-1); id may be the ARN of a profile: when a Claude is behind it, set
+   signed for (NULL: us-east-1); id may be the ARN of a profile: for a Claude, set
    PHI_QUIRK_CACHE_CONTROL and `reasoning`. key: a Bedrock API key, or "ACCESS:SECRET" or
    "ACCESS:SECRET:SESSION_TOKEN", with which each request is signed. */
 PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key);
@@ -43,11 +43,11 @@ PHI_API phi_model phi_model_minimax(const char *id, const char *api_key);
    on this machine (for another address set base_url, with its "/v1"): "ollama", "llama_cpp",
    "vllm", "lm_studio", "litellm". For an unknown name the protocol is NULL, and phi_agent_new says
    so.
-   Of local servers phi does not know whether the model can think: set `reasoning`. Ollama silently
-   cuts prompts longer than its num_ctx (4,096 unless it was set there): set context_window to
-   yours. For LiteLLM `id` is a name configured in the proxy: where it does not begin with
-   "claude-", "anthropic/" or "gpt-", set `reasoning`, and PHI_QUIRK_REASONING_EFFORT with it, for a
-   model that can think. */
+   phi does not know if a local server's model can think: set `reasoning`. Ollama silently cuts
+   prompts longer than its num_ctx (4,096 unless it was set there): set context_window to yours. For
+   LiteLLM `id` is a name configured in the proxy: where it does not begin with "claude-",
+   "anthropic/" or "gpt-", set `reasoning`, and PHI_QUIRK_REASONING_EFFORT with it, for a model that
+   can think. */
 PHI_API phi_model phi_model_preset(const char *name, const char *id, const char *api_key);
 /* Any OpenAI-compatible server: Ollama, llama.cpp, vLLM, LM Studio... base_url as
    "http://localhost:11434/v1"; api_key NULL for none. */

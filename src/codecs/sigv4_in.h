@@ -1,5 +1,4 @@
-/* sigv4_in.h - AWS Signature Version 4 of a request to Bedrock: pure, no clock and no memory of its
-   own.
+/* sigv4_in.h - AWS Signature Version 4 of a request to Bedrock: pure, without clock or memory.
 
    Signed are content-type, host, x-amz-content-sha256, x-amz-date and, where there is a token,
    x-amz-security-token: the request has to carry just these values. The path is encoded a second

@@ -1,4 +1,4 @@
-/* ask_model.c - see ask_model_in.h. The model of the run is the agent's while the run lasts: no
+/* ask_model.c - see features_in.h. The model of the run is the agent's while the run lasts: no
    other part of the loop knows two. */
 #include "features/features_in.h"
 
@@ -6,7 +6,7 @@
 struct phi__ask_model {
     phi_arena arena; /* of the other one */
     phi__speaker own;
-    uint32_t at; /* where the agent sat (failover_in.h) */
+    uint32_t at; /* where the agent sat (failover.c) */
     bool set;    /* the agent has the other one */
 };
 

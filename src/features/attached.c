@@ -1,7 +1,7 @@
 /* attached.c - the objects that rooms above keep with an agent, and their part of a snapshot. */
 #include "features/features_in.h"
 
-/* An object's JSON out of a snapshot; name and text stand behind it. */
+/* An object's JSON from a snapshot, followed by name and text. */
 typedef struct phi__attached_json {
     phi__link link;
     phi_str name, text;
@@ -46,7 +46,7 @@ PHI__FN phi__attached *phi__attached_find(const phi__agent *agent, const char *n
     return NULL;
 }
 
-/* An object may remove itself, others, or free the agent: each round looks anew. */
+/* An object may remove itself, others, or free the agent: each round looks again. */
 static void phi__attached_free_all(phi__attached_all *all) {
     while (all->objects.first != NULL) {
         phi__attached *object = PHI__OWNER(all->objects.first, phi__attached, link);

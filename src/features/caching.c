@@ -41,7 +41,7 @@ static uint64_t phi__caching_tools(const phi__request_spec *spec) {
     return n;
 }
 
-/* What a host can change of an agent beside its model, tools and prompt. */
+/* An agent's settings other than its model, tools and prompt. */
 static uint64_t phi__caching_settings(const phi__request_spec *spec) {
     uint64_t n = (uint64_t)spec->tool_choice << 8 | (uint64_t)spec->format.kind << 16 |
                  (uint64_t)(spec->format.strict ? 1 : 0) << 32 | (uint64_t)spec->thinking << 40;

@@ -11,7 +11,7 @@ typedef struct phi__heard {
 /* The state of a run. */
 typedef struct phi__capture {
     uint32_t emitted;  /* turns whose request was emitted */
-    phi__heard *heard; /* steering and follow-ups; in memory of its own */
+    phi__heard *heard; /* steering and follow-ups; separately allocated */
     size_t count, cap;
 } phi__capture;
 

@@ -1,9 +1,9 @@
 /* compaction.c - compacts the view: near the window, after a provider's refusal, and at the host's
    request.
 
-   A view that nears the window is compacted as planned (history/compact.h), before the request is
-   made. So is a view that a provider has refused; where that saves too little, the oldest part is
-   cut off as well. The rewrites are the run's own: they are appended during the run. */
+   A view that nears the window is compacted as planned (log/compact.h), before the request is made.
+   So is a view that a provider has refused; where that saves too little, the oldest part is cut off
+   as well. The rewrites are the run's own: they are appended during the run. */
 #include "features/features_in.h"
 
 /* ---- compactions by the host: starts, polls and ends its job, and applies the result ---- */

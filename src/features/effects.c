@@ -1,9 +1,9 @@
 /* effects.c - the tool state of agents: the snapshot of a round of calls, and their effects.
 
-   The state itself is the thread's (history/tool_state.c). A run copies it where a call of the
-   round asks for it, or before it changes: that copy is what all calls of the round see. A hidden
-   agent works for the nearest agent above it that is not: it reads and changes that one's state,
-   under both policies. */
+   The state itself is the thread's (log/tool_state.c). A run copies it where a call of the round
+   asks for it, or before it changes: that copy is what all calls of the round see. A hidden agent
+   works for the nearest agent above it that is not: it reads and changes that one's state, under
+   both policies. */
 #include "features/features_in.h"
 
 #include <stdio.h>

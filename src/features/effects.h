@@ -1,4 +1,4 @@
-/* effects.h - the tool state of an agent: see history/tool_state.h for effects and their policy.
+/* effects.h - the tool state of an agent: see log/tool_state.h for effects and their policy.
 
    The calls of a round see one snapshot of the state, whatever their order. Their effects
    (phi_tool_result.effects) are applied when their results enter the log, in call order, under

@@ -133,7 +133,7 @@ static phi_status phi__facts_get(phi__fact_list *list, phi_memory *memory, const
 /* The state of an agent. */
 typedef struct phi__facts_own {
     phi__fact_list list;
-    phi_str *groups; /* by name, each in memory of its own */
+    phi_str *groups; /* by name, each separately allocated */
     size_t count, cap;
 } phi__facts_own;
 

@@ -12,8 +12,8 @@
    In the order of the keys, each key once: the agent's own fact goes before a group's, that of the
    group whose name sorts last before another's, and a group's before one of all. Further lines of a
    value are indented. Where the view has lost an update, and after 64 of them, the next one tells
-   everything. Agents that phi makes of its own for another agent know what that one knows; writers
-   of summaries see no facts.
+   everything. Agents that phi itself makes for another agent know what that one knows; writers of
+   summaries see no facts.
 
    Threads: the pumping thread. Callbacks: safe inside one; the next model call shows the change. */
 #ifndef PHI_FEATURES_FACTS_H

@@ -21,7 +21,7 @@ extern "C" {
 
 #define PHI_NOTE_FAILOVER "phi.failover" /* {"from":...,"to":...,"failure":...,"message":...} */
 
-enum { PHI_FAILOVER_MODELS_MOST = 16 }; /* beside the agent's own */
+enum { PHI_FAILOVER_MODELS_MOST = 16 }; /* besides the agent's own */
 
 /* A model to go to. Zero means default for every field but model.protocol and model.id. */
 typedef struct phi_failover_model {

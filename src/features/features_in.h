@@ -99,7 +99,7 @@ PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *r
 /* PHI_NOT_FOUND: none is deferred; PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent);
 
-/* Key and value stand in one block, each with an end. */
+/* Key and value share one block, each terminated. */
 typedef struct phi__fact {
     phi_str key, value;
     uint64_t version;
@@ -112,7 +112,7 @@ typedef struct phi__fact_list {
 } phi__fact_list;
 
 typedef struct phi__fact_group {
-    phi_str name; /* in memory of its own */
+    phi_str name; /* separately allocated */
     phi__fact_list list;
 } phi__fact_group;
 
@@ -133,7 +133,7 @@ typedef struct phi__failover_made {
 typedef phi_status (*phi__model_check_fn)(phi_runtime *rt, const char *what,
                                           const phi_provider *own, const phi_model *model);
 
-/* Of rt->features.failover. */
+/* The type of rt->features.failover. */
 typedef struct phi__failover_ops {
     /* The list of an agent with that provider and those tools: PHI_OK, or words. */
     phi_status (*check)(phi_runtime *rt, const phi_failover *failover, const phi_provider *own,
@@ -173,8 +173,8 @@ static inline void phi__failover_own(const phi__agent *agent, phi_agent_desc *ou
     if (agent->rt->features.failover != NULL) agent->rt->features.failover->own(agent, out);
 }
 
-/* For an agent below it, which begins at the model where this one sits: that model, and the list of
-   those behind it, in the arena. False: no memory. */
+/* For an agent below it, which begins at this one's current model: that model, and the list of
+   later ones, in the arena. False: no memory. */
 static inline bool phi__failover_inherit(const phi__agent *agent, phi_arena *arena,
                                          phi_agent_desc *out) {
     return agent->rt->features.failover == NULL ||

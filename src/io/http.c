@@ -192,8 +192,7 @@ static phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t
     }
     if (t->result == CURLE_OK) return PHI_OK;
     phi__http_kind kind = phi__http_classify(t);
-    /* What failed, where, and what libcurl says of it. Without memory, the host stands for the
-       URL. */
+    /* What failed, where, and libcurl's message. Without memory, the host replaces the URL. */
     const char *words = kind.words;
     const char *detail = t->error[0] != '\0' ? t->error : curl_easy_strerror(t->result);
     phi_str shown = phi__str(url.at, 0);
@@ -622,7 +621,7 @@ static bool phi__http_set_headers(phi__http_transfer *t) {
 }
 
 /* libcurl sends one such buffer a call and holds it while the answer streams: a twentieth of the
-   body means few calls, and little memory beside the body. */
+   body means few calls, and little memory compared to the body. */
 static long phi__http_upload_bytes(uint64_t body) {
     uint64_t part = body / 20;
     if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;
@@ -920,7 +919,7 @@ static bool phi__http_starts_nocase(phi_str s, phi_str with) {
     return true;
 }
 
-/* Whether "HOST:PORT:ADDRESS" is among the resolve entries; a leading + or - is left aside. */
+/* True if "HOST:PORT:ADDRESS" is among the resolve entries; a leading + or - is ignored. */
 static bool phi__http_pinned(const phi__http *http, phi_str url) {
     phi_str host = phi__http_host(url), port = phi__http_port(url);
     for (const struct curl_slist *entry = http->resolve; entry != NULL; entry = entry->next) {
@@ -967,8 +966,8 @@ static void phi__http_start(phi__http *http, phi__http_slot *slot) {
     }
 }
 
-/* Whether one more connection finds its descriptors; if not, the pump comes back when it may. With
-   none busy, none will be given back: try, and see. The look is a dozen system calls. */
+/* True if one more connection finds its descriptors; if not, the pump retries later. If none is
+   busy, none will be given back, so it is tried. The check is a dozen system calls. */
 static bool phi__http_has_descriptors(phi__http *http) {
     if (phi__http_busy(http) == 0) return true;
     uint64_t now = phi__io_now_us(http->io);
@@ -983,7 +982,7 @@ static bool phi__http_has_descriptors(phi__http *http) {
     return false;
 }
 
-/* Whether the connection that the next in the queue needs is about to be free: the body on it was
+/* True if the connection that the next in the queue needs is about to be free: the body on it was
    read to its last event, and a server ends it at once, or not soon. */
 static bool phi__http_awaits_end(phi__http *http) {
     const phi__http_slot *slot = &http->slots[http->queue_first - 1];
@@ -1003,7 +1002,7 @@ static bool phi__http_awaits_end(phi__http *http) {
     return true;
 }
 
-/* Whether the next in the queue may start now; if not, something else will call the pump. */
+/* True if the next in the queue may start now; if not, something else will call the pump. */
 static bool phi__http_may_start(phi__http *http) {
     if (http->queue_first == 0 || phi__http_busy(http) >= http->max_connections) return false;
     if (phi__http_busy(http) + http->lingering.count >= http->max_connections) return false;

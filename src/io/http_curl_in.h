@@ -144,7 +144,7 @@ PHI__FN void phi__http_leave(phi__http *http);
 PHI__FN curl_socket_t phi__http_open_socket(int family, int type, int protocol, bool *none_left);
 /* A socket that listens on a loopback port of the system's choosing, or CURL_SOCKET_BAD. */
 PHI__FN curl_socket_t phi__http_listen(int *port);
-/* Whether the peer that connected to it, kept in *peer, has sent bytes. */
+/* True if the peer that connected to it, kept in *peer, has sent bytes. */
 PHI__FN bool phi__http_heard(curl_socket_t listener, curl_socket_t *peer);
 PHI__FN void phi__http_close(curl_socket_t fd); /* CURL_SOCKET_BAD is harmless */
 PHI__FN bool phi__http_descriptors_left(intptr_t any_fd, int count);

@@ -70,7 +70,7 @@ typedef enum phi__disk_how {
     PHI__DISK_READ,
     PHI__DISK_UPDATE, /* to read and write an existing file */
     PHI__DISK_CREATE, /* the same; made, for its owner alone, where it is not there */
-    PHI__DISK_FRESH   /* made anew, or emptied */
+    PHI__DISK_FRESH   /* made, or emptied */
 } phi__disk_how;
 
 typedef struct phi__disk_info {
@@ -93,7 +93,7 @@ typedef struct phi__disk {
     /* Up to n bytes; *got 0 at the end. */
     phi_status (*read)(void *user_data, intptr_t file, uint64_t at, char *out, size_t n,
                        size_t *got, phi__words *words);
-    /* One write of up to n bytes; *wrote says how many it took, also beside a failure. */
+    /* One write of up to n bytes; *wrote says how many it took, also after a failure. */
     phi_status (*write)(void *user_data, intptr_t file, uint64_t at, const char *bytes, size_t n,
                         size_t *wrote, phi__words *words);
     phi_status (*cut)(void *user_data, intptr_t file, uint64_t bytes, phi__words *words);
@@ -223,14 +223,14 @@ PHI__FN phi_memory *phi__io_memory(phi__io *io);
 
 typedef struct phi__slice {
     const phi__io *io;
-    uint64_t (*work_us_fn)(void *user_data); /* a clock of its own; NULL: that of io */
+    uint64_t (*work_us_fn)(void *user_data); /* its own clock; NULL: that of io */
     void *user_data;
     uint32_t budget_us, budget_bytes;
     uint64_t until_us;
     size_t bytes_left;
 } phi__slice;
 
-PHI__FN void phi__slice_begin(phi__slice *slice); /* the budget, anew */
+PHI__FN void phi__slice_begin(phi__slice *slice); /* resets the budget */
 PHI__FN void phi__slice_took(phi__slice *slice, size_t bytes);
 PHI__FN bool phi__slice_spent(const phi__slice *slice);
 
@@ -377,7 +377,7 @@ struct phi__inbox_record;
 PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
                                       struct phi__inbox_record **out);
 
-/* Another text stands before post->text in the message. */
+/* Another text comes before post->text in the message. */
 PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *post, phi_str before,
                                           struct phi__inbox_record **out);
 

@@ -30,7 +30,7 @@ PHI__FN intptr_t phi__poller_fd(const phi__poller *poller); /* readable when one
 
 /* With a host's loop: from descriptor to key, which is not 0. */
 typedef struct phi__fd_map {
-    phi__map keys; /* a key stands for its own address */
+    phi__map keys; /* a key is stored as an address */
 } phi__fd_map;
 
 PHI__FN void phi__fd_map_init(phi__fd_map *map, phi_memory *memory);

@@ -97,7 +97,7 @@ static size_t phi__secret_unit(phi_str s, size_t at, char *c) {
 
 /* ---- forms of a secret ---- */
 
-/* shift -1: as it is; 0 to 2: base64, where so many bytes stand before it in its group of three. */
+/* shift -1: as it is; 0 to 2: base64, with so many bytes before it in its group of three. */
 typedef struct phi__secret_form {
     phi_str text;
     int shift;
@@ -271,7 +271,7 @@ static void phi__secret_keep(phi__secrets *set, phi_str text, bool passing) {
     phi__secret_note(set, secret);
 }
 
-/* As it stands, and as a server reads it: without its escapes; of a query: '+' is a blank. */
+/* Adds a text as it is and as a server reads it: unescaped, in a query with '+' as a blank. */
 static void phi__secret_escaped(phi__secrets *set, phi_str text, bool query) {
     size_t n = 0;
     phi__secret_add(set, text);
@@ -313,7 +313,7 @@ static phi_str phi__secret_part_name(phi_str url, size_t at, size_t value) {
     return phi__str(url.at + at, value > at ? value - at - 1 : 0);
 }
 
-/* Of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S": A and S. */
+/* Adds A and S of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S". */
 static bool phi__secret_aws(phi__secrets *set, phi_str value) {
     size_t credential = phi__str_find(value, 0, "Credential=");
     size_t signature = phi__str_find(value, 0, "Signature=");

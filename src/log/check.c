@@ -1,4 +1,4 @@
-/* permissions.c - checks whether a message may stand in a thread. */
+/* check.c - checks whether a message may be in a thread. */
 #include "log/log_in.h"
 
 /* ---- the names of an entry's enumerators ---- */
@@ -33,7 +33,7 @@ PHI__FN const char *phi__entry_reason_word(phi_rewrite_reason reason) {
     return "";
 }
 
-/* ---- checks whether a message may stand in a thread ---- */
+/* ---- checks whether a message may be in a thread ---- */
 
 /* Ids must stay distinct in files, which hold UTF-8: two ids that differ only in bytes that are not
    UTF-8 would be one there. */

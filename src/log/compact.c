@@ -197,7 +197,7 @@ static bool phi__lines_has_line(const phi__compacting *c, size_t item) {
            (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT);
 }
 
-/* The text of an earlier summary; empty for the focus that stands before it. */
+/* The text of an earlier summary; empty for the focus before it. */
 static phi_str phi__lines_summary_text(const phi__compacting *c, const phi_message *message) {
     phi_str text = message->content_count > 0 ? message->content[0].text : phi__str("", 0);
     if (c->config.focus_message != NULL && phi__str_is(text, c->config.focus_message)) text.len = 0;
@@ -387,8 +387,7 @@ static void phi__compact_make_turns(phi__compacting *c, const size_t *callers) {
         if (phi__compact_is_whole(c, i)) c->turns[c->turn_count - 1].stays = true;
         if (i == 0 || item->to > end) end = item->to;
         if (callers[i] != SIZE_MAX) {
-            /* A result belongs to the turn of its call, and so does all that stands between
-               them. */
+            /* A result belongs to the turn of its call, and so does all between them. */
             size_t caller = callers[i];
             size_t t = c->turn_count - 1;
             bool stays = c->turns[t].stays;
@@ -423,7 +422,7 @@ static phi_status phi__compact_find_turns(phi__compacting *c) {
     return PHI_OK;
 }
 
-/* A marker is of the run that made it, but stands among other runs: it goes with the items before
+/* A marker is of the run that made it, but lies among other runs: it goes with the items before
    it. */
 static bool phi__compact_is_marker(const phi__compacting *c, size_t turn) {
     uint32_t flags = c->items[c->turns[turn].from].flags;
@@ -821,8 +820,8 @@ static uint64_t phi__levels_marker_tokens(phi__compact_levels *l, uint64_t gone)
     return tokens;
 }
 
-/* How many messages are gone when this one goes: a marker, of this call or of an earlier one, is
-   none itself and stands for as many as it says. */
+/* The number of messages removed with this one: a marker, of this call or of an earlier one, is
+   none itself and counts as many as it says. */
 static uint64_t phi__levels_stands_for(const phi__compact_levels *l, const phi_message *message) {
     const phi_texts *texts = l->config.texts;
     uint64_t n = 1;

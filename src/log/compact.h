@@ -24,11 +24,11 @@ extern "C" {
    - results are cut to tool_output_max_lines;
    - answers before the last keep_recent_messages become a line each, and their results go;
    - all between the first keep_first_messages and the last keep_recent_messages goes, and a
-     marker says how many messages went; where that is not enough, the newest that fit behind a
-     marker stay; where not even the newest one fits beside it, the newest that fit, without a
-     marker. A first message of the user that begins as a summary ("[Summary] ") stays unless the
-     newest message does not fit with it.
-   A marker that is removed counts as the messages it stands for. The resulting list is never over
+     marker says how many messages went; if that is not enough, the newest that fit after a marker
+     stay; if not even the newest one fits with it, the newest that fit, without a marker. A first
+     message of the user that begins as a summary ("[Summary] ") stays unless the newest message
+     does not fit with it.
+   A marker that is removed counts as the messages it replaced. The resulting list is never over
    that budget (it may be empty), and no result is parted from its call. The list is in the arena,
    its messages are the caller's or in the arena. */
 PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size_t count,

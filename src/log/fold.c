@@ -1,7 +1,7 @@
 /* fold.c - the items of a lane's view: its entries in order, with the rewrites applied.
 
    A fold depends on nothing but the entries: the same log gives the same list, whether it grew
-   entry by entry or was made anew. */
+   entry by entry or was rebuilt. */
 #include "log/thread_in.h"
 
 /* Messages of a list whose elements begin, `stride` bytes apart, with the message. */
@@ -227,7 +227,7 @@ static void phi__fold_add(phi__fold *fold, const phi_message *message, phi__segm
     memset(item, 0, sizeof *item);
     item->message = message;
     item->rendered = rendered;
-    item->arena = &segment->arena; /* renderings are kept beside the message */
+    item->arena = &segment->arena; /* renderings are kept next to the message */
     item->from = range->from;
     item->to = range->to;
     item->flags = flags;

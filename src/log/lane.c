@@ -10,8 +10,8 @@
 
 /* Such a run is one unit: its messages leave the view, and so do its rewrites, as if each had been
    revoked when it ended. The lane's view is then as before the run. A run keeps a copy of that view
-   from its first rewrite on, so that its end needs no memory; where there is no copy, as in a log
-   that is read, the lane is folded anew. */
+   from its first rewrite on, so that its end needs no memory; if there is no copy, as in a log that
+   is read, the lane is folded again. */
 
 /* ---- the view before ---- */
 
@@ -28,7 +28,7 @@ PHI__FN phi_str phi__lane_name(const phi_thread *thread, uint32_t lane) {
 
 enum { PHI__LANE_FEW = 8 }; /* up to so many are looked through */
 
-/* Where a lane stands in the table, by the number and 1, or the free place where it would. */
+/* The place of a lane in the table (its number + 1), or the free place for it. */
 static uint32_t *phi__lane_place(const phi_thread *thread, uint32_t *table, size_t cap,
                                  phi_str name) {
     size_t at = (size_t)phi__hash(name, 0) & (cap - 1);
@@ -97,7 +97,7 @@ PHI__FN void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_k
     entry->lane = lane;
 }
 
-/* Its entry, and room for `more` behind it; NULL: no memory, and nothing changed. */
+/* The new lane's entry, and room for `more` after it; NULL: no memory, and nothing changed. */
 static phi__entry *phi__lane_begin(phi_thread *thread, phi_str name, uint32_t parent,
                                    uint64_t fork_seq, size_t more) {
     char *copy = (char *)phi__alloc(thread->log.memory, phi__add(name.len, 1));

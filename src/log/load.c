@@ -36,7 +36,7 @@ struct phi__loading {
     size_t aside; /* items of the folds of other lanes */
 };
 
-/* Of a rewrite that was read: what to put back when it is revoked. */
+/* The items to put back when a rewrite that was read is revoked. */
 struct phi__load_op {
     phi__item *taken;
     size_t taken_count;
@@ -229,7 +229,7 @@ static bool phi__load_span_room(phi_thread *thread, phi__load_lane *lane, size_t
     return grown != NULL;
 }
 
-/* Removes the spans of revoked rewrites. Whether there were any. */
+/* Removes the spans of revoked rewrites. True if there were any. */
 static bool phi__load_sweep(phi__load_lane *lane) {
     size_t n = 0, before = lane->count;
     for (size_t i = 0; i < lane->count; i++)

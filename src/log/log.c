@@ -26,7 +26,7 @@ PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why) {
     return dirty;
 }
 
-/* ---- A set of hashes, which stand for ids ---- */
+/* ---- A set of hashes of ids ---- */
 
 static size_t phi__hashes_place(const uint64_t *at, size_t cap, uint64_t hash) {
     size_t i = (size_t)hash & (cap - 1);
@@ -82,7 +82,7 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
 #define PHI__SEGMENT_BYTES 16384 /* of a full segment; tests set it smaller, to evict more */
 #endif
 
-/* Of an agent with a memory limit, so many segments make up the limit. */
+/* So many segments make up an agent's memory limit. */
 enum { PHI__SEGMENTS_IN_LIMIT = 16, PHI__SEGMENT_LEAST = 2048, PHI__SEGMENT_LARGEST = 16384 };
 
 enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that */

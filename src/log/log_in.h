@@ -1,8 +1,8 @@
 /* log_in.h - the log's entries in memory: found by seq, stored in segments.
 
    Entries, and all they point to, live in segments and never move. Order is seq, which is also the
-   place in the log. Of a log in a store, segments to which no view points may be evicted: `entries`
-   then has gaps. Nothing here reads or writes a store. Threads: the pumping thread. */
+   place in the log. If a log is in a store, segments to which no view points may be evicted:
+   `entries` then has gaps. Nothing here reads or writes a store. Threads: the pumping thread. */
 #ifndef PHI_LOG_LOG_IN_H
 #define PHI_LOG_LOG_IN_H
 
@@ -180,7 +180,7 @@ PHI__FN void phi__log_left(phi__log *log);
 PHI__FN void phi__log_exchange(phi__log *log, phi__entry_list *list);
 
 /* Leaves out the entries of segments that are not live; and gives back the room of those, where it
-   is much. Room is given back last: the lists that depend on it are made anew between the two. */
+   is much. Room is given back last: the lists that depend on it are rebuilt between the two. */
 PHI__FN void phi__log_evict(phi__log *log);
 PHI__FN void phi__log_shrink(phi__log *log);
 
@@ -189,7 +189,7 @@ PHI__FN size_t phi__log_keep_live(phi__entry **entries, size_t count);
 PHI__FN phi__entry **phi__log_shrink_list(phi_memory *memory, phi__entry **entries, size_t count,
                                           size_t *cap);
 
-/* Whether every entry from the first one on is in memory. */
+/* True if every entry from the first one on is in memory. */
 static inline bool phi__log_whole(const phi__log *log) {
     return log->held + log->base == log->count;
 }
@@ -231,7 +231,7 @@ PHI__FN const char *phi__check_message(const phi_message *message, size_t *block
    Static. */
 PHI__FN const char *phi__check_media(const phi_content *content);
 
-/* Whether an id is UTF-8, as ids and names in a thread are. */
+/* True if an id is UTF-8, as ids and names in a thread are. */
 PHI__FN bool phi__check_id_fits(phi_str id);
 
 /* The names of enumerators in stored and printed entries, by number; NULL past the end. */
@@ -261,10 +261,10 @@ PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
 /* The plan for a view:
    - of the current run, the turns between the first and the recent ones: by one summary. Long
      results of the recent ones: by themselves, cut to their first and last lines;
-   - earlier runs in scope: each by a summary of its own; runs before those: by the lines
+   - earlier runs in scope: each by its own summary; runs before those: by the lines
      of their summaries, in one, or by nothing;
    - summaries without PHI_ITEM_LINES, such as a model's, stay;
-   - DURABLE entries stay, behind the summary.
+   - DURABLE entries stay, after the summary.
    A summary is a user's message of one line for each message of the user or the model, as far as
    max_summary_tokens go; else the oldest lines are left out, and a first line says how many. Lines
    of an earlier summary are taken over as they are. A section whose summary would not be smaller
@@ -302,17 +302,17 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 typedef struct phi__fold {
     phi__item *items; /* extensions included: encoders leave them out */
     size_t count, cap;
-    uint64_t tokens;       /* by estimate */
-    size_t durable;        /* items that are */
-    bool overlaps;         /* a summary may stand before items it left standing */
-    bool opaque;           /* an item holds an opaque block, or one did that is gone */
-    size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
+    uint64_t tokens;              /* by estimate */
+    size_t durable;               /* items that are */
+    bool overlaps;                /* a summary may come before items that it kept */
+    bool opaque;                  /* an item holds an opaque block, or one did that is gone */
+    size_t linked, groups;        /* phi__fold_link: the linked items, and their groups */
     phi_token_counter counted_by; /* phi__fold_tokens: the counter of the first `counted` items */
     size_t counted;
     uint64_t counted_tokens;
 } phi__fold;
 
-/* A copy in an arena, with one more message behind it, of the entry `seq`; more NULL: none. False:
+/* A copy in an arena, with one more message at its end, of the entry `seq`; more NULL: none. False:
    no memory. */
 PHI__FN bool phi__fold_foresee(phi_arena *arena, const phi__fold *from, const phi_message *more,
                                uint64_t seq, phi__fold *to);
@@ -322,7 +322,7 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 /* Puts a rewrite into a fold. False: no memory, and nothing changed. */
 PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op);
 
-/* The first item that stands for entry `from` or a later one. */
+/* The first item of entry `from` or a later one. */
 PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from);
 
 /* Takes out the items from entry `from` to entry `to`. */
@@ -331,7 +331,7 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
 /* Links items that were not linked yet; before each use by a projection. */
 PHI__FN void phi__fold_link(phi__fold *fold);
 
-/* Makes the view of a lane after entry `upto` anew; the log must be whole. *fold is freed with
+/* Rebuilds the view of a lane after entry `upto`; the log must be whole. *fold is freed with
    phi__fold_free. PHI_NOT_FOUND: that entry is forgotten; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold);
@@ -351,7 +351,7 @@ PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *callers)
    one. */
 PHI__FN size_t *phi__groups_find(phi_memory *memory, const void *at, size_t stride, size_t count);
 
-/* Whether a message can replace another in its group: its calls, or its result, are the same. */
+/* True if a message can replace another in its group: its calls, or its result, are the same. */
 PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now);
 PHI__FN phi_status phi__load_begin(phi_thread *thread);
 PHI__FN phi_status phi__load_end(phi_thread *thread);
@@ -424,12 +424,12 @@ typedef struct phi__loops {
     uint64_t prompt_hash;   /* of the last run's system prompt; 0: none was noted */
 } phi__loops;
 
-/* Whether a run of this id is in memory. */
+/* True if a run of this id is in memory. */
 PHI__FN bool phi__loops_has(const phi_thread *thread, phi_str loop_id);
 
 /* Calls saw_fn for each loop id that entries in memory name: runs, messages, and messages of
-   rewrites, in view or not; an id may come more than once. The id that this reader (a number of its
-   own) got last is left out. False: saw_fn returned false. */
+   rewrites, in view or not; an id may come more than once. The id that this reader (a unique
+   number) got last is left out. False: saw_fn returned false. */
 PHI__FN bool phi__loops_visit(phi_thread *thread, uint64_t reader,
                               bool (*saw_fn)(void *user_data, phi_str loop_id), void *user_data);
 
@@ -447,7 +447,7 @@ PHI__FN bool phi__loops_room(phi_thread *thread);
 /* Entries have left memory: so do the ids of their runs. */
 PHI__FN void phi__loops_evict(phi_thread *thread);
 
-/* Of the run that goes over the thread. */
+/* Says if the thread's active run keeps nothing. */
 PHI__FN void phi__loops_keep_none(phi_thread *thread, bool keeps_none);
 
 /* What no run has answered since was lost with a process; a run that starts ends that. */
@@ -461,7 +461,7 @@ typedef struct phi__undo {
     uint32_t lane;
 } phi__undo;
 
-/* Whether the end of a run folds its lane anew, for which the log must be whole. */
+/* True if the end of a run folds its lane again, for which the log must be whole. */
 PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end);
 
 /* Rewrites that were rolled back by ends which the store did not have yet are so here, too. */
@@ -470,7 +470,7 @@ PHI__FN void phi__runs_roll_back_again(phi_thread *thread);
 enum { PHI__LANE_NONE = 0x7fffffff };
 
 typedef struct phi__lane {
-    phi_str name;    /* in memory of its own */
+    phi_str name;    /* separately allocated */
     uint32_t parent; /* PHI__LANE_NONE: it began empty */
     uint64_t fork_seq;
     uint64_t seq; /* of the entry that began it */
@@ -525,7 +525,7 @@ typedef struct phi__ops {
 
 PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id); /* in memory */
 
-/* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no
+/* Chains the rewrites of the entries in memory again, and puts them into the table. False: no
    memory, and nothing changed; never, where there are not more than before. */
 PHI__FN bool phi__ops_index_all(phi_thread *thread);
 
@@ -536,7 +536,7 @@ PHI__FN bool phi__ops_evict(phi_thread *thread);
 /* All rewrites are in memory again, and in the table. */
 PHI__FN void phi__ops_recalled(phi_thread *thread);
 
-/* Whether spans would be taken now, in the active lane; else what phi_thread_rewrite says. Nothing
+/* PHI_OK if spans would be taken now, in the active lane; else as phi_thread_rewrite. Nothing
    changes. */
 PHI__FN phi_status phi__valid_full(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                    size_t words_size);
@@ -556,7 +556,7 @@ PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewr
                                      phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                      char *words, size_t words_size);
 
-/* Whether the log must be whole for it. */
+/* True if the log must be whole for it. */
 PHI__FN bool phi__rewrite_needs(const phi_thread *thread, const phi_rewrite *rewrite);
 
 /* A deep copy in an arena, of one whose form is right. False: no memory. */
@@ -566,7 +566,8 @@ enum { PHI__OP_MADE_SIZE = 32 }; /* bytes, its end included */
 PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]);
 PHI__FN const char *phi__effect_word(uint32_t op);
 
-/* Whether a text is an array of effects; else words about the fault. PHI_BAD_ARG, PHI_NO_MEMORY. */
+/* PHI_OK if a text is an array of effects; else words about the fault. PHI_BAD_ARG,
+   PHI_NO_MEMORY. */
 PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *words,
                                      size_t words_size);
 
@@ -577,7 +578,7 @@ typedef struct phi__state_text {
     uint64_t tail; /* bytes of the effects that were noted since a note with the whole state */
 } phi__state_text;
 
-/* Of a thread: the state of its active lane. */
+/* The state of a thread's active lane. */
 typedef struct phi__tool_state {
     phi__state_text now, before;
     uint64_t run; /* `before` is of the run that began with this entry; seq and 1; 0: none */
@@ -657,17 +658,17 @@ typedef struct phi__counted {
 } phi__counted;
 
 struct phi_thread {
-    phi__log log;             /* log_in.h */
-    phi__lanes lanes;         /* lane.c */
-    phi__messages messages;   /* of the active lane; thread_in.h */
-    phi__fold fold;           /* of the active lane; fold.c */
-    phi__ops ops;             /* rewrite.c */
-    phi__loops loops;         /* lane.c */
-    phi__undo undo;           /* lane.c */
-    phi__counted counted;     /* append.c */
-    phi__tool_state state;    /* of the active lane; tool_state_in.h */
-    phi_str id;               /* in memory of its own, of a thread in no store; NULL: none yet */
-    struct phi__about *about; /* thread_in.h; NULL: nothing is set */
+    phi__log log;                 /* log_in.h */
+    phi__lanes lanes;             /* lane.c */
+    phi__messages messages;       /* of the active lane; thread_in.h */
+    phi__fold fold;               /* of the active lane; fold.c */
+    phi__ops ops;                 /* rewrite.c */
+    phi__loops loops;             /* lane.c */
+    phi__undo undo;               /* lane.c */
+    phi__counted counted;         /* append.c */
+    phi__tool_state state;        /* of the active lane; tool_state.c */
+    phi_str id;                   /* separately allocated, if in no store; NULL: none yet */
+    struct phi__about *about;     /* thread_in.h; NULL: nothing is set */
     struct phi__loading *loading; /* load.c; NULL: it is not being read */
     struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
     struct phi_runtime *rt;       /* its agent; NULL: none */

@@ -11,7 +11,7 @@ static uint64_t phi__loops_hash(phi_str loop_id) {
     return hash != 0 ? hash : 1;
 }
 
-/* Where that of a run stands, or the free place where it would. */
+/* The place of a run's start, or the free place for it. */
 static phi__loop_start *phi__loops_place(phi__loop_start *table, size_t cap, uint64_t hash) {
     size_t at = (size_t)hash & (cap - 1);
     while (table[at].hash != 0 && table[at].hash != hash) at = (at + 1) & (cap - 1);
@@ -36,7 +36,7 @@ PHI__FN bool phi__loops_has(const phi_thread *thread, phi_str loop_id) {
 typedef struct phi__loops_told {
     bool (*saw_fn)(void *user_data, phi_str loop_id);
     void *user_data;
-    phi_str last; /* messages of a turn stand together */
+    phi_str last; /* messages of a turn are adjacent */
 } phi__loops_told;
 
 static bool phi__loops_tell(phi__loops_told *to, phi_str loop_id) {
@@ -354,7 +354,7 @@ PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, u
     thread->ops.compaction_count = n;
 }
 
-/* Whether the id of an evicted rewrite must be kept, since a host could give it again; an id that
+/* True if the id of an evicted rewrite must be kept, since a host could give it again; an id that
    phi made of the rewrite's seq need not. */
 static bool phi__ops_keeps_id(const phi__op *op) {
     char made[PHI__OP_MADE_SIZE];

@@ -1,9 +1,9 @@
 /* policy.h - chooses how much of a view is sent to the model.
 
-   A group is an answer and its results, wherever they stand, or a user's message; it is sent whole
-   or not at all. A turn is a user's message and all up to the next one; a message steered into a
-   run belongs to the turn of that run. The newest turn is always sent, its results cut at head and
-   tail where it does not fit. Then, as far as the budget goes: the summaries of older messages, and
+   A group is an answer and its results, wherever they are, or a user's message; it is sent whole or
+   not at all. A turn is a user's message and all up to the next one; a message steered into a run
+   belongs to the turn of that run. The newest turn is always sent, its results cut at head and tail
+   where it does not fit. Then, as far as the budget goes: the summaries of older messages, and
    older groups, the newest first, until one does not fit. The list begins with a user's message or
    a summary. A larger budget never sends less. */
 #ifndef PHI_LOG_POLICY_H
@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 typedef enum phi_summaries {
-    PHI_SUMMARIES_USE = 0, /* summaries that stand in the view are sent */
+    PHI_SUMMARIES_USE = 0, /* summaries in the view are sent */
     PHI_SUMMARIES_NONE,    /* they are left out */
     /* meta.need_* names the entries that do not fit; for an agent's runs PHI_EV_SUMMARY_NEEDED
        does: make a summary, then project again */

@@ -500,8 +500,8 @@ static void phi__proj_settle(phi__projecting *p, size_t at) {
     if (p->turn == 1) phi__proj_trim(p); /* no message opened it */
     bool cut = p->newest_tokens > p->budget;
     if (cut) {
-        /* Results of the newest turn are cut so that it fits, beside the protected turns if that
-           can be. */
+        /* Results of the newest turn are cut so that it fits, with the protected turns if
+           possible. */
         uint64_t others = p->used - p->newest_tokens;
         size_t most = 0;
         p->meta.budget_truncated = true;

@@ -7,7 +7,7 @@
 
 /* An item, and, where it is the first of its block, the whole of that. */
 typedef struct phi__plan_item {
-    uint64_t from, to; /* entries that it stands for */
+    uint64_t from, to; /* entries that it covers */
     size_t up;         /* towards the block's first item, which points to itself */
     uint64_t tokens;
     size_t count;
@@ -89,7 +89,7 @@ static bool phi__plan_goes(phi__plan *plan, size_t at) {
     return at == plan->also || phi__plan_block(plan, at)->goes;
 }
 
-/* The removed entries: neighbours are one span, `instead` (NULL: nothing) stands in the first one's
+/* The removed entries: neighbours are one span, `instead` (NULL: nothing) takes the first one's
    place. Something goes. NULL: no memory. */
 static phi_span *phi__plan_spans(phi__plan *plan, phi_arena *arena, const phi_message *instead,
                                  size_t *count) {
@@ -256,11 +256,11 @@ PHI__FN uint64_t phi__prune_from(const phi_thread *thread) {
 
 /* A group is an answer with its results, or any other message. The first user message, the newest
    one, durable messages, and everything from the last group on stay; all other groups up to a point
-   go, summaries last: a summary stands for all messages before it, the first user message included.
-   So one marker, at the place of the first removed message, stands for all that were ever removed.
+   go, summaries last: a summary represents all messages before it, the first user message included.
+   So one marker, at the place of the first removed message, represents all that were ever removed.
    It is a rewrite like any other; its meta has their total number. A span cannot cut the output of
-   an earlier rewrite, and a late result goes with its call, wherever it stands: inseparable items
-   form a block, and blocks go as a whole. */
+   an earlier rewrite, and a late result goes with its call, wherever it is: inseparable items form
+   a block, and blocks go as a whole. */
 
 #define PHI__TRUNCATE_META "{\"removed\":"
 
@@ -302,8 +302,8 @@ static void phi__trunc_find_marker(phi__truncation *t) {
     }
 }
 
-/* Where the group that begins at an item ends: behind the last result that follows an answer,
-   though extensions may stand between. */
+/* The end of the group from an item on: after the last result of an answer, even with extensions
+   between. */
 static size_t phi__trunc_group_end(const phi_thread *thread, size_t at) {
     size_t end = at + 1;
     if (thread->fold.items[at].message->role != PHI_ROLE_ASSISTANT) return end;

@@ -1,18 +1,18 @@
-/* rebase.c - begins a log anew with copies of its lanes' views, so that the rest can be freed.
+/* rebase.c - restarts a log with copies of its lanes' views, so that the rest can be freed.
 
    It frees nothing: it fills a new log, and the caller frees the old one. Entry numbers continue,
-   so that a seq never means two entries; the rest of a conversation is packed, in segments of its
-   own. */
+   so that a seq never means two entries; the rest of a conversation is packed, in its own
+   segments. */
 #include "log/thread_in.h"
 
 /* ---- runs of another log, copied onto a lane that is not the active one ---- */
 
 /* The work of hidden agents (a branch of an evaluation, the scratch work of a strategy) is done in
-   logs of their own and copied when it is over: the log of their agent then shows it, also while
-   that agent has a run of its own. The copies have PHI_ENTRY_GRAFTED. Messages, turns, usage,
-   spawned runs and notes of the run are copied; its rewrites are not, so the lane shows all of its
-   messages; nor is its system prompt. What a run spent that was grafted during another one is part
-   of that one's usage. */
+   their own logs and copied when it is over: the log of their agent then shows it, also during that
+   agent's own run. The copies have PHI_ENTRY_GRAFTED. Messages, turns, usage, spawned runs and
+   notes of the run are copied; its rewrites are not, so the lane shows all of its messages; nor is
+   its system prompt. What a run spent that was grafted during another one is part of that one's
+   usage. */
 
 /* ---- attaching ---- */
 
@@ -168,7 +168,7 @@ PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_t
     return PHI_OK;
 }
 
-/* ---- begins a log anew with copies of its lanes' views, so that the rest can be freed ---- */
+/* ---- restarts a log with copies of its lanes' views, so that the rest can be freed ---- */
 
 /* ---- copies ---- */
 
@@ -204,7 +204,7 @@ PHI__FN bool phi__rebase_take(phi_thread *thread, const phi_thread *from, const 
 
 enum { PHI__REBASE_WIRE = 64 }; /* bytes around a block's text in a wire format */
 
-/* A block's text stands twice: in the message, and in the wire format that it was sent in. An
+/* A block's text is kept twice: in the message, and in the wire format that it was sent in. An
    eighth more: blocks of memory are not filled to the last byte. */
 static size_t phi__rebase_cost(const phi_message *m) {
     size_t bytes = sizeof(phi__entry) + 2 * sizeof(phi__entry *) + sizeof(phi__item) + sizeof *m;
@@ -279,7 +279,7 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     phi_arena *room = phi__thread_room(thread);
     phi_forgotten *made = (phi_forgotten *)phi__arena_zero(room, sizeof *made);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
-    /* Messages of the old log's own that stand in the new one. */
+    /* The old log's own messages in the new one. */
     const phi__fold *fold = &before->fold;
     size_t n = 0;
     for (size_t i = 0; i < fold->count; i++)

@@ -135,8 +135,8 @@ typedef struct phi__rewrite_places {
     size_t prior; /* the item that stays and was seen last; SIZE_MAX: none was */
 } phi__rewrite_places;
 
-/* Whether the span, which begins with item `at` at the earliest, puts messages in front of it. As
-   in a fold: a replaced item has its place, and where all that it holds stays, nothing is put. */
+/* True if the span, which begins with item `at` at the earliest, puts messages in front of it. As
+   in a fold: a replaced item has its place, and if all that it holds stays, nothing is put. */
 static bool phi__valid_puts(const phi__rewriting *w, const phi__rewrite_places *p, size_t at) {
     const phi_span *span = &w->given->spans[p->span];
     size_t i = at;
@@ -284,7 +284,7 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     return status;
 }
 
-/* Of the active lane, until another is set. */
+/* For the active lane, until another is set. */
 static phi__rewriting phi__valid_begin(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                        size_t words_size) {
     phi__rewriting w = PHI_ZERO;
@@ -297,7 +297,7 @@ static phi__rewriting phi__valid_begin(phi_thread *thread, const phi_rewrite *re
     return w;
 }
 
-/* it has an id of its own */
+/* it has its own id */
 static bool phi__valid_named(const phi_rewrite *r) {
     return r->op_id != NULL && r->op_id[0] != '\0';
 }

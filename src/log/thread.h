@@ -41,8 +41,8 @@ typedef enum phi_entry_kind {
     PHI_ENTRY_FORGOTTEN /* every entry before it was freed (phi_agent_desc.memory.at_limit) */
 } phi_entry_kind;
 
-/* Bits of phi_entry.flags and phi_view_item.flags. Of these, an entry has the later ones where its
-   log began with copies of another log's view: phi_agent_new_session, phi_thread_fork. */
+/* Bits of phi_entry.flags and phi_view_item.flags. An entry has the later ones if its log began
+   with copies of another log's view: phi_agent_new_session, phi_thread_fork. */
 enum {
     PHI_ENTRY_DURABLE = 1 << 0,   /* a compaction leaves it standing, and all of its group */
     PHI_ITEM_SYNTHETIC = 1 << 1,  /* made by a rewrite; not a message of the log's own */
@@ -103,9 +103,9 @@ typedef struct phi_rewrite {
     const char *switch_to;
 } phi_rewrite;
 
-/* An entry as it stands. Strings, and what pointers point to, are the thread's, valid until it is
-   freed or, of an agent's own, begins anew (phi_agent_thread). Of a thread in a store, entries
-   outside of the active lane's view are valid until the next phi_step, which evicts them
+/* An entry. Strings, and what pointers point to, are the thread's, valid until it is freed or, if
+   it is an agent's own, restarts (phi_agent_thread). If the thread is in a store, entries outside
+   of the active lane's view are valid until the next phi_step, which evicts them
    (persist/store.h). */
 typedef struct phi_entry {
     uint64_t seq;  /* dense, from 0 */
@@ -187,7 +187,7 @@ typedef struct phi_thread_info {
     /* the sum over all ended turns, of killed runs as well, in all lanes; for ended runs also of
        discarded attempts; and of summaries that a model wrote */
     phi_usage usage;
-    /* Unix time, 0: it has no entry. Of its making, or its first entry; of the last entry. */
+    /* Unix time of its making, or its first entry, and of the last entry; 0: it has no entry. */
     int64_t made_ms, changed_ms;
     phi_str title;       /* empty: none */
     phi_str metadata;    /* JSON text, an object; empty: none */
@@ -236,7 +236,7 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
 
 /* ---- views ---- */
 
-/* A message of a lane's view, and the entries it stands for. */
+/* A message of a lane's view, and the entries it covers. */
 typedef struct phi_view_item {
     const phi_message *message;
     uint64_t from, to; /* the same for a message of the log's own */

@@ -6,7 +6,7 @@
 
 /* ---- fold.c ---- */
 
-/* Whether a message can be in a view */
+/* True if a message can be in a view. */
 PHI__FN bool phi__fold_shows(const phi_message *message);
 PHI__FN void phi__fold_clear(phi__fold *fold); /* an empty view; its room stays */
 
@@ -68,8 +68,8 @@ PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint
 PHI__FN void phi__ops_init(phi__ops *ops, phi_memory *memory);
 PHI__FN void phi__ops_free(phi__ops *ops, phi_memory *memory);
 
-/* As if the rewrites of a lane between two entries had been revoked at the second. Whether there
-   were any. */
+/* Revokes the rewrites of a lane between two entries, as if at the second. True if there were
+   any. */
 PHI__FN bool phi__ops_roll_back(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
 
 /* The marks of its compactions between two entries go. */
@@ -163,11 +163,11 @@ PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold *
 PHI__FN bool phi__load_may_enter(phi_thread *thread);
 PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane);
 
-/* Whether a rewrite is known to cut nothing and to part no group; false: it needs the full
+/* True if a rewrite is known to cut nothing and to part no group; false: it needs the full
    check. */
 PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite);
 
-/* Whether no later rewrite is known to touch one; false: look more closely. */
+/* True if no later rewrite is known to touch one; false: look more closely. */
 PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op);
 
 /* A rewrite comes into its lane's view, which is known; and goes again. After an error the thread

@@ -409,7 +409,7 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
     return tree->status;
 }
 
-/* ---- the tool state of a thread's active lane, as text beside the log ---- */
+/* ---- the tool state of a thread's active lane, as text next to the log ---- */
 
 /* A run of which nothing may be kept leaves the text before its first change, so that its end needs
    no memory. */
@@ -510,7 +510,7 @@ PHI__FN phi_status phi__state_fold(const phi_thread *thread, uint32_t lane, uint
 
 /* ---- the active lane's ---- */
 
-/* The active lane's state after an entry, in memory of its own. */
+/* A copy of the active lane's state after an entry. */
 static phi_status phi__state_read(phi_thread *thread, uint64_t upto, phi__state_text *out) {
     uint64_t tail;
     phi__buf text;
@@ -524,7 +524,7 @@ static phi_status phi__state_read(phi_thread *thread, uint64_t upto, phi__state_
     return status;
 }
 
-/* Of a run that is open, read with its thread, also the state before it: its notes may leave. */
+/* If an open run was read with its thread, also learns the state before it: its notes may leave. */
 static phi_status phi__tool_state_learn(phi_thread *thread) {
     const phi__entry *run = thread->loops.started;
     phi__state_text now;

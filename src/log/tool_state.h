@@ -1,4 +1,4 @@
-/* tool_state.h - tool state: a JSON object beside the messages of a lane, which tools read and
+/* tool_state.h - tool state: a JSON object next to the messages of a lane, which tools read and
    change by effects.
 
    The log has each change as a note of kind PHI_NOTE_STATE, so the state of a lane after any entry
@@ -8,7 +8,7 @@
 
    Effects are a JSON array, at most 64, of objects with a member "op":
 
-   {"op":"merge","value":{...}}              members of the value take the place of those of the
+       {"op":"merge","value":{...}}              members of the value take the place of those of the
                                                  state; an object in an object is merged in turn
        {"op":"replace","value":{...}}            the state becomes the value
        {"op":"delete_keys","keys":["a","b"]}     members of the state go; a missing one is no error

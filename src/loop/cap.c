@@ -109,14 +109,14 @@ static bool phi__cap_texts(phi_arena *arena, const phi_tool_result *result,
         *block = result->content[i];
         (*count)++;
         if (block->kind != PHI_CONTENT_TEXT) continue;
-        if (block->text.len == 0) { /* as those beside it */
+        if (block->text.len == 0) { /* kept as its neighbours are */
             if (at > place->head && at < place->tail) (*count)--;
             continue;
         }
         at += block->text.len;
         if (at <= place->head || begin >= place->tail) continue;
         if (!phi__cap_cut_text(arena, place, begin, line, &block->text)) return false;
-        line.len = 0; /* it stands in the first block that is cut */
+        line.len = 0; /* it is only in the first cut block */
         if (block->text.len == 0) (*count)--;
     }
     return true;
@@ -210,10 +210,10 @@ PHI__FN void phi__cap_random(const phi__toolcall *call, unsigned char out[16]) {
 
 /* ---- the file of a whole result ----
 
-   It is written in slices, for its owner alone (0600), under a name of its own that says nothing of
-   the text: "phi-", the 32 digits of phi__cap_random, and the ending. A directory that is missing
-   is made. A file that does not become complete is removed. The call is claimed meanwhile, and its
-   run is ready. With a tape the whole file is written at once: a step processes all of its input. A
+   It is written in slices, for its owner alone (0600), under a new name that says nothing of the
+   text: "phi-", the 32 digits of phi__cap_random, and the ending. A directory that is missing is
+   made. A file that does not become complete is removed. The call is claimed meanwhile, and its run
+   is ready. With a tape the whole file is written at once: a step processes all of its input. A
    tape that is recorded gets the cut result, and one that is played writes no file. */
 
 #ifndef PHI_NO_FILES

@@ -1,4 +1,4 @@
-/* deferral_tools.c - search_tools and load_tools, for models whose provider has none of its own. */
+/* deferral_tools.c - search_tools and load_tools, for models whose provider has no such tools. */
 #include "loop/inner_in.h"
 
 /* The name of a tool that is refused, since another one is deferred; NULL: there is none. */

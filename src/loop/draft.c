@@ -106,7 +106,7 @@ PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     return false;
 }
 
-/* The entry of its beginning, and its prompts behind it; NULL: no memory. */
+/* Copies the entries of its start and its prompts; NULL: no memory. */
 static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
                                     const phi_thread *before) {
     phi_thread *thread = run->agent->thread;

@@ -22,7 +22,7 @@ enum { PHI__RESERVE = 3 };
 /* A few dozen events; more would be held by one slow reader. */
 #define PHI__EVENT_BLOCK_BYTES 8192u
 
-/* Popped events that a step frees, beside as many as came since the last: some 50 us. So a queue
+/* Popped events that a step frees, besides as many as came since the last: some 50 us. So a queue
    that was left for long is freed bit by bit, and nothing grows meanwhile. */
 enum { PHI__EVENTS_FREED = 1024 };
 
@@ -256,7 +256,7 @@ static void phi__events_queue(phi__agent *agent, phi__record *record) {
     phi__list_push(phi__events_list(events, record), &record->link);
 }
 
-/* A record with so many bytes behind it, its event still to be filled; NULL: no memory. */
+/* A record with so many bytes after it, its event still to be filled; NULL: no memory. */
 static phi__record *phi__events_room(phi__agent *agent, size_t bytes) {
     phi__record *record = phi__events_take(&agent->rt->events, bytes);
     if (record == NULL) return NULL;

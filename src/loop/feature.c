@@ -1,7 +1,7 @@
 /* feature.c - calls features at the points that they want, each with its own state.
 
-   The state of all of them stands behind the run, and behind the agent, in one block with it: a
-   feature's place is the sum of the sizes of those in front of it in the table. */
+   The state of all of them follows the run, or the agent, in one block with it: a feature's place
+   is the sum of the sizes of those before it in the table. */
 #include "loop/inner_in.h"
 
 enum { PHI__FEATURE_ALIGN = 8 }; /* bytes; no state has a member that wants more */

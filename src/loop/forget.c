@@ -3,8 +3,8 @@
 
    A run begins with it, before its first event and while no event of the agent is in use: then
    nothing outside points into the log but the run itself. The view is made smaller, and the log is
-   copied: the rest of it is freed. Of a log in a store only the view is made smaller; the store has
-   the rest (stored.c).
+   copied: the rest of it is freed. If the log is in a store, only the view is made smaller; the
+   store has the rest (stored.c).
    During the run a part of the limit is kept back, so that the next prompt, a compaction and the
    copy find memory even after a run that took all it could get. After a run that ends without
    memory the next begins with half the log, and so on. */
@@ -27,7 +27,7 @@ static size_t phi__forget_headroom(size_t limit) {
     return phi__max(most, phi__min(PHI__FORGET_RUN, limit));
 }
 
-/* The bytes that the log may take, so that a run fits beside it and the agent's other memory. */
+/* The bytes that the log may take, so that a run fits next to it and the agent's other memory. */
 static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32_t halves) {
     size_t limit = agent->desc.memory.limit_bytes, most = limit - phi__forget_headroom(limit);
     size_t others = agent->memory.used_bytes - log_bytes;
@@ -49,7 +49,7 @@ static bool phi__forget_may(const phi__agent *agent) {
 
 /* ---- the copy ---- */
 
-/* Makes the log anew, with the items of its view that `keep` marks. False: no memory, and nothing
+/* Rebuilds the log, with the items of its view that `keep` marks. False: no memory, and nothing
    changed. */
 static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_forgotten **made) {
     phi_thread *thread = agent->thread, before;

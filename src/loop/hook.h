@@ -3,9 +3,9 @@
 
    An agent has one hook function; hook->point says where it is called. It answers at once
    (PHI_ALLOW, PHI_DENY), or returns PHI_WAIT and calls phi_decide later with hook->ticket, from any
-   thread: a permission dialog is a hook that waits. The run stands still meanwhile (of tool calls:
-   only that call), phi_step does not. A wait has a deadline, phi_agent_desc.deadlines.decision_ms:
-   then the point is denied, or, where nothing can be denied, the run continues. */
+   thread: a permission dialog is a hook that waits. The run waits meanwhile (at a tool call: only
+   that call), phi_step does not. A wait has a deadline, phi_agent_desc.deadlines.decision_ms: then
+   the point is denied, or, where nothing can be denied, the run continues. */
 #ifndef PHI_LOOP_HOOK_H
 #define PHI_LOOP_HOOK_H
 
@@ -88,15 +88,15 @@ typedef struct phi_hook {
     const phi_compaction *compaction;
     const phi_model *model; /* CREDENTIAL */
     /* The history has message_count messages: phi_thread_message_at. For TRANSFORM_CONTEXT and
-       CONVERT_TO_LLM the list itself: the hook may set both to a list of its own. The list is
-       copied when the hook returns, and so are its messages that were not in the given list; a
-       NULL, and a message without its content, are left out. */
+       CONVERT_TO_LLM the list itself: the hook may set both to its own list. The list is copied
+       when the hook returns, and so are its messages that were not in the given list; a NULL, and a
+       message without its content, are left out. */
     const phi_message *const *messages;
     size_t message_count;
     /* out */
     phi_str reply;       /* copied when the hook returns */
     uint32_t timeout_ms; /* of a wait (default: the agent's deadlines.decision_ms; PHI_UNLIMITED) */
-    /* Of a wait, for hooks that call another one: after an ALLOW the hook is called again, with
+    /* For the wait of a hook that calls another one: after an ALLOW the hook is called again, with
        `round` one higher and the reply of phi_decide as its `reply`, and may wait again. */
     bool ask_again;
     bool quiet;     /* of a wait: no PHI_EV_DECISION, for the program decides by itself */

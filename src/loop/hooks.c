@@ -1,6 +1,6 @@
 /* hooks.c - calls the host's hooks: for an answer at once, or a decision that the run waits for.
 
-   A ticket is a slot of its own, as a tool call is: the first to move its word from OPEN to CLAIMED
+   A ticket has its own slot, as a tool call has: the first to move its word from OPEN to CLAIMED
    decides, be it another thread, the deadline or the end of the run. Whatever happens during the
    hook, its decision is a member of the run or call, and dies with it. */
 #include "loop/inner_in.h"

@@ -345,7 +345,7 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run);
    no memory. */
 PHI__FN bool phi__run_take_text(phi__run *run, phi_str text, phi_str *at);
 
-/* The same of its format; NULL: none of its own. */
+/* The same for its format; NULL: it has none. */
 PHI__FN bool phi__run_take_format(phi__run *run, const phi_format *format);
 
 /* For phi__run_load: a run that began with an entry of its agent's thread; the agent's, from
@@ -359,6 +359,7 @@ PHI__FN void phi__run_unmake(phi__run *run);
 PHI__FN void phi__responses_close(phi__run *run);
 
 /* ---- stored.c ---- */
+/* True if the store has all of the run's thread now; false without a store. */
 PHI__FN bool phi__stored_run(phi__run *run);
 PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, with an event */
 

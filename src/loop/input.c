@@ -1,6 +1,6 @@
 /* input.c - the input of a run, from the queues to the log: polled, filtered, delivered.
 
-   A message waits in memory of its own; only when it is delivered does it enter the log. Polled
+   A message waits in its own memory; only when it is delivered does it enter the log. Polled
    messages are pending until the next turn begins; if that turn does not come, they go back.
    All filters see the same text, in order; their warnings are appended to the message for the
    model, and the first that refuses ends the input. A filter may wait: the text and the index of

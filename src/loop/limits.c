@@ -1,7 +1,7 @@
 /* limits.c - the spending of a run: its own limits, the budgets of its agent and of all above it,
    the charges for attempts, and the pause of a run that has reached a limit.
 
-   A reservation stands in the agent's own budget and in all above it, so that children which spend
+   A reservation counts in the agent's own budget and in all above it, so that children which spend
    at the same time cannot together go beyond what their parent has. The words of a limit are part
    of the log. */
 #include "loop/inner_in.h"

@@ -248,7 +248,7 @@ PHI__FN void phi__posts_read_all(phi_runtime *rt);
 /* The aborts alone: before a run begins, for they mean earlier ones. */
 PHI__FN void phi__posts_read_aborts(phi_runtime *rt);
 PHI__FN bool phi__posts_any(phi_runtime *rt);
-PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* where the next post will stand */
+PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* the place of the next post */
 
 /* ---- limits.c ---- */
 PHI__FN const phi__spent *phi__charge_of(const phi__run *run);
@@ -270,7 +270,7 @@ PHI__FN bool phi__budget_limited(const phi__agent *agent);
 PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
                               char *reason, size_t size);
 
-/* Requests for a snapshot: without those of a pot, which the restored run reserves anew, giving
+/* Requests for a snapshot: without those of a pot, which the restored run reserves again, giving
    back its own call for it; and of a run that reserves its call again, without that. */
 PHI__FN uint64_t phi__budget_requests(const phi__agent *agent, bool again);
 
@@ -354,7 +354,7 @@ PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent);
 PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *head);
 
 /* ---- toolset.c ---- */
-/* The rules of an agent with that provider of its own (or NULL) and model. */
+/* The rules of an agent with that own provider (or NULL) and model. */
 PHI__FN phi__tool_rules phi__tool_check_rules(const phi_runtime *rt, const phi_provider *own,
                                               const phi_model *model, bool can_approve);
 

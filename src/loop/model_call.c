@@ -102,8 +102,8 @@ static bool phi__ask_list_make(phi__run *run) {
     return true;
 }
 
-/* Where messages stand, by their addresses: a host's list may have any order, and messages of its
-   own. An open table, half empty. */
+/* The indexes of messages by address: a host's list may have any order, and its own messages. An
+   open table, half empty. */
 typedef struct phi__place {
     const phi_message *message; /* NULL: free */
     size_t at;
@@ -204,7 +204,7 @@ PHI__FN bool phi__ask_list_pin(phi__run *run) {
     return done;
 }
 
-/* The state where a hook is asked, or, where the agent does not want it, the one behind it. */
+/* The state of a hook's decision, or, if the agent does not want it, the one after it. */
 static phi__state phi__ask_hook_state(const phi__run *run, phi_hook_point point, phi__state here,
                                       phi__state behind) {
     return (run->agent->desc.hook_points & (uint32_t)point) != 0 ? here : behind;
@@ -399,7 +399,7 @@ PHI__FN phi__state phi__ask_request(phi__run *run, bool *wait) {
     return phi__ask_hook_state(run, PHI_HOOK_CREDENTIAL, PHI__RUN_CREDENTIAL, phi__ask_keyed(run));
 }
 
-/* The request's address anew, with another key; its body stays. */
+/* Makes the request's address again, with another key; its body stays. */
 static phi_status phi__ask_key(phi__run *run, phi_str key) {
     phi_str copy;
     if (run->attempt.keyed == NULL)
@@ -437,7 +437,7 @@ PHI__FN phi__state phi__ask_credential(phi__run *run, bool *wait) {
         if (key.len > 0) failure.message = key;
         return phi__attempt_failed(run, &failure, PHI_DENIED);
     }
-    if (key.len == 0 && run->attempt.keyed != NULL) /* the attempt before had one of its own */
+    if (key.len == 0 && run->attempt.keyed != NULL) /* the attempt before had its own */
         key = phi_str_of(run->agent->desc.model.api_key);
     else if (key.len == 0)
         return phi__ask_keyed(run);

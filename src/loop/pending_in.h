@@ -20,7 +20,7 @@ struct phi__question {
     uint32_t timeout_ms;
     void (*decided)(void *ctx, phi_verdict verdict, phi_str reply);
     void *ctx;
-    size_t bytes; /* of this, and of the strings behind it */
+    size_t bytes; /* of this, and of the strings after it */
 };
 
 #endif

@@ -3,8 +3,8 @@
 
    A provider is a table of functions under a name; phi_model.protocol selects it by that name. It
    is one of two kinds. In process (open, poll, close): a language model on a thread or a device of
-   the host's, a script, a stand-in for tests. phi_step polls it; it writes the text that it has by
-   then. Over HTTP (encode, event, end): it makes the request and reads the answer's stream; the
+   the host's, a script, a substitute for tests. phi_step polls it; it writes the text that it has
+   by then. Over HTTP (encode, event, end): it makes the request and reads the answer's stream; the
    rest (connections, deadlines, retries, cancelling) is phi's.
    Either gets messages that were translated for it (phi_translate), unless the agent has a
    translate_fn. */
@@ -47,7 +47,7 @@ typedef struct phi_model_request {
 typedef struct phi_http_request {
     const char *method; /* (default: POST) */
     const char *url;    /* (default: the model's base_url) */
-    /* beside the model's own, which win; Content-Type is sent as application/json unless given */
+    /* besides the model's own, which win; Content-Type is sent as application/json unless given */
     const phi_model_header *headers;
     size_t header_count;
     phi_str body;

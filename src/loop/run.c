@@ -8,7 +8,7 @@ static const phi_failure *phi__run_limit_failure(const phi__agent *agent,
 
 /* ---- beginning ---- */
 
-/* Behind it stands what features keep of it. */
+/* The state of features follows it. */
 static size_t phi__run_bytes(const phi__agent *agent) {
     return sizeof(phi__run) + agent->rt->features.run_bytes;
 }

@@ -37,7 +37,7 @@ struct phi_model_request;
 /* ---- states of a run, outcomes of a hook ---- */
 
 /* In the order of a run. Each calls one hook at most, so that a state whose hook waited is entered
-   anew. */
+   again. */
 typedef enum phi__state {
     PHI__RUN_ON = 0, /* no state: a feature leaves it to the others where the run goes */
     PHI__RUN_BEFORE_LOOP = 1,
@@ -125,16 +125,16 @@ typedef struct phi__toolset {
     phi_tool *tools;
     phi__tool_view *views; /* in the form that requests use */
     size_t count;
-    size_t own;          /* the first so many: not from a source (loop/tool_sources_in.h) */
-    bool has_lone;       /* one is not_concurrent */
-    bool has_fields;     /* one has on_field */
-    bool names_steps;    /* one has names_steps */
-    bool has_raw;        /* one has raw */
-    bool may_defer;      /* one has deferred or may_defer */
-    uint64_t deferrable; /* deferral.c: the tokens of those, and one; 0: not counted */
-    phi_token_counter counted_by;         /* ... by this counter */
+    size_t own;                   /* the first so many: not from a source (loop/toolset.c) */
+    bool has_lone;                /* one is not_concurrent */
+    bool has_fields;              /* one has on_field */
+    bool names_steps;             /* one has names_steps */
+    bool has_raw;                 /* one has raw */
+    bool may_defer;               /* one has deferred or may_defer */
+    uint64_t deferrable;          /* deferral.c: the tokens of those, and one; 0: not counted */
+    phi_token_counter counted_by; /* ... by this counter */
     const struct phi__features *features; /* the runtime's */
-    phi_tool *finders; /* room for deferral_in.h's two; NULL where nothing may be deferred */
+    phi_tool *finders; /* room for deferral_tools.c's two; NULL where nothing may be deferred */
 } phi__toolset;
 
 typedef struct phi__toolset_change {
@@ -200,7 +200,7 @@ typedef struct phi__last_error {
 /* One answer while it streams and, as `final`, in the thread; kept while events refer to it. */
 typedef struct phi__answer {
     phi_memory *memory;
-    size_t bytes; /* of this, and of the names behind it */
+    size_t bytes; /* of this, and of the names after it */
     uint32_t refs;
     bool live; /* the assembly is in use; else `final` has taken its place */
     phi__assembly assembly;
@@ -301,7 +301,7 @@ typedef enum phi__point {
     PHI__POINT_RUN_SAVE = 1 << 18,
     PHI__POINT_RUN_LOAD = 1 << 19,
     /* ---- of an agent ---- */
-    /* The same of an agent: in front of its run, and behind it. */
+    /* The same of an agent: before its run, and after it. */
     PHI__POINT_AGENT_SAVE = 1 << 20,
     PHI__POINT_AGENT_LOAD = 1 << 21,
     PHI__POINT_AGENT_SAVE_LATE = 1 << 22,
@@ -376,7 +376,7 @@ typedef struct phi__feature_place {
 typedef struct phi__features {
     phi__feature_place places[PHI__FEATURE_MOST];
     size_t count;
-    size_t run_bytes, agent_bytes; /* of all their state, beside a run and an agent */
+    size_t run_bytes, agent_bytes; /* of all their state, with a run and an agent */
     uint32_t wanted;               /* points that any of them wants */
     uint32_t joined;               /* the features that joined all runs */
     /* Functions that the layers above call; NULL: the feature is not named. */
@@ -385,9 +385,9 @@ typedef struct phi__features {
     /* an agent's format, which is JSON: PHI_OK, or words */
     phi_status (*check_format)(phi_runtime *rt, const struct phi_format *format,
                                const struct phi_tool *tools, size_t tool_count);
-    const struct phi__deferral_ops *deferral; /* deferral_in.h */
+    const struct phi__deferral_ops *deferral; /* deferral_tools.c */
     phi__carry_fn carry_state;                /* tool state, when a log is rebuilt */
-    const struct phi__sources_ops *sources;   /* toolset_in.h */
+    const struct phi__sources_ops *sources;   /* toolset.c */
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
     /* phi_agent_info: the op_id of the deferred rewrite, or empty; and the figures of the cache */
     phi_str (*deferred_fn)(const phi__agent *agent);
@@ -404,7 +404,7 @@ typedef enum phi__decision_state {
     PHI__DECISION_MADE   /* verdict and reply are there, to be taken */
 } phi__decision_state;
 
-/* The strings of a question, which own memory of their own. */
+/* The strings of a question, separately allocated. */
 typedef struct phi__asked {
     phi_str source, kind, text, arguments;
 } phi__asked;
@@ -469,7 +469,7 @@ typedef struct phi__questions {
 
 /* ---- input.c: queues, and the filters that input passes before it is stored ---- */
 
-/* One message in a queue, in memory of its own. */
+/* One message in a queue, in its own memory. */
 typedef struct phi__input {
     struct phi__input *next;
     phi_arena arena; /* of the content and the source */
@@ -688,7 +688,7 @@ typedef struct phi__fetch_desc {
        call. */
     void (*on_head)(void *user_data, int http_status, phi_str headers);
     /* How many of the bytes were taken. Fewer than all: the rest waits for phi__fetch_resume, and
-       the deadline of silence stands still. */
+       the deadline of silence is paused. */
     size_t (*on_body)(void *user_data, phi_str bytes);
     /* PHI_OK: the whole answer came, with any HTTP status. Else the message says why, without
        secrets of the request; valid during the call. PHI_CANCELLED: the runtime closes. */
@@ -845,7 +845,7 @@ typedef struct phi__sessions {
 
 typedef struct phi__line {
     phi__session *session;   /* shared by the agents of one session id */
-    phi_str last_loop_id;    /* in memory of its own; empty: none in this session */
+    phi_str last_loop_id;    /* separately allocated; empty: none in this session */
     uint64_t last_active_us; /* when the last run began; 0: none in this session */
     uint32_t loops;          /* runs so far, in all sessions */
     phi_str segment;         /* of loop ids: provider.model[.thinking] */
@@ -855,8 +855,8 @@ typedef struct phi__line {
 /* ---- the tape that is recorded or played (record/replay.h) ---- */
 
 /* A step lets all outside input in at one place, and processes all of it before it ends. Within a
-   step the tape's clock stands still. So a run is a function of the input, in its order, and of the
-   host's actions between the steps; the work of a slice changes nothing. */
+   step the tape's clock does not move. So a run is a function of the input, in its order, and of
+   the host's actions between the steps; the work of a slice changes nothing. */
 
 /* The sources that a tape takes from the host, or from the system where they are NULL. */
 typedef struct phi__tape_sources {
@@ -972,7 +972,7 @@ typedef struct phi__ready {
     bool in;
 } phi__ready;
 
-/* The format of a run's answers, where it has one of its own; its strings stand behind it. */
+/* A run's own format of answers, if it has one; its strings follow it. */
 typedef struct phi__run_format {
     phi_format format;
     size_t bytes;
@@ -980,7 +980,7 @@ typedef struct phi__run_format {
 
 /* What a request sets for its run alone. */
 typedef struct phi__run_own {
-    phi_policy *policy;      /* in memory of its own; NULL: the agent's */
+    phi_policy *policy;      /* separately allocated; NULL: the agent's */
     phi__toolset *toolset;   /* the same */
     phi_str extra;           /* in the agent's memory; empty: none */
     phi_str context;         /* the same, its tools' context */
@@ -1019,7 +1019,7 @@ struct phi__run {
     phi_limits limits; /* the agent's, and what phi_budget_raise added */
     phi__spent spent;
     phi_spending reserved; /* in the agent's budget and those above */
-    bool pot;              /* ... for model calls of agents below it, instead of its own */
+    bool pot;              /* ... for model calls of agents below it, not its own */
     phi__pause pause;
     phi__run_own own;
     phi__run_projection projection;
@@ -1049,8 +1049,7 @@ struct phi__response {
     int64_t asked_ms, ended_ms, first_delta_ms;
 };
 
-/* stored.c: threads in a store. Whether the store has all of the run's thread now; without one:
-   no. */
+/* stored.c: threads in a store. */
 enum { PHI__STORED_WORDS = 200 };
 
 /* ---- agents ---- */
@@ -1082,7 +1081,7 @@ typedef struct phi__tree {
     bool due;                      /* `between` is to be called */
     uint32_t aborts;               /* how often it, or one above it, was aborted */
     /* What it spends is part of its parent's active run; its reservations are taken out of that
-       run's pot (limits_in.h). Set before its first run. */
+       run's pot (limits.c). Set before its first run. */
     bool of_run;
     /* Calls of the last turn that its limits allow are not run: no turn would read the results. */
     bool no_last_tools;
@@ -1118,9 +1117,9 @@ struct phi__agent {
     phi__questions *questions;  /* NULL: it never had any */
     phi__tool_sources *sources; /* NULL: it has none */
     phi__agent *next_retired;
-    phi_str system_prompt, agent_id, workspace; /* in memory of their own */
-    /* With its defaults, and as it was changed since. Its pointers are into `arena`, or to memory
-       of their own; fields that this struct has, too, or were only for its making, are NULL or 0.
+    phi_str system_prompt, agent_id, workspace; /* separately allocated */
+    /* With its defaults, and as it was changed since. Its pointers are into `arena`, or to separate
+       memory; fields that this struct has, too, or were only for its making, are NULL or 0.
        memory.limit_bytes is less than its limit during a run (forget.c). */
     phi_agent_desc desc;
     phi_arena arena;       /* of the desc */
@@ -1160,7 +1159,7 @@ struct phi_runtime {
     phi__io *io;
     phi__http *http;
     const phi_transport *transport;
-    phi__features features; /* the table of features (loop/feature_in.h) */
+    phi__features features; /* the table of features (loop/feature.c) */
     phi_tape *tape;         /* NULL: none */
     bool tells_stages;      /* the transport does */
     phi__fetches fetches;

@@ -37,7 +37,7 @@ typedef struct phi_field {
        was aborted, the arguments are no good, a hook denied the call, it was skipped, finished from
        outside or repeated too often, or memory ended. path and value are empty. Reported once, and
        only after a field was reported; else `start` of the call follows. (A provider that ends with
-       other arguments than it streamed: dropped, the fields anew, `start`.) Not reported when the
+       other arguments than it streamed: dropped, the fields again, `start`.) Not reported when the
        agent is freed */
     bool dropped;
 } phi_field;
@@ -166,7 +166,7 @@ typedef struct phi_tool_result {
     const char *details; /* JSON text for the host; copied; NULL: none */
     bool is_error;
     const char *child_loop_id; /* the run that made it, where that was another agent's; copied */
-    /* on the tool state, a JSON array (history/tool_state.h), also of a result that is an error;
+    /* on the tool state, a JSON array (log/tool_state.h), also of a result that is an error;
        applied when the result enters the log, in call order; copied (default: none) */
     const char *effects;
 } phi_tool_result;

@@ -10,7 +10,7 @@
    model sees the new list in the next request, PHI_EV_TOOLS_CHANGED names the tools added and
    removed.
 
-   The agent's own tools come first, then the sources in order. Of two tools with one name the
+   The agent's own tools come first, then the sources in order. If two tools have one name, the
    first counts. A tool that phi_agent_new would refuse, or whose name is taken, is left out with
    a PHI_EV_WARNING; from the 17th of an exchange on, one warning counts them.
    PHI_SET_TOOLS replaces the agent's own tools alone. A run of phi_prompt_with with `tools`,
@@ -25,8 +25,8 @@ extern "C" {
 #endif
 
 /* Ownership: borrowed, with user_data, until phi_agent_free has returned; freed inside of a
-              phi_step, until that step is over. One source may serve many agents, each with lists
-              of its own.
+              phi_step, until that step is over. One source may serve many agents, each with its own
+              lists.
    Threads:   the pumping thread. The functions must not call any phi_ function with an agent or a
               runtime. */
 typedef struct phi_tool_source {

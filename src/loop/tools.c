@@ -11,7 +11,7 @@
 
 /* ---- a call's arguments against its tool's schema ---- */
 
-/* Removes the nulls that stand for absent properties of a strict tool. PHI_NO_MEMORY. */
+/* Removes the nulls that mean absent properties of a strict tool. PHI_NO_MEMORY. */
 static phi_status phi__args_without_nulls(phi__toolcall *call) {
     phi_arena *arena = &call->run->arena;
     phi_memory *memory = arena->memory;

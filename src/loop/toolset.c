@@ -377,7 +377,7 @@ static bool phi__sources_judge_all(phi__tool_exchange *x, phi__tool_list *list) 
     return true;
 }
 
-/* The list as it is now, beside the old one; a source that fails keeps that. False: no memory. */
+/* Takes the current list next to the old one, which stays if the source fails. False: no memory. */
 static bool phi__sources_take(phi__tool_exchange *x, phi__tool_place *place) {
     const phi_tool_source *source = place->source;
     phi__tool_list *next = &place->next;
@@ -612,7 +612,7 @@ static phi_status phi__sources_refresh(phi__agent *agent, bool quiet) {
     return phi__sources_exchange(agent, agent->toolset.tools, agent->toolset.own, quiet);
 }
 
-/* The agent has other tools of its own, which were checked; no source is asked. PHI_NO_MEMORY:
+/* Replaces the agent's own tools by others, which were checked; no source is asked. PHI_NO_MEMORY:
    nothing changed. */
 static phi_status phi__sources_own(phi__agent *agent, const phi_tool *tools, size_t count) {
     phi__tool_sources *sources = agent->sources;

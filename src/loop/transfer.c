@@ -5,8 +5,8 @@
 
    There is one timer a transfer. Seeing life only notes the time; the timer, when it fires, looks
    whether the deadline has moved and sets itself again, so that a stream of deltas costs no heap
-   work. While bytes wait because the host does not drain its events, the deadline of silence stands
-   still. */
+   work. While bytes wait because the host does not drain its events, the deadline of silence is
+   paused. */
 #include "loop/inner_in.h"
 
 #include <stdarg.h>

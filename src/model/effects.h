@@ -1,4 +1,4 @@
-/* effects.h - which effects a tool may have on the tool state (history/tool_state.h). */
+/* effects.h - which effects a tool may have on the tool state (log/tool_state.h). */
 #ifndef PHI_MODEL_EFFECTS_H
 #define PHI_MODEL_EFFECTS_H
 

@@ -34,7 +34,7 @@ typedef enum phi_event_kind {
     PHI_EV_TEXT,           /* text: new bytes of the answer; partial: the block so far */
     PHI_EV_THINKING,       /* the same of the model's thinking */
     PHI_EV_TOOL_ARGUMENTS, /* the same of a tool call's arguments: JSON text, cut anywhere */
-    PHI_EV_MESSAGE_END,    /* message: whole, as it stands in the log */
+    PHI_EV_MESSAGE_END,    /* message: whole, as in the log */
     /* call, tool_call_id, tool_name, arguments (at NULL: it is skipped); also of a call with wrong
        arguments, or of no such tool, whose TOOL_END is an error. A call that a hook denied has
        neither: its result is a MESSAGE_END of PHI_ROLE_TOOL_RESULT */
@@ -73,7 +73,7 @@ typedef enum phi_event_kind {
     PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or was refused to */
     /* text: the request that is about to be sent, JSON (phi_agent_desc.options.capture_requests) */
     PHI_EV_TURN_REQUEST,
-    PHI_EV_PARALLEL_START, /* parallel: runs that are about to try the same beside each other */
+    PHI_EV_PARALLEL_START, /* parallel: runs that are about to try the same concurrently */
     PHI_EV_PARALLEL_END,   /* parallel: which run was selected */
     /* a run is over, and the store has all of its thread: text: the thread's id; message_count;
        usage: of all its runs */
@@ -113,7 +113,7 @@ typedef enum phi_trigger {
 /* How a run came to be. */
 typedef enum phi_continuation {
     PHI_CONTINUATION_INITIAL = 0, /* by a prompt */
-    PHI_CONTINUATION_DEFAULT,     /* continues where the history stands */
+    PHI_CONTINUATION_DEFAULT,     /* continues where the history ends */
     PHI_CONTINUATION_RERUN,       /* the same again */
     PHI_CONTINUATION_BRANCH,      /* another way from here */
     PHI_CONTINUATION_COMPACTION

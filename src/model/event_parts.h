@@ -61,8 +61,8 @@ typedef struct phi_context {
     uint64_t need_from, need_to;
 } phi_context;
 
-/* Entries that an agent at its memory limit forgot. The messages still in its lanes' views stand
-   again, as copies, behind the log's FORGOTTEN entry; phi_thread_message_at counts from there. */
+/* Entries that an agent at its memory limit forgot. The messages still in its lanes' views come
+   again, as copies, after the log's FORGOTTEN entry; phi_thread_message_at counts from there. */
 typedef struct phi_forgotten {
     uint64_t from, to; /* entries of the log: from `from` to before `to` */
     size_t messages;   /* messages among them that no model sees any more */

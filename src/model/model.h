@@ -110,7 +110,7 @@ typedef struct phi_raw_tool {
 } phi_raw_tool;
 
 /* Differences of OpenAI-compatible servers: bits of phi_model.quirks. The presets set them; each
-   has its effect beside it. */
+   has its effect next to it. */
 enum {
     PHI_QUIRK_MAX_COMPLETION_TOKENS = 1 << 0, /* field max_completion_tokens, not max_tokens */
     /* system prompt as role developer, where the model reasons; with an effort: no temperature */
@@ -124,7 +124,7 @@ enum {
     PHI_QUIRK_TOOL_NAME_IN_RESULT = 1 << 8,   /* name on tool messages */
     PHI_QUIRK_REPLAY_REASONING = 1 << 9,      /* send reasoning text back in its field */
     PHI_QUIRK_REASONING_REQUIRED = 1 << 10,   /* every assistant message carries it, "" if none */
-    PHI_QUIRK_EMPTY_CONTENT = 1 << 11,        /* content "" rather than null beside calls */
+    PHI_QUIRK_EMPTY_CONTENT = 1 << 11,        /* content "" rather than null with calls */
     PHI_QUIRK_ID_9 = 1 << 12,                 /* tool ids are exactly 9 alphanumerics */
     PHI_QUIRK_THINKING_PARTS = 1 << 13,       /* thinking as content parts (Mistral) */
     PHI_QUIRK_CACHE_KEY = 1 << 14,            /* send prompt_cache_key; Responses too */
@@ -142,7 +142,7 @@ enum {
     PHI_QUIRK_PROMPT_MODE = 1 << 25,       /* prompt_mode:"reasoning" (Mistral's Magistral) */
     PHI_QUIRK_TEMPLATE_THINKING = 1 << 26, /* chat_template_kwargs:{enable_thinking} (vLLM) */
     PHI_QUIRK_KEEP_THINKING = 1 << 27,     /* with THINKING_TYPE: clear_thinking:false (z.ai) */
-    PHI_QUIRK_EMPTY_TOOLS = 1 << 28,       /* tools:[] beside calls in the history (LiteLLM) */
+    PHI_QUIRK_EMPTY_TOOLS = 1 << 28,       /* tools:[] if the history has calls (LiteLLM) */
     PHI_QUIRK_NO_JSON_SCHEMA = 1 << 29,    /* no response_format json_schema, or not for streams */
     PHI_QUIRK_FORMAT_ALONE = 1 << 30       /* response_format only where there are no tools */
 };

@@ -1,4 +1,4 @@
-/* texts.c - see texts_in.h. */
+/* texts.c - see model_in.h. */
 #include "model/model_in.h"
 
 #include "base/base_in.h"

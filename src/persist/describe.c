@@ -21,7 +21,7 @@ static bool phi__figures_is_call(const phi_content *c) {
 
 /* ---- calls without a result ---- */
 
-/* A result that stands further on, while the view is walked from its end. */
+/* A later result, while the view is walked from its end. */
 typedef struct phi__figures_id {
     phi_str id;
     bool used, waits; /* waits: no call was met that it answers */
@@ -174,8 +174,8 @@ typedef struct phi__describe {
     phi__buf *out;
     phi_str lane;
     size_t text_bytes;
-    /* The list is walked from its end, the earliest call, beside the entries: open_at - 1 is the
-       next one. */
+    /* The list is walked from its end, the earliest call, along with the entries: open_at - 1 is
+       the next one. */
     const phi__open_calls *open;
     size_t open_at;
     const phi_view_item *items; /* the lane's view */

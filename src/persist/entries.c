@@ -228,7 +228,7 @@ static phi_status phi__part_get(const phi__entry_reader *r, const phi_json *node
 
 /* ---- the start of a run ---- */
 
-enum { PHI__ENTRY_PARTS_BEFORE_ID = 2 }; /* the run's own id stands behind these */
+enum { PHI__ENTRY_PARTS_BEFORE_ID = 2 }; /* the run's own id follows these */
 
 static const phi__field phi__entry_parts_loop_fields[] = {
     PHI__FIELD(phi_loop_info, agent_id, "agent_id", PHI__FIELD_STR, PHI__FIELD_SET),
@@ -489,7 +489,7 @@ typedef enum phi__entry_text {
     PHI__ENTRY_DATA       /* no JSON, or nothing: "null" */
 } phi__entry_text;
 
-/* Whether arguments that are no value but a string come back as something else. */
+/* True if arguments written as a string come back as something else. */
 static bool phi__write_string_changes(phi__buf *out, phi_str text, phi_str sound,
                                       phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
@@ -508,14 +508,14 @@ static bool phi__write_string_changes(phi__buf *out, phi_str text, phi_str sound
     return !read;
 }
 
-/* Whether it comes back as something else: it is written anew on the way, without blanks. */
+/* True if it comes back as something else: it is rewritten on the way, without blanks. */
 static bool phi__write_changes(phi__buf *out, phi_str text, phi__entry_text what,
                                phi_arena *scratch) {
     phi__buf made, sound;
     if (text.len == 0) return what != PHI__ENTRY_REPLAY;
     phi__buf_init(&made, out->memory);
     phi__buf_init(&sound, out->memory);
-    phi__utf8_repair(&sound, text); /* as it is read, if it is written beside */
+    phi__utf8_repair(&sound, text); /* as it is read, if written in `exact` */
     bool json = phi__message_put_json(&made, NULL, text, what != PHI__ENTRY_ARGUMENTS, scratch);
     bool changes = json ? !phi_str_equal(phi__buf_str(&made), phi__buf_str(&sound))
                         : what != PHI__ENTRY_ARGUMENTS ||
@@ -696,7 +696,7 @@ static phi_status phi__read_message(phi__entry_reader *r, const phi_json *const 
     return PHI_OK;
 }
 
-/* ---- entries that only stand in the list ---- */
+/* ---- entries that are only listed ---- */
 
 /* like: its kind, loop and lane. */
 static phi_status phi__read_plain(phi__entry_reader *r, const phi_json *root,

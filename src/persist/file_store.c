@@ -53,12 +53,12 @@ typedef struct phi__file_line {
 
 /* ---- messages, paths and locks ---- */
 
-/* A lock is a flock on a file beside the data, never on the data: a document is replaced by a
-   rename, and a lock on the old file would say nothing about the new one. A document's lock file
-   stays: the Rust original, which shares it, opens the file and then waits for the lock, and would
-   continue with a file that has no name any more beside a writer that made a new one. A thread's,
-   which only phi uses, is removed while it is still locked, so that nothing is left lying about; a
-   writer that gets a lock therefore checks that the name still means the file it locked. */
+/* A lock is a flock on a separate file, never on the data: a document is replaced by a rename, and
+   a lock on the old file would say nothing about the new one. A document's lock file stays: the
+   Rust original, which shares it, opens the file and then waits for the lock, and would continue
+   with a file that has no name any more, while a writer makes a new one. A thread's, which only phi
+   uses, is removed while it is still locked, so that nothing is left lying about; a writer that
+   gets a lock therefore checks that the name still means the file it locked. */
 
 #ifndef PHI_NO_FILES
 
@@ -244,8 +244,7 @@ static void phi__line_put_header(phi__buf *out) {
     phi__line_seal(out, from);
 }
 
-/* Whether it is as it was written; takes one apart that is; and both. */
-/* Whether the line is as it was written. */
+/* True if the line is as it was written. */
 static bool phi__line_checks(phi_str line) {
     char digits[8];
     if (line.len <= PHI__FILE_LINES_CRC || memcmp(line.at, "{\"crc\":\"", 8) != 0 ||
@@ -655,10 +654,10 @@ static phi_status phi__doc_list_threads(void *user_data, phi_arena *arena,
        {"crc":"dd1e460f","seq":1,"of":[1,2],"e":{"b":1}}
        {"crc":"eab54e05","seq":2,"of":[1,2],"e":{"b":2}}
 
-   An append is one write behind the last whole group of lines. Whatever a crash leaves behind that
-   is torn: lines that are cut, or do not check, or lack a part of their group. Readers leave it
-   out; the next append cuts it off. A line that does not check and has a good one of another group
-   behind it was not torn but damaged. */
+   An append is one write after the last whole group of lines. Whatever a crash leaves after that is
+   torn: lines that are cut, or do not check, or lack a part of their group. Readers leave it out;
+   the next append cuts it off. A line that does not check and has a good one of another group after
+   it was not torn but damaged. */
 
 #ifndef PHI_NO_FILES
 
@@ -669,7 +668,7 @@ enum {
 
 /* ---- a scan over a file ---- */
 
-/* Of an entry, behind where its group begins. */
+/* The place of an entry, from the start of its group. */
 typedef struct phi__tfile_place {
     size_t at, len;
 } phi__tfile_place;
@@ -888,7 +887,7 @@ static bool phi__tfile_glance(phi__file_store *fs, intptr_t file, uint64_t bytes
         return false;
     for (from = n - 1; from > 0 && piece[from - 1] != '\n';) from--;
     if (from == 0) return false;
-    /* Of a group, a line before the last may be bad all the same. */
+    /* A line of the group before the last may still be bad. */
     if (!phi__line_read(phi__str(piece + from, n - 1 - from), &line) || line.first != line.last)
         return false;
     tail->count = line.seq + 1;
@@ -1147,7 +1146,7 @@ static phi_status phi__tfile_store_remove(void *user_data, const char *thread_id
 
 #ifndef PHI_NO_FILES
 
-enum { PHI__FILE_STORE_DIRECTORY = 3900 }; /* bytes of a directory: a name fits behind it */
+enum { PHI__FILE_STORE_DIRECTORY = 3900 }; /* bytes of a directory: a name fits after it */
 
 static phi_status phi__store_lock(void *user_data, const char *thread_id, char *words,
                                   size_t words_size) {

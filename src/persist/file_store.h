@@ -1,17 +1,17 @@
 /* file_store.h - a phi_store in a directory: one file for each document and each thread.
 
-   {id}.json a document, as it was saved
-       {id}.jsonl a thread: a header line, then one line for each entry, with a check value
+       {id}.json         a document, as it was saved
+       {id}.jsonl        a thread: a header line, then one line for each entry, with a check value
        {id}.json.lock    locked while a document is written; stays when the document is removed
        {id}.jsonl.lock   while a thread is locked or written
 
-   A document whose agent cannot be read from it (a member "agent_id" of its own object, in the
-   first 64 KiB) has an extra first line, {"phi_agent_id":"..."}, which load leaves out. A thread's
-   line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of the bytes after its comma
-   up to the line's end; lines that were appended together say so ("of":[12,14]), and count only
-   when all of them are there. Writers lock, readers do not: a reader beside a writer may see the
-   state of a moment ago. Nothing waits for a lock. Files are made for their owner alone (0600);
-   directories as the process's umask says. */
+   A document whose agent cannot be read from it (a member "agent_id" at its top level, in the first
+   64 KiB) has an extra first line, {"phi_agent_id":"..."}, which load leaves out. A thread's line
+   is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of the bytes after its comma up to
+   the line's end; lines that were appended together say so ("of":[12,14]), and count only when all
+   of them are there. Writers lock, readers do not: a reader during a write may see the state of a
+   moment ago. Nothing waits for a lock. Files are made for their owner alone (0600); directories as
+   the process's umask says. */
 #ifndef PHI_PERSIST_FILE_STORE_H
 #define PHI_PERSIST_FILE_STORE_H
 

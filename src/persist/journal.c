@@ -54,7 +54,7 @@ static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
     return seq < recalling->end ? phi__entry_read(&recalling->reader, entry) : PHI_OK;
 }
 
-/* Whether the entries in memory are the same in the store: else another log has replaced it
+/* True if the entries in memory equal those of the store: else another log has replaced it
    there. */
 static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
     for (size_t i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count;

@@ -25,15 +25,14 @@ PHI__FN void phi__journal_skip(phi_thread *thread);
 PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
                              phi_arena *scratch);
 
-/* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say
-   why. After anything but PHI_OK the thread is to be freed. */
+/* Appends the entry to the thread. PHI_PARSE: it is none, or not valid there; `words` say why.
+   After anything but PHI_OK the thread is to be freed. */
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
 PHI__FN phi_status phi__read_node(phi__entry_reader *reader, const phi_json *root);
 
 /* ---- views.c ---- */
 
-/* Of a text's first line: what stands there, taken into the thread and written. Reading:
-   PHI_NO_MEMORY. */
+/* Read a text's first line into the thread, and write it. Reading: PHI_NO_MEMORY. */
 PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head);
 PHI__FN void phi__info_put_head(phi__buf *out, const phi_thread *thread);
 

@@ -86,7 +86,7 @@ PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uin
 /* Recalls the entries that appending a run's end needs. As phi__recall. */
 PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *end);
 
-/* Whether the whole log has a run of this id. As phi__recall. */
+/* *had: true if the whole log has a run of this id. As phi__recall. */
 PHI__FN phi_status phi__recall_has_loop(const phi_thread *thread, phi_str loop_id, bool *had);
 
 /* As phi_thread_rewrite, without the check for an active run. Recalls the entries that it needs.

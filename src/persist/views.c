@@ -191,8 +191,8 @@ PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewr
                             : status;
 }
 
-/* Whether a lane without messages has a tool state after an entry: then its fork begins there, and
-   not with nothing. */
+/* *has: true if a lane without messages has a tool state after an entry: then its fork begins
+   there, and not with nothing. */
 static phi_status phi__edit_has_state(const phi_thread *thread, uint32_t lane, uint64_t at,
                                       bool *has) {
     phi_arena scratch;

@@ -83,7 +83,7 @@ typedef struct phi__json_reader {
     const char *key;                /* of the next value */
     phi_json *root, *open;
     phi_json *spare, *spare_end; /* room for nodes */
-    struct phi__marks *marks;    /* where nodes stand; NULL: nobody asks */
+    struct phi__marks *marks;    /* where nodes are; NULL: not wanted */
     uint32_t key_len, bad, line, flags, depth, max_depth;
     uint32_t key_line, key_column; /* of the next value; with marks alone */
     uint8_t state, back;           /* back: the state after a comment */
@@ -216,7 +216,7 @@ typedef struct phi__json_step {
     bool is_index;
 } phi__json_step;
 
-/* The next step of "a.b[0].c", *path moving behind it. False: the end (then **path is 0), or the
+/* The next step of "a.b[0].c"; advances *path past it. False: the end (then **path is 0), or the
    path is malformed from there. */
 PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
 
@@ -292,11 +292,11 @@ PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key)
 /* True: an item is to be consumed next. */
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
 
-/* The next item, all of it as it stands there. */
+/* The next item, all of its text. */
 PHI__FN bool phi__json_cursor_next_raw(phi__json_cursor *c, phi_str *out);
 PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c);
 
-/* Skips the value and returns all of it, as it stands there. */
+/* Skips the value and returns all of its text. */
 PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out);
 
 /* Leave *out as it was unless they return true. */
@@ -377,7 +377,7 @@ PHI__FN bool phi__json_members_read(phi_str text, const phi__json_member *member
 
 /* An array or object that is open. */
 typedef struct phi__json_frame {
-    uint32_t path_len; /* of its own path */
+    uint32_t path_len; /* of its path */
     uint32_t count;    /* of an array: items that have begun */
     bool object;
 } phi__json_frame;
@@ -396,8 +396,7 @@ PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory);
 PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice is harmless */
 
 /* `text`: all of it so far. 1: a value; *path is its JSON Pointer (RFC 6901), valid until the next
-   call, and *value its text (a string with its quotes, as it stands there). 0: the text must grow
-   first.
+   call, and *value its text (unchanged, a string with its quotes). 0: the text must grow first.
    PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
@@ -509,7 +508,7 @@ PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b);
 PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false: nothing */
 PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
 
-/* The key and JSON as it stands: "null", or the bracket that opens a value. */
+/* The key and raw JSON: "null", or the bracket that opens a value. */
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
 
 /* One member of a tree; missing or of another type: zero, "", false. A number that is too large:

@@ -29,7 +29,7 @@ PHI__FN phi_str phi__headers_value(phi_str headers, const char *name) {
 
 /* ---- delays ---- */
 
-/* A decimal number at *at, which moves behind it, in thousandths. False: none. */
+/* Reads a decimal number at *at, in thousandths, and advances *at past it. False: none. */
 static bool phi__headers_number(phi_str s, size_t *at, uint64_t *thousandths) {
     uint64_t n = 0, scale = 1000;
     size_t i = *at;
@@ -48,8 +48,8 @@ static bool phi__headers_number(phi_str s, size_t *at, uint64_t *thousandths) {
     return true;
 }
 
-/* Milliseconds of the unit at *at, which moves behind it; 1000 where there is no word at all, 0:
-   the word is none that is known. */
+/* Milliseconds of the unit at *at; advances *at past it. 1000 if there is no word at all, 0 if the
+   word is unknown. */
 static uint64_t phi__headers_unit(phi_str s, size_t *at) {
     static const struct phi__headers_units {
         char name[16];
@@ -259,8 +259,8 @@ static const char phi__fault_filters[] =
     "content_filter\0content_policy_violation\0content management policy\0"
     "responsibleaipolicyviolation\0";
 
-/* Requests that this model will never accept, though the server reports a fault of its own
-   (llama.cpp: 500). */
+/* Faults of a request, reported as the server's own (llama.cpp: 500): this model will never accept
+   the request. */
 static const char phi__fault_unfits[] =
     "image input is not supported\0audio input is not supported\0";
 
@@ -290,7 +290,7 @@ static phi_str phi__fault_detail(const phi_json *node) {
     return phi__fault_text(node);
 }
 
-/* Statuses that words stand for, where an error came without one. */
+/* Statuses by word, for errors without a status. */
 static int phi__fault_status_of(phi_str word) {
     static const struct phi__fault_status {
         int status;

@@ -42,7 +42,7 @@ PHI__FN void phi__fill_begin(phi__encoder *e, size_t item, uint32_t block, uint3
     f->arena = kept->rendered != NULL ? kept->arena : e->arena;
 }
 
-/* The next slice as it will stand in the rendering; in f->slice. */
+/* Puts the next slice, as rendered, into f->slice. */
 static bool phi__fill_slice(phi__encoder *e) {
     phi__fill *f = &e->fill;
     const phi__hole *hole = &f->holes[f->hole];

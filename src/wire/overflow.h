@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* True for an assistant message that ended in an error whose text says so, of any provider: for
-   histories that come from elsewhere. Of a run's own failures, phi_failure.kind says it. */
+   histories that come from elsewhere. For a run's own failures, see phi_failure.kind. */
 PHI_API bool phi_message_is_overflow(const phi_message *message);
 
 #ifdef __cplusplus

@@ -32,8 +32,8 @@ PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, 
 
 typedef enum phi__strict_kind {
     PHI__STRICT_OTHER = 0, /* describes, or is not known: left out */
-    PHI__STRICT_KEEP,      /* has code of its own, and may be beside anyOf and $ref */
-    PHI__STRICT_OWN,       /* has code of its own */
+    PHI__STRICT_KEEP,      /* has its own code, and may be next to anyOf and $ref */
+    PHI__STRICT_OWN,       /* has its own code */
     PHI__STRICT_CHOICE,    /* anyOf and its like */
     PHI__STRICT_NOTE,      /* a word for the model: goes into the description */
     PHI__STRICT_NARROWS,   /* kept where the form has it, else into the description */
@@ -470,7 +470,7 @@ static void phi__strict_put_choice(phi__strict *s, const phi_json *schema, phi_s
     nullable = nullable || phi_json_bool(phi_json_get(schema, "nullable"), false);
     if (s->depth == 1) (void)phi__strict_no(s, word, "may not be at the root");
     phi__strict_put_description(s, schema);
-    if (ref && !nullable && s->out->len == before) { /* nothing else may be beside a reference */
+    if (ref && !nullable && s->out->len == before) { /* a reference must be alone */
         phi__strict_put_ref(s, choice);
         return;
     }
@@ -663,9 +663,9 @@ PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form 
     return !s.refused && !out->failed;
 }
 
-/* ---- Turns the arguments of a strict tool into those of its own schema: takes out
-   nulls that stand for "left out". Where a schema leaves a choice, the first alternative counts
-   whose shape (types, names, values of an enum) fits. */
+/* ---- Turns the arguments of a strict tool into those of its schema: takes out nulls that mean
+   "left out". Where a schema leaves a choice, the first alternative counts whose shape (types,
+   names, values of an enum) fits. */
 
 enum {
     PHI__NULLS_DEPTH = 200,

@@ -15,8 +15,8 @@ extern "C" {
 #endif
 
 /* The JSON of an assistant message: the arguments of PHI_RESPOND_TOOL, or else all its texts,
-   joined without anything between. One pair of Markdown fences around it is taken off, if it is no
-   JSON as it stands: models write them where their provider does not enforce JSON.
+   joined without anything between. One pair of Markdown fences around it is taken off, if the text
+   with it is no JSON: models write them where their provider does not enforce JSON.
    format: what the answer must fit, as in phi_agent_desc (NULL: anything). JSON_OBJECT wants an
    object; JSON_SCHEMA checks the part of the schema that schema.h understands. With `strict`,
    members that are null because a strict schema makes every property required are removed first.

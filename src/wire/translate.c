@@ -2,7 +2,7 @@
 
    Encoders apply the same rules block by block as they render, and keep the renderings: this
    function's output renders to the same bytes as its input. It is for hosts that inspect or change
-   requests, and for models of their own. */
+   requests, and for their own models. */
 
 #include "wire/codec_in.h"
 

@@ -69,7 +69,7 @@ typedef struct phi__draft {
     phi__buf citations; /* text: JSON array; an open call: what `replay` will hold */
     phi__buf id, name;
     phi__buf note; /* tool call: how it was repaired, for people; "": it was not */
-    size_t hidden; /* bytes of the id in which no secret stands any more */
+    size_t hidden; /* bytes of the id already without secrets */
 } phi__draft;
 
 /* The sink's functions, called at once. */
@@ -90,12 +90,12 @@ struct phi__assembly {
     phi_stop_reason stop_reason; /* NONE until known */
     phi__buf raw_stop_reason, model, response_id;
     phi__buf details; /* JSON for the host: phi_message.details */
-    size_t hidden;    /* bytes of these four in which no secret stands any more */
+    size_t hidden;    /* bytes of these four already without secrets */
     uint64_t id_salt; /* set by the caller: makes invented call ids unique in a session */
     phi_str protocol; /* set by the caller: PHI_PROTOCOL_..., static; of opaque blocks */
     bool respond; /* set by the caller: the first call of PHI_RESPOND_TOOL is the answer's text */
     bool started;
-    bool terminal;       /* the protocol's own end was seen: trouble behind it changes nothing */
+    bool terminal;       /* the protocol's own end was seen: trouble after it changes nothing */
     bool last;           /* so was its last event: nothing that follows is read */
     bool awaits_usage;   /* of a failed answer: its usage may follow, so reading goes on */
     bool unknown_stop;   /* raw_stop_reason is a word that the decoder does not know */
@@ -188,7 +188,7 @@ PHI__FN void phi__assembly_close_call(phi__assembly *a, size_t block, phi_str ar
 /* Replaces the text of one of the buffers. */
 PHI__FN void phi__assembly_set(phi__assembly *a, phi__buf *buf, phi_str text);
 
-/* The same of a text as it stands in JSON. */
+/* The same of a text in JSON form. */
 PHI__FN void phi__assembly_put(phi__assembly *a, phi__buf *buf, phi__json_text text);
 
 /* Appends to a block's signature. */
@@ -301,9 +301,9 @@ typedef struct phi__item {
     phi__rendered **rendered; /* list head; NULL: not kept, rendered into the request's arena */
     phi_arena *arena;         /* where kept pieces go */
     uint64_t origin;          /* phi__codec_origin_of an assistant message; 0: not known */
-    uint64_t from, to;        /* the entries of a thread that it stands for */
+    uint64_t from, to;        /* the entries of a thread that it covers */
     uint32_t flags;           /* log/thread.h: PHI_ITEM_ bits */
-    uint32_t summary;         /* history/project_in.h: the newest one up to here */
+    uint32_t summary;         /* phi__fold_link: the newest one up to here */
 } phi__item;
 
 typedef struct phi__tool_view {
@@ -358,7 +358,7 @@ static inline bool phi__codec_marks(const phi__request_spec *spec, phi__mark mar
 
 enum { PHI__CODEC_NAMES = 3 }; /* of a protocol, at most */
 
-/* The inputs of a signature beside the request itself. */
+/* The inputs of a signature besides the request. */
 typedef struct phi__signing {
     int64_t wall_ms; /* Unix time */
     unsigned char body_sha256[32];
@@ -389,13 +389,13 @@ typedef struct phi__encoder {
     /* For repairing a transcript: calls of the last assistant message and which of them have their
        result. */
     size_t calls_item;   /* SIZE_MAX: none waits */
-    size_t results_from; /* the first item behind it */
+    size_t results_from; /* the first item after it */
     uint8_t *answered;   /* by block of that message; one array for all of them */
     size_t answered_cap;
     size_t next_call; /* where the search for a result's call begins */
     bool had_calls;
     /* for the codecs' own bookkeeping across items */
-    struct phi__prefix *prefix; /* encoder_in.h; NULL: the target binds no thinking */
+    struct phi__prefix *prefix; /* encoder.c; NULL: the target binds no thinking */
     phi__fill fill;
     phi__rendered last; /* of an item that keeps none; form 0: none */
     size_t last_item;
@@ -431,7 +431,7 @@ typedef enum phi__format_way {
     PHI__FORMAT_REFUSED
 } phi__format_way;
 
-/* The schema of an answer, where the target has a way of its own. */
+/* The schema of an answer, if the target has its own way for it. */
 typedef enum phi__format_schema_rule {
     PHI__SCHEMA_IF_STRICT = 0, /* strict where the request wants that, else as it is */
     PHI__SCHEMA_STRICT,        /* strict always: the target takes no other */
@@ -446,7 +446,7 @@ enum {
     PHI__RULE_GIF = 256         /* with HEIF: takes GIF all the same */
 };
 
-/* How far thinking is bound to the request that it was made under (encoder_in.h). */
+/* How far thinking is bound to the request that it was made under (encoder.c). */
 typedef enum phi__binding {
     PHI__BINDS_NOT = 0,
     PHI__BINDS_COUNTED, /* the target does not check; its answers get their prefix all the same */
@@ -850,7 +850,7 @@ enum { PHI__DELTA_CACHE_MOST = 384 }; /* bytes around the text: chunks of OpenAI
 
 typedef struct phi__delta_cache {
     uint16_t head;       /* bytes before the string's text; 0: empty */
-    uint16_t tail;       /* and behind it, with its quote */
+    uint16_t tail;       /* and after it, with its quote */
     size_t block, count; /* where the text goes, and how many blocks there were */
     char around[PHI__DELTA_CACHE_MOST];
 } phi__delta_cache;
