@@ -210,11 +210,11 @@ PHI_API bool phi_str_is(phi_str s, const char *text);
 #endif /* PHI__PUB_BASE_BASE */
 
 #ifdef PHI__PUB_BASE_ARENA
-#if PHI__PUB_BASE_ARENA != 0xc49fc653
+#if PHI__PUB_BASE_ARENA != 0xa64e5479
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_ARENA 0xc49fc653
+#define PHI__PUB_BASE_ARENA 0xa64e5479
 
 #ifdef __cplusplus
 extern "C" {
@@ -226,8 +226,8 @@ extern "C" {
 
    Blocks are chained and never move, so memory handed out stays where it is until the arena is
    reset past it or freed. Small requests share blocks that grow from first_block_bytes to 64 KiB; a
-   request that would fill more than half of such a block gets a block of its own, of its exact
-   size. Under AddressSanitizer, memory not handed out is poisoned.
+   request that would fill more than half of such a block gets its own block, of its exact size.
+   Under AddressSanitizer, memory not handed out is poisoned.
    Threads: one at a time. */
 
 struct phi__block;
@@ -698,11 +698,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x243227a5
+#if PHI__IMP_BASE != 0x4f351396
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x243227a5
+#define PHI__IMP_BASE 0x4f351396
 
 /* ---- src/base/base_in.h ---- */
 
@@ -843,8 +843,7 @@ PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
 /* Frees all memory handed out and keeps the blocks for later use; blocks that were kept before and
-   not needed since are freed. For work that begins anew and is about as large as before: a turn
-   after a turn. */
+   not needed since are freed. For work that is repeated at about the same size: turn after turn. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Bytes of all its blocks. */
@@ -2391,11 +2390,11 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x1bb1f8d7
+#if PHI__IMP_TEXT != 0x06159a89
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x1bb1f8d7
+#define PHI__IMP_TEXT 0x06159a89
 
 /* ---- src/text/text_in.h ---- */
 
@@ -2478,7 +2477,7 @@ typedef struct phi__json_reader {
     const char *key;                /* of the next value */
     phi_json *root, *open;
     phi_json *spare, *spare_end; /* room for nodes */
-    struct phi__marks *marks;    /* where nodes stand; NULL: nobody asks */
+    struct phi__marks *marks;    /* where nodes are; NULL: not wanted */
     uint32_t key_len, bad, line, flags, depth, max_depth;
     uint32_t key_line, key_column; /* of the next value; with marks alone */
     uint8_t state, back;           /* back: the state after a comment */
@@ -2611,7 +2610,7 @@ typedef struct phi__json_step {
     bool is_index;
 } phi__json_step;
 
-/* The next step of "a.b[0].c", *path moving behind it. False: the end (then **path is 0), or the
+/* The next step of "a.b[0].c"; advances *path past it. False: the end (then **path is 0), or the
    path is malformed from there. */
 PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
 
@@ -2687,11 +2686,11 @@ PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key)
 /* True: an item is to be consumed next. */
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
 
-/* The next item, all of it as it stands there. */
+/* The next item, all of its text. */
 PHI__FN bool phi__json_cursor_next_raw(phi__json_cursor *c, phi_str *out);
 PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c);
 
-/* Skips the value and returns all of it, as it stands there. */
+/* Skips the value and returns all of its text. */
 PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out);
 
 /* Leave *out as it was unless they return true. */
@@ -2772,7 +2771,7 @@ PHI__FN bool phi__json_members_read(phi_str text, const phi__json_member *member
 
 /* An array or object that is open. */
 typedef struct phi__json_frame {
-    uint32_t path_len; /* of its own path */
+    uint32_t path_len; /* of its path */
     uint32_t count;    /* of an array: items that have begun */
     bool object;
 } phi__json_frame;
@@ -2791,8 +2790,7 @@ PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory);
 PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice is harmless */
 
 /* `text`: all of it so far. 1: a value; *path is its JSON Pointer (RFC 6901), valid until the next
-   call, and *value its text (a string with its quotes, as it stands there). 0: the text must grow
-   first.
+   call, and *value its text (unchanged, a string with its quotes). 0: the text must grow first.
    PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
@@ -2904,7 +2902,7 @@ PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b);
 PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false: nothing */
 PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
 
-/* The key and JSON as it stands: "null", or the bracket that opens a value. */
+/* The key and raw JSON: "null", or the bracket that opens a value. */
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
 
 /* One member of a tree; missing or of another type: zero, "", false. A number that is too large:
@@ -7512,11 +7510,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x18ac4c9b
+#if PHI__IMP_FORMATS != 0x49cda351
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x18ac4c9b
+#define PHI__IMP_FORMATS 0x49cda351
 
 /* ---- src/formats/formats_in.h ---- */
 
@@ -7537,7 +7535,7 @@ typedef struct phi__toml_reader {
     struct phi__toml_frame *top;    /* open arrays and inline tables */
     struct phi__toml_frame *unused; /* for later ones */
     struct phi__toml_name *names;   /* every key of every table, by hash */
-    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
+    struct phi__marks *marks;       /* places of nodes; NULL: not kept */
     phi_json *root;                 /* the table of the whole text */
     phi_json *section;              /* the table of the last header */
     phi_json *table;                /* where the key under way belongs */
@@ -7626,7 +7624,7 @@ typedef struct phi__yaml_reader {
     phi_json *spare, *spare_end; /* room for nodes */
     char *room, *room_end;       /* room for text */
     phi_yaml_desc options;
-    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
+    struct phi__marks *marks; /* places of nodes; NULL: not kept */
     size_t alias_bytes;
     uint32_t line, depth, flow_depth, alias_nodes, handle_count;
     int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
@@ -7697,8 +7695,8 @@ static inline phi_str phi__toml_key_of(const phi_json *node) {
 
 /* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
 
-   The reader walks the caller's text once and never changes it. A node is read before anyone knows
-   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_value
+   The reader walks the caller's text once and never changes it. A node is read before it is known
+   to be a key or a value: it stays in `scalar` until the byte after it decides (phi__yaml_value
    or phi__yaml_key). Open collections are frames; a block collection closes when a line begins
    further left, a flow collection at its bracket.
    Every function leaves its verdict in the reader's status: PHI_BUSY, while there is more. */
@@ -7814,7 +7812,7 @@ static inline bool phi__yaml_is_over(const phi__yaml_reader *r, const char *at) 
     return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
 }
 
-/* White space, or nothing, stands before `at` on its line. */
+/* True if `at` begins its line, or follows white space. */
 static inline bool phi__yaml_is_apart(const phi__yaml_reader *r, const char *at) {
     return at == r->line_at || phi__yaml_is_space(at[-1]);
 }
@@ -7838,7 +7836,7 @@ PHI__FN bool phi__yaml_begin(phi__yaml_reader *r);
 /* Opens a collection, which takes the properties that wait for it. */
 PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
 
-/* A pair in a flow sequence, without properties of its own. */
+/* A pair in a flow sequence, without its own properties. */
 PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want);
 
 /* The collection on top is complete: it becomes the scalar's node. */
@@ -7954,7 +7952,7 @@ enum phi__toml_state {
     PHI__TOML_STRING_TEXT,
     PHI__TOML_STRING_JOIN, /* behind a backslash at the end of a line: white space is skipped */
     PHI__TOML_REST,        /* nothing but a comment may follow on the line */
-    PHI__TOML_COMMENT,     /* back to LINE, ITEM or ITEM_AFTER behind it */
+    PHI__TOML_COMMENT,     /* back to LINE, ITEM or ITEM_AFTER after it */
     PHI__TOML_DONE
 };
 
@@ -7969,7 +7967,7 @@ enum phi__toml_style {
 enum phi__toml_how {
     PHI__TOML_FIXED,    /* a value; its inside is complete once it ends */
     PHI__TOML_IMPLICIT, /* a table on the way of a header */
-    PHI__TOML_EXPLICIT, /* a table with a header of its own */
+    PHI__TOML_EXPLICIT, /* a table with its own header */
     PHI__TOML_DOTTED,   /* a table on the way of a dotted key */
     PHI__TOML_LIST      /* an array of headers in double brackets */
 };
@@ -9213,7 +9211,7 @@ static void phi__toml_put_refuse(phi__toml_writer *w, phi_status status) {
 static void phi__toml_put_basic(phi__buf *out, phi_str s, bool lines) {
     static const char from[] = "\b\t\n\f\r\"\\", to[] = "btnfr\"\\";
     const char *at = s.at, *end = s.at + s.len;
-    bool quoted = false; /* a quote stands for itself before this */
+    bool quoted = false; /* the last character is an unescaped quote */
     phi__buf_text(out, lines ? "\"\"\"\n" : "\"");
     while (at < end) {
         const char *run = at;
@@ -9537,7 +9535,7 @@ static void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
     r->state = phi__yaml_scalar_after(r);
 }
 
-/* Whether the text at r->at, the first of its line, goes on with the plain scalar. */
+/* True if the text at r->at, the first of its line, continues the plain scalar. */
 static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     const char *at = r->at;
     if (at == r->end || *at == '#' || r->indent < r->need) return false;
@@ -9667,7 +9665,7 @@ static uint32_t phi__yaml_scalar_short(char c) {
     return found == NULL ? UINT32_MAX : codes[found - names];
 }
 
-/* The escape at `at`; *next is behind it. False: an error, or a line break follows. */
+/* Reads the escape at `at`; *next is after it. False: an error, or a line break follows. */
 static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
     phi__yaml_scalar *s = &r->scalar;
     size_t n = 2;
@@ -9739,7 +9737,7 @@ static void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop)
     if (r->status != PHI_BUSY) return;
     if (s->started)
         phi__yaml_scalar_fold(r, s->breaks);
-    else if (s->breaks > 1) { /* behind an escaped break: the others are lines of their own */
+    else if (s->breaks > 1) { /* after an escaped break: each of the others is a line */
         if (!phi__yaml_room(r, s->breaks)) return;
         memset(s->to, '\n', s->breaks - 1);
         s->to += s->breaks - 1;
@@ -9790,7 +9788,7 @@ static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
     r->scalar.to += breaks;
 }
 
-/* The scalar is complete: back to the start of the line behind it. */
+/* The scalar is complete: back to the start of the line after it. */
 static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->chomp == PHI__YAML_KEEP)
@@ -10769,7 +10767,7 @@ static void phi__yaml_end(phi__yaml_reader *r) {
     r->room = s->to + 1;
 }
 
-/* ---- the core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for ---- */
+/* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
 
 #define PHI__YAML_NUMBER_MOST 1024u /* bytes of a number in a form that JSON does not have */
 
@@ -11204,8 +11202,8 @@ static phi_json *phi__yaml_pop(phi__yaml_reader *r) {
     return frame->node;
 }
 
-/* The properties of the collection that begins: those of a block collection stand on earlier
-   lines, since what stands on this one is its first key's. */
+/* The properties of the collection that begins: those of a block collection are on earlier lines,
+   since those on this line are its first key's. */
 static phi__yaml_props *phi__yaml_props_of(phi__yaml_reader *r, uint8_t kind) {
     if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
     return phi__yaml_merge(r) ? &r->inner : NULL;
@@ -11534,7 +11532,7 @@ static bool phi__yaml_props_is_hex(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* Whether these are characters of a tag: those of a URI, "!" apart. */
+/* True if these are characters of a tag: those of a URI except "!". */
 static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
     static const char more[] = "-#;/?:@&=+$_.~*'()%";
     for (size_t i = 0; i < s.len; i++) {
@@ -11797,7 +11795,7 @@ typedef struct phi__yaml_look {
     bool colon;  /* a colon or a number sign that would end plain text, or a space at an end */
 } phi__yaml_look;
 
-/* Whether readers refuse the character, or take it for a line break. */
+/* True if readers refuse the character, or take it for a line break. */
 static bool phi__yaml_write_is_odd(const char *at, size_t n) {
     const unsigned char *p = (const unsigned char *)at;
     if (n == 0) return true;
@@ -11954,7 +11952,7 @@ static void phi__yaml_write_open(phi__yaml_writer *w, const phi_json *node, uint
     levels->object = phi__json_kind_of(node) == PHI__JSON_OBJECT;
 }
 
-/* A value behind "key:" (on lines of its own, where it has any) or behind "- " (compact). */
+/* Writes a value after "key:" (on new lines if it has items) or after "- " (compact). */
 static void phi__yaml_write_value(phi__yaml_writer *w, const phi_json *node, uint32_t indent,
                                   bool compact) {
     if (!phi__yaml_write_is_filled(node)) {

@@ -51,13 +51,13 @@
 #if PHI__PUB_BASE_BASE != 0xe9182902
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x942a5b9b
+#if PHI__PUB_PHI_2 != 0x71580153
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_BASE_ARENA != 0xc49fc653
+#if PHI__PUB_BASE_ARENA != 0xa64e5479
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0xb16b2866
+#if PHI__PUB_PHI_3 != 0xa7dd4613
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x3ca2c080
@@ -66,7 +66,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0x681688ae
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x5b688f2b
+#if PHI__PUB_PHI_4 != 0x07dd4609
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -288,11 +288,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x6ea7be0d
+#if PHI__PUB_PHI_TOOLS_1 != 0x0ccff0ee
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x6ea7be0d
+#define PHI__PUB_PHI_TOOLS_1 0x0ccff0ee
 
 #ifdef __cplusplus
 extern "C" {
@@ -377,7 +377,7 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
    are built from events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON
    that phi or the Rust original wrote. They are copies: no projection is made from them. A session
    owns all its data, which is freed with it; read it and do not change it. Times are Unix
-   milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
+   milliseconds: finer digits of a file are cut. An empty string means null, except in `rejection`.
    Threads: one at a time. */
 
 /* ---- the model ---- */
@@ -528,8 +528,8 @@ typedef enum phi_loop_relation {
     PHI_LOOP_CHAIN
 } phi_loop_relation;
 
-/* The loops that stand to `loop_id` as `which` says. Fills at most `cap` places of `out` (NULL
-   where cap is 0), and returns how many there are. */
+/* The loops related to `loop_id` as `which` says. Fills at most `cap` places of `out` (NULL if cap
+   is 0), and returns how many there are. */
 PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
                                  phi_str loop_id, const phi_loop_record **out, size_t cap);
 
@@ -685,7 +685,7 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
    again, at the same steps, or as an answer to the same events. Each request is compared with the
    recorded one: method, URL, headers, and a hash of the body.
 
-   With a tape, a step processes all input that it let in, and its clock stands still meanwhile; its
+   With a tape, a step processes all input that it let in, and its clock stops meanwhile; its
    budgets only divide the work. So another step_budget_bytes gives the same log.
    Threads: the pumping thread. */
 
@@ -703,9 +703,8 @@ typedef struct phi_tape_desc {
        tokens in headers and URLs are found by themselves (default: none) */
     const char *const *secrets;
     bool whole_bodies; /* recording: the requests' bodies, not only their hashes */
-    /* Playing: how long, of real time, a run that waits for the tape stands still because the host
-       does not do what it did when this was recorded; then it diverges (default 60,000;
-       PHI_UNLIMITED) */
+    /* Playing: how long, in real time, a run waits for the host to repeat a recorded action; then
+       it diverges (default 60,000; PHI_UNLIMITED) */
     uint32_t host_wait_ms;
 } phi_tape_desc;
 
@@ -763,7 +762,7 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    Threads: one at a time. */
 
 /* A loop whose parent is not in the session continues the loop before it, as the prompts of one
-   agent do (of a group: the selected one). Without it such a loop begins anew, as in the
+   agent do (of a group: the selected one). Without it such a loop starts over, as in the
    original. */
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
@@ -834,9 +833,9 @@ typedef struct phi_session_compact_desc {
    Messages stay as they are. desc NULL: the defaults.
    keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
    among them, with long results cut. keep_compacted: the turns between, as one summary
-   (history/compact.h) behind the focus message, or as they are where that would not be smaller;
-   absent where there are none. No section parts a call from its result. *made, where given: how
-   many loops got a block.
+   (log/compact.h) after the focus message, or as they are if that would not be smaller; absent if
+   there are none. No section parts a call from its result. *made, where given: how many loops got a
+   block.
    PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. PHI_REFUSED: a block of block_fn for the
    current loop has no messages, turns out of order, or a message that no thread accepts; what
    block_fn returns is returned, too. For these `message` (may be NULL) says which loop and why. In
@@ -851,8 +850,8 @@ PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_c
    A machine plans the model calls that answer one prompt. It does no I/O, reads no clock and calls
    no phi_ function of agents: it gets events (the prompt, the answer of a call) and adds commands
    (ask the model, report progress, be done). phi_strategy_provider drives it; a test drives it with
-   a loop of a few lines. phi's own machines are in cot.h, aot.h, tot.h and beside them; a host
-   writes its own as examples/custom_strategy.c does.
+   a loop of a few lines. phi's own machines are in cot.h, aot.h, tot.h, got.h, trm.h and
+   adaptive.h; a host writes its own as examples/custom_strategy.c does.
    Threads: the pumping thread, inside phi_step. */
 
 #define PHI_STRATEGY_COMMANDS 16u /* that one event may add, at most */
@@ -986,7 +985,7 @@ typedef struct phi_strategy {
     /* The machine as JSON, in the arena; NULL: no memory. */
     phi_json *(*save)(const void *state, phi_arena *arena);
     /* Fills a zeroed machine from what save wrote; all strings copied into env->arena. Calls that
-       were under way are made anew: each is added to `out`, with its id. PHI_PARSE: no machine of
+       were under way are made again: each is added to `out`, with its id. PHI_PARSE: no machine of
        this kind. */
     phi_status (*load)(void *state, const phi_json *saved, const phi_strategy_env *env,
                        phi_strategy_commands *out);
@@ -1156,7 +1155,7 @@ PHI_API const phi_strategy *phi_strategy_tot(void);
    Networks", over a large model: reason, improve, supervise.
 
    The first call answers the problem, and a supervisor's call scores the answer and lists its
-   strengths and issues. Then, in turns: `reasoning_steps` calls write notes anew, each from the
+   strengths and issues. Then, in turns: `reasoning_steps` calls write new notes, each from the
    problem, the answer, the remarks and the notes before it (the paper's latent recursion, in
    words); a call improves the answer by them; a supervisor's call scores it. Every answer is
    scored, the last improvement too; the result is the one with the best score. The search ends when
@@ -1301,11 +1300,11 @@ typedef struct phi_evaluate_desc {
     const phi_content *content;
     size_t content_count;
     phi_evaluate_by by;
-    /* Of PHI_EVALUATE_JUDGE: the agent that judges, with an empty history and without tools; its
-       compaction.max_context_tokens is the window that the prompt is fitted into (default: any
-       length). Default of system_prompt: phi's own. The rest as for configs. A judge that fails, or
-       names no response, selects the first branch that has not failed; where one branch alone has
-       not failed, the judge is not called. */
+    /* For PHI_EVALUATE_JUDGE: the judging agent, with an empty history and without tools; its
+       compaction.max_context_tokens is the window for the prompt (default: any length). Default of
+       system_prompt: phi's own. The rest as for configs. A judge that fails, or names no response,
+       selects the first branch that has not failed; if one branch alone has not failed, the judge
+       is not called. */
     const phi_agent_desc *judge;
     phi_evaluate_fn evaluate_fn; /* of PHI_EVALUATE_CUSTOM */
     void *user_data;             /* comes back in evaluate_fn */
@@ -1348,7 +1347,7 @@ inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
    A strategy is a provider: an agent that has it takes prompts, steering, aborts and snapshots as
    any other. Where a model would be called once, the machine makes as many model calls as it needs
    (machine.h), with the agent's model and options, and its last text is the answer. The calls do
-   not appear as turns: they are logged on a lane of their own, "~name/loop id", and PHI_EV_STRATEGY
+   not appear as turns: they are logged on their own lane, "~name/loop id", and PHI_EV_STRATEGY
    reports progress.
 
        phi_tot_options options = PHI_ZERO;
@@ -1373,7 +1372,7 @@ typedef struct phi_strategy_desc {
     /* model calls a prompt: when they are used up, the machine ends with its best so far (default:
        as many as its options allow; PHI_UNLIMITED: the same) */
     uint32_t max_calls;
-    uint32_t call_timeout_ms; /* of a call that has none of its own (default: none) */
+    uint32_t call_timeout_ms; /* for calls that set none (default: none) */
     /* true leaves a new thought out, before it is scored; called inside phi_step, and must call no
        phi_ function of the agent (default: none is left out) */
     bool (*prune_fn)(void *user_data, const phi_strategy_node *node);
@@ -1407,14 +1406,14 @@ PHI_API phi_status phi_strategy_settle(phi_agent agent);
 
 /* ---- src/orchestrate/subagents.h ---- */
 
-/* subagents.h - agents as tools of agents: a model delegates a task to a child, which works in a
-   history of its own and hands back its last words.
+/* subagents.h - agents as tools of agents: a model delegates a task to a child, which works in its
+   own history and hands back its last words.
 
    A child is an agent below the calling one: phi_abort of that ends it, its budget pays for it, and
-   its memory is the runtime's. It has a fresh history, fresh ids, limits of its own, and no
-   sub-agents unless max_depth allows. Children run beside each other, by the dozen, on the pumping
-   thread. The host hears of a child through the calling agent's events: its words, its tools and
-   its progress are updates of the call (PHI_EV_TOOL_UPDATE, PHI_EV_TOOL_PROGRESS).
+   its memory is the runtime's. It has a fresh history, fresh ids, its own limits, and no sub-agents
+   unless max_depth allows. Children run at the same time, by the dozen, on the pumping thread. The
+   host hears of a child through the calling agent's events: its words, its tools and its progress
+   are updates of the call (PHI_EV_TOOL_UPDATE, PHI_EV_TOOL_PROGRESS).
 
    A result has the texts of the child's last answer that has any, joined by line breaks, or
    "(sub-agent produced no text output)"; its details are JSON: {"sub_agent":name,"turns":messages
@@ -1484,10 +1483,10 @@ PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent_desc *desc, const ch
    warning, with the nearest known name. docs/configuration.md lists every section and field.
 
    ${NAME} inside a text is replaced by the variable's value, ${NAME:-text} by the text where there
-   is none, and $${ stands for ${. It is done in values after the file was read, so that a value
-   never becomes syntax and comments are not looked at; a field that wants a number or a bool takes
-   a text that is one after that. Values of variables, and secrets, are never shown: a problem has
-   them as they stand in the file.
+   is none, and $${ means ${. It is done in values after the file was read, so that a value never
+   becomes syntax and comments are not looked at; a field that wants a number or a bool takes a text
+   that is one after that. Values of variables, and secrets, are never shown: a problem has them as
+   they are written in the file.
 
    Loading reads the disk until it is done: it is for start-up.
    Ownership: a config owns all its memory, from its own allocator; every string it hands out is
@@ -1534,7 +1533,7 @@ typedef struct phi_config_problem {
     phi_str file;          /* the path, or "" */
     uint32_t line, column; /* from 1; 0: no place in the text */
     phi_str field;         /* "agent.profile.thinking_level", "provider.instances[1].id"; or "" */
-    phi_str value;         /* as it stands in the file; a secret is "****"; or "" */
+    phi_str value;         /* as written in the file; a secret is "****"; or "" */
     phi_str expected;      /* "one of off, minimal, low, medium, high"; or "" */
     phi_str message;       /* all of it in a line, with file:line:column: before it */
 } phi_config_problem;
@@ -1576,7 +1575,7 @@ inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_con
 
    A relative workspace starts at the directory of the file. Without a workspace tools work in the
    working directory, and "file:" paths of prompts start at the directory of the file.
-   An agent without a list of its own (mcp, openapi, sub_agents) has all that the file declares. A
+   An agent without its own list (mcp, openapi, sub_agents) has all that the file declares. A
    reference with % shares one connection, document or sub-agent with all that refer to it so (a
    sub-agent with those in the same workspace and at the same server); without % each reference
    makes its own.
@@ -1595,10 +1594,10 @@ typedef struct phi_agents_desc {
        is off until the file or base.compaction has max_context_tokens, and a limit of the file ends
        limits.disable. failover, model: whole, of one or the other. base.profile fills
        what base leaves unset, and then the file is read over both; its skills choose those of
-       [skills], and without that section the host loads them. Of sub-agents only hook_fn at
-       BEFORE_TOOL and AFTER_TOOL, and at CREDENTIAL where they talk to the agent's server without a
-       provider or api_key of their own: see phi_hook.model. phi_agent_set does not change it for
-       them. Borrowed until the agents are made; user_data and hook_user_data as long as them. */
+       [skills], and without that section the host loads them. For sub-agents only hook_fn at
+       BEFORE_TOOL and AFTER_TOOL, and at CREDENTIAL if they use the agent's server without their
+       own provider or api_key: see phi_hook.model. phi_agent_set does not change it for them.
+       Borrowed until the agents are made; user_data and hook_user_data as long as them. */
     const phi_agent_desc *base;
     /* The host's own tools, for [tools] enabled and the tools of sub-agents, by name; they come
        before built-in tools of the same name. As phi_agent_desc.tools (default: none) */
@@ -1610,11 +1609,11 @@ typedef struct phi_agents_desc {
     void *ask_user_data;
     /* Keeps threads where [session] scope is "persistent" and names no directory; copied, its
        pointers borrowed as long as the phi_agents (default: base->store). base->thread_id is the
-       thread where the file has none, and needs a store: it is kept whatever scope says. Of several
-       agents each has its own ("THREAD-AGENT") */
+       thread where the file has none, and needs a store: it is kept whatever scope says. Each of
+       several agents has its own ("THREAD-AGENT") */
     const phi_store *store;
     /* "dir/name.jsonl": the thread of the first agent, whatever [session] says; others have theirs
-       beside it ("name-AGENT"). The name is one that a store takes ([A-Za-z0-9._-]); copied */
+       next to it ("name-AGENT"). The name is one that a store takes ([A-Za-z0-9._-]); copied */
     const char *session_file;
     /* Shows the URL of an authorization of an MCP server (phi_mcp_oauth_desc.open_browser_fn);
        NULL: only tokens that `store` has are used */
@@ -1691,8 +1690,7 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 /* ---- src/config/config_json.h ---- */
 
 /* config_json.h - the settings of an agent as JSON, in the shapes of the interchange of histories:
-   for a host that keeps them beside its threads. A configuration file has shapes of its own
-   (config.h).
+   for a host that keeps them with its threads. A configuration file has other shapes (config.h).
 
        phi_str json;
        phi_parse_error error;
@@ -1790,12 +1788,12 @@ PHI_API phi_status phi_tools_context(phi_tool *out);
        {"allow": true, "arguments": {..}}  before_tool_execution: the tool runs with these
        {"reply": "..."}                    steering, follow_up: a message; credential: the key
        {"warn": "..."}                     filter: is added for the model
-   Standard error is the reason of a denial that gives none, and stands in warnings.
+   Standard error is the reason of a denial that gives none, and is part of warnings.
 
-   Nothing waits: the run (or that tool call alone) stands still until the script has exited, as for
-   any hook that waits, and PHI_EV_DECISION is not emitted. Scripts of one point run one after the
-   other until one denies; the host's own hook is called after the last. An abort, a freed agent and
-   a closed runtime kill the script and all that it started.
+   Nothing waits: the run (or that tool call alone) pauses until the script has exited, as for any
+   hook that waits, and PHI_EV_DECISION is not emitted. Scripts of one point run one after the other
+   until one denies; the host's own hook is called after the last. An abort, a freed agent and a
+   closed runtime kill the script and all that it started.
 
    No shell reads a command unless `shell` is set. A script runs with the rights of the program; its
    environment is the program's, without variables whose names look like keys.
@@ -1866,7 +1864,7 @@ PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
        phi_skills_tool(skills, &tools[0]);           // read_skill
 
    A skill follows the AgentSkills standard: SKILL.md begins with YAML between two lines "---" and
-   holds instructions for the model below. Names and descriptions of all skills stand in the system
+   holds instructions for the model below. Names and descriptions of all skills are in the system
    prompt; instructions and further files enter the context only when the model reads them, by the
    tool read_skill, or by read_file at the place that the prompt names.
 
@@ -1874,7 +1872,7 @@ PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
    skill that is broken is left out, or loaded with a warning; phi_skills_problem_at lists both
    kinds. The other skills are not touched by it.
 
-   Ownership: a phi_skills owns all its memory, out of its own allocator; every string and skill it
+   Ownership: a phi_skills owns all its memory, from its own allocator; every string and skill it
    hands out is valid until phi_skills_free, also of a skill that a later directory has replaced.
    Lifetime:  it must outlive the agents that use its tool.
    Threads:   one at a time; with agents, the pumping thread.
@@ -1952,8 +1950,8 @@ typedef enum phi_skills_hint {
 
 /* A system prompt: `base` (NULL: none), the hint, and the index of all skills,
    <available_skills>...</available_skills>, with a blank line between them, in the arena
-   (terminated). Of a description the first 1,024 characters stand in it. Without a skill it is
-   `base` alone. PHI_NO_MEMORY, PHI_BAD_ARG. */
+   (terminated). The index has the first 1,024 characters of each description. Without a skill the
+   prompt is `base` alone. PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint hint,
                                      const char *base, phi_arena *arena, phi_str *out);
 
@@ -1987,10 +1985,9 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
    searches inside a workspace or allowed paths; where every file may be used, `search` runs
    ripgrep if there is one. The answers are the same.
 
-   All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run
-   beside the pump, files are read and written in slices. write_file and edit_file run alone, so
-   that two edits of a turn cannot lose each other; a file is replaced whole, never left half
-   written.
+   All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run as
+   processes, files are read and written in slices. write_file and edit_file run alone, so that two
+   edits of a turn cannot lose each other; a file is replaced whole, never left half written.
    Threads: the pumping thread. */
 
 enum { PHI_TOOL_COUNT = 6 };
@@ -2072,8 +2069,8 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
        desc.hook_points = PHI_HOOK_BEFORE_TOOL;
        desc.hook_user_data = permissions;
 
-   A call is allowed, asked about, or denied. Of all rules that match, deny counts before ask, and
-   ask before allow; where none does, phi_permission_rules.otherwise. The order of rules has no
+   A call is allowed, asked about, or denied. Among matching rules, deny counts before ask, and ask
+   before allow; without a match, phi_permission_rules.otherwise counts. The order of rules has no
    meaning. A command line of a shell is parsed: each of its commands is decided on, whatever pipe,
    substitution or program (env, xargs, bash -c) runs it, each redirection is decided on as a call
    of write_file or read_file is, and the strictest verdict counts. A line that cannot be parsed
@@ -2090,30 +2087,30 @@ typedef enum phi_permission {
     PHI_PERMISSION_DENY
 } phi_permission;
 
-/* A rule matches where all of its fields do; NULL matches always. In patterns * stands for any
-   text, ? for a character, [abc] and [!a-z] for one of a set, and | separates alternatives. */
+/* A rule matches if all of its fields do; NULL matches always. In patterns * matches any text, ? a
+   character, [abc] and [!a-z] one of a set, and | separates alternatives. */
 typedef struct phi_permission_rule {
     phi_permission verdict;
     const char *tool; /* its name: "bash", "write_file|edit_file", "mcp_*" */
-    /* Of a shell's command: a pattern a word, "git status", "npm run *". All words must match; a
-       last word * stands for any number of them, none too, and is all that matches words whose text
-       is not known ($NAME, *.c). Rules that allow match a program by its name or in /bin and
-       /usr/bin, and no command with variables set before it; others in every directory. */
+    /* For a shell's command: a pattern a word, "git status", "npm run *". All words must match; a
+       last word * matches any number of them, none too, and it alone matches words of unknown text
+       ($NAME, *.c). Rules that allow match a program by its name or in /bin and /usr/bin, and no
+       command with variables set before it; others in every directory. */
     const char *command;
     /* words, of each of which one must be there; -r also finds -fr, and --force also --fo */
     const char *with;
     const char *without; /* words of which none may be there, and no word that is not known */
     const char *piped;   /* names of programs: what one prints goes to this command */
-    /* Of a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
-       "./" "**". Here * does not match a slash, and ** does. ! before all of it: any other. Of a
-       command, every word with a / or .. must match for a rule that allows, one word for others;
-       of a tool that is not phi's own, any text of the arguments for others. */
+    /* For a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
+       "./" "**". Here * does not match a slash, and ** does. ! before all of it: any other. In a
+       command, every word with a / or .. must match for a rule that allows, one word for others; in
+       a call of a tool not phi's own, any text of the arguments for others. */
     const char *path;
     const char *host;     /* of the URL: "example.com|*.example.org" */
     const char *argument; /* a member of the arguments, for `matches` */
     const char *matches;  /* its text; without `argument`: the JSON text of all arguments */
     const char *reason;   /* for the model and the person who is asked */
-    /* Of a command: the options that it may have, one alternative each, and no other; "" allows
+    /* For a command: the options that it may have, one alternative each, and no other; "" allows
        none. "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. No word may
        be there that the shell could make an option of ($NAME, *.c; not a*.c). */
     const char *options;
@@ -2187,8 +2184,8 @@ PHI_API phi_status phi_permissions_add(phi_permissions *permissions,
 /* Those in use, borrowed until the next change. */
 PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions *permissions);
 
-/* phi_agent_desc.hook_fn, with the permissions as hook_user_data. A host may also call it from a
-   hook of its own. */
+/* phi_agent_desc.hook_fn, with the permissions as hook_user_data. A host may also call it from its
+   own hook. */
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook);
 
 /* A tool call to decide on. */
@@ -2449,7 +2446,7 @@ typedef enum phi_mcp_what {
     PHI_MCP_GET_RESOURCE,      /* the contents of `uri` */
     PHI_MCP_GET_PROMPTS,       /* all pages of the list of prompts */
     PHI_MCP_GET_PROMPT,        /* the prompt `name` with its arguments, as messages */
-    /* what may stand for `argument` of the prompt `name`, or of the resource template `uri` */
+    /* values for `argument` of the prompt `name`, or of the resource template `uri` */
     PHI_MCP_GET_COMPLETION
 } phi_mcp_what;
 
@@ -2607,7 +2604,7 @@ struct phi_mcp_oauth_desc {
        Copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
     const phi_store *store;
 
-    /* Of a client that the authorization server knows already (default: one is registered). */
+    /* A client that the authorization server knows already (default: one is registered). */
     const char *client_id, *client_secret;
     phi_mcp_client_auth client_auth;
     const phi_mcp_key *client_key; /* signs in place of a secret (default: none) */
@@ -2669,7 +2666,7 @@ PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given);
 
    It is pumped by phi_step. A call of a client runs as a call of a model does: the schema is
    checked, hooks are called, the deadline counts, and the phi_call_ functions work. Any phi_tool
-   can be served, a sub-agent too (phi_subagent_tool, with a model of its own).
+   can be served, a sub-agent too (phi_subagent_tool, with its own model).
    Eras: 2026-07-28 (each request by itself) and 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05 (a
    session that `initialize` begins), both at once.
 
@@ -2748,7 +2745,7 @@ typedef struct phi_mcp_serve_prompt {
     const char *title, *description;
     const phi_mcp_serve_argument *arguments;
     size_t argument_count;
-    const char *text; /* one user message; "{name}" stands for the value of that argument */
+    const char *text; /* one user message; "{name}" becomes the value of that argument */
     /* arguments: a JSON object of strings, borrowed until it returns. It answers with
        phi_mcp_answer: text, messages, json or error. */
     void (*get)(void *user_data, phi_mcp_incoming incoming, phi_str arguments);
@@ -2787,7 +2784,7 @@ typedef struct phi_mcp_server_desc {
     /* As an agent's: BEFORE_TOOL may wait, deny, or change the arguments (default: none). */
     phi_hook_fn hook_fn;
     uint32_t hook_points;
-    uint32_t tool_timeout_ms;     /* of tools that have none of their own (default 120,000) */
+    uint32_t tool_timeout_ms;     /* of tools that set none (default 120,000) */
     uint32_t decision_timeout_ms; /* of hooks that wait (default 300,000) */
     /* For the answer to phi_mcp_ask (default 600,000). Where more than half of max_calls wait for a
        client of 2026-07-28 to come back, the oldest of them gets PHI_TIMEOUT before. */
@@ -2819,7 +2816,7 @@ typedef struct phi_mcp_server_desc {
     uint16_t port;       /* (default: any free one: phi_mcp_server_info) */
     const char *path;    /* (default "/mcp") */
     const char *token;   /* clients send "Authorization: Bearer TOKEN" (default: none) */
-    /* Values of Host and Origin beside loopback names; NULL-ended (default: none) */
+    /* Values of Host and Origin besides loopback names; NULL-ended (default: none) */
     const char *const *allowed_hosts, *const *allowed_origins;
     uint32_t max_connections; /* (default 64) */
     /* How long answers of calls under way are still sent after the end of stdin; then the calls are
@@ -3184,8 +3181,8 @@ typedef struct phi_trace_desc {
        trace ends (default: none) */
     phi_agent agent;
     const char *title; /* (default: the thread's title, else its id) */
-    /* Threads of sub-agents, at any depth: each run stands below the tool call that began it
-       (default: a call names the run, and no more) */
+    /* Threads of sub-agents, at any depth: each run is below the tool call that began it (default:
+       a call names the run, and no more) */
     const phi_thread *const *children;
     size_t child_count;
     /* Cost is counted for answers of a model that is among these, by its rates and its id. Their
@@ -3219,7 +3216,7 @@ typedef struct phi_trace phi_trace;
    The bytes written before a failure are no whole trace.
    Ownership: the caller ends *trace with phi_trace_end. Its memory is the runtime's, but for one
    view, which the thread's memory holds. *out is copied.
-   Lifetime: the threads must not be freed, nor begin anew, before phi_trace_end. They may grow:
+   Lifetime: the threads must not be freed, nor start over, before phi_trace_end. They may grow:
    entries after phi_trace_begin are not in the trace.
    PHI_BAD_ARG, PHI_STALE (the agent), PHI_NO_MEMORY: *trace is NULL. */
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
@@ -3263,11 +3260,11 @@ PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x18ac4c9b
+#if PHI__IMP_FORMATS != 0x49cda351
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x18ac4c9b
+#define PHI__IMP_FORMATS 0x49cda351
 
 /* ---- src/formats/formats_in.h ---- */
 
@@ -3288,7 +3285,7 @@ typedef struct phi__toml_reader {
     struct phi__toml_frame *top;    /* open arrays and inline tables */
     struct phi__toml_frame *unused; /* for later ones */
     struct phi__toml_name *names;   /* every key of every table, by hash */
-    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
+    struct phi__marks *marks;       /* places of nodes; NULL: not kept */
     phi_json *root;                 /* the table of the whole text */
     phi_json *section;              /* the table of the last header */
     phi_json *table;                /* where the key under way belongs */
@@ -3377,7 +3374,7 @@ typedef struct phi__yaml_reader {
     phi_json *spare, *spare_end; /* room for nodes */
     char *room, *room_end;       /* room for text */
     phi_yaml_desc options;
-    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
+    struct phi__marks *marks; /* places of nodes; NULL: not kept */
     size_t alias_bytes;
     uint32_t line, depth, flow_depth, alias_nodes, handle_count;
     int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
@@ -3448,8 +3445,8 @@ static inline phi_str phi__toml_key_of(const phi_json *node) {
 
 /* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
 
-   The reader walks the caller's text once and never changes it. A node is read before anyone knows
-   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_value
+   The reader walks the caller's text once and never changes it. A node is read before it is known
+   to be a key or a value: it stays in `scalar` until the byte after it decides (phi__yaml_value
    or phi__yaml_key). Open collections are frames; a block collection closes when a line begins
    further left, a flow collection at its bracket.
    Every function leaves its verdict in the reader's status: PHI_BUSY, while there is more. */
@@ -3565,7 +3562,7 @@ static inline bool phi__yaml_is_over(const phi__yaml_reader *r, const char *at) 
     return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
 }
 
-/* White space, or nothing, stands before `at` on its line. */
+/* True if `at` begins its line, or follows white space. */
 static inline bool phi__yaml_is_apart(const phi__yaml_reader *r, const char *at) {
     return at == r->line_at || phi__yaml_is_space(at[-1]);
 }
@@ -3589,7 +3586,7 @@ PHI__FN bool phi__yaml_begin(phi__yaml_reader *r);
 /* Opens a collection, which takes the properties that wait for it. */
 PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
 
-/* A pair in a flow sequence, without properties of its own. */
+/* A pair in a flow sequence, without its own properties. */
 PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want);
 
 /* The collection on top is complete: it becomes the scalar's node. */
@@ -3705,7 +3702,7 @@ enum phi__toml_state {
     PHI__TOML_STRING_TEXT,
     PHI__TOML_STRING_JOIN, /* behind a backslash at the end of a line: white space is skipped */
     PHI__TOML_REST,        /* nothing but a comment may follow on the line */
-    PHI__TOML_COMMENT,     /* back to LINE, ITEM or ITEM_AFTER behind it */
+    PHI__TOML_COMMENT,     /* back to LINE, ITEM or ITEM_AFTER after it */
     PHI__TOML_DONE
 };
 
@@ -3720,7 +3717,7 @@ enum phi__toml_style {
 enum phi__toml_how {
     PHI__TOML_FIXED,    /* a value; its inside is complete once it ends */
     PHI__TOML_IMPLICIT, /* a table on the way of a header */
-    PHI__TOML_EXPLICIT, /* a table with a header of its own */
+    PHI__TOML_EXPLICIT, /* a table with its own header */
     PHI__TOML_DOTTED,   /* a table on the way of a dotted key */
     PHI__TOML_LIST      /* an array of headers in double brackets */
 };
@@ -4964,7 +4961,7 @@ static void phi__toml_put_refuse(phi__toml_writer *w, phi_status status) {
 static void phi__toml_put_basic(phi__buf *out, phi_str s, bool lines) {
     static const char from[] = "\b\t\n\f\r\"\\", to[] = "btnfr\"\\";
     const char *at = s.at, *end = s.at + s.len;
-    bool quoted = false; /* a quote stands for itself before this */
+    bool quoted = false; /* the last character is an unescaped quote */
     phi__buf_text(out, lines ? "\"\"\"\n" : "\"");
     while (at < end) {
         const char *run = at;
@@ -5288,7 +5285,7 @@ static void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
     r->state = phi__yaml_scalar_after(r);
 }
 
-/* Whether the text at r->at, the first of its line, goes on with the plain scalar. */
+/* True if the text at r->at, the first of its line, continues the plain scalar. */
 static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     const char *at = r->at;
     if (at == r->end || *at == '#' || r->indent < r->need) return false;
@@ -5418,7 +5415,7 @@ static uint32_t phi__yaml_scalar_short(char c) {
     return found == NULL ? UINT32_MAX : codes[found - names];
 }
 
-/* The escape at `at`; *next is behind it. False: an error, or a line break follows. */
+/* Reads the escape at `at`; *next is after it. False: an error, or a line break follows. */
 static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
     phi__yaml_scalar *s = &r->scalar;
     size_t n = 2;
@@ -5490,7 +5487,7 @@ static void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop)
     if (r->status != PHI_BUSY) return;
     if (s->started)
         phi__yaml_scalar_fold(r, s->breaks);
-    else if (s->breaks > 1) { /* behind an escaped break: the others are lines of their own */
+    else if (s->breaks > 1) { /* after an escaped break: each of the others is a line */
         if (!phi__yaml_room(r, s->breaks)) return;
         memset(s->to, '\n', s->breaks - 1);
         s->to += s->breaks - 1;
@@ -5541,7 +5538,7 @@ static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
     r->scalar.to += breaks;
 }
 
-/* The scalar is complete: back to the start of the line behind it. */
+/* The scalar is complete: back to the start of the line after it. */
 static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->chomp == PHI__YAML_KEEP)
@@ -6520,7 +6517,7 @@ static void phi__yaml_end(phi__yaml_reader *r) {
     r->room = s->to + 1;
 }
 
-/* ---- the core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for ---- */
+/* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
 
 #define PHI__YAML_NUMBER_MOST 1024u /* bytes of a number in a form that JSON does not have */
 
@@ -6955,8 +6952,8 @@ static phi_json *phi__yaml_pop(phi__yaml_reader *r) {
     return frame->node;
 }
 
-/* The properties of the collection that begins: those of a block collection stand on earlier
-   lines, since what stands on this one is its first key's. */
+/* The properties of the collection that begins: those of a block collection are on earlier lines,
+   since those on this line are its first key's. */
 static phi__yaml_props *phi__yaml_props_of(phi__yaml_reader *r, uint8_t kind) {
     if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
     return phi__yaml_merge(r) ? &r->inner : NULL;
@@ -7285,7 +7282,7 @@ static bool phi__yaml_props_is_hex(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* Whether these are characters of a tag: those of a URI, "!" apart. */
+/* True if these are characters of a tag: those of a URI except "!". */
 static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
     static const char more[] = "-#;/?:@&=+$_.~*'()%";
     for (size_t i = 0; i < s.len; i++) {
@@ -7548,7 +7545,7 @@ typedef struct phi__yaml_look {
     bool colon;  /* a colon or a number sign that would end plain text, or a space at an end */
 } phi__yaml_look;
 
-/* Whether readers refuse the character, or take it for a line break. */
+/* True if readers refuse the character, or take it for a line break. */
 static bool phi__yaml_write_is_odd(const char *at, size_t n) {
     const unsigned char *p = (const unsigned char *)at;
     if (n == 0) return true;
@@ -7705,7 +7702,7 @@ static void phi__yaml_write_open(phi__yaml_writer *w, const phi_json *node, uint
     levels->object = phi__json_kind_of(node) == PHI__JSON_OBJECT;
 }
 
-/* A value behind "key:" (on lines of its own, where it has any) or behind "- " (compact). */
+/* Writes a value after "key:" (on new lines if it has items) or after "- " (compact). */
 static void phi__yaml_write_value(phi__yaml_writer *w, const phi_json *node, uint32_t indent,
                                   bool compact) {
     if (!phi__yaml_write_is_filled(node)) {
@@ -7786,11 +7783,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0xf1adbb7f
+#if PHI__IMP_SYSTEM != 0x4c668cce
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0xf1adbb7f
+#define PHI__IMP_SYSTEM 0x4c668cce
 
 /* ---- src/system/system_in.h ---- */
 
@@ -7992,11 +7989,11 @@ PHI__FN void phi__process_free(phi__process *process);
 PHI__FN int phi__walk_open_path(phi_str path);
 PHI__FN void phi__walk_close(int dir);
 
-/* Whether a directory holds a name. */
+/* True if the directory holds the name. */
 PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory);
 
 typedef struct phi__ordered_entry {
-    phi_str path; /* relative to the root, a terminator behind it; borrowed until the next call */
+    phi_str path; /* relative to the root, terminated; borrowed until the next call */
     phi__file_kind kind;
     uint32_t depth; /* 1: in the root itself */
     /* The directory `path`, which ends with a slash unless it is the root, was read: its entries
@@ -8054,7 +8051,7 @@ PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *p
 
 /* ---- src/system/channel.c ---- */
 
-/* channel.c - channel_in.h: reads and writes that a poll has allowed. */
+/* channel.c - the channels of system_in.h: reads and writes after a poll has allowed them. */
 
 #ifndef PHI_NO_PROCESS
 
@@ -8102,7 +8099,7 @@ static bool phi__channel_wants(const phi__channel *c, int side) {
     return !c->broken && (c->out.len > 0 || c->wants_room);
 }
 
-/* Watches as it should be. The timer stands in for a poller, and tries again without memory. */
+/* Watches each wanted side. Without a poller the timer polls; without memory it tries again. */
 static void phi__channel_watch(phi__channel *c) {
     uint64_t at = UINT64_MAX, now = phi__io_now_us(c->io);
     for (int side = 0; side < 2; side++) {
@@ -8150,7 +8147,7 @@ static bool phi__channel_over(phi__channel *c, phi_status status, int error) {
     return phi__channel_returned(c);
 }
 
-/* Whether a call would not wait now. A file is always ready. */
+/* True if a call would not wait now. A file is always ready. */
 static bool phi__channel_ready(const phi__channel *c, int side) {
     struct pollfd one;
     one.fd = phi__channel_fd(c, side);
@@ -8875,7 +8872,7 @@ static int phi__spawn_actions(posix_spawn_file_actions_t *actions, const phi__sp
     return error;
 }
 
-/* A session or a group of its own, no blocked signal, every disposition the default. */
+/* Its own session or group, no blocked signal, every disposition the default. */
 static int phi__spawn_attributes(posix_spawnattr_t *attributes) {
     sigset_t all, none;
     int flags = PHI__SPAWN_APART | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF, error;
@@ -10220,11 +10217,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x11746894
+#if PHI__IMP_RECORD != 0x9449d9ca
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x11746894
+#define PHI__IMP_RECORD 0x9449d9ca
 
 /* ---- src/record/event_in.h ---- */
 
@@ -10257,7 +10254,7 @@ typedef struct phi__loop_box {
     phi__session_box *box;
     size_t turn_cap, event_cap, child_cap, spawned_cap;
     uint64_t sequence; /* of the next event */
-    bool open;         /* it runs or is pending: it stands in the recorder's table */
+    bool open;         /* it runs or is pending: it is in the recorder's table */
     uint64_t hash;     /* in the table */
     bool in_turn;
     phi_turn turn; /* under way */
@@ -10324,8 +10321,8 @@ PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi
 
 /* recorder_in.h - structs and functions that the files of the recorder share.
 
-   Sessions stand in one of two lists, of open and of completed ones; loops that run or are pending
-   in a table by id. */
+   Each session is in one of two lists, open or completed; loops that run or are pending are in a
+   table by id. */
 
 struct phi_recorder {
     phi_memory memory;
@@ -10481,7 +10478,7 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole);
 
 /* tape_read.c */
-/* Settles a call with a result that was kept (cap_in.h). */
+/* Settles a call with a result that was kept (loop/cap.c). */
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *result);
 /* The call in slot i of the runtime; NULL: there is none. */
 PHI__FN phi__toolcall *phi__tape_call_at(const phi__tape *tape, uint32_t i);
@@ -11675,7 +11672,7 @@ static bool phi__links_spawned_by(phi__session_box *child, phi_str session_id, p
            phi__session_keep(child, ref->tool_call_id, &parent->tool_call_id);
 }
 
-/* Of a call whose end came before the child's beginning: one of `loop` that names the child. */
+/* For a call that ended before the child began: the reference of `loop` to the child. */
 static const phi_child_ref *phi__links_ref(const phi_loop_record *loop, const phi__loop_box *child,
                                            bool session_too) {
     for (size_t i = 0; i < loop->spawned_count; i++)
@@ -11961,7 +11958,7 @@ static bool phi__recorder_group(phi_recorder *rec, phi__session_box *box, const 
 
 /* ---- any event ---- */
 
-/* Whether the host wants it kept. */
+/* True if the host wants it kept. */
 static bool phi__recorder_wanted(const phi_recorder *rec, phi_event_kind kind) {
     if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
         return rec->desc.streaming_events;
@@ -13090,9 +13087,9 @@ PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_comp
 /* ---- a session into a thread ---- */
 
 /* The messages of the whole way are appended, those beyond the scope too; then each section
-   becomes a span over the entries of its turns. One span over all of it does where spans cannot say
-   it: a section parts a call from its result, or has nothing to stand for. Loops that no message
-   names come before them as a beginning and an end, so that their ids are not given again. */
+   becomes a span over the entries of its turns. One span replaces them all if spans cannot express
+   the sections: one parts a call from its result, or has no entries. Loops that no message names
+   come before them as a beginning and an end, so that their ids are not given again. */
 
 typedef struct phi__session_import {
     phi_message *messages; /* of all loops, the oldest first */
@@ -13112,7 +13109,7 @@ typedef struct phi__session_import {
 
 /* ---- spans ---- */
 
-/* Whether a message has anything for a model: a rewrite holds no others. */
+/* True if a message has anything for a model: a rewrite holds no others. */
 static bool phi__import_says(const phi_message *m) {
     return m->role != PHI_ROLE_EXTENSION && m->content_count > 0;
 }
@@ -13774,8 +13771,8 @@ static size_t phi__session_put_char(char *out, size_t len, char c) {
     return len + 1;
 }
 
-/* Indents JSON without line breaks of its own, as it is made here, and returns the length; with
-   `out` NULL it only counts. */
+/* Indents JSON that has no line breaks yet, as it is made here, and returns the length; with `out`
+   NULL it only counts. */
 static size_t phi__session_put_indented(phi_str json, char *out) {
     size_t len = 0, depth = 0;
     bool in_string = false;
@@ -14229,7 +14226,7 @@ static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
     return true;
 }
 
-/* Each loop has a group of its own; the ids are shared. */
+/* Each loop has its own group; the ids are shared. */
 static bool phi__session_groups_give(phi__session_box *box, const phi_loop_group *group) {
     for (size_t i = 0; i < group->loop_count; i++) {
         const phi_loop_record *found = phi__session_get_loop(&box->pub, group->loop_ids[i]);
@@ -14295,12 +14292,12 @@ typedef struct phi__blocks_op {
     int64_t at_ms;
 } phi__blocks_op;
 
-/* Of each loop. */
+/* One for each loop. */
 typedef struct phi__blocks_loop {
-    size_t said, said_count; /* of its messages, the first: they stand together */
+    size_t said, said_count; /* its consecutive messages: the first, and how many */
     size_t item, item_count; /* of the view's items */
     size_t messages;         /* of it in the log, in all lanes */
-    bool compacted, broken;  /* broken: its messages do not stand together */
+    bool compacted, broken;  /* broken: its messages are not consecutive */
     int64_t at_ms;           /* the latest compaction of it */
     phi_compaction_block *block;
 } phi__blocks_loop;
@@ -14456,7 +14453,7 @@ static bool phi__blocks_touch(phi__session_blocks *s) {
 
 /* ---- the view ---- */
 
-/* Messages that stand for the same entries. */
+/* The end of the items with the same entries. */
 static size_t phi__blocks_same(const phi__session_blocks *s, size_t at) {
     size_t end = at + 1;
     while (end < s->item_count && s->items[end].from == s->items[at].from &&
@@ -14465,8 +14462,8 @@ static size_t phi__blocks_same(const phi__session_blocks *s, size_t at) {
     return end;
 }
 
-/* The loop whose block gets the items from `at` up to `end`: the last loop that they stand for, if
-   no other item of the view is of it. SIZE_MAX: none. */
+/* The loop whose block gets the items from `at` up to `end`: the last loop of their entries, if no
+   other item of the view is of it. SIZE_MAX: none. */
 static size_t phi__blocks_owner(const phi__session_blocks *s, size_t at, size_t end) {
     const phi_view_item *item = &s->items[at];
     size_t first = phi__blocks_at(s, item->from), last = first;
@@ -14505,7 +14502,7 @@ static bool phi__blocks_share_out(phi__session_blocks *s) {
 
 /* ---- blocks ---- */
 
-/* Items of a loop that stand for entries from `from` up to `to`, both included. */
+/* The items of a loop for entries from `from` up to `to`, both included. */
 static phi_status phi__blocks_keep(phi__session_blocks *s, size_t at, uint64_t from, uint64_t to,
                                    phi_block_section *out) {
     const phi__blocks_loop *loop = &s->loops[at];
@@ -14606,7 +14603,7 @@ static phi_status phi__blocks_current(phi__session_blocks *s, size_t at,
     return phi__blocks_keep(s, at, to + 1, UINT64_MAX, &block->keep_recent);
 }
 
-/* Whether a block can describe the view: the log and the record have the same messages, and the
+/* True if a block can describe the view: the log and the record have the same messages, and the
    lane has them all. */
 static bool phi__blocks_fits(const phi__session_blocks *s, size_t at) {
     const phi__blocks_loop *loop = &s->loops[at];
@@ -14707,7 +14704,7 @@ static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_
     return record != NULL ? phi__session_loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
 }
 
-/* Arrays of messages grow with the log; `cap` is counted beside them. */
+/* Arrays of messages grow with the log; `cap` counts their places. */
 static bool phi__session_log_push(phi__session_box *box, const phi_message **list, size_t *count,
                                   size_t *cap, const phi_message *message) {
     phi_message *now = (phi_message *)phi__session_room_for(box, (void *)(uintptr_t)*list, *count,
@@ -15180,8 +15177,8 @@ PHI_API void phi_tape_free(phi_tape *base) {
    requests.
 
    The lines of a step are its inputs, in order, and then the run's outputs: requests, and results
-   given at once. Outputs are looked up within the step in any order: with another budget, runs
-   beside each other take other turns. The next step begins when all of them were used. */
+   given at once. Outputs are looked up within the step in any order: with another budget, runs at
+   the same time alternate differently. The next step begins when all of them were used. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -15567,7 +15564,7 @@ static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
     return PHI__PLAYED;
 }
 
-/* Whether a line is input: other lines are the run's outputs, or begin another step. */
+/* True if a line is input: other lines are the run's outputs, or begin another step. */
 static bool phi__play_comes_in(const phi__tape_line *line) {
     switch (line->kind) {
     case PHI__TAPE_T: return line->more;
@@ -15646,8 +15643,8 @@ static bool phi__play_pass(phi__tape *tape) {
     return false;
 }
 
-/* Whether anything is there that no host will bring on: an answer, or a result that the tape should
-   have. */
+/* True if the run waits for the tape, not for the host: for an answer, or for a result that the
+   tape should have. */
 static bool phi__play_waits(const phi__tape *tape) {
     for (size_t n = 0; n < tape->flows.count; n++)
         if (tape->flows.at[n].live) return true;
@@ -15681,8 +15678,8 @@ static void phi__play_wait_host(phi__tape *tape, size_t at) {
                        phi_str_of("nothing"));
 }
 
-/* Whether it is time for the tape's next step: after as many empty steps as recorded, and, if the
-   host or a model in the process causes its events, once that has happened. */
+/* True if it is time for the tape's next step: after as many empty steps as recorded, and, if the
+   host or a model in the process causes its events, after that has happened. */
 static bool phi__play_due(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index.lines[at];
     bool acts =
@@ -15699,8 +15696,8 @@ static bool phi__play_due(phi__tape *tape, size_t at) {
     return true;
 }
 
-/* Whether this step is one of the empty ones: the looks that the host made at the clock behind it
-   are yet to come. */
+/* True if this step is one of the empty ones: the host's looks at the clock after it are yet to
+   come. */
 static bool phi__play_idles(phi__tape *tape) {
     size_t at = tape->index.at;
     while (at < tape->index.count &&
@@ -15778,7 +15775,7 @@ static void phi__play_started(phi_tape *base, phi__toolcall *call) {
     phi__tape_line *line;
     if (tape->off || call->slot == NULL) return;
     while ((line = phi__play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL)
-        line->used = true; /* the tool has reported it anew */
+        line->used = true; /* the tool has reported it again */
     line = tape->off ? NULL : phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
     if (line == NULL) return;
     line->used = true;
@@ -16074,7 +16071,7 @@ PHI__FN void phi__tape_line_end(phi__tape *tape) {
 
 /* ---- keys that stay off a tape ---- */
 
-/* Asterisks of the same length stand for a secret in all that comes after it was sent: in
+/* Asterisks of the same length replace a secret in all text after it was sent: in
    answers that repeat it, and in results of tools (io/secret_in.h). */
 
 /* Better no recording than one with a key in it. */
@@ -16819,11 +16816,11 @@ PHI__FN void phi__taping_init(phi__tape *tape) {
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_ORCHESTRATE
-#if PHI__IMP_ORCHESTRATE != 0xde1fac35
+#if PHI__IMP_ORCHESTRATE != 0x9bf0e3e1
 #error "phi: two versions of src/orchestrate in one file"
 #endif
 #else
-#define PHI__IMP_ORCHESTRATE 0xde1fac35
+#define PHI__IMP_ORCHESTRATE 0x9bf0e3e1
 
 /* ---- src/orchestrate/strategy_in.h ---- */
 
@@ -16956,7 +16953,7 @@ PHI__FN bool phi__parse_full_line(phi_str text, size_t *at, phi_str *line);
 PHI__FN phi_str phi__parse_plain(phi_str text);
 
 /* `text` begins with `word` (ASCII, in any case), and no letter or digit follows. *rest begins
-   behind it. */
+   after it. */
 PHI__FN bool phi__parse_word(phi_str text, const char *word, phi_str *rest);
 
 /* A colon, U+003A or U+FF1A, after white space and emphasis. */
@@ -16971,7 +16968,7 @@ PHI__FN bool phi__parse_bullet(phi_str line, phi_str *rest);
 /* "Step 3: text", in any case, with emphasis around it or not. */
 PHI__FN bool phi__parse_step(phi_str line, phi_str *rest);
 
-/* A number at the beginning; false: none. *rest begins behind it. */
+/* A number at the beginning; false: none. *rest begins after it. */
 PHI__FN bool phi__parse_number(phi_str text, double *out, phi_str *rest);
 
 /* How often `word` occurs, in any case; occurrences do not overlap. */
@@ -16983,7 +16980,7 @@ PHI__FN uint32_t phi__parse_count(phi_str text, const char *word);
 
    Nodes are numbered in the order of their making; node 0 is the problem. A node's edge from its
    parent is "generates" below the problem and "refines" below a thought; connections are kept as
-   edges of their own. All memory is the machine's arena's. */
+   further edges. All memory is the machine's arena's. */
 
 /* ---- the graph: got.c ---- */
 
@@ -17055,8 +17052,8 @@ typedef struct phi__judge_case {
     const phi_texts *texts; /* NULL: phi's */
 } phi__judge_case;
 
-/* Appends a message to a transcript as "User: ...", "Assistant: ..." or "Tool [name]: ...", on a
-   line of its own. Only text counts; a message without text is left out. */
+/* Appends a message to a transcript as "User: ...", "Assistant: ..." or "Tool [name]: ...", on its
+   own line. Only text counts; a message without text is left out. */
 PHI__FN void phi__judge_transcribe(phi__buf *out, const phi_message *message);
 
 /* Shortens the case until context and responses have at most four fifths of max_tokens (0: no
@@ -17170,7 +17167,7 @@ enum {
     PHI__ADAPTIVE_WORD = 64 /* bytes of a word of a list, with its end */
 };
 
-/* Words beside those of the study are inflections and near words of theirs. */
+/* Words not in the study are inflections of its words, or near them in meaning. */
 static const char phi__choose_puzzle[] =
     "brain teaser|crossword|game of 24|improve|iterate|logic puzzle|puzzle|puzzles|recursive|"
     "refine|riddle|riddles|sudoku";
@@ -17961,7 +17958,7 @@ static bool phi__cot_named(phi_str line, phi_str *rest) {
     return false;
 }
 
-/* "Therefore x": words that conclude. "So" is prose without a comma or a colon behind it. */
+/* "Therefore x": words that conclude. "So" is prose without a comma or a colon after it. */
 static bool phi__cot_concluded(phi_str line, phi_str *rest) {
     static const char *const words[] = {"in conclusion", "conclusion", "final answer", "answer",
                                         "therefore",     "thus",       "hence",        "so"};
@@ -18271,8 +18268,7 @@ static void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
 
 /* ---- selection by place or tokens ---- */
 
-/* Of equals the token-efficient evaluation takes the first, the elaborate one the last
-   (behaviours C 62). */
+/* Among equals the token-efficient evaluation takes the first, the elaborate one the last. */
 
 /* With an answer, also where a limit has ended its run; without one; failed. */
 static int phi__select_rank(const phi_branch *branch) {
@@ -18281,8 +18277,7 @@ static int phi__select_rank(const phi_branch *branch) {
     return branch->status == PHI_OK ? 1 : 0;
 }
 
-/* Whether a branch may win: its run ended as it should, or at one of its limits; or no branch's
-   did. */
+/* True if a branch may win: no other branch has a higher rank. */
 static bool phi__select_may_win(const phi_branch *branches, size_t count, size_t i) {
     int rank = phi__select_rank(&branches[i]);
     for (size_t k = 0; k < count; k++)
@@ -18485,8 +18480,7 @@ static void phi__evaluation_sum(phi__evaluation *e) {
 
 /* ---- agents of branches and judges ---- */
 
-/* Tokens of the judge's prompt beside the texts in it, and of the system prompt of a judge that has
-   none of its own. */
+/* Tokens of the judge's prompt without the texts in it, and of the default system prompt. */
 enum { PHI__BRANCHES_FRAME = 300 };
 
 /* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
@@ -18613,8 +18607,8 @@ static bool phi__branches_count(phi__evaluation *e) {
 
 /* ---- their runs ---- */
 
-/* Starts the run of a seat's child: with that prompt, or, content NULL, from where its history
-   stands. PHI_NO_MEMORY: nothing changed. */
+/* Starts the run of a seat's child: with that prompt, or, if content is NULL, from the end of its
+   history. PHI_NO_MEMORY: nothing changed. */
 static phi_status phi__branches_start(phi__seat *seat, const phi_content *content, size_t count) {
     const phi__evaluation *e = seat->of;
     bool judge = phi__evaluation_is_judge(seat);
@@ -18911,8 +18905,8 @@ static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, siz
                       "phi_evaluate: the history has changed since the snapshot");
 }
 
-/* Whether a restored evaluation of so many branches waits for the agent, whose view is still that
-   of the snapshot. PHI_OK, or phi_last_error says why not. */
+/* PHI_OK if a restored evaluation of so many branches waits for the agent, and the view is still
+   that of the snapshot; else phi_last_error says why not. */
 static phi_status phi__saving_waits(phi__agent *agent, size_t branch_count) {
     phi_json *root = NULL;
     phi_arena arena;
@@ -19009,7 +19003,7 @@ static phi_status phi__saving_read(phi__evaluation *e, const phi_json *root,
     if (status == PHI_OK && !phi__evaluation_payers(e)) status = PHI_NO_MEMORY;
     if (status == PHI_OK && e->phase == PHI__EVALUATION_BRANCHES) {
         /* The reservation for the judge's call is in the saved budget as a request; it is made
-           anew, and where there is no room, the judge's own turn says so. */
+           again, and if there is no room, the judge's own turn says so. */
         char reason[160];
         phi_spending saved = PHI_ZERO;
         saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
@@ -19214,7 +19208,7 @@ static void phi__evaluate_look(phi__evaluation *e) {
     if (e->agent->slot == NULL || e->phase == PHI__EVALUATION_OVER) return;
     for (size_t i = 0; i <= e->pub.branch_count; i++)
         if (e->seats[i].runs) return;
-    /* Whether the agent or one above it was aborted meanwhile, or the runtime is closing. */
+    /* The agent or one above it was aborted meanwhile, or the runtime is closing. */
     if (e->agent->tree.aborts != e->aborts || e->agent->rt->closing)
         phi__conclude(e, PHI_CANCELLED, 0);
     else if (e->lost)
@@ -19508,7 +19502,7 @@ static phi_str phi__got_parse_from(phi_str text, size_t at) {
     return phi__str(text.at + at, text.len - at);
 }
 
-/* "[12]", or "12". *rest begins behind it. */
+/* "[12]", or "12". *rest begins after it. */
 static bool phi__got_parse_id(phi_str text, uint32_t *id, phi_str *rest) {
     uint32_t n = 0;
     size_t i = 0, from;
@@ -19536,7 +19530,7 @@ static bool phi__got_parse_arrow(phi_str text, phi_str *rest) {
     return true;
 }
 
-/* The next line that begins with the word and a colon; *rest: the text behind it. */
+/* The next line that begins with the word and a colon; *rest: the text after it. */
 static bool phi__got_parse_line(phi_str text, size_t *at, const char *word, phi_str *rest) {
     phi_str line, body;
     while (phi__parse_full_line(text, at, &line)) {
@@ -19881,8 +19875,8 @@ static const char *phi__got_mode(const phi_got_options *o) {
     return o->aggregation == PHI_GOT_WEIGHTED ? "weighted" : "synthesis";
 }
 
-/* Of the answer: its share of the votes, or 1.0 where it was composed, since nothing is left to
-   compare it with. False: there is none, or nobody voted. */
+/* The answer's share of the votes, or 1.0 if it was composed, since nothing is left to compare it
+   with. False: there is none, or nobody voted. */
 static bool phi__got_score(const phi__got *g, double *out) {
     const phi__got_graph *graph = &g->graph;
     if (graph->answer == 0 || (g->votes > 0 && g->votes == g->abstained)) return false;
@@ -20373,7 +20367,7 @@ static bool phi__judge_join(phi_str *s, phi_str head, const char *between, phi_s
     return true;
 }
 
-/* Tier 2: the first paragraph and the last one, where others stand between them. */
+/* Tier 2: the first paragraph and the last one, if others are between them. */
 static bool phi__judge_ends(phi_str *s, phi_arena *arena) {
     static const char between[] = "\n\n...\n\n";
     size_t head = phi__str_find(*s, 0, "\n\n"), tail = phi__judge_last_break(*s);
@@ -21086,7 +21080,7 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi_st
     d.provider = job->desc->provider;
     d.thinking = agent->desc.thinking;
     d.max_tokens = call->max_tokens != 0 ? call->max_tokens : agent->desc.max_tokens;
-    /* a call in the agent's own words is the answer itself; others ask in a form of their own */
+    /* a call in the agent's own words is the answer itself; others have their own form */
     if (call->in_conversation && call->system_prompt.len == 0)
         d.format = *phi__run_format_of(agent->run);
     d.options = agent->desc.options;
@@ -21146,7 +21140,7 @@ static size_t phi__scall_from(const phi_model_request *request, size_t to) {
     return to;
 }
 
-/* How many of the request's messages stand before the prompt. */
+/* The number of the request's messages before the prompt. */
 static size_t phi__scall_before(const phi_model_request *request) {
     return phi__scall_from(request, request->message_count);
 }
@@ -21231,7 +21225,7 @@ static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *s
     return status;
 }
 
-/* The agent is one that makes model calls of this strategy, or stands below one. */
+/* True if the agent makes model calls of this strategy, or is below such an agent. */
 static bool phi__scall_inside(const phi__agent *agent, const phi_strategy_desc *desc) {
     for (; agent != NULL; agent = agent->tree.parent)
         if (agent->tree.watch == phi__scall_watch() &&
@@ -21240,7 +21234,7 @@ static bool phi__scall_inside(const phi__agent *agent, const phi_strategy_desc *
     return false;
 }
 
-/* Model calls that may yet be made, beside those of calls under way. */
+/* The model calls left, after those reserved by calls under way. */
 static uint32_t phi__scall_left(const phi__strategy_job *job) {
     uint64_t taken = job->made;
     for (size_t i = 0; i < job->call_count; i++)
@@ -21531,7 +21525,7 @@ static uint64_t phi__strategy_times(uint64_t a, uint64_t b) {
     return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-/* Of fewer calls than the bill has, as large a part. */
+/* The share of `all` for `calls` of the bill's `of` calls. */
 static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
     if (of == 0 || calls >= of) return all;
     return (uint64_t)((double)all / (double)of * (double)calls);
@@ -21608,7 +21602,7 @@ static const phi_json *phi__strategy_claim(phi__strategy_job *job) {
     return phi_json_get(root, "state");
 }
 
-/* A machine that cannot be read begins anew. */
+/* A machine that cannot be read starts over. */
 static void phi__strategy_load(phi__strategy_job *job, const phi_json *saved, phi_str prompt) {
     phi_strategy_commands commands;
     phi_strategy_env env = phi__strategy_env(job);
@@ -21853,8 +21847,8 @@ PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc) {
     return provider;
 }
 
-/* Of the last run, which an evaluation may have copied into the log; calls of a strategy, and
-   branches that were not selected, have notes of their own. */
+/* The note of the last run, which an evaluation may have copied into the log; calls of a strategy,
+   and branches that were not selected, have their own. */
 static const phi__note *phi__strategy_last(const phi__agent *agent) {
     const phi_thread *thread = agent->thread;
     phi_str last = agent->line.last_loop_id;
@@ -21944,8 +21938,8 @@ typedef struct phi__child {
     uint64_t number;   /* of its id */
     phi__buf heard;    /* subagents.c: parts to be forwarded */
     size_t last_heard; /* the place of its last part; SIZE_MAX: there is none */
-    /* Of a run that is over, until the host knows: its status, and where it came to nothing, why
-       (static): it has no agent any more. */
+    /* After the run, until the host knows: its status and, if it came to nothing, the message
+       (static). The child has no agent any more. */
     phi_status status;
     const char *fault;
     /* frozen: in one block */
@@ -21984,7 +21978,7 @@ static void phi__child_no_more(phi__agent *agent, phi_status status, const phi_f
     (void)stopping;
 }
 
-/* Of an agent that is being freed: its last charge is still its parent's where it is hidden. */
+/* When a hidden agent is freed, its last charge still goes to its parent. */
 static const phi__child_watch phi__child_left_hidden = {true, false, NULL, NULL, phi__child_no_more,
                                                         NULL};
 static const phi__child_watch phi__child_left_shown = {false, false, NULL, NULL, phi__child_no_more,
@@ -22805,7 +22799,7 @@ static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_
     return NULL;
 }
 
-/* A snapshot of a program without sub-agents has the call and no child: it begins anew. */
+/* A snapshot of a program without sub-agents has the call and no child: the call begins again. */
 static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str arguments) {
     phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
     phi__children *all = phi__subagents_all(parent);
@@ -23574,7 +23568,7 @@ static phi_status phi__tot_scores(phi__tot *t, const phi_tot_options *o, phi_str
         t->tree.frontier = (uint32_t *)grown;
         phi__tree_insert(&t->tree, phi__tree_place(&t->tree, i, o->traversal), i);
         if (o->traversal == PHI_TOT_BFS) {
-            /* Cuts the newest level, which stands last, to the beam. */
+            /* Cuts the newest level, which is last, to the beam. */
             uint32_t depth = t->tree.nodes[i].depth;
             uint32_t beam = o->beam_width;
             uint32_t level = 0;
@@ -24158,11 +24152,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_ORCHESTRATE */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x73d98afd
+#if PHI__IMP_CONFIG != 0xc0ef46e3
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x73d98afd
+#define PHI__IMP_CONFIG 0xc0ef46e3
 
 /* ---- src/config/config_in.h ---- */
 
@@ -24202,7 +24196,7 @@ enum {
     PHI__CFG_LENIENT = 512    /* CHOICE: another text is a warning, and not set */
 };
 
-/* Texts stand in the rows, in arrays of these sizes: GNU ld drops a table that a program does not
+/* The rows hold their texts, in arrays of these sizes: GNU ld drops a table that a program does not
    use, but none of the strings that a static pointer means. */
 enum { PHI__CFG_CHOICE_SIZE = 28, PHI__CFG_KEY_SIZE = 40, PHI__CFG_TEXT_SIZE = 96 };
 
@@ -24295,7 +24289,7 @@ typedef struct phi__cfg_table {
     const phi__cfg_field *fields;
     size_t count;
     phi__cfg_table_fn base; /* further fields of the same struct; NULL: none */
-    bool open;              /* other keys are texts of their own (blocks of a system prompt) */
+    bool open;              /* other keys are further texts (blocks of a system prompt) */
 } phi__cfg_table;
 
 /* A section that has nothing but instances: sub_agents, strategy, mcp... */
@@ -24311,7 +24305,7 @@ PHI__FN const phi__cfg_field *phi__fields_at(const phi__cfg_table *table, size_t
 PHI__FN const phi__cfg_field *phi__fields_find(const phi__cfg_table *table, phi_str key,
                                                size_t *index);
 
-/* Whether that field was in the file: of a struct that phi__cfg_take filled. */
+/* True if that field was in the file; phi__cfg_take filled `taken`. */
 PHI__FN bool phi__fields_has(const phi__cfg_table *table, const void *taken, const char *key);
 
 /* The largest value of the field's size; of seconds: of its milliseconds. */
@@ -24383,7 +24377,7 @@ PHI__FN const phi__cfg_problems *phi__load_problems(const phi_config *config);
 PHI__FN void phi__problems_init(phi__cfg_problems *problems, phi_memory *memory, size_t most);
 PHI__FN void phi__problems_free(phi__cfg_problems *problems);
 
-/* `node`: of the value, for its place and its text as it stands in the file. words: the message
+/* `node`: the value's, for its place and its text as written in the file. words: the message
    without its place. Parts that are NULL are left out. */
 PHI__FN void phi__problems_add(phi__cfg_problems *problems, const phi_config *config,
                                const phi_json *node, bool is_warning, phi_status status,
@@ -24462,15 +24456,15 @@ struct phi_config_section {
        is handed to the others; problems are added to the ground's. Anything but PHI_OK ends all.
        NULL: the section has no functions. */
     phi_status (*begin)(phi__cfg_ground *ground, const phi_json *node, void **state);
-    /* Gives one agent its part. PHI_BUSY: again after phi_step, with the same making. Of
+    /* Gives one agent its part. PHI_BUSY: again after phi_step, with the same making. With
        check_only nothing is opened. */
     phi_status (*use)(void *state, phi__cfg_making *making);
     /* The agents are freed already. */
     void (*end)(void *state);
 };
 
-/* Entity `i` that the agent uses: of its own list under `key`, else [agent]'s, else all of the
-   section's instances, shared; a sub-agent has only those of its own list. False: no more. */
+/* The agent's entity `i`: from its list under `key`, else from [agent]'s, else from all of the
+   section's instances, shared; a sub-agent has only its list. False: no more. */
 PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const char *space,
                               const phi_json *section, size_t i, phi__cfg_used *out);
 
@@ -24974,7 +24968,7 @@ PHI__FN phi_status phi__set_model_read(const phi_json *node, phi_arena *arena, p
 /* A value that is not to be shown as it is: it holds variables, or is a secret. */
 typedef struct phi__cfg_raw {
     const phi_json *node;
-    phi_str text;    /* as it stands in the file, or "****" */
+    phi_str text;    /* as written in the file, or "****" */
     bool is_missing; /* one of its variables is: nothing more is said of the value */
 } phi__cfg_raw;
 
@@ -25039,7 +25033,7 @@ PHI__FN const char *phi__walk_text(phi__cfg_walk *walk);
 /* A fresh buffer for a message. */
 PHI__FN phi__buf *phi__walk_words(phi__cfg_walk *walk);
 
-/* Whether no further problem is kept: its words need not be made. */
+/* True if no further problem is kept: its words need not be made. */
 PHI__FN bool phi__walk_full(const phi__cfg_walk *walk);
 
 /* Adds the message as a problem of the node: at its value, or at its key. */
@@ -25233,7 +25227,7 @@ static phi_status phi__cfg_queue_add(phi__cfg_maker *maker, const phi_json *node
     return PHI_OK;
 }
 
-/* ---- sub-agents of the file: tools of agents, with settings of their own ---- */
+/* ---- sub-agents of the file: tools of agents, with their own settings ---- */
 
 /* A sub-agent with a job that fills its settings. */
 static phi_status phi__cfg_children_new(phi__cfg_maker *maker, const phi__cfg_used *used,
@@ -25270,8 +25264,7 @@ static phi_status phi__cfg_children_new(phi__cfg_maker *maker, const phi__cfg_us
     return PHI_OK;
 }
 
-/* Whether two callers give a sub-agent the same: the workspace, the server of its key, the patience
-   with people. */
+/* True if two callers give a sub-agent the same workspace, key server and decision timeout. */
 static bool phi__cfg_children_alike(const phi__cfg_making *a, const phi__cfg_making *b) {
     return a->has_own_key == b->has_own_key &&
            a->top->deadlines.decision_ms == b->top->deadlines.decision_ms &&
@@ -25393,7 +25386,7 @@ static void phi__cfg_children_unplaced(const phi__cfg_job *job) {
                              making->name);
 }
 
-/* Its model; without one of its own it is the calling agent's. */
+/* Its model (default: the calling agent's). */
 static phi_status phi__cfg_children_model(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_ground *ground = &maker->ground;
     const phi__cfg_sub_agent *child = &job->child;
@@ -25416,7 +25409,7 @@ static phi_status phi__cfg_children_model(phi__cfg_maker *maker, phi__cfg_job *j
 
 /* ---- for other modules ---- */
 
-/* The sub-agents of a job become its tools, and jobs of their own. PHI_NO_MEMORY, PHI_TOO_BIG. */
+/* The sub-agents of a job become its tools, and further jobs. PHI_NO_MEMORY, PHI_TOO_BIG. */
 static phi_status phi__cfg_children_add(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_used used;
     phi_status status = PHI_OK;
@@ -25630,8 +25623,7 @@ static phi_status phi__cfg_store_use(phi__cfg_maker *maker, phi__cfg_job *job) {
 
 /* ---- the agents of a file, each put together: profile, workspace, prompt, model ---- */
 
-/* Of what an agent's profile is made: [agent.profile], then the instance that it refers to, then
-   its own. */
+/* Reads an agent's profile: [agent.profile], then the instance that it refers to, then its own. */
 static phi_status phi__jobs_profile(phi__cfg_maker *maker, phi__cfg_job *job, phi__cfg_profile *out,
                                     const phi_json **prompt, const phi_json **place) {
     phi_arena *arena = maker->ground.arena;
@@ -26208,7 +26200,7 @@ static bool phi__unknown_is(const phi__cfg_unknown *u, const phi__cfg_field *fie
     return field->alias != NULL && phi__near_distance(u->key, phi_str_of(field->alias)) <= u->most;
 }
 
-/* Adds "[execution]": where the field stands; of a table: the table itself. */
+/* Adds the field's table, as "[execution]"; for a table, the table itself. */
 static void phi__unknown_place(phi__cfg_unknown *u, const phi__cfg_field *field, bool is_list) {
     bool is_table = field->kind == PHI__CFG_TABLE, is_tables = field->kind == PHI__CFG_TABLES;
     if (u->found++ >= PHI__CFG_PLACES) return;
@@ -26244,8 +26236,8 @@ static void phi__unknown_search(phi__cfg_unknown *u, const phi__cfg_table *table
     }
 }
 
-/* In the table's own profile first, since what an agent is stands there; then all from the top, the
-   outer tables before the inner ones. False: nowhere. */
+/* Looks in the table's own profile first, since it describes the agent; then in all from the top,
+   the outer tables before the inner ones. False: nowhere. */
 static bool phi__unknown_elsewhere(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key,
                                    unsigned most) {
     phi__cfg_unknown u = PHI_ZERO;
@@ -26755,7 +26747,7 @@ static void phi__check_map(phi__cfg_walk *walk, const phi__cfg_field *field, con
     }
 }
 
-/* Of any kind. With a table: of a table in the place of the value. */
+/* Checks a value of any kind; if the field has a table, also a table as the value. */
 static void phi__check_value(phi__cfg_walk *walk, const phi__cfg_field *field,
                              const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
@@ -27788,7 +27780,7 @@ static bool phi__vars_text(phi__cfg_variables *v, const phi_json *node) {
     size_t at = 0, found, end = text.len;
     bool any = false;
     v->missing = v->odd = v->open = false;
-    while (end > 0 && text.at[end - 1] != '}') end--; /* behind it no variable can end */
+    while (end > 0 && text.at[end - 1] != '}') end--; /* no variable can end after it */
     v->out.len = 0;
     while ((found = phi__str_find(text, at, "${")) != SIZE_MAX) {
         phi_str rest = phi__str(text.at + found, end > found ? end - found : 0);
@@ -28422,7 +28414,7 @@ phi__cfg_ref phi__refs_parse(phi_str text) {
     return ref;
 }
 
-/* The name as it stands in the braces: space and name together. */
+/* The name as written in the braces: space and name together. */
 static phi_str phi__refs_whole(const phi__cfg_ref *ref) {
     if (ref->space.len == 0) return ref->name;
     return phi__str(ref->space.at, (size_t)(ref->name.at - ref->space.at) + ref->name.len);
@@ -28826,7 +28818,7 @@ static void phi__rules_fail(phi__cfg_walk *walk, const char *path, const char *k
     phi__walk_error_key(walk, node);
 }
 
-/* Whether a choice has that value; its default where it is not set. */
+/* True if the table sets a choice to that value. */
 static bool phi__rules_is(const phi_json *table, const char *key, const char *value) {
     const phi_json *node = phi_json_get(table, key);
     return phi_json_is(node, PHI_JSON_STRING) && phi__str_is_nocase(phi__json_text_of(node), value);
@@ -28882,7 +28874,7 @@ static void phi__rules_model(phi__cfg_walk *walk, const char *path, const phi_js
         phi__walk_error(walk, model, NULL);
 }
 
-/* Protocols and presets without an address of their own. */
+/* Protocols and presets without a default address. */
 static void phi__rules_address(phi__cfg_walk *walk, const char *path, const phi_json *table) {
     static const char *const keys[] = {"preset", "api"};
     if (phi_json_get(table, "base_url") != NULL || phi_json_get(table, "url") != NULL) return;
@@ -29170,7 +29162,7 @@ static void phi__cfg_schema_ref(phi__cfg_schema *s, const phi__cfg_table *table)
     phi__buf_printf(&s->out, "{\"$ref\":\"#/$defs/%s\"}", table->name);
 }
 
-/* What a variable may stand for. */
+/* The schema of a variable in place of a value. */
 static void phi__cfg_schema_variable(phi__cfg_schema *s) {
     phi__buf_text(&s->out, "{\"type\":\"string\",\"pattern\":\"\\\\$\\\\{.+\\\\}\"}");
 }
@@ -29539,7 +29531,7 @@ static phi_status phi__cfg_prompt_file(const phi__cfg_prompt_place *place, const
 #endif
 }
 
-/* A text of its own, or a file. */
+/* The text itself, or a file. */
 static phi_status phi__cfg_prompt_text(const phi__cfg_prompt_place *place, const phi_json *node,
                                        const char **out) {
     phi_str text = phi_json_str(node, "");
@@ -31491,7 +31483,7 @@ static bool phi__cfg_take_texts(phi_arena *arena, const phi_json *node, void *to
     return true;
 }
 
-/* Whether the value was taken. */
+/* True if the value was taken. */
 static bool phi__cfg_take_field(phi_arena *arena, const phi__cfg_field *field, const phi_json *node,
                                 void *to, bool *no_memory) {
     switch (field->kind) {
@@ -31723,7 +31715,7 @@ static phi_str phi__problems_line(phi__cfg_problems *problems, const phi_config_
     return line;
 }
 
-/* A value as it stands in the file, without quotes; empty for tables and arrays. */
+/* A value as written in the file, without quotes; empty for tables and arrays. */
 static phi_str phi__problems_value(phi__cfg_problems *problems, const phi_config *config,
                                    const phi_json *node) {
     phi_str value = PHI__LIT("");
@@ -31855,7 +31847,7 @@ static void phi__problems_sift(phi__cfg_problem *at, size_t i, size_t count) {
     }
 }
 
-/* By a heap: qsort may take memory of its own. */
+/* A heap sort: qsort may allocate memory. */
 void phi__problems_sort(phi__cfg_problems *problems) {
     for (size_t i = problems->count / 2; i > 0; i--)
         phi__problems_sift(problems->at, i - 1, problems->count);
@@ -32138,7 +32130,7 @@ static phi_json *phi__cfg_put_value(phi_arena *arena, const phi__cfg_field *fiel
 
 /* ---- for other modules ---- */
 
-/* Says that a field stands in the file, though its value is zero. */
+/* Marks a field as set in the file, though its value is zero. */
 static void phi__cfg_put_mark(const phi__cfg_table *table, void *taken, const char *key) {
     uint64_t set;
     size_t i;
@@ -32573,11 +32565,11 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xfe6fb462
+#if PHI__IMP_TOOLS != 0x85e4b2f6
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xfe6fb462
+#define PHI__IMP_TOOLS 0x85e4b2f6
 
 /* ---- src/tools/tools_in.h ---- */
 
@@ -32790,7 +32782,7 @@ enum {
     PHI__GLOB_BYTES = 8192  /* of all choices of a pattern */
 };
 
-/* Whether one of the choices, as phi__glob_expand left them, matches the whole path. Adds the bytes
+/* True if one of the choices, as phi__glob_expand left them, matches the whole path. Adds the bytes
    of the pattern that were compared to *work. */
 PHI__FN bool phi__glob_any(phi_str choices, phi_str path, size_t *work);
 
@@ -32857,7 +32849,7 @@ PHI__FN void phi__regex_begin(phi__regex *regex);
 
 typedef enum phi__regex_found {
     PHI__REGEX_NONE,     /* no line so far matches; the rest is the beginning of a character */
-    PHI__REGEX_MATCH,    /* the line in which *at stands matches; its newline may be at *at */
+    PHI__REGEX_MATCH,    /* the line at *at matches; its newline may be at *at */
     PHI__REGEX_BUSY,     /* the units are used up */
     PHI__REGEX_NO_MEMORY /* begin again */
 } phi__regex_found;
@@ -32896,7 +32888,7 @@ PHI__FN bool phi__glob_match(phi_str pattern, phi_str path, size_t *work);
    Each directory may have a .rgignore, an .ignore and a .gitignore; nearer files count before
    farther ones, and the kinds in that order. A .gitignore counts inside a repository alone, up to
    its top, and so does the .git/info/exclude of that. The directories above the walk count, too.
-   Of a file the first PHI__IGNORED_BYTES count, up to the last whole line. */
+   The first PHI__IGNORED_BYTES of a file count, up to the last whole line. */
 
 #ifndef PHI_NO_FILES
 enum {
@@ -33059,7 +33051,7 @@ enum {
 /* Puts a skill of the arena into its place, over one of the same name. */
 PHI__FN phi_status phi__skills_put(phi_skills *skills, phi_skill *skill);
 
-/* Where a name stands, or would stand. */
+/* The place of a name, or for a new one. */
 PHI__FN size_t phi__skills_place(const phi_skills *skills, phi_str name, bool *found);
 
 /* Notes a problem; false: no memory. All strings are copied, and made fit to be shown. */
@@ -33076,11 +33068,11 @@ typedef struct phi__front_matter {
 /* PHI_NOT_FOUND: the text does not begin with "---"; PHI_PARSE: no line "---" ends it. */
 PHI__FN phi_status phi__front_split(phi_str text, phi__front_matter *out);
 
-/* The line, from 1 within the YAML, at which a top-level key stands; 0: not found. */
+/* The line of a top-level key, from 1 within the YAML; 0: not found. */
 PHI__FN uint32_t phi__front_line(phi_str yaml, const char *key);
 
-/* What the standard's validator refuses in YAML, where it stands first: a flow collection, an
-   anchor, an alias, a tag. NULL: nothing. *line as above. Static. */
+/* The first YAML that the standard's validator refuses: a flow collection, an anchor, an alias, a
+   tag. NULL: nothing. *line as above. Static. */
 PHI__FN const char *phi__front_fancy(phi_str yaml, uint32_t *line);
 
 /* Without a YAML reader: the value behind "key:" of a line, quotes removed; empty: none. */
@@ -33115,7 +33107,7 @@ PHI__FN phi_status phi__skill_load(phi_skills *skills, const char *dir, phi_str 
 
 static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/* Ends a command: words behind it are not its arguments. */
+/* Ends a command: words after it are not its arguments. */
 static bool phi__deny_ends(char c) { return c != '\0' && strchr(";&|()<>\n`", c) != NULL; }
 
 /* Without quotes and backslashes, runs of blanks as one; a line that is continued is one line. */
@@ -33187,7 +33179,7 @@ static void phi__deny_removals(phi__buf *out, const char *plain) {
     }
 }
 
-/* Of a pattern of signs, without a blank: blanks between them do not matter. */
+/* True if a pattern has signs and no blank: blanks between them do not matter. */
 static bool phi__deny_signs(const char *pattern) {
     bool signs = false;
     for (; *pattern != '\0'; pattern++) {
@@ -33645,7 +33637,7 @@ PHI_API phi_status phi_tools_context(phi_tool *out) {
 /* ---- src/tools/edit_file.c ---- */
 
 /* edit_file.c - the tool that replaces one piece of text: it reads the file, checks that the piece
-   is there exactly once, and writes the file anew; each in slices.
+   is there exactly once, and rewrites the file; each in slices.
 
    Bytes are compared, so that a file in another encoding keeps all that is not replaced. */
 
@@ -34003,7 +33995,7 @@ PHI__FN phi_flow phi__write_start(void *user_data, phi_call call, phi_str argume
 /* ---- src/tools/glob.c ---- */
 
 /* glob.c - matching without recursion: only the last star, and the last double star, are ever
-   retried. An earlier star cannot help: it stays within its part of the path, and the slash behind
+   retried. An earlier star cannot help: it stays within its part of the path, and the slash after
    it fixes where that ends; an earlier double star would only begin later. */
 
 /* ---- sets ---- */
@@ -34230,9 +34222,9 @@ PHI__FN phi_str phi__glob_name(phi_str path) {
 
    A rule is a line: "#" begins a comment, "!" takes a path back in, a slash at its beginning or in
    its middle binds it to the file's directory, one at its end to directories. Blanks at its end
-   count where a backslash stands before them. The last rule that matches decides. Within a pattern
-   the syntax is glob_in.h's; a line that is no pattern is left out. docs/tools.md says where this
-   follows ripgrep, and where git. */
+   count after a backslash. The last rule that matches decides. Within a pattern the syntax is
+   glob_in.h's; a line that is no pattern is left out. docs/tools.md says where this follows
+   ripgrep, and where git. */
 
 /* `path`: relative to the directory of the file, without "./". *left: rules to look at, from the
    last on; begin with `count`. A rule takes PHI__IGNORE_RULE out of *units, and the bytes compared.
@@ -34941,7 +34933,7 @@ static bool phi__ls_before(phi_str a, phi_str b) {
     return order != 0 ? order < 0 : a.len < b.len;
 }
 
-/* Puts a name at the top of the heap of the first n, or below names behind it in order. */
+/* Puts a name at the top of the heap of the first n, or below names after it in order. */
 static void phi__ls_sink(phi_str *names, size_t n, phi_str name) {
     size_t at = 0, child;
     while ((child = 2 * at + 1) < n) {
@@ -35488,7 +35480,7 @@ PHI__FN phi_flow phi__rf_start(void *user_data, phi_call call, phi_str arguments
 /* read_skill.c - the tool by which a model reads a skill: its instructions, another file, or the
    names in a directory; a slice a step.
 
-   The directory is resolved anew for each call: skills can be moved or removed while the program
+   The directory is resolved again for each call: skills can be moved or removed while the program
    runs. Lines pass through a filter that keeps those wanted, up to a limit of bytes. SKILL.md is
    read whole first, for its front matter is left out and {baseDir} replaced. */
 
@@ -36188,7 +36180,7 @@ static phi_status phi__re_set_end(phi__re_tree *tree, uint32_t *out) {
 
 /* ---- the parts of a pattern that are one character: escapes and sets ---- */
 
-/* A character as it stands. */
+/* A literal character. */
 static uint32_t phi__re_plain(phi__re_parser *p) {
     const unsigned char *s = (const unsigned char *)p->text.at + p->at;
     size_t n = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
@@ -36787,7 +36779,7 @@ static void phi__re_emit(phi__re_emitter *e, uint32_t index) {
 
 /* ---- the alphabet ---- */
 
-/* Every place at which a set begins or ends; and 0x80, so that ASCII stands alone. */
+/* Cuts the alphabet where a set begins or ends; and at 0x80, so that ASCII is apart. */
 static phi_status phi__re_cut(phi__re_program *program, const phi__range *ranges, size_t count,
                               const phi__range *words, size_t word_count) {
     size_t n = 0, most = 2 * (count + word_count) + 2;
@@ -36843,7 +36835,7 @@ static void phi__re_refine(phi__re_program *program, const phi__range *rows, siz
     }
 }
 
-/* Numbers the symbols anew, from 0 on, in the order of the runs. */
+/* Renumbers the symbols, from 0 on, in the order of the runs. */
 static void phi__re_number(phi__re_program *program, uint32_t *renamed, uint32_t round) {
     uint32_t n = 0;
     for (size_t i = 0; i < program->run_count; i++) {
@@ -36866,7 +36858,7 @@ static phi_status phi__re_alphabet(phi__re_program *program, const phi__re_tree 
     phi_status status = phi__re_cut(program, tree->ranges, tree->range_count, words, word_count);
     if (status != PHI_OK) return status;
     if (program->run_count > UINT16_MAX / 2) return PHI_FULL;
-    /* A round makes at most as many symbols as there are runs, and then they are numbered anew. */
+    /* A round makes at most as many symbols as there are runs, and then they are renumbered. */
     size_t most = 2 * program->run_count + 2;
     uint32_t *renamed = (uint32_t *)phi__alloc(program->memory, 2 * most * sizeof(uint32_t));
     if (renamed == NULL) return PHI_NO_MEMORY;
@@ -37170,7 +37162,7 @@ static uint16_t phi__re_decode(const phi__regex *regex, phi_str text, bool last,
     return regex->program.bad;
 }
 
-/* Where one of the leading bytes stands, from `at` on. next: where each was seen last. */
+/* The place of the first leading byte, from `at` on. next: where each was found last. */
 static size_t phi__re_skip(const phi__regex *regex, const char *text, size_t at, size_t end,
                            size_t *next) {
     size_t first = end;
@@ -37205,7 +37197,7 @@ static size_t phi__re_run(phi__regex *regex, const char *text, size_t at, size_t
     return at;
 }
 
-/* Whether the start state has no tests, and at most two ASCII bytes lead on from it. */
+/* Sets the leads, if the start state has no tests and at most two ASCII bytes lead on from it. */
 static void phi__re_find_leads(phi__regex *regex) {
     const phi__re_program *program = &regex->program;
     uint16_t c;
@@ -37656,7 +37648,7 @@ PHI__FN const phi__re_fold *phi__re_folds(size_t *count) {
 
 /* ---- src/tools/scripts.c ---- */
 
-/* scripts.c - runs the scripts of a hook, one process after the other, beside the pump.
+/* scripts.c - runs the scripts of a hook, one process after the other, without blocking the pump.
 
    A job is the scripts of one decision. It begins inside the hook and ends when the ticket of the
    decision dies, for whatever reason: then its process is killed and its memory freed. So nothing
@@ -37863,7 +37855,7 @@ static phi__script_says phi__talk_read(const phi_json *root, phi_hook_point poin
     return !is_reply && text.len > 0 ? PHI__SCRIPT_WARNS : PHI__SCRIPT_ALLOWS;
 }
 
-/* Whether "allow" stands in it, with `step` bytes a character. */
+/* True if the output has "allow", with `step` bytes a character. */
 static bool phi__talk_hides(phi_str output, size_t step) {
     static const char word[] = "\"allow\"";
     size_t k, n = sizeof word - 1;
@@ -38833,7 +38825,7 @@ static phi_str phi__own_relative(const phi__search *search, phi_str name) {
     return phi__str_from(name, n);
 }
 
-/* Whether the entry is left out: by `include` first, then by the ignore files, then for being
+/* *out: true if the entry is left out, by `include` first, then by the ignore files, then for being
    hidden. PHI_BUSY: the units are used up. */
 static phi_status phi__own_out(phi__search *search, size_t *units, bool *out) {
     phi__search_own *own = search->own;
@@ -39018,8 +39010,8 @@ static void phi__search_late(phi__timer *timer) {
 
 #ifndef PHI_NO_PROCESS
 
-/* rg may say behind the last line of a file that the rest is binary, in a line without a NUL, which
-   then stands before the next name. Takes that out of search->line, and keeps the name. */
+/* rg may say after the last line of a file that the rest is binary, in a line without a NUL, which
+   then precedes the next name. Takes that out of search->line, and keeps the name. */
 static void phi__search_notice(phi__search *search) {
     static const char words[] =
         ": WARNING: stopped searching binary file after match (found \"\\0\" "
@@ -39036,7 +39028,7 @@ static void phi__search_notice(phi__search *search) {
     }
     phi__buf_clear(&search->last);
     phi__buf_add(&search->last, search->line.at, search->line.len);
-    /* "./" stands for the default path; models do not write it. */
+    /* "./" comes from the default path; models do not write it. */
     if (strcmp(search->path, ".") == 0 && phi__str_starts(phi__buf_str(&search->line), "./")) {
         phi__buf_drop(&search->line, 2);
         search->line_bytes -= 2;
@@ -39108,7 +39100,7 @@ static void phi__search_missing(phi__search *search) {
 static void phi__search_exited(void *ctx, int code, int signal_number) {
     phi__search *search = (phi__search *)ctx;
     (void)signal_number;
-    if (code == 127) { /* a shell that stands between says it this way */
+    if (code == 127) { /* a shell in between says it this way */
         phi__process_free(search->process);
         search->process = NULL;
         phi__search_missing(search);
@@ -39379,7 +39371,7 @@ enum {
     PHI__SKILL_WORDS = 240
 };
 
-/* The character at *at of valid UTF-8, which it moves behind it. */
+/* Decodes the character at *at and advances *at past it. The text must be valid UTF-8. */
 static uint32_t phi__skill_next(phi_str text, size_t *at) {
     unsigned char c = (unsigned char)text.at[(*at)++];
     uint32_t code = c < 0x80 ? c : c < 0xE0 ? c & 0x1Fu : c < 0xF0 ? c & 0x0Fu : c & 0x07u;
@@ -39583,7 +39575,7 @@ PHI__FN phi_str phi__front_value(phi_str yaml, const char *key) {
 
 /* ---- plain YAML ---- */
 
-/* The offset of the value in a line: behind "- " and "key: ", as often as they stand there. */
+/* The offset of the value in a line: after "- " and "key: ", as often as they occur. */
 static size_t phi__front_value_at(phi_str line) {
     size_t at = phi__front_indent(line);
     while (at + 1 < line.len && line.at[at] == '-' && line.at[at + 1] == ' ') {
@@ -40466,11 +40458,11 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x9425a1a7
+#if PHI__IMP_PERMISSIONS != 0x2568d803
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x9425a1a7
+#define PHI__IMP_PERMISSIONS 0x2568d803
 
 /* ---- src/permissions/permissions_in.h ---- */
 
@@ -40491,7 +40483,7 @@ struct phi_permissions {
     phi__buf why;
     phi__buf question; /* hook->text: `why` changes when ask_fn checks other calls */
     bool busy;         /* in a function of the host's */
-    bool freed;        /* in it: to be freed behind it */
+    bool freed;        /* in it: to be freed after it */
 };
 
 /* ---- src/permissions/wildcard_in.h ---- */
@@ -40535,15 +40527,15 @@ PHI__FN void phi__wild_quote(phi__buf *out, phi_str text);
 
 /* shell_in.h - a command line of bash as a list of its simple commands, with their words.
 
-   Commands are found wherever they stand: in lists and pipes, in subshells, loops and functions, in
-   substitutions inside of words, quotes and here-documents, and behind programs that run others
+   Commands are found wherever they are: in lists and pipes, in subshells, loops and functions, in
+   substitutions inside of words, quotes and here-documents, and after programs that run others
    (env, xargs, bash -c). A word is known where its text is certain before the line runs; else it
    keeps the form of the source, and so do words that the shell makes file names or several words
    of. A line that cannot be parsed with certainty says so: `unknown`. It may then hold commands
    that are not in the list.
 
    A line can also be parsed and still run commands that are not in it: bash takes the value of a
-   variable in arithmetic for an expression, and runs what stands in its subscripts. Such a line is
+   variable in arithmetic for an expression, and runs the commands in its subscripts. Such a line is
    unknown as well, but all of it is parsed, and its commands are in the list.
 
    Nothing is run, and no variable, alias or file is looked up. Time and memory are linear in the
@@ -40721,11 +40713,11 @@ static inline bool phi__allows(const phi_permission_rule *rule) {
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules, phi__subject *subject,
                                          const phi_permission_rule **which);
 
-/* Whether rules ask about or deny commands of this tool by their words: a line that is not known
+/* True if rules ask about or deny commands of this tool by their words: a line that is not known
    may hold such a command. */
 PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules, const phi__subject *subject);
 
-/* Whether it runs behind a cd, and may read or run files of that directory; path: the rule looks at
+/* True if it runs after a cd, and may read or run files of that directory; path: the rule looks at
    its files. */
 PHI__FN bool phi__rules_moved(const phi__subject *subject, bool path);
 
@@ -40736,9 +40728,9 @@ PHI__FN bool phi__rules_own(const char *shell_tools, phi_str tool);
 /* The path of a tool's arguments; empty: they have none. */
 PHI__FN phi_str phi__rules_path_of(const phi_json *root);
 
-/* Whether a file that a word names is one of the rule's. .GIT is .git in many file systems: rules
-   that ask or deny match capitals and small letters alike, and, if subject->may, a pattern of the
-   shell where one of its files may be the rule's. */
+/* True if a word names a file of the rule. .GIT is .git in many file systems: rules that ask or
+   deny match capitals and small letters alike, and, if subject->may, a pattern of the shell if one
+   of its files may be the rule's. */
 PHI__FN bool phi__paths_word(phi__subject *subject, const phi_permission_rule *rule,
                              const phi__sh_word *word);
 PHI__FN bool phi__paths_text(phi__subject *subject, const phi_permission_rule *rule, phi_str path);
@@ -41005,7 +40997,7 @@ PHI__FN bool phi__paths_arguments(phi__subject *subject, const phi_permission_ru
 
 /* ---- commands ---- */
 
-/* Whether a pattern of file names may match ".." (as in shells before bash 5.2), or hidden files,
+/* True if a pattern of file names may match ".." (as in shells before bash 5.2), or hidden files,
    which rules name: .*, .?, .e* */
 static bool phi__paths_hidden(phi_str text) {
     bool hidden = false;
@@ -41503,7 +41495,7 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__sh_command *command) {
     "--exclude-standard|--modified|--deleted|--cached|--stage|--full-name|--name-only|--count|"    \
     "--all|--max-count=*|--is-ancestor|--numbered|--summary|--email|--contains|--quiet"
 
-/* Of the tools and commands that look at the workspace, and change nothing. */
+/* Rules for tools and commands that read the workspace, and change nothing. */
 #define PHI__MODE_READING                                                                          \
     PHI__MODE_TOOL(ALLOW, "read_file|list_files|search", "./**", "it only reads"),                 \
         PHI__MODE_PLAIN("pwd|true|false|:|whoami|id|uname|date|uptime|hostname"),                  \
@@ -41902,7 +41894,7 @@ static const phi__always_known phi__always_commands[] = {
     {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
     {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
 
-/* Whether all words of the pattern match; *count: how many they are. */
+/* True if all words of the pattern match; *count: their number. */
 static bool phi__always_begins(const phi__sh_command *c, const char *command, size_t *count) {
     phi_str rest = phi_str_of(command), pattern;
     for (*count = 0; phi__wild_word(&rest, &pattern); (*count)++)
@@ -42008,7 +42000,7 @@ static phi_status phi__always_tool(phi__always *a, const phi__subject *subject) 
         if (!kept) return PHI_NO_MEMORY;
         if (!plain) return phi__always_refuse(a, subject, "its URL has no plain host");
     }
-    /* what other arguments say, phi knows of its own tools alone */
+    /* phi knows the meaning of other arguments only for its own tools */
     if (path.len > 0 && (!exact || phi__rules_own(subject->shell_tools, subject->tool))) {
         if (!phi__always_path(a, path, !exact, &rule.path)) return PHI_NO_MEMORY;
     } else if (exact && (path.len > 0 || rule.host == NULL)) {
@@ -42638,7 +42630,7 @@ static bool phi__rules_certain(phi_str text, size_t *begin, size_t *end) {
     return *begin<text.len && * begin + text.len - last> 0;
 }
 
-/* Whether a word is one of a pattern's, or may be: "r[m]" names a file rm where there is one. */
+/* True if a word is one of a pattern's, or may be: "r[m]" names a file rm if there is one. */
 static bool phi__rules_word(phi__subject *subject, phi_str pattern, phi_str text,
                             const phi__sh_word *word) {
     size_t begin, end;
@@ -42685,8 +42677,8 @@ static bool phi__rules_words(phi__subject *subject, const phi_permission_rule *r
     return i == c->count && (!allows || !c->reads || phi__names_plain(c->words[0].text));
 }
 
-/* Of each word of the pattern an alternative is a word of the command; any: of one. may: a letter's
-   option is also one of several; else "-fn" may be -f with a value, and words behind "--" are no
+/* True if the command has an alternative of each word of the pattern; any: of one. may: a letter's
+   option is also one of several; else "-fn" may be -f with a value, and words after "--" are no
    options. */
 static bool phi__rules_has(const phi__sh_command *c, const char *words, bool any, bool may) {
     phi_str rest = phi_str_of(words), alternatives, one;
@@ -42816,7 +42808,7 @@ PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
     return phi__str(NULL, 0);
 }
 
-/* Whether a search looks at a file of the rule: below its directory, by a choice of its pattern. */
+/* True if a search looks at a file of the rule: below its directory, by a choice of its pattern. */
 static bool phi__rules_choice(phi__subject *subject, const phi_permission_rule *rule,
                               const phi__sh_word *dir, phi_str choice, bool all) {
     const phi_json *pattern = phi_json_get(subject->root, "pattern");
@@ -43608,7 +43600,7 @@ static void phi__sh_arithmetic(phi__sh *p) {
         else
             phi__sh_inside(p, false);
     }
-    /* Values in arithmetic are expressions again, and commands stand in their subscripts. */
+    /* Values in arithmetic are expressions again, with commands in their subscripts. */
     for (; from < p->at; from++)
         if (*from == '$' || *from == '`' || (phi__sh_name_char(*from) && *from > '9'))
             phi__sh_doubt(p, "a value in arithmetic may hold commands");
@@ -44645,7 +44637,7 @@ static bool phi__wild_in_set(phi_str set, char c) {
     return found != negative;
 }
 
-/* One character at *at of the pattern, not a star, which moves behind it. */
+/* Matches one character with the pattern at *at, not a star, and advances *at. */
 static bool phi__wild_one(phi_str pattern, size_t *at, char c, bool path) {
     char p = pattern.at[*at];
     if (p == '?') {
@@ -44743,7 +44735,7 @@ static void phi__wild_split(phi__wild_tokens *out, phi_str text, bool glob) {
     }
 }
 
-/* Whether one character may be of both. */
+/* True if one character may be of both. */
 static bool phi__wild_both(const phi__wild_tokens *a, unsigned one, unsigned other) {
     if (one < PHI__WILD_ANY && other < PHI__WILD_ANY) return one == other;
     if (one < PHI__WILD_ANY) return one != '/';
@@ -44759,7 +44751,7 @@ static bool phi__wild_star_token(unsigned token) {
     return token == PHI__WILD_STAR || token == PHI__WILD_DEEP;
 }
 
-/* Whether a star matches one character of `token`. */
+/* True if a star matches one character of `token`. */
 static bool phi__wild_takes(unsigned star, unsigned token) {
     return star == PHI__WILD_DEEP || token != '/';
 }
@@ -44953,7 +44945,7 @@ PHI__FN bool phi__names_tool(phi_str name) {
 /* wrappers.c - programs that run others: the commands that they run are added to the list.
 
    Options that are not listed here may take a value, which would be mistaken for the command: such
-   a program is not seen through, and stays a command of its own. */
+   a program is not seen through, and stays one command. */
 
 /* ---- what a line may run besides the commands that are known to run ----
 
@@ -45274,7 +45266,7 @@ typedef struct phi__wrapper {
     const char *name;
     const char *flags, *values; /* letters of options without and with a value */
     unsigned operands;          /* before the command */
-    bool assigns;               /* NAME=value may stand before the command */
+    bool assigns;               /* NAME=value may precede the command */
     bool adds;                  /* words that are not known come behind those of the command */
     bool opaque;                /* it changes how the command runs: it is decided on as well */
     const char *risky;          /* options that make it so */
@@ -45583,8 +45575,8 @@ static phi_status phi__wrap_exec(phi__wrapping *w, size_t begin, size_t exec, si
     return status;
 }
 
-/* Each -exec of a find, up to its ";" or "+". A + ends it behind {} only; in busybox, anywhere.
-   What stands behind is looked at again, for the word may be the value of another test. */
+/* Each -exec of a find, up to its ";" or "+". A + ends it after {} only; in busybox, anywhere. The
+   words after an -exec are looked at again, for it may be the value of another test. */
 static phi_status phi__wrap_find(phi__wrapping *w) {
     const phi__sh_command *c = &w->command;
     size_t from, starts, begin = phi__wrap_starts(c, &from, &starts);
@@ -45656,11 +45648,11 @@ PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *o
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0x059208ed
+#if PHI__IMP_SERVE != 0x3caa7fc5
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0x059208ed
+#define PHI__IMP_SERVE 0x3caa7fc5
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -45798,7 +45790,7 @@ typedef struct phi__serve_desc {
     size_t max_body_bytes;  /* default 4 MiB; beyond: 413 */
     size_t max_queue_bytes; /* of an answer that wait for the peer (default 1 MiB) */
     uint32_t head_ms;       /* for a whole head, from its first byte (default 10,000) */
-    uint32_t body_ms;       /* for a whole body; stands still while stopped (default 60,000) */
+    uint32_t body_ms;       /* for a whole body; paused while stopped (default 60,000) */
     uint32_t idle_ms;       /* between requests (default 60,000) */
     uint32_t write_ms;      /* for the peer to take 4 KiB or all (default 30,000) */
     /* `head` is borrowed until it returns. An exchange that has neither an answer nor calls then is
@@ -46114,7 +46106,7 @@ static phi_status phi__head_framing(phi__http_head *head) {
     return PHI_OK;
 }
 
-/* Whether a comma-separated list of tokens has this one. */
+/* True if a comma-separated list of tokens has this one. */
 static bool phi__head_lists(phi_str list, const char *token) {
     while (list.len > 0) {
         const char *comma = (const char *)memchr(list.at, ',', list.len);
@@ -47283,11 +47275,11 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xcb54bba7
+#if PHI__IMP_MCP != 0x63d97c4b
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xcb54bba7
+#define PHI__IMP_MCP 0x63d97c4b
 
 /* ---- src/mcp/mcp_in.h ---- */
 
@@ -47918,8 +47910,8 @@ struct phi__pages {
     bool has_ttl; /* of the last page, ttl_ms */
 };
 
-/* Asks for the first page. The caller has set what stands above; pages is zeroed else. The statuses
-   of phi__mcp_send. */
+/* Asks for the first page. The caller has set the fields above `request` and zeroed the others. The
+   statuses of phi__mcp_send. */
 PHI__FN phi_status phi__pages_begin(phi__pages *pages);
 PHI__FN void phi__pages_stop(phi__pages *pages); /* `done` is not called; harmless twice */
 
@@ -48050,7 +48042,7 @@ typedef struct phi__era {
     bool message_headers; /* Mcp-Method, Mcp-Name, Mcp-Param-... */
     bool asks;            /* servers send requests; else input_required and a repetition */
     bool ping;
-    bool log_request;      /* logging/setLevel; else the level stands in _meta */
+    bool log_request;      /* logging/setLevel; else the level is in _meta */
     bool listen;           /* subscriptions/listen; else changes come by themselves */
     bool subscribe;        /* resources/subscribe */
     bool cancel_by_stream; /* HTTP: closing its stream cancels a request */
@@ -48205,7 +48197,7 @@ struct phi__mcp_request {
     phi__mcp_request_desc desc;
     phi__timer timer;
     uint64_t began_us;
-    /* mcp_inputs.c: what the server wants to know before it answers */
+    /* mcp_requests.c: what the server wants to know before it answers */
     struct {
         uint32_t rounds, pending;
         bool busy;         /* asking parts now */
@@ -48215,7 +48207,7 @@ struct phi__mcp_request {
         phi_status status; /* of the failure */
         char message[160];
     } input;
-    struct phi__task *task; /* mcp_tasks.c; NULL: none */
+    struct phi__task *task; /* NULL: none */
     bool as_task;           /* it asks for one */
     /* mcp_session.c: its answer, which is being read a slice a step; NULL: none */
     struct phi__mcp_reading *reading;
@@ -48332,7 +48324,7 @@ PHI__FN phi_status phi__offers_join(phi_mcp *mcp);
 /* ---- mcp_tools.c ---- */
 PHI__FN phi_status phi__mcptools_join(phi_mcp *mcp);
 
-/* ---- mcp_tasks.c ---- */
+/* ---- tasks (mcp_requests.c) ---- */
 
 /* The input that it asked for is there. */
 PHI__FN void phi__tasks_answered(phi__mcp_request *r);
@@ -48375,8 +48367,8 @@ PHI__FN void phi__mcp_up(phi_mcp *mcp);
 PHI__FN void phi__mcp_drained(phi_mcp *mcp);
 
 /* A message of the server's: a JSON text, borrowed until it returns. from: the request on whose
-   answer it came, or NULL. The session may free itself with the link inside of it: false; then the
-   link touches nothing of its own. */
+   answer it came, or NULL. False: the session has freed itself with the link, which then touches
+   none of its fields. */
 PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from);
 
 /* PHI_MCP_EV_WARNING, one a second at most. False as above. */
@@ -48400,7 +48392,7 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
    NULL; the link forgets it. Other requests that were sent are lost. False as above. */
 PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out);
 
-/* A person is waited for (an authorization): deadlines stand still until it is false again. */
+/* A person is waited for (an authorization): deadlines pause until it is false again. */
 PHI__FN void phi__mcp_wait(phi_mcp *mcp, bool waits);
 
 /* ---- the makers ---- */
@@ -48438,7 +48430,7 @@ PHI__FN void phi__asked_got(phi__mcp_request *r, const phi__mcp_ask *a, phi_str 
 
    A transport (mcp_serve_stdio.c, mcp_serve_http.c) hands messages in with phi__serve_message,
    each with a way: the place where its messages go out. Over stdio there is one way for
-   all; over HTTP each POST is a way of its own, and a listening stream (GET) is one more.
+   all; over HTTP each POST is a way, and so is a listening stream (GET).
    A client (phi__client) is a session of a legacy era; requests of 2026-07-28 have none.
 
    Nothing here is called back by a way's functions: they queue, or fail. */
@@ -48467,7 +48459,7 @@ typedef struct phi__mcp_way_table {
 struct phi__mcp_way {
     const phi__mcp_way_table *table;
     phi__list waiting;         /* the server's: requests whose answers go here */
-    phi__client *client;       /* the server's: whose stream of its own this is */
+    phi__client *client;       /* the server's: this is the client's own stream */
     struct phi__long *reading; /* the server's: a long message is being read */
 };
 
@@ -48484,7 +48476,7 @@ typedef struct phi__heads {
    where there is nothing to answer. A long message is read in slices, in later steps: way->reading
    is set then; its text and headers stay, and no other message is handed in for this way, until
    `taken`. False: the server was freed meanwhile (by a callback of the
-   host's): the transport touches nothing of its own. */
+   host's): the transport touches none of its fields. */
 PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi__mcp_way *way,
                                 phi_str json, const phi__heads *heads);
 
@@ -48494,7 +48486,7 @@ PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way);
 
 /* ---- sessions ---- */
 
-/* Over HTTP: so many streams stand open that none may be added. */
+/* True if, over HTTP, so many streams are open that none may be added. */
 PHI__FN bool phi__serving_crowded(const phi_mcp_server *server);
 
 /* The stream for messages that belong to no request. False: there is one already. */
@@ -49311,7 +49303,7 @@ static bool phi__sample_is(const phi_json *block, const char *type) {
     return phi__str_is(phi__records_get_str(block, "type"), type);
 }
 
-/* Each result is a message of its own. False: no memory. */
+/* Each result is a separate message. False: no memory. */
 static bool phi__sample_result(phi__sample_list *list, const phi_json *block) {
     phi_message *m = phi__sample_add(list, PHI_ROLE_TOOL_RESULT);
     phi_content *content = NULL;
@@ -50155,7 +50147,7 @@ PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
 
 enum { PHI__CONTENT_MOST = 1000 }; /* blocks of one list; the rest is counted in a line */
 
-/* Bytes that base64 text stands for. */
+/* The bytes encoded by base64 text. */
 static uint64_t phi__content_size(phi_str data) {
     uint64_t bytes = (uint64_t)data.len / 4 * 3;
     if (data.len >= 2 && data.len % 4 == 0 && data.at[data.len - 1] == '=')
@@ -51249,7 +51241,7 @@ static size_t phi__exchange_body(void *user_data, phi_str bytes) {
     return bytes.len;
 }
 
-/* A last event without a blank line behind it counts, where no resumption brings it again. */
+/* A last event without a blank line after it counts, if no resumption brings it again. */
 static bool phi__exchange_last(phi__exchange *e) {
     phi__sse_event event;
     if (e->resume.id.len > 0) return true;
@@ -51489,7 +51481,7 @@ static void phi__stream_close(phi__mcp_http *http) {
     if (e != NULL) phi__exchange_close(e);
 }
 
-/* The first request is lost, with the words of its own refusal where there are no better ones. */
+/* The first request is lost, with `words`, else with its refusal's own words. */
 static bool phi__stream_fail(phi__mcp_http *http, phi_status status, const char *words) {
     phi__exchange *first = http->first;
     char message[sizeof first->words];
@@ -54498,8 +54490,7 @@ static phi_str phi__oauth_value(phi__oauth_scan *s) {
     return phi__str(to, n);
 }
 
-/* Challenges of one header. A word behind which a "=" stands is a parameter, any other begins a
-   challenge. */
+/* Challenges of one header. A word before a "=" is a parameter, any other begins a challenge. */
 static void phi__oauth_words_header(phi__oauth_scan *s, phi__oauth_dare *out) {
     s->bearer = false;
     for (;;) {
@@ -54728,9 +54719,9 @@ typedef struct phi__mcp_watch {
 
 /* ---- The resources that a host watches ---- */
 
-/* Older eras: a request for each. Era 2026-07-28: one stream that names all of them; where they
-   change, a new stream is opened before the old one is closed. A lost connection, or a stream that
-   ends, is followed by all of it anew. */
+/* Older eras: a request for each. Era 2026-07-28: one stream that names all of them; when they
+   change, a new stream is opened before the old one is closed. After a lost connection, or the end
+   of a stream, all of it is done again. */
 
 enum { PHI__WATCH_MOST = 256, PHI__WATCH_AGAIN_MS = 2000 };
 
@@ -55135,7 +55126,7 @@ static bool phi__offers_notified(phi_mcp *mcp, void *part, phi_str method, const
         phi_str uri = phi__json_text_of(phi_json_get(params, "uri"));
         if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
             phi__watch_agreed(watch, params);
-            return false; /* the session has streams of its own */
+            return false; /* the session has its own streams */
         }
         if (!phi__str_is(method, "notifications/resources/updated")) return false;
         (void)phi__mcp_tell(watch->mcp, PHI_MCP_EV_RESOURCE_UPDATED, uri, none, none);
@@ -56129,7 +56120,7 @@ PHI__FN bool phi__parts_warn(phi_mcp *mcp, const char *format, ...) {
                      (unsigned)mcp->warned.hidden);
         len = n < 0 ? len : phi__min(len + (size_t)n, sizeof words - 1);
     }
-    len = phi__words_clean_line(words, len); /* the server's bytes may stand in it */
+    len = phi__words_clean_line(words, len); /* it may hold the server's bytes */
     mcp->warned.hidden = 0;
     mcp->warned.next_us = now_us + PHI__PARTS_WARN_US;
     return phi__parts_tell(mcp, PHI_MCP_EV_WARNING, phi__str("", 0), phi__str("", 0),
@@ -58012,9 +58003,9 @@ PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi
 
 /* mcp_serve_call.c - tools that clients call.
 
-   A call runs on an agent of its own, which is hidden: its model is a provider in here, whose one
-   answer is that call, and the run ends when its result is in. So the schema check, hooks,
-   deadlines, retries, caps and sub-agents are those of any run. */
+   A call runs on its own agent, which is hidden: its model is a provider in here, whose one answer
+   is that call, and the run ends when its result is in. So the schema check, hooks, deadlines,
+   retries, caps and sub-agents are those of any run. */
 
 #include <stdio.h>
 
@@ -58947,8 +58938,8 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
 
 /* mcp_serve_http.c - our server over HTTP: who may speak to it, and the streams of answers.
 
-   A POST is a way of its own, and so is the listening stream (GET) of a session. The answer to a
-   POST begins with its first message: JSON when that is the last one, else a stream of events.
+   Each POST is a way, and so is the listening stream (GET) of a session. The answer to a POST
+   begins with its first message: JSON when that is the last one, else a stream of events.
    A page of some other site must not speak to a server on this machine (DNS rebinding): the names
    in Host and Origin are those of the loopback, or those that the desc allows; and a body is
    application/json, which such a page cannot send without being asked first.
@@ -59904,7 +59895,7 @@ static phi__serving *phi__serving_make(phi_mcp_server *server, phi__serving_kind
     return serving;
 }
 
-/* A quarter of the connections stays for requests: a stream can stand for days. */
+/* A quarter of the connections stays for requests: a stream can last for days. */
 PHI__FN bool phi__serving_crowded(const phi_mcp_server *server) {
     uint32_t most = server->desc.max_connections, count = server->listen_count;
     for (phi__link *link = server->clients.first; link != NULL; link = link->next)
@@ -60054,10 +60045,10 @@ PHI__FN phi_status phi__serving_log(phi_mcp_server *server, phi__mcp_way *way, c
 
 /* ---- Questions to a client in the midst of its request ---- */
 
-/* A session gets them as requests, on the stream of its own. A client of 2026-07-28 gets them as
-   the result of its request (input_required), which is parked, and repeats it with the answers and
-   with requestState: the handle of the parked request, how often it was parked, and a keyed hash
-   over both and over the method and its parameters. A state is so good for one repetition of one
+/* A session gets them as requests, on its own stream. A client of 2026-07-28 gets them as the
+   result of its request (input_required), which is parked, and repeats it with the answers and with
+   requestState: the handle of the parked request, how often it was parked, and a keyed hash over
+   both and over the method and its parameters. A state is so good for one repetition of one
    request, and worthless when the request has ended. */
 
 /* ---- callbacks into the host ---- */
@@ -60330,7 +60321,7 @@ static void phi__serve_ask_due(phi__timer *timer) {
     if (serving != NULL && !server->retired && serving->asks.first != NULL) {
         if (!late)
             phi__serve_ask_required(serving);
-        else /* questions asked meanwhile have deadlines of their own */
+        else /* questions asked meanwhile have their own deadlines */
             (void)phi__io_timer_set(server->rt->io, &serving->timer,
                                     phi__serve_ask_deadline(server));
     }
@@ -61373,7 +61364,7 @@ static void phi__life_limit(phi_mcp *mcp) {
     (void)phi__io_deadline_set(mcp->rt->io, &mcp->life.timer, after_us);
 }
 
-/* A server's bytes may stand in a message. */
+/* A message may hold a server's bytes. */
 static void phi__life_words(char *words, size_t size, const char *message) {
     (void)snprintf(words, size, "%s", message);
     words[phi__words_clean_line(words, strlen(words))] = '\0';
@@ -62515,7 +62506,7 @@ static bool phi__mcp_schema_requires(const phi_json *schema, phi_str name) {
 }
 
 /* Gemini takes a circle of references only through a property that may be left out, as no value has
-   another: a reference that closes one is left open. Gemini takes none beside anyOf, either. */
+   another: a reference that closes one is left open. Gemini takes none next to anyOf, either. */
 static void phi__mcp_schema_follow_ref(phi__mcp_schema *s, phi_json *node,
                                        phi__mcp_schema_under *under) {
     phi_str ref = phi__json_text_of(phi_json_get(node, "$ref"));
@@ -62880,7 +62871,7 @@ static void phi__toolbox_fill(phi__toolbox_maker *m, phi__mcp_tool *item, phi_to
     tool->may_defer = !desc->never_deferred;
     tool->source = desc->name != NULL && desc->name[0] != '\0' ? desc->name : "mcp";
     tool->timeout_ms = PHI_UNLIMITED; /* the request has deadlines, and may wait for a person */
-    tool->checks_arguments = true;    /* mcp_tools.c takes nulls that stand for nothing */
+    tool->checks_arguments = true;    /* mcp_tools.c takes null for an absent value */
 }
 
 /* False: no memory. */
@@ -63098,7 +63089,7 @@ typedef struct phi__news {
 
 enum { PHI__NEWS_MOST = 256 }; /* events kept; a hostile list has thousands of faults */
 
-/* Its strings stand behind it. */
+/* Its strings follow it in memory. */
 typedef struct phi__news_item {
     phi__link link;
     size_t bytes;
@@ -63286,7 +63277,7 @@ static bool phi__calls_details(const phi_json *result, phi__outcome *out) {
     return !out->details.failed;
 }
 
-/* Texts of an error become one, joined by line breaks; images stay behind it. */
+/* Texts of an error become one, joined by line breaks; images stay after it. */
 static bool phi__calls_join(phi__outcome *out) {
     size_t i, kept = 0, texts = 0;
     phi__buf words;
@@ -63990,11 +63981,11 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x8cc8bdbc
+#if PHI__IMP_OPENAPI != 0x22ef0cb6
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x8cc8bdbc
+#define PHI__IMP_OPENAPI 0x22ef0cb6
 
 /* ---- src/openapi/operation_in.h ---- */
 
@@ -64261,7 +64252,7 @@ struct phi_openapi {
 typedef struct phi__tschema_def {
     const phi_json *node;
     phi_str name;  /* of letters, digits, ".", "_" and "-" */
-    unsigned same; /* definitions behind it that would have its name, and have a number */
+    unsigned same; /* later definitions with its name: each has a number */
 } phi__tschema_def;
 
 /* A reference that every value needs: from one definition (0: the root) to another. */
@@ -64302,7 +64293,7 @@ PHI__FN void phi__tschema_put_defs(phi__tool_schema *s);
 /* True: there were circles, the output was emptied, and all is to be written once more. */
 PHI__FN bool phi__tschema_again(phi__tool_schema *s);
 
-/* Whether a string of this schema is a file's content. */
+/* True if a string of this schema is a file's content. */
 PHI__FN bool phi__tschema_is_file(const phi_json *schema);
 
 /* The one type that a schema names, "null" aside; PHI_JSON_NONE: none, or several. */
@@ -64576,7 +64567,7 @@ static bool phi__parameters_argument(phi__making *m, phi_str name, const char *p
 
 /* ---- one parameter ---- */
 
-/* Whether a path template holds "{name}". */
+/* True if a path template holds "{name}". */
 static bool phi__parameters_in_path(phi_str path, phi_str name) {
     size_t at = 0;
     for (at = 0; at + name.len + 2 <= path.len; at++)
@@ -64746,7 +64737,7 @@ static unsigned phi__request_body_rank(phi_str type, phi__operation_body_kind *k
     return 7;
 }
 
-/* A type that can be sent: a range stands for one of its own. */
+/* A type that can be sent: a range is replaced by one of its types. */
 static phi_str phi__request_body_type(phi_str type, phi__operation_body_kind kind) {
     if (phi__str_find(type, 0, "*") == SIZE_MAX) return type;
     if (kind == PHI__BODY_JSON) return PHI__LIT("application/json");
@@ -65710,7 +65701,7 @@ static phi__openapi_token *phi__token_find(phi_openapi *api, phi_str url, phi_st
 
 /* ---- the answer ---- */
 
-/* Of a number, or a text with one. */
+/* Reads "expires_in", a number or a text with one. */
 static uint64_t phi__token_lifetime_s(phi_str answer) {
     phi__json_found found;
     int64_t n = 0;
@@ -66067,7 +66058,7 @@ PHI__FN phi_status phi__opauth_token(phi__openapi_auth *a) {
 PHI__FN bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
     if (http_status != 401 || a->oauth == NULL || a->refreshed) return false;
     a->refreshed = true;
-    /* A server refused it: it is requested anew, unless that was done meanwhile. */
+    /* A server refused it: it is requested again, unless that was done meanwhile. */
     phi_openapi *api = a->r->op->api;
     phi_str text = a->token;
     if (api->calls != NULL) {
@@ -67507,7 +67498,7 @@ static phi_status phi__opreq_path(phi__openapi_request *r) {
         size_t open = phi__str_find(path, at, "{");
         size_t close = open != SIZE_MAX ? phi__str_find(path, open, "}") : SIZE_MAX;
         size_t end = close != SIZE_MAX ? open : path.len;
-        /* Characters of a template that may not stand in a URL are escaped; escapes stay. */
+        /* Characters of a template that a URL may not have are escaped; escapes stay. */
         phi__buf *out = &r->url;
         phi_str text = phi__str(path.at + at, end - at);
         for (size_t i = 0; i < text.len; i++) {
@@ -67921,7 +67912,7 @@ PHI__FN phi_status phi__body_advance(phi__openapi_body *b) {
         b->done = body->kind == PHI__BODY_NONE;
         if (b->done) return PHI_OK;
         b->value = phi__opreq_argument(b->r, body->argument);
-        /* null is a body of its own where the argument is there */
+        /* null is a body if the argument is there */
         if (b->value == NULL && body->kind == PHI__BODY_JSON)
             b->value = phi__json_get_n(b->r->arguments, body->argument);
         b->done = b->value == NULL;
@@ -68093,8 +68084,8 @@ static int phi__document_hex(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The next step of a JSON Pointer, "~" and "%" undone, into `out` of `size` bytes; *rest moves
-   behind it. False: the pointer has ended, or is malformed: *rest is then not empty. */
+/* The next step of a JSON Pointer, "~" and "%" undone, into `out` of `size` bytes; *rest moves past
+   it. False: the pointer has ended, or is malformed: *rest is then not empty. */
 static bool phi__document_step(phi_str *rest, char *out, size_t size, phi_str *step) {
     size_t i = 1, n = 0;
     if (rest->len == 0 || rest->at[0] != '/') return false;
@@ -68127,8 +68118,8 @@ static bool phi__document_answers(phi_str path, phi_str method, char *out, size_
     return true;
 }
 
-/* A pointer into the responses of an operation, which are a part of their own: "/get/responses"
-   behind the path. */
+/* A pointer into the responses of an operation, which are a separate part: "/get/responses" after
+   the path. */
 static bool phi__document_in_answers(const phi__document *doc, phi_str path,
                                      phi__document_part **part, phi_str *rest) {
     char method[16], word[16], name[PHI__DOCUMENT_STEP + 16];
@@ -68712,7 +68703,7 @@ static phi__document_part *phi__reading_item_ref(phi__reading *r, phi_str ref, c
     return NULL;
 }
 
-/* One skipped entry stands for all operations of a path item that cannot be followed. */
+/* Adds one skipped entry for all operations of a path item that cannot be followed. */
 static bool phi__reading_lost_item(phi__reading *r, phi_str path, phi_str ref, const char *why) {
     char words[240];
     phi_str text;
@@ -69232,7 +69223,7 @@ static void phi__tschema_put_variant(phi__tool_schema *s, const phi_json *discri
     phi__buf_text(&s->out, ",{\"type\":\"object\",\"properties\":{");
     phi__json_write_key(&s->out, name);
     phi__buf_text(&s->out, "{\"enum\":[");
-    /* The values of the discriminator that stand for this reference. */
+    /* The values of the discriminator for this reference. */
     phi_json_iter it = phi_json_each(phi_json_get(discriminator, "mapping"));
     phi_str last = ref;
     bool any = false;
@@ -69314,8 +69305,8 @@ static void phi__tschema_put_member(phi__tool_schema *s, const phi_json *schema,
     }
 }
 
-/* In version 3.1 a reference may have schema keywords beside it; it then joins allOf, for some
-   providers take nothing beside "$ref". */
+/* In version 3.1 a reference may have schema keywords next to it; it then joins allOf, for some
+   providers take nothing next to "$ref". */
 static bool phi__tschema_joins(const phi__tool_schema *s, const phi_json *schema) {
     phi_json_iter it = phi_json_each(schema);
     if (!s->view->doc->is_31) return false;
@@ -69354,7 +69345,7 @@ static void phi__tschema_put_object(phi__tool_schema *s, const phi_json *schema,
     phi__tschema_say_more(s, schema);
     phi__tschema_put_words(s);
     phi__tschema_put_type(s, schema);
-    /* In version 3.0 exclusiveMinimum is true or false, beside minimum. */
+    /* In version 3.0 exclusiveMinimum is true or false, next to minimum. */
     static const char *const keys[2][2] = {{"minimum", "exclusiveMinimum"},
                                            {"maximum", "exclusiveMaximum"}};
     for (size_t i = 0; i < 2; i++) {
@@ -69385,7 +69376,7 @@ static void phi__tschema_put_object(phi__tool_schema *s, const phi_json *schema,
     phi__buf_char(&s->out, '}');
 }
 
-/* "nullable" beside choices or a reference, without a type. */
+/* True if "nullable" is next to choices or a reference, without a type. */
 static bool phi__tschema_wraps_null(const phi_json *schema) {
     static const char *const keys[] = {"$ref", "anyOf", "oneOf", "allOf"};
     if (!phi_json_bool(phi_json_get(schema, "nullable"), false) ||
@@ -69465,11 +69456,11 @@ PHI__FN bool phi__tschema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x717dd2eb
+#if PHI__IMP_SECTIONS != 0xbc908d6f
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x717dd2eb
+#define PHI__IMP_SECTIONS 0xbc908d6f
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -69480,7 +69471,7 @@ PHI__FN bool phi__tschema_again(phi__tool_schema *s) {
 
 /* "name" of a table for messages, from its name, else its id without braces; never empty. */
 PHI__FN phi_str phi__sec_name(const phi_json *node);
-/* Whether a text begins with http:// or https://. */
+/* True if a text begins with http:// or https://. */
 PHI__FN bool phi__sec_is_address(const char *url);
 
 /* A table of texts as a list in the arena. */
@@ -69555,7 +69546,7 @@ PHI__FN void phi__sec_perm_end(void *state);
 #ifndef PHI_NO_PROCESS
 PHI__FN const phi__cfg_table *phi__sec_scripts_table(void);       /* [callbacks] */
 PHI__FN const phi__cfg_table *phi__sec_scripts_hooks_table(void); /* [hooks] */
-/* Of both: the node is that of [callbacks]. */
+/* For both: the node is that of [callbacks]. */
 PHI__FN phi_status phi__sec_scripts_begin(phi__cfg_ground *ground, const phi_json *node,
                                           void **state);
 PHI__FN phi_status phi__sec_scripts_use(void *state, phi__cfg_making *making);
@@ -70881,8 +70872,8 @@ static phi_status phi__sec_scripts_add(phi__cfg_ground *ground, phi__sec_scripts
     return PHI_OK;
 }
 
-/* The scripts of an agent: keys are for the server of its own model. Of a sub-agent: those that
-   guard tools, and one that knows the key of the agent it works for. */
+/* The scripts of an agent: keys are for the server of the top agent's model. A sub-agent has only
+   those that guard tools, and, without its own key, those for keys. */
 static phi_status phi__sec_scripts_of(const phi__sec_scripts_state *s,
                                       const phi__cfg_making *making, phi_scripts_desc *desc) {
     const uint32_t guards = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
@@ -71040,7 +71031,7 @@ static const char *phi__sec_skills_near(phi_arena *arena, const phi_skills *skil
     return phi__cfg_words_nearest(name, names, n);
 }
 
-/* The skills that an agent names, in a list of their own. */
+/* The skills that an agent names, in a new list. */
 static phi_status phi__sec_skills_pick(phi__sec_skills_state *s, phi__cfg_making *making,
                                        phi_skills **out) {
     phi__cfg_ground *ground = making->ground;
@@ -71370,11 +71361,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xa4e1c4b3
+#if PHI__IMP_TRACE != 0x23527a4d
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xa4e1c4b3
+#define PHI__IMP_TRACE 0x23527a4d
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -71429,7 +71420,7 @@ typedef struct phi__trace_run {
     uint64_t start;               /* its LOOP_START */
     uint64_t input;               /* the first entry that the next request has as new */
     uint64_t turn;                /* the turn's TURN_START */
-    uint64_t prompt;              /* where its system prompt stands, as phi__trace_prompt_at */
+    uint64_t prompt;              /* the place of its system prompt, as phi__trace_prompt_at */
     int64_t start_ms, turn_ms;
     uint32_t turn_index;
     uint32_t chats; /* answers of this turn so far */
@@ -71486,8 +71477,8 @@ struct phi_trace {
 /* The walk has come to this entry. */
 PHI__FN void phi__trace_prompt_note(phi_trace *t, const phi__entry *entry);
 
-/* Where the system prompt of the entry's run stands: LOOP_START has it only where it differs from
-   the run before. The entry + 1; 0: it is not known, as of runs out of another log. */
+/* The place of the system prompt of the entry's run: LOOP_START has it only if it differs from the
+   run before. The entry + 1; 0: it is not known, as for runs from another log. */
 PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry);
 PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* at 0: empty */
 
@@ -71501,7 +71492,7 @@ PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text); /* emp
 /* A text, whole, as a JSON string without a key. */
 PHI__FN void phi__tout_value(phi_trace *t, phi_str text);
 
-/* The text, its secrets hidden, cut at the limit: then a note behind it has its length. Valid until
+/* The text, its secrets hidden, cut at the limit: then a note after it has its length. Valid until
    the text is moved. */
 PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text);
 PHI__FN void phi__tout_usage(phi_trace *t, const phi_usage *usage);
@@ -71509,8 +71500,8 @@ PHI__FN void phi__tout_usage(phi_trace *t, const phi_usage *usage);
 /* The key and what a model's rates say; nothing where they are not known. */
 PHI__FN void phi__tout_cost(phi_trace *t, phi_str model, const phi_usage *usage);
 
-/* Moves `text` to the sink's bytes, so escaped that it can stand in a page's script; and writes
-   these where they are many, or `all`. */
+/* Moves `text` to the sink's bytes, escaped for a page's script; and writes these if they are many,
+   or `all`. */
 PHI__FN phi_status phi__tout_move(phi_trace *t, bool all);
 
 /* Text as it is. */
@@ -71523,7 +71514,7 @@ PHI__FN const char *phi__trace_page_tail(size_t i);
 /* The walk is about to write this entry: whether it has the request of a turn. */
 PHI__FN bool phi__trace_view_has_request(phi_trace *t, const phi__entry *entry);
 
-/* The view as a change of the one before, and what the policy left out beside that prompt. */
+/* The view as a change of the one before, and what the policy left out with that prompt. */
 PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt);
 
 /* The entry was written. */
@@ -71536,7 +71527,7 @@ PHI__FN void phi__spans_entry(phi_trace *t, const phi__entry *entry);
 PHI__FN void phi__spans_thread_end(phi_trace *t); /* runs that never ended */
 PHI__FN void phi__spans_free(phi_trace *t);
 
-/* NULL: the run stands for itself. */
+/* NULL: the run is below no other. */
 PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id);
 
 /* The first link of a run counts, and one that makes no circle. Without memory the text has
@@ -71552,7 +71543,7 @@ PHI__FN phi__trace_name phi__span_run(const phi_trace *t, const phi__trace_run *
 
 enum { PHI__TRACE_SPAN_CALL = 48 };
 
-/* The name of a call within its run: where its answer stands in it, and its block. */
+/* The name of a call within its run: the place of its answer in it, and its block. */
 PHI__FN phi_str phi__span_call(const phi__trace_run *run, const phi__trace_call *call,
                                char out[PHI__TRACE_SPAN_CALL]);
 PHI__FN void phi__span_head(phi_trace *t); /* the document, up to the spans */
@@ -71799,7 +71790,7 @@ enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
 
 /* ---- threads ---- */
 
-/* Whether the thread was among those before it. */
+/* True if the thread was among those before it. */
 static bool phi__trace_thread_again(const phi_trace *t, size_t at) {
     for (size_t i = 0; i < at; i++)
         if (phi__trace_thread(t, i) == phi__trace_thread(t, at)) return true;
@@ -72721,9 +72712,9 @@ PHI__FN const char *phi__trace_page_tail(size_t i) {
 /* trace_spans.c - the walk over entries that finds spans: a run from its beginning to its end, a
    model call from the turn's beginning to the answer, a tool call from the answer to its result.
 
-   There are two walks. The first looks for the runs that were begun by a tool call, or stand inside
-   of another run, so that a span of any thread knows the one above it. A span is written when its
-   end is reached; runs that are under way are a list. */
+   There are two walks. The first looks for the runs that were begun by a tool call, or are inside
+   another run, so that a span of any thread knows the one above it. A span is written when its end
+   is reached; runs that are under way are a list. */
 
 #include <stdio.h>
 
@@ -72738,7 +72729,7 @@ PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str 
     return NULL;
 }
 
-/* Whether that run is `child`, or stands somewhere below it. The links so far make no circle. */
+/* True if that run is `child`, or is somewhere below it. The links so far make no circle. */
 static bool phi__trace_link_below(const phi_trace *t, phi_str loop, phi_str child) {
     while (!phi_str_equal(loop, child)) {
         const phi__trace_link *link = phi__trace_link_find(t, loop);
@@ -72977,7 +72968,7 @@ static void phi__span_open(phi_trace *t, const char *what, const phi__trace_name
     phi__span_id(t, "spanId", what, run, call);
 }
 
-/* Of something within a run: its parent is the run. */
+/* Opens a span of something within a run: its parent is the run. */
 static void phi__span_within(phi_trace *t, const char *what, const phi__trace_name *run,
                              phi_str call) {
     phi__span_open(t, what, run, call);
@@ -73477,7 +73468,7 @@ PHI__FN void phi__trace_view_free(phi_trace *t) {
 
 /* ---- keeping it ---- */
 
-/* A request was made where an answer stands, or where a turn ends that has none. */
+/* A request was made if there is an answer, or if a turn ends without one. */
 PHI__FN bool phi__trace_view_has_request(phi_trace *t, const phi__entry *e) {
     phi__trace_view *v = &t->view;
     bool was = v->requested;
@@ -73513,7 +73504,7 @@ static void phi__trace_view_rewrite(phi_trace *t, phi__op *op) {
     if (!phi__fold_op(t->thread, &v->fold, op)) phi__trace_view_drop(t);
 }
 
-/* Where memory is short the fold is made anew when it is needed. */
+/* If memory is short, the fold is made again when it is needed. */
 PHI__FN void phi__trace_view_after(phi_trace *t, phi__entry *e) {
     phi__trace_view *v = &t->view;
     if (!v->valid) return;
