@@ -938,10 +938,8 @@ static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *pla
             phi__buf_text(out, ",\"anthropic_beta\":[\"interleaved-thinking-2025-05-14\"]");
         if (spec->options.top_k > 0 &&
             (phi__claude_takes_of(plan, PHI__LIT("")) & PHI__TAKES_TOP_K) != 0) {
-            {
-                phi__buf_text(out, ",\"top_k\":");
-                phi__buf_u64(out, spec->options.top_k);
-            }
+            phi__buf_text(out, ",\"top_k\":");
+            phi__buf_u64(out, spec->options.top_k);
         }
         bool forced = e->spec->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan->thinks &&
                       !plan->claude.no_forced_tool;

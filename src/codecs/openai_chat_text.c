@@ -227,7 +227,7 @@ static size_t phi__chat_calls_last(phi_str text, const char *word) {
 static bool phi__chat_calls_is_name(phi_str name) {
     for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];
-        if (!(phi__is_alnum(c)) && (c == '\0' || strchr("_-.:/", c) == NULL)) return false;
+        if (!phi__is_alnum(c) && (c == '\0' || strchr("_-.:/", c) == NULL)) return false;
     }
     return name.len > 0;
 }

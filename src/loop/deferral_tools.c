@@ -277,6 +277,7 @@ static phi_flow phi__defer_load_start(void *user_data, phi_call call, phi_str ar
 static const phi_tool *phi__defer_find(phi__agent *agent, phi_str name) {
     phi__toolset *set = agent->tools;
     const phi_tool *tool = phi__toolset_find(set, name);
+    if (tool == NULL && !phi__defer_is_own(name)) return NULL; /* a plan may count every tool */
     phi__defer_plan plan = phi__defer_plan_of(agent);
     if (tool != NULL) {
         if (plan.way != PHI__DEFERRAL_OWN || !phi__defer_defers(plan, tool)) return tool;
@@ -289,7 +290,7 @@ static const phi_tool *phi__defer_find(phi__agent *agent, phi_str name) {
         }
         return phi__defer_is_loaded(agent, name) ? tool : NULL;
     }
-    if (!phi__defer_is_own(name) || plan.way != PHI__DEFERRAL_OWN) return NULL;
+    if (plan.way != PHI__DEFERRAL_OWN) return NULL;
     phi__tool_view views[2];
     phi_tool *out = set->finders; /* their set has room for them, and their deadline */
     phi__defer_describe(views);

@@ -247,6 +247,7 @@ static phi_status phi__ask_items(phi__run *run, const phi__item **items, size_t 
             if (list == NULL || list[i] == NULL ||
                 (list[i]->content == NULL && list[i]->content_count > 0))
                 return PHI_BAD_ARG;
+        known = phi__ask_list_ours(run, &known_count); /* the host was called: read it again */
     }
     phi__places ours;
     phi__item *made =

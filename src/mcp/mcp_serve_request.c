@@ -73,6 +73,7 @@ PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
 static void phi__send_text(phi__origin *origin, phi_str json, int http_status) {
     phi__batch *batch = origin->batch;
     phi__mcp_way *way = origin->way;
+    phi_memory *memory = &origin->server->rt->memory; /* a way that ends frees the origin */
     origin->batch = NULL;
     if (batch != NULL) {
         if (json.len > 0) phi__buf_char(&batch->out, batch->out.len > 0 ? ',' : '[');
@@ -86,7 +87,7 @@ static void phi__send_text(phi__origin *origin, phi_str json, int http_status) {
         else if (batch->way != NULL)
             (void)batch->way->table->send(batch->way, phi__str("", 0), 500, true);
         phi__buf_free(out);
-        phi__free(&origin->server->rt->memory, batch, sizeof *batch);
+        phi__free(memory, batch, sizeof *batch);
     } else if (way != NULL)
         (void)way->table->send(way, json, http_status, true);
 }
