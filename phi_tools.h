@@ -10217,11 +10217,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x9449d9ca
+#if PHI__IMP_RECORD != 0xe1264525
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x9449d9ca
+#define PHI__IMP_RECORD 0xe1264525
 
 /* ---- src/record/event_in.h ---- */
 
@@ -11348,7 +11348,7 @@ static phi_status phi__event_get_result(phi__event_reader *r, const phi_json *no
     message->details = phi__event_get_json(r, phi_json_get(node, "details"));
     phi_status status =
         phi__message_read_get_blocks(phi_json_get(node, "content"), r->arena, message, r->error);
-    r->out->child_loop_id = phi__records_get_str(node, "child_loop_id");
+    r->out->child_loop_id = phi_json_str(phi_json_get(node, "child_loop_id"), "");
     r->out->message = message;
     if (status == PHI_OK && r->out->kind == PHI_EV_TOOL_UPDATE)
         r->out->text = phi_message_text(message, "\n", r->arena, &r->no_memory);
@@ -11517,9 +11517,14 @@ static phi_status phi__event_get(phi__event_reader *r) {
     r->out->loop_id = phi__records_get_str(r->root, "loop_id");
     r->out->tool_call_id = phi__records_get_str(r->root, "tool_call_id");
     r->out->tool_name = phi__records_get_str(r->root, "tool_name");
+    uint16_t own = 0; /* the part that events of this kind have */
+    for (size_t i = 0; i < PHI__COUNT(phi__event_rows); i++)
+        if (phi__event_rows[i].kind == kind && phi__event_rows[i].part != 0)
+            own = phi__event_rows[i].part;
     for (size_t i = 0; i < PHI__COUNT(phi__event_rows) && status == PHI_OK; i++) {
         const phi__event_row *row = &phi__event_rows[i];
-        if (row->kind != kind) continue;
+        /* members of a part are read whichever of its events has them */
+        if (row->kind != kind && (row->part == 0 || row->part != own)) continue;
         if (row->part == offsetof(phi_event, context) && phi_json_get(r->root, "tokens") == NULL)
             continue;
         if (row->part != 0 && part == NULL) {
@@ -16816,11 +16821,11 @@ PHI__FN void phi__taping_init(phi__tape *tape) {
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_ORCHESTRATE
-#if PHI__IMP_ORCHESTRATE != 0x9bf0e3e1
+#if PHI__IMP_ORCHESTRATE != 0x183c0eb7
 #error "phi: two versions of src/orchestrate in one file"
 #endif
 #else
-#define PHI__IMP_ORCHESTRATE 0x9bf0e3e1
+#define PHI__IMP_ORCHESTRATE 0x183c0eb7
 
 /* ---- src/orchestrate/strategy_in.h ---- */
 
@@ -18401,8 +18406,8 @@ static void phi__evaluation_later(phi__evaluation *e, uint64_t after_us) {
     (void)phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + after_us); /* it has its place */
 }
 
-/* Lets the agent and all above it pay for a reservation. False: no memory. And gives it back. */
-/* By handle: an agent that is freed has left the tree before its evaluation hears of it. */
+/* Lets the agent and all above it pay for a reservation. False: no memory. By handle: an agent
+   that is freed has left the tree before its evaluation hears of it. */
 static bool phi__evaluation_payers(phi__evaluation *e) {
     size_t n = 0;
     for (const phi__agent *agent = e->agent; agent != NULL; agent = agent->tree.parent) n++;
@@ -18626,10 +18631,9 @@ static uint64_t phi__branches_output(const phi__agent *child) {
     return child->desc.max_tokens != 0 ? child->desc.max_tokens : child->desc.model.max_tokens;
 }
 
-/* Reserves the most that the judge's call may cost, with a query of so many tokens. False: there is
-   no room, and `reason` says where. */
-/* The judge sees the conversation, the query, and the largest answers that the branches may give;
-   at most its window. */
+/* Reserves the most that the judge's call may cost, with a query of so many tokens. False:
+   there is no room, and `reason` says where. The judge sees the conversation, the query, and
+   the largest answers that the branches may give; at most its window. */
 static bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
     uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__BRANCHES_FRAME;
@@ -19748,8 +19752,8 @@ static uint32_t phi__graph_best(const phi__got_graph *graph) {
     return best;
 }
 
-/* Marks the thoughts with most support, then the deepest, the oldest. */
-/* So many times as are kept over at most 1,000 nodes, once in a run. */
+/* Marks the thoughts with most support, then the deepest, the oldest. At most 1,000 nodes are
+   walked for each thought that is kept, once in a run. */
 static void phi__graph_keep(phi__got_graph *graph, uint32_t most) {
     uint32_t i, found;
     for (i = 1; i < graph->count; i++) graph->nodes[i].kept = false;
@@ -22011,8 +22015,7 @@ static void phi__child_drop(phi__child *child) {
     phi__free(&all->parent->memory, child, sizeof *child);
 }
 
-/* Frees it when its events were popped. */
-/* Its events are in the host's hands or wait for it: they would go with it. */
+/* Frees the child after the host has popped its events, because they are freed with it. */
 static void phi__child_leave(phi__child *child) {
     child->over = true;
     if (phi__find_hidden(child->agent) || !phi__events_any(child->agent)) phi__child_drop(child);
@@ -22030,7 +22033,7 @@ static void phi__child_keep_newest(phi__children *all, const phi_subagent_desc *
     }
 }
 
-/* or NULL */
+/* The child that works for this call; NULL: there is none. */
 static phi__child *phi__child_of_call(const phi__children *all, phi_call call) {
     phi__link *link = all != NULL ? all->list.first : NULL;
     for (; link != NULL; link = link->next) {
@@ -22364,9 +22367,8 @@ static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_s
     return phi_call_update(call, partial);
 }
 
-/* Hands the noted parts to its call. The child may be gone afterwards. */
-/* Each part calls hooks of the host, which may free the child, and its parent: their memory stays
-   until the step ends. */
+/* Hands the noted parts to its call. The child may be gone afterwards. Each part calls hooks of
+   the host, which may free the child, and its parent: their memory stays until the step ends. */
 static void phi__forward_all(phi__child *child) {
     phi__buf heard = child->heard, details;
     phi_call call = child->call;
@@ -22573,8 +22575,6 @@ static phi_status phi__child_save_thaw(phi__child *child, phi_subagent_desc *des
 
 /* ---- all children of an agent ---- */
 
-/* ---- all of an agent's ---- */
-
 /* The oldest child with a number up to `last` that has not failed. NULL: there is none. A walk that
    fails or starts each one looks again after each: callbacks of the host may drop any. */
 static phi__child *phi__children_first(const phi__children *all, uint64_t last, bool frozen,
@@ -22612,7 +22612,7 @@ static phi__children *phi__children_find(const phi__agent *parent) {
     return attached != NULL ? PHI__OWNER(attached, phi__children, attached) : NULL;
 }
 
-/* Made at the first use; NULL: no memory. find: NULL where there are none. */
+/* Makes it at the first use. NULL: no memory. */
 static phi__children *phi__children_all(phi__agent *parent) {
     phi__children *all = phi__children_find(parent);
     if (all != NULL) return all;
@@ -47275,11 +47275,11 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x63d97c4b
+#if PHI__IMP_MCP != 0x56fb8ff5
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x63d97c4b
+#define PHI__IMP_MCP 0x56fb8ff5
 
 /* ---- src/mcp/mcp_in.h ---- */
 
@@ -59670,6 +59670,7 @@ PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
 static void phi__send_text(phi__origin *origin, phi_str json, int http_status) {
     phi__batch *batch = origin->batch;
     phi__mcp_way *way = origin->way;
+    phi_memory *memory = &origin->server->rt->memory; /* a way that ends frees the origin */
     origin->batch = NULL;
     if (batch != NULL) {
         if (json.len > 0) phi__buf_char(&batch->out, batch->out.len > 0 ? ',' : '[');
@@ -59683,7 +59684,7 @@ static void phi__send_text(phi__origin *origin, phi_str json, int http_status) {
         else if (batch->way != NULL)
             (void)batch->way->table->send(batch->way, phi__str("", 0), 500, true);
         phi__buf_free(out);
-        phi__free(&origin->server->rt->memory, batch, sizeof *batch);
+        phi__free(memory, batch, sizeof *batch);
     } else if (way != NULL)
         (void)way->table->send(way, json, http_status, true);
 }

@@ -88,8 +88,7 @@ PHI__FN bool phi__answer_room(phi__answer *answer) {
     return true;
 }
 
-/* The same without content. */
-/* Without content: the earlier view is gone, or does not fit. */
+/* The event without its content. The earlier view is gone, or does not fit. */
 static const phi_message *phi__answer_empty(phi__answer *answer) {
     phi_message shown = answer->view;
     memset(&answer->view, 0, sizeof answer->view);

@@ -201,8 +201,8 @@ static void phi__evaluation_later(phi__evaluation *e, uint64_t after_us) {
     (void)phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + after_us); /* it has its place */
 }
 
-/* Lets the agent and all above it pay for a reservation. False: no memory. And gives it back. */
-/* By handle: an agent that is freed has left the tree before its evaluation hears of it. */
+/* Lets the agent and all above it pay for a reservation. False: no memory. By handle: an agent
+   that is freed has left the tree before its evaluation hears of it. */
 static bool phi__evaluation_payers(phi__evaluation *e) {
     size_t n = 0;
     for (const phi__agent *agent = e->agent; agent != NULL; agent = agent->tree.parent) n++;
@@ -426,10 +426,9 @@ static uint64_t phi__branches_output(const phi__agent *child) {
     return child->desc.max_tokens != 0 ? child->desc.max_tokens : child->desc.model.max_tokens;
 }
 
-/* Reserves the most that the judge's call may cost, with a query of so many tokens. False: there is
-   no room, and `reason` says where. */
-/* The judge sees the conversation, the query, and the largest answers that the branches may give;
-   at most its window. */
+/* Reserves the most that the judge's call may cost, with a query of so many tokens. False:
+   there is no room, and `reason` says where. The judge sees the conversation, the query, and
+   the largest answers that the branches may give; at most its window. */
 static bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
     uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__BRANCHES_FRAME;

@@ -268,8 +268,8 @@ static uint32_t phi__graph_best(const phi__got_graph *graph) {
     return best;
 }
 
-/* Marks the thoughts with most support, then the deepest, the oldest. */
-/* So many times as are kept over at most 1,000 nodes, once in a run. */
+/* Marks the thoughts with most support, then the deepest, the oldest. At most 1,000 nodes are
+   walked for each thought that is kept, once in a run. */
 static void phi__graph_keep(phi__got_graph *graph, uint32_t most) {
     uint32_t i, found;
     for (i = 1; i < graph->count; i++) graph->nodes[i].kept = false;

@@ -104,8 +104,7 @@ static void phi__child_drop(phi__child *child) {
     phi__free(&all->parent->memory, child, sizeof *child);
 }
 
-/* Frees it when its events were popped. */
-/* Its events are in the host's hands or wait for it: they would go with it. */
+/* Frees the child after the host has popped its events, because they are freed with it. */
 static void phi__child_leave(phi__child *child) {
     child->over = true;
     if (phi__find_hidden(child->agent) || !phi__events_any(child->agent)) phi__child_drop(child);
@@ -123,7 +122,7 @@ static void phi__child_keep_newest(phi__children *all, const phi_subagent_desc *
     }
 }
 
-/* or NULL */
+/* The child that works for this call; NULL: there is none. */
 static phi__child *phi__child_of_call(const phi__children *all, phi_call call) {
     phi__link *link = all != NULL ? all->list.first : NULL;
     for (; link != NULL; link = link->next) {
@@ -457,9 +456,8 @@ static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_s
     return phi_call_update(call, partial);
 }
 
-/* Hands the noted parts to its call. The child may be gone afterwards. */
-/* Each part calls hooks of the host, which may free the child, and its parent: their memory stays
-   until the step ends. */
+/* Hands the noted parts to its call. The child may be gone afterwards. Each part calls hooks of
+   the host, which may free the child, and its parent: their memory stays until the step ends. */
 static void phi__forward_all(phi__child *child) {
     phi__buf heard = child->heard, details;
     phi_call call = child->call;
@@ -666,8 +664,6 @@ static phi_status phi__child_save_thaw(phi__child *child, phi_subagent_desc *des
 
 /* ---- all children of an agent ---- */
 
-/* ---- all of an agent's ---- */
-
 /* The oldest child with a number up to `last` that has not failed. NULL: there is none. A walk that
    fails or starts each one looks again after each: callbacks of the host may drop any. */
 static phi__child *phi__children_first(const phi__children *all, uint64_t last, bool frozen,
@@ -705,7 +701,7 @@ static phi__children *phi__children_find(const phi__agent *parent) {
     return attached != NULL ? PHI__OWNER(attached, phi__children, attached) : NULL;
 }
 
-/* Made at the first use; NULL: no memory. find: NULL where there are none. */
+/* Makes it at the first use. NULL: no memory. */
 static phi__children *phi__children_all(phi__agent *parent) {
     phi__children *all = phi__children_find(parent);
     if (all != NULL) return all;

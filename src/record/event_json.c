@@ -791,7 +791,7 @@ static phi_status phi__event_get_result(phi__event_reader *r, const phi_json *no
     message->details = phi__event_get_json(r, phi_json_get(node, "details"));
     phi_status status =
         phi__message_read_get_blocks(phi_json_get(node, "content"), r->arena, message, r->error);
-    r->out->child_loop_id = phi__records_get_str(node, "child_loop_id");
+    r->out->child_loop_id = phi_json_str(phi_json_get(node, "child_loop_id"), "");
     r->out->message = message;
     if (status == PHI_OK && r->out->kind == PHI_EV_TOOL_UPDATE)
         r->out->text = phi_message_text(message, "\n", r->arena, &r->no_memory);
@@ -960,9 +960,14 @@ static phi_status phi__event_get(phi__event_reader *r) {
     r->out->loop_id = phi__records_get_str(r->root, "loop_id");
     r->out->tool_call_id = phi__records_get_str(r->root, "tool_call_id");
     r->out->tool_name = phi__records_get_str(r->root, "tool_name");
+    uint16_t own = 0; /* the part that events of this kind have */
+    for (size_t i = 0; i < PHI__COUNT(phi__event_rows); i++)
+        if (phi__event_rows[i].kind == kind && phi__event_rows[i].part != 0)
+            own = phi__event_rows[i].part;
     for (size_t i = 0; i < PHI__COUNT(phi__event_rows) && status == PHI_OK; i++) {
         const phi__event_row *row = &phi__event_rows[i];
-        if (row->kind != kind) continue;
+        /* members of a part are read whichever of its events has them */
+        if (row->kind != kind && (row->part == 0 || row->part != own)) continue;
         if (row->part == offsetof(phi_event, context) && phi_json_get(r->root, "tokens") == NULL)
             continue;
         if (row->part != 0 && part == NULL) {

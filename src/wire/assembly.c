@@ -135,8 +135,8 @@ static size_t phi__assembly_join(phi__draft *d, phi_str s) {
     return taken;
 }
 
-/* Ends a text whose last character was cut: U+FFFD replaces the bytes that were held back. */
-/* The other half of the held bytes never came. */
+/* Ends a text whose last character was cut: U+FFFD replaces the bytes that were held back. The
+   other half of the held bytes never came. */
 static void phi__assembly_flush(phi__draft *d) {
     if (d->high != 0 || d->held_len != 0) phi__buf_text(&d->bytes, "\xef\xbf\xbd");
     d->high = 0;

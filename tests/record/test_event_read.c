@@ -361,6 +361,31 @@ TEST(compactions_decisions_and_drops_are_read_whole) {
     end();
 }
 
+TEST(members_of_a_part_are_read_whichever_of_its_events_has_them) {
+    phi_event e;
+    begin();
+    if (read_event("{\"type\":\"CompactionEnded\"," LOOP
+                   ",\"messages_before\":40,\"estimated_tokens\":7,\"message_count\":8," TIME "}",
+                   &e)) {
+        CHECK_EQ_INT(e.compaction->messages_before, 40);
+        CHECK_EQ_INT(e.compaction->estimated_tokens, 7);
+        CHECK_EQ_INT(e.compaction->message_count, 8);
+    }
+    if (read_event("{\"type\":\"ContextWarning\"," LOOP
+                   ",\"tokens\":1,\"need_from\":5,\"need_to\":6," TIME "}",
+                   &e)) {
+        CHECK_EQ_INT(e.context->need_from, 5);
+        CHECK_EQ_INT(e.context->need_to, 6);
+    }
+    if (read_event("{\"type\":\"ParallelLoopStart\",\"session_id\":\"s\",\"loop_ids\":[],"
+                   "\"selected_loop_id\":\"x\",\"selected_config_index\":2," TIME "}",
+                   &e)) {
+        CHECK_STR(e.parallel->selected_loop_id, "x");
+        CHECK_EQ_INT(e.parallel->selected_index, 2);
+    }
+    end();
+}
+
 TEST(every_hook_has_its_word) {
     static const struct {
         phi_hook_point point;
@@ -904,8 +929,10 @@ TEST_MAIN(
     TEST_ENTRY(a_turn_that_ended_is_read_with_its_results),
     TEST_ENTRY(a_delta_is_read_with_the_block_that_it_is_of),
     TEST_ENTRY(a_tool_result_is_read_as_a_message), TEST_ENTRY(a_failure_is_read_whole),
-    TEST_ENTRY(compactions_decisions_and_drops_are_read_whole), TEST_ENTRY(every_hook_has_its_word),
-    TEST_ENTRY(older_and_other_forms_are_read), TEST_ENTRY(a_heartbeat_is_read_as_it_was_written),
+    TEST_ENTRY(compactions_decisions_and_drops_are_read_whole),
+    TEST_ENTRY(members_of_a_part_are_read_whichever_of_its_events_has_them),
+    TEST_ENTRY(every_hook_has_its_word), TEST_ENTRY(older_and_other_forms_are_read),
+    TEST_ENTRY(a_heartbeat_is_read_as_it_was_written),
     TEST_ENTRY(an_opaque_block_is_read_byte_for_byte),
     TEST_ENTRY(both_spellings_of_a_protocol_are_read),
     TEST_ENTRY(a_revert_s_node_ids_are_numbers_in_json_as_in_the_original_and_names_in_the_event),
