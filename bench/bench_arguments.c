@@ -5,7 +5,6 @@
 
    10 KB, 100 KB and 1 MB in deltas of 100 bytes, back to back; every event's text is touched, and its
    `partial`, all arguments so far, is looked at. */
-#include "loop/state_in.h"
 #include "kit.h"
 
 #include <string.h>

@@ -11,7 +11,6 @@
    touches the bytes.
    From the first delta to the last: connecting and asking are elsewhere (bench_step,
    bench_first_byte). All take turns; the median of the rounds counts, and so does that of the ratios. */
-#include "loop/state_in.h"
 #include "bare.h"
 #include "kit.h"
 #include "trees.h"

@@ -7,7 +7,6 @@
    the same size, makes an easy handle and turns its epoll loop likewise. Cold: a new connection (and
    a new runtime or multi handle, made before). Warm: a kept one. With a small history, and with 1 MB.
    The two take turns; medians, and the median of the differences. Both clocks are CLOCK_MONOTONIC. */
-#include "loop/state_in.h"
 #include "bare.h"
 #include "kit.h"
 

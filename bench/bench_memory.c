@@ -7,7 +7,6 @@
    phi_memory_used: everything that came from the caller's allocator. "rss" is everything: ours, and
    what libcurl and the C library took. What one runtime costs is left out of both: a first request
    is done before. */
-#include "loop/state_in.h"
 #include "kit.h"
 
 #include <stdlib.h>

@@ -5,7 +5,6 @@
    64 connections at once and 4 starts a step, as by default; the others wait in the queue, and their
    waiting must cost nothing. Counted: calls of fcntl and close by phi itself (linked with
    -Wl,--wrap=fcntl,--wrap=close), with which it looks for free descriptors; steps; CPU of this thread. */
-#include "loop/state_in.h"
 #include "kit.h"
 
 #include <stdarg.h>

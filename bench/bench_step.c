@@ -12,7 +12,6 @@
    With 1 MB of history, on a kept connection: request, from the prompt to the first event of the
    answer, then stream: deltas one by one every 100 us; and flood: back to back. bare: turns of a bare
    libcurl loop that sends 1 MB, or reads the first of these streams: what the machine allows. */
-#include "loop/state_in.h"
 #include "bare.h"
 #include "kit.h"
 

@@ -13,8 +13,6 @@
      turns, and the most memory there was.
 
    Bytes are exact and the same in every run; times are thread CPU. Prints `name value unit` lines. */
-#include "log/log_in.h"
-#include "loop/state_in.h"
 #include "kit.h"
 
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 
    How many bytes each request has is asked of the server in a run of its own. The bare loop has its
    body ready and only touches the answers. Wall clock and thread CPU time; runs take turns, medians. */
-#include "loop/state_in.h"
 #include "bare.h"
 #include "kit.h"
 

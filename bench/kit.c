@@ -1,5 +1,4 @@
 /* kit.c - clocks, numbers, the server process and agents of the benchmark programs. */
-#include "loop/state_in.h"
 #include "kit.h"
 
 #include <arpa/inet.h>
