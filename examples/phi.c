@@ -325,7 +325,7 @@ static void ask_at_stderr(app *a) {
     }
     keys_resized = 0;
     got = a->q.printed ? typed_line(&a->typed, words, sizeof words) : 0;
-    if (a->q.printed && got == 0) return;
+    if (keys_signal || (a->q.printed && got == 0)) return; /* what is typed after a signal is no answer */
     a->q.printed = false;
     answer = got < 0 ? 'n' : got > 0 ? question_answer(&a->q, words) : 0;
     if (answer != 0) {
@@ -343,7 +343,7 @@ static void ask_at_stderr(app *a) {
 }
 
 static int one_question(app *a) {
-    int runs, ends = 0;
+    int runs, ends = 0, ended;
     if (attach_send(&a->attached, a->agent, a->o.question.at) != PHI_OK)
         return complain(a, last_error(a), NULL);
     do {
@@ -351,9 +351,10 @@ static int one_question(app *a) {
         show_events(a);
         ask_at_stderr(a);
         screen_look(&a->screen);
-        if (keys_signal && ends++ > 0) return INTERRUPTED;
-        if (keys_signal || a->screen.gone) (void)phi_abort(a->agent);
-        keys_signal = 0;
+        ended = keys_signal;
+        if (ended && ends++ > 0) return INTERRUPTED;
+        if (ended || a->screen.gone) (void)phi_abort(a->agent);
+        if (ended) keys_signal = 0; /* one that comes meanwhile is kept */
     } while (runs > 0);
     return a->code;
 }
@@ -549,8 +550,8 @@ static int chat(app *a) {
         if (keys_stopped) keys_suspend();
         if (keys_resized > 1) a->q.seen = false; /* keys from before it is drawn again */
         while (keys_read(&a->keys)) {}
-        while ((key = keys_next(&a->keys)) != KEY_NONE && !a->quit) press(a, key);
-        answer = a->q.asking ? question_waited(&a->q, a->keys.len > 0) : 0;
+        while ((key = keys_next(&a->keys)) != KEY_NONE && !a->quit && !keys_signal) press(a, key);
+        answer = a->q.asking && !keys_signal ? question_waited(&a->q, a->keys.len > 0) : 0;
         if (answer != 0) answer_with(a, answer);
         draw(a);
         wait_for_something(a);

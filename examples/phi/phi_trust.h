@@ -184,7 +184,7 @@ static inline int trust_ask(const trust *t, int columns, int window, typed *in) 
     }
     free(rows.at);
     if (got == 0 && keys_resized && !keys_signal) return (void)fputs("\n", stderr), -1;
-    return got > 0 && strcmp(word, "yes") == 0 ? 1 : 0;
+    return got > 0 && !keys_signal && strcmp(word, "yes") == 0 ? 1 : 0;
 }
 
 static inline void trust_free(trust *t) {
