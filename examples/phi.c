@@ -325,7 +325,8 @@ static void ask_at_stderr(app *a) {
     }
     keys_resized = 0;
     got = a->q.printed ? typed_line(&a->typed, words, sizeof words) : 0;
-    if (keys_signal || (a->q.printed && got == 0)) return; /* what is typed after a signal is no answer */
+    if (keys_signal || (a->q.printed && got == 0))
+        return; /* what is typed after a signal is no answer */
     a->q.printed = false;
     answer = got < 0 ? 'n' : got > 0 ? question_answer(&a->q, words) : 0;
     if (answer != 0) {

@@ -115,17 +115,10 @@ PHI__FN bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *
 
 /* True if it is "http" or "https", the schemes of the transport, with a host. */
 static bool phi__check_url_fits(phi_str url) {
-    size_t scheme = phi__str_find(url, 0, "://"), host = scheme + 3, end = host;
-    if (scheme == SIZE_MAX || (!phi__str_is_nocase(phi__str(url.at, scheme), "http") &&
-                               !phi__str_is_nocase(phi__str(url.at, scheme), "https")))
-        return false;
+    phi__url parts;
     for (size_t i = 0; i < url.len; i++)
         if ((unsigned char)url.at[i] <= ' ' || url.at[i] == 0x7f) return false;
-    while (end < url.len && strchr("/?#", url.at[end]) == NULL) end++;
-    /* a user and a password end there */
-    for (size_t i = host; i < end; i++)
-        if (url.at[i] == '@') host = i + 1;
-    return host < end && url.at[host] != ':';
+    return phi__url_split(url, &parts) && parts.web && parts.host.len > 0;
 }
 
 PHI__FN phi_status phi__check_url(phi_runtime *rt, const char *what, const char *base_url) {

@@ -117,7 +117,7 @@ PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle) 
 static bool phi__base_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 PHI__FN phi_str phi__str_trim(phi_str s) {
-    while (s.len > 0 && phi__base_space(s.at[0])) s = phi__str_skip(s, 1);
+    while (s.len > 0 && phi__base_space(s.at[0])) s = phi__str_from(s, 1);
     while (s.len > 0 && phi__base_space(s.at[s.len - 1])) s.len--;
     return s;
 }

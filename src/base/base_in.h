@@ -66,7 +66,7 @@ static inline phi_str phi__str(const char *at, size_t len) {
     return s;
 }
 
-/* All but the first n bytes. */
+/* All but the first n bytes, of which there are so many. */
 static inline phi_str phi__str_from(phi_str s, size_t n) { return phi__str(s.at + n, s.len - n); }
 
 /* In line: of a literal the compiler knows how long it is. */
@@ -74,9 +74,6 @@ static inline bool phi__str_is(phi_str s, const char *text) {
     size_t n = strlen(text);
     return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
 }
-
-/* All but the first n bytes, of which there are so many. */
-static inline phi_str phi__str_skip(phi_str s, size_t n) { return phi__str(s.at + n, s.len - n); }
 
 /* ASCII only. */
 static inline bool phi__is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -183,6 +180,29 @@ PHI__FN void phi__buf_wrap(phi__buf *buf, const char *before, phi_str inside, co
 static inline void phi__buf_add_str(phi__buf *buf, phi_str s) { phi__buf_add(buf, s.at, s.len); }
 
 static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->at, buf->len); }
+
+/* An address of http taken apart. Each text is a piece of it, but for a port that goes without
+   saying. */
+typedef struct phi__url {
+    phi_str scheme; /* as written */
+    phi_str origin; /* "https://ada:key@host:8080": all before the path */
+    phi_str user;   /* "ada:key"; at NULL: there is no "@" */
+    phi_str site;   /* "[::1]:8080", as written: host and port */
+    phi_str host;   /* without the brackets of "[::1]" */
+    phi_str port;   /* "443" of https, else "80", if none is written */
+    phi_str path;   /* from its "/" to "?" or "#"; may be empty */
+    phi_str query;  /* after "?", before "#" */
+    bool web;       /* the scheme is http or https, in any case */
+    bool secure;    /* https */
+} phi__url;
+
+/* False if there is no "://"; the parts are then those of "host/path", without a scheme. */
+PHI__FN bool phi__url_split(phi_str url, phi__url *out);
+
+/* Appends where a reference leads from `base` (RFC 3986 5.2, without the removal of ".." and "."
+   but for one "./" in front), without its fragment. False: no memory, an empty reference, or one
+   that needs a base and there is none. */
+PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to);
 
 typedef struct phi__link {
     struct phi__link *next, *prev;

@@ -116,7 +116,7 @@ PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s) {
         if (good == s.len) return;
         phi__buf_add(out, "\xEF\xBF\xBD", 3);
         good += phi__utf8_bad(s.at + good, s.at + s.len);
-        s = phi__str_skip(s, good);
+        s = phi__str_from(s, good);
     }
 }
 
@@ -238,7 +238,7 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
     int64_t fraction, offset;
     phi__date date;
     if (text.len < 20 || !phi__date_shaped(text.at, "dddd-dd-ddTdd:dd:dd")) return false;
-    if (!phi__date_rest(phi__str_skip(text, 19), &fraction, &offset)) return false;
+    if (!phi__date_rest(phi__str_from(text, 19), &fraction, &offset)) return false;
     date.year = phi__date_number(text.at, 4);
     date.month = phi__date_number(text.at + 5, 2);
     date.day = phi__date_number(text.at + 8, 2);

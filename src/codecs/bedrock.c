@@ -55,7 +55,7 @@ static void phi__bedrock_block(phi__encoder *e, const phi_content *c, size_t at,
                               : document ? "{\"document\":{"
                                          : "{\"audio\":{");
     phi__records_str(out, "format",
-                     image  ? phi__str_skip(c->mime_type, slash)
+                     image  ? phi__str_from(c->mime_type, slash)
                      : text ? PHI__LIT("txt")
                             : phi_str_of(phi__render_ending(c->mime_type)));
     if (document) {
@@ -700,7 +700,7 @@ static void phi__bedrock_stream_event(void *state, phi__assembly *a, phi_str nam
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
     if (name.len > 0 && name.at[0] == '!') {
-        if (!st->got_stop) phi__bedrock_trouble(a, phi__str_skip(name, 1), data);
+        if (!st->got_stop) phi__bedrock_trouble(a, phi__str_from(name, 1), data);
     } else if (name.len == 0)
         phi__bedrock_line(st, a, data);
     else
@@ -1074,7 +1074,7 @@ static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
     size_t second = phi__str_find(key, first + 1, ":");
     s->access_key = phi__str(key.at, first);
     s->secret = phi__str(key.at + first + 1, (second == SIZE_MAX ? key.len : second) - first - 1);
-    if (second != SIZE_MAX) s->token = phi__str_skip(key, second + 1);
+    if (second != SIZE_MAX) s->token = phi__str_from(key, second + 1);
     return true;
 }
 
@@ -1126,22 +1126,13 @@ static void phi__bedrock_sign(phi__encoder *e, const phi__signing *signing) {
     phi__sigv4 s = PHI_ZERO;
     if (!phi__bedrock_keys(e, &s)) return;
     s.method = e->request.method;
-    /* Host and path of a url; the host as the Host header has it, without a port that goes
-       without saying. */
-    phi_str url = e->request.url;
-    size_t from = phi__str_find(url, 0, "://");
-    const char *port = phi__str_starts(url, "https:") ? ":443" : ":80";
-    from = from == SIZE_MAX ? 0 : from + 3;
-    size_t slash = phi__str_find(url, from, "/");
-    if (slash == SIZE_MAX) slash = url.len;
-    s.path = phi__str_skip(url, slash);
-    size_t at = phi__str_find(s.path, 0, "?");
-    if (at != SIZE_MAX) s.path.len = at;
-    s.host = phi__str(url.at + from, slash - from);
-    at = phi__str_find(s.host, 0, "@");
-    if (at != SIZE_MAX) s.host = phi__str_skip(s.host, at + 1);
-    at = phi__str_find(s.host, 0, port);
-    if (at != SIZE_MAX && at + strlen(port) == s.host.len) s.host.len = at;
+    phi__url url;
+    (void)phi__url_split(e->request.url, &url);
+    s.path = url.path;
+    /* as the Host header has it: without a port that goes without saying */
+    const char *port = url.secure ? ":443" : ":80";
+    s.host = url.site;
+    if (phi__str_ends(s.host, port)) s.host.len -= strlen(port);
     s.region = phi__bedrock_region(s.host, phi_str_of(e->spec->model->id));
     for (size_t i = 0; i < e->header_count; i++)
         if (phi__str_is_nocase(e->headers[i].name, "content-type"))

@@ -71,7 +71,7 @@ PHI__FN phi__claude phi__claude_of(phi_str id) {
     uint32_t version;
     phi__claude out = PHI_ZERO;
     if (at == SIZE_MAX) return out;
-    phi_str rest = phi__str_skip(id, at + 7);
+    phi_str rest = phi__str_from(id, at + 7);
     phi_str family = rest;
     if (phi__claude_digit(rest, 0)) { /* the old order: claude-3-7-sonnet */
         version = phi__claude_version(rest);
@@ -80,7 +80,7 @@ PHI__FN phi__claude phi__claude_of(phi_str id) {
         size_t dash = phi__str_find(rest, 0, "-");
         if (dash == SIZE_MAX) return out;
         family.len = dash;
-        version = phi__claude_version(phi__str_skip(rest, dash + 1));
+        version = phi__claude_version(phi__str_from(rest, dash + 1));
     }
     for (size_t i = 0; version != 0 && i < PHI__COUNT(phi__claude_rows); i++) {
         const phi__claude_row *row = &phi__claude_rows[i];

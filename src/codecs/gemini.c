@@ -942,7 +942,7 @@ static void phi__gemini_tail(phi__encoder *e) {
 static void phi__gemini_url(phi__encoder *e, const char *version, const char *before) {
     phi_str id = phi__str_trim(phi_str_of(e->spec->model->id)), path;
     phi__buf *out = &e->scratch;
-    if (id.len > 7 && memcmp(id.at, "models/", 7) == 0) id = phi__str_skip(id, 7);
+    if (id.len > 7 && memcmp(id.at, "models/", 7) == 0) id = phi__str_from(id, 7);
     phi__buf_clear(out);
     phi__buf_text(out, before);
     phi__buf_percent(out, id, "!$&'()*+,-.:;<=>@[]^_`{|}~");

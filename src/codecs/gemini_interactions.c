@@ -825,7 +825,7 @@ static const char *phi__interactions_level(const phi_model *model, phi_thinking 
 static void phi__interactions_head(phi__encoder *e) {
     phi_str id = phi__str_trim(phi_str_of(e->spec->model->id));
     phi__buf *out = &e->scratch;
-    if (phi__str_starts(id, "models/")) id = phi__str_skip(id, 7);
+    if (phi__str_starts(id, "models/")) id = phi__str_from(id, 7);
     phi__buf_clear(out);
     phi__buf_char(out, '{');
     phi__records_str(out, "model", id);

@@ -138,7 +138,7 @@ static void phi__chat_calls_put(phi__chat_read *r, phi__buf *out, phi_str value,
     phi_str type = phi__chat_calls_type(schema, key, &declared);
     size_t from = out->len;
     uint32_t faults = 0;
-    if (value.len > 0 && value.at[0] == '\n') value = phi__str_skip(value, 1);
+    if (value.len > 0 && value.at[0] == '\n') value = phi__str_from(value, 1);
     if (value.len > 0 && value.at[value.len - 1] == '\n') value.len--;
     phi_str trimmed = phi__str_trim(value);
     const char *at = trimmed.at;
@@ -166,7 +166,7 @@ static bool phi__chat_calls_parameters(phi__chat_read *r, phi__buf *out, phi_str
     phi__buf_char(out, '{');
     text = phi__str_trim(text);
     while (at < text.len) {
-        phi_str rest = phi__str_skip(text, at);
+        phi_str rest = phi__str_from(text, at);
         size_t name = phi__str_find(rest, 0, ">");
         if (!phi__str_starts(rest, tag) || name == SIZE_MAX) return false;
         phi_str key = phi__str_trim(phi__str(rest.at + sizeof tag - 1, name - (sizeof tag - 1)));
@@ -179,7 +179,7 @@ static bool phi__chat_calls_parameters(phi__chat_read *r, phi__buf *out, phi_str
         phi__buf_char(out, ':');
         phi__chat_calls_put(r, out, phi__str(text.at + name, stop - name), schema, key);
         at = stop == end ? stop + sizeof close - 1 : stop; /* else the closing tag is missing */
-        at = (size_t)(phi__str_trim(phi__str_skip(text, at)).at - text.at);
+        at = (size_t)(phi__str_trim(phi__str_from(text, at)).at - text.at);
     }
     phi__buf_char(out, '}');
     return true;
@@ -193,7 +193,7 @@ static bool phi__chat_calls_one(phi__chat_read *r, phi_str text) {
     phi__buf out;
     if (name == SIZE_MAX) return false;
     phi_str called = phi__str_trim(phi__str(text.at, name));
-    text = phi__str_trim(phi__str_skip(text, name + 1));
+    text = phi__str_trim(phi__str_from(text, name + 1));
     if (text.len > 0 && text.at[0] == '{') /* Llama, Functionary */
         return phi__chat_calls_keep(r, called, text);
     phi_arena_mark mark = phi_arena_save(r->arena);
@@ -242,10 +242,10 @@ static bool phi__chat_calls_mistral(phi__chat_read *r, phi_str text) {
         phi_str called = phi__str_trim(phi__str(one.at, name));
         while (name < one.len && one.at[name] != '{') name++;
         if (name == one.len || !phi__chat_calls_is_name(called) ||
-            !phi__chat_calls_keep(r, called, phi__str_skip(one, name)))
+            !phi__chat_calls_keep(r, called, phi__str_from(one, name)))
             return false;
         end = phi__min(end + sizeof again - 1, text.len);
-        text = phi__str_skip(text, end);
+        text = phi__str_from(text, end);
     }
     return r->count > 0;
 }
@@ -285,7 +285,7 @@ static bool phi__chat_calls_broken(phi__chat_read *r, phi_str text, bool cut) {
         at = phi__str_find(text, 0, keys[i]);
         if (at == SIZE_MAX) continue;
         for (at += strlen(keys[i]); at < text.len && text.at[at] != ':'; at++) {}
-        if (at + 1 < text.len) arguments = phi__str_trim(phi__str_skip(text, at + 1));
+        if (at + 1 < text.len) arguments = phi__str_trim(phi__str_from(text, at + 1));
         break;
     }
     if (arguments.len == 0) arguments = phi_str_of("{");
@@ -308,7 +308,7 @@ static bool phi__chat_calls_read(phi__chat_read *r, phi_str text) {
             end = phi__chat_calls_last(phi__str(text.at, end), close);
             if (!phi__chat_calls_one(r, phi__str(text.at + from, end - from))) return false;
             end = phi__min(end + sizeof close - 1, text.len);
-            text = phi__str_skip(text, end);
+            text = phi__str_from(text, end);
         }
         return r->count > 0;
     }
@@ -348,7 +348,7 @@ static phi_str phi__chat_calls_bare(phi_str text) {
     }
     if (!phi__str_starts(text, "```")) return text;
     for (i = 3; i < text.len && strchr(" \n\r\t{[", text.at[i]) == NULL; i++) {}
-    return phi__str_trim(phi__str_skip(text, i));
+    return phi__str_trim(phi__str_from(text, i));
 }
 
 PHI__FN bool phi__chat_calls_of(phi__assembly *a, phi_str text, bool known, bool cut) {
@@ -451,7 +451,7 @@ static void phi__chat_text_say(phi__chat_text *t, phi__assembly *a, bool last) {
             if (t->behind) t->from = t->at;
             return;
         }
-        if (t->behind) text = phi__str_skip(text, blanks);
+        if (t->behind) text = phi__str_from(text, blanks);
     }
     t->from = t->at;
     if (text.len == 0) return;
@@ -490,7 +490,7 @@ static void phi__chat_text_think(phi__chat_text *t, phi__assembly *a, size_t to)
     phi_str text = phi__chat_text_held(a, t->from, to);
     size_t blanks = t->said ? 0 : phi__chat_text_blanks(text);
     t->from = to;
-    text = phi__str_skip(text, blanks);
+    text = phi__str_from(text, blanks);
     if (text.len == 0) return;
     t->said = true;
     phi__assembly_add(a, phi__chat_kept_current(a, PHI_CONTENT_THINKING), text);
@@ -877,7 +877,7 @@ static void phi__chat_text_thought_call(const phi__chat_text *t, phi__assembly *
         text.len -= sizeof close - 1;
     for (size_t from = text.len; from >= sizeof open - 1; from--)
         if (memcmp(text.at + from - (sizeof open - 1), open, sizeof open - 1) == 0) {
-            (void)phi__chat_calls_of(a, phi__str_skip(text, from), true, false);
+            (void)phi__chat_calls_of(a, phi__str_from(text, from), true, false);
             return;
         }
 }

@@ -296,7 +296,7 @@ static void phi__resp_overwrite(phi__assembly *a, size_t block, phi_str text) {
         d->rewrites++;
         return;
     }
-    phi__assembly_add(a, block, phi__str_skip(text, d->bytes.len));
+    phi__assembly_add(a, block, phi__str_from(text, d->bytes.len));
 }
 
 /* The texts of an array of parts in one: of a message without anything between them, of a summary

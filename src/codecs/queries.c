@@ -51,7 +51,7 @@ static bool phi__queries_split(phi_str url, const char *mark, phi_str *head, phi
     size_t end = phi__str_find(url, 0, "?"), at = SIZE_MAX, from = 0;
     phi_str path = url;
     if (end != SIZE_MAX) path.len = end;
-    *query = phi__str_skip(url, path.len);
+    *query = phi__str_from(url, path.len);
     while ((from = phi__str_find(path, from, mark)) != SIZE_MAX) at = from++;
     if (at == SIZE_MAX) return false;
     *head = phi__str(url.at, at);
@@ -192,7 +192,7 @@ static bool phi__queries_item(const phi_json *item, phi_model_info *info) {
                                           "top_provider.max_completion_tokens"};
     memset(info, 0, sizeof *info);
     info->id = phi__queries_text(item, ids, PHI__COUNT(ids));
-    if (phi__str_starts(info->id, "models/")) info->id = phi__str_skip(info->id, 7);
+    if (phi__str_starts(info->id, "models/")) info->id = phi__str_from(info->id, 7);
     info->name = phi__queries_text(item, names, PHI__COUNT(names));
     info->context_window = phi__queries_number(item, windows, PHI__COUNT(windows));
     info->max_tokens = phi__queries_number(item, outputs, PHI__COUNT(outputs));

@@ -20,36 +20,10 @@
 #define PHI__HTTP_CURL_TOO_LARGE 100 /* CURLE_TOO_LARGE, of 8.6 and newer */
 #define PHI__HTTP_URL_SHOWN 160      /* bytes */
 
-/* "user:key@host:port" of an URL; empty where there is none. */
-static phi_str phi__http_authority(phi_str url) {
-    size_t at = phi__str_find(url, 0, "://"), i;
-    if (at == SIZE_MAX) return phi__str(url.at, 0);
-    at += 3;
-    size_t end = at;
-    while (end < url.len && url.at[end] != '/' && url.at[end] != '?' && url.at[end] != '#') end++;
-    for (i = end; i > at; i--)
-        if (url.at[i - 1] == '@') break;
-    return phi__str(url.at + i, end - i);
-}
-
 static phi_str phi__http_host(phi_str url) {
-    phi_str a = phi__http_authority(url);
-    size_t i;
-    if (a.len > 0 && a.at[0] == '[') {
-        i = phi__str_find(a, 0, "]");
-        return i == SIZE_MAX ? phi__str(a.at, 0) : phi__str(a.at + 1, i - 1);
-    }
-    i = phi__str_find(a, 0, ":");
-    return i == SIZE_MAX ? a : phi__str(a.at, i);
-}
-
-static phi_str phi__http_port(phi_str url) {
-    phi_str a = phi__http_authority(url);
-    size_t i = phi__str_find(a, 0, "]");
-    i = phi__str_find(a, i == SIZE_MAX ? 0 : i, ":");
-    if (i != SIZE_MAX && i + 1 < a.len) return phi__str(a.at + i + 1, a.len - i - 1);
-    if (url.len >= 6 && phi__str_is_nocase(phi__str(url.at, 6), "https:")) return PHI__LIT("443");
-    return PHI__LIT("80");
+    phi__url parts;
+    (void)phi__url_split(url, &parts);
+    return parts.host;
 }
 
 static bool phi__http_is_address(phi_str host) {
@@ -921,7 +895,9 @@ static bool phi__http_starts_nocase(phi_str s, phi_str with) {
 
 /* True if "HOST:PORT:ADDRESS" is among the resolve entries; a leading + or - is ignored. */
 static bool phi__http_pinned(const phi__http *http, phi_str url) {
-    phi_str host = phi__http_host(url), port = phi__http_port(url);
+    phi__url parts;
+    (void)phi__url_split(url, &parts);
+    phi_str host = parts.host, port = parts.port;
     for (const struct curl_slist *entry = http->resolve; entry != NULL; entry = entry->next) {
         phi_str s = phi_str_of(entry->data);
         if (s.len > 0 && (s.at[0] == '+' || s.at[0] == '-')) s = phi__str(s.at + 1, s.len - 1);
@@ -994,10 +970,10 @@ static bool phi__http_awaits_end(phi__http *http) {
     char *at = NULL;
     if (curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &at) != CURLE_OK || at == NULL)
         return false;
-    phi_str its = phi_str_of(at);
-    if (!phi_str_equal(phi__http_host(its), phi__http_host(slot->request->url)) ||
-        !phi_str_equal(phi__http_port(its), phi__http_port(slot->request->url)))
-        return false;
+    phi__url its, next;
+    (void)phi__url_split(phi_str_of(at), &its);
+    (void)phi__url_split(slot->request->url, &next);
+    if (!phi_str_equal(its.host, next.host) || !phi_str_equal(its.port, next.port)) return false;
     phi__http_kick(http, until);
     return true;
 }
@@ -1182,10 +1158,8 @@ static bool phi__http_clean(phi_str s) {
 }
 
 static bool phi__http_good_url(phi_str url) {
-    size_t colon = phi__str_find(url, 0, "://");
-    phi_str scheme = phi__str(url.at, colon == SIZE_MAX ? 0 : colon);
-    if (!phi__str_is_nocase(scheme, "http") && !phi__str_is_nocase(scheme, "https")) return false;
-    return phi__http_clean(url) && phi__http_host(url).len > 0;
+    phi__url parts;
+    return phi__url_split(url, &parts) && parts.web && parts.host.len > 0 && phi__http_clean(url);
 }
 
 static phi_status phi__http_open(void *user_data, phi_transfer transfer,

@@ -290,17 +290,6 @@ static void phi__secret_escaped(phi__secrets *set, phi_str text, bool query) {
     phi__secret_add(set, phi__str(plain, n));
 }
 
-/* Where the user and password before the host begin and end; false: there are none. */
-static bool phi__secret_user(phi_str url, size_t *from, size_t *to) {
-    size_t at = phi__str_find(url, 0, "://");
-    *from = at == SIZE_MAX ? 0 : at + 3;
-    *to = *from;
-    for (size_t i = *from; i < url.len && url.at[i] != '/' && url.at[i] != '?' && url.at[i] != '#';
-         i++)
-        if (url.at[i] == '@') *to = i;
-    return *to > *from;
-}
-
 /* One "name=value" of a query, from `at` to *end; where its value begins. */
 static size_t phi__secret_part(phi_str url, size_t at, size_t *end) {
     *end = at;
@@ -349,16 +338,16 @@ PHI__FN void phi__secret_key(phi__secrets *set, phi_str key) {
 }
 
 PHI__FN void phi__secret_url(phi__secrets *set, phi_str url) {
-    size_t from = 0, to = 0, end, value;
-    if (phi__secret_user(url, &from, &to)) {
-        size_t colon = phi__str_find(phi__str(url.at, to), from, ":");
-        phi__secret_escaped(set, phi__str(url.at + from, to - from), false);
-        if (colon != SIZE_MAX) {
-            phi__secret_escaped(set, phi__str(url.at + from, colon - from), false);
-            phi__secret_escaped(set, phi__str(url.at + colon + 1, to - colon - 1), false);
-        }
+    size_t end, value;
+    phi__url parts;
+    (void)phi__url_split(url, &parts);
+    size_t colon = phi__str_find(parts.user, 0, ":");
+    if (parts.user.len > 0) phi__secret_escaped(set, parts.user, false);
+    if (colon != SIZE_MAX) {
+        phi__secret_escaped(set, phi__str(parts.user.at, colon), false);
+        phi__secret_escaped(set, phi__str_from(parts.user, colon + 1), false);
     }
-    size_t at = phi__str_find(url, to, "?");
+    size_t at = phi__str_find(url, parts.origin.len, "?");
     for (at = at == SIZE_MAX ? url.len : at + 1; at < url.len && url.at[at - 1] != '#';
          at = end + 1) {
         value = phi__secret_part(url, at, &end);
@@ -414,12 +403,14 @@ PHI__FN void phi__secret_request(phi__secrets *set, const phi_request *request) 
 }
 
 PHI__FN void phi__secret_put_url(phi__buf *out, phi_str url) {
-    size_t from = 0, to = 0, end, value;
-    if (phi__secret_user(url, &from, &to)) {
-        phi__buf_add(out, url.at, from);
+    size_t to = 0, end, value;
+    phi__url parts;
+    (void)phi__url_split(url, &parts);
+    if (parts.user.len > 0) {
+        to = (size_t)(parts.user.at - url.at) + parts.user.len;
+        phi__buf_add(out, url.at, to - parts.user.len);
         phi__buf_text(out, "[redacted]");
-    } else
-        to = 0;
+    }
     size_t hash = phi__str_find(url, to, "#");
     size_t at = phi__str_find(phi__str(url.at, phi__min(hash, url.len)), to, "?");
     at = at == SIZE_MAX ? phi__min(hash, url.len) : at + 1;

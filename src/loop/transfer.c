@@ -406,9 +406,9 @@ static phi_status phi__fetch_check(phi_runtime *rt, const phi__fetch_desc *desc)
     if (!phi__fetch_name_fits(desc->method))
         return phi__error(rt, PHI_BAD_ARG, "request: method: expected a token");
     phi_str url = desc->url;
-    size_t host = phi__str_starts(url, "https://") ? 8 : phi__str_starts(url, "http://") ? 7 : 0;
-    bool fits = host > 0 && host < url.len && strchr("/?#", url.at[host]) == NULL;
-    for (size_t i = host; fits && i < url.len; i++)
+    phi__url parts;
+    bool fits = phi__url_split(url, &parts) && parts.web && parts.host.len > 0;
+    for (size_t i = 0; fits && i < url.len; i++)
         fits = (unsigned char)url.at[i] > 32 && (unsigned char)url.at[i] != 127;
     if (!fits)
         return phi__error(rt, PHI_BAD_ARG,

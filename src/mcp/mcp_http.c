@@ -118,78 +118,21 @@ static const phi__exchange_kind *phi__mcp_http_kind(phi__mcp_http_what what);
 
 enum { PHI__PLACE_MOST = 8192 }; /* bytes of an address */
 
-typedef struct phi__mcp_place {
-    phi_str scheme, authority, host, port;
-    size_t path; /* where it begins */
-} phi__mcp_place;
-
-static phi_str phi__place_upto(phi_str s, const char *ends) {
-    size_t i = 0;
-    while (i < s.len && strchr(ends, s.at[i]) == NULL) i++;
-    return phi__str(s.at, i);
-}
-
-/* "http://host:port/path"; a user in front of the host is refused. */
-static bool phi__place_read(phi_str url, phi__mcp_place *out) {
-    size_t at = phi__str_find(url, 0, "://");
-    if (at == SIZE_MAX) return false;
-    out->scheme = phi__str(url.at, at);
-    if (!phi__str_is_nocase(out->scheme, "http") && !phi__str_is_nocase(out->scheme, "https"))
-        return false;
-    phi_str rest = phi__str(url.at + at + 3, url.len - at - 3);
-    out->authority = phi__place_upto(rest, "/?#");
-    out->path = at + 3 + out->authority.len;
-    out->port = phi__str_is_nocase(out->scheme, "https") ? PHI__LIT("443") : PHI__LIT("80");
-    size_t end = out->authority.len;
-    while (end > 0 && out->authority.at[end - 1] >= '0' && out->authority.at[end - 1] <= '9') end--;
-    out->host = out->authority;
-    if (end > 0 && out->authority.at[end - 1] == ':') {
-        out->host = phi__str(out->authority.at, end - 1);
-        if (end < out->authority.len)
-            out->port = phi__str(out->authority.at + end, out->authority.len - end);
-    }
-    return out->host.len > 0 && memchr(out->authority.at, '@', out->authority.len) == NULL;
-}
-
 PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
-    phi__mcp_place own, other;
+    phi__url own, other;
     phi__buf_clear(out);
     for (size_t i = 0; i < to.len; i++) {
         unsigned char c = (unsigned char)to.at[i];
         if (c <= 32 || c == 127 || c == '\\') return false;
     }
-    if (to.len == 0 || to.len > PHI__PLACE_MOST) return false;
-    to = phi__place_upto(to, "#");
-    if (phi__str_find(from, 0, "://") == SIZE_MAX || to.len == 0) return false;
-    (void)phi__place_read(from, &own); /* true but for a user, which the host may give */
-    phi_str name = phi__place_upto(to, ":/?#");
-    if (phi__str_starts(to, "//")) {
-        phi__buf_add_str(out, own.scheme);
-        phi__buf_char(out, ':');
-        phi__buf_add_str(out, to);
-    } else if (name.len < to.len && to.at[name.len] == ':') /* it has a scheme */
-        phi__buf_add_str(out, to);
-    else {
-        phi_str path = phi__str(from.at + own.path, from.len - own.path);
-        size_t keep = own.path + phi__place_upto(path, to.at[0] == '?' ? "?#" : "/?#").len;
-        if (to.at[0] != '?' && to.at[0] != '/') { /* in place of the last part of the path */
-            phi_str whole = phi__place_upto(path, "?#");
-            keep = own.path;
-            for (size_t i = 0; i < whole.len; i++)
-                if (whole.at[i] == '/') keep = own.path + i + 1;
-        }
-        phi__buf_add(out, from.at, keep);
-        if (to.at[0] != '?' && to.at[0] != '/' && keep == own.path) phi__buf_char(out, '/');
-        phi__buf_add_str(out, to);
-        return !out->failed;
-    }
-    /* a user in an address of the host's own is no fault of the server */
-    const char *at = (const char *)memchr(own.host.at, '@', own.host.len);
-    size_t skip = at != NULL ? (size_t)(at - own.host.at) + 1 : 0;
-    return !out->failed && phi__place_read(phi__buf_str(out), &other) &&
-           phi__str_equal_nocase(own.scheme, other.scheme) &&
-           phi__str_equal_nocase(phi__str(own.host.at + skip, own.host.len - skip), other.host) &&
-           phi__str_equal_nocase(own.port, other.port);
+    if (to.len > PHI__PLACE_MOST || !phi__url_split(from, &own)) return false;
+    if (!phi__url_resolve(out, from, to)) return false;
+    /* an origin as the host gave it may have a user; one that the server names may not */
+    return phi__url_split(phi__buf_str(out), &other) &&
+           (phi_str_equal(own.origin, other.origin) ||
+            (other.user.at == NULL && phi__str_equal_nocase(own.scheme, other.scheme) &&
+             other.host.len > 0 && phi__str_equal_nocase(own.host, other.host) &&
+             phi__str_equal_nocase(own.port, other.port)));
 }
 
 /* ---- headers of requests and answers ---- */

@@ -3,17 +3,11 @@
 
 #include "model/tokens.h"
 
-/* Scheme, host and port. */
-static phi_str phi__model_origin(const char *address) {
-    phi_str url = phi_str_of(address);
-    size_t at = phi__str_find(url, 0, "://");
-    for (at = at == SIZE_MAX ? 0 : at + 3; at < url.len; at++)
-        if (strchr("/?#", url.at[at]) != NULL) break;
-    return phi__str(url.at, at);
-}
-
 PHI__FN bool phi__model_same_server(const char *a, const char *b) {
-    return phi_str_equal(phi__model_origin(a), phi__model_origin(b));
+    phi__url one, other;
+    (void)phi__url_split(phi_str_of(a), &one);
+    (void)phi__url_split(phi_str_of(b), &other);
+    return phi_str_equal(one.origin, other.origin);
 }
 
 PHI__FN bool phi__model_is_at(const phi_model *model, const char *address) {

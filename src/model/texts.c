@@ -137,7 +137,7 @@ static bool phi__texts_fits(const phi_texts *texts, phi_text which, phi_text nam
             for (digits = 0; digits < text.len && text.at[digits] >= '0' && text.at[digits] <= '9';)
                 digits++;
             if (!phi__str_to_u64(phi__str(text.at, digits), n)) return false;
-            text = phi__str_skip(text, digits);
+            text = phi__str_from(text, digits);
             break;
         case PHI__TEXTS_NAME:
             if (!phi__texts_take(&text, phi_str_of(phi__texts_get(texts, name)))) return false;

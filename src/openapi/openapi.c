@@ -95,7 +95,10 @@ static bool phi__settings_copy_list(phi_arena *arena, const char *const **list) 
 
 /* ---- a document from its URL ---- */
 
-enum { PHI__ADDRESS_REDIRECTS = 5 };
+enum {
+    PHI__ADDRESS_REDIRECTS = 5,
+    PHI__ADDRESS_MOST = 4096 /* bytes of an address */
+};
 
 static bool phi__address_is_redirect(int status) {
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
@@ -119,23 +122,15 @@ static size_t phi__address_body(void *user_data, phi_str bytes) {
 
 /* The address that a Location names, from that of the answer; empty: none that is followed. */
 static bool phi__address_join(phi_openapi *api, phi_str to, phi_str *out) {
-    phi_str from = api->url;
-    size_t host = phi__str_find(from, 0, "://");
-    bool secure = from.len > 5 && phi__str_is_nocase(phi__str(from.at, 5), "https");
-    char url[4096];
-    int n;
-    if (host == SIZE_MAX) return false;
-    size_t path = phi__str_find(from, host + 3, "/");
-    if (path == SIZE_MAX) path = from.len;
-    if (phi__str_starts(to, "//"))
-        n = snprintf(url, sizeof url, "%.*s:%.*s", (int)host, from.at, (int)to.len, to.at);
-    else if (phi__str_starts(to, "/"))
-        n = snprintf(url, sizeof url, "%.*s%.*s", (int)path, from.at, (int)to.len, to.at);
-    else
-        n = snprintf(url, sizeof url, "%.*s", (int)to.len, to.at);
-    if (n <= 0 || (size_t)n >= sizeof url) return false;
-    if (secure && (n < 8 || !phi__str_is_nocase(phi__str(url, 8), "https://"))) return false;
-    return phi__arena_str(&api->arena, phi_str_of(url), out);
+    phi__url from, url;
+    phi__buf made;
+    phi__buf_init(&made, api->arena.memory);
+    bool good = phi__url_split(api->url, &from) && phi__url_resolve(&made, api->url, to) &&
+                made.len < PHI__ADDRESS_MOST && phi__url_split(phi__buf_str(&made), &url) &&
+                (url.secure || !from.secure) &&
+                phi__arena_str(&api->arena, phi__buf_str(&made), out);
+    phi__buf_free(&made);
+    return good;
 }
 
 static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain);

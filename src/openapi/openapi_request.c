@@ -312,57 +312,25 @@ static bool phi__opreq_ignores(phi_str name) {
 
 /* ---- the base ---- */
 
-static size_t phi__opreq_origin(phi_str url) {
-    size_t host = phi__str_find(url, 0, "://"), end;
-    if (host == SIZE_MAX) return 0;
-    for (end = host + 3; end < url.len && strchr("/?#", url.at[end]) == NULL;) end++;
-    return end;
-}
-
-/* The directory of a URL's path, without the slash at its end. */
-static size_t phi__opreq_directory(phi_str url) {
-    size_t origin = phi__opreq_origin(url), end = origin, at = origin;
-    while (end < url.len && url.at[end] != '?' && url.at[end] != '#') end++;
-    for (; at < end; end--)
-        if (url.at[end - 1] == '/') return end - 1;
-    return origin;
-}
-
-/* A relative server, against the URL that the document came from (RFC 3986 5.2). */
-static bool phi__opreq_relative(phi__openapi_request *r, phi_str server) {
-    phi_str url = r->op->api->url;
-    size_t origin = phi__opreq_origin(url);
-    if (origin == 0) return false;
-    if (phi__str_starts(server, "//"))
-        phi__buf_add(&r->url, url.at, phi__str_find(url, 0, "://") + 1);
-    else if (server.len > 0 && server.at[0] == '/')
-        phi__buf_add(&r->url, url.at, origin);
-    else {
-        phi__buf_add(&r->url, url.at, phi__opreq_directory(url));
-        if (phi__str_starts(server, "./")) server = phi__str(server.at + 2, server.len - 2);
-        if (server.len > 0) phi__buf_char(&r->url, '/');
-    }
-    phi__buf_add_str(&r->url, server);
-    return true;
-}
-
 static phi_status phi__opreq_base(phi__openapi_request *r) {
     const char *given = r->op->api->desc.base_url;
     phi_str server = given != NULL && given[0] != '\0' ? phi_str_of(given) : r->op->server;
+    phi__url parts;
     if (phi__str_find(server, 0, "?") != SIZE_MAX || phi__str_find(server, 0, "#") != SIZE_MAX)
         return phi__opreq_refuse(r, "Error: The server's URL has a query or a fragment");
     if (phi__str_starts(server, "http://") || phi__str_starts(server, "https://"))
         phi__buf_add_str(&r->url, server);
     else if (phi__str_find(server, 0, "://") != SIZE_MAX)
         return phi__opreq_refuse(r, "Error: The server's URL is not http or https");
-    else if (!phi__opreq_relative(r, server))
+    else if (!phi__url_resolve(&r->url, r->op->api->url,
+                               server.len > 0 ? server : PHI__LIT("./")) &&
+             !r->url.failed)
         return phi__opreq_refuse(
             r, "Error: No base URL: the document names no server, or a relative one");
     if (r->url.failed) return PHI_NO_MEMORY;
     while (r->url.len > 0 && r->url.at[r->url.len - 1] == '/') r->url.len--;
-    /* results show the URL */
-    server = phi__str(r->url.at, phi__opreq_origin(phi__buf_str(&r->url)));
-    if (phi__str_find(server, 0, "@") != SIZE_MAX)
+    (void)phi__url_split(phi__buf_str(&r->url), &parts);
+    if (parts.user.at != NULL) /* results show the URL */
         return phi__opreq_refuse(
             r, "Error: The server's URL has a user: set up user and password instead");
     return PHI_OK;

@@ -291,7 +291,7 @@ PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain) {
         at = phi__json_text_unescape_run(at, end, 1, &to);
         size_t len = (size_t)(to - few);
         if (len > plain.len || memcmp(few, plain.at, len) != 0) return false;
-        plain = phi__str_skip(plain, len);
+        plain = phi__str_from(plain, len);
     }
     return plain.len == 0;
 }

@@ -233,13 +233,13 @@ static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, ph
 static const phi_json *phi__schema_follow(phi__schema *c, phi_str ref) {
     const phi_json *at = c->root;
     if (ref.len == 0 || ref.at[0] != '#') return NULL;
-    ref = phi__str_skip(ref, 1);
+    ref = phi__str_from(ref, 1);
     while (ref.len > 0 && at != NULL) {
         size_t end = phi__str_find(ref, 1, "/");
         if (ref.at[0] != '/') return NULL;
         if (end == SIZE_MAX) end = ref.len;
         at = phi__schema_step(c, at, phi__str(ref.at + 1, end - 1));
-        ref = phi__str_skip(ref, end);
+        ref = phi__str_from(ref, end);
     }
     return at;
 }

@@ -413,7 +413,7 @@ PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes) {
     if (d->high != 0) phi__assembly_flush(d);
     if (d->held_len != 0) {
         size_t taken = phi__assembly_join(d, bytes);
-        bytes = phi__str_skip(bytes, taken);
+        bytes = phi__str_from(bytes, taken);
     }
     if (d->held_len == 0) phi__assembly_hold(d, &bytes);
     phi__utf8_repair(&d->bytes, bytes);
@@ -425,7 +425,7 @@ static inline void phi__assembly_unescape(phi__draft *d, phi_str raw, bool has_e
     if (d->high != 0) phi__assembly_pair(d, &raw);
     if (d->held_len != 0) {
         size_t taken = phi__assembly_join(d, raw);
-        raw = phi__str_skip(raw, taken);
+        raw = phi__str_from(raw, taken);
     }
     if (has_escapes) phi__assembly_hold_high(d, &raw);
     if (d->high == 0 && d->held_len == 0) phi__assembly_hold(d, &raw);

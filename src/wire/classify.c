@@ -20,7 +20,7 @@ PHI__FN phi_str phi__headers_value(phi_str headers, const char *name) {
         phi_str line = phi__str(headers.at + at, (end == SIZE_MAX ? headers.len : end) - at);
         size_t colon = phi__str_find(line, 0, ":");
         if (colon != SIZE_MAX && phi__str_is_nocase(phi__str(line.at, colon), name))
-            return phi__str_trim(phi__str_skip(line, colon + 1));
+            return phi__str_trim(phi__str_from(line, colon + 1));
         if (end == SIZE_MAX) break;
         at = end + 1;
     }

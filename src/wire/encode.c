@@ -220,7 +220,7 @@ PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bar
     size_t at = phi__str_find(base, 0, "?");
     phi__buf *out = &e->scratch;
     if (at != SIZE_MAX) {
-        query = phi__str_skip(base, at);
+        query = phi__str_from(base, at);
         base.len = at;
     }
     while (base.len > 0 && base.at[base.len - 1] == '/') base.len--;

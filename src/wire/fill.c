@@ -46,7 +46,7 @@ PHI__FN void phi__fill_begin(phi__encoder *e, size_t item, uint32_t block, uint3
 static bool phi__fill_slice(phi__encoder *e) {
     phi__fill *f = &e->fill;
     const phi__hole *hole = &f->holes[f->hole];
-    phi_str rest = phi__str_skip(hole->source, f->done);
+    phi_str rest = phi__str_from(hole->source, f->done);
     size_t n =
         hole->base64 ? phi__min(rest.len, PHI__FILL_SLICE) : phi__utf8_cut(rest, PHI__FILL_SLICE);
     phi__buf_clear(&f->slice);

@@ -59,7 +59,7 @@ static phi_str phi__repair_stem(phi_str name) {
     if (digits > 1 && digits < name.len && name.at[digits - 1] == ':') name.len = digits - 1;
     for (size_t i = name.len; i > 0; i--) {
         char c = name.at[i - 1];
-        if (c == '.' || c == '/' || c == ':') return phi__str_skip(name, i);
+        if (c == '.' || c == '/' || c == ':') return phi__str_from(name, i);
     }
     return name;
 }
@@ -292,8 +292,8 @@ static bool phi__repair_text(phi__buf *out, phi_str text, uint32_t *faults, uint
 static phi_str phi__repair_unfence(phi_str text, uint32_t *faults) {
     if (!phi__str_starts(text, "```")) return text;
     *faults |= PHI__REPAIR_FENCE;
-    text = phi__str_skip(text, 3);
-    while (text.len > 0 && phi__repair_in_word(text.at[0])) text = phi__str_skip(text, 1);
+    text = phi__str_from(text, 3);
+    while (text.len > 0 && phi__repair_in_word(text.at[0])) text = phi__str_from(text, 1);
     if (text.len >= 3 && memcmp(text.at + text.len - 3, "```", 3) == 0) text.len -= 3;
     return phi__str_trim(text);
 }

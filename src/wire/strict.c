@@ -446,7 +446,7 @@ static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *n
         if (!phi__strict_spend(s, 1 + it.left)) return NULL;
         while (phi_json_is(room, PHI_JSON_OBJECT) && phi_json_next(&it) != NULL) {
             at++;
-            if (!here || !phi__schema_same_step(it.key, phi__str_skip(ref, skip))) continue;
+            if (!here || !phi__schema_same_step(it.key, phi__str_from(ref, skip))) continue;
             found = it.at;
             *number = at;
         }
