@@ -30,8 +30,9 @@ COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang", "clang++")}
 # They have no atomics. What is not NEEDED is compiled with where it is there.
 OTHERS = ("tcc", "pcc")
 NEEDED = ("tcc",)
-LEVELS = [("gcc", "c99", "-O2"), ("gcc", "c99", "-Os"), ("gcc", "c++17", "-O3"), ("clang", "c99", "-O3"),
+LEVELS = [("gcc", "c99", "-O1"), ("gcc", "c99", "-O3"), ("gcc", "c++17", "-O3"), ("clang", "c99", "-O3"),
           ("clang", "c++17", "-Os")]
+ASKED_FOR = {"levels"}  # groups that run if they are named: make soak does it
 WARN_C = ["-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wundef",
           "-Wstrict-prototypes", "-Wmissing-prototypes"]
 # On a file as long as a header, cc1 spends more on this one warning than on all the rest (it reads the file again from
@@ -259,7 +260,7 @@ def job_static(cc, std):
 
 
 def job_32bit(std):
-    command = compiler("gcc", std) + ["-m32", "-O1", "-DPHI_NO_CURL"]
+    command = compiler("gcc", std) + ["-m32", "-DPHI_NO_CURL"]
     link(tag("m32", std), command, includes(HEADERS, True), user_program(std), [])
 
 
@@ -293,25 +294,19 @@ def nothing_left(name, defines):
         raise Failed("left out, and yet there: " + " ".join(bad))
 
 
-def job_profile(std, defines):
-    name = tag("profile", std, *defines)
-    link(name, compiler("gcc", std) + ["-D" + d for d in defines], includes(HEADERS, True),
-         user_program(std, defines), [] if "PHI_NO_CURL" in defines else ["-lcurl"])
-    nothing_left(name, defines)
-
-
-def job_feature(macro):
-    """One macro alone: what gcc and clang say of it (clang looks for unused and missing functions and at the ends of
-    functions without generating code), and a program of one thread that calls all there is. tcc makes that within
+def job_profile(defines):
+    """A build with less: what gcc, clang and g++ say of it (clang looks for unused and missing functions and at the ends
+    of functions without generating code), and a program of one thread that calls all there is. tcc makes that within
     a second, and keeps the functions that nobody calls."""
-    name, defines = tag("profile", macro), [macro]
+    name, macros = tag("profile", *defines), ["-D" + d for d in defines]
     one, two = source(name + "_impl.c", includes(HEADERS, True)), source(name + "_user.c", user_program("c99", defines))
-    for cc in COMPILERS:
-        run(compiler(cc, "c99") + ["-D" + macro, "-fsyntax-only", one])
+    for cc, std in (("gcc", "c99"), ("clang", "c99"), ("gcc", "c++17")):
+        run(compiler(cc, std) + macros + ["-fsyntax-only", one])
     program = os.path.join(OUT, name)
     for path in (one, two):
-        compile_shifted(["tcc"], ["-DPHI_NO_THREADS", "-D" + macro, "-c", path, "-o", path[:-2] + ".o"])
-    run(["tcc", program + "_impl.o", program + "_user.o", "-o", program, "-lcurl"])
+        compile_shifted(["tcc"], ["-DPHI_NO_THREADS", *macros, "-c", path, "-o", path[:-2] + ".o"])
+    run(["tcc", program + "_impl.o", program + "_user.o", "-o", program] +
+        ([] if "PHI_NO_CURL" in defines else ["-lcurl"]))
     run([program])
     nothing_left(name, defines)
 
@@ -325,7 +320,8 @@ def readme_program():
 def size_of(name, text, libs=("-lcurl",)):
     """Bytes of code and constants (the column `text` of size) of a program, stripped, and its file."""
     path = source(tag("size", name) + ".c", text)
-    run(["gcc", "-Os", "-ffunction-sections", "-fdata-sections", "-I", INC, "-c", path, "-o", path + ".o"])
+    command = compiler("gcc", "c99") if name == "everything" else ["gcc", "-I", INC]
+    run(command + ["-Os", "-ffunction-sections", "-fdata-sections", "-c", path, "-o", path + ".o"])
     run(["gcc", "-Wl,--gc-sections", path + ".o", "-o", path + ".out", *libs])
     size = int(run(["size", path + ".out"]).split("\n")[1].split()[0])
     return size, path + ".out"
@@ -640,24 +636,22 @@ def jobs():
     for profile in PROFILES:
         yield "symbols", f"audit {profile or 'full'}", job_audit, (profile,)
     for std in ("c99", "c++17"):
-        for defines in (["PHI_NO_CURL"], ["PHI_NO_PROCESS"], ["PHI_NO_FILES"],
-                        ["PHI_NO_CURL", "PHI_NO_PROCESS", "PHI_NO_FILES", "PHI_NO_LISTEN"]):
-            yield "profiles", tag("profile", std, *defines), job_profile, (std, defines)
         yield "32 bits", f"m32 {std}", job_32bit, (std,)
         for cc in COMPILERS:
             yield "PHI_STATIC", f"static {cc} {std}", job_static, (cc, std)
         for header in HEADERS:
             yield "mingw", f"mingw {std} {header}", job_mingw, (std, header)
             yield "msvc", f"msvc {std} {header}", job_msvc, (std, header)
-    for macro in FEATURES:
-        yield "profiles", f"profile {macro}", job_feature, (macro,)
+    less = ["PHI_NO_CURL", "PHI_NO_PROCESS", "PHI_NO_FILES", "PHI_NO_LISTEN"]
+    for defines in [[macro] for macro in less] + [less]:
+        yield "profiles", tag("profile", *defines), job_profile, (defines,)
     yield "sizes", "sizes", job_sizes, ()
     yield "counts", "counts", job_counts, ()
+    yield "optimised", "optimised", job_optimised, ("gcc", "c99", "-O2", HEADERS)  # sizes has -Os
     for cc, std, level in LEVELS:
-        yield "optimised", f"optimised {cc} {std} {level}", job_optimised, (cc, std, level, HEADERS)
+        yield "levels", f"level {cc} {std} {level}", job_optimised, (cc, std, level, HEADERS)
     for cc, level in itertools.product(COMPILERS, ("-O1", "-O2", "-O3", "-Os")):
-        yield "optimised", f"optimised {cc} c99 {level} phi_json.h", job_optimised, \
-            (cc, "c99", level, ["phi_json.h"])
+        yield "levels", f"level {cc} c99 {level} phi_json.h", job_optimised, (cc, "c99", level, ["phi_json.h"])
     for std in C + CPP:
         yield "every warning", f"everything {std}", job_everything, (std,)
         yield "every warning", f"padded {std}", job_padded, (std,)
@@ -669,12 +663,11 @@ def jobs():
     yield "atomics", "no atomics", job_refused, ("c99", "PHI__NO_BUILTINS", "or define PHI_NO_THREADS")
     yield "atomics", "C89", job_refused, ("gnu89", "PHI_NO_THREADS", "C99 or newer is needed")
     for number, (cc, std) in enumerate(itertools.product(COMPILERS, C + CPP)):
-        yield "two files, one program", f"link {cc} {std}", job_link, (cc, std, orders[number % 6])
+        if std in (C[0], C[-1], CPP[0], CPP[-1]):
+            yield "two files, one program", f"link {cc} {std}", job_link, (cc, std, orders[number % 6])
         for header in HEADERS:
             yield "declarations", f"declarations {cc} {std} {header}", job_declarations, (cc, std, header)
-            if header != "phi_tools.h":  # the linked program has it
-                yield "implementation", f"implementation {cc} {std} {header}", job_implementation, \
-                    (cc, std, header)
+            yield "implementation", f"implementation {cc} {std} {header}", job_implementation, (cc, std, header)
         for header in glob.glob("extras/*.h", root_dir=ROOT):
             yield "extras", f"extra {cc} {std} {header}", job_extra, (cc, std, header)
         for path in cpp_files if std in ("c++17", "c++20") else []:
@@ -710,7 +703,7 @@ def main():
             said, failed = None, f"{type(e).__name__}: {e}"
         return job, said, failed, time.thread_time() - began + CPU.seconds
 
-    wanted = [j for j in jobs() if not words or any(w in j[0] or w in j[1] for w in words)]
+    wanted = [j for j in jobs() if any(w in j[0] or w in j[1] for w in words) or (not words and j[0] not in ASKED_FOR)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
         for job, said, failed, seconds in pool.map(timed, wanted):
             group = groups.setdefault(job[0], [0, 0, 0.0, None])

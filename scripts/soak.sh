@@ -1,5 +1,5 @@
 #!/bin/sh
-# make soak: what is too long for every day. All of the tests that can under valgrind, random stories of runs with thousands of seeds, every end-to-end
+# make soak: what is too long for every day. The headers at each level of optimisation, all of the tests that can under valgrind, random stories of runs with thousands of seeds, every end-to-end
 # test ten times over, an hour of a monkey that does anything at any moment, each fuzzer for five minutes. SOAK_SEEDS,
 # SOAK_ROUNDS, SOAK_MINUTES and FUZZ_SECONDS change that.
 set -eu
@@ -10,6 +10,7 @@ rounds=${SOAK_ROUNDS:-10}
 minutes=${SOAK_MINUTES:-60}
 
 "$make" --no-print-directory V=asan programs > build/log_soak 2>&1 || { cat build/log_soak; exit 1; }
+${PYTHON:-python3} scripts/check.py levels
 "$make" --no-print-directory valgrind
 echo "random stories, $seeds seeds"
 PHI_SEEDS=$seeds build/asan/tests/loop/test_random

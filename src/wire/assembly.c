@@ -605,7 +605,7 @@ PHI__FN void phi__assembly_finish(phi__assembly *a) {
     u->total_tokens = u->input + u->output + u->cache_read + u->cache_write;
     if (a->no_memory)
         phi__assembly_fail(a, PHI_FAILURE_NO_MEMORY, false, PHI__LIT(""), PHI__LIT(""));
-    if (a->failure.kind == PHI_FAILURE_NO_MEMORY)
+    if (a->failure.kind == PHI_FAILURE_NO_MEMORY && a->failure.message.len == 0)
         a->failure.message = PHI__LIT("the answer does not fit into the memory allowed");
 }
 

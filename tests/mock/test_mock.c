@@ -165,6 +165,14 @@ TEST(failures_that_pass_are_tried_again_and_others_end_the_run) {
     CHECK_EQ_INT(rig_run_until(r, 60000), 0);
     CHECK(strstr(rig_story(r), "no such key") != NULL);
     CHECK_EQ_INT(mock->answers_left, 1);
+    CHECK_EQ_INT(phi_prompt(agent, "Once more"), PHI_OK);
+    CHECK_EQ_INT(rig_run_until(r, 60000), 0);
+    phi_mock_fail(mock, PHI_FAILURE_NO_MEMORY, "the GPU is full");
+    rig_forget(r);
+    CHECK_EQ_INT(phi_prompt(agent, "And again"), PHI_OK);
+    CHECK_EQ_INT(rig_run_until(r, 60000), 0);
+    CHECK(strstr(rig_story(r), "the GPU is full") !=
+          NULL); /* its words, not those of a limit of ours */
     rig_free(r);
 }
 
