@@ -698,11 +698,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x4f351396
+#if PHI__IMP_BASE != 0xd87ff1bc
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x4f351396
+#define PHI__IMP_BASE 0xd87ff1bc
 
 /* ---- src/base/base_in.h ---- */
 
@@ -769,7 +769,7 @@ static inline phi_str phi__str(const char *at, size_t len) {
     return s;
 }
 
-/* All but the first n bytes. */
+/* All but the first n bytes, of which there are so many. */
 static inline phi_str phi__str_from(phi_str s, size_t n) { return phi__str(s.at + n, s.len - n); }
 
 /* In line: of a literal the compiler knows how long it is. */
@@ -777,9 +777,6 @@ static inline bool phi__str_is(phi_str s, const char *text) {
     size_t n = strlen(text);
     return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
 }
-
-/* All but the first n bytes, of which there are so many. */
-static inline phi_str phi__str_skip(phi_str s, size_t n) { return phi__str(s.at + n, s.len - n); }
 
 /* ASCII only. */
 static inline bool phi__is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -886,6 +883,29 @@ PHI__FN void phi__buf_wrap(phi__buf *buf, const char *before, phi_str inside, co
 static inline void phi__buf_add_str(phi__buf *buf, phi_str s) { phi__buf_add(buf, s.at, s.len); }
 
 static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->at, buf->len); }
+
+/* An address of http taken apart. Each text is a piece of it, but for a port that goes without
+   saying. */
+typedef struct phi__url {
+    phi_str scheme; /* as written */
+    phi_str origin; /* "https://ada:key@host:8080": all before the path */
+    phi_str user;   /* "ada:key"; at NULL: there is no "@" */
+    phi_str site;   /* "[::1]:8080", as written: host and port */
+    phi_str host;   /* without the brackets of "[::1]" */
+    phi_str port;   /* "443" of https, else "80", if none is written */
+    phi_str path;   /* from its "/" to "?" or "#"; may be empty */
+    phi_str query;  /* after "?", before "#" */
+    bool web;       /* the scheme is http or https, in any case */
+    bool secure;    /* https */
+} phi__url;
+
+/* False if there is no "://"; the parts are then those of "host/path", without a scheme. */
+PHI__FN bool phi__url_split(phi_str url, phi__url *out);
+
+/* Appends where a reference leads from `base` (RFC 3986 5.2, without the removal of ".." and "."
+   but for one "./" in front), without its fragment. False: no memory, an empty reference, or one
+   that needs a base and there is none. */
+PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to);
 
 typedef struct phi__link {
     struct phi__link *next, *prev;
@@ -1526,7 +1546,7 @@ PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle) 
 static bool phi__base_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 PHI__FN phi_str phi__str_trim(phi_str s) {
-    while (s.len > 0 && phi__base_space(s.at[0])) s = phi__str_skip(s, 1);
+    while (s.len > 0 && phi__base_space(s.at[0])) s = phi__str_from(s, 1);
     while (s.len > 0 && phi__base_space(s.at[s.len - 1])) s.len--;
     return s;
 }
@@ -2122,6 +2142,75 @@ PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZ
     out[at] = '\0';
 }
 
+/* ---- src/base/url.c ---- */
+
+/* url.c - addresses of http: taken apart, and references followed from them. */
+
+/* Where the authority that begins at `at` ends; if path, where the path ends. */
+static size_t phi__url_end(phi_str url, size_t at, bool path) {
+    while (at < url.len && url.at[at] != '?' && url.at[at] != '#' && (path || url.at[at] != '/'))
+        at++;
+    return at;
+}
+
+PHI__FN bool phi__url_split(phi_str url, phi__url *out) {
+    size_t at = phi__str_find(url, 0, "://"), colon;
+    bool good = at != SIZE_MAX;
+    memset(out, 0, sizeof *out);
+    out->scheme = phi__str(url.at, good ? at : 0);
+    out->secure = phi__str_is_nocase(out->scheme, "https");
+    out->web = out->secure || phi__str_is_nocase(out->scheme, "http");
+    size_t from = good ? at + 3 : 0, end = phi__url_end(url, from, false);
+    size_t path_end = phi__url_end(url, end, true);
+    out->origin = phi__str(url.at, end);
+    out->path = phi__str(url.at + end, path_end - end);
+    if (path_end < url.len && url.at[path_end] == '?') {
+        phi_str rest = phi__str_from(url, path_end + 1);
+        out->query = phi__str(rest.at, phi__min(phi__str_find(rest, 0, "#"), rest.len));
+    }
+    for (at = end; at > from && url.at[at - 1] != '@';) at--;
+    if (at > from) out->user = phi__str(url.at + from, at - 1 - from);
+    out->site = out->host = phi__str(url.at + at, end - at);
+    if (at < end && url.at[at] == '[') { /* without its "]" there is no host */
+        size_t close = phi__str_find(out->site, 0, "]");
+        colon = close == SIZE_MAX ? SIZE_MAX : phi__str_find(out->site, close, ":");
+        out->host =
+            close == SIZE_MAX ? phi__str(url.at + at, 0) : phi__str(url.at + at + 1, close - 1);
+    } else if ((colon = phi__str_find(out->site, 0, ":")) != SIZE_MAX)
+        out->host.len = colon;
+    if (colon != SIZE_MAX) out->port = phi__str_from(out->site, colon + 1);
+    if (out->port.len == 0) out->port = out->secure ? PHI__LIT("443") : PHI__LIT("80");
+    return good;
+}
+
+PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to) {
+    phi__url parts;
+    size_t keep, name = 0;
+    bool whole = phi__url_split(base, &parts);
+    to.len = phi__min(phi__str_find(to, 0, "#"), to.len);
+    while (name < to.len && strchr(":/?", to.at[name]) == NULL) name++;
+    if (name < to.len && to.at[name] == ':') { /* it has a scheme */
+        phi__buf_add_str(out, to);
+        return !out->failed;
+    }
+    if (!whole || to.len == 0) return false;
+    keep = parts.origin.len;
+    if (phi__str_starts(to, "//")) {
+        keep = parts.scheme.len + 1;
+    } else if (to.at[0] == '?') {
+        keep += parts.path.len;
+    } else if (to.at[0] != '/') { /* in place of the last part of the path */
+        for (size_t i = 0; i < parts.path.len; i++)
+            if (parts.path.at[i] == '/') keep = parts.origin.len + i + 1;
+        if (phi__str_starts(to, "./")) to = phi__str_from(to, 2);
+    }
+    phi__buf_add(out, base.at, keep);
+    if (to.len > 0 && keep == parts.origin.len && to.at[0] != '/' && to.at[0] != '?')
+        phi__buf_char(out, '/');
+    phi__buf_add_str(out, to);
+    return !out->failed;
+}
+
 /* ---- src/base/utf8.c ---- */
 
 /* utf8.c - RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */
@@ -2241,7 +2330,7 @@ PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s) {
         if (good == s.len) return;
         phi__buf_add(out, "\xEF\xBF\xBD", 3);
         good += phi__utf8_bad(s.at + good, s.at + s.len);
-        s = phi__str_skip(s, good);
+        s = phi__str_from(s, good);
     }
 }
 
@@ -2363,7 +2452,7 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
     int64_t fraction, offset;
     phi__date date;
     if (text.len < 20 || !phi__date_shaped(text.at, "dddd-dd-ddTdd:dd:dd")) return false;
-    if (!phi__date_rest(phi__str_skip(text, 19), &fraction, &offset)) return false;
+    if (!phi__date_rest(phi__str_from(text, 19), &fraction, &offset)) return false;
     date.year = phi__date_number(text.at, 4);
     date.month = phi__date_number(text.at + 5, 2);
     date.day = phi__date_number(text.at + 8, 2);
@@ -2390,11 +2479,11 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x06159a89
+#if PHI__IMP_TEXT != 0x82922081
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x06159a89
+#define PHI__IMP_TEXT 0x82922081
 
 /* ---- src/text/text_in.h ---- */
 
@@ -3369,7 +3458,7 @@ PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain) {
         at = phi__json_text_unescape_run(at, end, 1, &to);
         size_t len = (size_t)(to - few);
         if (len > plain.len || memcmp(few, plain.at, len) != 0) return false;
-        plain = phi__str_skip(plain, len);
+        plain = phi__str_from(plain, len);
     }
     return plain.len == 0;
 }
@@ -6719,13 +6808,13 @@ static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, ph
 static const phi_json *phi__schema_follow(phi__schema *c, phi_str ref) {
     const phi_json *at = c->root;
     if (ref.len == 0 || ref.at[0] != '#') return NULL;
-    ref = phi__str_skip(ref, 1);
+    ref = phi__str_from(ref, 1);
     while (ref.len > 0 && at != NULL) {
         size_t end = phi__str_find(ref, 1, "/");
         if (ref.at[0] != '/') return NULL;
         if (end == SIZE_MAX) end = ref.len;
         at = phi__schema_step(c, at, phi__str(ref.at + 1, end - 1));
-        ref = phi__str_skip(ref, end);
+        ref = phi__str_from(ref, end);
     }
     return at;
 }

@@ -51,7 +51,7 @@
 #if PHI__PUB_BASE_BASE != 0xe9182902
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x71580153
+#if PHI__PUB_PHI_2 != 0x4c0877bb
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0xa64e5479
@@ -24152,17 +24152,17 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_ORCHESTRATE */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0xc0ef46e3
+#if PHI__IMP_CONFIG != 0x34b9c645
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0xc0ef46e3
+#define PHI__IMP_CONFIG 0x34b9c645
 
 /* ---- src/config/config_in.h ---- */
 
-/* config_in.h - the tables of a configuration, from which everything follows: what the reader
-   checks and warns about, the structs that are filled, the JSON Schema, the reference in docs/, the
-   JSON of settings, and what phi_config_write writes.
+/* config_in.h - the tables of a configuration. From them follow what the reader checks and warns
+   about, the structs that are filled, the JSON Schema, the reference in docs/, and what
+   phi_config_write writes; the JSON of settings has tables of its own (config_json.c).
 
    A table lists the fields of one kind of TOML table. phi__cfg_take checks a node against a
    table and fills the struct that the table describes. Sections of phi_tools.h have tables of the
@@ -47275,11 +47275,11 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x56fb8ff5
+#if PHI__IMP_MCP != 0xd3127695
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x56fb8ff5
+#define PHI__IMP_MCP 0xd3127695
 
 /* ---- src/mcp/mcp_in.h ---- */
 
@@ -50730,78 +50730,21 @@ static const phi__exchange_kind *phi__mcp_http_kind(phi__mcp_http_what what);
 
 enum { PHI__PLACE_MOST = 8192 }; /* bytes of an address */
 
-typedef struct phi__mcp_place {
-    phi_str scheme, authority, host, port;
-    size_t path; /* where it begins */
-} phi__mcp_place;
-
-static phi_str phi__place_upto(phi_str s, const char *ends) {
-    size_t i = 0;
-    while (i < s.len && strchr(ends, s.at[i]) == NULL) i++;
-    return phi__str(s.at, i);
-}
-
-/* "http://host:port/path"; a user in front of the host is refused. */
-static bool phi__place_read(phi_str url, phi__mcp_place *out) {
-    size_t at = phi__str_find(url, 0, "://");
-    if (at == SIZE_MAX) return false;
-    out->scheme = phi__str(url.at, at);
-    if (!phi__str_is_nocase(out->scheme, "http") && !phi__str_is_nocase(out->scheme, "https"))
-        return false;
-    phi_str rest = phi__str(url.at + at + 3, url.len - at - 3);
-    out->authority = phi__place_upto(rest, "/?#");
-    out->path = at + 3 + out->authority.len;
-    out->port = phi__str_is_nocase(out->scheme, "https") ? PHI__LIT("443") : PHI__LIT("80");
-    size_t end = out->authority.len;
-    while (end > 0 && out->authority.at[end - 1] >= '0' && out->authority.at[end - 1] <= '9') end--;
-    out->host = out->authority;
-    if (end > 0 && out->authority.at[end - 1] == ':') {
-        out->host = phi__str(out->authority.at, end - 1);
-        if (end < out->authority.len)
-            out->port = phi__str(out->authority.at + end, out->authority.len - end);
-    }
-    return out->host.len > 0 && memchr(out->authority.at, '@', out->authority.len) == NULL;
-}
-
 PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
-    phi__mcp_place own, other;
+    phi__url own, other;
     phi__buf_clear(out);
     for (size_t i = 0; i < to.len; i++) {
         unsigned char c = (unsigned char)to.at[i];
         if (c <= 32 || c == 127 || c == '\\') return false;
     }
-    if (to.len == 0 || to.len > PHI__PLACE_MOST) return false;
-    to = phi__place_upto(to, "#");
-    if (phi__str_find(from, 0, "://") == SIZE_MAX || to.len == 0) return false;
-    (void)phi__place_read(from, &own); /* true but for a user, which the host may give */
-    phi_str name = phi__place_upto(to, ":/?#");
-    if (phi__str_starts(to, "//")) {
-        phi__buf_add_str(out, own.scheme);
-        phi__buf_char(out, ':');
-        phi__buf_add_str(out, to);
-    } else if (name.len < to.len && to.at[name.len] == ':') /* it has a scheme */
-        phi__buf_add_str(out, to);
-    else {
-        phi_str path = phi__str(from.at + own.path, from.len - own.path);
-        size_t keep = own.path + phi__place_upto(path, to.at[0] == '?' ? "?#" : "/?#").len;
-        if (to.at[0] != '?' && to.at[0] != '/') { /* in place of the last part of the path */
-            phi_str whole = phi__place_upto(path, "?#");
-            keep = own.path;
-            for (size_t i = 0; i < whole.len; i++)
-                if (whole.at[i] == '/') keep = own.path + i + 1;
-        }
-        phi__buf_add(out, from.at, keep);
-        if (to.at[0] != '?' && to.at[0] != '/' && keep == own.path) phi__buf_char(out, '/');
-        phi__buf_add_str(out, to);
-        return !out->failed;
-    }
-    /* a user in an address of the host's own is no fault of the server */
-    const char *at = (const char *)memchr(own.host.at, '@', own.host.len);
-    size_t skip = at != NULL ? (size_t)(at - own.host.at) + 1 : 0;
-    return !out->failed && phi__place_read(phi__buf_str(out), &other) &&
-           phi__str_equal_nocase(own.scheme, other.scheme) &&
-           phi__str_equal_nocase(phi__str(own.host.at + skip, own.host.len - skip), other.host) &&
-           phi__str_equal_nocase(own.port, other.port);
+    if (to.len > PHI__PLACE_MOST || !phi__url_split(from, &own)) return false;
+    if (!phi__url_resolve(out, from, to)) return false;
+    /* an origin as the host gave it may have a user; one that the server names may not */
+    return phi__url_split(phi__buf_str(out), &other) &&
+           (phi_str_equal(own.origin, other.origin) ||
+            (other.user.at == NULL && phi__str_equal_nocase(own.scheme, other.scheme) &&
+             other.host.len > 0 && phi__str_equal_nocase(own.host, other.host) &&
+             phi__str_equal_nocase(own.port, other.port)));
 }
 
 /* ---- headers of requests and answers ---- */
@@ -63982,11 +63925,11 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x22ef0cb6
+#if PHI__IMP_OPENAPI != 0x761a0873
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x22ef0cb6
+#define PHI__IMP_OPENAPI 0x761a0873
 
 /* ---- src/openapi/operation_in.h ---- */
 
@@ -65391,7 +65334,10 @@ static bool phi__settings_copy_list(phi_arena *arena, const char *const **list) 
 
 /* ---- a document from its URL ---- */
 
-enum { PHI__ADDRESS_REDIRECTS = 5 };
+enum {
+    PHI__ADDRESS_REDIRECTS = 5,
+    PHI__ADDRESS_MOST = 4096 /* bytes of an address */
+};
 
 static bool phi__address_is_redirect(int status) {
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
@@ -65415,23 +65361,15 @@ static size_t phi__address_body(void *user_data, phi_str bytes) {
 
 /* The address that a Location names, from that of the answer; empty: none that is followed. */
 static bool phi__address_join(phi_openapi *api, phi_str to, phi_str *out) {
-    phi_str from = api->url;
-    size_t host = phi__str_find(from, 0, "://");
-    bool secure = from.len > 5 && phi__str_is_nocase(phi__str(from.at, 5), "https");
-    char url[4096];
-    int n;
-    if (host == SIZE_MAX) return false;
-    size_t path = phi__str_find(from, host + 3, "/");
-    if (path == SIZE_MAX) path = from.len;
-    if (phi__str_starts(to, "//"))
-        n = snprintf(url, sizeof url, "%.*s:%.*s", (int)host, from.at, (int)to.len, to.at);
-    else if (phi__str_starts(to, "/"))
-        n = snprintf(url, sizeof url, "%.*s%.*s", (int)path, from.at, (int)to.len, to.at);
-    else
-        n = snprintf(url, sizeof url, "%.*s", (int)to.len, to.at);
-    if (n <= 0 || (size_t)n >= sizeof url) return false;
-    if (secure && (n < 8 || !phi__str_is_nocase(phi__str(url, 8), "https://"))) return false;
-    return phi__arena_str(&api->arena, phi_str_of(url), out);
+    phi__url from, url;
+    phi__buf made;
+    phi__buf_init(&made, api->arena.memory);
+    bool good = phi__url_split(api->url, &from) && phi__url_resolve(&made, api->url, to) &&
+                made.len < PHI__ADDRESS_MOST && phi__url_split(phi__buf_str(&made), &url) &&
+                (url.secure || !from.secure) &&
+                phi__arena_str(&api->arena, phi__buf_str(&made), out);
+    phi__buf_free(&made);
+    return good;
 }
 
 static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain);
@@ -67378,57 +67316,25 @@ static bool phi__opreq_ignores(phi_str name) {
 
 /* ---- the base ---- */
 
-static size_t phi__opreq_origin(phi_str url) {
-    size_t host = phi__str_find(url, 0, "://"), end;
-    if (host == SIZE_MAX) return 0;
-    for (end = host + 3; end < url.len && strchr("/?#", url.at[end]) == NULL;) end++;
-    return end;
-}
-
-/* The directory of a URL's path, without the slash at its end. */
-static size_t phi__opreq_directory(phi_str url) {
-    size_t origin = phi__opreq_origin(url), end = origin, at = origin;
-    while (end < url.len && url.at[end] != '?' && url.at[end] != '#') end++;
-    for (; at < end; end--)
-        if (url.at[end - 1] == '/') return end - 1;
-    return origin;
-}
-
-/* A relative server, against the URL that the document came from (RFC 3986 5.2). */
-static bool phi__opreq_relative(phi__openapi_request *r, phi_str server) {
-    phi_str url = r->op->api->url;
-    size_t origin = phi__opreq_origin(url);
-    if (origin == 0) return false;
-    if (phi__str_starts(server, "//"))
-        phi__buf_add(&r->url, url.at, phi__str_find(url, 0, "://") + 1);
-    else if (server.len > 0 && server.at[0] == '/')
-        phi__buf_add(&r->url, url.at, origin);
-    else {
-        phi__buf_add(&r->url, url.at, phi__opreq_directory(url));
-        if (phi__str_starts(server, "./")) server = phi__str(server.at + 2, server.len - 2);
-        if (server.len > 0) phi__buf_char(&r->url, '/');
-    }
-    phi__buf_add_str(&r->url, server);
-    return true;
-}
-
 static phi_status phi__opreq_base(phi__openapi_request *r) {
     const char *given = r->op->api->desc.base_url;
     phi_str server = given != NULL && given[0] != '\0' ? phi_str_of(given) : r->op->server;
+    phi__url parts;
     if (phi__str_find(server, 0, "?") != SIZE_MAX || phi__str_find(server, 0, "#") != SIZE_MAX)
         return phi__opreq_refuse(r, "Error: The server's URL has a query or a fragment");
     if (phi__str_starts(server, "http://") || phi__str_starts(server, "https://"))
         phi__buf_add_str(&r->url, server);
     else if (phi__str_find(server, 0, "://") != SIZE_MAX)
         return phi__opreq_refuse(r, "Error: The server's URL is not http or https");
-    else if (!phi__opreq_relative(r, server))
+    else if (!phi__url_resolve(&r->url, r->op->api->url,
+                               server.len > 0 ? server : PHI__LIT("./")) &&
+             !r->url.failed)
         return phi__opreq_refuse(
             r, "Error: No base URL: the document names no server, or a relative one");
     if (r->url.failed) return PHI_NO_MEMORY;
     while (r->url.len > 0 && r->url.at[r->url.len - 1] == '/') r->url.len--;
-    /* results show the URL */
-    server = phi__str(r->url.at, phi__opreq_origin(phi__buf_str(&r->url)));
-    if (phi__str_find(server, 0, "@") != SIZE_MAX)
+    (void)phi__url_split(phi__buf_str(&r->url), &parts);
+    if (parts.user.at != NULL) /* results show the URL */
         return phi__opreq_refuse(
             r, "Error: The server's URL has a user: set up user and password instead");
     return PHI_OK;

@@ -391,7 +391,7 @@ static int draw_above(app *a, text *lines, int most) {
 /* Below the transcript: the question; who and where, the figures, the line that is typed, the keys. */
 static void draw(app *a) {
     const phi_named_agent *named = phi_agents_at(a->agents, a->which); /* NULL: not yet made */
-    text lines[DRAWN], words[3];
+    text lines[DRAWN] = PHI_ZERO, words[3] = PHI_ZERO;
     int count, row = 0, column = 0, i, rows, most;
     bool resized = keys_resized != 0, status;
     if (keys_resized > 1) a->q.seen = false;
@@ -399,8 +399,6 @@ static void draw(app *a) {
     rows = screen_measure(&a->screen);
     most = rows < 20 ? 1 : LINE_ROWS;
     status = !a->q.asking || rows >= 16;
-    memset(lines, 0, sizeof lines);
-    memset(words, 0, sizeof words);
     count = draw_above(a, lines, rows - (rows < 16 ? 3 : 4 + most));
     if (a->q.asking && a->q.cut && !a->q.above) show_question(a);
     status_agent(&words[0], a->agent, named != NULL ? named->name : phi_str_of(""));

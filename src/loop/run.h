@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* Checked before each turn; the first limit reached ends the run with a user message "[Agent
-   stopped: ...]". */
+   stopped: ...]". In configuration files it is [execution], and max_tokens is max_total_tokens. */
 typedef struct phi_limits {
     uint32_t max_turns;  /* model calls a run (default 50; PHI_UNLIMITED) */
     uint64_t max_tokens; /* input + output over the run (default 1,000,000; UINT64_MAX: none) */
