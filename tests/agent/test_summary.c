@@ -273,6 +273,48 @@ TEST(results_calls_and_images_become_lines_and_long_ones_are_cut) {
     rig_free(r);
 }
 
+TEST(documents_sounds_and_what_only_its_provider_reads_become_lines) {
+    rig *r = rig_new();
+    scribe s;
+    phi_agent_desc desc = desc_of();
+    phi_message message = PHI_ZERO;
+    phi_content blocks[3] = PHI_ZERO;
+    phi_agent agent;
+    CHECK(scribe_register(r, &s));
+    agent = scribe_agent(r, &s, &desc);
+    blocks[0].kind = blocks[1].kind = PHI_CONTENT_DOCUMENT;
+    blocks[0].data = phi_str_of("%PDF");
+    blocks[0].mime_type = phi_str_of("application/pdf");
+    blocks[1].text = phi_str_of("Rule one.");
+    blocks[1].name = phi_str_of("rules.txt");
+    blocks[2].kind = PHI_CONTENT_AUDIO;
+    blocks[2].data = phi_str_of("RIFF");
+    blocks[2].mime_type = phi_str_of("audio/wav");
+    message.role = PHI_ROLE_USER;
+    message.content = blocks;
+    message.content_count = 3;
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
+    memset(blocks, 0, sizeof blocks);
+    blocks[0].kind = PHI_CONTENT_THINKING;
+    blocks[0].text = phi_str_of("They want to hear it.");
+    blocks[1].kind = PHI_CONTENT_OPAQUE;
+    blocks[1].name = phi_str_of("server_search");
+    blocks[1].protocol = phi_str_of("anthropic-messages");
+    blocks[1].replay = phi_str_of("{\"type\":\"server_search\"}");
+    blocks[2].kind = PHI_CONTENT_TEXT;
+    blocks[2].text = phi_str_of("Heard.");
+    message.role = PHI_ROLE_ASSISTANT;
+    message.stop_reason = PHI_STOP_REASON_STOP;
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_summarize(agent, 0, 1), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 100), 0);
+    CHECK(strstr(s.asked[0], "[User] (a document: application/pdf)\n(a document: rules.txt)\n"
+                             "(a sound: audio/wav)\n") != NULL);
+    CHECK(strstr(s.asked[0], "[Assistant] (server_search)\nHeard.\n") != NULL);
+    CHECK(strstr(s.asked[0], "They want") == NULL); /* thoughts are not shown */
+    rig_free(r);
+}
+
 static void what_is_wrong_at(int chunk, const char *wrong, bool cut, phi_status status,
                              const char *words) {
     rig *r = rig_new();
@@ -1041,6 +1083,7 @@ TEST(a_summary_without_memory_is_told_as_that) {
 TEST_MAIN(TEST_ENTRY(a_range_is_summed_up_in_chunks_and_the_summary_takes_its_place),
           TEST_ENTRY(the_transcript_stands_between_marks_that_it_cannot_know),
           TEST_ENTRY(results_calls_and_images_become_lines_and_long_ones_are_cut),
+          TEST_ENTRY(documents_sounds_and_what_only_its_provider_reads_become_lines),
           TEST_ENTRY(what_fails_at_any_chunk_is_told_and_changes_nothing),
           TEST_ENTRY(an_abort_ends_it_and_is_told),
           TEST_ENTRY(a_stop_lets_a_chunk_be_finished_and_no_other_be_begun),
