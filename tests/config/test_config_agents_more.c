@@ -172,6 +172,20 @@ static const char *strategy_prompt(const char *name) {
     return prompt;
 }
 
+TEST(each_name_is_another_strategy) {
+    static const char *const names[] = {"cot", "cod", "aot",
+                                        "tot", "got", "trm"}; /* adaptive begins as one of them */
+    char said[6][300];
+    for (size_t i = 0; i < 6; i++) {
+        (void)snprintf(said[i], sizeof said[i], "%s", strategy_prompt(names[i]));
+        CHECK(said[i][0] != '\0');
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(said[i], said[k]) == 0) printf("%s is as %s\n", names[i], names[k]);
+            CHECK(strcmp(said[i], said[k]) != 0);
+        }
+    }
+}
+
 TEST(each_way_to_name_a_strategy_means_the_same) {
     static const char *const ways[] = {" cot ", "{{cot}}", "{{#cot#}}", "{{strategy.cot}}",
                                        "{{ #cot# }}"};
@@ -572,6 +586,7 @@ TEST_MAIN(TEST_ENTRY(one_file_reference_is_another_file_in_each_workspace),
           TEST_ENTRY(a_prompt_of_blocks_is_put_together),
           TEST_ENTRY(sub_agents_are_tools_with_their_own_models_and_shared_by_percent),
           TEST_ENTRY(a_strategy_is_the_provider_of_an_agent),
+          TEST_ENTRY(each_name_is_another_strategy),
           TEST_ENTRY(each_way_to_name_a_strategy_means_the_same),
           TEST_ENTRY(other_models_continue_where_one_fails),
           TEST_ENTRY(persistent_agents_go_on_where_they_were),
