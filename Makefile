@@ -21,7 +21,7 @@ FLAGS_normal = -O2 -g1
 FLAGS_asan = -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all \
              -DPHI__SEGMENT_BYTES=512
 FLAGS_tsan = -O0 -g1 -fno-omit-frame-pointer -fsanitize=thread
-FLAGS_cov = -O0 -g1 --coverage
+FLAGS_cov = -O0 -g1 --coverage -DPHI__SEGMENT_BYTES=512
 FLAGS_fuzz = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
              -fno-sanitize-recover=all
 # A warning fails the build, so that `make check` need not compile the same files again (make WERROR= lets it pass).

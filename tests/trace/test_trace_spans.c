@@ -182,7 +182,7 @@ TEST(a_run_has_the_instructions_of_the_run_before_where_they_did_not_change) {
     scene_close(&s);
 }
 
-TEST(a_run_that_died_with_its_process_is_ended_by_the_next_and_a_rewrite_is_a_span) {
+TEST(a_run_that_died_with_its_process_is_ended_by_the_next_and_a_host_s_rewrite_is_no_span) {
     const char *const calls[] = {"echo {}"};
     scene s;
     traced t;
@@ -206,6 +206,7 @@ TEST(a_run_that_died_with_its_process_is_ended_by_the_next_and_a_rewrite_is_a_sp
     CHECK_STR(traced_attribute(call, "error.type"), "no_result");
     CHECK_STR(traced_attribute(traced_span(&t, "invoke_agent coder", 0), "error.type"),
               "not_ended");
+    CHECK(traced_span(&t, "rewrite prune", 0) == NULL); /* it belongs to no run */
     /* a run that continues another is a trace of its own, with a link */
     CHECK(phi_str_equal(
         phi_json_str(phi_json_path(traced_span(&t, "invoke_agent coder", 1), "links[0].spanId"),
@@ -311,6 +312,41 @@ TEST(model_calls_of_a_strategy_are_spans) {
     rig_free(r);
 }
 
+TEST(a_compaction_in_the_midst_of_a_run_is_a_span_of_the_run) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool echo = rig_echo();
+    phi_agent agent;
+    traced t;
+    const phi_json *run, *rewrite;
+    char arguments[400];
+    rig_mock(r);
+    desc.tools = &echo;
+    desc.tool_count = 1;
+    desc.tool_options.repeat_warn_after = desc.tool_options.repeat_stop_after = PHI_UNLIMITED;
+    desc.compaction.max_context_tokens = 1000;
+    desc.compaction.system_prompt_tokens = 10;
+    desc.compaction.keep_first_turns = 1;
+    desc.compaction.keep_recent_turns = 2;
+    agent = rig_agent(r, &desc);
+    for (int i = 0; i < 20; i++) {
+        (void)snprintf(arguments, sizeof arguments, "{\"n\":%d,\"x\":\"%0200d\"}", i, 0);
+        rig_call(r, "-", "echo", arguments);
+    }
+    rig_says(r, "Done.");
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 1000), 0);
+    traced_make(&t, phi_agent_thread(agent), PHI_TRACE_OTEL, NULL);
+    CHECK_EQ_INT(spans_hold(&t), 1);
+    run = traced_span(&t, "invoke_agent agent", 0);
+    rewrite = traced_span(&t, "rewrite compaction", 0);
+    REQUIRE(run != NULL && rewrite != NULL);
+    CHECK(phi_str_equal(traced_id(rewrite, "parentSpanId"), traced_id(run, "spanId")));
+    CHECK_STR(traced_attribute(rewrite, "phi.rewrite.spans"), "1");
+    traced_free(&t);
+    rig_free(r);
+}
+
 TEST_MAIN(
     TEST_ENTRY(a_run_is_invoke_agent_a_model_call_chat_and_a_tool_call_execute_tool),
     TEST_ENTRY(a_call_beside_a_longer_one_ends_when_its_result_was_made_not_when_it_was_logged),
@@ -318,7 +354,9 @@ TEST_MAIN(
     TEST_ENTRY(a_failed_run_says_why_and_its_model_call_has_no_answer),
     TEST_ENTRY(messages_are_in_spans_only_where_they_are_wanted),
     TEST_ENTRY(a_run_has_the_instructions_of_the_run_before_where_they_did_not_change),
-    TEST_ENTRY(a_run_that_died_with_its_process_is_ended_by_the_next_and_a_rewrite_is_a_span),
+    TEST_ENTRY(
+        a_run_that_died_with_its_process_is_ended_by_the_next_and_a_host_s_rewrite_is_no_span),
     TEST_ENTRY(hostile_texts_are_text), TEST_ENTRY(children_of_a_real_agent_hang_below_its_calls),
     TEST_ENTRY(branches_of_an_evaluation_are_lanes_of_the_page_and_runs_of_the_spans),
-    TEST_ENTRY(model_calls_of_a_strategy_are_spans))
+    TEST_ENTRY(model_calls_of_a_strategy_are_spans),
+    TEST_ENTRY(a_compaction_in_the_midst_of_a_run_is_a_span_of_the_run))
