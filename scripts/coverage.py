@@ -3,7 +3,7 @@
 
     coverage.py TEST...    programs that `make coverage` built with gcc's --coverage; they are run first
 
-Needs gcovr. Asserts are not counted: what they name cannot happen."""
+Needs gcovr. Lines with PHI_ASSERT or PHI_NEVER are not counted: what they name cannot happen."""
 import collections
 import glob
 import json
@@ -26,7 +26,8 @@ def main():
                     said.stdout.rstrip().split("\n")[-1:]))
     data = os.path.join(OUT, "coverage.json")
     common = ["gcovr", "--root", ROOT, "--filter", os.path.join(ROOT, "src/"), "--object-directory",
-              os.path.join(ROOT, "build/cov/src"), "--exclude-branches-by-pattern", r".*PHI_ASSERT\(.*",
+              os.path.join(ROOT, "build/cov/src"), "--exclude-branches-by-pattern", r".*PHI_(ASSERT|NEVER)\(.*",
+              "--exclude-lines-by-pattern", r".*PHI_(ASSERT\(false|NEVER\().*",
               "--gcov-ignore-parse-errors", os.path.join(ROOT, "build/cov/src")]
     subprocess.run(common + ["--json", data, "--html-details", os.path.join(OUT, "index.html")], cwd=ROOT, check=True,
                    stderr=subprocess.DEVNULL)

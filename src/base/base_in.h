@@ -18,6 +18,13 @@
 #include <assert.h>
 #define PHI_ASSERT(condition) assert(condition)
 #endif
+/* A condition that cannot be true, as far as we know, and is handled all the same. Tests that make
+   it true end at once, and `make coverage` does not count its line. */
+#ifdef PHI__TESTED
+#define PHI_NEVER(condition) ((condition) ? (__builtin_trap(), true) : false)
+#else
+#define PHI_NEVER(condition) (condition)
+#endif
 
 /* Atomics: a type, and of it a load, a store, a compare-and-swap and an addition without a result;
    acquire and release. The builtins of gcc and clang, else those of C11. With PHI_NO_THREADS they
